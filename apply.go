@@ -1,0 +1,315 @@
+package looprun
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/looprun/looprun/signature"
+)
+
+// Apply folds one event into the state. An event that cannot happen in this
+// state gives [ErrEvent] and changes nothing: a journal that does not replay
+// was damaged or written by something else.
+func (s *State) Apply(e Event) error {
+	if e.Data == nil {
+		return fmt.Errorf("%w: event %d has no data", ErrEvent, e.Seq)
+	}
+	if e.Seq != s.Seq+1 {
+		return fmt.Errorf("%w: event %d follows %d", ErrEvent, e.Seq, s.Seq)
+	}
+	if why := s.refuse(e.Data); why != "" {
+		return fmt.Errorf("%w: event %d, %s: %s", ErrEvent, e.Seq, e.Data.Type(), why)
+	}
+	s.Seq = e.Seq
+	s.Elapsed = max(s.Elapsed, e.Elapsed) // time never runs backwards
+	s.fold(e)
+	return nil
+}
+
+// refuse says why the event cannot happen now; "" when it can.
+func (s *State) refuse(d Data) string {
+	_, starts := d.(RunStarted)
+	_, resumes := d.(RunResumed)
+	switch {
+	case starts && s.Seq > 0:
+		return "the run has started already"
+	case !starts && s.Seq == 0:
+		return "the run has not started"
+	case s.Ended && !resumes:
+		return "the run has ended"
+	}
+	switch d := d.(type) {
+	case IterationStarted:
+		switch {
+		case s.Running:
+			return fmt.Sprintf("iteration %d is still running", s.Open)
+		case s.Ending != nil || s.Trip != nil:
+			return "the run waits for something else"
+		case d.Iteration != s.NextIteration() && !(d.Iteration == 0 && s.Precheck):
+			return fmt.Sprintf("iteration %d is next", s.NextIteration())
+		}
+	case IterationFinished:
+		if !s.Running || d.Iteration != s.Open {
+			return fmt.Sprintf("iteration %d is not running", d.Iteration)
+		}
+	case GuardTripped:
+		if s.Trip != nil || s.Ending != nil {
+			return "the run waits for something else"
+		}
+	case QuestionAsked:
+		if s.Trip == nil || s.Question != nil {
+			return "there is nothing to ask"
+		}
+	case QuestionAnswered:
+		if s.Question == nil || s.Question.ID != d.QuestionID || s.Answer != nil {
+			return "no such question waits for an answer"
+		}
+	case QuestionClosed:
+		if s.Trip == nil {
+			return "no question is open"
+		}
+	case ActionApplied:
+		if s.Trip == nil || (s.Answer == nil && !d.Pending) {
+			return "no answer is to be carried out"
+		}
+	case DebugFinished:
+		if s.Answer == nil {
+			return "no answer is to be carried out"
+		}
+	case RunFinished:
+		if s.Running && d.Status != StatusFailed {
+			return fmt.Sprintf("iteration %d is still running", s.Open)
+		}
+	case RunPaused:
+		if s.Running {
+			return fmt.Sprintf("iteration %d is still running", s.Open)
+		}
+	case RunResumed:
+		if s.Ended && !s.Ending.Status.Resumable() {
+			return "the run ended as " + string(s.Ending.Status)
+		}
+	}
+	return ""
+}
+
+func (s *State) fold(e Event) {
+	switch d := e.Data.(type) {
+	case RunStarted:
+		s.RunID, s.Name, s.Command, s.Check = d.RunID, d.Name, d.Command, d.Check
+		s.Promise, s.Dir, s.Parent = d.Promise, d.Dir, d.Parent
+		s.Started, s.Precheck = e.Time, d.Precheck
+		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
+	case IterationStarted:
+		s.Open, s.Running = d.Iteration, true
+	case IterationFinished:
+		s.foldIteration(d)
+	case GuardTripped:
+		if d.During || s.LastTrip == nil || s.LastTrip.Guard != d.Guard || s.LastTrip.Iteration != d.Iteration {
+			s.Given = nil
+		}
+		s.Trip, s.LastTrip = new(d.Trip), new(d.Trip)
+		s.Trips++
+	case QuestionAsked:
+		s.Question = new(d.Question)
+	case QuestionAnswered:
+		s.Answer = new(d.Answer)
+		s.Given = append(s.Given, Given{d.Option, d.Responder, d.Rule})
+	case QuestionClosed:
+		s.foldClosed(d)
+	case ActionApplied:
+		s.foldAction(d, e.Time)
+	case DebugFinished:
+		s.Findings = d.Findings
+		if d.Action != ActionDebug || d.ExitCode != 0 {
+			s.Question, s.Answer = nil, nil // asked again, with the findings
+		}
+	case InterruptReceived:
+		s.Interrupt = &d
+		if s.Answer != nil { // not carried out: the question is asked again
+			s.Answer, s.Given = nil, s.Given[:len(s.Given)-1]
+		}
+		if !s.Running {
+			s.endInterrupted()
+		}
+	case RunPaused:
+		if s.Ending == nil {
+			s.Ending = &Ending{Status: StatusPaused, ExitCode: StatusPaused.ExitCode(), Reason: d.Reason}
+		}
+		s.Ended = true
+	case RunResumed:
+		s.foldResumed(d)
+	case RunFinished:
+		s.Ending, s.Ended, s.Running = new(d.Ending), true, false
+	}
+}
+
+// foldIteration counts the iteration, unless it was cut off: then it runs
+// again under its own number and is evidence for nothing.
+func (s *State) foldIteration(d IterationFinished) {
+	s.Running, s.Open, s.Crashes = false, 0, 0
+	s.Last = &d
+	if d.Iteration == 0 {
+		s.Precheck = false
+		s.endWith(d)
+		return
+	}
+	if d.Outcome == OutcomeInterrupted || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt {
+		s.endWith(d)
+		return
+	}
+	s.Iterations = d.Iteration
+	s.SinceAnswer++
+	s.Guidance = ""
+	s.History = last(append(s.History, d), historyKept)
+	if s.Baseline == nil {
+		s.Baseline = d.Progress()
+	}
+	s.endWith(d)
+	if d.Outcome == OutcomeDone {
+		return
+	}
+	s.Errors = last(append(s.Errors, d), errorsKept)
+	s.weigh(d)
+}
+
+// weigh adds the iteration to the evidence of the guards that count.
+func (s *State) weigh(d IterationFinished) {
+	h := d.Signature.Hash
+	if h != 0 && s.IsKnown(h) {
+		s.KnownRun++
+		return
+	}
+	s.KnownRun = 0
+	issue := KnownIssue{h, d.Signature.Label}
+	if d.Outcome == OutcomeError {
+		s.ErrorRun++
+		if h != 0 && !slices.Contains(s.ErrorHashes, issue) {
+			s.ErrorHashes = last(append(s.ErrorHashes, issue), errorHashesKept)
+		}
+	} else {
+		s.ErrorRun, s.ErrorHashes = 0, nil
+	}
+	if h != 0 {
+		s.Cycles.Add(h)
+		s.Labels = last(append(s.Labels, issue), signature.MaxPeriod)
+	}
+}
+
+// endWith sets the ending when the iteration is the run's last.
+func (s *State) endWith(d IterationFinished) {
+	switch {
+	case s.Interrupt != nil:
+		s.endInterrupted()
+	case d.Outcome == OutcomeInterrupted:
+		s.Ending = &Ending{Status: StatusInterrupted, ExitCode: exitInterrupted, Reason: "the command was interrupted"}
+	case d.Outcome == OutcomeDone:
+		s.Ending = &Ending{Status: StatusDone}
+	case d.Fatal != 0:
+		s.Ending = &Ending{Status: StatusFailed, ExitCode: d.Fatal, Reason: d.Detail}
+	}
+}
+
+func (s *State) endInterrupted() {
+	s.Ending = &Ending{Status: StatusInterrupted, ExitCode: s.Interrupt.Code, Reason: s.Interrupt.Signal}
+}
+
+func (s *State) foldClosed(d QuestionClosed) {
+	if d.Unanswered {
+		s.Ending = &Ending{Status: StatusTripped, ExitCode: s.Trip.Guard.ExitCode(), Guard: s.Trip.Guard, Reason: d.Reason}
+	}
+	s.settled()
+}
+
+// settled forgets the trip that was being settled, but not the answers it had:
+// a guard that trips again without a new iteration is the same trip.
+func (s *State) settled() {
+	s.Trip, s.Question, s.Answer, s.Findings = nil, nil, nil, ""
+}
+
+func (s *State) foldAction(d ActionApplied, at time.Time) {
+	if d.Pending {
+		s.Ending = d.ending(StatusPaused)
+		return
+	}
+	s.Decisions = last(append(s.Decisions, Decision{at, s.Iterations, d}), historyKept)
+	before := s.Limits
+	s.Limits = d.Limits
+	for _, id := range d.Resets {
+		s.reset(id)
+	}
+	for _, k := range d.Known {
+		if !s.IsKnown(k.Hash) {
+			s.Known = last(append(s.Known, k), knownKept)
+		}
+		s.SkippedBy = d.Guard
+	}
+	s.Baseline = s.Last.Progress()
+	switch d.Action {
+	case ActionAccept:
+		s.Ending = d.ending(StatusAccepted)
+	case ActionCancel:
+		s.Ending = d.ending(StatusCancelled)
+	case ActionPause:
+		s.Ending = d.ending(StatusPaused)
+	default:
+		s.Continues++
+		s.SinceAnswer = 0
+		s.Guidance = d.Guidance
+		if d.Responder == RespondedByPolicy {
+			s.PolicyContinues++
+			s.PolicyIterations += max(0, d.Limits.Iterations-before.Iterations)
+			s.PolicyRuntime += max(0, d.Limits.Runtime-before.Runtime)
+		}
+	}
+	s.settled()
+}
+
+func (d ActionApplied) ending(status Status) *Ending {
+	return &Ending{
+		Status: status, ExitCode: status.ExitCode(), Guard: d.Guard,
+		Decision: d.Option, Responder: d.Responder, Reason: d.Reason,
+	}
+}
+
+// reset starts a guard's counter over. Only an answered question does that.
+func (s *State) reset(id GuardID) {
+	if s.ResetAt == nil {
+		s.ResetAt = map[GuardID]int{}
+	}
+	s.ResetAt[id] = s.Iterations
+	switch id {
+	case LoopDetected:
+		s.Cycles.Reset()
+		s.Labels, s.KnownRun = nil, 0
+	case ConsecutiveErrors:
+		s.ErrorRun, s.ErrorHashes, s.KnownRun = 0, nil, 0
+	}
+}
+
+// foldResumed opens the run again. An iteration that was cut off by a crash is
+// no longer running; it keeps its number and is counted when it has finished.
+func (s *State) foldResumed(d RunResumed) {
+	s.Resumes++
+	if s.Running {
+		s.Crashes++
+		s.Running = false
+	}
+	s.Ending, s.Ended, s.Interrupt = nil, false, nil
+	if d.Limits != nil {
+		s.Initial, s.Limits = *d.Limits, *d.Limits
+	}
+	if d.Caps != nil {
+		s.Caps = *d.Caps
+	}
+}
+
+// last keeps the last n of a list, in place.
+func last[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	copy(list, list[len(list)-n:])
+	clear(list[n:])
+	return list[:n]
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/looprun/looprun/escalate/policy"
+)
+
+// ciFacts is what the environment says about the CI job, for policies.
+func ciFacts(dir string) policy.CI {
+	get := os.Getenv
+	number := func(text string) int {
+		n, _ := strconv.Atoi(text) // not known: 0
+		return n
+	}
+	switch {
+	case get("GITHUB_ACTIONS") != "":
+		pr, _, _ := strings.Cut(strings.TrimPrefix(get("GITHUB_REF"), "refs/pull/"), "/")
+		c := policy.CI{In: true, Name: "github", Event: get("GITHUB_EVENT_NAME"), Attempt: number(get("GITHUB_RUN_ATTEMPT")),
+			Branch: firstNonEmpty(get("GITHUB_HEAD_REF"), get("GITHUB_REF_NAME")), BaseBranch: get("GITHUB_BASE_REF"), PullRequest: number(pr)}
+		if get("GITHUB_REF_TYPE") == "tag" {
+			c.Branch, c.Tag = "", get("GITHUB_REF_NAME")
+		}
+		return c
+	case get("GITLAB_CI") != "":
+		return policy.CI{In: true, Name: "gitlab", Event: get("CI_PIPELINE_SOURCE"),
+			Branch: firstNonEmpty(get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"), get("CI_COMMIT_BRANCH")), BaseBranch: get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
+			Tag: get("CI_COMMIT_TAG"), PullRequest: number(get("CI_MERGE_REQUEST_IID"))}
+	case get("BUILDKITE") != "":
+		return policy.CI{In: true, Name: "buildkite", Event: get("BUILDKITE_SOURCE"), Attempt: number(get("BUILDKITE_RETRY_COUNT")) + 1,
+			Branch: get("BUILDKITE_BRANCH"), BaseBranch: get("BUILDKITE_PULL_REQUEST_BASE_BRANCH"), Tag: get("BUILDKITE_TAG"), PullRequest: number(get("BUILDKITE_PULL_REQUEST"))}
+	}
+	return policy.CI{In: inCI(), Branch: gitBranch(dir)}
+}
+
+// gitBranch is the branch that is checked out, empty when there is none.
+func gitBranch(dir string) string {
+	git := exec.Command("git", "symbolic-ref", "--short", "-q", "HEAD")
+	git.Dir = dir
+	out, err := git.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// inCI reports whether this is CI, as all hosted runners say it is.
+func inCI() bool {
+	v := os.Getenv("CI")
+	return v != "" && v != "0" && v != "false"
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// cli is the command line.
+type cli struct {
+	Run       runCmd       `cmd:"" default:"withargs" help:"Run a command in a loop until it is done (the default command)."`
+	Resume    resumeCmd    `cmd:"" help:"Go on with a run that was paused, interrupted or tripped, or that crashed."`
+	List      listCmd      `cmd:"" help:"List the runs of this directory."`
+	Show      showCmd      `cmd:"" help:"Show what happened in a run."`
+	Signature signatureCmd `cmd:"" help:"Print the signature of recorded output."`
+	Replay    replayCmd    `cmd:"" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
+	Explain   explainCmd   `cmd:"" help:"Say why a run ended as it did, and what its iterations had in common."`
+	Policy    policyCmd    `cmd:"" help:"Check and try out policy files."`
+	Template  templateCmd  `cmd:"" help:"Write, check and preview the questions."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+	outputFlags
+}
+
+// outputFlags are for looprun's own messages.
+type outputFlags struct {
+	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line."`
+	Verbose bool   `short:"v" help:"Print more about what looprun does."`
+	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}."`
+}
+
+// app is what every command gets.
+type app struct {
+	stdin          *os.File
+	stdout, stderr io.Writer
+	files          struct{ stdout, stderr *os.File } // nil when not a file
+	say            *messages
+	command        []string // what stands after --
+	hasCommand     bool
+	code           int   // exit code
+	raise          raise // signal to end by
+}
+
+// usageError is an error in how looprun was called.
+type usageError struct {
+	text   string
+	remedy string
+}
+
+func (e *usageError) Error() string {
+	if e.remedy == "" {
+		return e.text
+	}
+	return e.text + "; " + e.remedy
+}
+
+// execute runs looprun and returns its exit code.
+func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise) {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	a.files.stdout, a.files.stderr = stdout, stderr
+	a.say = &messages{w: stderr}
+	own := args
+	if i := slices.Index(args, "--"); i >= 0 {
+		own, a.command, a.hasCommand = args[:i], args[i+1:], true
+	}
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
+		kong.Vars{"version": version()}, kong.DefaultEnvars("LOOPRUN"), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		a.say.problem(err)
+		return looprun.ExitFailed, 0
+	}
+	ctx, err := parser.Parse(own)
+	if exited >= 0 { // --help and --version
+		return exited, 0
+	}
+	if err == nil {
+		a.say.configure(c.outputFlags)
+		err = a.checkCommand(ctx)
+	}
+	if err == nil {
+		err = ctx.Run(a)
+	} else {
+		err = parseError(err, parser.Model)
+	}
+	if err != nil {
+		a.say.problem(err)
+		return looprun.ExitFailed, 0
+	}
+	return a.code, a.raise
+}
+
+// checkCommand refuses a command after -- where none is taken.
+func (a *app) checkCommand(ctx *kong.Context) error {
+	if name := ctx.Selected(); a.hasCommand && name != nil && name.Name != "run" {
+		return &usageError{fmt.Sprintf("%s takes no command after --", name.Path()), "give a command to looprun run"}
+	}
+	return nil
+}
+
+// parseError names the nearest known flag.
+func parseError(err error, model *kong.Application) error {
+	text := err.Error()
+	rest, unknown := strings.CutPrefix(text, "unknown flag ")
+	if !unknown {
+		return &usageError{text, "see looprun --help"}
+	}
+	flag, _, _ := strings.Cut(rest, ",")
+	remedy := "looprun --help lists the flags"
+	if near := strictyaml.Nearest(strings.TrimLeft(flag, "-"), flagNames(model.Node)); near != "" {
+		remedy = "did you mean --" + near + "?"
+	}
+	return &usageError{"unknown flag " + flag, remedy + " A flag of the command itself goes after --"}
+}
+
+// flagNames are the names of all flags of the command and those below it.
+func flagNames(n *kong.Node) []string {
+	var names []string
+	for _, f := range n.Flags {
+		names = append(names, f.Name)
+	}
+	for _, child := range n.Children {
+		names = append(names, flagNames(child)...)
+	}
+	return names
+}
+
+const description = `looprun runs a command in a loop until it is done, and stops it when it is stuck.
+
+Examples:
+  looprun --check 'go test ./...' -- ./fix.sh    run fix.sh until the tests pass
+  looprun --promise ALL-DONE -- my-agent         run until it prints ALL-DONE
+  looprun --policy ci.yaml -- make test          in CI, a policy answers questions`

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// baseEnviron is the environment without looprun's own variables, so that a
+// nested looprun starts from its own defaults.
+func baseEnviron(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, "LOOPRUN_") || strings.HasPrefix(v, "LOOPRUN=")
+	})
+}
+
+// environ is the environment of an iteration.
+func (s *session) environ(it looprun.Iteration) []string {
+	own := it.Environ()
+	env := make([]string, 0, len(s.base)+len(own)+5)
+	env = append(append(env, s.base...), own...)
+	return append(env,
+		"LOOPRUN_RUN_ID="+s.run.ID,
+		"LOOPRUN_DIR="+s.run.Dir,
+		"LOOPRUN_SCRATCHPAD="+s.run.PageFile(),
+		"LOOPRUN_GUIDANCE_FILE="+s.guidanceFile(it),
+		"LOOPRUN_LAST_OUTPUT="+s.lastOutput(it),
+	)
+}
+
+// guidanceFile has the whole guidance, however long.
+func (s *session) guidanceFile(it looprun.Iteration) string {
+	if it.Guidance == "" {
+		return os.DevNull
+	}
+	name := filepath.Join(s.run.Dir, "guidance.txt")
+	if err := atomicfile.Write(name, []byte(it.Guidance), false); err != nil {
+		s.app.say.warn("the guidance could not be written: %v", err)
+		return os.DevNull
+	}
+	return name
+}
+
+// lastOutput is the file of the judge's last output, empty when it was silent.
+func (s *session) lastOutput(it looprun.Iteration) string {
+	if it.Last == nil || it.Last.OutputBytes == 0 {
+		return os.DevNull
+	}
+	name := scratchpad.OutputFile(s.run.Dir, it.Last.Iteration)
+	if s.executor.Check != nil {
+		if check := scratchpad.CheckOutputFile(s.run.Dir, it.Last.Iteration); isFile(check) {
+			return check
+		}
+	}
+	if !isFile(name) {
+		return os.DevNull
+	}
+	return name
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// feed prepares what the command reads. Standard input is read once, to its
+// end, and each iteration reads it from the beginning.
+func (s *session) feed() error {
+	switch name := s.opts.Stdin; name {
+	case "none":
+		return nil
+	case "-":
+		file := filepath.Join(s.run.Dir, "stdin")
+		if err := s.copyStdin(file); err != nil {
+			return fmt.Errorf("standard input cannot be read: %w", err)
+		}
+		s.executor.Stdin = func() (*os.File, error) { return os.Open(file) }
+	default:
+		s.executor.Stdin = func() (*os.File, error) { return os.Open(name) }
+	}
+	return nil
+}
+
+func (s *session) copyStdin(file string) error {
+	if isFile(file) { // resumed: it was read when the run started
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, atomicfile.Mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, s.app.stdin)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// A limit on the command line is a number of 1 or more, or “off”. Zero is
+// refused: elsewhere it means off in one place and the default in another.
+
+type countLimit int
+
+func (l *countLimit) UnmarshalText(b []byte) error {
+	text := strings.TrimSpace(string(b))
+	if text == "off" {
+		*l = looprun.Off
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return badLimit(text, "a whole number of 1 or more")
+	}
+	*l = countLimit(n)
+	return nil
+}
+
+type durationLimit time.Duration
+
+func (l *durationLimit) UnmarshalText(b []byte) error {
+	text := strings.TrimSpace(string(b))
+	if text == "off" {
+		*l = looprun.Off
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Millisecond {
+		return badLimit(text, "a duration such as 90s, 15m or 2h30m")
+	}
+	*l = durationLimit(d)
+	return nil
+}
+
+func badLimit(text, want string) error {
+	if text == "0" || text == "0s" {
+		return fmt.Errorf("%s would allow nothing; write off to turn it off", text)
+	}
+	return fmt.Errorf("%q is not %s; write off to turn it off", text, want)
+}
+
+// duration is a time that may not be negative; zero means none.
+type duration time.Duration
+
+func (d *duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(strings.TrimSpace(string(b)))
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is not a duration such as 500ms, 90s or 15m", b)
+	}
+	*d = duration(v)
+	return nil
+}
+
+// codes is a list of exit codes.
+type codes struct{ looprun.Codes }
+
+func (c *codes) UnmarshalText(b []byte) error {
+	parsed, err := looprun.ParseCodes(string(b))
+	c.Codes = parsed
+	return err
+}
+
+func (c codes) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (d duration) MarshalText() ([]byte, error) {
+	return []byte(time.Duration(d).String()), nil
+}
+
+// MarshalText writes a limit as it is read.
+func (l countLimit) MarshalText() ([]byte, error) {
+	if l < 0 {
+		return []byte("off"), nil
+	}
+	return strconv.AppendInt(nil, int64(l), 10), nil
+}
+
+// MarshalText writes a limit as it is read.
+func (l durationLimit) MarshalText() ([]byte, error) {
+	if l < 0 {
+		return []byte("off"), nil
+	}
+	return []byte(time.Duration(l).String()), nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// messages prints looprun's own lines, each beginning with “looprun: ”, so that
+// they can be told from the command's. Stdout is the command's alone.
+type messages struct {
+	mu    sync.Mutex
+	w     io.Writer
+	flags outputFlags
+}
+
+func (m *messages) configure(f outputFlags) { m.flags = f }
+
+// printf prints whatever is set.
+func (m *messages) printf(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text := termsafe.Text(fmt.Sprintf(format, args...))
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		_, _ = io.WriteString(m.w, "looprun: "+line+"\n") // stderr gone: there is nobody to tell
+	}
+}
+
+// news is what -q leaves out.
+func (m *messages) news(format string, args ...any) {
+	if !m.flags.Quiet {
+		m.printf(format, args...)
+	}
+}
+
+// detail is what -v adds.
+func (m *messages) detail(format string, args ...any) {
+	if m.flags.Verbose {
+		m.printf(format, args...)
+	}
+}
+
+func (m *messages) warn(format string, args ...any) { m.printf("warning: "+format, args...) }
+
+// problem prints an error, one line for each that was joined to it.
+func (m *messages) problem(err error) { m.printf("%v", err) }
+
+// observe reports events to the person who watches.
+func (m *messages) observe(e looprun.Event, s *looprun.State) {
+	switch d := e.Data.(type) {
+	case looprun.IterationStarted:
+		if d.Iteration == 0 {
+			m.news("precheck: %s", commandLine(s.Check))
+			return
+		}
+		of := ""
+		if s.Limits.Iterations > 0 {
+			of = fmt.Sprintf(" of %d", s.Limits.Iterations)
+		}
+		m.news("iteration %d%s", d.Iteration, of)
+	case looprun.IterationFinished:
+		m.finished(d)
+	case looprun.GuardTripped:
+		m.printf("%s tripped: %s", d.Guard, d.Reason)
+	case looprun.AnswerInvalid:
+		m.warn("not answered: %s", d.Reason)
+	case looprun.QuestionAnswered:
+		m.answered(d)
+	case looprun.QuestionClosed:
+		m.news("no answer: %s", d.Reason)
+	case looprun.DebugFinished:
+		m.news("%s ended with exit code %d", d.Action, d.ExitCode)
+	case looprun.VerifyFinished:
+		m.verified(d)
+	case looprun.ActionApplied:
+		if d.Action == looprun.ActionAccept {
+			m.printf("warning: Task completed with partial results due to %s", d.Guard)
+		}
+	case looprun.InterruptReceived:
+		m.news("%s received; ending", d.Signal)
+	case looprun.RunResumed:
+		m.news("resumed after %d iterations and %s", s.Iterations, roundTime(s.Elapsed))
+	}
+}
+
+func (m *messages) finished(d looprun.IterationFinished) {
+	if d.Iteration == 0 {
+		text := "precheck: it passes"
+		if d.Outcome != looprun.OutcomeDone {
+			text = "precheck: it does not pass yet: " + d.Signature.Label
+		}
+		m.news("%s", text)
+		return
+	}
+	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), roundMS(d.DurationMS))
+	if d.Outcome != looprun.OutcomeDone && d.Signature.Label != "" {
+		text += ": " + d.Signature.Label
+	}
+	if d.Detail != "" {
+		text += " (" + d.Detail + ")"
+	}
+	m.news("%s", text)
+}
+
+func (m *messages) answered(d looprun.QuestionAnswered) {
+	text := fmt.Sprintf("answered by %s: %s", decider(d.Responder, d.Rule), d.Option)
+	if d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	m.printf("%s", text)
+}
+
+func (m *messages) verified(d looprun.VerifyFinished) {
+	end := fmt.Sprintf("exit code %d", d.ExitCode)
+	if d.TimedOut {
+		end = "it took too long"
+	}
+	m.news("verify %s (%s): %s", d.Command, d.Rule, end)
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// options are the flags of run. They are recorded in the journal, so that a
+// resumed run has them as they were.
+type options struct {
+	Shell      string `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-"`
+	Check      string `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done"`
+	NoPrecheck bool   `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done"`
+	Passes     int    `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done"`
+
+	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done"`
+	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done"`
+
+	DoneCodes      codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge that pass (${default})." json:"done_codes" group:"done"`
+	ErrorCodes     codes `default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none (${default})." json:"error_codes" group:"done"`
+	WorkErrorCodes codes `default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none (${default})." json:"work_error_codes" group:"done"`
+	StopCodes      codes `default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed (${default})." json:"stop_codes" group:"done"`
+
+	limitFlags
+
+	IterationTimeout duration `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time"`
+	IdleTimeout      duration `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time"`
+	KillAfter        duration `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time"`
+	Delay            duration `placeholder:"D" help:"Time between two iterations." json:"delay,omitempty" group:"time"`
+	Backoff          string   `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to 15m, with jitter." json:"backoff,omitempty" group:"time"`
+
+	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset"`
+	Retry int  `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off." json:"retry,omitempty" group:"preset"`
+
+	answerFlags
+
+	Stdin          string `default:"none" placeholder:"none|-|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), or a file." json:"stdin,omitempty" group:"run"`
+	Interactive    bool   `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run"`
+	NoPty          bool   `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run"`
+	KeepBackground bool   `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run"`
+	Name           string `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" group:"run"`
+	Debug          string `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run"`
+
+	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state"`
+	Sync        string         `enum:"off,async,each" default:"async" help:"How the journal reaches the disk: ${enum} (${default})." json:"sync,omitempty" group:"state"`
+	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state"`
+	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state"`
+	ExitCode    map[string]int `placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state"`
+}
+
+// limitFlags can also be given anew to a run that is resumed.
+type limitFlags struct {
+	MaxIterations *countLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard"`
+	MaxRuntime    *durationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard"`
+	LoopThreshold *countLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard"`
+	MaxErrors     *countLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard"`
+	CapIterations *countLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard"`
+	CapRuntime    *durationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard"`
+}
+
+// answerFlags say who answers questions.
+type answerFlags struct {
+	Policy         string   `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer"`
+	Templates      []string `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none"`
+	Detached       string   `enum:",deny,defaults,defer" default:"" placeholder:"MODE" help:"What happens when nobody can be asked: deny, defaults or defer (deny)." json:"detached,omitempty" group:"answer"`
+	NonInteractive bool     `help:"Ask no person." json:"non_interactive,omitempty" group:"answer"`
+}
+
+// limits are the limits and caps in force.
+func (o *options) limits() (looprun.Limits, looprun.Caps, error) {
+	l := looprun.DefaultLimits()
+	if o.Wait {
+		l.Iterations, l.Loop, l.Errors = looprun.Off, looprun.Off, looprun.Off
+	}
+	if o.Retry > 0 {
+		l.Iterations, l.Loop = o.Retry, looprun.Off
+	}
+	caps, err := o.limitFlags.over(&l)
+	return l, caps, err
+}
+
+// over puts the limits that were given over those in l, and returns the caps.
+func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
+	set(&l.Iterations, f.MaxIterations)
+	set(&l.Loop, f.LoopThreshold)
+	set(&l.Errors, f.MaxErrors)
+	if f.MaxRuntime != nil {
+		l.Runtime = time.Duration(*f.MaxRuntime)
+	}
+	if l.Loop == 1 {
+		return looprun.Caps{}, &usageError{"--loop-threshold 1: every failure would be a loop", "use 2 or more, or off"}
+	}
+	caps := looprun.DefaultCaps(*l)
+	set(&caps.Iterations, f.CapIterations)
+	if f.CapRuntime != nil {
+		caps.Runtime = time.Duration(*f.CapRuntime)
+	}
+	if caps.Iterations > 0 && l.Iterations > caps.Iterations {
+		return caps, &usageError{fmt.Sprintf("--max-iterations %d is above --cap-iterations %d", l.Iterations, caps.Iterations), "raise the cap or lower the limit"}
+	}
+	if caps.Runtime > 0 && l.Runtime > caps.Runtime {
+		return caps, &usageError{fmt.Sprintf("--max-runtime %s is above --cap-runtime %s", l.Runtime, caps.Runtime), "raise the cap or lower the limit"}
+	}
+	return caps, nil
+}
+
+func set(to *int, from *countLimit) {
+	if from != nil {
+		*to = int(*from)
+	}
+}
+
+// check reports everything that is wrong with the options before anything runs.
+func (o *options) check() error {
+	var errs []error
+	wrong := func(text, remedy string) { errs = append(errs, &usageError{text, remedy}) }
+	if o.Promise != nil {
+		if err := looprun.CheckPromise(*o.Promise); err != nil {
+			wrong("--promise: "+err.Error(), "")
+		}
+	}
+	if o.Passes < 1 {
+		wrong(fmt.Sprintf("--passes %d: the check has to pass at least once", o.Passes), "use 1 or more")
+	}
+	if o.Check == "" {
+		if o.Passes > 1 {
+			wrong("--passes needs a check that can pass", "add --check LINE")
+		}
+		if o.NoPrecheck {
+			wrong("--no-precheck without a check", "add --check LINE, or leave it out")
+		}
+	}
+	if both := o.DoneCodes.Both(o.ErrorCodes.Codes); !both.Empty() {
+		wrong(fmt.Sprintf("exit code %s is in --done-codes and in --error-codes", both), "take it out of one of them")
+	}
+	if both := o.DoneCodes.Both(o.StopCodes.Codes); !both.Empty() {
+		wrong(fmt.Sprintf("exit code %s is in --done-codes and in --stop-codes", both), "take it out of one of them")
+	}
+	if o.Backoff == "exponential" && o.Delay == 0 && !o.Wait {
+		wrong("--backoff exponential has no delay to grow", "add --delay D")
+	}
+	if o.Wait && o.Retry > 0 {
+		wrong("--wait and --retry exclude each other", "use --wait for something that will come, --retry for something flaky")
+	}
+	if o.Retry < 0 {
+		wrong(fmt.Sprintf("--retry %d", o.Retry), "use 1 or more")
+	}
+	if o.Interactive && o.Stdin != "none" {
+		wrong("-i joins the command to the terminal, so --stdin cannot feed it", "use one of them")
+	}
+	for key, code := range o.ExitCode {
+		if err := checkExitCode(key, code); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if _, _, err := o.limits(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// remappable are the statuses whose exit code can be changed.
+var remappable = []looprun.Status{
+	looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled, looprun.StatusPaused,
+	looprun.StatusRejected, looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
+}
+
+// checkExitCode refuses a mapping that nobody could mean.
+func checkExitCode(key string, code int) error {
+	status, guard := looprun.Status(key), looprun.GuardID(key)
+	isGuard := slices.Contains(looprun.GuardIDs, guard)
+	var bad string
+	switch {
+	case !isGuard && !slices.Contains(remappable, status):
+		bad = fmt.Sprintf("%q is no status and no guard; there are %s, %s", key, joinWords(remappable), joinWords(looprun.GuardIDs))
+	case code < 0 || code > 255:
+		bad = "an exit code is from 0 to 255"
+	case code == 0 && (isGuard || status == looprun.StatusTripped || status == looprun.StatusFailed || status == looprun.StatusInterrupted):
+		bad = "a run that did not end well must not look as if it did; use a code above 0"
+	}
+	if bad == "" {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("--exit-code %s=%d: %s", key, code, bad), ""}
+}
+
+func joinWords[T ~string](words []T) string {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = string(w)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// judge decides what exit codes mean.
+func (o *options) judge(terminal bool) looprun.Judge {
+	return looprun.Judge{
+		Done: o.DoneCodes.Codes, Errors: o.ErrorCodes.Codes, WorkErrors: o.WorkErrorCodes.Codes, Stop: o.StopCodes.Codes,
+		Promise: o.Promise != nil, Terminal: terminal,
+	}
+}
+
+func (o *options) backoff() looprun.Backoff {
+	b := looprun.Backoff{Base: time.Duration(o.Delay), Exponential: o.Backoff == "exponential"}
+	if o.Wait && b.Base == 0 {
+		b.Base = time.Second
+	}
+	return b
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
+)
+
+// replayCmd drives the guards over recordings.
+type replayCmd struct {
+	Files []string `arg:"" optional:"" name:"file=code" help:"Recorded outputs, one an iteration, each with its exit code (1 without)."`
+	limitFlags
+	ID       string `name:"run" placeholder:"RUN" help:"Replay the signatures of an earlier run instead."`
+	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+func (replayCmd) Help() string {
+	return `Nothing is run. All recordings are read, and for each guard it is said where it
+would first trip.
+
+Example:
+  looprun replay --loop-threshold 3 monday.log tuesday.log=2 wednesday.log`
+}
+
+// replayed is what replay prints in JSON.
+type replayed struct {
+	Schema     string         `json:"schema"`
+	Iterations []replayedStep `json:"iterations"`
+	Trips      []replayedTrip `json:"trips"`
+}
+
+type replayedStep struct {
+	Iteration int             `json:"iteration"`
+	File      string          `json:"file,omitempty"`
+	ExitCode  int             `json:"exit_code"`
+	Outcome   looprun.Outcome `json:"outcome"`
+	Hash      signature.Hash  `json:"hash"`
+	Label     string          `json:"label"`
+}
+
+type replayedTrip struct {
+	Guard looprun.GuardID `json:"guard"`
+	// At is the iteration after which it first trips, 0 for never.
+	At     int    `json:"at"`
+	Period int    `json:"period,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+func (c *replayCmd) Run(a *app) error {
+	r, err := newReplay(&c.limitFlags)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.ID != "" && len(c.Files) > 0:
+		return &usageError{"--run and files exclude each other", "use one of them"}
+	case c.ID != "":
+		err = c.fromRun(r)
+	case len(c.Files) == 0:
+		return &usageError{"there is nothing to replay", "name recorded outputs, or --run RUN"}
+	default:
+		err = c.fromFiles(r)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r.result)
+	}
+	return r.result.text(a.stdout)
+}
+
+func (c *replayCmd) fromFiles(r *replay) error {
+	judge := looprun.DefaultJudge()
+	for _, arg := range c.Files {
+		name, code, err := fileAndCode(arg)
+		if err != nil {
+			return err
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		sig, err := sign(f, code, workingDir())
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		d := looprun.IterationFinished{ExitCode: code, Signature: sig}
+		d.Outcome = judge.Outcome(looprun.Exits{Work: &looprun.Exit{Code: code}})
+		if err := r.add(name, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileAndCode splits FILE=CODE. A file whose name itself ends in =N exists.
+func fileAndCode(arg string) (string, int, error) {
+	i := strings.LastIndexByte(arg, '=')
+	if i < 0 || isFile(arg) {
+		return arg, 1, nil
+	}
+	code, err := strconv.Atoi(arg[i+1:])
+	if err != nil || code < 0 || code > 255 {
+		return "", 0, &usageError{fmt.Sprintf("%q: %q is no exit code", arg, arg[i+1:]), "write FILE=CODE with a code from 0 to 255"}
+	}
+	return arg[:i], code, nil
+}
+
+func (c *replayCmd) fromRun(r *replay) error {
+	dir, err := find(c.StateDir, c.ID)
+	if err != nil {
+		return err
+	}
+	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
+		d, ok := e.Data.(looprun.IterationFinished)
+		if !ok || d.Iteration == 0 || d.Outcome == looprun.OutcomeInterrupted || d.Cause == looprun.CauseMaxRuntime {
+			return nil
+		}
+		return r.add("", d)
+	})
+	return err
+}
+
+// replay feeds recorded iterations to the core. Nobody answers: the state is
+// what it would be if every guard had been ignored, so that each shows where it
+// first trips.
+type replay struct {
+	state  looprun.State
+	guards []looprun.Guard
+	result replayed
+}
+
+func newReplay(f *limitFlags) (*replay, error) {
+	limits := looprun.DefaultLimits()
+	if _, err := f.over(&limits); err != nil {
+		return nil, err
+	}
+	r := &replay{guards: guards.Default(), result: replayed{Schema: "looprun.dev/replay/v1"}}
+	for _, g := range r.guards {
+		r.result.Trips = append(r.result.Trips, replayedTrip{Guard: g.ID()})
+	}
+	return r, r.apply(looprun.RunStarted{RunID: "replay", Limits: limits})
+}
+
+func (r *replay) apply(d looprun.Data) error {
+	elapsed := r.state.Elapsed
+	if d, ok := d.(looprun.IterationFinished); ok {
+		elapsed += msDuration(d.DurationMS)
+	}
+	return r.state.Apply(looprun.Event{Seq: r.state.Seq + 1, Elapsed: elapsed, Data: d})
+}
+
+func (r *replay) add(file string, d looprun.IterationFinished) error {
+	step := replayedStep{File: file, ExitCode: d.ExitCode, Outcome: d.Outcome, Hash: d.Signature.Hash, Label: d.Signature.Label}
+	d.Iteration, d.Fatal = r.state.NextIteration(), 0
+	step.Iteration = d.Iteration
+	r.result.Iterations = append(r.result.Iterations, step)
+	if d.Outcome == looprun.OutcomeDone {
+		// The run would end here; what follows is read all the same.
+		d.Outcome = looprun.OutcomeNotDone
+	}
+	if err := r.apply(looprun.IterationStarted{Iteration: d.Iteration}); err != nil {
+		return err
+	}
+	if err := r.apply(d); err != nil {
+		return err
+	}
+	for i, g := range r.guards {
+		t := &r.result.Trips[i]
+		if t.At > 0 {
+			continue
+		}
+		if trip := g.Check(&r.state); trip != nil {
+			t.At, t.Period, t.Reason = d.Iteration, trip.Period, trip.Reason
+		}
+	}
+	return nil
+}
+
+func (r *replayed) text(w io.Writer) error {
+	var b strings.Builder
+	const most = 200
+	for i, s := range r.Iterations {
+		if i == most {
+			fmt.Fprintf(&b, "and %d more\n", len(r.Iterations)-most)
+			break
+		}
+		fmt.Fprintf(&b, "%4d  %-16s  exit %-3d  %s  %s\n", s.Iteration, s.Hash, s.ExitCode, short(s.Label, 60), s.File)
+	}
+	for _, t := range r.Trips {
+		switch {
+		case t.At == 0:
+			fmt.Fprintf(&b, "%s: does not trip\n", t.Guard)
+		case t.Period > 1:
+			fmt.Fprintf(&b, "%s: trips after iteration %d, period %d: %s\n", t.Guard, t.At, t.Period, t.Reason)
+		default:
+			fmt.Fprintf(&b, "%s: trips after iteration %d: %s\n", t.Guard, t.At, t.Reason)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// resumeCmd goes on with a run.
+type resumeCmd struct {
+	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
+	limitFlags
+	answerFlags
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+// Help shows an example below the flags.
+func (resumeCmd) Help() string {
+	return `Counters, limits, guidance and elapsed time are as they were; limits and a policy
+can be given anew. A run that tripped is asked again.
+
+Example:
+  looprun resume --max-iterations 20`
+}
+
+func (c *resumeCmd) Run(a *app) error {
+	dir, err := find(c.StateDir, c.ID)
+	if err != nil {
+		return err
+	}
+	state, tail, err := scratchpad.Load(dir)
+	if err != nil {
+		return err
+	}
+	if state.Ended && !state.Ending.Status.Resumable() {
+		return &usageError{fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), "start a new one"}
+	}
+	if insideOf(dir) {
+		return &usageError{"a run cannot be resumed by its own command", "resume it from outside"}
+	}
+	s, event, err := c.restore(a, dir, state)
+	if err != nil {
+		return err
+	}
+	if tail.Cut > 0 {
+		a.say.warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
+	}
+	return s.resume(dir, event)
+}
+
+// restore makes the session from what was recorded, with what is given anew.
+func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session, looprun.RunResumed, error) {
+	event := looprun.RunResumed{Version: version()}
+	raw, err := configOf(dir)
+	if err != nil {
+		return nil, event, err
+	}
+	var r recorded
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, event, fmt.Errorf("the configuration of run %s cannot be read: %w", state.RunID, err)
+	}
+	changed := c.change(&r)
+	a.command = r.Command
+	s := &session{app: a, opts: &r.Options, command: r.Command, dir: state.Dir}
+	if err := os.Chdir(state.Dir); err != nil {
+		return nil, event, fmt.Errorf("the directory of run %s is gone: %w", state.RunID, err)
+	}
+	if err := s.load(r.Policy); err != nil {
+		return nil, event, err
+	}
+	if changed {
+		if event.Config, err = s.record(); err != nil {
+			return nil, event, err
+		}
+	}
+	limits := state.Limits
+	caps, err := c.limitFlags.over(&limits)
+	if err != nil {
+		return nil, event, err
+	}
+	if limits != state.Limits {
+		event.Limits = &limits
+		caps.Iterations, caps.Runtime = max(caps.Iterations, state.Caps.Iterations), max(caps.Runtime, state.Caps.Runtime)
+		event.Caps = &caps
+	}
+	return s, event, nil
+}
+
+// change puts what was given anew over what was recorded.
+func (c *resumeCmd) change(r *recorded) bool {
+	changed := false
+	if c.Policy != "" {
+		r.Options.Policy, r.Policy, changed = c.Policy, nil, true
+	}
+	if c.Detached != "" {
+		r.Options.Detached, changed = c.Detached, true
+	}
+	if len(c.Templates) > 0 {
+		r.Options.Templates, changed = c.Templates, true
+	}
+	if c.NonInteractive {
+		r.Options.NonInteractive, changed = true, true
+	}
+	return changed
+}
+
+// configOf is the configuration that the run was last started or resumed with.
+func configOf(dir string) (json.RawMessage, error) {
+	var raw json.RawMessage
+	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+		switch d := e.Data.(type) {
+		case looprun.RunStarted:
+			raw = d.Config
+		case looprun.RunResumed:
+			if d.Config != nil {
+				raw = d.Config
+			}
+		}
+		return nil
+	})
+	if err == nil && raw == nil {
+		err = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
+	}
+	return raw, err
+}
+
+func (s *session) resume(dir string, event looprun.RunResumed) error {
+	run, state, _, err := scratchpad.Open(dir, scratchpad.SyncMode(s.opts.Sync))
+	if err != nil {
+		return err
+	}
+	s.run = run
+	if err := s.wire(run.Journal); err != nil {
+		return errors.Join(err, run.Close())
+	}
+	if err := s.loop.Resume(*state, event); err != nil {
+		return errors.Join(err, run.Close())
+	}
+	return s.finish(s.drive())
+}
+
+// find is the directory of a run.
+func find(flag, id string) (string, error) {
+	state, err := stateDir(flag)
+	if err != nil {
+		return "", err
+	}
+	return scratchpad.Find(state, id)
+}
+
+// insideOf reports whether this process was started by the run's own command.
+func insideOf(dir string) bool {
+	return slices.Contains(strings.Split(os.Getenv("LOOPRUN_DIR"), string(os.PathListSeparator)), dir)
+}

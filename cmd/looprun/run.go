@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// runCmd runs a command in a loop.
+type runCmd struct {
+	options
+	DryRun bool     `help:"Print what would run and with which configuration, and run nothing."`
+	Words  []string `arg:"" optional:"" hidden:"" passthrough:"" name:"command"`
+}
+
+// Help shows an example below the flags.
+func (runCmd) Help() string {
+	return `Example:
+  looprun --check 'go test ./...' --max-iterations 5 -- ./fix.sh`
+}
+
+func (c *runCmd) Run(a *app) error {
+	if err := c.command(a); err != nil {
+		return err
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	s, err := newSession(a, &c.options)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return s.dryRun(a.stdout)
+	}
+	return s.start()
+}
+
+// command finds what is to be run: the words after --, or the line of -c.
+func (c *runCmd) command(a *app) error {
+	switch {
+	case len(c.Words) > 0:
+		return misplaced(c.Words)
+	case c.Shell != "" && a.hasCommand:
+		return &usageError{"-c and a command after -- exclude each other", "use one of them"}
+	case c.Shell != "" || len(a.command) > 0 && a.command[0] != "":
+		return nil
+	case a.hasCommand:
+		return &usageError{"there is no command after --", "write looprun [flags] -- COMMAND [ARG…]"}
+	}
+	return &usageError{"no command was given", "write looprun [flags] -- COMMAND [ARG…], or -c 'SHELL LINE'; see looprun --help"}
+}
+
+// subcommands are the names that the first word can be.
+var subcommands = []string{"run", "resume", "list", "show", "signature", "replay", "explain", "policy", "template", "version"}
+
+// misplaced says what is wrong with words that stand before --.
+func misplaced(words []string) error {
+	if words[0] == "run" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return errors.New("no command was given")
+	}
+	remedy := fmt.Sprintf("write looprun -- %s", commandLine(words))
+	if near := strictyaml.Nearest(words[0], subcommands); near != "" {
+		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, commandLine(words))
+	}
+	return &usageError{fmt.Sprintf("%q is no command of looprun", words[0]), remedy}
+}
+
+// work is the step to run, and check the one that judges it.
+func (o *options) work(command []string) looprun.Step {
+	if o.Shell != "" {
+		return looprun.Shell(o.Shell)
+	}
+	return looprun.Argv(command...)
+}
+
+func (o *options) checkStep() looprun.Step {
+	if o.Check == "" {
+		return nil
+	}
+	return looprun.Shell(o.Check)
+}
+
+// agents are commands that end with 0 whatever they achieved.
+var agents = []string{"claude", "codex", "gemini", "aider", "opencode", "goose", "amp", "cursor-agent", "copilot"}
+
+// hints are warnings about a configuration that is allowed and rarely meant.
+func (o *options) hints(command []string) []string {
+	var hints []string
+	if o.Check == "" && o.Promise == nil && len(command) > 0 {
+		name := command[0][strings.LastIndexByte(command[0], '/')+1:]
+		if slices.Contains(agents, name) {
+			hints = append(hints, fmt.Sprintf("%s ends with exit code 0 also when the work is not done, and that will count as done; give --check LINE or --promise TEXT", name))
+		}
+	}
+	return hints
+}

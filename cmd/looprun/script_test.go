@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/looprun/looprun/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	if proc.IsGuardian() {
+		os.Exit(proc.GuardianMain())
+	}
+	testscript.Main(m, map[string]func(){"looprun": main})
+}
+
+// TestScripts runs the binary as a user does. Each script is named by what it
+// shows.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("LOOPRUN_STATE_DIR", filepath.Join(e.WorkDir, "state"))
+			e.Setenv("GOCACHE", goCache())
+			e.Setenv("HOME", e.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits,
+		},
+	})
+}

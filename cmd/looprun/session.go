@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/policy"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/tty"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/templates"
+)
+
+// session is one process's part of a run: all that stands between the options
+// and the loop.
+type session struct {
+	app     *app
+	opts    *options
+	command []string
+	dir     string // where commands run
+
+	questions *templates.Set
+	policy    *policy.Policy // nil: none
+	// policySource is the policy's text as it is recorded.
+	policySource *recordedFile
+	run          *scratchpad.Run
+	loop         *looprun.Loop
+	executor     *looprun.Executor
+	limits       looprun.Limits
+	caps         looprun.Caps
+	base         []string // environment without looprun's own variables
+}
+
+// recorded is what the journal keeps of the configuration.
+type recorded struct {
+	Options options       `json:"options"`
+	Command []string      `json:"command"`
+	Policy  *recordedFile `json:"policy,omitempty"`
+}
+
+// recordedFile is a file as it was when the run started.
+type recordedFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// newSession reads everything that the options name, and reports all that is
+// wrong with it before anything runs.
+func newSession(a *app, o *options) (*session, error) {
+	s := &session{app: a, opts: o, command: a.command}
+	var err error
+	if s.dir, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	return s, s.load(nil)
+}
+
+// load reads templates and policy; kept is the policy as it was recorded, used
+// when the options name none.
+func (s *session) load(kept *recordedFile) error {
+	var err error
+	if s.limits, s.caps, err = s.opts.limits(); err != nil {
+		return err
+	}
+	set, err := templates.Load(s.opts.Templates...)
+	if err != nil {
+		return err
+	}
+	s.questions = set.WithDebug(s.opts.Debug != "")
+	if err := s.loadPolicy(kept); err != nil {
+		return err
+	}
+	if s.opts.Stdin != "none" && s.opts.Stdin != "-" {
+		f, err := os.Open(s.opts.Stdin)
+		if err != nil {
+			return &usageError{"--stdin: " + err.Error(), "name a file that can be read, - or none"}
+		}
+		return f.Close()
+	}
+	return nil
+}
+
+// stateDir is where the run is kept.
+func (s *session) stateDir() (string, error) { return stateDir(s.opts.StateDir) }
+
+func stateDir(flag string) (string, error) {
+	if flag != "" {
+		return filepath.Abs(flag)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return scratchpad.StateDir(dir), nil
+}
+
+// start runs a new run to its end.
+func (s *session) start() error {
+	dir, err := s.stateDir()
+	if err != nil {
+		return err
+	}
+	s.run, err = scratchpad.Create(dir, time.Now(), scratchpad.SyncMode(s.opts.Sync))
+	if err != nil {
+		return err
+	}
+	if err := s.wire(s.run.Journal); err != nil {
+		return errors.Join(err, s.run.Close())
+	}
+	config, err := s.record()
+	if err != nil {
+		return err
+	}
+	started := looprun.RunStarted{
+		RunID: s.run.ID, Name: s.opts.Name, Command: s.executor.Work.Argv(), Dir: s.dir,
+		Limits: s.limits, Caps: s.caps, Version: version(), Config: config, Parent: os.Getenv("LOOPRUN_RUN_ID"),
+	}
+	if s.executor.Check != nil {
+		started.Check = s.executor.Check.Argv()
+		started.Precheck = !s.opts.NoPrecheck && s.opts.Promise == nil
+	}
+	started.Promise = s.executor.Promise
+	for _, hint := range s.opts.hints(started.Command) {
+		s.app.say.warn("%s", hint)
+	}
+	if err := s.loop.Start(started); err != nil {
+		return errors.Join(err, s.run.Close())
+	}
+	return s.finish(s.drive())
+}
+
+func (s *session) record() (json.RawMessage, error) {
+	return json.Marshal(recorded{Options: *s.opts, Command: s.command, Policy: s.policySource})
+}
+
+// drive runs the loop, with signals, terminal and processes put in order after.
+func (s *session) drive() (looprun.Result, error) {
+	defer proc.CloseGuardians()
+	defer tty.RestoreAll()
+	ctx, stop := watchSignals(context.Background(), s.executor.Kill)
+	defer stop()
+	unwatch := s.watchStops()
+	defer unwatch()
+	result, err := s.loop.Run(ctx)
+	proc.EndBackground(s.killAfter())
+	if s.opts.Stdin == "none" && !s.opts.Interactive && waiting(s.app.stdin) {
+		s.app.say.warn("there is something on standard input that the command was not given; --stdin - gives it")
+	}
+	return result, err
+}
+
+// finish writes the verdict, says how it ended and sets the exit code.
+func (s *session) finish(result looprun.Result, err error) error {
+	state := s.loop.State()
+	code := exitCode(s.opts, s.policyCodes(), state, result)
+	result.ExitCode = code
+	result.RunID = s.run.ID
+	page := s.run.PageFile()
+	if perr := s.run.Refresh(state, true); perr != nil {
+		s.app.say.warn("the scratchpad could not be written: %v", perr)
+		page = ""
+	}
+	if werr := s.run.WriteResult(result, s.opts.Result); werr != nil {
+		err = errors.Join(err, fmt.Errorf("the result could not be written: %w", werr))
+	}
+	err = errors.Join(err, s.run.Close())
+	if err != nil && result.Status != looprun.StatusFailed {
+		code = looprun.ExitFailed
+		s.app.say.problem(err)
+	}
+	s.app.say.summarize(state, result, code, relative(page))
+	s.app.code, s.app.raise = code, raiseFor(result.Status, code)
+	return nil
+}
+
+// relative is the file as a person in this folder would name it.
+func relative(file string) string {
+	dir, err := os.Getwd()
+	if err != nil || file == "" {
+		return file
+	}
+	if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return file
+}
+
+// wire builds the loop.
+func (s *session) wire(journal looprun.Journal) error {
+	s.base = baseEnviron(os.Environ())
+	terminal := isTerminal(s.app.files.stdout) && isTerminal(s.app.files.stderr)
+	s.executor = &looprun.Executor{
+		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
+		Judge: s.opts.judge(terminal), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
+		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
+		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
+		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.app.stdout), Stderr: s.shown(s.app.stderr),
+		Output: s.run.Output, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
+	}
+	s.executor.Signature.Dir = s.dir
+	if s.opts.Promise != nil {
+		s.executor.Promise = *s.opts.Promise
+	}
+	if err := s.feed(); err != nil {
+		return err
+	}
+	s.loop = &looprun.Loop{
+		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.backoff(),
+		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Observe: s.observe,
+	}
+	return nil
+}
+
+func (s *session) killAfter() time.Duration {
+	switch {
+	case s.opts.KillAfter > 0:
+		return time.Duration(s.opts.KillAfter)
+	case inCI():
+		return 5 * time.Second
+	}
+	return proc.DefaultKillAfter
+}
+
+// observe reports an event and keeps the page up to date while no command runs.
+func (s *session) observe(e looprun.Event, state *looprun.State) {
+	s.app.say.observe(e, state)
+	var err error
+	switch e.Data.(type) {
+	case looprun.RunStarted, looprun.RunResumed, looprun.QuestionAsked, looprun.ActionApplied:
+		err = s.run.Refresh(state, true)
+	case looprun.IterationFinished:
+		err = s.run.Refresh(state, false)
+	}
+	if err != nil {
+		s.app.say.warn("the scratchpad could not be written: %v", err)
+	}
+}
+
+// shown passes the command's output on until nobody reads it any more.
+func (s *session) shown(w io.Writer) io.Writer { return &shown{w: w, say: s.app.say} }
+
+type shown struct {
+	w    io.Writer
+	say  *messages
+	gone bool
+}
+
+func (o *shown) Write(b []byte) (int, error) {
+	if o.gone {
+		return len(b), nil
+	}
+	if _, err := o.w.Write(b); err != nil {
+		o.gone = true
+		o.say.warn("the command's output can no longer be shown (%v); the output files still get it", err)
+	}
+	return len(b), nil
+}
+
+func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// showCmd shows what happened in a run.
+type showCmd struct {
+	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
+	Number   int    `short:"n" default:"50" help:"How many of the last iterations to show; 0 for all (${default})." env:"-"`
+	Pending  bool   `help:"Show only the question that waits for its answer."`
+	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+func (showCmd) Help() string {
+	return `Example:
+  looprun show --format json | jq .status`
+}
+
+// shown is a run as show prints it in JSON.
+type shownRun struct {
+	Schema     string                      `json:"schema"`
+	RunID      string                      `json:"run_id"`
+	Dir        string                      `json:"dir"`
+	Status     looprun.Status              `json:"status"`
+	Ending     *looprun.Ending             `json:"ending,omitempty"`
+	Command    []string                    `json:"command"`
+	Check      []string                    `json:"check,omitempty"`
+	Iterations int                         `json:"iterations"`
+	Runtime    float64                     `json:"runtime_seconds"`
+	Limits     looprun.Limits              `json:"limits"`
+	Caps       looprun.Caps                `json:"caps"`
+	Progress   string                      `json:"progress"`
+	Pending    *looprun.Question           `json:"pending,omitempty"`
+	Decisions  []looprun.Decision          `json:"decisions"`
+	Known      []looprun.KnownIssue        `json:"known_issues"`
+	History    []looprun.IterationFinished `json:"history"`
+}
+
+func (c *showCmd) Run(a *app) error {
+	dir, err := find(c.StateDir, c.ID)
+	if err != nil {
+		return err
+	}
+	run, err := c.load(dir)
+	if err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		if c.Pending {
+			return enc.Encode(run.Pending)
+		}
+		return enc.Encode(run)
+	}
+	if c.Pending {
+		return run.pending(a.stdout)
+	}
+	return run.text(a.stdout)
+}
+
+// load reads the run; its history from the journal, as much as is asked for.
+func (c *showCmd) load(dir string) (*shownRun, error) {
+	alive := scratchpad.Locked(dir)
+	var s looprun.State
+	var history []looprun.IterationFinished
+	tail, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+		if d, ok := e.Data.(looprun.IterationFinished); ok {
+			history = append(history, d)
+			if over := len(history) - c.Number; c.Number > 0 && over > 0 {
+				history = append(history[:0], history[over:]...)
+			}
+		}
+		return s.Apply(e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if tail.Events == 0 {
+		return nil, fmt.Errorf("the run in %s was killed before it started", dir)
+	}
+	return &shownRun{
+		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
+		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Elapsed.Seconds(),
+		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: s.Question,
+		Decisions: s.Decisions, Known: s.Known, History: history,
+	}, nil
+}
+
+func (r *shownRun) text(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	line := func(key, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", key, termsafe.Line(fmt.Sprintf(format, args...)))
+	}
+	status := string(r.Status)
+	if r.Ending != nil && r.Ending.Guard != "" {
+		status += fmt.Sprintf(" (%s)", r.Ending.Guard)
+	}
+	line("run", "%s", r.RunID)
+	line("status", "%s", status)
+	line("command", "%s", commandLine(r.Command))
+	if len(r.Check) > 0 {
+		line("check", "%s", commandLine(r.Check))
+	}
+	line("iterations", "%d", r.Iterations)
+	line("runtime", "%s", roundTime(time.Duration(r.Runtime*float64(time.Second))))
+	line("progress", "%s", r.Progress)
+	line("directory", "%s", relative(r.Dir))
+	for _, d := range r.Decisions {
+		line("answer", "after iteration %d, %s: %s by %s: %s", d.Iteration, d.Guard, firstNonEmpty(d.Option, string(d.Action)), decider(d.Responder, d.Rule), d.Reason)
+	}
+	for _, k := range r.Known {
+		line("skipped", "%s", k.Label)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(r.History) > 0 {
+		fmt.Fprintln(w)
+		fmt.Fprintln(t, "ITERATION\tOUTCOME\tEXIT\tTOOK\tSIGNATURE\tWHAT")
+	}
+	for _, d := range r.History {
+		number := fmt.Sprint(d.Iteration)
+		if d.Iteration == 0 {
+			number = "precheck"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\n", number, strings.ReplaceAll(string(d.Outcome), "_", " "), d.ExitCode, roundMS(d.DurationMS), d.Signature.Hash, short(firstNonEmpty(d.Detail, d.Signature.Label), 60))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if r.Pending != nil {
+		fmt.Fprintln(w)
+		return r.pending(w)
+	}
+	return nil
+}
+
+func (r *shownRun) pending(w io.Writer) error {
+	q := r.Pending
+	if q == nil {
+		_, err := fmt.Fprintln(w, "no question waits for an answer")
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n", termsafe.Line(q.Header), termsafe.Line(q.Text))
+	for _, d := range q.Details {
+		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(termsafe.Text(d), "\n", "\n  "))
+	}
+	for _, o := range q.Options {
+		fmt.Fprintf(&b, "  %-14s %s\n", o.ID, termsafe.Line(o.Label))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/looprun/looprun"
+)
+
+// raise is the signal by which looprun ends itself, so that its parent sees
+// that it was interrupted; zero: it exits.
+type raise syscall.Signal
+
+// interrupts are the signals that end a run, and their names.
+var interrupts = map[os.Signal]string{
+	syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGQUIT: "SIGQUIT",
+}
+
+// watchSignals cancels the context with an [looprun.Interrupt] at the first
+// signal and calls kill at every further one. stop ends the watch.
+func watchSignals(parent context.Context, kill func()) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 8)
+	done := make(chan struct{})
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	go func() {
+		for first := true; ; first = false {
+			select {
+			case s := <-signals:
+				if !first {
+					kill()
+					continue
+				}
+				cancel(&looprun.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))})
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel(nil)
+	}
+}
+
+// raiseFor is the signal that a run which ended with this code ends itself by.
+func raiseFor(status looprun.Status, code int) raise {
+	if status != looprun.StatusInterrupted {
+		return 0
+	}
+	switch s := syscall.Signal(code - 128); s {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
+		return raise(s)
+	}
+	return 0 // SIGQUIT would print a stack trace
+}

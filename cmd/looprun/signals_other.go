@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// self does nothing: there are no signals to end by.
+func (r raise) self() {}

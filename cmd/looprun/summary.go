@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// summarize prints how the run ended. Its last line is always the same form, so
+// that a script can read it.
+func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page string) {
+	if s.Iterations == 0 && r.Status == looprun.StatusDone {
+		m.printf("already passing; %s was not run", commandLine(s.Command))
+	}
+	if n := len(s.Decisions); n > 0 && r.Decision != "" {
+		d := s.Decisions[n-1]
+		m.news("decision: %s by %s", d.Option, decider(d.Responder, d.Rule))
+	}
+	if r.Status == looprun.StatusFailed && r.Reason != "" {
+		m.printf("%s", r.Reason)
+	}
+	if r.Pending {
+		m.printf("a question waits for its answer: %s", s.Question.Header)
+	}
+	if page != "" {
+		m.news("scratchpad: %s", page)
+	}
+	m.printf("%s", lastLine(s, r, code))
+}
+
+// lastLine is: STATUS (GUARD) after N of MAX iterations, RUNTIME: LABEL; exit
+// CODE; next: looprun explain RUN.
+func lastLine(s *looprun.State, r looprun.Result, code int) string {
+	var b strings.Builder
+	b.WriteString(string(r.Status))
+	if r.Guard != "" {
+		fmt.Fprintf(&b, " (%s)", r.Guard)
+	}
+	fmt.Fprintf(&b, " after %d", r.Iterations)
+	if s.Limits.Iterations > 0 {
+		fmt.Fprintf(&b, " of %d", s.Limits.Iterations)
+	}
+	fmt.Fprintf(&b, " iterations, %s", roundTime(r.Runtime))
+	if r.Signature != "" {
+		b.WriteString(": " + r.Signature)
+	}
+	fmt.Fprintf(&b, "; exit %d; next: looprun explain %s", code, r.RunID)
+	return b.String()
+}
+
+// exitCode is the run's exit code: what --exit-code says for the guard, then for
+// the status; then the command's own with --passthrough; then the table's. With
+// --passthrough a run that is not done never exits 0 by the command's code.
+func exitCode(o *options, policy map[string]int, s *looprun.State, r looprun.Result) int {
+	for _, mapped := range []map[string]int{o.ExitCode, policy} {
+		if code, ok := mapped[string(r.Guard)]; ok && r.Status == looprun.StatusTripped {
+			return code
+		}
+		if code, ok := mapped[string(r.Status)]; ok {
+			return code
+		}
+	}
+	if o.Passthrough && s.Last != nil {
+		if code := s.Last.ExitCode; code > 0 || r.Status == looprun.StatusDone {
+			return code
+		}
+	}
+	return r.ExitCode
+}
+
+func msDuration(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+func roundMS(ms int64) string { return roundTime(msDuration(ms)) }
+
+// roundTime is a duration as a person says it.
+func roundTime(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+func firstNonEmpty(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// commandLine is the command as a person would type it.
+func commandLine(argv []string) string {
+	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
+		return argv[2]
+	}
+	quoted := make([]string, len(argv))
+	for i, a := range argv {
+		quoted[i] = a
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// decider is who took a decision, and by which rule.
+func decider(responder, rule string) string {
+	if rule == "" {
+		return responder
+	}
+	return responder + " (" + rule + ")"
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/templates"
+)
+
+// templateCmd is for authors of questions.
+type templateCmd struct {
+	List    templateListCmd    `cmd:"" help:"List the templates and their options."`
+	Show    templateShowCmd    `cmd:"" help:"Print a template's file."`
+	Init    templateInitCmd    `cmd:"" help:"Write a commented pack to begin with."`
+	Check   templateCheckCmd   `cmd:"" help:"Say everything that is wrong with files or folders of templates."`
+	Preview templatePreviewCmd `cmd:"" help:"Show a question as it will look."`
+	Schema  templateSchemaCmd  `cmd:"" help:"Print the JSON Schema and the variables."`
+}
+
+type packFlag struct {
+	Templates []string `placeholder:"DIR" help:"Folder of templates over the built-in ones; repeatable." sep:"none"`
+}
+
+type templateListCmd struct{ packFlag }
+
+func (c *templateListCmd) Run(a *app) error {
+	set, err := templates.Load(c.Templates...)
+	if err != nil {
+		return err
+	}
+	return set.List(a.stdout)
+}
+
+type templateShowCmd struct {
+	Guard string `arg:"" help:"The guard whose question it is."`
+	packFlag
+}
+
+func (c *templateShowCmd) Run(a *app) error {
+	set, err := templates.Load(c.Templates...)
+	if err != nil {
+		return err
+	}
+	return set.Show(a.stdout, looprun.GuardID(c.Guard))
+}
+
+type templateInitCmd struct {
+	Dir string `arg:"" help:"The folder to write to; nothing in it is overwritten."`
+}
+
+func (c *templateInitCmd) Run(a *app) error {
+	written, err := templates.Init(c.Dir)
+	for _, name := range written {
+		fmt.Fprintln(a.stdout, name)
+	}
+	return err
+}
+
+type templateCheckCmd struct {
+	Paths []string `arg:"" help:"Files or folders."`
+}
+
+func (c *templateCheckCmd) Run(a *app) error {
+	if err := templates.Check(c.Paths...); err != nil {
+		return err
+	}
+	a.say.news("the templates are correct")
+	return nil
+}
+
+type templatePreviewCmd struct {
+	Guard  string `arg:"" help:"The guard whose question is shown."`
+	ID     string `name:"run" placeholder:"RUN" help:"Fill it in from this run (a made-up one without)."`
+	Format string `default:"terminal" placeholder:"text|terminal|json" help:"As plain text, as on a terminal, or as JSON." env:"-"`
+	Width  int    `default:"80" help:"Columns of the terminal (${default})." env:"-"`
+	packFlag
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+func (c *templatePreviewCmd) Run(a *app) error {
+	format, err := templates.ParseFormat(c.Format)
+	if err != nil {
+		return err
+	}
+	guard := looprun.GuardID(c.Guard)
+	if err := templates.KnownGuard(guard); err != nil {
+		return err
+	}
+	set, err := templates.Load(c.Templates...)
+	if err != nil {
+		return err
+	}
+	state, trip := templates.Sample(guard)
+	if c.ID != "" {
+		dir, err := find(c.StateDir, c.ID)
+		if err != nil {
+			return err
+		}
+		if state, _, err = scratchpad.Load(dir); err != nil {
+			return err
+		}
+		trip = looprun.Trip{Guard: guard, Iteration: state.Iterations, Reason: "shown as a preview"}
+		if t := state.LastTrip; t != nil && t.Guard == guard {
+			trip = *t
+		}
+	}
+	q, err := set.Question(state, trip)
+	if err != nil {
+		return err
+	}
+	return set.Render(a.stdout, q, format, c.Width)
+}
+
+type templateSchemaCmd struct {
+	Of string `arg:"" optional:"" enum:"template,messages,variables" default:"template" help:"What to print: ${enum} (${default})."`
+}
+
+func (c *templateSchemaCmd) Run(a *app) error {
+	switch c.Of {
+	case "messages":
+		return templates.WriteMessagesSchema(a.stdout)
+	case "variables":
+		return templates.WriteVariables(a.stdout)
+	}
+	return templates.WriteSchema(a.stdout)
+}

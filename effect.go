@@ -1,0 +1,131 @@
+package looprun
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Effect computes what an answer to the open question does. It fails when the
+// answer would continue past a limit without extending it: the guard would ask
+// the same question for ever.
+func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
+	d := ActionApplied{
+		Option: o.ID, Label: o.Label, Action: o.Action, Guard: s.Trip.Guard,
+		Responder: a.Responder, Reason: a.Reason, Rule: a.Rule, Limits: s.Limits,
+	}
+	if !o.Action.Continues() {
+		return d, nil
+	}
+	d.Limits = s.extended(o.Extend)
+	if !s.lifts(d.Limits) {
+		return d, fmt.Errorf("option %q does not extend the limit that %s guards", o.ID, s.Trip.Guard)
+	}
+	d.Resets = append([]GuardID{s.Trip.Guard}, s.Trip.Also...)
+	d.Guidance = joinLines(o.Guidance, a.Guidance)
+	if o.Action == ActionSkip {
+		d.Known = s.WindowIssues(*s.Trip)
+		if len(d.Known) == 0 {
+			return d, fmt.Errorf("option %q has nothing to skip: the output of the last iterations has no signature", o.ID)
+		}
+	}
+	if o.Action == ActionDebug {
+		d.Guidance = joinLines(d.Guidance, s.Findings)
+	}
+	return d, nil
+}
+
+// joinLines joins the texts that say something.
+func joinLines(texts ...string) string {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return strings.TrimSpace(t) == "" })
+	return strings.Join(texts, "\n")
+}
+
+func (s *State) extended(e Extend) Limits {
+	l := s.Limits
+	l.Iterations = extend(l.Iterations, s.Iterations, e.Iterations, s.Caps.Iterations)
+	l.Runtime = extend(l.Runtime, s.Elapsed, e.Runtime, s.Caps.Runtime)
+	return l
+}
+
+// extend returns the limit after the extension: what is spent plus what is
+// added, never less than the limit was and never past its cap. A limit that is
+// off stays off.
+func extend[T int | int64 | float64 | time.Duration](limit, spent, extra, ceiling T) T {
+	if limit <= 0 || extra <= 0 {
+		return limit
+	}
+	extended := max(limit, spent+extra)
+	if ceiling > 0 {
+		extended = max(limit, min(extended, ceiling))
+	}
+	return extended
+}
+
+// lifts reports whether the limit that tripped leaves room under the new limits.
+func (s *State) lifts(l Limits) bool {
+	switch s.Trip.Guard {
+	case MaxIterations:
+		return s.Iterations < l.Iterations
+	case MaxRuntime:
+		return s.Elapsed < l.Runtime
+	}
+	return true
+}
+
+// Capped reports whether answers can add no more to the limit of that guard,
+// and says so in a sentence.
+func (s *State) Capped(id GuardID) (string, bool) {
+	switch {
+	case id == MaxIterations && s.Caps.Iterations > 0 && max(s.Limits.Iterations, s.Iterations) >= s.Caps.Iterations:
+		return fmt.Sprintf("The cap of %d iterations is reached, so going on is not offered (--cap-iterations).", s.Caps.Iterations), true
+	case id == MaxRuntime && s.Caps.Runtime > 0 && max(s.Limits.Runtime, s.Elapsed) >= s.Caps.Runtime:
+		return fmt.Sprintf("The cap of %s is reached, so going on is not offered (--cap-runtime).", s.Caps.Runtime), true
+	}
+	return "", false
+}
+
+// room says how much less than an option promises the cap leaves.
+func (s *State) room(q Question) (string, bool) {
+	for _, o := range q.Options {
+		switch l := s.extended(o.Extend); {
+		case !o.Action.Continues():
+		case s.Trip.Guard == MaxIterations && o.Extend.Iterations > 0 && l.Iterations < s.Iterations+o.Extend.Iterations:
+			return fmt.Sprintf("The cap leaves room for %d more iterations (--cap-iterations).", l.Iterations-s.Iterations), true
+		case s.Trip.Guard == MaxRuntime && o.Extend.Runtime > 0 && l.Runtime < s.Elapsed+o.Extend.Runtime:
+			return fmt.Sprintf("The cap leaves room for %s more (--cap-runtime).", (l.Runtime - s.Elapsed).Round(time.Second)), true
+		}
+	}
+	return "", false
+}
+
+// offer takes the options out of the question that cannot be carried out now,
+// and says why.
+func (s *State) offer(q Question) Question {
+	drop := func(why string, gone func(Option) bool) {
+		if !slices.ContainsFunc(q.Options, gone) {
+			return
+		}
+		q.Options = slices.DeleteFunc(slices.Clone(q.Options), gone)
+		q.Details = append(q.Details, why)
+	}
+	if why, capped := s.Capped(s.Trip.Guard); capped {
+		drop(why, func(o Option) bool { return o.Action.Continues() })
+	}
+	if room, cut := s.room(q); cut {
+		q.Details = append(q.Details, room)
+	}
+	if s.Trip.Known {
+		drop("Nothing but skipped issues came since, so skipping is not offered again.",
+			func(o Option) bool { return o.Action == ActionSkip })
+	}
+	if _, ok := q.Option(q.Default); !ok {
+		q.Default = ""
+	}
+	if s.Findings != "" {
+		q.Details = append(q.Details, "Findings:", s.Findings)
+	}
+	q.Given = s.Given
+	return q
+}

@@ -1,0 +1,28 @@
+package looprun
+
+import "errors"
+
+// ErrNoGuards is returned by [Run] and [Loop.Run] when nothing could ever stop
+// the loop: no guards were given, or a limit is neither stated nor [Off].
+var ErrNoGuards = errors.New("no guards")
+
+// ErrNoAnswer is returned by a [Responder] that has no answer to a question.
+// The next responder is asked; when none is left the run ends with the guard's
+// exit code.
+var ErrNoAnswer = errors.New("no answer")
+
+// ErrDeferred is returned by a [Responder] that keeps the question for later.
+// The run pauses with the question pending.
+var ErrDeferred = errors.New("question deferred")
+
+// ErrInterrupted is returned by a [Responder] when a person interrupted the
+// prompt. The run ends as interrupted and its question is kept.
+var ErrInterrupted = errors.New("interrupted")
+
+// ErrEvent is returned by [State.Apply] for an event that cannot happen in
+// that state. The state is left as it was.
+var ErrEvent = errors.New("event out of order")
+
+// ErrUnknownEvent is returned when an event of an unknown type is decoded: the
+// journal was written by a newer looprun.
+var ErrUnknownEvent = errors.New("unknown event type")

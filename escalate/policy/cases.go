@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// ExpectNone is what a test expects when no rule may match.
+const ExpectNone = "none"
+
+// Test is one of a file's own test cases.
+type Test struct {
+	Name string
+	// Where is its place in the file, FILE:LINE.
+	Where string
+	// Facts are those given; the others are not known.
+	Facts Facts
+	Used  Used
+	// VerifyPasses says that verify commands are taken to exit with 0; none is run.
+	VerifyPasses bool
+	// Expect is the answer, or [ExpectNone].
+	Expect string
+
+	line, column int
+}
+
+type testFile struct {
+	Name   string     `yaml:"name"`
+	Facts  Facts      `yaml:"facts,required"`
+	Used   budgetFile `yaml:"used"`
+	Verify string     `yaml:"verify"`
+	Expect string     `yaml:"expect,required"`
+}
+
+// TestResult is how a test came out.
+type TestResult struct {
+	Test       Test
+	Evaluation Evaluation
+	// Got is the answer, or [ExpectNone].
+	Got string
+}
+
+// Passed reports whether the policy answered as the test expects.
+func (r TestResult) Passed() bool { return r.Got == r.Test.Expect }
+
+// RunTests runs the file's own tests. Verify commands are not run. The error is
+// of type [strictyaml.Problems] and holds each test that did not pass.
+func (p *Policy) RunTests() ([]TestResult, error) {
+	var results []TestResult
+	var failed strictyaml.Problems
+	for _, t := range p.Tests {
+		guard := looprun.GuardID(t.Facts.Guard)
+		c := decision{
+			policy: p, facts: t.Facts, used: t.Used, verify: assume(t.VerifyPasses),
+			question: looprun.Question{Guard: guard, Kind: looprun.KindSelect, Options: p.known.options(guard)},
+		}
+		e, _ := c.decide(context.Background()) // nothing is run that could fail
+		r := TestResult{Test: t, Evaluation: e, Got: ExpectNone}
+		if e.Answer != nil {
+			r.Got = e.Answer.Option
+		}
+		results = append(results, r)
+		if !r.Passed() {
+			failed = append(failed, r.problem(p.File))
+		}
+	}
+	return results, failed.Err()
+}
+
+func (r TestResult) problem(file string) strictyaml.Problem {
+	text := fmt.Sprintf("the test %q expects %s, and the policy answers %s", r.Test.Name, r.Test.Expect, r.Got)
+	if a := r.Evaluation.Answer; a != nil {
+		text += " by " + a.Rule
+	}
+	p := strictyaml.Problem{File: file, Line: r.Test.line, Column: r.Test.column, Text: text}
+	for _, v := range r.Evaluation.Rules {
+		if v.Answer == r.Test.Expect && !v.Matched {
+			p.Remedy = fmt.Sprintf("%s does not match: %s", v.Rule, v.Why)
+			break
+		}
+	}
+	return p
+}
+
+// read checks a test of the file.
+func (f testFile) read(r *report, p *Policy, i int) Test {
+	at := func(keys ...any) []any { return append([]any{"tests", i}, keys...) }
+	line, _ := r.doc.Pos(at()...)
+	t := Test{
+		Name: strings.Join(strings.Fields(f.Name), " "), Where: fmt.Sprintf("%s:%d", p.File, line),
+		Facts: f.Facts, Used: Used(f.Used), VerifyPasses: f.Verify == "pass", Expect: f.Expect,
+	}
+	if t.Name == "" {
+		t.Name = fmt.Sprintf("%d", i+1)
+	}
+	t.line, t.column = r.doc.Pos(at("expect")...)
+	if r.doc.Has(at("verify")...) && f.Verify != "pass" && f.Verify != "fail" {
+		r.value("unknown end of the verify commands "+quote(f.Verify), "write pass or fail", at("verify")...)
+	}
+	if !r.doc.Has(at("facts")...) {
+		return t
+	}
+	given := func(name string) bool { return r.doc.Has(at("facts", name)...) }
+	t.Facts.fill(given)
+	var ids []string
+	for _, id := range p.known.guards() {
+		ids = append(ids, string(id))
+	}
+	switch guard := f.Facts.Guard; {
+	case !given("guard"):
+		r.value("the test has no guard", "add guard to its facts", at("facts")...)
+	case !slices.Contains(ids, guard):
+		r.value("unknown guard "+quote(guard), strictyaml.DidYouMean(guard, ids), at("facts", "guard")...)
+	case r.doc.Has(at("expect")...):
+		answers := append(p.known.answers([]looprun.GuardID{looprun.GuardID(guard)}), ExpectNone)
+		if !slices.Contains(answers, f.Expect) {
+			r.value(fmt.Sprintf("nothing can answer %s to %s", quote(f.Expect), guard), strictyaml.DidYouMean(f.Expect, answers), at("expect")...)
+		}
+	}
+	return t
+}
+
+// fill sets the facts that are not given to what they are when nothing is known.
+func (f *Facts) fill(given func(name string) bool) {
+	unknown := UnknownFacts(looprun.GuardID(f.Guard))
+	if !given("max_iterations") {
+		f.MaxIterations = unknown.MaxIterations
+	}
+	if !given("failing") {
+		f.Failing = unknown.Failing
+	}
+	if !given("passing") {
+		f.Passing = unknown.Passing
+	}
+	if !given("total") {
+		f.Total = unknown.Total
+	}
+	if !given("last_exit_code") {
+		f.LastExitCode = unknown.LastExitCode
+	}
+	if !given("cost") {
+		f.Cost = unknown.Cost
+	}
+	if !given("tokens") {
+		f.Tokens = unknown.Tokens
+	}
+}

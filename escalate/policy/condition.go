@@ -1,0 +1,223 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// Bounds of a condition. Together with what [inspection] refuses they bound
+// the time that it can take.
+const (
+	maxCondition = 1000 // bytes
+	maxNodes     = 300
+)
+
+// condition is a compiled expression over the facts. The zero value always holds.
+type condition struct {
+	text    string
+	program *vm.Program
+	// facts are the facts that it mentions, in their documented order; tacit
+	// are those of them for which it does not say what holds if they are unknown.
+	facts, tacit []Fact
+	// certain are the guards for which it holds whatever the other facts are.
+	certain []looprun.GuardID
+}
+
+// holdsAlways reports whether no fact but the guard can keep it from holding.
+func (c *condition) holdsAlways(guard looprun.GuardID) bool {
+	return c.text == "" || slices.Contains(c.certain, guard)
+}
+
+// compile reads the condition at the path and reports all that is wrong with it.
+func compile(r *report, text string, scope []looprun.GuardID, known Known, path []any) condition {
+	c := condition{text: strings.Join(strings.Fields(text), " ")}
+	switch {
+	case c.text == "":
+		r.value(`"when" is empty`, "write a condition, or remove the key for a rule that always holds", path...)
+		return c
+	case strings.ContainsFunc(c.text, func(c rune) bool { return !unicode.IsGraphic(c) }):
+		r.value("the condition holds a control character", "remove it", path...)
+		return c
+	case len(text) > maxCondition:
+		r.value(fmt.Sprintf("the condition has %d bytes", len(text)), fmt.Sprintf("shorten it to at most %d", maxCondition), path...)
+		return c
+	}
+	tree, err := parser.Parse(text)
+	if err != nil {
+		r.expression(text, err, path)
+		return c
+	}
+	found := inspect(tree.Node, known)
+	for _, f := range found.faults {
+		r.in(byteOffset(text, f.at), f.text, f.remedy, path...)
+	}
+	if len(found.faults) > 0 {
+		return c
+	}
+	if c.program, err = compileText(text); err != nil {
+		r.expression(text, err, path)
+		return c
+	}
+	for _, fact := range FactList() {
+		if !slices.Contains(found.facts, fact.Name) {
+			continue
+		}
+		c.facts = append(c.facts, fact)
+		if fact.Unknown != nil && !slices.Contains(found.settled, fact.Name) {
+			c.tacit = append(c.tacit, fact)
+		}
+	}
+	possible := len(scope) == 0
+	for _, guard := range scope {
+		switch judge(tree.Node, guard) {
+		case yes:
+			c.certain = append(c.certain, guard)
+			possible = true
+		case maybe:
+			possible = true
+		}
+	}
+	if !possible {
+		r.value("the condition can never hold for "+join(scope), "remove the rule, or mend the condition", path...)
+	}
+	return c
+}
+
+// compileText compiles an expression that has to be true or false. A panic of
+// the compiler is an error: no file may end the program.
+func compileText(text string) (p *vm.Program, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			p, err = nil, fmt.Errorf("it cannot be compiled: %v", e)
+		}
+	}()
+	return expr.Compile(text, expr.Env(Facts{}), expr.AsBool(), expr.WarnOnAny(), expr.MaxNodes(maxNodes))
+}
+
+// expression reports what parser or compiler said about the condition.
+func (r *report) expression(text string, err error, path []any) {
+	message, remedy := err.Error(), ""
+	var where *file.Error
+	if !errors.As(err, &where) {
+		r.value("not a condition: "+message, remedy, path...)
+		return
+	}
+	message = where.Message
+	switch {
+	case strings.HasPrefix(message, "expected bool"):
+		message, remedy = "the condition is neither true nor false: "+message, "compare it with something, as in failing < 3"
+	case strings.Contains(message, "Duration"):
+		remedy = `write times as duration("10m")`
+	case strings.Contains(message, `Operator("=")`):
+		remedy = "compare with =="
+	}
+	r.in(byteOffset(text, where.From), "not a condition: "+message, remedy, path...)
+}
+
+// byteOffset is where the character with that number begins.
+func byteOffset(text string, character int) int {
+	n := 0
+	for i := range text {
+		if n == character {
+			return i
+		}
+		n++
+	}
+	return len(text)
+}
+
+// eval says whether the condition holds, and if not, why.
+func (c *condition) eval(f Facts) (holds bool, why string) {
+	if c.text == "" {
+		return true, ""
+	}
+	if c.program == nil {
+		return false, "the condition was not compiled"
+	}
+	for _, fact := range c.tacit {
+		if f.unknown(fact) {
+			return false, fmt.Sprintf("%s is not known, and %s does not say what holds then", fact.Name, c.text)
+		}
+	}
+	got, err := expr.Run(c.program, f)
+	if err != nil {
+		message, _, _ := strings.Cut(err.Error(), "\n")
+		return false, fmt.Sprintf("%s cannot be evaluated: %s", c.text, strconv.QuoteToGraphic(message))
+	}
+	if holds, _ := got.(bool); holds {
+		return true, ""
+	}
+	if len(c.facts) == 0 {
+		return false, c.text + " does not hold"
+	}
+	var values []string
+	for _, fact := range c.facts {
+		values = append(values, fact.Name+" is "+show(f.value(fact.Name)))
+	}
+	return false, fmt.Sprintf("%s does not hold: %s", c.text, strings.Join(values, ", "))
+}
+
+// unknown reports whether nothing is known of the fact. No names of failing
+// checks are known only where none fails.
+func (f Facts) unknown(fact Fact) bool {
+	if fact.Name == "checks" {
+		return len(f.Checks) == 0 && f.Failing != 0
+	}
+	return f.value(fact.Name) == fact.Unknown
+}
+
+// value is the fact of that name; nil when there is none.
+func (f Facts) value(name string) any {
+	v := reflect.ValueOf(f)
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("expr") == name {
+			return v.Field(i).Interface()
+		}
+	}
+	return nil
+}
+
+// show writes a fact's value on one line; texts come from the command and are
+// quoted.
+func show(value any) string {
+	const long = 100
+	switch v := value.(type) {
+	case string:
+		return strconv.Quote(clip(v, long))
+	case []string:
+		return clip(fmt.Sprintf("%q", v), long)
+	case time.Duration:
+		return v.Round(time.Millisecond).String()
+	}
+	return fmt.Sprint(value)
+}
+
+// factNames lists what a condition can mention.
+func factNames() []string {
+	var names []string
+	for _, f := range FactList() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func nearestFact(name string) string {
+	if near := strictyaml.Nearest(name, factNames()); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "known are " + strings.Join(factNames(), ", ")
+}

@@ -1,0 +1,261 @@
+package policy
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
+)
+
+// rule is a policy with one rule that has this condition.
+func rule(t testing.TB, guard, when string) (*Policy, error) {
+	t.Helper()
+	return Parse("p.yaml", []byte("version: 1\nrules:\n  - guard: "+strconv.Quote(guard)+"\n    when: "+strconv.Quote(when)+"\n    answer: pause\n    reason: r\n"), known(t))
+}
+
+func TestConditions(t *testing.T) {
+	facts := Facts{
+		Guard: "max_iterations", Iteration: 10, MaxIterations: 10, Runtime: 4 * time.Minute, Trips: 2, Continues: 1,
+		Improved: true, Failing: 2, Passing: 3, Total: 5, Checks: []string{"auth", "logout"}, Repeats: 2, Period: 1,
+		Label: "test-fail:2-auth,logout", Outcome: "not_done", LastExitCode: 1, Errors: 0, Cost: 1.5, Tokens: 1000,
+		CI: true, CIName: "github", CIEvent: "push", CIAttempt: 1, Branch: "main", PullRequest: 7,
+	}
+	unknown := UnknownFacts("max_iterations")
+	for _, c := range []struct {
+		when         string
+		known, blank bool // whether it holds for the facts, and when nothing is known
+	}{
+		{"improved && continues < 2", true, false},
+		{"improved and not (continues >= 2)", true, false},
+		{"!improved", false, true},
+		{"failing < 3", true, false},
+		{"failing != 0", true, false},
+		{"failing > 2", false, false},
+		{"not (failing > 2)", true, false},
+		{"3 > failing", true, false},
+		{"failing >= 0 && failing < 3", true, false},
+		{"failing < 0 || failing < 3", true, true},
+		{"0 > failing", false, true},
+		{"failing == -1", false, true},
+		{"failing <= 0", false, false},
+		{"failing + passing == total", true, false},
+		{"failing / total < 0.5", true, false},
+		{"iteration < max_iterations", false, false},
+		{"max_iterations == -1 || max_iterations > 5", true, true},
+		{`runtime < duration("5m")`, true, true},
+		{`label startsWith "test-fail:"`, true, false},
+		{`label != "build-fail:1-main.go"`, true, false},
+		{`label == "" or label contains "auth"`, true, true},
+		{`label matches "^test-fail:[12]-"`, true, false},
+		{`outcome == "not_done"`, true, false},
+		{`last_exit_code in [1, 2]`, true, false},
+		{`last_exit_code in [-1, 1]`, true, true},
+		{"cost < 2", true, false},
+		{"cost == -1 || cost < 2", true, true},
+		{"tokens < 2000", true, false},
+		{`any(checks, # == "auth")`, true, false},
+		{`none(checks, # startsWith "db")`, true, false},
+		{`all(checks, {# in ["auth", "logout"]})`, true, false},
+		{`"auth" in checks`, true, false},
+		{`not ("db" in checks)`, true, false},
+		{`len(checks) <= 2`, true, false},
+		{`checks[0] == "auth"`, true, false},
+		{`checks[5] == "auth"`, false, false},
+		{`branch != "release"`, true, false},
+		{`branch in ["main", ""]`, true, true},
+		{`tag == ""`, true, true},
+		{`ci && ci_name == "github" && ci_attempt < 3`, true, false},
+		{"pull_request > 0", true, false},
+		{`upper(branch) == "MAIN"`, true, false},
+		{"max(failing, 1) == 2 ? true : false", true, false},
+		{`guard == "max_iterations"`, true, true},
+		{"true", true, true},
+		{"errors == 0 && repeats % 2 == 0", true, true},
+	} {
+		p, err := rule(t, "max_iterations", c.when)
+		if err != nil {
+			t.Errorf("%s: %v", c.when, err)
+			continue
+		}
+		for _, with := range []struct {
+			facts Facts
+			want  bool
+		}{{facts, c.known}, {unknown, c.blank}} {
+			if got, why := p.Rules[0].when.eval(with.facts); got != with.want || got == (why != "") {
+				t.Errorf("%s: %v %q, want %v", c.when, got, why, with.want)
+			}
+		}
+	}
+}
+
+// That no check fails is known even if no check is named.
+func TestNoChecks(t *testing.T) {
+	p, err := rule(t, "max_iterations", "none(checks, # == \"auth\")")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for failing, want := range map[int]bool{0: true, 3: false, -1: false} {
+		if got, _ := p.Rules[0].when.eval(Facts{Failing: failing}); got != want {
+			t.Errorf("%d failing: %v", failing, got)
+		}
+	}
+}
+
+func TestWhy(t *testing.T) {
+	for when, want := range map[string]string{
+		"improved && continues < 2": "improved && continues < 2 does not hold: continues is 0, improved is false",
+		"failing < 3":               "failing is not known, and failing < 3 does not say what holds then",
+		`"x" matches branch + "("`:  "branch is not known",
+		`label + "(" == "" || "a" matches tag + "("`: "label is not known",
+		`tag == "" && "a" matches (tag + "(")`:       "cannot be evaluated: ",
+		`tag == "" && checks[1] == ""`:               "checks is not known",
+	} {
+		p, err := rule(t, "max_iterations", when)
+		if err != nil {
+			t.Errorf("%s: %v", when, err)
+			continue
+		}
+		got, why := p.Rules[0].when.eval(UnknownFacts("max_iterations"))
+		if got || !strings.Contains(why, want) || strings.Contains(why, "\n") {
+			t.Errorf("%s: %v %q, want %q", when, got, why, want)
+		}
+	}
+	p, err := rule(t, "max_iterations", `label == "x"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, why := p.Rules[0].when.eval(Facts{Label: "\x1b[2Jevil\n" + strings.Repeat("y", 1000)}); strings.ContainsAny(why, "\x1b\n") || len(why) > 300 {
+		t.Errorf("what the command printed is not tamed: %q", why)
+	}
+}
+
+func TestBadConditions(t *testing.T) {
+	deep := strings.Repeat("(", 400) + "1" + strings.Repeat(")", 400)
+	for _, c := range []struct{ when, want string }{
+		{"", `"when" is empty`},
+		{" ", `"when" is empty`},
+		{"improvd", `p.yaml:4:12: unknown fact "improvd"; did you mean "improved"?`},
+		{"improved && failng < 3 && label2 == \"\"", "p.yaml:4:12: unknown fact \"failng\"; did you mean \"failing\"?\np.yaml:4:12: unknown fact \"label2\"; did you mean \"label\"?"},
+		{"failing", "neither true nor false"},
+		{"failing <", "not a condition"},
+		{"failing = 3", "compare with =="},
+		{`failing < "3"`, "not a condition: invalid operation: < (mismatched types int and string)"},
+		{"runtime < 10", `write times as duration("10m")`},
+		{`runtime < duration("10")`, `duration wants a time, not "10"`},
+		{"runtime < duration(label)", "duration wants a time in quotes"},
+		{`guard == "max_iteration"`, `guard is never "max_iteration"; did you mean "max_iterations"?`},
+		{`guard in ["max_runtime", "loop"]`, `guard is never "loop"; did you mean "loop_detected"?`},
+		{`"notdone" == outcome`, `outcome is never "notdone"; did you mean "not_done"?`},
+		{"false", "can never hold for max_iterations"},
+		{"1 > 2", "can never hold"},
+		{"improved && false", "can never hold"},
+		{"not (improved or true)", "can never hold"},
+		{`guard == "max_runtime" && improved`, "can never hold for max_iterations"},
+		{"length(checks) > 0", `unknown function "length"`},
+		{"now().Year() > 2000", "is not supported in a condition"},
+		{`env("HOME") == ""`, `unknown function "env"`},
+		{`$env["improved"]`, `unknown fact "$env"`},
+		{"any(1..1000000, # > 5)", `the operator .. is not supported`},
+		{"any(checks, any(checks, # == #))", "any inside another predicate"},
+		{`repeat("x", 1000000) == ""`, `unknown function "repeat"`},
+		{"let x = 1; x > 0", "is not supported"},
+		{"branch?.x == 1", "is not supported"},
+		{"checks.x == 1", "a fact has no parts"},
+		{"branch ?? true", "the operator ?? is not supported"},
+		{"nil == branch", "is not supported"},
+		{"{\"a\": 1} == {}", "is not supported"},
+		{"checks[0:1] == []", "is not supported"},
+		{"any(checks, #index > 0)", "#index is not supported"},
+		{"2 ** 99999 > 0", "the operator ** is not supported"},
+		{"failing > 0 || " + strings.Repeat("x", maxCondition), "shorten it to at most 1000"},
+		{deep, "not a condition"},
+		{strings.Repeat("!", 900) + "ci", "not a condition"},
+		{"label == \"\x1b\"", "a control character"},
+	} {
+		_, err := rule(t, "max_iterations", c.when)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s", c.when, err, c.want)
+		}
+	}
+}
+
+// The place of a fault in a condition is that of its word.
+func TestConditionPosition(t *testing.T) {
+	_, err := Parse("p.yaml", []byte(`version: 1
+rules:
+  - guard: max_runtime
+    when: ci && braanch == "ä" && labl == ""
+    answer: pause
+    reason: r
+  - guard: max_runtime
+    when: |
+      improved &&
+      failing <
+    answer: pause
+    reason: r
+`), known(t))
+	for _, want := range []string{`p.yaml:4:17: unknown fact "braanch"`, `p.yaml:4:35: unknown fact "labl"`, "p.yaml:8:11: not a condition"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got\n%v\nwant %s", err, want)
+		}
+	}
+}
+
+// Every fact is documented under its name, can be given in a test of the file
+// and be mentioned; those that can be unknown are so when nothing is known.
+func TestFactList(t *testing.T) {
+	fields := reflect.TypeFor[Facts]()
+	list := FactList()
+	if fields.NumField() != len(list) {
+		t.Fatalf("%d facts, %d documented", fields.NumField(), len(list))
+	}
+	unknown := UnknownFacts("")
+	types := map[string]string{"string": "text", "int": "number", "float64": "number", "bool": "true or false", "[]string": "list of texts", "time.Duration": "time"}
+	for i, f := range list {
+		field := fields.Field(i)
+		if field.Tag.Get("expr") != f.Name || field.Tag.Get("yaml") != f.Name || types[field.Type.String()] != f.Type {
+			t.Errorf("field %s is documented as %+v", field.Name, f)
+		}
+		if f.Unknown != nil && !unknown.unknown(f) {
+			t.Errorf("%s is %v when nothing is known", f.Name, unknown.value(f.Name))
+		}
+		if n := fields.NumMethod(); n > 0 {
+			t.Errorf("conditions can call the methods of Facts: %d", n)
+		}
+	}
+}
+
+func TestFactsOf(t *testing.T) {
+	code := 2
+	s := &looprun.State{
+		Iterations: 9, Elapsed: time.Minute, Trips: 3, Continues: 2, ErrorRun: 1,
+		Limits:   looprun.Limits{Iterations: 10, Runtime: looprun.Off},
+		Baseline: &looprun.Progress{Failing: 5},
+		Last: &looprun.IterationFinished{
+			Iteration: 9, Outcome: looprun.OutcomeNotDone, ExitCode: code,
+			Signature: signature.Signature{Hash: 7, Label: "test-fail:2-auth", Failing: 2, Passed: 3, Total: 5, Checks: []string{"auth"}},
+		},
+		Trip: &looprun.Trip{Guard: looprun.LoopDetected, Iteration: 9, Period: 2, Repeats: 3},
+	}
+	got := FactsOf(looprun.LoopDetected, s, CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
+	want := Facts{
+		Guard: "loop_detected", Iteration: 9, MaxIterations: 10, Runtime: time.Minute, Trips: 3, Continues: 2, Improved: true,
+		Failing: 2, Passing: 3, Total: 5, Checks: []string{"auth"}, Repeats: 3, Period: 2, Label: "test-fail:2-auth",
+		Outcome: "not_done", LastExitCode: 2, Errors: 1, Cost: -1, Tokens: -1,
+		CI: true, CIName: "github", CIEvent: "push", CIAttempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	s.Trip, s.LastTrip = nil, s.Trip
+	if got := FactsOf(looprun.LoopDetected, s, CI{}); got.Period != 2 {
+		t.Errorf("of a settled trip: %+v", got)
+	}
+	if got := FactsOf(looprun.MaxRuntime, &looprun.State{}, CI{}); !reflect.DeepEqual(got, UnknownFacts("max_runtime")) {
+		t.Errorf("of nothing: %+v", got)
+	}
+}

@@ -1,0 +1,31 @@
+// Package policy answers questions from a file, for runs that nobody watches.
+//
+//	version: 1
+//	rules:                            # the first that matches answers
+//	  - guard: max_iterations         # an id, a list of ids, or "*" for every guard
+//	    when: improved && continues < 2
+//	    answer: continue              # an option of that guard's question
+//	    reason: Fewer tests fail than at the last trip.
+//	  - guard: "*"
+//	    answer: accept
+//	    verify: make smoke            # has to exit with 0 for the rule to match
+//	    reason: The smoke test passes, so the partial result is usable.
+//	budget: {continues: 3, iterations: 30, runtime: 45m}
+//	detached: deny                    # when no rule matched
+//	exit_codes: {accepted: 0}
+//
+// A file is read once, as a whole: [Parse] compiles the conditions, checks them
+// against the facts ([FactList]) and the answers against the options of the
+// questions, and reports everything that is wrong. A rule that could never
+// match is an error, as its author believes that it does something.
+//
+// Everything fails closed. A policy without rules answers nothing. A condition
+// that mentions a fact that is not known does not hold, unless it says what
+// then (failing >= 0). A condition that fails, a verify command that exits with
+// anything but 0 or not in time, an option that the question does not have, a
+// spent budget: the rule does not match, and [Evaluation] says why.
+//
+// [Policy.Responder] answers the questions of a run. [Policy.Evaluate] shows
+// what it would answer, rule by rule, and [Policy.RunTests] runs the cases that
+// the file itself lists under tests.
+package policy

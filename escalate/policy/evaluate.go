@@ -1,0 +1,180 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// Evaluation is what a policy makes of one question: the fate of each rule, and
+// the answer.
+type Evaluation struct {
+	Guard looprun.GuardID `json:"guard"`
+	Facts Facts           `json:"facts"`
+	Rules []Verdict       `json:"rules"`
+	// Answer is nil when the policy does not answer.
+	Answer *looprun.Answer `json:"answer"`
+	// Why says why no rule was looked at; empty when they were.
+	Why string `json:"why,omitempty"`
+}
+
+// Verdict is the fate of one rule.
+type Verdict struct {
+	Rule    string            `json:"rule"` // FILE:LINE
+	Guards  []looprun.GuardID `json:"guards"`
+	Answer  string            `json:"answer"`
+	Matched bool              `json:"matched"`
+	// Why says why it did not match; empty when it did.
+	Why string `json:"why,omitempty"`
+	// Verify is how its verify command ended; nil when it was not run.
+	Verify *looprun.VerifyFinished `json:"verify,omitempty"`
+}
+
+// Used is how much of the budget is spent.
+type Used struct {
+	Continues  int           `json:"continues"`
+	Iterations int           `json:"iterations"`
+	Runtime    time.Duration `json:"runtime_ns"`
+}
+
+// Evaluate decides the question in that state of the run: the first rule that
+// matches answers. Both are read only. The error is that of ctx, of
+// Options.BeforeVerify or of Options.AfterVerify; there is no answer then.
+func (p *Policy) Evaluate(ctx context.Context, q looprun.Question, s *looprun.State, o Options) (Evaluation, error) {
+	c := decision{
+		policy: p, question: q, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(p),
+		used: Used{s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime},
+	}
+	return c.decide(ctx)
+}
+
+// decision is one question on its way to its answer.
+type decision struct {
+	policy   *Policy
+	question looprun.Question
+	facts    Facts
+	used     Used
+	verify   verifier
+}
+
+func (c *decision) decide(ctx context.Context) (Evaluation, error) {
+	e := Evaluation{Guard: c.question.Guard, Facts: c.facts, Rules: []Verdict{}}
+	if e.Why = c.notOurs(); e.Why != "" {
+		return e, nil
+	}
+	for i := range c.policy.Rules {
+		r := &c.policy.Rules[i]
+		v := Verdict{Rule: r.Where, Guards: r.Guards, Answer: r.Answer}
+		if e.Answer != nil {
+			v.Why = "an earlier rule answered"
+			e.Rules = append(e.Rules, v)
+			continue
+		}
+		unlisted, err := c.match(ctx, r, &v)
+		if err != nil {
+			return Evaluation{Guard: e.Guard, Facts: e.Facts, Rules: append(e.Rules, v), Why: err.Error()}, err
+		}
+		e.Rules = append(e.Rules, v)
+		if v.Matched {
+			e.Answer = &looprun.Answer{
+				Option: r.Answer, Responder: looprun.RespondedByPolicy,
+				Reason: r.Reason, Rule: r.Where, Unlisted: unlisted,
+			}
+		}
+	}
+	return e, nil
+}
+
+// notOurs says why the question is not one that a policy answers.
+func (c *decision) notOurs() string {
+	switch q := c.question; {
+	case q.Exclusive:
+		return "only a person may answer this question"
+	case q.Guard == "":
+		return "a policy answers the questions of guards"
+	case q.Kind != looprun.KindSelect && q.Kind != "":
+		return "a policy answers questions with options"
+	case len(c.policy.Rules) == 0:
+		return "the policy has no rules"
+	}
+	return ""
+}
+
+// match fills in the verdict. The verify command comes last: it runs only when
+// nothing else keeps the rule from matching.
+func (c *decision) match(ctx context.Context, r *Rule, v *Verdict) (unlisted bool, err error) {
+	var o looprun.Option
+	if o, unlisted, v.Why = c.applies(r); v.Why != "" {
+		return false, nil
+	}
+	if holds, why := r.when.eval(c.facts); !holds {
+		v.Why = why
+		return false, nil
+	}
+	if v.Why = c.overBudget(o); v.Why != "" {
+		return false, nil
+	}
+	if r.Verify != "" {
+		if v.Verify, v.Why, err = c.verify(ctx, r); err != nil || v.Why != "" {
+			return false, err
+		}
+	}
+	v.Matched = true
+	return unlisted, nil
+}
+
+// applies says why the rule has nothing to say to this question.
+func (c *decision) applies(r *Rule) (o looprun.Option, unlisted bool, why string) {
+	q := c.question
+	if !r.covers(q.Guard) {
+		return o, false, "it is for " + scopeText(r.Guards)
+	}
+	if o, unlisted, why = r.option(q.Guard, q.Options); why != "" {
+		return o, false, why
+	}
+	if slices.Contains(q.Given, looprun.Given{Option: r.Answer, Responder: looprun.RespondedByPolicy, Rule: r.Where}) {
+		return o, false, "it gave this answer in this trip already"
+	}
+	return o, unlisted, ""
+}
+
+func scopeText(guards []looprun.GuardID) string {
+	if slices.Contains(guards, EveryGuard) {
+		return "looprun's own guards"
+	}
+	return join(guards)
+}
+
+// overBudget says which bound the answer would pass. Time is counted in whole
+// seconds: the limit that tripped is passed by a little each time.
+func (c *decision) overBudget(o looprun.Option) string {
+	if !o.Action.Continues() {
+		return ""
+	}
+	b, add := c.policy.Budget, o.Extend
+	var over []string
+	if b.Continues > 0 && c.used.Continues+1 > b.Continues {
+		over = append(over, fmt.Sprintf("%d of %d continues", c.used.Continues, b.Continues))
+	}
+	if b.Iterations > 0 && c.used.Iterations+add.Iterations > b.Iterations {
+		over = append(over, fmt.Sprintf("%d of %d iterations%s", c.used.Iterations, b.Iterations, more(add.Iterations > 0, fmt.Sprint(add.Iterations))))
+	}
+	if used := c.used.Runtime.Truncate(time.Second); b.Runtime > 0 && used+add.Runtime > b.Runtime {
+		over = append(over, fmt.Sprintf("%s of %s%s", used, b.Runtime, more(add.Runtime > 0, add.Runtime.String())))
+	}
+	if len(over) == 0 {
+		return ""
+	}
+	return "the budget is spent: used are " + strings.Join(over, ", ")
+}
+
+func more(some bool, text string) string {
+	if !some {
+		return ""
+	}
+	return ", and it adds " + text
+}

@@ -1,0 +1,48 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// statuses are how a run can end.
+var statuses = []looprun.Status{
+	looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled, looprun.StatusPaused,
+	looprun.StatusRejected, looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
+}
+
+// nonzero are the statuses that no exit code may hide.
+var nonzero = []looprun.Status{looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted}
+
+// checkExitCodes reports keys that name nothing, codes that are none, and 0 for
+// what must not look like success.
+func checkExitCodes(r *report, codes map[string]int, known Known) {
+	var names []string
+	for _, s := range statuses {
+		names = append(names, string(s))
+	}
+	guards := known.guards()
+	for _, id := range guards {
+		names = append(names, string(id))
+	}
+	for _, key := range slices.Sorted(maps.Keys(codes)) {
+		path := []any{"exit_codes", key}
+		code := codes[key]
+		hidden := slices.Contains(nonzero, looprun.Status(key)) || slices.Contains(guards, looprun.GuardID(key))
+		switch {
+		case !slices.Contains(names, key):
+			p := r.doc.Problem("unknown status or guard "+quote(key), strictyaml.DidYouMean(key, names), path...)
+			p.Line, p.Column = r.doc.KeyPos(path...)
+			r.problems = append(r.problems, p)
+		case code < 0 || code > 255:
+			r.value(fmt.Sprintf("%d is no exit code", code), "use 0 to 255", path...)
+		case code == 0 && hidden:
+			r.value(key+" cannot exit with 0: the work is not done, and nobody said that this is all right",
+				"use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0", path...)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// Facts are what conditions can mention, each under the name in its tag. Make
+// them with [FactsOf] or [UnknownFacts]: the zero value claims that nothing
+// fails. [FactList] says what each one is, and how it reads where it is not
+// known.
+type Facts struct {
+	Guard         string        `expr:"guard" yaml:"guard" json:"guard"`
+	Iteration     int           `expr:"iteration" yaml:"iteration" json:"iteration"`
+	MaxIterations int           `expr:"max_iterations" yaml:"max_iterations" json:"max_iterations"`
+	Runtime       time.Duration `expr:"runtime" yaml:"runtime" json:"runtime_ns"`
+	Trips         int           `expr:"trips" yaml:"trips" json:"trips"`
+	Continues     int           `expr:"continues" yaml:"continues" json:"continues"`
+	Improved      bool          `expr:"improved" yaml:"improved" json:"improved"`
+	Failing       int           `expr:"failing" yaml:"failing" json:"failing"`
+	Passing       int           `expr:"passing" yaml:"passing" json:"passing"`
+	Total         int           `expr:"total" yaml:"total" json:"total"`
+	Checks        []string      `expr:"checks" yaml:"checks" json:"checks"`
+	Repeats       int           `expr:"repeats" yaml:"repeats" json:"repeats"`
+	Period        int           `expr:"period" yaml:"period" json:"period"`
+	Label         string        `expr:"label" yaml:"label" json:"label"`
+	Outcome       string        `expr:"outcome" yaml:"outcome" json:"outcome"`
+	LastExitCode  int           `expr:"last_exit_code" yaml:"last_exit_code" json:"last_exit_code"`
+	Errors        int           `expr:"errors" yaml:"errors" json:"errors"`
+	Cost          float64       `expr:"cost" yaml:"cost" json:"cost"`
+	Tokens        int           `expr:"tokens" yaml:"tokens" json:"tokens"`
+	CI            bool          `expr:"ci" yaml:"ci" json:"ci"`
+	CIName        string        `expr:"ci_name" yaml:"ci_name" json:"ci_name"`
+	CIEvent       string        `expr:"ci_event" yaml:"ci_event" json:"ci_event"`
+	CIAttempt     int           `expr:"ci_attempt" yaml:"ci_attempt" json:"ci_attempt"`
+	Branch        string        `expr:"branch" yaml:"branch" json:"branch"`
+	BaseBranch    string        `expr:"base_branch" yaml:"base_branch" json:"base_branch"`
+	Tag           string        `expr:"tag" yaml:"tag" json:"tag"`
+	PullRequest   int           `expr:"pull_request" yaml:"pull_request" json:"pull_request"`
+}
+
+// CI is what the caller knows about where the run takes place. A zero field is
+// not known.
+type CI struct {
+	// In says that this is a CI job.
+	In bool
+	// Name is the CI system, as looprun's --ci calls it.
+	Name string
+	// Event is what started the job, in the CI system's own words.
+	Event string
+	// Attempt is how often the job was started, from 1.
+	Attempt int
+	// Branch is the branch that is worked on, with or without CI.
+	Branch string
+	// BaseBranch is the branch that a pull request goes to.
+	BaseBranch string
+	Tag        string
+	// PullRequest is its number.
+	PullRequest int
+}
+
+// Fact says what one fact is.
+type Fact struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"` // text, number, true or false, time, list of texts
+	Description string `json:"description"`
+	// Unknown is its value where it is not known: -1, 0, "" or an empty list. A
+	// condition that mentions the fact does not hold then, unless it compares
+	// the fact with this value. Nil for a fact that is always known.
+	Unknown any `json:"unknown,omitempty"`
+}
+
+// FactList describes all facts, in the order in which they are documented.
+func FactList() []Fact {
+	return []Fact{
+		{"guard", "text", "id of the guard that asks", nil},
+		{"iteration", "number", "number of the last iteration", nil},
+		{"max_iterations", "number", "the limit in force; -1: off", -1},
+		{"runtime", "time", `active time so far, to be compared with duration("10m")`, nil},
+		{"trips", "number", "trips so far, this one included", nil},
+		{"continues", "number", "answers so far that let the run go on, whoever gave them", nil},
+		{"improved", "true or false", "fewer checks fail than at the last trip, or than in the first iteration; false where that is not known", nil},
+		{"failing", "number", "checks that fail; -1: not known", -1},
+		{"passing", "number", "checks that pass; -1: not known", -1},
+		{"total", "number", "checks in all; -1: not known", -1},
+		{"checks", "list of texts", "names of the checks that fail, as far as the output has them; []: none is known", []string{}},
+		{"repeats", "number", "how often the last signature, or the cycle, came in a row", nil},
+		{"period", "number", "length of the cycle that repeats, 1 for plain repetition; 0: not a loop", nil},
+		{"label", "text", `label of the last signature, such as test-fail:2-auth,logout; "": there is none`, ""},
+		{"outcome", "text", `how the last iteration ended: done, not_done, error, interrupted; "": nothing has run`, ""},
+		{"last_exit_code", "number", "exit code of the last check, or of the command without one; -1: nothing has run", -1},
+		{"errors", "number", "iterations in a row that ended as an error", nil},
+		{"cost", "number", "reported cost in US dollars; -1: not known", float64(-1)},
+		{"tokens", "number", "reported tokens; -1: not known", -1},
+		{"ci", "true or false", "this is a CI job", nil},
+		{"ci_name", "text", `the CI system; "": not known`, ""},
+		{"ci_event", "text", `what started the job, in the CI system's words; "": not known`, ""},
+		{"ci_attempt", "number", "how often the job was started, from 1; 0: not known", 0},
+		{"branch", "text", `the branch that is worked on; "": not known`, ""},
+		{"base_branch", "text", `the branch that a pull request goes to; "": none, or not known`, ""},
+		{"tag", "text", `the tag that is built; "": none, or not known`, ""},
+		{"pull_request", "number", "number of the pull request; 0: none, or not known", 0},
+	}
+}
+
+// UnknownFacts is a run of which only the guard is known.
+func UnknownFacts(guard looprun.GuardID) Facts {
+	return Facts{
+		Guard: string(guard), MaxIterations: -1,
+		Failing: -1, Passing: -1, Total: -1, LastExitCode: -1, Cost: -1, Tokens: -1,
+	}
+}
+
+// FactsOf are the facts for that guard's question. The state is read only.
+func FactsOf(guard looprun.GuardID, s *looprun.State, ci CI) Facts {
+	f := UnknownFacts(guard)
+	f.Iteration, f.Runtime = s.Iterations, s.Elapsed
+	if s.Limits.Iterations > 0 {
+		f.MaxIterations = s.Limits.Iterations
+	}
+	f.Trips, f.Continues = s.Trips, s.Continues
+	f.Improved, f.Errors = s.Improved(), s.ErrorRun
+	f.Repeats = s.Cycles.Repeats()
+	t := s.Trip
+	if t == nil && s.LastTrip != nil && s.LastTrip.Guard == guard {
+		t = s.LastTrip // the question was settled: it is looked at afterwards
+	}
+	if t != nil {
+		f.Iteration = t.Iteration
+		f.Period = t.Period
+		if t.Repeats > 0 {
+			f.Repeats = t.Repeats
+		}
+	}
+	if s.Last != nil {
+		f.Label, f.Outcome, f.LastExitCode = s.Last.Signature.Label, string(s.Last.Outcome), s.Last.ExitCode
+	}
+	if p := s.Last.Progress(); p != nil {
+		f.Failing, f.Passing, f.Total, f.Checks = p.Failing, p.Passed, p.Total, p.Checks
+	}
+	f.CI, f.CIName, f.CIEvent, f.CIAttempt = ci.In, ci.Name, ci.Event, ci.Attempt
+	f.Branch, f.BaseBranch, f.Tag, f.PullRequest = ci.Branch, ci.BaseBranch, ci.Tag, ci.PullRequest
+	return f
+}

@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// policyFile is the YAML form of a policy.
+type policyFile struct {
+	Version       int            `yaml:"version,required"`
+	Rules         []ruleFile     `yaml:"rules"`
+	VerifyTimeout time.Duration  `yaml:"verify_timeout"`
+	Budget        budgetFile     `yaml:"budget"`
+	Detached      string         `yaml:"detached"`
+	ExitCodes     map[string]int `yaml:"exit_codes"`
+	Tests         []testFile     `yaml:"tests"`
+}
+
+type ruleFile struct {
+	Guard  guardList `yaml:"guard,required"`
+	When   string    `yaml:"when"`
+	Answer string    `yaml:"answer,required"`
+	Verify string    `yaml:"verify"`
+	Reason string    `yaml:"reason,required"`
+}
+
+type budgetFile struct {
+	Continues  int           `yaml:"continues"`
+	Iterations int           `yaml:"iterations"`
+	Runtime    time.Duration `yaml:"runtime"`
+}
+
+// guardList is a guard id or a list of them.
+type guardList struct {
+	ids    []looprun.GuardID
+	listed bool
+}
+
+// FromYAML reads a text or a list of texts.
+func (l *guardList) FromYAML(value any) error {
+	items, ok := value.([]any)
+	if l.listed = ok; !ok {
+		items = []any{value}
+	}
+	for _, item := range items {
+		id, ok := item.(string)
+		if !ok {
+			return errors.New(`wants a guard id, a list of them, or "*"`)
+		}
+		l.ids = append(l.ids, looprun.GuardID(id))
+	}
+	return nil
+}
+
+// report collects the problems of the file.
+type report struct {
+	doc      *strictyaml.Document
+	problems strictyaml.Problems
+}
+
+// value reports a problem at the value that the path leads to. A second one at
+// the same place is left out: it comes from the first.
+func (r *report) value(text, remedy string, path ...any) {
+	p := r.doc.Problem(text, remedy, path...)
+	taken := func(q strictyaml.Problem) bool { return q.Line == p.Line && q.Column == p.Column }
+	if !slices.ContainsFunc(r.problems, taken) {
+		r.problems = append(r.problems, p)
+	}
+}
+
+// in reports a problem at the byte at that offset of the text at the path.
+func (r *report) in(offset int, text, remedy string, path ...any) {
+	r.problems = append(r.problems, r.doc.ProblemIn(offset, text, remedy, path...))
+}
+
+// positive reports a number that is there and not above 0.
+func (r *report) positive(ok bool, remedy string, path ...any) {
+	if !ok && r.doc.Has(path...) {
+		r.value(fmt.Sprintf("%q has to be above 0", path[len(path)-1]), remedy, path...)
+	}
+}
+
+// problemsOf are the problems that an error stands for.
+func problemsOf(err error) strictyaml.Problems {
+	var ps strictyaml.Problems
+	if err != nil && !errors.As(err, &ps) {
+		ps = strictyaml.Problems{{Text: err.Error()}}
+	}
+	return slices.Clone(ps)
+}
+
+// quote shows a text of the file on one line, cut where it is long.
+func quote(text string) string { return strconv.Quote(clip(text, 60)) }
+
+func clip(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
+}

@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+)
+
+// EveryGuard is how a rule says that it is for every guard.
+const EveryGuard looprun.GuardID = "*"
+
+// LadderExhausted is the one question beside those of guards that a rule can
+// name. "*" does not cover it.
+const LadderExhausted looprun.GuardID = "ladder_exhausted"
+
+// Known are the options of each guard's question, from the templates as they
+// were loaded. The entry of [EveryGuard] holds for looprun's own guards that
+// have none of their own. Other guards have to be entered to be named in a
+// rule; "*" covers looprun's own ones only.
+type Known map[looprun.GuardID][]looprun.Option
+
+// guards lists what a rule can name: looprun's own guards in the order in which
+// they ask, then the others.
+func (k Known) guards() []looprun.GuardID {
+	ids := slices.Clone(looprun.GuardIDs)
+	for _, id := range slices.Sorted(maps.Keys(k)) {
+		if id != EveryGuard && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (k Known) options(id looprun.GuardID) []looprun.Option {
+	if options, ok := k[id]; ok {
+		return options
+	}
+	if slices.Contains(looprun.GuardIDs, id) {
+		return k[EveryGuard]
+	}
+	return nil
+}
+
+func (k Known) option(guard looprun.GuardID, id string) (looprun.Option, bool) {
+	q := looprun.Question{Options: k.options(guard)}
+	return q.Option(id)
+}
+
+// answers lists what can be answered to any of the guards: the ids of their
+// options, but for those that only a person can take, and what a policy may
+// answer unlisted.
+func (k Known) answers(guards []looprun.GuardID) []string {
+	var ids []string
+	add := func(id string) {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, guard := range guards {
+		for _, o := range k.options(guard) {
+			if o.Action != looprun.ActionReview {
+				add(o.ID)
+			}
+		}
+		for _, a := range unlistedAnswers {
+			if isGuard(guard) {
+				add(string(a))
+			}
+		}
+	}
+	return ids
+}
+
+// unlistedAnswers are what a policy may answer to a guard's question whether
+// the question lists it or not.
+var unlistedAnswers = []looprun.Action{looprun.ActionAccept, looprun.ActionPause, looprun.ActionCancel}
+
+func isUnlisted(answer string) bool {
+	return slices.Contains(unlistedAnswers, looprun.Action(answer))
+}
+
+// isGuard reports whether a question with that id is the question of a guard.
+func isGuard(id looprun.GuardID) bool { return id != "" && id != LadderExhausted }
+
+func join(ids []looprun.GuardID) string {
+	var texts []string
+	for _, id := range ids {
+		texts = append(texts, string(id))
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Write prints the evaluation as text: the facts that are known, each rule with
+// why it did not match, and the answer.
+func (e Evaluation) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "question: %s\n", e.Guard)
+	for _, line := range e.known() {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	if len(e.Rules) > 0 {
+		b.WriteString("rules:\n")
+	}
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, v := range e.Rules {
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", v.Rule, v.Answer, v.line())
+	}
+	t.Flush()
+	switch {
+	case e.Answer != nil:
+		fmt.Fprintf(&b, "answer: %s (%s)\nreason: %s\n", e.Answer.Option, e.Answer.Rule, e.Answer.Reason)
+	case e.Why != "":
+		fmt.Fprintf(&b, "answer: none, as %s\n", e.Why)
+	default:
+		b.WriteString("answer: none, as no rule matches\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// line says in a few words how the rule fared.
+func (v Verdict) line() string {
+	switch {
+	case v.Matched && v.Verify != nil:
+		return fmt.Sprintf("matches: %s exited with 0", quote(v.Verify.Command))
+	case v.Matched:
+		return "matches"
+	}
+	return "no: " + v.Why
+}
+
+// known lists the facts that are known, a few on each line.
+func (e Evaluation) known() []string {
+	const width = 90
+	var lines []string
+	line := ""
+	for _, fact := range FactList() {
+		if fact.Name == "guard" || (fact.Unknown != nil && e.Facts.unknown(fact)) {
+			continue
+		}
+		text := fact.Name + "=" + show(e.Facts.value(fact.Name))
+		if line != "" && len(line)+len(text) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+text, " ")
+	}
+	return append(lines, line)
+}
+
+// WriteFacts prints a table of what conditions can mention.
+func WriteFacts(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range FactList() {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Name, f.Type, f.Description)
+	}
+	return t.Flush()
+}
+
+// WriteTests prints how the file's tests came out, one a line.
+func WriteTests(w io.Writer, results []TestResult) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range results {
+		end := "ok"
+		if !r.Passed() {
+			end = "FAILED: expected " + r.Test.Expect
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Test.Where, strconv.QuoteToGraphic(r.Test.Name), r.Got, end)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,183 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// maxReason is how many characters a reason may have.
+const maxReason = 500
+
+// Rule is one rule of a policy.
+type Rule struct {
+	// Guards are the guards it is for; [EveryGuard] alone for all of them.
+	Guards []looprun.GuardID
+	// When is the condition; empty for one that always holds.
+	When string
+	// Answer is an option id, or accept, pause or cancel.
+	Answer string
+	// Reason is on one line.
+	Reason string
+	// Verify is the shell command that has to exit with 0; empty for none.
+	Verify string
+	// Where is the rule's place in the file, FILE:LINE.
+	Where string
+
+	when condition
+}
+
+// covers reports whether the rule is for that question.
+func (r *Rule) covers(id looprun.GuardID) bool {
+	if slices.Contains(r.Guards, EveryGuard) {
+		return slices.Contains(looprun.GuardIDs, id)
+	}
+	return slices.Contains(r.Guards, id)
+}
+
+// scope lists the guards the rule is for.
+func (r *Rule) scope() []looprun.GuardID {
+	if slices.Contains(r.Guards, EveryGuard) {
+		return looprun.GuardIDs
+	}
+	return r.Guards
+}
+
+// single reports whether the rule is for one guard that it names.
+func (r *Rule) single() bool { return len(r.Guards) == 1 && r.Guards[0] != EveryGuard }
+
+// option is what the rule answers to a question that has these options. The
+// text says why it cannot answer it; unlisted that it answers what is not
+// among them.
+func (r *Rule) option(guard looprun.GuardID, options []looprun.Option) (o looprun.Option, unlisted bool, why string) {
+	q := looprun.Question{Options: options}
+	o, ok := q.Option(r.Answer)
+	switch {
+	case ok && o.Action == looprun.ActionReview:
+		return o, false, fmt.Sprintf("%s shows the history to a person, and a policy is none", r.Answer)
+	case ok:
+		return o, false, ""
+	case !isUnlisted(r.Answer) || !isGuard(guard):
+		return o, false, fmt.Sprintf("%s is not among its options: %s", r.Answer, strings.Join(q.OptionIDs(), ", "))
+	case r.Answer == string(looprun.ActionAccept) && r.Verify == "":
+		return o, false, "accept is not among its options, and such an accept needs a verify command"
+	}
+	return looprun.Option{ID: r.Answer, Label: r.Answer, Action: looprun.Action(r.Answer)}, true, ""
+}
+
+// read checks a rule of the file.
+func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
+	at := func(key string) []any { return []any{"rules", i, key} }
+	line, _ := r.doc.Pos("rules", i)
+	rule := Rule{
+		Guards: f.Guard.ids, When: f.When, Answer: f.Answer, Verify: strings.TrimSpace(f.Verify),
+		Reason: strings.Join(strings.Fields(f.Reason), " "),
+		Where:  fmt.Sprintf("%s:%d", file, line),
+	}
+	good := f.Guard.check(r, known, at("guard"))
+	if r.doc.Has(at("verify")...) && rule.Verify == "" {
+		r.value(`"verify" is empty`, "write a shell command, or remove the key", at("verify")...)
+	}
+	if r.doc.Has(at("reason")...) {
+		checkReason(r, rule.Reason, at("reason"))
+	}
+	if good && r.doc.Has(at("answer")...) {
+		rule.checkAnswer(r, known, at("answer"))
+	}
+	if r.doc.Has(at("when")...) {
+		if !good {
+			rule.Guards = nil // conditions are then checked for themselves
+		}
+		rule.when = compile(r, f.When, rule.scope(), known, at("when"))
+	}
+	return rule
+}
+
+func checkReason(r *report, reason string, path []any) {
+	odd := func(c rune) bool { return !unicode.IsGraphic(c) }
+	switch n := utf8.RuneCountInString(reason); {
+	case n == 0:
+		r.value(`"reason" is empty`, "say why this is the right answer: it stands in the journal and in the result", path...)
+	case n > maxReason:
+		r.value(fmt.Sprintf(`"reason" has %d characters`, n), fmt.Sprintf("shorten it to at most %d", maxReason), path...)
+	case strings.IndexFunc(reason, odd) >= 0:
+		r.value(`"reason" holds a control character`, "remove it", path...)
+	}
+}
+
+// check reports guards that are not known; true when all are.
+func (l guardList) check(r *report, known Known, path []any) bool {
+	if !r.doc.Has(path...) {
+		return false // reported already
+	}
+	if len(l.ids) == 0 {
+		if l.listed {
+			r.value("the list of guards is empty", `name a guard, or write "*" for every guard`, path...)
+		}
+		return false
+	}
+	var names []string
+	for _, id := range known.guards() {
+		names = append(names, string(id))
+	}
+	good := true
+	fault := func(j int, text, remedy string) {
+		good = false
+		if l.listed {
+			path = append(path[:3:3], j)
+		}
+		r.value(text, remedy, path...)
+	}
+	for j, id := range l.ids {
+		switch {
+		case id == EveryGuard && l.listed:
+			fault(j, `"*" in a list of guards`, `write guard: "*" for every guard`)
+		case id == EveryGuard:
+		case !slices.Contains(names, string(id)):
+			fault(j, "unknown guard "+quote(string(id)), strictyaml.DidYouMean(string(id), names))
+		case slices.Contains(l.ids[:j], id):
+			fault(j, "the guard "+quote(string(id))+" stands in the list twice", "remove one of them")
+		}
+	}
+	return good
+}
+
+// checkAnswer reports an answer that none of the questions takes. A rule for
+// one guard has to name what that question has; others skip questions without.
+func (r *Rule) checkAnswer(to *report, known Known, path []any) {
+	if r.Answer == string(looprun.ActionReview) {
+		to.value("a policy cannot answer review, which shows the history to a person", "remove the rule, or answer something else", path...)
+		return
+	}
+	guards := r.scope()
+	first, found := "", false
+	for _, guard := range guards {
+		_, _, why := r.option(guard, known.options(guard))
+		if why == "" {
+			return
+		}
+		_, listed := known.option(guard, r.Answer)
+		found = found || listed || (isUnlisted(r.Answer) && isGuard(guard))
+		if first == "" || listed {
+			first = why
+		}
+	}
+	switch {
+	case found && r.Answer == string(looprun.ActionAccept):
+		to.value("accept is not among the options of "+join(guards), "add a verify command that shows that the result is usable", path...)
+	case found:
+		to.value(first, "", path...)
+	default:
+		answers := known.answers(guards)
+		text := fmt.Sprintf("%s has no option %s", r.Guards[0], quote(r.Answer))
+		if !r.single() {
+			text = "none of these guards has an option " + quote(r.Answer)
+		}
+		to.value(text, strictyaml.DidYouMean(r.Answer, answers), path...)
+	}
+}

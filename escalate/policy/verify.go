@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// verifier decides whether a rule's verify command lets it match. The text says
+// why not; an error means that nothing can be decided.
+type verifier func(context.Context, *Rule) (end *looprun.VerifyFinished, why string, err error)
+
+// killAfter is how long a verify command that is past its limit may take to
+// clean up.
+const killAfter = time.Second
+
+func (o Options) verifier(p *Policy) verifier {
+	switch o.Verifying {
+	case VerifyRun:
+		return func(ctx context.Context, r *Rule) (*looprun.VerifyFinished, string, error) {
+			return o.run(ctx, r, p.VerifyTimeout)
+		}
+	case VerifyPass:
+		return assume(true)
+	}
+	return assume(false)
+}
+
+// assume is a verifier that runs nothing.
+func assume(pass bool) verifier {
+	return func(_ context.Context, r *Rule) (*looprun.VerifyFinished, string, error) {
+		if pass {
+			return nil, "", nil
+		}
+		return nil, fmt.Sprintf("%s was not run, and is taken to fail", quote(r.Verify)), nil
+	}
+}
+
+// run runs the rule's command with its whole process tree, and ends what is
+// left of it at the time limit.
+func (o Options) run(ctx context.Context, r *Rule, limit time.Duration) (*looprun.VerifyFinished, string, error) {
+	if o.BeforeVerify != nil {
+		if err := o.BeforeVerify(ctx); err != nil {
+			return nil, "", fmt.Errorf("%s: before verify: %w", r.Where, err)
+		}
+	}
+	output := o.Output
+	if output == nil {
+		output = func([]byte) {}
+	}
+	if limit <= 0 {
+		limit = DefaultVerifyTimeout
+	}
+	start := time.Now()
+	exit := looprun.Shell(r.Verify).Run(ctx, looprun.Invocation{
+		Dir: o.Dir, Env: o.Env, Stdout: output, Stderr: output,
+		Timeout: limit, KillAfter: cmp.Or(o.KillAfter, killAfter),
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, "", fmt.Errorf("%s: verify: %w", r.Where, context.Cause(ctx))
+	}
+	end := &looprun.VerifyFinished{
+		Rule: r.Where, Command: r.Verify, ExitCode: exit.Code,
+		TimedOut:   exit.Cause == looprun.CauseIterationTimeout,
+		DurationMS: time.Since(start).Milliseconds(),
+	}
+	if o.AfterVerify != nil {
+		if err := o.AfterVerify(*end); err != nil {
+			return end, "", fmt.Errorf("%s: after verify: %w", r.Where, err)
+		}
+	}
+	return end, failure(r, exit, limit), nil
+}
+
+// failure says why the command does not let the rule match: only one that ended
+// by itself, in time and with 0, does.
+func failure(r *Rule, exit looprun.Exit, limit time.Duration) string {
+	command := quote(r.Verify)
+	switch {
+	case exit.Cause == looprun.CauseIterationTimeout:
+		return fmt.Sprintf("%s took longer than %s", command, limit)
+	case exit.Cause != looprun.CauseExited:
+		return fmt.Sprintf("%s did not end by itself: %s", command, exit.Detail)
+	case exit.Code != 0:
+		return fmt.Sprintf("%s exited with %d", command, exit.Code)
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package user
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/tty"
+)
+
+// Available says whether a person can be asked now: nil, or an error that is
+// [looprun.ErrNoAnswer] and says why not. A person can be asked when
+// non-interactive mode is off, this is not CI, the terminal opens and can draw
+// a prompt, and the process is in its foreground group.
+func Available(o Options) error {
+	if o.NonInteractive {
+		return unavailable("--non-interactive is set")
+	}
+	getenv := o.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	if why := inCI(o.CI, getenv); why != "" {
+		return unavailable(why)
+	}
+	if getenv("TERM") == "dumb" {
+		return unavailable("the terminal cannot draw a prompt (TERM=dumb)")
+	}
+	t, err := tty.Open(cmp.Or(o.Tty, tty.Path))
+	if err != nil {
+		return unavailable("there is no terminal: " + err.Error())
+	}
+	defer t.Close()
+	if !t.Foreground() {
+		return unavailable("looprun is not in the foreground of its terminal")
+	}
+	return nil
+}
+
+func unavailable(why string) error {
+	return fmt.Errorf("nobody can be asked, %s: %w", why, looprun.ErrNoAnswer)
+}
+
+// ciVariables are set by CI systems in the environment of every job.
+var ciVariables = []string{
+	"CI", "CONTINUOUS_INTEGRATION", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "CIRCLECI", "TRAVIS",
+	"JENKINS_URL", "TEAMCITY_VERSION", "TF_BUILD", "APPVEYOR", "DRONE", "BITBUCKET_BUILD_NUMBER",
+	"CODEBUILD_BUILD_ID", "WOODPECKER_CI", "CIRRUS_CI",
+}
+
+// inCI says by what this is CI; empty when it is not.
+func inCI(mode string, getenv func(string) string) string {
+	switch mode {
+	case "off":
+		return ""
+	case "", "auto":
+	default:
+		return "this is CI (" + mode + ")"
+	}
+	for _, name := range ciVariables {
+		switch v := getenv(name); v {
+		case "", "0", "false", "False", "FALSE":
+		default:
+			return "this is CI (" + name + "=" + v + ")"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,204 @@
+package user
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/tty"
+)
+
+// timing are the waits of the keyboard.
+type timing struct {
+	// quiet is how long nothing may be typed before keys count, and how long
+	// after text an Enter is still part of it.
+	quiet time.Duration
+	// report is how long the terminal has to say that it showed the question;
+	// one that never says so is taken to have shown it.
+	report time.Duration
+	// settle is how long a window has to keep its size before all is drawn anew.
+	settle time.Duration
+	// grace is how long a signal has to end the context as well.
+	grace time.Duration
+}
+
+var normalTiming = timing{quiet: 250 * time.Millisecond, report: time.Second, settle: 150 * time.Millisecond, grace: time.Second}
+
+// errRedraw ends a prompt that has to be drawn anew.
+var errRedraw = errors.New("draw the prompt anew")
+
+// errSuspend ends a prompt because of Ctrl-Z.
+var errSuspend = errors.New("suspend")
+
+// statusQuery asks a terminal for a sign of life. It answers in the order in
+// which it is written to, so it has shown what came before, and what a person
+// typed before that comes before the answer.
+const statusQuery = "\x1b[5n"
+
+// source is where bytes come from, such as a [tty.Terminal].
+type source interface {
+	Read(b []byte, deadline time.Time) (int, error)
+	Write(b []byte) (int, error)
+}
+
+// keyboard turns what arrives from a terminal into the keys of one prompt.
+type keyboard struct {
+	source
+	timing
+	// changed is called when the source was woken, and says whether the prompt
+	// has to be drawn anew.
+	changed func() bool
+	// armed says that keys count.
+	armed bool
+	// cursor is the item that is marked, of so many items.
+	cursor, items int
+	// entered says that the last key was Enter.
+	entered bool
+
+	decoder  decoder
+	pending  []key
+	lastText time.Time
+	lastByte time.Time
+	redrawAt time.Time
+}
+
+// next returns the next key that counts: up, down or Enter; or keyNone once,
+// when keys begin to count. It returns an error when the prompt is over:
+// [looprun.ErrInterrupted], [looprun.ErrNoAnswer], errRedraw, errSuspend.
+func (k *keyboard) next() (key, error) {
+	k.entered = false
+	if !k.armed {
+		if err := k.arm(); err != nil {
+			return keyNone, err
+		}
+		k.armed = true
+		return keyNone, nil
+	}
+	for {
+		for len(k.pending) > 0 {
+			got := k.pending[0]
+			k.pending = k.pending[1:]
+			if ok, err := k.counts(got); ok || err != nil {
+				return got, err
+			}
+		}
+		if err := k.fill(k.redrawAt); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return keyNone, err
+		}
+		if !k.redrawAt.IsZero() && !time.Now().Before(k.redrawAt) {
+			return keyNone, errRedraw
+		}
+	}
+}
+
+// counts says whether the key is one for the prompt, and moves the cursor.
+func (k *keyboard) counts(got key) (bool, error) {
+	switch got {
+	case keyInterrupt:
+		return false, looprun.ErrInterrupted
+	case keyEnd:
+		return false, looprun.ErrNoAnswer
+	case keySuspend:
+		return false, errSuspend
+	}
+	if !k.redrawAt.IsZero() {
+		return false, nil // what is on the screen may not be what is marked
+	}
+	switch got {
+	case keyUp:
+		k.cursor = (k.cursor + k.items - 1) % k.items
+	case keyDown:
+		k.cursor = (k.cursor + 1) % k.items
+	case keyEnter:
+		if k.lastByte.Sub(k.lastText) < k.quiet {
+			return false, nil // a pasted line
+		}
+		k.entered = true
+	default:
+		if got == keyText {
+			k.lastText = k.lastByte
+		}
+		return false, nil
+	}
+	return true, nil
+}
+
+// restart forgets what belongs to the last drawing.
+func (k *keyboard) restart() {
+	k.pending, k.redrawAt, k.entered = nil, time.Time{}, false
+}
+
+// arm waits until the terminal has shown the question and nothing more comes
+// in. All keys are dropped meanwhile but Ctrl-C, which answers nothing.
+func (k *keyboard) arm() error {
+	shown := time.Now()
+	if _, err := k.Write([]byte(statusQuery)); err != nil {
+		return k.ended(err)
+	}
+	quietFrom, reported := shown, false
+	k.pending = nil
+	for {
+		until := quietFrom.Add(k.quiet)
+		if !reported {
+			until = later(until, shown.Add(k.report))
+		}
+		err := k.fill(until)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil
+		case err != nil:
+			return err
+		}
+		for _, got := range k.pending {
+			switch got {
+			case keyInterrupt:
+				return looprun.ErrInterrupted
+			case keyReport:
+				reported = true
+			default:
+				quietFrom = k.lastByte
+			}
+		}
+		k.pending = k.pending[:0]
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// fill reads what there is, or waits until the deadline.
+func (k *keyboard) fill(deadline time.Time) error {
+	var b [256]byte
+	n, err := k.Read(b[:], deadline)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return err
+	case errors.Is(err, tty.ErrWoken):
+		if k.changed() {
+			k.redrawAt = time.Now().Add(k.settle)
+		}
+		return nil
+	case err != nil:
+		return k.ended(err)
+	}
+	k.lastByte = time.Now()
+	k.pending = append(k.pending, k.decoder.decode(b[:n], k.lastByte)...)
+	return nil
+}
+
+// ended makes the error of a terminal that cannot be read the prompt's.
+func (k *keyboard) ended(err error) error {
+	switch {
+	case errors.Is(err, tty.ErrCancelled):
+		return looprun.ErrInterrupted
+	case errors.Is(err, io.EOF):
+		return looprun.ErrNoAnswer
+	}
+	return err
+}

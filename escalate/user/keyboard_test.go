@@ -1,0 +1,135 @@
+package user
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// typist is a terminal at which things are typed at set times.
+type typist struct {
+	began  time.Time
+	script []typed
+}
+
+type typed struct {
+	at   time.Duration
+	text string
+}
+
+func (p *typist) Write(b []byte) (int, error) { return len(b), nil }
+
+func (p *typist) Read(b []byte, deadline time.Time) (int, error) {
+	if len(p.script) == 0 {
+		if deadline.IsZero() {
+			return 0, io.EOF
+		}
+		time.Sleep(time.Until(deadline))
+		return 0, os.ErrDeadlineExceeded
+	}
+	due := p.began.Add(p.script[0].at)
+	if !deadline.IsZero() && due.After(deadline) {
+		time.Sleep(time.Until(deadline))
+		return 0, os.ErrDeadlineExceeded
+	}
+	time.Sleep(time.Until(due))
+	n := copy(b, p.script[0].text)
+	if p.script[0].text = p.script[0].text[n:]; p.script[0].text == "" {
+		p.script = p.script[1:]
+	}
+	return n, nil
+}
+
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// Which keys count, with the waits that people get.
+func TestKeyboard(t *testing.T) {
+	const report = "\x1b[0n"
+	for _, tt := range []struct {
+		name   string
+		script []typed
+		want   []key
+		err    error
+	}{
+		{"keys after the report and a pause", []typed{{0, report}, {ms(300), up}, {ms(301), enter}}, []key{keyUp, keyEnter}, looprun.ErrNoAnswer},
+		{"keys before the report", []typed{{ms(1), enter}, {ms(500), report}, {ms(900), up}}, []key{keyUp}, looprun.ErrNoAnswer},
+		{"keys right after the report", []typed{{0, report}, {ms(200), enter}}, nil, looprun.ErrNoAnswer},
+		{"the pause begins again", []typed{{0, report}, {ms(200), enter}, {ms(400), enter}, {ms(600), enter}, {ms(900), up}}, []key{keyUp}, looprun.ErrNoAnswer},
+		{"no report", []typed{{ms(900), enter}, {ms(1200), up}}, []key{keyUp}, looprun.ErrNoAnswer},
+		{"a held key", []typed{{0, report}, {ms(100), "\r\r"}, {ms(200), "\r\r"}, {ms(440), "\r"}, {ms(680), "\r"}}, nil, looprun.ErrNoAnswer},
+		{"Ctrl-C at any time", []typed{{ms(1), "\x03"}}, nil, looprun.ErrInterrupted},
+		{"Ctrl-D early does nothing", []typed{{ms(1), "\x04"}, {ms(2), report}, {ms(500), down}}, []key{keyDown}, looprun.ErrNoAnswer},
+		{"Ctrl-D", []typed{{0, report}, {ms(500), "\x04"}, {ms(501), enter}}, nil, looprun.ErrNoAnswer},
+		{"Enter after text", []typed{{0, report}, {ms(500), "x"}, {ms(700), enter}}, nil, looprun.ErrNoAnswer},
+		{"Enter long after text", []typed{{0, report}, {ms(500), "x"}, {ms(800), enter}}, []key{keyEnter}, looprun.ErrNoAnswer},
+		{"a pasted line", []typed{{0, report}, {ms(500), "yes\ryes\r"}}, nil, looprun.ErrNoAnswer},
+		{"an arrow in two parts", []typed{{0, report}, {ms(500), "\x1b"}, {ms(550), "[B"}}, []key{keyDown}, looprun.ErrNoAnswer},
+		{"an arrow whose rest is late", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), "[B"}, {ms(1000), enter}}, []key{keyEnter}, looprun.ErrNoAnswer},
+		{"Escape, then Enter", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), enter}}, []key{keyEnter}, looprun.ErrNoAnswer},
+		{"a late report", []typed{{ms(1500), report}, {ms(1600), up}}, []key{keyUp}, looprun.ErrNoAnswer},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := &keyboard{
+					source: &typist{time.Now(), tt.script}, timing: normalTiming, items: 4, cursor: 3,
+					changed: func() bool { return false },
+				}
+				var got []key
+				for {
+					next, err := k.next()
+					if err != nil {
+						if !errors.Is(err, tt.err) {
+							t.Errorf("ended with %v, want %v", err, tt.err)
+						}
+						break
+					}
+					if next != keyNone {
+						got = append(got, next)
+					}
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("got %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// How the bytes are cut into reads changes nothing, and keys that choose or
+// move come from their own bytes only.
+func FuzzDecoder(f *testing.F) {
+	for _, s := range []string{"\x1b[A\r", "\x1b[1;5B", "\x1b]0;x\x07\r", "yes\n", "\x1b[0n\x1b[99;5u", "\x1b\x1b[B", "\x1bP\x1b\\\r"} {
+		f.Add([]byte(s), 1)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, cut int) {
+		now := time.Unix(0, 0)
+		var whole, parts decoder
+		want := whole.decode(b, now)
+		cut = min(max(cut, 0), len(b))
+		got := append(parts.decode(b[:cut], now), parts.decode(b[cut:], now)...)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q in two parts gives %v, whole %v", b, got, want)
+		}
+		count := func(what ...byte) (n int) {
+			for _, c := range b {
+				if slices.Contains(what, c) {
+					n++
+				}
+			}
+			return n
+		}
+		keys := map[key]int{}
+		for _, k := range want {
+			keys[k]++
+		}
+		if keys[keyEnter] > count('\r', '\n') || keys[keyUp]+keys[keyDown] > count(0x1b) || keys[keyEnd] > count(0x04) {
+			t.Fatalf("%q gives %v", b, want)
+		}
+	})
+}

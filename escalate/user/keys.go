@@ -1,0 +1,147 @@
+package user
+
+import "time"
+
+// key is what a person did, as far as the prompt knows about it.
+type key int
+
+const (
+	keyNone      key = iota // nothing; draw again
+	keyUp                   // arrow up
+	keyDown                 // arrow down
+	keyEnter                // Enter
+	keyInterrupt            // Ctrl-C
+	keyEnd                  // Ctrl-D
+	keySuspend              // Ctrl-Z
+	keyReport               // the terminal answered
+	keyText                 // anything that is text; it has no meaning
+)
+
+// sequenceGap is how long the rest of an escape sequence may take. What comes
+// later is no part of it: it is text, which means nothing.
+const sequenceGap = 100 * time.Millisecond
+
+// Parts of an escape sequence.
+const (
+	inText    = iota
+	inEscape  // after ESC
+	inControl // after ESC [
+	inShift   // after ESC O
+	inString  // after ESC ], ESC P and the like, up to BEL or ESC \
+)
+
+// maxSequence bounds what is kept of a sequence.
+const maxSequence = 32
+
+// decoder makes keys of bytes. The zero value is ready to use. Sequences it does
+// not know are no keys, whole or cut off; their bytes never become other keys.
+type decoder struct {
+	state int
+	seq   []byte
+	last  time.Time
+}
+
+// decode returns the keys in the bytes that arrived at that time.
+func (d *decoder) decode(b []byte, at time.Time) []key {
+	if d.state != inText && at.Sub(d.last) > sequenceGap {
+		d.state = inText
+	}
+	d.last = at
+	var keys []key
+	for _, c := range b {
+		if k := d.feed(c); k != keyNone {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+func (d *decoder) feed(c byte) key {
+	switch {
+	case c == 0x03: // also in the middle of a sequence
+		d.state = inText
+		return keyInterrupt
+	case c == 0x1b && d.state != inString:
+		d.state = inEscape
+		return keyNone
+	}
+	switch d.state {
+	case inEscape:
+		return d.introduce(c)
+	case inControl:
+		return d.control(c)
+	case inShift:
+		d.state = inText
+		return arrow(c)
+	case inString:
+		if c == 0x07 || c == 0x1b {
+			// ESC begins the end of the string; the \ after it ends nothing else.
+			d.state = inText
+			if c == 0x1b {
+				d.state = inEscape
+			}
+		}
+		return keyNone
+	}
+	return plain(c)
+}
+
+// introduce reads the byte after ESC.
+func (d *decoder) introduce(c byte) key {
+	d.state = inText
+	switch c {
+	case '[':
+		d.state, d.seq = inControl, d.seq[:0]
+	case 'O':
+		d.state = inShift
+	case ']', 'P', 'X', '^', '_':
+		d.state = inString
+	}
+	return keyNone
+}
+
+// control reads a byte after ESC [.
+func (d *decoder) control(c byte) key {
+	switch {
+	case c < 0x20 || c > 0x7e:
+		d.state = inText // not a sequence after all
+		return keyNone
+	case c < 0x40:
+		if len(d.seq) < maxSequence {
+			d.seq = append(d.seq, c)
+		}
+		return keyNone
+	}
+	d.state = inText
+	switch params := string(d.seq); {
+	case params == "":
+		return arrow(c)
+	case c == 'n' && params == "0":
+		return keyReport
+	case c == 'u' && params == "99;5", c == '~' && params == "27;5;99":
+		return keyInterrupt // Ctrl-C under the extended keyboard protocols
+	}
+	return keyNone
+}
+
+func arrow(c byte) key {
+	switch c {
+	case 'A':
+		return keyUp
+	case 'B':
+		return keyDown
+	}
+	return keyNone
+}
+
+func plain(c byte) key {
+	switch c {
+	case '\r', '\n':
+		return keyEnter
+	case 0x04:
+		return keyEnd
+	case 0x1a:
+		return keySuspend
+	}
+	return keyText
+}

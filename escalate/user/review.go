@@ -1,0 +1,119 @@
+package user
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// History is what a review shows: iterations, errors, signatures and decisions
+// of the run, as lines that are safe on a terminal. A nil state has none.
+func History(s *looprun.State) []string {
+	if s == nil || (len(s.History) == 0 && s.Last == nil) {
+		return []string{"Nothing has run yet."}
+	}
+	var lines []string
+	part := func(title string, more []string) {
+		if len(more) > 0 {
+			lines = append(append(lines, "", title), more...)
+		}
+	}
+	part(iterationsTitle(s), iterationLines(s))
+	part("Errors, the last one at the end", errorLines(s))
+	part("Signatures", signatureLines(s))
+	part("Skipped as known issues", knownLines(s))
+	part("Decisions, after which iteration", decisionLines(s))
+	return append(lines[1:], "")
+}
+
+func iterationsTitle(s *looprun.State) string {
+	if n := len(s.History); n < s.Iterations {
+		return fmt.Sprintf("Iterations (the last %d of %d)", n, s.Iterations)
+	}
+	return "Iterations"
+}
+
+func iterationLines(s *looprun.State) []string {
+	var lines []string
+	for _, d := range s.History {
+		took := (time.Duration(d.DurationMS) * time.Millisecond).Round(10 * time.Millisecond)
+		line := fmt.Sprintf("%4d  %-11s exit %-3d  %8s  %s", d.Iteration, d.Outcome, d.ExitCode, took, label(&d))
+		if d.Detail != "" {
+			line += "  (" + termsafe.Line(d.Detail) + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func label(d *looprun.IterationFinished) string {
+	if d.Signature.Hash == 0 {
+		return "no signature"
+	}
+	return termsafe.Line(d.Signature.Label)
+}
+
+func errorLines(s *looprun.State) []string {
+	var lines []string
+	for _, d := range s.Errors {
+		lines = append(lines, fmt.Sprintf("%4d  exit %d, %s", d.Iteration, d.ExitCode, label(&d)))
+		text := strings.TrimSpace(termsafe.Text(d.Excerpt))
+		if text == "" {
+			text = strings.Join(d.Signature.Errors, "\n")
+		}
+		for _, l := range strings.Split(text, "\n") {
+			if l = strings.TrimRight(l, " \t\r"); l != "" {
+				lines = append(lines, "      "+termsafe.Text(l))
+			}
+		}
+	}
+	return lines
+}
+
+// signatureLines count the distinct signatures of the history, in the order in
+// which they came up.
+func signatureLines(s *looprun.State) []string {
+	type count struct {
+		looprun.KnownIssue
+		n, last int
+	}
+	var counts []count
+	for _, d := range s.History {
+		if d.Signature.Hash == 0 {
+			continue
+		}
+		i := slices.IndexFunc(counts, func(c count) bool { return c.Hash == d.Signature.Hash })
+		if i < 0 {
+			i = len(counts)
+			counts = append(counts, count{KnownIssue: looprun.KnownIssue{Hash: d.Signature.Hash, Label: d.Signature.Label}})
+		}
+		counts[i].n++
+		counts[i].last = d.Iteration
+	}
+	var lines []string
+	for _, c := range counts {
+		lines = append(lines, fmt.Sprintf("%4d×  %s  %s, last in iteration %d", c.n, c.Hash, termsafe.Line(c.Label), c.last))
+	}
+	return lines
+}
+
+func knownLines(s *looprun.State) []string {
+	var lines []string
+	for _, k := range s.Known {
+		lines = append(lines, fmt.Sprintf("      %s  %s", k.Hash, termsafe.Line(k.Label)))
+	}
+	return lines
+}
+
+func decisionLines(s *looprun.State) []string {
+	var lines []string
+	for _, d := range s.Decisions {
+		line := fmt.Sprintf("%s: %s, by %s: %s", d.Guard, d.Option, d.Responder, d.Reason)
+		lines = append(lines, fmt.Sprintf("%4d  %s", d.Iteration, termsafe.Line(line)))
+	}
+	return lines
+}

@@ -1,0 +1,162 @@
+package user
+
+import (
+	"strings"
+	"unicode"
+)
+
+const clearScreen = "\x1b[m\x1b[2J\x1b[H"
+
+// minColumns is the least width text is wrapped at.
+const minColumns = 12
+
+// present shows the header and, where asked for, the evidence.
+func (p *prompt) present(before string, evidence bool) error {
+	p.columns, p.rows = p.t.Size()
+	lines := []string{"── " + shorten(p.menu.Header, max(1, p.width()-6)) + " ──"}
+	if p.menu.Header == "" {
+		lines = nil
+	}
+	if evidence {
+		for _, d := range p.menu.Details {
+			lines = append(lines, wrap(d, p.width(), indentOf(d))...)
+		}
+	}
+	// Colours and a hidden cursor may be left over from what ran before.
+	text := "\x1b[m\x1b[?25h" + before + strings.Join(append(lines, ""), "\n")
+	_, err := p.t.Write([]byte(text))
+	return err
+}
+
+// say writes a line over the hint.
+func (p *prompt) say(line string) error {
+	_, err := p.t.Write([]byte("\r\x1b[K" + strings.Join(wrap(line, p.width(), "  "), "\n") + "\n"))
+	return err
+}
+
+// sheet is the menu for the present size of the screen.
+func (p *prompt) sheet() sheet {
+	s := sheet{
+		cursor:  p.keys.cursor,
+		waiting: shorten("one moment …", p.width()),
+		ready:   shorten("arrows move · Enter chooses · Ctrl-C interrupts", p.width()),
+		plain:   p.NoColor,
+	}
+	if p.keys.armed {
+		s.waiting = s.ready
+	}
+	text := p.menu.Text
+	if text == "" {
+		text = "How to proceed?"
+	}
+	message := wrap(text, p.width(), "")
+	// The end of a long text is the question; the screen has to hold the menu.
+	message = message[max(0, len(message)-max(1, p.rows/3)):]
+	s.message = strings.Join(message, "\n")
+	s.items, s.rows = p.lay(p.rows - len(message) - 2)
+	return s
+}
+
+// lay lays the items out, and says how many to show at once so that they fit
+// into the room. Where they do not fit in full, descriptions are cut.
+func (p *prompt) lay(room int) (items []string, rows int) {
+	for _, whole := range []bool{true, false} {
+		items = nil
+		tallest, total := 1, 0
+		for _, item := range p.menu.Items {
+			text := item.String()
+			if !whole {
+				text = shorten(text, max(p.width()-2, cells(item.Label)))
+			}
+			lines := wrap(text, p.width()-2, "    ")
+			tallest, total = max(tallest, len(lines)), total+len(lines)
+			items = append(items, strings.Join(lines, "\n  "))
+		}
+		if total <= room {
+			return items, len(items)
+		}
+		rows = min(len(items), max(1, room/tallest))
+	}
+	return items, rows
+}
+
+// width is how many columns text may take; the last one of the screen stays
+// free, since terminals differ in what they do after it.
+func (p *prompt) width() int {
+	w := p.columns - 1
+	if p.Width > 0 {
+		w = min(w, p.Width)
+	}
+	return max(w, minColumns)
+}
+
+func indentOf(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, " "))]
+}
+
+// wrap breaks a line between words, and within words that are too long. Lines
+// after the first begin with the indent. A tab becomes four blanks.
+func wrap(s string, width int, indent string) []string {
+	s = strings.ReplaceAll(s, "\t", "    ")
+	if cells(indent) > width/2 {
+		indent = ""
+	}
+	var lines []string
+	rest := []rune(s)
+	lead := ""
+	for {
+		n := fit(rest, width-cells(lead))
+		lines = append(lines, lead+strings.TrimRight(string(rest[:n]), " "))
+		for rest = rest[n:]; len(rest) > 0 && rest[0] == ' '; rest = rest[1:] {
+		}
+		if len(rest) == 0 {
+			return lines
+		}
+		lead = indent
+	}
+}
+
+// fit is how many characters go on a line; it is at least one if there is one.
+func fit(s []rune, width int) int {
+	used, blank := 0, 0
+	for i, r := range s {
+		used += cell(r)
+		if used > width {
+			if blank > 0 && r != ' ' {
+				return blank
+			}
+			return max(1, i)
+		}
+		if r == ' ' && strings.TrimSpace(string(s[:i])) != "" {
+			blank = i + 1
+		}
+	}
+	return len(s)
+}
+
+// cells is how many columns a text takes.
+func cells(s string) int {
+	n := 0
+	for _, r := range s {
+		n += cell(r)
+	}
+	return n
+}
+
+// wide are the blocks of characters that take two columns.
+var wide = [][2]rune{
+	{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f},
+	{0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd},
+}
+
+func cell(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	for _, w := range wide {
+		if r >= w[0] && r <= w[1] {
+			return 2
+		}
+	}
+	return 1
+}

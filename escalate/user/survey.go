@@ -1,0 +1,106 @@
+package user
+
+import (
+	"fmt"
+
+	"github.com/AlecAivazis/survey/v2"
+	"github.com/AlecAivazis/survey/v2/terminal"
+)
+
+// sheet is what the menu looks like on a screen of a certain size. Items can
+// have several lines.
+type sheet struct {
+	message string
+	items   []string
+	cursor  int
+	rows    int // items to show at once
+	// waiting is the hint shown until keys count, ready the one after.
+	waiting, ready string
+	plain          bool // no colours
+}
+
+// surveyTemplate replaces survey's own, which advertises filtering. It ends
+// with the hint; of a finished prompt the message stays.
+const surveyTemplate = `
+{{- define "option"}}
+    {{- if eq .SelectedIndex .CurrentIndex }}{{color .Config.Icons.SelectFocus.Format }}{{ .Config.Icons.SelectFocus.Text }} {{else}}{{color "default"}}  {{end}}
+    {{- .CurrentOpt.Value}}{{color "reset"}}
+{{end}}
+{{- color .Config.Icons.Question.Format }}{{ .Message }}{{color "reset"}}{{"\n"}}
+{{- if not .ShowAnswer}}
+  {{- range $ix, $option := .PageEntries}}
+    {{- template "option" $.IterateOption $ix $option}}
+  {{- end}}
+  {{- color .Config.Icons.Help.Format }}{{ .Help }}{{color "reset"}}
+{{- end}}`
+
+// surveyCodes are the bytes by which survey knows our keys. The arrow to the
+// left means nothing to it, but makes it draw again.
+var surveyCodes = map[key]string{keyNone: "\x1b[D", keyUp: "\x1b[A", keyDown: "\x1b[B", keyEnter: "\r"}
+
+// choose shows the sheet and returns the number of the item that is chosen with
+// the keys that next returns. What survey would make of other bytes, of the end
+// of its input, or of a signal, never happens: it sees whole keys only, and the
+// first error of next ends it with that error. Its panics become errors.
+func choose(out terminal.FileWriter, s sheet, next func() (key, error)) (n int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			n, err = -1, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	ours := survey.SelectQuestionTemplate
+	survey.SelectQuestionTemplate = surveyTemplate
+	defer func() { survey.SelectQuestionTemplate = ours }()
+
+	menu := &survey.Select{
+		Message:  s.message,
+		Options:  s.items,
+		Default:  s.cursor,
+		Help:     s.waiting,
+		PageSize: s.rows,
+		Filter:   func(string, string, int) bool { return true },
+	}
+	in := &surveyKeys{next: func() (key, error) {
+		k, err := next()
+		if err == nil {
+			menu.Help = s.ready
+		}
+		return k, err
+	}}
+	n = -1
+	err = survey.AskOne(menu, &n, survey.WithStdio(in, out, out), survey.WithIcons(func(icons *survey.IconSet) {
+		icons.SelectFocus = survey.Icon{Text: ">", Format: s.format("cyan+b")}
+		icons.Question.Format = s.format("default+hb")
+		icons.Help.Format = s.format("cyan")
+	}))
+	return n, err
+}
+
+func (s sheet) format(colour string) string {
+	if s.plain {
+		return "reset"
+	}
+	return colour
+}
+
+// surveyKeys is the input survey reads: one whole key at a time.
+type surveyKeys struct {
+	next func() (key, error)
+	rest string
+}
+
+func (r *surveyKeys) Read(p []byte) (int, error) {
+	if r.rest == "" {
+		k, err := r.next()
+		if err != nil {
+			return 0, err
+		}
+		r.rest = surveyCodes[k]
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// Fd is none: the terminal's state is not survey's to change.
+func (r *surveyKeys) Fd() uintptr { return ^uintptr(0) }

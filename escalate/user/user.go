@@ -1,0 +1,112 @@
+package user
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/looprun/looprun"
+)
+
+// ErrAsked marks the errors of [looprun.Responder] that came after the question
+// was shown: a person was there and chose nothing. What stands in for an absent
+// person, such as the default of a detached run, must not answer then.
+var ErrAsked = errors.New("the person who was asked chose nothing")
+
+// Options say how the person is reached. The zero value asks at the controlling
+// terminal, with the environment of the process.
+type Options struct {
+	// NonInteractive switches the prompt off.
+	NonInteractive bool
+	// CI is auto, off, or the name of a CI system; empty is auto. With auto the
+	// environment says whether this is CI, where nobody is asked.
+	CI string
+	// Getenv reads the environment; nil is [os.Getenv].
+	Getenv func(string) string
+	// Tty is the terminal's path; empty is /dev/tty.
+	Tty string
+	// NoColor draws the prompt without colours. NO_COLOR does the same.
+	NoColor bool
+	// Width, when not zero, wraps text at that many columns, or at the
+	// terminal's edge where that is less.
+	Width int
+	// Ask takes the terminal's place: it shows the menu and returns the number
+	// of the item that was chosen. Whether a person can be asked is then its
+	// affair. Its errors count as those of [looprun.Responder]. It is shown the
+	// menu again after a review, with the history among the details.
+	Ask func(context.Context, Menu) (int, error)
+
+	// What tests set.
+	timing timing
+	onKey  func(key)
+}
+
+type responder struct{ Options }
+
+// New returns the responder that asks a person. Its Respond returns:
+//
+//   - [looprun.ErrNoAnswer] when no person can be asked (see [Available]), and,
+//     marked with [ErrAsked], when the person pressed Ctrl-D or the terminal went
+//     away;
+//   - [looprun.ErrInterrupted] for Ctrl-C, a signal, and the end of the context;
+//   - another error, marked with ErrAsked, when the prompt failed.
+//
+// Choosing to review shows the history and asks again within the same call. A
+// question without options, or for text, is not answered.
+func New(o Options) looprun.Responder {
+	if o.timing == (timing{}) {
+		o.timing = normalTiming
+	}
+	return &responder{o}
+}
+
+// turn admits one prompt at a time: there is one person.
+var turn = make(chan struct{}, 1)
+
+// Respond asks.
+func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+	answer := looprun.Answer{Responder: looprun.RespondedByUser, Person: true}
+	m, err := newMenu(q)
+	if err != nil {
+		return answer, err
+	}
+	ask := r.Ask
+	if ask == nil {
+		if err := Available(r.Options); err != nil {
+			return answer, err
+		}
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-ctx.Done():
+			return answer, looprun.ErrInterrupted
+		}
+		ask = r.atTerminal(s)
+	}
+	chosen, err := m.ask(ctx, ask, s)
+	if err != nil {
+		return answer, err
+	}
+	answer.Option, answer.Reason = chosen.ID, "chosen at the terminal"
+	return answer, nil
+}
+
+// ask asks until something other than review is chosen.
+func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (int, error), s *looprun.State) (Item, error) {
+	shown := m
+	for {
+		n, err := ask(ctx, shown)
+		switch {
+		case ctx.Err() != nil:
+			return Item{}, looprun.ErrInterrupted
+		case err != nil:
+			return Item{}, err
+		case n < 0 || n >= len(m.Items):
+			return Item{}, fmt.Errorf("the prompt chose item %d of %d: %w", n+1, len(m.Items), ErrAsked)
+		case !m.Items[n].Review:
+			return m.Items[n], nil
+		}
+		shown.Details = append(m.Details[:len(m.Details):len(m.Details)], History(s)...)
+		shown.Reviewed = true
+	}
+}

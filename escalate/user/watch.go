@@ -1,0 +1,90 @@
+package user
+
+import (
+	"os"
+	"os/signal"
+	"slices"
+	"sync/atomic"
+
+	"github.com/looprun/looprun/internal/tty"
+)
+
+// watch listens to signals while a prompt is on the screen. A signal that tells
+// the process to end cancels the terminal's reads, so that the prompt returns
+// and puts the terminal back; whoever else listens for it hears it as well. One
+// that is ignored stays ignored.
+type watch struct {
+	signals chan os.Signal
+	done    chan struct{}
+	// end is closed when the process was told to end.
+	end chan struct{}
+	// stopped says that the process was stopped and goes on.
+	stopped atomic.Bool
+	// continued gets a value when the process goes on.
+	continued chan struct{}
+}
+
+func newWatch(t *tty.Terminal) *watch {
+	w := &watch{
+		signals: make(chan os.Signal, 8), continued: make(chan struct{}, 1),
+		done: make(chan struct{}), end: make(chan struct{}),
+	}
+	heeded := slices.DeleteFunc(tty.Endings(), signal.Ignored)
+	if all := append(slices.Clone(heeded), tty.Changes()...); len(all) > 0 {
+		signal.Notify(w.signals, all...)
+	}
+	go func() {
+		for {
+			select {
+			case s := <-w.signals:
+				w.hear(t, s, slices.Contains(heeded, s))
+			case <-w.done:
+				return
+			}
+		}
+	}()
+	return w
+}
+
+func (w *watch) hear(t *tty.Terminal, s os.Signal, ending bool) {
+	switch {
+	case ending:
+		if !w.ended() {
+			close(w.end)
+		}
+		t.Cancel()
+		return
+	case tty.Continued(s):
+		w.stopped.Store(true)
+		t.Wake()
+		select {
+		case w.continued <- struct{}{}:
+		default:
+		}
+		return
+	}
+	t.Wake()
+}
+
+// forgetContinued drops what was not received.
+func (w *watch) forgetContinued() {
+	select {
+	case <-w.continued:
+	default:
+	}
+}
+
+// ended reports whether the process was told to end.
+func (w *watch) ended() bool {
+	select {
+	case <-w.end:
+		return true
+	default:
+		return false
+	}
+}
+
+func (w *watch) stop() {
+	signal.Stop(w.signals)
+	close(w.done)
+}

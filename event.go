@@ -1,0 +1,294 @@
+package looprun
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/looprun/looprun/signature"
+)
+
+// EventType names what happened, as it stands in the journal.
+type EventType string
+
+// The types of events.
+const (
+	TypeRunStarted        EventType = "run.started"
+	TypeIterationStarted  EventType = "iteration.started"
+	TypeIterationFinished EventType = "iteration.finished"
+	TypeGuardTripped      EventType = "guard.tripped"
+	TypeQuestionAsked     EventType = "question.asked"
+	TypeQuestionAnswered  EventType = "question.answered"
+	TypeQuestionClosed    EventType = "question.closed"
+	TypeAnswerInvalid     EventType = "answer.invalid"
+	TypeActionApplied     EventType = "action.applied"
+	TypeDebugFinished     EventType = "debug.finished"
+	TypeVerifyFinished    EventType = "verify.finished"
+	TypeInterruptReceived EventType = "interrupt.received"
+	TypeRunAlive          EventType = "run.alive"
+	TypeRunPaused         EventType = "run.paused"
+	TypeRunResumed        EventType = "run.resumed"
+	TypeRunFinished       EventType = "run.finished"
+)
+
+// Event is one thing that happened to a run. In JSON it is one flat object:
+// seq, time, type, elapsed_ms and the fields of its data.
+type Event struct {
+	Seq  int64     // from 1, without gaps
+	Time time.Time // wall clock, for people; nothing is computed from it
+	// Elapsed is the run's active time so far, to the millisecond.
+	Elapsed time.Duration
+	Data    Data
+}
+
+// Data is what an event of one type carries.
+type Data interface{ Type() EventType }
+
+// RunStarted is the first event of every run.
+type RunStarted struct {
+	RunID   string   `json:"run_id"`
+	Name    string   `json:"name,omitempty"`
+	Command []string `json:"command"`
+	Check   []string `json:"check,omitempty"`
+	Promise string   `json:"promise,omitempty"`
+	Dir     string   `json:"dir,omitempty"`
+	Parent  string   `json:"parent,omitempty"`
+	Limits  Limits   `json:"limits"`
+	Caps    Caps     `json:"caps"`
+	// Precheck says that the check runs once before the first iteration.
+	Precheck bool   `json:"precheck,omitempty"`
+	Version  string `json:"version,omitempty"`
+	// Config is the caller's whole configuration, kept so that a resumed run
+	// does not depend on files that changed since. The core does not read it.
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
+// IterationStarted is written before the work starts. Iteration 0 is the precheck.
+type IterationStarted struct {
+	Iteration int `json:"iteration"`
+}
+
+// Cause says why an iteration ended when its command did not simply exit.
+type Cause string
+
+// The causes.
+const (
+	CauseExited           Cause = ""
+	CauseIterationTimeout Cause = "iteration_timeout"
+	CauseIdleTimeout      Cause = "idle_timeout"
+	CauseMaxRuntime       Cause = "max_runtime"
+	CauseInterrupt        Cause = "interrupt"
+	CauseStartFailed      Cause = "start_failed"
+	CauseCrash            Cause = "crash" // looprun died in it, three times
+)
+
+// IterationFinished says how an iteration ended. Iteration 0 is the precheck.
+type IterationFinished struct {
+	Iteration int     `json:"iteration"`
+	Outcome   Outcome `json:"outcome"`
+	// ExitCode is the judge's: the check's when there is one; 128+n for a signal.
+	ExitCode int `json:"exit_code"`
+	// WorkExitCode is the work's when there is a check too.
+	WorkExitCode *int   `json:"work_exit_code,omitempty"`
+	Cause        Cause  `json:"cause,omitempty"`
+	Detail       string `json:"why,omitempty"` // the cause in words
+	DurationMS   int64  `json:"duration_ms"`
+	// Signature is zero when nothing can be said; that is evidence of nothing.
+	Signature signature.Signature `json:"signature"`
+	// Excerpt is the end of the judge's output, cleaned of control characters.
+	Excerpt     string `json:"excerpt,omitempty"`
+	OutputBytes int64  `json:"output_bytes,omitempty"`
+	// Promised says that the promise was made.
+	Promised bool `json:"promised,omitempty"`
+	// Fatal is the exit code with which the run ends at once as failed.
+	Fatal int `json:"fatal,omitempty"`
+}
+
+// GuardTripped says that a guard stopped the run.
+type GuardTripped struct{ Trip }
+
+// QuestionAsked holds the question as it is put to the responders.
+type QuestionAsked struct{ Question }
+
+// QuestionAnswered holds the answer that was taken.
+type QuestionAnswered struct {
+	QuestionID string `json:"question_id"`
+	Answer
+}
+
+// QuestionClosed says that a question was withdrawn without an answer.
+type QuestionClosed struct {
+	QuestionID string `json:"question_id,omitempty"`
+	Reason     string `json:"reason"`
+	// Unanswered ends the run with the guard's exit code. When false the
+	// question no longer stands, for instance because a limit was raised.
+	Unanswered bool `json:"unanswered,omitempty"`
+}
+
+// AnswerInvalid records an answer, or a responder, that could not be used.
+type AnswerInvalid struct {
+	QuestionID string `json:"question_id,omitempty"`
+	Responder  string `json:"responder,omitempty"`
+	Reason     string `json:"reason"`
+}
+
+// KnownIssue is a signature that was skipped.
+type KnownIssue struct {
+	Hash  signature.Hash `json:"hash"`
+	Label string         `json:"label"`
+}
+
+// ActionApplied changes the state as the answer said. It holds the effect, not
+// the rule: replaying it needs no template.
+type ActionApplied struct {
+	Option    string  `json:"option"`
+	Label     string  `json:"label,omitempty"`
+	Action    Action  `json:"action"`
+	Guard     GuardID `json:"guard"`
+	Responder string  `json:"responder"`
+	Reason    string  `json:"reason,omitempty"`
+	Rule      string  `json:"rule,omitempty"`
+	// Limits are the limits from now on.
+	Limits Limits `json:"limits"`
+	// Resets are the guards whose counters start over.
+	Resets   []GuardID    `json:"resets,omitempty"`
+	Known    []KnownIssue `json:"known,omitempty"`
+	Guidance string       `json:"guidance,omitempty"`
+	// Pending says that the run pauses with its question still open.
+	Pending bool `json:"pending,omitempty"`
+}
+
+// DebugFinished is the end of a debug command, or of an option's own command.
+type DebugFinished struct {
+	Action   Action `json:"action"` // debug or run
+	ExitCode int    `json:"exit_code"`
+	Findings string `json:"findings,omitempty"`
+}
+
+// VerifyFinished is the end of a policy rule's verify command.
+type VerifyFinished struct {
+	Rule       string `json:"rule"`
+	Command    string `json:"command"`
+	ExitCode   int    `json:"exit_code"`
+	TimedOut   bool   `json:"timed_out,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+}
+
+// InterruptReceived says that looprun was told to stop.
+type InterruptReceived struct {
+	Signal string `json:"signal"`
+	Code   int    `json:"code"` // exit code: 130, 143, 129, 131
+}
+
+// RunAlive carries nothing but the elapsed time of its event.
+type RunAlive struct{}
+
+// RunPaused ends the process, not the run.
+type RunPaused struct {
+	Reason string `json:"reason"`
+	// Pending says that a question waits for its answer.
+	Pending bool `json:"pending,omitempty"`
+}
+
+// RunResumed starts the run again: after a pause, an interrupt, a trip, a crash.
+type RunResumed struct {
+	Version string `json:"version,omitempty"`
+	// Limits and Caps are set when new ones were given.
+	Limits *Limits `json:"limits,omitempty"`
+	Caps   *Caps   `json:"caps,omitempty"`
+	// Config is set when anything in it changed.
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
+// RunFinished is the last event, unless the run is resumed.
+type RunFinished struct{ Ending }
+
+// Type implements [Data].
+func (RunStarted) Type() EventType        { return TypeRunStarted }
+func (IterationStarted) Type() EventType  { return TypeIterationStarted }
+func (IterationFinished) Type() EventType { return TypeIterationFinished }
+func (GuardTripped) Type() EventType      { return TypeGuardTripped }
+func (QuestionAsked) Type() EventType     { return TypeQuestionAsked }
+func (QuestionAnswered) Type() EventType  { return TypeQuestionAnswered }
+func (QuestionClosed) Type() EventType    { return TypeQuestionClosed }
+func (AnswerInvalid) Type() EventType     { return TypeAnswerInvalid }
+func (ActionApplied) Type() EventType     { return TypeActionApplied }
+func (DebugFinished) Type() EventType     { return TypeDebugFinished }
+func (VerifyFinished) Type() EventType    { return TypeVerifyFinished }
+func (InterruptReceived) Type() EventType { return TypeInterruptReceived }
+func (RunAlive) Type() EventType          { return TypeRunAlive }
+func (RunPaused) Type() EventType         { return TypeRunPaused }
+func (RunResumed) Type() EventType        { return TypeRunResumed }
+func (RunFinished) Type() EventType       { return TypeRunFinished }
+
+func decodeData[T Data](b []byte) (Data, error) {
+	var d T
+	err := json.Unmarshal(b, &d)
+	return d, err
+}
+
+var decoders = map[EventType]func([]byte) (Data, error){
+	TypeRunStarted:        decodeData[RunStarted],
+	TypeIterationStarted:  decodeData[IterationStarted],
+	TypeIterationFinished: decodeData[IterationFinished],
+	TypeGuardTripped:      decodeData[GuardTripped],
+	TypeQuestionAsked:     decodeData[QuestionAsked],
+	TypeQuestionAnswered:  decodeData[QuestionAnswered],
+	TypeQuestionClosed:    decodeData[QuestionClosed],
+	TypeAnswerInvalid:     decodeData[AnswerInvalid],
+	TypeActionApplied:     decodeData[ActionApplied],
+	TypeDebugFinished:     decodeData[DebugFinished],
+	TypeVerifyFinished:    decodeData[VerifyFinished],
+	TypeInterruptReceived: decodeData[InterruptReceived],
+	TypeRunAlive:          decodeData[RunAlive],
+	TypeRunPaused:         decodeData[RunPaused],
+	TypeRunResumed:        decodeData[RunResumed],
+	TypeRunFinished:       decodeData[RunFinished],
+}
+
+type eventHeader struct {
+	Seq       int64     `json:"seq"`
+	Time      time.Time `json:"time"`
+	Type      EventType `json:"type"`
+	ElapsedMS int64     `json:"elapsed_ms"`
+}
+
+// MarshalJSON writes the event as one flat object.
+func (e Event) MarshalJSON() ([]byte, error) {
+	if e.Data == nil {
+		return nil, fmt.Errorf("%w: no data", ErrUnknownEvent)
+	}
+	head, err := json.Marshal(eventHeader{e.Seq, e.Time, e.Data.Type(), e.Elapsed.Milliseconds()})
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(e.Data)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(body, []byte("{}")) {
+		return head, nil
+	}
+	head[len(head)-1] = ','
+	return append(head, body[1:]...), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. A type it does not know gives
+// [ErrUnknownEvent].
+func (e *Event) UnmarshalJSON(b []byte) error {
+	var h eventHeader
+	if err := json.Unmarshal(b, &h); err != nil {
+		return err
+	}
+	decode, ok := decoders[h.Type]
+	if !ok {
+		return fmt.Errorf("%w: %q", ErrUnknownEvent, h.Type)
+	}
+	data, err := decode(b)
+	if err != nil {
+		return fmt.Errorf("event %q: %w", h.Type, err)
+	}
+	*e = Event{Seq: h.Seq, Time: h.Time, Elapsed: time.Duration(h.ElapsedMS) * time.Millisecond, Data: data}
+	return nil
+}

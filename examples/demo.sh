@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The main job on real input, in copies of the examples: a loop that ends, and
+# one that is stuck and is stopped. demo.sh LOOPRUN
+set -euo pipefail
+looprun=${1:?usage: demo.sh LOOPRUN}
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -R "$here/testfix" "$here/stuck" "$here/ci" "$work"
+export GOFLAGS=-mod=mod GOWORK=off
+
+step() { printf '\n== %s\n' "$1"; printf '$ %s\n' "$2"; }
+
+step "A package with three bugs, and a fixer that mends one at a time" \
+  "cd examples/testfix && looprun --check 'go test ./...' -- ./fix.sh"
+(cd "$work/testfix" && "$looprun" --check 'go test ./...' -- ./fix.sh) 2>&1
+
+step "A fixer that is stuck; in CI, the policy file decides" \
+  "cd examples/stuck && looprun --policy ../ci/policy.yaml --check 'go test ./...' -- ./fix.sh"
+code=0
+(cd "$work/stuck" && "$looprun" --non-interactive --policy ../ci/policy.yaml --check 'go test ./...' -- ./fix.sh) 2>&1 || code=$?
+printf '(exit code %d)\n' "$code"
+test "$code" -eq 101

@@ -1,0 +1,9 @@
+// Package stuck makes slugs of titles. It has a bug that fix.sh never finds.
+package stuck
+
+import "strings"
+
+// Slug makes a title fit for an address: lower case, words joined by dashes.
+func Slug(title string) string {
+	return strings.ReplaceAll(strings.ToLower(title), " ", "-")
+}

@@ -1,0 +1,3 @@
+module example.com/testfix
+
+go 1.21

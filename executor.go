@@ -1,0 +1,314 @@
+package looprun
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/looprun/looprun/signature"
+)
+
+// Executor is the [Runner] that runs steps: the work, and the check that judges
+// it. Output goes to the user, to the output file, through the signature and
+// the promise scanner as it comes; nothing holds it whole.
+type Executor struct {
+	Work  Step
+	Check Step // nil: the work's own exit judges
+	// Passes is how often in a row the check must pass; zero is once.
+	Passes int
+	Judge  Judge
+	// Promise is the text that the work prints when it is done; empty: none.
+	Promise         string
+	PromiseAnywhere bool
+
+	IterationTimeout time.Duration // work and check together; 0: none
+	IdleTimeout      time.Duration // without output; 0: none
+	KillAfter        time.Duration // between SIGTERM and SIGKILL; 0: 10s
+	KeepBackground   bool
+
+	Dir         string
+	Env         func(Iteration) []string         // whole environment; nil: the caller's with [Iteration.Environ]
+	Stdin       func() (*os.File, error)         // for each step; nil: nothing to read
+	Stdout      io.Writer                        // nil: output is not shown
+	Stderr      io.Writer                        // nil: output is not shown
+	Output      func(n int) (Output, error)      // where an iteration's output is kept; nil: nowhere
+	Signature   signature.Options                // how signatures are made
+	Reports     func(*signature.Signer) error    // structured reports the command wrote; nil: none
+	PTY         bool                             // stdout and stderr through a pseudo terminal
+	Interactive bool                             // the work talks to the person at the terminal
+	Warn        func(format string, args ...any) // messages for the user; nil: none
+
+	mu      sync.Mutex
+	running Stopper
+	holds   int           // why it stands still: a question, a job-control stop
+	stood   time.Duration // how long the iteration stood still
+	since   time.Time     // since when it stands still
+
+	work, check *tap
+}
+
+// Output keeps what an iteration prints: everything, and what the check prints
+// once more by itself. Close ends both.
+type Output interface {
+	io.Writer
+	Check() io.Writer
+	Close() error
+}
+
+// Run runs one iteration: the work, then the check. The check does not run when
+// looprun ended the work, or when the work cannot be run at its first try.
+func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, error) {
+	x.prepare()
+	out, err := x.open(it.Number)
+	if err != nil {
+		return IterationFinished{}, err
+	}
+	// A step whose output can no longer be kept is ended: nothing may be lost.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	lost := &sink{cancel: cancel, out: out}
+
+	began := time.Now()
+	var exits Exits
+	if it.Number > 0 {
+		e := x.step(ctx, x.Work, x.work, it, lost.all, began)
+		exits.Work = &e
+		exits.Promised = x.work.promised()
+	}
+	if x.Check != nil && x.checks(exits, it) {
+		for n := 0; n < max(1, x.Passes); n++ {
+			if n > 0 {
+				x.check.reset()
+			}
+			e := x.step(ctx, x.Check, x.check, it, lost.judge, began)
+			exits.Check = &e
+			if !x.Judge.passes(&e) {
+				break
+			}
+		}
+	}
+	if err := lost.close(); err != nil {
+		return IterationFinished{}, fmt.Errorf("the output of iteration %d cannot be kept: %w", it.Number, err)
+	}
+	return x.finished(exits, it, time.Since(began)), nil
+}
+
+// checks reports whether there is something for the check to judge.
+func (x *Executor) checks(e Exits, it Iteration) bool {
+	return e.Work == nil || !x.Judge.interrupted(e.Work) && !cut(e.Work) && (!it.First || !unstartable(e.Work))
+}
+
+func (x *Executor) open(n int) (Output, error) {
+	if x.Output == nil {
+		return nil, nil //nolint:nilnil // no output is kept
+	}
+	out, err := x.Output(n)
+	if err != nil {
+		return nil, fmt.Errorf("the output of iteration %d cannot be kept: %w", n, err)
+	}
+	return out, nil
+}
+
+// prepare makes the taps once; they are reused for every iteration.
+func (x *Executor) prepare() {
+	if x.work == nil {
+		x.work = newTap(x.Signature, x.Promise, x.PromiseAnywhere)
+		x.check = newTap(x.Signature, "", false)
+	}
+	x.work.reset()
+	x.check.reset()
+	x.mu.Lock()
+	x.running, x.holds, x.stood = nil, 0, 0
+	x.mu.Unlock()
+}
+
+func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep func([]byte), began time.Time) Exit {
+	in := Invocation{
+		Iteration: it, Dir: x.Dir, Env: x.environ(it), PTY: x.PTY,
+		Interactive: x.Interactive && t == x.work,
+		Timeout:     x.IterationTimeout, IdleTimeout: x.IdleTimeout, KillAfter: x.KillAfter,
+		KeepBackground: x.KeepBackground && t == x.work, Started: x.started,
+	}
+	if in.Timeout > 0 {
+		in.Timeout -= time.Since(began) - x.stoodStill()
+		if in.Timeout <= 0 {
+			return Exit{Code: -1, Cause: CauseIterationTimeout, Detail: fmt.Sprintf("the iteration timeout of %s passed before the check", x.IterationTimeout)}
+		}
+	}
+	if x.Stdin != nil && t == x.work {
+		f, err := x.Stdin()
+		if err != nil {
+			return Exit{Code: exitNotExecutable, Cause: CauseStartFailed, Detail: "its standard input cannot be opened: " + err.Error()}
+		}
+		defer f.Close()
+		in.Stdin = f
+	}
+	in.Stdout = func(b []byte) { x.show(x.Stdout, b); keep(b); t.stdout(b) }
+	in.Stderr = func(b []byte) { x.show(x.Stderr, b); keep(b); t.stderr(b) }
+	e := s.Run(ctx, in)
+	x.mu.Lock()
+	x.running = nil
+	x.mu.Unlock()
+	return e
+}
+
+// show passes output on. A reader that went away does not end the loop.
+func (x *Executor) show(w io.Writer, b []byte) {
+	if w != nil {
+		_, _ = w.Write(b)
+	}
+}
+
+func (x *Executor) environ(it Iteration) []string {
+	if x.Env != nil {
+		return x.Env(it)
+	}
+	return append(os.Environ(), it.Environ()...)
+}
+
+func (x *Executor) finished(e Exits, it Iteration, took time.Duration) IterationFinished {
+	judge, seen := e.Check, x.check
+	if judge == nil {
+		judge, seen = e.Work, x.work
+	}
+	d := IterationFinished{
+		Iteration: it.Number, Outcome: x.Judge.Outcome(e), ExitCode: judge.Code,
+		Cause: judge.Cause, Detail: judge.Detail, DurationMS: took.Milliseconds(),
+		Fatal: x.Judge.Fatal(e, it.First), Promised: e.Promised,
+		Excerpt: seen.excerpt(), OutputBytes: x.work.bytes + x.check.bytes,
+	}
+	if e.Check != nil && e.Work != nil {
+		d.WorkExitCode = new(e.Work.Code)
+	}
+	if d.Fatal != 0 && d.Detail == "" {
+		d.Detail = fmt.Sprintf("exit code %d", d.Fatal)
+		if x.Judge.Stop.Has(d.Fatal) {
+			d.Detail += " is a stop code"
+		} else {
+			d.Detail += ": the command cannot be run"
+		}
+	}
+	d.Signature = x.sign(e, d.Outcome)
+	return d
+}
+
+// sign makes the iteration's signature. The check is the judge, so it is that
+// of the check's output; the work's counts where the work itself failed.
+func (x *Executor) sign(e Exits, outcome Outcome) signature.Signature {
+	switch {
+	case cut(e.Work):
+		return causeSignature(e.Work.Cause)
+	case cut(e.Check):
+		return causeSignature(e.Check.Cause)
+	case e.Check == nil && outcome == OutcomeDone && x.Promise == "":
+		return signature.Pass
+	case e.Check == nil:
+		return x.work.sign(e.Work.Code, false)
+	}
+	checked := x.check.sign(e.Check.Code, x.Judge.passes(e.Check))
+	if outcome != OutcomeDone && e.Work != nil && e.Work.Code != 0 && x.Judge.WorkErrors.Has(e.Work.Code) {
+		return both(checked, x.work.sign(e.Work.Code, false))
+	}
+	return checked
+}
+
+func (x *Executor) started(s Stopper) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.running = s
+	if x.holds > 0 {
+		_ = s.Suspend()
+	}
+}
+
+func (x *Executor) stoodStill() time.Duration {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.stood
+}
+
+// Suspend stops the running step with all that it started, until Resume was
+// called as often as Suspend.
+func (x *Executor) Suspend() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.holds++; x.holds > 1 {
+		return
+	}
+	x.since = time.Now()
+	if x.running != nil {
+		_ = x.running.Suspend() // when it is ending already it stands still soon
+	}
+}
+
+// Resume lets it go on.
+func (x *Executor) Resume() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.holds == 0 {
+		return
+	}
+	if x.holds--; x.holds > 0 {
+		return
+	}
+	x.stood += time.Since(x.since)
+	if x.running != nil {
+		_ = x.running.Resume()
+	}
+}
+
+// Kill ends the running step at once, without the time that KillAfter gives it.
+func (x *Executor) Kill() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.running != nil {
+		x.running.Stop(syscall.SIGKILL)
+		x.running.Stop(syscall.SIGKILL)
+	}
+}
+
+// sink keeps output and remembers the first failure to.
+type sink struct {
+	cancel context.CancelCauseFunc
+	out    Output
+	mu     sync.Mutex
+	err    error
+}
+
+func (s *sink) all(b []byte) { s.write(s.out, b) }
+
+func (s *sink) judge(b []byte) {
+	if s.out != nil {
+		s.write(s.out, b)
+		s.write(s.out.Check(), b)
+	}
+}
+
+func (s *sink) write(w io.Writer, b []byte) {
+	if s.out == nil {
+		return
+	}
+	if _, err := w.Write(b); err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.err == nil {
+			s.err = err
+			s.cancel(err)
+		}
+	}
+}
+
+func (s *sink) close() error {
+	if s.out == nil {
+		return nil
+	}
+	err := s.out.Close()
+	if s.err != nil {
+		return s.err
+	}
+	return err
+}

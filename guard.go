@@ -1,0 +1,89 @@
+package looprun
+
+import (
+	"slices"
+	"time"
+)
+
+// GuardID names a guard, in questions, policies, results and the journal.
+type GuardID string
+
+// The guards that looprun brings along, in the order in which they ask.
+const (
+	MaxIterations     GuardID = "max_iterations"
+	MaxRuntime        GuardID = "max_runtime"
+	LoopDetected      GuardID = "loop_detected"
+	ConsecutiveErrors GuardID = "consecutive_errors"
+	MaxCost           GuardID = "max_cost"
+	MaxTokens         GuardID = "max_tokens"
+	NoProgress        GuardID = "no_progress"
+	WorkspaceCycle    GuardID = "workspace_cycle"
+)
+
+// GuardIDs are all of them, in the order in which they ask.
+var GuardIDs = []GuardID{MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle}
+
+// Guard watches the state of a run and trips when it has gone on for too long.
+//
+// Check returns nil as long as all is well. It is deterministic, does no I/O,
+// reads no clock and leaves the state as it is: package guards/guardtest checks
+// all of that for any guard. Guards keep nothing of their own; what they need
+// to remember is in the state, so that a restart forgets nothing.
+type Guard interface {
+	ID() GuardID
+	Check(*State) *Trip
+}
+
+// Deadline is a [Guard] that can trip in the middle of an iteration.
+type Deadline interface {
+	Guard
+	// Remaining is how much active time is left; false: no deadline is set.
+	Remaining(*State) (left time.Duration, ok bool)
+}
+
+// Trip is what a guard says when it stops the run.
+type Trip struct {
+	Guard     GuardID `json:"guard"`
+	Iteration int     `json:"iteration"`
+	// Also are the other guards that tripped at the same moment.
+	Also []GuardID `json:"also,omitempty"`
+	// Reason is one sentence with the numbers.
+	Reason string `json:"reason"`
+	// Window is how many of the last iterations are the evidence; zero for limits.
+	Window int `json:"window,omitempty"`
+	// Period is the length of the cycle that repeats, 1 for plain repetition;
+	// Repeats is how often it was seen. Zero for guards that find no cycles.
+	Period  int `json:"period,omitempty"`
+	Repeats int `json:"repeats,omitempty"`
+	// Known says that nothing but known issues came; skip is then not offered.
+	Known bool `json:"known,omitempty"`
+	// During says that the iteration was still running.
+	During bool `json:"during,omitempty"`
+}
+
+// Evaluate shows the state to every guard. Of those that trip the first asks
+// and the others are named in its Also, except that [ConsecutiveErrors] asks
+// before [LoopDetected] when the whole repeating window is errors: then the
+// errors are the news, not that they repeat.
+func Evaluate(guards []Guard, s *State) *Trip {
+	var trips []*Trip
+	for _, g := range guards {
+		if t := g.Check(s); t != nil {
+			trips = append(trips, t)
+		}
+	}
+	if len(trips) == 0 {
+		return nil
+	}
+	loop := slices.IndexFunc(trips, func(t *Trip) bool { return t.Guard == LoopDetected })
+	errs := slices.IndexFunc(trips, func(t *Trip) bool { return t.Guard == ConsecutiveErrors })
+	if loop >= 0 && errs > loop && s.ErrorRun >= trips[loop].Window {
+		trips[loop], trips[errs] = trips[errs], trips[loop]
+	}
+	first := *trips[0]
+	first.Also = nil
+	for _, t := range trips[1:] {
+		first.Also = append(first.Also, t.Guard)
+	}
+	return &first
+}

@@ -1,0 +1,15 @@
+// Package guards has the guards that looprun brings along, one file each.
+//
+// A guard is a type without fields: its limit and what it counts are in the
+// state, so that answers can extend the one and a restart cannot lose the
+// other. To add one, write a file beside these with its doc comment (when it
+// trips, what turns it off, what resets it) and its table test, add it to
+// [Default] in the place where it shall ask, and let guardtest.Check check it.
+package guards
+
+import "github.com/looprun/looprun"
+
+// Default are all guards, in the order in which they ask when several trip.
+func Default() []looprun.Guard {
+	return []looprun.Guard{Iterations{}, Runtime{}, Loop{}, Errors{}}
+}

@@ -1,0 +1,150 @@
+package guards_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/guards/guardtest"
+)
+
+// off are limits of which only the one under test is set.
+var off = looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}
+
+func same(n ...int) []guardtest.Step {
+	steps := make([]guardtest.Step, len(n))
+	for i, v := range n {
+		steps[i] = guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: v}
+	}
+	return steps
+}
+
+func TestIterations(t *testing.T) {
+	limits := off
+	limits.Iterations = 4
+	guardtest.Check(t, guards.Iterations{}, guardtest.Story{
+		Limits: limits, Off: off, Extend: looprun.Extend{Iterations: 5},
+		Steps: guardtest.Times(4, guardtest.Step{Outcome: looprun.OutcomeNotDone}),
+	})
+}
+
+func TestRuntime(t *testing.T) {
+	limits := off
+	limits.Runtime = time.Minute
+	guardtest.Check(t, guards.Runtime{}, guardtest.Story{
+		Limits: limits, Off: off, Extend: looprun.Extend{Runtime: time.Minute},
+		Steps: guardtest.Times(3, guardtest.Step{Outcome: looprun.OutcomeNotDone, Took: 20 * time.Second}),
+	})
+}
+
+func TestRuntimeRemaining(t *testing.T) {
+	limits := off
+	s := guardtest.Start(t, limits)
+	if _, ok := (guards.Runtime{}).Remaining(s); ok {
+		t.Error("a limit that is off has a deadline")
+	}
+	limits.Runtime = time.Minute
+	s = guardtest.Start(t, limits)
+	guardtest.Finish(t, s, guardtest.Step{Outcome: looprun.OutcomeNotDone, Took: 50 * time.Second})
+	if left, ok := (guards.Runtime{}).Remaining(s); !ok || left != 10*time.Second {
+		t.Errorf("Remaining = %s, %v; want 10s", left, ok)
+	}
+}
+
+func TestLoop(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps []guardtest.Step
+	}{
+		{"three in a row", same(1, 2, 2, 2)},
+		{"a cycle of two", same(1, 2, 1, 2, 1, 2)},
+		{"a cycle of three", same(1, 2, 3, 1, 2, 3, 1, 2, 3)},
+		{"a cycle of four", same(1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4)},
+		{"a cycle of five", same(1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limits := off
+			limits.Loop = 3
+			guardtest.Check(t, guards.Loop{}, guardtest.Story{Limits: limits, Off: off, Steps: c.steps})
+		})
+	}
+}
+
+func TestLoopIsNone(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps []guardtest.Step
+	}{
+		{"a, b, a, a", same(1, 2, 1, 1)},
+		{"nothing known", same(0, 0, 0, 0)},
+		{"a cycle of six", same(1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6)},
+		{"progress", same(3, 3, 2, 2, 1, 1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limits := off
+			limits.Loop = 3
+			s := guardtest.Start(t, limits)
+			for i, step := range c.steps {
+				guardtest.Finish(t, s, step)
+				if trip := (guards.Loop{}).Check(s); trip != nil {
+					t.Fatalf("trips after %d iterations: %+v", i+1, trip)
+				}
+			}
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	limits := off
+	limits.Errors = 3
+	failed := guardtest.Step{Outcome: looprun.OutcomeError}
+	story := guardtest.Story{Limits: limits, Off: off, Steps: slices.Concat(
+		guardtest.Times(2, failed),
+		guardtest.Times(1, guardtest.Step{Outcome: looprun.OutcomeNotDone}),
+		guardtest.Times(3, failed))}
+	guardtest.Check(t, guards.Errors{}, story)
+}
+
+func TestErrorsAskFirstWhenTheWholeWindowIsErrors(t *testing.T) {
+	failed := guardtest.Step{Outcome: looprun.OutcomeError, Same: 7}
+	mixed := guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 7}
+	for _, c := range []struct {
+		name   string
+		errors int
+		steps  []guardtest.Step
+		want   looprun.GuardID
+		also   []looprun.GuardID
+	}{
+		{"all errors", 3, guardtest.Times(3, failed), looprun.ConsecutiveErrors, []looprun.GuardID{looprun.LoopDetected}},
+		{"one is none", 2, []guardtest.Step{mixed, failed, failed}, looprun.LoopDetected, []looprun.GuardID{looprun.ConsecutiveErrors}},
+		{"no errors", 3, guardtest.Times(3, mixed), looprun.LoopDetected, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limits := off
+			limits.Loop, limits.Errors = 3, c.errors
+			s := guardtest.Start(t, limits)
+			for _, step := range c.steps {
+				guardtest.Finish(t, s, step)
+			}
+			trip := looprun.Evaluate(guards.Default(), s)
+			if trip == nil || trip.Guard != c.want || !slices.Equal(trip.Also, c.also) {
+				t.Errorf("Evaluate = %+v, want %s and also %v", trip, c.want, c.also)
+			}
+		})
+	}
+}
+
+// Every guard sees every iteration: one that trips first hides no other.
+func TestAllThatTripAreNamed(t *testing.T) {
+	s := guardtest.Start(t, looprun.Limits{Iterations: 3, Runtime: time.Second, Loop: 3, Errors: 3})
+	for _, step := range guardtest.Times(3, guardtest.Step{Outcome: looprun.OutcomeError, Same: 1, Took: time.Second}) {
+		guardtest.Finish(t, s, step)
+	}
+	trip := looprun.Evaluate(guards.Default(), s)
+	want := []looprun.GuardID{looprun.MaxRuntime, looprun.ConsecutiveErrors, looprun.LoopDetected}
+	if trip == nil || trip.Guard != looprun.MaxIterations || !slices.Equal(trip.Also, want) {
+		t.Errorf("Evaluate = %+v, want max_iterations and also %v", trip, want)
+	}
+}

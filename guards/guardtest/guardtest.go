@@ -1,0 +1,158 @@
+// Package guardtest checks that a guard keeps the rules that the loop relies
+// on. Give it a story that makes the guard trip, and it checks the rest: that
+// the guard trips there and not before, that it can be turned off, that it
+// changes nothing, remembers nothing outside the state, and lets the run go on
+// once the question was answered.
+package guardtest
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
+)
+
+// Story is a run that makes a guard trip.
+type Story struct {
+	Limits looprun.Limits // with which it trips
+	Off    looprun.Limits // with which it never does
+	// Steps are the finished iterations; the guard trips after the last.
+	Steps []Step
+	// Extend is what an answer adds, for guards that are limits.
+	Extend looprun.Extend
+}
+
+// Step is one finished iteration.
+type Step struct {
+	Outcome looprun.Outcome
+	Same    int           // iterations with the same number have the same signature; 0: none
+	Took    time.Duration // active time
+}
+
+// Times repeats a step.
+func Times(n int, s Step) []Step {
+	steps := make([]Step, n)
+	for i := range steps {
+		steps[i] = s
+	}
+	return steps
+}
+
+// Check checks the guard against the story.
+func Check(t *testing.T, g looprun.Guard, story Story) {
+	t.Helper()
+	if g.ID() == "" || g.ID() != g.ID() {
+		t.Fatalf("the guard's ID is empty or changes: %q", g.ID())
+	}
+	if trip := g.Check(&looprun.State{}); trip != nil {
+		t.Errorf("%s trips on a run that has not started: %+v", g.ID(), trip)
+	}
+	s := Start(t, story.Limits)
+	for i, step := range story.Steps {
+		if trip := look(t, g, s); trip != nil {
+			t.Fatalf("%s trips after %d of %d iterations: %+v", g.ID(), i, len(story.Steps), trip)
+		}
+		Finish(t, s, step)
+	}
+	trip := look(t, g, s)
+	if trip == nil {
+		t.Fatalf("%s does not trip after %d iterations", g.ID(), len(story.Steps))
+	}
+	if trip.Guard != g.ID() || trip.Reason == "" {
+		t.Errorf("the trip does not say who tripped and why: %+v", trip)
+	}
+	answered(t, g, s, *trip, story.Extend)
+
+	off := Start(t, story.Off)
+	for _, step := range append(story.Steps, story.Steps...) {
+		Finish(t, off, step)
+		if trip := g.Check(off); trip != nil {
+			t.Fatalf("%s is off and trips: %+v", g.ID(), trip)
+		}
+	}
+}
+
+// look asks the guard twice, and once more with the state as a restart would
+// find it: the answers have to be the same, and the state as it was.
+func look(t *testing.T, g looprun.Guard, s *looprun.State) *looprun.Trip {
+	t.Helper()
+	before := encode(t, s)
+	first, second := g.Check(s), g.Check(s)
+	if after := encode(t, s); after != before {
+		t.Fatalf("%s changed the state:\nbefore %s\nafter  %s", g.ID(), before, after)
+	}
+	var restored looprun.State
+	if err := json.Unmarshal([]byte(before), &restored); err != nil {
+		t.Fatal(err)
+	}
+	third := g.Check(&restored)
+	if !reflect.DeepEqual(first, second) || !reflect.DeepEqual(first, third) {
+		t.Fatalf("%s does not say the same thing each time: %+v, %+v, after a restart %+v", g.ID(), first, second, third)
+	}
+	return first
+}
+
+// answered lets the run go on and expects the guard to agree.
+func answered(t *testing.T, g looprun.Guard, s *looprun.State, trip looprun.Trip, e looprun.Extend) {
+	t.Helper()
+	trip.Iteration = s.Iterations
+	apply(t, s, looprun.GuardTripped{Trip: trip})
+	o := looprun.Option{ID: "continue", Label: "Continue", Action: looprun.ActionContinue, Extend: e}
+	apply(t, s, looprun.QuestionAsked{Question: looprun.Question{ID: "q", Guard: trip.Guard, Options: []looprun.Option{o}}})
+	a := looprun.Answer{Option: o.ID, Responder: looprun.RespondedByUser, Person: true}
+	apply(t, s, looprun.QuestionAnswered{QuestionID: "q", Answer: a})
+	effect, err := s.Effect(o, a)
+	if err != nil {
+		t.Fatalf("%s cannot be answered with continue: %v", g.ID(), err)
+	}
+	apply(t, s, effect)
+	if again := g.Check(s); again != nil {
+		t.Errorf("%s trips again at once after it was answered: %+v", g.ID(), again)
+	}
+}
+
+// Start is a run that has started with these limits and no caps.
+func Start(t *testing.T, l looprun.Limits) *looprun.State {
+	t.Helper()
+	s := new(looprun.State)
+	apply(t, s, looprun.RunStarted{RunID: "guardtest", Command: []string{"work"}, Limits: l})
+	return s
+}
+
+// Finish runs the next iteration as the step says.
+func Finish(t *testing.T, s *looprun.State, step Step) {
+	t.Helper()
+	n := s.NextIteration()
+	apply(t, s, looprun.IterationStarted{Iteration: n})
+	d := looprun.IterationFinished{Iteration: n, Outcome: step.Outcome, ExitCode: 1, DurationMS: step.Took.Milliseconds()}
+	d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1}
+	if step.Same != 0 {
+		d.Signature.Hash = signature.Hash(step.Same)
+		d.Signature.Label = "output:" + d.Signature.Hash.String()
+	}
+	applyAt(t, s, d, s.Elapsed+step.Took)
+}
+
+func apply(t *testing.T, s *looprun.State, d looprun.Data) {
+	t.Helper()
+	applyAt(t, s, d, s.Elapsed)
+}
+
+func applyAt(t *testing.T, s *looprun.State, d looprun.Data, elapsed time.Duration) {
+	t.Helper()
+	if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Elapsed: elapsed, Data: d}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func encode(t *testing.T, s *looprun.State) string {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

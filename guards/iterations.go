@@ -1,0 +1,26 @@
+package guards
+
+import (
+	"fmt"
+
+	"github.com/looprun/looprun"
+)
+
+// Iterations trips when as many iterations are done as the limit allows and the
+// run is not. An answer extends the limit; nothing resets the count.
+type Iterations struct{}
+
+// ID is max_iterations.
+func (Iterations) ID() looprun.GuardID { return looprun.MaxIterations }
+
+// Check trips at Limits.Iterations.
+func (Iterations) Check(s *looprun.State) *looprun.Trip {
+	limit := s.Limits.Iterations
+	if limit <= 0 || s.Iterations < limit {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard:  looprun.MaxIterations,
+		Reason: fmt.Sprintf("%d of %d iterations are done and the run is not", s.Iterations, limit),
+	}
+}

@@ -1,0 +1,34 @@
+package guards
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// Runtime trips when the run has been active for as long as the limit allows,
+// in the middle of an iteration too. Questions and pauses do not count. An
+// answer extends the limit; nothing resets the clock.
+type Runtime struct{}
+
+// ID is max_runtime.
+func (Runtime) ID() looprun.GuardID { return looprun.MaxRuntime }
+
+// Check trips at Limits.Runtime.
+func (Runtime) Check(s *looprun.State) *looprun.Trip {
+	limit := s.Limits.Runtime
+	if limit <= 0 || s.Elapsed < limit {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard:  looprun.MaxRuntime,
+		Reason: fmt.Sprintf("it has run for %s of %s", s.Elapsed.Round(time.Millisecond), limit),
+	}
+}
+
+// Remaining is the time until the limit.
+func (Runtime) Remaining(s *looprun.State) (time.Duration, bool) {
+	limit := s.Limits.Runtime
+	return limit - s.Elapsed, limit > 0
+}

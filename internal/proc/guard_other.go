@@ -1,0 +1,12 @@
+//go:build !linux
+
+package proc
+
+// IsGuardian is false: there are guardians on Linux only.
+func IsGuardian() bool { return false }
+
+// GuardianMain is for Linux only.
+func GuardianMain() int { return 1 }
+
+// CloseGuardians has nothing to do: there are guardians on Linux only.
+func CloseGuardians() {}

@@ -1,0 +1,231 @@
+package proc
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// phase is where a guardian stands with its command.
+type phase int
+
+const (
+	idle     phase = iota // no command
+	running               // the command runs, perhaps asked to end
+	settling              // the command has ended; the rest may end by itself
+	ending                // the rest was sent SIGTERM
+	killing               // everything was sent SIGKILL
+	keeping               // the rest stays until the sweep
+)
+
+// warden is the guardian's side: the parent of one command, and of everything
+// whose own parent is gone. It is a single thread: children are reaped where
+// they are signalled, so a number that it signals is never another process's.
+type warden struct {
+	*wire
+	phase     phase
+	pid       int
+	pidfd     int // -1 where there is none
+	killAfter time.Duration
+	keep      bool
+	children  bool      // there are living children
+	deadline  time.Time // of the phase; zero for none
+	killAt    time.Time // when everything is sent SIGKILL; zero until an end is asked for
+	pause     time.Duration
+	swept     bool // everything is to be ended, and then the guardian
+	report    report
+	told      bool // the command's exit has been reported
+
+	job          bool          // the command has a terminal of its own, and job control
+	inner, outer int           // that terminal, and the program's
+	cooked       *unix.Termios // as the program's is to be left
+	suspended    bool          // stopped by the program, not from the terminal
+}
+
+// GuardianMain is the life of a guardian process. It returns the exit status.
+func GuardianMain() int {
+	// Commands are told of the death of the thread that started them.
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 1
+	}
+	_ = os.WriteFile("/proc/self/comm", []byte("guardian"), 0)
+	ignoreEndings()
+	w := &warden{wire: newWire(0), pidfd: -1}
+	for {
+		if done := w.turn(); done {
+			return 0
+		}
+	}
+}
+
+// ignoreEndings makes the guardian outlast the signals that end its program:
+// it ends when the program does. Catching instead of ignoring leaves the
+// commands their defaults; what was ignored from the start stays so for them.
+func ignoreEndings() {
+	for _, s := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
+}
+
+// turn waits for the next thing to happen and does what follows from it.
+func (w *warden) turn() (done bool) {
+	fds := [2]unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}, {Fd: int32(w.pidfd), Events: unix.POLLIN}}
+	if _, err := unix.Poll(fds[:], w.patience()); err != nil && err != unix.EINTR {
+		w.abandon()
+		return true
+	}
+	if fds[0].Revents != 0 {
+		if err := w.receive(unix.MSG_DONTWAIT); err != nil || !w.obey() {
+			w.abandon()
+			return true
+		}
+	}
+	if w.phase != idle {
+		w.reap()
+		return w.advance()
+	}
+	return false
+}
+
+// patience is how long to wait for news, in milliseconds.
+func (w *warden) patience() int {
+	wait := time.Duration(-1)
+	switch {
+	case w.phase == settling || w.phase == ending || w.phase == killing,
+		w.phase == running && w.pidfd < 0:
+		w.pause = min(max(2*w.pause, time.Millisecond), 20*time.Millisecond)
+		wait = w.pause
+	case w.phase == running && w.job:
+		wait = 20 * time.Millisecond // pidfds do not tell of stops
+	case w.phase != idle:
+		wait = time.Second // orphans are to be reaped while a command runs for hours
+	}
+	if !w.deadline.IsZero() {
+		if left := max(0, time.Until(w.deadline)+time.Millisecond); wait < 0 || left < wait {
+			wait = left
+		}
+	}
+	if wait < 0 {
+		return -1
+	}
+	return int(wait.Milliseconds())
+}
+
+// obey carries out what the program has asked for. It is false when the
+// connection is of no use any more.
+func (w *warden) obey() bool {
+	for {
+		kind, b, ok := w.next()
+		if !ok {
+			return true
+		}
+		switch kind {
+		case msgTerminal:
+			fds := w.fds
+			w.fds = nil
+			if !w.takeTerminal(fds) {
+				return false
+			}
+		case msgSpawn:
+			fds := w.fds
+			w.fds = nil
+			if w.phase != idle {
+				return false
+			}
+			req, err := readSpawn(b, fds)
+			if err == nil {
+				err = w.spawn(&req)
+			}
+			for _, fd := range fds {
+				unix.Close(fd)
+			}
+			if err != nil {
+				return false
+			}
+		case msgEnd:
+			w.end(syscall.Signal(b.num()), time.Duration(b.num()))
+		case msgKill:
+			w.killNow()
+		case msgSuspend:
+			w.suspend()
+		case msgResume:
+			w.resume()
+		case msgNotify:
+			if w.phase == running {
+				_ = unix.Kill(-w.pid, syscall.Signal(b.num()))
+			}
+		case msgSweep:
+			w.sweep(time.Duration(b.num()))
+		default:
+			return false
+		}
+		if b.short {
+			return false
+		}
+	}
+}
+
+// spawn starts a command and answers. The error is one of the connection.
+func (w *warden) spawn(req *request) error {
+	pidfd := -1
+	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL, PidFD: &pidfd}
+	if w.job {
+		// The guardian leads the session, so that the command's group has a
+		// parent in it and can be stopped from the terminal.
+		attr.Setsid, attr.Foreground, attr.Ctty = false, true, w.inner
+	}
+	pid, err := forkExec(req, attr)
+	if err != nil {
+		var errno syscall.Errno
+		if !errors.As(err, &errno) {
+			errno = unix.EINVAL
+		}
+		return w.send(newMessage(msgFailed).num(int64(errno)).seal())
+	}
+	w.phase, w.pid, w.pidfd = running, pid, pidfd
+	w.killAfter, w.keep, w.report = req.killAfter, req.keep, report{}
+	w.deadline, w.killAt, w.pause, w.told = time.Time{}, time.Time{}, 0, false
+	return w.send(newMessage(msgStarted).num(int64(pid)).seal())
+}
+
+// reap takes in the children that have ended.
+func (w *warden) reap() {
+	options := unix.WNOHANG
+	if w.job {
+		options |= unix.WUNTRACED
+	}
+	for {
+		var status unix.WaitStatus
+		var usage unix.Rusage
+		pid, err := unix.Wait4(-1, &status, options, &usage)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			w.children = false
+			return
+		case pid == 0:
+			w.children = true
+			return
+		case pid == w.pid && status.Stopped():
+			if !w.suspended {
+				w.tell(newMessage(msgStopped))
+			}
+		case pid == w.pid && !status.Stopped():
+			w.report.setStatus(status, usage)
+			w.pid = 0
+			if w.pidfd >= 0 {
+				unix.Close(w.pidfd)
+				w.pidfd = -1
+			}
+		}
+	}
+}

@@ -1,0 +1,139 @@
+//go:build unix
+
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// groupOnly, in the environment, keeps the tests from using a guardian, as in
+// a program that does not call IsGuardian.
+const groupOnly = "PROC_TEST_GROUP_ONLY"
+
+func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" { // else each guardian takes a second to end
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	if os.Getenv(groupOnly) == "" && IsGuardian() {
+		os.Exit(GuardianMain())
+	}
+	if script := os.Getenv(interactiveScript); script != "" {
+		os.Exit(interactiveRunner(script))
+	}
+	if script := os.Getenv(runnerScript); script != "" {
+		os.Exit(runner(script))
+	}
+	os.Exit(m.Run())
+}
+
+// runnerScript, in the environment, makes the test binary a program that runs
+// it as a command and can be killed.
+const runnerScript = "PROC_TEST_RUNNER"
+
+func runner(script string) int {
+	p, err := Start(Spec{Argv: sh(script), Stdout: func([]byte) {}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	return p.Wait().Code
+}
+
+// What holds with a guardian holds without one, but for what leaves its
+// process group.
+func TestGroupOnly(t *testing.T) {
+	if os.Getenv(groupOnly) != "" {
+		t.Skip("this is that run")
+	}
+	cmd := exec.Command(os.Args[0], "-test.shuffle=on", "-test.skip=Guardian|Interactive")
+	cmd.Env = append(os.Environ(), groupOnly+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// patience is how long a test waits for a condition before it gives up: far
+// longer than any takes.
+const patience = 30 * time.Second
+
+// eventually waits until ok.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("not so after %v: %s", patience, what)
+}
+
+// sink collects output.
+type sink struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *sink) write(b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.b.Write(b)
+}
+
+func (s *sink) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func (s *sink) has(text string) func() bool {
+	return func() bool { return strings.Contains(s.String(), text) }
+}
+
+func sh(script string) []string { return []string{"/bin/sh", "-c", script} }
+
+// must starts a command and waits for it at the end of the test.
+func must(t *testing.T, spec Spec) *Process {
+	t.Helper()
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Stop(0)
+		p.Stop(0)
+		await(t, p)
+	})
+	return p
+}
+
+// await is Wait that fails the test where it would hang.
+func await(t *testing.T, p *Process) Exit {
+	t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(patience):
+		t.Fatalf("process %d: Wait hangs", p.Pid())
+	}
+	return p.Wait()
+}
+
+func run(t *testing.T, spec Spec) Exit {
+	t.Helper()
+	return await(t, must(t, spec))
+}
+
+var nonces atomic.Int64
+
+// nonce is a number of seconds for sleep that no other process was started
+// with, by which processes are told apart.
+func nonce() string {
+	return fmt.Sprintf("%d.%d", 100000+os.Getpid(), nonces.Add(1))
+}

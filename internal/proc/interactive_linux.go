@@ -1,0 +1,63 @@
+package proc
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// launchInteractive starts a command below a guardian that leads the session
+// of its terminal, so that it can be stopped from there and continued.
+func launchInteractive(req request, t *terminal) (watched, error) {
+	if !hooked.Load() {
+		return launchSession(req)
+	}
+	if err := req.absolute(); err != nil {
+		return nil, err
+	}
+	g, err := startGuardian()
+	if err != nil {
+		return nil, err
+	}
+	err = g.send(newMessage(msgTerminal).seal(), t.slave, t.outer.fd)
+	pid := 0
+	if err == nil {
+		pid, err = g.spawn(&req)
+	}
+	switch {
+	case err == nil:
+		return &guarded{guardian: g, id: pid, keep: req.keep, once: true}, nil
+	case errors.Is(err, errHungUp), errors.Is(err, errLost):
+		g.lost()
+		return nil, errLost
+	}
+	g.dismiss()
+	return nil, err
+}
+
+// takeTerminal makes the pseudo terminal the one that controls the guardian's
+// session, and remembers how the program's terminal is to be left.
+func (w *warden) takeTerminal(fds []int) bool {
+	if len(fds) != 2 || w.phase != idle {
+		return false
+	}
+	w.job, w.inner, w.outer = true, fds[0], fds[1]
+	if err := unix.IoctlSetInt(w.inner, unix.TIOCSCTTY, 0); err != nil {
+		return false
+	}
+	var err error
+	w.cooked, err = unix.IoctlGetTermios(w.outer, unix.TCGETS)
+	return err == nil
+}
+
+// restoreTerminal is for a program that has been killed and could not do it.
+// A terminal that is not raw is somebody else's by now.
+func (w *warden) restoreTerminal() {
+	if w.cooked == nil {
+		return
+	}
+	now, err := unix.IoctlGetTermios(w.outer, unix.TCGETS)
+	if err == nil && now.Lflag&(unix.ICANON|unix.ISIG) == 0 && now.Oflag&unix.OPOST == 0 {
+		_ = unix.IoctlSetTermios(w.outer, unix.TCSETS, w.cooked)
+	}
+}

@@ -1,0 +1,281 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// Three interrupt keys within this time end an interactive command, whatever
+// it does with them.
+const (
+	interruptKeys = 3
+	interruptTime = 2 * time.Second
+	interruptKey  = 0x03
+)
+
+// stopPatience is how long a stop of this program takes to come into effect;
+// where nobody could continue it, the kernel does not stop it at all.
+const stopPatience = 200 * time.Millisecond
+
+var errNoOuter = errors.New("interactive: this program has no terminal")
+
+// outerTerminal is the caller's terminal while an interactive command has it.
+type outerTerminal struct {
+	fd   int
+	wake [2]int // a pipe that wakes the pump
+
+	mu      sync.Mutex
+	saved   *term.State
+	joined  bool // raw, and its keys are the command's
+	pending []byte
+	presses []time.Time
+}
+
+// openOuter opens the terminal that an interactive command is joined to.
+func openOuter() (*outerTerminal, error) {
+	o := &outerTerminal{fd: -1}
+	var err error
+	if term.IsTerminal(0) {
+		o.fd, err = unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	} else {
+		o.fd, err = unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoOuter, err)
+	}
+	if o.saved, err = term.GetState(o.fd); err != nil {
+		unix.Close(o.fd)
+		return nil, fmt.Errorf("%w: %w", errNoOuter, err)
+	}
+	if o.wake[0], o.wake[1], err = newPipe(); err != nil {
+		unix.Close(o.fd)
+		return nil, os.NewSyscallError("pipe", err)
+	}
+	_ = unix.SetNonblock(o.wake[0], true)
+	_ = unix.SetNonblock(o.wake[1], true)
+	return o, nil
+}
+
+// foreground reports whether this program may change the terminal: in the
+// background the attempt would stop it.
+func (o *outerTerminal) foreground() bool {
+	group, err := unix.IoctlGetInt(o.fd, unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// join makes the terminal raw and its keys the command's, if this program is
+// in the foreground; otherwise that happens when it is continued there.
+func (o *outerTerminal) join() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.joined || !o.foreground() {
+		return
+	}
+	if _, err := term.MakeRaw(o.fd); err == nil {
+		o.joined = true
+		_, _ = unix.Write(o.wake[1], []byte{0})
+	}
+}
+
+// leave gives the terminal back as it was found. No key that is typed from now
+// on is taken.
+func (o *outerTerminal) leave() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.joined {
+		return
+	}
+	o.joined = false
+	if o.foreground() {
+		_ = term.Restore(o.fd, o.saved)
+	}
+}
+
+func (o *outerTerminal) close() {
+	o.leave()
+	unix.Close(o.fd)
+	unix.Close(o.wake[0])
+	unix.Close(o.wake[1])
+}
+
+// events is what to wait for: keys, unless earlier ones have not been taken
+// yet.
+func (o *outerTerminal) events() (fd int, master int16) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case len(o.pending) > 0:
+		return -1, unix.POLLIN | unix.POLLOUT
+	case !o.joined:
+		return -1, unix.POLLIN
+	}
+	return o.fd, unix.POLLIN
+}
+
+// passKeys hands on what was typed, and reports whether it was the interrupt
+// key for the third time.
+func (o *outerTerminal) passKeys(master int, typed bool) (interrupt bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var drop [16]byte
+	_, _ = unix.Read(o.wake[0], drop[:])
+	if typed && o.joined && len(o.pending) == 0 {
+		buf := make([]byte, 1024)
+		n, err := unix.Read(o.fd, buf)
+		switch {
+		case err == unix.EINTR || err == unix.EAGAIN:
+		case err != nil || n <= 0:
+			o.joined = false // hung up
+		default:
+			o.pending = buf[:n]
+			interrupt = o.interrupted(buf[:n])
+		}
+	}
+	if len(o.pending) > 0 {
+		if n, err := unix.Write(master, o.pending); err == nil {
+			o.pending = o.pending[n:]
+		} else if err != unix.EAGAIN && err != unix.EINTR {
+			o.pending = nil // nobody is there to take it
+		}
+	}
+	return interrupt
+}
+
+func (o *outerTerminal) interrupted(keys []byte) bool {
+	now := time.Now()
+	for _, k := range keys {
+		if k == interruptKey {
+			o.presses = append(o.presses, now)
+		}
+	}
+	for len(o.presses) > 0 && now.Sub(o.presses[0]) > interruptTime {
+		o.presses = o.presses[1:]
+	}
+	if len(o.presses) < interruptKeys {
+		return false
+	}
+	o.presses = nil
+	return true
+}
+
+// keys passes on what was typed.
+func (p *Process) keys(t *terminal, typed bool) {
+	if !t.outer.passKeys(t.master, typed) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.tree == nil:
+	case p.cause == Exited:
+		p.endLocked(Interrupted, unix.SIGTERM)
+	default:
+		p.tree.kill()
+	}
+}
+
+// stopWithCommand does what a shell expects when the command was stopped from
+// the terminal: this program's whole job stops, and when it is continued, so
+// is the command.
+func (p *Process) stopWithCommand(t *terminal) {
+	p.mu.Lock()
+	if p.tree == nil || p.suspended || p.cause != Exited {
+		p.mu.Unlock()
+		return
+	}
+	p.suspended = true
+	p.clock.pause()
+	p.mu.Unlock()
+	t.leave()
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	_ = unix.Kill(0, unix.SIGTSTP)
+	select {
+	case <-continued:
+	case <-time.After(stopPatience):
+	}
+	signal.Stop(continued)
+	_ = p.Resume()
+}
+
+// rejoin takes the terminal where this program has come to the foreground.
+func (p *Process) rejoin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tree != nil && !p.suspended {
+		p.terminal.join()
+	}
+}
+
+// patience is how long to wait for news, in milliseconds. In the background
+// that is not forever: not every shell tells a job that it is in front again.
+func (t *terminal) patience() int {
+	if t == nil || t.outer == nil {
+		return -1
+	}
+	t.outer.mu.Lock()
+	defer t.outer.mu.Unlock()
+	if t.outer.joined {
+		return -1
+	}
+	return 200
+}
+
+func (t *terminal) join() {
+	if t != nil && t.outer != nil {
+		t.outer.join()
+	}
+}
+
+func (t *terminal) leave() {
+	if t != nil && t.outer != nil {
+		t.outer.leave()
+	}
+}
+
+// interactive is the terminals that are raw, for RestoreTerminal.
+var interactive struct {
+	mu  sync.Mutex
+	all map[*outerTerminal]bool
+}
+
+func (o *outerTerminal) register(on bool) {
+	interactive.mu.Lock()
+	defer interactive.mu.Unlock()
+	if on {
+		if interactive.all == nil {
+			interactive.all = map[*outerTerminal]bool{}
+		}
+		interactive.all[o] = true
+	} else {
+		delete(interactive.all, o)
+	}
+}
+
+// RestoreTerminal gives the terminal back as it was before an interactive
+// command got it. It is for the last moments of a program: a panic, or a
+// signal that ends it. When the command ends, or is suspended, that happens by
+// itself.
+func RestoreTerminal() {
+	interactive.mu.Lock()
+	defer interactive.mu.Unlock()
+	for o := range interactive.all {
+		o.leave()
+	}
+}
+
+// launchSession starts an interactive command that leads its own session: the
+// kernel then does not let it be stopped from the terminal.
+func launchSession(req request) (watched, error) {
+	return launchGroup(req, &syscall.SysProcAttr{Setsid: true, Setctty: true})
+}

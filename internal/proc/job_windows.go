@@ -1,0 +1,169 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+var (
+	errNoTerminal = errors.New("pseudo terminals are not supported on Windows")
+	errNoSuspend  = errors.New("suspending a process tree is not supported on Windows")
+)
+
+// terminal does not exist here.
+type terminal struct{}
+
+// Resize has nothing to do: there are no pseudo terminals on Windows.
+func (p *Process) Resize() {}
+
+// RestoreTerminal has nothing to do: there are no interactive commands on
+// Windows.
+func RestoreTerminal() {}
+
+func (*terminal) join()  {}
+func (*terminal) leave() {}
+
+// job is a tree held together by a job object. What the command starts before
+// it has been put into the job is not in it.
+type job struct {
+	cmd    *exec.Cmd
+	handle windows.Handle
+
+	mu     sync.Mutex
+	report report
+	closed bool
+}
+
+func (p *Process) start() error {
+	if p.spec.terminal() {
+		return fmt.Errorf("start %s: %w", p.spec.Argv[0], errNoTerminal)
+	}
+	cmd := exec.Command(p.spec.Argv[0], p.spec.Argv[1:]...)
+	cmd.Dir, cmd.Env = p.spec.Dir, p.spec.Env
+	if p.spec.Stdin != nil {
+		cmd.Stdin = p.spec.Stdin
+	}
+	// Copying goes on for this long after the command has ended.
+	cmd.WaitDelay = settle
+	var one sync.Mutex
+	cmd.Stdout = &writer{p: p, to: p.spec.Stdout, one: &one}
+	cmd.Stderr = &writer{p: p, to: p.spec.Stderr, one: &one}
+	handle, err := newJob(p.spec.KeepBackground)
+	if err != nil {
+		return fmt.Errorf("start %s: job object: %w", p.spec.Argv[0], err)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+	j := &job{cmd: cmd, handle: handle}
+	p.begin(j)
+	if err := cmd.Start(); err != nil {
+		p.release()
+		windows.CloseHandle(handle)
+		p.fail(startCode(err), err)
+		return nil
+	}
+	p.id = cmd.Process.Pid
+	j.enter()
+	go p.watch(j)
+	return nil
+}
+
+// Exit codes of a command that never ran, as shells use them.
+func startCode(err error) int {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return 127
+	}
+	return 126
+}
+
+func newJob(keep bool) (windows.Handle, error) {
+	handle, err := windows.CreateJobObject(nil, nil)
+	if err != nil || keep {
+		return handle, err
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
+			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+		},
+	}
+	_, err = windows.SetInformationJobObject(handle, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	return handle, err
+}
+
+func (j *job) enter() {
+	_ = j.cmd.Process.WithHandle(func(h uintptr) {
+		_ = windows.AssignProcessToJobObject(j.handle, windows.Handle(h))
+	})
+}
+
+func (p *Process) watch(j *job) {
+	_ = j.cmd.Wait()
+	j.mu.Lock()
+	state := j.cmd.ProcessState
+	j.report.exited, j.report.gone = true, true
+	j.report.code = state.ExitCode()
+	j.report.user, j.report.system = state.UserTime(), state.SystemTime()
+	asked := j.report.asked
+	j.closed = true
+	if !p.spec.KeepBackground || asked {
+		_ = windows.TerminateJobObject(j.handle, 1)
+		windows.CloseHandle(j.handle)
+	} else {
+		background.add(keptJob(j.handle))
+	}
+	r := j.report
+	j.mu.Unlock()
+	p.release()
+	p.finish(r)
+}
+
+func (j *job) pid() int { return 0 }
+
+// end kills at once: there is no signal that every process understands.
+func (j *job) end(syscall.Signal, time.Duration) { j.kill() }
+
+func (j *job) kill() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.closed {
+		j.report.asked = true
+		_ = windows.TerminateJobObject(j.handle, 1)
+		if j.cmd.Process != nil {
+			_ = j.cmd.Process.Kill()
+		}
+	}
+}
+
+func (j *job) suspend() error        { return errNoSuspend }
+func (j *job) resume() error         { return errNoSuspend }
+func (j *job) notify(syscall.Signal) {}
+
+// keptJob is what a command has left behind.
+type keptJob windows.Handle
+
+func (k keptJob) end(time.Duration) {
+	_ = windows.TerminateJobObject(windows.Handle(k), 1)
+	windows.CloseHandle(windows.Handle(k))
+}
+
+// writer delivers output, one call at a time.
+type writer struct {
+	p   *Process
+	to  func([]byte)
+	one *sync.Mutex
+}
+
+func (w *writer) Write(b []byte) (int, error) {
+	w.one.Lock()
+	defer w.one.Unlock()
+	w.p.deliver(w.to, b)
+	return len(b), nil
+}

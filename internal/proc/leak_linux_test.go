@@ -1,0 +1,86 @@
+package proc
+
+import (
+	"os"
+	"runtime"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+)
+
+// descriptors is what this process has open.
+func descriptors(t *testing.T) string {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		to, err := os.Readlink("/proc/self/fd/" + e.Name())
+		if err == nil && !strings.HasPrefix(to, "/proc/") {
+			list = append(list, strings.TrimRight(to, "0123456789[]"))
+		}
+	}
+	sort.Strings(list)
+	return strings.Join(list, "\n")
+}
+
+func children() (n int) {
+	_ = eachProcess(func(s procStat) {
+		if s.parent == os.Getpid() {
+			n++
+		}
+	})
+	return n
+}
+
+// Nothing stays after a command: no goroutine, descriptor, child or zombie.
+func TestNothingLeaks(t *testing.T) {
+	specs := []Spec{
+		{Argv: []string{"true"}},
+		{Argv: sh("echo x; echo y >&2"), Stdout: func([]byte) {}, Stderr: func([]byte) {}},
+		{Argv: sh("echo x"), PTY: true, Stdout: func([]byte) {}},
+		{Argv: []string{"/no/such/command"}, Stdout: func([]byte) {}},
+		{Argv: []string{"true"}, Timeout: time.Hour, IdleTimeout: time.Hour},
+	}
+	round := func(n int) {
+		for i := range n {
+			spec := specs[i%len(specs)]
+			p, err := Start(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			await(t, p)
+		}
+	}
+	round(len(specs))
+	before, processes, goroutines := descriptors(t), children(), runtime.NumGoroutine()
+	round(manyRuns)
+	eventually(t, "goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
+	if after := descriptors(t); after != before {
+		t.Errorf("open before:\n%s\nand after:\n%s", before, after)
+	}
+	if after := children(); after > processes {
+		t.Errorf("%d children before, %d after", processes, after)
+	}
+}
+
+// Memory per command does not grow with what it prints, nor do allocations.
+func TestAllocations(t *testing.T) {
+	spec := Spec{Argv: sh("head -c 16777216 /dev/zero"), Stdout: func([]byte) {}}
+	small := Spec{Argv: sh("head -c 1 /dev/zero"), Stdout: func([]byte) {}}
+	one := func(spec Spec) float64 {
+		return testing.AllocsPerRun(5, func() {
+			p, err := Start(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Wait()
+		})
+	}
+	if a, b := one(small), one(spec); b > a+10 {
+		t.Errorf("%v allocations for one byte, %v for 16 MiB", a, b)
+	}
+}

@@ -1,0 +1,45 @@
+package proc
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lost cleans up after a guardian that was killed. What was below it is now
+// below this program, which is a subreaper; its commands have died with it.
+func (g *guardian) lost() {
+	_ = unix.Kill(g.pid, unix.SIGKILL)
+	g.dismiss()
+	endOrphans()
+}
+
+// endOrphans kills what dead guardians have left: those children of this
+// program that are in another session, but for the guardians. What this
+// program starts otherwise stays in its own session, and what guardians start
+// can never get into that.
+func endOrphans() {
+	self := os.Getpid()
+	own, ok := readStat(self, make([]byte, 0, 1024))
+	if !ok {
+		return
+	}
+	guardians.mu.Lock()
+	defer guardians.mu.Unlock()
+	orphan := func(s procStat) bool {
+		if s.parent != self || s.session == own.session || guardians.pids[s.pid] {
+			return false
+		}
+		if !s.alive() {
+			_, _ = unix.Wait4(s.pid, nil, unix.WNOHANG, nil)
+		}
+		return true
+	}
+	for end := time.Now().Add(killGrace); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		n := 0
+		if eachDescendant(orphan, func(s procStat) { n++; _ = signalProcess(s, unix.SIGKILL) }) != nil || n == 0 {
+			return
+		}
+	}
+}

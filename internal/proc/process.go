@@ -1,0 +1,260 @@
+package proc
+
+import (
+	"errors"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// ErrEnding is returned by Suspend when the tree is being ended already.
+var ErrEnding = errors.New("the process tree is being ended")
+
+// killGrace is how long the end of a process is waited for after SIGKILL.
+const killGrace = 5 * time.Second
+
+// settle is how long processes that outlive the command may take to end by
+// themselves before they are sent SIGTERM: a `tee` at the end of a pipe has to
+// write what it still holds.
+const settle = 100 * time.Millisecond
+
+// tree is a command that was started, with all that it starts.
+type tree interface {
+	pid() int
+	// end sends sig to all processes and SIGKILL to those left after
+	// killAfter. When the command itself has ended it kills at once.
+	end(sig syscall.Signal, killAfter time.Duration)
+	kill()
+	suspend() error
+	resume() error
+	// notify sends sig to the command's process group.
+	notify(sig syscall.Signal)
+}
+
+// report is what a tree says about its end.
+type report struct {
+	code         int
+	signal       syscall.Signal
+	user, system time.Duration
+	maxRSS       int64
+
+	asked     bool // an end was asked for before the command ended
+	exited    bool // the command has ended, what is above is known
+	stopped   bool // the command was stopped from its terminal since the last report
+	gone      bool // nothing is left of the tree
+	leftover  int
+	survivors int
+	lost      bool // with its guardian
+}
+
+// Process is a command that was started, and its process tree.
+type Process struct {
+	spec Spec
+	id   int
+	done chan struct{}
+
+	mu        sync.Mutex
+	tree      tree // nil once it is gone
+	terminal  *terminal
+	clock     stopwatch
+	timer     *time.Timer
+	suspended bool
+	over      bool  // the command has ended
+	cause     Cause // why an end was asked for; Exited for none
+	stops     int
+	output    time.Duration // on clock, of the last output
+	busy      bool          // a callback holds output back
+	exit      Exit
+}
+
+// Start starts a command. That it cannot be started is no error of Start but
+// an Exit with the cause StartFailed; an error means that this program lacks
+// something: a command to start, a pipe, a pseudo terminal.
+func Start(spec Spec) (*Process, error) {
+	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
+		return nil, errors.New("start: no command given")
+	}
+	p := &Process{spec: spec, done: make(chan struct{})}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Pid is the process id of the command; zero when it could not be started.
+func (p *Process) Pid() int { return p.id }
+
+// Wait returns when the command has ended, its tree is gone, and all output
+// written until then has been delivered. Any number of goroutines may call it.
+func (p *Process) Wait() Exit {
+	<-p.done
+	return p.exit
+}
+
+// Done is closed when Wait would return at once.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Stop ends the whole tree: with sig (SIGTERM if it is zero), and with SIGKILL
+// what is left after Spec.KillAfter. A second call kills at once, as does a
+// first one when the command itself has ended and only the rest of its tree
+// is waited for. It does not wait.
+func (p *Process) Stop(sig syscall.Signal) {
+	if sig == 0 {
+		sig = syscall.SIGTERM
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tree == nil {
+		return
+	}
+	p.stops++
+	if p.stops > 1 {
+		p.tree.kill()
+		return
+	}
+	p.endLocked(Stopped, sig)
+}
+
+func (p *Process) endLocked(cause Cause, sig syscall.Signal) {
+	if p.cause == Exited {
+		p.cause = cause
+	}
+	p.suspended = false
+	p.clock.resume()
+	p.tree.end(sig, p.spec.killAfter())
+}
+
+// Suspend stops the whole tree with SIGSTOP, and the clocks of Timeout and
+// IdleTimeout with it. It is nil when the tree is stopped already or gone.
+func (p *Process) Suspend() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tree == nil || p.suspended {
+		return nil
+	}
+	if p.cause != Exited {
+		return ErrEnding
+	}
+	if err := p.tree.suspend(); err != nil {
+		return err
+	}
+	p.clock.pause()
+	p.suspended = true
+	p.terminal.leave()
+	return nil
+}
+
+// Resume lets a suspended tree and its clocks go on where they stood.
+func (p *Process) Resume() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tree == nil || !p.suspended {
+		return nil
+	}
+	p.suspended = false
+	p.clock.resume()
+	p.armLocked()
+	p.terminal.join()
+	return p.tree.resume()
+}
+
+// begin is called once the tree is there, before any output is read.
+func (p *Process) begin(t tree) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tree, p.id, p.clock = t, t.pid(), newStopwatch()
+	if p.spec.Timeout > 0 || p.spec.IdleTimeout > 0 {
+		p.timer = time.AfterFunc(time.Hour, p.tick)
+		p.armLocked()
+	}
+}
+
+// left is the time until the next limit passes, and which one.
+func (p *Process) left() (time.Duration, Cause) {
+	now := p.clock.elapsed()
+	left, cause := time.Duration(-1), Exited
+	if p.spec.IdleTimeout > 0 {
+		if p.busy {
+			p.output = now
+		}
+		left, cause = max(0, p.output+p.spec.IdleTimeout-now), IdleTimeout
+	}
+	if p.spec.Timeout > 0 {
+		if l := max(0, p.spec.Timeout-now); cause == Exited || l <= left {
+			left, cause = l, Timeout
+		}
+	}
+	return left, cause
+}
+
+func (p *Process) armLocked() {
+	if p.timer != nil && !p.suspended && !p.over && p.cause == Exited {
+		left, _ := p.left()
+		p.timer.Reset(left)
+	}
+}
+
+func (p *Process) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tree == nil || p.suspended || p.over || p.cause != Exited {
+		return
+	}
+	if left, cause := p.left(); left <= 0 {
+		p.endLocked(cause, syscall.SIGTERM)
+		return
+	}
+	p.armLocked()
+}
+
+// deliver hands output on and keeps the idle clock.
+func (p *Process) deliver(to func([]byte), b []byte) {
+	if p.spec.IdleTimeout > 0 {
+		p.held(true)
+		defer p.held(false)
+	}
+	if to != nil {
+		to(b)
+	}
+}
+
+func (p *Process) held(busy bool) {
+	p.mu.Lock()
+	p.busy, p.output = busy, p.clock.elapsed()
+	p.mu.Unlock()
+}
+
+// commandEnded stops the clocks: what is left to do is not the command's time.
+func (p *Process) commandEnded() {
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
+}
+
+// release cuts the tree off: from here on nothing is sent to it.
+func (p *Process) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tree = nil
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+}
+
+// finish publishes the end. The tree has been released.
+func (p *Process) finish(r report) {
+	p.exit = Exit{
+		Code: r.code, Signal: r.signal, User: r.user, System: r.system, MaxRSS: r.maxRSS,
+		Suspended: p.clock.suspended(), Leftover: r.leftover, Survivors: r.survivors, GuardianLost: r.lost,
+	}
+	if r.asked {
+		p.exit.Cause = p.cause
+	}
+	close(p.done)
+}
+
+// fail publishes that the command never ran.
+func (p *Process) fail(code int, err error) {
+	p.exit = Exit{Code: code, Cause: StartFailed, StartErr: err}
+	close(p.done)
+}

@@ -1,0 +1,162 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// procStat is what /proc says of a process.
+type procStat struct {
+	pid, parent, group, session int
+	state                       byte
+	started                     uint64 // in clock ticks since boot: with pid, what makes it unique
+}
+
+func (s *procStat) alive() bool { return s.state != 'Z' && s.state != 'X' }
+
+// readStat reads /proc/PID/stat into buf. It is false when there is no such
+// process.
+func readStat(pid int, buf []byte) (procStat, bool) {
+	name := append(strconv.AppendInt(append(buf[:0], "/proc/"...), int64(pid), 10), "/stat"...)
+	fd, err := unix.Open(string(name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return procStat{}, false
+	}
+	n, err := unix.Read(fd, buf[:cap(buf)])
+	unix.Close(fd)
+	if err != nil || n <= 0 {
+		return procStat{}, false
+	}
+	return parseStat(pid, buf[:n])
+}
+
+// parseStat parses the text of /proc/PID/stat. The name in the second field
+// may itself contain spaces and parentheses.
+func parseStat(pid int, b []byte) (procStat, bool) {
+	end := bytes.LastIndexByte(b, ')')
+	if end < 0 {
+		return procStat{}, false
+	}
+	const state, parent, group, session, started = 0, 1, 2, 3, 19 // counted after the name
+	f := bytes.Fields(b[end+1:])
+	if len(f) <= started || len(f[state]) != 1 {
+		return procStat{}, false
+	}
+	s := procStat{pid: pid, state: f[state][0]}
+	for i, to := range map[int]*int{parent: &s.parent, group: &s.group, session: &s.session} {
+		n, err := strconv.Atoi(string(f[i]))
+		if err != nil {
+			return procStat{}, false
+		}
+		*to = n
+	}
+	var err error
+	s.started, err = strconv.ParseUint(string(f[started]), 10, 64)
+	return s, err == nil
+}
+
+// eachProcess calls visit for every process, while /proc is being read: in
+// the order of their numbers, which is mostly that in which they came.
+func eachProcess(visit func(procStat)) error {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	buf := make([]byte, 0, 1024)
+	for {
+		names, err := dir.Readdirnames(128)
+		if len(names) == 0 {
+			_ = err // io.EOF, or a /proc that went away: what was read counts
+			return nil
+		}
+		for _, name := range names {
+			pid, err := strconv.Atoi(name)
+			if err != nil {
+				continue
+			}
+			if s, ok := readStat(pid, buf); ok {
+				visit(s)
+			}
+		}
+	}
+}
+
+// eachDescendant calls visit for every living process that descends from one
+// that root accepts: as soon as it is found, so that a process that keeps
+// forking and exiting can be caught.
+func eachDescendant(root func(procStat) bool, visit func(procStat)) error {
+	in := map[int]bool{}
+	var rest []procStat
+	err := eachProcess(func(s procStat) {
+		switch {
+		case in[s.parent] || root(s):
+			in[s.pid] = true
+			if s.alive() {
+				visit(s)
+			}
+		case s.alive():
+			rest = append(rest, s)
+		}
+	})
+	// Numbers start over at the limit: a child may have come before its parent.
+	for found := true; found; {
+		found = false
+		for i := range rest {
+			if s := rest[i]; !in[s.pid] && in[s.parent] {
+				in[s.pid], found = true, true
+				visit(s)
+			}
+		}
+	}
+	return err
+}
+
+func childOf(parent int) func(procStat) bool {
+	return func(s procStat) bool { return s.parent == parent }
+}
+
+// signalProcess sends sig to the process that s describes, and to none that
+// has its number later.
+func signalProcess(s procStat, sig syscall.Signal) error {
+	fd, err := unix.PidfdOpen(s.pid, 0)
+	if err != nil {
+		if err == unix.ESRCH {
+			return nil
+		}
+		return ignoreGone(unix.Kill(s.pid, sig)) // an old kernel, or no descriptor left
+	}
+	defer unix.Close(fd)
+	now, ok := readStat(s.pid, make([]byte, 0, 1024))
+	if !ok || now.started != s.started {
+		return nil
+	}
+	return ignoreGone(unix.PidfdSendSignal(fd, sig, nil, 0))
+}
+
+func ignoreGone(err error) error {
+	if err == unix.ESRCH {
+		return nil
+	}
+	return err
+}
+
+// groupMembers is the number of living processes in a process group.
+func groupMembers(id int) int {
+	if unix.Kill(-id, 0) == unix.ESRCH {
+		return 0
+	}
+	n := 0
+	if err := eachProcess(func(s procStat) {
+		if s.group == id && s.alive() {
+			n++
+		}
+	}); err != nil {
+		return 1 // there is one at least
+	}
+	return n
+}

@@ -1,0 +1,4 @@
+package proc
+
+// maxRSSUnit is the unit of ru_maxrss in bytes.
+const maxRSSUnit = 1

@@ -1,0 +1,116 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// DefaultKillAfter is the time between the first signal and SIGKILL where
+// Spec.KillAfter is not set.
+const DefaultKillAfter = 10 * time.Second
+
+// Spec says what to start and how it may end. Only Argv is needed.
+type Spec struct {
+	// Argv is the command and its arguments. A name without a slash is looked
+	// up on the PATH of Env; no shell is put in between.
+	Argv []string
+	// Dir is the working directory; empty is the caller's.
+	Dir string
+	// Env is the whole environment; nil is the caller's, an empty slice none.
+	Env []string
+	// Stdin is the command's standard input; nil is the null device.
+	Stdin *os.File
+
+	// PTY puts stdout and stderr, merged, on a new pseudo terminal that is not
+	// the controlling terminal. Its bytes arrive unchanged. Its size is that of
+	// the caller's terminal and follows it.
+	PTY bool
+	// Interactive puts stdin, too, on the pseudo terminal, makes it the
+	// command's controlling terminal and joins it to the caller's: keys pass
+	// through, job control works. Stdin is then not used. PTY is implied.
+	Interactive bool
+
+	// Stdout and Stderr are called with output as it comes, from one goroutine
+	// at a time. The slice is valid only during the call. A call that does not
+	// return holds the command's output back. nil discards. On a pseudo
+	// terminal only Stdout is called.
+	Stdout, Stderr func([]byte)
+
+	// KillAfter is the time between the first signal and SIGKILL; zero or less
+	// is DefaultKillAfter.
+	KillAfter time.Duration
+	// Timeout ends the tree when the command has run for that long; zero is
+	// never. Time in which it was suspended does not count.
+	Timeout time.Duration
+	// IdleTimeout ends the tree when there was no output for that long; zero
+	// is never. Time in which it was suspended does not count, nor does time
+	// in which Stdout or Stderr held the output back.
+	IdleTimeout time.Duration
+
+	// KeepBackground leaves alone what is still there when the command ends by
+	// itself, until EndBackground or the end of this program. Its output is
+	// discarded from then on.
+	KeepBackground bool
+}
+
+// Cause says why a command ended.
+type Cause int
+
+// The causes. Where the command ended by itself before it could be reached,
+// the cause is Exited.
+const (
+	Exited      Cause = iota // by itself, or by a signal that this package did not send
+	Timeout                  // Spec.Timeout passed
+	IdleTimeout              // Spec.IdleTimeout passed
+	Stopped                  // Stop was called
+	Interrupted              // three interrupt keys within two seconds (Spec.Interactive)
+	StartFailed              // it never ran: see Exit.StartErr
+)
+
+func (c Cause) String() string {
+	names := [...]string{"exited", "timeout", "idle timeout", "stopped", "interrupted", "start failed"}
+	if c < 0 || int(c) >= len(names) {
+		return fmt.Sprintf("Cause(%d)", int(c))
+	}
+	return names[c]
+}
+
+// Exit says how a command ended.
+type Exit struct {
+	// Code is the exit status; 128+n for signal n; 127 when the command was
+	// not found and 126 when it could not be started for another reason.
+	Code int
+	// Signal is the signal that ended the command, zero for none.
+	Signal syscall.Signal
+	// Cause says why it ended.
+	Cause Cause
+	// StartErr says in words why the command could not be started.
+	StartErr error
+	// User and System are the processor time of the command and of those
+	// descendants that it has waited for.
+	User, System time.Duration
+	// MaxRSS is the largest resident set of any of these, in bytes.
+	MaxRSS int64
+	// Suspended is the time in which the tree was stopped, by Suspend or from
+	// its terminal.
+	Suspended time.Duration
+	// Leftover is the number of processes that were there when the command
+	// had ended, and were ended then (or kept: Spec.KeepBackground).
+	Leftover int
+	// Survivors is the number of processes that SIGKILL did not end in time:
+	// other users' processes, or ones the kernel does not let go of.
+	Survivors int
+	// GuardianLost is set when the guardian was killed, and the tree with it.
+	GuardianLost bool
+}
+
+func (s *Spec) killAfter() time.Duration {
+	if s.KillAfter <= 0 {
+		return DefaultKillAfter
+	}
+	return s.KillAfter
+}
+
+func (s *Spec) terminal() bool { return s.PTY || s.Interactive }

@@ -1,0 +1,120 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// request is what a launcher needs to know of a command.
+type request struct {
+	path, dir string
+	argv, env []string
+	files     [3]int // what becomes 0, 1 and 2
+	killAfter time.Duration
+	keep      bool // leave alone what is there when the command ends by itself
+}
+
+// watched is a tree that a pump can wait for.
+type watched interface {
+	tree
+	// fd is readable when receive has something to say.
+	fd() int
+	// receive brings r up to date without blocking.
+	receive(r *report)
+	// release gives the tree up once it is gone.
+	release(r *report)
+}
+
+// errLost says that the guardian was killed before it could say whether the
+// command was started.
+var errLost = errors.New("guardian lost")
+
+// nullDevice is open for the life of the program: nearly every command has it
+// as its standard input.
+var nullDevice = sync.OnceValues(func() (int, error) {
+	return unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+})
+
+func (p *Process) start() error {
+	req := request{
+		dir: p.spec.Dir, argv: p.spec.Argv, env: p.spec.Env,
+		killAfter: p.spec.killAfter(), keep: p.spec.KeepBackground,
+	}
+	if req.env == nil {
+		req.env = os.Environ()
+	}
+	var err error
+	if req.path, err = lookPath(req.argv[0], req.dir, req.env); err != nil {
+		return p.refuse(err)
+	}
+	s, err := p.open(&req)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", req.argv[0], err)
+	}
+	t, err := p.launch(req, s)
+	if err != nil {
+		s.closeChildEnds()
+		s.close()
+		return p.refuse(err)
+	}
+	p.begin(t)
+	go p.pump(s, t)
+	return nil
+}
+
+// refuse turns what kept the command from starting into its Exit.
+func (p *Process) refuse(err error) error {
+	var se *startError
+	switch {
+	case errors.As(err, &se):
+		p.fail(se.code, se.err)
+		return nil
+	case errors.Is(err, errLost):
+		p.finish(report{code: 128 + int(unix.SIGKILL), signal: unix.SIGKILL, lost: true})
+		return nil
+	}
+	return fmt.Errorf("start %s: %w", p.spec.Argv[0], err)
+}
+
+func (p *Process) launch(req request, s *streams) (watched, error) {
+	if p.spec.Interactive {
+		return launchInteractive(req, s.terminal)
+	}
+	return launch(req)
+}
+
+// busyRetries is how often a file that is open for writing is tried again: a
+// command that has just been written by another one is often closed a moment
+// later.
+const busyRetries = 10
+
+// forkExec starts req with attr and says in words why it could not.
+func forkExec(req *request, attr *syscall.SysProcAttr) (int, error) {
+	files := []uintptr{uintptr(req.files[0]), uintptr(req.files[1]), uintptr(req.files[2])}
+	pa := &syscall.ProcAttr{Dir: req.dir, Env: req.env, Files: files, Sys: attr}
+	for try := 0; ; try++ {
+		pid, err := syscall.ForkExec(req.path, req.argv, pa)
+		if err == syscall.ETXTBSY && try < busyRetries {
+			time.Sleep(time.Duration(try+1) * time.Millisecond)
+			continue
+		}
+		return pid, err
+	}
+}
+
+// inWords makes the error of a forkExec one that people can read.
+func (r *request) inWords(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return explain(r.path, r.dir, errno)
+	}
+	return err
+}

@@ -1,0 +1,248 @@
+//go:build unix
+
+package proc
+
+import (
+	"os"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	readSize = 256 << 10
+	// busyRead is what one read brings of a command that writes faster than it
+	// is read: the capacity that a pipe has by default.
+	busyRead = 64 << 10
+	// drainLimit is more than a pipe can hold, so that what was written before
+	// the end is read, and a process that could not be ended and goes on
+	// writing is not read forever.
+	drainLimit = 2 * bigBuffer
+	bigBuffer  = 1 << 20
+)
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, readSize); return &b }}
+
+// stream is the read end of one output of a command.
+type stream struct {
+	fd   int // -1 for none
+	to   func([]byte)
+	open bool
+	big  bool // the pipe has been grown, or cannot be
+}
+
+// streams are the two outputs of a command; on a pseudo terminal only the
+// first is used.
+type streams struct {
+	outs     [2]stream
+	terminal *terminal
+	// child is the command's ends of the pipes. They are kept open while it
+	// runs: when it closes them, which it does when it ends, is no news.
+	child []int
+}
+
+// open makes the pipes or the terminal and puts the command's ends into req.
+func (p *Process) open(req *request) (*streams, error) {
+	null, err := nullDevice()
+	if err != nil {
+		return nil, err
+	}
+	s := &streams{outs: [2]stream{{fd: -1}, {fd: -1}}}
+	req.files = [3]int{null, null, null}
+	if p.spec.Stdin != nil {
+		req.files[0] = int(p.spec.Stdin.Fd())
+	}
+	if p.spec.terminal() {
+		err = s.openTerminal(p, req)
+	} else {
+		err = s.openPipes(p, req)
+	}
+	if err != nil {
+		s.closeChildEnds()
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *streams) openPipes(p *Process, req *request) error {
+	for i, to := range [2]func([]byte){p.spec.Stdout, p.spec.Stderr} {
+		if to == nil && p.spec.IdleTimeout == 0 {
+			continue // straight to the null device
+		}
+		r, w, err := newPipe()
+		if err != nil {
+			return os.NewSyscallError("pipe", err)
+		}
+		s.outs[i] = stream{fd: r, to: to, open: true}
+		s.child = append(s.child, w)
+		req.files[i+1] = w
+		// A read must not block where another process took the bytes away.
+		if _, err := unix.FcntlInt(uintptr(r), unix.F_SETFL, unix.O_NONBLOCK); err != nil {
+			return os.NewSyscallError("fcntl", err)
+		}
+	}
+	return nil
+}
+
+func (s *streams) openTerminal(p *Process, req *request) error {
+	t, err := newTerminal(p.spec.Interactive)
+	if err != nil {
+		return err
+	}
+	s.terminal, p.terminal = t, t
+	s.outs[0] = stream{fd: t.master, to: p.spec.Stdout, open: true, big: true}
+	req.files[1], req.files[2] = t.slave, t.slave
+	if p.spec.Interactive {
+		req.files[0] = t.slave
+	}
+	return nil
+}
+
+func (s *streams) closeChildEnds() {
+	for _, fd := range s.child {
+		unix.Close(fd)
+	}
+	s.child = nil
+}
+
+func (s *streams) close() {
+	if s.terminal != nil {
+		s.terminal.close()
+		return
+	}
+	for i := range s.outs {
+		if s.outs[i].fd >= 0 {
+			unix.Close(s.outs[i].fd)
+		}
+	}
+}
+
+// pump reads output and news of the tree until the tree is gone, takes what
+// is left in the pipes, and publishes the end.
+func (p *Process) pump(s *streams, t watched) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	stop := p.attach(s)
+	var r report
+	t.receive(&r) // what came with the news of the start wakes nobody
+	fds := make([]unix.PollFd, 3, 5)
+	for !r.gone {
+		fds = s.pollSet(fds[:0], t.fd())
+		if _, err := unix.Poll(fds, p.terminal.patience()); err != nil && err != unix.EINTR {
+			panic("poll: " + err.Error()) // the descriptors are ours
+		}
+		for i := range s.outs {
+			if fds[i].Revents&^unix.POLLOUT != 0 {
+				p.read(&s.outs[i], *buf)
+			}
+		}
+		if fds[2].Revents != 0 {
+			p.news(s, t, &r)
+		}
+		if len(fds) > 3 {
+			p.rejoin()
+			p.keys(s.terminal, fds[3].Revents != 0)
+		}
+	}
+	p.release()
+	s.closeChildEnds()
+	for i := range s.outs {
+		p.drain(&s.outs[i], *buf)
+	}
+	stop()
+	if p.spec.KeepBackground && r.leftover > 0 && !r.asked {
+		discard(s)
+	} else {
+		s.close()
+	}
+	t.release(&r)
+	runtime.KeepAlive(p.spec.Stdin)
+	p.finish(r)
+}
+
+// news takes in what the tree has to say.
+func (p *Process) news(s *streams, t watched, r *report) {
+	t.receive(r)
+	if r.exited && !p.over {
+		p.commandEnded()
+	}
+	if r.stopped && !r.exited && s.terminal != nil && s.terminal.outer != nil {
+		p.stopWithCommand(s.terminal)
+	}
+	r.stopped = false
+}
+
+// pollSet is what to wait for: both outputs, the tree, and the keys where the
+// command is interactive. A negative descriptor is passed over by poll.
+func (s *streams) pollSet(fds []unix.PollFd, tree int) []unix.PollFd {
+	for i := range s.outs {
+		fd := -1
+		if s.outs[i].open {
+			fd = s.outs[i].fd
+		}
+		fds = append(fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	fds = append(fds, unix.PollFd{Fd: int32(tree), Events: unix.POLLIN})
+	if s.terminal != nil && s.terminal.outer != nil {
+		keys, master := s.terminal.outer.events()
+		fds[0].Events = master
+		fds = append(fds,
+			unix.PollFd{Fd: int32(keys), Events: unix.POLLIN},
+			unix.PollFd{Fd: int32(s.terminal.outer.wake[0]), Events: unix.POLLIN})
+	}
+	return fds
+}
+
+// read delivers what one read brings and reports how much that was. At the end
+// of the output the stream is closed to further reads.
+func (p *Process) read(s *stream, buf []byte) int {
+	n, err := unix.Read(s.fd, buf)
+	switch {
+	case err == unix.EAGAIN || err == unix.EINTR:
+		return 0
+	case err != nil || n <= 0: // a terminal ends with EIO
+		s.open = false
+		return 0
+	}
+	if n >= busyRead && !s.big {
+		s.big = true
+		growPipe(s.fd)
+	}
+	p.deliver(s.to, buf[:n])
+	return n
+}
+
+func (p *Process) drain(s *stream, buf []byte) {
+	for total := 0; s.open && total < drainLimit; {
+		n := p.read(s, buf)
+		if n == 0 {
+			return
+		}
+		total += n
+	}
+}
+
+// discard reads the output of processes that are kept, so that they do not end
+// or hang at the next line they print.
+func discard(s *streams) {
+	for i := range s.outs {
+		if s.outs[i].fd < 0 {
+			continue
+		}
+		go func(f *os.File) {
+			defer f.Close()
+			buf := make([]byte, 4096)
+			for {
+				if n, err := f.Read(buf); n <= 0 || err != nil {
+					return
+				}
+			}
+		}(os.NewFile(uintptr(s.outs[i].fd), "output"))
+	}
+	if s.terminal != nil {
+		s.terminal.closeOuter()
+		s.terminal.closeSlave()
+	}
+}

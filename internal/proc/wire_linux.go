@@ -1,0 +1,237 @@
+package proc
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Messages between a program and its guardian, each a length of four bytes,
+// a kind and a body. Both ends are the same executable.
+const (
+	// To the guardian.
+	msgTerminal = 't' // a terminal for the next command; comes with it and the program's
+	msgSpawn    = 's' // start a command; comes with three descriptors
+	msgEnd      = 'e' // signal and time until SIGKILL
+	msgKill     = 'k'
+	msgSuspend  = 'z'
+	msgResume   = 'c'
+	msgNotify   = 'n' // a signal for the command's group
+	msgSweep    = 'w' // end what was kept: time until SIGKILL
+
+	// From the guardian.
+	msgStarted = 'S' // process id
+	msgFailed  = 'F' // errno
+	msgExited  = 'X' // how the command ended
+	msgGone    = 'G' // nothing is left: leftover, survivors
+	msgStopped = 'T' // the command was stopped from its terminal
+)
+
+const headerSize = 5
+
+var (
+	errBadMessage = errors.New("guardian: malformed message")
+	errHungUp     = errors.New("guardian: connection closed")
+)
+
+// message is one being written.
+type message []byte
+
+func newMessage(kind byte) message { return message{0, 0, 0, 0, kind} }
+
+func (m message) num(n int64) message { return message(binary.LittleEndian.AppendUint64(m, uint64(n))) }
+
+func (m message) text(s string) message {
+	return append(binary.LittleEndian.AppendUint32(m, uint32(len(s))), s...)
+}
+
+func (m message) list(l []string) message {
+	m = binary.LittleEndian.AppendUint32(m, uint32(len(l)))
+	for _, s := range l {
+		m = m.text(s)
+	}
+	return m
+}
+
+func (m message) seal() []byte {
+	binary.LittleEndian.PutUint32(m, uint32(len(m)-headerSize))
+	return m
+}
+
+// body is a message being read. Past its end everything reads as zero and
+// short is set.
+type body struct {
+	rest  string
+	short bool
+}
+
+func (b *body) take(n int) string {
+	if n < 0 || n > len(b.rest) {
+		b.short = true
+		b.rest = ""
+		return ""
+	}
+	s := b.rest[:n]
+	b.rest = b.rest[n:]
+	return s
+}
+
+func (b *body) num() int64 {
+	s := b.take(8)
+	if b.short {
+		return 0
+	}
+	return int64(binary.LittleEndian.Uint64([]byte(s)))
+}
+
+func (b *body) count() int {
+	s := b.take(4)
+	if b.short {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint32([]byte(s)))
+}
+
+func (b *body) text() string { return b.take(b.count()) }
+
+func (b *body) list() []string {
+	n := b.count()
+	if n > len(b.rest)/4 {
+		b.short = true
+		return nil
+	}
+	l := make([]string, 0, n)
+	for range n {
+		l = append(l, b.text())
+	}
+	return l
+}
+
+// wire is one end of the connection.
+type wire struct {
+	fd    int
+	in    []byte // received and not yet taken
+	fds   []int  // descriptors received and not yet taken
+	space []byte // for one receive
+}
+
+func newWire(fd int) *wire { return &wire{fd: fd, space: make([]byte, 16<<10)} }
+
+// send writes a message whole. Descriptors travel with its first byte.
+func (w *wire) send(b []byte, fds ...int) error {
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
+	for len(b) > 0 {
+		n, err := unix.SendmsgN(w.fd, b, rights, nil, unix.MSG_NOSIGNAL)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EPIPE || err == unix.ECONNRESET:
+			return errHungUp
+		case err != nil:
+			return err
+		}
+		b, rights = b[n:], nil
+	}
+	return nil
+}
+
+// receive takes in what has come. With unix.MSG_DONTWAIT it does not wait and
+// is nil when there is nothing.
+func (w *wire) receive(flags int) error {
+	var oob [64]byte
+	for {
+		n, oobn, _, _, err := unix.Recvmsg(w.fd, w.space, oob[:], flags|unix.MSG_CMSG_CLOEXEC)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN:
+			return nil
+		case err == unix.ECONNRESET || err == nil && n == 0:
+			return errHungUp
+		case err != nil:
+			return err
+		}
+		w.in = append(w.in, w.space[:n]...)
+		return w.takeRights(oob[:oobn])
+	}
+}
+
+func (w *wire) takeRights(oob []byte) error {
+	if len(oob) == 0 {
+		return nil
+	}
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return err
+	}
+	for i := range msgs {
+		fds, err := unix.ParseUnixRights(&msgs[i])
+		if err != nil {
+			return err
+		}
+		w.fds = append(w.fds, fds...)
+	}
+	return nil
+}
+
+// next is the next whole message that has been received.
+func (w *wire) next() (kind byte, b body, ok bool) {
+	if len(w.in) < headerSize {
+		return 0, body{}, false
+	}
+	end := headerSize + int(binary.LittleEndian.Uint32(w.in))
+	if len(w.in) < end {
+		return 0, body{}, false
+	}
+	kind, b.rest = w.in[4], string(w.in[headerSize:end])
+	w.in = append(w.in[:0], w.in[end:]...)
+	return kind, b, true
+}
+
+// spawnMessage and readSpawn carry a request; its descriptors go beside it.
+func spawnMessage(r *request) []byte {
+	size := len(r.path) + len(r.dir) + 64
+	for _, l := range [][]string{r.argv, r.env} {
+		for _, s := range l {
+			size += len(s) + 4
+		}
+	}
+	m := append(make(message, 0, size), newMessage(msgSpawn)...)
+	keep := int64(0)
+	if r.keep {
+		keep = 1
+	}
+	return m.num(int64(r.killAfter)).num(keep).text(r.path).text(r.dir).list(r.argv).list(r.env).seal()
+}
+
+func readSpawn(b body, fds []int) (r request, err error) {
+	r.killAfter = time.Duration(b.num())
+	r.keep = b.num() != 0
+	r.path, r.dir, r.argv, r.env = b.text(), b.text(), b.list(), b.list()
+	if b.short || len(fds) != len(r.files) {
+		return r, errBadMessage
+	}
+	copy(r.files[:], fds)
+	return r, nil
+}
+
+func (r *report) exitMessage() message {
+	asked := int64(0)
+	if r.asked {
+		asked = 1
+	}
+	return newMessage(msgExited).num(int64(r.code)).num(int64(r.signal)).
+		num(int64(r.user)).num(int64(r.system)).num(r.maxRSS).num(asked)
+}
+
+func (r *report) readExit(b body) {
+	r.exited = true
+	r.code, r.signal = int(b.num()), unix.Signal(b.num())
+	r.user, r.system = time.Duration(b.num()), time.Duration(b.num())
+	r.maxRSS, r.asked = b.num(), b.num() != 0
+}

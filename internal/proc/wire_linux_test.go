@@ -1,0 +1,93 @@
+package proc
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestGuardianRequest(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := newWire(pair[0]), newWire(pair[1])
+	defer unix.Close(b.fd)
+	want := request{
+		path: "/bin/x", dir: "/d", argv: []string{"x", "", strings.Repeat("y", 1<<20)}, env: []string{"A=1", "B="},
+		killAfter: time.Minute, keep: true,
+	}
+	sent := make(chan error, 1)
+	go func() {
+		err := a.send(spawnMessage(&want), 0, 1, 2)
+		unix.Close(a.fd)
+		sent <- err
+	}()
+	for {
+		if err := b.receive(0); err != nil {
+			t.Fatal(err)
+		}
+		kind, body, ok := b.next()
+		if !ok {
+			continue
+		}
+		got, err := readSpawn(body, b.fds)
+		if err != nil || kind != msgSpawn {
+			t.Fatal(kind, err)
+		}
+		for i, fd := range got.files {
+			if fd == want.files[i] {
+				t.Errorf("descriptor %d is not a new one", i)
+			}
+			unix.Close(fd)
+		}
+		got.files = want.files
+		if !reflect.DeepEqual(got, want) {
+			t.Error("the request has changed on its way")
+		}
+		break
+	}
+	if err := <-sent; err != nil {
+		t.Error(err)
+	}
+	if err := b.receive(0); err != errHungUp {
+		t.Errorf("after the other end was closed: %v", err)
+	}
+}
+
+// A malformed message is refused; it never makes the guardian fail.
+func FuzzGuardianMessage(f *testing.F) {
+	f.Add([]byte(spawnMessage(&request{path: "p", argv: []string{"a"}, env: []string{"b"}}))[headerSize:])
+	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, _ = readSpawn(body{rest: string(b)}, []int{0, 1, 2})
+		var r report
+		r.readExit(body{rest: string(b)})
+	})
+}
+
+// The name of a process may look like the rest of the line.
+func TestGuardianReadsAnyName(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a) Z 1 (b")
+	sleep, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Skip("no /bin/sleep to copy")
+	}
+	if err := os.WriteFile(name, sleep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := must(t, Spec{Argv: []string{name, "1000"}})
+	s, ok := readStat(p.Pid(), make([]byte, 0, 1024))
+	if !ok || !s.alive() || s.group != p.Pid() || s.session != p.Pid() || s.started == 0 {
+		t.Errorf("%+v", s)
+	}
+	if _, ok := parseStat(1, []byte("1 (x")); ok {
+		t.Error("half a line is no process")
+	}
+}

@@ -1,0 +1,153 @@
+package strictyaml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// MaxSize is the size in bytes past which a file is refused unread.
+const MaxSize = 64 << 10
+
+// Document is a file as it was read. It knows where each value stands, so that
+// what is checked after decoding is reported with its position too.
+type Document struct {
+	file  string
+	root  *yaml.Node // nil when the file could not be parsed
+	lines []string
+}
+
+// Decode reads the only document in data into the value that into points to.
+//
+// The error is of type [Problems] and holds everything that is wrong. The
+// document is never nil, and into holds what could be read: a caller can go on
+// checking it and report its own problems with these.
+func Decode(file string, data []byte, into any) (*Document, error) {
+	target := reflect.ValueOf(into)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		panic("strictyaml.Decode wants a pointer")
+	}
+	doc := &Document{file: file}
+	if len(data) > MaxSize {
+		return doc, doc.whole(
+			fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(data), MaxSize),
+			"split it, or move long texts elsewhere")
+	}
+	if p, bad := doc.notText(data); bad {
+		return doc, Problems{p}.Err()
+	}
+	doc.lines = strings.Split(string(data), "\n")
+	problems := doc.parse(data)
+	if doc.root != nil {
+		shape := structure{doc: doc}
+		shape.check(doc.root, 0)
+		problems = append(problems, shape.problems...)
+		if !shape.deep {
+			read := reader{doc: doc}
+			read.value(doc.root, target.Elem(), "the file")
+			problems = append(problems, read.problems...)
+		}
+	}
+	return doc, problems.Err()
+}
+
+func (d *Document) whole(text, remedy string) error {
+	return Problems{{File: d.file, Text: text, Remedy: remedy}}
+}
+
+// notText finds the first byte that no text file has, so that its place can be
+// told: the parser would not say.
+func (d *Document) notText(data []byte) (Problem, bool) {
+	line, col := 1, 1
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			return d.at(line, col, "the file is not UTF-8 text", "save it as UTF-8"), true
+		case unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' && r != '\u0085':
+			return d.at(line, col, fmt.Sprintf("the control character %U is not allowed", r), "remove it, or write it as an escape in double quotes"), true
+		case r == '\n':
+			line, col = line+1, 0
+		}
+		i, col = i+n, col+1
+	}
+	return Problem{}, false
+}
+
+// parse sets the root and reports what keeps the file from being one document.
+func (d *Document) parse(data []byte) Problems {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	first, err := decodeNode(dec)
+	switch {
+	case errors.Is(err, io.EOF):
+		return Problems{{File: d.file, Text: "the file is empty", Remedy: "write its keys into it, or remove the file"}}
+	case err != nil:
+		return Problems{d.syntax(err)}
+	case first.Kind != yaml.DocumentNode || len(first.Content) != 1:
+		return Problems{{File: d.file, Text: "the file holds no document"}}
+	}
+	d.root = first.Content[0]
+	if empty(d.root) {
+		d.root = nil
+		return Problems{{File: d.file, Text: "the file is empty", Remedy: "write its keys into it, or remove the file"}}
+	}
+	second, err := decodeNode(dec)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return Problems{d.syntax(err)}
+	}
+	return Problems{{
+		File: d.file, Line: second.Line, Column: second.Column,
+		Text: "a second document begins here", Remedy: "one file holds one document: remove the line \"---\", or use two files",
+	}}
+}
+
+// empty reports whether the node is a null that nobody wrote.
+func empty(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+}
+
+// decodeNode turns a panic of the parser into an error: no input may end the
+// program.
+func decodeNode(dec *yaml.Decoder) (n *yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	n = new(yaml.Node)
+	return n, dec.Decode(n)
+}
+
+// syntax says where the parser gave up, and why where the reason is a common one.
+func (d *Document) syntax(err error) Problem {
+	why := strings.TrimPrefix(err.Error(), "yaml: ")
+	p := Problem{File: d.file, Line: 1} // the parser leaves the first line out
+	if rest, ok := strings.CutPrefix(why, "line "); ok {
+		number, text, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			p.Line, why = n, text
+		}
+	}
+	quoted := strconv.QuoteToGraphic(why)
+	p.Text = "not valid YAML: " + quoted[1:len(quoted)-1]
+	switch {
+	case strings.Contains(why, "cannot start any token"):
+		p.Remedy = "indent with blanks, not with tabs, and put quotes around text that begins with @, ` or %"
+	case strings.Contains(why, "mapping values are not allowed"):
+		p.Remedy = "check the indentation, and put quotes around text that holds \": \""
+	case strings.Contains(why, "did not find expected"):
+		p.Remedy = "check the indentation, the quotes and the brackets around this line"
+	}
+	return p
+}

@@ -1,0 +1,77 @@
+package strictyaml
+
+import "strings"
+
+// Nearest is the known word that was probably meant: one that differs in case
+// or in - and _ only, the only one that begins with the word, or the one with
+// the fewest typing slips, at most one in three letters. It is empty when
+// nothing is near; of equally near ones the first in the list is taken.
+func Nearest(word string, known []string) string {
+	const longest = 64
+	w := fold(word)
+	if len(w) == 0 || len(w) > longest {
+		return ""
+	}
+	best, fewest := "", max(1, len(w)/3)+1
+	begins, prefixed := "", 0
+	for _, candidate := range known {
+		k := fold(candidate)
+		if len(k) == 0 || len(k) > longest || candidate == word {
+			continue
+		}
+		if len(w) >= 3 && strings.HasPrefix(string(k), string(w)) {
+			begins, prefixed = candidate, prefixed+1
+		}
+		if n := slips(w, k); n < fewest && n < len(k) {
+			best, fewest = candidate, n
+		}
+	}
+	if best == "" && prefixed == 1 {
+		return begins
+	}
+	return best
+}
+
+// DidYouMean is a remedy that names the nearest known word, or all of them when
+// none is near and they are few; else it is empty.
+func DidYouMean(word string, known []string) string {
+	const few = 12
+	near := Nearest(word, known)
+	switch {
+	case near != "":
+		return "did you mean " + quote(near) + "?"
+	case len(known) > 0 && len(known) <= few:
+		return "known are " + strings.Join(known, ", ")
+	}
+	return ""
+}
+
+func fold(s string) []rune {
+	return []rune(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "-", "_"))
+}
+
+// slips counts the letters to insert, drop, replace or swap with the next one
+// to turn a into b (optimal string alignment).
+func slips(a, b []rune) int {
+	before := make([]int, len(b)+1)
+	prev := make([]int, len(b)+1)
+	cur := make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(b)]
+}

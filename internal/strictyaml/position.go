@@ -1,0 +1,134 @@
+package strictyaml
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ProblemIn is a problem at the byte at that offset of the text that the path
+// leads to, as far as PosIn can tell.
+func (d *Document) ProblemIn(offset int, text, remedy string, path ...any) Problem {
+	line, col := d.PosIn(offset, path...)
+	return d.at(line, col, text, remedy)
+}
+
+// Problem is a problem at the value that the path leads to.
+func (d *Document) Problem(text, remedy string, path ...any) Problem {
+	line, col := d.Pos(path...)
+	return d.at(line, col, text, remedy)
+}
+
+func (d *Document) at(line, col int, text, remedy string) Problem {
+	return Problem{File: d.file, Line: line, Column: col, Text: text, Remedy: remedy}
+}
+
+// Pos is where the value stands that the path leads to: names of keys and
+// numbers of list items, from 0, as in "rules", 2, "answer". For a value that is
+// not there it is the place of what should hold it; 0, 0 when nothing was read.
+func (d *Document) Pos(path ...any) (line, col int) {
+	if d.root == nil {
+		return 0, 0
+	}
+	n, _ := d.find(path)
+	return n.Line, n.Column
+}
+
+// KeyPos is where the name of the last key in the path stands. Where the path
+// does not end in a key that is there, it is what Pos says.
+func (d *Document) KeyPos(path ...any) (line, col int) {
+	if len(path) > 0 && d.root != nil {
+		if parent, ok := d.find(path[:len(path)-1]); ok {
+			if key, _ := lookup(parent, path[len(path)-1]); key != nil {
+				return key.Line, key.Column
+			}
+		}
+	}
+	return d.Pos(path...)
+}
+
+// PosIn is where the byte at that offset of a text stands: of a text on one
+// line, and of a block that begins with |. For texts that are folded or hold
+// escapes before it, it is where the text begins.
+func (d *Document) PosIn(offset int, path ...any) (line, col int) {
+	line, col = d.Pos(path...)
+	n, ok := (*yaml.Node)(nil), false
+	if d.root != nil {
+		n, ok = d.find(path)
+	}
+	if !ok || n.Kind != yaml.ScalarNode || offset < 0 || offset > len(n.Value) {
+		return line, col
+	}
+	before := n.Value[:offset]
+	newlines := strings.Count(before, "\n")
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	switch {
+	case n.Style&yaml.LiteralStyle != 0:
+		rest, _, _ := strings.Cut(n.Value[offset:], "\n")
+		source := strings.TrimSuffix(d.line(line+1+newlines), "\r")
+		if indent, ok := strings.CutSuffix(source, before+rest); ok && strings.Trim(indent, " ") == "" {
+			return line + 1 + newlines, len(indent) + utf8.RuneCountInString(before) + 1
+		}
+		return line, col
+	case newlines > 0 || n.Style&yaml.FoldedStyle != 0:
+		return line, col
+	}
+	start := col
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		start++
+	}
+	source := []rune(d.line(line))
+	if start-1 <= len(source) && strings.HasPrefix(string(source[start-1:]), before) {
+		return line, start + utf8.RuneCountInString(before)
+	}
+	return line, col
+}
+
+func (d *Document) line(n int) string {
+	if n < 1 || n > len(d.lines) {
+		return ""
+	}
+	return d.lines[n-1]
+}
+
+// Has reports whether the file has a value at the path.
+func (d *Document) Has(path ...any) bool {
+	if d.root == nil {
+		return false
+	}
+	_, ok := d.find(path)
+	return ok
+}
+
+// find returns the node at the path, or the last one on the way and false.
+func (d *Document) find(path []any) (*yaml.Node, bool) {
+	n := d.root
+	for _, step := range path {
+		_, value := lookup(n, step)
+		if value == nil {
+			return n, false
+		}
+		n = value
+	}
+	return n, true
+}
+
+func lookup(n *yaml.Node, step any) (key, value *yaml.Node) {
+	switch step := step.(type) {
+	case string:
+		if n.Kind != yaml.MappingNode {
+			return nil, nil
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == step {
+				return n.Content[i], n.Content[i+1]
+			}
+		}
+	case int:
+		if n.Kind == yaml.SequenceNode && step >= 0 && step < len(n.Content) {
+			return nil, n.Content[step]
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,116 @@
+// Package termsafe makes text that a program printed safe to show elsewhere:
+// on a terminal, in a file that a person opens, in a prompt. Escape sequences,
+// control characters and the characters that turn the reading direction around
+// are removed; invalid UTF-8 becomes U+FFFD.
+package termsafe
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line is Text on one line: every run of white space becomes one blank.
+func Line(s string) string {
+	return strings.Join(strings.Fields(Text(s)), " ")
+}
+
+// Text removes what is not text and keeps line breaks and tabs. A carriage
+// return that redraws a line leaves what was drawn last.
+func Text(s string) string {
+	if clean(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	line := 0 // where the current line starts in b
+	for i := 0; i < len(s); {
+		if n := escape(s[i:]); n > 0 {
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		switch {
+		case r == '\n':
+			b = append(b, '\n')
+			line = len(b)
+		case r == '\r':
+			if i < len(s) && s[i] != '\n' && s[i] != '\r' {
+				b = b[:line]
+			}
+		case r == '\t' || !hidden(r):
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return string(b)
+}
+
+// clean reports whether there is nothing to do, which is the common case.
+func clean(s string) bool {
+	for _, r := range s {
+		if r == utf8.RuneError || (hidden(r) && r != '\n' && r != '\t') {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden reports whether the character shows nothing of its own but changes
+// how the rest is shown or read.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
+
+// escape is the length of the escape sequence that s begins with, 0 for none.
+// A sequence without an end takes the rest of the line: half a sequence is as
+// dangerous as a whole one.
+func escape(s string) int {
+	intro, n := rune(0), 0
+	switch {
+	case len(s) >= 2 && s[0] == 0x1b:
+		intro, n = rune(s[1]), 2
+	case len(s) == 1 && s[0] == 0x1b:
+		return 1
+	case strings.HasPrefix(s, "\u009b"):
+		intro, n = '[', 2
+	case strings.HasPrefix(s, "\u009d"):
+		intro, n = ']', 2
+	case strings.HasPrefix(s, "\u0090"):
+		intro, n = 'P', 2
+	default:
+		return 0
+	}
+	switch intro {
+	case '[':
+		for ; n < len(s); n++ {
+			if s[n] >= 0x40 && s[n] <= 0x7e {
+				return n + 1
+			}
+			if s[n] < 0x20 {
+				return n
+			}
+		}
+		return n
+	case ']', 'P', 'X', '^', '_':
+		for ; n < len(s); n++ {
+			switch {
+			case s[n] == 0x07:
+				return n + 1
+			case s[n] == '\n':
+				return n
+			case s[n] == 0x1b:
+				if n+1 < len(s) && s[n+1] == '\\' {
+					return n + 2
+				}
+				return n
+			}
+		}
+		return n
+	case '(', ')', '*', '+', '#', '%', ' ':
+		return min(3, len(s))
+	}
+	if intro < 0x20 || intro > 0x7e {
+		return 1
+	}
+	return 2
+}

@@ -1,0 +1,13 @@
+package tty
+
+import "golang.org/x/sys/unix"
+
+const (
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETS
+)
+
+// flush throws away what was typed and not read.
+func (t *Terminal) flush() error {
+	return unix.IoctlSetInt(t.fd, unix.TCFLSH, unix.TCIFLUSH)
+}

@@ -1,0 +1,62 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package tty
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// Terminal is an open terminal; there is none on this platform.
+type Terminal struct{}
+
+// Open fails with [errors.ErrUnsupported].
+func Open(path string) (*Terminal, error) {
+	return nil, &os.PathError{Op: "open", Path: path, Err: errors.ErrUnsupported}
+}
+
+// Fd is no descriptor.
+func (t *Terminal) Fd() uintptr { return ^uintptr(0) }
+
+// Foreground is false.
+func (t *Terminal) Foreground() bool { return false }
+
+// Size is not known.
+func (t *Terminal) Size() (columns, rows int) { return 80, 24 }
+
+// Raw fails.
+func (t *Terminal) Raw() error { return errors.ErrUnsupported }
+
+// Restore has nothing to put back.
+func (t *Terminal) Restore() error { return nil }
+
+// Lend has nothing to lend.
+func (t *Terminal) Lend() error { return nil }
+
+// Suspend fails.
+func (t *Terminal) Suspend(<-chan struct{}) error { return errors.ErrUnsupported }
+
+// Read fails.
+func (t *Terminal) Read([]byte, time.Time) (int, error) { return 0, errors.ErrUnsupported }
+
+// Write fails.
+func (t *Terminal) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }
+
+// Wake does nothing.
+func (t *Terminal) Wake() {}
+
+// Cancel does nothing.
+func (t *Terminal) Cancel() {}
+
+// Close does nothing.
+func (t *Terminal) Close() error { return nil }
+
+// Endings are the signals that tell a process to end.
+func Endings() []os.Signal { return []os.Signal{os.Interrupt} }
+
+// Changes are none.
+func Changes() []os.Signal { return nil }
+
+// Continued is false.
+func Continued(os.Signal) bool { return false }

@@ -1,0 +1,267 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package tty
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Terminal is an open terminal. Read is for one goroutine at a time; all other
+// methods may be called from any.
+type Terminal struct {
+	fd    int
+	alarm *os.File // the reading end; a byte in it ends a wait
+	bell  *os.File
+
+	mu        sync.Mutex
+	saved     *unix.Termios // nil while the state is as it was found
+	cancelled bool
+	woken     bool
+	closed    bool
+}
+
+// Open opens the terminal at path. It fails when that is no terminal, or, for
+// [Path], when the process has none. The terminal's state is not touched, and
+// it never becomes the controlling terminal.
+func Open(path string) (*Terminal, error) {
+	fd, err := open(path)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	if _, err := unix.IoctlGetTermios(fd, getTermios); err != nil {
+		unix.Close(fd)
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	alarm, bell, err := os.Pipe()
+	if err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return &Terminal{fd: fd, alarm: alarm, bell: bell}, nil
+}
+
+// open opens without blocking: the flag is of this opening alone, so that
+// others who have the terminal open do not see it.
+func open(path string) (int, error) {
+	for {
+		fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
+	}
+}
+
+// Fd is the descriptor, for asking it about its size.
+func (t *Terminal) Fd() uintptr { return uintptr(t.fd) }
+
+// Foreground reports whether the terminal is the controlling one of the
+// process, and the process is in its foreground group.
+func (t *Terminal) Foreground() bool {
+	group, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// Size is the number of columns and rows, 80 and 24 where it is not known.
+func (t *Terminal) Size() (columns, rows int) {
+	ws, err := unix.IoctlGetWinsize(t.fd, unix.TIOCGWINSZ)
+	if err != nil || ws.Col == 0 || ws.Row == 0 {
+		return 80, 24
+	}
+	return int(ws.Col), int(ws.Row)
+}
+
+// Raw makes the terminal hand over every key as it is pressed, without echo,
+// with Ctrl-C and Ctrl-Z as bytes, and with output processed as usual. What was
+// typed before is thrown away. The first call saves the state for
+// [Terminal.Restore].
+func (t *Terminal) Raw() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, err := unix.IoctlGetTermios(t.fd, getTermios)
+	if err != nil {
+		return fmt.Errorf("read the state of the terminal: %w", err)
+	}
+	if t.saved == nil {
+		saved := *now
+		t.saved = &saved
+		remember(t)
+	}
+	now.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
+	now.Iflag &^= unix.IXON | unix.ISTRIP | unix.INLCR | unix.IGNCR
+	now.Oflag |= unix.OPOST | unix.ONLCR
+	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
+	if err := unix.IoctlSetTermios(t.fd, setTermios, now); err != nil {
+		return fmt.Errorf("set the state of the terminal: %w", err)
+	}
+	return t.flush()
+}
+
+// Lend puts back the saved state, so that another program can use the terminal,
+// except that Ctrl-C and Ctrl-Z reach that program as keys and not the whole
+// process group as signals. What [Terminal.Restore] goes back to stays.
+func (t *Terminal) Lend() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.saved == nil {
+		return nil
+	}
+	lent := *t.saved
+	lent.Lflag &^= unix.ISIG
+	return unix.IoctlSetTermios(t.fd, setTermios, &lent)
+}
+
+// Restore puts back the state that the first [Terminal.Raw] found, and throws
+// away what was typed and not read. It does nothing when there is nothing to
+// put back, or when the terminal is in other hands by now: then its state is
+// their affair.
+func (t *Terminal) Restore() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.saved == nil || t.closed {
+		return nil
+	}
+	saved := t.saved
+	t.saved = nil
+	forget(t)
+	if !t.Foreground() {
+		return nil
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	if err := unix.IoctlSetTermios(t.fd, setTermios, saved); err != nil {
+		return fmt.Errorf("put back the state of the terminal: %w", err)
+	}
+	return nil
+}
+
+// Read waits for bytes until the deadline; zero waits for ever. It returns
+// [io.EOF] when the terminal is gone, [os.ErrDeadlineExceeded], [ErrWoken] or
+// [ErrCancelled].
+func (t *Terminal) Read(b []byte, deadline time.Time) (int, error) {
+	for {
+		if err := t.heard(); err != nil {
+			return 0, err
+		}
+		left := time.Duration(-1)
+		if !deadline.IsZero() {
+			if left = time.Until(deadline); left <= 0 {
+				return 0, os.ErrDeadlineExceeded
+			}
+		}
+		ready, err := t.wait(false, left)
+		if err != nil {
+			return 0, fmt.Errorf("wait for the terminal: %w", err)
+		}
+		if !ready {
+			continue
+		}
+		switch n, err := unix.Read(t.fd, b); {
+		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
+		case err != nil:
+			return 0, fmt.Errorf("read from the terminal: %w", err)
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+// Write writes all of b, or returns [ErrCancelled].
+func (t *Terminal) Write(b []byte) (int, error) {
+	written := 0
+	for written < len(b) {
+		n, err := unix.Write(t.fd, b[written:])
+		written += max(0, n)
+		switch {
+		case err == nil || errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			if t.isCancelled() {
+				return written, ErrCancelled
+			}
+			if _, err := t.wait(true, -1); err != nil {
+				return written, fmt.Errorf("wait for the terminal: %w", err)
+			}
+		default:
+			return written, fmt.Errorf("write to the terminal: %w", err)
+		}
+	}
+	return written, nil
+}
+
+// Wake makes the Read that waits, or the next one, return [ErrWoken].
+func (t *Terminal) Wake() { t.ring(false) }
+
+// Cancel ends every wait, now and later, with [ErrCancelled].
+func (t *Terminal) Cancel() { t.ring(true) }
+
+func (t *Terminal) ring(cancel bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || t.cancelled || (t.woken && !cancel) {
+		return
+	}
+	t.cancelled, t.woken = cancel, true
+	if cancel {
+		t.bell.Close() // the alarm rings from now on
+		return
+	}
+	t.bell.Write([]byte{0}) //nolint:errcheck // a pipe takes one byte
+}
+
+// heard says whether somebody rang, and takes note of it.
+func (t *Terminal) heard() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.cancelled:
+		return ErrCancelled
+	case t.woken:
+		t.woken = false
+		return ErrWoken
+	}
+	return nil
+}
+
+func (t *Terminal) isCancelled() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.cancelled
+}
+
+// wait waits until the terminal is ready, somebody rings, or the time is up;
+// it may return early for no reason.
+func (t *Terminal) wait(write bool, timeout time.Duration) (ready bool, err error) {
+	alarm := int(t.alarm.Fd())
+	ready, rung, err := waitFor(t.fd, write, alarm, timeout)
+	if errors.Is(err, unix.EINTR) {
+		return false, nil
+	}
+	if rung {
+		var b [8]byte
+		unix.Read(alarm, b[:]) //nolint:errcheck // what was rung is in the fields
+	}
+	return ready, err
+}
+
+// Close restores the terminal and closes it.
+func (t *Terminal) Close() error {
+	err := t.Restore()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	t.alarm.Close()
+	t.bell.Close() // a second time after Cancel; that does no harm
+	return errors.Join(err, unix.Close(t.fd))
+}

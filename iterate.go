@@ -1,0 +1,237 @@
+package looprun
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// errRuntime is the cause with which an iteration is ended when nobody let it
+// go on past max_runtime.
+var errRuntime = errors.New("max_runtime passed")
+
+// iterate runs one iteration, 0 being the precheck, and records its end.
+func (l *Loop) iterate(ctx context.Context, n int) error {
+	if stop, err := l.wait(ctx); stop || err != nil {
+		return err
+	}
+	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Last}
+	if err := l.record(IterationStarted{n}); err != nil {
+		return err
+	}
+	l.fresh = l.fresh && n == 0
+	end, err := l.attend(ctx, it)
+	if err != nil {
+		return err
+	}
+	return l.record(end)
+}
+
+// ended is what a runner returned.
+type ended struct {
+	IterationFinished
+	err error
+}
+
+// running is an iteration that runs.
+type running struct {
+	number int
+	stop   context.CancelCauseFunc
+	done   chan ended // one value, also after it was looked at
+}
+
+// wait returns what the runner returned, as often as it is called.
+func (r *running) wait() ended {
+	end := <-r.done
+	r.done <- end
+	end.Iteration = r.number
+	return end
+}
+
+// cut ends the iteration and says what that makes of it.
+func (r *running) cut(why error, o Outcome, c Cause) (IterationFinished, error) {
+	r.stop(why)
+	end := r.wait()
+	end.Outcome, end.Cause = o, c
+	return end.IterationFinished, end.err
+}
+
+func (l *Loop) launch(ctx context.Context, it Iteration) *running {
+	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1)}
+	go func() {
+		end, err := l.Runner.Run(runCtx, it)
+		r.done <- ended{end, err}
+	}()
+	return r
+}
+
+// attend runs the iteration and looks after it: interrupts it when ctx ends,
+// asks when a deadline passes, and puts the elapsed time on record meanwhile.
+func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, error) {
+	r := l.launch(ctx, it)
+	defer r.stop(nil)
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	for {
+		var err error
+		goOn := true
+		deadline, release := l.deadline()
+		select {
+		case end := <-r.done:
+			r.done <- end
+			release()
+			end = r.wait()
+			return end.IterationFinished, end.err
+		case <-ctx.Done():
+			err = l.record(interrupted(ctx))
+		case <-alive.C:
+			err = l.record(RunAlive{})
+		case <-deadline:
+			goOn, err = l.overtime(ctx, r)
+		}
+		release()
+		switch {
+		case err != nil:
+			_, _ = r.cut(err, OutcomeError, CauseExited) // err says why
+			return IterationFinished{}, err
+		case l.state.Interrupt != nil:
+			i := l.state.Interrupt
+			return r.cut(&Interrupt{i.Signal, i.Code}, OutcomeInterrupted, CauseInterrupt)
+		case !goOn:
+			return r.cut(errRuntime, OutcomeError, CauseMaxRuntime)
+		}
+	}
+}
+
+// deadline fires when the first guard with a deadline may trip.
+func (l *Loop) deadline() (<-chan time.Time, func()) {
+	left, found := time.Duration(0), false
+	elapsed := l.watch.Elapsed()
+	for _, g := range l.Guards {
+		d, ok := g.(Deadline)
+		if !ok {
+			continue
+		}
+		if r, ok := d.Remaining(&l.state); ok {
+			r -= elapsed - l.state.Elapsed // since the last event
+			if !found || r < left {
+				left, found = r, true
+			}
+		}
+	}
+	if !found {
+		return nil, func() {}
+	}
+	// A trip needs the limit to be passed on record, in milliseconds.
+	t := time.NewTimer(max(left, 0) + time.Millisecond)
+	return t.C, func() { t.Stop() }
+}
+
+// overtime suspends the running iteration, puts the trip to the responders,
+// and says whether the iteration may go on. A deadline that fired early, since
+// the process stood still meanwhile, is no trip.
+func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
+	if err := l.record(RunAlive{}); err != nil {
+		return false, err
+	}
+	trip := l.overdue()
+	if trip == nil {
+		return true, nil
+	}
+	s, suspends := l.Runner.(Suspender)
+	if suspends {
+		s.Suspend()
+	}
+	gone := false
+	l.end = func() {
+		gone = true
+		r.stop(errRuntime)
+		r.wait()
+	}
+	defer func() { l.end = nil }()
+	trip.Iteration, trip.During = r.number, true
+	if err := l.record(GuardTripped{*trip}); err != nil {
+		return false, err
+	}
+	if err := l.settle(ctx); err != nil {
+		return false, err
+	}
+	goOn := l.state.Ending == nil && l.state.Interrupt == nil && !gone
+	if goOn && suspends {
+		s.Resume()
+	}
+	return goOn, nil
+}
+
+// overdue is the trip of the first guard with a deadline that has passed.
+func (l *Loop) overdue() *Trip {
+	for _, g := range l.Guards {
+		if d, ok := g.(Deadline); ok {
+			if trip := d.Check(&l.state); trip != nil {
+				return trip
+			}
+		}
+	}
+	return nil
+}
+
+// settle takes steps until the trip needs nothing more.
+func (l *Loop) settle(ctx context.Context) error {
+	for l.state.Interrupt == nil {
+		next, _ := l.state.Next(l.Guards)
+		var err error
+		switch next {
+		case NextAsk:
+			err = l.ask(ctx)
+		case NextAct:
+			err = l.act(ctx)
+		default:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait lets the time between two iterations pass. It returns true when the run
+// has to look at its state again instead of iterating.
+func (l *Loop) wait(ctx context.Context) (bool, error) {
+	if ctx.Err() != nil {
+		return true, l.durable(interrupted(ctx))
+	}
+	delay := l.Backoff.Delay(l.state.SinceAnswer)
+	if delay <= 0 || l.fresh {
+		return false, nil
+	}
+	over := time.NewTimer(delay)
+	defer over.Stop()
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	for {
+		deadline, release := l.deadline()
+		select {
+		case <-over.C:
+			release()
+			// On record, so that max_runtime sees the time that has passed.
+			if err := l.record(RunAlive{}); err != nil {
+				return true, err
+			}
+			return Evaluate(l.Guards, &l.state) != nil, nil
+		case <-ctx.Done():
+			release()
+			return true, l.durable(interrupted(ctx))
+		case <-alive.C:
+		case <-deadline:
+		}
+		release()
+		if err := l.record(RunAlive{}); err != nil {
+			return true, err
+		}
+		if Evaluate(l.Guards, &l.state) != nil {
+			return true, nil
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package looprun
+
+import (
+	"fmt"
+	"syscall"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun/signature"
+)
+
+// Exit says how a step ended.
+type Exit struct {
+	// Code is its exit status, 128+n when signal n killed it, 126 or 127 when
+	// it could not be started.
+	Code   int
+	Signal syscall.Signal // zero: no signal killed it
+	Cause  Cause          // why it ended, when not by itself
+	Detail string         // the cause in words
+}
+
+// Judge decides what an iteration's exits mean.
+type Judge struct {
+	Done   Codes // codes of the judge that pass
+	Errors Codes // codes of the judge that are errors
+	// WorkErrors are codes of the work that are errors, where a check or a
+	// promise judges.
+	WorkErrors Codes
+	Stop       Codes // codes of the judge that end the run as failed
+	Promise    bool  // done needs the promise too
+	Terminal   bool  // exit 130 is a person's interrupt
+}
+
+// DefaultJudge passes exit 0 and takes 126 and up for errors; any failure of
+// the work is one where something else judges.
+func DefaultJudge() Judge {
+	return Judge{Done: CodeRange(0, 0), Errors: CodeRange(126, 255), WorkErrors: CodeRange(1, 255)}
+}
+
+// Exits are what there is to judge: the work, nil in the precheck, and the
+// check, nil when there is none or it did not run.
+type Exits struct {
+	Work, Check *Exit
+	Promised    bool
+}
+
+// Outcome is the first rule of the specification that matches.
+func (j Judge) Outcome(e Exits) Outcome {
+	judge := e.Check
+	if judge == nil {
+		judge = e.Work
+	}
+	judged := e.Check != nil || j.Promise // by more than the work's own exit
+	switch {
+	case j.interrupted(e.Work) || j.interrupted(e.Check):
+		return OutcomeInterrupted
+	case cut(e.Work) || cut(e.Check):
+		return OutcomeError
+	case j.passes(judge) && (!j.Promise || e.Promised):
+		return OutcomeDone
+	case j.fails(judge):
+		return OutcomeError
+	case judged && e.Work != nil && (e.Work.Signal != 0 || e.Work.Cause != CauseExited || j.WorkErrors.Has(e.Work.Code)):
+		return OutcomeError
+	}
+	return OutcomeNotDone
+}
+
+func (j Judge) interrupted(e *Exit) bool {
+	return e != nil && (e.Cause == CauseInterrupt ||
+		e.Cause == CauseExited && (e.Signal == syscall.SIGINT || j.Terminal && e.Code == exitInterrupted))
+}
+
+// cut reports whether looprun ended the step.
+func cut(e *Exit) bool {
+	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout || e.Cause == CauseMaxRuntime)
+}
+
+func (j Judge) passes(e *Exit) bool {
+	return e.Cause == CauseExited && e.Signal == 0 && j.Done.Has(e.Code)
+}
+
+func (j Judge) fails(e *Exit) bool {
+	return e.Cause != CauseExited || e.Signal != 0 || j.Errors.Has(e.Code)
+}
+
+// The exit codes by which shells say that a command cannot be run.
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+// Fatal is the exit code with which the run ends at once, 0 when it goes on: a
+// command that cannot be run at its first try is not tried again, and a stop
+// code of the judge ends the run.
+func (j Judge) Fatal(e Exits, first bool) int {
+	judge := e.Check
+	if judge == nil {
+		judge = e.Work
+	}
+	if j.passes(judge) && (!j.Promise || e.Promised) {
+		return 0
+	}
+	if j.Stop.Has(judge.Code) && judge.Cause == CauseExited && judge.Signal == 0 {
+		return judge.Code
+	}
+	for _, x := range []*Exit{e.Work, e.Check} {
+		if first && x != nil && unstartable(x) && (x.Cause == CauseStartFailed || !j.Done.Has(x.Code)) {
+			return x.Code
+		}
+	}
+	return 0
+}
+
+func unstartable(e *Exit) bool {
+	return e.Cause == CauseStartFailed || e.Cause == CauseExited && e.Signal == 0 && (e.Code == exitNotExecutable || e.Code == exitNotFound)
+}
+
+// causeSignature is the signature of an iteration that looprun itself ended:
+// what it had printed by then depends on the moment, that it was ended does not.
+func causeSignature(c Cause) signature.Signature {
+	label := "error:" + string(c)
+	h := signature.Hash(xxhash.Sum64String(label))
+	return signature.Signature{Kind: "error", Label: label, Hash: h, Loose: h, Failing: -1, Passed: -1, Total: -1}
+}
+
+// both is the signature of an iteration in which the work failed and the check
+// too: it is another failure when either is.
+func both(check, work signature.Signature) signature.Signature {
+	mix := func(a, b signature.Hash) signature.Hash {
+		return signature.Hash(xxhash.Sum64String(fmt.Sprintf("check %s work %s", a, b)))
+	}
+	if work.Hash == 0 {
+		return check
+	}
+	check.Hash, check.Loose = mix(check.Hash, work.Hash), mix(check.Loose, work.Loose)
+	return check
+}

@@ -1,0 +1,194 @@
+package looprun
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Off turns a limit off. The zero value never does: a limit nobody thought of
+// must not read as “no limit”.
+const Off = -1
+
+// Limits say when the guards trip. Each of Iterations, Runtime, Loop and
+// Errors has to be stated or be [Off]; the others are off when zero.
+type Limits struct {
+	Iterations int           // iterations that may be run
+	Runtime    time.Duration // active time: questions and pauses do not count
+	Loop       int           // the same signature, or a cycle, so many times (2 or more)
+	Errors     int           // iterations in a row that ended as an error
+	Cost       float64       // reported cost in USD
+	Tokens     int64         // reported tokens
+	// IdleIterations is how many iterations may change neither the signature
+	// nor the work tree.
+	IdleIterations int
+	// WorkspaceCycles is how often the work tree may come back to a state it
+	// had left.
+	WorkspaceCycles int
+}
+
+// DefaultLimits are those of the command line: 10 iterations, 15 minutes, the
+// same signature 3 times, 3 errors in a row.
+func DefaultLimits() Limits {
+	return Limits{Iterations: 10, Runtime: 15 * time.Minute, Loop: 3, Errors: 3}
+}
+
+// Validate reports every limit that is neither stated nor off. Limits of which
+// a main one is missing give [ErrNoGuards].
+func (l Limits) Validate() error {
+	var errs []error
+	missing := func(name string) {
+		errs = append(errs, fmt.Errorf("%w: %s is neither stated nor looprun.Off", ErrNoGuards, name))
+	}
+	check := func(name string, zero, negative bool) {
+		switch {
+		case zero:
+			missing(name)
+		case negative:
+			errs = append(errs, fmt.Errorf("%s is negative; use looprun.Off to turn it off", name))
+		}
+	}
+	check("Limits.Iterations", l.Iterations == 0, l.Iterations < Off)
+	check("Limits.Runtime", l.Runtime == 0, l.Runtime < Off)
+	check("Limits.Loop", l.Loop == 0, l.Loop < Off)
+	check("Limits.Errors", l.Errors == 0, l.Errors < Off)
+	if l.Loop == 1 {
+		errs = append(errs, errors.New("Limits.Loop is 1: every iteration would be a loop; use 2 or more"))
+	}
+	return errors.Join(errs...)
+}
+
+// Caps bound what answers can add to the limits. A zero field has no cap.
+type Caps struct {
+	Iterations int           `json:"iterations,omitempty"`
+	Runtime    time.Duration `json:"runtime_ns,omitempty"`
+	Cost       float64       `json:"cost,omitempty"`
+	Tokens     int64         `json:"tokens,omitempty"`
+}
+
+// DefaultCaps are the larger of 50 iterations and 60 minutes and twice the
+// limits; twice the limit for cost and tokens.
+func DefaultCaps(l Limits) Caps {
+	return Caps{
+		Iterations: max(50, 2*l.Iterations),
+		Runtime:    max(time.Hour, 2*l.Runtime),
+		Cost:       max(0, 2*l.Cost),
+		Tokens:     max(0, 2*l.Tokens),
+	}
+}
+
+// Extend is what a continuing answer adds to a limit: an amount, or a
+// percentage of the limit that the run began with. The zero value adds nothing.
+type Extend struct {
+	Iterations    int           `json:"iterations,omitempty"`
+	Runtime       time.Duration `json:"runtime_ns,omitempty"`
+	Cost          float64       `json:"cost,omitempty"`
+	CostPercent   float64       `json:"cost_percent,omitempty"`
+	Tokens        int64         `json:"tokens,omitempty"`
+	TokensPercent float64       `json:"tokens_percent,omitempty"`
+}
+
+// limitsJSON is how limits are written: “off” in words, time as a duration.
+type limitsJSON struct {
+	Iterations      any `json:"iterations"`
+	Runtime         any `json:"runtime"`
+	Loop            any `json:"loop"`
+	Errors          any `json:"errors"`
+	Cost            any `json:"cost,omitempty"`
+	Tokens          any `json:"tokens,omitempty"`
+	IdleIterations  any `json:"idle_iterations,omitempty"`
+	WorkspaceCycles any `json:"workspace_cycles,omitempty"`
+}
+
+const offWord = "off"
+
+func number[T int | int64 | float64](v T, zero any) any {
+	switch {
+	case v < 0:
+		return offWord
+	case v == 0:
+		return zero
+	}
+	return v
+}
+
+// MarshalJSON writes a limit that is off as "off" and runtime as "15m0s".
+func (l Limits) MarshalJSON() ([]byte, error) {
+	runtime := any(l.Runtime.String())
+	if l.Runtime < 0 {
+		runtime = offWord
+	}
+	return json.Marshal(limitsJSON{
+		Iterations: number(l.Iterations, 0), Runtime: runtime,
+		Loop: number(l.Loop, 0), Errors: number(l.Errors, 0),
+		Cost: number(l.Cost, nil), Tokens: number(l.Tokens, nil),
+		IdleIterations:  number(l.IdleIterations, nil),
+		WorkspaceCycles: number(l.WorkspaceCycles, nil),
+	})
+}
+
+type limitField struct{ text string }
+
+func (f *limitField) UnmarshalJSON(b []byte) error {
+	f.text = string(b)
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &f.text)
+	}
+	return nil
+}
+
+func parseLimit[T int | int64 | float64](name string, f limitField, to *T, errs *[]error) {
+	switch f.text {
+	case "":
+		return
+	case offWord:
+		*to = Off
+		return
+	}
+	v, err := strconv.ParseFloat(f.text, 64)
+	if err != nil {
+		*errs = append(*errs, fmt.Errorf("limit %s: %q is no number", name, f.text))
+		return
+	}
+	*to = T(v)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (l *Limits) UnmarshalJSON(b []byte) error {
+	var j struct {
+		Iterations      limitField `json:"iterations"`
+		Runtime         limitField `json:"runtime"`
+		Loop            limitField `json:"loop"`
+		Errors          limitField `json:"errors"`
+		Cost            limitField `json:"cost"`
+		Tokens          limitField `json:"tokens"`
+		IdleIterations  limitField `json:"idle_iterations"`
+		WorkspaceCycles limitField `json:"workspace_cycles"`
+	}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*l = Limits{}
+	var errs []error
+	parseLimit("iterations", j.Iterations, &l.Iterations, &errs)
+	parseLimit("loop", j.Loop, &l.Loop, &errs)
+	parseLimit("errors", j.Errors, &l.Errors, &errs)
+	parseLimit("cost", j.Cost, &l.Cost, &errs)
+	parseLimit("tokens", j.Tokens, &l.Tokens, &errs)
+	parseLimit("idle_iterations", j.IdleIterations, &l.IdleIterations, &errs)
+	parseLimit("workspace_cycles", j.WorkspaceCycles, &l.WorkspaceCycles, &errs)
+	switch t := j.Runtime.text; t {
+	case "":
+	case offWord:
+		l.Runtime = Off
+	default:
+		d, err := time.ParseDuration(t)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("limit runtime: %w", err))
+		}
+		l.Runtime = d
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,230 @@
+package looprun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// aliveEvery is how often a run that waits for its command puts its elapsed
+// time on record, so that a crash loses no more of it than that.
+const aliveEvery = 10 * time.Second
+
+// Loop drives a run. Fields are set before [Loop.Run] and not changed after.
+type Loop struct {
+	Guards  []Guard // at least one
+	Runner  Runner
+	Journal Journal // nil: in memory
+	// Questions turns a trip into a question; nil: trips are not asked about.
+	Questions  Questions
+	Responders []Responder // asked in this order
+	// Debug is run by the answer debug; nil: the answer is refused.
+	Debug Debugger
+	// Backoff is the time between iterations; the zero value waits for nothing.
+	Backoff Backoff
+	// Observe is told of every event; nil: nobody is.
+	Observe Observer
+
+	state State
+	watch *stopwatch
+	fresh bool   // no iteration has run since the start or the resume
+	end   func() // ends the iteration that stands still; nil: there is none
+}
+
+// Debugger runs the debug command, or the command of an option whose action is
+// run. An error means that it could not be run.
+type Debugger interface {
+	Debug(context.Context, *State, Option, Answer) (DebugFinished, error)
+}
+
+// Start begins a new run. It must be called once before [Loop.Run], unless
+// [Loop.Resume] is.
+func (l *Loop) Start(d RunStarted) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	if err := d.Limits.Validate(); err != nil {
+		return err
+	}
+	l.watch = startStopwatch(0)
+	return l.record(d)
+}
+
+// Resume goes on with the run whose events made this state. What a crash cut
+// off is put in order: an iteration that looprun died in for the third time is
+// an error.
+func (l *Loop) Resume(s State, d RunResumed) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	l.state = s
+	l.watch = startStopwatch(s.Elapsed)
+	if err := l.record(d); err != nil {
+		return err
+	}
+	if l.state.Crashes >= crashLimit {
+		n := l.state.Open
+		return errors.Join(l.record(IterationStarted{n}), l.record(IterationFinished{
+			Iteration: n, Outcome: OutcomeError, Cause: CauseCrash, ExitCode: -1,
+			Detail:    fmt.Sprintf("looprun died %d times in this iteration", crashLimit),
+			Signature: causeSignature(CauseCrash),
+		}))
+	}
+	return l.requestion()
+}
+
+// crashLimit is how often looprun may die in one iteration before that counts
+// as an error of the iteration.
+const crashLimit = 3
+
+// requestion withdraws a question that no longer stands under the limits the
+// run was resumed with.
+func (l *Loop) requestion() error {
+	trip := l.state.Trip
+	if trip == nil {
+		return nil
+	}
+	for _, g := range l.Guards {
+		if g.ID() == trip.Guard && g.Check(&l.state) == nil {
+			return l.record(QuestionClosed{QuestionID: l.state.questionID(), Reason: "the limit was raised on resume"})
+		}
+	}
+	return nil
+}
+
+func (l *Loop) check() error {
+	switch {
+	case len(l.Guards) == 0:
+		return fmt.Errorf("%w: Guards is empty", ErrNoGuards)
+	case l.Runner == nil:
+		return errors.New("no Runner: there is nothing to run")
+	}
+	if l.Journal == nil {
+		l.Journal = &MemoryJournal{}
+	}
+	l.fresh = true
+	return nil
+}
+
+// State is what is known about the run so far.
+func (l *Loop) State() *State { return &l.state }
+
+// Run takes step after step until the run has ended, and returns the verdict.
+// When ctx ends the run is interrupted, with the signal of an [Interrupt] cause.
+// An error means that looprun itself failed; the run can be resumed.
+func (l *Loop) Run(ctx context.Context) (Result, error) {
+	if l.watch == nil {
+		return Result{}, errors.New("Loop.Run before Start or Resume")
+	}
+	defer l.watch.Stop()
+	for {
+		next, trip := l.state.Next(l.Guards)
+		var err error
+		switch next {
+		case NextPrecheck:
+			err = l.iterate(ctx, 0)
+		case NextIterate:
+			err = l.iterate(ctx, l.state.NextIteration())
+		case NextTrip:
+			err = l.record(GuardTripped{*trip})
+		case NextAsk:
+			err = l.ask(ctx)
+		case NextAct:
+			err = l.act(ctx)
+		case NextFinish:
+			err = l.finish()
+		case NextEnd:
+			return l.state.Result(), nil
+		default:
+			err = fmt.Errorf("%w: an iteration runs that nobody started", ErrEvent)
+		}
+		if err != nil {
+			return l.failed(err)
+		}
+	}
+}
+
+// record writes the event before its effect can be seen.
+func (l *Loop) record(d Data) error {
+	e := Event{
+		Seq: l.state.Seq + 1, Time: time.Now().UTC().Truncate(time.Millisecond),
+		Elapsed: l.watch.Elapsed().Truncate(time.Millisecond), Data: d,
+	}
+	if why := l.state.refuse(d); why != "" {
+		return fmt.Errorf("%w: %s: %s", ErrEvent, d.Type(), why)
+	}
+	if err := l.Journal.Append(e); err != nil {
+		return fmt.Errorf("the journal cannot be written: %w", err)
+	}
+	if err := l.state.Apply(e); err != nil {
+		return err
+	}
+	if l.Observe != nil {
+		l.Observe(e, &l.state)
+	}
+	return nil
+}
+
+// Record puts what a responder did on record, such as the end of a policy's
+// verify command. It is for the goroutine that runs the loop.
+func (l *Loop) Record(d VerifyFinished) error { return l.record(d) }
+
+// EndIteration ends an iteration that stands still while a question is asked:
+// whoever calls it needs the files that it has open. The iteration runs again
+// under its own number. It is for the goroutine that runs the loop.
+func (l *Loop) EndIteration() {
+	if l.end != nil {
+		l.end()
+	}
+}
+
+// durable records the event and makes it survive a power loss.
+func (l *Loop) durable(d Data) error {
+	if err := l.record(d); err != nil {
+		return err
+	}
+	if err := l.Journal.Sync(); err != nil {
+		return fmt.Errorf("the journal cannot be synced: %w", err)
+	}
+	return nil
+}
+
+func (l *Loop) finish() error {
+	end := *l.state.Ending
+	if end.Status == StatusPaused {
+		return l.durable(RunPaused{Reason: end.Reason, Pending: l.state.Question != nil})
+	}
+	return l.durable(RunFinished{end})
+}
+
+// failed ends the run on looprun's own failure. The journal may be the thing
+// that failed, so what cannot be written any more is only returned.
+func (l *Loop) failed(err error) (Result, error) {
+	r := l.state.Result()
+	r.Ending = Ending{Status: StatusFailed, ExitCode: ExitFailed, Reason: err.Error()}
+	if l.state.Seq > 0 && !l.state.Ended {
+		if l.durable(RunFinished{r.Ending}) != nil {
+			return r, err
+		}
+	}
+	return r, err
+}
+
+// Interrupt is the cause with which a context is cancelled when looprun itself
+// is told to stop. Code is the exit code: 128 and the signal's number.
+type Interrupt struct {
+	Signal string
+	Code   int
+}
+
+// Error makes an Interrupt usable as a cause.
+func (i *Interrupt) Error() string { return "interrupted by " + i.Signal }
+
+// interrupted says why the context ended.
+func interrupted(ctx context.Context) InterruptReceived {
+	if i, ok := errors.AsType[*Interrupt](context.Cause(ctx)); ok {
+		return InterruptReceived{Signal: i.Signal, Code: i.Code}
+	}
+	return InterruptReceived{Signal: "SIGINT", Code: exitInterrupted}
+}

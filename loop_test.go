@@ -1,0 +1,506 @@
+package looprun_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/signature"
+)
+
+// script is a runner that plays finished iterations, the last one for ever.
+type script struct {
+	steps     []play
+	seen      []looprun.Iteration
+	suspended int
+	resumed   int
+}
+
+type play struct {
+	outcome looprun.Outcome
+	same    int
+	took    time.Duration
+	fatal   int
+}
+
+func (s *script) Suspend() { s.suspended++ }
+func (s *script) Resume()  { s.resumed++ }
+
+func (s *script) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+	p := s.steps[min(len(s.seen), len(s.steps)-1)]
+	s.seen = append(s.seen, it)
+	d := looprun.IterationFinished{Outcome: p.outcome, Fatal: p.fatal}
+	d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1, Hash: signature.Hash(p.same), Label: fmt.Sprint("output:", p.same)}
+	if p.same == 0 {
+		d.Signature.Hash = signature.Hash(1000 + len(s.seen))
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(p.took):
+	}
+	return d, nil
+}
+
+// asks makes a question with every action that a trip can have.
+type asks struct{}
+
+func (asks) Question(_ *looprun.State, t looprun.Trip) (looprun.Question, error) {
+	more := looprun.Extend{Iterations: 5, Runtime: 10 * time.Minute}
+	return looprun.Question{Header: string(t.Guard), Options: []looprun.Option{
+		{ID: "continue", Action: looprun.ActionContinue, Extend: more, Guidance: "go on"},
+		{ID: "nothing", Action: looprun.ActionContinue},
+		{ID: "skip", Action: looprun.ActionSkip, Extend: more},
+		{ID: "debug", Action: looprun.ActionDebug, Extend: more},
+		{ID: "review", Action: looprun.ActionReview},
+		{ID: "accept", Action: looprun.ActionAccept},
+		{ID: "pause", Action: looprun.ActionPause},
+		{ID: "cancel", Action: looprun.ActionCancel},
+	}}, nil
+}
+
+// says answers with one option after the other, then not at all.
+func says(options ...string) looprun.Responder {
+	i := 0
+	return looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		if i >= len(options) {
+			return looprun.Answer{}, looprun.ErrNoAnswer
+		}
+		i++
+		return looprun.Answer{Option: options[i-1], Responder: looprun.RespondedByUser, Reason: "said so", Person: true}, nil
+	})
+}
+
+type testRun struct {
+	*looprun.Loop
+	journal looprun.MemoryJournal
+}
+
+func start(t *testing.T, l looprun.Limits, r looprun.Runner, responders ...looprun.Responder) *testRun {
+	t.Helper()
+	run := &testRun{}
+	run.Loop = &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: &run.journal, Questions: asks{}, Responders: responders}
+	if err := run.Start(looprun.RunStarted{RunID: "test", Limits: l, Caps: looprun.DefaultCaps(l)}); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func (r *testRun) run(t *testing.T) looprun.Result {
+	t.Helper()
+	res, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := encode(t, replay(t, r.journal.Events)), encode(t, r.State()); !bytes.Equal(got, want) {
+		t.Fatalf("the replayed journal gives another state:\n%s\n%s", got, want)
+	}
+	return res
+}
+
+var defaults = looprun.DefaultLimits()
+
+func TestDoneOnTheLastIterationIsDone(t *testing.T) {
+	r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeDone}}}
+	l := defaults
+	l.Iterations = 3
+	res := start(t, l, r).run(t)
+	if res.Status != looprun.StatusDone || res.ExitCode != 0 || res.Iterations != 3 {
+		t.Errorf("got %+v, want done after 3", res)
+	}
+}
+
+func TestTripWithoutAnAnswerEndsWithTheGuardsCode(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		steps  []play
+		limits func(*looprun.Limits)
+		want   int
+		guard  looprun.GuardID
+		after  int
+	}{
+		{"iterations", []play{{outcome: looprun.OutcomeNotDone}}, nil, 110, looprun.MaxIterations, 10},
+		{"loop", []play{{outcome: looprun.OutcomeNotDone, same: 1}}, nil, 111, looprun.LoopDetected, 3},
+		{"errors", []play{{outcome: looprun.OutcomeError}}, nil, 112, looprun.ConsecutiveErrors, 3},
+		{"errors that repeat", []play{{outcome: looprun.OutcomeError, same: 1}}, nil, 112, looprun.ConsecutiveErrors, 3},
+		{"runtime", []play{{outcome: looprun.OutcomeNotDone, took: 4 * time.Minute}}, nil, 124, looprun.MaxRuntime, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				res := start(t, defaults, &script{steps: c.steps}).run(t)
+				if res.Status != looprun.StatusTripped || res.ExitCode != c.want || res.Guard != c.guard || res.Iterations != c.after {
+					t.Errorf("got %+v, want %s with %d after %d", res, c.guard, c.want, c.after)
+				}
+			})
+		})
+	}
+}
+
+func TestContinuingExtendsFromWhatIsSpentUpToTheCap(t *testing.T) {
+	r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}
+	l := defaults
+	l.Iterations = 2
+	run := start(t, l, r)
+	run.Loop.Responders = []looprun.Responder{says(strings.Fields(strings.Repeat("continue ", 30))...)}
+	res := run.run(t)
+	if res.Status != looprun.StatusTripped || res.Iterations != 50 {
+		t.Fatalf("got %+v, want a trip at the cap of 50", res)
+	}
+	if run.State().Continues != 10 {
+		t.Errorf("%d answers continued, want 10", run.State().Continues)
+	}
+	if got := r.seen[2].Guidance; got != "go on" {
+		t.Errorf("iteration 3 got the guidance %q", got)
+	}
+	if got := r.seen[3].Guidance; got != "" {
+		t.Errorf("iteration 4 got the guidance %q again", got)
+	}
+}
+
+func TestInvalidAnswersAreNone(t *testing.T) {
+	policy := func(option string) looprun.Responder {
+		return looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			return looprun.Answer{Option: option, Responder: looprun.RespondedByPolicy}, nil
+		})
+	}
+	for _, c := range []struct {
+		name string
+		r    looprun.Responder
+	}{
+		{"an option it does not have", policy("go-on")},
+		{"nothing", policy("")},
+		{"review", policy("review")},
+		{"continue without room", policy("nothing")},
+		{"debug without a command", policy("debug")},
+		{"an error", looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			return looprun.Answer{Option: "continue"}, errors.New("crashed")
+		})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, c.r)
+			if res := run.run(t); res.Status != looprun.StatusTripped || res.ExitCode != 110 {
+				t.Errorf("got %+v, want tripped with 110", res)
+			}
+			if run.State().Continues != 0 {
+				t.Error("it was taken for continue")
+			}
+		})
+	}
+}
+
+func TestExclusiveQuestionsAreAPersons(t *testing.T) {
+	q := looprun.Question{Exclusive: true, Options: []looprun.Option{{ID: "continue", Action: looprun.ActionContinue}}}
+	if _, err := q.Resolve(looprun.Answer{Option: "continue", Responder: looprun.RespondedByPolicy}); err == nil {
+		t.Error("a policy answered an exclusive question")
+	}
+	if _, err := q.Resolve(looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}); err != nil {
+		t.Errorf("a person may not answer: %v", err)
+	}
+}
+
+// A guard that trips at once again after it was answered is asked about once
+// more, but no rule can answer the same thing a second time: nothing runs away.
+func TestARuleCannotAnswerTwiceWithinOneTrip(t *testing.T) {
+	stubborn := guardFunc(func(s *looprun.State) *looprun.Trip {
+		if s.Iterations < 2 {
+			return nil
+		}
+		return &looprun.Trip{Guard: "stubborn", Reason: "always"}
+	})
+	policy := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		return looprun.Answer{Option: "continue", Responder: looprun.RespondedByPolicy, Rule: "p.yaml:3"}, nil
+	})
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, policy)
+	run.Loop.Guards = append(run.Loop.Guards, stubborn)
+	res := run.run(t)
+	if res.Status != looprun.StatusTripped || res.Guard != "stubborn" || res.ExitCode != 115 || res.Iterations != 2 {
+		t.Errorf("got %+v, want tripped by stubborn after 2 with 115", res)
+	}
+}
+
+type guardFunc func(*looprun.State) *looprun.Trip
+
+func (guardFunc) ID() looprun.GuardID                    { return "stubborn" }
+func (g guardFunc) Check(s *looprun.State) *looprun.Trip { return g(s) }
+
+func TestSkippedIssuesCountForNothingAndComeBackOnce(t *testing.T) {
+	r := &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 7}}}
+	var offered [][]string
+	answer := says("skip", "cancel")
+	watch := looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+		offered = append(offered, q.OptionIDs())
+		return answer.Respond(ctx, q, s)
+	})
+	run := start(t, defaults, r, watch)
+	res := run.run(t)
+	if res.Status != looprun.StatusCancelled || res.Iterations != 6 || len(offered) != 2 {
+		t.Fatalf("got %+v with %d questions, want cancelled after 6 with 2", res, len(offered))
+	}
+	if !strings.Contains(strings.Join(offered[0], " "), "skip") || strings.Contains(strings.Join(offered[1], " "), "skip") {
+		t.Errorf("offered %v; skip belongs in the first question alone", offered)
+	}
+	if run.State().Iterations != 6 || len(run.State().Known) != 1 {
+		t.Errorf("known issues: %+v", run.State().Known)
+	}
+}
+
+func TestRuntimePassesInTheMiddleOfAnIteration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &script{steps: []play{{outcome: looprun.OutcomeDone, took: 20 * time.Minute}}}
+		asked := 0
+		slow := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			asked++
+			time.Sleep(time.Hour) // a question does not use the run's time up
+			return looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}, nil
+		})
+		run := start(t, defaults, r, slow)
+		res := run.run(t)
+		if asked != 1 || r.suspended != 1 || r.resumed != 1 {
+			t.Errorf("asked %d, suspended %d, resumed %d times; want 1 each", asked, r.suspended, r.resumed)
+		}
+		if res.Status != looprun.StatusDone || res.Runtime > 25*time.Minute {
+			t.Errorf("got %+v, want done within the 25 minutes allowed", res)
+		}
+	})
+}
+
+func TestWhatMaxRuntimeEndsIsNoEvidence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: time.Hour, same: 1}}}
+		run := start(t, defaults, r)
+		res := run.run(t)
+		s := run.State()
+		if res.ExitCode != 124 || res.Iterations != 0 || s.ErrorRun != 0 || s.Cycles.Repeats() != 0 {
+			t.Errorf("got %+v, error run %d, repeats %d; want 124 and no evidence", res, s.ErrorRun, s.Cycles.Repeats())
+		}
+		if s.Last.Cause != looprun.CauseMaxRuntime {
+			t.Errorf("cause %q", s.Last.Cause)
+		}
+	})
+}
+
+func TestMaxRuntimePassesDuringADelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}})
+		run.Loop.Backoff = looprun.Backoff{Base: 10 * time.Minute}
+		if res := run.run(t); res.ExitCode != 124 || res.Iterations != 2 {
+			t.Errorf("got %+v, want 124 after 2", res)
+		}
+	})
+}
+
+func TestAnInterruptEndsTheRunAndIsNoAttempt(t *testing.T) {
+	for _, at := range []time.Duration{5 * time.Second, 90 * time.Second} { // in an iteration, in a delay
+		synctest.Test(t, func(t *testing.T) {
+			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: time.Minute}}})
+			run.Loop.Backoff = looprun.Backoff{Base: time.Minute}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(at, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+			res, err := run.Run(ctx)
+			if err != nil || res.Status != looprun.StatusInterrupted || res.ExitCode != 143 {
+				t.Errorf("at %s: got %+v, %v; want interrupted with 143", at, res, err)
+			}
+			if want := int(at / time.Minute); res.Iterations != want {
+				t.Errorf("at %s: %d iterations count, want %d", at, res.Iterations, want)
+			}
+		})
+	}
+}
+
+func TestAnInterruptedPromptKeepsItsQuestion(t *testing.T) {
+	ctrlC := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		return looprun.Answer{}, looprun.ErrInterrupted
+	})
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, ctrlC)
+	res := run.run(t)
+	if res.ExitCode != 130 || !res.Pending {
+		t.Fatalf("got %+v, want 130 with the question pending", res)
+	}
+	asked := run.State().Question.ID
+	again := &looprun.Loop{Guards: guards.Default(), Runner: run.Loop.Runner, Questions: asks{}, Responders: []looprun.Responder{
+		looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+			if q.ID != asked {
+				t.Errorf("question %s is asked, want %s", q.ID, asked)
+			}
+			return looprun.Answer{Option: "accept", Responder: looprun.RespondedByUser, Person: true}, nil
+		})}}
+	if err := again.Resume(*run.State(), looprun.RunResumed{}); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := again.Run(t.Context()); err != nil || res.Status != looprun.StatusAccepted || res.Iterations != 10 {
+		t.Errorf("got %+v, %v; want accepted with 10 iterations", res, err)
+	}
+}
+
+func TestADeferredQuestionPauses(t *testing.T) {
+	deferred := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		return looprun.Answer{}, looprun.ErrDeferred
+	})
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, deferred)
+	if res := run.run(t); res.Status != looprun.StatusPaused || res.ExitCode != 102 || !res.Pending {
+		t.Errorf("got %+v, want paused with the question pending", res)
+	}
+}
+
+func TestTheThirdCrashInOneIterationIsAnError(t *testing.T) {
+	r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
+	journal := &looprun.MemoryJournal{}
+	var s looprun.State
+	events := []looprun.Data{looprun.RunStarted{RunID: "r", Limits: defaults}, looprun.IterationStarted{Iteration: 1}}
+	for range 2 {
+		events = append(events, looprun.RunResumed{}, looprun.IterationStarted{Iteration: 1})
+	}
+	for _, d := range events {
+		if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loop := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: journal}
+	if err := loop.Resume(s, looprun.RunResumed{}); err != nil {
+		t.Fatal(err)
+	}
+	if st := loop.State(); st.Iterations != 1 || st.Last.Outcome != looprun.OutcomeError || st.Last.Cause != looprun.CauseCrash {
+		t.Errorf("iteration 1 ended as %+v", st.Last)
+	}
+	if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 {
+		t.Errorf("got %+v, %v; want done in iteration 2", res, err)
+	}
+}
+
+func TestACommandThatCannotRunEndsAtOnce(t *testing.T) {
+	res := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeError, fatal: 127}}}).run(t)
+	if res.Status != looprun.StatusFailed || res.ExitCode != 127 || res.Iterations != 1 {
+		t.Errorf("got %+v, want failed with 127", res)
+	}
+}
+
+// brokenJournal fails from some event on, as a full disk does.
+type brokenJournal struct{ left int }
+
+func (j *brokenJournal) Append(looprun.Event) error {
+	if j.left--; j.left < 0 {
+		return errors.New("no space left on device")
+	}
+	return nil
+}
+func (j *brokenJournal) Sync() error { return nil }
+
+func TestAJournalThatCannotBeWrittenEndsTheRun(t *testing.T) {
+	for left := 1; left < 8; left++ {
+		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}
+		loop := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: &brokenJournal{left}}
+		if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
+			t.Fatal(err)
+		}
+		res, err := loop.Run(t.Context())
+		if err == nil || res.Status != looprun.StatusFailed || res.ExitCode != 125 || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("after %d events: got %+v, %v; want failed with 125", left, res, err)
+		}
+		if len(r.seen) > left/2 {
+			t.Errorf("after %d events: %d iterations ran; an event has to be written before its effect", left, len(r.seen))
+		}
+	}
+}
+
+func TestNothingRunsWithoutGuards(t *testing.T) {
+	r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
+	for _, c := range []struct {
+		name   string
+		guards []looprun.Guard
+		limits looprun.Limits
+	}{
+		{"no guards", nil, defaults},
+		{"no limits", guards.Default(), looprun.Limits{}},
+		{"a limit forgotten", guards.Default(), looprun.Limits{Iterations: 3, Runtime: looprun.Off, Loop: 3}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			loop := &looprun.Loop{Guards: c.guards, Runner: r}
+			if err := loop.Start(looprun.RunStarted{Limits: c.limits}); !errors.Is(err, looprun.ErrNoGuards) {
+				t.Errorf("got %v, want ErrNoGuards", err)
+			}
+		})
+	}
+	if len(r.seen) > 0 {
+		t.Error("it ran")
+	}
+}
+
+// TestLoopHoldsInvariants drives whole runs with random outcomes and random,
+// partly invalid answers.
+func TestLoopHoldsInvariants(t *testing.T) {
+	outcomes := []looprun.Outcome{looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeError, looprun.OutcomeDone}
+	options := []string{"continue", "continue", "nothing", "skip", "debug", "review", "nonsense", "accept", "pause", "cancel", ""}
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		steps := make([]play, 1+r.IntN(30))
+		for i := range steps {
+			steps[i] = play{outcome: outcomes[r.IntN(len(outcomes)-r.IntN(2))], same: r.IntN(3)}
+		}
+		var said []string
+		answers := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			o := options[r.IntN(len(options))]
+			if o == "" {
+				return looprun.Answer{}, looprun.ErrNoAnswer
+			}
+			said = append(said, o)
+			return looprun.Answer{Option: o, Responder: looprun.RespondedByPolicy, Rule: fmt.Sprint(r.IntN(3)), Person: r.IntN(2) == 0}, nil
+		})
+		l := looprun.Limits{Iterations: 2 + r.IntN(8), Runtime: time.Hour, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
+		sc := &script{steps: steps}
+		run := start(t, l, sc, answers)
+		res := run.run(t)
+		checkEnd(t, seed, run, res, sc, said)
+	}
+}
+
+func checkEnd(t *testing.T, seed uint64, run *testRun, res looprun.Result, sc *script, said []string) {
+	t.Helper()
+	fail := func(what string) {
+		t.Helper()
+		t.Fatalf("seed %d: %s: %+v after answers %v", seed, what, res, said)
+	}
+	lastSaid := ""
+	if len(said) > 0 {
+		lastSaid = said[len(said)-1]
+	}
+	switch res.Status {
+	case looprun.StatusDone:
+		if run.State().Last.Outcome != looprun.OutcomeDone {
+			fail("done although the last iteration was not")
+		}
+	case looprun.StatusAccepted:
+		if lastSaid != "accept" {
+			fail("accepted although nobody said so")
+		}
+	case looprun.StatusCancelled:
+		if lastSaid != "cancel" {
+			fail("cancelled although nobody said so")
+		}
+	case looprun.StatusPaused:
+		if lastSaid != "pause" {
+			fail("paused although nobody said so")
+		}
+	case looprun.StatusTripped:
+	default:
+		fail("an ending that nothing called for")
+	}
+	continued := 0
+	for _, o := range said {
+		if o == "continue" || o == "skip" || o == "nothing" {
+			continued++
+		}
+	}
+	if run.State().Continues > continued {
+		fail("it continued more often than was said")
+	}
+	if n := len(sc.seen); n != res.Iterations || n > 50 {
+		fail(fmt.Sprintf("%d iterations ran", n))
+	}
+}

@@ -1,0 +1,80 @@
+package looprun
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Progress is how much of the judged work is done, as far as its output said
+// so. A count that is not known is -1.
+type Progress struct {
+	Failing int      `json:"failing"`
+	Passed  int      `json:"passed"`
+	Total   int      `json:"total"`
+	Checks  []string `json:"checks,omitempty"`
+}
+
+// Progress is what the iteration's output said; nil when it said nothing.
+func (d *IterationFinished) Progress() *Progress {
+	if d == nil || d.Signature.Hash == 0 || (d.Signature.Failing < 0 && d.Signature.Passed < 0) {
+		return nil
+	}
+	return &Progress{d.Signature.Failing, d.Signature.Passed, d.Signature.Total, d.Signature.Checks}
+}
+
+// Improved reports whether fewer checks fail than at the last trip, or than in
+// the first iteration when there was none. What is not known is no improvement.
+func (s *State) Improved() bool {
+	now := s.Last.Progress()
+	return now != nil && s.Baseline != nil && now.Failing >= 0 && s.Baseline.Failing > now.Failing
+}
+
+// Summary says in a few words how far the work is: “2 of 5 tests failing: auth,
+// logout”. Unknown is said to be unknown.
+func (s *State) Summary() string {
+	if s.Last == nil {
+		return "nothing has run yet"
+	}
+	if s.Last.Outcome == OutcomeDone {
+		return "done"
+	}
+	if text := s.Last.Progress().String(); text != "" {
+		return text
+	}
+	if s.Last.Signature.Label != "" {
+		return "progress unknown; last was " + s.Last.Signature.Label
+	}
+	return "progress unknown"
+}
+
+// CurrentState says what passes: “3/5 tests passing”, or that it is unknown.
+func (s *State) CurrentState() string {
+	p := s.Last.Progress()
+	if p == nil || p.Passed < 0 {
+		return "unknown"
+	}
+	if p.Total < 0 {
+		return fmt.Sprintf("%d passing", p.Passed)
+	}
+	return fmt.Sprintf("%d/%d passing", p.Passed, p.Total)
+}
+
+// String is empty for nil.
+func (p *Progress) String() string {
+	if p == nil || p.Failing < 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d failing", p.Failing)
+	if p.Total > 0 {
+		text = fmt.Sprintf("%d of %d failing", p.Failing, p.Total)
+	}
+	const named = 5
+	switch n := len(p.Checks); {
+	case n == 0:
+	case n <= named:
+		text += ": " + strings.Join(p.Checks, ", ")
+	default:
+		text += fmt.Sprintf(": %s and %d more", strings.Join(p.Checks[:named], ", "), n-named)
+	}
+	return text
+}

@@ -1,0 +1,182 @@
+package looprun
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Action is what an answer makes looprun do.
+type Action string
+
+// The actions an option can name.
+const (
+	// ActionContinue extends the limit that tripped, or resets the guard's
+	// counter, hands the option's guidance to the next iteration and resumes.
+	ActionContinue Action = "continue"
+	// ActionAccept ends the run as accepted, with a partial result.
+	ActionAccept Action = "accept"
+	// ActionReview shows the history to a person, who is then asked again. It
+	// never reaches the state: the responder that talks to a person does it.
+	ActionReview Action = "review"
+	// ActionDebug runs the debug command: exit 0 makes its output guidance and
+	// resumes, anything else asks again with its findings.
+	ActionDebug Action = "debug"
+	// ActionPause checkpoints and ends as paused.
+	ActionPause Action = "pause"
+	// ActionSkip makes the signatures of the tripping window known issues,
+	// which from then on count neither for nor against a streak.
+	ActionSkip Action = "skip"
+	// ActionCancel ends the run as cancelled.
+	ActionCancel Action = "cancel"
+	// ActionRun runs the option's command, shows its first line and asks again.
+	ActionRun Action = "run"
+)
+
+// Actions are all actions, in the order in which they are documented.
+var Actions = []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun}
+
+// Continues reports whether the run can go on through the action.
+func (a Action) Continues() bool {
+	return a == ActionContinue || a == ActionDebug || a == ActionSkip
+}
+
+// Kind is the kind of a question.
+type Kind string
+
+// The kinds of questions. A trip is always a select.
+const (
+	KindSelect  Kind = "select"
+	KindConfirm Kind = "confirm"
+	KindText    Kind = "text"
+)
+
+// Option is one answer that a question allows.
+type Option struct {
+	ID          string `json:"id"`
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+	Action      Action `json:"action"`
+	Extend      Extend `json:"extend,omitzero"`
+	// Guidance reaches the next iteration when the option continues.
+	Guidance string `json:"guidance,omitempty"`
+	// Command is the shell line of [ActionRun].
+	Command string `json:"command,omitempty"`
+}
+
+// Question is what is put to the responders when a guard tripped.
+type Question struct {
+	ID     string  `json:"id"`
+	Guard  GuardID `json:"guard,omitempty"`
+	Kind   Kind    `json:"kind"`
+	Header string  `json:"header"`
+	// Short is the header for interfaces that limit it to 12 characters.
+	Short string `json:"short,omitempty"`
+	Text  string `json:"question"`
+	// Details are lines to show below the text: the evidence.
+	Details []string `json:"details,omitempty"`
+	Options []Option `json:"options"`
+	// Default is the option that detached mode defaults takes; empty: none.
+	Default string `json:"default,omitempty"`
+	// Exclusive questions are a person's alone.
+	Exclusive bool `json:"exclusive,omitempty"`
+	// Given are the answers this trip has had already, oldest first. A rule or
+	// an assistant may not give the same one twice.
+	Given []Given `json:"given,omitempty"`
+}
+
+// Who can answer, as [Answer.Responder] names them.
+const (
+	RespondedByPolicy    = "policy"
+	RespondedByAssistant = "assistant"
+	RespondedByParent    = "parent"
+	RespondedByUser      = "user"
+	RespondedByDetached  = "detached"
+)
+
+// Given is an answer that was given earlier in the same trip.
+type Given struct {
+	Option    string `json:"option"`
+	Responder string `json:"responder"`
+	Rule      string `json:"rule,omitempty"`
+}
+
+// Option returns the option with that id.
+func (q *Question) Option(id string) (Option, bool) {
+	i := slices.IndexFunc(q.Options, func(o Option) bool { return o.ID == id })
+	if i < 0 {
+		return Option{}, false
+	}
+	return q.Options[i], true
+}
+
+// OptionIDs lists the ids of the options in their order.
+func (q *Question) OptionIDs() []string {
+	ids := make([]string, len(q.Options))
+	for i, o := range q.Options {
+		ids[i] = o.ID
+	}
+	return ids
+}
+
+// Answer is what a responder decided, and why.
+type Answer struct {
+	Option string `json:"option"`
+	// Responder is who answered: policy, assistant, parent, user, detached.
+	Responder string `json:"responder"`
+	Reason    string `json:"reason,omitempty"`
+	// Rule is where the deciding rule stands, as file:line.
+	Rule string `json:"rule,omitempty"`
+	// Guidance is given to the next iteration beside that of the option.
+	Guidance string `json:"guidance,omitempty"`
+	// Person says that a person gave the answer.
+	Person bool `json:"person,omitempty"`
+	// Unlisted is set by a policy that answers accept, pause or cancel to a
+	// question which does not list that option; Option is then the action.
+	Unlisted bool `json:"unlisted,omitempty"`
+}
+
+// unlisted are the answers a policy may give to any guard's question.
+var unlisted = []Action{ActionAccept, ActionPause, ActionCancel}
+
+// Resolve finds the option that the answer takes. It fails when the question
+// does not have it, and when it is review, which only a person can do.
+func (q *Question) Resolve(a Answer) (Option, error) {
+	o, ok := q.Option(a.Option)
+	if !ok && a.Unlisted && slices.Contains(unlisted, Action(a.Option)) {
+		return Option{ID: a.Option, Label: a.Option, Action: Action(a.Option)}, nil
+	}
+	switch {
+	case !ok:
+		return Option{}, fmt.Errorf("%s answered %q; the question has %s", a.Responder, a.Option, strings.Join(q.OptionIDs(), ", "))
+	case o.Action == ActionReview:
+		return Option{}, fmt.Errorf("%s answered %q, which only shows the history", a.Responder, a.Option)
+	case q.Exclusive && !a.Person:
+		return Option{}, fmt.Errorf("%s answered a question that only a person may answer", a.Responder)
+	case !a.Person && slices.Contains(q.Given, Given{a.Option, a.Responder, a.Rule}):
+		return Option{}, fmt.Errorf("%s answered %q a second time within one trip", a.Responder, a.Option)
+	}
+	return o, nil
+}
+
+// Questions makes the question for a trip. The state is read only.
+type Questions interface {
+	Question(*State, Trip) (Question, error)
+}
+
+// Responder answers questions. Respond returns [ErrNoAnswer] when the question
+// is not one it answers, [ErrDeferred] to keep it for later, [ErrInterrupted]
+// when a person interrupted. Any other error is recorded and the next
+// responder is asked. The state is read only.
+type Responder interface {
+	Respond(context.Context, Question, *State) (Answer, error)
+}
+
+// ResponderFunc makes a function a [Responder].
+type ResponderFunc func(context.Context, Question, *State) (Answer, error)
+
+// Respond calls the function.
+func (f ResponderFunc) Respond(ctx context.Context, q Question, s *State) (Answer, error) {
+	return f(ctx, q, s)
+}

@@ -1,0 +1,58 @@
+package looprun
+
+import "context"
+
+// Iteration is what a [Runner] is told about the iteration it is to run.
+type Iteration struct {
+	// Number counts from 1; 0 is the precheck, which runs the check alone.
+	Number int
+	// Limit is the number of iterations allowed so far, or [Off].
+	Limit int
+	// First says that it is the first one since the run started or was resumed:
+	// a command that cannot be started is then not tried again.
+	First bool
+	// Guidance is what the last answer gives this iteration to go by.
+	Guidance string
+	// Last is the last iteration, nil in the first.
+	Last *IterationFinished
+}
+
+// Runner runs one iteration: the work, and the check that judges it.
+//
+// Run returns when everything it started is gone. When the context ends it ends
+// the iteration at once, with the cause it finds in [context.Cause]. An error
+// means that looprun cannot go on; a command that fails is no error but an
+// [IterationFinished] that says so.
+type Runner interface {
+	Run(context.Context, Iteration) (IterationFinished, error)
+}
+
+// Suspender is a [Runner] that can stand still in the middle of an iteration,
+// while a question is asked.
+type Suspender interface {
+	Suspend()
+	Resume()
+}
+
+// Journal keeps the events of a run. Append returns when the event would
+// survive the end of the process; Sync when it would survive a power loss.
+type Journal interface {
+	Append(Event) error
+	Sync() error
+}
+
+// MemoryJournal keeps events in memory. The zero value is ready to use.
+type MemoryJournal struct{ Events []Event }
+
+// Append keeps the event.
+func (j *MemoryJournal) Append(e Event) error {
+	j.Events = append(j.Events, e)
+	return nil
+}
+
+// Sync does nothing.
+func (j *MemoryJournal) Sync() error { return nil }
+
+// Observer is told of every event once it is in the journal, with the state
+// after it. It must not keep the state, nor change it.
+type Observer func(Event, *State)

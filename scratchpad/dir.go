@@ -1,0 +1,167 @@
+package scratchpad
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/atomicfile"
+)
+
+// dirMode is the mode of the directories: for their owner alone.
+const dirMode = 0o700
+
+// StateDirName is where runs are kept.
+const StateDirName = ".looprun"
+
+// ErrLocked is returned when another looprun has the run open.
+var ErrLocked = errors.New("another looprun has this run open")
+
+// StateDir finds the directory for the runs of the folder start: beside the
+// nearest looprun.yaml upwards to the git root, else at the git root, else in
+// start itself.
+func StateDir(start string) string {
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, "looprun.yaml")) || exists(filepath.Join(dir, ".git")) {
+			return filepath.Join(dir, StateDirName)
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Join(start, StateDirName)
+		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// Run is the directory of one run, open for writing and locked.
+type Run struct {
+	ID      string
+	Dir     string
+	Journal *Journal
+	lock    *os.File
+	page    page
+	output  Output
+}
+
+// Create makes the directory of a new run, with an id of the time, and
+// locks it.
+func Create(stateDir string, now time.Time, mode SyncMode) (*Run, error) {
+	if err := prepare(stateDir); err != nil {
+		return nil, fmt.Errorf("the state directory cannot be used: %w; make it writable, or name another with --state-dir", err)
+	}
+	for at := now; ; at = at.Add(idStep) {
+		dir := filepath.Join(stateDir, newID(at))
+		if err := os.Mkdir(dir, dirMode); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("the run directory cannot be made: %w; make the state directory writable, or name another with --state-dir", err)
+		}
+		r, err := create(dir, stateDir, mode)
+		if err != nil {
+			_ = os.RemoveAll(dir) // err says what went wrong
+			return nil, err
+		}
+		return r, nil
+	}
+}
+
+func create(dir, stateDir string, mode SyncMode) (*Run, error) {
+	lock, err := acquire(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, err
+	}
+	r, err := open(dir, mode, 0, lock)
+	if err != nil || mode == SyncOff {
+		return r, err
+	}
+	if err := errors.Join(atomicfile.SyncDir(dir), atomicfile.SyncDir(stateDir)); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// idStep is the least time that makes another id.
+const idStep = time.Second/0x10000 + 1
+
+// newID is the time to the 65,536th of a second: ids sort in the order in which
+// the runs were started.
+func newID(at time.Time) string {
+	return fmt.Sprintf("%s-%04x", at.Format("20060102-150405"), int64(at.Nanosecond())*0x10000/int64(time.Second))
+}
+
+// prepare makes the state directory, unseen by git, and refuses one that
+// somebody else could change.
+func prepare(stateDir string) error {
+	if err := os.MkdirAll(stateDir, dirMode); err != nil {
+		return err
+	}
+	info, err := os.Stat(stateDir)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" { // there modes say nothing
+		return fmt.Errorf("%s can be written by everybody (mode %o)", stateDir, info.Mode().Perm())
+	}
+	ignore := filepath.Join(stateDir, ".gitignore")
+	if exists(ignore) {
+		return nil
+	}
+	return atomicfile.Write(ignore, []byte("*\n"), false)
+}
+
+// Open opens a run to go on with it: it locks the run, replays the journal, and
+// cuts a torn last record off. The tail says how much that was.
+func Open(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
+	lock, err := acquire(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, nil, Tail{}, err
+	}
+	s, tail, err := Load(dir)
+	if err != nil {
+		return nil, nil, tail, errors.Join(err, lock.Close())
+	}
+	r, err := open(dir, mode, tail.Offset, lock)
+	if err != nil {
+		return nil, nil, tail, err
+	}
+	r.Journal.verdict = filepath.Join(dir, resultName)
+	return r, s, tail, nil
+}
+
+func open(dir string, mode SyncMode, offset int64, lock *os.File) (*Run, error) {
+	j, err := openJournal(dir, mode, offset)
+	if err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("the journal cannot be opened: %w", err)
+	}
+	r := &Run{ID: filepath.Base(dir), Dir: dir, Journal: j, lock: lock}
+	r.page.name = r.PageFile()
+	return r, nil
+}
+
+// Close closes the journal and unlocks the run.
+func (r *Run) Close() error {
+	return errors.Join(r.Journal.Close(), r.lock.Close())
+}
+
+// PageFile is the page for people and agents.
+func (r *Run) PageFile() string { return filepath.Join(r.Dir, "scratchpad.md") }
+
+// OutputFile is what an iteration printed; the precheck is 0.
+func OutputFile(dir string, iteration int) string {
+	return filepath.Join(dir, "output", fmt.Sprintf("%04d.log", iteration))
+}
+
+// CheckOutputFile is what the check of an iteration printed.
+func CheckOutputFile(dir string, iteration int) string {
+	return strings.TrimSuffix(OutputFile(dir, iteration), ".log") + ".check.log"
+}

@@ -1,0 +1,222 @@
+package scratchpad
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/atomicfile"
+)
+
+// SyncMode is how the journal reaches the disk. Unless it is off, questions,
+// answers and ends are synced before they are acted on, whatever the mode.
+type SyncMode string
+
+// The sync modes.
+const (
+	SyncOff   SyncMode = "off"   // when the system gets round to it
+	SyncAsync SyncMode = "async" // in the background, within 100 ms: the default
+	SyncEach  SyncMode = "each"  // after each iteration
+)
+
+// syncDelay is how long after a record it is synced in the background. Together
+// with the sync itself that stays within 100 ms.
+const syncDelay = 75 * time.Millisecond
+
+// reserveSize is kept free on the disk for the last record.
+const reserveSize = 64 << 10
+
+// Journal writes a run's events. It implements [looprun.Journal]. After a write
+// or a sync has failed it takes no more events, but for one when the disk was
+// full: the record that says how the run ended.
+type Journal struct {
+	dir  string
+	mode SyncMode
+	f    *os.File
+
+	mu     sync.Mutex
+	offset int64
+	dirty  bool
+	timer  *time.Timer
+	err    error
+	full   bool  // err is a full disk, and the reserve is still there
+	lost   error // of a failed sync: nobody knows what of it is on the disk
+	closed bool
+	// verdict is the result of the run before it was opened again. It goes
+	// with the first event, which makes it untrue.
+	verdict string
+}
+
+// openJournal opens the journal for writing behind its last whole record.
+func openJournal(dir string, mode SyncMode, offset int64) (*Journal, error) {
+	f, err := os.OpenFile(filepath.Join(dir, journalName), os.O_RDWR|os.O_CREATE, atomicfile.Mode)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(offset); err != nil {
+		f.Close()
+		return nil, err
+	}
+	j := &Journal{dir: dir, mode: mode, f: f, offset: offset}
+	if err := keepReserve(j.reserve(), reserveSize); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Journal) reserve() string { return filepath.Join(j.dir, "reserve") }
+
+// Append writes one event with a single write that crosses no page border.
+func (j *Journal) Append(e looprun.Event) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.closed:
+		return errors.New("the journal is closed")
+	case j.full:
+		j.full = false
+		_ = os.Remove(j.reserve()) // if that fails the write will
+	case j.err != nil:
+		return j.err
+	}
+	if err := j.write(e); err != nil {
+		return j.fail(err)
+	}
+	if _, ends := e.Data.(looprun.IterationFinished); ends && j.mode == SyncEach {
+		return j.syncLocked()
+	}
+	if j.mode == SyncAsync && j.timer == nil {
+		j.timer = time.AfterFunc(syncDelay, j.background)
+	}
+	return nil
+}
+
+func (j *Journal) write(e looprun.Event) error {
+	line, detail, err := encode(e)
+	if err != nil {
+		return err
+	}
+	if gone(j.f) {
+		return fmt.Errorf("%s was removed while the run was open: what is written to it is lost", j.f.Name())
+	}
+	if detail != nil {
+		if err := j.writeDetail(e.Seq, detail); err != nil {
+			return err
+		}
+	}
+	if j.verdict != "" {
+		if err := os.Remove(j.verdict); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		j.verdict = ""
+	}
+	used := int(j.offset % pageSize)
+	if used+len(line) > pageSize {
+		line = append(padding(pageSize-used), line...)
+	}
+	if _, err := j.f.WriteAt(line, j.offset); err != nil {
+		// Part of it may be there. If it stays, readers drop it.
+		return errors.Join(err, j.f.Truncate(j.offset))
+	}
+	j.offset += int64(len(line))
+	j.dirty = true
+	return nil
+}
+
+// writeDetail writes what the line refers to, and before the line.
+func (j *Journal) writeDetail(seq int64, detail []byte) error {
+	dir := filepath.Join(j.dir, detailDir)
+	durable := j.mode != SyncOff
+	if err := os.Mkdir(dir, dirMode); err == nil && durable {
+		err = atomicfile.SyncDir(j.dir)
+		if err != nil {
+			return err
+		}
+	} else if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return atomicfile.Write(detailName(j.dir, seq), detail, durable)
+}
+
+// padding are empty lines, which readers skip.
+func padding(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = '\n'
+	}
+	return b
+}
+
+func (j *Journal) fail(err error) error {
+	j.full = j.err == nil && diskFull(err)
+	j.err = err
+	return err
+}
+
+// background syncs what was written since the last sync. The lock is not held
+// meanwhile: an iteration never waits for the disk.
+func (j *Journal) background() {
+	j.mu.Lock()
+	j.timer = nil
+	if j.closed || !j.dirty {
+		j.mu.Unlock()
+		return
+	}
+	j.dirty = false
+	j.mu.Unlock()
+	err := datasync(j.f)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err != nil && !j.closed {
+		j.lose(err) // the next Append or Sync says so
+	}
+}
+
+// lose remembers that a sync failed: a second one would say that all is well.
+func (j *Journal) lose(err error) {
+	j.err, j.lost, j.full = err, err, false
+}
+
+// Sync returns when everything appended so far would survive a power loss.
+func (j *Journal) Sync() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.mode == SyncOff || j.closed {
+		return nil
+	}
+	return j.syncLocked()
+}
+
+func (j *Journal) syncLocked() error {
+	if j.lost != nil {
+		return j.lost
+	}
+	j.dirty = false
+	if err := datasync(j.f); err != nil {
+		j.lose(err)
+		return err
+	}
+	return nil
+}
+
+// Close syncs and closes the journal.
+func (j *Journal) Close() error {
+	err := j.Sync()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	if j.timer != nil {
+		j.timer.Stop()
+	}
+	_ = os.Remove(j.reserve())
+	return errors.Join(err, j.f.Close())
+}

@@ -1,0 +1,164 @@
+package scratchpad
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// Summary is a run as a list shows it.
+type Summary struct {
+	ID         string         `json:"id"`
+	Dir        string         `json:"dir"`
+	Name       string         `json:"name,omitempty"`
+	Command    []string       `json:"command"`
+	Status     looprun.Status `json:"status"`
+	Guard      string         `json:"guard,omitempty"`
+	ExitCode   int            `json:"exit_code"`
+	Iterations int            `json:"iterations"`
+	Started    time.Time      `json:"started"`
+	Runtime    float64        `json:"runtime_seconds"`
+	Signature  string         `json:"signature,omitempty"`
+	// Problem says why the run cannot be read; the rest is then empty.
+	Problem string `json:"problem,omitempty"`
+}
+
+// IDs lists the runs of a state directory, the latest first. A directory that
+// is not there has none.
+func IDs(stateDir string) ([]string, error) {
+	entries, err := os.ReadDir(stateDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the state directory cannot be read: %w", err)
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() && isID(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	slices.Sort(ids)
+	slices.Reverse(ids)
+	return ids, nil
+}
+
+// isID reports whether the name is formed like 20060102-150405-3f9a.
+func isID(name string) bool {
+	const form = "dddddddd-dddddd-xxxx"
+	if len(name) != len(form) {
+		return false
+	}
+	for i, c := range []byte(name) {
+		digit := c >= '0' && c <= '9'
+		switch form[i] {
+		case '-':
+			if c != '-' {
+				return false
+			}
+		case 'd':
+			if !digit {
+				return false
+			}
+		case 'x':
+			if !digit && (c < 'a' || c > 'f') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Find finds a run by its id, by a part of it that only one has, or, for an
+// empty text, the latest. It returns the run's directory.
+func Find(stateDir, text string) (string, error) {
+	ids, err := IDs(stateDir)
+	if err != nil {
+		return "", err
+	}
+	if text == "" {
+		if len(ids) == 0 {
+			return "", fmt.Errorf("there are no runs in %s", stateDir)
+		}
+		return filepath.Join(stateDir, ids[0]), nil
+	}
+	var found []string
+	for _, id := range ids {
+		if id == text {
+			return filepath.Join(stateDir, id), nil
+		}
+		if strings.Contains(id, text) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return filepath.Join(stateDir, found[0]), nil
+	case 0:
+		return "", fmt.Errorf("no run %q in %s; looprun list shows the runs", text, stateDir)
+	}
+	return "", fmt.Errorf("%q fits %d runs: %s; give more of the id", text, len(found), strings.Join(found[:min(5, len(found))], ", "))
+}
+
+// Summarize reads what a list shows of a run.
+func Summarize(dir string) Summary {
+	s := Summary{ID: filepath.Base(dir), Dir: dir}
+	alive := Locked(dir)
+	first, err := firstEvent(dir)
+	if err != nil {
+		s.Problem = err.Error()
+		return s
+	}
+	started, _ := first.Data.(looprun.RunStarted)
+	s.Name, s.Command, s.Started = started.Name, started.Command, first.Time
+	if v, ok := readResult(dir); ok && !alive {
+		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
+		s.Iterations, s.Runtime, s.Signature = v.Iterations, v.RuntimeSeconds, v.Signature
+		return s
+	}
+	state, _, err := Load(dir)
+	if err != nil {
+		s.Problem = err.Error()
+		return s
+	}
+	r := state.Result()
+	s.Status = Standing(state, alive)
+	s.Guard, s.ExitCode = string(r.Guard), r.ExitCode
+	s.Iterations, s.Runtime, s.Signature = r.Iterations, r.RuntimeSeconds, r.Signature
+	return s
+}
+
+// Standing is the status of a run that may still be alive.
+func Standing(s *looprun.State, alive bool) looprun.Status {
+	switch {
+	case alive && s.Question != nil:
+		return looprun.StatusAwaiting
+	case alive:
+		return looprun.StatusRunning
+	case s.Ended:
+		return s.Ending.Status
+	}
+	return looprun.StatusCrashed
+}
+
+func firstEvent(dir string) (looprun.Event, error) {
+	f, err := os.Open(filepath.Join(dir, journalName))
+	if err != nil {
+		return looprun.Event{}, err
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(f, pageSize).ReadSlice('\n')
+	if err != nil {
+		return looprun.Event{}, fmt.Errorf("%s holds no events", f.Name())
+	}
+	return decode(dir, line[:len(line)-1])
+}

@@ -1,0 +1,41 @@
+package scratchpad
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+)
+
+const lockName = "lock"
+
+// acquire takes the lock of a run. It is the system's: it goes when the process
+// does, however it ends, and knows no process ids that could be used again.
+func acquire(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, atomicfile.Mode)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := lock(f)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s cannot be locked: %w", name, err)
+	case !taken:
+		err = fmt.Errorf("%s: %w", filepath.Dir(name), ErrLocked)
+	default:
+		return f, nil
+	}
+	f.Close()
+	return nil, err
+}
+
+// Locked reports whether the run is alive: whether a looprun has it open.
+func Locked(dir string) bool {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return locked(f)
+}

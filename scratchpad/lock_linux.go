@@ -1,0 +1,25 @@
+package scratchpad
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock takes the lock of the open file; false: somebody else has it.
+func lock(f *os.File) (bool, error) {
+	l := unix.Flock_t{Type: unix.F_WRLCK}
+	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &l)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// locked asks without taking it, so that asking disturbs nobody.
+func locked(f *os.File) bool {
+	l := unix.Flock_t{Type: unix.F_WRLCK}
+	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l)
+	return err == nil && l.Type != unix.F_UNLCK
+}

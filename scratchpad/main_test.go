@@ -1,0 +1,159 @@
+package scratchpad
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
+)
+
+// TestMain lets the test binary play the processes that the tests kill.
+func TestMain(m *testing.M) {
+	if role := os.Getenv("SCRATCHPAD_TEST_ROLE"); role != "" {
+		os.Exit(play(role, os.Getenv("SCRATCHPAD_TEST_DIR")))
+	}
+	os.Exit(m.Run())
+}
+
+// day is when the runs of the tests start.
+var day = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+
+// numbered makes events of their data, as a run does.
+func numbered(data ...looprun.Data) []looprun.Event {
+	events := make([]looprun.Event, len(data))
+	for i, d := range data {
+		at := time.Duration(i) * 1234 * time.Millisecond
+		events[i] = looprun.Event{Seq: int64(i + 1), Time: day.Add(at), Elapsed: at, Data: d}
+	}
+	return events
+}
+
+func started() looprun.RunStarted {
+	limits := looprun.DefaultLimits()
+	return looprun.RunStarted{
+		RunID: "20260102-150405-3f9a", Name: "make the tests pass", Command: []string{"./fix.sh", "--all"},
+		Limits: limits, Caps: looprun.DefaultCaps(limits), Version: "v1",
+	}
+}
+
+// failing is iteration n with two failing tests.
+func failing(n int) looprun.IterationFinished {
+	return looprun.IterationFinished{
+		Iteration: n, Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1500,
+		Signature: signature.Signature{
+			Kind: signature.KindTestFail, Label: "test-fail:2-auth,login", Hash: 0xabc + signature.Hash(n), Loose: 7,
+			Facts: []string{"fail:auth", "fail:login"}, Failing: 2, Passed: 3, Total: 5, Checks: []string{"auth", "login"},
+			Errors: []string{"auth_test.go:31: got 401, want 200"},
+		},
+		Excerpt: "--- FAIL: TestLogin (0.02s)\n    auth_test.go:31: got 401, want 200\nFAIL", OutputBytes: 12345,
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// newRun makes a run in an empty state directory.
+func newRun(t testing.TB, mode SyncMode) *Run {
+	t.Helper()
+	r, err := Create(filepath.Join(t.TempDir(), StateDirName), day, mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+// appendAll appends the events and applies them to a state.
+func appendAll(t testing.TB, r *Run, events []looprun.Event) *looprun.State {
+	t.Helper()
+	s := new(looprun.State)
+	for _, e := range events {
+		if err := r.Journal.Append(e); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// written makes a closed run of the events and returns its directory.
+func written(t testing.TB, events []looprun.Event) string {
+	t.Helper()
+	r := newRun(t, SyncOff)
+	appendAll(t, r, events)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return r.Dir
+}
+
+// iterations is a run of n failing iterations.
+func iterations(n int) []looprun.Event {
+	data := []looprun.Data{started()}
+	for i := 1; i <= n; i++ {
+		data = append(data, looprun.IterationStarted{Iteration: i}, failing(i))
+	}
+	return numbered(data...)
+}
+
+// collect replays a run and returns its events as JSON.
+func collect(dir string) (events []string, tail Tail, err error) {
+	tail, err = Replay(dir, func(e looprun.Event) error {
+		events = append(events, asJSON(e))
+		return nil
+	})
+	return events, tail, err
+}
+
+// encoded is the line of an event without its break; its detail file is made.
+func encoded(t testing.TB, dir string, e looprun.Event) []byte {
+	t.Helper()
+	line, detail, err := encode(e)
+	if err == nil && detail != nil {
+		err = (&Journal{dir: dir, mode: SyncOff}).writeDetail(e.Seq, detail)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", e.Data.Type(), err)
+	}
+	if n := len(line); n > pageSize || line[n-1] != '\n' {
+		t.Errorf("%s: a line of %d bytes", e.Data.Type(), n)
+	}
+	return line[:len(line)-1]
+}
+
+func asJSON(v any) string { return string(must(json.Marshal(v))) }
+
+func journalOf(dir string) string { return filepath.Join(dir, journalName) }
+
+func readFile(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func writeFile(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// play is what the helper process does.
+func play(role, _ string) int {
+	fmt.Fprintf(os.Stderr, "no role %q\n", role)
+	return 2
+}

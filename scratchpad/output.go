@@ -1,0 +1,130 @@
+package scratchpad
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/atomicfile"
+)
+
+// How much of an output is kept: its head and its tail.
+const (
+	headSize = 256 << 10
+	tailSize = 768 << 10
+)
+
+// Output keeps what one iteration prints. Files are made with the first byte,
+// so silent commands cost nothing. It is reused from one iteration to the next.
+type Output struct {
+	all, check capped
+}
+
+// Output begins the output of an iteration. It implements [looprun.Output].
+func (r *Run) Output(iteration int) (looprun.Output, error) {
+	o := &r.output
+	o.all.begin(OutputFile(r.Dir, iteration))
+	o.check.begin(CheckOutputFile(r.Dir, iteration))
+	return o, nil
+}
+
+// Write keeps what the iteration printed.
+func (o *Output) Write(b []byte) (int, error) { return o.all.Write(b) }
+
+// Check keeps what its check printed.
+func (o *Output) Check() io.Writer { return &o.check }
+
+// Close writes the tails.
+func (o *Output) Close() error { return errors.Join(o.all.close(), o.check.close()) }
+
+// capped is a file with the head of what is written and, once it is closed, the
+// tail; in between stands a line that says how much is missing.
+type capped struct {
+	name    string
+	f       *os.File
+	written int64
+	ring    []byte // the last tailSize bytes behind the head, once there are any
+	over    int64  // bytes behind the head
+}
+
+func (c *capped) begin(name string) {
+	c.name, c.f, c.written, c.over = name, nil, 0, 0
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	n := len(b)
+	if n == 0 {
+		return 0, nil
+	}
+	if c.f == nil {
+		if err := c.open(); err != nil {
+			return 0, err
+		}
+	}
+	if room := headSize - c.written; room > 0 {
+		head := b[:min(int64(len(b)), room)]
+		if _, err := c.f.Write(head); err != nil {
+			return 0, err
+		}
+		c.written += int64(len(head))
+		b = b[len(head):]
+	}
+	c.keep(b)
+	return n, nil
+}
+
+// open makes the file, in place of one that a crash left from the same iteration.
+func (c *capped) open() (err error) {
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	c.f, err = os.OpenFile(c.name, flags, atomicfile.Mode)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(c.name), dirMode); err == nil {
+			c.f, err = os.OpenFile(c.name, flags, atomicfile.Mode)
+		}
+	}
+	return err
+}
+
+func (c *capped) keep(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	if c.ring == nil {
+		c.ring = make([]byte, tailSize)
+	}
+	if skip := len(b) - tailSize; skip > 0 {
+		c.over += int64(skip)
+		b = b[skip:]
+	}
+	for len(b) > 0 {
+		n := copy(c.ring[c.over%tailSize:], b)
+		c.over += int64(n)
+		b = b[n:]
+	}
+}
+
+func (c *capped) close() error {
+	if c.f == nil {
+		return nil
+	}
+	var err error
+	if left := c.over - tailSize; left > 0 {
+		_, err = fmt.Fprintf(c.f, "\n[looprun left out %d bytes here]\n", left)
+		at := c.over % tailSize
+		err = errors.Join(err, c.write(c.ring[at:]), c.write(c.ring[:at]))
+	} else if c.over > 0 {
+		err = c.write(c.ring[:c.over])
+	}
+	err = errors.Join(err, c.f.Close())
+	c.f = nil
+	return err
+}
+
+func (c *capped) write(b []byte) error {
+	_, err := c.f.Write(b)
+	return err
+}

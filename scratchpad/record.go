@@ -1,0 +1,185 @@
+package scratchpad
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun"
+)
+
+// A record is one line of the journal. It is at most a page long and crosses no
+// page border: an append that stays within a page was never seen torn.
+const (
+	pageSize = 4096
+	sumField = `,"sum":"`
+	sumEnd   = `"}`
+	// sumSize is what seal adds: the sum takes the place of the brace, which
+	// comes back with a line break.
+	sumSize = len(sumField) + 16 + len(sumEnd)
+)
+
+var errSum = errors.New("its check sum is wrong")
+
+// header are the fields that never move to a detail file.
+var header = []string{"seq", "time", "type", "elapsed_ms"}
+
+// seal turns a JSON object into a line with its check sum.
+func seal(object []byte) []byte {
+	body := object[:len(object)-1] // without the brace
+	line := append(body, sumField...)
+	line = appendHash(line, xxhash.Sum64(body))
+	return append(line, sumEnd+"\n"...)
+}
+
+func appendHash(b []byte, h uint64) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, digits[h>>shift&15])
+	}
+	return b
+}
+
+// unseal checks a line without its line break and returns the object.
+func unseal(line []byte) ([]byte, error) {
+	n := len(line) - sumSize
+	if n < 1 {
+		return nil, errSum
+	}
+	end := append(make([]byte, 0, sumSize), sumField...)
+	end = append(appendHash(end, xxhash.Sum64(line[:n])), sumEnd...)
+	if !bytes.Equal(line[n:], end) {
+		return nil, errSum
+	}
+	return append(line[:n:n], '}'), nil
+}
+
+// encode makes the line of an event and, when not all of it fits, what has to be
+// in its detail file before the line is written.
+func encode(e looprun.Event) (line, detail []byte, err error) {
+	object, err := e.MarshalJSON()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(object)+sumSize <= pageSize {
+		return seal(object), nil, nil
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return nil, nil, err
+	}
+	return split(e.Seq, fields)
+}
+
+// split moves fields to the detail file, the largest before the others, until
+// the rest fits.
+func split(seq int64, fields map[string]json.RawMessage) (line, detail []byte, err error) {
+	var names []string
+	for name := range fields {
+		if !slices.Contains(header, name) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(len(fields[b])-len(fields[a]), strings.Compare(a, b))
+	})
+	moved := map[string]json.RawMessage{}
+	for i, name := range names {
+		moved[name] = fields[name]
+		delete(fields, name)
+		if detail, err = json.Marshal(moved); err != nil {
+			return nil, nil, err
+		}
+		fields["detail"], _ = json.Marshal(names[:i+1])
+		fields["detail_sum"] = fmt.Appendf(nil, "%q", appendHash(nil, xxhash.Sum64(detail)))
+		if object := join(fields); len(object)+sumSize <= pageSize {
+			return seal(object), detail, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("event %d is too large even without its details", seq)
+}
+
+const detailDir = "detail"
+
+func detailName(dir string, seq int64) string {
+	return filepath.Join(dir, detailDir, strconv.FormatInt(seq, 10)+".json")
+}
+
+// join writes the fields as one object, the header first.
+func join(fields map[string]json.RawMessage) []byte {
+	var rest []string
+	for name := range fields {
+		if !slices.Contains(header, name) {
+			rest = append(rest, name)
+		}
+	}
+	slices.Sort(rest)
+	object := []byte{'{'}
+	for _, name := range append(slices.Clone(header), rest...) {
+		if len(object) > 1 {
+			object = append(object, ',')
+		}
+		object = strconv.AppendQuote(object, name)
+		object = append(object, ':')
+		object = append(object, fields[name]...)
+	}
+	return append(object, '}')
+}
+
+// decode reads a line without its line break.
+func decode(dir string, line []byte) (looprun.Event, error) {
+	var e looprun.Event
+	object, err := unseal(line)
+	if err != nil {
+		return e, err
+	}
+	if bytes.Contains(object, []byte(`"detail_sum":`)) {
+		if object, err = merge(dir, object); err != nil {
+			return e, err
+		}
+	}
+	err = json.Unmarshal(object, &e)
+	return e, err
+}
+
+// merge puts the fields of the detail file back, if there is one: a field of the
+// event may hold the same name further down.
+func merge(dir string, object []byte) ([]byte, error) {
+	var head struct {
+		Seq       int64  `json:"seq"`
+		DetailSum string `json:"detail_sum"`
+	}
+	fields, moved := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if err := errors.Join(json.Unmarshal(object, &head), json.Unmarshal(object, &fields)); err != nil {
+		return nil, err
+	}
+	if head.DetailSum == "" {
+		return object, nil
+	}
+	name := detailName(dir, head.Seq)
+	detail, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("its detail file is missing: %w", err)
+	}
+	if string(appendHash(nil, xxhash.Sum64(detail))) != head.DetailSum {
+		return nil, fmt.Errorf("its detail file %s was changed", name)
+	}
+	if err := json.Unmarshal(detail, &moved); err != nil {
+		return nil, fmt.Errorf("its detail file %s: %w", name, err)
+	}
+	delete(fields, "detail")
+	delete(fields, "detail_sum")
+	for name, value := range moved {
+		fields[name] = value
+	}
+	return join(fields), nil
+}

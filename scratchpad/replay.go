@@ -1,0 +1,125 @@
+package scratchpad
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/looprun/looprun"
+)
+
+const journalName = "journal.jsonl"
+
+// ErrDamaged is returned when a journal is broken before its end: nothing after
+// that line can be trusted, and nothing is dropped without being asked.
+var ErrDamaged = errors.New("the journal is damaged")
+
+// Tail says where a journal ends.
+type Tail struct {
+	Offset int64 // behind the last whole record
+	Events int64
+	// Cut is how many bytes follow that are no whole record: what was being
+	// written when looprun was killed. Zero when there are none.
+	Cut int64
+}
+
+// Replay reads a journal and calls f for each event, in order. A torn last
+// record is left out and said in the tail; anything else that is wrong is an
+// error with the line: [ErrDamaged], or [looprun.ErrUnknownEvent] for a journal
+// of a newer looprun. Memory does not grow with the journal.
+func Replay(dir string, f func(looprun.Event) error) (Tail, error) {
+	file, err := os.Open(filepath.Join(dir, journalName))
+	if err != nil {
+		return Tail{}, err
+	}
+	defer file.Close()
+	return replay(dir, file, f)
+}
+
+func replay(dir string, file io.Reader, f func(looprun.Event) error) (Tail, error) {
+	p := player{dir: dir, f: f, line: 1}
+	r := bufio.NewReaderSize(file, 64<<10)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return p.tail, err
+		}
+		if err := p.play(line, err == nil); err != nil {
+			return p.tail, err
+		}
+		if err == io.EOF {
+			if p.broken != nil {
+				p.tail.Cut = p.offset - p.tail.Offset
+			}
+			return p.tail, nil
+		}
+	}
+}
+
+// player goes through the lines of a journal.
+type player struct {
+	dir    string
+	f      func(looprun.Event) error
+	line   int   // the number of the next line
+	offset int64 // where it begins
+	tail   Tail
+	broken error // of a line before: nothing but NULs and padding may follow
+}
+
+// play takes a line, or, without its end, the last one or a part of one that
+// is too long. It keeps nothing of it.
+func (p *player) play(line []byte, ended bool) error {
+	number := p.line
+	p.offset += int64(len(line))
+	if ended {
+		p.line++
+		line = line[:len(line)-1]
+	}
+	switch {
+	case len(line) == 0:
+		return nil
+	case p.broken != nil && len(bytes.Trim(line, "\x00")) == 0:
+		return nil
+	case p.broken != nil:
+		return p.broken
+	case !ended:
+		p.broken = damaged(p.dir, number, errors.New("it has no end"))
+		return nil
+	}
+	e, err := decode(p.dir, line)
+	switch {
+	case errors.Is(err, errSum):
+		p.broken = damaged(p.dir, number, err)
+		return nil
+	case errors.Is(err, looprun.ErrUnknownEvent):
+		return fmt.Errorf("%s:%d: %w; it was written by a newer looprun: use that one", filepath.Join(p.dir, journalName), number, err)
+	case err == nil && e.Seq != p.tail.Events+1:
+		err = fmt.Errorf("event %d follows %d", e.Seq, p.tail.Events)
+	case err == nil:
+		err = p.f(e)
+	}
+	if err != nil {
+		return damaged(p.dir, number, err)
+	}
+	p.tail.Offset, p.tail.Events = p.offset, e.Seq
+	return nil
+}
+
+func damaged(dir string, line int, why error) error {
+	return fmt.Errorf("%s:%d: %w: %w; the lines before it are good: keep a copy, cut the file there, and looprun resume goes on from them",
+		filepath.Join(dir, journalName), line, ErrDamaged, why)
+}
+
+// Load replays a run's journal into a state.
+func Load(dir string) (*looprun.State, Tail, error) {
+	s := new(looprun.State)
+	tail, err := Replay(dir, s.Apply)
+	if err == nil && s.Seq == 0 {
+		err = fmt.Errorf("%s holds no events: the run was killed before it started; remove its directory", filepath.Join(dir, journalName))
+	}
+	return s, tail, err
+}

@@ -1,0 +1,43 @@
+package scratchpad
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// datasync makes the content of the file survive a power loss. The file may be
+// closed meanwhile.
+func datasync(f *os.File) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var serr error
+	err = c.Control(func(fd uintptr) {
+		for serr = unix.EINTR; serr == unix.EINTR; {
+			serr = unix.Fdatasync(int(fd))
+		}
+	})
+	if err == nil && serr != nil {
+		err = &os.PathError{Op: "sync", Path: f.Name(), Err: serr}
+	}
+	return err
+}
+
+// keepReserve occupies disk space under that name.
+func keepReserve(name string, size int64) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+		return writeReserve(f, size)
+	}
+	if err != nil {
+		return &os.PathError{Op: "allocate", Path: name, Err: err}
+	}
+	return nil
+}

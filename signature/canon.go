@@ -1,0 +1,223 @@
+package signature
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// conclude makes the signature from what was found.
+func (s *Signer) conclude(exitCode int) Signature {
+	sig := Signature{Failing: s.counts.failing(), Passed: s.counts.passed(), Total: s.counts.total()}
+	chosen := s.choose()
+	strict, loose := make([]string, 0, len(chosen)+2), make([]string, 0, len(chosen)+2)
+	for _, f := range chosen {
+		line := factNames[f.kind] + " " + f.text
+		if len(f.places) > 1 {
+			line += fmt.Sprintf(" ×%d", len(f.places))
+		}
+		strict = append(strict, line)
+		loose = append(loose, factNames[f.kind]+" "+f.loose)
+	}
+	named := s.named(chosen)
+	if sig.Failing > named && named >= 0 {
+		strict = append(strict, fmt.Sprintf("count failing %d", sig.Failing))
+	}
+	if len(chosen) == 0 {
+		fs, fl := s.lines.hashes()
+		for _, h := range fs {
+			strict = append(strict, fmt.Sprintf("line %016x", h))
+		}
+		for _, h := range fl {
+			loose = append(loose, fmt.Sprintf("line %016x", h))
+		}
+	}
+	exit := fmt.Sprintf("exit %d", exitCode)
+	strict, loose = append(strict, exit), append(loose, exit)
+	sig.Hash, sig.Loose = digest(strict), digest(loose)
+	s.describe(&sig, chosen)
+	sig.Label = s.label(&sig, chosen, exitCode)
+	if len(chosen) == 0 {
+		strict = append(s.tailFacts(), exit)
+	}
+	sig.Facts = bounded(strict, MaxFacts)
+	return sig
+}
+
+// choose picks the facts that decide: the most telling that there are.
+func (s *Signer) choose() []*fact {
+	strong := s.facts.ofKind(factCheck, factSuite, factDiag, factError, factDetail)
+	checks, findings, errors := 0, 0, 0
+	for _, f := range strong {
+		switch f.kind {
+		case factCheck, factSuite:
+			checks++
+		case factDiag:
+			findings++
+		case factError:
+			errors++
+		}
+	}
+	switch {
+	case checks+findings > 0:
+		return withoutEchoes(strong)
+	case errors > 0:
+		return append(strong, s.facts.ofKind(factStep)...)
+	}
+	if warn := s.facts.ofKind(factWarn); len(warn) > 0 {
+		return warn
+	}
+	return s.facts.ofKind(factWeak, factLog, factStep)
+}
+
+// withoutEchoes drops the check names that repeat the end of a longer one.
+func withoutEchoes(fs []*fact) []*fact {
+	out := fs[:0:0]
+	for _, f := range fs {
+		if f.kind == factCheck && slices.ContainsFunc(fs, func(g *fact) bool {
+			return g.kind == factCheck && len(g.text) > len(f.text)+1 && strings.HasSuffix(g.text, f.text) && !word(g.text[len(g.text)-len(f.text)-1])
+		}) {
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// named counts the failing checks or findings that are known one by one.
+func (s *Signer) named(fs []*fact) int {
+	checks, findings := 0, 0
+	for _, f := range fs {
+		switch f.kind {
+		case factCheck:
+			checks++
+		case factDiag:
+			findings += max(1, len(f.places))
+		}
+	}
+	return max(checks, findings)
+}
+
+func digest(lines []string) Hash {
+	slices.Sort(lines)
+	d := xxhash.New()
+	prev := ""
+	for _, l := range lines {
+		if l == prev {
+			continue
+		}
+		prev = l
+		d.WriteString(l)
+		d.WriteString("\n")
+	}
+	if h := Hash(d.Sum64()); h != 0 {
+		return h
+	}
+	return 1
+}
+
+func bounded(lines []string, n int) []string {
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	if len(lines) > n {
+		lines = lines[:n]
+	}
+	return lines
+}
+
+// describe fills in kind, checks, errors and counts.
+func (s *Signer) describe(sig *Signature, fs []*fact) {
+	var checks, suites []string
+	findings, lint := 0, 0
+	hasError := false
+	for _, f := range fs {
+		switch f.kind {
+		case factCheck:
+			checks = append(checks, f.text)
+		case factSuite:
+			suites = append(suites, f.text)
+		case factDiag, factWarn:
+			findings += max(1, len(f.places))
+			if f.rule == "diag-table" || f.rule == "diag-table-warning" || f.rule == "diag-plain" && f.name != "" || strings.HasSuffix(f.text, "]") && !strings.Contains(f.text, "[-W") {
+				lint++
+			}
+		case factError, factWeak, factLog, factStep:
+			hasError = true
+		}
+	}
+	if len(checks) == 0 && findings == 0 {
+		checks = suites
+	}
+	leaves := withoutParents(checks)
+	switch {
+	case len(checks) > 0 || findings == 0 && s.counts.failed > 1:
+		sig.Kind = KindTestFail
+		if sig.Failing <= 0 {
+			sig.Failing = len(leaves)
+		}
+	case findings > 0 && lint*2 >= len(fs):
+		sig.Kind, sig.Failing = KindLintFail, max(findings, sig.Failing)
+	case findings > 0:
+		sig.Kind, sig.Failing = KindBuildFail, max(findings, sig.Failing)
+	case hasError:
+		sig.Kind = KindError
+	case s.lines.empty():
+		sig.Kind = KindSilent
+	default:
+		sig.Kind = KindOutput
+	}
+	sig.Checks = bounded(leaves, MaxChecks)
+	sig.Errors = s.errorLines(fs)
+}
+
+// withoutParents drops names that are only the group of another one: TestLogin
+// where TestLogin/alice fails too.
+func withoutParents(names []string) []string {
+	out := make([]string, 0, len(names))
+	for _, n := range names {
+		if !slices.ContainsFunc(names, func(m string) bool { return len(m) > len(n) && strings.HasPrefix(m, n) && m[len(n)] == '/' }) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// errorLines picks up to three lines for people, in the order of the output.
+func (s *Signer) errorLines(fs []*fact) []string {
+	var from []*fact
+	for _, f := range fs {
+		if f.kind == factError || f.kind == factDiag || f.kind == factLog || f.kind == factWarn || f.kind == factWeak {
+			from = append(from, f)
+		}
+	}
+	slices.SortFunc(from, func(a, b *fact) int { return a.seq - b.seq })
+	var out []string
+	for _, f := range from {
+		if line := printable(f.raw, 200); line != "" && !slices.Contains(out, line) {
+			if out = append(out, line); len(out) == MaxErrors {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// tailFacts are the last masked lines, for an output in which no fact was found.
+func (s *Signer) tailFacts() []string {
+	var out []string
+	for _, c := range []*channel{&s.out, &s.err} {
+		lines := strings.Split(string(c.lastText()), "\n")
+		if len(lines) > 12 {
+			lines = lines[len(lines)-12:]
+		}
+		for _, l := range lines {
+			b := trim(c.clean.clean([]byte(strings.TrimSuffix(l, "\r"))))
+			if len(b) > 0 {
+				out = append(out, "line "+printable(string(s.sc.text(nil, b, false)), maxText))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package signature
+
+import "bytes"
+
+// captureEnd has, for the captures with a shape of their own, what finds their end:
+// it returns where a match at i ends, or i for none.
+var captureEnd = [capEnd]func(b []byte, i int) int{
+	capPos: digitsFrom, capCol: digitsFrom, capN: numberEnd, capSev: severityEnd, capWarn: warningEnd, capInfo: infoEnd, capCode: codeEnd, capRule: ruleEnd,
+	capKind: kindEnd, capWord: wordEnd, capTool: toolEnd, capKey: keyEnd, capBad: badEnd, capStatus: statusEnd, capGood: goodEnd, capCount: countEnd,
+}
+
+func numberEnd(b []byte, i int) int {
+	e := digitsFrom(b, i)
+	for e > i && (at(b, e) == ',' || at(b, e) == '.') && digit(at(b, e+1)) {
+		e = digitsFrom(b, e+1)
+	}
+	return e
+}
+
+// oneOf returns the end of the longest listed word at i that is not followed by a
+// letter. Words are lower case, the text may be in any.
+func oneOf(b []byte, i int, words []string) int {
+	best := i
+	for _, w := range words {
+		e := i + len(w)
+		if e > len(b) || e <= best || letter(at(b, e)) || at(b, e) == '-' {
+			continue
+		}
+		ok := true
+		for k := 0; k < len(w); k++ {
+			if lower(b[i+k]) != w[k] {
+				ok = false
+				break
+			}
+		}
+		if ok {
+			best = e
+		}
+	}
+	return best
+}
+
+func severityEnd(b []byte, i int) int {
+	return oneOf(b, i, []string{"error", "fatal error", "fatal", "err", "critical", "catastrophic error", "syntax error", "internal compiler error", "failure"})
+}
+
+func warningEnd(b []byte, i int) int {
+	return oneOf(b, i, []string{"warning", "warn", "style", "convention", "refactor", "performance", "portability"})
+}
+
+func infoEnd(b []byte, i int) int {
+	return oneOf(b, i, []string{"note", "info", "information", "hint", "help", "remark", "message", "debug"})
+}
+
+// codeEnd finds the code of a finding: E501, TS2322, no-undef, SA4006, GHC-88464,
+// gosec/G101. It has a digit or a dash, or is a lower-case word.
+func codeEnd(b []byte, i int) int {
+	if !letter(at(b, i)) && at(b, i) != '@' {
+		return i
+	}
+	e := i
+	for e < len(b) && (word(b[e]) || b[e] == '-' || b[e] == '/' || b[e] == '.' || b[e] == '@' || b[e] == ':' && e+1 < len(b) && word(b[e+1])) {
+		e++
+	}
+	for e > i && !word(b[e-1]) {
+		e--
+	}
+	if e-i < 2 {
+		return i
+	}
+	return e
+}
+
+// ruleEnd finds the code of a rule in its strictest form: one to six capitals and
+// two to six digits.
+func ruleEnd(b []byte, i int) int {
+	e := i
+	for e < len(b) && b[e]-'A' < 26 {
+		e++
+	}
+	if e == i || e > i+6 {
+		return i
+	}
+	if at(b, e) == '-' {
+		e++
+	}
+	n := digitsFrom(b, e)
+	if n < e+2 || n > e+6 || word(at(b, n)) {
+		return i
+	}
+	return n
+}
+
+// kindEnd finds the name of a kind of error: a possibly qualified identifier that
+// ends in Error, Exception and the like.
+func kindEnd(b []byte, i int) int {
+	if c := at(b, i); !letter(c) && c != '_' {
+		return i
+	}
+	e := i
+	for e < len(b) && (word(b[e]) || b[e] == '.' || b[e] == '$' || b[e] == '\\' || b[e] == ':' && at(b, e+1) == ':' && word(at(b, e+2)) || b[e] == ':' && e > i && b[e-1] == ':') {
+		e++
+	}
+	for e > i && b[e-1] == '.' {
+		e--
+	}
+	w := b[i:e]
+	for _, suffix := range [...]string{"Error", "Exception", "Failure", "Panic", "Fault", "Interrupt", "Exit", "Warning", "Failed", "Timeout", "NotFound", "Violation"} {
+		if len(w) > len(suffix)+1 && bytes.HasSuffix(w, []byte(suffix)) {
+			return e
+		}
+	}
+	if n := bytes.LastIndexByte(w, '.'); n >= 0 {
+		w = w[n+1:]
+	}
+	if n := bytes.LastIndexByte(w, ':'); n >= 0 {
+		w = w[n+1:]
+	}
+	if s := string(w); s == "Errno" || s == "StopIteration" || s == "Exception" || s == "ENOENT" || s == "EACCES" {
+		return e
+	}
+	if bytes.Contains(b[i:e], []byte("::Errno::")) || bytes.HasPrefix(b[i:e], []byte("Errno::")) {
+		return e
+	}
+	return i
+}
+
+func wordEnd(b []byte, i int) int {
+	for i < len(b) && (word(b[i]) || b[i] == '-') {
+		i++
+	}
+	return i
+}
+
+// toolEnd finds the name of a program, perhaps with its pid or exit code.
+func toolEnd(b []byte, i int) int {
+	if c := at(b, i); !word(c) && c != '.' && c != '/' && c != '@' && c != '-' {
+		return i
+	}
+	e := i
+	for e < len(b) && (word(b[e]) || b[e] == '-' || b[e] == '.' || b[e] == '/' || b[e] == '+' || b[e] == '@') {
+		e++
+	}
+	if at(b, e) == '[' {
+		if n := digitsFrom(b, e+1); at(b, n) == ']' {
+			e = n + 1
+		}
+	}
+	return e
+}
+
+// keyEnd finds a word that announces a value that failed to be as wanted.
+func keyEnd(b []byte, i int) int {
+	return oneOf(b, i, []string{"expected", "actual", "received", "got", "want", "wanted", "found", "left", "right", "symbol", "location", "required",
+		"reason", "cause", "value", "expecting", "provided", "message", "error", "operator", "code", "name", "stdout", "stderr", "actually", "failuretype", "which is", "to equal", "to be"})
+}
+
+// badEnd finds a verdict that something is not as it should be.
+func badEnd(b []byte, i int) int {
+	return oneOf(b, i, []string{"failed", "fail", "bad", "ko", "nok", "not ok", "broken", "wrong", "mismatch", "unhealthy", "unreachable", "degraded", "crashed", "not ready", "incorrect", "down"})
+}
+
+// statusEnd finds how a test that did not pass ended.
+func statusEnd(b []byte, i int) int {
+	return oneOf(b, i, []string{"failed", "segfault", "timeout", "not run", "illegal", "subprocess aborted", "subprocess killed", "bad_command", "numerical", "other_fault", "interrupt", "disabled", "sigsegv", "sigabrt", "error"})
+}
+
+// goodEnd finds a verdict that something is as it should be.
+func goodEnd(b []byte, i int) int {
+	return oneOf(b, i, []string{"ok", "okay", "good", "passed", "pass", "success", "succeeded", "successful", "healthy", "up", "ready", "fine", "done", "valid", "reachable", "up to date", "unchanged", "correct"})
+}
+
+// countEnd finds "3 failed": a number and a word that counts checks.
+func countEnd(b []byte, i int) int {
+	n := digitsFrom(b, i)
+	if n == i || at(b, n) != ' ' {
+		return i
+	}
+	e := n + 1
+	for e < len(b) && letter(b[e]) {
+		e++
+	}
+	if countWord(b[n+1:e]) == countOther {
+		return i
+	}
+	return e
+}
+
+func fileByte(c byte) bool {
+	switch c {
+	case ' ', '\t', '"', '\'', '`', '<', '>', '|', ',', ';', '=', '{', '}', '*', '?':
+		return false
+	}
+	return c >= 0x21
+}
+
+// fileName says whether a text reads as the name of a file or module.
+func fileName(b []byte) bool {
+	if len(b) == 0 || len(b) > 300 {
+		return false
+	}
+	letters := false
+	for i, c := range b {
+		if !fileByte(c) {
+			return false
+		}
+		if c == ':' && !(i == 1 && letter(b[0])) && !bytes.HasPrefix(b, []byte("node:")) && !bytes.HasPrefix(b, []byte("file:")) {
+			return false
+		}
+		letters = letters || letter(c) || c >= 0x80
+	}
+	return letters && b[0] != '(' && b[0] != '[' && b[0] != '-'
+}
+
+// sourceFile says whether a text is the name of a file with an extension.
+func sourceFile(b []byte) bool {
+	if !fileName(b) || bytes.IndexByte(b, '(') >= 0 {
+		return false
+	}
+	dot := bytes.LastIndexByte(b, '.')
+	if dot <= 0 || dot+1 >= len(b) || len(b)-dot > 8 || !letter(b[dot+1]) {
+		return false
+	}
+	return bytes.IndexByte(b[dot:], '/') < 0
+}

@@ -1,0 +1,70 @@
+package signature
+
+// The byte classes that token recognition needs, one table look-up a byte.
+const (
+	isDigit byte = 1 << iota
+	isHex        // a-f, A-F (digits have isDigit)
+	isAlpha      // every ASCII letter, the hex ones too
+	isUnder      // _
+	isPathByte
+	isBreak // ends a path
+)
+
+const (
+	wordMask  = isDigit | isAlpha | isUnder
+	alnumMask = isDigit | isAlpha
+)
+
+// classOf gives the classes of a byte. It is filled from constants at compile
+// time, nothing runs when the program starts.
+var classOf = [256]byte{
+	'0': isDigit | isPathByte, '1': isDigit | isPathByte, '2': isDigit | isPathByte, '3': isDigit | isPathByte,
+	'4': isDigit | isPathByte, '5': isDigit | isPathByte, '6': isDigit | isPathByte, '7': isDigit | isPathByte,
+	'8': isDigit | isPathByte, '9': isDigit | isPathByte,
+	'a': hexAlpha, 'b': hexAlpha, 'c': hexAlpha, 'd': hexAlpha, 'e': hexAlpha, 'f': hexAlpha,
+	'A': hexAlpha, 'B': hexAlpha, 'C': hexAlpha, 'D': hexAlpha, 'E': hexAlpha, 'F': hexAlpha,
+	'g': alpha, 'h': alpha, 'i': alpha, 'j': alpha, 'k': alpha, 'l': alpha, 'm': alpha, 'n': alpha, 'o': alpha,
+	'p': alpha, 'q': alpha, 'r': alpha, 's': alpha, 't': alpha, 'u': alpha, 'v': alpha, 'w': alpha, 'x': alpha,
+	'y': alpha, 'z': alpha,
+	'G': alpha, 'H': alpha, 'I': alpha, 'J': alpha, 'K': alpha, 'L': alpha, 'M': alpha, 'N': alpha, 'O': alpha,
+	'P': alpha, 'Q': alpha, 'R': alpha, 'S': alpha, 'T': alpha, 'U': alpha, 'V': alpha, 'W': alpha, 'X': alpha,
+	'Y': alpha, 'Z': alpha,
+	'_': isUnder | isPathByte,
+	'-': isPathByte, '.': isPathByte, '~': isPathByte, '/': isPathByte, '+': isPathByte, '@': isPathByte, '%': isPathByte,
+	'*': isPathByte, '\\': isPathByte, ':': isPathByte, ']': isPathByte, '}': isPathByte, '<': isBreak, '>': isBreak,
+	' ': isBreak, '\t': isBreak, '"': isBreak, '\'': isBreak, '`': isBreak, ',': isBreak, ';': isBreak, '(': isBreak,
+	')': isBreak | isPathByte, '|': isBreak,
+}
+
+const (
+	alpha    = isAlpha | isPathByte
+	hexAlpha = isAlpha | isHex | isPathByte
+)
+
+func digit(c byte) bool { return c-'0' < 10 }
+func word(c byte) bool  { return classOf[c]&wordMask != 0 }
+func letter(c byte) bool {
+	return classOf[c]&isAlpha != 0
+}
+func lower(c byte) byte {
+	if c-'A' < 26 {
+		return c | 0x20
+	}
+	return c
+}
+
+// digitsFrom returns the end of the run of digits that starts at i.
+func digitsFrom(b []byte, i int) int {
+	for i < len(b) && digit(b[i]) {
+		i++
+	}
+	return i
+}
+
+// at returns b[i], or 0 outside of b.
+func at(b []byte, i int) byte {
+	if uint(i) < uint(len(b)) {
+		return b[i]
+	}
+	return 0
+}

@@ -1,0 +1,184 @@
+package signature
+
+// counts are what an output said about how many checks there were; each is the
+// number plus one, so that zero means unknown.
+type counts struct{ failed, errored, pass, all int }
+
+type countClass byte
+
+const (
+	countOther countClass = iota
+	countFailed
+	countErrored
+	countPassed
+	countTotal
+	countNeutral // skipped, warnings: known, of no interest
+)
+
+// countWord says what a word counts.
+func countWord(w []byte) countClass {
+	if len(w) > 12 {
+		return countOther
+	}
+	var low [12]byte
+	for i, c := range w {
+		low[i] = lower(c)
+	}
+	switch string(low[:len(w)]) {
+	case "failed", "failures", "failure", "failing", "fail", "fails":
+		return countFailed
+	case "errors", "error", "errored", "broken", "problems", "problem", "issues", "issue", "findings", "violations", "offenses":
+		return countErrored
+	case "passed", "passing", "pass", "passes", "succeeded", "ok", "successes", "success", "successful":
+		return countPassed
+	case "tests", "test", "total", "checks", "examples", "specs", "runs", "run", "cases", "scenarios", "assertions", "steps":
+		return countTotal
+	case "skipped", "pending", "todo", "ignored", "warnings", "warning", "files", "xfailed", "xpassed", "deselected", "cancelled", "skips", "omissions", "pendings", "notifications", "suites", "hooks":
+		return countNeutral
+	}
+	return countOther
+}
+
+// read takes the counts out of a line that has some: "3 failed, 5 passed",
+// "Failures: 3", "failed=3", "3 of 8 checks failed", "# fail 3".
+func (c *counts) read(b []byte) {
+	if skipCounts(b) {
+		return
+	}
+	var lineAll, lineFail, lineErr, linePass int
+	note := func(n int, cl countClass) {
+		switch cl {
+		case countFailed:
+			lineFail = max(lineFail, n+1)
+		case countErrored:
+			lineErr = max(lineErr, n+1)
+		case countPassed:
+			linePass = max(linePass, n+1)
+		case countTotal:
+			lineAll = max(lineAll, n+1)
+		}
+	}
+	for i := 0; i < len(b); {
+		if !digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
+			i++
+			continue
+		}
+		n := digitsFrom(b, i)
+		if n-i > 7 || word(at(b, n)) || at(b, n) == '.' && digit(at(b, n+1)) || at(b, n) == '%' {
+			i = n
+			continue
+		}
+		note(number7(b[i:n]), classNear(b, i, n))
+		i = n
+	}
+	if w := classBefore(b, len(b)); lineFail == 0 && w == countFailed { // 3 of 8 checks failed
+		if n := digitsFrom(b, 0); n > 0 && n < 8 && at(b, n) == ' ' {
+			lineFail = number7(b[:n]) + 1
+		}
+	}
+	c.merge(lineFail, lineErr, linePass, lineAll)
+}
+
+func (c *counts) merge(fail, err, pass, all int) {
+	c.failed, c.errored = max(c.failed, fail), max(c.errored, err)
+	c.pass, c.all = max(c.pass, pass), max(c.all, all)
+}
+
+// skipCounts leaves out lines that count something else than checks.
+func skipCounts(b []byte) bool {
+	for _, s := range [...]string{"Test Suites:", "Test Files", "assertions:", "Snapshots:", "suites "} {
+		if len(b) >= len(s) && string(b[:len(s)]) == s {
+			return true
+		}
+	}
+	return false
+}
+
+// classNear finds what the number b[i:n] counts: the word after it, or the one
+// before it when that ends in ':' or '=' or stands alone.
+func classNear(b []byte, i, n int) countClass {
+	if i > 0 && (b[i-1] == '=' || b[i-1] == ':' || b[i-1] == ' ' && i > 1 && b[i-2] == ':') {
+		e := i
+		for e > 0 && (b[e-1] == ' ' || b[e-1] == ':' || b[e-1] == '=') {
+			e--
+		}
+		if w := classBefore(b, e); w != countOther {
+			return w
+		}
+	}
+	w := n
+	for at(b, w) == ' ' {
+		w++
+	}
+	for range 2 { // 3 tests failed
+		e := w
+		for e < len(b) && letter(b[e]) {
+			e++
+		}
+		cl := countWord(b[w:e])
+		if cl == countTotal && at(b, e) == ' ' {
+			if next := classAt(b, e+1); next == countFailed || next == countPassed || next == countErrored {
+				return next
+			}
+		}
+		if cl != countOther {
+			return cl
+		}
+		break
+	}
+	e := i
+	for e > 0 && b[e-1] == ' ' {
+		e--
+	}
+	if e == i {
+		return countOther
+	}
+	return classBefore(b, e)
+}
+
+func classAt(b []byte, i int) countClass {
+	e := i
+	for e < len(b) && letter(b[e]) {
+		e++
+	}
+	return countWord(b[i:e])
+}
+
+func classBefore(b []byte, e int) countClass {
+	for e > 0 && (b[e-1] == '.' || b[e-1] == '!') {
+		e--
+	}
+	s := e
+	for s > 0 && letter(b[s-1]) {
+		s--
+	}
+	return countWord(b[s:e])
+}
+
+func number7(b []byte) int {
+	n := 0
+	for _, c := range b {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// failing is how many checks failed as far as counts say, -1 if they do not.
+func (c *counts) failing() int {
+	if c.failed == 0 && c.errored == 0 {
+		return -1
+	}
+	return max(0, c.failed-1) + max(0, c.errored-1)
+}
+
+func (c *counts) passed() int { return c.pass - 1 }
+
+func (c *counts) total() int {
+	if c.all > 0 {
+		return c.all - 1
+	}
+	if c.pass > 0 && (c.failed > 0 || c.errored > 0) {
+		return c.passed() + c.failing()
+	}
+	return -1
+}

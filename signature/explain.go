@@ -1,0 +1,153 @@
+package signature
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bounds of an explanation.
+const (
+	maxExplainLines = 400
+	maxExplainFacts = 400
+)
+
+// Explanation says how a signature came about.
+type Explanation struct {
+	// Signature is what it explains.
+	Signature Signature `json:"signature"`
+	// Facts lists every fact that was found, in the order of the output, at most
+	// 400, with the rule that found it and whether it decides.
+	Facts []FoundFact `json:"facts,omitempty"`
+	// Lines are the last lines of the output with their masks, at most 400.
+	Lines []MaskedLine `json:"lines,omitempty"`
+}
+
+// FoundFact is one fact and where it comes from.
+type FoundFact struct {
+	Rule string `json:"rule"`           // id of the rule, as in rules.yaml
+	Fact string `json:"fact"`           // canonical
+	Line string `json:"line,omitempty"` // what the output said
+	Used bool   `json:"used"`           // it is part of the signature
+}
+
+// MaskedLine is one line of the output as the signature sees it.
+type MaskedLine struct {
+	Stream string `json:"stream"` // stdout or stderr
+	Text   string `json:"text"`
+}
+
+// explainer keeps what Explanation needs. A nil explainer keeps nothing.
+type explainer struct {
+	found []fact
+	lines []MaskedLine // a ring
+	n     int
+}
+
+func (e *explainer) fact(f *fact) {
+	if e != nil && len(e.found) < maxExplainFacts {
+		e.found = append(e.found, *f)
+	}
+}
+
+func (e *explainer) line(sc *scanner, id int, b []byte) {
+	if e == nil {
+		return
+	}
+	l := MaskedLine{Stream: [...]string{"stdout", "stderr"}[id], Text: printable(string(sc.text(nil, b[:min(len(b), 1000)], false)), 1000)}
+	if len(e.lines) < maxExplainLines {
+		e.lines = append(e.lines, l)
+	} else {
+		e.lines[e.n%maxExplainLines] = l
+	}
+	e.n++
+}
+
+// Explain returns how sig came about; sig is what Sum or SumContent returned. It is
+// empty beyond the signature unless Options.Explain was set.
+func (s *Signer) Explain(sig Signature) Explanation {
+	out := Explanation{Signature: sig}
+	if s.why == nil {
+		return out
+	}
+	chosen := map[string]bool{}
+	for _, f := range s.choose() {
+		chosen[factNames[f.kind]+" "+f.text] = true
+	}
+	for _, f := range s.why.found {
+		text := factNames[f.kind] + " " + f.text
+		used := chosen[text]
+		for c := range chosen { // a place that became known later
+			used = used || strings.HasPrefix(c, text+" @") || strings.HasSuffix(c, " "+f.text)
+		}
+		out.Facts = append(out.Facts, FoundFact{Rule: f.rule, Fact: text, Line: printable(f.raw, maxText), Used: used && sig.Kind != KindPass})
+	}
+	n := s.why.n % maxExplainLines
+	if s.why.n <= maxExplainLines {
+		n = 0
+	}
+	out.Lines = append(slices.Clone(s.why.lines[n:]), s.why.lines[:n]...)
+	return out
+}
+
+// Difference says why two outputs are, or are not, the same failure.
+type Difference struct {
+	// Same says that the strict hashes are equal.
+	Same bool `json:"same"`
+	// OnlyNumbers says that they differ but the loose hashes do not.
+	OnlyNumbers bool `json:"only_numbers"`
+	// Common, OnlyA and OnlyB are facts of both and of one of the two.
+	Common []string `json:"common,omitempty"`
+	OnlyA  []string `json:"only_a,omitempty"`
+	OnlyB  []string `json:"only_b,omitempty"`
+	// Alike is the share of facts that both have, from 0 to 1; 1 for two outputs
+	// without any.
+	Alike float64 `json:"alike"`
+	// Why is one sentence.
+	Why string `json:"why"`
+}
+
+// Diff compares two signatures by what they list.
+func Diff(a, b Signature) Difference {
+	d := Difference{Same: a.Hash == b.Hash && a.Hash != 0, OnlyNumbers: a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0}
+	for _, f := range a.Facts {
+		if slices.Contains(b.Facts, f) {
+			d.Common = append(d.Common, f)
+		} else {
+			d.OnlyA = append(d.OnlyA, f)
+		}
+	}
+	for _, f := range b.Facts {
+		if !slices.Contains(a.Facts, f) {
+			d.OnlyB = append(d.OnlyB, f)
+		}
+	}
+	d.Alike = 1
+	if n := len(d.Common) + len(d.OnlyA) + len(d.OnlyB); n > 0 {
+		d.Alike = float64(len(d.Common)) / float64(n)
+	}
+	d.Why = d.sentence(a, b)
+	return d
+}
+
+func (d *Difference) sentence(a, b Signature) string {
+	switch {
+	case d.Same && a.Kind == KindPass:
+		return "both pass"
+	case d.Same:
+		return fmt.Sprintf("the same failure: all %d facts are equal", len(a.Facts))
+	case d.OnlyNumbers:
+		return "only counts or values changed: the facts are equal but for their numbers"
+	case a.Kind != b.Kind:
+		return fmt.Sprintf("different kinds: %s and %s", a.Kind, b.Kind)
+	case a.Failing >= 0 && b.Failing >= 0 && a.Failing != b.Failing:
+		return fmt.Sprintf("%d failing and %d failing", a.Failing, b.Failing)
+	case len(d.OnlyA) > 0 && len(d.OnlyB) > 0:
+		return fmt.Sprintf("facts differ: only the first has %q, only the second has %q", d.OnlyA[0], d.OnlyB[0])
+	case len(d.OnlyA) > 0:
+		return fmt.Sprintf("the second lacks %q", d.OnlyA[0])
+	case len(d.OnlyB) > 0:
+		return fmt.Sprintf("the first lacks %q", d.OnlyB[0])
+	}
+	return "they differ in lines that are not listed"
+}

@@ -1,0 +1,124 @@
+package signature
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// fact is one thing that the output said, in canonical form: noise is masked, so
+// that the same thing said again is the same fact.
+type fact struct {
+	kind  factKind
+	text  string // canonical
+	loose string // with every number masked
+	name  string // the failing check, or the kind of error
+	file  string // the file it is about, without directories that vary
+	rule  string
+	raw   string // as the output had it, for people
+	key   uint64 // hash of kind and text
+	seq   int    // order of appearance, for people
+	// A finding is counted once for each place it was found at.
+	places []uint64
+}
+
+// Bounds of one iteration's facts. Which facts stay when there are more does not
+// depend on the order in which they came.
+const (
+	maxFacts  = 1024
+	maxPlaces = 64
+	maxText   = 240 // bytes of a fact's text
+)
+
+// factSet holds the facts with the smallest keys.
+type factSet struct {
+	by      map[uint64]*fact
+	dropped bool
+	seq     int
+	limit   uint64 // keys above it are not wanted
+}
+
+func (fs *factSet) init() { fs.by, fs.limit = map[uint64]*fact{}, ^uint64(0) }
+
+func (fs *factSet) reset() {
+	clear(fs.by)
+	fs.dropped, fs.seq, fs.limit = false, 0, ^uint64(0)
+}
+
+// add takes a fact found at a place (0: places do not matter) and returns the one
+// that is kept, nil if it is one too many.
+func (fs *factSet) add(f fact, place uint64) *fact {
+	f.key = xxhash.Sum64String(factNames[f.kind] + "\x00" + f.text)
+	fs.seq++
+	old := fs.by[f.key]
+	if old == nil {
+		if f.key > fs.limit {
+			fs.dropped = true
+			return nil
+		}
+		f.seq = fs.seq
+		old = &f
+		fs.by[f.key] = old
+		if len(fs.by) > maxFacts {
+			fs.shrink()
+		}
+	}
+	if place != 0 && len(old.places) < maxPlaces && !slices.Contains(old.places, place) {
+		old.places = append(old.places, place)
+	}
+	return old
+}
+
+// shrink drops the quarter with the largest keys.
+func (fs *factSet) shrink() {
+	keys := make([]uint64, 0, len(fs.by))
+	for k := range fs.by {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	keep := maxFacts * 3 / 4
+	for _, k := range keys[keep:] {
+		delete(fs.by, k)
+	}
+	fs.limit, fs.dropped = keys[keep-1], true
+}
+
+// rename gives a fact another text, as when its place becomes known later.
+func (fs *factSet) rename(f *fact, text, loose string) {
+	if f == nil || fs.by[f.key] != f {
+		return
+	}
+	delete(fs.by, f.key)
+	g := *f
+	g.text, g.loose = text, loose
+	g.key = xxhash.Sum64String(factNames[g.kind] + "\x00" + g.text)
+	if old := fs.by[g.key]; old != nil {
+		for _, p := range g.places {
+			if len(old.places) < maxPlaces && !slices.Contains(old.places, p) {
+				old.places = append(old.places, p)
+			}
+		}
+		return
+	}
+	if g.key <= fs.limit {
+		fs.by[g.key] = &g
+	}
+}
+
+// ofKind returns the facts of the kinds, sorted by kind and text.
+func (fs *factSet) ofKind(kinds ...factKind) []*fact {
+	var out []*fact
+	for _, f := range fs.by {
+		if slices.Contains(kinds, f.kind) {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b *fact) int {
+		if a.kind != b.kind {
+			return int(a.kind) - int(b.kind)
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	return out
+}

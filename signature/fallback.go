@@ -1,0 +1,79 @@
+package signature
+
+import "slices"
+
+// fallback remembers the masked lines of an output in which no fact is found. The
+// set of different lines decides, not their order or number. Of a long output only
+// the end decides, of one with a standard error only that and the last lines.
+type fallback struct {
+	side [2]lineWindow
+}
+
+const (
+	wholeLines = 256 // an output with at most so many different lines counts whole
+	endLines   = 48  // of a longer one, the last so many lines count
+)
+
+// lineWindow holds the first different lines and the last lines of one stream.
+type lineWindow struct {
+	set  map[uint64]lineHash
+	over bool
+	last [endLines]lineHash
+	n    int
+	prev uint64
+}
+
+func (f *fallback) add(side int, h lineHash) { f.side[side].add(h) }
+
+func (w *lineWindow) add(h lineHash) {
+	w.last[w.n%endLines] = h
+	w.n++
+	if w.over || h.strict == w.prev {
+		return
+	}
+	w.prev = h.strict
+	if w.set == nil {
+		w.set = make(map[uint64]lineHash, 16)
+	}
+	if _, ok := w.set[h.strict]; !ok {
+		if len(w.set) == wholeLines {
+			w.over = true
+			return
+		}
+		w.set[h.strict] = h
+	}
+}
+
+func (f *fallback) reset() {
+	for i := range f.side {
+		w := &f.side[i]
+		clear(w.set)
+		w.over, w.n, w.prev = false, 0, 0
+	}
+}
+
+// empty says whether there was no line at all.
+func (f *fallback) empty() bool { return f.side[0].n == 0 && f.side[1].n == 0 }
+
+// hashes returns the strict and loose line hashes that decide, each sorted and
+// without repeats.
+func (f *fallback) hashes() (strict, loose []uint64) {
+	for i := range f.side {
+		w := &f.side[i]
+		if i == 0 && f.side[1].n > 0 {
+			continue // standard error decides where there is one
+		}
+		if w.over {
+			for _, h := range w.last {
+				strict, loose = append(strict, h.strict), append(loose, h.loose)
+			}
+			continue
+		}
+		for _, h := range w.set {
+			strict, loose = append(strict, h.strict), append(loose, h.loose)
+		}
+	}
+	slices.Sort(strict)
+	slices.Sort(loose)
+	return slices.Compact(strict), slices.Compact(loose)
+}

@@ -1,0 +1,208 @@
+package signature
+
+import (
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// findings reads test reports and lint reports in JSON by what their objects have:
+// a verdict and a name make a failing check, a message and a place a finding. So it
+// needs to know no reporter by name.
+type findings struct {
+	x    *extractor
+	text []byte // text of a test's output that is not a whole line yet
+}
+
+// jsonObject takes one object that has ended.
+func (fi *findings) jsonObject(r *jsonReader, o *object) {
+	if out := o.get("Output"); o.get("Action") != "" {
+		if out != "" {
+			fi.output(out)
+		}
+		return
+	}
+	parent := enclosing(r)
+	if parent != nil && lift(o, parent) {
+		return
+	}
+	if lvl := o.get("level", "lvl", "levelname"); lvl != "" && o.get("time", "ts", "timestamp", "@timestamp", "date") != "" {
+		if l := strings.ToLower(lvl); l == "error" || l == "fatal" || l == "critical" {
+			fi.x.add(fact{kind: factLog, rule: "json-log"}, []byte(o.get("msg", "message", "event")), 0)
+		}
+		return
+	}
+	fi.count(o)
+	if fi.check(r, o) {
+		return
+	}
+	fi.finding(r, o)
+}
+
+// enclosing is the object that the one that ends stands in, through arrays.
+func enclosing(r *jsonReader) *object {
+	for i := len(r.stack) - 2; i >= 0; i-- {
+		if !r.stack[i].array {
+			return &r.stack[i]
+		}
+	}
+	return nil
+}
+
+// lift moves what an object says about its parent into the parent: places, error
+// messages and codes. It returns whether the object is nothing by itself.
+func lift(o, parent *object) bool {
+	switch strings.ToLower(o.key) {
+	case "location", "locations", "physicallocation", "artifactlocation", "region", "start", "range", "loc", "pos", "position", "span", "spans", "primary_location", "begin", "lines", "labels", "extent", "end":
+		if o.key == "end" {
+			return true
+		}
+		for _, k := range fileKeys {
+			if v := o.get(k); v != "" && parent.get(fileKeys...) == "" {
+				parent.set("file", v)
+			}
+		}
+		if v := o.get(lineKeys...); v != "" && parent.get(lineKeys...) == "" {
+			parent.set("line", v)
+		}
+		if v := o.get("column", "startColumn", "col", "column_start", "offset"); v != "" {
+			parent.set("column", v)
+		}
+		return true
+	case "err", "error", "exception", "failure", "call", "crash", "detail", "errors":
+		if v := o.get("message", "msg", "longrepr"); v != "" && o.get(lineKeys...) == "" {
+			parent.set("failureMessage", v)
+			return true
+		}
+	case "message":
+		if v := o.get("text", "body"); v != "" && o.get("level") == "" {
+			parent.set("message", v)
+			return true
+		}
+	case "code", "rule", "check":
+		if v := o.get("code", "id", "name", "value"); v != "" {
+			parent.set("code", v)
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	fileKeys = []string{"file", "filePath", "path", "uri", "filename", "fileName", "file_name", "Filename", "file_path", "FilePath", "sourceFile"}
+	lineKeys = []string{"line", "startLine", "row", "line_start", "lineNumber", "Line", "begin", "start_line", "LineNumber"}
+)
+
+// failed says whether a verdict is that something failed.
+func failed(v string) bool {
+	switch strings.ToLower(v) {
+	case "failed", "fail", "failure", "error", "errored", "broken", "timedout", "timeout", "not ok", "unexpected", "crashed":
+		return true
+	}
+	return false
+}
+
+func (fi *findings) check(r *jsonReader, o *object) bool {
+	name := o.get("fullName", "fullTitle", "full_description", "nodeid", "full_name", "title", "displayName", "testName", "name", "test", "description", "id")
+	if name == "" {
+		return false
+	}
+	verdict := failed(o.get("status", "outcome", "result", "state", "verdict", "Outcome"))
+	for _, k := range [...]string{"ok", "passed", "success"} {
+		verdict = verdict || o.get(k) == "false"
+	}
+	msg := o.get("failureMessage", "longrepr")
+	if !verdict && (o.key != "failures" || msg == "" && o.get("message") == "") {
+		return false
+	}
+	x := fi.x
+	b := []byte(name)
+	kind := factCheck
+	if sourceFile(b) {
+		kind, b = factSuite, []byte(x.place(b))
+	}
+	text := string(squeeze(x.s.sc.name(nil, clipBytes(b), false)))
+	x.close()
+	x.keep(fact{kind: kind, text: text, loose: string(squeeze(x.s.sc.name(nil, clipBytes(b), true))), name: text, rule: "json-check", raw: clip([]byte(name))}, 0)
+	if msg == "" {
+		msg = o.get("message")
+	}
+	fi.lines(msg)
+	return true
+}
+
+func (fi *findings) finding(r *jsonReader, o *object) {
+	msg := o.get("message", "Text", "text", "msg", "description", "reason")
+	if msg == "" || o.get("rendered") == "" && o.get(lineKeys...) == "" {
+		return
+	}
+	file := o.get(fileKeys...)
+	for i := len(r.stack) - 1; i >= 0 && file == ""; i-- {
+		file = r.stack[i].get(fileKeys...)
+	}
+	x := fi.x
+	place := x.place([]byte(file))
+	code := o.get("ruleId", "code", "rule", "symbol", "message-id", "check_name", "check_id", "FromLinter", "rule_id", "category", "id")
+	first, _, _ := strings.Cut(msg, "\n")
+	b := clipBytes([]byte(first))
+	kind := factDiag
+	switch strings.ToLower(o.get("severity", "level", "type", "Severity", "kind")) {
+	case "warning", "warn", "1":
+		kind = factWarn
+		if code != "" {
+			kind = factDiag
+		}
+	case "note", "info", "hint", "help", "failure-note", "information":
+		return
+	}
+	at := xxhash.Sum64String(o.get(lineKeys...))*31 + xxhash.Sum64String(o.get("column", "col", "Column", "startColumn", "column_start"))*17 + xxhash.Sum64String(place)
+	x.keep(fact{kind: kind, text: joined(place, code, string(squeeze(x.s.sc.text(nil, b, false)))), loose: joined(place, code, string(squeeze(x.s.sc.text(nil, b, true)))),
+		name: code, file: place, rule: "json-finding", raw: joined(place, code, first)}, at|1)
+}
+
+// lines reads an error message in a report as if it had been printed.
+func (fi *findings) lines(msg string) {
+	for n := 0; n < 6 && msg != ""; n++ {
+		var line string
+		line, msg, _ = strings.Cut(msg, "\n")
+		fi.x.plainLine([]byte(line))
+	}
+}
+
+// output takes a part of a test's output that a report carries.
+func (fi *findings) output(s string) {
+	for s != "" {
+		line, rest, whole := strings.Cut(s, "\n")
+		if len(fi.text) < maxLine {
+			fi.text = append(fi.text, line...)
+		}
+		if !whole {
+			return
+		}
+		fi.x.plainLine(fi.text)
+		fi.text, s = fi.text[:0], rest
+	}
+}
+
+// count takes counts out of a summary object.
+func (fi *findings) count(o *object) {
+	var c counts
+	for _, f := range o.fields {
+		n := digitsFrom([]byte(f.value), 0)
+		if n == 0 || n != len(f.value) || n > 7 {
+			continue
+		}
+		v := number7([]byte(f.value)) + 1
+		switch f.key {
+		case "numFailedTests", "failures", "failed", "failure_count", "failureCount", "fail", "unexpected":
+			c.failed = v
+		case "numPassedTests", "passes", "passed", "pass", "expected":
+			c.pass = v
+		case "numTotalTests", "tests", "total", "example_count", "test_count", "testCount":
+			c.all = v
+		}
+	}
+	if c.all > 0 || c.failed > 0 && c.pass > 0 {
+		fi.x.s.counts.merge(c.failed, 0, c.pass, c.all)
+	}
+}

@@ -1,0 +1,344 @@
+package signature
+
+import "bytes"
+
+// front is what stands around the message of a line.
+type front struct {
+	body   []byte // the message
+	indent int    // white space before anything else
+	log    bool   // the line is a log line: it has a time stamp or a level
+	level  byte   // 'e' for an error level, 'w', 'i', 0 unknown
+	bar    bool   // a margin such as "| " or "E   " was there
+	ruled  bool   // the line is, or is set in, a rule of dashes
+}
+
+// split takes time stamps, levels, margins and rules of dashes off a line. full has
+// its white space in front.
+func (sc *scanner) split(full []byte) (f front) {
+	b := full
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
+		b = b[1:]
+		f.indent++
+	}
+	for range 8 { // margins nest, but not for ever
+		n := len(b)
+		b = sc.stamp(b, &f)
+		b = margin(b, &f)
+		if len(b) == n {
+			break
+		}
+	}
+	f.body = unruled(b, &f)
+	if !f.log && logfmt(f.body) {
+		f.log = true
+	}
+	return f
+}
+
+// stamp takes one time stamp, [pid], or level off the front.
+func (sc *scanner) stamp(b []byte, f *front) []byte {
+	i := progress(b)
+	glued := i
+	for i < len(b) && (b[i] == '[' || b[i] == '(' || b[i] == '<') && i < glued+2 {
+		i++
+	}
+	if i < len(b) && (digit(b[i]) || dayOrMonth(b[i:])) {
+		if e := stampEnd(sc, b, i); e > 0 {
+			for e < len(b) && (b[e] == ']' || b[e] == ')' || b[e] == '>' || b[e] == ':' || b[e] == ' ' || b[e] == '-' || b[e] == ',') {
+				e++
+			}
+			f.log = true
+			return trim(b[e:])
+		}
+	}
+	if glued == 0 && i == 1 && b[0] == '[' { // [26540], [gw0], [12/40], [ 50%]
+		if e := bytes.IndexByte(b, ']'); e > 1 && e < 12 && counter(b[1:e]) && e+1 < len(b) {
+			return trim(b[e+1:])
+		}
+	}
+	if n := buildStep(b); n > 0 {
+		return trim(b[n:])
+	}
+	if f.log { // smoke[1270]: or 26540 or main: after the time stamp
+		if e := toolEnd(b, 0); e > 0 && at(b, e) == ':' && at(b, e-1) == ']' {
+			return trim(b[e+1:])
+		}
+		if e := digitsFrom(b, 0); e > 0 && at(b, e) == ' ' {
+			return trim(b[e:])
+		}
+	}
+	if lv, e := levelAt(b); e > 0 && (f.log || lv != 'e') {
+		f.level, f.log = lv, true
+		return trim(b[e:])
+	}
+	return b
+}
+
+// buildStep returns the length of the number of a container build's step with its
+// clock, "#8 0.345 ", or of the clock alone, or 0.
+func buildStep(b []byte) int {
+	i := 0
+	if at(b, 0) == '#' {
+		if i = digitsFrom(b, 1); i == 1 || at(b, i) != ' ' {
+			return 0
+		}
+		i++
+	}
+	n := digitsFrom(b, i)
+	if n == i || at(b, n) != '.' {
+		return 0
+	}
+	if e := digitsFrom(b, n+1); e == n+4 && at(b, e) == ' ' {
+		return e
+	}
+	return 0
+}
+
+// progress returns the length of a run of progress marks (..F.E) that a log line
+// with a time stamp is glued to, or 0.
+func progress(b []byte) int {
+	i := 0
+	for i < len(b) && i < 200 {
+		switch c := b[i]; {
+		case c == '.' || c == '+' || c == '-' || c == '*' || c == 'F' || c == 'E' || c == 's' || c == 'S' || c == 'x':
+			i++
+			continue
+		case c == 0xe2 && i+3 <= len(b):
+			i += 3
+			continue
+		}
+		break
+	}
+	for k := i; k < len(b) && k < i+2; k++ {
+		if digit(b[k]) {
+			if n := digitsFrom(b, k); n == k+4 && (at(b, n) == '-' || at(b, n) == '/') || n == k+2 && at(b, n) == ':' {
+				return i
+			}
+		}
+		if b[k] != '[' && b[k] != ' ' {
+			break
+		}
+	}
+	return 0
+}
+
+func stampEnd(sc *scanner, b []byte, i int) int {
+	if e := momentAt(b, i); e > 0 && e-i >= 8 && !positions(b[i:e]) {
+		return e
+	}
+	if n := digitsFrom(b, i); n-i == 10 && at(b, n) == '.' && digitsFrom(b, n+1) >= n+4 {
+		return digitsFrom(b, n+1)
+	}
+	if letter(b[i]) {
+		k := trigger(b, i)
+		if k < len(b) && k-i < 12 && digit(b[k]) {
+			if s, e, kd := sc.token(b, i, k); kd == moment && s == i && e-s >= 10 {
+				return e
+			}
+		}
+	}
+	return 0
+}
+
+// positions says whether what looks like a time is line:column.
+func positions(b []byte) bool { return bytes.IndexByte(b, '-') < 0 && len(b) < 8 }
+
+func dayOrMonth(b []byte) bool {
+	if len(b) < 8 || b[0] < 'A' || b[0] > 'W' {
+		return false
+	}
+	return monthAt(b, 0) > 0 || dayName(b[:3:3], 0, 3) == 3 && isDay(b)
+}
+
+func isDay(b []byte) bool {
+	switch string(b[:3]) {
+	case "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun":
+		return true
+	}
+	return false
+}
+
+// counter says whether what stands in brackets is a pid, worker or progress.
+func counter(b []byte) bool {
+	b = trim(b)
+	if len(b) == 0 {
+		return false
+	}
+	if bytes.HasPrefix(b, []byte("gw")) && digitsFrom(b, 2) == len(b) {
+		return true
+	}
+	for _, c := range b {
+		if !digit(c) && c != '/' && c != '%' && c != ' ' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// levelAt finds a log level at the start: INFO, [WARN], DEBUG:, level=info.
+func levelAt(b []byte) (level byte, end int) {
+	i := 0
+	if at(b, 0) == '[' {
+		i = 1
+	}
+	e := i
+	for e < len(b) && letter(b[e]) {
+		e++
+	}
+	switch string(b[i:e]) {
+	case "info", "debug":
+		if i == 0 {
+			return 0, 0
+		}
+		level = 'i'
+	case "INFO", "DEBUG", "TRACE", "NOTICE", "INF", "DBG", "VERBOSE":
+		level = 'i'
+	case "WARN", "WARNING", "WRN":
+		level = 'w'
+	case "ERROR", "FATAL", "CRITICAL", "SEVERE", "ERR", "PANIC", "EMERG", "ALERT":
+		level = 'e'
+	default:
+		return 0, 0
+	}
+	if i == 1 {
+		if at(b, e) != ']' {
+			return 0, 0
+		}
+		e++
+	}
+	for at(b, e) == ':' {
+		e++
+	}
+	if e < len(b) && b[e] != ' ' && b[e] != '\t' {
+		return 0, 0
+	}
+	return level, e
+}
+
+// margin takes one margin off the front: "E   ", "# ", "| ", "│ ", "* ".
+func margin(b []byte, f *front) []byte {
+	switch at(b, 0) {
+	case 'E':
+		if bytes.HasPrefix(b, []byte("E   ")) {
+			f.bar = true
+			return trim(b[4:])
+		}
+	case '#', '|', '*':
+		i := 0
+		for i < len(b) && b[i] == b[0] {
+			i++
+		}
+		if at(b, i) == ' ' && i < 3 {
+			if b[0] == '*' && (bytes.HasPrefix(b, []byte("** (")) || bytes.HasPrefix(b, []byte("* What"))) {
+				return b
+			}
+			if digit(at(b, i+1)) && b[0] == '#' { // # 3 failed
+				f.bar = true
+			}
+			f.bar = true
+			return trim(b[i:])
+		}
+	case 0xe2:
+		if at(b, 1) == 0x94 || at(b, 1) == 0x95 || bytes.HasPrefix(b, []byte("•")) || bytes.HasPrefix(b, []byte("▌")) { // box drawing
+			if c := at(b, 3); c == ' ' || c == 0 {
+				f.bar = true
+				return trim(b[3:])
+			}
+			if bytes.HasPrefix(b[3:], []byte("─▶ ")) {
+				return trim(b[9:])
+			}
+		}
+	}
+	return b
+}
+
+// unruled takes rules of dashes, equal signs and the like off both ends.
+func unruled(b []byte, f *front) []byte {
+	if n := ruleRun(b); n > 0 {
+		b, f.ruled = trim(b[n:]), true
+	}
+	for len(b) > 0 {
+		n := len(b) - 1
+		for n > 0 && b[n] >= 0x80 && b[n] < 0xc0 {
+			n--
+		}
+		c := b[n:]
+		if len(c) == 1 && !ruleByte(c[0]) || len(c) != 1 && !bytes.ContainsAny([]byte("⎯─━═"), string(c)) {
+			break
+		}
+		k := len(b)
+		for k >= len(c) && bytes.Equal(b[k-len(c):k], c) {
+			k -= len(c)
+		}
+		if len(b)-k < 3*len(c) || k > 0 && b[k-1] != ' ' && k < len(b)-8*len(c) {
+			break
+		}
+		if len(c) == 1 && k > 0 && b[k-1] != ' ' {
+			break
+		}
+		b = trimRight(b[:k])
+	}
+	return b
+}
+
+func ruleByte(c byte) bool {
+	return c == '-' || c == '=' || c == '_' || c == '*' || c == '!' || c == '~' || c == '#'
+}
+
+// ruleRun returns the length of the rule that b starts with: four or more of the
+// same sign, or of ⎯ ─ ━ ═, with white space or nothing after it.
+func ruleRun(b []byte) int {
+	if len(b) == 0 {
+		return 0
+	}
+	size, least := 1, 4
+	if b[0] == 0xe2 && len(b) >= 3 && (string(b[:3]) == "⎯" || string(b[:3]) == "─" || string(b[:3]) == "━" || string(b[:3]) == "═") {
+		size, least = 3, 2
+	} else if !ruleByte(b[0]) {
+		return 0
+	}
+	n := 0
+	for n+size <= len(b) && bytes.Equal(b[n:n+size], b[:size]) {
+		n += size
+	}
+	if n < least*size || n < len(b) && b[n] != ' ' {
+		return 0
+	}
+	return n
+}
+
+// logfmt says whether a line is a structured log entry.
+func logfmt(b []byte) bool {
+	if len(b) > 0 && b[0] == '{' {
+		return bytes.Contains(b, []byte(`"level":`)) || bytes.Contains(b, []byte(`"lvl":`)) || bytes.Contains(b, []byte(`"severity":`)) && bytes.Contains(b, []byte(`"time`))
+	}
+	return bytes.HasPrefix(b, []byte("level=")) || bytes.HasPrefix(b, []byte("lvl=")) || bytes.HasPrefix(b, []byte("time=")) || bytes.HasPrefix(b, []byte("ts="))
+}
+
+// codeFrame says whether a line quotes source text: "  12 |   x()", "> 12 | y()",
+// "   |   ^^^".
+func codeFrame(b []byte) bool {
+	i := 0
+	if at(b, 0) == '>' {
+		i = 1
+		for at(b, i) == ' ' {
+			i++
+		}
+	}
+	n := digitsFrom(b, i)
+	e := n
+	for at(b, e) == ' ' {
+		e++
+	}
+	if n > i && (at(b, e) == '|' || bytes.HasPrefix(b[e:], []byte("│")) || bytes.HasPrefix(b[e:], []byte("┃"))) {
+		return true
+	}
+	if n == i && (at(b, 0) == '|' || bytes.HasPrefix(b, []byte("│"))) {
+		rest := bytes.TrimLeft(b, "| \t│")
+		return len(rest) > 0 && (rest[0] == '^' || rest[0] == '~' || rest[0] == '-' && at(rest, 1) != ' ' || rest[0] == '+' && at(rest, 1) == '+') && len(rest) < 400
+	}
+	if len(b) > 0 && (b[0] == '^' || b[0] == '~') {
+		return len(bytes.Trim(b, "^~- ")) == 0
+	}
+	return false
+}

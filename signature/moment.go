@@ -1,0 +1,197 @@
+package signature
+
+// clockAt returns the end of a time of day at i (9:12, 09:12:05, 09:12:05.719,
+// with a zone), or 0.
+func clockAt(b []byte, i int) int {
+	h := digitsFrom(b, i)
+	if h == i || h-i > 2 || at(b, h) != ':' {
+		return 0
+	}
+	m := digitsFrom(b, h+1)
+	if m != h+3 {
+		return 0
+	}
+	e := m
+	if at(b, e) == ':' && digitsFrom(b, e+1) == e+3 {
+		e += 3
+	}
+	return zoneAfter(b, fractionAfter(b, e))
+}
+
+// fractionAfter returns the end of .719, ,719 or :719 at e, or e.
+func fractionAfter(b []byte, e int) int {
+	if c := at(b, e); (c == '.' || c == ',') && digit(at(b, e+1)) {
+		return digitsFrom(b, e+1)
+	}
+	return e
+}
+
+// zoneAfter returns the end of a zone at e: Z, +0100, -07:00, " +0000", " UTC", " GMT".
+func zoneAfter(b []byte, e int) int {
+	c := at(b, e)
+	if c == 'Z' && !word(at(b, e+1)) {
+		return e + 1
+	}
+	z := e
+	if c == ' ' {
+		z++
+	}
+	if c = at(b, z); c == '+' || c == '-' {
+		n := digitsFrom(b, z+1)
+		switch {
+		case n == z+5:
+			return n
+		case n == z+3 && at(b, n) == ':' && digitsFrom(b, n+1) == n+3:
+			return n + 3
+		case n == z+3 && z == e:
+			return n
+		}
+		return e
+	}
+	if z > e && z+3 <= len(b) {
+		if s := string(b[z : z+3]); (s == "UTC" || s == "GMT" || s == "CET") && !word(at(b, z+3)) {
+			return z + 3
+		}
+	}
+	return e
+}
+
+// momentAt returns the end of a date, a time of day or both at k, or 0. A bare
+// 12:34 counts: it is a time or a position, and both are noise.
+func momentAt(b []byte, k int) int {
+	n := digitsFrom(b, k)
+	switch at(b, n) {
+	case '-', '/', '.':
+		if e := dateAt(b, k, n); e > 0 {
+			return timeAfter(b, e)
+		}
+	case ':':
+		if k > 0 && (b[k-1] == '.' || b[k-1] == ':') {
+			return 0
+		}
+		return clockAt(b, k)
+	case ' ':
+		if n-k <= 2 { // 21 Nov 2026 09:12:05
+			if m := monthAt(b, n+1); m > 0 {
+				if y := yearAfter(b, m); y > m {
+					return y
+				}
+			}
+		}
+	case 'T', '_':
+		if n-k == 8 && digitsFrom(b, n+1) == n+7 { // 20261121T091205
+			return zoneAfter(b, n+7)
+		}
+	}
+	return 0
+}
+
+// dateAt returns the end of 2026-11-21, 2026/11/21, 21/11/2026, 21/Nov/2026 or
+// 21-Nov-2026 at k, whose first digits end at n; or 0.
+func dateAt(b []byte, k, n int) int {
+	sep := b[n]
+	if n-k == 4 {
+		if m := digitsFrom(b, n+1); m == n+3 && at(b, m) == sep && digitsFrom(b, m+1) == m+3 {
+			return m + 3
+		}
+		return 0
+	}
+	if n-k > 2 {
+		return 0
+	}
+	m := monthAt(b, n+1)
+	if m == 0 {
+		if m = digitsFrom(b, n+1); m == n+1 || m > n+3 {
+			return 0
+		}
+	}
+	if at(b, m) == sep && digitsFrom(b, m+1) == m+5 {
+		return m + 5
+	}
+	return 0
+}
+
+// timeAfter extends a date that ends at e over the time of day that follows.
+func timeAfter(b []byte, e int) int {
+	if c := at(b, e); c == ' ' || c == 'T' || c == ':' || c == '_' {
+		if t := clockAt(b, e+1); t > 0 {
+			return t
+		}
+	}
+	return e
+}
+
+// monthAt returns the end of an English month name at i, short or long, or 0.
+func monthAt(b []byte, i int) int {
+	if i+3 > len(b) {
+		return 0
+	}
+	switch string(b[i : i+3]) {
+	case "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec":
+	default:
+		return 0
+	}
+	e := i + 3
+	for e < len(b) && letter(b[e]) {
+		e++
+	}
+	if e-i > 9 || (e > i+3 && e < i+4) {
+		return 0
+	}
+	return e
+}
+
+// withMonth returns where a date starts whose day is at k: before the month and
+// the week day in front of it, if they are there.
+func withMonth(b []byte, from, k int) int {
+	i := k
+	for i > from && b[i-1] == ' ' {
+		i--
+	}
+	if i-from < 3 || i == k || !letter(b[i-1]) {
+		return dayName(b, from, k)
+	}
+	if monthAt(b[:i], i-3) != i {
+		return dayName(b, from, k)
+	}
+	return dayName(b, from, i-3)
+}
+
+// dayName returns where the week day in front of s starts, or s.
+func dayName(b []byte, from, s int) int {
+	i := s
+	for i > from && (b[i-1] == ' ' || b[i-1] == ',') {
+		i--
+	}
+	if i == s || i-from < 3 {
+		return s
+	}
+	switch string(b[i-3 : i]) {
+	case "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun":
+		return i - 3
+	}
+	return s
+}
+
+// yearAfter extends a date whose day or month ends at e over time and year.
+func yearAfter(b []byte, e int) int {
+	for range 2 {
+		i := e
+		for at(b, i) == ' ' || at(b, i) == ',' {
+			i++
+		}
+		if i == e {
+			return e
+		}
+		if t := clockAt(b, i); t > 0 {
+			e = t
+			continue
+		}
+		if n := digitsFrom(b, i); n == i+4 {
+			e = n
+			continue
+		}
+		return e
+	}
+	return e
+}

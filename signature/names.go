@@ -1,0 +1,154 @@
+package signature
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// place is the canonical name of a file: relative to the checkout, without the
+// directories of other absolute paths, and without ./ in front.
+func (x *extractor) place(b []byte) string {
+	b = bytes.TrimPrefix(b, []byte("file://"))
+	b = x.s.sc.text(nil, b, false)
+	for bytes.HasPrefix(b, []byte("./")) {
+		b = b[2:]
+	}
+	return clip(b)
+}
+
+// ownFrame says whether a stack frame is in the user's own code.
+func ownFrame(b []byte) bool {
+	for _, s := range [...]string{"node_modules/", "node:", "/usr/lib/", "/usr/share/", "/usr/local/", "site-packages/", "dist-packages/", "<frozen ", "/rustc/", ".cargo/",
+		"/gems/", "/ruby/", "java.base/", "org.junit", "jdk.internal", "sun.reflect", "internal/process", "(ex_unit", "(elixir", "(stdlib", "vendor/", "/go/pkg/mod/", "[native code]", "internal/modules", "/phpunit", "(mix "} {
+		if bytes.Contains(b, []byte(s)) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkName takes off a check's name what is no part of it: numbers in front,
+// durations, results and leaders behind.
+func checkName(b []byte) []byte {
+	b = trim(b)
+	for {
+		n := len(b)
+		b = bytes.TrimRight(b, " \t.:*")
+		if k := len(b); k > 0 && (b[k-1] == ')' || b[k-1] == ']') {
+			open := byte('(')
+			if b[k-1] == ']' {
+				open = '['
+			}
+			if i := bytes.LastIndexByte(b, open); i > 0 && b[i-1] == ' ' && timing(b[i+1:k-1]) {
+				b = b[:i]
+			}
+		}
+		if i := bytes.LastIndex(b, []byte(" # ")); i > 0 && (timing(b[i+3:]) || bytes.HasPrefix(b[i+3:], []byte("time="))) {
+			b = b[:i]
+		}
+		if i := bytes.LastIndexByte(b, ' '); i > 0 && i+1 < len(b) && digit(b[i+1]) {
+			if u, kd := unitAt(b, numberEnd(b, i+1)); kd == span && u == len(b) {
+				b = bytes.TrimSuffix(trimRight(b[:i]), []byte(" in"))
+			}
+		}
+		b = trimRight(b)
+		if len(b) == n {
+			break
+		}
+	}
+	if bytes.HasPrefix(b, []byte("- ")) {
+		b = trim(b[2:])
+	}
+	if i := bytes.IndexByte(b, '('); i > 1 && b[i-1] == ' ' && b[len(b)-1] == ')' && bytes.IndexByte(b[i:], ' ') < 0 && bytes.IndexByte(b[:i-1], ' ') < 0 && bytes.IndexByte(b[i:], '.') > 0 {
+		b = b[:i-1] // test_login (tests.test_auth.AuthTest)
+	}
+	return clipBytes(b)
+}
+
+// timing says whether a text in brackets is about time or an exit code.
+func timing(b []byte) bool {
+	if len(b) == 0 || len(b) > 60 {
+		return false
+	}
+	for i := range b {
+		if digit(b[i]) && (i == 0 || !word(b[i-1]) && b[i-1] != '.') {
+			if _, kd := unitAt(b, numberEnd(b, i)); kd != plain {
+				return true
+			}
+		}
+	}
+	return bytes.HasPrefix(b, []byte("exit ")) || string(b) == "cached"
+}
+
+// name is text for the name of a check: shorter numbers stay, they tell checks apart.
+func (sc *scanner) name(dst, b []byte, loose bool) []byte {
+	pos, i := 0, 0
+	for {
+		k := trigger(b, i)
+		if k == len(b) {
+			return append(dst, b[pos:]...)
+		}
+		s, e, kd := sc.token(b, pos, k)
+		if kd == plain || kd == span || kd == amount || (kd == masked && e-s <= 5 && !loose) || kd == number && !loose {
+			i = max(e, k+1)
+			continue
+		}
+		dst = append(dst, b[pos:s]...)
+		if kd == number || kd == masked && e-s <= 5 {
+			dst = append(dst, '#')
+		} else {
+			dst = append(dst, maskText[kd]...)
+		}
+		pos, i = e, e
+	}
+}
+
+// squeeze turns every run of white space into one space and control bytes into '?'.
+func squeeze(b []byte) []byte {
+	out := b[:0]
+	space := false
+	for _, c := range b {
+		switch {
+		case c == ' ' || c == '\t':
+			space = true
+			continue
+		case c < 0x20 || c == 0x7f:
+			c = '?'
+		}
+		if space && len(out) > 0 {
+			out = append(out, ' ')
+		}
+		space = false
+		out = append(out, c)
+	}
+	return out
+}
+
+func joined(parts ...string) string {
+	var sb strings.Builder
+	for _, p := range parts {
+		if p == "" {
+			continue
+		}
+		if sb.Len() > 0 {
+			sb.WriteByte(' ')
+		}
+		sb.WriteString(p)
+	}
+	return sb.String()
+}
+
+// clipBytes cuts a text to what a fact keeps, at the border of a character.
+func clipBytes(b []byte) []byte {
+	if len(b) <= maxText {
+		return b
+	}
+	n := maxText
+	for n > maxText-4 && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return b[:n]
+}
+
+func clip(b []byte) string { return string(clipBytes(b)) }

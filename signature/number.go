@@ -1,0 +1,237 @@
+package signature
+
+// unitAt looks for a unit of time or size at e, where a number ends, with at most
+// one space between. It returns the end of the unit and span, amount or plain.
+func unitAt(b []byte, e int) (int, kind) {
+	i := e
+	if at(b, i) == ' ' {
+		i++
+	}
+	u := i
+	for u < len(b) && (letter(b[u]) || b[u] >= 0x80) {
+		u++
+	}
+	if u == i {
+		return e, plain
+	}
+	if u < len(b) && b[u] == '_' {
+		return e, plain
+	}
+	glued := i == e
+	kd := span
+	end := u
+	switch string(b[i:u]) {
+	case "ns", "us", "µs", "μs", "ms", "s", "sec", "secs", "second", "seconds", "msec", "usec", "min", "mins",
+		"minute", "minutes", "hour", "hours", "hr", "hrs", "millis", "milliseconds", "microseconds", "nanoseconds", "days":
+		end = moreTime(b, u)
+	case "m", "h", "d":
+		if !glued {
+			return e, plain
+		}
+		end = moreTime(b, u)
+	case "B", "KB", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "bytes", "byte", "Bytes", "KBytes", "MBytes", "kb", "mb", "gb":
+		kd = amount
+	case "K", "M", "G", "k":
+		if !glued || at(b, u) == '-' {
+			return e, plain
+		}
+		kd = amount
+	default:
+		return e, plain
+	}
+	if word(at(b, end)) {
+		return e, plain
+	}
+	return end, kd
+}
+
+// moreTime extends a duration that ends at u over further parts: 1m30s, 1 min 5 s.
+func moreTime(b []byte, u int) int {
+	for {
+		i := u
+		if at(b, i) == ' ' {
+			i++
+		}
+		n := digitsFrom(b, i)
+		if n == i {
+			return u
+		}
+		if at(b, n) == '.' && digit(at(b, n+1)) {
+			n = digitsFrom(b, n+1)
+		}
+		j := n
+		for j < len(b) && (letter(b[j]) || b[j] >= 0x80) {
+			j++
+		}
+		switch string(b[n:j]) {
+		case "ns", "us", "µs", "μs", "ms", "s", "m", "h":
+			u = j
+		default:
+			return u
+		}
+	}
+}
+
+// numberKind decides about a number of so many digits at b[k:e] that has no unit
+// of time or size: number (it stays) or masked. See doc.go for the rule.
+func numberKind(b []byte, k, e, digits int) kind {
+	prev, next := byte(0), at(b, e)
+	if k > 0 {
+		prev = b[k-1]
+	}
+	if position(b, k, e, prev, next) {
+		return masked
+	}
+	switch keyBefore(b, k) {
+	case keyNoise:
+		return masked
+	case keyKeep:
+		if digits <= 5 {
+			return number
+		}
+	}
+	if prev == '[' && next == ']' && digits >= 3 {
+		return masked
+	}
+	if prev == '.' && k > 1 && word(b[k-2]) { // goes on a dotted word: v0.4
+		if digits <= 4 {
+			return number
+		}
+		return masked
+	}
+	if digits <= 3 || next == '%' {
+		return number
+	}
+	if digits <= 7 && (workUnitAfter(b, e) || fractionOf(b, k, e)) {
+		return number
+	}
+	return masked
+}
+
+// position says whether a number is a line or column: file.c:12, 12:5, f.ts(6,52),
+// "12 |" at the start of a line, @@ -3,7 +3,7 @@.
+func position(b []byte, k, e int, prev, next byte) bool {
+	switch prev {
+	case ':':
+		i := k - 2
+		if i < 0 {
+			return false
+		}
+		if digit(b[i]) || b[i] == ')' || next == ':' {
+			return true
+		}
+		for i >= 0 && classOf[b[i]]&isBreak == 0 && b[i] != '=' {
+			if b[i] == '.' || b[i] == '/' || b[i] == '\\' {
+				return true
+			}
+			i--
+		}
+	case '(':
+		for i := k - 2; i >= 0 && (word(b[i]) || b[i] == '-' || b[i] == '.'); i-- {
+			if b[i] == '.' && (next == ',' || next == ')') {
+				return true
+			}
+		}
+	case ',', '-', '+':
+		if len(b) > 2 && b[0] == '@' && b[1] == '@' {
+			return true
+		}
+		if prev == ',' && next == ')' {
+			for i := k - 2; i > 0; i-- {
+				if b[i] == '(' {
+					return position(b, i+1, k-1, '(', ',')
+				}
+				if !digit(b[i]) {
+					break
+				}
+			}
+		}
+	}
+	if prev == ' ' && k > 1 && b[k-2] == '@' { // spec/a.lua @ 12
+		return true
+	}
+	if next == ' ' && at(b, e+1) == '|' || next == '|' {
+		return k == 0 || (k <= 2 && b[0] == '>')
+	}
+	return false
+}
+
+type keyClass byte
+
+const (
+	keyNone  keyClass = iota
+	keyNoise          // what follows names a process, a place or a run
+	keyKeep           // what follows is a result
+)
+
+// keyBefore looks at the word in front of a number: "pid 123", "port=80", "exit 2".
+func keyBefore(b []byte, k int) keyClass {
+	i := k
+	for n := 0; i > 0 && n < 3; n++ {
+		if c := b[i-1]; c != ' ' && c != '=' && c != ':' && c != '#' && c != '(' && c != '[' && c != '"' {
+			break
+		}
+		i--
+	}
+	if i == k {
+		return keyNone
+	}
+	e := i
+	for i > 0 && letter(b[i-1]) {
+		i--
+	}
+	if e-i < 2 || e-i > 9 {
+		return keyNone
+	}
+	var low [9]byte
+	for j, c := range b[i:e] {
+		low[j] = lower(c)
+	}
+	switch string(low[:e-i]) {
+	case "pid", "ppid", "tid", "port", "ports", "thread", "process", "goroutine", "line", "lines", "column", "col", "ln",
+		"id", "uid", "gid", "seed", "seeded", "fd", "addr", "offset", "elapsed", "took", "worker", "pool", "session", "req", "request",
+		"uptime", "timestamp", "time", "ts", "rss", "heap":
+		return keyNoise
+	case "exit", "code", "status", "errno", "signal", "returned", "http":
+		return keyKeep
+	}
+	return keyNone
+}
+
+// workUnitAfter says whether a word that counts work follows a number: rows, tests …
+func workUnitAfter(b []byte, e int) bool {
+	if at(b, e) != ' ' {
+		return false
+	}
+	i := e + 1
+	u := i
+	for u < len(b) && letter(b[u]) {
+		u++
+	}
+	if u-i < 2 || u-i > 11 {
+		return false
+	}
+	var low [11]byte
+	for j, c := range b[i:u] {
+		low[j] = lower(c)
+	}
+	switch string(low[:u-i]) {
+	case "of", "rows", "row", "tests", "test", "files", "file", "items", "item", "records", "record", "lines", "errors", "error",
+		"warnings", "failures", "failed", "failing", "passed", "passing", "checks", "steps", "tasks", "batches", "modules",
+		"packages", "problems", "issues", "users", "times", "attempts", "retries", "assertions", "examples", "specs",
+		"cases", "targets", "objects", "migrations", "entries", "documents", "pages", "jobs", "queries", "commits", "total":
+		return true
+	}
+	return false
+}
+
+// fractionOf says whether a number is one side of 120/4500 or of "120 of 4500".
+func fractionOf(b []byte, k, e int) bool {
+	if at(b, e) == '/' && digit(at(b, e+1)) {
+		return true
+	}
+	if k > 1 && b[k-1] == '/' && digit(b[k-2]) {
+		return true
+	}
+	return k > 4 && string(b[k-4:k]) == " of " && digit(b[k-5])
+}

@@ -1,0 +1,263 @@
+package signature
+
+import (
+	"fmt"
+	"strings"
+)
+
+// capture is what a {…} of a pattern matches; the field is kept under it.
+type capture byte
+
+const (
+	capNone   capture = iota
+	capAny            // {*} anything, also nothing
+	capName           // {name} any text
+	capMsg            // {msg} any text
+	capFile           // {file} a file name, no spaces
+	capPos            // {pos} a line number
+	capCol            // a second {pos}: a column
+	capN              // {n} a number
+	capSev            // {sev} error, fatal error, …
+	capWarn           // {warn} warning, …
+	capInfo           // {info} note, info, …
+	capCode           // {code} E501, TS2322, no-undef, errors/x
+	capRule           // {rule} E501, SC2086: capitals, then digits
+	capKind           // {kind} TypeError, java.io.IOException, …
+	capWord           // {word} letters, digits, _ and -
+	capTool           // {tool} a program: no spaces, colons or quotes
+	capKey            // {key} a word that announces a value: expected, got, …
+	capStatus         // {status} how a test ended: Failed, SEGFAULT, …
+	capBad            // {bad} FAILED, BAD, unhealthy, …
+	capGood           // {good} OK, good, healthy, …
+	capCount          // {count} "3 failed": a number and a word that counts checks
+	capEnd
+)
+
+var captureNames = [capEnd]string{
+	capAny: "*", capName: "name", capMsg: "msg", capFile: "file", capPos: "pos", capN: "n", capSev: "sev", capWarn: "warn",
+	capInfo: "info", capCode: "code", capRule: "rule", capKind: "kind", capWord: "word", capTool: "tool", capKey: "key", capBad: "bad", capStatus: "status", capGood: "good", capCount: "count",
+}
+
+// fields are what the captures of one match found, slices of the line.
+type fields [capEnd][]byte
+
+// node is a literal or a capture.
+type node struct {
+	lit string
+	cap capture
+}
+
+// matcher is a compiled pattern: literals and captures that take a whole line. A
+// space in it matches any run of spaces and tabs.
+type matcher struct {
+	nodes []node
+	need  []uint16 // pairs of bytes that a line must have
+	first byte     // first byte of the line, folded; 0 any
+	rule  *builtRule
+}
+
+// compile reads a pattern. fold ignores the case of ASCII letters in literals.
+func compile(src string) (matcher, error) {
+	var m matcher
+	for rest := src; rest != ""; {
+		open := strings.IndexByte(rest, '{')
+		if open < 0 {
+			m.nodes = append(m.nodes, node{lit: rest})
+			break
+		}
+		if open > 0 {
+			m.nodes = append(m.nodes, node{lit: rest[:open]})
+		}
+		n := strings.IndexByte(rest[open:], '}')
+		if n < 0 {
+			return m, fmt.Errorf("pattern %q: '{' without '}'", src)
+		}
+		c := captureNamed(rest[open+1 : open+n])
+		if c == capPos && m.holds(capPos) {
+			c = capCol
+		}
+		if c == capNone {
+			return m, fmt.Errorf("pattern %q: unknown capture %q", src, rest[open:open+n+1])
+		}
+		if k := len(m.nodes); k > 0 && m.nodes[k-1].cap != capNone && captureEnd[m.nodes[k-1].cap] == nil {
+			return m, fmt.Errorf("pattern %q: two captures need text between them", src)
+		}
+		m.nodes = append(m.nodes, node{cap: c})
+		rest = rest[open+n+1:]
+	}
+	if len(m.nodes) == 0 {
+		return m, fmt.Errorf("pattern is empty")
+	}
+	m.prefilter()
+	return m, nil
+}
+
+func (m *matcher) holds(c capture) bool {
+	for _, nd := range m.nodes {
+		if nd.cap == c {
+			return true
+		}
+	}
+	return false
+}
+
+func captureNamed(name string) capture {
+	for c := capAny; c < capEnd; c++ {
+		if captureNames[c] == name && name != "" {
+			return c
+		}
+	}
+	return capNone
+}
+
+// prefilter works out which byte pairs every matching line has.
+func (m *matcher) prefilter() {
+	if lit := m.nodes[0].lit; lit != "" {
+		m.first = fold(lit[0])
+	}
+	for i, nd := range m.nodes {
+		lit := nd.lit
+		if lit != "" && i+1 < len(m.nodes) {
+			switch m.nodes[i+1].cap {
+			case capPos, capCol, capN, capCount:
+				lit += "0"
+			}
+		}
+		if i > 0 && lit != "" {
+			switch m.nodes[i-1].cap {
+			case capPos, capCol, capN:
+				lit = "0" + lit
+			}
+		}
+		for j := 0; j+1 < len(lit); j++ {
+			if lit[j] != ' ' && lit[j+1] != ' ' && len(m.need) < 12 {
+				m.need = append(m.need, pair(lit[j], lit[j+1]))
+			}
+		}
+	}
+}
+
+// pairs is the set of byte pairs of a line, letters folded and digits alike.
+type pairs [32]uint64
+
+func fold(c byte) byte {
+	switch {
+	case c-'A' < 26:
+		return c | 0x20
+	case digit(c):
+		return '0'
+	case c == '\t':
+		return ' '
+	}
+	return c
+}
+
+func pair(a, b byte) uint16 { return (uint16(fold(a))*37 + uint16(fold(b))*2) % 2048 }
+
+func (p *pairs) fill(b []byte) {
+	*p = pairs{}
+	if len(b) == 0 {
+		return
+	}
+	prev := uint16(foldTable[b[0]]) * 37
+	for _, c := range b[1:] {
+		f := uint16(foldTable[c])
+		k := (prev + f*2) % 2048
+		p[k>>6] |= 1 << (k & 63)
+		prev = f * 37
+	}
+}
+
+func (p *pairs) has(need []uint16) bool {
+	for _, k := range need {
+		if p[k>>6]&(1<<(k&63)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// match says whether the pattern takes the whole of b, and fills f.
+func (m *matcher) match(b []byte, f *fields) bool {
+	return matchNodes(m.nodes, b, 0, f)
+}
+
+func matchNodes(nodes []node, b []byte, i int, f *fields) bool {
+	for len(nodes) > 0 {
+		nd := nodes[0]
+		nodes = nodes[1:]
+		if nd.cap != capNone {
+			return matchCapture(nd.cap, nodes, b, i, f)
+		}
+		if i = literalAt(b, i, nd.lit); i < 0 {
+			return false
+		}
+	}
+	return i == len(b)
+}
+
+// literalAt returns the end of lit at i, or -1.
+func literalAt(b []byte, i int, lit string) int {
+	for k := 0; k < len(lit); k++ {
+		c := at(b, i)
+		if lit[k] == ' ' {
+			if c != ' ' && c != '\t' {
+				return -1
+			}
+			for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
+				i++
+			}
+			continue
+		}
+		if i >= len(b) || c != lit[k] {
+			return -1
+		}
+		i++
+	}
+	return i
+}
+
+func matchCapture(c capture, rest []node, b []byte, i int, f *fields) bool {
+	if fixed := captureEnd[c]; fixed != nil {
+		e := fixed(b, i)
+		if e <= i {
+			return false
+		}
+		f.set(c, b[i:e])
+		return matchNodes(rest, b, e, f)
+	}
+	if len(rest) == 0 {
+		t := trim(b[i:])
+		if len(t) == 0 && c != capAny || c == capFile && !fileName(t) {
+			return false
+		}
+		f.set(c, t)
+		return true
+	}
+	lit := rest[0].lit
+	for j, tries := i, 0; j < len(b) && tries < 64; j++ {
+		if c == capFile && !fileByte(b[j]) {
+			if literalAt(b, j, lit) < 0 {
+				return false
+			}
+		}
+		if b[j] != lit[0] && !(lit[0] == ' ' && b[j] == '\t') {
+			continue
+		}
+		tries++
+		t := trim(b[i:j])
+		if len(t) == 0 && c != capAny || c == capFile && !fileName(t) {
+			continue
+		}
+		if matchNodes(rest, b, j, f) {
+			f.set(c, t)
+			return true
+		}
+		if c == capFile && !fileByte(b[j]) {
+			return false
+		}
+	}
+	return false
+}
+
+func (f *fields) set(c capture, b []byte) { f[c] = b }

@@ -1,0 +1,89 @@
+package signature
+
+import (
+	"bytes"
+	"io"
+)
+
+// Report reads a report file that the command wrote (JUnit XML, SARIF, TAP, the
+// JSON of a test runner or linter) and adds its facts to the iteration. name is
+// used for messages only. The error is that of r; what was read before it counts.
+// The reader is streamed; a report may be of any size.
+func (s *Signer) Report(name string, r io.Reader) error {
+	c := &channel{s: s, id: 0, seen: make([]uint64, seenSize)}
+	c.stream.line = c.rawLine
+	c.stream.long = c.ex.longLine
+	c.ex.init(s, 0)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		c.stream.Write(buf[:n])
+		if err != nil {
+			c.stream.end()
+			c.ex.end()
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// structured offers a line to the readers of JSON and XML. It returns whether they
+// took it.
+func (x *extractor) structured(b []byte) bool {
+	switch {
+	case x.xml.active():
+		x.xml.feed(b)
+		x.xml.feed([]byte{'\n'})
+		if x.xml.done {
+			x.xml.reset()
+		}
+		return true
+	case x.json.active():
+		if !x.json.feed(b) {
+			x.json.reset()
+			return false
+		}
+		x.json.feed([]byte{'\n'})
+		return true
+	case jsonStart(b) && !bytes.HasPrefix(b, []byte("[]")):
+		x.json.reset()
+		ok := x.json.feed(b)
+		if !ok {
+			x.json.reset()
+		}
+		return ok
+	case xmlStart(b):
+		x.xml.reset()
+		x.xml.feed(b)
+		if x.xml.done {
+			x.xml.reset()
+		}
+		return true
+	}
+	return false
+}
+
+// longLine takes the pieces of a line that is too long to be kept, when it reads as
+// JSON or XML. It returns whether it did.
+func (x *extractor) longLine(p []byte, first bool) bool {
+	if first {
+		p = trim(p)
+		return (jsonStart(p) || xmlStart(p) || x.json.active() || x.xml.active()) && x.structured(p)
+	}
+	if x.xml.active() {
+		x.xml.feed(p)
+		if x.xml.done {
+			x.xml.reset()
+		}
+		return true
+	}
+	if x.json.active() {
+		if x.json.feed(p) {
+			return true
+		}
+		x.json.reset()
+	}
+	return false
+}

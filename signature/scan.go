@@ -1,0 +1,168 @@
+package signature
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+// scanner finds the noise in a line. It walks the bytes once, eight at a time,
+// stops only at bytes that can start noise, and builds the hashes of the line with
+// the noise left out as it goes.
+type scanner struct {
+	dir string // absolute path of the checkout, without a trailing slash; "" none
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+
+	mulA = 0xa0761d6478bd642f
+	mulB = 0xe7037ed1a0b428db
+
+	markMasked = 0x9e3779b97f4a7c15
+	markNumber = 0xc2b2ae3d27d4eb4f
+)
+
+// mix folds one word into a running hash.
+func mix(h, w uint64) uint64 {
+	hi, lo := bits.Mul64(h^w^mulA, mulB)
+	return hi ^ lo
+}
+
+// triggers marks, in the high bit of each byte of w, the digits, '/' and '\\'. A
+// marked byte above the lowest one may be a false one for '\\'.
+func triggers(w uint64) uint64 {
+	x := w &^ highs
+	d := (x + (0x80-0x2f)*ones) &^ (x + (0x80-0x3a)*ones) &^ w
+	y := w ^ 0x5c*ones
+	return (d | (y-ones)&^y) & highs
+}
+
+// trigger returns the index of the first trigger byte of b at or after i, or len(b).
+func trigger(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		if m := triggers(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c-0x2f < 11 || c == '\\' {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// mixText folds b into h: equal texts give equal results wherever they stand.
+func mixText(h uint64, b []byte) uint64 {
+	n := uint64(len(b))
+	for len(b) >= 8 {
+		h = mix(h, binary.LittleEndian.Uint64(b))
+		b = b[8:]
+	}
+	if len(b) > 0 {
+		h = mix(h, tail(b))
+	}
+	return mix(h, n)
+}
+
+// tail loads fewer than eight bytes.
+func tail(b []byte) uint64 {
+	switch n := len(b); {
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<(8*(n-4))
+	case n > 0:
+		return uint64(b[0]) | uint64(b[n>>1])<<(8*(n>>1)) | uint64(b[n-1])<<(8*(n-1))
+	}
+	return 0
+}
+
+// lineHash is what the scanner makes of a line: loose leaves every number out,
+// strict keeps those that mean something. Lines that differ in noise only have
+// equal hashes.
+type lineHash struct{ loose, strict uint64 }
+
+// hash scans one line, without its line end.
+func (sc *scanner) hash(b []byte) lineHash {
+	h, nums := uint64(len("")), uint64(0)
+	pos, i := 0, 0
+	inMask := false
+	for {
+		k := trigger(b, i)
+		if k == len(b) {
+			break
+		}
+		s, e, kd := sc.token(b, pos, k)
+		if kd == plain {
+			i = e
+			continue
+		}
+		t := s
+		for t > pos && b[t-1] == ' ' {
+			t--
+		}
+		if t > pos {
+			h = mixText(h, b[pos:t])
+			inMask = false
+		}
+		if kd == number {
+			nums = mixText(nums, b[s:e])
+			h = mix(h, markNumber)
+			inMask = false
+		} else if kd != rootDir && !inMask {
+			h = mix(h, markMasked)
+			inMask = true
+		}
+		for e < len(b) && b[e] == ' ' {
+			e++
+		}
+		pos, i = e, e
+	}
+	if pos < len(b) {
+		h = mixText(h, b[pos:])
+	}
+	h = mix(h, uint64(len(b[:0])))
+	return lineHash{loose: h, strict: mix(h, nums)}
+}
+
+// names of the masks in the text form.
+var maskText = [...]string{masked: "<n>", moment: "<time>", span: "<dur>", amount: "<size>", ident: "<id>", tempDir: "<tmp>", rootDir: ""}
+
+// text appends the masked form of a line to dst: the spans of hash, with a named
+// mask for each. With loose, numbers become "#". A number that stood glued to noise
+// is looked at again without it, so that masking twice gives what masking once does.
+func (sc *scanner) text(dst, b []byte, loose bool) []byte {
+	from := len(dst)
+	dst = sc.textOnce(dst, b, loose)
+	for !bytes.Equal(dst[from:], b) {
+		b = bytes.Clone(dst[from:])
+		dst = sc.textOnce(dst[:from], b, loose)
+	}
+	return dst
+}
+
+func (sc *scanner) textOnce(dst, b []byte, loose bool) []byte {
+	pos, i := 0, 0
+	for {
+		k := trigger(b, i)
+		if k == len(b) {
+			return append(dst, b[pos:]...)
+		}
+		s, e, kd := sc.token(b, pos, k)
+		if kd == plain {
+			i = e
+			continue
+		}
+		dst = append(dst, b[pos:s]...)
+		switch {
+		case kd == number && loose:
+			dst = append(dst, '#')
+		case kd == number:
+			dst = append(dst, b[s:e]...)
+		default:
+			dst = append(dst, maskText[kd]...)
+		}
+		pos, i = e, e
+	}
+}

@@ -1,0 +1,163 @@
+package signature
+
+import (
+	"bytes"
+	"io"
+	"strings"
+)
+
+// Options configure a Signer. The zero value means the built-in rules alone.
+type Options struct {
+	// Dir is the absolute path of the checkout; paths below it become relative.
+	// Empty: absolute paths keep their last element only.
+	Dir string
+	// Mask replaces what matches by a mask before anything else looks at the line.
+	Mask []Pattern
+	// Ignore drops whole lines.
+	Ignore []Pattern
+	// Extract finds further facts; it is asked before the built-in rules.
+	Extract []Rule
+	// Explain keeps what Explanation returns.
+	Explain bool
+}
+
+// Signer reads the output of one iteration as it streams past and makes its
+// signature. The two streams may be written from two goroutines only if the caller
+// serialises the writes. Memory is bounded, whatever is written.
+type Signer struct {
+	opt    Options
+	sc     scanner
+	user   userPatterns
+	out    channel
+	err    channel
+	facts  factSet
+	counts counts
+	lines  fallback
+	why    *explainer
+}
+
+// channel is one stream with what belongs to it alone.
+type channel struct {
+	stream
+	s     *Signer
+	id    int
+	clean cleaner
+	mask  []byte
+	ex    extractor
+	seen  []uint64 // hashes of lines that no rule wants
+}
+
+// seenSize is the number of places for lines that are known to be without facts.
+const seenSize = 2048
+
+// New makes a Signer. It compiles nothing: Pattern and Rule come compiled.
+func New(o Options) *Signer {
+	s := &Signer{opt: o, sc: scanner{dir: strings.TrimRight(o.Dir, "/")}}
+	s.user = userPatterns{mask: o.Mask, ignore: o.Ignore, extract: o.Extract}
+	s.facts.init()
+	if o.Explain {
+		s.why = &explainer{}
+	}
+	for i, c := range []*channel{&s.out, &s.err} {
+		c.s, c.id = s, i
+		c.stream.line = c.rawLine
+		c.stream.long = c.ex.longLine
+		c.ex.init(s, i)
+		c.seen = make([]uint64, seenSize)
+	}
+	return s
+}
+
+// Stdout takes the command's standard output, or the merged output of a terminal.
+// Writing never fails.
+func (s *Signer) Stdout() io.Writer { return &s.out.stream }
+
+// Stderr takes the command's standard error.
+func (s *Signer) Stderr() io.Writer { return &s.err.stream }
+
+// Reset makes the Signer ready for the next iteration; it keeps its buffers.
+func (s *Signer) Reset() {
+	s.facts.reset()
+	s.counts = counts{}
+	s.lines.reset()
+	if s.why != nil {
+		*s.why = explainer{}
+	}
+	for _, c := range []*channel{&s.out, &s.err} {
+		c.stream.reset()
+		c.ex.reset()
+		clear(c.seen)
+	}
+}
+
+// Sum ends the streams and returns the signature of the iteration. Exit code 0 of
+// a judge is a pass: its signature is the constant Pass, with the counts that the
+// output gave. Write nothing more before Reset.
+func (s *Signer) Sum(exitCode int) Signature {
+	if exitCode == 0 {
+		s.end()
+		p := Pass
+		p.Passed, p.Total = s.counts.passed(), s.counts.total()
+		return p
+	}
+	return s.SumContent(exitCode)
+}
+
+// SumContent is Sum for a command that is no judge: exit code 0 is signed by the
+// content too.
+func (s *Signer) SumContent(exitCode int) Signature {
+	s.end()
+	return s.conclude(exitCode)
+}
+
+func (s *Signer) end() {
+	for _, c := range []*channel{&s.out, &s.err} {
+		c.stream.end()
+		c.ex.end()
+	}
+}
+
+// rawLine takes one line as it came.
+func (c *channel) rawLine(b []byte) {
+	if n := len(b); n > 0 && b[n-1] == '\r' {
+		b = b[:n-1]
+	}
+	if dirty(b) {
+		b = c.clean.clean(b)
+	}
+	c.textLine(b)
+}
+
+// textLine takes one line as a terminal would show it.
+func (c *channel) textLine(full []byte) {
+	s := c.s
+	b := trim(full)
+	if len(b) == 0 {
+		c.ex.blank()
+		return
+	}
+	if bytes.HasPrefix(b, []byte("looprun: ")) {
+		return
+	}
+	if s.user.active() {
+		if s.user.ignored(b) {
+			return
+		}
+		if m, ok := s.user.masked(c.mask[:0], full); ok {
+			c.mask, full = m, m
+			b = trim(full)
+		}
+	}
+	if s.why != nil {
+		s.why.line(&s.sc, c.id, b)
+	}
+	h := s.sc.hash(b)
+	s.lines.add(c.id, h)
+	place := &c.seen[h.loose%seenSize]
+	if *place == h.loose && !c.ex.busy() && len(s.user.extract) == 0 {
+		return
+	}
+	if !c.ex.line(trimRight(full), b) {
+		*place = h.loose
+	}
+}

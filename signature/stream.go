@@ -1,0 +1,220 @@
+package signature
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxLine is how much of one line is looked at, in bytes. What a longer line says
+// after that is left out, except that a carriage return starts it anew.
+const maxLine = 64 << 10
+
+// tailSize is how much of the end of each stream is kept as text, in bytes.
+const tailSize = 8 << 10
+
+// stream assembles the lines of one output stream, however it is cut into writes.
+// It is an io.Writer that never fails and keeps nothing of the slice passed in.
+type stream struct {
+	line func(b []byte)                  // called once a line, without its line end
+	long func(p []byte, first bool) bool // offered the pieces of a line that is too long
+	enc  encoding
+	head []byte // first bytes, until the encoding is known
+	half []byte // an incomplete UTF-16 unit or pair
+	conv []byte
+
+	buf    []byte // the line so far
+	over   bool   // buf is full, the rest of the line is dropped
+	overCR bool   // a carriage return came while over
+	taken  bool   // long takes the pieces of this line
+	tail   []byte // last bytes of the stream
+}
+
+type encoding byte
+
+const (
+	undecided encoding = iota
+	bytesUTF8
+	utf16LE
+	utf16BE
+)
+
+// Write takes the next bytes of the stream.
+func (s *stream) Write(p []byte) (int, error) {
+	n := len(p)
+	if s.enc == undecided {
+		p = s.decide(p, false)
+	}
+	s.decoded(p)
+	return n, nil
+}
+
+// decide looks at the first four bytes for a byte order mark or the zero bytes of
+// UTF-16 text. It returns what can be passed on: nothing while more is needed.
+func (s *stream) decide(p []byte, end bool) []byte {
+	s.head = append(s.head, p...)
+	h := s.head
+	if len(h) < 4 && !end {
+		return nil
+	}
+	s.enc = bytesUTF8
+	switch {
+	case len(h) >= 2 && h[0] == 0xff && h[1] == 0xfe:
+		s.enc, h = utf16LE, h[2:]
+	case len(h) >= 2 && h[0] == 0xfe && h[1] == 0xff:
+		s.enc, h = utf16BE, h[2:]
+	case len(h) >= 3 && h[0] == 0xef && h[1] == 0xbb && h[2] == 0xbf:
+		h = h[3:]
+	case len(h) >= 4 && h[0] != 0 && h[1] == 0 && h[2] != 0 && h[3] == 0:
+		s.enc = utf16LE
+	case len(h) >= 4 && h[0] == 0 && h[1] != 0 && h[2] == 0 && h[3] != 0:
+		s.enc = utf16BE
+	}
+	s.head = s.head[:0]
+	return h
+}
+
+// decoded passes bytes on as UTF-8.
+func (s *stream) decoded(p []byte) {
+	if s.enc != utf16LE && s.enc != utf16BE {
+		s.feed(p)
+		return
+	}
+	const piece = 16 << 10 // bounds the converted copy
+	for len(p) > piece {
+		s.wide(p[:piece])
+		p = p[piece:]
+	}
+	s.wide(p)
+}
+
+// wide converts UTF-16, keeping what is incomplete for the next call.
+func (s *stream) wide(p []byte) {
+	s.half = append(s.half, p...)
+	b, out := s.half, s.conv[:0]
+	unit := func(i int) rune {
+		if s.enc == utf16LE {
+			return rune(b[i]) | rune(b[i+1])<<8
+		}
+		return rune(b[i])<<8 | rune(b[i+1])
+	}
+	i := 0
+	for i+2 <= len(b) {
+		r := unit(i)
+		if utf16.IsSurrogate(r) {
+			if i+4 > len(b) {
+				break
+			}
+			if d := utf16.DecodeRune(r, unit(i+2)); d != utf8.RuneError {
+				r = d
+				i += 2
+			}
+		}
+		out = utf8.AppendRune(out, r)
+		i += 2
+	}
+	s.half = append(s.half[:0], b[i:]...)
+	s.conv = out
+	s.feed(out)
+}
+
+// feed cuts decoded bytes into lines.
+func (s *stream) feed(p []byte) {
+	s.keepTail(p)
+	for len(p) > 0 {
+		n := bytes.IndexByte(p, '\n')
+		if n < 0 {
+			s.hold(p)
+			return
+		}
+		if len(s.buf) == 0 && !s.over && n <= maxLine {
+			s.line(p[:n])
+		} else {
+			s.hold(p[:n])
+			s.endLine()
+		}
+		p = p[n+1:]
+	}
+}
+
+func (s *stream) endLine() {
+	if !s.taken {
+		s.line(s.buf)
+	}
+	s.buf, s.over, s.overCR, s.taken = s.buf[:0], false, false, false
+}
+
+// hold keeps a part of a line. When the line gets too long, what was redrawn since
+// is dropped first.
+func (s *stream) hold(p []byte) {
+	for len(p) > 0 {
+		if s.taken {
+			if s.long(p, false) {
+				return
+			}
+			s.taken = false
+		}
+		if s.over {
+			if s.overCR {
+				s.buf, s.over, s.overCR = s.buf[:0], false, false
+				continue
+			}
+			cr := bytes.IndexByte(p, '\r')
+			if cr < 0 {
+				return
+			}
+			s.overCR = true
+			p = p[cr+1:]
+			continue
+		}
+		n := min(maxLine-len(s.buf), len(p))
+		s.buf = append(s.buf, p[:n]...)
+		p = p[n:]
+		if len(p) == 0 {
+			return
+		}
+		cr := bytes.LastIndexByte(s.buf, '\r')
+		if cr < 0 {
+			s.over = true
+			if s.long != nil {
+				s.taken = s.long(s.buf, true)
+			}
+			continue
+		}
+		s.buf = append(s.buf[:0], s.buf[cr+1:]...)
+	}
+}
+
+// keepTail remembers the last bytes.
+func (s *stream) keepTail(p []byte) {
+	if len(p) >= tailSize {
+		s.tail = append(s.tail[:0], p[len(p)-tailSize:]...)
+		return
+	}
+	if over := len(s.tail) + len(p) - 2*tailSize; over > 0 {
+		s.tail = append(s.tail[:0], s.tail[len(s.tail)-tailSize:]...)
+	}
+	s.tail = append(s.tail, p...)
+}
+
+// end passes on what is left at the end of the stream.
+func (s *stream) end() {
+	if s.enc == undecided {
+		s.decoded(s.decide(nil, true))
+	}
+	if len(s.buf) > 0 {
+		s.endLine()
+	}
+}
+
+func (s *stream) reset() {
+	*s = stream{line: s.line, long: s.long, head: s.head[:0], half: s.half[:0], conv: s.conv[:0], buf: s.buf[:0], tail: s.tail[:0]}
+}
+
+// lastText is the text at the end of the stream, at most tailSize bytes of it.
+func (s *stream) lastText() []byte {
+	if len(s.tail) > tailSize {
+		return s.tail[len(s.tail)-tailSize:]
+	}
+	return s.tail
+}

@@ -1,0 +1,188 @@
+package signature
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// benchDir holds recordings of real tools in labelled states; see its README.
+const benchDir = "../testdata/stuckbench"
+
+type benchRecording struct {
+	Tool string `json:"tool"`
+	File string `json:"file"`
+	Exit int    `json:"exit_code"`
+}
+
+type benchPair struct {
+	Tool string `json:"tool"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+	Same bool   `json:"same"`
+	Why  string `json:"why"`
+}
+
+type benchSequence struct {
+	Tool   string   `json:"tool"`
+	Name   string   `json:"name"`
+	Files  []string `json:"files"`
+	TripAt *int     `json:"trip_at"`
+	Cycle  int      `json:"cycle"`
+}
+
+type score struct{ tp, fp, fn, seqRight, seqs int }
+
+func (s score) f1() float64 {
+	if s.tp == 0 {
+		return 0
+	}
+	return 2 * float64(s.tp) / float64(2*s.tp+s.fp+s.fn)
+}
+
+func (s score) String() string {
+	p, r := 0.0, 0.0
+	if s.tp > 0 {
+		p, r = float64(s.tp)/float64(s.tp+s.fp), float64(s.tp)/float64(s.tp+s.fn)
+	}
+	return fmt.Sprintf("%6.3f %6.3f %6.3f %4d/%d", p, r, s.f1(), s.seqRight, s.seqs)
+}
+
+// signAll signs every recording of a corpus directory.
+func signAll(t testing.TB, dir string) map[string]Signature {
+	t.Helper()
+	var recs []benchRecording
+	raw, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &recs); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]Signature{}
+	s := New(Options{})
+	for _, r := range recs {
+		b, err := os.ReadFile(filepath.Join(dir, r.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Reset()
+		s.Stdout().Write(b)
+		out[r.File] = s.Sum(r.Exit)
+	}
+	return out
+}
+
+func readLines[T any](t testing.TB, name string) (out []T) {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	for dec.More() {
+		var v T
+		if err := dec.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// TestStuckbench judges pairs and sequences of recordings as the issue's scorer
+// does, prints the table with -v, and holds the targets.
+func TestStuckbench(t *testing.T) {
+	dir := benchDir
+	if d := os.Getenv("STUCKBENCH_DIR"); d != "" {
+		dir = d
+	}
+	sigs := signAll(t, dir)
+	per := map[string]*score{}
+	of := func(tool string) *score {
+		if per[tool] == nil {
+			per[tool] = &score{}
+		}
+		return per[tool]
+	}
+	var wrong []string
+	for _, p := range readLines[benchPair](t, filepath.Join(dir, "pairs.jsonl")) {
+		said := sigs[p.A].Hash == sigs[p.B].Hash
+		s := of(p.Tool)
+		switch {
+		case said && p.Same:
+			s.tp++
+		case said:
+			s.fp++
+			wrong = append(wrong, fmt.Sprintf("falsely the same: %s %s (%s)", p.A, p.B, p.Why))
+		case p.Same:
+			s.fn++
+			wrong = append(wrong, fmt.Sprintf("not seen as the same: %s %s (%s)", p.A, p.B, p.Why))
+		}
+	}
+	for _, q := range readLines[benchSequence](t, filepath.Join(dir, "sequences.jsonl")) {
+		s := of(q.Tool)
+		s.seqs++
+		var hs []Hash
+		for _, f := range q.Files {
+			hs = append(hs, sigs[f].Hash)
+		}
+		at, period := firstTrip(hs, 3)
+		if q.TripAt == nil && at == 0 || q.TripAt != nil && at == *q.TripAt && period == max(1, q.Cycle) {
+			s.seqRight++
+			continue
+		}
+		wrong = append(wrong, fmt.Sprintf("sequence %s/%s: tripped at %d with period %d", q.Tool, q.Name, at, period))
+	}
+	report(t, per, wrong)
+}
+
+func firstTrip(hs []Hash, threshold int) (at, period int) {
+	var c Cycles
+	for i, h := range hs {
+		c.Add(h)
+		if p, ok := c.Tripped(threshold); ok {
+			return i + 1, p
+		}
+	}
+	return 0, 0
+}
+
+func report(t *testing.T, per map[string]*score, wrong []string) {
+	var tools []string
+	var all score
+	for tool, s := range per {
+		tools = append(tools, tool)
+		all.tp, all.fp, all.fn = all.tp+s.tp, all.fp+s.fp, all.fn+s.fn
+		all.seqRight, all.seqs = all.seqRight+s.seqRight, all.seqs+s.seqs
+		if s.f1() < 0.95 {
+			t.Errorf("%s: F1 %.3f, want at least 0.95", tool, s.f1())
+		}
+	}
+	sort.Strings(tools)
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%-16s %6s %6s %6s %s\n", "tool", "prec", "recall", "F1", "sequences")
+	for _, tool := range tools {
+		fmt.Fprintf(&b, "%-16s %v\n", tool, per[tool])
+	}
+	fmt.Fprintf(&b, "%-16s %v\n", "all", all)
+	for i, w := range wrong {
+		if i == 40 {
+			fmt.Fprintf(&b, "and %d more\n", len(wrong)-i)
+			break
+		}
+		fmt.Fprintln(&b, w)
+	}
+	t.Log(b.String())
+	if all.f1() < 0.98 {
+		t.Errorf("F1 %.3f over all pairs, want at least 0.98", all.f1())
+	}
+	if all.seqRight*100 < all.seqs*97 {
+		t.Errorf("%d of %d sequences right, want at least 97 %%", all.seqRight, all.seqs)
+	}
+}

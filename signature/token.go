@@ -1,0 +1,224 @@
+package signature
+
+// kind of a span that the scanner found in a line.
+type kind byte
+
+const (
+	plain   kind = iota // text, stays
+	number              // a number that stays in the strict form and is masked in the loose one
+	masked              // a number, id, address, position: noise
+	moment              // a date or time of day
+	span                // a duration
+	amount              // a size in bytes
+	ident               // UUID, hash, hex address, random id
+	tempDir             // a path below a temporary directory
+	rootDir             // the directories of an absolute path
+)
+
+// token looks at the trigger byte b[k] (a digit, '/' or '\\') and says what the
+// span around it is: b[s:e] of kind kd. The span starts at or after from. For plain
+// text, e is where to go on looking. The number rule is in doc.go.
+func (sc *scanner) token(b []byte, from, k int) (s, e int, kd kind) {
+	switch b[k] {
+	case '/':
+		return sc.path(b, from, k)
+	case '\\':
+		return windowsPath(b, from, k)
+	}
+	s = k
+	for s > from && classOf[b[s-1]]&wordMask != 0 {
+		s--
+	}
+	if s == k {
+		return numeric(b, from, k)
+	}
+	return identifier(b, from, s, k)
+}
+
+// wordShape counts what a word is made of.
+type wordShape struct {
+	digits, hex, other, upper, changes int
+	run                                int // longest run of digits
+	runAt                              int // where it starts
+}
+
+func shapeOf(w []byte) (sh wordShape) {
+	run := 0
+	for i, c := range w {
+		cl := classOf[c]
+		if cl&isDigit != 0 {
+			sh.digits++
+			if run == 0 && i > 0 {
+				sh.changes++
+			}
+			run++
+			if run > sh.run {
+				sh.run, sh.runAt = run, i-run+1
+			}
+			continue
+		}
+		if run > 0 {
+			sh.changes++
+			run = 0
+		}
+		if cl&isHex != 0 {
+			sh.hex++
+		} else {
+			sh.other++
+		}
+		if c-'A' < 26 {
+			sh.upper++
+		}
+	}
+	return sh
+}
+
+// identifier handles a word with letters before its first digit at k.
+func identifier(b []byte, from, s, k int) (int, int, kind) {
+	e := k + 1
+	for e < len(b) && classOf[b[e]]&wordMask != 0 {
+		e++
+	}
+	w := b[s:e]
+	sh := shapeOf(w)
+	if sh.other == 0 && len(w) >= 6 && (sh.digits > 1 || len(w) >= 8) {
+		if n := uuidAt(b, s); n > 0 {
+			return s, s + n, ident
+		}
+		return s, e, ident
+	}
+	if randomWord(w, sh) {
+		return s, e, ident
+	}
+	if len(w) == 5 && sh.run == 4 && sh.runAt == 1 && clockAt(b, e+1) > 0 { // I1121 09:12:05.7
+		return s + 1, clockAt(b, e+1), moment
+	}
+	if sh.run >= 6 {
+		return s + sh.runAt, s + sh.runAt + sh.run, masked
+	}
+	if ks := monthAt(b, s); ks > 0 && sh.digits > 0 { // Nov21
+		return s, e, moment
+	}
+	return s, e, plain
+}
+
+// randomWord says whether a word reads as drawn at random: long, with letters and
+// digits well mixed.
+func randomWord(w []byte, sh wordShape) bool {
+	switch {
+	case sh.digits == 0:
+		return false
+	case sh.other == 0 && len(w) >= 8:
+		return true
+	case len(w) >= 20 && sh.digits >= 3 && sh.changes >= 4:
+		return true
+	case len(w) >= 10 && sh.changes >= 5 && sh.digits*4 >= len(w):
+		return true
+	}
+	return false
+}
+
+// uuidAt returns the length of a UUID at s, or 0.
+func uuidAt(b []byte, s int) int {
+	if s+36 > len(b) || b[s+8] != '-' || b[s+13] != '-' || b[s+18] != '-' || b[s+23] != '-' {
+		return 0
+	}
+	for i, c := range b[s : s+36] {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			continue
+		}
+		if classOf[c]&(isDigit|isHex) == 0 {
+			return 0
+		}
+	}
+	if s+36 < len(b) && word(b[s+36]) {
+		return 0
+	}
+	return 36
+}
+
+// numeric handles a word that starts with the digit at k.
+func numeric(b []byte, from, k int) (int, int, kind) {
+	if e := momentAt(b, k); e > 0 {
+		return withMonth(b, from, k), e, moment
+	}
+	n := digitsFrom(b, k)
+	if n < len(b) && classOf[b[n]]&(isAlpha|isUnder) != 0 {
+		if s, e, kd, ok := mixedWord(b, k, n); ok {
+			return s, e, kd
+		}
+	}
+	if s := withMonth(b, from, k); s < k && n-k <= 2 {
+		return s, yearAfter(b, n), moment
+	}
+	if e := uuidAt(b, k); e > 0 {
+		return k, k + e, ident
+	}
+	e, digits, parts := wholeNumber(b, k, n)
+	if parts == 4 {
+		if at(b, e) == ':' && digit(at(b, e+1)) {
+			e = digitsFrom(b, e+1)
+		}
+		return k, e, masked // an IPv4 address
+	}
+	if parts == 3 {
+		return k, e, plain // a version
+	}
+	if u, kd := unitAt(b, e); kd != plain {
+		return k, u, kd
+	}
+	if e < len(b) && word(b[e]) { // 2nd, 3x
+		for e < len(b) && word(b[e]) {
+			e++
+		}
+		return k, e, plain
+	}
+	return k, e, numberKind(b, k, e, digits)
+}
+
+// mixedWord handles a word of digits first and letters after: 12ms, 0x7f, 5f2e9c1a.
+func mixedWord(b []byte, k, n int) (s, e int, kd kind, ok bool) {
+	e = n
+	for e < len(b) && classOf[b[e]]&wordMask != 0 {
+		e++
+	}
+	w := b[k:e]
+	if w[0] == '0' && len(w) > 2 && (w[1] == 'x' || w[1] == 'X') {
+		return k, e, ident, true
+	}
+	if u, uk := unitAt(b, n); uk != plain {
+		return k, u, uk, true
+	}
+	sh := shapeOf(w)
+	if sh.other == 0 && len(w) >= 6 && (sh.digits > 1 || len(w) >= 8) {
+		if u := uuidAt(b, k); u > 0 {
+			return k, k + u, ident, true
+		}
+		return k, e, ident, true
+	}
+	if len(w) >= 15 && n-k == 8 && b[n] == 'T' && digitsFrom(b, n+1) == n+7 { // 20261121T091205Z
+		return k, e, moment, true
+	}
+	if randomWord(w, sh) {
+		return k, e, ident, true
+	}
+	if sh.run >= 6 {
+		return k + sh.runAt, k + sh.runAt + sh.run, masked, true
+	}
+	return k, e, plain, true
+}
+
+// wholeNumber extends the digits b[k:n] over thousands separators and dotted parts:
+// it returns the end, how many digits there are and how many dotted parts.
+func wholeNumber(b []byte, k, n int) (e, digits, parts int) {
+	e, digits, parts = n, n-k, 1
+	for n-k <= 3 && at(b, e) == ',' && digitsFrom(b, e+1) == e+4 {
+		e, digits = e+4, digits+3
+	}
+	for parts < 4 && at(b, e) == '.' && digit(at(b, e+1)) {
+		f := digitsFrom(b, e+1)
+		digits += f - e - 1
+		e, parts = f, parts+1
+	}
+	return e, digits, parts
+}

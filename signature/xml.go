@@ -1,0 +1,280 @@
+package signature
+
+import (
+	"bytes"
+	"html"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// xmlReader reads test and lint reports in XML in pieces of any size: elements with
+// a name and a verdict, or a name and a failure inside, are failing checks; elements
+// with a message and a line are findings.
+type xmlReader struct {
+	fi    *findings
+	tag   []byte // the tag being read, without < and >
+	in    bool   // inside a tag
+	quote byte   // inside an attribute's value
+	skip  string // inside <!-- or <![CDATA[, up to this end
+	depth int
+	began bool
+	open  []element
+	text  []byte
+	done  bool
+}
+
+type element struct {
+	name  string
+	attrs object
+	bad   bool
+}
+
+// xmlStart says whether a line begins a report in XML.
+func xmlStart(b []byte) bool {
+	if len(b) < 5 || b[0] != '<' {
+		return false
+	}
+	for _, s := range [...]string{"<?xml", "<testsuite", "<checkstyle", "<TestRun", "<test-run", "<assemblies", "<results ", "<issues", "<pmd"} {
+		if bytes.HasPrefix(b, []byte(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *xmlReader) active() bool { return r.began && !r.done }
+
+func (r *xmlReader) reset() {
+	*r = xmlReader{fi: r.fi, tag: r.tag[:0], open: r.open[:0], text: r.text[:0]}
+}
+
+// feed takes the next piece of the document.
+func (r *xmlReader) feed(p []byte) {
+	r.began = true
+	for _, c := range p {
+		switch {
+		case r.done:
+			return
+		case r.in:
+			r.inTag(c)
+		case c == '<':
+			r.in, r.tag = true, r.tag[:0]
+		case len(r.text) < maxScalar:
+			r.text = append(r.text, c)
+		}
+	}
+}
+
+func (r *xmlReader) inTag(c byte) {
+	if r.skip != "" {
+		r.tag = append(r.tag, c)
+		if bytes.HasSuffix(r.tag, []byte(r.skip)) {
+			if r.skip == "]]>" {
+				r.addText(bytes.TrimSuffix(r.tag, []byte(r.skip)))
+			}
+			r.in, r.skip = false, ""
+		} else if len(r.tag) > maxScalar {
+			n := len(r.skip)
+			if r.skip == "]]>" {
+				r.addText(r.tag[:len(r.tag)-n])
+			}
+			r.tag = append(r.tag[:0], r.tag[len(r.tag)-n:]...)
+		}
+		return
+	}
+	switch {
+	case r.quote != 0:
+		if c == r.quote {
+			r.quote = 0
+		}
+	case c == '"' || c == '\'':
+		r.quote = c
+	case c == '>':
+		r.in = false
+		r.tagEnd(string(r.tag))
+		return
+	}
+	if len(r.tag) < 8*maxScalar {
+		r.tag = append(r.tag, c)
+	}
+	switch string(r.tag) {
+	case "!--":
+		r.skip, r.tag, r.quote = "-->", r.tag[:0], 0
+	case "![CDATA[":
+		r.skip, r.tag, r.quote = "]]>", r.tag[:0], 0
+	}
+}
+
+func (r *xmlReader) addText(b []byte) {
+	if room := maxScalar - len(r.text); room > 0 {
+		r.text = append(r.text, b[:min(len(b), room)]...)
+	}
+}
+
+func (r *xmlReader) tagEnd(tag string) {
+	switch {
+	case tag == "" || tag[0] == '?' || tag[0] == '!':
+		return
+	case tag[0] == '/':
+		r.close()
+		return
+	}
+	self := strings.HasSuffix(tag, "/")
+	if self {
+		tag = tag[:len(tag)-1]
+	}
+	if len(r.open) >= maxDepth {
+		r.done = true
+		return
+	}
+	name, rest, _ := strings.Cut(strings.TrimSpace(strings.Map(spaceToSpace, tag)), " ")
+	e := element{name: name}
+	attributes(rest, &e.attrs)
+	r.open = append(r.open, e)
+	r.text = r.text[:0]
+	if self {
+		r.close()
+	}
+}
+
+func spaceToSpace(c rune) rune {
+	if c == '\n' || c == '\t' || c == '\r' {
+		return ' '
+	}
+	return c
+}
+
+// attributes reads name="value" pairs.
+func attributes(s string, o *object) {
+	for {
+		s = strings.TrimLeft(s, " ")
+		key, rest, ok := strings.Cut(s, "=")
+		rest = strings.TrimLeft(rest, " ")
+		if !ok || rest == "" || rest[0] != '"' && rest[0] != '\'' {
+			return
+		}
+		end := strings.IndexByte(rest[1:], rest[0])
+		if end < 0 {
+			return
+		}
+		v := rest[1 : 1+end]
+		if len(v) > maxScalar {
+			v = v[:maxScalar]
+		}
+		o.set(strings.TrimSpace(key), html.UnescapeString(v))
+		s = rest[end+2:]
+	}
+}
+
+// close ends the innermost element.
+func (r *xmlReader) close() {
+	n := len(r.open) - 1
+	if n < 0 {
+		r.done = true
+		return
+	}
+	e := r.open[n]
+	r.open = r.open[:n]
+	text := html.UnescapeString(string(r.text))
+	r.text = r.text[:0]
+	if n == 0 {
+		r.done = true
+	}
+	switch strings.ToLower(e.name) {
+	case "failure", "error", "errorinfo", "fatal":
+		r.failure(&e, text)
+	case "message":
+		if n > 0 {
+			r.open[n-1].attrs.set("message", strings.TrimSpace(text))
+		}
+	case "output":
+		if n > 0 && r.open[n-1].attrs.get("message") == "" {
+			r.open[n-1].attrs.set("message", e.attrs.get("message"))
+		}
+	case "testcase", "test-case", "test", "unittestresult", "case":
+		if e.bad || failed(e.attrs.get("result", "outcome", "status")) {
+			r.check(&e)
+		}
+	case "testsuite", "testsuites", "test-run", "assembly", "counters":
+		r.counts(&e)
+	case "location":
+		if n > 0 {
+			lift(&object{key: "location", fields: e.attrs.fields}, &r.open[n-1].attrs)
+		}
+	}
+	if e.name == "violation" || e.name == "issue" {
+		r.found(&e)
+	}
+}
+
+// failure is inside a failing check, or is a finding of its own.
+func (r *xmlReader) failure(e *element, text string) {
+	if e.attrs.get("line") != "" && (e.attrs.get("message", "msg") != "" || e.attrs.get("id") != "") {
+		r.found(e)
+		return
+	}
+	for i := len(r.open) - 1; i >= 0; i-- {
+		switch strings.ToLower(r.open[i].name) {
+		case "testcase", "test-case", "test", "unittestresult", "case", "output", "results":
+			r.open[i].bad = true
+			msg := e.attrs.get("message")
+			if msg == "" {
+				msg = strings.TrimSpace(text)
+			}
+			if t := e.attrs.get("type"); t != "" && !strings.Contains(msg, t) {
+				msg = t + ": " + msg
+			}
+			if r.open[i].attrs.get("message") == "" {
+				r.open[i].attrs.set("message", msg)
+			}
+			return
+		}
+	}
+}
+
+func (r *xmlReader) check(e *element) {
+	x := r.fi.x
+	name := e.attrs.get("fullname", "name", "testName")
+	if class := e.attrs.get("classname", "class"); class != "" && !strings.HasPrefix(name, class) {
+		name = class + "." + name
+	}
+	b := clipBytes([]byte(name))
+	x.close()
+	text := string(squeeze(x.s.sc.name(nil, b, false)))
+	x.keep(fact{kind: factCheck, text: text, loose: string(squeeze(x.s.sc.name(nil, b, true))), name: text, rule: "xml-check", raw: clip([]byte(name))}, 0)
+	r.fi.lines(e.attrs.get("message"))
+}
+
+// found takes a finding of a linter's report.
+func (r *xmlReader) found(e *element) {
+	x := r.fi.x
+	file := e.attrs.get(fileKeys...)
+	for i := len(r.open) - 1; i >= 0 && file == ""; i-- {
+		file = r.open[i].attrs.get("name", "file", "path")
+	}
+	place := x.place([]byte(file))
+	code := e.attrs.get("source", "id", "rule")
+	msg := clipBytes([]byte(e.attrs.get("message", "msg", "verbose")))
+	kind := factDiag
+	if s := e.attrs.get("severity"); s == "info" || s == "information" || s == "ignore" {
+		return
+	}
+	at := xxhash.Sum64String(e.attrs.get("line"))*31 + xxhash.Sum64String(e.attrs.get("column"))*17 + xxhash.Sum64String(place)
+	x.keep(fact{kind: kind, text: joined(place, code, string(squeeze(x.s.sc.text(nil, msg, false)))), loose: joined(place, code, string(squeeze(x.s.sc.text(nil, msg, true)))),
+		name: code, file: place, rule: "xml-finding", raw: joined(place, code, string(msg))}, at|1)
+}
+
+func (r *xmlReader) counts(e *element) {
+	var c counts
+	num := func(keys ...string) int {
+		v := e.attrs.get(keys...)
+		if n := digitsFrom([]byte(v), 0); n == 0 || n != len(v) || n > 7 {
+			return 0
+		}
+		return number7([]byte(v)) + 1
+	}
+	c.failed, c.errored = num("failures", "failed"), num("errors", "error")
+	c.pass, c.all = num("passed"), num("tests", "total")
+	r.fi.x.s.counts.merge(c.failed, c.errored, c.pass, c.all)
+}

@@ -1,0 +1,209 @@
+package looprun
+
+import (
+	"slices"
+	"time"
+
+	"github.com/looprun/looprun/signature"
+)
+
+// How much of the past the state keeps. The journal has all of it.
+const (
+	historyKept     = 50
+	errorsKept      = 5
+	errorHashesKept = 64
+	knownKept       = 1000
+)
+
+// Outcome is how an iteration ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeDone        Outcome = "done"
+	OutcomeNotDone     Outcome = "not_done"
+	OutcomeError       Outcome = "error"
+	OutcomeInterrupted Outcome = "interrupted"
+)
+
+// State is all that is known about a run: the fold of its events. It is data;
+// its zero value is a run that has not started. Fields are for reading; only
+// [State.Apply] changes them.
+type State struct {
+	RunID    string    `json:"run_id"`
+	Name     string    `json:"name,omitempty"`
+	Command  []string  `json:"command,omitempty"`
+	Check    []string  `json:"check,omitempty"`
+	Promise  string    `json:"promise,omitempty"`
+	Dir      string    `json:"dir,omitempty"`
+	Parent   string    `json:"parent,omitempty"`
+	Started  time.Time `json:"started"`
+	Precheck bool      `json:"precheck,omitempty"` // still to be run
+
+	// Seq is the last event's number and Elapsed the active time up to it.
+	Seq     int64         `json:"seq"`
+	Elapsed time.Duration `json:"elapsed_ns"`
+
+	// Initial are the limits the run began or was resumed with; Limits are
+	// those in force.
+	Initial Limits `json:"initial"`
+	Limits  Limits `json:"limits"`
+	Caps    Caps   `json:"caps"`
+
+	// Iterations counts those that ended of themselves. Open is the number of
+	// the one that was started and not finished, and Running says that there
+	// is one (the precheck is number 0).
+	Iterations int  `json:"iterations"`
+	Open       int  `json:"open,omitempty"`
+	Running    bool `json:"running,omitempty"`
+	// Crashes counts how often looprun died in iteration Open.
+	Crashes int `json:"crashes,omitempty"`
+	// SinceAnswer counts iterations since the start or the last continuing answer.
+	SinceAnswer int `json:"since_answer,omitempty"`
+
+	// Last is the last finished iteration, the precheck included.
+	Last *IterationFinished `json:"last,omitempty"`
+	// History are the last 50 finished iterations, oldest first.
+	History []IterationFinished `json:"history,omitempty"`
+	// Errors are the last 5 iterations that did not end as done, oldest first,
+	// for telling the next attempt what to avoid.
+	Errors []IterationFinished `json:"errors,omitempty"`
+
+	// Cycles is the evidence of [LoopDetected].
+	Cycles signature.Cycles `json:"cycles"`
+	// ErrorRun counts errors in a row, ErrorHashes are their signatures.
+	ErrorRun    int          `json:"error_run,omitempty"`
+	ErrorHashes []KnownIssue `json:"error_hashes,omitempty"`
+	// Labels name the signatures of the last 5 iterations that count, oldest first.
+	Labels []KnownIssue `json:"labels,omitempty"`
+
+	// Known are the signatures that were skipped; KnownRun counts iterations in
+	// a row that had one of them, and SkippedBy is the guard of the last skip.
+	Known     []KnownIssue `json:"known,omitempty"`
+	KnownRun  int          `json:"known_run,omitempty"`
+	SkippedBy GuardID      `json:"skipped_by,omitempty"`
+
+	// ResetAt is the iteration after which a guard's counter last started over.
+	ResetAt map[GuardID]int `json:"reset_at,omitempty"`
+
+	// Guidance is for the next iteration.
+	Guidance string `json:"guidance,omitempty"`
+
+	// Trip is the trip being settled, Question the one that waits for its
+	// answer, Answer the one being carried out, Findings what debug found.
+	Trip     *Trip     `json:"trip,omitempty"`
+	Question *Question `json:"question,omitempty"`
+	Answer   *Answer   `json:"answer,omitempty"`
+	// LastTrip is the trip before, or the same, and Given its answers.
+	LastTrip *Trip   `json:"last_trip,omitempty"`
+	Given    []Given `json:"given,omitempty"`
+	Findings string  `json:"findings,omitempty"`
+
+	// Trips counts trips, Continues the answers that let the run go on.
+	Trips     int `json:"trips,omitempty"`
+	Continues int `json:"continues,omitempty"`
+	// PolicyContinues, PolicyIterations and PolicyRuntime are what continuing
+	// policy answers have used of their budget.
+	PolicyContinues  int           `json:"policy_continues,omitempty"`
+	PolicyIterations int           `json:"policy_iterations,omitempty"`
+	PolicyRuntime    time.Duration `json:"policy_runtime_ns,omitempty"`
+	// Decisions are the actions applied so far, the last 50.
+	Decisions []Decision `json:"decisions,omitempty"`
+	// Baseline is what was failing at the last trip, or in the first iteration.
+	Baseline *Progress `json:"baseline,omitempty"`
+
+	// Interrupt is set when looprun was told to stop.
+	Interrupt *InterruptReceived `json:"interrupt,omitempty"`
+	// Ending is how the run ends; Ended says that this is on record.
+	Ending *Ending `json:"ending,omitempty"`
+	Ended  bool    `json:"ended,omitempty"`
+	// Resumes counts how often the run was resumed.
+	Resumes int `json:"resumes,omitempty"`
+}
+
+// Decision is an answer that was carried out.
+type Decision struct {
+	Time      time.Time `json:"time"`
+	Iteration int       `json:"iteration"` // the last one before it
+	ActionApplied
+}
+
+// Ending is the verdict on a run.
+type Ending struct {
+	Status   Status  `json:"status"`
+	ExitCode int     `json:"exit_code"`
+	Guard    GuardID `json:"guard,omitempty"`
+	// Decision is the option that ended the run, Responder who took it and
+	// Reason why.
+	Decision  string `json:"decision,omitempty"`
+	Responder string `json:"responder,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+}
+
+// Next is the step a run has to take next.
+type Next string
+
+// The steps.
+const (
+	NextPrecheck Next = "precheck" // run the check before the first iteration
+	NextIterate  Next = "iterate"  // run the next iteration
+	NextGoOn     Next = "go_on"    // let the running iteration go on
+	NextTrip     Next = "trip"     // put the trip on record
+	NextAsk      Next = "ask"      // put the question to the responders
+	NextAct      Next = "act"      // carry out the answer
+	NextFinish   Next = "finish"   // put the ending on record
+	NextEnd      Next = "end"      // nothing is left to do
+)
+
+// Next says what has to happen now. Completion is judged before any guard, and
+// no iteration starts without every guard having seen the last one. The trip
+// is set with [NextTrip].
+func (s *State) Next(guards []Guard) (Next, *Trip) {
+	switch {
+	case s.Ended:
+		return NextEnd, nil
+	case s.Ending != nil:
+		return NextFinish, nil
+	case s.Answer != nil:
+		return NextAct, nil
+	case s.Trip != nil:
+		return NextAsk, nil
+	case s.Running:
+		return NextGoOn, nil
+	case s.Precheck:
+		return NextPrecheck, nil
+	}
+	if trip := Evaluate(guards, s); trip != nil {
+		trip.Iteration = s.Iterations
+		return NextTrip, trip
+	}
+	return NextIterate, nil
+}
+
+// NextIteration is the number of the iteration to run next.
+func (s *State) NextIteration() int { return s.Iterations + 1 }
+
+// IsKnown reports whether the signature was skipped as a known issue.
+func (s *State) IsKnown(h signature.Hash) bool {
+	return slices.ContainsFunc(s.Known, func(k KnownIssue) bool { return k.Hash == h })
+}
+
+// WindowIssues are the distinct signatures that are the evidence of the trip.
+func (s *State) WindowIssues(t Trip) []KnownIssue {
+	var from []KnownIssue
+	switch {
+	case t.Guard == ConsecutiveErrors:
+		from = s.ErrorHashes
+	case t.Period > 0:
+		from = s.Labels[max(0, len(s.Labels)-t.Period):]
+	case s.Last != nil && s.Last.Signature.Hash != 0:
+		from = []KnownIssue{{s.Last.Signature.Hash, s.Last.Signature.Label}}
+	}
+	var out []KnownIssue
+	for _, k := range from {
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}

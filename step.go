@@ -1,0 +1,162 @@
+package looprun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/looprun/looprun/internal/proc"
+)
+
+// Step is one half of an iteration: the work, or the check that judges it.
+type Step interface {
+	// Run runs the step to its end and delivers its output as it comes. When
+	// ctx ends it ends the step, with the cause from [context.Cause].
+	Run(context.Context, Invocation) Exit
+	// Argv names the step, for journals and messages.
+	Argv() []string
+}
+
+// Invocation is what a [Step] runs with.
+type Invocation struct {
+	Iteration Iteration
+	Dir       string
+	Env       []string // the whole environment; nil is the caller's
+	Stdin     *os.File // nil: nothing to read
+	// Stdout and Stderr take output; the slice is valid during the call only.
+	Stdout, Stderr func([]byte)
+	PTY            bool // output through a pseudo terminal, merged to Stdout
+	Interactive    bool // the step talks to the person at the terminal
+	Timeout        time.Duration
+	IdleTimeout    time.Duration
+	KillAfter      time.Duration
+	KeepBackground bool
+	// Started is told of a process that can be suspended; nil: nobody is.
+	Started func(Stopper)
+}
+
+// Stopper is a running step that can stand still, or be ended at once.
+type Stopper interface {
+	Suspend() error
+	Resume() error
+	Stop(syscall.Signal)
+}
+
+// Argv is a step that runs a command with its arguments; no shell is involved.
+func Argv(argv ...string) Step { return argvStep(argv) }
+
+// Shell is a step that runs a line under sh -c.
+func Shell(line string) Step { return shellStep(line) }
+
+// Func is a step that calls a function. A nil error is exit 0, any other is
+// exit 1 with the error as output. The function has to return soon after ctx
+// ends; it cannot be suspended.
+func Func(f func(context.Context, Invocation) error) Step { return funcStep{f} }
+
+type argvStep []string
+
+func (a argvStep) Argv() []string { return a }
+
+func (a argvStep) Run(ctx context.Context, in Invocation) Exit { return runProcess(ctx, a, in) }
+
+type shellStep string
+
+func (s shellStep) Argv() []string { return []string{"sh", "-c", string(s)} }
+
+func (s shellStep) Run(ctx context.Context, in Invocation) Exit {
+	return runProcess(ctx, s.Argv(), in)
+}
+
+type funcStep struct {
+	f func(context.Context, Invocation) error
+}
+
+func (funcStep) Argv() []string { return []string{"(function)"} }
+
+func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
+	if in.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, in.Timeout, errTimeout)
+		defer cancel()
+	}
+	err := s.f(ctx, in)
+	if ctx.Err() != nil {
+		return Exit{Code: 1, Cause: stopCause(context.Cause(ctx)), Detail: context.Cause(ctx).Error()}
+	}
+	if err != nil {
+		in.Stderr([]byte(err.Error() + "\n"))
+		return Exit{Code: 1}
+	}
+	return Exit{}
+}
+
+var errTimeout = errors.New("the iteration timeout passed")
+
+// stopCause is why a step was ended from outside.
+func stopCause(err error) Cause {
+	if _, ok := errors.AsType[*Interrupt](err); ok {
+		return CauseInterrupt
+	}
+	switch {
+	case errors.Is(err, errRuntime):
+		return CauseMaxRuntime
+	case errors.Is(err, errTimeout):
+		return CauseIterationTimeout
+	}
+	return CauseInterrupt
+}
+
+// stopSignal is what the step's processes are sent first.
+func stopSignal(err error) syscall.Signal {
+	if i, ok := errors.AsType[*Interrupt](err); ok && i.Code > 128 {
+		return syscall.Signal(i.Code - 128)
+	}
+	return syscall.SIGTERM
+}
+
+func runProcess(ctx context.Context, argv []string, in Invocation) Exit {
+	if ctx.Err() != nil {
+		return Exit{Code: -1, Cause: stopCause(context.Cause(ctx)), Detail: context.Cause(ctx).Error()}
+	}
+	p, err := proc.Start(proc.Spec{
+		Argv: argv, Dir: in.Dir, Env: in.Env, Stdin: in.Stdin,
+		Stdout: in.Stdout, Stderr: in.Stderr, PTY: in.PTY, Interactive: in.Interactive,
+		Timeout: in.Timeout, IdleTimeout: in.IdleTimeout, KillAfter: in.KillAfter,
+		KeepBackground: in.KeepBackground,
+	})
+	if err != nil {
+		return Exit{Code: exitNotExecutable, Cause: CauseStartFailed, Detail: err.Error()}
+	}
+	if in.Started != nil {
+		in.Started(p)
+	}
+	release := context.AfterFunc(ctx, func() { p.Stop(stopSignal(context.Cause(ctx))) })
+	end := p.Wait()
+	release()
+	return exitOf(ctx, end, in)
+}
+
+func exitOf(ctx context.Context, end proc.Exit, in Invocation) Exit {
+	e := Exit{Code: end.Code, Signal: end.Signal}
+	switch end.Cause {
+	case proc.Timeout:
+		e.Cause, e.Detail = CauseIterationTimeout, fmt.Sprintf("ended after the iteration timeout of %s", in.Timeout)
+	case proc.IdleTimeout:
+		e.Cause, e.Detail = CauseIdleTimeout, fmt.Sprintf("ended after %s without output", in.IdleTimeout)
+	case proc.Interrupted:
+		e.Cause, e.Detail = CauseInterrupt, "interrupted at the terminal"
+	case proc.StartFailed:
+		e.Cause, e.Detail = CauseStartFailed, "it could not be started"
+		if end.StartErr != nil {
+			e.Detail = end.StartErr.Error()
+		}
+	case proc.Stopped:
+		if cause := context.Cause(ctx); cause != nil {
+			e.Cause, e.Detail = stopCause(cause), cause.Error()
+		}
+	}
+	return e
+}

@@ -1,0 +1,190 @@
+package templates
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+func TestListAndShow(t *testing.T) {
+	var b bytes.Buffer
+	set := load(t)
+	if err := set.List(&b); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "list.txt", b.String())
+	b.Reset()
+	if err := set.Show(&b, looprun.MaxRuntime); err != nil || !strings.HasPrefix(b.String(), "# builtin/max_runtime.yaml\n#") || !strings.Contains(b.String(), "action: pause") {
+		t.Errorf("show: %v\n%s", err, b.String())
+	}
+	if err := set.Show(&b, "max_runtim"); err == nil || err.Error() != `unknown guard "max_runtim"; did you mean "max_runtime"?` {
+		t.Errorf("unknown guard: %v", err)
+	}
+}
+
+func TestRender(t *testing.T) {
+	set := load(t)
+	q := ask(t, set, looprun.LoopDetected)
+	q.Exclusive = true
+	q.Details = append(q.Details, "Findings:", "first\nsecond \x1b[31mred\x1b[0m", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字", strings.Repeat("x", 200))
+	for width := leastWidth; width < 130; width++ {
+		var b bytes.Buffer
+		if err := set.Render(&b, q, FormatTerminal, width); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(b.String(), "\n") {
+			if columns(line) > width || strings.Contains(line, "\x1b") || strings.HasSuffix(line, " ") {
+				t.Fatalf("width %d: %q", width, line)
+			}
+		}
+		if got := strings.Count(b.String(), "x") - strings.Count(strings.Join(q.Details[:10], ""), "x"); got < 200 {
+			t.Fatalf("width %d: text was lost", width)
+		}
+	}
+	var b bytes.Buffer
+	if err := set.Render(&b, q, FormatText, 0); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "text.txt", b.String())
+	b.Reset()
+	if err := set.Render(&b, q, FormatJSON, 0); err != nil {
+		t.Fatal(err)
+	}
+	var back looprun.Question
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || !reflect.DeepEqual(back, q) {
+		t.Errorf("JSON does not come back as it was: %v\n%+v\n%+v", err, back, q)
+	}
+	if err := set.Render(&b, q, "jsno", 0); err == nil || err.Error() != `unknown format "jsno"; did you mean "json"?` {
+		t.Errorf("unknown format: %v", err)
+	}
+}
+
+func TestInit(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "pack")
+	files, err := Init(dir)
+	if err != nil || len(files) != 4 {
+		t.Fatal(files, err)
+	}
+	if err := Check(dir); err != nil {
+		t.Errorf("the pack has problems:\n%v", err)
+	}
+	for _, file := range files[:2] {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(string(data), "\n")
+		schema, ok := strings.CutPrefix(first, "# yaml-language-server: $schema=./")
+		if !ok || !slices.Contains(files, filepath.Join(dir, schema)) {
+			t.Errorf("%s begins with %q", file, first)
+		}
+	}
+	if !reflect.DeepEqual(ask(t, load(t, dir), looprun.MaxIterations), ask(t, load(t), looprun.MaxIterations)) {
+		t.Error("the pack changes what it says it repeats")
+	}
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := Init(dir); !errors.Is(err, fs.ErrExist) || len(files) != 0 {
+		t.Errorf("a second time: %v %v", files, err)
+	}
+	if _, err := os.Stat(files[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("something was written though a file was there")
+	}
+}
+
+// The schemas know the keys that the files are read with.
+func TestSchemas(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteSchema(&b); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "template.schema.json", b.String())
+	b.Reset()
+	if err := WriteMessagesSchema(&b); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "messages.schema.json", b.String())
+	option := optionSchema()
+	for _, c := range []struct {
+		schema object
+		file   any
+	}{
+		{templateSchema(), templateFile{}},
+		{option, optionFile{}},
+		{extendSchema(), extendFile{}},
+	} {
+		var keys, want []string
+		for key := range c.schema["properties"].(object) {
+			keys = append(keys, key)
+		}
+		for f := range reflect.TypeOf(c.file).Fields() {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			want = append(want, key)
+		}
+		slices.Sort(keys)
+		slices.Sort(want)
+		if !reflect.DeepEqual(keys, want) {
+			t.Errorf("the schema has %v, the file %v", keys, want)
+		}
+	}
+}
+
+// The worked pack in examples/templates is in another language throughout.
+func TestExamplePack(t *testing.T) {
+	const dir = "../examples/templates/pack"
+	if err := Check(dir); err != nil {
+		t.Fatal(err)
+	}
+	set := load(t, dir)
+	var all bytes.Buffer
+	for _, guard := range looprun.GuardIDs[:4] {
+		q := ask(t, set, guard)
+		if err := set.Render(&all, q, FormatTerminal, 80); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden(t, "example-pack.txt", all.String())
+	english := load(t)
+	for _, m := range Messages() {
+		if _, ok := set.texts.texts[m.Key]; !ok {
+			t.Errorf("messages.yaml leaves out %s", m.Key)
+		}
+	}
+	for _, guard := range looprun.GuardIDs[:4] {
+		q := ask(t, english, guard)
+		for _, text := range append(slices.Clone(q.Details), q.Text, q.Header) {
+			if strings.HasPrefix(text, "  ") {
+				continue // what the command printed
+			}
+			if strings.Contains(all.String(), text) {
+				t.Errorf("%q is still English", text)
+			}
+		}
+	}
+	for name, write := range map[string]func(io.Writer) error{"template": WriteSchema, "messages": WriteMessagesSchema} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		file := "../examples/templates/" + name + ".schema.json"
+		if *update {
+			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, b.Bytes()) {
+			t.Errorf("%s is not the schema of this version (%v); go test ./templates -update writes it", file, err)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package templates
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// What a template may hold.
+const (
+	minOptions     = 2
+	maxOptions     = 9
+	maxShort       = 12
+	maxHeader      = 60
+	maxLabel       = 60
+	maxID          = 40
+	maxDescription = 500
+)
+
+// optionID is the pattern of an id, for the schema; isID is the same as code.
+const optionID = `^[a-z][a-z0-9_-]*$`
+
+func isID(s string) bool {
+	letter := func(r rune) bool { return r >= 'a' && r <= 'z' }
+	other := func(r rune) bool { return !letter(r) && (r < '0' || r > '9') && r != '_' && r != '-' }
+	return s != "" && letter(rune(s[0])) && !strings.ContainsFunc(s, other)
+}
+
+// units are the keys of extend that a guard's limit is counted in. A guard that
+// is not here has no limit that can be extended.
+var units = map[looprun.GuardID]string{
+	looprun.MaxIterations: "iterations",
+	looprun.MaxRuntime:    "runtime",
+	looprun.MaxCost:       "cost",
+	looprun.MaxTokens:     "tokens",
+}
+
+// plain is text that is shown as it stands in the file.
+func plain(s string) string { return termsafe.Line(s) }
+
+func shown(s string) string { return strconv.Quote(clip(s, 40)) }
+
+func guardIDs() []string {
+	var ids []string
+	for _, id := range looprun.GuardIDs {
+		ids = append(ids, string(id))
+	}
+	return append(ids, string(AnyGuard))
+}
+
+// check reports what is wrong with the template beyond its form.
+func (t *Template) check(r *report) {
+	if ids := guardIDs(); r.doc.Has("guard") && !slices.Contains(ids, string(t.Guard)) {
+		r.value("unknown guard "+shown(string(t.Guard)), strictyaml.DidYouMean(string(t.Guard), ids), "guard")
+	}
+	t.checkTitles(r)
+	if n := len(t.Options); r.doc.Has("options") && (n < minOptions || n > maxOptions) {
+		r.key(fmt.Sprintf("a question has %d to %d options, this one has %d", minOptions, maxOptions, n), "", "options")
+	}
+	for i := range t.Options {
+		t.checkOption(r, i)
+	}
+	t.checkCancel(r)
+	t.checkDefault(r)
+}
+
+func (t *Template) checkTitles(r *report) {
+	literal(r, t.Header, maxHeader, "header")
+	if r.doc.Has("short") {
+		literal(r, t.Short, maxShort, "short")
+	} else if n := utf8.RuneCountInString(t.Header); n > maxShort {
+		r.key(fmt.Sprintf("the header has %d characters, so a short one is needed", n),
+			fmt.Sprintf("add \"short\" with at most %d", maxShort), "header")
+	}
+	if r.doc.Has("question") && strings.TrimSpace(t.Question) == "" {
+		r.value("the question is empty", "say what happened and what is asked", "question")
+	}
+}
+
+// literal checks a text that is shown as it stands: it is there, it is not too
+// long, and it mentions no variables.
+func literal(r *report, text string, most int, path ...any) {
+	name := path[len(path)-1]
+	n := utf8.RuneCountInString(text)
+	switch {
+	case !r.doc.Has(path...): // reported already where it has to be there
+	case n == 0:
+		r.value(fmt.Sprintf("%q is empty", name), "", path...)
+	case n > most:
+		r.value(fmt.Sprintf("%q has %d characters", name, n), fmt.Sprintf("shorten it to at most %d", most), path...)
+	case strings.Contains(text, "{{"):
+		r.value(fmt.Sprintf("%q cannot mention variables", name), "question, description and guidance can", path...)
+	}
+}
+
+func (t *Template) checkOption(r *report, i int) {
+	o := t.Options[i]
+	at := func(key string) []any { return []any{"options", i, key} }
+	if r.doc.Has(at("id")...) {
+		t.checkID(r, i)
+	}
+	literal(r, o.Label, maxLabel, at("label")...)
+	for j := range i {
+		if o.Label != "" && strings.EqualFold(o.Label, t.Options[j].Label) {
+			r.value(fmt.Sprintf("the label %s is that of option %d too", shown(o.Label), j+1), "give each option its own", at("label")...)
+			break
+		}
+	}
+	if n := utf8.RuneCountInString(o.Description); n > maxDescription {
+		r.value(fmt.Sprintf("the description has %d characters", n), fmt.Sprintf("shorten it to at most %d", maxDescription), at("description")...)
+	}
+	for _, need := range o.Requires {
+		if !slices.Contains(needs, need) {
+			r.value("unknown need "+shown(need), strictyaml.DidYouMean(need, needs), at("requires")...)
+		}
+	}
+	if r.doc.Has(at("action")...) {
+		t.checkAction(r, i)
+	}
+}
+
+func (t *Template) checkID(r *report, i int) {
+	o := t.Options[i]
+	path := []any{"options", i, "id"}
+	switch {
+	case !isID(o.ID) || len(o.ID) > maxID:
+		r.value(shown(o.ID)+" is no option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
+	case slices.Contains(looprun.Actions, looprun.Action(o.ID)) && o.Action != looprun.Action(o.ID) && slices.Contains(looprun.Actions, o.Action):
+		r.value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
+			"an option that is called like an action has to have it; a policy would be misread", path...)
+	}
+	for j := range i {
+		if o.ID == t.Options[j].ID {
+			r.value(fmt.Sprintf("the id %s is that of option %d too", shown(o.ID), j+1), "give each option its own", path...)
+			break
+		}
+	}
+}
+
+func (t *Template) checkAction(r *report, i int) {
+	o := t.Options[i]
+	at := func(key string) []any { return []any{"options", i, key} }
+	if !slices.Contains(looprun.Actions, o.Action) {
+		r.value("unknown action "+shown(string(o.Action)), strictyaml.DidYouMean(string(o.Action), actionNames()), at("action")...)
+		return
+	}
+	t.checkExtend(r, i)
+	switch hasCommand := strings.TrimSpace(o.Command) != ""; {
+	case o.Action == looprun.ActionRun && !hasCommand:
+		r.value("the action run has no command", "add \"command: …\", a shell line", at("action")...)
+	case o.Action != looprun.ActionRun && r.doc.Has(at("command")...):
+		r.key(fmt.Sprintf("the action %s runs no command", o.Action), "remove it, or use the action run", at("command")...)
+	}
+	if !o.Action.Continues() && r.doc.Has(at("guidance")...) {
+		r.key(fmt.Sprintf("the action %s has no next iteration that guidance could reach", o.Action), "remove it", at("guidance")...)
+	}
+	if o.Action == looprun.ActionCancel && len(o.Requires) > 0 {
+		r.key("cancel has to be offered always", "remove \"requires\"", at("requires")...)
+	}
+}
+
+// checkExtend: an option that goes on has to lift the limit that tripped, and
+// an option that lifts nothing must not look as if it did.
+func (t *Template) checkExtend(r *report, i int) {
+	o := t.Options[i]
+	path := []any{"options", i, "extend"}
+	given := r.doc.Has(path...)
+	unit, limit := units[t.Guard]
+	known := slices.Contains(guardIDs(), string(t.Guard))
+	switch {
+	case !known:
+	case given && !o.Action.Continues():
+		r.key(fmt.Sprintf("the action %s extends nothing", o.Action), "remove \"extend\"", path...)
+	case given && !limit:
+		r.key(fmt.Sprintf("%s is no limit that can be extended", t.Guard), "remove \"extend\": going on resets its counter", path...)
+	case limit && o.Action.Continues() && !r.doc.Has("options", i, "extend", unit):
+		r.value(fmt.Sprintf("the option goes on without extending the limit that %s guards", t.Guard),
+			fmt.Sprintf("add \"extend: {%s: %s}\"", unit, unitExample(unit)), "options", i, "action")
+	}
+	for key, bad := range map[string]bool{
+		"iterations": o.Extend.Iterations <= 0,
+		"runtime":    o.Extend.Runtime <= 0,
+		"tokens":     o.Extend.Tokens <= 0 && o.Extend.TokensPercent <= 0,
+	} {
+		if bad && r.doc.Has("options", i, "extend", key) {
+			r.value(key+" has to be above 0", "", "options", i, "extend", key)
+		}
+	}
+}
+
+func unitExample(unit string) string {
+	switch unit {
+	case "iterations":
+		return "5"
+	case "runtime":
+		return "10m"
+	}
+	return "50%"
+}
+
+func actionNames() []string {
+	var names []string
+	for _, a := range looprun.Actions {
+		names = append(names, string(a))
+	}
+	return names
+}
+
+func (t *Template) checkCancel(r *report) {
+	cancels := func(o Option) bool { return o.Action == looprun.ActionCancel }
+	if len(t.Options) > 0 && !slices.ContainsFunc(t.Options, cancels) {
+		r.key("no option cancels", "add one with \"action: cancel\"", "options")
+	}
+}
+
+func (t *Template) checkDefault(r *report) {
+	if !r.doc.Has("default") {
+		return
+	}
+	i := slices.IndexFunc(t.Options, func(o Option) bool { return o.ID == t.Default })
+	if i < 0 {
+		ids := slices.DeleteFunc(t.OptionIDs(), func(id string) bool { return !isID(id) })
+		r.value("no option has the id "+shown(t.Default), strictyaml.DidYouMean(t.Default, slices.Compact(ids)), "default")
+		return
+	}
+	if a := t.Options[i].Action; a == looprun.ActionReview || a == looprun.ActionRun {
+		r.value(fmt.Sprintf("the default has the action %s, which decides nothing", a), "name an option that does", "default")
+	}
+}

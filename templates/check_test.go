@@ -1,0 +1,181 @@
+package templates
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// Each file in testdata/bad has a golden file with all its problems.
+func TestCheckGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			err := Check(file)
+			var problems strictyaml.Problems
+			if !errors.As(err, &problems) {
+				t.Fatalf("error %v is no Problems", err)
+			}
+			golden(t, "bad-"+strings.TrimSuffix(filepath.Base(file), ".yaml")+".txt", filepath.ToSlash(err.Error())+"\n")
+		})
+	}
+	if err := Check("testdata/bad"); err == nil || strings.Count(err.Error(), "\n") < 40 {
+		t.Errorf("the folder as a whole gives\n%v", err)
+	}
+}
+
+func TestCheckPaths(t *testing.T) {
+	dir := t.TempDir()
+	if err := Check(dir); err == nil || !strings.Contains(err.Error(), "holds no *.yaml file") {
+		t.Errorf("empty folder: %v", err)
+	}
+	if err := Check(filepath.Join(dir, "missing")); err == nil || !strings.Contains(err.Error(), "missing: cannot be read: no such file") {
+		t.Errorf("missing folder: %v", err)
+	}
+	link := filepath.Join(dir, "link.yaml")
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(dir); err == nil || !strings.Contains(err.Error(), "link.yaml: cannot be read") {
+		t.Errorf("dangling link: %v", err)
+	}
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(os.DevNull, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(dir); err == nil || !strings.Contains(err.Error(), "it is no regular file") {
+		t.Errorf("device: %v", err)
+	}
+	if err := Check(); err != nil {
+		t.Errorf("nothing to check: %v", err)
+	}
+	if err := Check("builtin", "starter"); err != nil {
+		t.Errorf("own files: %v", err)
+	}
+}
+
+func TestCompile(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"plain", "How to proceed?", ""},
+		{"variables", "{{.Max}} {{$.Max}} {{- .Summary -}}", ""},
+		{"conditions", `{{if and .Improved (gt .Iteration 5)}}a{{else if eq .Guard "x" "y"}}b{{else}}c{{end}}`, ""},
+		{"lists", `{{range .Errors}}{{.}} {{$.Max}}{{else}}none{{end}}{{join ", " .Tripped}}{{.Errors | join "; "}}`, ""},
+		{"numbered list", `{{range $i, $e := .Errors}}{{$i}} {{$e}}{{if gt $i 1}}{{break}}{{end}}{{end}}`, ""},
+		{"with", `{{with .LastError}}{{.}}{{else with .Signature}}{{.}}{{end}}`, ""},
+		{"comment", `{{/* a note */}}`, ""},
+		{"length", `{{if len .Errors}}{{len .Summary}}{{end}}`, ""},
+		{"unknown variable", "ab {{.Maxx}}", `5: unknown variable {{.Maxx}}; did you mean {{.Max}}?`},
+		{"two at once", "{{.Foo}}{{.Sumary}}", "2: unknown variable {{.Foo}}; the variables are"},
+		{"part of a text", "{{.Max.Foo}}", "6: {{.Max}} is a text and has no parts"},
+		{"method", "{{.Max.String}}", "6: {{.Max}} is a text and has no parts"},
+		{"dot", "{{.}}", "2: {{.}} stands for nothing here"},
+		{"root", "{{$}}", "2: {{.}} stands for nothing here"},
+		{"list shown", "{{.Errors}}", "2: a list cannot be shown as it is"},
+		{"variable in range", "{{range .Errors}}{{.Max}}{{end}}", "19: .Max is not known inside range and with; write $.Max"},
+		{"range over a number", "{{range .Iteration}}x{{end}}", "8: range wants a list; lists are .Cycle, .Errors, .Tripped"},
+		{"endless range", "{{range 1000000000}}x{{end}}", "8: range wants a list"},
+		{"deep ranges", "{{range .Errors}}{{range $.Errors}}{{range $.Errors}}{{end}}{{end}}{{end}}", "43: range is nested more than 2 deep"},
+		{"function", `{{printf "%1000000000d" 1}}`, `2: unknown function "printf"`},
+		{"call", `{{call .Max}}`, `2: unknown function "call"`},
+		{"index", `{{index .Errors 0}}`, `2: unknown function "index"`},
+		{"near function", `{{joi ", " .Errors}}`, `2: unknown function "joi"; did you mean "join"?`},
+		{"joined in the wrong order", `{{join .Errors ", "}}`, "2: join wants a text and a list"},
+		{"compared types", `{{if eq .Max 5}}a{{end}}`, "5: eq wants two or more values of one type"},
+		{"compared lists", `{{if eq .Errors .Errors}}a{{end}}`, "5: eq wants two or more values of one type"},
+		{"ordered bools", `{{if lt .Known .Improved}}a{{end}}`, "5: lt wants two numbers or two texts"},
+		{"fraction", `{{if gt .Iteration 1.5}}a{{end}}`, "19: 1.5 is no whole number"},
+		{"length of a number", `{{len .Iteration}}`, "2: len wants one list or text"},
+		{"not of two", `{{if not .Known .Known}}a{{end}}`, "5: not wants one value"},
+		{"no values", `{{if and}}a{{end}}`, "5: and wants values"},
+		{"mixed choice compared", `{{if eq (or .Max .Iteration) 1}}a{{end}}`, "5: eq wants"},
+		{"no function", `{{.Max .Summary}}`, "2: .Max is no function and takes nothing"},
+		{"piped into a variable", `{{.Max | .Summary}}`, "9: .Summary is no function"},
+		{"declaration", `{{$x := .Max}}{{$x}}`, "2: variables of one's own are only supported in range"},
+		{"define", `{{define "x"}}a{{end}}`, "0: define and block are not supported"},
+		{"template", `{{template "x"}}`, "11: only variables, if, with and range are supported"},
+		{"nil", `{{if eq nil .Max}}a{{end}}`, "8: nil is not supported"},
+		{"chain", `{{(.Max).Foo}}`, "8: (.Max).Foo is not supported"},
+		{"unfinished", "a {{.Max", "0: bad template syntax: unclosed action"},
+		{"second line", "a\nb {{if}}{{end}}", "2: bad template syntax: missing value for if"},
+		{"no end", "{{if .Known}}", "0: bad template syntax: unexpected EOF"},
+		{"not a variable", "{{Max}}", `2: unknown function "Max"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, faults := compile(c.text, Variables())
+			if c.want == "" {
+				if len(faults) > 0 || w == nil {
+					t.Fatalf("faults %+v", faults)
+				}
+				return
+			}
+			if w != nil || len(faults) == 0 {
+				t.Fatal("no fault found")
+			}
+			got := strings.TrimPrefix(strictyaml.Problem{Line: faults[0].offset, Text: faults[0].text, Remedy: faults[0].remedy}.Error(), ":")
+			if faults[0].offset == 0 {
+				got = "0: " + got
+			}
+			if !strings.HasPrefix(got, c.want) {
+				t.Errorf("got %s\nwant %s", got, c.want)
+			}
+		})
+	}
+	if _, faults := compile("{{.A}} {{.B}} {{bad}}", Variables()); len(faults) != 3 {
+		t.Errorf("not all faults at once: %+v", faults)
+	}
+}
+
+// Whatever wording is taken can be filled in, from a run and from nothing.
+func FuzzCompile(f *testing.F) {
+	for _, s := range []string{
+		"{{.Max}}", "{{range $i, $e := .Errors}}{{$i}}{{$e}}{{break}}{{end}}", `{{join ", " .Cycle}}`, "{{with .LastError}}{{.}}{{else with .Name}}{{.}}{{end}}",
+		`{{if and (gt .Iteration 5) (not .Known) (or .Name .Errors)}}a{{end}}`, "{{range .Errors}}{{range $.Cycle}}{{.}}{{continue}}{{end}}{{end}}",
+		`{{.Errors | join "x" | len}}`, `{{eq .Max "10" .Name}}`, "{{- /* a */ -}}", `{{"a" | len}}{{true}}{{1}}`, "{{range 3}}{{end}}", "{{$.Max}}{{lt 1 2}}",
+	} {
+		f.Add(s)
+	}
+	builtin, err := Load()
+	if err != nil {
+		f.Fatal(err)
+	}
+	s, trip := Sample(looprun.LoopDetected)
+	values := []facts{
+		(&source{state: s, trip: trip, texts: builtin.texts}).facts(),
+		(&source{state: &looprun.State{}, texts: builtin.texts}).facts(),
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		w, faults := compile(text, Variables())
+		for _, fault := range faults {
+			if fault.offset < 0 || fault.offset > len(text) || fault.text == "" {
+				t.Errorf("fault %+v", fault)
+			}
+		}
+		for _, v := range values {
+			got, err := w.fill(v, 200)
+			if err != nil || len(got) > 3*200+3 {
+				t.Errorf("%q: %d bytes, %v", text, len(got), err)
+			}
+		}
+	})
+}
+
+// The pattern in the schema and the code agree.
+func TestIDs(t *testing.T) {
+	pattern := regexp.MustCompile(optionID)
+	for _, id := range []string{"", "a", "A", "new_approach", "a-1", "1a", "_a", "a b", "ä", "aä", "a.", "a\n", "z9_-"} {
+		if got, want := isID(id), pattern.MatchString(id); got != want {
+			t.Errorf("isID(%q) = %v, the pattern says %v", id, got, want)
+		}
+	}
+}

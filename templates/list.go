@@ -1,0 +1,55 @@
+package templates
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// List prints one line a template: guard, options, default and file. Where one
+// is exclusive it says so.
+func (s *Set) List(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "GUARD\tOPTIONS\tDEFAULT\tFILE")
+	for _, tmpl := range s.Templates() {
+		def := tmpl.Default
+		if def == "" {
+			def = "-"
+		}
+		options := strings.Join(tmpl.OptionIDs(), " ")
+		if tmpl.Exclusive {
+			options += " (exclusive)"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", tmpl.Guard, options, def, termsafe.Line(tmpl.File))
+	}
+	return t.Flush()
+}
+
+// Show prints the file of the template that asks for the guard, after a comment
+// that says where it is. An unknown guard is an error that names the nearest.
+func (s *Set) Show(w io.Writer, guard looprun.GuardID) error {
+	if err := KnownGuard(guard); err != nil {
+		return err
+	}
+	t := s.Template(guard)
+	return write(w, []byte("# "+termsafe.Line(t.File)+"\n"+termsafe.Text(string(t.source))))
+}
+
+// KnownGuard is an error for an id that is no guard's, with the nearest one.
+func KnownGuard(guard looprun.GuardID) error {
+	ids := guardIDs()
+	for _, id := range ids {
+		if id == string(guard) {
+			return nil
+		}
+	}
+	return strictyaml.Problem{
+		Text:   "unknown guard " + shown(string(guard)),
+		Remedy: strictyaml.DidYouMean(string(guard), ids),
+	}
+}

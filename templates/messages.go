@@ -1,0 +1,121 @@
+package templates
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// messagesFile is the file of a pack that holds the other texts.
+const messagesFile = "messages.yaml"
+
+// Message is a text of messages.yaml.
+type Message struct {
+	Key string `json:"key"`
+	// Variables are what it can mention.
+	Variables []Variable `json:"variables,omitempty"`
+}
+
+// own lists variables that only some messages have, as "Name:type".
+func own(names ...string) []Variable {
+	var list []Variable
+	for _, n := range names {
+		name, kind, _ := strings.Cut(n, ":")
+		list = append(list, Variable{Name: name, Type: VariableType(kind), Description: messageVariables[name]})
+	}
+	return list
+}
+
+var messageVariables = map[string]string{
+	"Label":   "label of the signature, or of the option",
+	"Why":     "why: the exit code or the cause, or what is missing",
+	"Number":  "number of the iteration",
+	"First":   "number of the first of several equal ones in a row; 0 for one",
+	"Output":  "the line of its output that tells most; may be empty",
+	"Code":    "the exit code",
+	"Failing": "how many checks fail",
+	"Passed":  "how many checks pass",
+	"Total":   "how many checks there are; 0 when that is not known",
+	"Names":   "names of failing checks, five at most",
+	"More":    "how many further names there are",
+	"Guard":   "id of the guard that stopped the run",
+}
+
+// Messages lists the texts of messages.yaml in alphabetical order of their
+// keys, with what each can mention.
+func Messages() []Message {
+	all := messageKinds()
+	list := make([]Message, 0, len(all))
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, Message{key, all[key]})
+	}
+	return list
+}
+
+// messageKinds says what every text can mention.
+func messageKinds() map[string][]Variable {
+	kinds := map[string][]Variable{
+		"detail_not_offered": own("Label:text", "Why:text"),
+		"error_line":         own("First:number", "Number:number", "Label:text", "Why:text", "Output:text"),
+		"error_exit":         own("Code:number"),
+		"summary_failing":    own("Failing:number", "Total:number", "Names:list", "More:number"),
+		"summary_label":      own("Label:text"),
+		"state_passing":      own("Passed:number", "Total:number"),
+		"default_note":       own("Label:text"),
+		"accepted_warning":   own("Guard:text"),
+	}
+	for _, key := range []string{"iteration", "runtime", "progress", "signature", "cycle", "tripped", "errors", "output", "waiting"} {
+		kinds["detail_"+key] = Variables()
+	}
+	for _, key := range needs {
+		kinds["why_"+key] = nil
+	}
+	for _, key := range []string{"summary_none", "summary_done", "summary_unknown", "state_unknown", "review_label", "review_description", "exclusive_note"} {
+		kinds[key] = nil
+	}
+	return kinds
+}
+
+// messages are texts by their keys; what is not in texts is in below.
+type messages struct {
+	texts map[string]*wording
+	below *messages
+}
+
+// say fills the text in. It is empty for a key that nobody wrote.
+func (m *messages) say(key string, values facts) string {
+	for ; m != nil; m = m.below {
+		if w, ok := m.texts[key]; ok {
+			text, _ := w.line(values) // compile has ruled errors out
+			return text
+		}
+	}
+	return ""
+}
+
+// parseMessages reads a messages.yaml, which need not have all keys.
+func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
+	var texts map[string]string
+	doc, err := strictyaml.Decode(name, data, &texts)
+	r := report{doc: doc, problems: problemsOf(err)}
+	kinds := messageKinds()
+	m := &messages{texts: map[string]*wording{}}
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		variables, ok := kinds[key]
+		if !ok {
+			r.key("unknown text "+strconv.Quote(clip(key, 40)), strictyaml.DidYouMean(key, slices.Sorted(maps.Keys(kinds))), key)
+			continue
+		}
+		w, faults := compile(texts[key], variables)
+		r.faults(faults, key)
+		if w == nil && len(faults) == 0 && doc.Has(key) {
+			r.value(fmt.Sprintf("%q is empty", key), "give it a text, or remove the key", key)
+		}
+		m.texts[key] = w
+	}
+	return m, r.problems
+}

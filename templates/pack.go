@@ -1,0 +1,138 @@
+package templates
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+//go:embed builtin/*.yaml
+var builtinFiles embed.FS
+
+// pack is what one folder holds.
+type pack struct {
+	templates []*Template
+	messages  *messages
+}
+
+// loadBuiltin reads the built-in pack once, when it is first needed.
+var loadBuiltin = sync.OnceValues(func() (*pack, error) {
+	entries, err := builtinFiles.ReadDir("builtin")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, path.Join("builtin", e.Name()))
+	}
+	p, problems := loadPack(names, builtinFiles.ReadFile)
+	return p, problems.Err()
+})
+
+// readPack reads a folder. It is an error if there are no templates in it.
+func readPack(dir string) (*pack, strictyaml.Problems) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return &pack{}, strictyaml.Problems{{File: dir, Text: "cannot be read: " + reason(err), Remedy: "name a folder with templates"}}
+	}
+	var names []string
+	for _, e := range entries {
+		if isYAML(e.Name()) && !strings.HasPrefix(e.Name(), ".") && !e.IsDir() {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return &pack{}, strictyaml.Problems{{File: dir, Text: "holds no *.yaml file", Remedy: "\"looprun template init\" writes a pack to start from"}}
+	}
+	return loadPack(names, readFile)
+}
+
+func isYAML(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// loadPack reads the files, of which none may be for the guard of another.
+func loadPack(names []string, read func(string) ([]byte, error)) (*pack, strictyaml.Problems) {
+	p := &pack{}
+	var problems strictyaml.Problems
+	slices.Sort(names)
+	for _, name := range names {
+		data, err := read(name)
+		if err != nil {
+			problems = append(problems, strictyaml.Problem{File: name, Text: "cannot be read: " + reason(err)})
+			continue
+		}
+		if filepath.Base(name) == messagesFile {
+			var found strictyaml.Problems
+			p.messages, found = parseMessages(name, data)
+			problems = append(problems, found...)
+			continue
+		}
+		t, found := parseTemplate(name, data)
+		problems = append(problems, found...)
+		other := slices.IndexFunc(p.templates, func(o *Template) bool { return o.Guard == t.Guard })
+		if other >= 0 && t.Guard != "" {
+			problems = append(problems, strictyaml.Problem{
+				File: name, Line: t.line, Column: t.column, Text: fmt.Sprintf("%s is for the guard %s too", p.templates[other].File, t.Guard),
+				Remedy: "a folder has one template a guard: remove one of the two",
+			})
+			continue
+		}
+		p.templates = append(p.templates, t)
+	}
+	return p, problems
+}
+
+// readFile reads a regular file, and no more of it than is ever parsed.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, strictyaml.MaxSize+1))
+}
+
+// reason is the error without the path, which the problem names already.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// Check reports everything that is wrong with the files, and with the files of
+// the folders, at those paths. The error is a list of problems, each with file,
+// line and column.
+func Check(paths ...string) error {
+	var problems strictyaml.Problems
+	for _, p := range paths {
+		var found strictyaml.Problems
+		if info, err := os.Stat(p); err == nil && !info.IsDir() {
+			_, found = loadPack([]string{p}, readFile)
+		} else {
+			_, found = readPack(p)
+		}
+		problems = append(problems, found...)
+	}
+	return problems.Err()
+}

@@ -1,0 +1,114 @@
+package templates
+
+import (
+	"fmt"
+
+	"github.com/looprun/looprun"
+)
+
+// Question makes the question for a trip. It always carries the evidence as
+// details: iteration, runtime, progress, signature and repeats, guards that
+// tripped as well, the last errors and the last output. The id is left to the
+// caller. An error means that a template could not be filled in; files that
+// [Load] has taken do not give one.
+func (s *Set) Question(state *looprun.State, trip looprun.Trip) (looprun.Question, error) {
+	t := s.Template(trip.Guard)
+	src := &source{state: state, trip: trip, texts: s.texts}
+	values := src.facts()
+	q := looprun.Question{
+		Guard: trip.Guard, Kind: looprun.KindSelect,
+		Header: t.Header, Short: clip(t.Short, maxShort),
+		Default: t.Default, Exclusive: t.Exclusive,
+		Details: src.details(values),
+	}
+	var err error
+	if q.Text, err = t.question.fill(values, textLimit); err != nil {
+		return looprun.Question{}, fmt.Errorf("%s: question: %w", t.File, err)
+	}
+	for _, o := range t.Options {
+		if why := s.missing(o, state); why != "" {
+			q.Details = append(q.Details, s.texts.say("detail_not_offered", facts{"Label": o.Label, "Why": why}))
+			continue
+		}
+		option, err := o.fill(values)
+		if err != nil {
+			return looprun.Question{}, fmt.Errorf("%s: option %s: %w", t.File, o.ID, err)
+		}
+		q.Options = append(q.Options, option)
+	}
+	if _, ok := q.Option(q.Default); !ok {
+		q.Default = ""
+	}
+	return q, nil
+}
+
+func (o Option) fill(values facts) (looprun.Option, error) {
+	filled := o.Option
+	var err error
+	if filled.Description, err = o.description.line(values); err != nil {
+		return filled, err
+	}
+	filled.Guidance, err = o.guidance.fill(values, guidanceLimit)
+	return filled, err
+}
+
+// missing says what the option requires and is not there; "" for nothing.
+func (s *Set) missing(o Option, state *looprun.State) string {
+	for _, need := range o.Requires {
+		met := false
+		switch need {
+		case "check":
+			met = len(state.Check) > 0
+		case "promise":
+			met = state.Promise != ""
+		case "debug":
+			met = s.debug
+		case "signature":
+			met = state.Last != nil && state.Last.Signature.Hash != 0
+		}
+		if !met {
+			return s.texts.say("why_"+need, nil)
+		}
+	}
+	return ""
+}
+
+// details are the evidence, one line each.
+func (s *source) details(values facts) []string {
+	var lines []string
+	say := func(key string) { lines = append(lines, s.texts.say(key, values)) }
+	say("detail_iteration")
+	say("detail_runtime")
+	say("detail_progress")
+	switch {
+	case s.trip.Period > 1:
+		say("detail_cycle")
+	case values["Signature"] != "":
+		say("detail_signature")
+	}
+	if len(s.trip.Also) > 0 {
+		say("detail_tripped")
+	}
+	if errs := s.errors(); len(errs) > 0 {
+		say("detail_errors")
+		lines = append(lines, indented(errs)...)
+	}
+	if s.state.Last != nil {
+		if output := lastLines(s.state.Last.Excerpt, shownLines); len(output) > 0 {
+			say("detail_output")
+			lines = append(lines, indented(output)...)
+		}
+	}
+	if s.trip.Guard == looprun.LoopDetected && len(s.state.Check) == 0 {
+		say("detail_waiting")
+	}
+	return lines
+}
+
+func indented(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = "  " + clip(line, valueLength)
+	}
+	return out
+}

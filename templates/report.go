@@ -1,0 +1,54 @@
+package templates
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// report collects the problems of one file. A second problem at one place is
+// left out: it comes from the first.
+type report struct {
+	doc      *strictyaml.Document
+	problems strictyaml.Problems
+}
+
+func (r *report) add(p strictyaml.Problem) {
+	same := func(q strictyaml.Problem) bool { return q.Line == p.Line && q.Column == p.Column && p.Line > 0 }
+	if !slices.ContainsFunc(r.problems, same) {
+		r.problems = append(r.problems, p)
+	}
+}
+
+// value reports a problem at the value that the path leads to.
+func (r *report) value(text, remedy string, path ...any) {
+	r.add(r.doc.Problem(text, remedy, path...))
+}
+
+// key reports a problem at the key that the path ends with.
+func (r *report) key(text, remedy string, path ...any) {
+	p := r.doc.Problem(text, remedy, path...)
+	p.Line, p.Column = r.doc.KeyPos(path...)
+	r.add(p)
+}
+
+// faults reports what is wrong with the wording at the path.
+func (r *report) faults(faults []fault, path ...any) {
+	for _, f := range faults {
+		p := r.doc.ProblemIn(f.offset, f.text, f.remedy, path...)
+		if slices.ContainsFunc(r.problems, func(q strictyaml.Problem) bool { return q == p }) {
+			continue
+		}
+		r.problems = append(r.problems, p) // several can begin where a folded text does
+	}
+}
+
+// problemsOf are the problems that an error stands for.
+func problemsOf(err error) strictyaml.Problems {
+	var ps strictyaml.Problems
+	if err != nil && !errors.As(err, &ps) {
+		ps = strictyaml.Problems{{Text: err.Error()}}
+	}
+	return slices.Clone(ps)
+}

@@ -1,0 +1,76 @@
+package templates
+
+import (
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
+)
+
+// Sample is a made-up run in which that guard has just tripped, for previews
+// where there is no real one.
+func Sample(guard looprun.GuardID) (*looprun.State, looprun.Trip) {
+	if guard == AnyGuard {
+		guard = "some_guard"
+	}
+	s := &looprun.State{
+		RunID: "sample", Name: "make the tests pass",
+		Command: []string{"./fix.sh"}, Check: []string{"go", "test", "./..."},
+		Limits: looprun.DefaultLimits(), Elapsed: 4*time.Minute + 10*time.Second, Trips: 1,
+		Baseline: &looprun.Progress{Failing: 3, Passed: 2, Total: 5},
+	}
+	s.Initial, s.Caps = s.Limits, looprun.DefaultCaps(s.Limits)
+	s.Limits.Cost, s.Limits.Tokens, s.Limits.IdleIterations, s.Limits.WorkspaceCycles = 2.5, 200_000, 3, 2
+	last := s.Limits.Iterations
+	if guard != looprun.MaxIterations && guard != looprun.LoopDetected {
+		last = 6
+	}
+	for i := 1; i <= last; i++ {
+		s.Iterations = i
+		d := sampleIteration(i, guard == looprun.ConsecutiveErrors && i > last-s.Limits.Errors)
+		s.History = append(s.History, d)
+		s.Errors = append(s.Errors, d)
+		s.Labels = append(s.Labels, looprun.KnownIssue{Hash: d.Signature.Hash, Label: d.Signature.Label})
+		s.Cycles.Add(d.Signature.Hash)
+		s.Last = &d
+	}
+	s.Errors, s.Labels = s.Errors[len(s.Errors)-5:], s.Labels[len(s.Labels)-5:]
+	trip := looprun.Trip{Guard: guard, Iteration: s.Iterations, Reason: "this is a made-up run"}
+	switch guard {
+	case looprun.MaxRuntime:
+		s.Elapsed, s.Running, s.Open, trip.During = s.Limits.Runtime, true, s.Iterations+1, true
+	case looprun.LoopDetected:
+		trip.Window, trip.Period, trip.Repeats = s.Limits.Loop, 1, s.Limits.Loop
+		trip.Also = []looprun.GuardID{looprun.MaxIterations}
+	case looprun.ConsecutiveErrors:
+		s.ErrorRun, trip.Window = s.Limits.Errors, s.Limits.Errors
+	case looprun.NoProgress:
+		trip.Window = s.Limits.IdleIterations
+	case looprun.WorkspaceCycle:
+		trip.Repeats = s.Limits.WorkspaceCycles
+	}
+	return s, trip
+}
+
+// sampleIteration fails three checks, from the fourth on two, or as an error.
+func sampleIteration(i int, isError bool) looprun.IterationFinished {
+	d := looprun.IterationFinished{
+		Iteration: i, Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 25_000,
+		Excerpt: "--- FAIL: TestLogin (0.02s)\n    auth_test.go:31: got 401, want 200\nFAIL\n",
+		Signature: signature.Signature{
+			Kind: signature.KindTestFail, Label: "test-fail:2-auth,login", Hash: 2,
+			Failing: 2, Passed: 3, Total: 5, Checks: []string{"auth", "login"},
+			Errors: []string{"auth_test.go:31: got 401, want 200"},
+		},
+	}
+	if i <= 3 {
+		d.Signature.Label, d.Signature.Hash = "test-fail:3-auth,login,logout", signature.Hash(3)
+		d.Signature.Failing, d.Signature.Passed = 3, 2
+	}
+	if isError {
+		d.Outcome, d.ExitCode = looprun.OutcomeError, 137
+		d.Signature = signature.Signature{Kind: signature.KindError, Label: "error:OutOfMemory", Hash: 4, Failing: -1, Passed: -1, Total: -1}
+		d.Excerpt = "compiling\nsignal: killed\n"
+	}
+	return d
+}

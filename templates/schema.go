@@ -1,0 +1,155 @@
+package templates
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/looprun/looprun"
+)
+
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// object is one JSON Schema.
+type object = map[string]any
+
+// WriteSchema prints the JSON Schema (2020-12) of a template file. Its
+// x-variables lists what wording can mention.
+func WriteSchema(w io.Writer) error { return write(w, encode(templateSchema())) }
+
+// WriteMessagesSchema prints the JSON Schema (2020-12) of messages.yaml.
+func WriteMessagesSchema(w io.Writer) error { return write(w, encode(messagesSchema())) }
+
+// WriteVariables prints a table of what wording can mention.
+func WriteVariables(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, v := range questionVariables {
+		fmt.Fprintf(t, "{{.%s}}\t%s\t%s\n", v.Name, v.Type, v.Description)
+	}
+	return t.Flush()
+}
+
+func write(w io.Writer, data []byte) error {
+	_, err := w.Write(data)
+	return err
+}
+
+// encode cannot fail: schemas are maps of texts and numbers.
+func encode(schema object) []byte {
+	data, _ := json.MarshalIndent(schema, "", "  ")
+	return append(data, '\n')
+}
+
+func text(description string, most int) object {
+	o := object{"type": "string", "description": description, "minLength": 1}
+	if most > 0 {
+		o["maxLength"] = most
+	}
+	return o
+}
+
+func templateSchema() object {
+	return object{
+		"$schema":     dialect,
+		"$id":         "looprun.dev/template/v1",
+		"title":       "looprun template",
+		"description": "The question that looprun asks when a guard trips.",
+		"x-variables": Variables(),
+		"type":        "object", "additionalProperties": false,
+		"required": []string{"guard", "header", "question", "options"},
+		"properties": object{
+			"guard":     object{"description": "The guard that asks; \"*\" is any that has no template of its own.", "enum": guardIDs()},
+			"header":    text("The heading.", maxHeader),
+			"short":     text("A heading for interfaces that limit it; needed where the header is longer than this may be.", maxShort),
+			"question":  text("The question. Can mention variables: "+variableNames()+".", 0),
+			"default":   text("Id of the option for detached mode defaults. Without it such a run ends with the guard's exit code.", maxID),
+			"exclusive": object{"type": "boolean", "default": false, "description": "Only a person can answer."},
+			"options": object{
+				"type": "array", "minItems": minOptions, "maxItems": maxOptions, "items": optionSchema(),
+				"description": "What can be answered. One option has to have the action cancel.",
+				"contains":    object{"properties": object{"action": object{"const": looprun.ActionCancel}}, "required": []string{"action"}},
+			},
+		},
+	}
+}
+
+func variableNames() string {
+	var names []string
+	for _, v := range questionVariables {
+		names = append(names, "{{."+v.Name+"}}")
+	}
+	return strings.Join(names, ", ")
+}
+
+func optionSchema() object {
+	action := func(a looprun.Action) object {
+		return object{"properties": object{"action": object{"const": a}}, "required": []string{"action"}}
+	}
+	return object{
+		"type": "object", "additionalProperties": false,
+		"required": []string{"id", "label", "action"},
+		"properties": object{
+			"id":          object{"type": "string", "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action."},
+			"label":       text("What a person chooses.", maxLabel),
+			"description": text("What it means, on one line. Can mention variables.", maxDescription),
+			"action":      object{"enum": actionNames(), "description": "What looprun does."},
+			"extend":      extendSchema(),
+			"guidance":    text("What the next iteration is told, where the action goes on. Can mention variables.", 0),
+			"requires": object{
+				"description": "What has to be there for the option to be offered.",
+				"oneOf":       []object{{"enum": needs}, {"type": "array", "items": object{"enum": needs}}},
+			},
+			"command": text("The shell line of the action run.", 0),
+		},
+		"if":   action(looprun.ActionRun),
+		"then": object{"required": []string{"command"}},
+		"else": object{"properties": object{"command": false}},
+	}
+}
+
+func extendSchema() object {
+	amount := func(what string) object {
+		return object{
+			"description": what + ": a number, or a percentage of the limit the run began with.",
+			"oneOf": []object{
+				{"type": "number", "exclusiveMinimum": 0},
+				{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?%?$`},
+			},
+		}
+	}
+	return object{
+		"type": "object", "additionalProperties": false, "minProperties": 1,
+		"description": "What going on adds to the limit. Needed for max_iterations, max_runtime, max_cost and max_tokens, and only for these.",
+		"properties": object{
+			"iterations": object{"type": "integer", "minimum": 1, "description": "Iterations to add."},
+			"runtime":    object{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(h|m|s|ms))+$`, "description": "Active time to add, such as 10m."},
+			"cost":       amount("US dollars to add"),
+			"tokens":     amount("Tokens to add"),
+		},
+	}
+}
+
+func messagesSchema() object {
+	properties := object{}
+	for _, m := range Messages() {
+		var names []string
+		for _, v := range m.Variables {
+			names = append(names, "{{."+v.Name+"}}")
+		}
+		what := "Mentions no variables."
+		if len(names) > 0 {
+			what = "Can mention " + strings.Join(names, ", ") + "."
+		}
+		properties[m.Key] = text(what, 0)
+	}
+	return object{
+		"$schema":     dialect,
+		"$id":         "looprun.dev/messages/v1",
+		"title":       "looprun messages",
+		"description": "Texts that looprun shows beside the questions. Those left out stay as they are.",
+		"type":        "object", "additionalProperties": false, "minProperties": 1,
+		"properties": properties,
+	}
+}

@@ -1,0 +1,112 @@
+package templates
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// Set is the templates of a run: one for each guard, and one for all others. It
+// makes the questions, as [looprun.Questions]. Make one with [Load]; it does not
+// change afterwards and can be used by several goroutines.
+type Set struct {
+	templates map[looprun.GuardID]*Template
+	texts     *messages
+	debug     bool
+}
+
+var _ looprun.Questions = (*Set)(nil)
+
+// Load reads the folders over the built-in templates. For each guard the first
+// folder that has a template for it is taken, whole; for each other text the
+// first messages.yaml that has it. Without folders it gives the built-in ones.
+//
+// The error holds everything that is wrong with any file in any folder, each
+// with file, line and column.
+func Load(dirs ...string) (*Set, error) {
+	builtin, err := loadBuiltin()
+	if err != nil {
+		return nil, fmt.Errorf("built-in templates: %w", err)
+	}
+	set := &Set{templates: map[looprun.GuardID]*Template{}, texts: builtin.messages}
+	packs := make([]*pack, len(dirs))
+	var problems strictyaml.Problems
+	for i, dir := range dirs {
+		var found strictyaml.Problems
+		packs[i], found = readPack(dir)
+		problems = append(problems, found...)
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	set.add(builtin.templates)
+	for _, p := range slices.Backward(packs) {
+		set.add(p.templates)
+		if p.messages != nil {
+			set.texts = &messages{texts: p.messages.texts, below: set.texts}
+		}
+	}
+	return set, nil
+}
+
+func (s *Set) add(list []*Template) {
+	for _, t := range list {
+		s.templates[t.Guard] = t
+	}
+}
+
+// WithDebug returns a set that knows whether there is a debug command, for
+// options that require one. A set is made without.
+func (s *Set) WithDebug(configured bool) *Set {
+	with := *s
+	with.debug = configured
+	return &with
+}
+
+// Template is the template that asks for the guard: its own, or that of
+// [AnyGuard].
+func (s *Set) Template(guard looprun.GuardID) *Template {
+	if t, ok := s.templates[guard]; ok {
+		return t
+	}
+	return s.templates[AnyGuard]
+}
+
+// Templates lists all, in the order in which guards ask; that of [AnyGuard] is
+// the last.
+func (s *Set) Templates() []*Template {
+	list := make([]*Template, 0, len(s.templates))
+	for _, t := range s.templates {
+		list = append(list, t)
+	}
+	rank := func(t *Template) int {
+		if i := slices.Index(looprun.GuardIDs, t.Guard); i >= 0 {
+			return i
+		}
+		return len(looprun.GuardIDs)
+	}
+	slices.SortFunc(list, func(a, b *Template) int { return cmp.Compare(rank(a), rank(b)) })
+	return list
+}
+
+// Review is the option that a person is offered on every question.
+func (s *Set) Review() looprun.Option {
+	return looprun.Option{
+		ID: string(looprun.ActionReview), Action: looprun.ActionReview,
+		Label: s.texts.say("review_label", nil), Description: s.texts.say("review_description", nil),
+	}
+}
+
+// AcceptedWarning is what is printed when a partial result was accepted.
+func (s *Set) AcceptedWarning(guard looprun.GuardID) string {
+	return s.texts.say("accepted_warning", facts{"Guard": string(guard)})
+}
+
+// Summary says how far the work is, in the words of the set.
+func (s *Set) Summary(state *looprun.State) string {
+	text, _ := (&source{state: state, texts: s.texts}).summary().(string)
+	return text
+}

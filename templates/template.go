@@ -1,0 +1,177 @@
+package templates
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// AnyGuard is the guard of the template for guards that have none of their own.
+const AnyGuard looprun.GuardID = "*"
+
+// Template is the question for one guard, as its file has it.
+type Template struct {
+	Guard  looprun.GuardID
+	Header string
+	// Short is at most 12 characters; it is never empty.
+	Short string
+	// Question is the wording, with its variables not filled in.
+	Question string
+	// Default is the option for detached mode defaults; empty: none.
+	Default string
+	// Exclusive says that only a person may answer.
+	Exclusive bool
+	Options   []Option
+	// File is where it was read from; built-in files begin with "builtin/".
+	File string
+
+	source       []byte
+	question     *wording
+	line, column int // of the guard
+}
+
+// Option is an option as the file has it: wording is not filled in.
+type Option struct {
+	looprun.Option
+	// Requires are what has to be there for the option to be offered.
+	Requires []string
+
+	description, guidance *wording
+}
+
+// OptionIDs lists the ids of the options in their order.
+func (t *Template) OptionIDs() []string {
+	ids := make([]string, len(t.Options))
+	for i, o := range t.Options {
+		ids[i] = o.ID
+	}
+	return ids
+}
+
+// templateFile is the YAML form of a template.
+type templateFile struct {
+	Guard     string       `yaml:"guard,required"`
+	Header    string       `yaml:"header,required"`
+	Short     string       `yaml:"short"`
+	Question  string       `yaml:"question,required"`
+	Default   string       `yaml:"default"`
+	Exclusive bool         `yaml:"exclusive"`
+	Options   []optionFile `yaml:"options,required"`
+}
+
+type optionFile struct {
+	ID          string     `yaml:"id,required"`
+	Label       string     `yaml:"label,required"`
+	Description string     `yaml:"description"`
+	Action      string     `yaml:"action,required"`
+	Extend      extendFile `yaml:"extend"`
+	Guidance    string     `yaml:"guidance"`
+	Requires    needList   `yaml:"requires"`
+	Command     string     `yaml:"command"`
+}
+
+type extendFile struct {
+	Iterations int           `yaml:"iterations"`
+	Runtime    time.Duration `yaml:"runtime"`
+	Cost       amount        `yaml:"cost"`
+	Tokens     amount        `yaml:"tokens"`
+}
+
+func (e extendFile) extend() looprun.Extend {
+	return looprun.Extend{
+		Iterations: e.Iterations, Runtime: e.Runtime,
+		Cost: e.Cost.value, CostPercent: e.Cost.percent,
+		Tokens: int64(e.Tokens.value), TokensPercent: e.Tokens.percent,
+	}
+}
+
+// amount is a number, or a percentage of the limit the run began with.
+type amount struct{ value, percent float64 }
+
+const maxAmount = 1e12
+
+// UnmarshalText reads 2.5 or 50%.
+func (a *amount) UnmarshalText(b []byte) error {
+	text, isPercent := strings.CutSuffix(string(b), "%")
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v > 0 && v <= maxAmount) {
+		return strictyaml.Problem{
+			Text:   fmt.Sprintf("%q is no amount to extend a limit by", clip(string(b), 40)),
+			Remedy: "write a number above 0, or a percentage such as 50%",
+		}
+	}
+	if isPercent {
+		a.percent = v
+	} else {
+		a.value = v
+	}
+	return nil
+}
+
+// needs are what an option can require.
+var needs = []string{"check", "promise", "debug", "signature"}
+
+// needList is one need or a list of them.
+type needList []string
+
+// FromYAML reads a text or a list of texts.
+func (l *needList) FromYAML(value any) error {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	for _, item := range list {
+		need, ok := item.(string)
+		if !ok {
+			return errors.New("wants one of " + strings.Join(needs, ", ") + ", or a list of them")
+		}
+		*l = append(*l, need)
+	}
+	return nil
+}
+
+// parseTemplate reads a template file and reports all that is wrong with it.
+func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
+	var f templateFile
+	doc, err := strictyaml.Decode(name, data, &f)
+	r := &report{doc: doc, problems: problemsOf(err)}
+	t := &Template{
+		Guard: looprun.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),
+		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive,
+		File: name, source: data,
+	}
+	if t.Short == "" {
+		t.Short = t.Header
+	}
+	if !doc.Has() {
+		return t, r.problems
+	}
+	t.line, t.column = doc.Pos("guard")
+	variables := Variables()
+	var faults []fault
+	t.question, faults = compile(f.Question, variables)
+	r.faults(faults, "question")
+	for i, o := range f.Options {
+		option := Option{
+			Option: looprun.Option{
+				ID: o.ID, Label: plain(o.Label), Description: o.Description,
+				Action: looprun.Action(o.Action), Extend: o.Extend.extend(),
+				Guidance: o.Guidance, Command: o.Command,
+			},
+			Requires: slices.Clone([]string(o.Requires)),
+		}
+		option.description, faults = compile(o.Description, variables)
+		r.faults(faults, "options", i, "description")
+		option.guidance, faults = compile(o.Guidance, variables)
+		r.faults(faults, "options", i, "guidance")
+		t.Options = append(t.Options, option)
+	}
+	t.check(r)
+	return t, r.problems
+}

@@ -1,0 +1,337 @@
+package templates
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares with a file in testdata/golden.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; go test ./templates -update writes it anew\ngot\n%s\nwant\n%s", name, got, want)
+	}
+}
+
+func load(t *testing.T, dirs ...string) *Set {
+	t.Helper()
+	set, err := Load(dirs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// The ids, labels and actions of the built-in questions are a contract:
+// policies name them.
+func TestBuiltinOptions(t *testing.T) {
+	rest := "continue:Continue:continue review:Review:review accept:Accept current:accept cancel:Cancel:cancel"
+	half := strings.Replace(rest, "Continue", "Continue +50%", 1)
+	for _, c := range []struct {
+		guard          looprun.GuardID
+		options, deflt string
+	}{
+		{looprun.MaxIterations, "continue:Continue +5:continue new_approach:Continue +5 (new approach):continue accept:Accept current:accept cancel:Cancel:cancel", "cancel"},
+		{looprun.MaxRuntime, "continue:Continue +10min:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", "pause"},
+		{looprun.LoopDetected, "new_approach:Try different approach:continue debug:Debug first:debug accept:Accept current:accept cancel:Cancel:cancel", "cancel"},
+		{looprun.ConsecutiveErrors, "retry:Retry with context:continue debug:Debug first:debug skip:Skip and continue:skip cancel:Cancel:cancel", "cancel"},
+		{looprun.MaxCost, half, "cancel"},
+		{looprun.MaxTokens, half, "cancel"},
+		{looprun.NoProgress, rest, "cancel"},
+		{looprun.WorkspaceCycle, rest, "cancel"},
+		{"a_guard_of_ones_own", rest, ""},
+	} {
+		t.Run(string(c.guard), func(t *testing.T) {
+			s, trip := Sample(c.guard)
+			q, err := load(t).Question(s, trip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var options []string
+			for _, o := range q.Options {
+				options = append(options, o.ID+":"+o.Label+":"+string(o.Action))
+				if o.Description == "" {
+					t.Errorf("option %s has no description", o.ID)
+				}
+			}
+			if got := strings.Join(options, " "); got != c.options {
+				t.Errorf("options\n%s\nwant\n%s", got, c.options)
+			}
+			if q.Default != c.deflt {
+				t.Errorf("default %q, want %q", q.Default, c.deflt)
+			}
+			if q.Kind != looprun.KindSelect || q.Guard != c.guard || q.Exclusive || len(q.Short) > 12 {
+				t.Errorf("question %+v", q)
+			}
+		})
+	}
+}
+
+func TestBuiltinExtensionsAndGuidance(t *testing.T) {
+	option := func(guard looprun.GuardID, id string) looprun.Option {
+		t.Helper()
+		s, trip := Sample(guard)
+		q, err := load(t).Question(s, trip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, ok := q.Option(id)
+		if !ok {
+			t.Fatalf("%s has no option %s", guard, id)
+		}
+		return o
+	}
+	for _, c := range []struct {
+		guard looprun.GuardID
+		id    string
+		want  looprun.Extend
+	}{
+		{looprun.MaxIterations, "continue", looprun.Extend{Iterations: 5}},
+		{looprun.MaxIterations, "new_approach", looprun.Extend{Iterations: 5}},
+		{looprun.MaxRuntime, "continue", looprun.Extend{Runtime: 10 * time.Minute}},
+		{looprun.MaxCost, "continue", looprun.Extend{CostPercent: 50}},
+		{looprun.MaxTokens, "continue", looprun.Extend{TokensPercent: 50}},
+		{looprun.LoopDetected, "new_approach", looprun.Extend{}},
+	} {
+		if got := option(c.guard, c.id).Extend; got != c.want {
+			t.Errorf("%s %s extends by %+v, want %+v", c.guard, c.id, got, c.want)
+		}
+	}
+	const approach = "Try a different approach than previous iterations"
+	for _, guard := range []looprun.GuardID{looprun.MaxIterations, looprun.LoopDetected} {
+		if got := option(guard, "new_approach").Guidance; got != approach {
+			t.Errorf("%s: guidance %q", guard, got)
+		}
+	}
+	want := `The last iterations ended as errors. Take them into account:
+- iterations 2 to 3: test-fail:3-auth,login,logout (exit 1): auth_test.go:31: got 401, want 200
+- iterations 4 to 6: error:OutOfMemory (exit 137): signal: killed`
+	if got := option(looprun.ConsecutiveErrors, "retry").Guidance; got != want {
+		t.Errorf("retry's guidance is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestQuestionsGolden(t *testing.T) {
+	set := load(t)
+	for _, guard := range append(slices.Clone(looprun.GuardIDs), AnyGuard) {
+		name := strings.ReplaceAll(string(guard), "*", "other")
+		t.Run(name, func(t *testing.T) {
+			s, trip := Sample(guard)
+			q, err := set.Question(s, trip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := set.Render(&b, q, FormatTerminal, 72); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".txt", b.String())
+		})
+	}
+}
+
+func TestQuestionWording(t *testing.T) {
+	set := load(t)
+	ask := func(guard looprun.GuardID, change func(*looprun.State, *looprun.Trip)) looprun.Question {
+		t.Helper()
+		s, trip := Sample(guard)
+		change(s, &trip)
+		q, err := set.Question(s, trip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	details := func(q looprun.Question) string { return strings.Join(q.Details, "\n") }
+
+	q := ask(looprun.MaxIterations, func(*looprun.State, *looprun.Trip) {})
+	if want := "Iteration limit (10) reached. Current status: 2 of 5 failing: auth, login. How to proceed?"; q.Text != want {
+		t.Errorf("text %q, want %q", q.Text, want)
+	}
+	q = ask(looprun.LoopDetected, func(s *looprun.State, trip *looprun.Trip) {
+		trip.Period, trip.Repeats = 2, 3
+		s.Labels = []looprun.KnownIssue{{Hash: 1, Label: "x"}, {Hash: 1, Label: "a"}, {Hash: 2, Label: "b"}}
+	})
+	if !strings.HasPrefix(q.Text, "The same 2 results came 3 times in turn: a → b. Current") || !strings.Contains(details(q), "Signatures: a → b, 3 times in turn") {
+		t.Errorf("cycle: %q\n%s", q.Text, details(q))
+	}
+	if strings.Contains(details(q), "--loop-threshold off") {
+		t.Error("the hint for waiting is shown though there is a check")
+	}
+	q = ask(looprun.LoopDetected, func(s *looprun.State, trip *looprun.Trip) { s.Check = nil })
+	if !strings.Contains(details(q), "--loop-threshold off") {
+		t.Error("no hint for waiting though there is no check")
+	}
+	q = ask(looprun.LoopDetected, func(s *looprun.State, trip *looprun.Trip) { trip.Known, trip.Period = true, 0 })
+	if !strings.HasPrefix(q.Text, "Nothing but known issues came") {
+		t.Errorf("known: %q", q.Text)
+	}
+	q = ask(looprun.ConsecutiveErrors, func(s *looprun.State, trip *looprun.Trip) { s.Last.Signature.Hash = 0 })
+	if _, ok := q.Option("skip"); ok || !strings.Contains(details(q), "“Skip and continue” is not offered: the output") {
+		t.Errorf("skip without a signature: %v\n%s", q.OptionIDs(), details(q))
+	}
+	q = ask(looprun.MaxIterations, func(s *looprun.State, trip *looprun.Trip) {
+		s.Limits.Iterations, s.Limits.Runtime = looprun.Off, looprun.Off
+	})
+	if d := q.Details[0] + "|" + q.Details[1]; d != "Iteration 10|Runtime 4m10s" {
+		t.Errorf("without limits: %q", d)
+	}
+}
+
+// A run of which nothing is known has questions too.
+func TestQuestionOfNothing(t *testing.T) {
+	set := load(t)
+	for _, guard := range append(slices.Clone(looprun.GuardIDs), "other") {
+		q, err := set.Question(&looprun.State{}, looprun.Trip{Guard: guard, Period: 7})
+		if err != nil || q.Text == "" || len(q.Options) < 2 {
+			t.Errorf("%s: %+v, %v", guard, q, err)
+		}
+		if got, want := q.Details[2], "Progress: nothing has run yet"; got != want {
+			t.Errorf("%s: %q, want %q", guard, got, want)
+		}
+	}
+}
+
+// The words of the built-in messages are those of the state itself.
+func TestSummaryAgreesWithState(t *testing.T) {
+	set := load(t)
+	for _, change := range []func(*looprun.State){
+		func(s *looprun.State) {},
+		func(s *looprun.State) { s.Last = nil },
+		func(s *looprun.State) { s.Last.Outcome = looprun.OutcomeDone },
+		func(s *looprun.State) { s.Last.Signature.Total = -1 },
+		func(s *looprun.State) { s.Last.Signature.Passed = -1 },
+		func(s *looprun.State) { s.Last.Signature.Failing = -1 },
+		func(s *looprun.State) { s.Last.Signature.Failing, s.Last.Signature.Passed = -1, -1 },
+		func(s *looprun.State) { s.Last.Signature.Hash, s.Last.Signature.Label = 0, "" },
+		func(s *looprun.State) { s.Last.Signature.Checks = strings.Fields("a b c d e f g") },
+		func(s *looprun.State) { s.Last.Signature.Checks = nil },
+	} {
+		s, _ := Sample(looprun.MaxIterations)
+		change(s)
+		src := &source{state: s, texts: set.texts}
+		if got, want := set.Summary(s), s.Summary(); got != want {
+			t.Errorf("Summary %q, the state says %q", got, want)
+		}
+		if got, want := src.currentState(), s.CurrentState(); got != want {
+			t.Errorf("CurrentState %q, the state says %q", got, want)
+		}
+	}
+}
+
+func TestVariables(t *testing.T) {
+	for _, guard := range append(slices.Clone(looprun.GuardIDs), AnyGuard) {
+		s, trip := Sample(guard)
+		for _, state := range []*looprun.State{s, {}} {
+			values := (&source{state: state, trip: trip, texts: load(t).texts}).facts()
+			for _, v := range Variables() {
+				ok := false
+				switch values[v.Name].(type) {
+				case string:
+					ok = v.Type == TypeText
+				case int:
+					ok = v.Type == TypeNumber
+				case bool:
+					ok = v.Type == TypeBool
+				case []string:
+					ok = v.Type == TypeList
+				}
+				if !ok || v.Description == "" {
+					t.Errorf("%s: %s is a %T, documented as %s: %s", guard, v.Name, values[v.Name], v.Type, v.Description)
+				}
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := WriteVariables(&b); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "variables.txt", b.String())
+}
+
+func TestMessagesAreAllThere(t *testing.T) {
+	var keys []string
+	for _, m := range Messages() {
+		keys = append(keys, m.Key)
+		if _, ok := load(t).texts.texts[m.Key]; !ok {
+			t.Errorf("the built-in messages.yaml has no %s", m.Key)
+		}
+		for _, v := range m.Variables {
+			if v.Description == "" {
+				t.Errorf("%s: %s has no description", m.Key, v.Name)
+			}
+		}
+	}
+	if !slices.IsSorted(keys) {
+		t.Errorf("not sorted: %v", keys)
+	}
+	set := load(t)
+	if got := set.AcceptedWarning(looprun.MaxIterations); got != "Task completed with partial results due to max_iterations" {
+		t.Errorf("warning %q", got)
+	}
+	if o := set.Review(); o.ID != "review" || o.Action != looprun.ActionReview || o.Label == "" || o.Description == "" {
+		t.Errorf("review %+v", o)
+	}
+}
+
+func TestFormatDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 15 * time.Minute: "15m", time.Hour: "1h", 90 * time.Minute: "1h30m",
+		250*time.Second + 400*time.Millisecond: "4m10s", time.Hour + time.Second: "1h0m1s", 10 * time.Second: "10s",
+		1500 * time.Microsecond: "2ms", 100 * time.Hour: "100h",
+	} {
+		if got := formatDuration(d); got != want {
+			t.Errorf("%d: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		var names []string
+		entries, err := builtinFiles.ReadDir("builtin")
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, "builtin/"+e.Name())
+		}
+		if _, problems := loadPack(names, builtinFiles.ReadFile); len(problems) > 0 {
+			b.Fatal(problems)
+		}
+	}
+}
+
+func BenchmarkQuestion(b *testing.B) {
+	set, err := Load()
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, trip := Sample(looprun.LoopDetected)
+	for b.Loop() {
+		if _, err := set.Question(s, trip); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

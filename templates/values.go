@@ -1,0 +1,274 @@
+package templates
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// How much of what a command printed a question shows.
+const (
+	shownErrors = 3
+	shownLines  = 3
+	shownNames  = 5
+	lineLength  = 160      // characters of one line
+	valueLength = 500      // characters of one value
+	readBytes   = 16 << 10 // bytes of a value that are looked at
+)
+
+// clean makes a value safe to show: text without control and escape
+// characters, of a bounded length, and never a list that is nil.
+func clean(v any) any {
+	switch v := v.(type) {
+	case string:
+		return clip(termsafe.Text(head(v)), valueLength)
+	case []string:
+		out := make([]string, len(v))
+		for i, s := range v {
+			out[i] = line(s, valueLength)
+		}
+		return out
+	}
+	return v
+}
+
+// line is one line of at most n characters of what a command printed.
+func line(s string, n int) string { return clip(termsafe.Line(head(s)), n) }
+
+// head and tail bound what is looked at of a text of any length.
+func head(s string) string { return s[:min(len(s), readBytes)] }
+func tail(s string) string { return s[max(0, len(s)-readBytes):] }
+
+// clip cuts a text that is longer than n characters and says so with “…”.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
+}
+
+func (s *source) max() any {
+	l := s.state.Limits
+	switch s.trip.Guard {
+	case looprun.MaxIterations:
+		return formatCount(l.Iterations)
+	case looprun.MaxRuntime:
+		return formatLimit(l.Runtime)
+	case looprun.LoopDetected:
+		return formatCount(l.Loop)
+	case looprun.ConsecutiveErrors:
+		return formatCount(l.Errors)
+	case looprun.MaxCost:
+		if l.Cost > 0 {
+			return fmt.Sprintf("$%.2f", l.Cost)
+		}
+	case looprun.MaxTokens:
+		return formatCount(l.Tokens)
+	case looprun.NoProgress:
+		return formatCount(l.IdleIterations)
+	case looprun.WorkspaceCycle:
+		return formatCount(l.WorkspaceCycles)
+	}
+	return ""
+}
+
+func (s *source) count() any {
+	switch {
+	case s.trip.Guard == looprun.ConsecutiveErrors && s.state.ErrorRun > 0:
+		return s.state.ErrorRun
+	case s.trip.Repeats > 0:
+		return s.trip.Repeats
+	case s.trip.Window > 0:
+		return s.trip.Window
+	}
+	return s.state.Iterations
+}
+
+func (s *source) iteration() any {
+	if s.state.Running {
+		return max(s.trip.Iteration, s.state.Open)
+	}
+	return max(s.trip.Iteration, s.state.Iterations)
+}
+
+func (s *source) signature() any {
+	if s.state.Last == nil {
+		return ""
+	}
+	return line(s.state.Last.Signature.Label, valueLength)
+}
+
+func (s *source) repeats() any {
+	if s.trip.Period > 0 {
+		return s.trip.Repeats
+	}
+	return s.state.Cycles.Repeats()
+}
+
+func (s *source) cycle() any {
+	var labels []string
+	for _, k := range s.state.Labels[max(0, len(s.state.Labels)-s.trip.Period):] {
+		labels = append(labels, k.Label)
+	}
+	return labels
+}
+
+func (s *source) tripped() any {
+	var ids []string
+	for _, id := range s.trip.Also {
+		ids = append(ids, string(id))
+	}
+	return ids
+}
+
+func (s *source) exitCode() any {
+	if s.state.Last == nil {
+		return -1
+	}
+	return s.state.Last.ExitCode
+}
+
+func (s *source) lastOutput() any {
+	if s.state.Last == nil {
+		return ""
+	}
+	return strings.Join(lastLines(s.state.Last.Excerpt, shownLines), "\n")
+}
+
+func (s *source) lastError() any {
+	all := s.errors()
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
+// attempt is a failed iteration, or several in a row that failed alike.
+type attempt struct {
+	first, number      int
+	label, why, output string
+}
+
+func (a attempt) like(b attempt) bool {
+	return a.label == b.label && a.why == b.why && a.output == b.output
+}
+
+// errors are the last failed attempts, each on one line.
+func (s *source) errors() []string {
+	var attempts []attempt
+	for _, d := range s.state.Errors {
+		why := d.Detail
+		if why == "" {
+			why = s.texts.say("error_exit", facts{"Code": d.ExitCode})
+		}
+		a := attempt{
+			number: d.Iteration, label: line(d.Signature.Label, lineLength),
+			why: line(why, lineLength), output: errorOutput(d),
+		}
+		if n := len(attempts); n > 0 && a.like(attempts[n-1]) {
+			a.first = cmp.Or(attempts[n-1].first, attempts[n-1].number)
+			attempts[n-1] = a
+			continue
+		}
+		attempts = append(attempts, a)
+	}
+	var lines []string
+	for _, a := range attempts[max(0, len(attempts)-shownErrors):] {
+		lines = append(lines, s.texts.say("error_line", facts{
+			"First": a.first, "Number": a.number, "Label": a.label, "Why": a.why, "Output": a.output,
+		}))
+	}
+	return lines
+}
+
+// errorOutput is the one line of the output that tells most about the error.
+func errorOutput(d looprun.IterationFinished) string {
+	for _, e := range d.Signature.Errors {
+		if text := line(e, lineLength); text != "" {
+			return text
+		}
+	}
+	return strings.Join(lastLines(d.Excerpt, 1), "")
+}
+
+// summary says how far the work is, in the words of the messages.
+func (s *source) summary() any {
+	last := s.state.Last
+	p := last.Progress()
+	switch {
+	case last == nil:
+		return s.texts.say("summary_none", nil)
+	case last.Outcome == looprun.OutcomeDone:
+		return s.texts.say("summary_done", nil)
+	case p != nil && p.Failing >= 0:
+		names := p.Checks[:min(len(p.Checks), shownNames)]
+		return s.texts.say("summary_failing", facts{
+			"Failing": p.Failing, "Total": max(0, p.Total),
+			"Names": clean(names), "More": len(p.Checks) - len(names),
+		})
+	case last.Signature.Label != "":
+		return s.texts.say("summary_label", facts{"Label": line(last.Signature.Label, lineLength)})
+	}
+	return s.texts.say("summary_unknown", nil)
+}
+
+func (s *source) currentState() any {
+	p := s.state.Last.Progress()
+	if p == nil || p.Passed < 0 {
+		return s.texts.say("state_unknown", nil)
+	}
+	return s.texts.say("state_passing", facts{"Passed": p.Passed, "Total": max(0, p.Total)})
+}
+
+// lastLines are the last n lines that say something, each cut to one line's length.
+func lastLines(text string, n int) []string {
+	var lines []string
+	all := strings.Split(termsafe.Text(tail(text)), "\n")
+	for i := len(all) - 1; i >= 0 && len(lines) < n; i-- {
+		if l := line(all[i], lineLength); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	slices.Reverse(lines)
+	return lines
+}
+
+// formatCount is empty for a limit that is off.
+func formatCount[T int | int64](n T) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(n), 10)
+}
+
+// formatLimit is empty for a limit that is off.
+func formatLimit(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return formatDuration(d)
+}
+
+// formatDuration leaves out the parts that are zero: 15m, not 15m0s.
+func formatDuration(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	s := d.Round(time.Second).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+func formatCommand(argv []string) string { return line(strings.Join(argv, " "), valueLength) }
