@@ -34,7 +34,7 @@ fmt: ## format everything
 	$(GO) run $(GOFUMPT) -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
 bench: build ## overhead per iteration, memory under 1 GiB of output, signatures: as ratios
-	@./bench/bench.sh $(CURDIR)/$(BIN)
+	$(GO) run ./bench $(CURDIR)/$(BIN)
 
 stuckbench: build ## is it the same failure? over recorded outputs, beside the baselines
 	$(GO) test -count=1 -run 'TestStuckbench' -v ./signature
@@ -46,7 +46,7 @@ fuzz: ## every parser's fuzz target, FUZZTIME each
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; done; done
 
 torture: ## the long forms of the reliability tests
-	LOOPRUN_TORTURE=1 $(GO) test -count=1 -timeout 60m ./internal/proc ./scratchpad ./cmd/looprun
+	LOOPRUN_TORTURE=1 $(GO) test -tags torture -count=1 -timeout 60m ./internal/proc ./scratchpad ./cmd/looprun
 
 examples: build ## what CI runs of examples/
 	$(GO) test -count=1 -run 'TestExamples' -v ./cmd/looprun

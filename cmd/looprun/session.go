@@ -147,10 +147,11 @@ func (s *session) record() (json.RawMessage, error) {
 func (s *session) drive() (looprun.Result, error) {
 	defer proc.CloseGuardians()
 	defer tty.RestoreAll()
+	defer proc.RestoreTerminal()
 	ctx, stop := watchSignals(context.Background(), s.executor.Kill)
 	defer stop()
-	unwatch := s.watchStops()
-	defer unwatch()
+	defer s.watchStops()()
+	defer keepPipes()()
 	result, err := s.loop.Run(ctx)
 	proc.EndBackground(s.killAfter())
 	if s.opts.Stdin == "none" && !s.opts.Interactive && waiting(s.app.stdin) {

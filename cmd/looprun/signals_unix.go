@@ -3,10 +3,19 @@
 package main
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
 )
+
+// keepPipes makes a write to a pipe that nobody reads an error instead of the
+// end of looprun. The signal is caught, not ignored: commands would inherit that.
+func keepPipes() (stop func()) {
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	return func() { signal.Stop(broken) }
+}
 
 // self sends looprun the signal and waits for its end.
 func (r raise) self() {

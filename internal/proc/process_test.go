@@ -324,7 +324,7 @@ func TestStopWhileOutputIsHeld(t *testing.T) {
 // Time stands still while a tree is suspended, and Stop reaches it.
 func TestSuspend(t *testing.T) {
 	var out sink
-	p := must(t, Spec{Argv: sh("while :; do echo .; sleep 0.01; done"), Stdout: out.write, Timeout: time.Hour, IdleTimeout: 200 * time.Millisecond})
+	p := must(t, Spec{Argv: sh("while :; do echo .; sleep 0.01; done"), Stdout: out.write, Timeout: time.Hour, IdleTimeout: time.Second})
 	eventually(t, "output", out.has("."))
 	if err := p.Suspend(); err != nil {
 		t.Fatal(err)
@@ -333,7 +333,7 @@ func TestSuspend(t *testing.T) {
 		t.Errorf("twice: %v", err)
 	}
 	eventually(t, "stopped", func() bool { return stopped(p.Pid()) })
-	time.Sleep(300 * time.Millisecond) // more than the idle limit
+	time.Sleep(1200 * time.Millisecond) // more than the idle limit
 	select {
 	case <-p.Done():
 		t.Fatalf("ended while it was suspended: %+v", p.Wait())

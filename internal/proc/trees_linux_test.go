@@ -169,9 +169,7 @@ func TestGuardianKeepsBackground(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	if len(sleeping(n)) != 2 {
-		t.Errorf("%d are left", len(sleeping(n)))
-	}
+	started(t, n, 2)
 	run(t, Spec{Argv: sh("exit 0")})
 	if len(sleeping(n)) != 2 {
 		t.Errorf("%d are left after another command", len(sleeping(n)))

@@ -1,0 +1,335 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// started is a looprun that runs as a process of its own.
+type started struct {
+	*exec.Cmd
+	dir    string
+	stderr safeBuffer
+	stdout safeBuffer
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(b)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// binary builds looprun once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "looprun-binary-")
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "looprun")
+	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return file, nil
+})
+
+func begin(t *testing.T, dir string, args ...string) *started {
+	t.Helper()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &started{Cmd: exec.Command(file, args...), dir: dir}
+	s.Dir = dir
+	s.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "CI=")
+	s.Cmd.Stdout, s.Cmd.Stderr = &s.stdout, &s.stderr
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.Process.Kill() // it has ended, unless the test failed
+		if t.Failed() {
+			t.Logf("stdout:\n%s\nstderr:\n%s", s.stdout.String(), s.stderr.String())
+		}
+	})
+	return s
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("it did not happen: %s", what)
+}
+
+func (s *started) file(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *started) has(name string) func() bool {
+	return func() bool { return isFile(s.file(name)) }
+}
+
+// ended waits and returns how it ended: an exit code, or minus a signal.
+func (s *started) ended(t *testing.T) int {
+	t.Helper()
+	err := s.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	ws := s.ProcessState.Sys().(syscall.WaitStatus)
+	if ws.Signaled() {
+		return -int(ws.Signal())
+	}
+	return ws.ExitStatus()
+}
+
+func (s *started) state(t *testing.T) *looprun.State {
+	t.Helper()
+	dir, err := scratchpad.Find(s.file("state"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, _, err := scratchpad.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// alive reports whether the process with the id in that file is there.
+func (s *started) alive(t *testing.T, name string) bool {
+	t.Helper()
+	b, err := os.ReadFile(s.file(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(b), &pid); err != nil {
+		t.Fatal(err)
+	}
+	return syscall.Kill(pid, 0) == nil
+}
+
+// Signals at every moment: in the work, in the check, in the precheck, in the
+// delay. The run ends by the same signal, nothing is left, and it can go on.
+func TestSignals(t *testing.T) {
+	const hang = "echo $$ > pid; touch here; sleep 60"
+	for _, moment := range []struct {
+		name string
+		args []string
+	}{
+		{"work", []string{"--", "sh", "-c", hang}},
+		{"check", []string{"--no-precheck", "--check", hang, "--", "true"}},
+		{"precheck", []string{"--check", hang, "--", "true"}},
+		{"delay", []string{"--delay", "60s", "--", "sh", "-c", "echo 0 > pid; (sleep 0.05; touch here) & exit 1"}},
+	} {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+			t.Run(moment.name+" "+sig.String(), func(t *testing.T) {
+				t.Parallel()
+				args := moment.args
+				if moment.name == "delay" {
+					args = []string{"--delay", "60s", "--keep-background", "--", "sh", "-c", "exit 1"}
+				}
+				s := begin(t, t.TempDir(), args...)
+				if moment.name == "delay" {
+					until(t, "iteration 1 ended", func() bool { return strings.Contains(s.stderr.String(), "iteration 1: not done") })
+				} else {
+					until(t, "the command runs", s.has("here"))
+				}
+				if err := s.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				if got := s.ended(t); got != -int(sig) {
+					t.Errorf("ended with %d, want the signal %d", got, sig)
+				}
+				st := s.state(t)
+				if !st.Ended || st.Ending.Status != looprun.StatusInterrupted || st.Ending.ExitCode != 128+int(sig) {
+					t.Errorf("ended as %+v", st.Ending)
+				}
+				if moment.name != "delay" && s.alive(t, "pid") {
+					t.Error("the command is still there")
+				}
+				if want := fmt.Sprintf("exit %d; next: looprun explain", 128+int(sig)); !strings.Contains(s.stderr.String(), want) {
+					t.Errorf("the last line does not say %q", want)
+				}
+			})
+		}
+	}
+}
+
+func TestASecondInterruptKillsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := begin(t, t.TempDir(), "--kill-after", "60s", "--", "sh", "-c", "trap '' INT TERM; echo $$ > pid; touch here; while :; do sleep 0.1; done")
+	until(t, "the command runs", s.has("here"))
+	_ = s.Process.Signal(syscall.SIGINT)
+	until(t, "the first was received", func() bool { return strings.Contains(s.stderr.String(), "SIGINT received") })
+	_ = s.Process.Signal(syscall.SIGINT)
+	if got := s.ended(t); got != -int(syscall.SIGINT) {
+		t.Errorf("ended with %d", got)
+	}
+	if s.alive(t, "pid") {
+		t.Error("the command is still there")
+	}
+}
+
+// A run that was killed goes on where it was: no iteration counts twice, none
+// is lost, and nothing that it started is left.
+func TestResumeAfterAKill(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const work = `echo $LOOPRUN_ITERATION >> ran
+if [ $LOOPRUN_ITERATION = 3 ] && [ ! -e here ]; then echo $$ > pid; touch here; sleep 60; fi
+test $LOOPRUN_ITERATION -ge 4`
+	s := begin(t, dir, "--loop-threshold", "off", "--", "sh", "-c", work)
+	until(t, "iteration 3 runs", s.has("here"))
+	_ = s.Process.Kill()
+	if got := s.ended(t); got != -int(syscall.SIGKILL) {
+		t.Fatalf("ended with %d", got)
+	}
+	until(t, "its command is gone", func() bool { return !s.alive(t, "pid") })
+	before := s.state(t)
+	if before.Iterations != 2 || !before.Running || before.Open != 3 {
+		t.Fatalf("after the kill: %d iterations, running %v, open %d", before.Iterations, before.Running, before.Open)
+	}
+	list := begin(t, dir, "list")
+	if list.ended(t) != 0 || !strings.Contains(list.stdout.String(), "crashed") {
+		t.Error("the list does not say that it crashed")
+	}
+	again := begin(t, dir, "resume")
+	if got := again.ended(t); got != 0 {
+		t.Fatalf("the resumed run ended with %d", got)
+	}
+	st := again.state(t)
+	if st.Iterations != 4 || st.Elapsed < before.Elapsed {
+		t.Errorf("%d iterations, elapsed %s after %s", st.Iterations, st.Elapsed, before.Elapsed)
+	}
+	ran, err := os.ReadFile(again.file("ran"))
+	if err != nil || string(ran) != "1\n2\n3\n3\n4\n" {
+		t.Errorf("ran %q, %v", ran, err)
+	}
+}
+
+func TestTwoProcessesNeverShareARun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := begin(t, dir, "--", "sh", "-c", "touch here; sleep 60")
+	until(t, "the command runs", s.has("here"))
+	other := begin(t, dir, "resume")
+	if got := other.ended(t); got != 125 {
+		t.Errorf("ended with %d, want 125", got)
+	}
+	if !strings.Contains(other.stderr.String(), "another looprun has this run open") {
+		t.Error("it does not say why")
+	}
+	_ = s.Process.Signal(syscall.SIGTERM)
+	s.ended(t)
+}
+
+// A reader that went away does not end the loop, and is said once.
+func TestOutputThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	sh := exec.Command("bash", "-c", `"$0" --max-iterations 3 --loop-threshold off -- sh -c 'seq 1 50000; exit 1' | head -n 1; echo "code ${PIPESTATUS[0]}"`, file)
+	sh.Dir = dir
+	sh.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"))
+	var stderr bytes.Buffer
+	sh.Stderr = &stderr
+	out, err := sh.Output()
+	if err != nil || string(out) != "1\ncode 110\n" {
+		t.Errorf("printed %q, %v", out, err)
+	}
+	if n := strings.Count(stderr.String(), "can no longer be shown"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, stderr.String())
+	}
+}
+
+// Whatever an iteration leaves behind is gone before the next begins.
+func TestNothingOutlivesAnIteration(t *testing.T) {
+	t.Parallel()
+	s := begin(t, t.TempDir(), "--max-iterations", "2", "--loop-threshold", "off", "--kill-after", "1s", "--", "sh", "-c",
+		`if [ -e pid ] && kill -0 $(cat pid); then echo STILL THERE; fi; setsid sh -c 'trap "" HUP TERM; echo $$ > pid; sleep 60' & while [ ! -s pid ]; do sleep 0.01; done; exit 1`)
+	if got := s.ended(t); got != 110 {
+		t.Errorf("ended with %d", got)
+	}
+	if strings.Contains(s.stdout.String(), "STILL THERE") || s.alive(t, "pid") {
+		t.Error("a background process outlived its iteration")
+	}
+}
+
+// An iteration that max_runtime stops stands still until the policy answered.
+func TestMaxRuntimeInTheMiddleOfAnIteration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "policy.yaml")
+	if err := os.WriteFile(policy, []byte("version: 1\nrules:\n  - guard: max_runtime\n    answer: continue\n    reason: It takes its time.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := begin(t, dir, "--max-runtime", "300ms", "--policy", policy, "--", "sh", "-c", "echo began >> ran; sleep 1; echo ended >> ran")
+	if got := s.ended(t); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+	ran, err := os.ReadFile(s.file("ran"))
+	if err != nil || string(ran) != "began\nended\n" {
+		t.Errorf("ran %q, %v: it went on where it stood, and ran once", ran, err)
+	}
+	if st := s.state(t); st.Trips != 1 || st.Continues != 1 || st.Iterations != 1 {
+		t.Errorf("%d trips, %d continues, %d iterations", st.Trips, st.Continues, st.Iterations)
+	}
+}
+
+// The page's notes are the command's; looprun never overwrites them.
+func TestNotesAreKept(t *testing.T) {
+	t.Parallel()
+	s := begin(t, t.TempDir(), "--max-iterations", "3", "--loop-threshold", "off", "--", "sh", "-c", `sleep 0.03; echo "- tried $LOOPRUN_ITERATION" >> "$LOOPRUN_SCRATCHPAD"; exit 1`)
+	if got := s.ended(t); got != 110 {
+		t.Errorf("ended with %d", got)
+	}
+	dir, err := scratchpad.Find(s.file("state"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "scratchpad.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(page), "\n")
+	for _, want := range []string{"## Notes", "- tried 1", "- tried 2", "- tried 3"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("the page has no line %q:\n%s", want, page)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+
+	"github.com/looprun/looprun"
+)
+
+// screen is a looprun on a terminal of its own, and what a person sees there.
+type screen struct {
+	started
+	term vt10x.Terminal
+	tty  *os.File
+}
+
+// onTerminal starts looprun as a shell would: leader of a session whose
+// controlling terminal it has.
+func onTerminal(t *testing.T, dir string, args ...string) *screen {
+	t.Helper()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &screen{started: started{Cmd: exec.Command(file, args...), dir: dir}, term: vt10x.New(vt10x.WithSize(100, 40))}
+	s.Dir = dir
+	s.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "CI=", "TERM=xterm", "NO_COLOR=1")
+	if s.tty, err = pty.StartWithSize(s.Cmd, &pty.Winsize{Cols: 100, Rows: 40}); err != nil {
+		t.Fatal(err)
+	}
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		b := make([]byte, 4096)
+		for {
+			n, err := s.tty.Read(b)
+			_, _ = s.term.Write(b[:n])
+			_, _ = s.stdout.Write(b[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = s.Process.Kill() // it has ended, unless the test failed
+		_ = s.tty.Close()
+		<-copied
+		if t.Failed() {
+			t.Logf("screen:\n%s", s.term.String())
+		}
+	})
+	return s
+}
+
+func (s *screen) shows(text string) func() bool {
+	return func() bool { return strings.Contains(s.term.String(), text) }
+}
+
+func (s *screen) keys(t *testing.T, keys string) {
+	t.Helper()
+	if _, err := s.tty.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const (
+	stuckWork = "echo Error: same; exit 1"
+	asked     = "How to proceed?"
+	keyUp     = "\x1b[A"
+)
+
+// On a terminal the command's output keeps its colours, and it has no terminal
+// to read from, so that it cannot hang.
+func TestTheCommandSeesATerminal(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", "test -t 1 && test -t 2 && ! test -t 0 && printf '\\033[31mcolour\\033[0m\\n'")
+	if got := s.ended(t); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+	until(t, "the output is shown", func() bool { return strings.Contains(s.stdout.String(), "\x1b[31mcolour\x1b[0m") })
+}
+
+func TestNoPtyGivesPipes(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(t, t.TempDir(), "--no-pty", "--", "sh", "-c", "! test -t 1 && ! test -t 2")
+	if got := s.ended(t); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+}
+
+// Enter at once chooses what changes least: cancel.
+func TestEnterCancels(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", stuckWork)
+	until(t, "the question is asked", s.shows("> Cancel"))
+	s.keys(t, "\r")
+	if got := s.ended(t); got != 101 {
+		t.Errorf("ended with %d, want 101", got)
+	}
+	if st := s.state(t); st.Ending.Responder != "user" || st.Ending.Decision != "cancel" {
+		t.Errorf("ended as %+v", st.Ending)
+	}
+}
+
+// Choosing to go on resets the count; the guidance reaches the next iteration.
+func TestAPersonLetsItGoOn(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", `test -n "$LOOPRUN_GUIDANCE" && exit 0; `+stuckWork)
+	until(t, "the question is asked", s.shows("> Cancel"))
+	s.keys(t, keyUp+keyUp+keyUp+keyUp)
+	until(t, "the first option is chosen", s.shows("> Try different approach"))
+	s.keys(t, "\r")
+	if got := s.ended(t); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+	if st := s.state(t); st.Iterations != 4 || st.Continues != 1 {
+		t.Errorf("%d iterations, %d continues", st.Iterations, st.Continues)
+	}
+}
+
+// Ctrl-C at the question interrupts the run; the question is kept, and resume
+// asks it again.
+func TestCtrlCAtTheQuestion(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := onTerminal(t, dir, "--", "sh", "-c", stuckWork)
+	until(t, "the question is asked", s.shows("> Cancel"))
+	s.keys(t, "\x03")
+	if got := s.ended(t); got != -int(syscall.SIGINT) {
+		t.Errorf("ended with %d, want SIGINT", got)
+	}
+	if st := s.state(t); st.Question == nil || st.Ending.Status != looprun.StatusInterrupted {
+		t.Errorf("ended as %+v, question %v", st.Ending, st.Question)
+	}
+	again := onTerminal(t, dir, "resume")
+	until(t, "the question is asked again", again.shows("> Cancel"))
+	again.keys(t, "\r")
+	if got := again.ended(t); got != 101 {
+		t.Errorf("ended with %d, want 101", got)
+	}
+}
+
+// Ctrl-D is no answer, and nothing stands in for the person who gave none.
+func TestCtrlDIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(t, t.TempDir(), "--detached", "defaults", "--", "sh", "-c", stuckWork)
+	until(t, "the question is asked", s.shows("> Cancel"))
+	s.keys(t, "\x04")
+	if got := s.ended(t); got != 111 {
+		t.Errorf("ended with %d, want 111", got)
+	}
+}
+
+// Keys typed while the command runs answer nothing.
+func TestTypedAheadTextAnswersNothing(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", "echo x >> ran; while [ ! -e typed ]; do sleep 0.01; done; "+stuckWork)
+	until(t, "the command runs", s.has("ran"))
+	s.keys(t, keyUp+keyUp+keyUp+keyUp+"\r\r")
+	if err := os.WriteFile(s.file("typed"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the question is asked", s.shows("> Cancel"))
+	s.keys(t, "\r")
+	if got := s.ended(t); got != 101 {
+		t.Errorf("ended with %d, want 101", got)
+	}
+}
+
+// Debug without a command gives a person a shell with the run's environment.
+func TestDebugGivesAPersonAShell(t *testing.T) {
+	t.Setenv("SHELL", "/bin/sh")
+	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", "test -e mended && exit 0; "+stuckWork)
+	until(t, "the question is asked", s.shows("> Cancel"))
+	s.keys(t, keyUp+keyUp+keyUp)
+	until(t, "debug is chosen", s.shows("> Debug first"))
+	s.keys(t, "\r")
+	until(t, "the shell begins", s.shows("exit 0 goes on"))
+	s.keys(t, "echo iteration-$LOOPRUN_ITERATION\r")
+	until(t, "it has the run's environment", s.shows("iteration-3"))
+	s.keys(t, "touch mended; exit 0\r")
+	if got := s.ended(t); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+}
