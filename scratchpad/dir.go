@@ -50,6 +50,7 @@ type Run struct {
 	lock    *os.File
 	page    page
 	output  Output
+	printed int // the last iteration that may have output files
 }
 
 // Create makes the directory of a new run, with an id of the time, and
@@ -134,6 +135,7 @@ func Open(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
 		return nil, nil, tail, err
 	}
 	r.Journal.verdict = filepath.Join(dir, resultName)
+	r.printed = s.NextIteration()
 	return r, s, tail, nil
 }
 
@@ -143,7 +145,7 @@ func open(dir string, mode SyncMode, offset int64, lock *os.File) (*Run, error) 
 		lock.Close()
 		return nil, fmt.Errorf("the journal cannot be opened: %w", err)
 	}
-	r := &Run{ID: filepath.Base(dir), Dir: dir, Journal: j, lock: lock}
+	r := &Run{ID: filepath.Base(dir), Dir: dir, Journal: j, lock: lock, printed: -1}
 	r.page.name = r.PageFile()
 	return r, nil
 }

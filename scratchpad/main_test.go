@@ -1,9 +1,12 @@
 package scratchpad
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -107,6 +110,13 @@ func iterations(n int) []looprun.Event {
 	return numbered(data...)
 }
 
+// ending is the last record of a run that looprun itself ended.
+func ending(seq int64, reason string) looprun.Event {
+	return looprun.Event{Seq: seq, Time: day, Data: looprun.RunFinished{
+		Ending: looprun.Ending{Status: looprun.StatusFailed, ExitCode: looprun.ExitFailed, Reason: reason},
+	}}
+}
+
 // collect replays a run and returns its events as JSON.
 func collect(dir string) (events []string, tail Tail, err error) {
 	tail, err = Replay(dir, func(e looprun.Event) error {
@@ -152,8 +162,57 @@ func writeFile(t testing.TB, name, text string) {
 	}
 }
 
-// play is what the helper process does.
-func play(role, _ string) int {
-	fmt.Fprintf(os.Stderr, "no role %q\n", role)
-	return 2
+// play is what the helper process does: one of the roles.
+func play(role, dir string) int {
+	var err error
+	switch role {
+	case "append":
+		err = playAppend(dir)
+	case "hold":
+		err = playHold(dir)
+	default:
+		err = fmt.Errorf("no role %q", role)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	return 0
+}
+
+// helper is this test binary in a role.
+type helper struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+}
+
+func startHelper(t testing.TB, role, dir string) *helper {
+	t.Helper()
+	h := &helper{t: t, cmd: exec.Command(must(os.Executable()))}
+	h.cmd.Env = append(os.Environ(), "SCRATCHPAD_TEST_ROLE="+role, "SCRATCHPAD_TEST_DIR="+dir)
+	h.cmd.Stderr = os.Stderr
+	h.stdin = must(h.cmd.StdinPipe())
+	h.stdout = bufio.NewReader(must(h.cmd.StdoutPipe()))
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.kill)
+	return h
+}
+
+// line is the next line that the helper prints; empty when it has ended.
+func (h *helper) line() string {
+	line, err := h.stdout.ReadString('\n')
+	if err != nil {
+		return ""
+	}
+	return line[:len(line)-1]
+}
+
+// kill ends the helper as kill -9 does, and returns when it is gone.
+func (h *helper) kill() {
+	_ = h.cmd.Process.Kill()
+	_, _ = h.cmd.Process.Wait()
 }

@@ -18,15 +18,24 @@ const (
 	tailSize = 768 << 10
 )
 
-// Output keeps what one iteration prints. Files are made with the first byte,
+// Output keeps what one iteration prints; it implements [looprun.Output]. Files are made with the first byte,
 // so silent commands cost nothing. It is reused from one iteration to the next.
 type Output struct {
 	all, check capped
 }
 
-// Output begins the output of an iteration. It implements [looprun.Output].
+// Output begins the output of an iteration. What the same one printed before it
+// was cut off is removed: it runs again, and perhaps prints nothing.
 func (r *Run) Output(iteration int) (looprun.Output, error) {
 	o := &r.output
+	if iteration <= r.printed {
+		for _, name := range []string{OutputFile(r.Dir, iteration), CheckOutputFile(r.Dir, iteration)} {
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+		}
+	}
+	r.printed = max(r.printed, iteration)
 	o.all.begin(OutputFile(r.Dir, iteration))
 	o.check.begin(CheckOutputFile(r.Dir, iteration))
 	return o, nil

@@ -2,20 +2,18 @@ package scratchpad
 
 import (
 	"bytes"
-	"fmt"
 	"os"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/atomicfile"
-	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // notesHeading begins the part of the page that belongs to its readers.
-const notesHeading = "## Notes\n"
+const notesHeading = "## Notes"
 
-const emptyNotes = notesHeading + "\nWrite here what the next attempt should know. looprun keeps this part as it is.\n"
+const emptyNotes = notesHeading + "\n\nWrite here what the next attempt should know. looprun keeps this part as it is.\n"
 
 // How often the page is made again in a fast loop: an iteration that took less
 // than slowIteration does not wait for it more often than each pageEvery.
@@ -25,8 +23,9 @@ const (
 )
 
 type page struct {
-	name string
-	made time.Time
+	name     string
+	made     time.Time
+	rendered []byte // looprun's part, as it was last written
 }
 
 // Refresh makes the page again: after each iteration that took 20 ms or more,
@@ -36,252 +35,39 @@ func (r *Run) Refresh(s *looprun.State, force bool) error {
 	if !force && !slow && time.Since(r.page.made) < pageEvery {
 		return nil
 	}
-	notes, err := readNotes(r.page.name)
+	notes, err := r.page.notes()
 	if err != nil {
 		return err
 	}
-	r.page.made = time.Now()
-	return atomicfile.Write(r.page.name, append(Render(s), notes...), false)
+	r.page.made, r.page.rendered = time.Now(), Render(s)
+	return atomicfile.Write(r.page.name, slices.Concat(r.page.rendered, notes), false)
 }
 
-// readNotes returns the part of the page from the notes on, as it is. A page
-// whose heading is gone was rewritten by somebody: all of it is kept.
-func readNotes(name string) ([]byte, error) {
-	old, err := os.ReadFile(name)
+// notes returns the part of the page from the notes on, as it is. When their
+// heading is gone everything that looprun did not write itself is kept.
+func (p *page) notes() ([]byte, error) {
+	old, err := os.ReadFile(p.name)
 	switch {
 	case os.IsNotExist(err):
 		return []byte(emptyNotes), nil
 	case err != nil:
 		return nil, err
-	case bytes.HasPrefix(old, []byte(notesHeading)):
-		return old, nil
 	}
-	if i := bytes.Index(old, []byte("\n"+notesHeading)); i >= 0 {
-		return old[i+1:], nil
+	if at := notesAt(old); at >= 0 {
+		return old[at:], nil
 	}
-	return append([]byte(notesHeading+"\n"), old...), nil
+	return append([]byte(notesHeading+"\n\n"), bytes.TrimPrefix(old, p.rendered)...), nil
 }
 
-// Render is the page without its notes. Its size is bounded: it shows the last
-// 50 iterations and decisions and the last 5 errors.
-func Render(s *looprun.State) []byte {
-	var b bytes.Buffer
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\n", inline(firstOf(s.Name, strings.Join(s.Command, " "))))
-	p("Run %s, started %s. %s\n\n", s.RunID, s.Started.Format(time.RFC3339), standing(s))
-	configuration(p, s)
-	if s.Guidance != "" {
-		p("## Guidance for the next iteration\n\n%s\n", quoted(s.Guidance))
-	}
-	history(p, s)
-	errorHistory(p, s)
-	escalations(p, s)
-	if len(s.Known) > 0 {
-		p("## Known issues\n\nSkipped: they count neither for nor against a streak, and never as done.\n\n")
-		for _, k := range s.Known[max(0, len(s.Known)-50):] {
-			p("- %s (%s)\n", inline(k.Label), k.Hash)
+// notesAt is where the heading of the notes stands, whatever line ends an
+// editor gave it; -1: nowhere.
+func notesAt(text []byte) int {
+	at := 0
+	for line := range bytes.Lines(text) {
+		if string(bytes.TrimRight(line, " \t\r\n")) == notesHeading {
+			return at
 		}
-		p("\n")
+		at += len(line)
 	}
-	return b.Bytes()
-}
-
-type printer func(format string, args ...any)
-
-func standing(s *looprun.State) string {
-	switch {
-	case s.Ending != nil && s.Ending.Guard != "":
-		return fmt.Sprintf("Status: %s (%s).", s.Ending.Status, s.Ending.Guard)
-	case s.Ending != nil:
-		return fmt.Sprintf("Status: %s.", s.Ending.Status)
-	case s.Trip != nil:
-		return fmt.Sprintf("Status: stopped by %s, waiting for an answer.", s.Trip.Guard)
-	}
-	return "Status: running. " + "Progress: " + inline(s.Summary()) + "."
-}
-
-func configuration(p printer, s *looprun.State) {
-	p("## Configuration\n\n")
-	p("- Command: %s\n", code(strings.Join(s.Command, " ")))
-	if len(s.Check) > 0 {
-		p("- Check: %s (done when it passes)\n", code(s.Check[len(s.Check)-1]))
-	}
-	if s.Promise != "" {
-		p("- Promise: done needs the command to print %s alone on a line\n", code(s.Promise))
-	}
-	p("- Iterations: %d of %s\n", s.Iterations, limit(s.Limits.Iterations, "no limit"))
-	runtime := "no limit"
-	if s.Limits.Runtime > 0 {
-		runtime = s.Limits.Runtime.String()
-	}
-	p("- Runtime: %s of %s\n", s.Elapsed.Round(time.Second), runtime)
-	p("- The same failure %s times, or %s errors in a row, stop the loop\n\n", limit(s.Limits.Loop, "any number of"), limit(s.Limits.Errors, "any number of"))
-}
-
-func limit(n int, off string) string {
-	if n <= 0 {
-		return off
-	}
-	return fmt.Sprint(n)
-}
-
-func history(p printer, s *looprun.State) {
-	p("## Iteration history\n\n")
-	if len(s.History) == 0 {
-		p("None yet.\n\n")
-		return
-	}
-	if left := s.Iterations - len(s.History); left > 0 {
-		p("%d earlier iterations are in the journal.\n\n", left)
-	}
-	for i, d := range s.History {
-		var before *looprun.Progress
-		if i > 0 {
-			before = s.History[i-1].Progress()
-		}
-		p("### Iteration %d\n\n", d.Iteration)
-		p("- Status: %s (exit code %d, %s)\n", strings.ReplaceAll(string(d.Outcome), "_", " "), d.ExitCode, time.Duration(d.DurationMS)*time.Millisecond)
-		p("- Accomplished: %s\n", inline(accomplished(before, d)))
-		p("- Errors encountered: %s\n", inline(encountered(d)))
-		p("- Next steps: %s\n\n", inline(nextSteps(d)))
-	}
-}
-
-// accomplished says what the counts say, and that nothing is known otherwise.
-func accomplished(before *looprun.Progress, d looprun.IterationFinished) string {
-	now := d.Progress()
-	switch {
-	case d.Outcome == looprun.OutcomeDone:
-		return "done"
-	case now == nil:
-		return "unknown: the output has no counts"
-	case before != nil && before.Failing > now.Failing && now.Failing >= 0:
-		return fmt.Sprintf("%d fewer failing than before; %s", before.Failing-now.Failing, now)
-	case before != nil && before.Failing == now.Failing && now.Failing >= 0:
-		return fmt.Sprintf("as many failing as before; %s", now)
-	}
-	return firstOf(now.String(), "unknown")
-}
-
-func encountered(d looprun.IterationFinished) string {
-	switch {
-	case d.Outcome == looprun.OutcomeDone:
-		return "none"
-	case d.Detail != "":
-		return d.Detail
-	case len(d.Signature.Errors) > 0:
-		return d.Signature.Label + ": " + strings.Join(d.Signature.Errors, "; ")
-	}
-	return firstOf(d.Signature.Label, "none that was recognised")
-}
-
-func nextSteps(d looprun.IterationFinished) string {
-	switch {
-	case d.Outcome == looprun.OutcomeDone:
-		return "none"
-	case len(d.Signature.Checks) > 0:
-		return "make these pass: " + strings.Join(d.Signature.Checks[:min(5, len(d.Signature.Checks))], ", ")
-	}
-	return "see the output of this iteration"
-}
-
-func errorHistory(p printer, s *looprun.State) {
-	p("## Error history\n\n")
-	if len(s.Errors) == 0 {
-		p("None yet.\n\n")
-		return
-	}
-	for _, d := range s.Errors {
-		p("- Iteration %d: %s\n", d.Iteration, inline(encountered(d)))
-	}
-	p("\n")
-	if e := s.Errors[len(s.Errors)-1].Excerpt; e != "" {
-		p("The end of the last one's output:\n\n%s\n", quoted(e))
-	}
-}
-
-func escalations(p printer, s *looprun.State) {
-	p("## Escalations and answers\n\n")
-	if len(s.Decisions) == 0 && s.Trip == nil && (s.Ending == nil || s.Ending.Guard == "") {
-		p("None yet.\n\n")
-		return
-	}
-	for _, d := range s.Decisions {
-		p("- %s, after iteration %d: %s tripped; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, code(firstOf(d.Option, string(d.Action))), d.Responder)
-		if d.Rule != "" {
-			p(" (%s)", inline(d.Rule))
-		}
-		if d.Reason != "" {
-			p(": %s", inline(d.Reason))
-		}
-		p(". %s\n", effect(d))
-	}
-	if s.Trip != nil {
-		p("- Waiting: %s tripped: %s.\n", s.Trip.Guard, inline(s.Trip.Reason))
-	}
-	if e := s.Ending; e != nil && e.Status == looprun.StatusTripped {
-		p("- %s tripped, and %s.\n", e.Guard, inline(firstOf(e.Reason, "nobody answered")))
-	}
-	p("\n")
-}
-
-func effect(d looprun.Decision) string {
-	switch d.Action {
-	case looprun.ActionAccept:
-		return "The result is partial and was accepted as it is."
-	case looprun.ActionCancel:
-		return "The run was cancelled."
-	case looprun.ActionPause:
-		return "The run was paused."
-	case looprun.ActionSkip:
-		return fmt.Sprintf("%d issues are skipped from here on.", len(d.Known))
-	}
-	text := "The run went on"
-	if d.Limits.Iterations > 0 {
-		text += fmt.Sprintf(" with a limit of %d iterations", d.Limits.Iterations)
-	}
-	return text + "."
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// inline makes text from outside safe within a line of Markdown.
-func inline(s string) string {
-	s = termsafe.Line(s)
-	const limit = 300
-	if r := []rune(s); len(r) > limit {
-		s = string(r[:limit]) + "…"
-	}
-	return escaper.Replace(s)
-}
-
-var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`)
-
-// code is text as inline code, whatever backticks are in it.
-func code(s string) string {
-	s = termsafe.Line(s)
-	fence := "`"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	if len(fence) > 1 {
-		s = " " + s + " "
-	}
-	return fence + s + fence
-}
-
-// quoted is text as an indented block, which nothing in it can end.
-func quoted(s string) string {
-	var b strings.Builder
-	for line := range strings.SplitSeq(strings.TrimRight(termsafe.Text(s), "\n"), "\n") {
-		b.WriteString("    " + line + "\n")
-	}
-	return b.String()
+	return -1
 }

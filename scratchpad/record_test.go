@@ -93,7 +93,7 @@ func TestSizesAroundThePage(t *testing.T) {
 
 // TestDetailFile moves the largest fields out, no more than needed.
 func TestDetailFile(t *testing.T) {
-	big := strings.Repeat("x", 3<<20)
+	big := strings.Repeat("x", 300<<10)
 	for _, c := range []struct {
 		name  string
 		data  looprun.Data

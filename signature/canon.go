@@ -130,7 +130,7 @@ func bounded(lines []string, n int) []string {
 // describe fills in kind, checks, errors and counts.
 func (s *Signer) describe(sig *Signature, fs []*fact) {
 	var checks, suites []string
-	findings, lint := 0, 0
+	findings, diags, lint := 0, 0, 0
 	hasError := false
 	for _, f := range fs {
 		switch f.kind {
@@ -140,7 +140,8 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 			suites = append(suites, f.text)
 		case factDiag, factWarn:
 			findings += max(1, len(f.places))
-			if f.rule == "diag-table" || f.rule == "diag-table-warning" || f.rule == "diag-plain" && f.name != "" || strings.HasSuffix(f.text, "]") && !strings.Contains(f.text, "[-W") {
+			diags++
+			if ofLinter(f) {
 				lint++
 			}
 		case factError, factWeak, factLog, factStep:
@@ -157,7 +158,7 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 		if sig.Failing <= 0 {
 			sig.Failing = len(leaves)
 		}
-	case findings > 0 && lint*2 >= len(fs):
+	case findings > 0 && lint*2 >= diags:
 		sig.Kind, sig.Failing = KindLintFail, max(findings, sig.Failing)
 	case findings > 0:
 		sig.Kind, sig.Failing = KindBuildFail, max(findings, sig.Failing)
@@ -170,6 +171,35 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 	}
 	sig.Checks = bounded(leaves, MaxChecks)
 	sig.Errors = s.errorLines(fs)
+}
+
+// ofLinter says whether a finding looks like a linter's, not a compiler's: it is set
+// in a table, or has the code of a rule.
+func ofLinter(f *fact) bool {
+	switch f.rule {
+	case "diag-table", "diag-table-warning", "diag-graphic", "diag-note", "json-finding", "xml-finding":
+		return true
+	case "diag-plain":
+		return strings.ContainsAny(f.name, "0123456789-/") || bracketCode(f.text)
+	}
+	if f.rule == "error-code" {
+		return ruleEnd([]byte(f.raw), 0) > 0
+	}
+	return bracketCode(f.text)
+}
+
+// bracketCode says whether a text ends in the name of a lint rule in brackets:
+// "[attr-defined]", "(errcheck)".
+func bracketCode(s string) bool {
+	if s == "" || s[len(s)-1] != ']' && s[len(s)-1] != ')' {
+		return false
+	}
+	i := strings.LastIndexAny(s, "[(")
+	if i < 1 || s[i-1] != ' ' || s[i+1] == '-' {
+		return false
+	}
+	code := s[i+1 : len(s)-1]
+	return len(code) > 2 && strings.Trim(code, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/_") == "" && !strings.HasPrefix(code, "-W")
 }
 
 // withoutParents drops names that are only the group of another one: TestLogin

@@ -40,17 +40,11 @@ func oneOf(b []byte, i int, words []string) int {
 	return best
 }
 
-func severityEnd(b []byte, i int) int {
-	return oneOf(b, i, []string{"error", "fatal error", "fatal", "err", "critical", "catastrophic error", "syntax error", "internal compiler error", "failure"})
-}
+func severityEnd(b []byte, i int) int { return oneOf(b, i, severityWords) }
 
-func warningEnd(b []byte, i int) int {
-	return oneOf(b, i, []string{"warning", "warn", "style", "convention", "refactor", "performance", "portability"})
-}
+func warningEnd(b []byte, i int) int { return oneOf(b, i, warningWords) }
 
-func infoEnd(b []byte, i int) int {
-	return oneOf(b, i, []string{"note", "info", "information", "hint", "help", "remark", "message", "debug"})
-}
+func infoEnd(b []byte, i int) int { return oneOf(b, i, infoWords) }
 
 // codeEnd finds the code of a finding: E501, TS2322, no-undef, SA4006, GHC-88464,
 // gosec/G101. It has a digit or a dash, or is a lower-case word.
@@ -105,7 +99,7 @@ func kindEnd(b []byte, i int) int {
 		e--
 	}
 	w := b[i:e]
-	for _, suffix := range [...]string{"Error", "Exception", "Failure", "Panic", "Fault", "Interrupt", "Exit", "Warning", "Failed", "Timeout", "NotFound", "Violation"} {
+	for _, suffix := range kindSuffixes {
 		if len(w) > len(suffix)+1 && bytes.HasSuffix(w, []byte(suffix)) {
 			return e
 		}
@@ -150,25 +144,16 @@ func toolEnd(b []byte, i int) int {
 }
 
 // keyEnd finds a word that announces a value that failed to be as wanted.
-func keyEnd(b []byte, i int) int {
-	return oneOf(b, i, []string{"expected", "actual", "received", "got", "want", "wanted", "found", "left", "right", "symbol", "location", "required",
-		"reason", "cause", "value", "expecting", "provided", "message", "error", "operator", "code", "name", "stdout", "stderr", "actually", "failuretype", "which is", "to equal", "to be"})
-}
+func keyEnd(b []byte, i int) int { return oneOf(b, i, keyWords) }
 
 // badEnd finds a verdict that something is not as it should be.
-func badEnd(b []byte, i int) int {
-	return oneOf(b, i, []string{"failed", "fail", "bad", "ko", "nok", "not ok", "broken", "wrong", "mismatch", "unhealthy", "unreachable", "degraded", "crashed", "not ready", "incorrect", "down"})
-}
+func badEnd(b []byte, i int) int { return oneOf(b, i, badWords) }
 
 // statusEnd finds how a test that did not pass ended.
-func statusEnd(b []byte, i int) int {
-	return oneOf(b, i, []string{"failed", "segfault", "timeout", "not run", "illegal", "subprocess aborted", "subprocess killed", "bad_command", "numerical", "other_fault", "interrupt", "disabled", "sigsegv", "sigabrt", "error"})
-}
+func statusEnd(b []byte, i int) int { return oneOf(b, i, statusWords) }
 
 // goodEnd finds a verdict that something is as it should be.
-func goodEnd(b []byte, i int) int {
-	return oneOf(b, i, []string{"ok", "okay", "good", "passed", "pass", "success", "succeeded", "successful", "healthy", "up", "ready", "fine", "done", "valid", "reachable", "up to date", "unchanged", "correct"})
-}
+func goodEnd(b []byte, i int) int { return oneOf(b, i, goodWords) }
 
 // countEnd finds "3 failed": a number and a word that counts checks.
 func countEnd(b []byte, i int) int {

@@ -84,10 +84,11 @@ func (fs *factSet) shrink() {
 	fs.limit, fs.dropped = keys[keep-1], true
 }
 
-// rename gives a fact another text, as when its place becomes known later.
-func (fs *factSet) rename(f *fact, text, loose string) {
+// rename gives a fact another text, as when its place becomes known later. It
+// returns the fact that has that text now, nil if it is not kept.
+func (fs *factSet) rename(f *fact, text, loose string) *fact {
 	if f == nil || fs.by[f.key] != f {
-		return
+		return nil
 	}
 	delete(fs.by, f.key)
 	g := *f
@@ -99,11 +100,13 @@ func (fs *factSet) rename(f *fact, text, loose string) {
 				old.places = append(old.places, p)
 			}
 		}
-		return
+		return old
 	}
-	if g.key <= fs.limit {
-		fs.by[g.key] = &g
+	if g.key > fs.limit {
+		return nil
 	}
+	fs.by[g.key] = &g
+	return &g
 }
 
 // ofKind returns the facts of the kinds, sorted by kind and text.

@@ -4,7 +4,7 @@ import "slices"
 
 // fallback remembers the masked lines of an output in which no fact is found. The
 // set of different lines decides, not their order or number. Of a long output only
-// the end decides, of one with a standard error only that and the last lines.
+// the end decides, of one with a standard error that and the last lines.
 type fallback struct {
 	side [2]lineWindow
 }
@@ -12,6 +12,8 @@ type fallback struct {
 const (
 	wholeLines = 256 // an output with at most so many different lines counts whole
 	endLines   = 48  // of a longer one, the last so many lines count
+
+	besideStderr = 8 // where there is a standard error, so many of the standard output
 )
 
 // lineWindow holds the first different lines and the last lines of one stream.
@@ -58,22 +60,28 @@ func (f *fallback) empty() bool { return f.side[0].n == 0 && f.side[1].n == 0 }
 // hashes returns the strict and loose line hashes that decide, each sorted and
 // without repeats.
 func (f *fallback) hashes() (strict, loose []uint64) {
-	for i := range f.side {
-		w := &f.side[i]
-		if i == 0 && f.side[1].n > 0 {
-			continue // standard error decides where there is one
-		}
-		if w.over {
-			for _, h := range w.last {
-				strict, loose = append(strict, h.strict), append(loose, h.loose)
+	take := func(h lineHash) { strict, loose = append(strict, h.strict), append(loose, h.loose) }
+	out, err := &f.side[0], &f.side[1]
+	for _, w := range []*lineWindow{out, err} {
+		switch {
+		case w == out && err.n > 0: // standard error weighs more
+			w.eachLast(besideStderr, take)
+		case w.over:
+			w.eachLast(endLines, take)
+		default:
+			for _, h := range w.set {
+				take(h)
 			}
-			continue
-		}
-		for _, h := range w.set {
-			strict, loose = append(strict, h.strict), append(loose, h.loose)
 		}
 	}
 	slices.Sort(strict)
 	slices.Sort(loose)
 	return slices.Compact(strict), slices.Compact(loose)
+}
+
+// eachLast calls take with up to n of the last lines.
+func (w *lineWindow) eachLast(n int, take func(lineHash)) {
+	for i := max(0, w.n-min(n, endLines)); i < w.n; i++ {
+		take(w.last[i%endLines])
+	}
 }

@@ -8,6 +8,7 @@ type front struct {
 	indent int    // white space before anything else
 	log    bool   // the line is a log line: it has a time stamp or a level
 	level  byte   // 'e' for an error level, 'w', 'i', 0 unknown
+	bars   int    // so many bars were in the margin
 	bar    bool   // a margin such as "| " or "E   " was there
 	ruled  bool   // the line is, or is set in, a rule of dashes
 }
@@ -224,6 +225,9 @@ func margin(b []byte, f *front) []byte {
 			return trim(b[4:])
 		}
 	case '#', '|', '*':
+		if b[0] == '|' {
+			f.bars++
+		}
 		i := 0
 		for i < len(b) && b[i] == b[0] {
 			i++
@@ -330,7 +334,17 @@ func codeFrame(b []byte) bool {
 	for at(b, e) == ' ' {
 		e++
 	}
-	if n > i && (at(b, e) == '|' || bytes.HasPrefix(b[e:], []byte("│")) || bytes.HasPrefix(b[e:], []byte("┃"))) {
+	if n > i && at(b, e) == '|' {
+		s := e + 1
+		for at(b, s) == ' ' {
+			s++
+		}
+		if w := max(severityEnd(b, s), warningEnd(b, s)); w > s && (at(b, w) == ' ' || at(b, w) == '|') {
+			return false // a row of a table of findings
+		}
+		return true
+	}
+	if n > i && (bytes.HasPrefix(b[e:], []byte("│")) || bytes.HasPrefix(b[e:], []byte("┃"))) {
 		return true
 	}
 	if n == i && (at(b, 0) == '|' || bytes.HasPrefix(b, []byte("│"))) {

@@ -34,7 +34,8 @@ func checkName(b []byte) []byte {
 	b = trim(b)
 	for {
 		n := len(b)
-		b = bytes.TrimRight(b, " \t.:*")
+		b = bytes.TrimRight(b, " \t.:*|")
+		b = bytes.TrimSuffix(b, []byte("│"))
 		if k := len(b); k > 0 && (b[k-1] == ')' || b[k-1] == ']') {
 			open := byte('(')
 			if b[k-1] == ']' {
@@ -95,11 +96,10 @@ func (sc *scanner) name(dst, b []byte, loose bool) []byte {
 			continue
 		}
 		dst = append(dst, b[pos:s]...)
-		if kd == number || kd == masked && e-s <= 5 {
-			dst = append(dst, '#')
-		} else {
-			dst = append(dst, maskText[kd]...)
+		if kd == number {
+			kd = masked
 		}
+		dst = append(dst, maskText[kd]...)
 		pos, i = e, e
 	}
 }

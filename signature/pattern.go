@@ -52,6 +52,7 @@ type node struct {
 type matcher struct {
 	nodes []node
 	need  []uint16 // pairs of bytes that a line must have
+	class uint32   // closed classes of which a line must have a word
 	first byte     // first byte of the line, folded; 0 any
 	rule  *builtRule
 }
@@ -116,6 +117,15 @@ func (m *matcher) prefilter() {
 		m.first = fold(lit[0])
 	}
 	for i, nd := range m.nodes {
+		if classWords[nd.cap] != nil {
+			m.class |= 1 << nd.cap
+		}
+		switch nd.cap {
+		case capN, capPos, capCol, capRule:
+			m.needs(single('0'))
+		case capCount:
+			m.needs(pair('0', ' '))
+		}
 		lit := nd.lit
 		if lit != "" && i+1 < len(m.nodes) {
 			switch m.nodes[i+1].cap {
@@ -130,15 +140,30 @@ func (m *matcher) prefilter() {
 			}
 		}
 		for j := 0; j+1 < len(lit); j++ {
-			if lit[j] != ' ' && lit[j+1] != ' ' && len(m.need) < 12 {
-				m.need = append(m.need, pair(lit[j], lit[j+1]))
+			if lit[j] != ' ' || lit[j+1] != ' ' {
+				m.needs(pair(lit[j], lit[j+1]))
 			}
+		}
+		if len(nd.lit) == 1 {
+			m.needs(single(nd.lit[0]))
 		}
 	}
 }
 
-// pairs is the set of byte pairs of a line, letters folded and digits alike.
-type pairs [32]uint64
+func (m *matcher) needs(k uint16) {
+	if len(m.need) < 16 {
+		m.need = append(m.need, k)
+	}
+}
+
+// single is the place of a byte in pairs.
+func single(c byte) uint16 { return pairKinds + uint16(fold(c)) }
+
+// pairs is the set of byte pairs of a line, letters folded and digits alike, and
+// behind them the set of its bytes.
+type pairs [pairKinds/64 + 4]uint64
+
+const pairKinds = 2048
 
 func fold(c byte) byte {
 	switch {
@@ -152,18 +177,21 @@ func fold(c byte) byte {
 	return c
 }
 
-func pair(a, b byte) uint16 { return (uint16(fold(a))*37 + uint16(fold(b))*2) % 2048 }
+func pair(a, b byte) uint16 { return (uint16(fold(a))*37 + uint16(fold(b))*2) % pairKinds }
 
 func (p *pairs) fill(b []byte) {
 	*p = pairs{}
 	if len(b) == 0 {
 		return
 	}
-	prev := uint16(foldTable[b[0]]) * 37
+	first := uint16(foldTable[b[0]])
+	p[pairKinds/64+first>>6] |= 1 << (first & 63)
+	prev := first * 37
 	for _, c := range b[1:] {
 		f := uint16(foldTable[c])
-		k := (prev + f*2) % 2048
+		k := (prev + f*2) % pairKinds
 		p[k>>6] |= 1 << (k & 63)
+		p[pairKinds/64+f>>6] |= 1 << (f & 63)
 		prev = f * 37
 	}
 }

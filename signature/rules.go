@@ -1,6 +1,9 @@
 package signature
 
-import "sync"
+import (
+	"math/bits"
+	"sync"
+)
 
 //go:generate go run ./internal/rulegen rules.yaml rules_gen.go rules_gen_test.go
 
@@ -41,14 +44,56 @@ type builtRule struct {
 	patterns []string
 }
 
-// ruleBook is the compiled rules, by the first byte of the lines they can match.
+// ruleBook is the compiled rules, indexed by something rare that a line must have.
 type ruleBook struct {
-	byFirst [256][]*matcher // in the order of rules.yaml, those for any byte too
+	all    []*matcher                // in the order of rules.yaml
+	first  [256][]uint16             // indices of the patterns that start with the byte
+	byPair [pairKinds + 256][]uint16 // of the others, by the pair they need most
+	keys   pairs                     // the pairs that byPair has patterns for
+	rest   []uint16                  // patterns that need none
+	words  [capEnd][]wordNeed
 }
+
+// wordNeed is what a line must have for a word of a closed class.
+type wordNeed struct {
+	pairs []uint16
+	fore  [4]uint16 // for short words: one of these too, what may stand in front
+	first byte
+}
+
+func needOf(w string) (n wordNeed) {
+	for j := 0; j+1 < len(w); j++ {
+		n.pairs = append(n.pairs, pair(w[j], w[j+1]))
+	}
+	if len(w) <= 3 {
+		n.first = w[0]
+		n.fore = [4]uint16{pair(' ', w[0]), pair('[', w[0]), pair('.', w[0]), pair('(', w[0])}
+	}
+	return n
+}
+
+// hasClass says whether a line may have a word of the class.
+func (bk *ruleBook) hasClass(c int, p *pairs, first byte) bool {
+	for i := range bk.words[c] {
+		n := &bk.words[c][i]
+		if p.has(n.pairs) && (n.fore[0] == 0 || n.first == first || p.has(n.fore[:1]) || p.has(n.fore[1:2]) || p.has(n.fore[2:3]) || p.has(n.fore[3:])) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxPatterns bounds the rules of the book.
+const maxPatterns = 1024
+
+// commonText is text as tools print it: pairs of bytes that it has are no good to
+// find a rule by.
+const commonText = "the request was accepted from upstream while session store being flushed to disk by worker after retry of connection pool: checkout with cached token for user, " +
+	"building object src/main.c.o and test/session test.js at internal/module_name.go:120 in 12.5 ms - running (id 7f) [1/9] name=value compiling linking \"data\" done. passed ok 3 4: starting 5, error: failed "
 
 // book compiles the built-in rules when they are first needed.
 var book = sync.OnceValue(func() *ruleBook {
-	var all []*matcher
+	bk := &ruleBook{}
 	for i := range builtRules {
 		r := &builtRules[i]
 		for _, p := range r.patterns {
@@ -57,32 +102,79 @@ var book = sync.OnceValue(func() *ruleBook {
 				panic("signature: built-in rule " + r.id + ": " + err.Error()) // a test compiles them all
 			}
 			m.rule = r
-			all = append(all, &m)
+			bk.all = append(bk.all, &m)
 		}
 	}
-	bk := &ruleBook{}
-	for c := range bk.byFirst {
-		for _, m := range all {
-			if m.first == 0 || m.first == fold(byte(c)) {
-				bk.byFirst[c] = append(bk.byFirst[c], m)
+	for c, words := range classWords {
+		for _, w := range words {
+			bk.words[c] = append(bk.words[c], needOf(w))
+		}
+	}
+	var common pairs
+	common.fill([]byte(commonText))
+	for i, m := range bk.all {
+		if m.first != 0 {
+			bk.first[m.first] = append(bk.first[m.first], uint16(i))
+			continue
+		}
+		if len(m.need) == 0 {
+			bk.rest = append(bk.rest, uint16(i))
+			continue
+		}
+		key := m.need[0]
+		for _, k := range m.need {
+			if common.has([]uint16{key}) && !common.has([]uint16{k}) {
+				key = k
 			}
 		}
+		bk.byPair[key] = append(bk.byPair[key], uint16(i))
+		bk.keys[key>>6] |= 1 << (key & 63)
 	}
 	return bk
 })
 
-// find returns the first rule that takes the line.
+// find returns the first rule that takes the line. bar says that the line had a
+// margin.
 func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *builtRule {
 	if len(b) == 0 {
 		return nil
 	}
-	for _, m := range bk.byFirst[b[0]] {
-		if !p.has(m.need) || m.rule.margin && !bar {
-			continue
+	var set [maxPatterns / 64]uint64
+	first := fold(b[0])
+	for _, i := range bk.first[first] {
+		set[i>>6] |= 1 << (i & 63)
+	}
+	for _, i := range bk.rest {
+		set[i>>6] |= 1 << (i & 63)
+	}
+	for w, bits64 := range p {
+		for m := bits64 & bk.keys[w]; m != 0; m &= m - 1 {
+			for _, i := range bk.byPair[w<<6+bits.TrailingZeros64(m)] {
+				set[i>>6] |= 1 << (i & 63)
+			}
 		}
-		*f = fields{}
-		if m.match(b, f) {
-			return m.rule
+	}
+	class, known := uint32(0), uint32(0)
+	for w, word := range set {
+		for ; word != 0; word &= word - 1 {
+			m := bk.all[w<<6+bits.TrailingZeros64(word)]
+			if m.rule.margin && !bar || !p.has(m.need) {
+				continue
+			}
+			for miss := m.class &^ known; miss != 0; miss &= miss - 1 {
+				c := bits.TrailingZeros32(miss)
+				known |= 1 << c
+				if bk.hasClass(c, p, first) {
+					class |= 1 << c
+				}
+			}
+			if m.class&^class != 0 {
+				continue
+			}
+			*f = fields{}
+			if m.match(b, f) {
+				return m.rule
+			}
 		}
 	}
 	return nil

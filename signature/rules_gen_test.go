@@ -51,6 +51,7 @@ var ruleExamples = []ruleExample{
 	{"diag-warning", "src/a.c:7:14: warning: unused variable [-Wunused-variable]", "warn a.c unused variable [-Wunused-variable]"},
 	{"diag-note", "m.sh:2:6: note: Double quote to prevent globbing. [SC2086]", "warn"},
 	{"diag-context", "In file included from a.c:3:", "noise"},
+	{"stack-head", "app.rb:3:in `<main>': undefined local variable or method `x' (NameError)", "diag"},
 	{"stack-go", "/srv/x/auth/session.go:75 +0x20b", "frame session.go"},
 	{"stack", "at Object.toEqual (test/session.test.js:12:15)", "frame session.test.js"},
 	{"stack", "File \"/srv/x/app.py\", line 12, in login", "frame app.py"},

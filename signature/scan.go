@@ -22,6 +22,7 @@ const (
 
 	markMasked = 0x9e3779b97f4a7c15
 	markNumber = 0xc2b2ae3d27d4eb4f
+	markLength = 0x165667b19e3779f9
 )
 
 // mix folds one word into a running hash.
@@ -46,6 +47,16 @@ func trigger(b []byte, i int) int {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}
+	if i == len(b) {
+		return i
+	}
+	if from := len(b) - 8; from >= 0 { // the last eight bytes, those before i left out
+		w := binary.LittleEndian.Uint64(b[from:])
+		if m := exactTriggers(w) >> (8 * (i - from)); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		return len(b)
+	}
 	for ; i < len(b); i++ {
 		if c := b[i]; c-0x2f < 11 || c == '\\' {
 			return i
@@ -54,22 +65,29 @@ func trigger(b []byte, i int) int {
 	return len(b)
 }
 
+// exactTriggers is triggers without false marks.
+func exactTriggers(w uint64) uint64 {
+	x := w &^ highs
+	d := (x + (0x80-0x2f)*ones) &^ (x + (0x80-0x3a)*ones) &^ w
+	y := w ^ 0x5c*ones
+	return (d | ^((y&^highs + ^uint64(highs)) | y)) & highs
+}
+
 // mixText folds b into h: equal texts give equal results wherever they stand.
 func mixText(h uint64, b []byte) uint64 {
-	n := uint64(len(b))
-	for len(b) >= 8 {
+	h += uint64(len(b)) * markLength
+	for len(b) > 8 {
 		h = mix(h, binary.LittleEndian.Uint64(b))
 		b = b[8:]
 	}
-	if len(b) > 0 {
-		h = mix(h, tail(b))
-	}
-	return mix(h, n)
+	return mix(h, tail(b))
 }
 
-// tail loads fewer than eight bytes.
+// tail loads the up to eight bytes of b.
 func tail(b []byte) uint64 {
 	switch n := len(b); {
+	case n == 8:
+		return binary.LittleEndian.Uint64(b)
 	case n >= 4:
 		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<(8*(n-4))
 	case n > 0:
@@ -85,7 +103,7 @@ type lineHash struct{ loose, strict uint64 }
 
 // hash scans one line, without its line end.
 func (sc *scanner) hash(b []byte) lineHash {
-	h, nums := uint64(len("")), uint64(0)
+	h, nums := uint64(0), uint64(0)
 	pos, i := 0, 0
 	inMask := false
 	for {
@@ -107,10 +125,9 @@ func (sc *scanner) hash(b []byte) lineHash {
 			inMask = false
 		}
 		if kd == number {
-			nums = mixText(nums, b[s:e])
-			h = mix(h, markNumber)
-			inMask = false
-		} else if kd != rootDir && !inMask {
+			nums = mixText(nums+markNumber, b[s:e])
+		}
+		if kd != rootDir && !inMask {
 			h = mix(h, markMasked)
 			inMask = true
 		}
@@ -122,7 +139,6 @@ func (sc *scanner) hash(b []byte) lineHash {
 	if pos < len(b) {
 		h = mixText(h, b[pos:])
 	}
-	h = mix(h, uint64(len(b[:0])))
 	return lineHash{loose: h, strict: mix(h, nums)}
 }
 
@@ -130,7 +146,7 @@ func (sc *scanner) hash(b []byte) lineHash {
 var maskText = [...]string{masked: "<n>", moment: "<time>", span: "<dur>", amount: "<size>", ident: "<id>", tempDir: "<tmp>", rootDir: ""}
 
 // text appends the masked form of a line to dst: the spans of hash, with a named
-// mask for each. With loose, numbers become "#". A number that stood glued to noise
+// mask for each. With loose, numbers are masked too. A number that stood glued to noise
 // is looked at again without it, so that masking twice gives what masking once does.
 func (sc *scanner) text(dst, b []byte, loose bool) []byte {
 	from := len(dst)
@@ -157,7 +173,7 @@ func (sc *scanner) textOnce(dst, b []byte, loose bool) []byte {
 		dst = append(dst, b[pos:s]...)
 		switch {
 		case kd == number && loose:
-			dst = append(dst, '#')
+			dst = append(dst, maskText[masked]...)
 		case kd == number:
 			dst = append(dst, b[s:e]...)
 		default:

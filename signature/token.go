@@ -96,8 +96,13 @@ func identifier(b []byte, from, s, k int) (int, int, kind) {
 	if sh.run >= 6 {
 		return s + sh.runAt, s + sh.runAt + sh.run, masked
 	}
-	if ks := monthAt(b, s); ks > 0 && sh.digits > 0 { // Nov21
+	if monthAt(b, s) == k { // Nov21
 		return s, e, moment
+	}
+	for i := k; i < e; i++ { // rdd_42: a number in a name, but not the one of a code (E501)
+		if digit(b[i]) && (b[i-1] == '_' || b[i-1]-'a' < 26) {
+			return i, digitsFrom(b, i), number
+		}
 	}
 	return s, e, plain
 }
@@ -173,7 +178,11 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 		}
 		return k, e, plain
 	}
-	return k, e, numberKind(b, k, e, digits)
+	kd := numberKind(b, k, e, digits)
+	if kd == masked && k > from && b[k-1] == '-' && (k-1 == from || !letter(b[k-2]) && !digit(b[k-2])) {
+		return k - 1, e, masked // a sign
+	}
+	return k, e, kd
 }
 
 // mixedWord handles a word of digits first and letters after: 12ms, 0x7f, 5f2e9c1a.

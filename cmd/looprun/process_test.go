@@ -101,6 +101,8 @@ func (s *started) has(name string) func() bool {
 // ended waits and returns how it ended: an exit code, or minus a signal.
 func (s *started) ended(t *testing.T) int {
 	t.Helper()
+	overdue := time.AfterFunc(time.Minute, func() { _ = s.Process.Kill() }) // so that a failure does not hang
+	defer overdue.Stop()
 	err := s.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

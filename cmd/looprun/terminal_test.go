@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
@@ -72,6 +73,29 @@ func (s *screen) keys(t *testing.T, keys string) {
 	}
 }
 
+// press presses a key until something happens. A prompt that has just appeared
+// takes no keys: they were meant for something else.
+func (s *screen) press(t *testing.T, key, what string, happens func() bool) {
+	t.Helper()
+	for range 40 {
+		s.keys(t, key)
+		for range 100 {
+			if happens() {
+				return
+			}
+			time.Sleep(5 * time.Millisecond) // between two looks
+		}
+	}
+	t.Fatalf("it did not happen: %s", what)
+}
+
+// answer presses a key until the run has ended, and returns how.
+func (s *screen) answer(t *testing.T, key string) int {
+	t.Helper()
+	s.press(t, key, "the run ends", func() bool { return strings.Contains(s.stdout.String(), "; next: looprun") })
+	return s.ended(t)
+}
+
 const (
 	stuckWork = "echo Error: same; exit 1"
 	asked     = "How to proceed?"
@@ -102,8 +126,7 @@ func TestEnterCancels(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", stuckWork)
 	until(t, "the question is asked", s.shows("> Cancel"))
-	s.keys(t, "\r")
-	if got := s.ended(t); got != 101 {
+	if got := s.answer(t, "\r"); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	if st := s.state(t); st.Ending.Responder != "user" || st.Ending.Decision != "cancel" {
@@ -116,10 +139,8 @@ func TestAPersonLetsItGoOn(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", `test -n "$LOOPRUN_GUIDANCE" && exit 0; `+stuckWork)
 	until(t, "the question is asked", s.shows("> Cancel"))
-	s.keys(t, keyUp+keyUp+keyUp+keyUp)
-	until(t, "the first option is chosen", s.shows("> Try different approach"))
-	s.keys(t, "\r")
-	if got := s.ended(t); got != 0 {
+	s.press(t, keyUp, "the first option is under the cursor", s.shows("> Try different approach"))
+	if got := s.answer(t, "\r"); got != 0 {
 		t.Errorf("ended with %d", got)
 	}
 	if st := s.state(t); st.Iterations != 4 || st.Continues != 1 {
@@ -134,8 +155,7 @@ func TestCtrlCAtTheQuestion(t *testing.T) {
 	dir := t.TempDir()
 	s := onTerminal(t, dir, "--", "sh", "-c", stuckWork)
 	until(t, "the question is asked", s.shows("> Cancel"))
-	s.keys(t, "\x03")
-	if got := s.ended(t); got != -int(syscall.SIGINT) {
+	if got := s.answer(t, "\x03"); got != -int(syscall.SIGINT) {
 		t.Errorf("ended with %d, want SIGINT", got)
 	}
 	if st := s.state(t); st.Question == nil || st.Ending.Status != looprun.StatusInterrupted {
@@ -143,8 +163,7 @@ func TestCtrlCAtTheQuestion(t *testing.T) {
 	}
 	again := onTerminal(t, dir, "resume")
 	until(t, "the question is asked again", again.shows("> Cancel"))
-	again.keys(t, "\r")
-	if got := again.ended(t); got != 101 {
+	if got := again.answer(t, "\r"); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }
@@ -154,8 +173,7 @@ func TestCtrlDIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--detached", "defaults", "--", "sh", "-c", stuckWork)
 	until(t, "the question is asked", s.shows("> Cancel"))
-	s.keys(t, "\x04")
-	if got := s.ended(t); got != 111 {
+	if got := s.answer(t, "\x04"); got != 111 {
 		t.Errorf("ended with %d, want 111", got)
 	}
 }
@@ -170,8 +188,7 @@ func TestTypedAheadTextAnswersNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the question is asked", s.shows("> Cancel"))
-	s.keys(t, "\r")
-	if got := s.ended(t); got != 101 {
+	if got := s.answer(t, "\r"); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }
@@ -181,10 +198,8 @@ func TestDebugGivesAPersonAShell(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", "test -e mended && exit 0; "+stuckWork)
 	until(t, "the question is asked", s.shows("> Cancel"))
-	s.keys(t, keyUp+keyUp+keyUp)
-	until(t, "debug is chosen", s.shows("> Debug first"))
-	s.keys(t, "\r")
-	until(t, "the shell begins", s.shows("exit 0 goes on"))
+	s.press(t, keyUp, "debug is under the cursor", s.shows("> Debug first"))
+	s.press(t, "\r", "the shell begins", s.shows("exit 0 goes on"))
 	s.keys(t, "echo iteration-$LOOPRUN_ITERATION\r")
 	until(t, "it has the run's environment", s.shows("iteration-3"))
 	s.keys(t, "touch mended; exit 0\r")

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
@@ -56,7 +57,7 @@ func compile(r *report, text string, scope []looprun.GuardID, known Known, path 
 		r.value(fmt.Sprintf("the condition has %d bytes", len(text)), fmt.Sprintf("shorten it to at most %d", maxCondition), path...)
 		return c
 	}
-	tree, err := parser.Parse(text)
+	tree, err := parseText(text)
 	if err != nil {
 		r.expression(text, err, path)
 		return c
@@ -72,60 +73,70 @@ func compile(r *report, text string, scope []looprun.GuardID, known Known, path 
 		r.expression(text, err, path)
 		return c
 	}
-	for _, fact := range FactList() {
-		if !slices.Contains(found.facts, fact.Name) {
-			continue
-		}
-		c.facts = append(c.facts, fact)
-		if fact.Unknown != nil && !slices.Contains(found.settled, fact.Name) {
-			c.tacit = append(c.tacit, fact)
-		}
-	}
-	possible := len(scope) == 0
-	for _, guard := range scope {
-		switch judge(tree.Node, guard) {
-		case yes:
-			c.certain = append(c.certain, guard)
-			possible = true
-		case maybe:
-			possible = true
-		}
-	}
-	if !possible {
+	if !c.weigh(tree.Node, found, scope) {
 		r.value("the condition can never hold for "+join(scope), "remove the rule, or mend the condition", path...)
 	}
 	return c
 }
 
-// compileText compiles an expression that has to be true or false. A panic of
-// the compiler is an error: no file may end the program.
-func compileText(text string) (p *vm.Program, err error) {
-	defer func() {
-		if e := recover(); e != nil {
-			p, err = nil, fmt.Errorf("it cannot be compiled: %v", e)
+// weigh notes what the condition depends on; false when it can never hold for
+// any of the guards.
+func (c *condition) weigh(n ast.Node, found *inspection, scope []looprun.GuardID) bool {
+	onlyGuard := true
+	for _, fact := range FactList() {
+		if !slices.Contains(found.facts, fact.Name) {
+			continue
 		}
-	}()
+		c.facts = append(c.facts, fact)
+		onlyGuard = onlyGuard && fact.Name == "guard"
+		if fact.Unknown != nil && !slices.Contains(found.settled, fact.Name) {
+			c.tacit = append(c.tacit, fact)
+		}
+	}
+	possible, j := len(scope) == 0, judge{}
+	for _, guard := range scope {
+		v := j.verdict(n, guard)
+		possible = possible || v != no
+		if v == yes && onlyGuard { // others could be unknown, or fail
+			c.certain = append(c.certain, guard)
+		}
+	}
+	return possible
+}
+
+// parseText and compileText read an expression; the second one has to be true
+// or false. A panic in them is an error: no file may end the program.
+func parseText(text string) (tree *parser.Tree, err error) {
+	defer recovered(&err)
+	return parser.Parse(text)
+}
+
+func compileText(text string) (p *vm.Program, err error) {
+	defer recovered(&err)
 	return expr.Compile(text, expr.Env(Facts{}), expr.AsBool(), expr.WarnOnAny(), expr.MaxNodes(maxNodes))
+}
+
+func recovered(err *error) {
+	if e := recover(); e != nil {
+		*err = fmt.Errorf("it cannot be read: %v", e)
+	}
 }
 
 // expression reports what parser or compiler said about the condition.
 func (r *report) expression(text string, err error, path []any) {
-	message, remedy := err.Error(), ""
-	var where *file.Error
-	if !errors.As(err, &where) {
-		r.value("not a condition: "+message, remedy, path...)
-		return
+	message, remedy, offset := err.Error(), "", -1
+	if where, ok := errors.AsType[*file.Error](err); ok {
+		message, offset = where.Message, byteOffset(text, where.From)
 	}
-	message = where.Message
 	switch {
 	case strings.HasPrefix(message, "expected bool"):
-		message, remedy = "the condition is neither true nor false: "+message, "compare it with something, as in failing < 3"
+		message, remedy = "it is neither true nor false: "+message, "compare it with something, as in failing < 3"
 	case strings.Contains(message, "Duration"):
 		remedy = `write times as duration("10m")`
 	case strings.Contains(message, `Operator("=")`):
 		remedy = "compare with =="
 	}
-	r.in(byteOffset(text, where.From), "not a condition: "+message, remedy, path...)
+	r.in(offset, "not a condition: "+message, remedy, path...)
 }
 
 // byteOffset is where the character with that number begins.

@@ -107,9 +107,9 @@ func TestNoChecks(t *testing.T) {
 
 func TestWhy(t *testing.T) {
 	for when, want := range map[string]string{
-		"improved && continues < 2": "improved && continues < 2 does not hold: continues is 0, improved is false",
-		"failing < 3":               "failing is not known, and failing < 3 does not say what holds then",
-		`"x" matches branch + "("`:  "branch is not known",
+		"improved && continues < 2":                  "improved && continues < 2 does not hold: continues is 0, improved is false",
+		"failing < 3":                                "failing is not known, and failing < 3 does not say what holds then",
+		`"x" matches branch + "("`:                   "branch is not known",
 		`label + "(" == "" || "a" matches tag + "("`: "label is not known",
 		`tag == "" && "a" matches (tag + "(")`:       "cannot be evaluated: ",
 		`tag == "" && checks[1] == ""`:               "checks is not known",
@@ -139,8 +139,9 @@ func TestBadConditions(t *testing.T) {
 		{"", `"when" is empty`},
 		{" ", `"when" is empty`},
 		{"improvd", `p.yaml:4:12: unknown fact "improvd"; did you mean "improved"?`},
-		{"improved && failng < 3 && label2 == \"\"", "p.yaml:4:12: unknown fact \"failng\"; did you mean \"failing\"?\np.yaml:4:12: unknown fact \"label2\"; did you mean \"label\"?"},
+		{"improved && failng < 3 && label2 == \"\"", "p.yaml:4:24: unknown fact \"failng\"; did you mean \"failing\"?\np.yaml:4:38: unknown fact \"label2\"; did you mean \"label\"?"},
 		{"failing", "neither true nor false"},
+		{"ci ? 1 : true", "not a condition"},
 		{"failing <", "not a condition"},
 		{"failing = 3", "compare with =="},
 		{`failing < "3"`, "not a condition: invalid operation: < (mismatched types int and string)"},
@@ -156,9 +157,11 @@ func TestBadConditions(t *testing.T) {
 		{"not (improved or true)", "can never hold"},
 		{`guard == "max_runtime" && improved`, "can never hold for max_iterations"},
 		{"length(checks) > 0", `unknown function "length"`},
-		{"now().Year() > 2000", "is not supported in a condition"},
+		{"now().Year() > 2000", `unknown function "now().Year"`},
+		{"now() > now()", `unknown function "now"`},
 		{`env("HOME") == ""`, `unknown function "env"`},
-		{`$env["improved"]`, `unknown fact "$env"`},
+		{`$env["improved"]`, "a fact has no parts"},
+		{`$env[branch] == true`, `unknown fact "$env"`},
 		{"any(1..1000000, # > 5)", `the operator .. is not supported`},
 		{"any(checks, any(checks, # == #))", "any inside another predicate"},
 		{`repeat("x", 1000000) == ""`, `unknown function "repeat"`},
@@ -183,6 +186,14 @@ func TestBadConditions(t *testing.T) {
 	}
 }
 
+// A condition that was not compiled does not hold, for any guard.
+func TestUncompiled(t *testing.T) {
+	c := condition{text: "improved"}
+	if holds, why := c.eval(Facts{Improved: true}); holds || why == "" || c.holdsAlways(looprun.MaxRuntime) {
+		t.Errorf("%v %q", holds, why)
+	}
+}
+
 // The place of a fault in a condition is that of its word.
 func TestConditionPosition(t *testing.T) {
 	_, err := Parse("p.yaml", []byte(`version: 1
@@ -198,7 +209,7 @@ rules:
     answer: pause
     reason: r
 `), known(t))
-	for _, want := range []string{`p.yaml:4:17: unknown fact "braanch"`, `p.yaml:4:35: unknown fact "labl"`, "p.yaml:8:11: not a condition"} {
+	for _, want := range []string{`p.yaml:4:17: unknown fact "braanch"`, `p.yaml:4:35: unknown fact "labl"`, "p.yaml:10:16: not a condition"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got\n%v\nwant %s", err, want)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/vm"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -224,28 +225,26 @@ const (
 	no
 )
 
-// judge says what a condition comes to when only the guard is known.
-func judge(n ast.Node, guard looprun.GuardID) verdict {
+// judge says what conditions come to when only the guard is known. It keeps
+// the parts that it has compiled.
+type judge map[ast.Node]*vm.Program
+
+func (j judge) verdict(n ast.Node, guard looprun.GuardID) verdict {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
 		if n.Operator == "!" || n.Operator == "not" {
-			return [...]verdict{maybe: maybe, yes: no, no: yes}[judge(n.Node, guard)]
+			return [...]verdict{maybe: maybe, yes: no, no: yes}[j.verdict(n.Node, guard)]
 		}
 	case *ast.BinaryNode:
 		switch n.Operator {
 		case "&&", "and":
-			return both(judge(n.Left, guard), judge(n.Right, guard), no)
+			return both(j.verdict(n.Left, guard), j.verdict(n.Right, guard), no)
 		case "||", "or":
-			return both(judge(n.Left, guard), judge(n.Right, guard), yes)
+			return both(j.verdict(n.Left, guard), j.verdict(n.Right, guard), yes)
 		}
 	}
-	for _, name := range inspect(n, nil).facts {
-		if name != "guard" {
-			return maybe
-		}
-	}
-	program, err := compileText(n.String())
-	if err != nil {
+	program := j.program(n)
+	if program == nil {
 		return maybe
 	}
 	got, err := expr.Run(program, UnknownFacts(guard))
@@ -256,6 +255,18 @@ func judge(n ast.Node, guard looprun.GuardID) verdict {
 		return yes
 	}
 	return no
+}
+
+// program is the part of a condition; nil when it mentions more than the guard.
+func (j judge) program(n ast.Node) *vm.Program {
+	if p, ok := j[n]; ok {
+		return p
+	}
+	j[n] = nil
+	if !slices.ContainsFunc(inspect(n, nil).facts, func(name string) bool { return name != "guard" }) {
+		j[n], _ = compileText(n.String())
+	}
+	return j[n]
 }
 
 // both joins two verdicts; strong is the one that decides alone.

@@ -178,7 +178,7 @@ func TestRules(t *testing.T) {
 		{"verified unlisted accept", `[{guard: consecutive_errors, answer: accept, verify: "true", reason: r}]`, ""},
 		{"ladder", "[{guard: ladder_exhausted, answer: cancel, reason: r}]", `unknown guard "ladder_exhausted"`},
 
-		{"hidden", "[{guard: loop_detected, answer: cancel, reason: r}, {guard: loop_detected, answer: accept, reason: r}]", "p.yaml:2:59: the rule can never match: line 2 always answers first"},
+		{"hidden", "[{guard: loop_detected, answer: cancel, reason: r}, {guard: loop_detected, answer: accept, reason: r}]", "p.yaml:2:68: the rule can never match: line 2 always answers first"},
 		{"hidden by all", `[{guard: "*", answer: cancel, reason: r}, {guard: [max_runtime, loop_detected], answer: pause, reason: r}]`, "the rule can never match: line 2 always answers first"},
 		{"hidden by two", `[{guard: max_runtime, answer: accept, reason: r}, {guard: loop_detected, answer: cancel, reason: r}, {guard: [max_runtime, loop_detected], answer: pause, reason: r}]`, "the rule can never match"},
 		{"half hidden", `[{guard: max_runtime, answer: accept, reason: r}, {guard: [max_runtime, loop_detected], answer: pause, reason: r}]`, ""},
@@ -186,6 +186,7 @@ func TestRules(t *testing.T) {
 		{"hidden by a condition on the guard", `[{guard: "*", when: 'guard != "max_cost"', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, "the rule can never match"},
 		{"left open by a condition on the guard", `[{guard: "*", when: 'guard != "max_runtime"', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"left open by a condition", "[{guard: max_runtime, when: improved, answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]", ""},
+		{"left open by a condition that can fail", `[{guard: max_runtime, when: 'guard == "max_runtime" || failing < 2', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"left open by a verify command", `[{guard: max_runtime, answer: accept, verify: "true", reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"left open by a budget or a cap", "[{guard: max_runtime, answer: continue, reason: r}, {guard: max_runtime, answer: pause, reason: r}]", ""},
 		{"left open by a pause", "[{guard: max_runtime, answer: pause, reason: r}, {guard: max_runtime, answer: cancel, reason: r}]", ""},

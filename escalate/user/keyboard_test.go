@@ -12,6 +12,16 @@ import (
 	"github.com/looprun/looprun"
 )
 
+// What keys send.
+const (
+	up    = "\x1b[A"
+	down  = "\x1b[B"
+	enter = "\r"
+	ctrlC = "\x03"
+	ctrlD = "\x04"
+	ctrlZ = "\x1a"
+)
+
 // typist is a terminal at which things are typed at set times.
 type typist struct {
 	began  time.Time

@@ -149,6 +149,7 @@ func (p *prompt) suspend() error {
 	if err := p.t.Suspend(p.news.continued); err != nil {
 		return err
 	}
+	time.Sleep(p.timing.settle) // a shell may continue a job twice
 	p.news.stopped.Store(true)
 	return p.retake()
 }

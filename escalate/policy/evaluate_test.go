@@ -1,0 +1,290 @@
+package policy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
+)
+
+// question is the question of a guard as the built-in templates have it.
+func question(t testing.TB, guard looprun.GuardID) looprun.Question {
+	return looprun.Question{ID: "q", Guard: guard, Kind: looprun.KindSelect, Options: known(t).options(guard)}
+}
+
+func state(guard looprun.GuardID) *looprun.State {
+	return &looprun.State{
+		Iterations: 10, Elapsed: 5 * time.Minute, Limits: looprun.DefaultLimits(), Trips: 1,
+		Trip: &looprun.Trip{Guard: guard, Iteration: 10},
+	}
+}
+
+// improving is a run in which two checks fail where five did.
+func improving(s *looprun.State) {
+	s.Baseline = &looprun.Progress{Failing: 5}
+	s.Last = &looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1, Signature: signature.Signature{Hash: 1, Label: "test-fail:2-a,b", Failing: 2, Passed: 3, Total: 5, Checks: []string{"a", "b"}}}
+}
+
+func respond(t testing.TB, p *Policy, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+	t.Helper()
+	return p.Responder(Options{Dir: t.TempDir()}).Respond(t.Context(), q, s)
+}
+
+const (
+	goOn   = "  - {guard: max_iterations, answer: continue, reason: go on}\n"
+	verify = `  - {guard: "*", answer: accept, verify: "exit 0", reason: it verifies}` + "\n"
+	cancel = `  - {guard: "*", answer: cancel, reason: enough}` + "\n"
+)
+
+// Every way in which a rule can fail to match, each beside what makes it match.
+func TestMatching(t *testing.T) {
+	for _, c := range []struct {
+		name, policy string
+		guard        looprun.GuardID
+		change       func(*looprun.Question, *looprun.State)
+		want         string // option and rule; empty: no answer
+		why          string // of the first rule, or why none was looked at
+	}{
+		{"no rules", "", looprun.MaxIterations, nil, "", "the policy has no rules"},
+		{"no conditions", "rules:\n" + goOn, looprun.MaxIterations, nil, "continue p.yaml:3", ""},
+		{"first match wins", "rules:\n" + goOn + cancel, looprun.MaxIterations, nil, "continue p.yaml:3", ""},
+		{"another guard", "rules:\n" + goOn, looprun.MaxRuntime, nil, "", "it is for max_iterations"},
+		{"every guard", "rules:\n" + goOn + cancel, looprun.WorkspaceCycle, nil, "cancel p.yaml:4", "it is for max_iterations"},
+		{"every guard is no rejection", "rules:\n" + cancel, "", nil, "", "the questions of guards"},
+		{"every guard is not the ladder", "rules:\n" + cancel, LadderExhausted, nil, "", "it is for looprun's own guards"},
+		{"every guard is no unknown one", "rules:\n" + cancel, "disk_full", nil, "", "it is for looprun's own guards"},
+		{"exclusive", "rules:\n" + goOn + cancel, looprun.MaxIterations, func(q *looprun.Question, _ *looprun.State) { q.Exclusive = true }, "", "only a person"},
+		{"confirm", "rules:\n" + cancel, looprun.MaxIterations, func(q *looprun.Question, _ *looprun.State) { q.Kind = looprun.KindConfirm }, "", "questions with options"},
+		{
+			"option not offered", "rules:\n" + goOn + cancel, looprun.MaxIterations,
+			func(q *looprun.Question, _ *looprun.State) { q.Options = q.Options[2:] }, "cancel p.yaml:4", "continue is not among its options: accept, cancel",
+		},
+		{
+			"condition holds", "rules:\n  - {guard: max_iterations, when: improved, answer: continue, reason: r}\n", looprun.MaxIterations,
+			func(_ *looprun.Question, s *looprun.State) { improving(s) }, "continue p.yaml:3", "",
+		},
+		{"condition does not hold", "rules:\n  - {guard: max_iterations, when: improved, answer: continue, reason: r}\n" + cancel, looprun.MaxIterations, nil, "cancel p.yaml:4", "improved does not hold: improved is false"},
+		{"condition about what is not known", "rules:\n  - {guard: max_iterations, when: failing < 3, answer: continue, reason: r}\n", looprun.MaxIterations, nil, "", "failing is not known"},
+		{
+			"condition fails", "rules:\n  - {guard: max_iterations, when: 'checks[9] != \"a\"', answer: continue, reason: r}\n", looprun.MaxIterations,
+			func(_ *looprun.Question, s *looprun.State) { improving(s) }, "", "cannot be evaluated",
+		},
+		{"unlisted pause", "rules:\n  - {guard: loop_detected, answer: pause, reason: r}\n", looprun.LoopDetected, nil, "pause p.yaml:3 unlisted", ""},
+		{"unlisted cancel", "rules:\n" + cancel, looprun.MaxRuntime, func(q *looprun.Question, _ *looprun.State) { q.Options = q.Options[:1] }, "cancel p.yaml:3 unlisted", ""},
+		{"listed accept", "rules:\n  - {guard: \"*\", answer: accept, reason: r}\n", looprun.LoopDetected, nil, "accept p.yaml:3", ""},
+		{"unlisted accept without verify", "rules:\n  - {guard: \"*\", answer: accept, reason: r}\n", looprun.ConsecutiveErrors, nil, "", "such an accept needs a verify command"},
+		{
+			"accept that is not offered", "rules:\n  - {guard: max_runtime, answer: accept, reason: r}\n", looprun.MaxRuntime,
+			func(q *looprun.Question, _ *looprun.State) { q.Options = q.Options[:1] }, "", "such an accept needs a verify command",
+		},
+		{"unlisted accept with verify", "rules:\n" + verify, looprun.ConsecutiveErrors, nil, "accept p.yaml:3 unlisted", ""},
+		{
+			"an option that reviews", "rules:\n  - {guard: max_runtime, answer: pause, reason: r}\n", looprun.MaxRuntime,
+			func(q *looprun.Question, _ *looprun.State) {
+				q.Options = []looprun.Option{{ID: "pause", Action: looprun.ActionReview}}
+			}, "", "shows the history to a person",
+		},
+		{
+			"given already", "rules:\n" + goOn + goOn + cancel, looprun.MaxIterations,
+			func(q *looprun.Question, _ *looprun.State) {
+				q.Given = []looprun.Given{{Option: "continue", Responder: "policy", Rule: "p.yaml:3"}}
+			}, "continue p.yaml:4", "it gave this answer in this trip already",
+		},
+		{
+			"given by someone else", "rules:\n" + goOn, looprun.MaxIterations,
+			func(q *looprun.Question, _ *looprun.State) {
+				q.Given = []looprun.Given{{Option: "continue", Responder: "assistant"}}
+			}, "continue p.yaml:3", "",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q, s := question(t, c.guard), state(c.guard)
+			if c.change != nil {
+				c.change(&q, s)
+			}
+			p := parse(t, strings.TrimPrefix(c.policy, "\n"))
+			check(t, p, q, s, c.want, c.why)
+		})
+	}
+}
+
+// check compares the answer with what it should be, and checks it against the
+// question as the loop does.
+func check(t *testing.T, p *Policy, q looprun.Question, s *looprun.State, want, why string) {
+	t.Helper()
+	a, err := respond(t, p, q, s)
+	got := strings.TrimSpace(a.Option + " " + a.Rule)
+	if a.Unlisted {
+		got += " unlisted"
+	}
+	if got != want || (want == "") != errors.Is(err, looprun.ErrNoAnswer) || a.Responder != looprun.RespondedByPolicy || a.Person {
+		t.Errorf("got %+v %v, want %q", a, err, want)
+	}
+	if want != "" {
+		if _, err := q.Resolve(a); err != nil || a.Reason == "" {
+			t.Errorf("the loop would not take %+v: %v", a, err)
+		}
+	}
+	e, err := p.Evaluate(t.Context(), q, s, Options{Verifying: VerifyPass})
+	if err != nil || (e.Answer == nil) != (want == "") || (e.Answer == nil && want == "" && e.Why == "" && len(e.Rules) == 0) {
+		t.Errorf("evaluation: %+v %v", e, err)
+	}
+	reason := e.Why
+	if len(e.Rules) > 0 {
+		reason = e.Rules[0].Why
+	}
+	if !strings.Contains(reason, why) || (want == "" && why == "") {
+		t.Errorf("why: %q, want %q", reason, why)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	for _, c := range []struct {
+		name, budget string
+		guard        looprun.GuardID
+		used         Used
+		want         string
+	}{
+		{"none stated", "{}", looprun.MaxIterations, Used{99, 999, 99 * time.Hour}, "continue"},
+		{"within", "{continues: 2}", looprun.MaxIterations, Used{Continues: 1}, "continue"},
+		{"continues spent", "{continues: 2}", looprun.MaxIterations, Used{Continues: 2}, "cancel"},
+		{"continues spent, of a guard without a limit", "{continues: 2}", looprun.NoProgress, Used{Continues: 2}, "cancel"},
+		{"iterations just enough", "{iterations: 10}", looprun.MaxIterations, Used{Iterations: 5}, "continue"},
+		{"iterations too many", "{iterations: 10}", looprun.MaxIterations, Used{Iterations: 6}, "cancel"},
+		{"iterations passed, of an answer that adds none", "{iterations: 10}", looprun.NoProgress, Used{Iterations: 11}, "cancel"},
+		{"runtime just enough", "{runtime: 20m}", looprun.MaxRuntime, Used{Runtime: 10*time.Minute + 7*time.Millisecond}, "continue"},
+		{"runtime too long", "{runtime: 20m}", looprun.MaxRuntime, Used{Runtime: 10*time.Minute + time.Second}, "cancel"},
+		{"the other bound", "{runtime: 20m, iterations: 100, continues: 1}", looprun.MaxRuntime, Used{Continues: 1}, "cancel"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := parse(t, "budget: "+c.budget+"\nrules:\n  - {guard: \"*\", answer: continue, reason: r}\n"+cancel)
+			s := state(c.guard)
+			s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime = c.used.Continues, c.used.Iterations, c.used.Runtime
+			if a, err := respond(t, p, question(t, c.guard), s); a.Option != c.want {
+				t.Errorf("got %+v %v, want %s", a, err, c.want)
+			}
+		})
+	}
+	// Debug and skip let the run go on as well; pause does not.
+	p := parse(t, "budget: {continues: 1}\nrules:\n  - {guard: consecutive_errors, answer: skip, reason: r}\n  - {guard: consecutive_errors, answer: debug, reason: r}\n  - {guard: consecutive_errors, answer: pause, reason: r}\n")
+	s := state(looprun.ConsecutiveErrors)
+	s.PolicyContinues = 1
+	if a, err := respond(t, p, question(t, looprun.ConsecutiveErrors), s); a.Option != "pause" {
+		t.Errorf("past the budget: %+v %v", a, err)
+	}
+}
+
+func TestZeroPolicy(t *testing.T) {
+	a, err := new(Policy).Responder(Options{}).Respond(t.Context(), question(t, looprun.MaxRuntime), &looprun.State{})
+	if !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" {
+		t.Errorf("%+v %v", a, err)
+	}
+}
+
+// No guard's question is ever answered with what its file does not say.
+func TestOnlyWhatTheFileSays(t *testing.T) {
+	for _, guard := range looprun.GuardIDs {
+		for _, o := range known(t).answers([]looprun.GuardID{guard}) {
+			p := parse(t, "rules: [{guard: "+string(guard)+", answer: "+o+", verify: exit 0, reason: r}]")
+			for _, asked := range looprun.GuardIDs {
+				a, err := respond(t, p, question(t, asked), state(asked))
+				if asked == guard && a.Option != o {
+					t.Errorf("%s to %s: %+v %v", o, guard, a, err)
+				}
+				if asked != guard && !errors.Is(err, looprun.ErrNoAnswer) {
+					t.Errorf("%s to %s answers %s: %+v %v", o, guard, asked, a, err)
+				}
+			}
+		}
+	}
+}
+
+func TestEvaluated(t *testing.T) {
+	p := parse(t, "rules:\n"+goOn+cancel)
+	var told []Evaluation
+	_, err := p.Responder(Options{Evaluated: func(e Evaluation) { told = append(told, e) }}).Respond(context.Background(), question(t, looprun.MaxIterations), state(looprun.MaxIterations))
+	if err != nil || len(told) != 1 || !told[0].Rules[0].Matched || told[0].Rules[1].Why != "an earlier rule answered" {
+		t.Errorf("%+v %v", told, err)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	p := parse(t, `
+rules:
+  - guard: loop_detected
+    answer: cancel
+    reason: stuck
+  - guard: max_iterations
+    when: failing < 2
+    answer: continue
+    reason: nearly there
+  - guard: "*"
+    answer: accept
+    verify: make smoke
+    reason: The smoke test passes.
+  - guard: "*"
+    answer: pause
+    reason: for a person
+`)
+	s := state(looprun.MaxIterations)
+	improving(s)
+	for _, c := range []struct {
+		verifying Verifying
+		change    func(*looprun.Question)
+		want      string
+	}{
+		{VerifyPass, nil, `question: max_iterations
+  iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
+  passing=3 total=5 checks=["a" "b"] repeats=0 period=0 label="test-fail:2-a,b"
+  outcome="not_done" last_exit_code=1 errors=0 ci=false
+rules:
+  p.yaml:4   cancel    no: it is for loop_detected
+  p.yaml:7   continue  no: failing < 2 does not hold: failing is 2
+  p.yaml:11  accept    matches
+  p.yaml:15  pause     no: an earlier rule answered
+answer: accept (p.yaml:11)
+reason: The smoke test passes.
+`},
+		{VerifyFail, func(q *looprun.Question) {
+			q.Given = []looprun.Given{{Option: "pause", Responder: "policy", Rule: "p.yaml:15"}}
+		}, `question: max_iterations
+  iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
+  passing=3 total=5 checks=["a" "b"] repeats=0 period=0 label="test-fail:2-a,b"
+  outcome="not_done" last_exit_code=1 errors=0 ci=false
+rules:
+  p.yaml:4   cancel    no: it is for loop_detected
+  p.yaml:7   continue  no: failing < 2 does not hold: failing is 2
+  p.yaml:11  accept    no: "make smoke" was not run, and is taken to fail
+  p.yaml:15  pause     no: it gave this answer in this trip already
+answer: none, as no rule matches
+`},
+		{VerifyRun, func(q *looprun.Question) { q.Exclusive = true }, `question: max_iterations
+  iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
+  passing=3 total=5 checks=["a" "b"] repeats=0 period=0 label="test-fail:2-a,b"
+  outcome="not_done" last_exit_code=1 errors=0 ci=false
+answer: none, as only a person may answer this question
+`},
+	} {
+		q := question(t, looprun.MaxIterations)
+		if c.change != nil {
+			c.change(&q)
+		}
+		e, err := p.Evaluate(t.Context(), q, s, Options{Verifying: c.verifying})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := e.Write(&b); err != nil || b.String() != c.want {
+			t.Errorf("%v got\n%s\nwant\n%s", err, b.String(), c.want)
+		}
+	}
+	var b bytes.Buffer
+	if err := WriteFacts(&b); err != nil || strings.Count(b.String(), "\n") != len(FactList()) {
+		t.Errorf("facts: %v\n%s", err, b.String())
+	}
+}

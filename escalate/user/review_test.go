@@ -1,0 +1,69 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package user
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
+)
+
+func testState(iterations int) *looprun.State {
+	s := &looprun.State{Iterations: iterations}
+	for i := 1; i <= iterations; i++ {
+		s.History = append(s.History, looprun.IterationFinished{
+			Iteration: i, Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1500,
+			Signature: signature.Signature{Label: "test-fail:2-auth,logout", Hash: 0xabc},
+			Excerpt:   "--- FAIL: auth\x1b[2J\n",
+		})
+	}
+	s.Errors = s.History[max(0, iterations-2):]
+	return s
+}
+
+func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
+	su := asking()
+	su.State = testState(3)
+	s := start(t, su)
+	s.marks("Cancel")
+	s.press(up)
+	s.marks("Review …")
+	s.press(enter)
+	s.shows("3×  0000000000000abc  test-fail:2-auth,logout, last in iteration 3")
+	s.sees("the question again", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "Signatures")
+		return marked(after) == "Review …" && strings.Contains(after, "arrows move")
+	})
+	s.press(down)
+	s.sees("the cursor to move", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "Signatures")
+		return marked(after) == "Cancel"
+	})
+	s.press(enter)
+	s.chose("cancel", "Cancel")
+}
+
+func TestLongReviewIsPaged(t *testing.T) {
+	su := asking()
+	su.State = testState(40)
+	su.Env = []string{"PAGER=sed -n 's/^  *40  not_done/paged &/p'"}
+	s := start(t, su)
+	s.marks("Cancel")
+	s.press(up)
+	s.marks("Review …")
+	s.press(enter)
+	s.shows("paged")
+	s.sees("the question again", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "paged")
+		return marked(after) == "Review …" && strings.Contains(after, "arrows move")
+	})
+	s.press(down, down)
+	s.sees("the cursor to move", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "paged")
+		return marked(after) == "Continue +5"
+	})
+	s.press(enter)
+	s.chose("continue", "Continue +5")
+}

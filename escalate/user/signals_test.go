@@ -1,0 +1,123 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package user
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSignalWhileAsking(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		for _, heeded := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%v heeded %v", sig, heeded), func(t *testing.T) {
+				su := asking()
+				if heeded {
+					su.Heeds = []syscall.Signal{sig}
+				}
+				s := start(t, su)
+				s.marks("Cancel")
+				s.press(down)
+				s.marks("Continue +5")
+				if err := s.cmd.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				s.interrupted()
+				s.shows("No answer: interrupted.")
+			})
+		}
+	}
+}
+
+func TestContextEndsWhileAsking(t *testing.T) {
+	su := asking()
+	su.Heeds = []syscall.Signal{syscall.SIGUSR1}
+	s := start(t, su)
+	s.marks("Cancel")
+	if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	s.interrupted()
+}
+
+func TestSignalBeforeKeysCount(t *testing.T) {
+	su := asking()
+	su.mute, su.Report = true, time.Hour
+	s := start(t, su)
+	s.shows("one moment")
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.interrupted()
+}
+
+func TestRestoreAll(t *testing.T) {
+	su := asking()
+	su.RestoreAllOn = 2 // the first is none, when keys begin to count
+	s := start(t, su)
+	s.marks("Cancel")
+	s.press(down)
+	if out := s.ends(); out != (outcome{}) {
+		t.Fatalf("the child went on: %+v", out)
+	}
+}
+
+func TestPanicIsNoAnswer(t *testing.T) {
+	for name, keys := range map[string][]string{"on an arrow": {down}, "on Enter": {enter}} {
+		t.Run(name, func(t *testing.T) {
+			su := asking()
+			su.PanicOn = 2
+			s := start(t, su)
+			s.marks("Cancel")
+			s.press(keys...)
+			out := s.unanswered()
+			if out.NoAnswer || !strings.Contains(out.Err, "the prompt broke") {
+				t.Errorf("got %+v, want the panic as an error", out)
+			}
+		})
+	}
+}
+
+func TestTerminalGoesAway(t *testing.T) {
+	s := start(t, asking())
+	s.marks("Cancel")
+	s.press(down)
+	s.marks("Continue +5")
+	s.hangUp()
+	select {
+	case out := <-s.report:
+		if out.Answer.Option != "" || out.Err == "" {
+			t.Errorf("got %+v, want no answer", out)
+		}
+	case <-time.After(patience):
+		t.Fatal("the prompt did not end")
+	}
+}
+
+func TestStoppedAndContinued(t *testing.T) {
+	su := asking()
+	su.Apart = "job"
+	s := start(t, su)
+	s.marks("Cancel")
+	s.press(down)
+	s.marks("Continue +5")
+	s.press(ctrlZ)
+	s.shows("the job is stopped")
+	s.untouched()
+	s.press("typed at the shell\n" + enter)
+	s.letGo()
+	s.sees("the prompt drawn anew", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "the job is stopped")
+		return marked(after) == "Continue +5" && strings.Contains(after, "arrows move")
+	})
+	s.press(down)
+	s.sees("the cursor to move", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "the job is stopped")
+		return marked(after) == "Accept current"
+	})
+	s.press(enter)
+	s.chose("accept", "Accept current")
+}

@@ -1,0 +1,184 @@
+package scratchpad
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+func TestStateDir(t *testing.T) {
+	top := t.TempDir()
+	deep := filepath.Join(top, "repo", "a", "b")
+	for _, dir := range []string{deep, filepath.Join(top, "repo", ".git"), filepath.Join(top, "elsewhere")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(start, dir string) {
+		t.Helper()
+		if got := StateDir(start); got != filepath.Join(dir, StateDirName) {
+			t.Errorf("from %s: %s, want it in %s", start, got, dir)
+		}
+	}
+	want(deep, filepath.Join(top, "repo"))
+	want(filepath.Join(top, "elsewhere"), filepath.Join(top, "elsewhere"))
+	writeFile(t, filepath.Join(top, "repo", "a", "looprun.yaml"), "")
+	want(deep, filepath.Join(top, "repo", "a"))
+	want(filepath.Join(top, "repo"), filepath.Join(top, "repo"))
+}
+
+// TestRunsGetTheirOwnDirectories also at the same moment, and sort in time.
+func TestRunsGetTheirOwnDirectories(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "deep", StateDirName)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	seen := map[string]bool{}
+	for range 20 {
+		all.Go(func() {
+			r, err := Create(state, day, SyncOff)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer r.Close()
+			mu.Lock()
+			defer mu.Unlock()
+			if seen[r.ID] || !isID(r.ID) || r.Dir != filepath.Join(state, r.ID) {
+				t.Errorf("%s in %s", r.ID, r.Dir)
+			}
+			seen[r.ID] = true
+		})
+	}
+	all.Wait()
+	if ids, err := IDs(state); err != nil || len(ids) != 20 {
+		t.Errorf("%v, %v", ids, err)
+	}
+	for at := day; at.Before(day.Add(3 * time.Second)); at = at.Add(time.Millisecond) {
+		if a, b := newID(at), newID(at.Add(time.Millisecond)); a >= b || !isID(a) {
+			t.Errorf("%s is followed by %s", a, b)
+		}
+	}
+}
+
+// TestModesOfAllFiles: everything is for its owner alone.
+func TestModesOfAllFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
+	}
+	r := newRun(t, SyncEach)
+	s := appendAll(t, r, append(iterations(1), ending(4, strings.Repeat("x", 2*pageSize))))
+	say(t, r, 1, "x")
+	if err := r.Refresh(s, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteResult(s.Result(), ""); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]bool{}
+	state := filepath.Dir(r.Dir)
+	err := filepath.WalkDir(state, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has mode %o", name, info.Mode().Perm())
+		}
+		files[d.Name()] = true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".gitignore", journalName, "4.json", lockName, "0001.log", "0001.check.log", "scratchpad.md", resultName, "reserve"} {
+		if !files[name] {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	if got := readFile(t, filepath.Join(state, ".gitignore")); got != "*\n" {
+		t.Errorf(".gitignore holds %q", got)
+	}
+}
+
+// TestGitignoreOfOthersStays as it is.
+func TestGitignoreOfOthersStays(t *testing.T) {
+	state := t.TempDir()
+	writeFile(t, filepath.Join(state, ".gitignore"), "mine\n")
+	r, err := Create(state, day, SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got := readFile(t, filepath.Join(state, ".gitignore")); got != "mine\n" {
+		t.Errorf("it holds %q", got)
+	}
+}
+
+// TestStateDirectoryThatCannotBeUsed is refused with the place and the remedy.
+func TestStateDirectoryThatCannotBeUsed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes, and links need a privilege")
+	}
+	top := t.TempDir()
+	file, open := filepath.Join(top, "file"), filepath.Join(top, "open")
+	writeFile(t, file, "x")
+	if err := os.Mkdir(open, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{"file", "open", "none"} {
+		if err := os.Symlink(filepath.Join(top, to), filepath.Join(top, "to "+to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below"), open, "to file", "to open", "to none"} {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(top, dir)
+		}
+		_, err := Create(dir, day, SyncOff)
+		if err == nil || !strings.Contains(err.Error(), top) || !strings.Contains(err.Error(), "--state-dir") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if entries, err := os.ReadDir(open); err != nil || len(entries) != 0 {
+		t.Errorf("the refused directory was written to: %v, %v", entries, err)
+	}
+}
+
+// TestStateDirectoryByLink is used: somebody may keep runs on another disk.
+func TestStateDirectoryByLink(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege on Windows")
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(t.TempDir(), link); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Create(link, day, SyncAsync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, r, iterations(1))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := Summarize(filepath.Join(link, r.ID)); got.Status != looprun.StatusCrashed {
+		t.Errorf("%+v", got)
+	}
+}

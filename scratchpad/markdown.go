@@ -1,0 +1,52 @@
+package scratchpad
+
+import (
+	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// inline makes text from outside safe within a line of Markdown.
+func inline(s string) string {
+	return escaper.Replace(shorten(termsafe.Line(s), 300))
+}
+
+// shorten cuts text after so many characters.
+func shorten(s string, limit int) string {
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`)
+
+// code is text as inline code, whatever backticks are in it.
+func code(s string) string {
+	s = shorten(termsafe.Line(s), 1000)
+	if s == "" {
+		return "(nothing)"
+	}
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// quoted is text as an indented block, which nothing in it can end.
+func quoted(s string) string {
+	var b strings.Builder
+	text := shorten(termsafe.Text(s), 10_000)
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		b.WriteString("    " + line + "\n")
+	}
+	return b.String()
+}

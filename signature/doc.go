@@ -1,0 +1,68 @@
+// Package signature says from the output of a command what it meant: two outputs
+// have the same signature exactly when a developer would call them the same failure.
+//
+//	s := signature.New(signature.Options{Dir: checkout})
+//	cmd.Stdout, cmd.Stderr = s.Stdout(), s.Stderr()
+//	...
+//	sig := s.Sum(exitCode) // test-fail:2-auth,logout
+//	s.Reset()              // ready for the next iteration
+//
+// A Signer reads the streams as they pass. Memory is bounded whatever is written, and
+// how a stream is cut into writes does not matter. The package knows nothing of loops
+// or processes; Cycles watches a sequence of signatures for repeats.
+//
+// # From bytes to facts
+//
+// Each stream is cut into lines (stream.go): UTF-16 is recognised, of a line longer
+// than 64 KiB the rest is left out. Escape sequences and redraws are applied
+// (clean.go), so a line is what a terminal would show. Lines that start with
+// "looprun: " are looprun's own and are left out.
+//
+// The scanner (scan.go, token.go) finds the noise in a line in one pass and hashes
+// what stays. A line whose hash is known to mean nothing ends here: that is what
+// makes long logs cheap. Of the others the margin is taken off (margin.go: time
+// stamps, pids, levels, "E   ", "# ", "| ") and the rules of rules.yaml say what the
+// rest means. JSON and XML reports are read as such, from the stream or with Report.
+//
+// # What decides
+//
+// Facts are kept as a set: the order of tests, threads and log lines does not matter.
+// Of what was found, the most telling decides:
+//
+//  1. failing checks, findings of compilers and linters, errors, and the values that
+//     belong to them; a finding counts once for each place that it is at
+//  2. errors alone, with the steps that were reached
+//  3. warnings, where there is nothing else
+//  4. consequences ("make: *** Error 1") and errors in log lines
+//  5. otherwise the set of different masked lines: all of them if there are at most
+//     256, else the last 48. Where there is a standard error, its lines and the last 8
+//     of the standard output. Sets are the same only if no word differs that is not
+//     noise; Diff says how alike two sets are.
+//
+// The exit code is always part of it. A passing check has the constant signature Pass.
+//
+// # Noise
+//
+// Escape sequences, redraws, dates and times, durations, sizes in bytes, UUIDs,
+// hashes, hex numbers, random ids, IP addresses, pids, ports, thread ids, line and
+// column numbers, and temporary directories are masked. Absolute paths lose their
+// directories: below Options.Dir the rest stays, elsewhere the last element.
+//
+// # Numbers
+//
+// In known places a number is a count and stays: "3 failed, 5 passed". Elsewhere the
+// first of these rules that fits decides:
+//
+//	part of a date, time, version, UUID or IP address      2026-11-21, v1.2.3   with it
+//	a unit of time or size follows                         12 ms, 4.5MB         masked
+//	a line or column                                       a.go:12, (6,52)      masked
+//	after pid, port, line, thread, seed, id, session …     port 80, pid=7       masked
+//	after exit, code, status, signal, errno …              exit status 2        stays
+//	alone in brackets, three digits or more                [1270]               masked
+//	at most three digits, or a percentage                  batch 3, 404, 63%    stays
+//	a unit of work follows, or it is N of M                1200 rows, 7/5000    stays
+//	longer                                                 30352, 1,234,567     masked
+//
+// In the name of a check, numbers of up to five digits stay. In the loose form every
+// number is masked, those in names too (rdd_42), but not those of codes (E501).
+package signature

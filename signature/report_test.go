@@ -1,0 +1,81 @@
+package signature
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestReports(t *testing.T) {
+	tests := []struct {
+		name, report string
+		kind         string
+		checks       []string
+		facts        []string // some that must be there
+		failing      int
+	}{
+		{"junit", `<?xml version="1.0"?><testsuites tests="3" failures="1" errors="1"><testsuite name="a">
+<testcase classname="AuthTest" name="login" time="0.1"><failure message="expected &lt;alice&gt; but was &lt;ALICE&gt;" type="java.lang.AssertionError">trace</failure></testcase>
+<testcase classname="AuthTest" name="ok" time="0.1"/><testcase classname="AuthTest" name="logout"><error type="java.lang.NullPointerException"><![CDATA[java.lang.NullPointerException
+ at x]]></error></testcase></testsuite></testsuites>`, KindTestFail, []string{"AuthTest.login", "AuthTest.logout"}, []string{"error java.lang.NullPointerException"}, 2},
+		{"nunit", `<test-run total="2" failed="1"><test-suite name="s"><test-case name="Login" fullname="A.Login" result="Failed"><failure><message><![CDATA[System.Exception : boom]]></message></failure></test-case><test-case name="Ok" result="Passed"/></test-suite></test-run>`,
+			KindTestFail, []string{"A.Login"}, nil, 1},
+		{"checkstyle", `<checkstyle version="4.3"><file name="/srv/app/a.js"><error line="3" column="1" severity="error" message="Missing semicolon" source="semi"/></file></checkstyle>`, KindLintFail, nil, []string{"diag a.js semi Missing semicolon"}, 1},
+		{"sarif", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"ruleId":"G101","level":"error","message":{"text":"hard-coded password"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/a.go"},"region":{"startLine":3}}}]}]}]}`,
+			KindLintFail, nil, []string{"diag src/a.go G101 hard-coded password"}, 1},
+		{"eslint json", `[{"filePath":"/srv/app/src/a.js","messages":[{"ruleId":"no-undef","severity":2,"message":"'x' is not defined.","line":3,"column":1}],"errorCount":1}]`, KindLintFail, nil, []string{"diag a.js no-undef 'x' is not defined."}, 1},
+		{"jest json", `{"numFailedTests":1,"numPassedTests":2,"numTotalTests":3,"testResults":[{"name":"/srv/app/a.test.js","status":"failed","assertionResults":[{"fullName":"session logs in","status":"failed","title":"logs in","failureMessages":["TypeError: x is undefined\n    at a (b.js:1:1)"]},{"fullName":"ok","status":"passed"}]}]}`,
+			KindTestFail, []string{"session logs in"}, []string{"check session logs in", "suite a.test.js"}, 1},
+		{"mocha json", `{"stats":{"tests":3,"passes":2,"failures":1},"tests":[{"title":"b","fullTitle":"a b","err":{"message":"boom"}}],"failures":[{"title":"b","fullTitle":"a b","err":{"message":"boom"}}]}`, KindTestFail, []string{"a b"}, nil, 1},
+		{"rspec json", `{"examples":[{"full_description":"Auth logs in","status":"failed","file_path":"./spec/a_spec.rb","line_number":3,"exception":{"class":"RuntimeError","message":"no"}}],"summary":{"example_count":4,"failure_count":1}}`, KindTestFail, []string{"Auth logs in"}, nil, 1},
+		{"go test -json", `{"Time":"2026-11-21T09:00:00Z","Action":"output","Package":"x","Test":"TestA","Output":"    a_test.go:3: wrong user\n"}
+{"Time":"2026-11-21T09:00:00Z","Action":"output","Package":"x","Test":"TestA","Output":"--- FAIL: TestA (0.00s)\n"}
+{"Time":"2026-11-21T09:00:00Z","Action":"fail","Package":"x","Test":"TestA","Elapsed":0.01}`, KindTestFail, []string{"TestA"}, []string{"diag a_test.go wrong user"}, 1},
+		{"cargo json", `{"reason":"compiler-message","message":{"message":"mismatched types","code":{"code":"E0308"},"level":"error","spans":[{"file_name":"src/a.rs","line_start":3}],"rendered":"x"}}`, KindLintFail, nil, []string{"diag src/a.rs E0308 mismatched types"}, 1},
+		{"tap", "TAP version 13\n1..2\nok 1 - a\nnot ok 2 - b\n  ---\n  message: 'no'\n  at:\n    line: 3\n  ...\n", KindTestFail, []string{"b"}, nil, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, via := range []string{"report", "stdout"} {
+				s := New(Options{})
+				if via == "report" {
+					if err := s.Report("r", iotest.OneByteReader(strings.NewReader(tt.report))); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					io.WriteString(s.Stdout(), tt.report+"\n")
+				}
+				sig := s.Sum(1)
+				if sig.Kind != tt.kind || !slices.Equal(sig.Checks, tt.checks) || sig.Failing != tt.failing {
+					t.Errorf("%s: got %s %q %d, want %s %q %d; facts %q", via, sig.Kind, sig.Checks, sig.Failing, tt.kind, tt.checks, tt.failing, sig.Facts)
+				}
+				for _, f := range tt.facts {
+					if !slices.Contains(sig.Facts, f) {
+						t.Errorf("%s: no fact %q in %q", via, f, sig.Facts)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A report on one line of many megabytes is read whole, in little memory.
+func TestReportOnOneLongLine(t *testing.T) {
+	pad := strings.Repeat(`{"fullName":"fine","status":"passed"},`, 100_000)
+	s := New(Options{})
+	io.WriteString(s.Stdout(), `{"results":[`+pad+`{"fullName":"the last one","status":"failed"}]}`+"\n")
+	if sig := s.Sum(1); !slices.Equal(sig.Checks, []string{"the last one"}) {
+		t.Errorf("got %+v", sig)
+	}
+}
+
+func TestReportPassesReadErrorsOn(t *testing.T) {
+	want := errors.New("disk on fire")
+	s := New(Options{})
+	if err := s.Report("r", iotest.ErrReader(want)); !errors.Is(err, want) {
+		t.Errorf("got %v", err)
+	}
+}

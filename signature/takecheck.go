@@ -1,0 +1,63 @@
+package signature
+
+import "bytes"
+
+// check takes a failing check.
+func (x *extractor) check(r *builtRule, f front) {
+	fd := &x.fields
+	name := checkName(fd[capName])
+	if len(name) == 0 {
+		name = fd[capFile]
+	}
+	switch {
+	case len(name) == 0 && r.id == "tap-fail":
+		name = []byte("unnamed")
+	case len(name) == 0:
+		x.close()
+		x.message, x.naming = 4, true
+		return
+	case x.s.sc.split(name).log, len(bytes.Trim(name, "()[]/ 0123456789")) == 0 && len(name) > 4:
+		return // a log line or a count glued to a progress mark
+	case r.id == "check-verdict" && f.log && f.level != 'e' && f.level != 0:
+		return
+	}
+	symbol := r.id == "check-symbol"
+	if symbol && (x.finding > 0 || sentence(fd[capName])) {
+		x.error(r.id, "", name, f)
+		return
+	}
+	x.close()
+	k := r.fact
+	if k == factCheck && sourceFile(name) || k == factSuite && r.id == "check-word-suite" && sourceFile(name) {
+		k, name = factSuite, []byte(x.place(name))
+	}
+	text := string(squeeze(x.s.sc.name(nil, name, false)))
+	nf := x.keep(fact{kind: k, text: text, loose: string(squeeze(x.s.sc.name(nil, name, true))), name: text, rule: r.id, raw: clip(f.body)}, 0)
+	x.detail = 12
+	if symbol {
+		x.open, x.openFor = nf, 4 // a place right below makes it a finding
+	}
+	x.ending(r, text)
+}
+
+// ending notes how a failing check ended, where its line says so.
+func (x *extractor) ending(r *builtRule, name string) {
+	fd := &x.fields
+	msg, how := fd[capMsg], fd[capStatus]
+	if e := kindEnd(msg, 0); e > 0 {
+		x.add(fact{kind: factError, rule: r.id, name: string(msg[:e])}, msg[:e], 0)
+		return
+	}
+	if len(how) == 0 && (bytes.Contains(msg, []byte("signal")) || bytes.Contains(msg, []byte("SIG")) || bytes.Contains(msg, []byte("killed"))) {
+		how = msg
+	}
+	if len(how) > 0 && !bytes.EqualFold(how, []byte("failed")) {
+		x.add(fact{kind: factDetail, rule: r.id}, []byte(name+": "+string(how)), 0)
+	}
+}
+
+// sentence says whether what stands behind a symbol is prose, no name.
+func sentence(b []byte) bool {
+	b = trim(b)
+	return len(b) > 0 && (b[len(b)-1] == '.' || b[len(b)-1] == ':' || b[len(b)-1] == '?') && bytes.IndexByte(b, ' ') > 0
+}

@@ -1,0 +1,84 @@
+package signature
+
+import (
+	"bytes"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// takeFinding takes what a compiler or linter found.
+func (x *extractor) takeFinding(r *builtRule, f front) {
+	fd := &x.fields
+	file := x.file
+	if len(fd[capFile]) > 0 {
+		file = x.place(fd[capFile])
+	}
+	msg := x.s.sc.text(nil, fd[capMsg], false)
+	code := string(fd[capCode])
+	if k := fd[capKind]; len(k) > 0 {
+		code = string(k)
+	}
+	text := joined(file, code, string(squeeze(msg)))
+	loose := joined(file, code, string(squeeze(x.s.sc.text(nil, fd[capMsg], true))))
+	place := xxhash.Sum64(fd[capPos])*31 + xxhash.Sum64(fd[capCol])*17 + xxhash.Sum64String(file)
+	k := r.fact
+	if k == factWarn && lintCode(r, fd) {
+		k = factDiag
+	} else if r.id == "diag-note" {
+		return
+	}
+	if f.log && f.level != 'e' && f.level != 0 {
+		k = factLog
+	}
+	nf := x.keep(fact{kind: k, text: text, loose: loose, name: code, file: file, rule: r.id, raw: clip(f.body)}, place|1)
+	x.detail, x.finding = 8, 5
+	if len(msg) == 0 || badEnd(fd[capMsg], 0) >= len(fd[capMsg])-1 {
+		x.message = 4
+	}
+	if file == "" {
+		x.open, x.openFor = nf, 8
+	}
+	x.row = nil
+	if r.id == "diag-table" || r.id == "diag-table-warning" {
+		x.row = nf
+	}
+	*fd = fields{}
+}
+
+func (x *extractor) masked(b []byte, loose bool) string {
+	return string(squeeze(x.s.sc.text(nil, clipBytes(b), loose)))
+}
+
+// lintCode says whether a warning is one by which a linter fails: it has a rule's
+// code as linters write it, not a compiler's flag.
+func lintCode(r *builtRule, fd *fields) bool {
+	if r.id == "diag-table-warning" {
+		return true
+	}
+	msg := fd[capMsg]
+	if e := codeEnd(msg, 0); r.id == "diag-graphic" && e > 0 && at(msg, e) == '(' && bytes.Contains(msg[e:], []byte("): ")) {
+		return true // plugin(rule-name): message
+	}
+	n := len(msg)
+	if n < 5 || msg[n-1] != ']' && msg[n-1] != ')' {
+		return false
+	}
+	i := bytes.LastIndexAny(msg, "[(")
+	if i < 0 {
+		return false
+	}
+	code := msg[i+1 : n-1]
+	return len(code) >= 4 && letter(code[0]) && digit(code[len(code)-1]) && codeEnd(code, 0) == len(code)
+}
+
+// table takes a row of a table of findings below a file name: "12  message".
+func (x *extractor) table(f front) bool {
+	n := digitsFrom(f.body, 0)
+	if n == 0 || n > 6 || f.indent == 0 || !bytes.HasPrefix(f.body[n:], []byte("  ")) || len(trim(f.body[n:])) < 4 {
+		return false
+	}
+	x.fields = fields{}
+	x.fields[capPos], x.fields[capMsg] = f.body[:n], trim(f.body[n:])
+	x.takeFinding(&builtRule{id: "diag-table", fact: factDiag}, f)
+	return true
+}
