@@ -330,7 +330,8 @@ func TestAnInterruptedPromptKeepsItsQuestion(t *testing.T) {
 				t.Errorf("question %s is asked, want %s", q.ID, asked)
 			}
 			return looprun.Answer{Option: "accept", Responder: looprun.RespondedByUser, Person: true}, nil
-		})}}
+		}),
+	}}
 	if err := again.Resume(*run.State(), looprun.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}

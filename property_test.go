@@ -54,8 +54,10 @@ func randomData(r *rand.Rand, s *looprun.State) looprun.Data {
 	case 12:
 		return looprun.QuestionClosed{QuestionID: question, Unanswered: r.IntN(2) == 0}
 	case 13, 14:
-		return looprun.ActionApplied{Action: actions[r.IntN(6)], Option: "o", Guard: guard, Limits: limits, Pending: r.IntN(8) == 0, Responder: looprun.RespondedByPolicy,
-			Resets: []looprun.GuardID{guard}, Known: []looprun.KnownIssue{{Hash: signature.Hash(1 + r.IntN(3)), Label: "known"}}}
+		return looprun.ActionApplied{
+			Action: actions[r.IntN(6)], Option: "o", Guard: guard, Limits: limits, Pending: r.IntN(8) == 0, Responder: looprun.RespondedByPolicy,
+			Resets: []looprun.GuardID{guard}, Known: []looprun.KnownIssue{{Hash: signature.Hash(1 + r.IntN(3)), Label: "known"}},
+		}
 	case 15:
 		return looprun.DebugFinished{Action: looprun.ActionDebug, ExitCode: r.IntN(2), Findings: "found"}
 	case 16:

@@ -8,6 +8,7 @@ const (
 	isUnder      // _
 	isPathByte
 	isBreak // ends a path
+	isUnit  // a unit of time or size may start with it
 )
 
 const (
@@ -21,19 +22,19 @@ var classOf = [256]byte{
 	'0': isDigit | isPathByte, '1': isDigit | isPathByte, '2': isDigit | isPathByte, '3': isDigit | isPathByte,
 	'4': isDigit | isPathByte, '5': isDigit | isPathByte, '6': isDigit | isPathByte, '7': isDigit | isPathByte,
 	'8': isDigit | isPathByte, '9': isDigit | isPathByte,
-	'a': hexAlpha, 'b': hexAlpha, 'c': hexAlpha, 'd': hexAlpha, 'e': hexAlpha, 'f': hexAlpha,
-	'A': hexAlpha, 'B': hexAlpha, 'C': hexAlpha, 'D': hexAlpha, 'E': hexAlpha, 'F': hexAlpha,
-	'g': alpha, 'h': alpha, 'i': alpha, 'j': alpha, 'k': alpha, 'l': alpha, 'm': alpha, 'n': alpha, 'o': alpha,
-	'p': alpha, 'q': alpha, 'r': alpha, 's': alpha, 't': alpha, 'u': alpha, 'v': alpha, 'w': alpha, 'x': alpha,
+	'a': hexAlpha, 'b': hexAlpha | isUnit, 'c': hexAlpha, 'd': hexAlpha | isUnit, 'e': hexAlpha, 'f': hexAlpha,
+	'A': hexAlpha, 'B': hexAlpha | isUnit, 'C': hexAlpha, 'D': hexAlpha, 'E': hexAlpha, 'F': hexAlpha,
+	'g': alpha, 'h': alpha | isUnit, 'i': alpha, 'j': alpha, 'k': alpha | isUnit, 'l': alpha, 'm': alpha | isUnit, 'n': alpha | isUnit, 'o': alpha,
+	'p': alpha, 'q': alpha, 'r': alpha, 's': alpha | isUnit, 't': alpha, 'u': alpha | isUnit, 'v': alpha, 'w': alpha, 'x': alpha,
 	'y': alpha, 'z': alpha,
-	'G': alpha, 'H': alpha, 'I': alpha, 'J': alpha, 'K': alpha, 'L': alpha, 'M': alpha, 'N': alpha, 'O': alpha,
-	'P': alpha, 'Q': alpha, 'R': alpha, 'S': alpha, 'T': alpha, 'U': alpha, 'V': alpha, 'W': alpha, 'X': alpha,
+	'G': alpha | isUnit, 'H': alpha, 'I': alpha, 'J': alpha, 'K': alpha | isUnit, 'L': alpha, 'M': alpha | isUnit, 'N': alpha, 'O': alpha,
+	'P': alpha, 'Q': alpha, 'R': alpha, 'S': alpha, 'T': alpha | isUnit, 'U': alpha, 'V': alpha, 'W': alpha, 'X': alpha,
 	'Y': alpha, 'Z': alpha,
 	'_': isUnder | isPathByte,
 	'-': isPathByte, '.': isPathByte, '~': isPathByte, '/': isPathByte, '+': isPathByte, '@': isPathByte, '%': isPathByte,
 	'*': isPathByte, '\\': isPathByte, ':': isPathByte, ']': isPathByte, '}': isPathByte, '<': isBreak, '>': isBreak,
 	' ': isBreak, '\t': isBreak, '"': isBreak, '\'': isBreak, '`': isBreak, ',': isBreak, ';': isBreak, '(': isBreak,
-	')': isBreak | isPathByte, '|': isBreak,
+	')': isBreak | isPathByte, '|': isBreak, 0xc2: isUnit, 0xce: isUnit,
 }
 
 const (

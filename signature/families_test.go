@@ -33,8 +33,7 @@ func readFamilies(t *testing.T) (out []familyOutput) {
 	return out
 }
 
-// Tools that nobody tuned the rules to: the same state gives the same signature,
-// another state another one.
+// The same state of a tool gives the same signature, another state another one.
 func TestFamilies(t *testing.T) {
 	outs := readFamilies(t)
 	sigs := make([]Signature, len(outs))

@@ -2,10 +2,13 @@ package signature
 
 import (
 	"bytes"
+	"io"
 	"math/rand"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"unicode/utf16"
 )
 
 // signPieces signs data written in pieces of the sizes that next gives.
@@ -82,6 +85,59 @@ func TestCutRecordings(t *testing.T) {
 			if cut := signPieces(data, func() int { return 1 + rnd.Intn(most) }); !sameSignature(whole, cut) {
 				t.Errorf("%s in pieces of up to %d bytes: %v, want %v", name, most, cut, whole)
 			}
+		}
+	}
+}
+
+// An output is the same with the line ends of Windows or a terminal, in UTF-16, and
+// when two goroutines write it.
+func TestEncodingsAgree(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(benchDir, "*", "*-1.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := signPieces(data, func() int { return len(data) })
+		crlf := bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))
+		if got := signPieces(crlf, func() int { return 100 }); got.Hash != want.Hash {
+			t.Errorf("%s with CRLF: %q, want %q", name, got.Facts, want.Facts)
+		}
+		wide := []byte{0xff, 0xfe}
+		for _, u := range utf16.Encode([]rune(string(data))) {
+			wide = append(wide, byte(u), byte(u>>8))
+		}
+		if got := signPieces(wide, func() int { return 33 }); got.Hash != want.Hash {
+			t.Errorf("%s in UTF-16: %q, want %q", name, got.Facts, want.Facts)
+		}
+	}
+}
+
+// Which stream is read first does not matter, also with two goroutines writing.
+func TestTwoStreams(t *testing.T) {
+	out, errs := bytes.Repeat([]byte("2026-11-21 09:00:00 INFO fine\n"), 500), []byte("error: no space on device\nexit status 3\n")
+	var want Signature
+	for i := range 20 {
+		s := New(Options{})
+		var wg sync.WaitGroup
+		for _, w := range []struct {
+			to   io.Writer
+			data []byte
+		}{{s.Stdout(), out}, {s.Stderr(), errs}} {
+			wg.Go(func() {
+				for _, b := range w.data {
+					w.to.Write([]byte{b})
+				}
+			})
+		}
+		wg.Wait()
+		if got := s.Sum(1); i == 0 {
+			want = got
+		} else if got.Hash != want.Hash {
+			t.Fatalf("run %d: %+v, want %+v", i, got, want)
 		}
 	}
 }

@@ -58,8 +58,10 @@ func zoneAfter(b []byte, e int) int {
 
 // momentAt returns the end of a date, a time of day or both at k, or 0. A bare
 // 12:34 counts: it is a time or a position, and both are noise.
-func momentAt(b []byte, k int) int {
-	n := digitsFrom(b, k)
+func momentAt(b []byte, k int) int { return momentFrom(b, k, digitsFrom(b, k)) }
+
+// momentFrom is momentAt when the digits at k are known to end at n.
+func momentFrom(b []byte, k, n int) int {
 	switch at(b, n) {
 	case '-', '/', '.':
 		if e := dateAt(b, k, n); e > 0 {

@@ -7,6 +7,9 @@ func unitAt(b []byte, e int) (int, kind) {
 	if at(b, i) == ' ' {
 		i++
 	}
+	if classOf[at(b, i)]&isUnit == 0 {
+		return e, plain
+	}
 	u := i
 	for u < len(b) && (letter(b[u]) || b[u] >= 0x80) {
 		u++

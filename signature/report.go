@@ -11,7 +11,7 @@ import (
 // The reader is streamed; a report may be of any size.
 func (s *Signer) Report(name string, r io.Reader) error {
 	c := &channel{s: s, id: 0, seen: make([]uint64, seenSize)}
-	c.stream.line = c.rawLine
+	c.stream.mu, c.stream.line = &s.mu, c.rawLine
 	c.stream.long = c.ex.longLine
 	c.ex.init(s, 0)
 	buf := make([]byte, 64<<10)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync"
 )
 
 // Options configure a Signer. The zero value means the built-in rules alone.
@@ -22,9 +23,11 @@ type Options struct {
 }
 
 // Signer reads the output of one iteration as it streams past and makes its
-// signature. The two streams may be written from two goroutines only if the caller
-// serialises the writes. Memory is bounded, whatever is written.
+// signature. Its writers may be used from different goroutines at the same time; the
+// other methods must not be called while somebody writes. Memory is bounded,
+// whatever is written.
 type Signer struct {
+	mu     sync.Mutex
 	opt    Options
 	sc     scanner
 	user   userPatterns
@@ -60,7 +63,7 @@ func New(o Options) *Signer {
 	}
 	for i, c := range []*channel{&s.out, &s.err} {
 		c.s, c.id = s, i
-		c.stream.line = c.rawLine
+		c.stream.mu, c.stream.line = &s.mu, c.rawLine
 		c.stream.long = c.ex.longLine
 		c.ex.init(s, i)
 		c.seen = make([]uint64, seenSize)

@@ -2,6 +2,7 @@ package signature
 
 import (
 	"bytes"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -16,6 +17,7 @@ const tailSize = 8 << 10
 // stream assembles the lines of one output stream, however it is cut into writes.
 // It is an io.Writer that never fails and keeps nothing of the slice passed in.
 type stream struct {
+	mu   *sync.Mutex                     // held while bytes are taken
 	line func(b []byte)                  // called once a line, without its line end
 	long func(p []byte, first bool) bool // offered the pieces of a line that is too long
 	enc  encoding
@@ -41,6 +43,8 @@ const (
 
 // Write takes the next bytes of the stream.
 func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := len(p)
 	if s.enc == undecided {
 		p = s.decide(p, false)
@@ -208,7 +212,7 @@ func (s *stream) end() {
 }
 
 func (s *stream) reset() {
-	*s = stream{line: s.line, long: s.long, head: s.head[:0], half: s.half[:0], conv: s.conv[:0], buf: s.buf[:0], tail: s.tail[:0]}
+	*s = stream{mu: s.mu, line: s.line, long: s.long, head: s.head[:0], half: s.half[:0], conv: s.conv[:0], buf: s.buf[:0], tail: s.tail[:0]}
 }
 
 // lastText is the text at the end of the stream, at most tailSize bytes of it.

@@ -144,20 +144,24 @@ func uuidAt(b []byte, s int) int {
 
 // numeric handles a word that starts with the digit at k.
 func numeric(b []byte, from, k int) (int, int, kind) {
-	if e := momentAt(b, k); e > 0 {
+	n := digitsFrom(b, k)
+	if e := momentFrom(b, k, n); e > 0 {
 		return withMonth(b, from, k), e, moment
 	}
-	n := digitsFrom(b, k)
 	if n < len(b) && classOf[b[n]]&(isAlpha|isUnder) != 0 {
 		if s, e, kd, ok := mixedWord(b, k, n); ok {
 			return s, e, kd
 		}
 	}
-	if s := withMonth(b, from, k); s < k && n-k <= 2 {
-		return s, yearAfter(b, n), moment
+	if n-k <= 2 && k > from+3 && b[k-1] == ' ' {
+		if s := withMonth(b, from, k); s < k {
+			return s, yearAfter(b, n), moment
+		}
 	}
-	if e := uuidAt(b, k); e > 0 {
-		return k, k + e, ident
+	if n-k == 8 {
+		if e := uuidAt(b, k); e > 0 {
+			return k, k + e, ident
+		}
 	}
 	e, digits, parts := wholeNumber(b, k, n)
 	if parts == 4 {

@@ -19,19 +19,25 @@ func ciFacts(dir string) policy.CI {
 	switch {
 	case get("GITHUB_ACTIONS") != "":
 		pr, _, _ := strings.Cut(strings.TrimPrefix(get("GITHUB_REF"), "refs/pull/"), "/")
-		c := policy.CI{In: true, Name: "github", Event: get("GITHUB_EVENT_NAME"), Attempt: number(get("GITHUB_RUN_ATTEMPT")),
-			Branch: firstNonEmpty(get("GITHUB_HEAD_REF"), get("GITHUB_REF_NAME")), BaseBranch: get("GITHUB_BASE_REF"), PullRequest: number(pr)}
+		c := policy.CI{
+			In: true, Name: "github", Event: get("GITHUB_EVENT_NAME"), Attempt: number(get("GITHUB_RUN_ATTEMPT")),
+			Branch: firstNonEmpty(get("GITHUB_HEAD_REF"), get("GITHUB_REF_NAME")), BaseBranch: get("GITHUB_BASE_REF"), PullRequest: number(pr),
+		}
 		if get("GITHUB_REF_TYPE") == "tag" {
 			c.Branch, c.Tag = "", get("GITHUB_REF_NAME")
 		}
 		return c
 	case get("GITLAB_CI") != "":
-		return policy.CI{In: true, Name: "gitlab", Event: get("CI_PIPELINE_SOURCE"),
+		return policy.CI{
+			In: true, Name: "gitlab", Event: get("CI_PIPELINE_SOURCE"),
 			Branch: firstNonEmpty(get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"), get("CI_COMMIT_BRANCH")), BaseBranch: get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
-			Tag: get("CI_COMMIT_TAG"), PullRequest: number(get("CI_MERGE_REQUEST_IID"))}
+			Tag: get("CI_COMMIT_TAG"), PullRequest: number(get("CI_MERGE_REQUEST_IID")),
+		}
 	case get("BUILDKITE") != "":
-		return policy.CI{In: true, Name: "buildkite", Event: get("BUILDKITE_SOURCE"), Attempt: number(get("BUILDKITE_RETRY_COUNT")) + 1,
-			Branch: get("BUILDKITE_BRANCH"), BaseBranch: get("BUILDKITE_PULL_REQUEST_BASE_BRANCH"), Tag: get("BUILDKITE_TAG"), PullRequest: number(get("BUILDKITE_PULL_REQUEST"))}
+		return policy.CI{
+			In: true, Name: "buildkite", Event: get("BUILDKITE_SOURCE"), Attempt: number(get("BUILDKITE_RETRY_COUNT")) + 1,
+			Branch: get("BUILDKITE_BRANCH"), BaseBranch: get("BUILDKITE_PULL_REQUEST_BASE_BRANCH"), Tag: get("BUILDKITE_TAG"), PullRequest: number(get("BUILDKITE_PULL_REQUEST")),
+		}
 	}
 	return policy.CI{In: inCI(), Branch: gitBranch(dir)}
 }

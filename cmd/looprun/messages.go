@@ -52,6 +52,10 @@ func (m *messages) problem(err error) { m.printf("%v", err) }
 // observe reports events to the person who watches.
 func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	switch d := e.Data.(type) {
+	case looprun.RunStarted:
+		m.detail("run %s in %s", d.RunID, d.Dir)
+	case looprun.QuestionAsked:
+		m.detail("question %s: %s", d.ID, d.Text)
 	case looprun.IterationStarted:
 		if d.Iteration == 0 {
 			m.news("precheck: %s", commandLine(s.Check))

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
@@ -15,8 +13,9 @@ import (
 
 // policyCmd is for authors of policies.
 type policyCmd struct {
-	Check policyCheckCmd `cmd:"" help:"Say everything that is wrong with a policy, and run its own tests."`
-	Test  policyTestCmd  `cmd:"" help:"Show what a policy would answer, rule by rule. No verify command is run."`
+	Check  policyCheckCmd  `cmd:"" help:"Say everything that is wrong with a policy, and run its own tests."`
+	Test   policyTestCmd   `cmd:"" help:"Show what a policy would answer, rule by rule. No verify command is run."`
+	Schema policySchemaCmd `cmd:"" help:"Print the JSON Schema, or the facts that conditions can mention."`
 }
 
 // knownOptions are the options of each question, which rules name.
@@ -56,9 +55,21 @@ func (c *policyCheckCmd) Run(a *app) error {
 	return nil
 }
 
+type policySchemaCmd struct {
+	Of string `arg:"" optional:"" enum:"policy,facts" default:"policy" help:"What to print: ${enum} (${default})."`
+}
+
+func (c *policySchemaCmd) Run(a *app) error {
+	if c.Of == "facts" {
+		return policy.WriteFacts(a.stdout)
+	}
+	_, err := a.stdout.Write(policy.Schema())
+	return err
+}
+
 type policyTestCmd struct {
 	File   string `arg:"" help:"The policy file."`
-	Guard  string `required:"" xor:"what" placeholder:"ID" help:"The guard that trips, in a made-up run."`
+	Guard  string `required:"" xor:"what" placeholder:"ID" help:"The guard that trips, in a made-up run that has improved."`
 	ID     string `name:"run" required:"" xor:"what" placeholder:"RUN" help:"Ask about the last trip of this run."`
 	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
 	packFlag
@@ -94,7 +105,7 @@ func (c *policyTestCmd) Run(a *app) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}
-	return printEvaluation(a.stdout, e)
+	return e.Write(a.stdout)
 }
 
 // situation is the run and the trip that the policy is asked about.
@@ -119,28 +130,6 @@ func (c *policyTestCmd) situation() (*looprun.State, looprun.Trip, error) {
 		return nil, looprun.Trip{}, &usageError{fmt.Sprintf("in run %s no guard tripped", state.RunID), "ask about a guard with --guard ID"}
 	}
 	return state, *state.LastTrip, nil
-}
-
-func printEvaluation(w io.Writer, e policy.Evaluation) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "question: %s\n", e.Guard)
-	if e.Why != "" {
-		fmt.Fprintf(&b, "%s\n", e.Why)
-	}
-	for _, v := range e.Rules {
-		if v.Matched {
-			fmt.Fprintf(&b, "%s: %s: matches\n", v.Rule, v.Answer)
-		} else {
-			fmt.Fprintf(&b, "%s: %s: no: %s\n", v.Rule, v.Answer, v.Why)
-		}
-	}
-	if e.Answer == nil {
-		b.WriteString("answer: none\n")
-	} else {
-		fmt.Fprintf(&b, "answer: %s: %s\n", e.Answer.Option, e.Answer.Reason)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // explainRules says why the policy did not answer.

@@ -14,9 +14,19 @@ var numerals = []struct {
 	value int
 	text  string
 }{
-	{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"},
-	{100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"},
-	{10, "X"}, {9, "VIIII"}, {5, "V"}, {4, "IV"}, {1, "I"},
+	{1000, "M"},
+	{900, "CM"},
+	{500, "D"},
+	{400, "CD"},
+	{100, "C"},
+	{90, "XC"},
+	{50, "L"},
+	{40, "XL"},
+	{10, "X"},
+	{9, "VIIII"},
+	{5, "V"},
+	{4, "IV"},
+	{1, "I"},
 }
 
 // Format writes a number from 1 to 3999 as a Roman numeral.

@@ -44,8 +44,8 @@ func Times(n int, s Step) []Step {
 // Check checks the guard against the story.
 func Check(t *testing.T, g looprun.Guard, story Story) {
 	t.Helper()
-	if g.ID() == "" || g.ID() != g.ID() {
-		t.Fatalf("the guard's ID is empty or changes: %q", g.ID())
+	if g.ID() == "" {
+		t.Fatal("the guard has no ID")
 	}
 	if trip := g.Check(&looprun.State{}); trip != nil {
 		t.Errorf("%s trips on a run that has not started: %+v", g.ID(), trip)
