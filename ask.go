@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ask puts the question of the trip to the responders in turn. The first valid
@@ -19,6 +20,7 @@ func (l *Loop) ask(ctx context.Context) error {
 	if q == nil {
 		return l.durable(QuestionClosed{Reason: "nobody is asked about it", Unanswered: true})
 	}
+	nobody := "nobody answered"
 	for _, r := range l.Responders {
 		a, err := r.Respond(ctx, *q, &l.state)
 		switch {
@@ -29,6 +31,9 @@ func (l *Loop) ask(ctx context.Context) error {
 		case errors.Is(err, ErrDeferred):
 			return l.deferred()
 		case errors.Is(err, ErrNoAnswer):
+			if why := strings.TrimSuffix(err.Error(), ": "+ErrNoAnswer.Error()); why != ErrNoAnswer.Error() {
+				nobody += "; " + why
+			}
 			continue
 		}
 		if err == nil {
@@ -41,7 +46,7 @@ func (l *Loop) ask(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.durable(QuestionClosed{QuestionID: q.ID, Reason: "nobody answered", Unanswered: true})
+	return l.durable(QuestionClosed{QuestionID: q.ID, Reason: nobody, Unanswered: true})
 }
 
 // question puts the question on record before anybody is asked.

@@ -197,14 +197,24 @@ func fileName(b []byte) bool {
 	return letters && b[0] != '(' && b[0] != '[' && b[0] != '-'
 }
 
-// sourceFile says whether a text is the name of a file with an extension.
+// sourceFile says whether a text is the name of a file with an extension: any in a
+// directory, one of source code otherwise, so that Auth.Login is none.
 func sourceFile(b []byte) bool {
 	if !fileName(b) || bytes.IndexByte(b, '(') >= 0 {
 		return false
 	}
 	dot := bytes.LastIndexByte(b, '.')
-	if dot <= 0 || dot+1 >= len(b) || len(b)-dot > 8 || !letter(b[dot+1]) {
+	if dot <= 0 || dot+1 >= len(b) || len(b)-dot > 8 || !letter(b[dot+1]) || bytes.IndexByte(b[dot:], '/') >= 0 {
 		return false
 	}
-	return bytes.IndexByte(b[dot:], '/') < 0
+	if bytes.IndexByte(b, '/') >= 0 {
+		return true
+	}
+	switch string(b[dot+1:]) {
+	case "c", "h", "cc", "cpp", "cxx", "hpp", "m", "mm", "go", "rs", "py", "pyi", "rb", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "java", "kt", "kts",
+		"scala", "cs", "fs", "vb", "swift", "php", "pl", "pm", "t", "lua", "ex", "exs", "erl", "hs", "ml", "mli", "nim", "zig", "dart", "r", "R", "jl", "sh", "bash", "bats", "tcl", "test",
+		"feature", "md", "css", "scss", "less", "html", "json", "yaml", "yml", "toml", "xml", "sql", "tf", "proto", "txt", "cfg", "ini", "gradle", "clj", "cr", "sol":
+		return true
+	}
+	return false
 }

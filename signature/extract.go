@@ -229,7 +229,8 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 		}
 		x.add(fact{kind: factDetail, rule: r.id}, f.body, 0)
 	case factStep:
-		if nf := x.add(fact{kind: factStep, rule: r.id}, fd[capName], 0); nf != nil {
+		name := x.s.sc.split(fd[capName]).body
+		if nf := x.add(fact{kind: factStep, rule: r.id}, name, 0); nf != nil {
 			x.within = nf.text
 		}
 	case factWeak:

@@ -1,11 +1,13 @@
 package signature
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
 
-// ruleExample is a fixture of rules.yaml: the rule, a line, and the fact it gives.
+// ruleExample is a fixture of rules.yaml: the rule, a line, and the fact it gives:
+// its kind, and its text where one is given.
 type ruleExample struct{ rule, line, want string }
 
 func TestRuleExamples(t *testing.T) {
@@ -30,9 +32,59 @@ func TestRuleExamples(t *testing.T) {
 			t.Errorf("%q is taken by %s, want %s", e.line, got, e.rule)
 			continue
 		}
-		kind, _, _ := strings.Cut(e.want, " ")
+		kind, text, _ := strings.Cut(e.want, " ")
 		if factNames[r.fact] != kind {
 			t.Errorf("%q gives %s, want %s", e.line, factNames[r.fact], e.want)
+		}
+		if text == "" || r.fact == factWhere || r.fact == factFrame || r.fact == factFileHead || r.fact == factNext || r.fact == factDetail {
+			continue // no fact without the lines around it
+		}
+		s := New(Options{Explain: true})
+		s.Stdout().Write([]byte(e.line + "\n"))
+		found := s.Explain(s.Sum(1)).Facts
+		if !slices.ContainsFunc(found, func(g FoundFact) bool { return g.Fact == e.want }) {
+			t.Errorf("%q gives %+v, want %q", e.line, found, e.want)
+		}
+	}
+}
+
+// Every capture is documented by its name, and the book has room for its rules.
+func TestRuleBook(t *testing.T) {
+	bk := book()
+	if len(bk.all) > maxPatterns {
+		t.Fatalf("%d patterns, room for %d", len(bk.all), maxPatterns)
+	}
+	for c := capAny; c < capEnd; c++ {
+		if captureNames[c] == "" && c != capCol {
+			t.Errorf("capture %d has no name", c)
+		}
+	}
+}
+
+// What the prefilter lets through must not depend on it: a pattern that matches a
+// line is also found by way of the index.
+func TestPrefilterLosesNothing(t *testing.T) {
+	bk := book()
+	outs := readFamilies(t)
+	for _, o := range outs {
+		for line := range strings.SplitSeq(o.text, "\n") {
+			f := (&scanner{}).split([]byte(line))
+			if len(f.body) == 0 {
+				continue
+			}
+			var p pairs
+			var fd fields
+			p.fill(f.body)
+			var want *builtRule
+			for _, m := range bk.all {
+				if (!m.rule.margin || f.bar) && m.match(f.body, &fd) {
+					want = m.rule
+					break
+				}
+			}
+			if got := bk.find(f.body, f.bar, &p, &fd); got != want {
+				t.Errorf("%q: found %v, want %v", f.body, got, want)
+			}
 		}
 	}
 }

@@ -6,8 +6,11 @@ import "bytes"
 func (x *extractor) check(r *builtRule, f front) {
 	fd := &x.fields
 	name := checkName(fd[capName])
-	if len(name) == 0 {
+	switch {
+	case len(name) == 0:
 		name = fd[capFile]
+	case r.id == "check-word-msg": // the same name may stand in two files
+		name = []byte(x.place(fd[capFile]) + "::" + string(name))
 	}
 	switch {
 	case len(name) == 0 && r.id == "tap-fail":

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,7 +28,7 @@ type cli struct {
 	Template  templateCmd  `cmd:"" help:"Write, check and preview the questions."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 
-	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-"`
 	outputFlags
 }
 
@@ -77,6 +79,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
 		kong.Vars{"version": version()}, kong.DefaultEnvars("LOOPRUN"), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Help(help), kong.ExplicitGroups(groups),
 	)
 	if err != nil {
 		a.say.problem(err)
@@ -93,7 +96,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	if err == nil {
 		err = ctx.Run(a)
 	} else {
-		err = parseError(err, parser.Model)
+		err = parseError(err, parser.Model, own)
 	}
 	if err != nil {
 		a.say.problem(err)
@@ -110,9 +113,17 @@ func (a *app) checkCommand(ctx *kong.Context) error {
 	return nil
 }
 
-// parseError names the nearest known flag.
-func parseError(err error, model *kong.Application) error {
+// parseError names the nearest known flag or command.
+func parseError(err error, model *kong.Application, args []string) error {
 	text := err.Error()
+	if rest, ok := strings.CutPrefix(text, "unexpected argument "); ok {
+		word, _, _ := strings.Cut(rest, ",")
+		names := commandNames(model)
+		i := slices.Index(args, word)
+		if i >= 0 && !slices.ContainsFunc(args[:i], func(a string) bool { return a != "run" && slices.Contains(names, a) }) {
+			return misplaced(args[i:], names)
+		}
+	}
 	rest, unknown := strings.CutPrefix(text, "unknown flag ")
 	if !unknown {
 		return &usageError{text, "see looprun --help"}
@@ -123,6 +134,41 @@ func parseError(err error, model *kong.Application) error {
 		remedy = "did you mean --" + near + "?"
 	}
 	return &usageError{"unknown flag " + flag, remedy + " A flag of the command itself goes after --"}
+}
+
+func commandNames(model *kong.Application) []string {
+	var names []string
+	for _, n := range model.Children {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// groups are the headings of the flags.
+var groups = []kong.Group{
+	{Key: "done", Title: "When it is done:"},
+	{Key: "guard", Title: "What stops it:"},
+	{Key: "time", Title: "Time:"},
+	{Key: "preset", Title: "Presets:"},
+	{Key: "answer", Title: "Who answers questions:"},
+	{Key: "run", Title: "How the command runs:"},
+	{Key: "state", Title: "State and exit code:"},
+}
+
+// help prints kong's help, with the command after -- in the usage of run, which
+// kong does not see.
+func help(o kong.HelpOptions, ctx *kong.Context) error {
+	out := ctx.Stdout
+	var b bytes.Buffer
+	ctx.Stdout = &b
+	err := kong.DefaultHelpPrinter(o, ctx)
+	ctx.Stdout = out
+	text := strings.NewReplacer(
+		"Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…]",
+		"Usage: looprun <command> [flags]", "Usage: looprun [flags] -- COMMAND [ARG…]\n       looprun <command> [flags]",
+	).Replace(b.String())
+	_, werr := io.WriteString(out, text)
+	return errors.Join(err, werr)
 }
 
 // flagNames are the names of all flags of the command and those below it.

@@ -75,7 +75,7 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	case looprun.QuestionAnswered:
 		m.answered(d)
 	case looprun.QuestionClosed:
-		m.news("no answer: %s", d.Reason)
+		m.news("%s", d.Reason)
 	case looprun.DebugFinished:
 		m.news("%s ended with exit code %d", d.Action, d.ExitCode)
 	case looprun.VerifyFinished:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +12,7 @@ import (
 // runCmd runs a command in a loop.
 type runCmd struct {
 	options
-	DryRun bool     `help:"Print what would run and with which configuration, and run nothing."`
-	Words  []string `arg:"" optional:"" hidden:"" passthrough:"" name:"command"`
+	DryRun bool `help:"Print what would run and with which configuration, and run nothing." env:"-"`
 }
 
 // Help shows an example below the flags.
@@ -43,8 +41,6 @@ func (c *runCmd) Run(a *app) error {
 // command finds what is to be run: the words after --, or the line of -c.
 func (c *runCmd) command(a *app) error {
 	switch {
-	case len(c.Words) > 0:
-		return misplaced(c.Words)
 	case c.Shell != "" && a.hasCommand:
 		return &usageError{"-c and a command after -- exclude each other", "use one of them"}
 	case c.Shell != "" || len(a.command) > 0 && a.command[0] != "":
@@ -55,19 +51,10 @@ func (c *runCmd) command(a *app) error {
 	return &usageError{"no command was given", "write looprun [flags] -- COMMAND [ARG…], or -c 'SHELL LINE'; see looprun --help"}
 }
 
-// subcommands are the names that the first word can be.
-var subcommands = []string{"run", "resume", "list", "show", "signature", "replay", "explain", "policy", "template", "version"}
-
 // misplaced says what is wrong with words that stand before --.
-func misplaced(words []string) error {
-	if words[0] == "run" {
-		words = words[1:]
-	}
-	if len(words) == 0 {
-		return errors.New("no command was given")
-	}
-	remedy := fmt.Sprintf("write looprun -- %s", commandLine(words))
-	if near := strictyaml.Nearest(words[0], subcommands); near != "" {
+func misplaced(words []string, commands []string) error {
+	remedy := "write looprun -- " + commandLine(words)
+	if near := strictyaml.Nearest(words[0], commands); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, commandLine(words))
 	}
 	return &usageError{fmt.Sprintf("%q is no command of looprun", words[0]), remedy}
