@@ -96,7 +96,7 @@ const idStep = time.Second/0x10000 + 1
 // newID is the time to the 65,536th of a second: ids sort in the order in which
 // the runs were started.
 func newID(at time.Time) string {
-	return fmt.Sprintf("%s-%04x", at.Format("20060102-150405"), int64(at.Nanosecond())*0x10000/int64(time.Second))
+	return fmt.Sprintf("%s-%04x", at.UTC().Format("20060102-150405"), int64(at.Nanosecond())*0x10000/int64(time.Second))
 }
 
 // prepare makes the state directory, unseen by git, and refuses one that
@@ -122,6 +122,9 @@ func prepare(stateDir string) error {
 // Open opens a run to go on with it: it locks the run, replays the journal, and
 // cuts a torn last record off. The tail says how much that was.
 func Open(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
+	if err := checkRunDir(dir); err != nil {
+		return nil, nil, Tail{}, err
+	}
 	lock, err := acquire(filepath.Join(dir, lockName))
 	if err != nil {
 		return nil, nil, Tail{}, err
@@ -136,6 +139,9 @@ func Open(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
 	}
 	r.Journal.verdict = filepath.Join(dir, resultName)
 	r.printed = s.NextIteration()
+	if err := errors.Join(atomicfile.Sweep(dir), atomicfile.Sweep(filepath.Join(dir, detailDir))); err != nil {
+		return nil, nil, tail, errors.Join(err, r.Close())
+	}
 	return r, s, tail, nil
 }
 

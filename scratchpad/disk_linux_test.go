@@ -177,3 +177,21 @@ func TestReadOnlyDisk(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestDiskFullAtTheEnd: a run whose last event is the first that does not fit
+// has ended as it did, not failed.
+func TestDiskFullAtTheEnd(t *testing.T) {
+	disk := smallDisk(t, 512)
+	r := must(Create(filepath.Join(disk, StateDirName), day, SyncAsync))
+	s := appendAll(t, r, iterations(1))
+	fill(t, disk, 0)
+	if err := r.Journal.Append(ending(s.Seq+1, strings.Repeat("why ", 900))); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, _, err := Load(r.Dir); err != nil || !s.Ended {
+		t.Errorf("ended: %v, %v", s.Ended, err)
+	}
+}

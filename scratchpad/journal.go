@@ -42,6 +42,8 @@ type Journal struct {
 	mu     sync.Mutex
 	offset int64
 	dirty  bool
+	busy   bool      // a sync is going on, without mu
+	idle   sync.Cond // it has ended
 	timer  *time.Timer
 	err    error
 	full   bool  // err is a full disk, and the reserve is still there
@@ -63,6 +65,7 @@ func openJournal(dir string, mode SyncMode, offset int64) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{dir: dir, mode: mode, f: f, offset: offset}
+	j.idle.L = &j.mu
 	if err := keepReserve(j.reserve(), reserveSize); err != nil {
 		f.Close()
 		return nil, err
@@ -76,16 +79,20 @@ func (j *Journal) reserve() string { return filepath.Join(j.dir, "reserve") }
 func (j *Journal) Append(e looprun.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	_, last := e.Data.(looprun.RunFinished)
 	switch {
 	case j.closed:
 		return errors.New("the journal is closed")
-	case j.full:
-		j.full = false
-		_ = os.Remove(j.reserve()) // if that fails the write will
-	case j.err != nil:
+	case j.err != nil && !(last && j.full):
 		return j.err
 	}
-	if err := j.write(e); err != nil {
+	err := j.write(e)
+	if last && diskFull(err) {
+		_ = os.Remove(j.reserve()) // if that fails the write will
+		j.full = false
+		err = j.write(e)
+	}
+	if err != nil {
 		return j.fail(err)
 	}
 	if _, ends := e.Data.(looprun.IterationFinished); ends && j.mode == SyncEach {
@@ -163,17 +170,22 @@ func (j *Journal) fail(err error) error {
 // meanwhile: an iteration never waits for the disk.
 func (j *Journal) background() {
 	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.timer = nil
-	if j.closed || !j.dirty {
-		j.mu.Unlock()
+	switch {
+	case j.closed || j.lost != nil || !j.dirty:
+		return
+	case j.busy: // with what was written before
+		j.timer = time.AfterFunc(syncDelay, j.background)
 		return
 	}
-	j.dirty = false
+	j.dirty, j.busy = false, true
 	j.mu.Unlock()
 	err := datasync(j.f)
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err != nil && !j.closed {
+	j.busy = false
+	j.idle.Broadcast()
+	if err != nil {
 		j.lose(err) // the next Append or Sync says so
 	}
 }
@@ -194,6 +206,11 @@ func (j *Journal) Sync() error {
 }
 
 func (j *Journal) syncLocked() error {
+	// The system tells a failure to one sync only, so there is one at a time: a
+	// second one would say that all is well.
+	for j.busy {
+		j.idle.Wait()
+	}
 	if j.lost != nil {
 		return j.lost
 	}

@@ -125,6 +125,9 @@ func Summarize(dir string) Summary {
 		s.Iterations, s.Runtime, s.Signature = v.Iterations, v.RuntimeSeconds, v.Signature
 		return s
 	}
+	if s.glance(dir, alive) {
+		return s
+	}
 	state, _, err := Load(dir)
 	if err != nil {
 		s.Problem = err.Error()
@@ -139,19 +142,24 @@ func Summarize(dir string) Summary {
 
 // Standing is the status of a run that may still be alive.
 func Standing(s *looprun.State, alive bool) looprun.Status {
-	switch {
-	case alive && s.Question != nil:
-		return looprun.StatusAwaiting
-	case alive:
-		return looprun.StatusRunning
-	case s.Ended:
+	if s.Ended && !alive {
 		return s.Ending.Status
 	}
-	return looprun.StatusCrashed
+	return unended(alive, s.Question != nil)
+}
+
+func unended(alive, waiting bool) looprun.Status {
+	switch {
+	case !alive:
+		return looprun.StatusCrashed
+	case waiting:
+		return looprun.StatusAwaiting
+	}
+	return looprun.StatusRunning
 }
 
 func firstEvent(dir string) (looprun.Event, error) {
-	f, err := os.Open(filepath.Join(dir, journalName))
+	f, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
 		return looprun.Event{}, err
 	}

@@ -91,7 +91,7 @@ func (c *capped) open() (err error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	c.f, err = os.OpenFile(c.name, flags, atomicfile.Mode)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(c.name), dirMode); err == nil {
+		if err = os.Mkdir(filepath.Dir(c.name), dirMode); err == nil {
 			c.f, err = os.OpenFile(c.name, flags, atomicfile.Mode)
 		}
 	}
@@ -122,7 +122,7 @@ func (c *capped) close() error {
 	}
 	var err error
 	if left := c.over - tailSize; left > 0 {
-		_, err = fmt.Fprintf(c.f, "\n[looprun left out %d bytes here]\n", left)
+		_, err = fmt.Fprintf(c.f, "\nlooprun: %d bytes are left out here\n", left)
 		at := c.over % tailSize
 		err = errors.Join(err, c.write(c.ring[at:]), c.write(c.ring[:at]))
 	} else if c.over > 0 {

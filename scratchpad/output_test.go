@@ -26,7 +26,7 @@ func kept(b []byte) []byte {
 	if len(b) <= headSize+tailSize {
 		return b
 	}
-	gap := fmt.Sprintf("\n[looprun left out %d bytes here]\n", len(b)-headSize-tailSize)
+	gap := fmt.Sprintf("\nlooprun: %d bytes are left out here\n", len(b)-headSize-tailSize)
 	return append(append(append([]byte{}, b[:headSize]...), gap...), b[len(b)-tailSize:]...)
 }
 

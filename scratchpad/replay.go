@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/looprun/looprun"
@@ -32,7 +31,7 @@ type Tail struct {
 // error with the line: [ErrDamaged], or [looprun.ErrUnknownEvent] for a journal
 // of a newer looprun. Memory does not grow with the journal.
 func Replay(dir string, f func(looprun.Event) error) (Tail, error) {
-	file, err := os.Open(filepath.Join(dir, journalName))
+	file, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
 		return Tail{}, err
 	}

@@ -32,7 +32,9 @@ func keepReserve(name string, size int64) error {
 		return err
 	}
 	defer f.Close()
-	err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	for err = unix.EINTR; err == unix.EINTR; {
+		err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	}
 	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
 		return writeReserve(f, size)
 	}

@@ -51,7 +51,7 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 	if file == "" {
 		return nil
 	}
-	return atomicfile.Write(file, b, true)
+	return atomicfile.Export(file, b)
 }
 
 // readResult reads the verdict; false: there is none.

@@ -3,17 +3,54 @@
 package atomicfile
 
 import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
-// Mode is the mode of the files: for their owner alone.
+// Mode is the mode of the files that are for their owner alone.
 const Mode = 0o600
 
-// Write replaces the file by data. When durable is set it also survives a power
-// loss once Write has returned. The folder must exist.
-func Write(name string, data []byte, durable bool) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+// Write replaces the file by data, with mode [Mode]. When durable is set it also
+// survives a power loss once Write has returned. The folder must exist. What is
+// not a regular file, a link for instance, is replaced, not written through.
+func Write(name string, data []byte, durable bool) error {
+	return write(name, data, Mode, durable)
+}
+
+// Export writes a file that the user named, with the mode that other programs
+// would give it. A link is followed, and what is no regular file, such as
+// /dev/stdout or a pipe, is written to and not replaced.
+func Export(name string, data []byte) error {
+	const mode = 0o666 // less the umask
+	if !device(name) {
+		if target, err := filepath.EvalSymlinks(name); err == nil {
+			name = target
+		}
+		if info, err := os.Lstat(name); err != nil || info.Mode().IsRegular() {
+			return write(name, data, mode, true)
+		}
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// device reports whether the name stands for an open file, which may well be a
+// regular one: what was printed there before has to stay.
+func device(name string) bool {
+	return strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
+}
+
+func write(name string, data []byte, mode fs.FileMode, durable bool) (err error) {
+	f, err := create(name, mode)
 	if err != nil {
 		return err
 	}
@@ -39,6 +76,37 @@ func Write(name string, data []byte, durable bool) (err error) {
 	}
 	if durable {
 		return SyncDir(filepath.Dir(name))
+	}
+	return nil
+}
+
+const suffix = ".tmp"
+
+// create makes a file of a new name beside the one to be written.
+func create(name string, mode fs.FileMode) (*os.File, error) {
+	dir, base := filepath.Split(name)
+	for {
+		temp := dir + "." + base + "." + strconv.FormatUint(uint64(rand.Uint32()), 36) + suffix
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// Sweep removes what writers that were killed have left in a folder. Nobody may
+// be writing there. A folder that is not there has nothing to sweep.
+func Sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if n := e.Name(); e.Type().IsRegular() && strings.HasPrefix(n, ".") && strings.HasSuffix(n, suffix) {
+			if err := os.Remove(filepath.Join(dir, n)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

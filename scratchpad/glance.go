@@ -1,0 +1,79 @@
+package scratchpad
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+
+	"github.com/looprun/looprun"
+)
+
+// glanceSize is how much of the end of a journal is looked at, in bytes.
+const glanceSize = 16 << 10
+
+// glance fills in the summary from the last events of the journal; false: they
+// do not say enough, or something is wrong with them.
+func (s *Summary) glance(dir string, alive bool) bool {
+	events := lastEvents(dir)
+	if len(events) == 0 {
+		return false
+	}
+	s.Runtime = events[len(events)-1].Elapsed.Seconds()
+	counted, settled, waiting := false, false, false
+	for i := len(events) - 1; i >= 0 && !counted; i-- {
+		switch d := events[i].Data.(type) {
+		case looprun.RunFinished, looprun.RunPaused, looprun.RunResumed, looprun.ActionApplied:
+			return false // rare enough to be read properly
+		case looprun.IterationFinished:
+			if d.Iteration == 0 || d.Outcome == looprun.OutcomeInterrupted || d.Cause == looprun.CauseMaxRuntime {
+				return false
+			}
+			counted = true
+			s.Iterations, s.Signature = d.Iteration, d.Signature.Label
+		case looprun.QuestionAsked:
+			if !settled { // no later event says otherwise
+				settled, waiting = true, true
+			}
+		case looprun.QuestionAnswered, looprun.QuestionClosed, looprun.IterationStarted:
+			settled = true
+		}
+	}
+	s.Status = unended(alive, waiting)
+	return counted
+}
+
+// lastEvents are the events in the last bytes of the journal, oldest first; none
+// when any but the last record is broken.
+func lastEvents(dir string) []looprun.Event {
+	f, err := openRegular(filepath.Join(dir, journalName))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	b := make([]byte, min(info.Size(), glanceSize))
+	n, err := f.ReadAt(b, info.Size()-int64(len(b)))
+	if err != nil && err != io.EOF {
+		return nil
+	}
+	lines := bytes.Split(b[:n], []byte{'\n'})
+	lines = lines[:len(lines)-1] // what follows the last line break
+	if info.Size() > glanceSize && len(lines) > 0 {
+		lines = lines[1:] // cut somewhere in its middle
+	}
+	var events []looprun.Event
+	for _, line := range lines {
+		if len(line) == 0 {
+			continue
+		}
+		e, err := decode(dir, line)
+		if err != nil {
+			return nil
+		}
+		events = append(events, e)
+	}
+	return events
+}
