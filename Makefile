@@ -37,7 +37,7 @@ bench: build ## overhead per iteration, memory under 1 GiB of output, signatures
 	$(GO) run ./bench $(CURDIR)/$(BIN)
 
 stuckbench: build ## is it the same failure? over recorded outputs, beside the baselines
-	$(GO) test -count=1 -run 'TestStuckbench' -v ./signature
+	$(GO) test -count=1 -run TestStuckbench -v ./signature ./cmd/looprun
 
 FUZZTIME ?= 30s
 fuzz: ## every parser's fuzz target, FUZZTIME each

@@ -98,7 +98,7 @@ func (s *State) fold(e Event) {
 	case RunStarted:
 		s.RunID, s.Name, s.Command, s.Check = d.RunID, d.Name, d.Command, d.Check
 		s.Promise, s.Dir, s.Parent = d.Promise, d.Dir, d.Parent
-		s.Started, s.Precheck = e.Time, d.Precheck
+		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
 		s.Open, s.Running = d.Iteration, true
@@ -175,7 +175,7 @@ func (s *State) foldIteration(d IterationFinished) {
 
 // weigh adds the iteration to the evidence of the guards that count.
 func (s *State) weigh(d IterationFinished) {
-	h := d.Signature.Hash
+	h := s.match(d.Signature)
 	if h != 0 && s.IsKnown(h) {
 		s.KnownRun++
 		return

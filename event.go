@@ -57,8 +57,10 @@ type RunStarted struct {
 	Limits  Limits   `json:"limits"`
 	Caps    Caps     `json:"caps"`
 	// Precheck says that the check runs once before the first iteration.
-	Precheck bool   `json:"precheck,omitempty"`
-	Version  string `json:"version,omitempty"`
+	Precheck bool `json:"precheck,omitempty"`
+	// Loose says that signatures which differ only in numbers count as the same.
+	Loose   bool   `json:"loose,omitempty"`
+	Version string `json:"version,omitempty"`
 	// Config is the caller's whole configuration, kept so that a resumed run
 	// does not depend on files that changed since. The core does not read it.
 	Config json.RawMessage `json:"config,omitempty"`

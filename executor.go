@@ -31,16 +31,18 @@ type Executor struct {
 	KeepBackground   bool
 
 	Dir         string
-	Env         func(Iteration) []string         // whole environment; nil: the caller's with [Iteration.Environ]
-	Stdin       func() (*os.File, error)         // for each step; nil: nothing to read
-	Stdout      io.Writer                        // nil: output is not shown
-	Stderr      io.Writer                        // nil: output is not shown
-	Output      func(n int) (Output, error)      // where an iteration's output is kept; nil: nowhere
-	Signature   signature.Options                // how signatures are made
-	Reports     func(*signature.Signer) error    // structured reports the command wrote; nil: none
-	PTY         bool                             // stdout and stderr through a pseudo terminal
-	Interactive bool                             // the work talks to the person at the terminal
-	Warn        func(format string, args ...any) // messages for the user; nil: none
+	Env         func(Iteration) []string    // whole environment; nil: the caller's with [Iteration.Environ]
+	Stdin       func() (*os.File, error)    // for each step; nil: nothing to read
+	Stdout      io.Writer                   // nil: output is not shown
+	Stderr      io.Writer                   // nil: output is not shown
+	Output      func(n int) (Output, error) // where an iteration's output is kept; nil: nowhere
+	Signature   signature.Options           // how signatures are made
+	PTY         bool                        // stdout and stderr through a pseudo terminal
+	Interactive bool                        // the work talks to the person at the terminal
+
+	// Reports adds what the command wrote to files since the iteration began to
+	// the judge's signature; nil: there are no such files.
+	Reports func(s *signature.Signer, since time.Time)
 
 	mu      sync.Mutex
 	running Stopper
@@ -93,6 +95,13 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 	}
 	if err := lost.close(); err != nil {
 		return IterationFinished{}, fmt.Errorf("the output of iteration %d cannot be kept: %w", it.Number, err)
+	}
+	if x.Reports != nil {
+		judge := x.work
+		if exits.Check != nil {
+			judge = x.check
+		}
+		x.Reports(judge.signer, began)
 	}
 	return x.finished(exits, it, time.Since(began)), nil
 }

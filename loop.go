@@ -166,17 +166,23 @@ func (l *Loop) record(d Data) error {
 	return nil
 }
 
-// Record puts what a responder did on record, such as the end of a policy's
-// verify command. It is for the goroutine that runs the loop.
-func (l *Loop) Record(d VerifyFinished) error { return l.record(d) }
-
-// EndIteration ends an iteration that stands still while a question is asked:
-// whoever calls it needs the files that it has open. The iteration runs again
-// under its own number. It is for the goroutine that runs the loop.
-func (l *Loop) EndIteration() {
+// BeforeVerify is called by a responder before it runs a command of its own. It
+// ends an iteration that stands still while its question is asked, since the
+// command needs the files that it has open; the iteration runs again under its
+// own number. The clock runs until AfterVerify. It is for the goroutine that
+// runs the loop.
+func (l *Loop) BeforeVerify() {
 	if l.end != nil {
 		l.end()
 	}
+	l.watch.Continue()
+}
+
+// AfterVerify puts the end of that command on record.
+func (l *Loop) AfterVerify(d VerifyFinished) error {
+	err := l.record(d)
+	l.watch.Pause()
+	return err
 }
 
 // durable records the event and makes it survive a power loss.

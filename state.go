@@ -39,6 +39,7 @@ type State struct {
 	Parent   string    `json:"parent,omitempty"`
 	Started  time.Time `json:"started"`
 	Precheck bool      `json:"precheck,omitempty"` // still to be run
+	Loose    bool      `json:"loose,omitempty"`    // signatures are compared without numbers
 
 	// Seq is the last event's number and Elapsed the active time up to it.
 	Seq     int64         `json:"seq"`
@@ -183,6 +184,14 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 // NextIteration is the number of the iteration to run next.
 func (s *State) NextIteration() int { return s.Iterations + 1 }
 
+// match is the hash by which signatures are compared.
+func (s *State) match(sig signature.Signature) signature.Hash {
+	if s.Loose {
+		return sig.Loose
+	}
+	return sig.Hash
+}
+
 // IsKnown reports whether the signature was skipped as a known issue.
 func (s *State) IsKnown(h signature.Hash) bool {
 	return slices.ContainsFunc(s.Known, func(k KnownIssue) bool { return k.Hash == h })
@@ -197,7 +206,7 @@ func (s *State) WindowIssues(t Trip) []KnownIssue {
 	case t.Period > 0:
 		from = s.Labels[max(0, len(s.Labels)-t.Period):]
 	case s.Last != nil && s.Last.Signature.Hash != 0:
-		from = []KnownIssue{{s.Last.Signature.Hash, s.Last.Signature.Label}}
+		from = []KnownIssue{{s.match(s.Last.Signature), s.Last.Signature.Label}}
 	}
 	var out []KnownIssue
 	for _, k := range from {

@@ -137,3 +137,9 @@ func (c *capped) write(b []byte) error {
 	_, err := c.f.Write(b)
 	return err
 }
+
+// Capped reports whether the output file holds less than what was printed.
+func Capped(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Size() > headSize+tailSize
+}

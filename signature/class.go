@@ -47,6 +47,7 @@ func word(c byte) bool  { return classOf[c]&wordMask != 0 }
 func letter(c byte) bool {
 	return classOf[c]&isAlpha != 0
 }
+
 func lower(c byte) byte {
 	if c-'A' < 26 {
 		return c | 0x20

@@ -110,21 +110,18 @@ func classNear(b []byte, i, n int) countClass {
 	for at(b, w) == ' ' {
 		w++
 	}
-	for range 2 { // 3 tests failed
-		e := w
-		for e < len(b) && letter(b[e]) {
-			e++
+	end := w
+	for end < len(b) && letter(b[end]) {
+		end++
+	}
+	cl := countWord(b[w:end])
+	if cl == countTotal && at(b, end) == ' ' { // 3 tests failed
+		if next := classAt(b, end+1); next == countFailed || next == countPassed || next == countErrored {
+			return next
 		}
-		cl := countWord(b[w:e])
-		if cl == countTotal && at(b, e) == ' ' {
-			if next := classAt(b, e+1); next == countFailed || next == countPassed || next == countErrored {
-				return next
-			}
-		}
-		if cl != countOther {
-			return cl
-		}
-		break
+	}
+	if cl != countOther {
+		return cl
 	}
 	e := i
 	for e > 0 && b[e-1] == ' ' {

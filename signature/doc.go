@@ -35,7 +35,8 @@
 //  3. warnings, where there is nothing else
 //  4. consequences ("make: *** Error 1") and errors in log lines
 //  5. otherwise the set of different masked lines: all of them if there are at most
-//     256, else the last 48. Where there is a standard error, its lines and the last 8
+//     256, else the last 48; log lines of a harmless level only where there are no
+//     others. Where there is a standard error, its lines and the last 8
 //     of the standard output. Sets are the same only if no word differs that is not
 //     noise; Diff says how alike two sets are.
 //

@@ -36,7 +36,7 @@ func (x *extractor) init(s *Signer, id int) {
 	x.found.x = x
 	x.json.done = x.found.jsonObject
 	x.json.value = func(_ *jsonReader, key, v string) {
-		if key == "failureMessages" {
+		if key == "failureMessages" || key == "messages" || key == "errors" {
 			x.found.lines(v)
 		}
 	}

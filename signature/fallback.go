@@ -18,16 +18,23 @@ const (
 
 // lineWindow holds the first different lines and the last lines of one stream.
 type lineWindow struct {
-	set  map[uint64]lineHash
+	set  map[uint64]windowLine
 	over bool
 	last [endLines]lineHash
 	n    int
 	prev uint64
 }
 
-func (f *fallback) add(side int, h lineHash) { f.side[side].add(h) }
+// windowLine is a line that is remembered; chatter is a log line of a level that
+// tells of no failure.
+type windowLine struct {
+	lineHash
+	chatter bool
+}
 
-func (w *lineWindow) add(h lineHash) {
+func (f *fallback) add(side int, h lineHash, sc *scanner, b []byte) { f.side[side].add(h, sc, b) }
+
+func (w *lineWindow) add(h lineHash, sc *scanner, b []byte) {
 	w.last[w.n%endLines] = h
 	w.n++
 	if w.over || h.strict == w.prev {
@@ -35,14 +42,15 @@ func (w *lineWindow) add(h lineHash) {
 	}
 	w.prev = h.strict
 	if w.set == nil {
-		w.set = make(map[uint64]lineHash, 16)
+		w.set = make(map[uint64]windowLine, 16)
 	}
 	if _, ok := w.set[h.strict]; !ok {
 		if len(w.set) == wholeLines {
 			w.over = true
 			return
 		}
-		w.set[h.strict] = h
+		front := sc.split(b)
+		w.set[h.strict] = windowLine{h, front.log && (front.level == 'i' || front.level == 'w')}
 	}
 }
 
@@ -69,14 +77,27 @@ func (f *fallback) hashes() (strict, loose []uint64) {
 		case w.over:
 			w.eachLast(endLines, take)
 		default:
-			for _, h := range w.set {
-				take(h)
+			plain := w.hasPlain()
+			for _, l := range w.set {
+				if !l.chatter || !plain {
+					take(l.lineHash)
+				}
 			}
 		}
 	}
 	slices.Sort(strict)
 	slices.Sort(loose)
 	return slices.Compact(strict), slices.Compact(loose)
+}
+
+// hasPlain says whether there is a line that is no chatter.
+func (w *lineWindow) hasPlain() bool {
+	for _, l := range w.set {
+		if !l.chatter {
+			return true
+		}
+	}
+	return false
 }
 
 // eachLast calls take with up to n of the last lines.

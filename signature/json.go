@@ -22,7 +22,6 @@ type jsonReader struct {
 	stack []object
 	state jsonState
 	tok   []byte // the string, number or word being read
-	long  bool   // tok is cut
 	esc   int    // 1 after a backslash, 2… inside \uXXXX
 	uni   rune
 	isKey bool
@@ -48,7 +47,7 @@ const (
 type object struct {
 	key    string // under which it stands
 	array  bool
-	fields []member1
+	fields []member1 // of an array only the first text, as "0"
 }
 
 // member1 is one member of an object.
@@ -297,6 +296,9 @@ func (r *jsonReader) word() bool {
 func (r *jsonReader) scalar(v string) {
 	top := &r.stack[len(r.stack)-1]
 	if top.array {
+		if len(top.fields) == 0 {
+			top.set("0", v)
+		}
 		if r.value != nil {
 			r.value(r, top.key, v)
 		}

@@ -108,10 +108,13 @@ func (fi *findings) check(r *jsonReader, o *object) bool {
 		return false
 	}
 	verdict := failed(o.get("status", "outcome", "result", "state", "verdict", "Outcome"))
+	if n := len(r.stack) - 2; n >= 0 && r.stack[n].array {
+		verdict = verdict || failed(r.stack[n].get("0")) // ["fail",{"title":…}]
+	}
 	for _, k := range [...]string{"ok", "passed", "success"} {
 		verdict = verdict || o.get(k) == "false"
 	}
-	msg := o.get("failureMessage", "longrepr")
+	msg := o.get("failureMessage", "longrepr", "err", "error")
 	if !verdict && (o.key != "failures" || msg == "" && o.get("message") == "") {
 		return false
 	}
@@ -153,16 +156,20 @@ func (fi *findings) finding(r *jsonReader, o *object) {
 			kind = factDiag
 		}
 	case "note", "info", "hint", "help", "failure-note", "information":
-		return
+		if code == "" {
+			return // says more about another finding
+		}
 	}
 	at := xxhash.Sum64String(o.get(lineKeys...))*31 + xxhash.Sum64String(o.get("column", "col", "Column", "startColumn", "column_start"))*17 + xxhash.Sum64String(place)
-	x.keep(fact{kind: kind, text: joined(place, code, string(squeeze(x.s.sc.text(nil, b, false)))), loose: joined(place, code, string(squeeze(x.s.sc.text(nil, b, true)))),
-		name: code, file: place, rule: "json-finding", raw: joined(place, code, first)}, at|1)
+	x.keep(fact{
+		kind: kind, text: joined(place, code, string(squeeze(x.s.sc.text(nil, b, false)))), loose: joined(place, code, string(squeeze(x.s.sc.text(nil, b, true)))),
+		name: code, file: place, rule: "json-finding", raw: joined(place, code, first),
+	}, at|1)
 }
 
 // lines reads an error message in a report as if it had been printed.
 func (fi *findings) lines(msg string) {
-	for n := 0; n < 6 && msg != ""; n++ {
+	for n := 0; n < 80 && msg != ""; n++ {
 		var line string
 		line, msg, _ = strings.Cut(msg, "\n")
 		fi.x.plainLine([]byte(line))

@@ -19,8 +19,10 @@ func (x *extractor) place(b []byte) string {
 
 // ownFrame says whether a stack frame is in the user's own code.
 func ownFrame(b []byte) bool {
-	for _, s := range [...]string{"node_modules/", "node:", "/usr/lib/", "/usr/share/", "/usr/local/", "site-packages/", "dist-packages/", "<frozen ", "/rustc/", ".cargo/",
-		"/gems/", "/ruby/", "java.base/", "org.junit", "jdk.internal", "sun.reflect", "internal/process", "(ex_unit", "(elixir", "(stdlib", "vendor/", "/go/pkg/mod/", "[native code]", "internal/modules", "/phpunit", "(mix "} {
+	for _, s := range [...]string{
+		"node_modules/", "node:", "/usr/lib/", "/usr/share/", "/usr/local/", "site-packages/", "dist-packages/", "<frozen ", "/rustc/", ".cargo/",
+		"/gems/", "/ruby/", "java.base/", "org.junit", "jdk.internal", "sun.reflect", "internal/process", "(ex_unit", "(elixir", "(stdlib", "vendor/", "/go/pkg/mod/", "[native code]", "internal/modules", "/phpunit", "(mix ",
+	} {
 		if bytes.Contains(b, []byte(s)) {
 			return false
 		}

@@ -21,14 +21,27 @@ func TestReports(t *testing.T) {
 <testcase classname="AuthTest" name="login" time="0.1"><failure message="expected &lt;alice&gt; but was &lt;ALICE&gt;" type="java.lang.AssertionError">trace</failure></testcase>
 <testcase classname="AuthTest" name="ok" time="0.1"/><testcase classname="AuthTest" name="logout"><error type="java.lang.NullPointerException"><![CDATA[java.lang.NullPointerException
  at x]]></error></testcase></testsuite></testsuites>`, KindTestFail, []string{"AuthTest.login", "AuthTest.logout"}, []string{"error java.lang.NullPointerException"}, 2},
-		{"nunit", `<test-run total="2" failed="1"><test-suite name="s"><test-case name="Login" fullname="A.Login" result="Failed"><failure><message><![CDATA[System.Exception : boom]]></message></failure></test-case><test-case name="Ok" result="Passed"/></test-suite></test-run>`,
-			KindTestFail, []string{"A.Login"}, nil, 1},
+		{
+			"nunit", `<test-run total="2" failed="1"><test-suite name="s"><test-case name="Login" fullname="A.Login" result="Failed"><failure><message><![CDATA[System.Exception : boom]]></message></failure></test-case><test-case name="Ok" result="Passed"/></test-suite></test-run>`,
+			KindTestFail,
+			[]string{"A.Login"},
+			nil, 1,
+		},
 		{"checkstyle", `<checkstyle version="4.3"><file name="/srv/app/a.js"><error line="3" column="1" severity="error" message="Missing semicolon" source="semi"/></file></checkstyle>`, KindLintFail, nil, []string{"diag a.js semi Missing semicolon"}, 1},
-		{"sarif", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"ruleId":"G101","level":"error","message":{"text":"hard-coded password"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/a.go"},"region":{"startLine":3}}}]}]}]}`,
-			KindLintFail, nil, []string{"diag src/a.go G101 hard-coded password"}, 1},
+		{
+			"sarif", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"ruleId":"G101","level":"error","message":{"text":"hard-coded password"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/a.go"},"region":{"startLine":3}}}]}]}]}`,
+			KindLintFail, nil,
+			[]string{"diag src/a.go G101 hard-coded password"},
+			1,
+		},
 		{"eslint json", `[{"filePath":"/srv/app/src/a.js","messages":[{"ruleId":"no-undef","severity":2,"message":"'x' is not defined.","line":3,"column":1}],"errorCount":1}]`, KindLintFail, nil, []string{"diag a.js no-undef 'x' is not defined."}, 1},
-		{"jest json", `{"numFailedTests":1,"numPassedTests":2,"numTotalTests":3,"testResults":[{"name":"/srv/app/a.test.js","status":"failed","assertionResults":[{"fullName":"session logs in","status":"failed","title":"logs in","failureMessages":["TypeError: x is undefined\n    at a (b.js:1:1)"]},{"fullName":"ok","status":"passed"}]}]}`,
-			KindTestFail, []string{"session logs in"}, []string{"check session logs in", "suite a.test.js"}, 1},
+		{
+			"jest json", `{"numFailedTests":1,"numPassedTests":2,"numTotalTests":3,"testResults":[{"name":"/srv/app/a.test.js","status":"failed","assertionResults":[{"fullName":"session logs in","status":"failed","title":"logs in","failureMessages":["TypeError: x is undefined\n    at a (b.js:1:1)"]},{"fullName":"ok","status":"passed"}]}]}`,
+			KindTestFail,
+			[]string{"session logs in"},
+			[]string{"check session logs in", "suite a.test.js"},
+			1,
+		},
 		{"mocha json", `{"stats":{"tests":3,"passes":2,"failures":1},"tests":[{"title":"b","fullTitle":"a b","err":{"message":"boom"}}],"failures":[{"title":"b","fullTitle":"a b","err":{"message":"boom"}}]}`, KindTestFail, []string{"a b"}, nil, 1},
 		{"rspec json", `{"examples":[{"full_description":"Auth logs in","status":"failed","file_path":"./spec/a_spec.rb","line_number":3,"exception":{"class":"RuntimeError","message":"no"}}],"summary":{"example_count":4,"failure_count":1}}`, KindTestFail, []string{"Auth logs in"}, nil, 1},
 		{"go test -json", `{"Time":"2026-11-21T09:00:00Z","Action":"output","Package":"x","Test":"TestA","Output":"    a_test.go:3: wrong user\n"}

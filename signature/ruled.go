@@ -67,6 +67,9 @@ func codeFrame(b []byte) bool {
 			i++
 		}
 	}
+	if at(b, i) == 'L' && digit(at(b, i+1)) { // L12 |
+		i++
+	}
 	n := digitsFrom(b, i)
 	e := n
 	for at(b, e) == ' ' {

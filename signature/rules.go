@@ -1,11 +1,19 @@
 package signature
 
 import (
+	_ "embed"
 	"math/bits"
 	"sync"
 )
 
 //go:generate go run ./internal/rulegen rules.yaml rules_gen.go rules_gen_test.go
+
+//go:embed rules.yaml
+var rulesYAML string
+
+// RulesYAML is the documented text of the built-in rules, for people and for the
+// format of their own; nothing is parsed from it.
+func RulesYAML() string { return rulesYAML }
 
 // factKind says what a fact is; the order is that of the canonical form.
 type factKind byte

@@ -155,7 +155,7 @@ func (c *channel) textLine(full []byte) {
 		s.why.line(&s.sc, c.id, b)
 	}
 	h := s.sc.hash(b)
-	s.lines.add(c.id, h)
+	s.lines.add(c.id, h, &s.sc, b)
 	place := &c.seen[h.loose%seenSize]
 	if *place == h.loose && !c.ex.busy() && len(s.user.extract) == 0 {
 		return

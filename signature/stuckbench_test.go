@@ -38,6 +38,28 @@ type benchSequence struct {
 
 type score struct{ tp, fp, fn, seqRight, seqs int }
 
+// pair counts one verdict on a pair.
+func (s *score) pair(same, said bool) {
+	switch {
+	case said && same:
+		s.tp++
+	case said:
+		s.fp++
+	case same:
+		s.fn++
+	}
+}
+
+// sequence counts one verdict on a sequence: where it tripped, 0 for never.
+func (s *score) sequence(q benchSequence, at, period int) bool {
+	s.seqs++
+	right := q.TripAt == nil && at == 0 || q.TripAt != nil && at == *q.TripAt && period == max(1, q.Cycle)
+	if right {
+		s.seqRight++
+	}
+	return right
+}
+
 func (s score) f1() float64 {
 	if s.tp == 0 {
 		return 0
@@ -111,34 +133,28 @@ func TestStuckbench(t *testing.T) {
 		return per[tool]
 	}
 	var wrong []string
-	for _, p := range readLines[benchPair](t, filepath.Join(dir, "pairs.jsonl")) {
+	pairs := readLines[benchPair](t, filepath.Join(dir, "pairs.jsonl"))
+	for _, p := range pairs {
 		said := sigs[p.A].Hash == sigs[p.B].Hash
-		s := of(p.Tool)
+		of(p.Tool).pair(p.Same, said)
 		switch {
-		case said && p.Same:
-			s.tp++
-		case said:
-			s.fp++
+		case said && !p.Same:
 			wrong = append(wrong, fmt.Sprintf("falsely the same: %s %s (%s)", p.A, p.B, p.Why))
-		case p.Same:
-			s.fn++
+		case p.Same && !said:
 			wrong = append(wrong, fmt.Sprintf("not seen as the same: %s %s (%s)", p.A, p.B, p.Why))
 		}
 	}
-	for _, q := range readLines[benchSequence](t, filepath.Join(dir, "sequences.jsonl")) {
-		s := of(q.Tool)
-		s.seqs++
+	seqs := readLines[benchSequence](t, filepath.Join(dir, "sequences.jsonl"))
+	for _, q := range seqs {
 		var hs []Hash
 		for _, f := range q.Files {
 			hs = append(hs, sigs[f].Hash)
 		}
-		at, period := firstTrip(hs, 3)
-		if q.TripAt == nil && at == 0 || q.TripAt != nil && at == *q.TripAt && period == max(1, q.Cycle) {
-			s.seqRight++
-			continue
+		if at, period := firstTrip(hs, 3); !of(q.Tool).sequence(q, at, period) {
+			wrong = append(wrong, fmt.Sprintf("sequence %s/%s: tripped at %d with period %d", q.Tool, q.Name, at, period))
 		}
-		wrong = append(wrong, fmt.Sprintf("sequence %s/%s: tripped at %d with period %d", q.Tool, q.Name, at, period))
 	}
+	t.Logf("what others do:\n%-24s %6s %6s %6s %s\n%s", "", "prec", "recall", "F1", "sequences", baselineTable(t, dir, pairs, seqs))
 	report(t, per, wrong)
 }
 

@@ -17,7 +17,6 @@ type xmlReader struct {
 	in    bool   // inside a tag
 	quote byte   // inside an attribute's value
 	skip  string // inside <!-- or <![CDATA[, up to this end
-	depth int
 	began bool
 	open  []element
 	text  []byte
@@ -29,6 +28,9 @@ type element struct {
 	attrs object
 	bad   bool
 }
+
+// maxTrace is how much text of one element is read, in bytes.
+const maxTrace = 8 << 10
 
 // xmlStart says whether a line begins a report in XML.
 func xmlStart(b []byte) bool {
@@ -60,7 +62,7 @@ func (r *xmlReader) feed(p []byte) {
 			r.inTag(c)
 		case c == '<':
 			r.in, r.tag = true, r.tag[:0]
-		case len(r.text) < maxScalar:
+		case len(r.text) < maxTrace:
 			r.text = append(r.text, c)
 		}
 	}
@@ -107,7 +109,7 @@ func (r *xmlReader) inTag(c byte) {
 }
 
 func (r *xmlReader) addText(b []byte) {
-	if room := maxScalar - len(r.text); room > 0 {
+	if room := maxTrace - len(r.text); room > 0 {
 		r.text = append(r.text, b[:min(len(b), room)]...)
 	}
 }
@@ -228,6 +230,10 @@ func (r *xmlReader) failure(e *element, text string) {
 			if r.open[i].attrs.get("message") == "" {
 				r.open[i].attrs.set("message", msg)
 			}
+			r.open[i].attrs.set("trace", text)
+			if strings.EqualFold(e.name, "error") {
+				r.open[i].attrs.set("how", "error")
+			}
 			return
 		}
 	}
@@ -236,14 +242,21 @@ func (r *xmlReader) failure(e *element, text string) {
 func (r *xmlReader) check(e *element) {
 	x := r.fi.x
 	name := e.attrs.get("fullname", "name", "testName")
-	if class := e.attrs.get("classname", "class"); class != "" && !strings.HasPrefix(name, class) {
+	kind := factCheck
+	if class := e.attrs.get("classname", "class"); sourceFile([]byte(name)) {
+		kind, name = factSuite, x.place([]byte(name))
+	} else if class != "" && !strings.HasPrefix(name, class) {
 		name = class + "." + name
 	}
 	b := clipBytes([]byte(name))
 	x.close()
 	text := string(squeeze(x.s.sc.name(nil, b, false)))
-	x.keep(fact{kind: factCheck, text: text, loose: string(squeeze(x.s.sc.name(nil, b, true))), name: text, rule: "xml-check", raw: clip([]byte(name))}, 0)
+	x.keep(fact{kind: kind, text: text, loose: string(squeeze(x.s.sc.name(nil, b, true))), name: text, rule: "xml-check", raw: clip([]byte(name))}, 0)
+	if how := e.attrs.get("how"); how != "" {
+		x.add(fact{kind: factDetail, rule: "xml-check"}, []byte(text+": "+how), 0)
+	}
 	r.fi.lines(e.attrs.get("message"))
+	r.fi.lines(e.attrs.get("trace"))
 }
 
 // found takes a finding of a linter's report.
@@ -257,12 +270,14 @@ func (r *xmlReader) found(e *element) {
 	code := e.attrs.get("source", "id", "rule")
 	msg := clipBytes([]byte(e.attrs.get("message", "msg", "verbose")))
 	kind := factDiag
-	if s := e.attrs.get("severity"); s == "info" || s == "information" || s == "ignore" {
+	if s := e.attrs.get("severity"); s == "ignore" || code == "" && (s == "info" || s == "information") {
 		return
 	}
 	at := xxhash.Sum64String(e.attrs.get("line"))*31 + xxhash.Sum64String(e.attrs.get("column"))*17 + xxhash.Sum64String(place)
-	x.keep(fact{kind: kind, text: joined(place, code, string(squeeze(x.s.sc.text(nil, msg, false)))), loose: joined(place, code, string(squeeze(x.s.sc.text(nil, msg, true)))),
-		name: code, file: place, rule: "xml-finding", raw: joined(place, code, string(msg))}, at|1)
+	x.keep(fact{
+		kind: kind, text: joined(place, code, string(squeeze(x.s.sc.text(nil, msg, false)))), loose: joined(place, code, string(squeeze(x.s.sc.text(nil, msg, true)))),
+		name: code, file: place, rule: "xml-finding", raw: joined(place, code, string(msg)),
+	}, at|1)
 }
 
 func (r *xmlReader) counts(e *element) {

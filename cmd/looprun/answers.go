@@ -166,10 +166,10 @@ func (s *session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.
 	return s.policy.Responder(policy.Options{
 		Dir: s.dir, Env: (&debugger{s}).environ(st), CI: ciFacts(s.dir), Output: show,
 		BeforeVerify: func(context.Context) error {
-			s.loop.EndIteration()
+			s.loop.BeforeVerify()
 			return nil
 		},
-		AfterVerify: s.loop.Record,
+		AfterVerify: s.loop.AfterVerify,
 		Evaluated:   func(e policy.Evaluation) { s.explainRules(e) },
 	}).Respond(ctx, q, st)
 }

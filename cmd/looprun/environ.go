@@ -11,7 +11,6 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/atomicfile"
-	"github.com/looprun/looprun/scratchpad"
 )
 
 // baseEnviron is the environment without looprun's own variables, so that a
@@ -54,16 +53,10 @@ func (s *session) lastOutput(it looprun.Iteration) string {
 	if it.Last == nil || it.Last.OutputBytes == 0 {
 		return os.DevNull
 	}
-	name := scratchpad.OutputFile(s.run.Dir, it.Last.Iteration)
-	if s.executor.Check != nil {
-		if check := scratchpad.CheckOutputFile(s.run.Dir, it.Last.Iteration); isFile(check) {
-			return check
-		}
+	if name := judged(s.run.Dir, it.Last.Iteration); isFile(name) {
+		return name
 	}
-	if !isFile(name) {
-		return os.DevNull
-	}
-	return name
+	return os.DevNull
 }
 
 func isFile(name string) bool {

@@ -1,24 +1,60 @@
 package main
 
 import (
-	"fmt"
+	"encoding/json"
 	"io"
+	"os"
 	"slices"
-	"strings"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
 )
 
 // explainCmd says why a run ended as it did.
 type explainCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
+	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
 func (explainCmd) Help() string {
-	return `Example:
+	return `It shows the iterations that a guard counted, the facts they share, and what of
+the first and the last of them was masked as noise.
+
+Example:
   looprun explain`
+}
+
+// explanation is what explain knows of a run.
+type explanation struct {
+	Schema     string          `json:"schema"`
+	RunID      string          `json:"run_id"`
+	Status     looprun.Status  `json:"status"`
+	Ending     *looprun.Ending `json:"ending,omitempty"`
+	Iterations int             `json:"iterations"`
+	Trip       *looprun.Trip   `json:"trip,omitempty"`
+	Counted    []counted       `json:"counted,omitempty"`
+	// Shared are the facts of all iterations that were counted; for a cycle
+	// those of each place in it.
+	Shared  []string              `json:"shared,omitempty"`
+	Compare *signature.Difference `json:"first_and_last,omitempty"`
+	// OnlyCounts says that the last two iterations differ in numbers alone.
+	OnlyCounts bool `json:"only_counts_changed,omitempty"`
+
+	state       *looprun.State
+	dir         string
+	first, last *looprun.IterationFinished
+	sides       [2]signature.Explanation
+}
+
+// counted is an iteration that a guard counted.
+type counted struct {
+	Iteration int             `json:"iteration"`
+	Outcome   looprun.Outcome `json:"outcome"`
+	ExitCode  int             `json:"exit_code"`
+	Hash      signature.Hash  `json:"hash"`
+	Label     string          `json:"label"`
 }
 
 func (c *explainCmd) Run(a *app) error {
@@ -26,64 +62,96 @@ func (c *explainCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	s, _, err := scratchpad.Load(dir)
+	e, err := explain(dir)
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	status := scratchpad.Standing(s, scratchpad.Locked(dir))
-	fmt.Fprintf(&b, "run %s is %s after %d iterations and %s.\n", s.RunID, status, s.Iterations, roundTime(s.Elapsed))
-	if s.Ending != nil && s.Ending.Reason != "" {
-		fmt.Fprintf(&b, "It ended because %s.\n", s.Ending.Reason)
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(e)
 	}
-	if t := s.LastTrip; t != nil {
-		explainTrip(&b, s, t)
-	}
-	explainLast(&b, s, dir)
-	_, err = io.WriteString(a.stdout, b.String())
+	_, err = io.WriteString(a.stdout, e.text())
 	return err
 }
 
-// explainTrip shows the evidence of the last trip.
-func explainTrip(b *strings.Builder, s *looprun.State, t *looprun.Trip) {
-	fmt.Fprintf(b, "\n%s tripped after iteration %d: %s.\n", t.Guard, t.Iteration, t.Reason)
+func explain(dir string) (*explanation, error) {
+	s, _, err := scratchpad.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	e := &explanation{
+		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
+		Ending: s.Ending, Iterations: s.Iterations, Trip: s.LastTrip, state: s, dir: dir,
+	}
+	if n := len(s.History); n > 1 {
+		a, b := s.History[n-2].Signature, s.History[n-1].Signature
+		e.OnlyCounts = a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
+	}
+	e.window()
+	return e, e.compare()
+}
+
+// window finds the iterations that the last trip counted.
+func (e *explanation) window() {
+	t := e.Trip
+	if t == nil || t.Window == 0 {
+		return
+	}
 	var window []looprun.IterationFinished
-	for _, d := range s.History {
-		if t.Window > 0 && d.Iteration <= t.Iteration && d.Iteration > t.Iteration-t.Window {
+	for _, d := range e.state.History {
+		if d.Iteration <= t.Iteration && d.Iteration > t.Iteration-t.Window {
 			window = append(window, d)
+			e.Counted = append(e.Counted, counted{d.Iteration, d.Outcome, d.ExitCode, d.Signature.Hash, d.Signature.Label})
 		}
 	}
 	if len(window) == 0 {
 		return
 	}
-	fmt.Fprintln(b, "\nThe iterations that it counted:")
-	for _, d := range window {
-		fmt.Fprintf(b, "  %4d  %s  exit %-3d  %s\n", d.Iteration, d.Signature.Hash, d.ExitCode, short(d.Signature.Label, 80))
-	}
-	shared := window[0].Signature.Facts
+	e.Shared = window[0].Signature.Facts
 	for _, d := range window[1:] {
-		shared = slices.DeleteFunc(slices.Clone(shared), func(f string) bool { return !slices.Contains(d.Signature.Facts, f) })
+		e.Shared = slices.DeleteFunc(slices.Clone(e.Shared), func(f string) bool { return !slices.Contains(d.Signature.Facts, f) })
 	}
-	if len(shared) > 0 {
-		fmt.Fprintln(b, "\nWhat all of them say:")
-		for _, f := range shared {
-			fmt.Fprintf(b, "  %s\n", short(f, 120))
-		}
+	e.first, e.last = &window[0], &window[len(window)-1]
+	if period := max(1, t.Period); len(window) > period {
+		// In a cycle the last one's twin is a whole number of turns before it.
+		e.first = &window[(len(window)-1)%period]
 	}
 }
 
-func explainLast(b *strings.Builder, s *looprun.State, dir string) {
-	d := s.Last
-	if d == nil {
-		return
+// compare reads the first and the last output once more, to show their noise.
+func (e *explanation) compare() error {
+	if e.first == nil || e.first.Iteration == e.last.Iteration {
+		return nil
 	}
-	if d.Excerpt != "" && d.Outcome != looprun.OutcomeDone {
-		fmt.Fprintf(b, "\nThe end of the last output:\n")
-		for line := range strings.SplitSeq(d.Excerpt, "\n") {
-			fmt.Fprintf(b, "  %s\n", line)
+	raw, err := configOf(e.dir)
+	var r recorded
+	if err == nil {
+		err = json.Unmarshal(raw, &r)
+	}
+	if err != nil {
+		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
+	}
+	for i, d := range []*looprun.IterationFinished{e.first, e.last} {
+		f, err := os.Open(judged(e.dir, d.Iteration))
+		if err != nil {
+			return nil //nolint:nilerr // a silent command has no output to compare
+		}
+		e.sides[i], err = sign(f, d.ExitCode, r.Options.Signature, true)
+		f.Close()
+		if err != nil {
+			return err
 		}
 	}
-	if file := scratchpad.OutputFile(dir, d.Iteration); isFile(file) {
-		fmt.Fprintf(b, "\nAll of it: %s\n", relative(file))
+	d := signature.Diff(e.sides[0].Signature, e.sides[1].Signature)
+	e.Compare = &d
+	return nil
+}
+
+// judged is the file of what the judge printed.
+func judged(dir string, iteration int) string {
+	if check := scratchpad.CheckOutputFile(dir, iteration); isFile(check) {
+		return check
 	}
+	return scratchpad.OutputFile(dir, iteration)
 }

@@ -34,6 +34,10 @@ type options struct {
 	Delay            duration `placeholder:"D" help:"Time between two iterations." json:"delay,omitempty" group:"time"`
 	Backoff          string   `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to 15m, with jitter." json:"backoff,omitempty" group:"time"`
 
+	Rules     string           `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard"`
+	LoopMatch string           `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard"`
+	Signature *signatureConfig `kong:"-" json:"signature,omitempty"`
+
 	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset"`
 	Retry int  `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off." json:"retry,omitempty" group:"preset"`
 

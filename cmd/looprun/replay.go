@@ -18,9 +18,11 @@ import (
 type replayCmd struct {
 	Files []string `arg:"" optional:"" name:"file=code" help:"Recorded outputs, one an iteration, each with its exit code (1 without)."`
 	limitFlags
-	ID       string `name:"run" placeholder:"RUN" help:"Replay the signatures of an earlier run instead."`
-	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	ID        string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead."`
+	Rules     string `placeholder:"FILE" help:"Your own masks and rules, in YAML; the outputs of a run are then read anew."`
+	LoopMatch string `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})."`
+	Format    string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	StateDir  string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
 func (replayCmd) Help() string {
@@ -56,15 +58,20 @@ type replayedTrip struct {
 }
 
 func (c *replayCmd) Run(a *app) error {
-	r, err := newReplay(&c.limitFlags)
+	r, err := newReplay(&c.limitFlags, c.LoopMatch == "loose")
 	if err != nil {
 		return err
+	}
+	if c.Rules != "" {
+		if r.rules, err = readRules(c.Rules); err != nil {
+			return err
+		}
 	}
 	switch {
 	case c.ID != "" && len(c.Files) > 0:
 		return &usageError{"--run and files exclude each other", "use one of them"}
 	case c.ID != "":
-		err = c.fromRun(r)
+		err = c.fromRun(a, r)
 	case len(c.Files) == 0:
 		return &usageError{"there is nothing to replay", "name recorded outputs, or --run RUN"}
 	default:
@@ -92,12 +99,12 @@ func (c *replayCmd) fromFiles(r *replay) error {
 		if err != nil {
 			return err
 		}
-		sig, err := sign(f, code, workingDir())
+		why, err := sign(f, code, r.rules, false)
 		f.Close()
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		d := looprun.IterationFinished{ExitCode: code, Signature: sig}
+		d := looprun.IterationFinished{ExitCode: code, Signature: why.Signature}
 		d.Outcome = judge.Outcome(looprun.Exits{Work: &looprun.Exit{Code: code}})
 		if err := r.add(name, d); err != nil {
 			return err
@@ -119,7 +126,7 @@ func fileAndCode(arg string) (string, int, error) {
 	return arg[:i], code, nil
 }
 
-func (c *replayCmd) fromRun(r *replay) error {
+func (c *replayCmd) fromRun(a *app, r *replay) error {
 	dir, err := find(c.StateDir, c.ID)
 	if err != nil {
 		return err
@@ -129,9 +136,38 @@ func (c *replayCmd) fromRun(r *replay) error {
 		if !ok || d.Iteration == 0 || d.Outcome == looprun.OutcomeInterrupted || d.Cause == looprun.CauseMaxRuntime {
 			return nil
 		}
-		return r.add("", d)
+		file := ""
+		if c.Rules != "" {
+			if file, err = r.resign(dir, &d, a.say.warn); err != nil {
+				return err
+			}
+		}
+		return r.add(file, d)
 	})
 	return err
+}
+
+// resign makes the signature of a recorded iteration anew from its output file,
+// and says where that holds less than was printed.
+func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(string, ...any)) (string, error) {
+	file := judged(dir, d.Iteration)
+	if d.Cause != looprun.CauseExited || d.Outcome == looprun.OutcomeDone || !isFile(file) {
+		return "", nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	why, err := sign(f, d.ExitCode, r.rules, false)
+	if err != nil {
+		return "", err
+	}
+	if scratchpad.Capped(file) {
+		warn("iteration %d: only the head and the tail of its output were kept, so its signature is an approximation", d.Iteration)
+	}
+	d.Signature = why.Signature
+	return relative(file), nil
 }
 
 // replay feeds recorded iterations to the core. Nobody answers: the state is
@@ -140,10 +176,11 @@ func (c *replayCmd) fromRun(r *replay) error {
 type replay struct {
 	state  looprun.State
 	guards []looprun.Guard
+	rules  *signatureConfig
 	result replayed
 }
 
-func newReplay(f *limitFlags) (*replay, error) {
+func newReplay(f *limitFlags, loose bool) (*replay, error) {
 	limits := looprun.DefaultLimits()
 	if _, err := f.over(&limits); err != nil {
 		return nil, err
@@ -152,7 +189,7 @@ func newReplay(f *limitFlags) (*replay, error) {
 	for _, g := range r.guards {
 		r.result.Trips = append(r.result.Trips, replayedTrip{Guard: g.ID()})
 	}
-	return r, r.apply(looprun.RunStarted{RunID: "replay", Limits: limits})
+	return r, r.apply(looprun.RunStarted{RunID: "replay", Limits: limits, Loose: loose})
 }
 
 func (r *replay) apply(d looprun.Data) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
 	"github.com/looprun/looprun/templates"
 )
 
@@ -77,6 +78,14 @@ func (s *session) load(kept *recordedFile) error {
 		return err
 	}
 	s.questions = set.WithDebug(s.opts.Debug != "")
+	if s.opts.Rules != "" {
+		if s.opts.Signature, err = readRules(s.opts.Rules); err != nil {
+			return err
+		}
+	}
+	if _, err := s.opts.Signature.options(""); err != nil {
+		return err
+	}
 	if err := s.loadPolicy(kept); err != nil {
 		return err
 	}
@@ -129,7 +138,7 @@ func (s *session) start() error {
 		started.Check = s.executor.Check.Argv()
 		started.Precheck = !s.opts.NoPrecheck && s.opts.Promise == nil
 	}
-	started.Promise = s.executor.Promise
+	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
 	for _, hint := range s.opts.hints(started.Command) {
 		s.app.say.warn("%s", hint)
 	}
@@ -208,7 +217,15 @@ func (s *session) wire(journal looprun.Journal) error {
 		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.app.stdout), Stderr: s.shown(s.app.stderr),
 		Output: s.run.Output, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 	}
-	s.executor.Signature.Dir = s.dir
+	var err error
+	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {
+		return err
+	}
+	if c := s.opts.Signature; c != nil && len(c.Reports) > 0 {
+		s.executor.Reports = func(signer *signature.Signer, since time.Time) {
+			c.addReports(s.dir, signer, since, s.app.say.warn)
+		}
+	}
 	if s.opts.Promise != nil {
 		s.executor.Promise = *s.opts.Promise
 	}

@@ -15,6 +15,11 @@ type signatureCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Recorded output; standard input without any."`
 	ExitCode int      `default:"1" help:"The exit code that came with it (${default})." env:"-"`
 	Format   string   `enum:"text,hash,json" default:"text" help:"${enum}." env:"-"`
+	Explain  bool     `help:"Show the masked lines, and which rule found each fact." env:"-"`
+	Diff     bool     `help:"Say why two outputs are, or are not, the same failure." env:"-"`
+	Rules    string   `placeholder:"FILE" help:"Your own masks and rules, in YAML."`
+
+	rules *signatureConfig
 }
 
 func (signatureCmd) Help() string {
@@ -24,7 +29,15 @@ Example:
   go test ./... 2>&1 | looprun signature --format hash`
 }
 
-func (c *signatureCmd) Run(a *app) error {
+func (c *signatureCmd) Run(a *app) (err error) {
+	if c.Rules != "" {
+		if c.rules, err = readRules(c.Rules); err != nil {
+			return err
+		}
+	}
+	if c.Diff {
+		return c.diff(a.stdout)
+	}
 	if len(c.Files) == 0 {
 		return c.print(a.stdout, "", a.stdin)
 	}
@@ -43,10 +56,11 @@ func (c *signatureCmd) Run(a *app) error {
 }
 
 func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
-	sig, err := sign(r, c.ExitCode, workingDir())
+	why, err := sign(r, c.ExitCode, c.rules, c.Explain)
 	if err != nil {
 		return err
 	}
+	sig := why.Signature
 	if len(c.Files) < 2 {
 		name = ""
 	}
@@ -55,7 +69,9 @@ func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
 		out := struct {
 			File string `json:"file,omitempty"`
 			signature.Signature
-		}{name, sig}
+			Facts []signature.FoundFact  `json:"found,omitempty"`
+			Lines []signature.MaskedLine `json:"lines,omitempty"`
+		}{name, sig, why.Facts, why.Lines}
 		return json.NewEncoder(w).Encode(out)
 	case "hash":
 		if name != "" {
@@ -67,7 +83,72 @@ func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
 	if name != "" {
 		fmt.Fprintf(w, "%s\n", name)
 	}
-	return printSignature(w, sig)
+	if err := printSignature(w, sig); err != nil || !c.Explain {
+		return err
+	}
+	return printExplanation(w, why)
+}
+
+// printExplanation shows how the signature came about: what decided is marked.
+func printExplanation(w io.Writer, why signature.Explanation) error {
+	var b strings.Builder
+	b.WriteString("\nfacts that were found, * those that decide:\n")
+	for _, f := range why.Facts {
+		mark := " "
+		if f.Used {
+			mark = "*"
+		}
+		fmt.Fprintf(&b, "%s %-24s %s\n    %s\n", mark, f.Rule, f.Fact, f.Line)
+	}
+	b.WriteString("\nthe output without its noise:\n")
+	for _, l := range why.Lines {
+		fmt.Fprintf(&b, "  %s\n", l.Text)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// diff compares two recordings.
+func (c *signatureCmd) diff(w io.Writer) error {
+	if len(c.Files) != 2 {
+		return &usageError{fmt.Sprintf("--diff compares two files, and %d are given", len(c.Files)), "name two"}
+	}
+	var sigs [2]signature.Signature
+	for i, name := range c.Files {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		why, err := sign(f, c.ExitCode, c.rules, false)
+		f.Close()
+		if err != nil {
+			return err
+		}
+		sigs[i] = why.Signature
+	}
+	d := signature.Diff(sigs[0], sigs[1])
+	if c.Format == "json" {
+		return json.NewEncoder(w).Encode(d)
+	}
+	return printDiff(w, d, c.Files[0], c.Files[1])
+}
+
+func printDiff(w io.Writer, d signature.Difference, a, b string) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n", d.Why)
+	for _, part := range []struct {
+		title string
+		facts []string
+	}{{"in both", d.Common}, {"only in " + a, d.OnlyA}, {"only in " + b, d.OnlyB}} {
+		if len(part.facts) > 0 {
+			fmt.Fprintf(&text, "%s:\n", part.title)
+		}
+		for _, f := range part.facts {
+			fmt.Fprintf(&text, "  %s\n", f)
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
 }
 
 func printSignature(w io.Writer, sig signature.Signature) error {
@@ -92,12 +173,17 @@ func printSignature(w io.Writer, sig signature.Signature) error {
 }
 
 // sign reads recorded output as it would have streamed past.
-func sign(r io.Reader, exitCode int, dir string) (signature.Signature, error) {
-	s := signature.New(signature.Options{Dir: dir})
-	if _, err := io.Copy(s.Stdout(), r); err != nil {
-		return signature.Signature{}, err
+func sign(r io.Reader, exitCode int, rules *signatureConfig, explain bool) (signature.Explanation, error) {
+	o, err := rules.options(workingDir())
+	if err != nil {
+		return signature.Explanation{}, err
 	}
-	return s.Sum(exitCode), nil
+	o.Explain = explain
+	s := signature.New(o)
+	if _, err := io.Copy(s.Stdout(), r); err != nil {
+		return signature.Explanation{}, err
+	}
+	return s.Explain(s.Sum(exitCode)), nil
 }
 
 func workingDir() string {

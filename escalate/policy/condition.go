@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/expr-lang/expr"
-	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
@@ -30,10 +29,10 @@ const (
 // condition is a compiled expression over the facts. The zero value always holds.
 type condition struct {
 	text    string
-	program *vm.Program
-	// facts are the facts that it mentions, in their documented order; tacit
-	// are those of them for which it does not say what holds if they are unknown.
-	facts, tacit []Fact
+	program *vm.Program // of the whole
+	root    part        // of the same, in parts
+	// facts are the facts that it mentions, in their documented order.
+	facts []Fact
 	// certain are the guards for which it holds whatever the other facts are.
 	certain []looprun.GuardID
 }
@@ -73,7 +72,12 @@ func compile(r *report, text string, scope []looprun.GuardID, known Known, path 
 		r.expression(text, err, path)
 		return c
 	}
-	if !c.weigh(tree.Node, found, scope) {
+	if c.root, err = takeApart(tree.Node); err != nil {
+		c.program = nil
+		r.expression(text, err, path)
+		return c
+	}
+	if !c.weigh(found, scope) {
 		r.value("the condition can never hold for "+join(scope), "remove the rule, or mend the condition", path...)
 	}
 	return c
@@ -81,7 +85,7 @@ func compile(r *report, text string, scope []looprun.GuardID, known Known, path 
 
 // weigh notes what the condition depends on; false when it can never hold for
 // any of the guards.
-func (c *condition) weigh(n ast.Node, found *inspection, scope []looprun.GuardID) bool {
+func (c *condition) weigh(found *inspection, scope []looprun.GuardID) bool {
 	onlyGuard := true
 	for _, fact := range FactList() {
 		if !slices.Contains(found.facts, fact.Name) {
@@ -89,13 +93,16 @@ func (c *condition) weigh(n ast.Node, found *inspection, scope []looprun.GuardID
 		}
 		c.facts = append(c.facts, fact)
 		onlyGuard = onlyGuard && fact.Name == "guard"
-		if fact.Unknown != nil && !slices.Contains(found.settled, fact.Name) {
-			c.tacit = append(c.tacit, fact)
-		}
 	}
-	possible, j := len(scope) == 0, judge{}
+	possible := len(scope) == 0
 	for _, guard := range scope {
-		v := j.verdict(n, guard)
+		v := c.root.verdict(func(p *part) verdict {
+			if slices.ContainsFunc(p.facts, func(name string) bool { return name != "guard" }) {
+				return maybe
+			}
+			v, _ := p.compare(UnknownFacts(guard))
+			return v
+		})
 		possible = possible || v != no
 		if v == yes && onlyGuard { // others could be unknown, or fail
 			c.certain = append(c.certain, guard)
@@ -151,7 +158,8 @@ func byteOffset(text string, character int) int {
 	return len(text)
 }
 
-// eval says whether the condition holds, and if not, why.
+// eval says whether the condition holds, and if not, why. It holds only where
+// that is certain: what is not known, and what cannot be evaluated, is no yes.
 func (c *condition) eval(f Facts) (holds bool, why string) {
 	if c.text == "" {
 		return true, ""
@@ -159,18 +167,23 @@ func (c *condition) eval(f Facts) (holds bool, why string) {
 	if c.program == nil {
 		return false, "the condition was not compiled"
 	}
-	for _, fact := range c.tacit {
-		if f.unknown(fact) {
-			return false, fmt.Sprintf("%s is not known, and %s does not say what holds then", fact.Name, c.text)
+	switch c.root.verdict(func(p *part) verdict {
+		v, doubt := p.compare(f)
+		if why == "" {
+			why = doubt
 		}
-	}
-	got, err := expr.Run(c.program, f)
-	if err != nil {
-		message, _, _ := strings.Cut(err.Error(), "\n")
-		return false, fmt.Sprintf("%s cannot be evaluated: %s", c.text, strconv.QuoteToGraphic(message))
-	}
-	if holds, _ := got.(bool); holds {
-		return true, ""
+		return v
+	}) {
+	case maybe:
+		return false, why
+	case yes:
+		got, err := expr.Run(c.program, f)
+		if err != nil {
+			return false, runError(c.text, err)
+		}
+		if got == true {
+			return true, ""
+		}
 	}
 	if len(c.facts) == 0 {
 		return false, c.text + " does not hold"
@@ -181,6 +194,10 @@ func (c *condition) eval(f Facts) (holds bool, why string) {
 	}
 	return false, fmt.Sprintf("%s does not hold: %s", c.text, strings.Join(values, ", "))
 }
+
+// someUnnamed reports whether more checks fail than have a name: outputs count
+// what they do not list, and a signature keeps no more than fifty.
+func (f Facts) someUnnamed() bool { return len(f.Checks) < f.Failing }
 
 // unknown reports whether nothing is known of the fact. No names of failing
 // checks are known only where none fails.

@@ -107,12 +107,12 @@ func TestNoChecks(t *testing.T) {
 
 func TestWhy(t *testing.T) {
 	for when, want := range map[string]string{
-		"improved && continues < 2":                  "improved && continues < 2 does not hold: continues is 0, improved is false",
-		"failing < 3":                                "failing is not known, and failing < 3 does not say what holds then",
-		`"x" matches branch + "("`:                   "branch is not known",
-		`label + "(" == "" || "a" matches tag + "("`: "label is not known",
-		`tag == "" && "a" matches (tag + "(")`:       "cannot be evaluated: ",
-		`tag == "" && checks[1] == ""`:               "checks is not known",
+		"improved && continues < 2":         "improved && continues < 2 does not hold: continues is 0, improved is false",
+		"failing < 3":                       "failing is not known, and failing < 3 does not say what holds then",
+		`label + "(" == "" || ci`:           "label is not known",
+		`tag == "" && repeats % trips == 0`: "cannot be evaluated: ",
+		`repeats % trips == 0 || tag == ""`: "cannot be evaluated: ",
+		`tag == "" && checks[1] == ""`:      "checks is not known",
 	} {
 		p, err := rule(t, "max_iterations", when)
 		if err != nil {
@@ -177,6 +177,8 @@ func TestBadConditions(t *testing.T) {
 		{"failing > 0 || " + strings.Repeat("x", maxCondition), "shorten it to at most 1000"},
 		{deep, "not a condition"},
 		{strings.Repeat("!", 900) + "ci", "not a condition"},
+		{"label matches branch", "matches wants a pattern in quotes"},
+		{`label matches "("`, "not a condition"},
 		{"label == \"\x1b\"", "a control character"},
 	} {
 		_, err := rule(t, "max_iterations", c.when)

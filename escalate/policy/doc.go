@@ -19,11 +19,15 @@
 // questions, and reports everything that is wrong. A rule that could never
 // match is an error, as its author believes that it does something.
 //
-// Everything fails closed. A policy without rules answers nothing. A condition
-// that mentions a fact that is not known does not hold, unless it says what
-// then (failing >= 0). A condition that fails, a verify command that exits with
-// anything but 0 or not in time, an option that the question does not have, a
-// spent budget: the rule does not match, and [Evaluation] says why.
+// Everything fails closed. A policy without rules answers nothing. Comparing a
+// fact that is not known makes nothing true, unless the comparison itself says
+// what holds then (failing >= 0): "failing < 3" and "not (failing > 2)" do not
+// hold where nobody counted, "failing < 3 || improved" holds if improved does.
+// That goes for rules that cancel as well: let a policy end with a rule that has
+// no condition. A condition that fails, a verify command that exits with
+// anything but 0 or not in time, an option that the question does not have or
+// that cannot be carried out, a spent budget: the rule does not match, and
+// [Evaluation] says why.
 //
 // [Policy.Responder] answers the questions of a run. [Policy.Evaluate] shows
 // what it would answer, rule by rule, and [Policy.RunTests] runs the cases that

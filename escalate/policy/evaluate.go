@@ -46,7 +46,7 @@ type Used struct {
 // Options.BeforeVerify or of Options.AfterVerify; there is no answer then.
 func (p *Policy) Evaluate(ctx context.Context, q looprun.Question, s *looprun.State, o Options) (Evaluation, error) {
 	c := decision{
-		policy: p, question: q, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(p),
+		policy: p, question: q, state: s, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(p),
 		used: Used{s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime},
 	}
 	return c.decide(ctx)
@@ -56,6 +56,7 @@ func (p *Policy) Evaluate(ctx context.Context, q looprun.Question, s *looprun.St
 type decision struct {
 	policy   *Policy
 	question looprun.Question
+	state    *looprun.State // nil in the tests of a file
 	facts    Facts
 	used     Used
 	verify   verifier
@@ -139,7 +140,19 @@ func (c *decision) applies(r *Rule) (o looprun.Option, unlisted bool, why string
 	if slices.Contains(q.Given, looprun.Given{Option: r.Answer, Responder: looprun.RespondedByPolicy, Rule: r.Where}) {
 		return o, false, "it gave this answer in this trip already"
 	}
-	return o, unlisted, ""
+	return o, unlisted, c.undoable(o)
+}
+
+// undoable says why the loop would refuse to carry the option out, so that the
+// next rule gets its turn: nothing to skip, for instance.
+func (c *decision) undoable(o looprun.Option) string {
+	if c.state == nil || c.state.Trip == nil || c.state.Trip.Guard != c.question.Guard {
+		return ""
+	}
+	if _, err := c.state.Effect(o, looprun.Answer{}); err != nil {
+		return "it cannot be carried out: " + err.Error()
+	}
+	return ""
 }
 
 func scopeText(guards []looprun.GuardID) string {

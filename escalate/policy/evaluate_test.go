@@ -20,7 +20,8 @@ func question(t testing.TB, guard looprun.GuardID) looprun.Question {
 func state(guard looprun.GuardID) *looprun.State {
 	return &looprun.State{
 		Iterations: 10, Elapsed: 5 * time.Minute, Limits: looprun.DefaultLimits(), Trips: 1,
-		Trip: &looprun.Trip{Guard: guard, Iteration: 10},
+		Trip:        &looprun.Trip{Guard: guard, Iteration: 10},
+		ErrorHashes: []looprun.KnownIssue{{Hash: 1, Label: "error:x"}},
 	}
 }
 
@@ -88,6 +89,16 @@ func TestMatching(t *testing.T) {
 			func(q *looprun.Question, _ *looprun.State) {
 				q.Options = []looprun.Option{{ID: "pause", Action: looprun.ActionReview}}
 			}, "", "shows the history to a person",
+		},
+		{
+			"an option that cannot be carried out", "rules:\n  - {guard: consecutive_errors, answer: skip, reason: r}\n" + cancel, looprun.ConsecutiveErrors,
+			func(_ *looprun.Question, s *looprun.State) { s.ErrorHashes = nil }, "cancel p.yaml:4", "it cannot be carried out: ",
+		},
+		{
+			"an option that is not what it is called", "rules:\n  - {guard: max_runtime, answer: cancel, reason: r}\n", looprun.MaxRuntime,
+			func(q *looprun.Question, _ *looprun.State) {
+				q.Options = []looprun.Option{{ID: "cancel", Action: looprun.ActionContinue}}
+			}, "", "the option cancel does something else than it says: continue",
 		},
 		{
 			"given already", "rules:\n" + goOn + goOn + cancel, looprun.MaxIterations,

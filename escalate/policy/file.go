@@ -24,11 +24,12 @@ type policyFile struct {
 }
 
 type ruleFile struct {
-	Guard  guardList `yaml:"guard,required"`
-	When   string    `yaml:"when"`
-	Answer string    `yaml:"answer,required"`
-	Verify string    `yaml:"verify"`
-	Reason string    `yaml:"reason,required"`
+	Guard  guardList     `yaml:"guard,required"`
+	When   string        `yaml:"when"`
+	Answer string        `yaml:"answer,required"`
+	Verify string        `yaml:"verify"`
+	Limit  time.Duration `yaml:"verify_timeout"`
+	Reason string        `yaml:"reason,required"`
 }
 
 type budgetFile struct {

@@ -6,9 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/vm"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -151,6 +149,9 @@ func (in *inspection) binary(n *ast.BinaryNode) {
 		in.fault(n, fmt.Sprintf("the operator %s is not supported in a condition", n.Operator), "")
 		return
 	}
+	if _, ok := n.Right.(*ast.StringNode); !ok && n.Operator == "matches" {
+		in.fault(n.Right, "matches wants a pattern in quotes", `write it as label matches "^test-fail:"`)
+	}
 	if id, ok := n.Left.(*ast.IdentifierNode); ok {
 		values := []ast.Node{n.Right}
 		if list, ok := n.Right.(*ast.ArrayNode); ok && n.Operator == "in" {
@@ -214,68 +215,4 @@ func settles(unknown any, operator string, with ast.Node) bool {
 		return ok && n.Operator == "-" && one.Value == 1 && below
 	}
 	return false
-}
-
-// verdict is what can be said of a condition before the facts are known.
-type verdict int
-
-const (
-	maybe verdict = iota
-	yes
-	no
-)
-
-// judge says what conditions come to when only the guard is known. It keeps
-// the parts that it has compiled.
-type judge map[ast.Node]*vm.Program
-
-func (j judge) verdict(n ast.Node, guard looprun.GuardID) verdict {
-	switch n := n.(type) {
-	case *ast.UnaryNode:
-		if n.Operator == "!" || n.Operator == "not" {
-			return [...]verdict{maybe: maybe, yes: no, no: yes}[j.verdict(n.Node, guard)]
-		}
-	case *ast.BinaryNode:
-		switch n.Operator {
-		case "&&", "and":
-			return both(j.verdict(n.Left, guard), j.verdict(n.Right, guard), no)
-		case "||", "or":
-			return both(j.verdict(n.Left, guard), j.verdict(n.Right, guard), yes)
-		}
-	}
-	program := j.program(n)
-	if program == nil {
-		return maybe
-	}
-	got, err := expr.Run(program, UnknownFacts(guard))
-	switch {
-	case err != nil:
-		return maybe
-	case got == true:
-		return yes
-	}
-	return no
-}
-
-// program is the part of a condition; nil when it mentions more than the guard.
-func (j judge) program(n ast.Node) *vm.Program {
-	if p, ok := j[n]; ok {
-		return p
-	}
-	j[n] = nil
-	if !slices.ContainsFunc(inspect(n, nil).facts, func(name string) bool { return name != "guard" }) {
-		j[n], _ = compileText(n.String())
-	}
-	return j[n]
-}
-
-// both joins two verdicts; strong is the one that decides alone.
-func both(a, b, strong verdict) verdict {
-	switch {
-	case a == strong || b == strong:
-		return strong
-	case a == b:
-		return a
-	}
-	return maybe
 }

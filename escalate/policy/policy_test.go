@@ -172,6 +172,9 @@ func TestRules(t *testing.T) {
 		{"no guard", `[{guard: "*", answer: retri, reason: r}]`, `none of these guards has an option "retri"; did you mean "retry"?`},
 		{"guard of the template for all", "[{guard: no_progress, answer: continue, reason: r}]", ""},
 		{"review", "[{guard: max_cost, answer: review, reason: r}]", "a policy cannot answer review"},
+		{"verify_timeout", "[{guard: max_cost, answer: accept, verify: x, verify_timeout: 5s, reason: r}]", ""},
+		{"verify_timeout of nothing", "[{guard: max_cost, answer: accept, verify_timeout: 5s, reason: r}]", `"verify_timeout" without "verify"; add the command, or remove the time`},
+		{"verify_timeout of 0", "[{guard: max_cost, answer: accept, verify: x, verify_timeout: 0s, reason: r}]", `"verify_timeout" has to be above 0; leave it out for that of the file`},
 		{"unlisted pause", "[{guard: loop_detected, answer: pause, reason: r}]", ""},
 		{"unlisted cancel of every guard", `[{guard: "*", answer: pause, reason: r}]`, ""},
 		{"unlisted accept", "[{guard: consecutive_errors, answer: accept, reason: r}]", "accept is not among the options of consecutive_errors; add a verify command"},
@@ -187,6 +190,7 @@ func TestRules(t *testing.T) {
 		{"left open by a condition on the guard", `[{guard: "*", when: 'guard != "max_runtime"', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"left open by a condition", "[{guard: max_runtime, when: improved, answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]", ""},
 		{"left open by a condition that can fail", `[{guard: max_runtime, when: 'guard == "max_runtime" || failing < 2', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
+		{"left open by a condition that always fails", `[{guard: max_runtime, when: '1 % (len(guard) - len(guard)) == 0', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"left open by a verify command", `[{guard: max_runtime, answer: accept, verify: "true", reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"left open by a budget or a cap", "[{guard: max_runtime, answer: continue, reason: r}, {guard: max_runtime, answer: pause, reason: r}]", ""},
 		{"left open by a pause", "[{guard: max_runtime, answer: pause, reason: r}, {guard: max_runtime, answer: cancel, reason: r}]", ""},
@@ -210,6 +214,29 @@ func TestNothingKnown(t *testing.T) {
 		_, err := Parse("p.yaml", []byte("version: 1\nrules: [{guard: max_runtime, answer: "+answer+", reason: r}]"), nil)
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", answer, err)
+		}
+	}
+}
+
+// An option that is called like an action and has another is not what a policy
+// that names it says.
+func TestMisleadingOptions(t *testing.T) {
+	for _, c := range []struct {
+		id     string
+		action looprun.Action
+		ok     bool
+	}{
+		{"cancel", looprun.ActionContinue, false},
+		{"pause", looprun.ActionAccept, false},
+		{"debug", looprun.ActionContinue, false},
+		{"continue", looprun.ActionAccept, false},
+		{"continue", looprun.ActionContinue, true},
+		{"give_up", looprun.ActionAccept, true},
+	} {
+		k := Known{looprun.LoopDetected: {{ID: c.id, Action: c.action}}}
+		_, err := Parse("p.yaml", []byte("version: 1\nrules: [{guard: loop_detected, answer: "+c.id+", reason: r}]"), k)
+		if (err == nil) != c.ok || (err != nil && !strings.Contains(err.Error(), "does something else than it says")) {
+			t.Errorf("%s that means %s: %v", c.id, c.action, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,6 +27,8 @@ type Rule struct {
 	Reason string
 	// Verify is the shell command that has to exit with 0; empty for none.
 	Verify string
+	// VerifyTimeout is how long that may take; zero is [Policy.VerifyTimeout].
+	VerifyTimeout time.Duration
 	// Where is the rule's place in the file, FILE:LINE.
 	Where string
 
@@ -60,6 +63,8 @@ func (r *Rule) option(guard looprun.GuardID, options []looprun.Option) (o loopru
 	switch {
 	case ok && o.Action == looprun.ActionReview:
 		return o, false, fmt.Sprintf("%s shows the history to a person, and a policy is none", r.Answer)
+	case ok && slices.Contains(looprun.Actions, looprun.Action(o.ID)) && o.Action != looprun.Action(o.ID):
+		return o, false, fmt.Sprintf("the option %s does something else than it says: %s", o.ID, o.Action)
 	case ok:
 		return o, false, ""
 	case !isUnlisted(r.Answer) || !isGuard(guard):
@@ -75,13 +80,17 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 	at := func(key string) []any { return []any{"rules", i, key} }
 	line, _ := r.doc.Pos("rules", i)
 	rule := Rule{
-		Guards: f.Guard.ids, When: f.When, Answer: f.Answer, Verify: strings.TrimSpace(f.Verify),
+		Guards: f.Guard.ids, When: f.When, Answer: f.Answer, Verify: strings.TrimSpace(f.Verify), VerifyTimeout: f.Limit,
 		Reason: strings.Join(strings.Fields(f.Reason), " "),
 		Where:  fmt.Sprintf("%s:%d", file, line),
 	}
 	good := f.Guard.check(r, known, at("guard"))
 	if r.doc.Has(at("verify")...) && rule.Verify == "" {
 		r.value(`"verify" is empty`, "write a shell command, or remove the key", at("verify")...)
+	}
+	r.positive(f.Limit > 0, "leave it out for that of the file", at("verify_timeout")...)
+	if r.doc.Has(at("verify_timeout")...) && !r.doc.Has(at("verify")...) {
+		r.value(`"verify_timeout" without "verify"`, "add the command, or remove the time", at("verify_timeout")...)
 	}
 	if r.doc.Has(at("reason")...) {
 		checkReason(r, rule.Reason, at("reason"))

@@ -64,8 +64,9 @@ func ruleSchema() object {
 				"type": "string", "pattern": "^[a-z][a-z0-9_-]*$", "not": object{"const": "review"},
 				"description": "The id of an option of that question; or accept, pause or cancel. An accept that the question does not list needs verify.",
 			},
-			"verify": text("A shell command that has to exit with 0 for the rule to match. It runs only if all else matched."),
-			"reason": reason,
+			"verify":         text("A shell command that has to exit with 0 for the rule to match. It runs only if all else matched."),
+			"verify_timeout": duration("How long that command may take, where it is not the file's verify_timeout."),
+			"reason":         reason,
 		},
 	}
 }

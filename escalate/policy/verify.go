@@ -21,7 +21,7 @@ func (o Options) verifier(p *Policy) verifier {
 	switch o.Verifying {
 	case VerifyRun:
 		return func(ctx context.Context, r *Rule) (*looprun.VerifyFinished, string, error) {
-			return o.run(ctx, r, p.VerifyTimeout)
+			return o.run(ctx, r, cmp.Or(r.VerifyTimeout, p.VerifyTimeout))
 		}
 	case VerifyPass:
 		return assume(true)

@@ -99,6 +99,20 @@ func TestFailure(t *testing.T) {
 	}
 }
 
+// A rule's own time limit comes before that of the file.
+func TestVerifyTimeoutOfARule(t *testing.T) {
+	p := parse(t, `
+verify_timeout: 10m
+rules:
+  - {guard: "*", answer: accept, verify: exec sleep 60, verify_timeout: 100ms, reason: r}
+  - {guard: "*", answer: pause, reason: r}
+`)
+	e, err := p.Evaluate(t.Context(), question(t, looprun.MaxRuntime), state(looprun.MaxRuntime), Options{KillAfter: 100 * time.Millisecond})
+	if err != nil || e.Answer == nil || e.Answer.Option != "pause" || !strings.Contains(e.Rules[0].Why, "took longer than 100ms") {
+		t.Errorf("%+v %v", e, err)
+	}
+}
+
 // A verify command runs only if nothing else keeps its rule from matching.
 func TestVerifyRunsLast(t *testing.T) {
 	for name, text := range map[string]string{

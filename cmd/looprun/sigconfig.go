@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/signature"
+)
+
+// signatureConfig is what a user adds to how signatures are made: the key
+// signature of looprun.yaml, or a file of its own given with --rules.
+type signatureConfig struct {
+	// Mask are regular expressions whose matches are noise.
+	Mask []maskConfig `yaml:"mask" json:"mask,omitempty"`
+	// Ignore are regular expressions for lines that mean nothing.
+	Ignore []ignoreConfig `yaml:"ignore" json:"ignore,omitempty"`
+	// Extract are rules that find facts.
+	Extract []extractConfig `yaml:"extract" json:"extract,omitempty"`
+	// Reports are files that the command writes: JUnit XML, TAP, SARIF, JSON.
+	Reports []string `yaml:"reports" json:"reports,omitempty"`
+}
+
+type maskConfig struct {
+	Pattern string           `yaml:"pattern,required" json:"pattern"`
+	Name    string           `yaml:"name" json:"name,omitempty"`
+	Source  signature.Source `yaml:"-" json:"source"`
+}
+
+type ignoreConfig struct {
+	Pattern string           `yaml:"pattern,required" json:"pattern"`
+	Source  signature.Source `yaml:"-" json:"source"`
+}
+
+type extractConfig struct {
+	ID      string           `yaml:"id" json:"id,omitempty"`
+	Fact    string           `yaml:"fact,required" json:"fact"`
+	Pattern string           `yaml:"pattern" json:"pattern,omitempty"`
+	Regexp  string           `yaml:"regexp" json:"regexp,omitempty"`
+	Source  signature.Source `yaml:"-" json:"source"`
+}
+
+// locate remembers where each pattern stands, for messages about it.
+func (c *signatureConfig) locate(file string, doc *strictyaml.Document, path ...any) {
+	at := func(key string, i int) signature.Source {
+		line, _ := doc.Pos(append(append([]any{}, path...), key, i)...)
+		return signature.Source{File: file, Line: line}
+	}
+	for i := range c.Mask {
+		c.Mask[i].Source = at("mask", i)
+	}
+	for i := range c.Ignore {
+		c.Ignore[i].Source = at("ignore", i)
+	}
+	for i := range c.Extract {
+		c.Extract[i].Source = at("extract", i)
+	}
+}
+
+// options compiles the patterns. The error lists every one that is wrong.
+func (c *signatureConfig) options(dir string) (signature.Options, error) {
+	o := signature.Options{Dir: dir}
+	if c == nil {
+		return o, nil
+	}
+	var errs []error
+	for _, m := range c.Mask {
+		p, err := signature.NewMask(m.Pattern, m.Name, m.Source)
+		o.Mask, errs = append(o.Mask, p), append(errs, err)
+	}
+	for _, m := range c.Ignore {
+		p, err := signature.NewPattern(m.Pattern, m.Source)
+		o.Ignore, errs = append(o.Ignore, p), append(errs, err)
+	}
+	for _, e := range c.Extract {
+		r, err := signature.NewRule(signature.RuleText{ID: e.ID, Fact: e.Fact, Pattern: e.Pattern, Regexp: e.Regexp, Source: e.Source})
+		o.Extract, errs = append(o.Extract, r), append(errs, err)
+	}
+	return o, errors.Join(errs...)
+}
+
+// readRules reads a file with the content of the key signature.
+func readRules(file string) (*signatureConfig, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &usageError{"--rules: " + err.Error(), "name a file that can be read"}
+	}
+	var c signatureConfig
+	doc, err := strictyaml.Decode(file, text, &c)
+	if err != nil {
+		return nil, fmt.Errorf("the rules cannot be used:\n%w", err)
+	}
+	c.locate(file, doc)
+	_, err = c.options("")
+	return &c, err
+}
+
+// addReports reads the reports that the command wrote since the iteration
+// began. One that is not there, or older, says nothing.
+func (c *signatureConfig) addReports(dir string, s *signature.Signer, since time.Time, warn func(string, ...any)) {
+	for _, name := range c.Reports {
+		err := addReport(filepath.Join(dir, name), name, s, since)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			warn("the report %s cannot be read: %v", name, err)
+		}
+	}
+}
+
+func addReport(file, name string, s *signature.Signer, since time.Time) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.ModTime().Before(since.Add(-clockGrain)) {
+		return err
+	}
+	return s.Report(name, io.LimitReader(f, reportLimit))
+}
+
+// clockGrain is how coarse the times of files may be.
+const clockGrain = 20 * time.Millisecond
+
+// reportLimit bounds what is read of a report.
+const reportLimit = 64 << 20

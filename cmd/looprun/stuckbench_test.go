@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+// Sequences of recordings are judged by the replay command itself: 97 % of them
+// have to trip exactly where they are labelled to, with the labelled period.
+func TestStuckbenchReplay(t *testing.T) {
+	dir := filepath.Join("..", "..", "testdata", "stuckbench")
+	codes := exitCodes(t, dir)
+	f, err := os.Open(filepath.Join(dir, "sequences.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	right, all := 0, 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var q struct {
+			Tool, Name string
+			Files      []string
+			TripAt     int `json:"trip_at"`
+			Cycle      int
+		}
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			t.Fatal(err)
+		}
+		cmd := replayCmd{}
+		for _, file := range q.Files {
+			cmd.Files = append(cmd.Files, fmt.Sprintf("%s=%d", filepath.Join(dir, file), codes[file]))
+		}
+		r, err := newReplay(&limitFlags{}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.fromFiles(r); err != nil {
+			t.Fatal(err)
+		}
+		all++
+		for _, trip := range r.result.Trips {
+			if trip.Guard != looprun.LoopDetected {
+				continue
+			}
+			if trip.At == q.TripAt && (trip.At == 0 || trip.Period == max(1, q.Cycle)) {
+				right++
+			} else {
+				t.Logf("%s/%s: tripped at %d with period %d, want %d with %d", q.Tool, q.Name, trip.At, trip.Period, q.TripAt, max(1, q.Cycle))
+			}
+		}
+	}
+	t.Logf("%d of %d sequences right", right, all)
+	if all == 0 || right*100 < all*97 {
+		t.Errorf("%d of %d sequences right, want at least 97 %%", right, all)
+	}
+}
+
+func exitCodes(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []struct {
+		File string
+		Exit int `json:"exit_code"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]int{}
+	for _, r := range list {
+		codes[r.File] = r.Exit
+	}
+	return codes
+}

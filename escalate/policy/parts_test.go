@@ -1,0 +1,224 @@
+package policy
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/parser"
+)
+
+// What is not known makes nothing true, unless the comparison itself says what
+// holds then; and it hides nothing that is true without it.
+func TestUnknown(t *testing.T) {
+	for _, c := range []struct {
+		when string
+		want bool // when nothing is known but that this is CI
+	}{
+		{"failing < 3", false},
+		{"not (failing > 2)", false},
+		{"failing < 3 || ci", true},
+		{"ci || failing < 3", true},
+		{"failing < 3 && ci", false},
+		{"failing < 3 || failing == -1 && not ci", false},
+		{"failing == -1 && not ci || failing < 3", false},
+		{"failing in [-1] && not ci || failing < 2", false},
+		{"total >= 0 && failing < 0 || failing < 3", false},
+		{`branch != "" && not ci || branch != "release"`, false},
+		{"pull_request == 0 && not ci || pull_request < 10", false},
+		{"last_exit_code != 1 || last_exit_code == -1 && not ci", false},
+		{"failing == -1 ? ci : failing < 3", true},
+		{"failing < 3 ? ci : not ci", false},
+		{"failing < 3 ? ci : ci", true},
+		{"not (failing < 3 && not ci)", true},
+		{"(failing == -1) == true && failing < 3", false},
+		{"(failing == -1) == (failing < 3)", false},
+		{"[failing][0] < 3", false},
+	} {
+		p, err := rule(t, "max_iterations", c.when)
+		if err != nil {
+			t.Errorf("%s: %v", c.when, err)
+			continue
+		}
+		f := UnknownFacts("max_iterations")
+		f.CI = true
+		if got, why := p.Rules[0].when.eval(f); got != c.want || got != (why == "") {
+			t.Errorf("%s: %v %q, want %v", c.when, got, why, c.want)
+		}
+	}
+}
+
+// Where only some of the failing checks are named, nothing holds that the
+// others could change.
+func TestSomeUnnamed(t *testing.T) {
+	for when, want := range map[string]bool{
+		`any(checks, # startsWith "auth")`:              true,
+		`"auth" in checks`:                              true,
+		`not none(checks, # == "auth")`:                 true,
+		`any(checks, # == "db")`:                        false,
+		`not ("db" in checks)`:                          false,
+		`not any(checks, # == "db")`:                    false,
+		`none(checks, # == "db")`:                       false,
+		`all(checks, # startsWith "auth")`:              false,
+		`one(checks, # == "auth")`:                      false,
+		`count(checks, # == "db") == 0`:                 false,
+		`len(checks) <= 50`:                             false,
+		`any(checks, # == "auth" && len(checks) == 1)`:  false,
+		`any(checks, # == "auth") && failing == 2`:      true,
+		`checks[0] == "auth" && len(checks) < failing`:  false,
+		`any(checks, # == "auth") ? ci : len(checks)>9`: false,
+	} {
+		p, err := rule(t, "max_iterations", when)
+		if err != nil {
+			t.Errorf("%s: %v", when, err)
+			continue
+		}
+		got, why := p.Rules[0].when.eval(Facts{Failing: 2, Checks: []string{"auth"}})
+		if got != want || got != (why == "") {
+			t.Errorf("%s: %v %q, want %v", when, got, why, want)
+		}
+	}
+	p, err := rule(t, "max_iterations", `none(checks, # == "db")`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, why := p.Rules[0].when.eval(Facts{Failing: 2, Checks: []string{"auth"}}); !strings.Contains(why, "1 of 2 failing checks are named") {
+		t.Errorf("why: %q", why)
+	}
+	if got, why := p.Rules[0].when.eval(Facts{Failing: 1, Checks: []string{"auth"}}); !got {
+		t.Errorf("all are named: %s", why)
+	}
+}
+
+// randomCondition writes a condition over facts that can be unknown, none of
+// which it compares with its unknown value.
+func randomCondition(r *rand.Rand, depth int) string {
+	leaves := []string{
+		"failing < 2", "failing != 1", "2 > total", "passing >= 1", "failing + passing == total", "improved", "ci",
+		`branch == "a"`, `branch != "b"`, `label startsWith "a"`, "cost < 1.5", "tokens > 1", `guard == "max_runtime"`,
+		`any(checks, # == "a")`, `none(checks, # == "b")`, `all(checks, # in ["a", "b"])`, `"a" in checks`, "len(checks) < 2", "pull_request in [1, 2]",
+	}
+	if depth == 0 || r.IntN(4) == 0 {
+		return leaves[r.IntN(len(leaves))]
+	}
+	a, b := randomCondition(r, depth-1), randomCondition(r, depth-1)
+	switch r.IntN(4) {
+	case 0:
+		return "not (" + a + ")"
+	case 1:
+		return "(" + a + ") and (" + b + ")"
+	case 2:
+		return "((" + a + ") || (" + b + "))"
+	}
+	return "((" + a + ") ? (" + b + ") : (" + randomCondition(r, depth-1) + "))"
+}
+
+// randomFacts are facts that are all known.
+func randomFacts(r *rand.Rand) Facts {
+	texts := []string{"a", "b", "c"}
+	f := UnknownFacts("max_iterations")
+	f.Failing, f.Passing, f.Total, f.Tokens, f.Cost, f.PullRequest = r.IntN(3), r.IntN(3), r.IntN(3), r.IntN(3), float64(r.IntN(3)), 1+r.IntN(3)
+	f.Branch, f.Label, f.CI, f.Improved = texts[r.IntN(3)], texts[r.IntN(3)], r.IntN(2) == 0, r.IntN(2) == 0
+	for i := range f.Failing {
+		f.Checks = append(f.Checks, texts[(i+r.IntN(2))%3])
+	}
+	return f
+}
+
+// blot takes some of the facts away.
+func blot(r *rand.Rand, f Facts) Facts {
+	blank := UnknownFacts("max_iterations")
+	if r.IntN(2) == 0 {
+		f.Failing, f.Checks = blank.Failing, nil
+	}
+	if r.IntN(2) == 0 {
+		f.Passing, f.Cost, f.Branch = blank.Passing, blank.Cost, blank.Branch
+	}
+	if r.IntN(2) == 0 {
+		f.Total, f.Tokens, f.Label, f.PullRequest = blank.Total, blank.Tokens, blank.Label, blank.PullRequest
+	}
+	if n := len(f.Checks); n > 0 {
+		f.Checks = f.Checks[:r.IntN(n+1)]
+	}
+	return f
+}
+
+// split is the condition that a text compiles to.
+func split(t *testing.T, text string) condition {
+	t.Helper()
+	tree, err := parser.Parse(text)
+	if err != nil {
+		t.Fatal(text, err)
+	}
+	c := condition{text: text}
+	if c.program, err = compileText(text); err != nil {
+		t.Fatal(text, err)
+	}
+	if c.root, err = takeApart(tree.Node); err != nil {
+		t.Fatal(text, err)
+	}
+	return c
+}
+
+// With every fact known a condition is what its expression is. With some of
+// them taken away it never holds where the whole of them says that it does not.
+func TestLessIsNeverMore(t *testing.T) {
+	for seed := range uint64(4000) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		c := split(t, randomCondition(r, 3))
+		for range 5 {
+			f := randomFacts(r)
+			want, err := expr.Run(c.program, f)
+			if err != nil {
+				t.Fatal(c.text, err)
+			}
+			if got, why := c.eval(f); got != want {
+				t.Fatalf("%s of %+v: %v %q, want %v", c.text, f, got, why, want)
+			}
+			less := blot(r, f)
+			if got, _ := c.eval(less); got && want == false {
+				t.Fatalf("%s holds of %+v, and not of %+v", c.text, less, f)
+			}
+		}
+	}
+}
+
+// FuzzCondition: what can be compiled can be taken apart, means the same, and
+// takes no time to speak of.
+func FuzzCondition(f *testing.F) {
+	for _, text := range []string{
+		"improved && continues < 2", `not (label matches "^a|\\bb\"") or "\u202e\x00é" == branch`, `any(checks, {# in ["a", 'b']}) ? ci : cost < 1.5e3`,
+		`runtime < duration("5m") and -failing % 2 == 0`, "checks[-1] == `x`", "checks | any(# == 'a')", "1_000 > failing and 0x1F > total", "failing not in [1, 2] and !!ci",
+	} {
+		f.Add(text)
+	}
+	facts := randomFacts(rand.New(rand.NewPCG(1, 1)))
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > maxCondition {
+			return
+		}
+		start := time.Now()
+		defer func() {
+			if d := time.Since(start); d > 10*time.Second {
+				t.Errorf("%q took %s", text, d)
+			}
+		}()
+		tree, err := parseText(text)
+		if err != nil || len(inspect(tree.Node, nil).faults) > 0 {
+			return
+		}
+		c := condition{text: text}
+		if c.program, err = compileText(text); err != nil {
+			return
+		}
+		if c.root, err = takeApart(tree.Node); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		want, err := expr.Run(c.program, facts)
+		if got, why := c.eval(facts); got != (err == nil && want == true) && !strings.Contains(why, "known") {
+			t.Errorf("%s: %v %q, want %v %v", text, got, why, want, err)
+		}
+	})
+}
