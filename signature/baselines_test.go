@@ -51,7 +51,7 @@ var maskPatterns = []*regexp.Regexp{
 	regexp.MustCompile(`\d{3,}`),
 }
 
-func masked(out []byte) []byte {
+func maskedByHand(out []byte) []byte {
 	for _, re := range maskPatterns {
 		out = re.ReplaceAll(out, []byte("#"))
 	}
@@ -60,7 +60,7 @@ func masked(out []byte) []byte {
 
 // maskedKey masks the usual suspects and hashes all lines, whatever their order.
 func maskedKey(out []byte) string {
-	lines := bytes.Split(masked(out), []byte("\n"))
+	lines := bytes.Split(maskedByHand(out), []byte("\n"))
 	slices.SortFunc(lines, bytes.Compare)
 	return rawKey(bytes.Join(lines, []byte("\n")))
 }
@@ -68,7 +68,7 @@ func maskedKey(out []byte) string {
 // similar calls two outputs the same when they share 90 % of their masked lines.
 func similar(a, b []byte) bool {
 	count := map[string]int{}
-	la, lb := bytes.Split(masked(a), []byte("\n")), bytes.Split(masked(b), []byte("\n"))
+	la, lb := bytes.Split(maskedByHand(a), []byte("\n")), bytes.Split(maskedByHand(b), []byte("\n"))
 	for _, l := range la {
 		count[string(l)]++
 	}

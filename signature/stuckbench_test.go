@@ -154,7 +154,9 @@ func TestStuckbench(t *testing.T) {
 			wrong = append(wrong, fmt.Sprintf("sequence %s/%s: tripped at %d with period %d", q.Tool, q.Name, at, period))
 		}
 	}
-	t.Logf("what others do:\n%-24s %6s %6s %6s %s\n%s", "", "prec", "recall", "F1", "sequences", baselineTable(t, dir, pairs, seqs))
+	t.Logf("what others do, in our own words:\n%-24s %6s %6s %6s %s\n%s"+
+		"the corpus's own: hash of the bytes 0.156, first regular expression 0.693, mask and hash 0.716, 90 %% similarity 0.65\n",
+		"", "prec", "recall", "F1", "sequences", baselineTable(t, dir, pairs, seqs))
 	report(t, per, wrong)
 }
 
