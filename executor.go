@@ -159,6 +159,9 @@ func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep 
 	in.Stdout = func(b []byte) { x.show(x.Stdout, b); keep(b); t.stdout(b) }
 	in.Stderr = func(b []byte) { x.show(x.Stderr, b); keep(b); t.stderr(b) }
 	e := s.Run(ctx, in)
+	if e.Cause == CauseIterationTimeout {
+		e.Detail = fmt.Sprintf("ended after the iteration timeout of %s", x.IterationTimeout)
+	}
 	x.mu.Lock()
 	x.running = nil
 	x.mu.Unlock()

@@ -84,10 +84,7 @@ func explain(dir string) (*explanation, error) {
 		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
 		Ending: s.Ending, Iterations: s.Iterations, Trip: s.LastTrip, state: s, dir: dir,
 	}
-	if n := len(s.History); n > 1 {
-		a, b := s.History[n-2].Signature, s.History[n-1].Signature
-		e.OnlyCounts = a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
-	}
+	e.OnlyCounts = onlyCountsChanged(s.History)
 	e.window()
 	return e, e.compare()
 }

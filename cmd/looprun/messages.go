@@ -67,7 +67,7 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 		}
 		m.news("iteration %d%s", d.Iteration, of)
 	case looprun.IterationFinished:
-		m.finished(d)
+		m.finished(d, s)
 	case looprun.GuardTripped:
 		m.printf("%s tripped: %s", d.Guard, d.Reason)
 	case looprun.AnswerInvalid:
@@ -91,7 +91,7 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	}
 }
 
-func (m *messages) finished(d looprun.IterationFinished) {
+func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
 	if d.Iteration == 0 {
 		text := "precheck: it passes"
 		if d.Outcome != looprun.OutcomeDone {
@@ -104,10 +104,23 @@ func (m *messages) finished(d looprun.IterationFinished) {
 	if d.Outcome != looprun.OutcomeDone && d.Signature.Label != "" {
 		text += ": " + d.Signature.Label
 	}
+	if onlyCountsChanged(s.History) {
+		text += " (only counts changed)"
+	}
 	if d.Detail != "" {
 		text += " (" + d.Detail + ")"
 	}
 	m.news("%s", text)
+}
+
+// onlyCountsChanged reports whether the last two outputs differ in numbers alone.
+func onlyCountsChanged(history []looprun.IterationFinished) bool {
+	n := len(history)
+	if n < 2 {
+		return false
+	}
+	a, b := history[n-2].Signature, history[n-1].Signature
+	return a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
 }
 
 func (m *messages) answered(d looprun.QuestionAnswered) {

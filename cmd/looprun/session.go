@@ -215,7 +215,7 @@ func (s *session) wire(journal looprun.Journal) error {
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
 		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.app.stdout), Stderr: s.shown(s.app.stderr),
-		Output: s.run.Output, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
+		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 	}
 	var err error
 	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {
@@ -237,6 +237,15 @@ func (s *session) wire(journal looprun.Journal) error {
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Observe: s.observe,
 	}
 	return nil
+}
+
+// outputNumber is the number of the output file of an iteration: with --wait
+// there is one for all, since there is no end to how many there may be.
+func (s *session) outputNumber(iteration int) int {
+	if s.opts.Wait {
+		return min(iteration, 1)
+	}
+	return iteration
 }
 
 func (s *session) killAfter() time.Duration {
