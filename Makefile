@@ -34,7 +34,9 @@ fmt: ## format everything
 	$(GO) run $(GOFUMPT) -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
 bench: build ## overhead per iteration, memory under 1 GiB of output, signatures: as ratios
-	$(GO) run ./bench $(CURDIR)/$(BIN)
+	@$(GO) run ./bench $(CURDIR)/$(BIN)
+	@echo; echo "signatures on log text: the scanner, a state machine with tables, a regular expression a mask, and all that a signature takes"
+	@$(GO) test -run '^$$' -bench 'Scanner|Signer' ./signature | grep '^Benchmark'
 
 stuckbench: build ## is it the same failure? over recorded outputs, beside the baselines
 	$(GO) test -count=1 -run TestStuckbench -v ./signature ./cmd/looprun
