@@ -18,8 +18,8 @@ import (
 type replayCmd struct {
 	Files []string `arg:"" optional:"" name:"file=code" help:"Recorded outputs, one an iteration, each with its exit code (1 without)."`
 	limitFlags
-	ID        string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead."`
-	Rules     string `placeholder:"FILE" help:"Your own masks and rules, in YAML; the outputs of a run are then read anew."`
+	ID string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead."`
+	ruleFlags
 	LoopMatch string `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})."`
 	Format    string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
 	StateDir  string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
@@ -27,7 +27,7 @@ type replayCmd struct {
 
 func (replayCmd) Help() string {
 	return `Nothing is run. All recordings are read, and for each guard it is said where it
-would first trip.
+would first trip. With masks or rules of your own the outputs of a run are read anew.
 
 Example:
   looprun replay --loop-threshold 3 monday.log tuesday.log=2 wednesday.log`
@@ -62,10 +62,8 @@ func (c *replayCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Rules != "" {
-		if r.rules, err = readRules(c.Rules); err != nil {
-			return err
-		}
+	if r.rules, err = c.config(); err != nil {
+		return err
 	}
 	switch {
 	case c.ID != "" && len(c.Files) > 0:
@@ -137,7 +135,7 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 			return nil
 		}
 		file := ""
-		if c.Rules != "" {
+		if c.given() {
 			if file, err = r.resign(dir, &d, a.say.warn); err != nil {
 				return err
 			}

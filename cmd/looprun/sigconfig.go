@@ -83,6 +83,34 @@ func (c *signatureConfig) options(dir string) (signature.Options, error) {
 	return o, errors.Join(errs...)
 }
 
+// ruleFlags are one's own masks and rules, to try them out.
+type ruleFlags struct {
+	Rules  string   `placeholder:"FILE" help:"Your own masks and rules, in YAML." env:"-"`
+	Mask   []string `placeholder:"REGEXP" help:"What matches is noise; repeatable." env:"-" sep:"none"`
+	Ignore []string `placeholder:"REGEXP" help:"Lines that match mean nothing; repeatable." env:"-" sep:"none"`
+}
+
+// config is what the flags say; nil for nothing.
+func (f *ruleFlags) config() (*signatureConfig, error) {
+	c := &signatureConfig{}
+	if f.Rules != "" {
+		var err error
+		if c, err = readRules(f.Rules); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range f.Mask {
+		c.Mask = append(c.Mask, maskConfig{Pattern: text, Source: signature.Source{File: "--mask"}})
+	}
+	for _, text := range f.Ignore {
+		c.Ignore = append(c.Ignore, ignoreConfig{Pattern: text, Source: signature.Source{File: "--ignore"}})
+	}
+	_, err := c.options("")
+	return c, err
+}
+
+func (f *ruleFlags) given() bool { return f.Rules != "" || len(f.Mask)+len(f.Ignore) > 0 }
+
 // readRules reads a file with the content of the key signature.
 func readRules(file string) (*signatureConfig, error) {
 	text, err := os.ReadFile(file)

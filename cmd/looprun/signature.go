@@ -17,7 +17,7 @@ type signatureCmd struct {
 	Format   string   `enum:"text,hash,json" default:"text" help:"${enum}." env:"-"`
 	Explain  bool     `help:"Show the masked lines, and which rule found each fact." env:"-"`
 	Diff     bool     `help:"Say why two outputs are, or are not, the same failure." env:"-"`
-	Rules    string   `placeholder:"FILE" help:"Your own masks and rules, in YAML."`
+	ruleFlags
 
 	rules *signatureConfig
 }
@@ -30,10 +30,8 @@ Example:
 }
 
 func (c *signatureCmd) Run(a *app) (err error) {
-	if c.Rules != "" {
-		if c.rules, err = readRules(c.Rules); err != nil {
-			return err
-		}
+	if c.rules, err = c.config(); err != nil {
+		return err
 	}
 	if c.Diff {
 		return c.diff(a.stdout)
