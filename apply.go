@@ -31,12 +31,13 @@ func (s *State) Apply(e Event) error {
 func (s *State) refuse(d Data) string {
 	_, starts := d.(RunStarted)
 	_, resumes := d.(RunResumed)
+	_, answers := d.(QuestionAnswered) // from elsewhere, while the run rests
 	switch {
 	case starts && s.Seq > 0:
 		return "the run has started already"
 	case !starts && s.Seq == 0:
 		return "the run has not started"
-	case s.Ended && !resumes:
+	case s.Ended && !resumes && !(answers && s.Ending.Status.Resumable()):
 		return "the run has ended"
 	}
 	switch d := d.(type) {

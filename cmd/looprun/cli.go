@@ -19,6 +19,7 @@ import (
 type cli struct {
 	Run       runCmd       `cmd:"" default:"withargs" help:"Run a command in a loop until it is done (the default command)."`
 	Resume    resumeCmd    `cmd:"" help:"Go on with a run that was paused, interrupted or tripped, or that crashed."`
+	Answer    answerCmd    `cmd:"" help:"Answer the question that a run waits with."`
 	List      listCmd      `cmd:"" help:"List the runs of this directory."`
 	Show      showCmd      `cmd:"" help:"Show what happened in a run."`
 	Signature signatureCmd `cmd:"" help:"Print the signature of recorded output."`

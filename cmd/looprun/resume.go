@@ -17,6 +17,7 @@ type resumeCmd struct {
 	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	limitFlags
 	answerFlags
+
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
