@@ -128,8 +128,8 @@ func (s *started) state(t *testing.T) *looprun.State {
 	return st
 }
 
-// alive reports whether the process with the id in that file is there.
-func (s *started) alive(t *testing.T, name string) bool {
+// pid is the process id in that file.
+func (s *started) pid(t *testing.T, name string) int {
 	t.Helper()
 	b, err := os.ReadFile(s.file(name))
 	if err != nil {
@@ -139,7 +139,13 @@ func (s *started) alive(t *testing.T, name string) bool {
 	if _, err := fmt.Sscan(string(b), &pid); err != nil {
 		t.Fatal(err)
 	}
-	return syscall.Kill(pid, 0) == nil
+	return pid
+}
+
+// alive reports whether the process with the id in that file is there.
+func (s *started) alive(t *testing.T, name string) bool {
+	t.Helper()
+	return syscall.Kill(s.pid(t, name), 0) == nil
 }
 
 // Signals at every moment: in the work, in the check, in the precheck, in the
@@ -311,6 +317,37 @@ func TestMaxRuntimeInTheMiddleOfAnIteration(t *testing.T) {
 	if st := s.state(t); st.Trips != 1 || st.Continues != 1 || st.Iterations != 1 {
 		t.Errorf("%d trips, %d continues, %d iterations", st.Trips, st.Continues, st.Iterations)
 	}
+}
+
+// Ctrl-Z stops the command together with looprun, and fg lets both go on.
+func TestJobControl(t *testing.T) {
+	t.Parallel()
+	s := begin(t, t.TempDir(), "--", "sh", "-c", "echo $$ > pid; touch here; while [ ! -e go ]; do sleep 0.02; done")
+	until(t, "the command runs", s.has("here"))
+	for range 3 {
+		_ = s.Process.Signal(syscall.SIGTSTP)
+		until(t, "looprun stands still", func() bool { return standsStill(t, s.Process.Pid) })
+		until(t, "the command stands still", func() bool { return standsStill(t, s.pid(t, "pid")) })
+		_ = s.Process.Signal(syscall.SIGCONT)
+		until(t, "the command goes on", func() bool { return !standsStill(t, s.pid(t, "pid")) })
+	}
+	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.ended(t); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+}
+
+// standsStill reports whether the process was stopped by a signal, or waits for
+// a child that was stopped before it could start its program.
+func standsStill(t *testing.T, pid int) bool {
+	t.Helper()
+	out, err := exec.Command("ps", "-o", "stat=", "-p", fmt.Sprint(pid)).Output()
+	if err != nil {
+		t.Fatalf("process %d: %v", pid, err)
+	}
+	return strings.ContainsRune("TD", []rune(strings.TrimSpace(string(out)) + " ")[0])
 }
 
 // The page's notes are the command's; looprun never overwrites them.

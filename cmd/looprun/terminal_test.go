@@ -193,6 +193,23 @@ func TestTypedAheadTextAnswersNothing(t *testing.T) {
 	}
 }
 
+// While a person is asked about an iteration that takes too long, it stands
+// still; cancelling ends it.
+func TestTheIterationStandsStillWhileAPersonIsAsked(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(t, t.TempDir(), "--max-runtime", "300ms", "--", "sh", "-c", "echo $$ > pid; sleep 60")
+	until(t, "the question is asked", s.shows("> Cancel"))
+	if !standsStill(t, s.pid(t, "pid")) {
+		t.Error("the command runs on")
+	}
+	if got := s.answer(t, "\r"); got != 101 {
+		t.Errorf("ended with %d, want 101", got)
+	}
+	if s.alive(t, "pid") {
+		t.Error("the command is still there")
+	}
+}
+
 // Debug without a command gives a person a shell with the run's environment.
 func TestDebugGivesAPersonAShell(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
