@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -430,78 +429,5 @@ func TestNothingRunsWithoutGuards(t *testing.T) {
 	}
 	if len(r.seen) > 0 {
 		t.Error("it ran")
-	}
-}
-
-// TestLoopHoldsInvariants drives whole runs with random outcomes and random,
-// partly invalid answers.
-func TestLoopHoldsInvariants(t *testing.T) {
-	outcomes := []looprun.Outcome{looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeError, looprun.OutcomeDone}
-	options := []string{"continue", "continue", "nothing", "skip", "debug", "review", "nonsense", "accept", "pause", "cancel", ""}
-	for seed := range uint64(3000) {
-		r := rand.New(rand.NewPCG(seed, 2))
-		steps := make([]play, 1+r.IntN(30))
-		for i := range steps {
-			steps[i] = play{outcome: outcomes[r.IntN(len(outcomes)-r.IntN(2))], same: r.IntN(3)}
-		}
-		var said []string
-		answers := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-			o := options[r.IntN(len(options))]
-			if o == "" {
-				return looprun.Answer{}, looprun.ErrNoAnswer
-			}
-			said = append(said, o)
-			return looprun.Answer{Option: o, Responder: looprun.RespondedByPolicy, Rule: fmt.Sprint(r.IntN(3)), Person: r.IntN(2) == 0}, nil
-		})
-		l := looprun.Limits{Iterations: 2 + r.IntN(8), Runtime: time.Hour, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
-		sc := &script{steps: steps}
-		run := start(t, l, sc, answers)
-		res := run.run(t)
-		checkEnd(t, seed, run, res, sc, said)
-	}
-}
-
-func checkEnd(t *testing.T, seed uint64, run *testRun, res looprun.Result, sc *script, said []string) {
-	t.Helper()
-	fail := func(what string) {
-		t.Helper()
-		t.Fatalf("seed %d: %s: %+v after answers %v", seed, what, res, said)
-	}
-	lastSaid := ""
-	if len(said) > 0 {
-		lastSaid = said[len(said)-1]
-	}
-	switch res.Status {
-	case looprun.StatusDone:
-		if run.State().Last.Outcome != looprun.OutcomeDone {
-			fail("done although the last iteration was not")
-		}
-	case looprun.StatusAccepted:
-		if lastSaid != "accept" {
-			fail("accepted although nobody said so")
-		}
-	case looprun.StatusCancelled:
-		if lastSaid != "cancel" {
-			fail("cancelled although nobody said so")
-		}
-	case looprun.StatusPaused:
-		if lastSaid != "pause" {
-			fail("paused although nobody said so")
-		}
-	case looprun.StatusTripped:
-	default:
-		fail("an ending that nothing called for")
-	}
-	continued := 0
-	for _, o := range said {
-		if o == "continue" || o == "skip" || o == "nothing" {
-			continued++
-		}
-	}
-	if run.State().Continues > continued {
-		fail("it continued more often than was said")
-	}
-	if n := len(sc.seen); n != res.Iterations || n > 50 {
-		fail(fmt.Sprintf("%d iterations ran", n))
 	}
 }

@@ -4,149 +4,18 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/scratchpad"
 )
-
-// started is a looprun that runs as a process of its own.
-type started struct {
-	*exec.Cmd
-	dir    string
-	stderr safeBuffer
-	stdout safeBuffer
-}
-
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(b)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
-// binary builds looprun once.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "looprun-binary-")
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, "looprun")
-	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return file, nil
-})
-
-func begin(t *testing.T, dir string, args ...string) *started {
-	t.Helper()
-	file, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &started{Cmd: exec.Command(file, args...), dir: dir}
-	s.Dir = dir
-	s.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "CI=")
-	s.Cmd.Stdout, s.Cmd.Stderr = &s.stdout, &s.stderr
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = s.Process.Kill() // it has ended, unless the test failed
-		if t.Failed() {
-			t.Logf("stdout:\n%s\nstderr:\n%s", s.stdout.String(), s.stderr.String())
-		}
-	})
-	return s
-}
-
-// until waits for a condition.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("it did not happen: %s", what)
-}
-
-func (s *started) file(name string) string { return filepath.Join(s.dir, name) }
-
-func (s *started) has(name string) func() bool {
-	return func() bool { return isFile(s.file(name)) }
-}
-
-// ended waits and returns how it ended: an exit code, or minus a signal.
-func (s *started) ended(t *testing.T) int {
-	t.Helper()
-	overdue := time.AfterFunc(time.Minute, func() { _ = s.Process.Kill() }) // so that a failure does not hang
-	defer overdue.Stop()
-	err := s.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	ws := s.ProcessState.Sys().(syscall.WaitStatus)
-	if ws.Signaled() {
-		return -int(ws.Signal())
-	}
-	return ws.ExitStatus()
-}
-
-func (s *started) state(t *testing.T) *looprun.State {
-	t.Helper()
-	dir, err := scratchpad.Find(s.file("state"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, _, err := scratchpad.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
-}
-
-// pid is the process id in that file.
-func (s *started) pid(t *testing.T, name string) int {
-	t.Helper()
-	b, err := os.ReadFile(s.file(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pid int
-	if _, err := fmt.Sscan(string(b), &pid); err != nil {
-		t.Fatal(err)
-	}
-	return pid
-}
-
-// alive reports whether the process with the id in that file is there.
-func (s *started) alive(t *testing.T, name string) bool {
-	t.Helper()
-	return syscall.Kill(s.pid(t, name), 0) == nil
-}
 
 // Signals at every moment: in the work, in the check, in the precheck, in the
 // delay. The run ends by the same signal, nothing is left, and it can go on.
@@ -339,17 +208,6 @@ func TestJobControl(t *testing.T) {
 	}
 }
 
-// standsStill reports whether the process was stopped by a signal, or waits for
-// a child that was stopped before it could start its program.
-func standsStill(t *testing.T, pid int) bool {
-	t.Helper()
-	out, err := exec.Command("ps", "-o", "stat=", "-p", fmt.Sprint(pid)).Output()
-	if err != nil {
-		t.Fatalf("process %d: %v", pid, err)
-	}
-	return strings.ContainsRune("TD", []rune(strings.TrimSpace(string(out)) + " ")[0])
-}
-
 // The page's notes are the command's; looprun never overwrites them.
 func TestNotesAreKept(t *testing.T) {
 	t.Parallel()
@@ -370,5 +228,35 @@ func TestNotesAreKept(t *testing.T) {
 		if !slices.Contains(lines, want) {
 			t.Errorf("the page has no line %q:\n%s", want, page)
 		}
+	}
+}
+
+// Before a verify command runs, an iteration that stands still is ended: the
+// command needs its files. The iteration runs again under its own number.
+func TestVerifyEndsWhatStandsStill(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "policy.yaml")
+	const text = `version: 1
+rules:
+  - guard: max_runtime
+    answer: continue
+    verify: test -z "$(ps -o pid= -p $(cat pid))"
+    reason: It is gone, and may begin again.
+`
+	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := begin(t, dir, "--max-runtime", "500ms", "--policy", policy, "--", "sh", "-c",
+		`echo $LOOPRUN_ITERATION >> ran; if [ $(wc -l < ran) = 1 ]; then echo $$ > pid; sleep 60; fi`)
+	if got := s.ended(t); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+	ran, err := os.ReadFile(s.file("ran"))
+	if err != nil || string(ran) != "1\n1\n" {
+		t.Errorf("ran %q, %v; want iteration 1 twice", ran, err)
+	}
+	if st := s.state(t); st.Iterations != 1 || st.Continues != 1 {
+		t.Errorf("%d iterations, %d continues", st.Iterations, st.Continues)
 	}
 }
