@@ -19,6 +19,7 @@ type Summary struct {
 	ID         string         `json:"id"`
 	Dir        string         `json:"dir"`
 	Name       string         `json:"name,omitempty"`
+	Parent     string         `json:"parent,omitempty"` // the run that this one was started in
 	Command    []string       `json:"command"`
 	Status     looprun.Status `json:"status"`
 	Guard      string         `json:"guard,omitempty"`
@@ -120,6 +121,7 @@ func Summarize(dir string) Summary {
 	}
 	started, _ := first.Data.(looprun.RunStarted)
 	s.Name, s.Command, s.Started = started.Name, started.Command, first.Time
+	s.Parent = started.Parent
 	if v, ok := readResult(dir); ok && !alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature = v.Iterations, v.RuntimeSeconds, v.Signature

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ Example:
 }
 
 func (c *resumeCmd) Run(a *app) error {
-	dir, err := find(c.StateDir, c.ID)
+	dir, err := c.find()
 	if err != nil {
 		return err
 	}
@@ -53,6 +54,28 @@ func (c *resumeCmd) Run(a *app) error {
 		a.say.warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
 	}
 	return s.resume(dir, event)
+}
+
+// find is the run to go on with: without a name the latest that was not started
+// by another run's command.
+func (c *resumeCmd) find() (string, error) {
+	if c.ID != "" {
+		return find(c.StateDir, c.ID)
+	}
+	state, err := stateDir(c.StateDir)
+	if err != nil {
+		return "", err
+	}
+	ids, err := scratchpad.IDs(state)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range ids {
+		if dir := filepath.Join(state, id); scratchpad.Summarize(dir).Parent == "" {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("there are no runs in %s", state)
 }
 
 // restore makes the session from what was recorded, with what is given anew.
