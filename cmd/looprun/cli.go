@@ -75,17 +75,19 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 		own, a.command, a.hasCommand = args[:i], args[i+1:], true
 	}
 	var c cli
+	config := &fileConfig{named: configFlag(own), trusts: slices.Contains(own, "--trust")}
 	exited := -1
 	parser, err := kong.New(&c,
 		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
 		kong.Vars{"version": version()}, kong.DefaultEnvars("LOOPRUN"), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Help(help), kong.ExplicitGroups(groups),
+		kong.Help(help), kong.ExplicitGroups(groups), kong.Resolvers(config),
 	)
 	if err != nil {
 		a.say.problem(err)
 		return looprun.ExitFailed, 0
 	}
+	config.model = parser.Model
 	ctx, err := parser.Parse(own)
 	if exited >= 0 { // --help and --version
 		return exited, 0
@@ -94,16 +96,36 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 		a.say.configure(c.outputFlags)
 		err = a.checkCommand(ctx)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
+		if c.Run.Rules == "" {
+			c.Run.Signature = config.signature
+		}
 		err = ctx.Run(a)
-	} else {
-		err = parseError(err, parser.Model, own)
+	case config.err != nil:
+		err = config.err
+	default:
+		err = parseError(config.where(err), parser.Model, own)
 	}
 	if err != nil {
 		a.say.problem(err)
 		return looprun.ExitFailed, 0
 	}
 	return a.code, a.raise
+}
+
+// configFlag is the file that --config or LOOPRUN_CONFIG names; the flag is read
+// before the others, which may have their values from the file.
+func configFlag(args []string) string {
+	for i, arg := range args {
+		if name, ok := strings.CutPrefix(arg, "--config="); ok {
+			return name
+		}
+		if arg == "--config" && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return os.Getenv("LOOPRUN_CONFIG")
 }
 
 // checkCommand refuses a command after -- where none is taken.

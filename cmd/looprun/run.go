@@ -12,7 +12,9 @@ import (
 // runCmd runs a command in a loop.
 type runCmd struct {
 	options
-	DryRun bool `help:"Print what would run and with which configuration, and run nothing." env:"-"`
+	Config string `placeholder:"FILE|none" help:"Configuration file (looprun.yaml, the nearest one upwards to the git root)."`
+	Trust  bool   `help:"Agree to the looprun.yaml that was found, as it is now." env:"-"`
+	DryRun bool   `help:"Print what would run and with which configuration, and run nothing." env:"-"`
 }
 
 // Help shows an example below the flags.
