@@ -43,6 +43,11 @@ type policyCheckCmd struct {
 	packFlag
 }
 
+func (policyCheckCmd) Help() string {
+	return `Example:
+  looprun policy check ci/policy.yaml`
+}
+
 func (c *policyCheckCmd) Run(a *app) error {
 	p, _, err := loadPolicy(c.File, c.Templates)
 	if err != nil {
@@ -57,6 +62,11 @@ func (c *policyCheckCmd) Run(a *app) error {
 
 type policySchemaCmd struct {
 	Of string `arg:"" optional:"" enum:"policy,facts" default:"policy" help:"What to print: ${enum} (${default})."`
+}
+
+func (policySchemaCmd) Help() string {
+	return `Example:
+  looprun policy schema facts`
 }
 
 func (c *policySchemaCmd) Run(a *app) error {

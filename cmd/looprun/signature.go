@@ -26,7 +26,7 @@ func (signatureCmd) Help() string {
 	return `Two outputs have the same hash exactly when they are the same failure.
 
 Example:
-  go test ./... 2>&1 | looprun signature --format hash`
+  looprun signature --format hash test.log`
 }
 
 func (c *signatureCmd) Run(a *app) (err error) {

@@ -24,6 +24,11 @@ type packFlag struct {
 
 type templateListCmd struct{ packFlag }
 
+func (templateListCmd) Help() string {
+	return `Example:
+  looprun template list --templates my-pack`
+}
+
 func (c *templateListCmd) Run(a *app) error {
 	set, err := templates.Load(c.Templates...)
 	if err != nil {
@@ -35,6 +40,11 @@ func (c *templateListCmd) Run(a *app) error {
 type templateShowCmd struct {
 	Guard string `arg:"" help:"The guard whose question it is."`
 	packFlag
+}
+
+func (templateShowCmd) Help() string {
+	return `Example:
+  looprun template show loop_detected`
 }
 
 func (c *templateShowCmd) Run(a *app) error {
@@ -49,6 +59,11 @@ type templateInitCmd struct {
 	Dir string `arg:"" help:"The folder to write to; nothing in it is overwritten."`
 }
 
+func (templateInitCmd) Help() string {
+	return `Example:
+  looprun template init my-pack`
+}
+
 func (c *templateInitCmd) Run(a *app) error {
 	written, err := templates.Init(c.Dir)
 	for _, name := range written {
@@ -59,6 +74,11 @@ func (c *templateInitCmd) Run(a *app) error {
 
 type templateCheckCmd struct {
 	Paths []string `arg:"" help:"Files or folders."`
+}
+
+func (templateCheckCmd) Help() string {
+	return `Example:
+  looprun template check my-pack`
 }
 
 func (c *templateCheckCmd) Run(a *app) error {
@@ -76,6 +96,11 @@ type templatePreviewCmd struct {
 	Width  int    `default:"80" help:"Columns of the terminal (${default})." env:"-"`
 	packFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+func (templatePreviewCmd) Help() string {
+	return `Example:
+  looprun template preview loop_detected --templates my-pack`
 }
 
 func (c *templatePreviewCmd) Run(a *app) error {
@@ -114,6 +139,11 @@ func (c *templatePreviewCmd) Run(a *app) error {
 
 type templateSchemaCmd struct {
 	Of string `arg:"" optional:"" enum:"template,messages,variables" default:"template" help:"What to print: ${enum} (${default})."`
+}
+
+func (templateSchemaCmd) Help() string {
+	return `Example:
+  looprun template schema variables`
 }
 
 func (c *templateSchemaCmd) Run(a *app) error {

@@ -21,6 +21,11 @@ func version() string {
 
 type versionCmd struct{}
 
+func (versionCmd) Help() string {
+	return `Example:
+  looprun version`
+}
+
 func (versionCmd) Run(a *app) error {
 	_, err := fmt.Fprintln(a.stdout, version())
 	return err
