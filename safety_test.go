@@ -640,10 +640,28 @@ func (early) Remaining(s *looprun.State) (time.Duration, bool) {
 
 func TestADeadlineThatCameTooEarlyIsNoTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeDone, took: 5 * time.Minute}}})
+		r := &script{steps: []play{{outcome: looprun.OutcomeDone, took: 5 * time.Minute}}}
+		run := start(t, defaults, r)
 		run.Guards = append(run.Guards, early{})
-		if res := run.run(t); res.Status != looprun.StatusDone || res.Trips != 0 {
-			t.Errorf("got %+v, want done without a trip", res)
+		if res := run.run(t); res.Status != looprun.StatusDone || res.Trips != 0 || len(r.seen) != 1 {
+			t.Errorf("got %+v, %d iterations ran; want done in one without a trip", res, len(r.seen))
+		}
+	})
+}
+
+// The time that passes between an event and the wait for the deadline counts.
+func TestADeadlineIsNotLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := defaults
+		l.Runtime = 8 * time.Second
+		run := start(t, l, &script{steps: []play{{outcome: looprun.OutcomeDone, took: time.Hour}}})
+		run.Observe = func(e looprun.Event, _ *looprun.State) {
+			if _, ok := e.Data.(looprun.IterationStarted); ok {
+				time.Sleep(4 * time.Second)
+			}
+		}
+		if res := run.run(t); res.ExitCode != 124 || res.Runtime.Round(time.Second) != l.Runtime {
+			t.Errorf("got %+v, want 124 after %s", res, l.Runtime)
 		}
 	})
 }
@@ -977,5 +995,47 @@ func TestEveryLimitIsNeeded(t *testing.T) {
 	l := defaults
 	if l.Loop = 1; l.Validate() == nil {
 		t.Error("a loop threshold of 1 is taken")
+	}
+}
+
+// Skipped issues that come back are asked about by the guard that was told to
+// skip them, at its own limit, and by no other.
+func TestSkippedIssuesComeBackToTheGuardThatSkippedThem(t *testing.T) {
+	wrong := func(same int) play { return play{outcome: looprun.OutcomeError, same: same} }
+	for _, c := range []struct {
+		name         string
+		steps        []play
+		loop, errors int
+		guard        looprun.GuardID
+		after        int
+	}{
+		{"errors", []play{wrong(1), wrong(2), wrong(3), wrong(4), wrong(1), wrong(2), wrong(3), wrong(4)}, 3, 4, looprun.ConsecutiveErrors, 8},
+		{"a loop", []play{{outcome: looprun.OutcomeNotDone, same: 7}}, 3, 2, looprun.LoopDetected, 6},
+	} {
+		l := defaults
+		l.Loop, l.Errors = c.loop, c.errors
+		if res := start(t, l, &script{steps: c.steps}, says("skip")).run(t); res.Guard != c.guard || res.Iterations != c.after || res.Trips != 2 {
+			t.Errorf("%s: got %+v, want the second trip by %s after %d", c.name, res, c.guard, c.after)
+		}
+	}
+}
+
+// With loose matching two failures that differ in numbers only are the same.
+func TestLooseMatchingComparesWithoutNumbers(t *testing.T) {
+	n := 0
+	counting := runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationFinished, error) {
+		n++
+		d := looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}
+		d.Signature.Hash, d.Signature.Loose = signature.Hash(n), 9
+		return d, nil
+	})
+	for loose, want := range map[bool]looprun.GuardID{true: looprun.LoopDetected, false: looprun.MaxIterations} {
+		loop := &looprun.Loop{Guards: guards.Default(), Runner: counting}
+		if err := loop.Start(looprun.RunStarted{Limits: defaults, Loose: loose}); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := loop.Run(t.Context()); err != nil || res.Guard != want {
+			t.Errorf("loose %v: got %+v, %v; want %s", loose, res, err, want)
+		}
 	}
 }

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
 )
@@ -20,24 +23,50 @@ func (s *session) responders() []looprun.Responder {
 	if s.policy != nil {
 		list = append(list, looprun.ResponderFunc(s.byPolicy))
 	}
+	assisted := s.assistant()
+	if assisted != nil && s.detachedMode() != detachedAuto && slices.Contains(s.opts.AssistantFor, string(assistant.FromGuards)) {
+		list = append(list, s.escalations.From(assisted))
+	}
 	asked := false
-	person := user.New(user.Options{NonInteractive: s.opts.NonInteractive || s.opts.Wait, NoColor: s.app.say.flags.Color == "never"})
+	person := s.escalations.To(user.New(user.Options{NonInteractive: s.opts.NonInteractive || s.opts.Wait, NoColor: s.app.say.flags.Color == "never"}))
 	list = append(list, looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
 		a, err := person.Respond(ctx, q, st)
 		asked = errors.Is(err, user.ErrAsked)
 		return a, err
 	}))
-	return append(list, looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
-		if asked {
+	return append(list, looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+		switch {
+		case asked: // a person was there and chose nothing: nobody stands in
 			return looprun.Answer{}, looprun.ErrNoAnswer
+		case assisted != nil && s.detachedMode() == detachedAuto:
+			return assisted.Respond(ctx, q, st)
 		}
 		return s.detached(q)
 	}))
 }
 
+// detachedAuto lets the assistant answer when no person can be asked.
+const detachedAuto = "auto"
+
+// assistant is the command that answers questions; nil without one.
+func (s *session) assistant() looprun.Responder {
+	if s.opts.Assistant == "" {
+		return nil
+	}
+	o := assistant.Options{
+		Command: s.opts.Assistant, Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.AssistantTimeout),
+		Escalation: s.opts.AssistantEscalation && s.detachedMode() != detachedAuto,
+		Stderr:     func(b []byte) { _, _ = s.executor.Stderr.Write(b) },
+	}
+	return assistant.New(o)
+}
+
 // detached decides when nobody can be asked.
 func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
 	mode := s.detachedMode()
+	if e := s.escalations.Of(q.ID); e != nil {
+		return e.Detached(mode, q)
+	}
 	switch {
 	case mode == "defer":
 		return looprun.Answer{}, looprun.ErrDeferred

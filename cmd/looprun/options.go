@@ -69,10 +69,16 @@ type limitFlags struct {
 
 // answerFlags say who answers questions.
 type answerFlags struct {
-	Policy         string   `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer"`
-	Templates      []string `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none"`
-	Detached       string   `enum:",deny,defaults,defer" default:"" placeholder:"MODE" help:"What happens when nobody can be asked: deny, defaults or defer (deny)." json:"detached,omitempty" group:"answer"`
-	NonInteractive bool     `help:"Ask no person." json:"non_interactive,omitempty" group:"answer"`
+	Policy       string   `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer"`
+	Templates    []string `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none"`
+	Detached     string   `enum:",deny,defaults,auto,defer" default:"" placeholder:"MODE" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny)." json:"detached,omitempty" group:"answer"`
+	Assistant    string   `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer"`
+	AssistantFor []string `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer"`
+
+	AssistantEscalation bool     `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer"`
+	AssistantTimeout    duration `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer"`
+
+	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer"`
 }
 
 // limits are the limits and caps in force.
@@ -156,6 +162,9 @@ func (o *options) check() error {
 	}
 	if o.Interactive && o.Stdin != "none" {
 		wrong("-i joins the command to the terminal, so --stdin cannot feed it", "use one of them")
+	}
+	if o.Assistant == "" && (o.Detached == "auto" || o.AssistantEscalation) {
+		wrong("there is no assistant to answer", "add --assistant LINE")
 	}
 	for key, code := range o.ExitCode {
 		if err := checkExitCode(key, code); err != nil {

@@ -128,6 +128,9 @@ func (c *resumeCmd) change(r *recorded) bool {
 	if len(c.Templates) > 0 {
 		r.Options.Templates, changed = c.Templates, true
 	}
+	if c.Assistant != "" {
+		r.Options.Assistant, r.Options.AssistantFor, changed = c.Assistant, c.AssistantFor, true
+	}
 	if c.NonInteractive {
 		r.Options.NonInteractive, changed = true, true
 	}

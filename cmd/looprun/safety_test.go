@@ -28,6 +28,18 @@ func TestNobodyIsAskedWhereThatWasRuledOut(t *testing.T) {
 	}
 }
 
+// Who resumes a run can rule it out too.
+func TestNobodyIsAskedOnResume(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if got := begin(t, dir, "--", "sh", "-c", stuckWork).ended(t); got != 111 {
+		t.Errorf("ended with %d, want 111", got)
+	}
+	if got := onTerminal(t, dir, "resume", "--non-interactive").ended(t); got != 111 {
+		t.Errorf("the resumed run ended with %d, want 111", got)
+	}
+}
+
 // What --keep-background left is gone when the run has ended.
 func TestNothingOutlivesTheRun(t *testing.T) {
 	t.Parallel()

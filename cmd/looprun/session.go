@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/proc"
@@ -34,6 +35,7 @@ type session struct {
 	policy    *policy.Policy // nil: none
 	// policySource is the policy's text as it is recorded.
 	policySource *recordedFile
+	escalations  assistant.Escalations
 	run          *scratchpad.Run
 	loop         *looprun.Loop
 	executor     *looprun.Executor

@@ -14,7 +14,7 @@ import (
 
 // sensitive are keys by which a file that came with a repository could run
 // something, write somewhere, or answer a question.
-var sensitive = []string{"shell", "check", "debug", "state-dir", "policy", "templates", "exit-code", "detached", "stdin", "result"}
+var sensitive = []string{"shell", "check", "debug", "state-dir", "policy", "assistant", "templates", "exit-code", "detached", "stdin", "result"}
 
 // trusted asks for one consent per content before such a file is used. A file
 // that was named by flag or variable needs none.

@@ -1,0 +1,141 @@
+package looprun_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+)
+
+// A configuration with which nothing could run, or nothing could stop it, is
+// refused before anything runs.
+func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
+	ran := false
+	work := looprun.Func(func(context.Context, looprun.Invocation) error { ran = true; return nil })
+	for _, c := range []struct {
+		name   string
+		config looprun.Config
+		want   error
+	}{
+		{"no work", looprun.Config{Limits: defaults, Guards: guards.Default()}, nil},
+		{"no guards", looprun.Config{Work: work, Limits: defaults}, looprun.ErrNoGuards},
+		{"no limits", looprun.Config{Work: work, Guards: guards.Default()}, looprun.ErrNoGuards},
+		{"an empty promise", looprun.Config{Work: work, Limits: defaults, Guards: guards.Default(), Promise: " "}, nil},
+	} {
+		if _, err := looprun.Run(t.Context(), c.config); err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if ran {
+		t.Error("it ran")
+	}
+}
+
+// With a promise exit 0 is not enough, and a check that passes before is not asked.
+func TestRunNeedsThePromise(t *testing.T) {
+	calls := 0
+	pass := looprun.Func(func(context.Context, looprun.Invocation) error { return nil })
+	c := looprun.Config{
+		Limits: defaults, Guards: guards.Default(), Check: pass, Promise: "DONE",
+		Work: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
+			if calls++; calls == 2 {
+				in.Stdout([]byte("DONE\n"))
+			}
+			return nil
+		}),
+	}
+	if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 {
+		t.Errorf("got %+v, %v; want done in iteration 2", res, err)
+	}
+}
+
+// Without caps of its own a run has the default ones: no answer adds for ever.
+func TestRunHasCaps(t *testing.T) {
+	c := looprun.Config{
+		Limits: defaults, Guards: guards.Default(), Questions: asks{},
+		Work: looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New("no") }),
+		Responders: []looprun.Responder{looprun.ResponderFunc(func(_ context.Context, _ looprun.Question, s *looprun.State) (looprun.Answer, error) {
+			if s.Iterations > 200 {
+				return looprun.Answer{}, looprun.ErrNoAnswer
+			}
+			return looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}, nil
+		})},
+	}
+	if res, err := looprun.Run(t.Context(), c); err != nil || res.ExitCode != 110 || res.Iterations != 50 {
+		t.Errorf("got %+v, %v; want 110 at the cap of 50", res, err)
+	}
+}
+
+func TestDefaultCaps(t *testing.T) {
+	for _, c := range []struct {
+		limits looprun.Limits
+		want   looprun.Caps
+	}{
+		{defaults, looprun.Caps{Iterations: 50, Runtime: time.Hour}},
+		{looprun.Limits{Iterations: 40, Runtime: 3 * time.Hour, Cost: 2, Tokens: 3}, looprun.Caps{Iterations: 80, Runtime: 6 * time.Hour, Cost: 4, Tokens: 6}},
+		{looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Cost: looprun.Off, Tokens: looprun.Off}, looprun.Caps{Iterations: 50, Runtime: time.Hour}},
+	} {
+		if got := looprun.DefaultCaps(c.limits); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.limits, got, c.want)
+		}
+	}
+}
+
+// A limit that cannot be read is an error, never a limit that is not there.
+func TestLimitsThatCannotBeRead(t *testing.T) {
+	for _, text := range []string{`{"iterations":"many"}`, `{"loop":"x"}`, `{"errors":[]}`, `{"runtime":"soon"}`, `{"runtime":15}`, `[]`} {
+		var l looprun.Limits
+		if err := json.Unmarshal([]byte(text), &l); err == nil {
+			t.Errorf("%s is read as %+v", text, l)
+		}
+	}
+	var l looprun.Limits
+	if err := json.Unmarshal([]byte(`{"iterations":3,"runtime":"off","loop":"off","errors":2}`), &l); err != nil || l != (looprun.Limits{Iterations: 3, Runtime: looprun.Off, Loop: looprun.Off, Errors: 2}) {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// The exit codes of the specification; no trip is 0, whichever guard it was.
+func TestExitCodes(t *testing.T) {
+	for guard, want := range map[looprun.GuardID]int{
+		looprun.MaxIterations: 110, looprun.LoopDetected: 111, looprun.ConsecutiveErrors: 112, looprun.MaxCost: 113, looprun.MaxTokens: 113,
+		looprun.NoProgress: 114, looprun.WorkspaceCycle: 114, looprun.MaxRuntime: 124, "another": 115, "": 115,
+	} {
+		if got := guard.ExitCode(); got != want {
+			t.Errorf("%s: %d, want %d", guard, got, want)
+		}
+	}
+	for status, want := range map[looprun.Status]int{
+		looprun.StatusDone: 0, looprun.StatusAccepted: 100, looprun.StatusCancelled: 101, looprun.StatusPaused: 102, looprun.StatusRejected: 103,
+		looprun.StatusTripped: 115, looprun.StatusFailed: 125, looprun.StatusInterrupted: 130, "another": 125, "": 125,
+	} {
+		if got := status.ExitCode(); got != want {
+			t.Errorf("%s: %d, want %d", status, got, want)
+		}
+	}
+}
+
+// What is not known is no progress.
+func TestUnknownIsNoProgress(t *testing.T) {
+	after := func(was, now int, hash bool) *looprun.State {
+		d, e := ended1, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}
+		d.Signature.Hash, d.Signature.Failing, d.Signature.Passed = 1, was, 3
+		if e.Signature.Failing, e.Signature.Passed = now, 3; hash {
+			e.Signature.Hash = 2
+		}
+		return folded(t, begun, first, d, looprun.IterationStarted{Iteration: 2}, e)
+	}
+	for _, c := range []struct {
+		was, now int
+		hash     bool
+		want     bool
+	}{{3, 2, true, true}, {3, 3, true, false}, {2, 3, true, false}, {3, -1, true, false}, {-1, 3, true, false}, {3, 2, false, false}} {
+		if got := after(c.was, c.now, c.hash).Improved(); got != c.want {
+			t.Errorf("%d and then %d failing (known: %v): improved %v", c.was, c.now, c.hash, got)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package assistant
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// What holds where [Options] say nothing.
+const (
+	// DefaultTimeout is how long the command may take each time it runs.
+	DefaultTimeout = 60 * time.Second
+	// DefaultKillAfter is how long it may then take to clean up.
+	DefaultKillAfter = time.Second
+)
+
+// Source says where a question comes from, by the names of --assistant-for.
+type Source string
+
+// The sources of questions.
+const (
+	FromAsk    Source = "ask"    // the command that runs in the loop has asked it
+	FromGuards Source = "guards" // a guard has tripped
+)
+
+// Options say which command answers what. Only Command is needed; without it
+// nothing is answered.
+type Options struct {
+	// Command is a shell line, run by sh -c.
+	Command string
+	// Dir is where it runs; empty is the caller's directory. Env is its whole
+	// environment; nil is the caller's.
+	Dir string
+	Env []string
+	// Timeout is how long each run of it may take; zero is [DefaultTimeout].
+	Timeout time.Duration
+	// KillAfter is the time between the signal that ends it at a limit and
+	// SIGKILL; zero is [DefaultKillAfter].
+	KillAfter time.Duration
+	// Delays are the pauses before it runs again after a failure that may pass.
+	// Nil is 1, 2 and 4 seconds; an empty slice: it does not run again.
+	Delays []time.Duration
+	// Escalation makes its rejections an [Escalated] instead of an answer.
+	Escalation bool
+	// OnlyKinds and OnlyFrom are the questions that it answers; empty: all.
+	OnlyKinds []looprun.Kind
+	OnlyFrom  []Source
+	// Stderr takes what it prints there; nil discards it. The slice is valid
+	// during the call only.
+	Stderr func([]byte)
+}
+
+// New returns the responder that asks the command. Its Respond returns:
+//
+//   - [looprun.ErrNoAnswer] for a question that is not put to the command;
+//   - [*Escalated] for a rejection, where Options.Escalation is set;
+//   - the cause of the end of the context;
+//   - another error when the command failed, or did not reply as it should.
+//
+// For a confirm question the option of the answer is [Yes] or [No]. For a text
+// question it is empty and the text is the answer's guidance: text can never be
+// mistaken for an option.
+func New(o Options) looprun.Responder {
+	o.Timeout = positive(o.Timeout, DefaultTimeout)
+	o.KillAfter = positive(o.KillAfter, DefaultKillAfter)
+	if o.Delays == nil {
+		o.Delays = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
+	}
+	return &responder{o}
+}
+
+func positive(d, otherwise time.Duration) time.Duration { return cmp.Or(max(d, 0), otherwise) }
+
+type responder struct{ Options }
+
+// Respond asks the command.
+func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+	none := looprun.Answer{Responder: looprun.RespondedByAssistant}
+	if !r.answers(q) {
+		return none, looprun.ErrNoAnswer
+	}
+	req, err := NewRequest(q, s)
+	if err != nil {
+		return none, err
+	}
+	reply, err := r.ask(ctx, req)
+	if err != nil {
+		return none, err
+	}
+	a := reply.answer(q.Kind)
+	if r.Escalation && rejects(q, a) {
+		return none, &Escalated{QuestionID: q.ID, Option: a.Option, Reason: a.Reason}
+	}
+	return a, nil
+}
+
+// answers reports whether the question is put to the command at all.
+func (r *responder) answers(q looprun.Question) bool {
+	from := FromAsk
+	if q.Guard != "" {
+		from = FromGuards
+	}
+	switch {
+	case strings.TrimSpace(r.Command) == "", q.Exclusive:
+		return false
+	case len(r.OnlyKinds) > 0 && !slices.Contains(r.OnlyKinds, q.Kind):
+		return false
+	}
+	return len(r.OnlyFrom) == 0 || slices.Contains(r.OnlyFrom, from)
+}
+
+// ask runs the command until it has replied: again after failures that may
+// pass, and once more when its reply was wrong.
+func (r *responder) ask(ctx context.Context, req Request) (Reply, error) {
+	delays := r.Delays
+	for {
+		out, err := r.run(ctx, req)
+		switch f, failed := errors.AsType[*failure](err); {
+		case failed && f.passes && len(delays) > 0:
+			if err := wait(ctx, delays[0]); err != nil {
+				return Reply{}, err
+			}
+			delays = delays[1:]
+			continue
+		case err != nil:
+			return Reply{}, err
+		}
+		reply, err := req.check(out)
+		switch {
+		case err == nil:
+			return reply, nil
+		case req.Problem != "":
+			return Reply{}, fmt.Errorf("the assistant's reply was wrong twice: %w", err)
+		}
+		req.PreviousReply, req.Problem = cut(clean(string(out.text)), previousKept), err.Error()
+	}
+}
+
+// wait returns after d, or with the cause when ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,255 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// valid is a reply that would be an answer to the trip, if it came in order.
+const valid = `{"reason": "It gets better.", "answer": "continue"}`
+
+func TestAnswers(t *testing.T) {
+	by := looprun.Answer{Responder: looprun.RespondedByAssistant, Reason: "Because."}
+	with := func(option, guidance string) looprun.Answer {
+		a := by
+		a.Option, a.Guidance = option, guidance
+		return a
+	}
+	long := trip()
+	long.Details = []string{strings.Repeat("evidence ", 100_000)}
+	for name, c := range map[string]struct {
+		q    looprun.Question
+		part string
+		want looprun.Answer
+	}{
+		"a trip":          {trip(), `say {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
+		"space around it": {trip(), "say \n {\"answer\": \"accept\",\r\n \"reason\": \" Because.\\u001b[31m\\n\"} \n", with("accept", "")},
+		"cancel":          {trip(), `say {"reason": "Because.", "answer": "cancel"}`, with("cancel", "")},
+		"select":          {asked(looprun.KindSelect), `say {"reason": "Because.", "answer": "blue"}`, with("blue", "")},
+		"yes":             {asked(looprun.KindConfirm), `say {"reason": "Because.", "answer": true}`, with(Yes, "")},
+		"no":              {asked(looprun.KindConfirm), `say {"reason": "Because.", "answer": false}`, with(No, "")},
+		"text":            {asked(looprun.KindText), `say {"reason": "Because.", "answer": "accept"}`, with("", "accept")},
+		"before reading":  {long, `blurt {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
+		"stdin closed":    {long, `closed {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
+		"a long request":  {long, `say {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, c.part)
+			a, err := New(f.Options).Respond(t.Context(), c.q, stuck())
+			if err != nil || a != c.want || f.runs(t) != 1 {
+				t.Errorf("%+v %v after %d runs, want %+v", a, err, f.runs(t), c.want)
+			}
+			if a.Person {
+				t.Error("it is no person")
+			}
+			if c.q.Kind == looprun.KindSelect {
+				if _, err := c.q.Resolve(a); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// None of these is an answer, and each ends after so many runs.
+func TestFailsClosed(t *testing.T) {
+	for name, c := range map[string]struct {
+		part  string
+		runs  int
+		words string
+	}{
+		"garbage":              {"say yes, go on", 2, "not a JSON object"},
+		"a list":               {`say ["Because.", "continue"]`, 2, "not a JSON object"},
+		"half an object":       {`say {"reason": "r", "answer": "continue"`, 2, "does not end"},
+		"a trailing comma":     {`say {"reason": "r", "answer": "continue",}`, 2, "not valid JSON"},
+		"text before":          {"say Sure! " + valid, 2, "not a JSON object"},
+		"text after":           {"say " + valid + " Good luck!", 2, "more after"},
+		"a fence":              {"say ```json\n" + valid + "\n```", 2, "not a JSON object"},
+		"twice":                {"say " + valid + "\n" + valid, 2, "more after"},
+		"a key twice":          {`say {"reason": "r", "answer": "cancel", "answer": "continue"}`, 2, `"answer" is there twice`},
+		"another key":          {`say {"reason": "r", "answer": "continue", "confidence": 1}`, 2, `"confidence" is not allowed`},
+		"keys in capitals":     {`say {"Reason": "r", "Answer": "continue"}`, 2, `"Reason" is not allowed`},
+		"no reason":            {`say {"answer": "continue"}`, 2, `"reason" is missing`},
+		"no answer":            {`say {"reason": "r"}`, 2, `"answer" is missing`},
+		"blank reason":         {`say {"reason": " \t\n\u200b\u001b[31m", "answer": "continue"}`, 2, `"reason" is blank`},
+		"reason of null":       {`say {"reason": null, "answer": "continue"}`, 2, `"reason" has to be a text`},
+		"answer of null":       {`say {"reason": "r", "answer": null}`, 2, "id of an option"},
+		"an answer of true":    {`say {"reason": "r", "answer": true}`, 2, "id of an option"},
+		"an id unknown":        {`say {"reason": "r", "answer": "contnue"}`, 2, `did you mean "continue"?`},
+		"an id in capitals":    {`say {"reason": "r", "answer": "CONTINUE"}`, 2, "there is no option"},
+		"review":               {`say {"reason": "r", "answer": "review"}`, 2, `there is no option "review"`},
+		"a bad escape":         {"say " + strings.Replace(valid, "It", "\\x20", 1), 2, "not valid JSON"},
+		"more than 1 MiB":      {"flood " + valid, 2, "more than 1 MiB"},
+		"nothing":              {"say ", 4, "printed nothing"},
+		"blank":                {"say \n \n", 4, "printed nothing"},
+		"exit code 3":          {"exit 3 " + valid, 4, "exited with 3: no luck"},
+		"exit code 127":        {"exit 127 " + valid, 1, "exited with 127"},
+		"killed":               {"kill " + valid, 4, "exited with 137"},
+		"a reply at the limit": {"late " + valid, 1, "took longer than"},
+		"ignores SIGTERM":      {"stubborn " + valid, 1, "took longer than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, c.part)
+			if c.words == "took longer than" {
+				f.Timeout = time.Second
+			}
+			a, err := New(f.Options).Respond(t.Context(), trip(), stuck())
+			if err == nil || a != (looprun.Answer{Responder: looprun.RespondedByAssistant}) {
+				t.Fatalf("%+v %v", a, err)
+			}
+			if errors.Is(err, looprun.ErrNoAnswer) || !strings.Contains(err.Error(), c.words) {
+				t.Errorf("%q does not say %q", err, c.words)
+			}
+			if n := f.runs(t); n != c.runs {
+				t.Errorf("it ran %d times, want %d", n, c.runs)
+			}
+		})
+	}
+}
+
+func TestTypesByKind(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind  looprun.Kind
+		reply string
+	}{
+		"confirm with a text": {looprun.KindConfirm, `{"reason": "r", "answer": "true"}`},
+		"confirm with null":   {looprun.KindConfirm, `{"reason": "r", "answer": null}`},
+		"confirm with 1":      {looprun.KindConfirm, `{"reason": "r", "answer": 1}`},
+		"text with true":      {looprun.KindText, `{"reason": "r", "answer": true}`},
+		"blank text":          {looprun.KindText, `{"reason": "r", "answer": " \u200b\n"}`},
+		"text with null":      {looprun.KindText, `{"reason": "r", "answer": null}`},
+		"not UTF-8":           {looprun.KindText, "{\"reason\": \"r\", \"answer\": \"a\xff\"}"},
+		"too long":            {looprun.KindText, `{"reason": "r", "answer": "a"}` + strings.Repeat(" ", 1<<20)},
+	} {
+		req, err := NewRequest(asked(c.kind), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply, err := req.Check([]byte(c.reply)); err == nil {
+			t.Errorf("%s: %+v", name, reply)
+		}
+	}
+}
+
+// What was wrong is said once, and the second reply may be right.
+func TestCorrection(t *testing.T) {
+	f := newFake(t, `say {"reason": "r", "answer": "contine"}`, "say "+valid)
+	a, err := New(f.Options).Respond(t.Context(), trip(), stuck())
+	if err != nil || a.Option != "continue" || f.runs(t) != 2 {
+		t.Fatalf("%+v %v after %d runs", a, err, f.runs(t))
+	}
+	first, second := f.request(t, 0), f.request(t, 1)
+	if first.Problem != "" || first.PreviousReply != "" {
+		t.Errorf("the first request has %q and %q", first.Problem, first.PreviousReply)
+	}
+	if second.PreviousReply != `{"reason": "r", "answer": "contine"}` || !strings.Contains(second.Problem, `did you mean "continue"?`) {
+		t.Errorf("the second has %q and %q", second.Problem, second.PreviousReply)
+	}
+}
+
+// A failure that passes is no wrong reply: both are got over.
+func TestTransientFailures(t *testing.T) {
+	f := newFake(t, "exit 1 "+valid, "say ", "say garbage", "exit 75", "say "+valid)
+	a, err := New(f.Options).Respond(t.Context(), trip(), stuck())
+	if err != nil || a.Option != "continue" || f.runs(t) != 5 {
+		t.Fatalf("%+v %v after %d runs", a, err, f.runs(t))
+	}
+	if f.request(t, 1).Problem != "" || f.request(t, 4).Problem == "" {
+		t.Error("the problem is told after the wrong reply only")
+	}
+	none := newFake(t, "exit 1", "say "+valid)
+	none.Delays = []time.Duration{}
+	if a, err := New(none.Options).Respond(t.Context(), trip(), stuck()); err == nil || none.runs(t) != 1 {
+		t.Errorf("%+v %v after %d runs", a, err, none.runs(t))
+	}
+}
+
+func TestDefaultsOfOptions(t *testing.T) {
+	r := New(Options{Timeout: -1}).(*responder)
+	if r.Timeout != time.Minute || r.KillAfter != time.Second || len(r.Delays) != 3 || r.Delays[0] != time.Second || r.Delays[2] != 4*time.Second {
+		t.Errorf("%+v", r.Options)
+	}
+}
+
+// These questions are not put to the command.
+func TestNotAsked(t *testing.T) {
+	change := func(f func(*looprun.Question)) looprun.Question {
+		q := trip()
+		f(&q)
+		return q
+	}
+	by := func(id string) looprun.Given {
+		return looprun.Given{Option: id, Responder: looprun.RespondedByAssistant}
+	}
+	confirm := asked(looprun.KindConfirm)
+	confirm.Given = []looprun.Given{by(Yes)}
+	for name, c := range map[string]struct {
+		q looprun.Question
+		o func(*Options)
+	}{
+		"exclusive":       {change(func(q *looprun.Question) { q.Exclusive = true }), nil},
+		"no command":      {trip(), func(o *Options) { o.Command = " " }},
+		"another kind":    {trip(), func(o *Options) { o.OnlyKinds = []looprun.Kind{looprun.KindConfirm} }},
+		"no trips":        {trip(), func(o *Options) { o.OnlyFrom = []Source{FromAsk} }},
+		"trips only":      {asked(looprun.KindConfirm), func(o *Options) { o.OnlyFrom = []Source{FromGuards} }},
+		"unknown kind":    {change(func(q *looprun.Question) { q.Kind = "guess" }), nil},
+		"no options":      {change(func(q *looprun.Question) { q.Options = nil }), nil},
+		"only review":     {change(func(q *looprun.Question) { q.Options = q.Options[2:3] }), nil},
+		"ids twice":       {change(func(q *looprun.Question) { q.Options[1].ID = "continue" }), nil},
+		"an id with ESC":  {change(func(q *looprun.Question) { q.Options = q.Options[:1]; q.Options[0].ID = "a\x1b[1m" }), nil},
+		"all given":       {change(func(q *looprun.Question) { q.Given = []looprun.Given{by("continue"), by("accept"), by("cancel")} }), nil},
+		"confirmed":       {confirm, nil},
+		"confirm options": {looprun.Question{Kind: looprun.KindConfirm, Options: trip().Options}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, "say "+valid)
+			if c.o != nil {
+				c.o(&f.Options)
+			}
+			a, err := New(f.Options).Respond(t.Context(), c.q, stuck())
+			if !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" || f.runs(t) != 0 {
+				t.Errorf("%+v %v after %d runs", a, err, f.runs(t))
+			}
+		})
+	}
+}
+
+// Exclusive questions have no request either.
+func TestNoRequestForExclusive(t *testing.T) {
+	q := trip()
+	q.Exclusive = true
+	if _, err := NewRequest(q, stuck()); !errors.Is(err, looprun.ErrNoAnswer) {
+		t.Error(err)
+	}
+}
+
+// When the context ends, so does the command, and its reply does not count.
+func TestContextEnds(t *testing.T) {
+	cause := errors.New("enough")
+	for _, part := range []string{"late " + valid, "stubborn " + valid} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		f := newFake(t, part)
+		f.Stderr = func([]byte) { cancel(cause) }
+		if a, err := New(f.Options).Respond(ctx, trip(), stuck()); !errors.Is(err, cause) || a.Option != "" {
+			t.Errorf("%s: %+v %v", part, a, err)
+		}
+		if a, err := New(f.Options).Respond(ctx, trip(), stuck()); !errors.Is(err, cause) || f.runs(t) != 1 {
+			t.Errorf("%+v %v", a, err)
+		}
+	}
+}
+
+// The end of the context is not waited for between two runs.
+func TestContextEndsWhileWaiting(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := newFake(t, "exit 1")
+	f.Delays, f.Stderr = []time.Duration{time.Hour}, func([]byte) { cancel() }
+	if _, err := New(f.Options).Respond(ctx, trip(), stuck()); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,69 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/templates"
+)
+
+// ends runs a loop of 3 iterations that never succeeds, with these responders.
+func ends(t *testing.T, responders ...looprun.Responder) looprun.Result {
+	t.Helper()
+	set, err := templates.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := looprun.Run(t.Context(), looprun.Config{
+		Work:   looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New("error: it is locked") }),
+		Limits: looprun.Limits{Iterations: 3, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off},
+		Guards: guards.Default(), Questions: set, Responders: responders,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestInALoop(t *testing.T) {
+	goOn := `say {"reason": "Once more.", "answer": "continue"}`
+	stop := `say {"reason": "Stuck.", "answer": "cancel"}`
+	person := looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+		return looprun.Answer{Option: "accept", Responder: looprun.RespondedByUser, Person: true, Reason: q.Text}, nil
+	})
+	for name, c := range map[string]struct {
+		parts      []string
+		escalation bool
+		others     []looprun.Responder
+		status     looprun.Status
+		iterations int
+		by         string
+	}{
+		"goes on, then stops":      {[]string{goOn, stop}, false, nil, looprun.StatusCancelled, 8, "assistant"},
+		"garbage goes nowhere":     {[]string{"say continue"}, false, nil, looprun.StatusTripped, 3, ""},
+		"garbage goes to person":   {[]string{"say continue"}, false, []looprun.Responder{person}, looprun.StatusAccepted, 3, "user"},
+		"a rejection goes on":      {[]string{stop}, true, []looprun.Responder{person}, looprun.StatusAccepted, 3, "user"},
+		"a rejection goes nowhere": {[]string{stop}, true, nil, looprun.StatusTripped, 3, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, c.parts...)
+			f.Escalation = c.escalation
+			var x Escalations
+			responders := []looprun.Responder{x.From(New(f.Options))}
+			for _, o := range c.others {
+				responders = append(responders, x.To(o))
+			}
+			r := ends(t, responders...)
+			if r.Status != c.status || r.Iterations != c.iterations || r.Responder != c.by {
+				t.Errorf("%+v, want %s after %d by %q", r, c.status, c.iterations, c.by)
+			}
+			if advised := strings.Contains(r.Reason, "The assistant recommended rejecting this: “Stuck.”"); advised != c.escalation {
+				t.Errorf("the reason is %q", r.Reason)
+			}
+		})
+	}
+}

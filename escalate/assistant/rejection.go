@@ -1,0 +1,57 @@
+package assistant
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Rejection says to the command in the loop that what it asked was rejected:
+// what was reviewed, by whom, why, and what can be done next. An answer without
+// a reason says so.
+func Rejection(q looprun.Question, a looprun.Answer) string {
+	reviewed := termsafe.Line(q.Text)
+	if reviewed == "" {
+		reviewed = termsafe.Line(q.Header)
+	}
+	reason := clean(a.Reason)
+	if reason == "" {
+		reason = "(no reason given)"
+	}
+	return strings.Join([]string{
+		"Reviewed: " + reviewed,
+		fmt.Sprintf("Rejected by %s.", who(a)),
+		"Reason: " + reason,
+		"What can be done next: " + next(a),
+	}, "\n") + "\n"
+}
+
+// who names the one who answered.
+func who(a looprun.Answer) string {
+	switch {
+	case a.Responder == looprun.RespondedByPolicy && a.Rule != "":
+		return "the policy (" + termsafe.Line(a.Rule) + ")"
+	case a.Responder == looprun.RespondedByPolicy:
+		return "the policy"
+	case a.Responder == looprun.RespondedByAssistant:
+		return "the assistant"
+	case a.Responder == looprun.RespondedByDetached:
+		return "the detached mode, as nobody could be asked"
+	case a.Person, a.Responder == looprun.RespondedByUser, a.Responder == looprun.RespondedByParent:
+		return "a person"
+	}
+	return "looprun"
+}
+
+// next says what the command can do: what a person has decided is not put to
+// anybody else.
+func next(a looprun.Answer) string {
+	const change = "leave it, or do it another way that meets the reason and ask about that"
+	switch {
+	case a.Person, a.Responder == looprun.RespondedByUser, a.Responder == looprun.RespondedByParent:
+		return change + "."
+	}
+	return change + "; or put it to a person with looprun ask --to user."
+}

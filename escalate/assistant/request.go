@@ -1,0 +1,247 @@
+package assistant
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// RequestSchemaID is [Request.Schema]: the version of the protocol.
+const RequestSchemaID = "looprun.dev/assistant-request/v1"
+
+// How much of the past a request tells; the rest are bytes.
+const (
+	errorsTold    = 3
+	decisionsTold = 10
+	outputTold    = 16 << 10
+	excerptTold   = 2 << 10
+	previousKept  = 4 << 10
+	reasonKept    = 4 << 10
+	lineKept      = 300
+)
+
+// Request is what the command gets on its standard input. Its texts are free of
+// control characters and escape sequences. Make it with [NewRequest].
+type Request struct {
+	Schema   string  `json:"schema"` // always [RequestSchemaID]
+	Question Asked   `json:"question"`
+	Context  Context `json:"context"`
+	// ReplySchema is the JSON Schema of the reply to this very question.
+	ReplySchema json.RawMessage `json:"reply_schema"`
+	// PreviousReply is what the command has printed before, if it was wrong, and
+	// Problem what was wrong with it; empty the first time.
+	PreviousReply string `json:"previous_reply,omitempty"`
+	Problem       string `json:"problem,omitempty"`
+}
+
+// Asked is the question, with the options that the command may choose.
+type Asked struct {
+	ID      string       `json:"id"`
+	Kind    looprun.Kind `json:"kind"`
+	Header  string       `json:"header"`
+	Text    string       `json:"question"`
+	Details []string     `json:"details,omitempty"`
+	Options []Option     `json:"options,omitempty"` // for select only
+}
+
+// Option is one answer that may be chosen, by its id.
+type Option struct {
+	ID          string `json:"id"`
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// Context is what is known about the run. Outside a run it is empty.
+type Context struct {
+	Run          Run            `json:"run"`
+	Iteration    int            `json:"iteration"` // the last one that ended
+	Runtime      string         `json:"runtime"`   // active time so far, such as "4m10s"
+	Limits       looprun.Limits `json:"limits"`
+	Summary      string         `json:"summary"`
+	CurrentState string         `json:"current_state"`
+	// Guard is what tripped, Reason why, and Also names those that tripped with
+	// it; empty when the command in the loop asks.
+	Guard  looprun.GuardID   `json:"guard,omitempty"`
+	Also   []looprun.GuardID `json:"also,omitempty"`
+	Reason string            `json:"reason,omitempty"`
+	// Errors are the last 3 iterations that were not done, oldest first.
+	Errors []Failed `json:"errors,omitempty"`
+	// LastOutput is the end of the last iteration's output.
+	LastOutput string `json:"last_output,omitempty"`
+	// Decisions are the last 10 that were carried out, oldest first, and Given
+	// what has been answered to this question already.
+	Decisions []Decision      `json:"decisions,omitempty"`
+	Given     []looprun.Given `json:"given,omitempty"`
+}
+
+// Run names the run.
+type Run struct {
+	ID      string   `json:"id"`
+	Name    string   `json:"name,omitempty"`
+	Command []string `json:"command,omitempty"`
+	Check   []string `json:"check,omitempty"`
+}
+
+// Failed is an iteration that was not done.
+type Failed struct {
+	Iteration int             `json:"iteration"`
+	Outcome   looprun.Outcome `json:"outcome"`
+	ExitCode  int             `json:"exit_code"`
+	Label     string          `json:"label,omitempty"` // of its signature
+	Output    string          `json:"output,omitempty"`
+}
+
+// Decision is an answer that was carried out earlier in the run.
+type Decision struct {
+	Iteration int             `json:"iteration"` // the last one before it
+	Guard     looprun.GuardID `json:"guard,omitempty"`
+	Option    string          `json:"option"`
+	Responder string          `json:"responder"`
+	Reason    string          `json:"reason,omitempty"`
+}
+
+// NewRequest makes the request for a question. The state is read only; nil says
+// that there is no run. It fails with [looprun.ErrNoAnswer] when the question
+// is a person's alone, has nothing left to choose, or cannot be put to a
+// command.
+func NewRequest(q looprun.Question, s *looprun.State) (Request, error) {
+	if s == nil {
+		s = &looprun.State{}
+	}
+	asked := Asked{ID: q.ID, Kind: q.Kind, Header: termsafe.Line(q.Header), Text: clean(q.Text)}
+	for _, d := range q.Details {
+		asked.Details = append(asked.Details, clean(d))
+	}
+	var err error
+	switch {
+	case q.Exclusive:
+		err = errors.New("the question is a person's alone")
+	case q.Kind == looprun.KindSelect:
+		asked.Options, err = choices(q, s)
+	case q.Kind == looprun.KindConfirm:
+		err = confirmable(q)
+	case q.Kind != looprun.KindText:
+		err = fmt.Errorf("questions of the kind %q are not put to an assistant", q.Kind)
+	}
+	if err != nil {
+		return Request{}, fmt.Errorf("question %s: %w: %w", q.ID, err, looprun.ErrNoAnswer)
+	}
+	return Request{
+		Schema: RequestSchemaID, Question: asked,
+		Context: contextOf(q, s), ReplySchema: replySchema(asked),
+	}, nil
+}
+
+// choices are the options that the command may choose: no review, which is a
+// person's, none that it has chosen in this trip, and none that cannot be
+// carried out.
+func choices(q looprun.Question, s *looprun.State) ([]Option, error) {
+	var out []Option
+	for i, o := range q.Options {
+		switch {
+		case slices.ContainsFunc(q.Options[:i], func(p looprun.Option) bool { return p.ID == o.ID }):
+			return nil, fmt.Errorf("two options have the id %q", o.ID)
+		case o.ID == "" || o.ID != termsafe.Line(o.ID), o.Action == looprun.ActionReview, given(q, o.ID), !possible(q, o, s):
+			continue
+		}
+		out = append(out, Option{o.ID, termsafe.Line(o.Label), clean(o.Description)})
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no option is left for an assistant to choose")
+	}
+	return out, nil
+}
+
+// given reports whether the assistant has given that answer in this trip.
+func given(q looprun.Question, id string) bool {
+	return slices.Contains(q.Given, looprun.Given{Option: id, Responder: looprun.RespondedByAssistant})
+}
+
+// possible reports whether the option of a trip's question can be carried out.
+func possible(q looprun.Question, o looprun.Option, s *looprun.State) bool {
+	if q.Guard == "" || s.Trip == nil || o.Action == looprun.ActionRun {
+		return true
+	}
+	_, err := s.Effect(o, looprun.Answer{Option: o.ID, Responder: looprun.RespondedByAssistant})
+	return err == nil
+}
+
+// confirmable says what keeps a confirm question from being put to the command.
+func confirmable(q looprun.Question) error {
+	for _, id := range []string{Yes, No} {
+		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
+			return fmt.Errorf("it has no option %q", id)
+		}
+		if given(q, id) {
+			return fmt.Errorf("it was answered with %s already", id)
+		}
+	}
+	return nil
+}
+
+func contextOf(q looprun.Question, s *looprun.State) Context {
+	c := Context{
+		Run:       Run{ID: s.RunID, Name: termsafe.Line(s.Name), Command: cleanAll(s.Command), Check: cleanAll(s.Check)},
+		Iteration: s.Iterations, Runtime: s.Elapsed.Round(time.Millisecond).String(), Limits: s.Limits,
+		Summary: clean(s.Summary()), CurrentState: clean(s.CurrentState()), Guard: q.Guard,
+	}
+	if q.Guard != "" && s.Trip != nil {
+		c.Also, c.Reason = s.Trip.Also, clean(s.Trip.Reason)
+	}
+	for _, e := range s.Errors[max(0, len(s.Errors)-errorsTold):] {
+		c.Errors = append(c.Errors, Failed{
+			e.Iteration, e.Outcome, e.ExitCode, termsafe.Line(e.Signature.Label), lastOf(clean(e.Excerpt), excerptTold),
+		})
+	}
+	if s.Last != nil {
+		c.LastOutput = lastOf(clean(s.Last.Excerpt), outputTold)
+	}
+	for _, d := range s.Decisions[max(0, len(s.Decisions)-decisionsTold):] {
+		c.Decisions = append(c.Decisions, Decision{d.Iteration, d.Guard, termsafe.Line(d.Option), d.Responder, clean(d.Reason)})
+	}
+	for _, g := range q.Given {
+		c.Given = append(c.Given, looprun.Given{Option: termsafe.Line(g.Option), Responder: g.Responder, Rule: termsafe.Line(g.Rule)})
+	}
+	return c
+}
+
+// clean is text that can be shown, without blank space around it.
+func clean(text string) string { return strings.TrimSpace(termsafe.Text(text)) }
+
+func cleanAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = termsafe.Text(t)
+	}
+	return out
+}
+
+// cut is at most n bytes of the beginning of text, and a sign that more follows.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + " …"
+}
+
+// lastOf is at most n bytes of the end of text, and a sign that more precedes.
+func lastOf(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	from := len(text) - n
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	return "… " + text[from:]
+}

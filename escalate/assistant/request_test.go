@@ -1,0 +1,311 @@
+package assistant
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/looprun/looprun"
+)
+
+func example(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// The request in testdata is what the documentation shows; it is made again
+// with LOOPRUN_UPDATE=1.
+func TestExampleRequest(t *testing.T) {
+	q := trip()
+	q.Given = []looprun.Given{{Option: "accept", Responder: looprun.RespondedByAssistant}}
+	req, err := NewRequest(q, stuck())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("LOOPRUN_UPDATE") != "" {
+		text, err := json.MarshalIndent(req, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("testdata", "request.json"), append(text, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := example(t, "request.json")
+	got := decoded[Request](t, text)
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, got.ReplySchema); err != nil {
+		t.Fatal(err)
+	}
+	got.ReplySchema = compact.Bytes()
+	if want := decoded[Request](t, encoded(t, req)); !reflect.DeepEqual(got, want) {
+		t.Errorf("testdata/request.json is\n%+v, want\n%+v", got, want)
+	}
+	conforms(t, RequestSchema(), text)
+	reply := example(t, "reply.json")
+	conforms(t, got.ReplySchema, reply)
+	conforms(t, ReplySchema(), reply)
+	decoded[Reply](t, reply)
+	if checked, err := got.Check(reply); err != nil || checked.Answer != "cancel" {
+		t.Errorf("%+v %v", checked, err)
+	}
+}
+
+func encoded(t *testing.T, req Request) []byte {
+	t.Helper()
+	text, err := req.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// What cannot be answered is not offered, in the list and in the schema.
+func TestOffered(t *testing.T) {
+	given := func(responder string) func(*looprun.Question, *looprun.State) {
+		return func(q *looprun.Question, _ *looprun.State) {
+			q.Given = []looprun.Given{{Option: "continue", Responder: responder}}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*looprun.Question, *looprun.State)
+		want   string
+	}{
+		"all but review":      {func(*looprun.Question, *looprun.State) {}, "continue accept cancel"},
+		"given by it":         {given(looprun.RespondedByAssistant), "accept cancel"},
+		"given by the policy": {given(looprun.RespondedByPolicy), "continue accept cancel"},
+		"without effect": {func(q *looprun.Question, s *looprun.State) {
+			q.Options[0].Extend = looprun.Extend{}
+		}, "accept cancel"},
+		"runs a command": {func(q *looprun.Question, s *looprun.State) {
+			q.Options[0] = looprun.Option{ID: "look", Action: looprun.ActionRun, Command: "ls"}
+		}, "look accept cancel"},
+	} {
+		q, s := trip(), stuck()
+		c.change(&q, s)
+		req, err := NewRequest(q, s)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var ids []string
+		for _, o := range req.Question.Options {
+			ids = append(ids, o.ID)
+		}
+		if got := strings.Join(ids, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if shape := decoded[replyShape](t, req.ReplySchema); !slices.Equal(shape.Properties.Answer.Enum, ids) {
+			t.Errorf("%s: the schema has %v", name, shape.Properties.Answer.Enum)
+		}
+		if reply, err := req.Check([]byte(valid)); (err == nil) != slices.Contains(ids, "continue") {
+			t.Errorf("%s: %+v %v", name, reply, err)
+		}
+	}
+}
+
+// Nothing that a program printed reaches the command with control characters.
+func TestRequestIsClean(t *testing.T) {
+	const dirty = "a\x1b[31mred\x1b[0m\u202ereversed\x07\u009b2Jgone\x00"
+	q, s := trip(), stuck()
+	q.Header, q.Text, q.Details = dirty, dirty, []string{dirty}
+	q.Options[0].Label, q.Options[0].Description = dirty, dirty
+	q.Given = []looprun.Given{{Option: dirty, Responder: "policy", Rule: dirty}}
+	s.Name, s.Command, s.Check, s.Trip.Reason = dirty, []string{dirty}, []string{dirty}, dirty
+	s.Last.Excerpt, s.Last.Signature.Label, s.Errors[0].Excerpt = dirty, dirty, dirty
+	s.Errors[0].Signature.Label, s.Decisions[0].Reason, s.Decisions[0].Option = dirty, dirty, dirty
+	req, err := NewRequest(q, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(encoded(t, req), &v); err != nil {
+		t.Fatal(err)
+	}
+	texts(v, func(text string) {
+		if i := strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) && r != '\n' }); i >= 0 {
+			t.Errorf("%q", text)
+		}
+	})
+}
+
+func texts(v any, f func(string)) {
+	switch v := v.(type) {
+	case string:
+		f(v)
+	case []any:
+		for _, e := range v {
+			texts(e, f)
+		}
+	case map[string]any:
+		for _, e := range v {
+			texts(e, f)
+		}
+	}
+}
+
+// A request does not grow with the run, and leaves its state as it was.
+func TestRequestIsBounded(t *testing.T) {
+	s := stuck()
+	s.Last.Excerpt = strings.Repeat("ä", 1<<20)
+	for range 50 {
+		s.Errors, s.Decisions = append(s.Errors, *s.Last), append(s.Decisions, s.Decisions[0])
+	}
+	before := fmt.Sprintf("%+v", s)
+	req, err := NewRequest(trip(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(encoded(t, req)); n > 32<<10 {
+		t.Errorf("%d bytes", n)
+	}
+	if len(req.Context.Errors) != 3 || len(req.Context.Decisions) != 10 || !strings.HasSuffix(req.Context.LastOutput, "ä") {
+		t.Errorf("%+v", req.Context)
+	}
+	if before != fmt.Sprintf("%+v", s) {
+		t.Error("the state has changed")
+	}
+}
+
+func TestReasonComesFirst(t *testing.T) {
+	for _, kind := range []looprun.Kind{looprun.KindSelect, looprun.KindConfirm, looprun.KindText} {
+		req, err := NewRequest(asked(kind), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := string(req.ReplySchema)
+		if r, a := strings.Index(schema, `"reason":{`), strings.Index(schema, `"answer":{`); r < 0 || a < r {
+			t.Errorf("%s: %s", kind, schema)
+		}
+		if want := map[looprun.Kind]string{looprun.KindConfirm: "boolean"}[kind]; want != "" && !strings.Contains(schema, want) {
+			t.Errorf("%s: %s", kind, schema)
+		}
+		conforms(t, RequestSchema(), encoded(t, req))
+	}
+}
+
+// conforms checks JSON against a schema, as far as the schemas of this package
+// go.
+func conforms(t *testing.T, schema, text []byte) {
+	t.Helper()
+	var s map[string]any
+	var v any
+	if err := errorsOf(json.Unmarshal(schema, &s), json.Unmarshal(text, &v)); err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range violations(s, v, "$") {
+		t.Error(problem)
+	}
+}
+
+func errorsOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func violations(s map[string]any, v any, at string) (out []string) {
+	if c, ok := s["const"]; ok && c != v {
+		out = append(out, fmt.Sprintf("%s is %v, not %v", at, v, c))
+	}
+	if enum, ok := s["enum"].([]any); ok && !slices.Contains(enum, v) {
+		out = append(out, fmt.Sprintf("%s is %v, none of %v", at, v, enum))
+	}
+	if want, ok := s["type"]; ok && !strings.Contains(fmt.Sprint(want), typeOf(v, fmt.Sprint(want))) {
+		out = append(out, fmt.Sprintf("%s is no %v", at, want))
+	}
+	switch v := v.(type) {
+	case []any:
+		items, _ := s["items"].(map[string]any)
+		for i, e := range v {
+			out = append(out, violations(items, e, fmt.Sprintf("%s[%d]", at, i))...)
+		}
+	case map[string]any:
+		properties, _ := s["properties"].(map[string]any)
+		required, _ := s["required"].([]any)
+		for _, key := range required {
+			if _, ok := v[key.(string)]; !ok {
+				out = append(out, fmt.Sprintf("%s has no %v", at, key))
+			}
+		}
+		for key, e := range v {
+			property, ok := properties[key].(map[string]any)
+			if additional, _ := s["additionalProperties"].(map[string]any); !ok && additional != nil {
+				property, ok = additional, true
+			}
+			if !ok && s["additionalProperties"] == false {
+				out = append(out, fmt.Sprintf("%s may not have %s", at, key))
+			}
+			out = append(out, violations(property, e, at+"."+key)...)
+		}
+	}
+	return out
+}
+
+func typeOf(v any, want string) string {
+	switch v := v.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	case float64:
+		if v == float64(int(v)) && strings.Contains(want, "integer") {
+			return "integer"
+		}
+		return "number"
+	}
+	return "null"
+}
+
+func TestSchemasCatch(t *testing.T) {
+	var s map[string]any
+	if err := json.Unmarshal(RequestSchema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`[]`, `{}`, `{"schema": "x"}`, `{"extra": 1}`} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if len(violations(s, v, "$")) == 0 {
+			t.Errorf("%s conforms", text)
+		}
+	}
+}
+
+// Whatever is printed: what counts as a reply is one valid JSON object.
+func FuzzReply(f *testing.F) {
+	for _, text := range []string{valid, `{"reason":"r","answer":"accept",}`, `{"reason" "r"}`, "{}", "", `{"reason":"r","answer":"cancel"}{}`} {
+		f.Add([]byte(text))
+	}
+	req, err := NewRequest(trip(), stuck())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		reply, err := req.Check(text)
+		if err != nil {
+			return
+		}
+		if id, ok := reply.Answer.(string); !json.Valid(text) || reply.Reason == "" || !ok || !slices.Contains([]string{"continue", "accept", "cancel"}, id) {
+			t.Errorf("%q: %+v", text, reply)
+		}
+	})
+}

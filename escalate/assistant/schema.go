@@ -1,0 +1,152 @@
+package assistant
+
+import (
+	"encoding/json"
+
+	"github.com/looprun/looprun"
+)
+
+// object is one JSON Schema.
+type object = map[string]any
+
+// member describes one key of the reply.
+type member struct {
+	Type        any      `json:"type"`
+	Description string   `json:"description"`
+	Enum        []string `json:"enum,omitempty"`
+}
+
+// replyShape is the JSON Schema of a reply. The fields stand in the order in
+// which they are written: models write the keys of an object in the order of
+// its schema, and the reason is to come before the answer. It keeps to the
+// keywords that every service for structured output takes, so it has no
+// minLength and no $schema.
+type replyShape struct {
+	Type        string `json:"type"`
+	Description string `json:"description"`
+	Properties  struct {
+		Reason member `json:"reason"`
+		Answer member `json:"answer"`
+	} `json:"properties"`
+	Required   []string `json:"required"`
+	Additional bool     `json:"additionalProperties"` // always false
+}
+
+func newReplyShape(answer member) replyShape {
+	s := replyShape{Type: "object", Description: "The reply to a question of looprun.", Required: []string{"reason", "answer"}}
+	s.Properties.Reason = member{Type: "string", Description: "Why, in a sentence or two. Not blank."}
+	s.Properties.Answer = answer
+	return s
+}
+
+// replySchema is the JSON Schema of the reply to one question.
+func replySchema(q Asked) json.RawMessage {
+	answer := member{Type: "string", Description: "The answer, as text. Not blank."}
+	switch q.Kind {
+	case looprun.KindConfirm:
+		answer = member{Type: "boolean", Description: "true is yes, false is no."}
+	case looprun.KindSelect:
+		answer.Description = "The id of the option that is chosen."
+		for _, o := range q.Options {
+			answer.Enum = append(answer.Enum, o.ID)
+		}
+	}
+	data, _ := json.Marshal(newReplyShape(answer)) // texts always encode
+	return data
+}
+
+// ReplySchema is the JSON Schema of replies to any question. The schema of the
+// reply to one question is in its [Request].
+func ReplySchema() []byte {
+	return indented(newReplyShape(member{
+		Type:        []string{"string", "boolean"},
+		Description: "true or false for a confirm question, the id of an option for a select question, else a text. Not blank.",
+	}))
+}
+
+// RequestSchema is the JSON Schema (2020-12) of what the command gets.
+func RequestSchema() []byte {
+	return indented(object{
+		"$schema":     "https://json-schema.org/draft/2020-12/schema",
+		"$id":         RequestSchemaID,
+		"title":       "request to a looprun assistant",
+		"description": "The question that an assistant command answers, on its standard input.",
+		"type":        "object", "additionalProperties": false,
+		"required": []string{"schema", "question", "context", "reply_schema"},
+		"properties": object{
+			"schema":         object{"const": RequestSchemaID},
+			"question":       questionSchema(),
+			"context":        contextSchema(),
+			"reply_schema":   object{"type": "object", "description": "The JSON Schema of the reply to this question."},
+			"previous_reply": text("What the command printed before, if that was wrong."),
+			"problem":        text("What was wrong with it."),
+		},
+	})
+}
+
+func questionSchema() object {
+	option := closed([]string{"id", "label"}, object{
+		"id": text("What the reply names."), "label": text("What a person would choose."), "description": text("What it does."),
+	})
+	kinds := []looprun.Kind{looprun.KindSelect, looprun.KindConfirm, looprun.KindText}
+	return closed([]string{"id", "kind", "header", "question"}, object{
+		"id":       text("Names the question within the run."),
+		"kind":     object{"enum": kinds, "description": "Says what the answer is: the id of an option, true or false, or text."},
+		"header":   text("A few words."),
+		"question": text("What is asked."),
+		"details":  list(text(""), "The evidence."),
+		"options":  list(option, "What can be chosen, for select."),
+	})
+}
+
+func contextSchema() object {
+	limit := object{"type": []string{"number", "string"}}
+	failed := closed([]string{"iteration", "outcome", "exit_code"}, object{
+		"iteration": number(), "outcome": text("not_done or error."), "exit_code": number(),
+		"label": text("What it was, in short."), "output": text("The end of its output."),
+	})
+	decision := closed([]string{"iteration", "option", "responder"}, object{
+		"iteration": number(), "guard": text("What had tripped."), "option": text("What was chosen."),
+		"responder": text("By whom."), "reason": text("Why."),
+	})
+	given := closed([]string{"option", "responder"}, object{"option": text(""), "responder": text(""), "rule": text("")})
+	return closed([]string{"run", "iteration", "runtime", "limits", "summary", "current_state"}, object{
+		"run": closed([]string{"id"}, object{
+			"id": text(""), "name": text("The task."), "command": list(text(""), "What runs in the loop."), "check": list(text(""), "What judges it."),
+		}),
+		"iteration":     object{"type": "integer", "description": "The last one that ended."},
+		"runtime":       text("Active time so far, such as 4m10s."),
+		"limits":        object{"type": "object", "additionalProperties": limit, "description": "When the guards trip; off: never."},
+		"summary":       text("How far the work is."),
+		"current_state": text("What passes."),
+		"guard":         text("The guard that tripped; left out when the command in the loop asks."),
+		"also":          list(text(""), "Guards that tripped with it."),
+		"reason":        text("Why it tripped."),
+		"errors":        list(failed, "The last iterations that were not done, oldest first."),
+		"last_output":   text("The end of the last iteration's output."),
+		"decisions":     list(decision, "What was decided before, oldest first."),
+		"given":         list(given, "Answers that this question has had already."),
+	})
+}
+
+func closed(required []string, properties object) object {
+	return object{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
+}
+
+func list(of object, description string) object {
+	return object{"type": "array", "items": of, "description": description}
+}
+
+func number() object { return object{"type": "integer"} }
+
+func text(description string) object {
+	if description == "" {
+		return object{"type": "string"}
+	}
+	return object{"type": "string", "description": description}
+}
+
+func indented(schema any) []byte {
+	data, _ := json.MarshalIndent(schema, "", "  ") // texts, numbers and lists always encode
+	return append(data, '\n')
+}

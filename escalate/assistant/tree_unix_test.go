@@ -1,0 +1,63 @@
+//go:build unix
+
+package assistant
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// At each limit everything ends that the command has started.
+func TestEndsItsTree(t *testing.T) {
+	for name, c := range map[string]struct{ then, words string }{
+		"too long":        {"wait", "took longer than 1s"},
+		"too much output": {"yes", "more than 1 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var seen bytes.Buffer
+			r := New(Options{
+				Command: "sleep 600 & echo $! >&2; " + c.then, Timeout: time.Second, KillAfter: 100 * time.Millisecond,
+				Stderr: func(b []byte) { seen.Write(b) },
+			})
+			if a, err := r.Respond(t.Context(), trip(), stuck()); err == nil || errors.Is(err, looprun.ErrNoAnswer) || !strings.Contains(err.Error(), c.words) {
+				t.Errorf("%+v %v", a, err)
+			}
+			pids := strings.Fields(seen.String())
+			if len(pids) == 0 {
+				t.Fatal("nothing was started")
+			}
+			for _, text := range pids {
+				pid, err := strconv.Atoi(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if running(pid) {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+					t.Errorf("process %d is still running", pid)
+				}
+			}
+		})
+	}
+}
+
+// running reports whether there is such a process that is more than a corpse
+// which nobody has collected yet.
+func running(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return true
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(after, "Z")
+}

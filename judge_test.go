@@ -1,0 +1,228 @@
+package looprun_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// What looprun or a signal ended never passes, whatever its code; and what
+// cannot be run at the first try ends the run, unless it was judged to pass.
+func TestJudge(t *testing.T) {
+	codes := func(text string) looprun.Codes {
+		c, err := looprun.ParseCodes(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	pass, fail := &looprun.Exit{}, &looprun.Exit{Code: 1}
+	by := func(code int, c looprun.Cause) *looprun.Exit { return &looprun.Exit{Code: code, Cause: c} }
+	killed := &looprun.Exit{Code: 137, Signal: syscall.SIGKILL}
+	any137 := looprun.Judge{Done: codes("0,137"), Stop: codes("137")}
+	for _, c := range []struct {
+		name  string
+		judge looprun.Judge
+		exits looprun.Exits
+		want  looprun.Outcome
+		fatal int
+	}{
+		{name: "work out of time, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseIterationTimeout), Check: pass}, want: failed},
+		{name: "silent work, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseIdleTimeout), Check: pass}, want: failed},
+		{name: "work out of the run's time, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseMaxRuntime), Check: pass}, want: failed},
+		{name: "a check out of time with exit 0", exits: looprun.Exits{Work: pass, Check: by(0, looprun.CauseIterationTimeout)}, want: failed},
+		{name: "an interrupted check", exits: looprun.Exits{Work: pass, Check: &looprun.Exit{Code: 130, Signal: syscall.SIGINT}}, want: interrupted},
+		{name: "an interrupted precheck", exits: looprun.Exits{Check: by(0, looprun.CauseInterrupt)}, want: interrupted},
+		{name: "interrupted work, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseInterrupt), Check: pass}, want: interrupted},
+		{name: "a crash with exit 0", exits: looprun.Exits{Work: by(0, looprun.CauseCrash)}, want: failed},
+		{name: "not started with exit 1", exits: looprun.Exits{Work: by(1, looprun.CauseStartFailed)}, want: failed, fatal: 1},
+		{name: "killed, and its code is a done code and a stop code", judge: any137, exits: looprun.Exits{Work: killed}, want: failed},
+		{name: "the work cannot be run, and the check passes", exits: looprun.Exits{Work: &looprun.Exit{Code: 127}, Check: pass}, want: done},
+		{name: "the work was not started, and the check fails", exits: looprun.Exits{Work: by(126, looprun.CauseStartFailed), Check: fail}, want: failed, fatal: 126},
+		{name: "127 is a done code, and the promise is missing", judge: looprun.Judge{Done: codes("127"), Promise: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 127}}, want: notDone},
+		{name: "a stop code that is done", judge: looprun.Judge{Done: codes("3"), Stop: codes("3")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}}, want: done},
+		{name: "a stop code of the work is none of the judge", judge: looprun.Judge{Done: codes("0"), Stop: codes("3")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Check: fail}, want: notDone},
+	} {
+		if c.judge == (looprun.Judge{}) {
+			c.judge = looprun.DefaultJudge()
+		}
+		if got := c.judge.Outcome(c.exits); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		if got := c.judge.Fatal(c.exits, true); got != c.fatal {
+			t.Errorf("%s: fatal %d, want %d", c.name, got, c.fatal)
+		}
+	}
+}
+
+// part is a step that does what the test says.
+type part func(context.Context, looprun.Invocation) looprun.Exit
+
+func (part) Argv() []string { return []string{"part"} }
+func (p part) Run(ctx context.Context, in looprun.Invocation) looprun.Exit {
+	return p(ctx, in)
+}
+
+// held is a running step that writes down what is done to it.
+type held struct{ calls []string }
+
+func (h *held) Suspend() error        { h.calls = append(h.calls, "suspend"); return nil }
+func (h *held) Resume() error         { h.calls = append(h.calls, "resume"); return nil }
+func (h *held) Stop(s syscall.Signal) { h.calls = append(h.calls, s.String()) }
+
+// A step stands still as long as anything asks for it, also one that starts
+// meanwhile; a kill waits for nothing.
+func TestAStepStandsStillAsLongAsItIsHeld(t *testing.T) {
+	h := &held{}
+	x := &looprun.Executor{Judge: looprun.DefaultJudge()}
+	x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+		x.Resume() // nothing holds it
+		in.Started(h)
+		x.Suspend()
+		x.Suspend()
+		x.Resume()
+		if !slices.Equal(h.calls, []string{"suspend"}) {
+			t.Errorf("held twice and released once: %v", h.calls)
+		}
+		x.Resume()
+		x.Kill()
+		return looprun.Exit{Code: 1}
+	})
+	if _, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"suspend", "resume", "killed", "killed"}; !slices.Equal(h.calls, want) {
+		t.Errorf("got %v, want %v", h.calls, want)
+	}
+
+	h.calls = nil
+	x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+		x.Suspend()
+		in.Started(h)
+		return looprun.Exit{}
+	})
+	if _, err := x.Run(t.Context(), looprun.Iteration{Number: 2}); err != nil || !slices.Equal(h.calls, []string{"suspend"}) {
+		t.Errorf("a step that starts while held: %v, %v", h.calls, err)
+	}
+	x.Kill() // nothing runs any more
+	if len(h.calls) != 1 {
+		t.Errorf("a step that has ended: %v", h.calls)
+	}
+}
+
+// What is for the work alone does not reach the check.
+func TestTheCheckIsAlone(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var work, check looprun.Invocation
+	x := &looprun.Executor{
+		Work:        part(func(_ context.Context, in looprun.Invocation) looprun.Exit { work = in; return looprun.Exit{} }),
+		Check:       part(func(_ context.Context, in looprun.Invocation) looprun.Exit { check = in; return looprun.Exit{} }),
+		Judge:       looprun.DefaultJudge(),
+		Interactive: true, KeepBackground: true,
+		Stdin: func() (*os.File, error) { return os.Open(filepath.Join(dir, "in")) },
+	}
+	if _, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if !work.Interactive || !work.KeepBackground || work.Stdin == nil {
+		t.Errorf("the work has %+v", work)
+	}
+	if check.Interactive || check.KeepBackground || check.Stdin != nil {
+		t.Errorf("the check has %+v", check)
+	}
+}
+
+// A promise is for the iteration that made it.
+func TestAPromiseDoesNotOutliveItsIteration(t *testing.T) {
+	x := &looprun.Executor{
+		Work: part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+			if in.Iteration.Number == 1 {
+				in.Stdout([]byte("DONE\n"))
+				return looprun.Exit{Code: 1}
+			}
+			return looprun.Exit{}
+		}),
+		Judge: looprun.DefaultJudge(), Promise: "DONE",
+	}
+	x.Judge.Promise = true
+	for n, want := range []looprun.Outcome{failed, notDone} {
+		if d, err := x.Run(t.Context(), looprun.Iteration{Number: n + 1}); err != nil || d.Outcome != want {
+			t.Errorf("iteration %d: %s, %v; want %s", n+1, d.Outcome, err, want)
+		}
+	}
+}
+
+// Nothing runs without what it needs: its input, a place for its output, and a
+// run that has not been interrupted.
+func TestNothingRunsWithoutWhatItNeeds(t *testing.T) {
+	ran := filepath.Join(t.TempDir(), "ran")
+	with := func(change func(*looprun.Executor)) *looprun.Executor {
+		x := &looprun.Executor{Work: looprun.Argv("touch", ran), Judge: looprun.DefaultJudge()}
+		change(x)
+		return x
+	}
+	it := looprun.Iteration{Number: 1, First: true}
+	x := with(func(x *looprun.Executor) { x.Stdin = func() (*os.File, error) { return nil, os.ErrPermission } })
+	if d, err := x.Run(t.Context(), it); err != nil || d.Outcome != failed || d.Cause != looprun.CauseStartFailed || d.Fatal != 126 {
+		t.Errorf("without its input: %+v, %v", d, err)
+	}
+	x = with(func(x *looprun.Executor) { x.Output = func(int) (looprun.Output, error) { return nil, syscall.ENOSPC } })
+	if _, err := x.Run(t.Context(), it); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("without a place for its output: %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143})
+	if d, err := with(func(*looprun.Executor) {}).Run(ctx, it); err != nil || d.Outcome != interrupted {
+		t.Errorf("interrupted: %+v, %v", d, err)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// Functions are steps like commands: errors are failures, and what is ended
+// from outside is not done.
+func TestFunctionsAreSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := looprun.Func(func(ctx context.Context, _ looprun.Invocation) error {
+			select {
+			case <-ctx.Done():
+			case <-time.After(40 * time.Second):
+			}
+			return nil
+		})
+		fails := looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New("no") })
+		for _, c := range []struct {
+			name        string
+			work, check looprun.Step
+			want        looprun.Outcome
+			cause       looprun.Cause
+		}{
+			{"in time", slow, nil, done, looprun.CauseExited},
+			{"an error", fails, nil, notDone, looprun.CauseExited},
+			{"one timeout for both", slow, slow, failed, looprun.CauseIterationTimeout},
+		} {
+			x := &looprun.Executor{Work: c.work, Check: c.check, Judge: looprun.DefaultJudge(), IterationTimeout: time.Minute}
+			if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != c.want || d.Cause != c.cause {
+				t.Errorf("%s: %+v, %v; want %s", c.name, d, err, c.want)
+			}
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+		x := &looprun.Executor{Work: slow, Judge: looprun.DefaultJudge()}
+		if d, err := x.Run(ctx, looprun.Iteration{Number: 1}); err != nil || d.Outcome != interrupted {
+			t.Errorf("interrupted: %+v, %v", d, err)
+		}
+	})
+}
