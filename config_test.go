@@ -37,8 +37,8 @@ func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
 
 // With a promise exit 0 is not enough, and a check that passes before is not asked.
 func TestRunNeedsThePromise(t *testing.T) {
-	calls := 0
-	pass := looprun.Func(func(context.Context, looprun.Invocation) error { return nil })
+	calls, checks := 0, 0
+	pass := looprun.Func(func(context.Context, looprun.Invocation) error { checks++; return nil })
 	c := looprun.Config{
 		Limits: defaults, Guards: guards.Default(), Check: pass, Promise: "DONE",
 		Work: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
@@ -48,8 +48,8 @@ func TestRunNeedsThePromise(t *testing.T) {
 			return nil
 		}),
 	}
-	if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 {
-		t.Errorf("got %+v, %v; want done in iteration 2", res, err)
+	if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 || checks != 2 {
+		t.Errorf("got %+v, %v after %d checks; want done in iteration 2, each with its check", res, err, checks)
 	}
 }
 

@@ -143,6 +143,81 @@ func TestTheCheckIsAlone(t *testing.T) {
 	}
 }
 
+// Once the work was ended there is nothing for the check to judge: it does not run.
+func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
+	for _, c := range []struct {
+		cause looprun.Cause
+		want  looprun.Outcome
+	}{
+		{looprun.CauseInterrupt, interrupted},
+		{looprun.CauseMaxRuntime, failed},
+		{looprun.CauseIterationTimeout, failed},
+		{looprun.CauseIdleTimeout, failed},
+	} {
+		x := &looprun.Executor{Judge: looprun.DefaultJudge()}
+		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { return looprun.Exit{Cause: c.cause} })
+		x.Check = part(func(context.Context, looprun.Invocation) looprun.Exit {
+			t.Errorf("the check ran after work that was ended by %s", c.cause)
+			return looprun.Exit{}
+		})
+		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != c.want {
+			t.Errorf("%s: %+v, %v; want %s", c.cause, d, err, c.want)
+		}
+	}
+}
+
+// The check that failed is the one that judges, not those before it that passed.
+func TestTheLastPassJudges(t *testing.T) {
+	n := 0
+	x := &looprun.Executor{Judge: looprun.DefaultJudge(), Passes: 2}
+	x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { return looprun.Exit{} })
+	x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+		if n++; n == 1 {
+			in.Stdout([]byte("all is well\n"))
+			return looprun.Exit{}
+		}
+		in.Stdout([]byte("--- FAIL: TestLogin\nFAIL\n"))
+		return looprun.Exit{Code: 1}
+	})
+	if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != notDone || d.Excerpt != "--- FAIL: TestLogin\nFAIL" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// The time that an iteration stands still for a question is not its own.
+func TestTheIterationTimeoutStandsStillToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &looprun.Executor{Judge: looprun.DefaultJudge(), IterationTimeout: time.Minute}
+		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit {
+			time.Sleep(20 * time.Second)
+			x.Suspend()
+			time.Sleep(time.Hour)
+			x.Resume()
+			return looprun.Exit{}
+		})
+		left := time.Duration(0)
+		x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit { left = in.Timeout; return looprun.Exit{} })
+		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != done || left != 40*time.Second {
+			t.Errorf("%+v, %v; the check has %s, want 40s", d, err, left)
+		}
+	})
+}
+
+// Work that used the whole time up leaves none for the check: that is an error.
+func TestTheCheckDoesNotRunWithoutTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &looprun.Executor{Judge: looprun.DefaultJudge(), IterationTimeout: time.Minute}
+		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { time.Sleep(time.Minute); return looprun.Exit{} })
+		x.Check = part(func(context.Context, looprun.Invocation) looprun.Exit {
+			t.Error("the check ran")
+			return looprun.Exit{}
+		})
+		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != failed || d.Cause != looprun.CauseIterationTimeout {
+			t.Errorf("%+v, %v; want an error by the timeout", d, err)
+		}
+	})
+}
+
 // A promise is for the iteration that made it.
 func TestAPromiseDoesNotOutliveItsIteration(t *testing.T) {
 	x := &looprun.Executor{

@@ -81,6 +81,8 @@ func TestEventsThatCannotHappenAreRefused(t *testing.T) {
 		{name: "an event before the start", then: looprun.RunAlive{}},
 		{name: "a second start", events: []looprun.Data{begun}, then: begun},
 		{name: "anything after the end", events: []looprun.Data{begun, finished(looprun.StatusTripped)}, then: first},
+		{name: "time after the end", events: []looprun.Data{begun, finished(looprun.StatusTripped)}, then: looprun.RunAlive{}},
+		{name: "an answer after the end", events: []looprun.Data{begun, first, ended1, tripped, question, finished(looprun.StatusCancelled)}, then: answered},
 		{name: "an iteration in an iteration", events: []looprun.Data{begun, first}, then: first},
 		{name: "an iteration with another number", events: []looprun.Data{begun}, then: looprun.IterationStarted{Iteration: 2}},
 		{name: "a precheck that is over", events: []looprun.Data{begun}, then: looprun.IterationStarted{}},

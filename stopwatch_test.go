@@ -43,6 +43,7 @@ func TestBackoff(t *testing.T) {
 		{Backoff{Base: time.Second, Exponential: true}, 1, time.Second},
 		{Backoff{Base: time.Second, Exponential: true}, 5, 16 * time.Second},
 		{Backoff{Base: time.Second, Exponential: true}, 1000, maxDelay},
+		{Backoff{Base: 14 * time.Minute, Exponential: true}, 5, maxDelay},
 		{Backoff{Base: time.Hour, Exponential: true}, 5, time.Hour},
 	} {
 		if got := c.b.Delay(c.iterations); got < c.want*3/4 || got > c.want*5/4 {

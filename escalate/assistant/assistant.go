@@ -107,7 +107,7 @@ func (r *responder) answers(q looprun.Question) bool {
 		from = FromGuards
 	}
 	switch {
-	case strings.TrimSpace(r.Command) == "", q.Exclusive:
+	case strings.TrimSpace(r.Command) == "":
 		return false
 	case len(r.OnlyKinds) > 0 && !slices.Contains(r.OnlyKinds, q.Kind):
 		return false

@@ -17,14 +17,17 @@ import (
 
 // At each limit everything ends that the command has started.
 func TestEndsItsTree(t *testing.T) {
-	for name, c := range map[string]struct{ then, words string }{
-		"too long":        {"wait", "took longer than 1s"},
-		"too much output": {"yes", "more than 1 MiB"},
+	for name, c := range map[string]struct {
+		then, words string
+		limit       time.Duration
+	}{
+		"too long":        {"wait", "took longer than 1s", time.Second},
+		"too much output": {"yes", "more than 1 MiB", time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var seen bytes.Buffer
 			r := New(Options{
-				Command: "sleep 600 & echo $! >&2; " + c.then, Timeout: time.Second, KillAfter: 100 * time.Millisecond,
+				Command: "sleep 600 & echo $! >&2; " + c.then, Timeout: c.limit, KillAfter: 100 * time.Millisecond,
 				Stderr: func(b []byte) { seen.Write(b) },
 			})
 			if a, err := r.Respond(t.Context(), trip(), stuck()); err == nil || errors.Is(err, looprun.ErrNoAnswer) || !strings.Contains(err.Error(), c.words) {
