@@ -464,8 +464,9 @@ func TestContinuingPastMaxRuntimeNeedsRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, took := range []time.Duration{4 * time.Minute, time.Hour} { // between iterations, in one
 			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: took}}}, rule("nothing"))
-			if res := run.run(t); res.ExitCode != 124 || run.State().Continues != 0 {
-				t.Errorf("got %+v after %d answers, want 124 after none", res, run.State().Continues)
+			run.Journal = &limitedJournal{1000}
+			if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 124 || run.State().Continues != 0 {
+				t.Errorf("got %+v, %v after %d answers; want 124 after none", res, err, run.State().Continues)
 			}
 		}
 	})
@@ -541,8 +542,9 @@ func TestAnOptionThatRunsACommandAsksAgain(t *testing.T) {
 	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, watched(&asked, says("look")))
 	run.Questions = commanded{}
 	run.Debug = debugs(func(context.Context) (looprun.DebugFinished, error) { return looprun.DebugFinished{}, nil })
-	if res := run.run(t); res.ExitCode != 111 || run.State().Continues != 0 || len(asked) != 2 {
-		t.Errorf("got %+v after %d questions, want 111 after 2", res, len(asked))
+	run.Journal = &limitedJournal{100}
+	if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 111 || run.State().Continues != 0 || len(asked) != 2 {
+		t.Errorf("got %+v, %v after %d questions; want 111 after 2", res, err, len(asked))
 	}
 }
 
@@ -637,7 +639,7 @@ type early struct{}
 func (early) ID() looprun.GuardID                { return "early" }
 func (early) Check(*looprun.State) *looprun.Trip { return nil }
 func (early) Remaining(s *looprun.State) (time.Duration, bool) {
-	return time.Minute - s.Elapsed, s.Elapsed < time.Minute
+	return 55*time.Second - s.Elapsed, s.Elapsed < 55*time.Second
 }
 
 func TestADeadlineThatCameTooEarlyIsNoTrip(t *testing.T) {
