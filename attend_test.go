@@ -1,0 +1,217 @@
+package looprun_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+)
+
+func TestADeadlineThatCameTooEarlyIsNoTrip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &script{steps: []play{{outcome: looprun.OutcomeDone, took: 5 * time.Minute}}}
+		run := start(t, defaults, r)
+		run.Guards = append(run.Guards, early{})
+		if res := run.run(t); res.Status != looprun.StatusDone || res.Trips != 0 || len(r.seen) != 1 {
+			t.Errorf("got %+v, %d iterations ran; want done in one without a trip", res, len(r.seen))
+		}
+	})
+}
+
+// The time that passes between an event and the wait for the deadline counts.
+func TestADeadlineIsNotLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := defaults
+		l.Runtime = 8 * time.Second
+		run := start(t, l, &script{steps: []play{{outcome: looprun.OutcomeDone, took: time.Hour}}})
+		run.Observe = func(e looprun.Event, _ *looprun.State) {
+			if _, ok := e.Data.(looprun.IterationStarted); ok {
+				time.Sleep(4 * time.Second)
+			}
+		}
+		if res := run.run(t); res.ExitCode != 124 || res.Runtime.Round(time.Second) != l.Runtime {
+			t.Errorf("got %+v, want 124 after %s", res, l.Runtime)
+		}
+	})
+}
+
+// The elapsed time of a long iteration reaches the journal while it runs, and
+// the trip in its middle says so.
+func TestTheClockIsOnRecordWhileAnIterationRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeDone, took: time.Hour}}})
+		run.run(t)
+		before := time.Duration(0)
+		during := 0
+		for _, e := range run.journal.Events {
+			if e.Elapsed-before > 11*time.Second {
+				t.Fatalf("%s pass between two events", e.Elapsed-before)
+			}
+			before = e.Elapsed
+			if d, ok := e.Data.(looprun.GuardTripped); ok && d.During {
+				during++
+			}
+		}
+		if during != 1 {
+			t.Errorf("%d trips are in the middle of an iteration", during)
+		}
+	})
+}
+
+// When the journal fails in the middle of an iteration, the iteration has ended
+// before the run has.
+func TestAJournalThatFailsDuringAnIterationEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := false
+		r := runnerFunc(func(ctx context.Context, _ looprun.Iteration) (looprun.IterationFinished, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			gone = true
+			return looprun.IterationFinished{}, nil
+		})
+		loop := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: &brokenJournal{2}}
+		if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := loop.Run(t.Context()); err == nil || res.ExitCode != 125 || !gone {
+			t.Errorf("got %+v, %v; the iteration has ended: %v", res, err, gone)
+		}
+	})
+}
+
+// A runner that cannot go on ends the run as failed, and that is on record.
+func TestARunnerThatFailsEndsTheRun(t *testing.T) {
+	run := start(t, defaults, runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationFinished, error) {
+		return looprun.IterationFinished{Outcome: looprun.OutcomeDone}, errors.New("the output cannot be kept")
+	}))
+	res, err := run.Run(t.Context())
+	if err == nil || res.Status != looprun.StatusFailed || res.ExitCode != 125 {
+		t.Errorf("got %+v, %v; want failed with 125", res, err)
+	}
+	if s := run.State(); !s.Ended || s.Ending.Status != looprun.StatusFailed || s.Ending.ExitCode != 125 {
+		t.Errorf("on record is %+v", s.Ending)
+	}
+}
+
+// silent makes no question.
+type silent struct{}
+
+func (silent) Question(*looprun.State, looprun.Trip) (looprun.Question, error) {
+	return looprun.Question{}, errors.New("the template is broken")
+}
+
+// A trip about which no question can be made ends the run; it is not skipped.
+func TestATripWithoutAQuestionEndsTheRun(t *testing.T) {
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says("continue"))
+	run.Questions = silent{}
+	if res, err := run.Run(t.Context()); err == nil || res.ExitCode != 125 || res.Iterations != 3 {
+		t.Errorf("broken: got %+v, %v; want failed with 125 after 3", res, err)
+	}
+	run = start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says("continue"))
+	run.Questions = nil
+	run.Journal = &limitedJournal{100}
+	if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 111 || res.Iterations != 3 {
+		t.Errorf("none: got %+v, %v; want 111 after 3", res, err)
+	}
+}
+
+// limitedJournal fails when a run does not end.
+type limitedJournal struct{ left int }
+
+func (j *limitedJournal) Append(looprun.Event) error {
+	if j.left--; j.left < 0 {
+		return errors.New("the run does not end")
+	}
+	return nil
+}
+func (*limitedJournal) Sync() error { return nil }
+
+// A person who was asked and gave no answer lets nothing go on.
+func TestNoAnswerIsNeverToGoOn(t *testing.T) {
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says())
+	run.Journal = &limitedJournal{100}
+	res, err := run.Run(t.Context())
+	if err != nil || res.ExitCode != 111 || res.Iterations != 3 {
+		t.Errorf("got %+v, %v; want 111 after 3", res, err)
+	}
+}
+
+// syncedJournal knows which events would survive a power loss.
+type syncedJournal struct {
+	looprun.MemoryJournal
+	synced map[looprun.EventType]bool
+	fail   error
+}
+
+func (j *syncedJournal) Sync() error {
+	j.synced[j.Events[len(j.Events)-1].Data.Type()] = true
+	return j.fail
+}
+
+// Questions, answers, what they do and how the run ends survive a power loss
+// before anything follows from them.
+func TestDecisionsAreSynced(t *testing.T) {
+	for _, c := range []struct {
+		option string
+		want   []looprun.EventType
+	}{
+		{"accept", []looprun.EventType{looprun.TypeQuestionAsked, looprun.TypeQuestionAnswered, looprun.TypeActionApplied, looprun.TypeRunFinished}},
+		{"pause", []looprun.EventType{looprun.TypeRunPaused}},
+		{"nonsense", []looprun.EventType{looprun.TypeQuestionClosed}},
+	} {
+		journal := &syncedJournal{synced: map[looprun.EventType]bool{}}
+		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says(c.option))
+		run.Journal = journal
+		if _, err := run.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, typ := range c.want {
+			if !journal.synced[typ] {
+				t.Errorf("%s: %s was not synced", c.option, typ)
+			}
+		}
+	}
+}
+
+func TestAJournalThatCannotBeSyncedEndsTheRun(t *testing.T) {
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says("continue"))
+	run.Journal = &syncedJournal{synced: map[looprun.EventType]bool{}, fail: errors.New("input/output error")}
+	if res, err := run.Run(t.Context()); err == nil || res.ExitCode != 125 || res.Iterations != 3 {
+		t.Errorf("got %+v, %v; want failed with 125 before anybody is asked", res, err)
+	}
+}
+
+// Nobody is told of an event that could not be written.
+func TestAnEventIsSeenOnlyOnceItIsWritten(t *testing.T) {
+	told := 0
+	loop := &looprun.Loop{
+		Guards: guards.Default(), Runner: &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, Journal: &brokenJournal{2},
+		Observe: func(looprun.Event, *looprun.State) { told++ },
+	}
+	if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loop.Run(t.Context()); err == nil || told != 2 {
+		t.Errorf("told of %d events, %v; want 2 and an error", told, err)
+	}
+}
+
+// An answer that is none is kept in the record, with who gave it.
+func TestAnInvalidAnswerIsOnRecord(t *testing.T) {
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says(), rule("go-on"))
+	run.run(t)
+	var invalid []looprun.AnswerInvalid
+	for _, e := range run.journal.Events {
+		if d, ok := e.Data.(looprun.AnswerInvalid); ok {
+			invalid = append(invalid, d)
+		}
+	}
+	if len(invalid) != 1 || invalid[0].Responder != looprun.RespondedByPolicy || !strings.Contains(invalid[0].Reason, "go-on") {
+		t.Errorf("on record are %+v, want the policy's go-on", invalid)
+	}
+}

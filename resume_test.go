@@ -1,0 +1,211 @@
+package looprun_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/signature"
+)
+
+// A question that still stands is asked again on resume; one that a new limit
+// has settled is withdrawn, and the run goes on.
+func TestResumeAsksAgainUnlessTheLimitWasRaised(t *testing.T) {
+	more := defaults
+	more.Iterations = 12
+	for _, c := range []struct {
+		name   string
+		event  looprun.RunResumed
+		asked  int
+		status looprun.Status
+		after  int
+	}{
+		{"as it was", looprun.RunResumed{}, 1, looprun.StatusTripped, 10},
+		{"a higher limit", looprun.RunResumed{Limits: &more, Caps: &looprun.Caps{}}, 0, looprun.StatusDone, 11},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				return looprun.Answer{}, looprun.ErrDeferred
+			}))
+			run.run(t)
+			var asked []looprun.Question
+			again := &looprun.Loop{
+				Guards: guards.Default(), Questions: asks{}, Responders: []looprun.Responder{watched(&asked, says())},
+				Runner: &script{steps: []play{{outcome: looprun.OutcomeDone}}},
+			}
+			if err := again.Resume(*run.State(), c.event); err != nil {
+				t.Fatal(err)
+			}
+			res, err := again.Run(t.Context())
+			if err != nil || res.Status != c.status || res.Iterations != c.after || len(asked) != c.asked {
+				t.Errorf("got %+v, %v after %d questions; want %s after %d", res, err, len(asked), c.status, c.asked)
+			}
+		})
+	}
+}
+
+// The time that had elapsed before a restart counts.
+func TestResumeKeepsTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := folded(t, begun)
+		s.Elapsed = 14 * time.Minute
+		loop := &looprun.Loop{Guards: guards.Default(), Runner: &script{steps: []play{{outcome: looprun.OutcomeDone, took: 5 * time.Minute}}}}
+		if err := loop.Resume(*s, looprun.RunResumed{}); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := loop.Run(t.Context()); err != nil || res.ExitCode != 124 || res.Runtime.Round(time.Minute) != 15*time.Minute {
+			t.Errorf("got %+v, %v; want 124 after 15 minutes in all", res, err)
+		}
+	})
+}
+
+// Crashes in different iterations do not add up.
+func TestCrashesCountForTheirOwnIteration(t *testing.T) {
+	s := folded(t, begun, first, looprun.RunResumed{}, first, looprun.RunResumed{}, first, ended1,
+		looprun.IterationStarted{Iteration: 2})
+	r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
+	loop := &looprun.Loop{Guards: guards.Default(), Runner: r}
+	if err := loop.Resume(*s, looprun.RunResumed{}); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 || len(r.seen) != 1 {
+		t.Errorf("got %+v, %v; want done in iteration 2", res, err)
+	}
+}
+
+// A delay ends when max_runtime passes in it, and no iteration begins after.
+func TestADelayEndsWithMaxRuntime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, base := range []time.Duration{15 * time.Minute, 15*time.Minute + 5*time.Second, time.Hour} {
+			r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}
+			run := start(t, defaults, r)
+			run.Backoff = looprun.Backoff{Base: base}
+			if res := run.run(t); res.ExitCode != 124 || len(r.seen) != 1 || res.Runtime.Round(time.Second) != 15*time.Minute {
+				t.Errorf("a delay of %s: got %+v after %d iterations, want 124 after one and 15 minutes", base, res, len(r.seen))
+			}
+		}
+	})
+}
+
+func TestAnInterruptInADelayBeginsNoIteration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}
+		run := start(t, defaults, r)
+		run.Backoff = looprun.Backoff{Base: 5 * time.Minute}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+		res, err := run.Run(ctx)
+		if err != nil || res.ExitCode != 143 || len(r.seen) != 1 || res.Runtime.Round(time.Second) != time.Minute {
+			t.Errorf("got %+v, %v after %d iterations; want 143 after one and a minute", res, err, len(r.seen))
+		}
+	})
+}
+
+// The delays begin anew with an answer that continues.
+func TestAnAnswerStartsTheDelaysOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := defaults
+		l.Iterations = 2
+		run := start(t, l, &script{steps: []play{{outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeDone}}}, says("continue"))
+		run.Backoff = looprun.Backoff{Base: time.Minute}
+		if res := run.run(t); res.Status != looprun.StatusDone || res.Runtime.Round(time.Second) != time.Minute {
+			t.Errorf("got %+v, want one delay of a minute", res)
+		}
+	})
+}
+
+// An event that is refused is not in the journal either.
+func TestARunThatIsDoneIsNotTouched(t *testing.T) {
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeDone}}})
+	run.run(t)
+	r, journal := &script{steps: []play{{outcome: looprun.OutcomeDone}}}, &looprun.MemoryJournal{}
+	again := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: journal}
+	if err := again.Resume(*run.State(), looprun.RunResumed{}); !errors.Is(err, looprun.ErrEvent) {
+		t.Errorf("got %v, want ErrEvent", err)
+	}
+	if len(journal.Events) != 0 || len(r.seen) != 0 {
+		t.Errorf("%d events were written and %d iterations ran", len(journal.Events), len(r.seen))
+	}
+}
+
+// The same rule may give its answer again when the guard trips anew.
+func TestARuleMayAnswerTheNextTrip(t *testing.T) {
+	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, rule("continue"))
+	if res := run.run(t); res.ExitCode != 110 && res.Iterations < 9 {
+		t.Errorf("got %+v after %d answers", res, run.State().Continues)
+	}
+	if n := run.State().Continues; n < 3 {
+		t.Errorf("it continued %d times", n)
+	}
+}
+
+// Every limit has to be stated or be off, and a threshold of 1 is none.
+func TestEveryLimitIsNeeded(t *testing.T) {
+	for name, change := range map[string]func(*looprun.Limits, int){
+		"iterations": func(l *looprun.Limits, n int) { l.Iterations = n },
+		"runtime":    func(l *looprun.Limits, n int) { l.Runtime = time.Duration(n) },
+		"loop":       func(l *looprun.Limits, n int) { l.Loop = n },
+		"errors":     func(l *looprun.Limits, n int) { l.Errors = n },
+	} {
+		l := defaults
+		if change(&l, 0); !errors.Is(l.Validate(), looprun.ErrNoGuards) {
+			t.Errorf("%s 0: %v, want ErrNoGuards", name, l.Validate())
+		}
+		if change(&l, -2); l.Validate() == nil {
+			t.Errorf("%s -2 is taken", name)
+		}
+		if change(&l, looprun.Off); l.Validate() != nil {
+			t.Errorf("%s off: %v", name, l.Validate())
+		}
+	}
+	l := defaults
+	if l.Loop = 1; l.Validate() == nil {
+		t.Error("a loop threshold of 1 is taken")
+	}
+}
+
+// Skipped issues that come back are asked about by the guard that was told to
+// skip them, at its own limit, and by no other.
+func TestSkippedIssuesComeBackToTheGuardThatSkippedThem(t *testing.T) {
+	wrong := func(same int) play { return play{outcome: looprun.OutcomeError, same: same} }
+	for _, c := range []struct {
+		name         string
+		steps        []play
+		loop, errors int
+		guard        looprun.GuardID
+		after        int
+	}{
+		{"errors", []play{wrong(1), wrong(2), wrong(3), wrong(4), wrong(1), wrong(2), wrong(3), wrong(4)}, 3, 4, looprun.ConsecutiveErrors, 8},
+		{"a loop", []play{{outcome: looprun.OutcomeNotDone, same: 7}}, 3, 2, looprun.LoopDetected, 6},
+	} {
+		l := defaults
+		l.Loop, l.Errors = c.loop, c.errors
+		if res := start(t, l, &script{steps: c.steps}, says("skip")).run(t); res.Guard != c.guard || res.Iterations != c.after || res.Trips != 2 {
+			t.Errorf("%s: got %+v, want the second trip by %s after %d", c.name, res, c.guard, c.after)
+		}
+	}
+}
+
+// With loose matching two failures that differ in numbers only are the same.
+func TestLooseMatchingComparesWithoutNumbers(t *testing.T) {
+	n := 0
+	counting := runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationFinished, error) {
+		n++
+		d := looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}
+		d.Signature.Hash, d.Signature.Loose = signature.Hash(n), 9
+		return d, nil
+	})
+	for loose, want := range map[bool]looprun.GuardID{true: looprun.LoopDetected, false: looprun.MaxIterations} {
+		loop := &looprun.Loop{Guards: guards.Default(), Runner: counting}
+		if err := loop.Start(looprun.RunStarted{Limits: defaults, Loose: loose}); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := loop.Run(t.Context()); err != nil || res.Guard != want {
+			t.Errorf("loose %v: got %+v, %v; want %s", loose, res, err, want)
+		}
+	}
+}
