@@ -144,8 +144,8 @@ var unlisted = []Action{ActionAccept, ActionPause, ActionCancel}
 // does not have it, and when it is review, which only a person can do.
 func (q *Question) Resolve(a Answer) (Option, error) {
 	o, ok := q.Option(a.Option)
-	if !ok && a.Unlisted && slices.Contains(unlisted, Action(a.Option)) {
-		return Option{ID: a.Option, Label: a.Option, Action: Action(a.Option)}, nil
+	if !ok && a.Unlisted && a.Responder == RespondedByPolicy && slices.Contains(unlisted, Action(a.Option)) {
+		o, ok = Option{ID: a.Option, Label: a.Option, Action: Action(a.Option)}, true
 	}
 	switch {
 	case !ok:

@@ -43,12 +43,23 @@ func TestResolve(t *testing.T) {
 		{"to skip, unlisted", from(by("skip", policy), "p.yaml:9", true), ""},
 		{"to debug, unlisted", from(by("debug", policy), "p.yaml:9", true), ""},
 		{"anything, unlisted", from(by("go-on", policy), "p.yaml:9", true), ""},
+		{"to cancel, unlisted, by somebody else", from(by("cancel", looprun.RespondedByAssistant), "", true), ""},
 	} {
 		o, err := q.Resolve(c.answer)
 		if (err == nil) != (c.takes != "") || err == nil && o.Action != c.takes {
 			t.Errorf("%s: %q, %v; want %q", c.name, o.Action, err, c.takes)
 		}
 	}
+	cancel := from(by("cancel", policy), "p.yaml:9", true)
+	q.Given = append(q.Given, looprun.Given{Option: "cancel", Responder: policy, Rule: "p.yaml:9"})
+	if _, err := q.Resolve(cancel); err == nil {
+		t.Error("to cancel, unlisted, a second time: it is taken")
+	}
+	q.Given, q.Exclusive = nil, true
+	if _, err := q.Resolve(cancel); err == nil {
+		t.Error("to cancel, unlisted, where only a person may answer: it is taken")
+	}
+	q.Exclusive = false
 	q.Options = q.Options[1:]
 	if _, err := q.Resolve(from(by("continue", policy), "p.yaml:9", true)); err == nil {
 		t.Error("to go on, unlisted: it is taken")

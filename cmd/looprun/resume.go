@@ -104,16 +104,29 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 		}
 	}
 	limits := state.Limits
-	caps, err := c.limitFlags.over(&limits)
+	given, err := c.limitFlags.over(&limits)
 	if err != nil {
 		return nil, event, err
 	}
+	caps := c.caps(state.Caps, limits, given)
 	if limits != state.Limits {
 		event.Limits = &limits
-		caps.Iterations, caps.Runtime = max(caps.Iterations, state.Caps.Iterations), max(caps.Runtime, state.Caps.Runtime)
+	}
+	if caps != state.Caps {
 		event.Caps = &caps
 	}
 	return s, event, nil
+}
+
+// caps are the run's, unless others were given or the new limit is above them.
+func (c *resumeCmd) caps(old looprun.Caps, l looprun.Limits, given looprun.Caps) looprun.Caps {
+	if c.CapIterations != nil || old.Iterations > 0 && l.Iterations > old.Iterations {
+		old.Iterations = given.Iterations
+	}
+	if c.CapRuntime != nil || old.Runtime > 0 && l.Runtime > old.Runtime {
+		old.Runtime = given.Runtime
+	}
+	return old
 }
 
 // change puts what was given anew over what was recorded.
