@@ -27,10 +27,12 @@ type cli struct {
 	Explain   explainCmd   `cmd:"" help:"Say why a run ended as it did, and what its iterations had in common."`
 	Policy    policyCmd    `cmd:"" help:"Check and try out policy files."`
 	Template  templateCmd  `cmd:"" help:"Write, check and preview the questions."`
+	Config    configCmd    `cmd:"" help:"Show, check and describe the configuration."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-"`
 	outputFlags
+	configFlags
 }
 
 // outputFlags are for looprun's own messages.
@@ -48,6 +50,8 @@ type app struct {
 	say            *messages
 	command        []string // what stands after --
 	hasCommand     bool
+	args           []string // all of them
+	config         *configuration
 	code           int   // exit code
 	raise          raise // signal to end by
 }
@@ -67,7 +71,7 @@ func (e *usageError) Error() string {
 
 // execute runs looprun and returns its exit code.
 func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise) {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	a.files.stdout, a.files.stderr = stdout, stderr
 	a.say = &messages{w: stderr}
 	own := args
@@ -75,19 +79,23 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 		own, a.command, a.hasCommand = args[:i], args[i+1:], true
 	}
 	var c cli
-	config := &fileConfig{named: configFlag(own), trusts: slices.Contains(own, "--trust")}
 	exited := -1
 	parser, err := kong.New(&c,
 		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
 		kong.Vars{"version": version()}, kong.DefaultEnvars("LOOPRUN"), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Help(help), kong.ExplicitGroups(groups), kong.Resolvers(config),
+		kong.Help(help), kong.ExplicitGroups(groups),
+		kong.WithBeforeResolve(func(ctx *kong.Context) error {
+			if exited >= 0 || a.config != nil { // it is called for every flag
+				return nil
+			}
+			return a.configure(ctx)
+		}),
 	)
 	if err != nil {
 		a.say.problem(err)
 		return looprun.ExitFailed, 0
 	}
-	config.model = parser.Model
 	ctx, err := parser.Parse(own)
 	if exited >= 0 { // --help and --version
 		return exited, 0
@@ -96,36 +104,16 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 		a.say.configure(c.outputFlags)
 		err = a.checkCommand(ctx)
 	}
-	switch {
-	case err == nil:
-		if c.Run.Rules == "" {
-			c.Run.Signature = config.signature
-		}
+	if err == nil {
 		err = ctx.Run(a)
-	case config.err != nil:
-		err = config.err
-	default:
-		err = parseError(config.where(err), parser.Model, own)
+	} else {
+		err = parseError(err, parser.Model, own)
 	}
 	if err != nil {
 		a.say.problem(err)
 		return looprun.ExitFailed, 0
 	}
 	return a.code, a.raise
-}
-
-// configFlag is the file that --config or LOOPRUN_CONFIG names; the flag is read
-// before the others, which may have their values from the file.
-func configFlag(args []string) string {
-	for i, arg := range args {
-		if name, ok := strings.CutPrefix(arg, "--config="); ok {
-			return name
-		}
-		if arg == "--config" && i+1 < len(args) {
-			return args[i+1]
-		}
-	}
-	return os.Getenv("LOOPRUN_CONFIG")
 }
 
 // checkCommand refuses a command after -- where none is taken.
@@ -138,6 +126,9 @@ func (a *app) checkCommand(ctx *kong.Context) error {
 
 // parseError names the nearest known flag or command.
 func parseError(err error, model *kong.Application, args []string) error {
+	if of, ok := errors.AsType[*configError](err); ok {
+		return of.error
+	}
 	text := err.Error()
 	if rest, ok := strings.CutPrefix(text, "unexpected argument "); ok {
 		word, _, _ := strings.Cut(rest, ",")

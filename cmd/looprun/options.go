@@ -55,6 +55,8 @@ type options struct {
 	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state"`
 	ExitCode    map[string]int `placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state"`
+	// ConfigExitCodes are those of looprun.yaml, which a policy's beat.
+	ConfigExitCodes map[string]int `kong:"-" json:"config_exit_codes,omitempty"`
 }
 
 // limitFlags can also be given anew to a run that is resumed.

@@ -12,9 +12,7 @@ import (
 // runCmd runs a command in a loop.
 type runCmd struct {
 	options
-	Config string `placeholder:"FILE|none" help:"Configuration file (looprun.yaml, the nearest one upwards to the git root)."`
-	Trust  bool   `help:"Agree to the looprun.yaml that was found, as it is now." env:"-"`
-	DryRun bool   `help:"Print what would run and with which configuration, and run nothing." env:"-"`
+	DryRun bool `help:"Print what would run and with which configuration, and run nothing." env:"-"`
 }
 
 // Help shows an example below the flags.
@@ -27,12 +25,13 @@ func (c *runCmd) Run(a *app) error {
 	if err := c.command(a); err != nil {
 		return err
 	}
+	a.config.apply(&c.options)
 	if err := c.check(); err != nil {
-		return err
+		return a.config.locate(err)
 	}
 	s, err := newSession(a, &c.options)
 	if err != nil {
-		return err
+		return a.config.locate(err)
 	}
 	if c.DryRun {
 		return s.dryRun(a.stdout)

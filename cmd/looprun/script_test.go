@@ -10,9 +10,15 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 )
 
+// testSystemConfig names the system's looprun.yaml for a test.
+const testSystemConfig = "TEST_SYSTEM_CONFIG"
+
 func TestMain(m *testing.M) {
 	if proc.IsGuardian() {
 		os.Exit(proc.GuardianMain())
+	}
+	if file := os.Getenv(testSystemConfig); file != "" {
+		systemConfig = file
 	}
 	testscript.Main(m, map[string]func(){"looprun": main})
 }
@@ -28,6 +34,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LOOPRUN_STATE_DIR", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("GOCACHE", goCache())
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv(testSystemConfig, filepath.Join(e.WorkDir, "etc", "looprun.yaml"))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

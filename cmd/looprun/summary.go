@@ -50,11 +50,11 @@ func lastLine(s *looprun.State, r looprun.Result, code int) string {
 	return b.String()
 }
 
-// exitCode is the run's exit code: what --exit-code says for the guard, then for
-// the status; then the command's own with --passthrough; then the table's. With
+// exitCode is the run's exit code: what --exit-code, the policy or looprun.yaml
+// says, each for the guard, then for the status; then the command's own with --passthrough; then the table's. With
 // --passthrough a run that is not done never exits 0 by the command's code.
 func exitCode(o *options, policy map[string]int, s *looprun.State, r looprun.Result) int {
-	for _, mapped := range []map[string]int{o.ExitCode, policy} {
+	for _, mapped := range []map[string]int{o.ExitCode, policy, o.ConfigExitCodes} {
 		if code, ok := mapped[string(r.Guard)]; ok && r.Status == looprun.StatusTripped {
 			return code
 		}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// configFlags say which files are read, besides the system's.
+type configFlags struct {
+	Config string `placeholder:"FILE|none" help:"Read this file in place of the nearest looprun.yaml; none reads neither that nor your own."`
+	Trust  bool   `help:"Consent to what the looprun.yaml of this directory can run." env:"-"`
+}
+
+// configuration is what the files say. It gives flags their values where
+// neither the command line nor the environment does.
+type configuration struct {
+	ctx    *kong.Context
+	files  []*configFile
+	layers []layer // the first that has a key counts
+	whole  bool    // else only the key state_dir is wanted
+	// hasCommand is whether a command was given, which beats the key shell.
+	hasCommand bool
+}
+
+// layer is the part of a file that has one rank: its keys, or what stands below
+// enforce.
+type layer struct {
+	file      *configFile
+	under     []any // path of the part
+	values    map[string]any
+	signature *signatureConfig
+}
+
+func (l *layer) enforced() bool { return len(l.under) > 0 }
+
+// at is where a key stands.
+func (l *layer) at(key string) string {
+	line, _ := l.file.doc.KeyPos(append(slices.Clone(l.under), key)...)
+	return fmt.Sprintf("%s:%d", l.file.name, line)
+}
+
+// configError is an error about files, which is printed as it is.
+type configError struct{ error }
+
+// configure reads the files that the selected command needs. Most need none.
+func (a *app) configure(ctx *kong.Context) error {
+	a.config = &configuration{ctx: ctx, hasCommand: a.hasCommand}
+	node := ctx.Selected()
+	if node == nil {
+		return nil
+	}
+	showing := node.Parent != nil && node.Parent.Name == "config" && node.Name == "show"
+	a.config.whole = showing || node.Name == "run"
+	if !a.config.whole && !slices.ContainsFunc(node.Flags, func(f *kong.Flag) bool { return f.Name == "state-dir" }) {
+		return nil
+	}
+	files, err := loadConfig(a.config.text("config"), configKeys(ctx.Model))
+	if err == nil {
+		a.config.add(files)
+		err = a.config.overridden()
+	}
+	if err == nil && !showing {
+		err = a.consent(a.config)
+	}
+	if err != nil {
+		return &configError{err}
+	}
+	a.config.stray(a.say.warn)
+	if len(files) > 0 {
+		a.config.beaten(a.say.warn)
+		ctx.AddResolver(a.config)
+	}
+	return nil
+}
+
+// add ranks the layers of files that come in falling rank: what is enforced
+// beats everything.
+func (c *configuration) add(files []*configFile) {
+	c.files = files
+	for _, enforced := range []bool{true, false} {
+		for _, f := range files {
+			for _, l := range f.layers {
+				if l.enforced() == enforced {
+					c.layers = append(c.layers, l)
+				}
+			}
+		}
+	}
+}
+
+// find is the layer whose value for the key counts.
+func (c *configuration) find(key string) *layer {
+	for i, l := range c.layers {
+		if _, ok := l.values[key]; ok {
+			return &c.layers[i]
+		}
+	}
+	return nil
+}
+
+// flag is the flag of that name of the command that was called.
+func (c *configuration) flag(name string) *kong.Flag {
+	for _, p := range c.ctx.Path {
+		for _, f := range p.Flags {
+			if f.Name == name {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// text is a flag's value before the files are read.
+func (c *configuration) text(name string) string {
+	f := c.flag(name)
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprint(c.ctx.FlagValue(f))
+}
+
+// given is the flag or the variable that set the flag's value, empty for none.
+func (c *configuration) given(f *kong.Flag) string {
+	for _, p := range c.ctx.Path {
+		if p.Flag == f && !p.Resolved {
+			return "--" + f.Name
+		}
+	}
+	for _, name := range f.Envs {
+		if _, ok := os.LookupEnv(name); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// Validate is part of [kong.Resolver]; files are checked when they are read.
+func (c *configuration) Validate(*kong.Application) error { return nil }
+
+// Resolve is the value of a flag that the command line did not set.
+func (c *configuration) Resolve(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+	key := keyOf(f.Name)
+	if l := c.source(f); l != nil && key != exitCodesKey && (c.whole || key == "state_dir") {
+		return l.values[key], nil
+	}
+	return nil, nil
+}
+
+// source is the layer that gives the flag its value; nil where the command
+// line, the environment or the default does.
+func (c *configuration) source(f *kong.Flag) *layer {
+	key := keyOf(f.Name)
+	l := c.find(key)
+	switch {
+	case l == nil || l.enforced():
+		return l
+	case c.given(f) != "" || key == "shell" && c.hasCommand || c.preset(key) != "":
+		return nil
+	}
+	return l
+}
+
+// presets are the keys that a preset sets too: given on the command line it
+// beats a file's values for them.
+var presets = map[string][]string{
+	"wait":  {"max_iterations", "loop_threshold", "max_errors", "delay", "detached"},
+	"retry": {"max_iterations", "loop_threshold"},
+}
+
+// preset is the flag of the preset that was given and sets the key.
+func (c *configuration) preset(key string) string {
+	for _, name := range slices.Sorted(maps.Keys(presets)) {
+		f := c.flag(name)
+		if f == nil || !slices.Contains(presets[name], key) || c.given(f) == "" {
+			continue
+		}
+		if !reflect.ValueOf(c.ctx.FlagValue(f)).IsZero() {
+			return name
+		}
+	}
+	return ""
+}
+
+// overridden refuses flags and variables that differ from what is enforced.
+func (c *configuration) overridden() error {
+	var errs []error
+	for _, l := range c.layers {
+		for _, key := range slices.Sorted(maps.Keys(l.values)) {
+			f := c.flag(flagOf(key))
+			if f == nil || !l.enforced() {
+				continue
+			}
+			if by := c.given(f); by != "" && c.differs(f, l.values[key]) {
+				errs = append(errs, &usageError{fmt.Sprintf("%s cannot change %s: %s enforces %s", by, key, l.at(key), shownValue(l.values[key])), "leave it out"})
+			}
+		}
+		if f := c.flag("rules"); f != nil && l.enforced() && l.signature != nil && c.given(f) != "" {
+			errs = append(errs, &usageError{fmt.Sprintf("%s cannot change signature: %s enforces it", c.given(f), l.at("signature")), "leave it out"})
+		}
+	}
+	if c.flag("shell") != nil && c.hasCommand {
+		if l := c.find("shell"); l != nil && l.enforced() {
+			errs = append(errs, &usageError{fmt.Sprintf("a command cannot be given: %s enforces shell: %s", l.at("shell"), shownValue(l.values["shell"])), "leave it out"})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *configuration) differs(f *kong.Flag, raw any) bool {
+	now := c.ctx.FlagValue(f)
+	if codes, ok := raw.(map[string]int); ok {
+		given, _ := now.(map[string]int)
+		return slices.ContainsFunc(slices.Collect(maps.Keys(codes)), func(key string) bool {
+			code, ok := given[key]
+			return ok && code != codes[key]
+		})
+	}
+	v, err := configKey{flag: f}.parse(raw)
+	return err != nil || !reflect.DeepEqual(now, v.Interface())
+}
+
+// beaten warns of keys of other files that an enforced one makes void.
+func (c *configuration) beaten(warn func(string, ...any)) {
+	for _, l := range c.layers {
+		for _, key := range slices.Sorted(maps.Keys(l.values)) {
+			if top := c.find(key); c.whole && !l.enforced() && top.enforced() && key != exitCodesKey && !reflect.DeepEqual(top.values[key], l.values[key]) {
+				warn("%s: %s is not used: %s enforces %s", l.at(key), key, top.at(key), shownValue(top.values[key]))
+			}
+		}
+	}
+}
+
+// apply sets what is no flag, or is put together from several files.
+func (c *configuration) apply(o *options) {
+	for _, l := range slices.Backward(c.layers) {
+		if l.signature != nil {
+			o.Signature = l.signature
+		}
+		codes, _ := l.values[exitCodesKey].(map[string]int)
+		to := &o.ConfigExitCodes
+		if l.enforced() {
+			to = &o.ExitCode
+		}
+		if *to == nil && len(codes) > 0 {
+			*to = map[string]int{}
+		}
+		maps.Copy(*to, codes)
+	}
+}
+
+// locate adds to an error that names flags where a file sets them.
+func (c *configuration) locate(err error) error {
+	if err == nil || len(c.layers) == 0 {
+		return err
+	}
+	lines := strings.Split(err.Error(), "\n")
+	changed := false
+	for i, line := range lines {
+		var places []string
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {
+			name, ok := strings.CutPrefix(word, "--")
+			if f := c.flag(name); ok && f != nil {
+				if l := c.source(f); l != nil {
+					places = append(places, l.at(keyOf(name))+" sets "+keyOf(name))
+				}
+			}
+		}
+		if slices.Sort(places); len(places) > 0 {
+			lines[i], changed = line+" ("+strings.Join(slices.Compact(places), ", ")+")", true
+		}
+	}
+	if !changed {
+		return err
+	}
+	return &usageError{text: strings.Join(lines, "\n")}
+}

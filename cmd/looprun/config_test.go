@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+func testKeys(t *testing.T) []configKey {
+	t.Helper()
+	parser, err := kong.New(new(cli), kong.Vars{"version": "test"}, kong.ExplicitGroups(groups))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return configKeys(parser.Model)
+}
+
+// Every flag of run that is not about one call only has a key.
+func TestEveryOptionHasAKey(t *testing.T) {
+	parser, err := kong.New(new(struct {
+		options
+		outputFlags
+	}), kong.ExplicitGroups(groups))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, k := range testKeys(t) {
+		have = append(have, k.name)
+		if keyOf(flagOf(k.name)) != k.name || flagOf(k.name) != k.flag.Name {
+			t.Errorf("%s is not the key of --%s", k.name, k.flag.Name)
+		}
+	}
+	for _, f := range parser.Model.Flags {
+		if f.Name != "help" && !slices.Contains(have, keyOf(f.Name)) {
+			t.Errorf("--%s has no key", f.Name)
+		}
+	}
+}
+
+// A key that could run something is spelled as a key is.
+func TestRiskyKeysExist(t *testing.T) {
+	var have []string
+	for _, k := range testKeys(t) {
+		have = append(have, k.name)
+	}
+	for _, key := range slices.Concat(riskyKeys, pathKeys, presets["wait"], presets["retry"]) {
+		if !slices.Contains(have, key) {
+			t.Errorf("there is no key %s", key)
+		}
+	}
+}
+
+func TestConfigSchema(t *testing.T) {
+	var out bytes.Buffer
+	keys := testKeys(t)
+	if err := writeConfigSchema(&out, keys); err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Schema     string `json:"$schema"`
+		Properties map[string]struct {
+			Type        any            `json:"type"`
+			AnyOf       []any          `json:"anyOf"`
+			Enum        []string       `json:"enum"`
+			Description string         `json:"description"`
+			Properties  map[string]any `json:"properties"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	if schema.Schema != "https://json-schema.org/draft/2020-12/schema" {
+		t.Errorf("$schema is %q", schema.Schema)
+	}
+	want := []string{"signature", "enforce"}
+	for _, k := range keys {
+		want = append(want, k.name)
+	}
+	if got := slices.Sorted(maps.Keys(schema.Properties)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("properties are %v", got)
+	}
+	for name, p := range schema.Properties {
+		if p.Description == "" || p.Type == nil && p.AnyOf == nil && p.Enum == nil {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	if got := schema.Properties["backoff"].Enum; !slices.Equal(got, []string{"fixed", "exponential"}) {
+		t.Errorf("backoff is one of %v", got)
+	}
+	if got := slices.Sorted(maps.Keys(schema.Properties["signature"].Properties)); !slices.Equal(got, []string{"extract", "ignore", "mask", "reports"}) {
+		t.Errorf("signature has %v", got)
+	}
+}
+
+func TestStrayVariables(t *testing.T) {
+	known := []string{"LOOPRUN_MAX_ITERATIONS", "LOOPRUN_CHECK"}
+	got := strayVariables([]string{
+		"LOOPRUN_MAX_ITERATIONS=3", "LOOPRUN_MAX_ITERATION=3", "LOOPRUN_chekc=x", "LOOPRUN_OF_MINE=x", "PATH=/bin",
+	}, known)
+	want := []string{
+		"the variable LOOPRUN_MAX_ITERATION is not used; did you mean LOOPRUN_MAX_ITERATIONS?",
+		"the variable LOOPRUN_chekc is not used; did you mean LOOPRUN_CHECK?",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kong"
+)
+
+// configCmd is about looprun.yaml.
+type configCmd struct {
+	Show   configShowCmd   `cmd:"" help:"Print each option of run, its value, and where the value comes from."`
+	Check  configCheckCmd  `cmd:"" help:"Say everything that is wrong with the configuration; nothing is run."`
+	Schema configSchemaCmd `cmd:"" help:"Print the JSON Schema of looprun.yaml."`
+}
+
+type configCheckCmd struct {
+	File string `arg:"" optional:"" help:"The file (all that count here)."`
+}
+
+// Help shows an example below the flags.
+func (configCheckCmd) Help() string {
+	return `Example:
+  looprun config check looprun.yaml`
+}
+
+func (c *configCheckCmd) Run(a *app) error {
+	sources := []configSource{{name: c.File, path: c.File}}
+	if c.File == "" {
+		var err error
+		if sources, err = configSources(a.config.text("config")); err != nil {
+			return err
+		}
+	} else if path, err := filepath.Abs(c.File); err == nil {
+		sources[0].path = path
+		sources[0].system = path == systemConfig
+	}
+	var errs []error
+	checked := 0
+	for _, s := range sources {
+		there, err := checkConfig(a, s)
+		errs = append(errs, err)
+		if there && err == nil {
+			checked++
+			a.say.news("%s is correct", s.name)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if checked == 0 {
+		a.say.news("there is no %s here, and neither you nor the system has one", configName)
+	}
+	return nil
+}
+
+// checkConfig checks a file by itself: its keys as a run would have them where
+// nothing else is given, and the files that they name.
+func checkConfig(a *app, s configSource) (there bool, err error) {
+	var of struct {
+		options
+		outputFlags
+	}
+	parser, err := kong.New(&of, kong.Vars{"version": version()}, kong.ExplicitGroups(groups))
+	if err != nil {
+		return false, err
+	}
+	f, err := s.read(configKeys(parser.Model))
+	if f == nil || err != nil {
+		return f != nil, err
+	}
+	config := &configuration{whole: true}
+	config.add([]*configFile{f})
+	ctx, err := kong.Trace(parser, nil)
+	if err != nil {
+		return true, err
+	}
+	ctx.AddResolver(config)
+	config.ctx = ctx
+	if err := errors.Join(ctx.Reset(), ctx.Resolve()); err != nil {
+		return true, err
+	}
+	if _, err := ctx.Apply(); err != nil {
+		return true, err
+	}
+	config.apply(&of.options)
+	if err := of.check(); err != nil {
+		return true, config.locate(err)
+	}
+	_, err = newSession(a, &of.options)
+	return true, config.locate(err)
+}
+
+type configSchemaCmd struct{}
+
+// Help shows an example below the flags.
+func (configSchemaCmd) Help() string {
+	return `Example:
+  looprun config schema > looprun.schema.json`
+}
+
+func (configSchemaCmd) Run(a *app) error {
+	return writeConfigSchema(a.stdout, configKeys(a.config.ctx.Model))
+}
+
+// stray warns of variables that look like a flag's and are none: they would be
+// ignored without a word.
+func (c *configuration) stray(warn func(string, ...any)) {
+	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
+		return
+	}
+	for _, line := range strayVariables(os.Environ(), knownVariables(c.ctx.Model.Node)) {
+		warn("%s", line)
+	}
+}
+
+func knownVariables(n *kong.Node) []string {
+	known := []string{trustVariable}
+	for _, f := range n.Flags {
+		known = append(known, f.Envs...)
+	}
+	for _, child := range n.Children {
+		known = append(known, knownVariables(child)...)
+	}
+	return known
+}
+
+func (c *configShowCmd) note(a *app) {
+	for _, f := range a.config.files {
+		if risks := f.risks(); f.found && len(risks) > 0 {
+			a.say.news("%s needs your consent for %d of its keys before it is used; see looprun --help, --trust", f.name, len(risks))
+		}
+	}
+	if err := c.check(); err != nil {
+		a.say.warn("%s", fmt.Sprint(a.config.locate(err)))
+	}
+}

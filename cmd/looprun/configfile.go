@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"syscall"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// configFile is a looprun.yaml that was read.
+type configFile struct {
+	configSource
+	text   []byte
+	doc    *strictyaml.Document
+	layers []layer
+}
+
+// read reads the file; nil for one that need not be there and is not.
+func (s configSource) read(keys []configKey) (*configFile, error) {
+	text, err := s.content()
+	if s.optional && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+		return nil, nil
+	}
+	var refused *usageError
+	if errors.As(err, &refused) {
+		return nil, refused
+	}
+	if err != nil {
+		return nil, &usageError{"--config: " + err.Error(), "name a file that can be read, or none"}
+	}
+	f := &configFile{configSource: s, text: text}
+	return f, f.decode(keys)
+}
+
+func (s configSource) content() ([]byte, error) {
+	if s.found {
+		if err := s.suspicious(); err != nil {
+			return nil, err
+		}
+	}
+	file, err := os.Open(s.name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, strictyaml.MaxSize+1))
+}
+
+// suspicious refuses a file that was found and that others may have put there.
+func (s configSource) suspicious() error {
+	info, err := os.Lstat(s.path)
+	if err != nil {
+		return err
+	}
+	named := "or name it with --config " + s.name + " if it is yours"
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return &usageError{s.name + " is a symbolic link, and a link that was merely found is not followed", "put the file itself there, " + named}
+	case !info.Mode().IsRegular():
+		return &usageError{s.name + " is no file", "remove it, or use --config none"}
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
+		return &usageError{fmt.Sprintf("%s was found, and others can write it (%s)", s.name, info.Mode().Perm()), "chmod go-w " + s.name + ", " + named}
+	}
+	return nil
+}
+
+// rawValue is a value as it is written, to be read the way its flag is.
+type rawValue struct{ value any }
+
+// FromYAML keeps the value.
+func (r *rawValue) FromYAML(value any) error {
+	r.value = value
+	return nil
+}
+
+// shape is a struct with a field for every key, so that the file is decoded as
+// strictly as every other. The last but one field is the signature.
+func shape(keys []configKey) reflect.Type {
+	field := func(name, key string, t reflect.Type) reflect.StructField {
+		return reflect.StructField{Name: name, Type: t, Tag: reflect.StructTag(`yaml:"` + key + `"`)}
+	}
+	fields := make([]reflect.StructField, 0, len(keys)+2)
+	for i, k := range keys {
+		fields = append(fields, field(fmt.Sprintf("Key%d", i), k.name, reflect.TypeFor[*rawValue]()))
+	}
+	fields = append(fields, field("Signature", "signature", reflect.TypeFor[*signatureConfig]()))
+	inner := reflect.StructOf(fields)
+	return reflect.StructOf(append(fields, field("Enforce", "enforce", reflect.PointerTo(inner))))
+}
+
+// decode reads the keys and reports everything that is wrong.
+func (f *configFile) decode(keys []configKey) error {
+	into := reflect.New(shape(keys))
+	var problems strictyaml.Problems
+	var err error
+	f.doc, err = strictyaml.Decode(f.name, f.text, into.Interface())
+	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+		problems = ps
+	}
+	f.layers = append(f.layers, f.layer(keys, into.Elem(), &problems))
+	if enforced := into.Elem().FieldByName("Enforce"); !enforced.IsNil() {
+		if !f.system {
+			problems = append(problems, f.doc.Problem("enforce is for "+systemConfig+" alone", "write its keys without it", "enforce"))
+		}
+		f.layers = append(f.layers, f.layer(keys, enforced.Elem(), &problems, "enforce"))
+	}
+	return problems.Err()
+}
+
+func (f *configFile) layer(keys []configKey, from reflect.Value, problems *strictyaml.Problems, under ...any) layer {
+	l := layer{file: f, under: under, values: map[string]any{}}
+	path := func(steps ...any) []any { return append(append([]any{}, under...), steps...) }
+	for i, k := range keys {
+		raw, _ := from.Field(i).Interface().(*rawValue)
+		if raw == nil || raw.value == nil {
+			continue
+		}
+		value, wrong := k.read(raw.value, filepath.Dir(f.path))
+		for _, w := range wrong {
+			*problems = append(*problems, f.doc.Problem(w.text, w.remedy, path(append([]any{k.name}, w.below...)...)...))
+		}
+		if len(wrong) == 0 {
+			l.values[k.name] = value
+		}
+	}
+	if l.signature, _ = from.FieldByName("Signature").Interface().(*signatureConfig); l.signature != nil {
+		l.signature.locate(f.name, f.doc, path("signature")...)
+		if _, err := l.signature.options(""); err != nil {
+			*problems = append(*problems, patternProblems(err)...)
+		}
+		if _, both := l.values["rules"]; both {
+			*problems = append(*problems, f.doc.Problem("rules and signature exclude each other", "keep one of them", path("rules")...))
+		}
+	}
+	return l
+}
+
+// patternProblems are the errors about patterns, which name file and line
+// themselves.
+func patternProblems(err error) strictyaml.Problems {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all strictyaml.Problems
+		for _, e := range joined.Unwrap() {
+			all = append(all, patternProblems(e)...)
+		}
+		return all
+	}
+	return strictyaml.Problems{{Text: err.Error()}}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// systemConfig is the file of whoever looks after the machine. Tests have one
+// of their own.
+var systemConfig = "/etc/looprun/looprun.yaml"
+
+const configName = "looprun.yaml"
+
+// configSource is a file to be read.
+type configSource struct {
+	name, path    string
+	found, system bool
+	optional      bool
+}
+
+// configSources are the files that count, highest rank first. The system's is
+// always read: what it enforces could be avoided otherwise.
+func configSources(flag string) ([]configSource, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	system := configSource{name: systemConfig, path: systemConfig, system: true, optional: true}
+	if flag == "none" {
+		return []configSource{system}, nil
+	}
+	var list []configSource
+	own := userConfig()
+	if flag != "" {
+		list = append(list, configSource{name: flag, path: filepath.Join(dir, flag)})
+		if filepath.IsAbs(flag) {
+			list[0].path = flag
+		}
+	} else if file := nearestConfig(dir); file != own {
+		list = append(list, configSource{name: seenFrom(dir, file), path: file, found: true, optional: true})
+	}
+	if own != "" {
+		list = append(list, configSource{name: own, path: own, optional: true})
+	}
+	return append(list, system), nil
+}
+
+// loadConfig reads the files and reports all that is wrong with any of them.
+func loadConfig(flag string, keys []configKey) ([]*configFile, error) {
+	sources, err := configSources(flag)
+	if err != nil {
+		return nil, err
+	}
+	var files []*configFile
+	var errs []error
+	var problems strictyaml.Problems
+	for _, s := range sources {
+		f, err := s.read(keys)
+		if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+			problems = append(problems, ps...)
+		} else if err != nil {
+			errs = append(errs, err)
+		}
+		if f != nil {
+			files = append(files, f)
+		}
+	}
+	return files, errors.Join(append(errs, problems.Err())...)
+}
+
+// nearestConfig is the looprun.yaml beside which runs are kept, whether it is
+// there or not.
+func nearestConfig(dir string) string {
+	return filepath.Join(filepath.Dir(scratchpad.StateDir(dir)), configName)
+}
+
+// userConfig is the user's own file; empty where there is no place for one.
+func userConfig() string {
+	if dir := xdg("XDG_CONFIG_HOME", ".config"); dir != "" {
+		return filepath.Join(dir, "looprun", configName)
+	}
+	return ""
+}
+
+// xdg is a folder of the user's, as the XDG base directory specification finds it.
+func xdg(variable, below string) string {
+	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return ""
+	}
+	return filepath.Join(home, below)
+}
+
+// seenFrom is the file as messages call it.
+func seenFrom(dir, file string) string {
+	if rel, err := filepath.Rel(dir, file); err == nil {
+		return rel
+	}
+	return file
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// configKey is a key of looprun.yaml and the flag of run that it stands for.
+type configKey struct {
+	name string
+	flag *kong.Flag
+}
+
+// exitCodesKey is called as in a policy: it holds several.
+const exitCodesKey = "exit_codes"
+
+func keyOf(flag string) string {
+	if flag == "exit-code" {
+		return exitCodesKey
+	}
+	return strings.ReplaceAll(flag, "-", "_")
+}
+
+func flagOf(key string) string {
+	if key == exitCodesKey {
+		return "exit-code"
+	}
+	return strings.ReplaceAll(key, "_", "-")
+}
+
+// notKeys are flags that say something about one call only.
+var notKeys = []string{"help", "version", "config", "trust", "dry-run"}
+
+// configKeys are the keys of looprun.yaml, in the order of the flags of run.
+func configKeys(app *kong.Application) []configKey {
+	flags := app.Flags
+	for _, n := range app.Children {
+		if n.Name == "run" {
+			flags = append(slices.Clone(n.Flags), flags...)
+		}
+	}
+	var keys []configKey
+	for _, f := range flags {
+		if !slices.Contains(notKeys, f.Name) {
+			keys = append(keys, configKey{keyOf(f.Name), f})
+		}
+	}
+	return keys
+}
+
+// keyProblem is what is wrong with a value, or with what is below it.
+type keyProblem struct {
+	text, remedy string
+	below        []any
+}
+
+// read makes of a value as it is written what the flag's parser takes, with
+// paths made absolute, and says what that parser would say.
+func (k configKey) read(raw any, dir string) (any, []keyProblem) {
+	if k.name == exitCodesKey {
+		return k.readExitCodes(raw)
+	}
+	value, want := k.token(raw)
+	if want != "" {
+		return nil, []keyProblem{{text: fmt.Sprintf("%s wants %s", k.name, want)}}
+	}
+	parsed, err := k.parse(value)
+	if err != nil {
+		return nil, []keyProblem{{text: fmt.Sprintf("%s: %v", k.name, err)}}
+	}
+	if wrong := k.outside(parsed); len(wrong) > 0 {
+		return nil, wrong
+	}
+	return k.absolute(value, dir), nil
+}
+
+// outside are the words that are none of those that the flag knows.
+func (k configKey) outside(v reflect.Value) []keyProblem {
+	if k.flag.Enum == "" {
+		return nil
+	}
+	words := []string{v.String()}
+	if list, ok := v.Interface().([]string); ok {
+		words = list
+	}
+	var wrong []keyProblem
+	for _, word := range words {
+		if known := k.known(); !slices.Contains(known, word) {
+			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%s: %q is not known", k.name, word), remedy: strictyaml.DidYouMean(word, known)})
+		}
+	}
+	return wrong
+}
+
+// known are the words of a flag that takes nothing else.
+func (k configKey) known() []string {
+	return slices.DeleteFunc(k.flag.EnumSlice(), func(v string) bool { return v == "" })
+}
+
+// token is the value in the form that the flag's parser takes; want says what
+// is expected where it has none.
+func (k configKey) token(raw any) (value any, want string) {
+	list, isList := raw.([]any)
+	var words []string
+	for _, item := range list {
+		word, ok := item.(string)
+		if !ok {
+			return nil, "a list of single values"
+		}
+		words = append(words, word)
+	}
+	_, isText := raw.(string)
+	switch {
+	case k.flag.IsSlice() && isText && k.flag.Tag.Sep != -1:
+		return raw, ""
+	case k.flag.IsSlice() && isText:
+		return []any{raw}, ""
+	case k.flag.IsSlice() && isList:
+		return list, ""
+	case k.flag.IsSlice():
+		return nil, "a list"
+	case k.isCodes() && isList:
+		return strings.Join(words, ","), ""
+	case !isText:
+		return nil, "a single value"
+	}
+	return raw, ""
+}
+
+func (k configKey) isCodes() bool { return k.flag.Target.Type() == reflect.TypeFor[codes]() }
+
+// parse reads a value as the flag does.
+func (k configKey) parse(value any) (reflect.Value, error) {
+	target := reflect.New(k.flag.Target.Type()).Elem()
+	if target.Kind() == reflect.Pointer {
+		target.Set(reflect.New(target.Type().Elem()))
+	}
+	scan := kong.Scan().PushTyped(value, kong.FlagValueToken)
+	return target, k.flag.Mapper.Decode(&kong.DecodeContext{Value: k.flag.Value, Scan: scan}, target)
+}
+
+// pathKeys name files and folders. In a file they are relative to it: who wrote
+// it does not know from where looprun is called.
+var pathKeys = []string{"policy", "templates", "rules", "stdin", "result", "state_dir"}
+
+func (k configKey) absolute(value any, dir string) any {
+	if !slices.Contains(pathKeys, k.name) {
+		return value
+	}
+	if list, ok := value.([]any); ok {
+		for i, item := range list {
+			list[i] = k.absolute(item, dir)
+		}
+		return list
+	}
+	text, _ := value.(string)
+	if text == "" || filepath.IsAbs(text) || k.name == "stdin" && (text == "-" || text == "none") {
+		return value
+	}
+	return filepath.Join(dir, text)
+}
+
+func (k configKey) readExitCodes(raw any) (any, []keyProblem) {
+	given, ok := raw.(map[string]any)
+	if !ok {
+		return nil, []keyProblem{{text: fmt.Sprintf("%q wants keys with values", k.name), remedy: "write it as {accepted: 0}"}}
+	}
+	codes := map[string]int{}
+	var wrong []keyProblem
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		text, _ := given[key].(string)
+		code, err := strconv.Atoi(text)
+		if err != nil {
+			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%q wants an exit code from 0 to 255", key), below: []any{key}})
+			continue
+		}
+		if err := checkExitCode(key, code); err != nil {
+			text := strings.Replace(err.Error(), fmt.Sprintf("--exit-code %s=%d", key, code), fmt.Sprintf("%s: %d", key, code), 1)
+			wrong = append(wrong, keyProblem{text: text, below: []any{key}})
+		}
+		codes[key] = code
+	}
+	return codes, wrong
+}
+
+// shownValue is a value of a file on one line.
+func shownValue(value any) string {
+	switch v := value.(type) {
+	case []any:
+		words := make([]string, len(v))
+		for i, item := range v {
+			words[i] = shownValue(item)
+		}
+		return strings.Join(words, ", ")
+	case map[string]int:
+		var words []string
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			words = append(words, fmt.Sprintf("%s: %d", key, v[key]))
+		}
+		return "{" + strings.Join(words, ", ") + "}"
+	}
+	text := fmt.Sprint(value)
+	if strings.ContainsAny(text, "\r\n\t") {
+		return strconv.Quote(text)
+	}
+	return text
+}

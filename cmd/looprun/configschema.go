@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/looprun/looprun"
+)
+
+// object is one JSON Schema, or a part of one.
+type object = map[string]any
+
+// writeConfigSchema writes the JSON Schema of looprun.yaml. It is made from the
+// flags, so that it cannot say anything else than they do.
+func writeConfigSchema(w io.Writer, keys []configKey) error {
+	properties, same := object{}, object{}
+	for _, k := range keys {
+		s := k.schema()
+		s["description"] = k.flag.Help
+		properties[k.name] = s
+		same[k.name] = object{"$ref": "#/properties/" + k.name}
+	}
+	signature := schemaOf(reflect.TypeFor[signatureConfig]())
+	signature["description"] = "Your own masks and rules for signatures, and the reports that the command writes."
+	properties["signature"] = signature
+	same["signature"] = object{"$ref": "#/properties/signature"}
+	properties["enforce"] = object{
+		"description": "In " + systemConfig + " alone: keys that neither flags, variables nor other files change.",
+		"type":        "object", "additionalProperties": false, "properties": same,
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(object{
+		"$schema":     "https://json-schema.org/draft/2020-12/schema",
+		"$id":         "looprun.dev/config/v1",
+		"title":       "looprun.yaml",
+		"description": "Defaults for the flags of looprun run. Paths are relative to the file. Flags and variables LOOPRUN_… beat it.",
+		"type":        "object", "additionalProperties": false, "minProperties": 1,
+		"properties": properties,
+	})
+}
+
+const (
+	durationPattern = `^\+?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^0$`
+	codesPattern    = `^\s*(none|[0-9]+(-[0-9]+)?(\s*,\s*[0-9]+(-[0-9]+)?)*)\s*$`
+)
+
+// schema is what the flag takes.
+func (k configKey) schema() object {
+	s := k.typeSchema()
+	f := k.flag
+	if f.Enum != "" {
+		words := object{"enum": k.known()}
+		if s = words; f.IsSlice() {
+			s = object{"anyOf": []any{words, object{"type": "array", "items": words}}}
+		}
+	}
+	if f.HasDefault && f.Default != "" {
+		s["default"] = typedDefault(s, f.Default)
+	}
+	return s
+}
+
+func (k configKey) typeSchema() object {
+	span := object{"type": "string", "pattern": durationPattern}
+	code := object{"type": "integer", "minimum": 0, "maximum": 255}
+	switch t := k.flag.Target.Type(); t {
+	case reflect.TypeFor[*countLimit]():
+		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"const": "off"}}}
+	case reflect.TypeFor[*durationLimit]():
+		return object{"anyOf": []any{span, object{"const": "off"}}}
+	case reflect.TypeFor[duration]():
+		return span
+	case reflect.TypeFor[codes]():
+		text := object{"type": "string", "pattern": codesPattern}
+		return object{"anyOf": []any{code, text, object{"type": "array", "items": object{"anyOf": []any{code, text}}}}}
+	case reflect.TypeFor[map[string]int]():
+		names := make([]string, 0, len(remappable)+len(looprun.GuardIDs))
+		for _, s := range remappable {
+			names = append(names, string(s))
+		}
+		for _, g := range looprun.GuardIDs {
+			names = append(names, string(g))
+		}
+		return object{"type": "object", "propertyNames": object{"enum": names}, "additionalProperties": code}
+	default:
+		return schemaOf(t)
+	}
+}
+
+// schemaOf is the schema of a type that is decoded as strictly as it stands.
+func schemaOf(t reflect.Type) object {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int:
+		return object{"type": "integer"}
+	case reflect.Slice:
+		return object{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Struct:
+		return structSchema(t)
+	}
+	return object{"type": []string{"string", "number", "boolean"}} // a text takes every scalar as it is written
+}
+
+func structSchema(t reflect.Type) object {
+	properties := object{}
+	var required []string
+	for i := range t.NumField() {
+		key, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if key == "-" {
+			continue
+		}
+		properties[key] = schemaOf(t.Field(i).Type)
+		if options == "required" {
+			required = append(required, key)
+		}
+	}
+	s := object{"type": "object", "additionalProperties": false, "properties": properties}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+func typedDefault(s object, text string) any {
+	if n, err := strconv.Atoi(text); err == nil && s["type"] == "integer" {
+		return n
+	}
+	return text
+}

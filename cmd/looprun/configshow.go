@@ -1,0 +1,177 @@
+package main
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+type configShowCmd struct {
+	options
+	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+}
+
+// Help shows an example below the flags.
+func (configShowCmd) Help() string {
+	return `Takes the flags of run, to see what they would change.
+
+Example:
+  looprun config show --max-iterations 20`
+}
+
+// shownOption is an option as config show prints it.
+type shownOption struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	// Origin is a flag, the name of a variable, file:line, or default.
+	Origin   string `json:"origin"`
+	Enforced bool   `json:"enforced,omitempty"`
+}
+
+func (c *configShowCmd) Run(a *app) error {
+	a.config.apply(&c.options)
+	rows := c.rows(a.config)
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(rows); err != nil {
+			return err
+		}
+	} else {
+		w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "OPTION\tVALUE\tFROM")
+		for _, r := range rows {
+			if r.Enforced {
+				r.Origin += " (enforced)"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\n", r.Key, firstNonEmpty(termsafe.Line(r.Value), "-"), termsafe.Line(r.Origin))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	c.note(a)
+	return nil
+}
+
+func (c *configShowCmd) rows(config *configuration) []shownOption {
+	computed := c.computed()
+	var rows []shownOption
+	for _, k := range configKeys(config.ctx.Model) {
+		f := config.flag(flagOf(k.name))
+		r := shownOption{Key: k.name, Value: valueText(f.Target), Origin: "default"}
+		source := config.source(f)
+		switch {
+		case source != nil:
+			r.Origin, r.Enforced = source.at(k.name), source.enforced()
+		case config.given(f) != "":
+			r.Origin = config.given(f)
+		case config.preset(k.name) != "":
+			r.Origin = "--" + config.preset(k.name)
+			r.Value = firstNonEmpty(computed[k.name], r.Value)
+		default:
+			r.Value = firstNonEmpty(computed[k.name], r.Value)
+		}
+		if k.name == exitCodesKey {
+			all := maps.Clone(c.ConfigExitCodes)
+			if all == nil {
+				all = map[string]int{}
+			}
+			maps.Copy(all, c.ExitCode)
+			r.Value = valueText(reflect.ValueOf(all))
+		}
+		rows = append(rows, r)
+	}
+	for _, l := range config.layers {
+		if l.signature != nil {
+			s := l.signature
+			text := fmt.Sprintf("%d mask, %d ignore, %d extract, %d reports", len(s.Mask), len(s.Ignore), len(s.Extract), len(s.Reports))
+			return append(rows, shownOption{Key: "signature", Value: text, Origin: l.at("signature"), Enforced: l.enforced()})
+		}
+	}
+	return rows
+}
+
+// computed are the values of options that are left out, where they are no
+// constant of the flag.
+func (c *configShowCmd) computed() map[string]string {
+	s := &session{opts: &c.options}
+	values := map[string]string{"kill_after": s.killAfter().String(), "detached": s.detachedMode()}
+	if dir, err := s.stateDir(); err == nil {
+		values["state_dir"] = dir
+	}
+	values["delay"] = valueText(reflect.ValueOf(duration(c.backoff().Base)))
+	l, caps, err := c.limits()
+	if err != nil { // it is reported; the limits are what was given
+		return values
+	}
+	for key, n := range map[string]int{
+		"max_iterations": l.Iterations, "loop_threshold": l.Loop, "max_errors": l.Errors, "cap_iterations": caps.Iterations,
+	} {
+		values[key] = valueText(reflect.ValueOf(countLimit(n)))
+	}
+	values["max_runtime"] = valueText(reflect.ValueOf(durationLimit(l.Runtime)))
+	values["cap_runtime"] = valueText(reflect.ValueOf(durationLimit(caps.Runtime)))
+	return values
+}
+
+// valueText is an option as one would write it.
+func valueText(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return ""
+		}
+		v = v.Elem()
+	}
+	switch of := v.Interface().(type) {
+	case duration, durationLimit:
+		if v.IsZero() {
+			return ""
+		}
+	case []string:
+		return strings.Join(of, ", ")
+	case map[string]int:
+		if len(of) == 0 {
+			return ""
+		}
+		return shownValue(of)
+	}
+	if m, ok := v.Interface().(encoding.TextMarshaler); ok {
+		text, _ := m.MarshalText() // it never fails
+		return string(text)
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// strayVariables says what each variable that nobody reads was probably meant
+// to be.
+func strayVariables(environ, known []string) []string {
+	var lines []string
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, "LOOPRUN_") || slices.Contains(known, name) {
+			continue
+		}
+		if near := strictyaml.Nearest(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
+			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func withoutPrefix(names []string) []string {
+	short := make([]string, len(names))
+	for i, n := range names {
+		short[i] = strings.TrimPrefix(n, "LOOPRUN_")
+	}
+	return short
+}
