@@ -37,7 +37,7 @@ func (l *Loop) ask(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			err = l.acceptable(q, a)
+			err = l.acceptable(a)
 		}
 		if err == nil {
 			return l.durable(QuestionAnswered{QuestionID: q.ID, Answer: a})
@@ -69,18 +69,11 @@ func (l *Loop) question() error {
 
 // acceptable checks the answer against its question, and that its action can
 // be carried out.
-func (l *Loop) acceptable(q *Question, a Answer) error {
-	o, err := q.Resolve(a)
-	if err != nil {
-		return err
-	}
-	if (o.Action == ActionDebug || o.Action == ActionRun) && l.Debug == nil {
+func (l *Loop) acceptable(a Answer) error {
+	o, err := l.state.Resolve(a)
+	if err == nil && (o.Action == ActionDebug || o.Action == ActionRun) && l.Debug == nil {
 		return fmt.Errorf("%s answered %q, and no debug command is configured", a.Responder, a.Option)
 	}
-	if o.Action == ActionRun {
-		return nil
-	}
-	_, err = l.state.Effect(o, a)
 	return err
 }
 

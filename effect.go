@@ -36,6 +36,16 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	return d, nil
 }
 
+// Resolve finds the option that an answer to the open question takes, and checks
+// that it can be carried out.
+func (s *State) Resolve(a Answer) (Option, error) {
+	o, err := s.Question.Resolve(a)
+	if err == nil && o.Action != ActionRun { // which has no effect of its own
+		_, err = s.Effect(o, a)
+	}
+	return o, err
+}
+
 // joinLines joins the texts that say something.
 func joinLines(texts ...string) string {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return strings.TrimSpace(t) == "" })

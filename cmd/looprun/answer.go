@@ -104,14 +104,8 @@ func (c *answerCmd) record(run *scratchpad.Run, s *looprun.State, option string)
 		Option: option, Responder: looprun.RespondedByUser, Person: true, Guidance: c.Guidance,
 		Reason: firstNonEmpty(c.Reason, "answered with looprun answer"),
 	}
-	o, err := s.Question.Resolve(answer)
-	if err != nil {
+	if _, err := s.Resolve(answer); err != nil {
 		return err
-	}
-	if o.Action != looprun.ActionDebug && o.Action != looprun.ActionRun {
-		if _, err := s.Effect(o, answer); err != nil {
-			return err
-		}
 	}
 	e := looprun.Event{
 		Seq: s.Seq + 1, Time: time.Now().UTC().Truncate(time.Millisecond), Elapsed: s.Elapsed,

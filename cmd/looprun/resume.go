@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/scratchpad"
@@ -195,6 +193,4 @@ func find(flag, id string) (string, error) {
 }
 
 // insideOf reports whether this process was started by the run's own command.
-func insideOf(dir string) bool {
-	return slices.Contains(strings.Split(os.Getenv("LOOPRUN_DIR"), string(os.PathListSeparator)), dir)
-}
+func insideOf(dir string) bool { return os.Getenv("LOOPRUN_DIR") == dir }
