@@ -20,7 +20,19 @@ const (
 	WorkspaceCycle    GuardID = "workspace_cycle"
 )
 
-// GuardIDs are all of them, in the order in which they ask.
+// What else can stop a run to ask: these are no limits but what the command said.
+// A policy rule for "*" does not cover them.
+const (
+	Rejection       GuardID = "rejection"        // the task cannot be done as given
+	Blocked         GuardID = "blocked"          // something outside is in the way
+	Clarification   GuardID = "clarification"    // the task cannot be understood
+	LadderExhausted GuardID = "ladder_exhausted" // a person has to decide before the next attempt
+)
+
+// ProtocolIDs are those, in the order in which they ask, before any guard.
+var ProtocolIDs = []GuardID{Rejection, Blocked, Clarification, LadderExhausted}
+
+// GuardIDs are all guards, in the order in which they ask.
 var GuardIDs = []GuardID{MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle}
 
 // Guard watches the state of a run and trips when it has gone on for too long.

@@ -32,15 +32,26 @@ const (
 	ActionCancel Action = "cancel"
 	// ActionRun runs the option's command, shows its first line and asks again.
 	ActionRun Action = "run"
+	// ActionReject ends the run as rejected: the task cannot be done as given.
+	ActionReject Action = "reject"
+	// ActionDecompose goes on with the first of the sub-tasks that a rejection
+	// names, ActionReformulate with the feasible task that it suggests. Both
+	// start the task's counters over.
+	ActionDecompose   Action = "decompose"
+	ActionReformulate Action = "reformulate"
 )
 
 // Actions are all actions, in the order in which they are documented.
-var Actions = []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun}
+var Actions = []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun, ActionReject, ActionDecompose, ActionReformulate}
 
 // Continues reports whether the run can go on through the action.
 func (a Action) Continues() bool {
-	return a == ActionContinue || a == ActionDebug || a == ActionSkip
+	return a == ActionContinue || a == ActionDebug || a == ActionSkip || a.Retasks()
 }
+
+// Retasks reports whether the action puts another task in the place of a
+// rejected one. Only the question about a rejection has such options.
+func (a Action) Retasks() bool { return a == ActionDecompose || a == ActionReformulate }
 
 // Kind is the kind of a question.
 type Kind string
@@ -65,7 +76,8 @@ type Option struct {
 	Command string `json:"command,omitempty"`
 }
 
-// Question is what is put to the responders when a guard tripped.
+// Question is what is put to the responders: because a guard tripped, or because
+// the command asks (From is then [FromCommand] and there is no Guard).
 type Question struct {
 	ID     string  `json:"id"`
 	Guard  GuardID `json:"guard,omitempty"`
@@ -81,10 +93,36 @@ type Question struct {
 	Default string `json:"default,omitempty"`
 	// Exclusive questions are a person's alone.
 	Exclusive bool `json:"exclusive,omitempty"`
+	// Mandatory questions are a person's too, except that a policy rule may name
+	// ladder_exhausted.
+	Mandatory bool `json:"mandatory,omitempty"`
+
+	// From says who asks; empty: a guard. AskID is the name the command gave its
+	// question, and Path the runs it came through, the innermost last.
+	From  string   `json:"from,omitempty"`
+	AskID string   `json:"ask_id,omitempty"`
+	Path  []string `json:"path,omitempty"`
+	// To narrows who may answer: user, assistant, assistant_with_escalation.
+	To string `json:"to,omitempty"`
+	// Multi allows several options, AllowText free text instead of one, and
+	// AllowCancel no answer at all.
+	Multi       bool `json:"multi_select,omitempty"`
+	AllowText   bool `json:"allow_text,omitempty"`
+	AllowCancel bool `json:"allow_cancel,omitempty"`
+
 	// Given are the answers this trip has had already, oldest first. A rule or
 	// an assistant may not give the same one twice.
 	Given []Given `json:"given,omitempty"`
 }
+
+// FromCommand marks a question that the command in the loop asks.
+const FromCommand = "command"
+
+// The options of a confirm question.
+const (
+	Yes = "yes"
+	No  = "no"
+)
 
 // Who can answer, as [Answer.Responder] names them.
 const (
@@ -122,7 +160,15 @@ func (q *Question) OptionIDs() []string {
 
 // Answer is what a responder decided, and why.
 type Answer struct {
+	// Option is the id of the option, or yes or no; empty where Options, Text or
+	// Cancelled answers the question.
 	Option string `json:"option"`
+	// Options are the ids chosen of a question with Multi.
+	Options []string `json:"options,omitempty"`
+	// Text answers a text question, or a select one that allows text.
+	Text *string `json:"text,omitempty"`
+	// Cancelled declines to answer a question that allows it.
+	Cancelled bool `json:"cancelled,omitempty"`
 	// Responder is who answered: policy, assistant, parent, user, detached.
 	Responder string `json:"responder"`
 	Reason    string `json:"reason,omitempty"`
@@ -132,6 +178,9 @@ type Answer struct {
 	Guidance string `json:"guidance,omitempty"`
 	// Person says that a person gave the answer.
 	Person bool `json:"person,omitempty"`
+	// Mandatory is set by a policy rule that names ladder_exhausted: it alone may
+	// answer a mandatory question in a person's place.
+	Mandatory bool `json:"mandatory,omitempty"`
 	// Unlisted is set by a policy that answers accept, pause or cancel to a
 	// question which does not list that option; Option is then the action.
 	Unlisted bool `json:"unlisted,omitempty"`
@@ -152,12 +201,22 @@ func (q *Question) Resolve(a Answer) (Option, error) {
 		return Option{}, fmt.Errorf("%s answered %q; the question has %s", a.Responder, a.Option, strings.Join(q.OptionIDs(), ", "))
 	case o.Action == ActionReview:
 		return Option{}, fmt.Errorf("%s answered %q, which only shows the history", a.Responder, a.Option)
-	case q.Exclusive && !a.Person:
+	case q.personal(a):
 		return Option{}, fmt.Errorf("%s answered a question that only a person may answer", a.Responder)
 	case !a.Person && slices.Contains(q.Given, Given{a.Option, a.Responder, a.Rule}):
 		return Option{}, fmt.Errorf("%s answered %q a second time within one trip", a.Responder, a.Option)
 	}
 	return o, nil
+}
+
+// personal reports whether the question needs a person and the answer is not
+// one's.
+func (q *Question) personal(a Answer) bool {
+	if a.Person {
+		return false
+	}
+	ruled := a.Mandatory && a.Responder == RespondedByPolicy
+	return q.Exclusive || q.Mandatory && !ruled
 }
 
 // Questions makes the question for a trip. The state is read only.

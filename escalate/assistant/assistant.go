@@ -63,8 +63,8 @@ type Options struct {
 //   - the cause of the end of the context;
 //   - another error when the command failed, or did not reply as it should.
 //
-// For a confirm question the option of the answer is [Yes] or [No]. For a text
-// question it is empty and the text is the answer's guidance: text can never be
+// For a confirm question the option of the answer is [looprun.Yes] or [looprun.No]. For a text
+// question it is empty and the text is in Text: text can never be
 // mistaken for an option.
 func New(o Options) looprun.Responder {
 	o.Timeout = positive(o.Timeout, DefaultTimeout)

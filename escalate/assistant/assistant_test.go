@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +16,12 @@ const valid = `{"reason": "It gets better.", "answer": "continue"}`
 
 func TestAnswers(t *testing.T) {
 	by := looprun.Answer{Responder: looprun.RespondedByAssistant, Reason: "Because."}
-	with := func(option, guidance string) looprun.Answer {
+	with := func(option, text string) looprun.Answer {
 		a := by
-		a.Option, a.Guidance = option, guidance
+		a.Option = option
+		if option == "" {
+			a.Text = &text
+		}
 		return a
 	}
 	long := trip()
@@ -31,8 +35,8 @@ func TestAnswers(t *testing.T) {
 		"space around it": {trip(), "say \n {\"answer\": \"accept\",\r\n \"reason\": \" Because.\\u001b[31m\\n\"} \n", with("accept", "")},
 		"cancel":          {trip(), `say {"reason": "Because.", "answer": "cancel"}`, with("cancel", "")},
 		"select":          {asked(looprun.KindSelect), `say {"reason": "Because.", "answer": "blue"}`, with("blue", "")},
-		"yes":             {asked(looprun.KindConfirm), `say {"reason": "Because.", "answer": true}`, with(Yes, "")},
-		"no":              {asked(looprun.KindConfirm), `say {"reason": "Because.", "answer": false}`, with(No, "")},
+		"yes":             {asked(looprun.KindConfirm), `say {"reason": "Because.", "answer": true}`, with(looprun.Yes, "")},
+		"no":              {asked(looprun.KindConfirm), `say {"reason": "Because.", "answer": false}`, with(looprun.No, "")},
 		"text":            {asked(looprun.KindText), `say {"reason": "Because.", "answer": "accept"}`, with("", "accept")},
 		"before reading":  {long, `blurt {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
 		"stdin closed":    {long, `closed {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
@@ -41,7 +45,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, c.part)
 			a, err := New(f.Options).Respond(t.Context(), c.q, stuck())
-			if err != nil || a != c.want || f.runs(t) != 1 {
+			if err != nil || !reflect.DeepEqual(a, c.want) || f.runs(t) != 1 {
 				t.Errorf("%+v %v after %d runs, want %+v", a, err, f.runs(t), c.want)
 			}
 			if a.Person {
@@ -99,7 +103,7 @@ func TestFailsClosed(t *testing.T) {
 				f.Timeout = time.Second
 			}
 			a, err := New(f.Options).Respond(t.Context(), trip(), stuck())
-			if err == nil || a != (looprun.Answer{Responder: looprun.RespondedByAssistant}) {
+			if err == nil || !reflect.DeepEqual(a, looprun.Answer{Responder: looprun.RespondedByAssistant}) {
 				t.Fatalf("%+v %v", a, err)
 			}
 			if errors.Is(err, looprun.ErrNoAnswer) || !strings.Contains(err.Error(), c.words) {
@@ -187,7 +191,7 @@ func TestNotAsked(t *testing.T) {
 		return looprun.Given{Option: id, Responder: looprun.RespondedByAssistant}
 	}
 	confirm := asked(looprun.KindConfirm)
-	confirm.Given = []looprun.Given{by(Yes)}
+	confirm.Given = []looprun.Given{by(looprun.Yes)}
 	for name, c := range map[string]struct {
 		q looprun.Question
 		o func(*Options)

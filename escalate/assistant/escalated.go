@@ -15,7 +15,7 @@ import (
 type Escalated struct {
 	QuestionID string
 	// Option is the answer that the assistant would have given: the option of
-	// the trip's question that cancels, or [No].
+	// the trip's question that cancels, or [looprun.No].
 	Option string
 	// Reason is why; blank when none is known.
 	Reason string
@@ -73,7 +73,7 @@ func (e *Escalated) Detached(mode string, q looprun.Question) (looprun.Answer, e
 		}
 		return detached, nil
 	case q.Kind == looprun.KindConfirm:
-		return looprun.Answer{Option: No, Responder: looprun.RespondedByAssistant, Reason: clean(e.Reason)}, nil
+		return looprun.Answer{Option: looprun.No, Responder: looprun.RespondedByAssistant, Reason: clean(e.Reason)}, nil
 	}
 	return looprun.Answer{Responder: looprun.RespondedByAssistant}, e
 }
@@ -84,7 +84,7 @@ func defaults(q looprun.Question) bool {
 		return false
 	}
 	if q.Kind == looprun.KindConfirm && len(q.Options) == 0 {
-		return q.Default == Yes || q.Default == No
+		return q.Default == looprun.Yes || q.Default == looprun.No
 	}
 	o, ok := q.Option(q.Default)
 	return ok && o.Action != looprun.ActionReview
@@ -94,7 +94,7 @@ func defaults(q looprun.Question) bool {
 // question, cancel to a trip's. Other select and text answers proceed.
 func rejects(q looprun.Question, a looprun.Answer) bool {
 	if q.Kind == looprun.KindConfirm {
-		return a.Option != Yes
+		return a.Option != looprun.Yes
 	}
 	o, ok := q.Option(a.Option)
 	return q.Guard != "" && q.Kind == looprun.KindSelect && ok && o.Action == looprun.ActionCancel

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestEscalation(t *testing.T) {
 		"a trip cancelled":  {trip(), `{"reason": "Stuck.", "answer": "cancel"}`, "cancel"},
 		"a trip continued":  {trip(), valid, ""},
 		"a trip accepted":   {trip(), `{"reason": "Stuck.", "answer": "accept"}`, ""},
-		"confirm no":        {asked(looprun.KindConfirm), `{"reason": "Stuck.", "answer": false}`, No},
+		"confirm no":        {asked(looprun.KindConfirm), `{"reason": "Stuck.", "answer": false}`, looprun.No},
 		"confirm yes":       {asked(looprun.KindConfirm), `{"reason": "Stuck.", "answer": true}`, ""},
 		"select cancelling": {asked(looprun.KindSelect), `{"reason": "Stuck.", "answer": "cancel"}`, ""},
 		"the text cancel":   {asked(looprun.KindText), `{"reason": "Stuck.", "answer": "cancel"}`, ""},
@@ -33,7 +34,7 @@ func TestEscalation(t *testing.T) {
 			a, err := New(f.Options).Respond(t.Context(), c.q, stuck())
 			e, escalated := errors.AsType[*Escalated](err)
 			switch {
-			case escalated != (c.want != "") || !escalated && (err != nil || a != plain):
+			case escalated != (c.want != "") || !escalated && (err != nil || !reflect.DeepEqual(a, plain)):
 				t.Fatalf("%+v %v", a, err)
 			case !escalated:
 				return
@@ -64,9 +65,9 @@ func TestEscalatedQuestion(t *testing.T) {
 
 func TestDetached(t *testing.T) {
 	confirm, reviewing, without := asked(looprun.KindConfirm), trip(), trip()
-	confirm.Default, reviewing.Default, without.Default = Yes, "review", ""
+	confirm.Default, reviewing.Default, without.Default = looprun.Yes, "review", ""
 	safe, odd, exclusive := confirm, confirm, trip()
-	safe.Default, odd.Default, exclusive.Exclusive = No, "perhaps", true
+	safe.Default, odd.Default, exclusive.Exclusive = looprun.No, "perhaps", true
 	const overrode, agreed = "the default, which overrode the assistant's rejection: “Stuck.”", "the default, as the assistant recommended: “Stuck.”"
 	for name, c := range map[string]struct {
 		mode   string
@@ -79,22 +80,22 @@ func TestDetached(t *testing.T) {
 		"deny a trip":           {"deny", trip(), "", "assistant", "", looprun.ErrNoAnswer},
 		"auto for a trip":       {"auto", trip(), "", "assistant", "", looprun.ErrNoAnswer},
 		"another mode":          {"yolo", trip(), "", "assistant", "", looprun.ErrNoAnswer},
-		"deny a confirm":        {"deny", confirm, No, "assistant", "Stuck.", nil},
-		"auto for a confirm":    {"auto", confirm, No, "assistant", "Stuck.", nil},
-		"no mode":               {"", confirm, No, "assistant", "Stuck.", nil},
+		"deny a confirm":        {"deny", confirm, looprun.No, "assistant", "Stuck.", nil},
+		"auto for a confirm":    {"auto", confirm, looprun.No, "assistant", "Stuck.", nil},
+		"no mode":               {"", confirm, looprun.No, "assistant", "Stuck.", nil},
 		"default of a trip":     {"defaults", trip(), "continue", "detached", overrode, nil},
-		"default of a confirm":  {"defaults", confirm, Yes, "detached", overrode, nil},
-		"default as advised":    {"defaults", safe, No, "detached", agreed, nil},
-		"a default of no use":   {"defaults", odd, No, "assistant", "Stuck.", nil},
+		"default of a confirm":  {"defaults", confirm, looprun.Yes, "detached", overrode, nil},
+		"default as advised":    {"defaults", safe, looprun.No, "detached", agreed, nil},
+		"a default of no use":   {"defaults", odd, looprun.No, "assistant", "Stuck.", nil},
 		"no default":            {"defaults", without, "", "assistant", "", looprun.ErrNoAnswer},
 		"review is no default":  {"defaults", reviewing, "", "assistant", "", looprun.ErrNoAnswer},
 		"exclusive, no default": {"defaults", exclusive, "", "assistant", "", looprun.ErrNoAnswer},
 		"defer a trip":          {"defer", trip(), "", "detached", "", looprun.ErrDeferred},
 		"defer a confirm":       {"defer", confirm, "", "detached", "", looprun.ErrDeferred},
 	} {
-		e := &Escalated{QuestionID: c.q.ID, Option: No, Reason: "Stuck."}
+		e := &Escalated{QuestionID: c.q.ID, Option: looprun.No, Reason: "Stuck."}
 		a, err := e.Detached(c.mode, c.q)
-		if want := (looprun.Answer{Option: c.option, Responder: c.by, Reason: c.reason}); a != want || !errors.Is(err, c.err) {
+		if want := (looprun.Answer{Option: c.option, Responder: c.by, Reason: c.reason}); !reflect.DeepEqual(a, want) || !errors.Is(err, c.err) {
 			t.Errorf("%s: %+v %v", name, a, err)
 		}
 		if errors.Is(err, looprun.ErrDeferred) && errors.Is(err, looprun.ErrNoAnswer) {
@@ -147,7 +148,7 @@ func TestRejection(t *testing.T) {
 		words []string
 	}{
 		"assistant": {
-			looprun.Answer{Option: No, Responder: looprun.RespondedByAssistant, Reason: "Two tests\x1b[1m fail."},
+			looprun.Answer{Option: looprun.No, Responder: looprun.RespondedByAssistant, Reason: "Two tests\x1b[1m fail."},
 			[]string{"Reviewed: Deploy to production?", "Rejected by the assistant.", "Reason: Two tests fail.", "What can be done next: ", "looprun ask --to user"},
 		},
 		"person":    {looprun.Answer{Responder: looprun.RespondedByUser, Person: true}, []string{"Rejected by a person.", "(no reason given)"}},

@@ -14,12 +14,6 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// What a reply to a confirm question becomes as an option.
-const (
-	Yes = "yes"
-	No  = "no"
-)
-
 // Reply is what the command prints on its standard output, and nothing else.
 type Reply struct {
 	// Reason says why, in a sentence or two. It comes first, so that a model
@@ -149,13 +143,13 @@ func (r Reply) answer(kind looprun.Kind) looprun.Answer {
 	a := looprun.Answer{Responder: looprun.RespondedByAssistant, Reason: r.Reason}
 	switch v := r.Answer.(type) {
 	case bool:
-		a.Option = No
+		a.Option = looprun.No
 		if v {
-			a.Option = Yes
+			a.Option = looprun.Yes
 		}
 	case string:
 		if a.Option = v; kind == looprun.KindText {
-			a.Option, a.Guidance = "", v
+			a.Option, a.Text = "", &v
 		}
 	}
 	return a

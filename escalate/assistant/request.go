@@ -175,7 +175,7 @@ func possible(q looprun.Question, o looprun.Option, s *looprun.State) bool {
 
 // confirmable says what keeps a confirm question from being put to the command.
 func confirmable(q looprun.Question) error {
-	for _, id := range []string{Yes, No} {
+	for _, id := range []string{looprun.Yes, looprun.No} {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
 			return fmt.Errorf("it has no option %q", id)
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ func TestExampleScripts(t *testing.T) {
 				return dir, a, err
 			}
 			dir, a, err := respond(agent.reply)
-			if want := (looprun.Answer{Option: "cancel", Responder: looprun.RespondedByAssistant, Reason: "Stuck."}); err != nil || a != want {
+			if want := (looprun.Answer{Option: "cancel", Responder: looprun.RespondedByAssistant, Reason: "Stuck."}); err != nil || !reflect.DeepEqual(a, want) {
 				t.Fatalf("%+v %v", a, err)
 			}
 			if stdin := stubbed(t, dir, "stdin"); !strings.Contains(stdin, `"schema":"`+RequestSchemaID+`"`) {

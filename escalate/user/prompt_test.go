@@ -4,6 +4,7 @@ package user
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func (s *session) chose(id, label string) {
 	s.Helper()
 	out := s.ends()
 	want := looprun.Answer{Option: id, Responder: "user", Person: true, Reason: "chosen at the terminal"}
-	if out.Err != "" || out.Answer.Option != want.Option || out.Answer != want {
+	if out.Err != "" || out.Answer.Option != want.Option || !reflect.DeepEqual(out.Answer, want) {
 		s.Fatalf("got %+v, want %+v\n%s", out, want, s.screen.String())
 	}
 	s.sees("the answer", func(screen string) bool {

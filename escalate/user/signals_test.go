@@ -4,6 +4,7 @@ package user
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,7 +61,7 @@ func TestRestoreAll(t *testing.T) {
 	s := start(t, su)
 	s.marks("Cancel")
 	s.press(down)
-	if out := s.ends(); out != (outcome{}) {
+	if out := s.ends(); !reflect.DeepEqual(out, outcome{}) {
 		t.Fatalf("the child went on: %+v", out)
 	}
 }
