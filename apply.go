@@ -59,18 +59,27 @@ func (s *State) refuse(d Data) string {
 			return "the run waits for something else"
 		}
 	case QuestionAsked:
+		if d.From == FromCommand {
+			return s.refuseAsked(d.Question)
+		}
 		if s.Trip == nil || s.Question != nil {
 			return "there is nothing to ask"
 		}
 	case QuestionAnswered:
+		if a := s.asked(d.QuestionID); a != nil && a.Answer == nil {
+			return ""
+		}
 		if s.Question == nil || s.Question.ID != d.QuestionID || s.Answer != nil {
 			return "no such question waits for an answer"
 		}
 	case QuestionClosed:
-		if s.Trip == nil {
+		if s.Trip == nil && s.asked(d.QuestionID) == nil {
 			return "no question is open"
 		}
 	case ActionApplied:
+		if d.Pending && s.Unanswered() != nil && !s.Running {
+			return ""
+		}
 		if s.Trip == nil || (s.Answer == nil && !d.Pending) {
 			return "no answer is to be carried out"
 		}
@@ -90,6 +99,8 @@ func (s *State) refuse(d Data) string {
 		if s.Ended && !s.Ending.Status.Resumable() {
 			return "the run ended as " + string(s.Ending.Status)
 		}
+	default:
+		return s.refuseProtocol(d)
 	}
 	return ""
 }
@@ -100,6 +111,7 @@ func (s *State) fold(e Event) {
 		s.RunID, s.Name, s.Command, s.Check = d.RunID, d.Name, d.Command, d.Check
 		s.Promise, s.Dir, s.Parent = d.Promise, d.Dir, d.Parent
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
+		s.Task, s.Rungs = d.Name, d.Ladder
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
 		s.Open, s.Running = d.Iteration, true
@@ -112,8 +124,17 @@ func (s *State) fold(e Event) {
 		s.Trip, s.LastTrip = new(d.Trip), new(d.Trip)
 		s.Trips++
 	case QuestionAsked:
+		if d.From == FromCommand {
+			s.Asked = append(s.Asked, Asked{Question: d.Question})
+			return
+		}
 		s.Question = new(d.Question)
 	case QuestionAnswered:
+		s.Answered = last(append(s.Answered, Answered{d.QuestionID, e.Time, d.Answer}), answeredKept)
+		if a := s.asked(d.QuestionID); a != nil {
+			a.Answer = new(d.Answer)
+			return
+		}
 		s.Answer = new(d.Answer)
 		s.Given = append(s.Given, Given{d.Option, d.Responder, d.Rule})
 	case QuestionClosed:
@@ -142,6 +163,8 @@ func (s *State) fold(e Event) {
 		s.foldResumed(d)
 	case RunFinished:
 		s.Ending, s.Ended, s.Running = new(d.Ending), true, false
+	default:
+		s.foldProtocol(d)
 	}
 }
 
@@ -156,12 +179,22 @@ func (s *State) foldIteration(d IterationFinished) {
 		return
 	}
 	if d.Outcome == OutcomeInterrupted || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt {
+		s.Signals = nil // it runs again, and says again what it has to say
 		s.endWith(d)
 		return
 	}
+	if d.Outcome == OutcomeWaiting {
+		s.Signals, s.Until = nil, d.Until
+		s.Waits++
+		s.endWith(d)
+		return
+	}
+	s.Waits = 0
 	s.Iterations = d.Iteration
 	s.SinceAnswer++
-	s.Guidance = ""
+	s.Guidance, s.Notices = joinLines(s.Notices...), nil
+	s.foldTree(d)
+	s.foldActing()
 	s.History = last(append(s.History, d), historyKept)
 	if s.Baseline == nil {
 		s.Baseline = d.Progress()
@@ -170,6 +203,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	if d.Outcome == OutcomeDone {
 		return
 	}
+	s.Weigh = len(s.Rungs) > 0
 	s.Errors = last(append(s.Errors, d), errorsKept)
 	s.weigh(d)
 }
@@ -216,6 +250,14 @@ func (s *State) endInterrupted() {
 }
 
 func (s *State) foldClosed(d QuestionClosed) {
+	if s.asked(d.QuestionID) != nil {
+		if d.Unanswered { // it is asked again when the run is resumed
+			s.Ending = &Ending{Status: StatusTripped, ExitCode: StatusTripped.ExitCode(), Reason: d.Reason}
+			return
+		}
+		s.unask(d.QuestionID)
+		return
+	}
 	if d.Unanswered {
 		s.Ending = &Ending{Status: StatusTripped, ExitCode: s.Trip.Guard.ExitCode(), Guard: s.Trip.Guard, Reason: d.Reason}
 	}
@@ -226,6 +268,7 @@ func (s *State) foldClosed(d QuestionClosed) {
 // a guard that trips again without a new iteration is the same trip.
 func (s *State) settled() {
 	s.Trip, s.Question, s.Answer, s.Findings = nil, nil, nil, ""
+	s.Restarted = false
 }
 
 func (s *State) foldAction(d ActionApplied, at time.Time) {
@@ -246,7 +289,10 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 		s.SkippedBy = d.Guard
 	}
 	s.Baseline = s.Last.Progress()
+	s.foldTask(d)
 	switch d.Action {
+	case ActionReject:
+		s.Ending = d.ending(StatusRejected)
 	case ActionAccept:
 		s.Ending = d.ending(StatusAccepted)
 	case ActionCancel:
@@ -256,7 +302,7 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	default:
 		s.Continues++
 		s.SinceAnswer = 0
-		s.Guidance = d.Guidance
+		s.Guidance = joinLines(s.Guidance, d.Guidance)
 		if d.Responder == RespondedByPolicy {
 			s.PolicyContinues++
 			s.PolicyIterations += max(0, d.Limits.Iterations-before.Iterations)
@@ -285,6 +331,18 @@ func (s *State) reset(id GuardID) {
 		s.Labels, s.KnownRun = nil, 0
 	case ConsecutiveErrors:
 		s.ErrorRun, s.ErrorHashes, s.KnownRun = 0, nil, 0
+	case LadderExhausted:
+		if !s.Restarted {
+			s.Ladder.Reset(s.Task)
+			s.Restarted = true
+		}
+	case NoProgress:
+		s.Idle = 0
+	case WorkspaceCycle:
+		s.Trees = last(s.Trees, 1)
+		for i := range s.Trees {
+			s.Trees[i].Returns = 0
+		}
 	}
 }
 

@@ -20,34 +20,73 @@ func (l *Loop) ask(ctx context.Context) error {
 	if q == nil {
 		return l.durable(QuestionClosed{Reason: "nobody is asked about it", Unanswered: true})
 	}
+	h, err := l.put(ctx, *q, l.acceptable)
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return l.durable(interrupted(ctx))
+	case errors.Is(h.err, ErrInterrupted):
+		return l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
+	case errors.Is(h.err, ErrDeferred):
+		return l.deferred()
+	case h.err != nil:
+		return l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error(), Unanswered: true})
+	}
+	err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
+	h.tell(err)
+	return err
+}
+
+// asks is how often a responder is asked when its answer to a question of the
+// command cannot be used.
+const asks = 2
+
+// put puts the question to the responders in turn. The first valid answer is
+// taken. That of heard is [ErrNoAnswer] in words, [ErrDeferred] or
+// [ErrInterrupted]; the other error is looprun's own.
+func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (heard, error) {
 	nobody := "nobody answered"
 	for _, r := range l.Responders {
-		a, err := r.Respond(ctx, *q, &l.state)
-		switch {
-		case ctx.Err() != nil:
-			return l.durable(interrupted(ctx))
-		case errors.Is(err, ErrInterrupted):
-			return l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
-		case errors.Is(err, ErrDeferred):
-			return l.deferred()
-		case errors.Is(err, ErrNoAnswer):
-			if why := strings.TrimSuffix(err.Error(), ": "+ErrNoAnswer.Error()); why != ErrNoAnswer.Error() {
-				nobody += "; " + why
+		for try := 1; ; try++ {
+			h := l.respond(ctx, r, q, valid)
+			if h.told != nil {
+				return h, nil // it was checked when it came
 			}
-			continue
-		}
-		if err == nil {
-			err = l.acceptable(a)
-		}
-		if err == nil {
-			return l.durable(QuestionAnswered{QuestionID: q.ID, Answer: a})
-		}
-		if err := l.record(AnswerInvalid{QuestionID: q.ID, Responder: a.Responder, Reason: err.Error()}); err != nil {
-			return err
+			switch {
+			case ctx.Err() != nil:
+				return heard{err: context.Cause(ctx)}, nil
+			case errors.Is(h.err, ErrInterrupted), errors.Is(h.err, ErrDeferred):
+				return h, nil
+			}
+			if errors.Is(h.err, ErrNoAnswer) {
+				if why := strings.TrimSuffix(h.err.Error(), ": "+ErrNoAnswer.Error()); why != ErrNoAnswer.Error() {
+					nobody += "; " + why
+				}
+				break
+			}
+			if h.err == nil {
+				h.err = valid(h.Answer)
+			}
+			if h.err == nil {
+				return h, nil
+			}
+			if err := l.record(AnswerInvalid{QuestionID: q.ID, Responder: h.Responder, Reason: h.err.Error()}); err != nil {
+				return heard{}, err
+			}
+			if q.From != FromCommand || try == asks {
+				break
+			}
 		}
 	}
-	return l.durable(QuestionClosed{QuestionID: q.ID, Reason: nobody, Unanswered: true})
+	return heard{err: unanswered(nobody)}, nil
 }
+
+// unanswered is an [ErrNoAnswer] that says who was asked in vain.
+type unanswered string
+
+func (u unanswered) Error() string   { return string(u) }
+func (u unanswered) Is(e error) bool { return e == ErrNoAnswer }
 
 // question puts the question on record before anybody is asked.
 func (l *Loop) question() error {
@@ -80,10 +119,14 @@ func (l *Loop) acceptable(a Answer) error {
 // deferred pauses the run with its question pending. A running iteration is
 // ended by whoever attends to it; it runs again when the run is resumed.
 func (l *Loop) deferred() error {
-	return l.durable(ActionApplied{
-		Action: ActionPause, Guard: l.state.Trip.Guard, Limits: l.state.Limits,
+	d := ActionApplied{
+		Action: ActionPause, Limits: l.state.Limits,
 		Responder: RespondedByDetached, Reason: "the question waits for its answer", Pending: true,
-	})
+	}
+	if l.state.Trip != nil {
+		d.Guard = l.state.Trip.Guard
+	}
+	return l.durable(d)
 }
 
 // act carries out the answer.
@@ -102,6 +145,11 @@ func (l *Loop) act(ctx context.Context) error {
 	d, err := l.state.Effect(o, a)
 	if err != nil {
 		return err
+	}
+	for _, before := range l.state.consequences(o, a, d) {
+		if err := l.record(before); err != nil {
+			return err
+		}
 	}
 	return l.durable(d)
 }

@@ -15,15 +15,29 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		Option: o.ID, Label: o.Label, Action: o.Action, Guard: s.Trip.Guard,
 		Responder: a.Responder, Reason: a.Reason, Rule: a.Rule, Limits: s.Limits,
 	}
+	if o.Action == ActionPause && s.Trip.Guard == Rejection {
+		d.Blocker = s.Rejected.Rejection.BlockerTask()
+	}
 	if !o.Action.Continues() {
 		return d, nil
+	}
+	if o.Action.Retasks() {
+		if err := s.retask(o.Action, &d); err != nil {
+			return d, fmt.Errorf("option %q: %w", o.ID, err)
+		}
 	}
 	d.Limits = s.extended(o.Extend)
 	if !s.lifts(d.Limits) {
 		return d, fmt.Errorf("option %q does not extend the limit that %s guards", o.ID, s.Trip.Guard)
 	}
-	d.Resets = append([]GuardID{s.Trip.Guard}, s.Trip.Also...)
+	d.Resets = append(append([]GuardID{s.Trip.Guard}, s.Trip.Also...), d.Resets...)
 	d.Guidance = joinLines(o.Guidance, a.Guidance)
+	if a.Text != nil {
+		d.Guidance = joinLines(d.Guidance, *a.Text)
+	}
+	if d.Guidance != "" {
+		d.Guidance = s.delivered(d.Guidance)
+	}
 	if o.Action == ActionSkip {
 		d.Known = s.WindowIssues(*s.Trip)
 		if len(d.Known) == 0 {
@@ -56,6 +70,8 @@ func (s *State) extended(e Extend) Limits {
 	l := s.Limits
 	l.Iterations = extend(l.Iterations, s.Iterations, e.Iterations, s.Caps.Iterations)
 	l.Runtime = extend(l.Runtime, s.Elapsed, e.Runtime, s.Caps.Runtime)
+	l.Cost = extend(l.Cost, s.Cost, e.Cost+s.Initial.Cost*max(0, e.CostPercent)/100, s.Caps.Cost)
+	l.Tokens = extend(l.Tokens, s.Tokens, e.Tokens+int64(float64(s.Initial.Tokens)*max(0, e.TokensPercent)/100), s.Caps.Tokens)
 	return l
 }
 
@@ -80,6 +96,10 @@ func (s *State) lifts(l Limits) bool {
 		return s.Iterations < l.Iterations
 	case MaxRuntime:
 		return s.Elapsed < l.Runtime
+	case MaxCost:
+		return s.Cost <= l.Cost
+	case MaxTokens:
+		return s.Tokens <= l.Tokens
 	}
 	return true
 }
@@ -92,6 +112,10 @@ func (s *State) Capped(id GuardID) (string, bool) {
 		return fmt.Sprintf("The cap of %d iterations is reached, so going on is not offered (--cap-iterations).", s.Caps.Iterations), true
 	case id == MaxRuntime && s.Caps.Runtime > 0 && max(s.Limits.Runtime, s.Elapsed) >= s.Caps.Runtime:
 		return fmt.Sprintf("The cap of %s is reached, so going on is not offered (--cap-runtime).", s.Caps.Runtime), true
+	case id == MaxCost && s.Caps.Cost > 0 && max(s.Limits.Cost, s.Cost) >= s.Caps.Cost:
+		return fmt.Sprintf("The cap of $%.2f is reached, so going on is not offered (--cap-cost).", s.Caps.Cost), true
+	case id == MaxTokens && s.Caps.Tokens > 0 && max(s.Limits.Tokens, s.Tokens) >= s.Caps.Tokens:
+		return fmt.Sprintf("The cap of %d tokens is reached, so going on is not offered (--cap-tokens).", s.Caps.Tokens), true
 	}
 	return "", false
 }
@@ -130,6 +154,14 @@ func (s *State) offer(q Question) Question {
 		drop("Nothing but skipped issues came since, so skipping is not offered again.",
 			func(o Option) bool { return o.Action == ActionSkip })
 	}
+	for _, o := range q.Options {
+		if !o.Action.Retasks() {
+			continue
+		}
+		if err := s.retask(o.Action, &ActionApplied{}); err != nil {
+			drop(fmt.Sprintf("%s is not offered: %v.", o.Label, err), func(other Option) bool { return other.ID == o.ID })
+		}
+	}
 	if _, ok := q.Option(q.Default); !ok {
 		q.Default = ""
 	}
@@ -137,5 +169,6 @@ func (s *State) offer(q Question) Question {
 		q.Details = append(q.Details, "Findings:", s.Findings)
 	}
 	q.Given = s.Given
+	q.Mandatory = s.Trip.Mandatory
 	return q
 }

@@ -26,3 +26,9 @@ var ErrEvent = errors.New("event out of order")
 // ErrUnknownEvent is returned when an event of an unknown type is decoded: the
 // journal was written by a newer looprun.
 var ErrUnknownEvent = errors.New("unknown event type")
+
+// ErrAnswered is in the error of an answer that came second.
+var ErrAnswered = errors.New("the question was answered already")
+
+// ErrEnded is returned to who speaks to a loop that has ended.
+var ErrEnded = errors.New("the run has ended")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -53,9 +55,11 @@ type RunStarted struct {
 	Check   []string `json:"check,omitempty"`
 	Promise string   `json:"promise,omitempty"`
 	Dir     string   `json:"dir,omitempty"`
-	Parent  string   `json:"parent,omitempty"`
-	Limits  Limits   `json:"limits"`
-	Caps    Caps     `json:"caps"`
+	// Ladder are the rungs of the escalation ladder; empty: there is none.
+	Ladder ladder.Config `json:"ladder,omitempty"`
+	Parent string        `json:"parent,omitempty"`
+	Limits Limits        `json:"limits"`
+	Caps   Caps          `json:"caps"`
 	// Precheck says that the check runs once before the first iteration.
 	Precheck bool `json:"precheck,omitempty"`
 	// Loose says that signatures which differ only in numbers count as the same.
@@ -103,6 +107,17 @@ type IterationFinished struct {
 	OutputBytes int64  `json:"output_bytes,omitempty"`
 	// Promised says that the promise was made.
 	Promised bool `json:"promised,omitempty"`
+	// Tree is the fingerprint of the work tree after the iteration, and Content
+	// that of its files alone, whatever was committed; zero: not known.
+	Tree    signature.Hash `json:"tree,omitempty"`
+	Content signature.Hash `json:"content,omitempty"`
+	// Match is the line that says that a limit has to be waited out, and Until
+	// the moment it names.
+	Match string     `json:"match,omitempty"`
+	Until *time.Time `json:"until,omitempty"`
+	// Before are events that belong before this one: what the command said with
+	// its output. They are not part of it.
+	Before []Data `json:"-"`
 	// Fatal is the exit code with which the run ends at once as failed.
 	Fatal int `json:"fatal,omitempty"`
 }
@@ -157,6 +172,12 @@ type ActionApplied struct {
 	Resets   []GuardID    `json:"resets,omitempty"`
 	Known    []KnownIssue `json:"known,omitempty"`
 	Guidance string       `json:"guidance,omitempty"`
+	// Task is what is worked on from now on; empty: as before. Subtasks are what
+	// comes after it.
+	Task     string           `json:"task,omitempty"`
+	Subtasks []rejection.Task `json:"subtasks,omitempty"`
+	// Blocker is a task that has to be done elsewhere first.
+	Blocker string `json:"blocker,omitempty"`
 	// Pending says that the run pauses with its question still open.
 	Pending bool `json:"pending,omitempty"`
 }
@@ -247,6 +268,18 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeRunPaused:         decodeData[RunPaused],
 	TypeRunResumed:        decodeData[RunResumed],
 	TypeRunFinished:       decodeData[RunFinished],
+
+	TypeQuestionDelivered:  decodeData[QuestionDelivered],
+	TypeSignalReceived:     decodeData[SignalReceived],
+	TypeRejectionSubmitted: decodeData[RejectionSubmitted],
+	TypeRejectionInvalid:   decodeData[RejectionInvalid],
+	TypeRejectionDecided:   decodeData[RejectionDecided],
+	TypeCountersReset:      decodeData[CountersReset],
+	TypeAttemptRecorded:    decodeData[AttemptRecorded],
+	TypeExpertFinished:     decodeData[ExpertFinished],
+	TypeCostReported:       decodeData[CostReported],
+	TypeWaitStarted:        decodeData[WaitStarted],
+	TypeWaitFinished:       decodeData[WaitFinished],
 }
 
 type eventHeader struct {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,6 +45,19 @@ type Executor struct {
 	// the judge's signature; nil: there are no such files.
 	Reports func(s *signature.Signer, since time.Time)
 
+	// Listeners learn from what the work prints; they are reset before each
+	// iteration. Heard is called when it has ended, to add what they found; nil:
+	// there is nothing to add.
+	Listeners []Listener
+	Heard     func(Iteration, *IterationFinished)
+	// WaitOn recognises the limits of somebody else in what the work and the
+	// check print; nil: there are none. Now is not asked of it: the match says.
+	WaitOn Matcher
+
+	promised atomic.Bool // the promise was made by a signal
+	// held is closed when output that is held back may go on; nil: none is.
+	held atomic.Pointer[chan struct{}]
+
 	mu      sync.Mutex
 	running Stopper
 	holds   int           // why it stands still: a question, a job-control stop
@@ -51,6 +65,19 @@ type Executor struct {
 	since   time.Time     // since when it stands still
 
 	work, check *tap
+}
+
+// Listener learns from output as it streams past. Its Write never fails.
+type Listener interface {
+	io.Writer
+	Reset()
+}
+
+// Matcher is a [Listener] that finds a line for which the work has to wait, and
+// the moment that it names; zero when it names none.
+type Matcher interface {
+	Listener
+	Match() (line string, until time.Time, ok bool)
 }
 
 // Output keeps what an iteration prints: everything, and what the check prints
@@ -79,7 +106,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 	if it.Number > 0 {
 		e := x.step(ctx, x.Work, x.work, it, lost.all, began)
 		exits.Work = &e
-		exits.Promised = x.work.promised()
+		exits.Promised = x.work.promised() || x.Judge.Promise && x.promised.Load()
 	}
 	if x.Check != nil && x.checks(exits, it) {
 		for n := 0; n < max(1, x.Passes); n++ {
@@ -103,7 +130,29 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 		}
 		x.Reports(judge.signer, began)
 	}
-	return x.finished(exits, it, time.Since(began)), nil
+	d := x.finished(exits, it, time.Since(began))
+	if x.WaitOn != nil && (d.Outcome == OutcomeNotDone || d.Outcome == OutcomeError) && d.Cause == CauseExited && d.Fatal == 0 {
+		if line, until, ok := x.WaitOn.Match(); ok {
+			d.Outcome, d.Match = OutcomeWaiting, cutText(line, matchLimit)
+			if !until.IsZero() {
+				d.Until = &until
+			}
+		}
+	}
+	if x.Heard != nil && it.Number > 0 {
+		x.Heard(it, &d)
+	}
+	return d, nil
+}
+
+// matchLimit bounds the line that is kept of a limit to wait for, in bytes.
+const matchLimit = 500
+
+// MakePromise makes the promise in place of the output, for the iteration that
+// runs. It reports whether one is wanted.
+func (x *Executor) MakePromise() bool {
+	x.promised.Store(x.Judge.Promise)
+	return x.Judge.Promise
 }
 
 // checks reports whether there is something for the check to judge.
@@ -130,12 +179,20 @@ func (x *Executor) prepare() {
 	}
 	x.work.reset()
 	x.check.reset()
+	x.promised.Store(false)
+	for _, l := range x.Listeners {
+		l.Reset()
+	}
+	if x.WaitOn != nil {
+		x.WaitOn.Reset()
+	}
 	x.mu.Lock()
 	x.running, x.holds, x.stood = nil, 0, 0
 	x.mu.Unlock()
 }
 
 func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep func([]byte), began time.Time) Exit {
+	it.Judging = t == x.check
 	in := Invocation{
 		Iteration: it, Dir: x.Dir, Env: x.environ(it), PTY: x.PTY,
 		Interactive: x.Interactive && t == x.work,
@@ -156,8 +213,12 @@ func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep 
 		defer f.Close()
 		in.Stdin = f
 	}
-	in.Stdout = func(b []byte) { x.show(x.Stdout, b); keep(b); t.stdout(b) }
-	in.Stderr = func(b []byte) { x.show(x.Stderr, b); keep(b); t.stderr(b) }
+	var hear []Listener
+	if t == x.work {
+		hear = x.Listeners
+	}
+	in.Stdout = func(b []byte) { x.show(x.Stdout, b); keep(b); t.stdout(b); x.listen(hear, b) }
+	in.Stderr = func(b []byte) { x.show(x.Stderr, b); keep(b); t.stderr(b); x.listen(hear, b) }
 	e := s.Run(ctx, in)
 	if e.Cause == CauseIterationTimeout {
 		e.Detail = fmt.Sprintf("ended after the iteration timeout of %s", x.IterationTimeout)
@@ -170,9 +231,59 @@ func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep 
 
 // show passes output on. A reader that went away does not end the loop.
 func (x *Executor) show(w io.Writer, b []byte) {
+	if held := x.held.Load(); held != nil {
+		<-*held
+	}
 	if w != nil {
 		_, _ = w.Write(b)
 	}
+}
+
+func (x *Executor) listen(to []Listener, b []byte) {
+	for _, l := range to {
+		_, _ = l.Write(b)
+	}
+	if x.WaitOn != nil {
+		_, _ = x.WaitOn.Write(b)
+	}
+}
+
+// Hold lets the time limits of the running step stand still and holds its output
+// back, since somebody is asked what the command wants to know. With Interactive
+// the command stands still as well: the terminal is for the answer.
+func (x *Executor) Hold() {
+	if x.Interactive {
+		x.Suspend()
+		return
+	}
+	x.held.Store(new(make(chan struct{})))
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.since = time.Now()
+	if p, ok := x.running.(clocked); ok {
+		p.HoldClocks()
+	}
+}
+
+// Release ends what Hold began.
+func (x *Executor) Release() {
+	if x.Interactive {
+		x.Resume()
+		return
+	}
+	x.mu.Lock()
+	x.stood += time.Since(x.since)
+	if p, ok := x.running.(clocked); ok {
+		p.ReleaseClocks()
+	}
+	x.mu.Unlock()
+	close(*x.held.Swap(nil))
+}
+
+// clocked is a running step whose time limits can stand still.
+type clocked interface {
+	HoldClocks()
+	ReleaseClocks()
 }
 
 func (x *Executor) environ(it Iteration) []string {

@@ -71,6 +71,8 @@ type Trip struct {
 	Known bool `json:"known,omitempty"`
 	// During says that the iteration was still running.
 	During bool `json:"during,omitempty"`
+	// Mandatory says that a person has to decide.
+	Mandatory bool `json:"mandatory,omitempty"`
 }
 
 // Evaluate shows the state to every guard. Of those that trip the first asks

@@ -3,6 +3,8 @@ package looprun
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,7 +17,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	if stop, err := l.wait(ctx); stop || err != nil {
 		return err
 	}
-	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Last}
+	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Last, Answers: slices.Clone(l.state.Asked)}
 	if err := l.record(IterationStarted{n}); err != nil {
 		return err
 	}
@@ -23,6 +25,38 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	end, err := l.attend(ctx, it)
 	if err != nil {
 		return err
+	}
+	return l.finished(end)
+}
+
+// finished records the end of an iteration, behind what the command said with
+// its output. The third malformed signal in a row makes it an error: the command
+// is lost.
+func (l *Loop) finished(end IterationFinished) error {
+	for _, d := range end.Before {
+		d = identified(d, l.state.Seq+1)
+		if q, ok := d.(QuestionAsked); ok {
+			q.From, q.ID = FromCommand, fmt.Sprintf("ask-%d", l.state.Seq+1)
+			if l.state.kept(q.Question) != nil {
+				continue // it waits already
+			}
+			d = q
+		}
+		if why := l.state.refuse(d); why != "" {
+			l.state.notice(fmt.Sprintf("What you said (%s) was not taken: %s", d.Type(), why))
+			continue
+		}
+		if err := l.record(d); err != nil {
+			return err
+		}
+	}
+	if end.Outcome == OutcomeWaiting {
+		until := l.waitUntil(end)
+		end.Until = &until
+	}
+	if l.state.Malformed >= malformedOver && end.Outcome == OutcomeNotDone {
+		end.Outcome = OutcomeError
+		end.Detail = fmt.Sprintf("%d signals in a row could not be read", l.state.Malformed)
 	}
 	return l.record(end)
 }
@@ -85,6 +119,12 @@ func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, err
 			return end.IterationFinished, end.err
 		case <-ctx.Done():
 			err = l.record(interrupted(ctx))
+		case f := <-l.ears.posts:
+			err = f()
+		case a := <-l.asking():
+			err = l.converse(ctx, a)
+		case e := <-l.ears.answers:
+			e.told <- l.state.late(e.questionID)
 		case <-alive.C:
 			err = l.record(RunAlive{})
 		case <-deadline:
@@ -194,44 +234,4 @@ func (l *Loop) settle(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// wait lets the time between two iterations pass. It returns true when the run
-// has to look at its state again instead of iterating.
-func (l *Loop) wait(ctx context.Context) (bool, error) {
-	if ctx.Err() != nil {
-		return true, l.durable(interrupted(ctx))
-	}
-	delay := l.Backoff.Delay(l.state.SinceAnswer)
-	if delay <= 0 || l.fresh {
-		return false, nil
-	}
-	over := time.NewTimer(delay)
-	defer over.Stop()
-	alive := time.NewTicker(aliveEvery)
-	defer alive.Stop()
-	for {
-		deadline, release := l.deadline()
-		select {
-		case <-over.C:
-			release()
-			// On record, so that max_runtime sees the time that has passed.
-			if err := l.record(RunAlive{}); err != nil {
-				return true, err
-			}
-			return Evaluate(l.Guards, &l.state) != nil, nil
-		case <-ctx.Done():
-			release()
-			return true, l.durable(interrupted(ctx))
-		case <-alive.C:
-		case <-deadline:
-		}
-		release()
-		if err := l.record(RunAlive{}); err != nil {
-			return true, err
-		}
-		if Evaluate(l.Guards, &l.state) != nil {
-			return true, nil
-		}
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/looprun/looprun/protocol/ladder"
 )
 
 // aliveEvery is how often a run that waits for its command puts its elapsed
@@ -21,15 +23,28 @@ type Loop struct {
 	Responders []Responder // asked in this order
 	// Debug is run by the answer debug; nil: the answer is refused.
 	Debug Debugger
+	// Experts runs those of the ladder; nil: each is unsuccessful.
+	Experts Experts
 	// Backoff is the time between iterations; the zero value waits for nothing.
 	Backoff Backoff
+	// WaitDelay is how long a limit that names no moment is waited out at first;
+	// zero is 30 seconds. It doubles up to 15 minutes.
+	WaitDelay time.Duration
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
 
-	state State
-	watch *stopwatch
-	fresh bool   // no iteration has run since the start or the resume
-	end   func() // ends the iteration that stands still; nil: there is none
+	state     State
+	watch     *stopwatch
+	fresh     bool   // no iteration has run since the start or the resume
+	end       func() // ends the iteration that stands still; nil: there is none
+	ears      ears
+	announced time.Time // the wait that is on record
+	asked     *group    // who waits for the question that is asked now
+}
+
+// Experts runs an expert's command. The error says why it could not be run.
+type Experts interface {
+	Expert(context.Context, *State, ladder.Expert) (ExpertFinished, error)
 }
 
 // Debugger runs the debug command, or the command of an option whose action is
@@ -104,6 +119,7 @@ func (l *Loop) check() error {
 		l.Journal = &MemoryJournal{}
 	}
 	l.fresh = true
+	l.ears = newEars()
 	return nil
 }
 
@@ -118,6 +134,7 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 		return Result{}, errors.New("Loop.Run before Start or Resume")
 	}
 	defer l.watch.Stop()
+	defer close(l.ears.over)
 	for {
 		next, trip := l.state.Next(l.Guards)
 		var err error
@@ -126,6 +143,14 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 			err = l.iterate(ctx, 0)
 		case NextIterate:
 			err = l.iterate(ctx, l.state.NextIteration())
+		case NextAsked:
+			err = l.askPending(ctx)
+		case NextWeigh:
+			err = l.weigh()
+		case NextExpert:
+			err = l.expert(ctx)
+		case NextWait:
+			err = l.waitOut(ctx)
 		case NextTrip:
 			err = l.record(GuardTripped{*trip})
 		case NextAsk:
@@ -169,8 +194,8 @@ func (l *Loop) record(d Data) error {
 // BeforeVerify is called by a responder before it runs a command of its own. It
 // ends an iteration that stands still while its question is asked, since the
 // command needs the files that it has open; the iteration runs again under its
-// own number. The clock runs until AfterVerify. It is for the goroutine that
-// runs the loop.
+// own number. The clock runs until AfterVerify. Both are for the responder that
+// is being asked.
 func (l *Loop) BeforeVerify() {
 	if l.end != nil {
 		l.end()
@@ -180,7 +205,9 @@ func (l *Loop) BeforeVerify() {
 
 // AfterVerify puts the end of that command on record.
 func (l *Loop) AfterVerify(d VerifyFinished) error {
-	err := l.record(d)
+	told := make(chan error, 1)
+	l.ears.calls <- func() { told <- l.record(d) }
+	err := <-told
 	l.watch.Pause()
 	return err
 }
@@ -199,7 +226,7 @@ func (l *Loop) durable(d Data) error {
 func (l *Loop) finish() error {
 	end := *l.state.Ending
 	if end.Status == StatusPaused {
-		return l.durable(RunPaused{Reason: end.Reason, Pending: l.state.Question != nil})
+		return l.durable(RunPaused{Reason: end.Reason, Pending: len(l.state.Pending()) > 0})
 	}
 	return l.durable(RunFinished{end})
 }

@@ -95,7 +95,8 @@ func (s *State) Result() Result {
 	r := Result{
 		RunID: s.RunID, Iterations: s.Iterations, Trips: s.Trips,
 		Runtime: s.Elapsed, RuntimeSeconds: s.Elapsed.Seconds(),
-		Pending: s.Question != nil,
+		Pending: len(s.Pending()) > 0 || s.Question != nil,
+		CostUSD: s.Cost,
 		Ending:  Ending{Status: StatusRunning},
 	}
 	if s.Ending != nil {

@@ -15,6 +15,10 @@ type Iteration struct {
 	Guidance string
 	// Last is the last iteration, nil in the first.
 	Last *IterationFinished
+	// Answers are those of the command's questions that wait to be fetched.
+	Answers []Asked
+	// Judging says that it is the check that runs.
+	Judging bool
 }
 
 // Runner runs one iteration: the work, and the check that judges it.
@@ -32,6 +36,13 @@ type Runner interface {
 type Suspender interface {
 	Suspend()
 	Resume()
+}
+
+// Holder is a [Runner] whose time limits can stand still, and whose output can be
+// held back, while the command waits for the answer to a question of its own.
+type Holder interface {
+	Hold()
+	Release()
 }
 
 // Journal keeps the events of a run. Append returns when the event would

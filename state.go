@@ -4,6 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -24,6 +27,9 @@ const (
 	OutcomeNotDone     Outcome = "not_done"
 	OutcomeError       Outcome = "error"
 	OutcomeInterrupted Outcome = "interrupted"
+	// OutcomeWaiting: somebody else's limit has to pass first. The iteration is
+	// evidence for nothing and runs again under its own number.
+	OutcomeWaiting Outcome = "waiting"
 )
 
 // State is all that is known about a run: the fold of its events. It is data;
@@ -57,6 +63,10 @@ type State struct {
 	Iterations int  `json:"iterations"`
 	Open       int  `json:"open,omitempty"`
 	Running    bool `json:"running,omitempty"`
+	// Waits counts iterations in a row that ended as waiting, and Until is the
+	// moment up to which the limit is being waited out.
+	Waits int        `json:"waits,omitempty"`
+	Until *time.Time `json:"until,omitempty"`
 	// Crashes counts how often looprun died in iteration Open.
 	Crashes int `json:"crashes,omitempty"`
 	// SinceAnswer counts iterations since the start or the last continuing answer.
@@ -87,8 +97,49 @@ type State struct {
 	// ResetAt is the iteration after which a guard's counter last started over.
 	ResetAt map[GuardID]int `json:"reset_at,omitempty"`
 
-	// Guidance is for the next iteration.
-	Guidance string `json:"guidance,omitempty"`
+	// Guidance is for the next iteration. Notices are what looprun itself has to
+	// tell it: they become part of it when the iteration has ended.
+	Guidance string   `json:"guidance,omitempty"`
+	Notices  []string `json:"notices,omitempty"`
+
+	// Task is what is worked on: the run's name until a rejection put another
+	// one in its place.
+	Task string `json:"task,omitempty"`
+	// Asked are the command's own questions that are not done with, in their
+	// order. Answered are the last answers of any question.
+	Asked    []Asked    `json:"asked,omitempty"`
+	Answered []Answered `json:"answered,omitempty"`
+	// Signals are those of the running iteration; Signal is the one of the last
+	// iteration that has to be acted on, Rejected the rejection that has.
+	Signals   []signal.Signal     `json:"signals,omitempty"`
+	Signal    *signal.Signal      `json:"signal,omitempty"`
+	Declared  *signal.Signal      `json:"declared,omitempty"` // the approach that the iteration named
+	Rejected  *RejectionSubmitted `json:"rejected,omitempty"`
+	Decided   bool                `json:"decided,omitempty"`   // the rejection's decision is on record
+	Malformed int                 `json:"malformed,omitempty"` // signals in a row
+	// Rungs are the escalation ladder, empty without one, and Ladder what was
+	// tried on it. Weigh says that the last iteration is still to be weighed.
+	Rungs  ladder.Config `json:"rungs,omitempty"`
+	Ladder ladder.State  `json:"ladder,omitzero"`
+	Weigh  bool          `json:"weigh,omitempty"`
+	// Restarted says that the open answer has started the attempts over.
+	Restarted bool `json:"restarted,omitempty"`
+	// Rejections counts them, and Blockers are the tasks that have to be done
+	// elsewhere first.
+	Rejections int      `json:"rejections,omitempty"`
+	Blockers   []string `json:"blockers,omitempty"`
+	// Subtasks are what is left of a task that was taken apart.
+	Subtasks []rejection.Task `json:"subtasks,omitempty"`
+
+	// Cost and Tokens are what was reported.
+	Cost   float64 `json:"cost,omitempty"`
+	Tokens int64   `json:"tokens,omitempty"`
+	// Idle counts iterations in a row in which nothing changed, and Trees are
+	// the states of the work tree that were seen, the latest last.
+	Idle  int    `json:"idle,omitempty"`
+	Trees []Tree `json:"trees,omitempty"`
+	// Previous is what the last iteration left to compare with.
+	Previous *Seen `json:"previous,omitempty"`
 
 	// Trip is the trip being settled, Question the one that waits for its
 	// answer, Answer the one being carried out, Findings what debug found.
@@ -149,6 +200,10 @@ const (
 	NextPrecheck Next = "precheck" // run the check before the first iteration
 	NextIterate  Next = "iterate"  // run the next iteration
 	NextGoOn     Next = "go_on"    // let the running iteration go on
+	NextAsked    Next = "asked"    // put a question of the command to the responders
+	NextWeigh    Next = "weigh"    // weigh the last iteration on the ladder
+	NextExpert   Next = "expert"   // run the next expert
+	NextWait     Next = "wait"     // wait somebody else's limit out
 	NextTrip     Next = "trip"     // put the trip on record
 	NextAsk      Next = "ask"      // put the question to the responders
 	NextAct      Next = "act"      // carry out the answer
@@ -171,12 +226,22 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 		return NextAsk, nil
 	case s.Running:
 		return NextGoOn, nil
+	case s.Unanswered() != nil:
+		return NextAsked, nil
+	case s.Weigh:
+		return NextWeigh, nil
 	case s.Precheck:
 		return NextPrecheck, nil
 	}
 	if trip := Evaluate(guards, s); trip != nil {
 		trip.Iteration = s.Iterations
 		return NextTrip, trip
+	}
+	if _, ok := s.NextExpert(); ok {
+		return NextExpert, nil
+	}
+	if s.Until != nil {
+		return NextWait, nil
 	}
 	return NextIterate, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -23,6 +24,10 @@ type Story struct {
 	Steps []Step
 	// Extend is what an answer adds, for guards that are limits.
 	Extend looprun.Extend
+	// Ladder are the rungs of the run.
+	Ladder ladder.Config
+	// Always is for guards that no limit turns off: Off is then not tried.
+	Always bool
 }
 
 // Step is one finished iteration.
@@ -30,6 +35,8 @@ type Step struct {
 	Outcome looprun.Outcome
 	Same    int           // iterations with the same number have the same signature; 0: none
 	Took    time.Duration // active time
+	Tree    int           // iterations with the same number left the same files; 0: not known
+	Said    []looprun.Data
 }
 
 // Times repeats a step.
@@ -50,7 +57,7 @@ func Check(t *testing.T, g looprun.Guard, story Story) {
 	if trip := g.Check(&looprun.State{}); trip != nil {
 		t.Errorf("%s trips on a run that has not started: %+v", g.ID(), trip)
 	}
-	s := Start(t, story.Limits)
+	s := start(t, story.Limits, story.Ladder)
 	for i, step := range story.Steps {
 		if trip := look(t, g, s); trip != nil {
 			t.Fatalf("%s trips after %d of %d iterations: %+v", g.ID(), i, len(story.Steps), trip)
@@ -66,7 +73,10 @@ func Check(t *testing.T, g looprun.Guard, story Story) {
 	}
 	answered(t, g, s, *trip, story.Extend)
 
-	off := Start(t, story.Off)
+	if story.Always {
+		return
+	}
+	off := start(t, story.Off, story.Ladder)
 	for _, step := range append(story.Steps, story.Steps...) {
 		Finish(t, off, step)
 		if trip := g.Check(off); trip != nil {
@@ -117,8 +127,13 @@ func answered(t *testing.T, g looprun.Guard, s *looprun.State, trip looprun.Trip
 // Start is a run that has started with these limits and no caps.
 func Start(t *testing.T, l looprun.Limits) *looprun.State {
 	t.Helper()
+	return start(t, l, nil)
+}
+
+func start(t *testing.T, l looprun.Limits, rungs ladder.Config) *looprun.State {
+	t.Helper()
 	s := new(looprun.State)
-	apply(t, s, looprun.RunStarted{RunID: "guardtest", Command: []string{"work"}, Limits: l})
+	apply(t, s, looprun.RunStarted{RunID: "guardtest", Command: []string{"work"}, Limits: l, Ladder: rungs})
 	return s
 }
 
@@ -133,7 +148,14 @@ func Finish(t *testing.T, s *looprun.State, step Step) {
 		d.Signature.Hash = signature.Hash(step.Same)
 		d.Signature.Label = "output:" + d.Signature.Hash.String()
 	}
+	for _, said := range step.Said {
+		apply(t, s, said)
+	}
+	d.Tree, d.Content = signature.Hash(step.Tree), signature.Hash(step.Tree)
 	applyAt(t, s, d, s.Elapsed+step.Took)
+	if next, _ := s.Next(nil); next == looprun.NextWeigh {
+		apply(t, s, s.Weighed())
+	}
 }
 
 func apply(t *testing.T, s *looprun.State, d looprun.Data) {

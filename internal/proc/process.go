@@ -59,6 +59,7 @@ type Process struct {
 	clock     stopwatch
 	timer     *time.Timer
 	suspended bool
+	waiting   bool  // its clocks stand still while it goes on
 	over      bool  // the command has ended
 	cause     Cause // why an end was asked for; Exited for none
 	stops     int
@@ -119,7 +120,7 @@ func (p *Process) endLocked(cause Cause, sig syscall.Signal) {
 	if p.cause == Exited {
 		p.cause = cause
 	}
-	p.suspended = false
+	p.suspended, p.waiting = false, false
 	p.clock.resume()
 	p.tree.end(sig, p.spec.killAfter())
 }
@@ -152,10 +153,37 @@ func (p *Process) Resume() error {
 		return nil
 	}
 	p.suspended = false
-	p.clock.resume()
-	p.armLocked()
+	if !p.waiting {
+		p.clock.resume()
+		p.armLocked()
+	}
 	p.terminal.join()
 	return p.tree.resume()
+}
+
+// HoldClocks lets the clocks of Timeout and IdleTimeout stand still while the
+// processes go on: the command waits for somebody, which is not its time.
+func (p *Process) HoldClocks() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tree != nil && p.cause == Exited {
+		p.waiting = true
+		p.clock.pause()
+	}
+}
+
+// ReleaseClocks lets them go on where they stood.
+func (p *Process) ReleaseClocks() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tree == nil || !p.waiting {
+		return
+	}
+	p.waiting = false
+	if !p.suspended {
+		p.clock.resume()
+		p.armLocked()
+	}
 }
 
 // begin is called once the tree is there, before any output is read.
@@ -188,7 +216,7 @@ func (p *Process) left() (time.Duration, Cause) {
 }
 
 func (p *Process) armLocked() {
-	if p.timer != nil && !p.suspended && !p.over && p.cause == Exited {
+	if p.timer != nil && !p.suspended && !p.waiting && !p.over && p.cause == Exited {
 		left, _ := p.left()
 		p.timer.Reset(left)
 	}
@@ -197,7 +225,7 @@ func (p *Process) armLocked() {
 func (p *Process) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree == nil || p.suspended || p.over || p.cause != Exited {
+	if p.tree == nil || p.suspended || p.waiting || p.over || p.cause != Exited {
 		return
 	}
 	if left, cause := p.left(); left <= 0 {

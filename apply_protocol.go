@@ -1,0 +1,181 @@
+package looprun
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
+)
+
+// How much of what the command says is kept.
+const (
+	signalsKept   = 64
+	malformedOver = 3 // malformed signals in a row that make an iteration an error
+	treesKept     = 256
+	blockersKept  = 50
+)
+
+// Tree is a state of the work tree that was seen.
+type Tree struct {
+	Content signature.Hash `json:"content"`
+	// Returns is how often the tree came back to it after it had left it.
+	Returns int `json:"returns,omitempty"`
+}
+
+// refuseProtocol says why an event that the command caused cannot happen now.
+func (s *State) refuseProtocol(d Data) string {
+	switch d := d.(type) {
+	case SignalReceived:
+		if len(s.Signals) >= signalsKept {
+			return fmt.Sprintf("%d signals came in this iteration already", signalsKept)
+		}
+	case QuestionDelivered:
+		if a := s.asked(d.QuestionID); a == nil || a.Answer == nil {
+			return "there is no such answer to deliver"
+		}
+	case RejectionSubmitted:
+		if s.Rejected != nil {
+			return "a rejection waits for its decision already"
+		}
+	case RejectionDecided:
+		switch {
+		case s.Rejected == nil || s.Rejected.RejectionID != d.RejectionID:
+			return "no such rejection waits for its decision"
+		case s.Decided:
+			return "it was decided already"
+		}
+	case CountersReset:
+		if s.Answer == nil || s.Restarted {
+			return "no answer starts the attempts over"
+		}
+	case AttemptRecorded:
+		if !s.Weigh {
+			return "no iteration is to be weighed"
+		}
+		if d.Counted {
+			return s.Ladder.Refuse(d.Attempt)
+		}
+	case ExpertFinished:
+		if e, ok := s.NextExpert(); !ok || e.Name != d.Expert {
+			return "that expert is not the next"
+		}
+	case CostReported:
+		if d.USD < 0 || d.Tokens < 0 {
+			return "a cost is negative"
+		}
+	case WaitFinished:
+		if s.Until == nil {
+			return "nothing is being waited for"
+		}
+	}
+	return ""
+}
+
+func (s *State) foldProtocol(d Data) {
+	switch d := d.(type) {
+	case SignalReceived:
+		s.foldSignal(d)
+	case QuestionDelivered:
+		s.unask(d.QuestionID)
+	case RejectionSubmitted:
+		s.Rejected, s.Decided = &d, false
+		s.Rejections++
+	case RejectionInvalid:
+		s.Rejections++
+		for _, i := range d.Issues {
+			s.notice(fmt.Sprintf("Your rejection was not valid: %s: %s", i.Problem, i.Remedy))
+		}
+	case RejectionDecided:
+		s.Decided = true
+	case CountersReset:
+		s.Ladder.Reset(d.Task)
+		s.Restarted = true
+	case AttemptRecorded:
+		s.foldAttempt(d)
+	case ExpertFinished:
+		s.foldExpert(d)
+	case CostReported:
+		s.Cost += d.USD
+		s.Tokens += d.Tokens
+	case WaitStarted:
+		s.Until = &d.Until
+	case WaitFinished:
+		s.Until = nil
+	}
+}
+
+// notice tells the next iteration something.
+func (s *State) notice(text string) {
+	if !slices.Contains(s.Notices, text) {
+		s.Notices = append(slices.Clone(s.Notices), text)
+	}
+}
+
+func (s *State) foldSignal(d SignalReceived) {
+	if d.Problem != "" {
+		s.Malformed++
+		s.notice(fmt.Sprintf("Your signal %s could not be read: %s", d.Name, d.Problem))
+		return
+	}
+	s.Malformed = 0
+	s.Signals = append(s.Signals, d.Signal)
+	if d.Name == signal.Cost {
+		s.Cost += d.USD
+		s.Tokens += d.Tokens
+	}
+}
+
+// foldTree compares the work tree with what it was. What is not known is no
+// change, and no standing still either.
+func (s *State) foldTree(d IterationFinished) {
+	before := s.Previous
+	s.Previous = &Seen{s.match(d.Signature), d.Tree}
+	if d.Content != 0 {
+		s.foldContent(d.Content)
+	}
+	switch {
+	case before == nil:
+	case before.Signature != 0 && s.Previous.Signature != 0 && before.Signature != s.Previous.Signature,
+		before.Tree != 0 && d.Tree != 0 && before.Tree != d.Tree:
+		s.Idle = 0
+	case before.Tree != 0 && d.Tree != 0 && before.Signature != 0 && s.Previous.Signature != 0:
+		s.Idle++
+	}
+}
+
+func (s *State) foldContent(content signature.Hash) {
+	n := len(s.Trees)
+	if n > 0 && s.Trees[n-1].Content == content {
+		return
+	}
+	now := Tree{Content: content}
+	trees := slices.Clone(s.Trees)
+	if i := slices.IndexFunc(trees, func(t Tree) bool { return t.Content == content }); i >= 0 {
+		now.Returns = trees[i].Returns + 1
+		trees = slices.Delete(trees, i, i+1)
+	}
+	s.Trees = last(append(trees, now), treesKept)
+}
+
+// foldTask puts another task in the place of the one that is worked on.
+func (s *State) foldTask(d ActionApplied) {
+	if d.Blocker != "" {
+		s.Blockers = last(append(slices.Clone(s.Blockers), d.Blocker), blockersKept)
+	}
+	if d.Task != "" {
+		s.Task, s.Subtasks = d.Task, d.Subtasks
+	}
+	switch d.Guard {
+	case Rejection:
+		s.Rejected, s.Decided = nil, false
+	case Blocked, Clarification:
+		s.Signal = nil
+	}
+}
+
+// Seen is what one iteration left behind for the next to be compared with.
+type Seen struct {
+	Signature signature.Hash `json:"signature,omitempty"`
+	Tree      signature.Hash `json:"tree,omitempty"`
+}

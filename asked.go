@@ -1,0 +1,172 @@
+package looprun
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// askedKept is how many questions of the command can wait at once.
+const askedKept = 64
+
+// answeredKept is how many answers are remembered, to say who was first.
+const answeredKept = 20
+
+// Asked is a question of the command that is not done with: it waits for its
+// answer, or its answer waits to be fetched.
+type Asked struct {
+	Question Question `json:"question"`
+	Answer   *Answer  `json:"answer,omitempty"`
+}
+
+// Answered says who answered a question, and when.
+type Answered struct {
+	QuestionID string    `json:"question_id"`
+	Time       time.Time `json:"time"`
+	Answer
+}
+
+// Text is the answer in words: the options, the text, or that it was cancelled.
+func (a Answer) String() string {
+	switch {
+	case a.Cancelled:
+		return "cancelled"
+	case a.Text != nil:
+		return *a.Text
+	case len(a.Options) > 0:
+		return strings.Join(a.Options, ", ")
+	}
+	return a.Option
+}
+
+// Accepts checks the answer to a question of the command against the question.
+func (q *Question) Accepts(a Answer) error {
+	by := a.Responder
+	switch {
+	case q.personal(a):
+		return fmt.Errorf("%s answered a question that only a person may answer", by)
+	case a.Cancelled && !q.AllowCancel:
+		return fmt.Errorf("%s cancelled a question that has to be answered", by)
+	case a.Cancelled:
+		return nil // a cancel beats whatever else was given
+	case a.Text != nil:
+		return q.acceptsText(a)
+	case q.Kind == KindText:
+		return fmt.Errorf("%s answered with an option where a text is wanted", by)
+	case q.Kind == KindConfirm:
+		if a.Option != Yes && a.Option != No {
+			return fmt.Errorf("%s answered %q; the question takes yes or no", by, a.Option)
+		}
+		return nil
+	case len(a.Options) > 0:
+		return q.acceptsSeveral(a)
+	}
+	return q.has(by, a.Option)
+}
+
+func (q *Question) acceptsText(a Answer) error {
+	switch {
+	case q.Kind != KindText && !q.AllowText:
+		return fmt.Errorf("%s answered with a text, which the question does not take", a.Responder)
+	case a.Option != "" || len(a.Options) > 0:
+		return fmt.Errorf("%s answered with an option and with a text", a.Responder)
+	case strings.TrimSpace(*a.Text) == "":
+		return fmt.Errorf("%s answered with an empty text", a.Responder)
+	}
+	return nil
+}
+
+func (q *Question) acceptsSeveral(a Answer) error {
+	if !q.Multi || a.Option != "" {
+		return fmt.Errorf("%s answered with several options, and the question takes one", a.Responder)
+	}
+	for i, id := range a.Options {
+		if slices.Contains(a.Options[:i], id) {
+			return fmt.Errorf("%s answered with %q twice", a.Responder, id)
+		}
+		if err := q.has(a.Responder, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *Question) has(by, id string) error {
+	if _, ok := q.Option(id); !ok {
+		return fmt.Errorf("%s answered %q; the question has %s", by, id, strings.Join(q.OptionIDs(), ", "))
+	}
+	return nil
+}
+
+// Unanswered is the first question of the command that waits for its answer;
+// nil when there is none.
+func (s *State) Unanswered() *Question {
+	for i := range s.Asked {
+		if s.Asked[i].Answer == nil {
+			return &s.Asked[i].Question
+		}
+	}
+	return nil
+}
+
+// Pending are all questions that wait for an answer, in the order in which they
+// will be asked.
+func (s *State) Pending() []Question {
+	var list []Question
+	if s.Question != nil && s.Answer == nil {
+		list = append(list, *s.Question)
+	}
+	for _, a := range s.Asked {
+		if a.Answer == nil {
+			list = append(list, a.Question)
+		}
+	}
+	return list
+}
+
+func (s *State) asked(id string) *Asked {
+	i := slices.IndexFunc(s.Asked, func(a Asked) bool { return a.Question.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.Asked[i]
+}
+
+// kept is the entry for a question that was asked before under the same name
+// with the same options: its answer, once there is one, is for who asks again.
+func (s *State) kept(q Question) *Asked {
+	for i := range s.Asked {
+		k := &s.Asked[i].Question
+		if q.AskID != "" && k.AskID == q.AskID && k.Kind == q.Kind && slices.Equal(k.OptionIDs(), q.OptionIDs()) {
+			return &s.Asked[i]
+		}
+	}
+	return nil
+}
+
+func (s *State) unask(id string) {
+	s.Asked = slices.DeleteFunc(slices.Clone(s.Asked), func(a Asked) bool { return a.Question.ID == id })
+}
+
+// refuseAsked says why an event about a question of the command cannot happen.
+func (s *State) refuseAsked(q Question) string {
+	switch {
+	case s.asked(q.ID) != nil:
+		return "a question with that id waits already"
+	case len(s.Asked) >= askedKept:
+		return fmt.Sprintf("%d questions wait already", askedKept)
+	}
+	return ""
+}
+
+// late says that a question takes no answer (any more), and who was first.
+func (s *State) late(questionID string) error {
+	for _, a := range slices.Backward(s.Answered) {
+		if a.QuestionID == questionID || questionID == "" {
+			return fmt.Errorf("%w: %s answered %q at %s", ErrAnswered, a.Responder, a.String(), a.Time.Format(time.TimeOnly))
+		}
+	}
+	return errors.New("no question waits for an answer")
+}

@@ -1,0 +1,42 @@
+package guards
+
+import (
+	"fmt"
+
+	"github.com/looprun/looprun"
+)
+
+// Cost trips when the reported cost has passed the limit. A run that reports
+// none costs nothing that is known.
+type Cost struct{}
+
+// ID is max_cost.
+func (Cost) ID() looprun.GuardID { return looprun.MaxCost }
+
+// Check trips when more was spent than is allowed.
+func (Cost) Check(s *looprun.State) *looprun.Trip {
+	if s.Limits.Cost <= 0 || s.Cost <= s.Limits.Cost {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard: looprun.MaxCost, Iteration: s.Iterations,
+		Reason: fmt.Sprintf("$%.2f were spent of $%.2f", s.Cost, s.Limits.Cost),
+	}
+}
+
+// Tokens trips when the reported tokens have passed the limit.
+type Tokens struct{}
+
+// ID is max_tokens.
+func (Tokens) ID() looprun.GuardID { return looprun.MaxTokens }
+
+// Check trips when more tokens were used than are allowed.
+func (Tokens) Check(s *looprun.State) *looprun.Trip {
+	if s.Limits.Tokens <= 0 || s.Tokens <= s.Limits.Tokens {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard: looprun.MaxTokens, Iteration: s.Iterations,
+		Reason: fmt.Sprintf("%d tokens were used of %d", s.Tokens, s.Limits.Tokens),
+	}
+}

@@ -1,0 +1,49 @@
+package guards
+
+import (
+	"fmt"
+
+	"github.com/looprun/looprun"
+)
+
+// Progress trips when nothing has changed for too long: neither what the output
+// meant nor the work tree.
+type Progress struct{}
+
+// ID is no_progress.
+func (Progress) ID() looprun.GuardID { return looprun.NoProgress }
+
+// Check trips after the allowed number of iterations without any change.
+func (Progress) Check(s *looprun.State) *looprun.Trip {
+	n := s.Limits.IdleIterations
+	if n <= 0 || s.Idle < n {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard: looprun.NoProgress, Iteration: s.Iterations, Window: s.Idle,
+		Reason: fmt.Sprintf("%d iterations in a row changed nothing: the same output, the same files", s.Idle),
+	}
+}
+
+// Workspace trips when the work tree keeps coming back to a state it had left:
+// what one iteration does another undoes.
+type Workspace struct{}
+
+// ID is workspace_cycle.
+func (Workspace) ID() looprun.GuardID { return looprun.WorkspaceCycle }
+
+// Check trips when the files are again what they were too often before.
+func (Workspace) Check(s *looprun.State) *looprun.Trip {
+	n := s.Limits.WorkspaceCycles
+	if n <= 0 || len(s.Trees) == 0 {
+		return nil
+	}
+	now := s.Trees[len(s.Trees)-1]
+	if now.Returns < n {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard: looprun.WorkspaceCycle, Iteration: s.Iterations, Repeats: now.Returns,
+		Reason: fmt.Sprintf("the files came back %d times to a state that they had left", now.Returns),
+	}
+}

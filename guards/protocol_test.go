@@ -1,0 +1,159 @@
+package guards_test
+
+import (
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/guards/guardtest"
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+)
+
+func says(data ...looprun.Data) guardtest.Step {
+	return guardtest.Step{Outcome: looprun.OutcomeNotDone, Said: data}
+}
+
+func TestCost(t *testing.T) {
+	limits := off
+	limits.Cost = 2
+	cost := says(looprun.CostReported{USD: 1})
+	guardtest.Check(t, guards.Cost{}, guardtest.Story{
+		Limits: limits, Off: off, Extend: looprun.Extend{CostPercent: 50},
+		Steps: []guardtest.Step{cost, cost, says(looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost, USD: 0.01}})},
+	})
+}
+
+func TestTokens(t *testing.T) {
+	limits := off
+	limits.Tokens = 100
+	tokens := says(looprun.CostReported{Tokens: 50})
+	guardtest.Check(t, guards.Tokens{}, guardtest.Story{
+		Limits: limits, Off: off, Extend: looprun.Extend{TokensPercent: 10},
+		Steps: []guardtest.Step{tokens, tokens, says(looprun.CostReported{Tokens: 1})},
+	})
+}
+
+// files are iterations with that signature that leave that tree behind.
+func files(pairs ...[2]int) []guardtest.Step {
+	var steps []guardtest.Step
+	for _, p := range pairs {
+		steps = append(steps, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: p[0], Tree: p[1]})
+	}
+	return steps
+}
+
+func TestProgress(t *testing.T) {
+	limits := off
+	limits.IdleIterations = 2
+	for name, steps := range map[string][]guardtest.Step{
+		"nothing at all changes":           files([2]int{1, 1}, [2]int{1, 1}, [2]int{1, 1}),
+		"after a change of files":          files([2]int{1, 1}, [2]int{1, 1}, [2]int{1, 2}, [2]int{1, 2}, [2]int{1, 2}),
+		"after a change of output":         files([2]int{1, 1}, [2]int{1, 1}, [2]int{2, 1}, [2]int{2, 1}, [2]int{2, 1}),
+		"what is not known breaks nothing": files([2]int{1, 1}, [2]int{1, 1}, [2]int{1, 0}, [2]int{0, 1}, [2]int{1, 1}, [2]int{1, 1}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			guardtest.Check(t, guards.Progress{}, guardtest.Story{Limits: limits, Off: off, Steps: steps})
+		})
+	}
+}
+
+// What is not known is no standing still.
+func TestUnknownFilesAreNoStandstill(t *testing.T) {
+	limits := off
+	limits.IdleIterations = 2
+	s := guardtest.Start(t, limits)
+	for range 20 {
+		guardtest.Finish(t, s, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 1})
+		if trip := (guards.Progress{}).Check(s); trip != nil {
+			t.Fatalf("%+v", trip)
+		}
+	}
+}
+
+func TestWorkspace(t *testing.T) {
+	limits := off
+	limits.WorkspaceCycles = 2
+	for name, steps := range map[string][]guardtest.Step{
+		"to and fro":    files([2]int{1, 1}, [2]int{2, 2}, [2]int{3, 1}, [2]int{4, 2}, [2]int{5, 1}),
+		"with detours":  files([2]int{1, 1}, [2]int{2, 2}, [2]int{3, 3}, [2]int{4, 1}, [2]int{5, 4}, [2]int{6, 1}),
+		"unknown among": files([2]int{1, 1}, [2]int{2, 2}, [2]int{3, 0}, [2]int{4, 1}, [2]int{5, 1}, [2]int{6, 3}, [2]int{7, 1}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			guardtest.Check(t, guards.Workspace{}, guardtest.Story{Limits: limits, Off: off, Steps: steps})
+		})
+	}
+	s := guardtest.Start(t, limits)
+	for i := range 20 { // a state that is not left is no state to come back to
+		guardtest.Finish(t, s, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: i + 1, Tree: 1})
+	}
+	if trip := (guards.Workspace{}).Check(s); trip != nil {
+		t.Errorf("%+v", trip)
+	}
+}
+
+func TestRejection(t *testing.T) {
+	guardtest.Check(t, guards.Rejection{}, guardtest.Story{
+		Limits: off, Always: true,
+		Steps: []guardtest.Step{says(), says(looprun.RejectionSubmitted{
+			RejectionID: "rejection-1", Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Summary: "the server is down"},
+		})},
+	})
+	// An invalid one stops nothing.
+	s := guardtest.Start(t, off)
+	guardtest.Finish(t, s, says(looprun.RejectionInvalid{RejectionID: "rejection-1", Issues: []rejection.Issue{{Problem: "no effort", Remedy: "try"}}}))
+	if trip := (guards.Rejection{}).Check(s); trip != nil || s.Guidance == "" {
+		t.Errorf("%+v, guidance %q", trip, s.Guidance)
+	}
+}
+
+func TestSignals(t *testing.T) {
+	send := func(n signal.Name) looprun.Data {
+		return looprun.SignalReceived{Signal: signal.Signal{Name: n, Question: "what now?", Text: "help"}}
+	}
+	for _, c := range []struct {
+		name  string
+		guard looprun.Guard
+		said  []looprun.Data
+	}{
+		{"blocked", guards.Blocked{}, []looprun.Data{send(signal.Blocked)}},
+		{"blocked beats clarify", guards.Blocked{}, []looprun.Data{send(signal.Clarify), send(signal.Progress), send(signal.Blocked)}},
+		{"clarify", guards.Clarification{}, []looprun.Data{send(signal.Clarify)}},
+		{"clarify beats the rest", guards.Clarification{}, []looprun.Data{send(signal.Expert), send(signal.Clarify), send(signal.Attempt)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			guardtest.Check(t, c.guard, guardtest.Story{Limits: off, Always: true, Steps: []guardtest.Step{says(send(signal.Progress)), says(c.said...)}})
+		})
+	}
+}
+
+// attempts are iterations that fail in distinct ways.
+func attempts(n int) []guardtest.Step {
+	var steps []guardtest.Step
+	for i := range n {
+		steps = append(steps, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: i + 1, Tree: i + 1})
+	}
+	return steps
+}
+
+func TestLadder(t *testing.T) {
+	rungs := ladder.Config{{Rung: ladder.SelfSolve}, {Rung: ladder.Human}}
+	again := append(attempts(5), attempts(5)...)
+	for name, steps := range map[string][]guardtest.Step{
+		"six attempts":                    attempts(6),
+		"the same approach is no attempt": append(again, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 6, Tree: 6}),
+		"a clarification":                 {says(looprun.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Cause: "security_concern"}})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			guardtest.Check(t, guards.Ladder{}, guardtest.Story{Limits: off, Always: true, Ladder: rungs, Steps: steps})
+		})
+	}
+	s := guardtest.Start(t, off)
+	for _, step := range attempts(20) {
+		guardtest.Finish(t, s, step)
+	}
+	if trip := (guards.Ladder{}).Check(s); trip != nil {
+		t.Errorf("without a ladder: %+v", trip)
+	}
+}

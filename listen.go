@@ -1,0 +1,342 @@
+package looprun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// ears are where a loop hears from outside: the command that talks back, and
+// people at other terminals. Everything is carried out by the goroutine that
+// runs the loop, when it comes to it.
+type ears struct {
+	calls   chan func()       // from a responder, while it is asked
+	answers chan *elsewhere   // from another terminal
+	posts   chan func() error // from the command, while nobody is asked
+	asks    chan *asking      // the command's questions
+	over    chan struct{}     // closed when the loop has ended
+	waiting []*asking         // those that came while somebody was asked
+}
+
+func newEars() ears {
+	return ears{
+		calls: make(chan func()), answers: make(chan *elsewhere), posts: make(chan func() error),
+		asks: make(chan *asking), over: make(chan struct{}),
+	}
+}
+
+// elsewhere is an answer from another terminal.
+type elsewhere struct {
+	questionID string
+	answer     Answer
+	told       chan error
+}
+
+// asking is one who waits for the answer to a question of the command.
+type asking struct {
+	ctx      context.Context
+	key      string
+	question Question
+	reply    chan heard
+}
+
+// heard is an answer, and whom to tell that it counts.
+type heard struct {
+	Answer
+	err  error
+	told chan error // nil: nobody waits for that
+}
+
+func (h heard) tell(err error) {
+	if h.told != nil {
+		h.told <- err
+	}
+}
+
+// Tell puts something on record that the command said: a signal, a rejection, a
+// cost. It returns when that is on record, which is not while a question is
+// asked. [ErrEvent] says that it cannot happen now, [ErrEnded] that the loop has
+// ended. Any goroutine may call it once Start or Resume has returned.
+func (l *Loop) Tell(ctx context.Context, d Data) error {
+	told := make(chan error, 1)
+	post := func() error {
+		if why := l.state.refuse(d); why != "" {
+			told <- fmt.Errorf("%w: %s", ErrEvent, why)
+			return nil
+		}
+		err := l.record(identified(d, l.state.Seq+1))
+		told <- err
+		return err
+	}
+	select {
+	case l.ears.posts <- post:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.ears.over:
+		return ErrEnded
+	}
+	return <-told
+}
+
+// identified gives a rejection its name.
+func identified(d Data, seq int64) Data {
+	id := fmt.Sprintf("rejection-%d", seq)
+	switch d := d.(type) {
+	case RejectionSubmitted:
+		d.RejectionID = id
+		return d
+	case RejectionInvalid:
+		d.RejectionID = id
+		return d
+	}
+	return d
+}
+
+// Ask puts a question of the command to the responders and returns the answer.
+// Questions with the same key that wait at the same time are asked once. The
+// error is [ErrNoAnswer] when nobody answered, [ErrDeferred] when the question
+// is kept and the run pauses after the iteration, [ErrEnded] when the loop has
+// ended. Any goroutine may call it once Start or Resume has returned.
+func (l *Loop) Ask(ctx context.Context, key string, q Question) (Answer, error) {
+	a := &asking{ctx: ctx, key: key, question: q, reply: make(chan heard, 1)}
+	select {
+	case l.ears.asks <- a:
+	case <-ctx.Done():
+		return Answer{}, context.Cause(ctx)
+	case <-l.ears.over:
+		return Answer{}, ErrEnded
+	}
+	select {
+	case h := <-a.reply:
+		return h.Answer, h.err
+	case <-l.ears.over:
+		select {
+		case h := <-a.reply:
+			return h.Answer, h.err
+		default:
+			return Answer{}, ErrEnded
+		}
+	}
+}
+
+// Answer brings an answer from elsewhere to the open question; an empty id is
+// whichever is open. The first valid answer counts; a later one is refused with
+// [ErrAnswered] and who was first. Any goroutine may call it.
+func (l *Loop) Answer(ctx context.Context, questionID string, a Answer) error {
+	e := &elsewhere{questionID, a, make(chan error, 1)}
+	select {
+	case l.ears.answers <- e:
+		return <-e.told
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.ears.over:
+		return ErrEnded
+	}
+}
+
+// errAnswered ends a prompt whose question was answered elsewhere.
+var errAnswered = errors.New("the question was answered elsewhere")
+
+// errGone ends a prompt when nobody waits for its answer any more.
+var errGone = errors.New("whoever asked is gone")
+
+// respond lets one responder answer, until somebody else does.
+func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(Answer) error) heard {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	got := make(chan heard, 1)
+	go func() {
+		a, err := r.Respond(ctx, q, &l.state)
+		got <- heard{Answer: a, err: err}
+	}()
+	var first *heard
+	for {
+		select {
+		case h := <-got:
+			if first != nil {
+				return *first
+			}
+			return h
+		case f := <-l.ears.calls:
+			f()
+		case a := <-l.ears.asks:
+			l.queue(a)
+		case e := <-l.ears.answers:
+			switch err := valid(e.answer); {
+			case first != nil:
+				e.told <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, first.Responder, first.Answer.String())
+			case e.questionID != "" && e.questionID != q.ID:
+				e.told <- l.state.late(e.questionID)
+			case err != nil:
+				e.told <- err
+			default:
+				first = &heard{Answer: e.answer, told: e.told}
+				cancel(errAnswered) // the responder lets go of the terminal
+			}
+		}
+	}
+}
+
+// queue keeps a question that comes while another one is asked. When it is the
+// same one its asker waits for the same answer.
+func (l *Loop) queue(a *asking) {
+	if l.asked != nil && l.asked.key == a.key {
+		l.asked.join(a)
+		return
+	}
+	l.ears.waiting = append(l.ears.waiting, a)
+}
+
+// group are all who wait for the answer to the same question.
+type group struct {
+	key    string
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	left   int
+	all    []*asking
+}
+
+func newGroup(ctx context.Context, key string) *group {
+	g := &group{key: key}
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	return g
+}
+
+// join adds one who waits. When the last of them is gone the question is
+// withdrawn.
+func (g *group) join(a *asking) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.all = append(g.all, a)
+	g.left++
+	context.AfterFunc(a.ctx, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.left--; g.left == 0 {
+			g.cancel(errGone)
+		}
+	})
+}
+
+func (g *group) reply(h heard) {
+	for _, a := range g.all {
+		a.reply <- h
+	}
+}
+
+// converse puts a question of the command to the responders while the command
+// waits for it. The clocks stand still meanwhile.
+func (l *Loop) converse(ctx context.Context, first *asking) error {
+	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool { return a == first })
+	if k := l.state.kept(first.question); k != nil {
+		return l.fetch(first, *k)
+	}
+	q := first.question
+	q.From = FromCommand
+	q.ID = fmt.Sprintf("ask-%d", l.state.Seq+1)
+	if why := l.state.refuse(QuestionAsked{q}); why != "" {
+		first.reply <- heard{err: fmt.Errorf("%w: %s", ErrEvent, why)}
+		return nil
+	}
+	g := newGroup(ctx, first.key)
+	defer g.cancel(nil)
+	g.join(first)
+	l.asked = g
+	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool {
+		if a.key == g.key {
+			g.join(a)
+		}
+		return a.key == g.key
+	})
+	h, err := l.converseAbout(ctx, g, q)
+	l.asked = nil
+	if err != nil {
+		h = heard{err: err}
+	}
+	g.reply(h)
+	return err
+}
+
+// fetch hands over the answer that waits for whoever asks again, or says that
+// there is none yet.
+func (l *Loop) fetch(a *asking, k Asked) error {
+	if k.Answer == nil {
+		a.reply <- heard{err: ErrDeferred}
+		return nil
+	}
+	err := l.durable(QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
+	a.reply <- heard{Answer: *k.Answer, err: err}
+	return err
+}
+
+// converseAbout asks and records what becomes of it. The error is looprun's own.
+func (l *Loop) converseAbout(ctx context.Context, g *group, q Question) (heard, error) {
+	l.watch.Pause()
+	defer l.watch.Continue()
+	if h, ok := l.Runner.(Holder); ok {
+		h.Hold()
+		defer h.Release()
+	}
+	if err := l.durable(QuestionAsked{q}); err != nil {
+		return heard{}, err
+	}
+	h, err := l.put(g.ctx, q, q.Accepts)
+	switch {
+	case err != nil:
+		return heard{}, err
+	case ctx.Err() != nil:
+		h.err = context.Cause(ctx) // kept: it is asked again on resume
+	case errors.Is(h.err, ErrInterrupted):
+		return h, l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
+	case errors.Is(h.err, ErrDeferred):
+	case h.err == nil:
+		err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
+		h.tell(err)
+		if err == nil {
+			err = l.record(QuestionDelivered{QuestionID: q.ID, To: "socket"})
+		}
+	case g.ctx.Err() != nil:
+		err = l.record(QuestionClosed{QuestionID: q.ID, Reason: errGone.Error()})
+	default:
+		err = l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error()})
+	}
+	return h, err
+}
+
+// askPending puts the first question that waits to the responders, before any
+// work goes on.
+func (l *Loop) askPending(ctx context.Context) error {
+	l.watch.Pause()
+	defer l.watch.Continue()
+	q := *l.state.Unanswered()
+	h, err := l.put(ctx, q, q.Accepts)
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return l.durable(interrupted(ctx))
+	case errors.Is(h.err, ErrInterrupted):
+		return l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
+	case errors.Is(h.err, ErrDeferred):
+		return l.deferred()
+	case h.err != nil:
+		return l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error(), Unanswered: true})
+	}
+	err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
+	h.tell(err)
+	return err
+}
+
+// asking is the next question of the command: one that came while another was
+// asked, before new ones.
+func (l *Loop) asking() <-chan *asking {
+	if len(l.ears.waiting) == 0 {
+		return l.ears.asks
+	}
+	next := make(chan *asking, 1)
+	next <- l.ears.waiting[0]
+	return next
+}

@@ -1,0 +1,360 @@
+package looprun_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/signal"
+)
+
+// works is a runner whose work is a function.
+type works func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished
+
+func (w works) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+	return w(ctx, it), nil
+}
+
+// once lets the first iteration do something and ends the run as done after it.
+func once(first func(ctx context.Context)) works {
+	return func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+		if it.Number == 1 {
+			first(ctx)
+			return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}
+		}
+		return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+	}
+}
+
+func database() looprun.Question {
+	return looprun.Question{
+		Kind: looprun.KindSelect, Header: "Database", Text: "Which one?", AskID: "db",
+		Options: []looprun.Option{{ID: "pg", Label: "Postgres"}, {ID: "my", Label: "MySQL"}},
+	}
+}
+
+func chosen(option string) looprun.Answer {
+	return looprun.Answer{Option: option, Responder: looprun.RespondedByUser, Person: true, Reason: "because"}
+}
+
+// types of the events of a run, without what every run has.
+func (r *testRun) story() string {
+	var words []string
+	for _, e := range r.journal.Events {
+		switch d := e.Data; d.Type() {
+		case looprun.TypeRunStarted, looprun.TypeRunAlive:
+		default:
+			words = append(words, string(d.Type()))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func TestTheCommandAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *testRun
+		var got looprun.Answer
+		run = start(t, defaults, once(func(ctx context.Context) {
+			got, _ = run.Ask(ctx, "key", database())
+		}), looprun.ResponderFunc(func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+			time.Sleep(20 * time.Minute) // longer than max_runtime: a question costs no time
+			if q.From != looprun.FromCommand || len(s.Pending()) != 1 {
+				t.Errorf("asked %+v with %d pending", q, len(s.Pending()))
+			}
+			return chosen("my"), nil
+		}))
+		res := run.run(t)
+		if res.Status != looprun.StatusDone || got.Option != "my" || got.Reason != "because" || res.Runtime > time.Minute {
+			t.Errorf("got %+v, answer %+v", res, got)
+		}
+		want := "iteration.started question.asked question.answered question.delivered iteration.finished iteration.started iteration.finished run.finished"
+		if run.story() != want {
+			t.Errorf("the journal reads %s", run.story())
+		}
+	})
+}
+
+func TestEqualQuestionsAreAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		release := make(chan struct{})
+		var run *testRun
+		run = start(t, defaults, once(func(ctx context.Context) {
+			answers := make(chan looprun.Answer)
+			for _, key := range []string{"same", "same", "other", "same"} {
+				go func() {
+					a, err := run.Ask(ctx, key, looprun.Question{Kind: looprun.KindConfirm, Text: key})
+					if err != nil {
+						t.Error(err)
+					}
+					answers <- a
+				}()
+				synctest.Wait()
+			}
+			close(release)
+			for range 4 {
+				if a := <-answers; a.Option != looprun.Yes {
+					t.Errorf("got %+v", a)
+				}
+			}
+		}), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			asked++
+			<-release
+			return chosen(looprun.Yes), nil
+		}))
+		if res := run.run(t); res.Status != looprun.StatusDone || asked != 2 {
+			t.Errorf("got %+v after %d questions, want 2", res, asked)
+		}
+	})
+}
+
+// Nobody waits for the answer any more: the prompt goes away, the run goes on.
+func TestTheClientThatAskedIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *testRun
+		run = start(t, defaults, once(func(context.Context) {
+			ctx, gone := context.WithCancel(context.Background())
+			go func() { _, _ = run.Ask(ctx, "key", database()) }()
+			synctest.Wait()
+			gone()
+			synctest.Wait()
+		}), looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+			<-ctx.Done()
+			return chosen("pg"), nil // too late
+		}))
+		if res := run.run(t); res.Status != looprun.StatusDone || len(run.State().Asked) != 0 {
+			t.Errorf("got %+v with %+v still asked", res, run.State().Asked)
+		}
+		if !strings.Contains(run.story(), "question.asked question.closed iteration.finished") {
+			t.Errorf("the journal reads %s", run.story())
+		}
+	})
+}
+
+func TestNobodyAnswersTheCommand(t *testing.T) {
+	var run *testRun
+	var err error
+	run = start(t, defaults, once(func(ctx context.Context) { _, err = run.Ask(ctx, "key", database()) }))
+	if res := run.run(t); res.Status != looprun.StatusDone || !errors.Is(err, looprun.ErrNoAnswer) {
+		t.Errorf("got %+v, %v", res, err)
+	}
+}
+
+// An answer that the question does not take is asked for once more, then nobody
+// has answered.
+func TestAnInvalidAnswerIsAskedForOnceMore(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		bad   looprun.Answer
+		times int // bad answers before a good one
+		want  string
+	}{
+		{"one is forgiven", chosen("oracle"), 1, "pg"},
+		{"two are not", chosen("oracle"), 2, ""},
+		{"cancelled", looprun.Answer{Cancelled: true, Person: true}, 2, ""},
+		{"a text", looprun.Answer{Text: new("sqlite"), Person: true}, 2, ""},
+		{"several", looprun.Answer{Options: []string{"pg", "my"}, Person: true}, 2, ""},
+		{"nothing", looprun.Answer{Person: true}, 2, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked := 0
+			var run *testRun
+			var got looprun.Answer
+			run = start(t, defaults, once(func(ctx context.Context) { got, _ = run.Ask(ctx, "key", database()) }),
+				looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+					if asked++; asked <= c.times {
+						return c.bad, nil
+					}
+					return chosen("pg"), nil
+				}))
+			run.run(t)
+			if got.Option != c.want || asked != 2 {
+				t.Errorf("got %+v after %d times, want %q after 2", got, asked, c.want)
+			}
+		})
+	}
+}
+
+func TestOnlyAPersonAnswersWhatIsExclusive(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		change    func(*looprun.Question)
+		answer    looprun.Answer
+		forbidden bool
+	}{
+		{"an assistant", func(q *looprun.Question) {}, looprun.Answer{Option: "pg", Responder: looprun.RespondedByAssistant}, false},
+		{"an assistant, exclusive", func(q *looprun.Question) { q.Exclusive = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByAssistant}, true},
+		{"an assistant, mandatory", func(q *looprun.Question) { q.Mandatory = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByAssistant}, true},
+		{"an assistant that claims a rule", func(q *looprun.Question) { q.Mandatory = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByAssistant, Mandatory: true}, true},
+		{"a policy, mandatory", func(q *looprun.Question) { q.Mandatory = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByPolicy}, true},
+		{"a rule that names the ladder", func(q *looprun.Question) { q.Mandatory = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByPolicy, Mandatory: true}, false},
+		{"that rule, exclusive", func(q *looprun.Question) { q.Exclusive = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByPolicy, Mandatory: true}, true},
+		{"a person", func(q *looprun.Question) { q.Mandatory, q.Exclusive = true, true }, chosen("pg"), false},
+	} {
+		q := database()
+		c.change(&q)
+		if err := q.Accepts(c.answer); (err != nil) != c.forbidden {
+			t.Errorf("%s, as the command's question: %v", c.name, err)
+		}
+		if _, err := q.Resolve(c.answer); (err != nil) != c.forbidden {
+			t.Errorf("%s, as a trip's question: %v", c.name, err)
+		}
+	}
+}
+
+// The first answer counts, wherever it comes from; the second is told who was
+// first.
+func TestAnswersFromElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *testRun
+		prompted := make(chan struct{}, 10)
+		run = start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}},
+			looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+				prompted <- struct{}{}
+				<-ctx.Done() // a prompt that nobody touches
+				return looprun.Answer{}, context.Cause(ctx)
+			}))
+		done := make(chan looprun.Result)
+		go func() {
+			res, _ := run.Run(t.Context())
+			done <- res
+		}()
+		<-prompted
+		if err := run.Answer(t.Context(), "", chosen("nonsense")); err == nil {
+			t.Error("an option that is not there was taken")
+		}
+		if err := run.Answer(t.Context(), "other-1", chosen("accept")); err == nil {
+			t.Error("the answer to another question was taken")
+		}
+		if err := run.Answer(t.Context(), "", looprun.Answer{Option: "continue", Responder: "user"}); err != nil {
+			t.Errorf("a valid answer was refused: %v", err)
+		}
+		<-prompted // the same failure three more times
+		first := run.State().Answered[0]
+		if err := run.Answer(t.Context(), first.QuestionID, chosen("cancel")); !errors.Is(err, looprun.ErrAnswered) || !strings.Contains(err.Error(), `user answered "continue" at `) {
+			t.Errorf("the second answer: %v", err)
+		}
+		if err := run.Answer(t.Context(), "", chosen("accept")); err != nil {
+			t.Error(err)
+		}
+		if res := <-done; res.Status != looprun.StatusAccepted || res.Reason != "because" {
+			t.Errorf("got %+v", res)
+		}
+		if err := run.Answer(t.Context(), "", chosen("accept")); !errors.Is(err, looprun.ErrEnded) {
+			t.Errorf("after the end: %v", err)
+		}
+	})
+}
+
+// A deferred question pauses the run after the iteration, is asked before any
+// work when it goes on, and its answer goes once to whoever asks again.
+func TestADeferredQuestion(t *testing.T) {
+	defers := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		return looprun.Answer{}, looprun.ErrDeferred
+	})
+	var run *testRun
+	var err error
+	run = start(t, defaults, once(func(ctx context.Context) {
+		_, err = run.Ask(ctx, "key", database())
+		if !errors.Is(err, looprun.ErrDeferred) {
+			t.Errorf("got %v, want deferred", err)
+		}
+		if _, again := run.Ask(ctx, "key", database()); !errors.Is(again, looprun.ErrDeferred) {
+			t.Errorf("asked again: %v", again)
+		}
+	}), defers)
+	res := run.run(t)
+	if res.Status != looprun.StatusPaused || res.ExitCode != 102 || !res.Pending || res.Iterations != 1 {
+		t.Fatalf("got %+v, want paused after the iteration", res)
+	}
+
+	var seen []looprun.Question
+	var answers []looprun.Answer
+	var errs []error
+	next := &testRun{journal: run.journal}
+	next.Loop = &looprun.Loop{
+		Guards: run.Guards, Journal: &next.journal, Questions: asks{}, Responders: []looprun.Responder{watched(&seen, says("my"))},
+		Runner: works(func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+			if len(it.Answers) != 1 || it.Answers[0].Answer.Option != "my" {
+				t.Errorf("iteration %d gets the answers %+v", it.Number, it.Answers)
+			}
+			for range 2 {
+				a, err := next.Ask(ctx, "key", database())
+				answers, errs = append(answers, a), append(errs, err)
+			}
+			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+		}),
+	}
+	if err := next.Resume(*run.State(), looprun.RunResumed{}); err != nil {
+		t.Fatal(err)
+	}
+	if res := next.run(t); res.Status != looprun.StatusDone || len(seen) != 2 {
+		t.Fatalf("got %+v after %d questions", res, len(seen))
+	}
+	if answers[0].Option != "my" || errs[0] != nil || !errors.Is(errs[1], looprun.ErrNoAnswer) {
+		t.Errorf("the answers were %+v, %v: the first goes to who asks again, once", answers, errs)
+	}
+	if i := strings.Index(next.story(), "run.resumed"); !strings.HasPrefix(next.story()[i:], "run.resumed question.answered iteration.started question.delivered") {
+		t.Errorf("the journal reads %s", next.story()[i:])
+	}
+}
+
+// Questions that the output ended with are asked before the next iteration, and
+// with nobody to answer the run stops.
+func TestQuestionsInTheOutput(t *testing.T) {
+	ends := works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+		if it.Number == 2 {
+			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+		}
+		return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Before: []looprun.Data{looprun.QuestionAsked{Question: database()}}}
+	})
+	var seen []looprun.Question
+	run := start(t, defaults, ends, watched(&seen, says("pg")))
+	if res := run.run(t); res.Status != looprun.StatusDone || len(seen) != 1 || seen[0].ID == "" {
+		t.Errorf("got %+v after %+v", res, seen)
+	}
+	run = start(t, defaults, ends)
+	if res := run.run(t); res.Status != looprun.StatusTripped || res.ExitCode != 115 || res.Iterations != 1 || len(run.State().Pending()) != 1 {
+		t.Errorf("got %+v with %+v pending, want 115 with one", res, run.State().Pending())
+	}
+}
+
+// What the command says while a question is asked waits; what it says after the
+// end is refused.
+func TestTell(t *testing.T) {
+	var run *testRun
+	var errs []error
+	run = start(t, defaults, once(func(ctx context.Context) {
+		errs = append(
+			errs,
+			run.Tell(ctx, looprun.CostReported{USD: 0.5, Tokens: 100}),
+			run.Tell(ctx, looprun.CostReported{USD: -1}),
+			run.Tell(ctx, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost, USD: 0.25, Tokens: 11}}),
+			run.Tell(ctx, looprun.IterationStarted{Iteration: 7}),
+		)
+	}))
+	res := run.run(t)
+	if res.CostUSD != 0.75 || run.State().Tokens != 111 {
+		t.Errorf("cost %v and %d tokens, want 0.75 and 111", res.CostUSD, run.State().Tokens)
+	}
+	bad := []bool{false, true, false, true}
+	for i, err := range errs {
+		if errors.Is(err, looprun.ErrEvent) != bad[i] {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if err := run.Tell(t.Context(), looprun.CostReported{USD: 1}); !errors.Is(err, looprun.ErrEnded) {
+		t.Errorf("after the end: %v", err)
+	}
+	if slices.ContainsFunc(run.journal.Events, func(e looprun.Event) bool {
+		d, ok := e.Data.(looprun.CostReported)
+		return ok && d.USD < 0
+	}) {
+		t.Error("a negative cost is on record")
+	}
+}

@@ -1,0 +1,123 @@
+package ladder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// AttemptType says who made an attempt.
+type AttemptType string
+
+// The types of attempts.
+const (
+	BySelf   AttemptType = "self_solve"
+	ByExpert AttemptType = "expert_delegation"
+)
+
+// String is how a record names it: Self-Solve or Expert Delegation.
+func (t AttemptType) String() string {
+	switch t {
+	case BySelf:
+		return "Self-Solve"
+	case ByExpert:
+		return "Expert Delegation"
+	}
+	return string(t)
+}
+
+// Attempt is a distinct approach that failed. Its texts are one line each, safe
+// to show, and bounded.
+type Attempt struct {
+	// Number counts the attempts for one question, from 1: a reset starts over.
+	Number int         `json:"number"`
+	Task   string      `json:"task,omitempty"`
+	Type   AttemptType `json:"attempt_type"`
+	// Expert is the name of the one that was asked; empty in self-solve.
+	Expert       string `json:"expert,omitempty"`
+	Approach     string `json:"approach,omitempty"`
+	Outcome      string `json:"outcome,omitempty"`
+	WhyDifferent string `json:"why_different,omitempty"`
+	// Iteration is the one that failed. Of an expert that was unsuccessful it is
+	// the last one before it ran.
+	Iteration int `json:"iteration,omitempty"`
+	// Key tells approaches apart, see [Key]. Empty: the approach is not known.
+	Key string `json:"key,omitempty"`
+}
+
+// String is the record on one line:
+//
+//	ATTEMPT 3: Self-Solve — approach: A; outcome: O; why different: W
+//
+// Parts that are not known are left out.
+func (a Attempt) String() string {
+	var parts []string
+	for _, p := range []struct{ name, text string }{
+		{"expert", a.Expert}, {"approach", a.Approach}, {"outcome", a.Outcome}, {"why different", a.WhyDifferent},
+	} {
+		if text := line(p.text); text != "" {
+			parts = append(parts, p.name+": "+text)
+		}
+	}
+	head := fmt.Sprintf("ATTEMPT %d: %s", a.Number, line(a.Type.String()))
+	if len(parts) == 0 {
+		return head
+	}
+	return head + " — " + strings.Join(parts, "; ")
+}
+
+func (a Attempt) clean() Attempt {
+	a.Task, a.Expert, a.Key = taskName(a.Task), name(a.Expert), key(a.Key)
+	a.Approach, a.Outcome, a.WhyDifferent = line(a.Approach), line(a.Outcome), line(a.WhyDifferent)
+	return a
+}
+
+// Key tells approaches apart. It is made of the approach that the command
+// declared, whatever its case and white space; else of what could be seen: the
+// signature of the work's output and the change to the work tree. It is empty,
+// which is evidence of nothing, when none of them is known.
+func Key(declared, signature, change string) string {
+	if d := strings.ToLower(termsafe.Line(declared)); d != "" {
+		return "declared:" + digest(d)
+	}
+	if signature == "" && change == "" {
+		return ""
+	}
+	return "seen:" + digest(fmt.Sprintf("%q %q", signature, change))
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Bounds of the texts that are kept, in characters.
+const (
+	maxText = 400
+	maxTask = 200
+	maxKey  = 64
+)
+
+func line(s string) string     { return clip(termsafe.Line(s), maxText) }
+func taskName(s string) string { return clip(termsafe.Line(s), maxTask) }
+func name(s string) string     { return clip(termsafe.Line(s), maxName) }
+
+// key keeps a short one and shortens any other without making two alike.
+func key(s string) string {
+	if len(s) <= maxKey && utf8.ValidString(s) {
+		return s
+	}
+	return "other:" + digest(s)
+}
+
+// clip cuts a text that is longer than n characters and says so with “…”.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
+}

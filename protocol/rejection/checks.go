@@ -1,0 +1,242 @@
+package rejection
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// The thresholds of the rules. Lengths are in code points.
+const (
+	minAttempts       = 2
+	minAlternative    = 20
+	minBlockingFactor = 15
+	minGrowth         = 2.0
+	minScopeTasks     = 2
+	minInfeasible     = 2  // pieces of evidence
+	minFeasible       = 50 // of the alternative to something infeasible
+)
+
+var (
+	vagueAttempts     = []string{"tried to", "looked at", "checked", "considered"}
+	vagueAlternatives = []string{"ask the user", "get more context", "clarify requirements", "break into smaller tasks"}
+	vagueFactors      = []string{"too complex", "too hard", "not sure", "unclear", "confusing"}
+	blockerEvidence   = []string{"error_log", "status_check", "api_response"}
+)
+
+func (r Rejection) suggested() string      { return r.Suggested }
+func (r Rejection) blockingFactor() string { return r.BlockingFactor }
+
+func length(s string) int { return utf8.RuneCountInString(s) }
+
+// missing is the rule that a text has to be there.
+func missing(text func(Rejection) string, advice string) func(Rejection) (problem, remedy string) {
+	return func(r Rejection) (string, string) {
+		if blank(text(r)) {
+			return "it is missing", advice
+		}
+		return "", ""
+	}
+}
+
+// shorter is the rule that a text which is there has a length.
+func shorter(text func(Rejection) string, least int, advice string) func(Rejection) (problem, remedy string) {
+	return func(r Rejection) (string, string) {
+		if s := text(r); !blank(s) && length(s) < least {
+			return fmt.Sprintf("it has %d characters of at least %d", length(s), least), advice
+		}
+		return "", ""
+	}
+}
+
+// mentions is the rule that the detail holds a phrase.
+func mentions(phrase, advice string) func(Rejection) (problem, remedy string) {
+	return func(r Rejection) (string, string) {
+		if !holds(r.Detail, phrase) {
+			return "it does not say “" + phrase + "”", advice
+		}
+		return "", ""
+	}
+}
+
+// attempts are the attempts that say something.
+func (r Rejection) attempts() []string {
+	var said []string
+	for _, a := range r.Attempted {
+		if !blank(a) {
+			said = append(said, a)
+		}
+	}
+	return said
+}
+
+func checkEffortCount(r Rejection) (problem, remedy string) {
+	n := len(r.attempts())
+	if n >= minAttempts {
+		return "", ""
+	}
+	problem = fmt.Sprintf("it lists %d of at least %d attempts", n, minAttempts)
+	if n < len(r.Attempted) {
+		problem += ", as blank ones do not count"
+	}
+	return problem, "make another attempt at the task, and say what was done and what came of it"
+}
+
+func checkEffortConcrete(r Rejection) (problem, remedy string) {
+	attempts := r.attempts()
+	for _, a := range attempts {
+		if len(phrasesIn(a, vagueAttempts)) == 0 {
+			return "", ""
+		}
+	}
+	problem = "every attempt is vague"
+	if len(attempts) == 0 {
+		problem = "no attempt says what was done"
+	}
+	return problem, "describe at least one by what was done, without " + quoted(vagueAttempts, "or")
+}
+
+func checkAlternativeVague(r Rejection) (problem, remedy string) {
+	if len(r.tasks()) > 0 || !onlySays(r.Suggested, vagueAlternatives) {
+		return "", ""
+	}
+	return "it says no more than “" + short(r.Suggested, 60) + "”", "say what to do, or list alternative_tasks"
+}
+
+func checkBlockingVague(r Rejection) (problem, remedy string) {
+	var found []string
+	for _, phrase := range phrasesIn(r.BlockingFactor, vagueFactors) {
+		if phrase != "unclear" || r.ReasonType != UnclearRequirements {
+			found = append(found, phrase)
+		}
+	}
+	if len(found) == 0 {
+		return "", ""
+	}
+	return "it says " + quoted(found, "and") + ", which is an impression", "name the fact that stops the work"
+}
+
+func checkReason(r Rejection) (problem, remedy string) {
+	known := make([]string, len(Reasons))
+	for i, reason := range Reasons {
+		if r.ReasonType == reason {
+			return "", ""
+		}
+		known[i] = string(reason)
+	}
+	if blank(string(r.ReasonType)) {
+		return "it is missing", "give one of " + strings.Join(known, ", ")
+	}
+	return "“" + short(string(r.ReasonType), 60) + "” is no type", strictyaml.DidYouMean(string(r.ReasonType), known)
+}
+
+// evidence are the pieces that hold data.
+func (r Rejection) evidence() []Evidence {
+	var pieces []Evidence
+	for _, e := range r.Evidence {
+		if !blank(e.Data) {
+			pieces = append(pieces, e)
+		}
+	}
+	return pieces
+}
+
+func checkBlockerEvidence(r Rejection) (problem, remedy string) {
+	if len(r.evidence()) > 0 {
+		return "", ""
+	}
+	return "a BLOCKER needs evidence with data", "add a piece of type " + quoted(blockerEvidence, "or")
+}
+
+func checkBlockerEvidenceType(r Rejection) (problem, remedy string) {
+	pieces := r.evidence()
+	for _, e := range pieces {
+		for _, t := range blockerEvidence {
+			if strings.EqualFold(e.Type, t) {
+				return "", ""
+			}
+		}
+	}
+	if len(pieces) == 0 {
+		return "", "" // said already
+	}
+	return "no piece shows the blocker itself", "add one of type " + quoted(blockerEvidence, "or")
+}
+
+func checkGrowth(r Rejection) (problem, remedy string) {
+	if r.Growth >= minGrowth && !math.IsInf(r.Growth, 0) {
+		return "", ""
+	}
+	return fmt.Sprintf("the scope has become %g times what it was; SCOPE_CREEP begins at %.1f", r.Growth, minGrowth),
+		"give how many times the scope has grown, or another reason_type"
+}
+
+// tasks are the alternative tasks that have a title.
+func (r Rejection) tasks() []Task {
+	var named []Task
+	for _, t := range r.Alternatives {
+		if !blank(t.Title) {
+			named = append(named, t)
+		}
+	}
+	return named
+}
+
+func checkScopeTasks(r Rejection) (problem, remedy string) {
+	if n := len(r.tasks()); n < minScopeTasks {
+		return fmt.Sprintf("it lists %d of at least %d tasks with a title", n, minScopeTasks), "list the tasks that this one should be"
+	}
+	return "", ""
+}
+
+func checkDependencyID(r Rejection) (problem, remedy string) {
+	const advice = "write “depends on” and the id of what is missing, as in “depends on TASK-12”; put a name that looks like prose in quotes"
+	switch {
+	case namesDependency(r.BlockingFactor):
+		return "", ""
+	case holds(r.BlockingFactor, "depends on"):
+		return "no id follows “depends on”", advice
+	}
+	return "it does not say “depends on”", advice
+}
+
+func checkInfeasibleEvidence(r Rejection) (problem, remedy string) {
+	if n := len(r.evidence()); n < minInfeasible {
+		return fmt.Sprintf("it has %d of at least %d pieces with data", n, minInfeasible), "add what was observed on both sides of the contradiction"
+	}
+	return "", ""
+}
+
+func checkFeasible(r Rejection) (problem, remedy string) {
+	n := length(r.Suggested)
+	if blank(r.Suggested) {
+		n = 0
+	}
+	if n >= minFeasible {
+		return "", ""
+	}
+	return fmt.Sprintf("it has %d characters of the at least %d that INFEASIBLE needs", n, minFeasible), "describe the feasible task, as it can take the place of this one"
+}
+
+func checkQuestion(r Rejection) (problem, remedy string) {
+	if strings.Contains(r.Detail, "?") {
+		return "", ""
+	}
+	return "it asks no question", "write the question whose answer would make the requirement clear, with a “?”"
+}
+
+// quoted is a list as a person writes it.
+func quoted(words []string, conjunction string) string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = "“" + w + "”"
+	}
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " " + conjunction + " " + list[last]
+}

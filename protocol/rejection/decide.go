@@ -1,0 +1,118 @@
+package rejection
+
+import (
+	"fmt"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Decision is what is done about a valid rejection.
+type Decision string
+
+// The decisions that there are.
+const (
+	Override    Decision = "override"    // go on, with a message as guidance
+	Accept      Decision = "accept"      // end the run as rejected
+	Defer       Decision = "defer"       // record a blocker task and pause
+	Decompose   Decision = "decompose"   // record the sub-tasks and go on with the first
+	Reformulate Decision = "reformulate" // go on with the feasible task
+)
+
+// Decisions lists them in the order in which they are offered.
+var Decisions = []Decision{Override, Accept, Defer, Decompose, Reformulate}
+
+// Suggest is the decision that fits the type of the reason, and why in one
+// sentence. A type that is not known is deferred, which decides nothing.
+func (r Rejection) Suggest() (Decision, string) {
+	switch r.Normalize().ReasonType {
+	case Blocker:
+		return Defer, "What blocks the task is outside of it, so more iterations cannot remove it: the task waits until the blocker is gone."
+	case ScopeCreep:
+		return Decompose, "The task has outgrown what was asked, and the alternative tasks are parts that can be done one by one."
+	case MissingDependency:
+		return Defer, "Another task has to be done first: this one waits for it."
+	case Infeasible:
+		return Reformulate, "The task contradicts itself or the facts, and the suggested alternative is one that can be done."
+	case UnclearRequirements:
+		return Defer, "Only whoever set the task can say what it means: it waits for that answer."
+	}
+	return Defer, "The type of the reason is not known: the task waits for somebody to look at it."
+}
+
+// shown is the longest quotation in a rationale, in code points.
+const shown = 160
+
+// Rationale says in a sentence or two why one would decide so. It is on one
+// line and safe to show; an unknown decision has none.
+func Rationale(d Decision, r Rejection) string {
+	r = r.Normalize()
+	factor := "what blocks it"
+	if !blank(r.BlockingFactor) {
+		factor = "“" + short(r.BlockingFactor, shown) + "”"
+	}
+	switch d {
+	case Override:
+		return fmt.Sprintf("The task can be done after all: choose this if %s can be overcome with guidance that the %s so far did not have.", factor, count(len(r.attempts()), "attempt"))
+	case Accept:
+		return fmt.Sprintf("The reason holds and the task is not worth more: choose this if nobody is going to change %s.", factor)
+	case Defer:
+		return fmt.Sprintf("The task is right and the time is not: choose this if somebody will resolve %s, and the run can go on then.", factor)
+	case Decompose:
+		if n := len(r.tasks()); n > 0 {
+			return fmt.Sprintf("The task is too much for one: choose this if the %s cover what is wanted, beginning with “%s”.", count(n, "alternative task"), short(r.first(), shown))
+		}
+		return "The task is too much for one: the rejection lists no tasks, so they have to be given with the decision."
+	case Reformulate:
+		if blank(r.Suggested) {
+			return "Another task would do: the rejection suggests none, so it has to be given with the decision."
+		}
+		return fmt.Sprintf("Another task would do: choose this if “%s” is good enough.", short(r.Suggested, shown))
+	}
+	return ""
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// first is the title of the sub-task that comes first.
+func (r Rejection) first() string {
+	tasks, _ := r.Subtasks()
+	for _, t := range tasks {
+		if !blank(t.Title) {
+			return t.Title
+		}
+	}
+	return ""
+}
+
+// Reformulated is the feasible task: the suggested alternative, safe to show.
+func (r Rejection) Reformulated() string { return termsafe.Text(r.Normalize().Suggested) }
+
+// BlockerTask is the task that is recorded when the rejection is deferred, on
+// one line and safe to show. It keeps the blocking factor whole.
+func (r Rejection) BlockerTask() string {
+	r = r.Normalize()
+	factor := termsafe.Line(r.BlockingFactor)
+	if factor == "" {
+		factor = termsafe.Line(r.Summary)
+	}
+	verb := "Resolve what blocks"
+	switch r.ReasonType {
+	case MissingDependency:
+		verb = "Provide what is missing for"
+	case UnclearRequirements:
+		verb = "Clarify the requirements of"
+	}
+	task := "the task"
+	if !blank(r.Task) {
+		task = "“" + short(r.Task, shown) + "”"
+	}
+	if factor == "" {
+		return verb + " " + task
+	}
+	return verb + " " + task + ": " + factor
+}

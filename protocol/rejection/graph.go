@@ -1,0 +1,165 @@
+package rejection
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// GraphSchemaID names the format of [Graph] as JSON.
+const GraphSchemaID = "looprun.dev/rejection-graph/v1"
+
+// The kinds of nodes.
+const (
+	NodeTask        = "task"
+	NodeRejection   = "rejection"
+	NodeBlocker     = "blocker"
+	NodeDecision    = "decision"
+	NodeCreatedTask = "created_task"
+)
+
+// The kinds of edges. They follow what happened.
+const (
+	EdgeRejected  = "rejected"   // from the task to its rejection
+	EdgeBlockedBy = "blocked_by" // from the rejection to the blocker
+	EdgeDecided   = "decided"    // from the rejection to the decision
+	EdgeCreated   = "created"    // from the decision to a created task
+)
+
+// Graph is how tasks, rejections, blockers, decisions and created tasks hang
+// together. Tasks and blockers that are the same are one node.
+type Graph struct {
+	Nodes []Node `json:"nodes"`
+	Edges []Edge `json:"edges"`
+}
+
+// Node is one thing in the graph.
+type Node struct {
+	ID    string `json:"id"` // the kind, a colon, and what makes it one of its kind
+	Kind  string `json:"kind"`
+	Label string `json:"label"` // one line, safe to show
+}
+
+// Edge is from one node to another.
+type Edge struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Kind string `json:"kind"`
+}
+
+// BuildGraph is the graph of the records. Nodes and edges are in the order of
+// time, each once; the order of the records does not matter.
+func BuildGraph(records []Record) Graph {
+	b := builder{seen: map[string]bool{}}
+	for i, r := range ordered(records) {
+		b.record(r, i)
+	}
+	return b.graph
+}
+
+type builder struct {
+	graph Graph
+	seen  map[string]bool
+}
+
+func (b *builder) record(r Record, i int) {
+	id := r.RunID + "/" + r.ID
+	if r.ID == "" {
+		id = fmt.Sprintf("%s/#%d", r.RunID, i+1)
+	}
+	label := string(r.Rejection.ReasonType)
+	if !blank(r.Rejection.Summary) {
+		label += ": " + r.Rejection.Summary
+	}
+	if !r.Valid {
+		label = "invalid " + label
+	}
+	rejection := b.node(NodeRejection, id, label)
+	if task := r.Rejection.Task; !blank(task) {
+		b.edge(b.node(NodeTask, termsafe.Line(task), task), rejection, EdgeRejected)
+	}
+	if factor := r.Rejection.BlockingFactor; r.Valid && !blank(factor) {
+		b.edge(rejection, b.node(NodeBlocker, sameText(factor), factor), EdgeBlockedBy)
+	}
+	if !r.decided() {
+		return
+	}
+	label = string(r.Decision)
+	if !blank(r.DecidedBy) {
+		label += " by " + r.DecidedBy
+	}
+	decision := b.node(NodeDecision, id, label)
+	b.edge(rejection, decision, EdgeDecided)
+	for n, task := range r.Created {
+		b.edge(decision, b.node(NodeCreatedTask, fmt.Sprintf("%s/%d", id, n+1), task), EdgeCreated)
+	}
+}
+
+// node adds a node where it is new, and returns its id.
+func (b *builder) node(kind, id, label string) string {
+	id = kind + ":" + termsafe.Line(id)
+	if !b.seen[id] {
+		b.seen[id] = true
+		b.graph.Nodes = append(b.graph.Nodes, Node{ID: id, Kind: kind, Label: termsafe.Line(label)})
+	}
+	return id
+}
+
+func (b *builder) edge(from, to, kind string) {
+	b.graph.Edges = append(b.graph.Edges, Edge{From: from, To: to, Kind: kind})
+}
+
+// JSON is the graph with its schema; lists are never null.
+func (g Graph) JSON() []byte {
+	doc := struct {
+		Schema string `json:"schema"`
+		Graph
+	}{GraphSchemaID, Graph{append([]Node{}, g.Nodes...), append([]Edge{}, g.Edges...)}}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(doc) // structs of texts always encode
+	return out.Bytes()
+}
+
+// shape is how Graphviz draws a kind.
+func shape(kind string) string {
+	switch kind {
+	case NodeRejection:
+		return "octagon"
+	case NodeBlocker:
+		return "hexagon"
+	case NodeDecision:
+		return "diamond"
+	case NodeCreatedTask:
+		return "note"
+	}
+	return "box"
+}
+
+// DOT is the graph in the language of Graphviz. Labels are cut to fit a node.
+func (g Graph) DOT() []byte {
+	var out bytes.Buffer
+	out.WriteString("digraph rejections {\n  rankdir=LR;\n")
+	for _, n := range g.Nodes {
+		fmt.Fprintf(&out, "  %s [shape=%s, label=%s];\n", dotText(n.ID), shape(n.Kind), dotLabel(short(n.Label, cell)))
+	}
+	for _, e := range g.Edges {
+		fmt.Fprintf(&out, "  %s -> %s [label=%s];\n", dotText(e.From), dotText(e.To), dotLabel(e.Kind))
+	}
+	out.WriteString("}\n")
+	return out.Bytes()
+}
+
+// dotText is a quoted text. A backslash is doubled, so that none stands before
+// the closing quote and labels hold no escape such as \N.
+func dotText(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(termsafe.Line(s)) + `"`
+}
+
+// dotLabel is a quoted text in which Graphviz would read entities.
+func dotLabel(s string) string { return dotText(strings.ReplaceAll(s, "&", "&amp;")) }

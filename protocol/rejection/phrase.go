@@ -1,0 +1,147 @@
+package rejection
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// prose is a text that phrases are looked for in: without invisible formatting
+// characters, and with one blank for every run of white space.
+type prose struct {
+	runes  []rune
+	folded []rune // the same without case
+}
+
+func read(text string) prose {
+	var p prose
+	for _, r := range strings.TrimSpace(text) {
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			continue
+		case unicode.IsSpace(r):
+			if n := len(p.runes); n > 0 && p.runes[n-1] == ' ' {
+				continue
+			}
+			r = ' '
+		}
+		p.runes = append(p.runes, r)
+		p.folded = append(p.folded, fold(r))
+	}
+	return p
+}
+
+// fold takes case away. Letters that Unicode folds to one of a–z become it.
+func fold(r rune) rune {
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	if 'A' <= least && least <= 'Z' {
+		return least + 'a' - 'A'
+	}
+	return least
+}
+
+// word reports whether the character is part of a word.
+func word(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) || unicode.Is(unicode.Pc, r)
+}
+
+// find is where the phrase, given in lower case, stands in the text as whole
+// words, from a position on; negative if it does not.
+func (p prose) find(phrase string, from int) int {
+	want := []rune(phrase)
+	for i := from; i+len(want) <= len(p.folded); i++ {
+		end := i + len(want)
+		if slices.Equal(p.folded[i:end], want) &&
+			(i == 0 || !word(p.folded[i-1])) && (end == len(p.folded) || !word(p.folded[end])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// phrasesIn are those of the phrases that the text holds.
+func phrasesIn(text string, phrases []string) []string {
+	var found []string
+	p := read(text)
+	for _, phrase := range phrases {
+		if p.find(phrase, 0) >= 0 {
+			found = append(found, phrase)
+		}
+	}
+	return found
+}
+
+func holds(text, phrase string) bool { return read(text).find(phrase, 0) >= 0 }
+
+// padding are words that add nothing to a phrase.
+var padding = []string{"and", "or", "then", "first", "please", "just", "simply", "only", "we", "i", "you", "should", "must", "need", "to"}
+
+// onlySays reports whether the text is made of such phrases and nothing else
+// but punctuation and padding.
+func onlySays(text string, phrases []string) bool {
+	p := read(text)
+	found := false
+	for _, phrase := range append(phrases[:len(phrases):len(phrases)], padding...) {
+		for i := p.find(phrase, 0); i >= 0; i = p.find(phrase, i) {
+			for j := range []rune(phrase) {
+				p.folded[i+j] = ' '
+			}
+			found = true
+		}
+	}
+	for _, r := range p.folded {
+		if word(r) {
+			return false
+		}
+	}
+	return found
+}
+
+// namesDependency reports whether an id follows the phrase “depends on” in the
+// same sentence.
+func namesDependency(text string) bool {
+	const phrase = "depends on"
+	p := read(text)
+	for i := p.find(phrase, 0); i >= 0; {
+		next := p.find(phrase, i+1)
+		end := len(p.runes)
+		if next >= 0 {
+			end = next // what follows the next one is looked at then
+		}
+		for token := range strings.FieldsSeq(string(p.runes[i+len(phrase) : end])) {
+			if isID(token) {
+				return true
+			}
+			if strings.ContainsAny(token[len(token)-1:], ".;!?") {
+				break
+			}
+		}
+		i = next
+	}
+	return false
+}
+
+// isID reports whether a word looks like the id of a task, rather than like
+// prose: TASK-12, #45, auth_service, v2, internal/auth, or anything in quotes.
+func isID(token string) bool {
+	token = strings.TrimLeft(token, "([{<:,")
+	runes := []rune(token)
+	if len(runes) > 1 && strings.ContainsRune("`\"'“‘«", runes[0]) && word(runes[1]) {
+		return true
+	}
+	runes = []rune(strings.TrimRightFunc(token, func(r rune) bool { return !word(r) }))
+	for i, r := range runes {
+		switch {
+		case unicode.IsNumber(r):
+			return true
+		case strings.ContainsRune("#@", r) && i+1 < len(runes):
+			return true
+		case strings.ContainsRune("-_/.:", r) && i > 0 && word(runes[i-1]) && i+1 < len(runes):
+			return true
+		}
+	}
+	return false
+}

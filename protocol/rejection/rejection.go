@@ -1,0 +1,112 @@
+package rejection
+
+import (
+	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// SchemaID names the format of the document. Its key schema may be left out.
+const SchemaID = "looprun.dev/rejection/v1"
+
+// MaxSize is the largest document in bytes.
+const MaxSize = 64 << 10
+
+// Reason is the type of the reason; each has rules of its own.
+type Reason string
+
+// The reasons that there are.
+const (
+	Blocker             Reason = "BLOCKER"              // something outside stops the work
+	ScopeCreep          Reason = "SCOPE_CREEP"          // the task has grown beyond what was asked
+	MissingDependency   Reason = "MISSING_DEPENDENCY"   // another task has to be done first
+	Infeasible          Reason = "INFEASIBLE"           // the requirements contradict each other or the facts
+	UnclearRequirements Reason = "UNCLEAR_REQUIREMENTS" // the task can be read in several ways
+)
+
+// Reasons lists them in the order in which they are documented.
+var Reasons = []Reason{Blocker, ScopeCreep, MissingDependency, Infeasible, UnclearRequirements}
+
+// Evidence is something observed that shows the reason.
+type Evidence struct {
+	// Type is what it is; error_log, status_check and api_response show a BLOCKER.
+	Type string `json:"type"`
+	// Data is what was observed. Without it the piece counts for nothing.
+	Data string `json:"data"`
+	// Source is where: a command, a file, an address.
+	Source string `json:"source,omitempty"`
+}
+
+// Task is one of the tasks proposed in place of the rejected one.
+type Task struct {
+	// Title names the task; other tasks depend on it by that name.
+	Title string `json:"title"`
+	Scope string `json:"scope,omitempty"`
+	// Dependencies are the titles of the tasks that come first.
+	Dependencies []string `json:"dependencies,omitempty"`
+	Estimate     string   `json:"estimate,omitempty"`
+}
+
+// Rejection is the document. The zero value is one that breaks most rules.
+type Rejection struct {
+	Task           string     `json:"task"`
+	Agent          string     `json:"agent"`
+	ReasonType     Reason     `json:"reason_type"`
+	Summary        string     `json:"reason_summary"`
+	Detail         string     `json:"reason_detail"`
+	Attempted      []string   `json:"what_attempted"`
+	BlockingFactor string     `json:"blocking_factor"`
+	Evidence       []Evidence `json:"evidence,omitempty"`
+	Suggested      string     `json:"suggested_alternative"`
+	Alternatives   []Task     `json:"alternative_tasks,omitempty"`
+	OriginalScope  string     `json:"task_original_scope,omitempty"`
+	// Growth is how many times the scope has become what it was.
+	Growth float64 `json:"scope_growth_factor,omitempty"`
+}
+
+// Normalize trims the white space around every text. It drops nothing: lists
+// keep their lengths, also where an entry is blank.
+func (r Rejection) Normalize() Rejection {
+	r.ReasonType = Reason(strings.TrimSpace(string(r.ReasonType)))
+	for _, text := range []*string{&r.Task, &r.Agent, &r.Summary, &r.Detail, &r.BlockingFactor, &r.Suggested, &r.OriginalScope} {
+		*text = strings.TrimSpace(*text)
+	}
+	r.Attempted = mapped(r.Attempted, strings.TrimSpace)
+	r.Evidence = mapped(r.Evidence, func(e Evidence) Evidence {
+		return Evidence{Type: strings.TrimSpace(e.Type), Data: strings.TrimSpace(e.Data), Source: strings.TrimSpace(e.Source)}
+	})
+	r.Alternatives = mapped(r.Alternatives, func(t Task) Task {
+		return Task{
+			Title: strings.TrimSpace(t.Title), Scope: strings.TrimSpace(t.Scope),
+			Dependencies: mapped(t.Dependencies, strings.TrimSpace), Estimate: strings.TrimSpace(t.Estimate),
+		}
+	})
+	return r
+}
+
+// mapped is a new list; nil stays nil.
+func mapped[T any](list []T, f func(T) T) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(list))
+	for i, v := range list {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// blank reports whether a text shows nothing.
+func blank(s string) bool { return termsafe.Line(s) == "" }
+
+// short is a text on one line for a message, cut after n code points.
+func short(s string, n int) string {
+	s = termsafe.Line(s)
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}

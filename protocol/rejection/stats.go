@@ -1,0 +1,193 @@
+package rejection
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// StatsSchemaID names the format of [Stats] as JSON.
+const StatsSchemaID = "looprun.dev/rejection-stats/v1"
+
+// Stats are counts over the rejections of many runs. Lists are sorted by count,
+// then by name, and never null.
+type Stats struct {
+	Schema string `json:"schema"`
+	// Since is the earliest time that was asked for; null for all time.
+	Since *time.Time `json:"since"`
+	// First and Last are when the first and the last rejection came; null without any.
+	First   *time.Time `json:"first"`
+	Last    *time.Time `json:"last"`
+	Runs    int        `json:"runs"`
+	Total   int        `json:"total"` // valid and invalid ones
+	Valid   int        `json:"valid"` // decided and pending ones
+	Invalid int        `json:"invalid"`
+	Decided int        `json:"decided"`
+	Pending int        `json:"pending"`
+
+	ByReason []Group `json:"by_reason"`
+	ByAgent  []Group `json:"by_agent"`
+	ByTask   []Group `json:"by_task"`
+	// Blockers are the blocking factors of valid rejections.
+	Blockers []BlockerCount `json:"blockers"`
+	// Decisions are all that there are, in their order, also those never taken.
+	Decisions []DecisionCount `json:"decisions"`
+	// OverrideRate is overrides ÷ decisions, from 0 to 1; null without decisions.
+	OverrideRate *float64 `json:"override_rate"`
+}
+
+// Group is what rejections with the same reason, agent or task add up to.
+type Group struct {
+	Name       string `json:"name"` // empty where the rejections do not say
+	Total      int    `json:"total"`
+	Valid      int    `json:"valid"`
+	Decided    int    `json:"decided"`
+	Overridden int    `json:"overridden"`
+}
+
+// BlockerCount is a blocking factor and how many valid rejections have it,
+// whatever its case, white space and closing punctuation.
+type BlockerCount struct {
+	Text  string   `json:"text"` // as it was written first
+	Count int      `json:"count"`
+	Tasks []string `json:"tasks"` // those it blocked, sorted
+}
+
+// DecisionCount is how often a decision was taken.
+type DecisionCount struct {
+	Decision Decision `json:"decision"`
+	Count    int      `json:"count"`
+}
+
+// Collect counts the records from a time on; the zero time means all. The order
+// of the records does not matter.
+func Collect(records []Record, since time.Time) Stats {
+	s := Stats{Schema: StatsSchemaID}
+	if !since.IsZero() {
+		s.Since = &since
+	}
+	runs := map[string]bool{}
+	decisions := map[Decision]int{}
+	reasons, agents, tasks := groups{}, groups{}, groups{}
+	blockers := blockerCounts{}
+	for _, r := range ordered(records) {
+		if r.Time.Before(since) {
+			continue
+		}
+		s.span(r.Time)
+		runs[r.RunID] = true
+		s.Total++
+		switch {
+		case !r.Valid:
+			s.Invalid++
+		case r.decided():
+			s.Valid, s.Decided = s.Valid+1, s.Decided+1
+			decisions[r.Decision]++
+		default:
+			s.Valid, s.Pending = s.Valid+1, s.Pending+1
+		}
+		reasons.add(string(r.Rejection.ReasonType), r)
+		agents.add(r.Rejection.Agent, r)
+		tasks.add(r.Rejection.Task, r)
+		blockers.add(r)
+	}
+	s.Runs = len(runs)
+	s.ByReason, s.ByAgent, s.ByTask = reasons.ranked(), agents.ranked(), tasks.ranked()
+	s.Blockers = blockers.ranked()
+	s.Decisions = listed(decisions)
+	if s.Decided > 0 {
+		rate := float64(decisions[Override]) / float64(s.Decided)
+		s.OverrideRate = &rate
+	}
+	return s
+}
+
+// span widens the time from the first to the last.
+func (s *Stats) span(t time.Time) {
+	if t.IsZero() {
+		return
+	}
+	if s.First == nil {
+		s.First = &t
+	}
+	s.Last = &t
+}
+
+// groups are by name.
+type groups map[string]*Group
+
+func (g groups) add(name string, r Record) {
+	name = termsafe.Line(name)
+	if g[name] == nil {
+		g[name] = &Group{Name: name}
+	}
+	group := g[name]
+	group.Total++
+	if r.Valid {
+		group.Valid++
+	}
+	if r.decided() {
+		group.Decided++
+		if r.Decision == Override {
+			group.Overridden++
+		}
+	}
+}
+
+func (g groups) ranked() []Group {
+	list := make([]Group, 0, len(g))
+	for _, group := range g {
+		list = append(list, *group)
+	}
+	slices.SortFunc(list, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// blockerCounts are by what makes blocking factors the same.
+type blockerCounts map[string]*BlockerCount
+
+func (b blockerCounts) add(r Record) {
+	text := termsafe.Line(r.Rejection.BlockingFactor)
+	if !r.Valid || text == "" {
+		return
+	}
+	key := sameText(text)
+	if b[key] == nil {
+		b[key] = &BlockerCount{Text: text, Tasks: []string{}}
+	}
+	b[key].Count++
+	task := termsafe.Line(r.Rejection.Task)
+	if at, found := slices.BinarySearch(b[key].Tasks, task); !found && task != "" {
+		b[key].Tasks = slices.Insert(b[key].Tasks, at, task)
+	}
+}
+
+func (b blockerCounts) ranked() []BlockerCount {
+	list := make([]BlockerCount, 0, len(b))
+	for _, blocker := range b {
+		list = append(list, *blocker)
+	}
+	slices.SortFunc(list, func(x, y BlockerCount) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
+	})
+	return list
+}
+
+// listed has every decision, and after them those that a later looprun took.
+func listed(counts map[Decision]int) []DecisionCount {
+	var list []DecisionCount
+	for _, d := range Decisions {
+		list = append(list, DecisionCount{d, counts[d]})
+	}
+	for _, d := range slices.Sorted(maps.Keys(counts)) {
+		if !slices.Contains(Decisions, d) {
+			list = append(list, DecisionCount{d, counts[d]})
+		}
+	}
+	return list
+}

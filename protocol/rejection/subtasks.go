@@ -1,0 +1,75 @@
+package rejection
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Subtasks are the alternative tasks, trimmed, each after those that it depends
+// on; where that leaves a choice the given order is kept. A dependency is the
+// title of another task, whatever its case and white space. If one is unknown or
+// ambiguous, or tasks depend on each other in a circle, the tasks are in the
+// given order, all of them, and the error says why; it is a warning, as the
+// protocol has no rule that refuses such tasks.
+func (r Rejection) Subtasks() ([]Task, error) {
+	tasks := r.Normalize().Alternatives
+	needs, err := links(tasks)
+	if err != nil {
+		return tasks, err
+	}
+	sorted := make([]Task, 0, len(tasks))
+	placed := make([]bool, len(tasks))
+	for len(sorted) < len(tasks) {
+		next := slices.IndexFunc(needs, func(n need) bool {
+			return !placed[n.task] && !slices.ContainsFunc(n.on, func(d int) bool { return !placed[d] })
+		})
+		if next < 0 {
+			return tasks, circle(tasks, placed)
+		}
+		placed[next] = true
+		sorted = append(sorted, tasks[next])
+	}
+	return sorted, nil
+}
+
+// need is a task and those that come before it, by position.
+type need struct {
+	task int
+	on   []int
+}
+
+// links finds the tasks that dependencies name.
+func links(tasks []Task) ([]need, error) {
+	positions := map[string][]int{}
+	for i, t := range tasks {
+		positions[sameText(t.Title)] = append(positions[sameText(t.Title)], i)
+	}
+	needs := make([]need, len(tasks))
+	var problems []error
+	for i, t := range tasks {
+		needs[i].task = i
+		for _, name := range t.Dependencies {
+			switch found := positions[sameText(name)]; {
+			case blank(name) || len(found) == 0:
+				problems = append(problems, fmt.Errorf("the task “%s” depends on “%s”, which is none of the alternative tasks; the order they were given in is kept", short(t.Title, shown), short(name, shown)))
+			case len(found) > 1:
+				problems = append(problems, fmt.Errorf("the task “%s” depends on “%s”, which %d tasks are called; the order they were given in is kept", short(t.Title, shown), short(name, shown), len(found)))
+			default:
+				needs[i].on = append(needs[i].on, found[0])
+			}
+		}
+	}
+	return needs, errors.Join(problems...)
+}
+
+func circle(tasks []Task, placed []bool) error {
+	var names []string
+	for i, t := range tasks {
+		if !placed[i] {
+			names = append(names, "“"+short(t.Title, shown)+"”")
+		}
+	}
+	return fmt.Errorf("these tasks depend on each other in a circle or on one that does: %s; the order they were given in is kept", strings.Join(names, ", "))
+}

@@ -1,0 +1,243 @@
+package signal
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// Name says what a signal means.
+type Name string
+
+// The signals.
+const (
+	// Done is the promise that the work is finished. It never beats a failing check.
+	Done Name = "done"
+	// Progress tells people how far the work is. It touches no guard.
+	Progress Name = "progress"
+	// Blocked says that the work cannot go on; a person is asked.
+	Blocked Name = "blocked"
+	// Attempt declares the approach that is being tried.
+	Attempt Name = "attempt"
+	// Unsuccessful says that an expert's guidance did not help.
+	Unsuccessful Name = "unsuccessful"
+	// Clarify says that the task itself is unclear; a person is asked.
+	Clarify Name = "clarify"
+	// Expert asks for the next expert, or for the one it names.
+	Expert Name = "expert"
+	// Cost reports what was spent since the last report.
+	Cost Name = "cost"
+)
+
+// Names lists every signal.
+func Names() []Name {
+	return []Name{Done, Progress, Blocked, Attempt, Unsuccessful, Clarify, Expert, Cost}
+}
+
+// The causes of a clarification that ask a person at once.
+const (
+	CircularDependency = "circular_dependency"
+	SecurityConcern    = "security_concern"
+	AmbiguousCriteria  = "ambiguous_criteria"
+)
+
+// Causes lists the causes of a clarification.
+func Causes() []string { return []string{CircularDependency, SecurityConcern, AmbiguousCriteria} }
+
+// How a signal came.
+const (
+	ViaSocket = "socket"
+	ViaText   = "text"
+)
+
+// Considered is an option that the sender thought of and why it does not do.
+type Considered struct {
+	Option string `json:"option"`
+	Why    string `json:"why_insufficient,omitempty"`
+}
+
+// Signal is one signal. [Parse] and [Scanner] return only valid ones, whose
+// texts are safe to show.
+type Signal struct {
+	Name Name `json:"name"`
+	// Task is the id of the task that it is about; empty is the run's own.
+	Task  string `json:"task,omitempty"`
+	Agent string `json:"agent,omitempty"`
+	// Text is a message in the sender's words.
+	Text string `json:"text,omitempty"`
+
+	// Of an attempt.
+	Approach     string `json:"approach,omitempty"`
+	Outcome      string `json:"outcome,omitempty"`
+	WhyDifferent string `json:"why_different,omitempty"`
+
+	// Cause of a clarification: one of [Causes], or empty.
+	Cause string `json:"cause,omitempty"`
+
+	// What a person is asked, and what was tried before.
+	Question   string       `json:"question,omitempty"`
+	Context    string       `json:"context,omitempty"`
+	Considered []Considered `json:"options_considered,omitempty"`
+	Attempts   []string     `json:"attempts_made,omitempty"`
+	WouldHelp  string       `json:"what_would_help,omitempty"`
+
+	// Expert is the one that is wanted; empty is the next.
+	Expert string `json:"expert,omitempty"`
+
+	// Of a cost: US dollars and tokens since the last report.
+	USD    float64 `json:"usd,omitempty"`
+	Tokens int64   `json:"tokens,omitempty"`
+
+	// Via is how it came, socket or text; empty where nobody said.
+	Via string `json:"via,omitempty"`
+}
+
+// Bounds of a signal.
+const (
+	// MaxSize is the size in bytes past which [Parse] refuses a signal unread.
+	MaxSize = 64 << 10
+	// MaxText bounds each text, in bytes.
+	MaxText = 8 << 10
+	// MaxID bounds a task's id and the names of an agent and an expert, in bytes.
+	MaxID = 200
+	// MaxList bounds the options considered and the attempts made.
+	MaxList = 50
+	// MaxUSD and MaxTokens bound what one signal can report. More is a mistake.
+	MaxUSD    = 10_000.0
+	MaxTokens = 10_000_000_000
+)
+
+// Priority orders the signals of one iteration: the highest acts. Blocked is
+// before clarify, that before an expert request, and that before all others,
+// which have 0.
+func (n Name) Priority() int {
+	switch n {
+	case Blocked:
+		return 3
+	case Clarify:
+		return 2
+	case Expert:
+		return 1
+	}
+	return 0
+}
+
+// Acting is the index of the signal that acts: the first of the highest
+// priority. It is -1 when there is none. The others are for the record.
+func Acting(list []Signal) int {
+	acting := -1
+	for i, s := range list {
+		if acting < 0 || s.Name.Priority() > list[acting].Name.Priority() {
+			acting = i
+		}
+	}
+	return acting
+}
+
+// Validate reports everything that is wrong with the signal.
+func (s Signal) Validate() error {
+	var errs []error
+	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !slices.Contains(Names(), s.Name) {
+		fault("unknown signal %q%s", s.Name, hint(string(s.Name), texts(Names())))
+	}
+	if s.Via != "" && s.Via != ViaSocket && s.Via != ViaText {
+		fault("via is socket or text, not %q", s.Via)
+	}
+	s.bounds(fault)
+	blank := func(text string) bool { return strings.TrimSpace(text) == "" }
+	switch s.Name {
+	case Attempt:
+		if blank(s.Approach) {
+			fault("an attempt has no approach; say in a few words what is being tried")
+		}
+	case Blocked, Clarify:
+		if blank(s.Question) && blank(s.Text) {
+			fault("%s has neither a question nor a text; say what has to be decided", s.Name)
+		}
+	case Cost:
+		s.cost(fault)
+	}
+	if s.Name != Cost && (s.USD != 0 || s.Tokens != 0) {
+		fault("usd and tokens belong to a cost, not to %q", s.Name)
+	}
+	if s.Cause != "" && s.Name != Clarify {
+		fault("a cause belongs to clarify, not to %q", s.Name)
+	}
+	if s.Cause != "" && !slices.Contains(Causes(), s.Cause) {
+		fault("unknown cause %q%s", s.Cause, hint(s.Cause, Causes()))
+	}
+	return errors.Join(errs...)
+}
+
+func (s Signal) cost(fault func(string, ...any)) {
+	switch {
+	case math.IsNaN(s.USD) || math.IsInf(s.USD, 0):
+		fault("usd is not a number")
+	case s.USD < 0:
+		fault("usd is negative: %g", s.USD)
+	case s.USD > MaxUSD:
+		fault("usd is %g, more than the %g that one report can hold", s.USD, MaxUSD)
+	}
+	switch {
+	case s.Tokens < 0:
+		fault("tokens is negative: %d", s.Tokens)
+	case s.Tokens > MaxTokens:
+		fault("tokens is %d, more than the %d that one report can hold", s.Tokens, int64(MaxTokens))
+	}
+	if s.USD == 0 && s.Tokens == 0 {
+		fault("a cost has neither usd nor tokens; give at least one of them")
+	}
+}
+
+// bounds checks the lengths of all texts.
+func (s Signal) bounds(fault func(string, ...any)) {
+	check := func(field, text string, most int) {
+		if len(text) > most {
+			fault("%s has %d bytes; shorten it to at most %d", field, len(text), most)
+		}
+	}
+	for _, f := range ids {
+		check(f.key, *f.of(&s), MaxID)
+	}
+	for _, f := range messages {
+		check(f.key, *f.of(&s), MaxText)
+	}
+	count := func(field string, n int) {
+		if n > MaxList {
+			fault("%s has %d entries; leave at most %d", field, n, MaxList)
+		}
+	}
+	count("options_considered", len(s.Considered))
+	count("attempts_made", len(s.Attempts))
+	for i, c := range s.Considered {
+		if strings.TrimSpace(c.Option) == "" {
+			fault("options_considered[%d] names no option", i)
+		}
+		check(fmt.Sprintf("options_considered[%d]", i), c.Option, MaxText)
+		check(fmt.Sprintf("options_considered[%d]", i), c.Why, MaxText)
+	}
+	for i, a := range s.Attempts {
+		check(fmt.Sprintf("attempts_made[%d]", i), a, MaxText)
+	}
+}
+
+// hint is the nearest known word as the end of a sentence.
+func hint(word string, known []string) string {
+	if near := strictyaml.DidYouMean(word, known); near != "" {
+		return "; " + near
+	}
+	return ""
+}
+
+func texts[T ~string](list []T) []string {
+	var out []string
+	for _, v := range list {
+		out = append(out, string(v))
+	}
+	return out
+}

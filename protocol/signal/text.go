@@ -1,0 +1,230 @@
+package signal
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// named is what the text names mean.
+var named = map[string]Name{
+	"LOOPRUN_DONE":                 Done,
+	"LOOPRUN_PROGRESS":             Progress,
+	"LOOPRUN_BLOCKED":              Blocked,
+	"LOOPRUN_ATTEMPT":              Attempt,
+	"LOOPRUN_COST":                 Cost,
+	"SEEKING_DIVINE_CLARIFICATION": Clarify,
+	"SEEKING_CLARIFICATION":        Clarify,
+	"EXPERT_UNSUCCESSFUL":          Unsuccessful,
+	"EXPERT_REQUEST":               Expert,
+}
+
+// HowTo tells a command, or the model behind it, how to print signals. It can be
+// echoed as it is: every name stands in quotes, so no line of it is a signal,
+// however it is wrapped.
+func HowTo() string {
+	return "To tell looprun something, print the signal's name alone on a line, without quotes, from the first column on and outside of code blocks; `NAME: ID` names a task. " +
+		"What it is about goes on the lines below, as in `Question: …`.\n" +
+		"- `LOOPRUN_DONE`: the work is finished.\n" +
+		"- `LOOPRUN_PROGRESS`: how far the work is.\n" +
+		"- `LOOPRUN_BLOCKED`: it cannot go on; say in `Question:` what a person has to decide.\n" +
+		"- `LOOPRUN_ATTEMPT`: what is tried, in `Approach:`, `Outcome:` and `Why Different:`.\n" +
+		"- `LOOPRUN_COST`: what was spent, in `USD:` and `Tokens:`.\n" +
+		"- `SEEKING_CLARIFICATION`: the task is unclear; give `Cause:` (`circular_dependency`, `security_concern` or `ambiguous_criteria`), `Question:`, `Context:`, `Options Considered:` (`1. option: why insufficient`), `Attempts Made:` and `What Would Help:`.\n" +
+		"- `EXPERT_REQUEST`: the next expert is wanted; `Expert:` names one.\n" +
+		"- `EXPERT_UNSUCCESSFUL`: an expert's guidance did not help.\n"
+}
+
+// reading is one pass over the lines of the window.
+type reading struct {
+	fence     fence
+	line      int
+	signals   []Signal
+	malformed []Malformed
+
+	open *draft
+}
+
+// draft is the signal whose body is being read.
+type draft struct {
+	signal Signal
+	line   int
+	name   string
+	field  string              // the label of the last field, empty for the message
+	texts  map[string][]string // the lines of each field
+}
+
+// take reads the next line. Cut lines are too long to be a name; lines out of
+// the window only move the fences.
+func (r *reading) take(raw []byte, cut, inWindow bool) {
+	r.line++
+	line := shown(raw)
+	fenced := r.fence.take(raw, line)
+	if !inWindow {
+		return
+	}
+	if !fenced && !cut && r.header(strings.TrimRight(line, " \t")) {
+		return
+	}
+	if r.open != nil {
+		r.open.add(line, fenced)
+	}
+}
+
+// header begins a signal where the line is one's name.
+func (r *reading) header(line string) bool {
+	name, id, colon := strings.Cut(line, ":")
+	meaning, ok := named[name]
+	if !ok {
+		return false
+	}
+	r.end()
+	id = strings.TrimSpace(id)
+	switch {
+	case colon && len(strings.Fields(id)) > 1:
+		r.malformed = append(r.malformed, Malformed{Line: r.line, Name: name, Problem: "After the colon stands the task's id, one word. Write the message on the lines below."})
+		return true
+	case len(id) > MaxID:
+		r.malformed = append(r.malformed, Malformed{Line: r.line, Name: name, Problem: fmt.Sprintf("The task's id has %d bytes. Shorten it to at most %d.", len(id), MaxID)})
+		return true
+	}
+	r.open = &draft{
+		signal: Signal{Name: meaning, Task: id, Via: ViaText},
+		line:   r.line, name: name, texts: map[string][]string{},
+	}
+	return true
+}
+
+// end closes the signal whose body is being read.
+func (r *reading) end() {
+	if r.open == nil {
+		return
+	}
+	d := r.open
+	r.open = nil
+	s, err := d.finish()
+	if err != nil {
+		r.malformed = append(r.malformed, Malformed{Line: d.line, Name: d.name, Problem: strings.ReplaceAll(err.Error(), "\n", "; ")})
+		return
+	}
+	r.signals = append(r.signals, s)
+}
+
+// The labels of fields that are not one text.
+const (
+	considered = "Options Considered"
+	attempts   = "Attempts Made"
+	dollars    = "USD"
+	tokens     = "Tokens"
+)
+
+func (d *draft) add(line string, fenced bool) {
+	if !fenced {
+		if label, value, ok := label(line); ok {
+			d.field = label
+			d.texts[label] = append(d.texts[label], value)
+			return
+		}
+	}
+	d.texts[d.field] = append(d.texts[d.field], line)
+}
+
+// label is the field that begins in the line, and what follows its colon. It
+// may be in bold letters, as programs that write Markdown like to have it.
+func label(line string) (name, value string, ok bool) {
+	text, indent := unindent(line)
+	if indent > indentMost {
+		return "", "", false
+	}
+	bold := strings.HasPrefix(text, "**")
+	text = strings.TrimPrefix(text, "**")
+	head, value, ok := strings.Cut(text, ":")
+	if !ok {
+		return "", "", false
+	}
+	if bold {
+		head = strings.TrimSuffix(head, "**")
+		value = strings.TrimPrefix(value, "**")
+	}
+	for _, list := range [][]field{ids, messages} {
+		for _, f := range list {
+			if f.label != "" && strings.EqualFold(head, f.label) {
+				return f.label, value, true
+			}
+		}
+	}
+	for _, special := range []string{considered, attempts, dollars, tokens} {
+		if strings.EqualFold(head, special) {
+			return special, value, true
+		}
+	}
+	return "", "", false
+}
+
+// finish makes the signal of its body.
+func (d *draft) finish() (Signal, error) {
+	s := d.signal
+	for _, f := range ids {
+		text := strings.Join(d.texts[f.label], "\n")
+		text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+		if f.label == "Cause" && s.Name != Clarify {
+			continue
+		}
+		if to := f.of(&s); *to == "" { // the id in the header is the task's
+			*to = clip(text, MaxID)
+		}
+	}
+	for _, f := range messages {
+		*f.of(&s) = clip(tidy(strings.Join(d.texts[f.label], "\n")), MaxText)
+	}
+	for _, item := range items(d.texts[considered]) {
+		option, why, _ := strings.Cut(item, ": ")
+		s.Considered = append(s.Considered, Considered{Option: clip(option, MaxText), Why: clip(why, MaxText)})
+	}
+	for _, item := range items(d.texts[attempts]) {
+		s.Attempts = append(s.Attempts, clip(item, MaxText))
+	}
+	err := errors.Join(d.number(dollars, func(text string) (err error) {
+		s.USD, err = strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+		return err
+	}), d.number(tokens, func(text string) (err error) {
+		s.Tokens, err = strconv.ParseInt(strings.ReplaceAll(text, ",", ""), 10, 64)
+		return err
+	}))
+	s.tidy()
+	return s, errors.Join(err, s.Validate())
+}
+
+// number reads a field of one number; a field that is not there is none.
+func (d *draft) number(label string, read func(string) error) error {
+	if d.signal.Name != Cost || len(d.texts[label]) == 0 {
+		return nil
+	}
+	text := strings.TrimSpace(d.texts[label][0])
+	if read(text) != nil {
+		return fmt.Errorf("%s is not a number: %q", label, clip(text, 60))
+	}
+	return nil
+}
+
+// items are the entries of a numbered or dashed list. A line without a marker
+// goes on with the entry before it. Entries past [MaxList] are left out.
+func items(lines []string) []string {
+	var list []string
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		entry := unlist(text)
+		switch {
+		case text == "":
+		case len(entry) < len(text) || len(list) == 0:
+			if len(list) == MaxList {
+				return list
+			}
+			list = append(list, entry)
+		default:
+			list[len(list)-1] += "\n" + text
+		}
+	}
+	return list
+}

@@ -1,0 +1,356 @@
+package looprun_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
+)
+
+// decisions is the question about a rejection, and any other with a way on.
+type decisions struct{}
+
+func (decisions) Question(*looprun.State, looprun.Trip) (looprun.Question, error) {
+	return looprun.Question{Options: []looprun.Option{
+		{ID: "override", Action: looprun.ActionContinue}, {ID: "accept", Action: looprun.ActionReject},
+		{ID: "defer", Action: looprun.ActionPause}, {ID: "decompose", Action: looprun.ActionDecompose},
+		{ID: "reformulate", Action: looprun.ActionReformulate}, {ID: "cancel", Action: looprun.ActionCancel},
+	}}, nil
+}
+
+// said runs iterations that fail, each in its own way, and say that.
+func said(n int, data ...looprun.Data) works {
+	return func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+		if it.Number > n {
+			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+		}
+		return looprun.IterationFinished{
+			Outcome: looprun.OutcomeNotDone, Before: data,
+			Signature: signature.Signature{Hash: signature.Hash(it.Number), Label: fmt.Sprint("output:", it.Number), Failing: -1, Passed: -1, Total: -1},
+		}
+	}
+}
+
+func answers(option, guidance string) looprun.Responder {
+	return looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		a := chosen(option)
+		a.Guidance = guidance
+		return a, nil
+	})
+}
+
+func TestRejections(t *testing.T) {
+	r := rejection.Rejection{
+		Task: "the big one", ReasonType: rejection.ScopeCreep, Summary: "it has grown",
+		Suggested:    "do only the first half of it, without the import",
+		Alternatives: []rejection.Task{{Title: "second", Dependencies: []string{"first"}}, {Title: "first", Scope: "the parser"}},
+	}
+	for _, c := range []struct {
+		option   string
+		status   looprun.Status
+		code     int
+		task     string
+		created  int
+		guidance string
+	}{
+		{"override", looprun.StatusDone, 0, "the big one", 0, "do it all the same"},
+		{"accept", looprun.StatusRejected, 103, "the big one", 0, ""},
+		{"defer", looprun.StatusPaused, 102, "the big one", 1, ""},
+		{"decompose", looprun.StatusDone, 0, "first: the parser", 2, "do it all the same"},
+		{"reformulate", looprun.StatusDone, 0, r.Suggested, 1, "do it all the same"},
+		{"cancel", looprun.StatusCancelled, 101, "the big one", 0, ""},
+	} {
+		t.Run(c.option, func(t *testing.T) {
+			run := &testRun{}
+			run.Loop = &looprun.Loop{
+				Guards: start(t, defaults, said(1)).Guards, Journal: &run.journal, Questions: decisions{},
+				Runner: said(1, looprun.RejectionSubmitted{Rejection: r}), Responders: []looprun.Responder{answers(c.option, "do it all the same")},
+			}
+			if err := run.Start(looprun.RunStarted{RunID: "test", Name: "the big one", Limits: defaults}); err != nil {
+				t.Fatal(err)
+			}
+			var guidance string
+			run.Observe = func(e looprun.Event, s *looprun.State) {
+				if d, ok := e.Data.(looprun.IterationStarted); ok && d.Iteration == 2 {
+					guidance = s.Guidance
+				}
+			}
+			res := run.run(t)
+			s := run.State()
+			if res.Status != c.status || res.ExitCode != c.code || s.Task != c.task || guidance != c.guidance {
+				t.Errorf("got %+v, task %q, guidance %q", res, s.Task, guidance)
+			}
+			var decided []looprun.RejectionDecided
+			for _, e := range run.journal.Events {
+				if d, ok := e.Data.(looprun.RejectionDecided); ok {
+					decided = append(decided, d)
+				}
+			}
+			if len(decided) != 1 || string(decided[0].Decision) != c.option || len(decided[0].Created) != c.created || decided[0].RejectionID == "" || decided[0].Reason != "because" {
+				t.Errorf("the record of the decision is %+v", decided)
+			}
+			if c.option == "decompose" && (len(s.Subtasks) != 1 || s.Subtasks[0].Title != "second") {
+				t.Errorf("the sub-tasks left are %+v", s.Subtasks)
+			}
+			if c.option == "defer" && len(s.Blockers) != 1 {
+				t.Errorf("the blockers are %q", s.Blockers)
+			}
+		})
+	}
+}
+
+// Options that a rejection gives no ground for are not offered.
+func TestARejectionWithoutAnotherTask(t *testing.T) {
+	var seen []looprun.Question
+	run := start(t, defaults, said(1, looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker}}), watched(&seen, says("cancel")))
+	run.Questions = decisions{}
+	run.run(t)
+	if got := strings.Join(seen[0].OptionIDs(), " "); got != "override accept defer cancel" {
+		t.Errorf("offered: %s", got)
+	}
+	run = start(t, defaults, said(1, looprun.RejectionSubmitted{}))
+	run.Questions = decisions{}
+	if res := run.run(t); res.ExitCode != 115 || res.Guard != looprun.Rejection {
+		t.Errorf("nobody answered, and got %+v", res)
+	}
+}
+
+// The signal's answer reads Task, Agent, Question, Guidance.
+func TestTheAnswerToASignal(t *testing.T) {
+	clarify := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Task: "T-1", Agent: "fixer", Question: "Which of the two?"}}
+	var guidance []string
+	run := start(t, defaults, said(1, clarify), answers("override", "the first"))
+	run.Questions = decisions{}
+	run.Observe = func(e looprun.Event, s *looprun.State) {
+		if _, ok := e.Data.(looprun.IterationStarted); ok {
+			guidance = append(guidance, s.Guidance)
+		}
+	}
+	if res := run.run(t); res.Status != looprun.StatusDone || res.Trips != 1 {
+		t.Fatalf("got %+v", res)
+	}
+	if want := "Task: T-1\nAgent: fixer\nQuestion: Which of the two?\nGuidance: the first"; guidance[1] != want {
+		t.Errorf("the next iteration reads %q", guidance[1])
+	}
+}
+
+// A malformed signal is told to the command; the third in a row is an error.
+func TestMalformedSignals(t *testing.T) {
+	bad := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost}, Problem: "usd is no number"}
+	var guidance []string
+	run := start(t, defaults, said(3, bad))
+	run.Observe = func(e looprun.Event, s *looprun.State) {
+		if _, ok := e.Data.(looprun.IterationStarted); ok {
+			guidance = append(guidance, s.Guidance)
+		}
+	}
+	run.run(t)
+	var outcomes []string
+	for _, d := range run.State().History {
+		outcomes = append(outcomes, string(d.Outcome))
+	}
+	if got := strings.Join(outcomes, " "); got != "not_done not_done error done" {
+		t.Errorf("the outcomes are %s", got)
+	}
+	if !strings.Contains(guidance[1], "usd is no number") {
+		t.Errorf("the next iteration reads %q", guidance[1])
+	}
+	good := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "half"}}
+	run = start(t, defaults, said(2, bad, bad, good, bad))
+	run.run(t)
+	if h := run.State().History; h[0].Outcome != looprun.OutcomeNotDone || h[1].Outcome != looprun.OutcomeNotDone {
+		t.Errorf("a good signal in between did not count: %+v", h)
+	}
+}
+
+// experts runs experts by a function.
+type experts func(ladder.Expert) (looprun.ExpertFinished, error)
+
+func (f experts) Expert(_ context.Context, _ *looprun.State, e ladder.Expert) (looprun.ExpertFinished, error) {
+	return f(e)
+}
+
+var rungs = ladder.Config{
+	{Rung: ladder.SelfSolve, Attempts: 3},
+	{Rung: ladder.Experts, Attempts: 3, Experts: []ladder.Expert{{Name: "crypto"}, {Name: "protocol"}, {Name: "law"}}},
+	{Rung: ladder.Human},
+}
+
+func climb(t *testing.T, r looprun.Runner, limits looprun.Limits, responders ...looprun.Responder) *testRun {
+	t.Helper()
+	run := &testRun{}
+	run.Loop = &looprun.Loop{Guards: start(t, defaults, r).Guards, Journal: &run.journal, Questions: asks{}, Runner: r, Responders: responders}
+	if err := run.Start(looprun.RunStarted{RunID: "test", Name: "climb", Limits: limits, Ladder: rungs}); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// From the bottom to the top: three attempts, three experts whose guidance does
+// not help, and a person, before the seventh attempt.
+func TestTheLadder(t *testing.T) {
+	limits := defaults
+	limits.Iterations = 30
+	var asked []string
+	var run *testRun
+	run = climb(t, said(20), limits, looprun.ResponderFunc(func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+		if !q.Mandatory || q.Guard != looprun.LadderExhausted || s.Iterations%6 != 0 {
+			t.Errorf("after %d iterations: %+v", s.Iterations, q)
+		}
+		if s.Trips > 1 {
+			return looprun.Answer{}, looprun.ErrNoAnswer
+		}
+		return chosen("continue"), nil
+	}))
+	run.Experts = experts(func(e ladder.Expert) (looprun.ExpertFinished, error) {
+		asked = append(asked, e.Name)
+		return looprun.ExpertFinished{Guidance: "ask " + e.Name}, nil
+	})
+	var guidance []string
+	run.Observe = func(e looprun.Event, s *looprun.State) {
+		if d, ok := e.Data.(looprun.IterationStarted); ok && (d.Iteration == 4 || d.Iteration == 1) {
+			guidance = append(guidance, s.Guidance)
+		}
+	}
+	res := run.run(t)
+	if res.ExitCode != 115 || res.Guard != looprun.LadderExhausted || res.Iterations != 12 {
+		t.Errorf("got %+v, want the ladder's end after 12", res)
+	}
+	if got := strings.Join(asked, " "); got != "crypto protocol law crypto protocol law" {
+		t.Errorf("asked %s", got)
+	}
+	if got := strings.Join(guidance, "|"); got != "|ask crypto" {
+		t.Errorf("guidance %q", got)
+	}
+	if c := run.State().Ladder.Task("climb").Clarifications; c != 1 {
+		t.Errorf("%d clarifications, want 1", c)
+	}
+	if !strings.Contains(run.story(), "counters.reset action.applied") {
+		t.Errorf("the journal reads %s", run.story())
+	}
+}
+
+// A rule or an assistant cannot stand in for the person.
+func TestAMandatoryQuestionIsAPersons(t *testing.T) {
+	for name, a := range map[string]looprun.Answer{
+		"a policy":     {Option: "continue", Responder: looprun.RespondedByPolicy, Reason: "rule"},
+		"an assistant": {Option: "continue", Responder: looprun.RespondedByAssistant, Reason: "sure"},
+		"detached":     {Option: "continue", Responder: looprun.RespondedByDetached},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := climb(t, said(20), defaults, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				return a, nil
+			}))
+			if res := run.run(t); res.ExitCode != 115 || res.Iterations != 3 {
+				t.Errorf("got %+v; experts that fail are attempts too: want 115 after 3 iterations", res)
+			}
+		})
+	}
+}
+
+// Improvement is no failed attempt.
+func TestAnImprovementIsNoAttempt(t *testing.T) {
+	failing := 40
+	run := climb(t, works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+		failing--
+		return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{
+			Hash: signature.Hash(failing), Label: "test-fail", Failing: failing, Passed: 0, Total: 40,
+		}}
+	}), defaults)
+	if res := run.run(t); res.Guard != looprun.MaxIterations || run.State().Ladder.Task("climb").Total != 1 {
+		t.Errorf("got %+v with %+v; only the first iteration improves nothing", res, run.State().Ladder.Task("climb"))
+	}
+}
+
+// limited waits until a limit of somebody else is over.
+func limited(until func(n int) *time.Time, waits int) works {
+	n := 0
+	return func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+		if n++; n > waits {
+			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+		}
+		return looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Match: "usage limit reached", Until: until(n)}
+	}
+}
+
+func TestWaitingOutALimit(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		until func(int) *time.Time
+		waits int
+		want  time.Duration
+	}{
+		{"the delay doubles", func(int) *time.Time { return nil }, 4, (30 + 60 + 120 + 240) * time.Second},
+		{"the moment is named", func(int) *time.Time { u := time.Now().Add(200 * time.Second); return &u }, 1, 200 * time.Second},
+		{"a moment that has passed", func(int) *time.Time { u := time.Now().Add(-time.Hour); return &u }, 1, 30 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := defaults
+				l.Iterations, l.Errors = 1, 1
+				run := start(t, l, limited(c.until, c.waits))
+				res := run.run(t)
+				if res.Status != looprun.StatusDone || res.Iterations != 1 || res.Runtime.Round(time.Second) != c.want {
+					t.Errorf("got %+v, want done in one iteration after %s", res, c.want)
+				}
+				if !strings.Contains(run.story(), "iteration.finished wait.started wait.finished iteration.started") {
+					t.Errorf("the journal reads %s", run.story())
+				}
+			})
+		})
+	}
+}
+
+func TestWaitingEndsWithTheRuntime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := start(t, defaults, limited(func(int) *time.Time { u := time.Now().Add(24 * time.Hour); return &u }, 9))
+		if res := run.run(t); res.ExitCode != 124 || res.Runtime.Round(time.Second) != 15*time.Minute {
+			t.Errorf("got %+v, want 124 after 15m", res)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		run := start(t, defaults, limited(func(int) *time.Time { u := time.Now().Add(time.Hour); return &u }, 9))
+		time.AfterFunc(time.Minute, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+		if res, err := run.Run(ctx); err != nil || res.ExitCode != 143 {
+			t.Errorf("got %+v, %v; want 143", res, err)
+		}
+	})
+}
+
+// The moment that is waited for survives a restart, and one that has passed
+// meanwhile is not waited for again.
+func TestWaitingSurvivesARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		run := start(t, defaults, limited(func(int) *time.Time { u := time.Now().Add(10 * time.Minute); return &u }, 9))
+		time.AfterFunc(time.Minute, func() { cancel(errors.New("killed")) })
+		if _, err := run.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, rest := range []time.Duration{4 * time.Minute, time.Hour} {
+			time.Sleep(rest)
+			s := replay(t, run.journal.Events)
+			next := &testRun{journal: looprun.MemoryJournal{Events: slices.Clone(run.journal.Events)}}
+			next.Loop = &looprun.Loop{Guards: run.Guards, Journal: &next.journal, Runner: limited(nil, 0)}
+			if err := next.Resume(*s, looprun.RunResumed{}); err != nil {
+				t.Fatal(err)
+			}
+			before := time.Now()
+			res := next.run(t)
+			if took := time.Since(before); res.Status != looprun.StatusDone || (took > 0) != (rest < 9*time.Minute) {
+				t.Errorf("got %+v after %s", res, took)
+			}
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package looprun
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/looprun/looprun/protocol/rejection"
+)
+
+// counting are the guards that start over when another task takes the place of
+// the rejected one. Limits do not: they bound the run.
+var counting = []GuardID{LoopDetected, ConsecutiveErrors, NoProgress, WorkspaceCycle}
+
+// retask puts the task of a rejection in the place of the rejected one.
+func (s *State) retask(a Action, d *ActionApplied) error {
+	if s.Rejected == nil {
+		return errors.New("no rejection names another task")
+	}
+	r := s.Rejected.Rejection
+	switch a {
+	case ActionDecompose:
+		tasks, err := r.Subtasks()
+		if err != nil {
+			return err
+		}
+		if len(tasks) == 0 {
+			return errors.New("the rejection names no sub-tasks")
+		}
+		d.Task, d.Subtasks = taskText(tasks[0]), tasks[1:]
+	case ActionReformulate:
+		if d.Task = r.Reformulated(); strings.TrimSpace(d.Task) == "" {
+			return errors.New("the rejection suggests no other task")
+		}
+	}
+	d.Resets = counting
+	return nil
+}
+
+func taskText(t rejection.Task) string {
+	if t.Scope == "" {
+		return t.Title
+	}
+	return t.Title + ": " + t.Scope
+}
+
+// delivered is guidance in the form in which the answer to a signal reaches the
+// command: Task, Agent, Question, Guidance.
+func (s *State) delivered(guidance string) string {
+	sig := s.Signal
+	if sig == nil || s.Trip == nil || (s.Trip.Guard != Blocked && s.Trip.Guard != Clarification) {
+		return guidance
+	}
+	var b strings.Builder
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, text)
+		}
+	}
+	task := sig.Task
+	if task == "" {
+		task = s.Task
+	}
+	line("Task", task)
+	line("Agent", sig.Agent)
+	line("Question", joinLines(sig.Question, sig.Text))
+	line("Guidance", guidance)
+	return strings.TrimSpace(b.String())
+}
+
+// consequences are the events that belong before the answer is carried out.
+func (s *State) consequences(o Option, a Answer, d ActionApplied) []Data {
+	var list []Data
+	if s.Trip.Guard == Rejection && s.Rejected != nil && !s.Decided {
+		list = append(list, s.decision(o, a, d))
+	}
+	if len(s.Rungs) > 0 && o.Action.Continues() && !s.Restarted {
+		list = append(list, CountersReset{Task: s.Task})
+	}
+	return list
+}
+
+// decision is the record of what became of the rejection.
+func (s *State) decision(o Option, a Answer, d ActionApplied) RejectionDecided {
+	r := RejectionDecided{
+		RejectionID: s.Rejected.RejectionID, Decision: rejection.Decision(o.ID),
+		Responder: a.Responder, Reason: a.Reason,
+	}
+	r.Rationale = rejection.Rationale(r.Decision, s.Rejected.Rejection)
+	if d.Task != "" {
+		r.Created = append(r.Created, d.Task)
+	}
+	for _, t := range d.Subtasks {
+		r.Created = append(r.Created, taskText(t))
+	}
+	if d.Blocker != "" {
+		r.Created = append(r.Created, d.Blocker)
+	}
+	return r
+}
