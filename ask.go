@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // ask puts the question of the trip to the responders in turn. The first valid
@@ -156,7 +157,12 @@ func (l *Loop) act(ctx context.Context) error {
 
 // debug runs the debug command; true when the run goes on with its findings.
 func (l *Loop) debug(ctx context.Context, o Option, a Answer) (bool, error) {
-	end, err := l.Debug.Debug(ctx, &l.state, o, a)
+	limited, cancel := ctx, func() {}
+	if !a.Person { // who is there ends it when it takes too long
+		limited, cancel = l.within(ctx)
+	}
+	end, err := l.Debug.Debug(limited, &l.state, o, a)
+	cancel()
 	if ctx.Err() != nil {
 		return false, l.durable(interrupted(ctx))
 	}
@@ -175,4 +181,22 @@ func (s *State) questionID() string {
 		return ""
 	}
 	return s.Question.ID
+}
+
+// besideLimit is how long a debug command has when the question that it is to
+// help with is about a deadline that has passed.
+const besideLimit = time.Minute
+
+// within bounds what runs beside the iterations by the first deadline of the
+// guards: it is the run's time too.
+func (l *Loop) within(ctx context.Context) (context.Context, func()) {
+	left, ok := l.untilDeadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	if l.state.Trip != nil && l.overdue() != nil {
+		left = besideLimit
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, left, errRuntime)
+	return limited, cancel
 }

@@ -15,7 +15,7 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		Option: o.ID, Label: o.Label, Action: o.Action, Guard: s.Trip.Guard,
 		Responder: a.Responder, Reason: a.Reason, Rule: a.Rule, Limits: s.Limits,
 	}
-	if o.Action == ActionPause && s.Trip.Guard == Rejection {
+	if o.Action == ActionPause && s.Trip.Guard == Rejection && s.Rejected != nil {
 		d.Blocker = s.Rejected.Rejection.BlockerTask()
 	}
 	if !o.Action.Continues() {
@@ -31,6 +31,9 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		return d, fmt.Errorf("option %q does not extend the limit that %s guards", o.ID, s.Trip.Guard)
 	}
 	d.Resets = append(append([]GuardID{s.Trip.Guard}, s.Trip.Also...), d.Resets...)
+	if !s.Trip.Mandatory { // what only a person can answer stays to be asked
+		d.Resets = slices.DeleteFunc(d.Resets, func(id GuardID) bool { return id == LadderExhausted })
+	}
 	d.Guidance = joinLines(o.Guidance, a.Guidance)
 	if a.Text != nil {
 		d.Guidance = joinLines(d.Guidance, *a.Text)

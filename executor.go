@@ -50,6 +50,9 @@ type Executor struct {
 	// there is nothing to add.
 	Listeners []Listener
 	Heard     func(Iteration, *IterationFinished)
+	// AlsoPromised reports whether the promise was made otherwise than in its own
+	// words; nil: it was not.
+	AlsoPromised func() bool
 	// WaitOn recognises the limits of somebody else in what the work and the
 	// check print; nil: there are none. Now is not asked of it: the match says.
 	WaitOn Matcher
@@ -106,7 +109,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 	if it.Number > 0 {
 		e := x.step(ctx, x.Work, x.work, it, lost.all, began)
 		exits.Work = &e
-		exits.Promised = x.work.promised() || x.Judge.Promise && x.promised.Load()
+		exits.Promised = x.work.promised() || x.Judge.Promise && (x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised())
 	}
 	if x.Check != nil && x.checks(exits, it) {
 		for n := 0; n < max(1, x.Passes); n++ {

@@ -26,7 +26,25 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	return l.finished(end)
+	if err := l.finished(end); err != nil || l.state.Iterations != n {
+		return err
+	}
+	return l.deliver(it.Answers)
+}
+
+// deliver puts on record that the iteration has had the answers to what the one
+// before asked. It is not written before the iteration has ended: one that is cut
+// off gets them again.
+func (l *Loop) deliver(answers []Asked) error {
+	for _, a := range answers {
+		if kept := l.state.asked(a.Question.ID); a.Answer == nil || !a.Question.Returned || kept == nil {
+			continue
+		}
+		if err := l.record(QuestionDelivered{QuestionID: a.Question.ID, To: "file"}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finished records the end of an iteration, behind what the command said with
@@ -146,6 +164,17 @@ func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, err
 
 // deadline fires when the first guard with a deadline may trip.
 func (l *Loop) deadline() (<-chan time.Time, func()) {
+	left, ok := l.untilDeadline()
+	if !ok {
+		return nil, func() {}
+	}
+	t := time.NewTimer(left)
+	return t.C, func() { t.Stop() }
+}
+
+// untilDeadline is the time until the first guard with a deadline may trip;
+// false: there is none.
+func (l *Loop) untilDeadline() (time.Duration, bool) {
 	left, found := time.Duration(0), false
 	elapsed := l.watch.Elapsed()
 	for _, g := range l.Guards {
@@ -160,12 +189,8 @@ func (l *Loop) deadline() (<-chan time.Time, func()) {
 			}
 		}
 	}
-	if !found {
-		return nil, func() {}
-	}
 	// A trip needs the limit to be passed on record, in milliseconds.
-	t := time.NewTimer(max(left, 0) + time.Millisecond)
-	return t.C, func() { t.Stop() }
+	return max(left, 0) + time.Millisecond, found
 }
 
 // overtime suspends the running iteration, puts the trip to the responders,

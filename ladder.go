@@ -82,7 +82,10 @@ func (l *Loop) expert(ctx context.Context) error {
 	end := ExpertFinished{ExitCode: -1, Why: "nothing runs experts here"}
 	if l.Experts != nil {
 		var err error
-		if end, err = l.Experts.Expert(ctx, &l.state, e); err != nil {
+		limited, cancel := l.within(ctx)
+		end, err = l.Experts.Expert(limited, &l.state, e)
+		cancel()
+		if err != nil {
 			end = ExpertFinished{ExitCode: -1, Why: err.Error()}
 		}
 	}

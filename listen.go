@@ -45,8 +45,16 @@ type asking struct {
 // heard is an answer, and whom to tell that it counts.
 type heard struct {
 	Answer
-	err  error
-	told chan error // nil: nobody waits for that
+	err      error
+	told     chan error // nil: nobody waits for that
+	question Question
+}
+
+func (h heard) asked() (Asked, error) {
+	if h.err != nil {
+		return Asked{Question: h.question}, h.err
+	}
+	return Asked{Question: h.question, Answer: &h.Answer}, nil
 }
 
 func (h heard) tell(err error) {
@@ -94,29 +102,30 @@ func identified(d Data, seq int64) Data {
 	return d
 }
 
-// Ask puts a question of the command to the responders and returns the answer.
-// Questions with the same key that wait at the same time are asked once. The
+// Ask puts a question of the command to the responders and returns its answer,
+// with the question that was asked: questions with the same key that wait at the
+// same time are asked once, and then it is the first of them. The
 // error is [ErrNoAnswer] when nobody answered, [ErrDeferred] when the question
 // is kept and the run pauses after the iteration, [ErrEnded] when the loop has
 // ended. Any goroutine may call it once Start or Resume has returned.
-func (l *Loop) Ask(ctx context.Context, key string, q Question) (Answer, error) {
+func (l *Loop) Ask(ctx context.Context, key string, q Question) (Asked, error) {
 	a := &asking{ctx: ctx, key: key, question: q, reply: make(chan heard, 1)}
 	select {
 	case l.ears.asks <- a:
 	case <-ctx.Done():
-		return Answer{}, context.Cause(ctx)
+		return Asked{}, context.Cause(ctx)
 	case <-l.ears.over:
-		return Answer{}, ErrEnded
+		return Asked{}, ErrEnded
 	}
 	select {
 	case h := <-a.reply:
-		return h.Answer, h.err
+		return h.asked()
 	case <-l.ears.over:
 		select {
 		case h := <-a.reply:
-			return h.Answer, h.err
+			return h.asked()
 		default:
-			return Answer{}, ErrEnded
+			return Asked{}, ErrEnded
 		}
 	}
 }
@@ -256,6 +265,7 @@ func (l *Loop) converse(ctx context.Context, first *asking) error {
 	if err != nil {
 		h = heard{err: err}
 	}
+	h.question = q
 	g.reply(h)
 	return err
 }
@@ -268,7 +278,7 @@ func (l *Loop) fetch(a *asking, k Asked) error {
 		return nil
 	}
 	err := l.durable(QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
-	a.reply <- heard{Answer: *k.Answer, err: err}
+	a.reply <- heard{Answer: *k.Answer, err: err, question: k.Question}
 	return err
 }
 

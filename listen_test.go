@@ -60,7 +60,8 @@ func TestTheCommandAsks(t *testing.T) {
 		var run *testRun
 		var got looprun.Answer
 		run = start(t, defaults, once(func(ctx context.Context) {
-			got, _ = run.Ask(ctx, "key", database())
+			asked, _ := run.Ask(ctx, "key", database())
+			got = *asked.Answer
 		}), looprun.ResponderFunc(func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
 			time.Sleep(20 * time.Minute) // longer than max_runtime: a question costs no time
 			if q.From != looprun.FromCommand || len(s.Pending()) != 1 {
@@ -92,7 +93,7 @@ func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					answers <- a
+					answers <- *a.Answer
 				}()
 				synctest.Wait()
 			}
@@ -165,7 +166,11 @@ func TestAnInvalidAnswerIsAskedForOnceMore(t *testing.T) {
 			asked := 0
 			var run *testRun
 			var got looprun.Answer
-			run = start(t, defaults, once(func(ctx context.Context) { got, _ = run.Ask(ctx, "key", database()) }),
+			run = start(t, defaults, once(func(ctx context.Context) {
+				if asked, err := run.Ask(ctx, "key", database()); err == nil {
+					got = *asked.Answer
+				}
+			}),
 				looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
 					if asked++; asked <= c.times {
 						return c.bad, nil
@@ -274,7 +279,7 @@ func TestADeferredQuestion(t *testing.T) {
 	}
 
 	var seen []looprun.Question
-	var answers []looprun.Answer
+	var answers []looprun.Asked
 	var errs []error
 	next := &testRun{journal: run.journal}
 	next.Loop = &looprun.Loop{
@@ -296,7 +301,7 @@ func TestADeferredQuestion(t *testing.T) {
 	if res := next.run(t); res.Status != looprun.StatusDone || len(seen) != 2 {
 		t.Fatalf("got %+v after %d questions", res, len(seen))
 	}
-	if answers[0].Option != "my" || errs[0] != nil || !errors.Is(errs[1], looprun.ErrNoAnswer) {
+	if answers[0].Answer.Option != "my" || errs[0] != nil || !errors.Is(errs[1], looprun.ErrNoAnswer) {
 		t.Errorf("the answers were %+v, %v: the first goes to who asks again, once", answers, errs)
 	}
 	if i := strings.Index(next.story(), "run.resumed"); !strings.HasPrefix(next.story()[i:], "run.resumed question.answered iteration.started question.delivered") {

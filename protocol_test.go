@@ -22,9 +22,12 @@ type decisions struct{}
 
 func (decisions) Question(*looprun.State, looprun.Trip) (looprun.Question, error) {
 	return looprun.Question{Options: []looprun.Option{
-		{ID: "override", Action: looprun.ActionContinue}, {ID: "accept", Action: looprun.ActionReject},
-		{ID: "defer", Action: looprun.ActionPause}, {ID: "decompose", Action: looprun.ActionDecompose},
-		{ID: "reformulate", Action: looprun.ActionReformulate}, {ID: "cancel", Action: looprun.ActionCancel},
+		{ID: "override", Action: looprun.ActionContinue},
+		{ID: "accept", Action: looprun.ActionReject},
+		{ID: "defer", Action: looprun.ActionPause},
+		{ID: "decompose", Action: looprun.ActionDecompose},
+		{ID: "reformulate", Action: looprun.ActionReformulate},
+		{ID: "cancel", Action: looprun.ActionCancel},
 	}}, nil
 }
 

@@ -102,6 +102,9 @@ type Question struct {
 	From  string   `json:"from,omitempty"`
 	AskID string   `json:"ask_id,omitempty"`
 	Path  []string `json:"path,omitempty"`
+	// Returned says that the command left the question behind when it ended: the
+	// answer goes to the next iteration.
+	Returned bool `json:"returned,omitempty"`
 	// To narrows who may answer: user, assistant, assistant_with_escalation.
 	To string `json:"to,omitempty"`
 	// Multi allows several options, AllowText free text instead of one, and

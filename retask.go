@@ -20,10 +20,8 @@ func (s *State) retask(a Action, d *ActionApplied) error {
 	r := s.Rejected.Rejection
 	switch a {
 	case ActionDecompose:
-		tasks, err := r.Subtasks()
-		if err != nil {
-			return err
-		}
+		// They are all there, also where their dependencies cannot be ordered.
+		tasks, _ := r.Subtasks()
 		if len(tasks) == 0 {
 			return errors.New("the rejection names no sub-tasks")
 		}
@@ -74,10 +72,23 @@ func (s *State) consequences(o Option, a Answer, d ActionApplied) []Data {
 	if s.Trip.Guard == Rejection && s.Rejected != nil && !s.Decided {
 		list = append(list, s.decision(o, a, d))
 	}
-	if len(s.Rungs) > 0 && o.Action.Continues() && !s.Restarted {
+	if len(s.Rungs) > 0 && s.restarts(o.Action) && !s.Restarted {
 		list = append(list, CountersReset{Task: s.Task})
 	}
 	return list
+}
+
+// restarts reports whether the answer starts the task's attempts over: one to
+// what the ladder or the command asked does, one to a guard does not, and a
+// rejection that is overridden does not either.
+func (s *State) restarts(a Action) bool {
+	switch s.Trip.Guard {
+	case LadderExhausted, Clarification, Blocked:
+		return a.Continues()
+	case Rejection:
+		return a.Retasks()
+	}
+	return false
 }
 
 // decision is the record of what became of the rejection.

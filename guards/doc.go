@@ -12,7 +12,17 @@ import "github.com/looprun/looprun"
 // Default are all guards, in the order in which they ask when several trip.
 func Default() []looprun.Guard {
 	return []looprun.Guard{
-		Rejection{}, Blocked{}, Clarification{}, Ladder{},
-		Iterations{}, Runtime{}, Loop{}, Errors{}, Cost{}, Tokens{}, Progress{}, Workspace{},
+		Rejection{},
+		Blocked{},
+		Clarification{},
+		Ladder{},
+		Iterations{},
+		Runtime{},
+		Loop{},
+		Errors{},
+		Cost{},
+		Tokens{},
+		Progress{},
+		Workspace{},
 	}
 }

@@ -147,7 +147,7 @@ func Standing(s *looprun.State, alive bool) looprun.Status {
 	if s.Ended && !alive {
 		return s.Ending.Status
 	}
-	return unended(alive, s.Question != nil)
+	return unended(alive, len(s.Pending()) > 0)
 }
 
 func unended(alive, waiting bool) looprun.Status {

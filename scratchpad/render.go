@@ -20,9 +20,12 @@ func Render(s *looprun.State) []byte {
 	if s.Guidance != "" {
 		p("## Guidance for the next iteration\n\n%s\n", quoted(s.Guidance))
 	}
+	tasks(p, s)
 	history(p, s)
 	errorHistory(p, s)
+	attempts(p, s)
 	escalations(p, s)
+	questions(p, s)
 	if len(s.Known) > 0 {
 		p("## Known issues\n\nSkipped: they count neither for nor against a streak, and never as done.\n\n")
 		for _, k := range s.Known[max(0, len(s.Known)-50):] {
@@ -161,7 +164,7 @@ func escalations(p printer, s *looprun.State) {
 		if d.Reason != "" {
 			p(": %s", inline(d.Reason))
 		}
-		p(". %s\n", effect(d))
+		p(". %s\n", effect(s, d))
 	}
 	if s.Trip != nil {
 		p("- Waiting: %s tripped: %s.\n", s.Trip.Guard, inline(s.Trip.Reason))
@@ -172,10 +175,12 @@ func escalations(p printer, s *looprun.State) {
 	p("\n")
 }
 
-func effect(d looprun.Decision) string {
+func effect(s *looprun.State, d looprun.Decision) string {
 	switch d.Action {
 	case looprun.ActionAccept:
-		return "The result is partial and was accepted as it is."
+		return "The result is partial and was accepted as it is. Done: " + inline(s.CurrentState()) + ". Not done: " + inline(s.Summary()) + "."
+	case looprun.ActionReject:
+		return "The task was rejected."
 	case looprun.ActionCancel:
 		return "The run was cancelled."
 	case looprun.ActionPause:
@@ -197,4 +202,61 @@ func firstOf(texts ...string) string {
 		}
 	}
 	return ""
+}
+
+// tasks says what is worked on, when that is not what the run began with.
+func tasks(p printer, s *looprun.State) {
+	if s.Task == s.Name && len(s.Blockers) == 0 {
+		return
+	}
+	p("## Task\n\n%s\n\n", inline(s.Task))
+	for _, t := range s.Subtasks {
+		p("- Later: %s\n", inline(t.Title))
+	}
+	for _, b := range s.Blockers {
+		p("- Has to be done elsewhere first: %s\n", inline(b))
+	}
+	p("\n")
+}
+
+// attempts are the distinct approaches that failed.
+func attempts(p printer, s *looprun.State) {
+	if len(s.Rungs) == 0 {
+		return
+	}
+	p("## Attempts\n\n")
+	if len(s.Ladder.Attempts) == 0 {
+		p("None yet.\n")
+	}
+	for _, a := range s.Ladder.Attempts {
+		p("- %s\n", inline(a.String()))
+	}
+	p("\n")
+}
+
+// questions are those that the command asked, with their answers.
+func questions(p printer, s *looprun.State) {
+	var own []looprun.Answered
+	for _, a := range s.Answered {
+		if strings.HasPrefix(a.QuestionID, "ask-") {
+			own = append(own, a)
+		}
+	}
+	if len(s.Asked) == 0 && len(own) == 0 {
+		return
+	}
+	p("## Questions of the command\n\n")
+	for _, a := range own {
+		p("- %s: %s was answered by %s with %s", a.Time.Format(time.RFC3339), a.QuestionID, inline(a.Responder), code(a.Answer.String()))
+		if a.Reason != "" {
+			p(": %s", inline(a.Reason))
+		}
+		p("\n")
+	}
+	for _, a := range s.Asked {
+		if a.Answer == nil {
+			p("- Waiting: %s (%s)\n", inline(a.Question.Text), a.Question.ID)
+		}
+	}
+	p("\n")
 }

@@ -51,6 +51,9 @@ func guardIDs() []string {
 	for _, id := range looprun.GuardIDs {
 		ids = append(ids, string(id))
 	}
+	for _, id := range looprun.ProtocolIDs {
+		ids = append(ids, string(id))
+	}
 	return append(ids, string(AnyGuard))
 }
 
@@ -131,9 +134,9 @@ func (t *Template) checkID(r *report, i int) {
 	switch {
 	case !isID(o.ID) || len(o.ID) > maxID:
 		r.value(shown(o.ID)+" is no option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
-	case slices.Contains(looprun.Actions, looprun.Action(o.ID)) && o.Action != looprun.Action(o.ID) && slices.Contains(looprun.Actions, o.Action):
+	case slices.Contains(looprun.Actions, looprun.Action(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(looprun.Actions, o.Action):
 		r.value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
-			"an option that is called like an action has to have it; a policy would be misread", path...)
+			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", t.meant(o.ID)), path...)
 	}
 	for j := range i {
 		if o.ID == t.Options[j].ID {
@@ -143,12 +146,24 @@ func (t *Template) checkID(r *report, i int) {
 	}
 }
 
+// meant is the action of an option that is called like one. To accept a rejection
+// is to reject the task.
+func (t *Template) meant(id string) looprun.Action {
+	if t.Guard == looprun.Rejection && id == string(looprun.ActionAccept) {
+		return looprun.ActionReject
+	}
+	return looprun.Action(id)
+}
+
 func (t *Template) checkAction(r *report, i int) {
 	o := t.Options[i]
 	at := func(key string) []any { return []any{"options", i, key} }
 	if !slices.Contains(looprun.Actions, o.Action) {
 		r.value("unknown action "+shown(string(o.Action)), strictyaml.DidYouMean(string(o.Action), actionNames()), at("action")...)
 		return
+	}
+	if (o.Action == looprun.ActionReject || o.Action.Retasks()) && t.Guard != looprun.Rejection && slices.Contains(guardIDs(), string(t.Guard)) {
+		r.value(fmt.Sprintf("the action %s is for rejections only", o.Action), "no task is rejected where this is asked; use another action", at("action")...)
 	}
 	t.checkExtend(r, i)
 	switch hasCommand := strings.TrimSpace(o.Command) != ""; {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
 )
 
 // messagesFile is the file of a pack that holds the other texts.
@@ -40,9 +42,17 @@ var messageVariables = map[string]string{
 	"Failing": "how many checks fail",
 	"Passed":  "how many checks pass",
 	"Total":   "how many checks there are; 0 when that is not known",
-	"Names":   "names of failing checks, five at most",
+	"Names":   "names of failing checks, five at most, or of the tasks that come first",
 	"More":    "how many further names there are",
 	"Guard":   "id of the guard that stopped the run",
+
+	"Option":   "an option that the command considered",
+	"Kind":     "the type of the evidence",
+	"Data":     "what was observed",
+	"Where":    "where it was observed; may be empty",
+	"Title":    "the title of the task",
+	"Scope":    "what the task is about; may be empty",
+	"Estimate": "how long it takes; may be empty",
 }
 
 // Messages lists the texts of messages.yaml in alphabetical order of their
@@ -67,12 +77,26 @@ func messageKinds() map[string][]Variable {
 		"state_passing":      own("Passed:number", "Total:number"),
 		"default_note":       own("Label:text"),
 		"accepted_warning":   own("Guard:text"),
+
+		"considered_line": own("Option:text", "Why:text"),
+		"evidence_line":   own("Kind:text", "Data:text", "Where:text"),
+		"subtask_line":    own("Title:text", "Scope:text", "Estimate:text", "Names:list"),
+		"list_more":       own("More:number"),
 	}
 	for _, key := range []string{"iteration", "runtime", "progress", "signature", "cycle", "tripped", "errors", "output", "waiting"} {
 		kinds["detail_"+key] = Variables()
 	}
+	for _, part := range toldParts {
+		kinds[part.key] = Variables()
+	}
 	for _, key := range needs {
 		kinds["why_"+key] = nil
+	}
+	for _, cause := range signal.Causes() {
+		kinds["cause_"+cause] = nil
+	}
+	for _, reason := range rejection.Reasons {
+		kinds["suggested_"+strings.ToLower(string(reason))] = nil
 	}
 	for _, key := range []string{"summary_none", "summary_done", "summary_unknown", "state_unknown", "review_label", "review_description", "exclusive_note"} {
 		kinds[key] = nil

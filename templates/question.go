@@ -13,7 +13,7 @@ import (
 // [Load] has taken do not give one.
 func (s *Set) Question(state *looprun.State, trip looprun.Trip) (looprun.Question, error) {
 	t := s.Template(trip.Guard)
-	src := &source{state: state, trip: trip, texts: s.texts}
+	src := &source{state: state, trip: trip, texts: s.texts, told: toldOf(state, trip.Guard)}
 	values := src.facts()
 	q := looprun.Question{
 		Guard: trip.Guard, Kind: looprun.KindSelect,
@@ -26,7 +26,7 @@ func (s *Set) Question(state *looprun.State, trip looprun.Trip) (looprun.Questio
 		return looprun.Question{}, fmt.Errorf("%s: question: %w", t.File, err)
 	}
 	for _, o := range t.Options {
-		if why := s.missing(o, state); why != "" {
+		if why := s.missing(o, src); why != "" {
 			q.Details = append(q.Details, s.texts.say("detail_not_offered", facts{"Label": o.Label, "Why": why}))
 			continue
 		}
@@ -53,7 +53,8 @@ func (o Option) fill(values facts) (looprun.Option, error) {
 }
 
 // missing says what the option requires and is not there; "" for nothing.
-func (s *Set) missing(o Option, state *looprun.State) string {
+func (s *Set) missing(o Option, src *source) string {
+	state := src.state
 	for _, need := range o.Requires {
 		met := false
 		switch need {
@@ -65,6 +66,10 @@ func (s *Set) missing(o Option, state *looprun.State) string {
 			met = s.debug
 		case "signature":
 			met = state.Last != nil && state.Last.Signature.Hash != 0
+		case "subtasks":
+			met = src.told.rejection != nil && len(src.told.rejection.Alternatives) > 0
+		case "alternative":
+			met = src.told.rejection != nil && phrase(src.told.rejection.Suggested) != ""
 		}
 		if !met {
 			return s.texts.say("why_"+need, nil)
@@ -77,6 +82,9 @@ func (s *Set) missing(o Option, state *looprun.State) string {
 func (s *source) details(values facts) []string {
 	var lines []string
 	say := func(key string) { lines = append(lines, s.texts.say(key, values)) }
+	if isProtocol(s.trip.Guard) {
+		lines = s.toldDetails(values)
+	}
 	say("detail_iteration")
 	say("detail_runtime")
 	say("detail_progress")

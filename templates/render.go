@@ -125,7 +125,7 @@ func detailLines(q looprun.Question) []string {
 // notes say who may answer, and what happens when nobody does.
 func (s *Set) notes(q looprun.Question) []string {
 	var notes []string
-	if q.Exclusive {
+	if q.Exclusive || q.Mandatory {
 		notes = append(notes, s.texts.say("exclusive_note", nil))
 	}
 	if o, ok := q.Option(q.Default); ok {

@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -48,8 +51,68 @@ func Sample(guard looprun.GuardID) (*looprun.State, looprun.Trip) {
 		trip.Window = s.Limits.IdleIterations
 	case looprun.WorkspaceCycle:
 		trip.Repeats = s.Limits.WorkspaceCycles
+	case looprun.Rejection:
+		s.Rejected = &looprun.RejectionSubmitted{RejectionID: "sample", Rejection: sampleRejection()}
+		trip.Reason = "the work rejects the task"
+	case looprun.Blocked, looprun.Clarification:
+		s.Signal = new(sampleSignal(guard))
+		trip.Reason = "the work asks"
+	case looprun.LadderExhausted:
+		sampleLadder(s)
+		trip.Reason = s.MandatoryReason()
 	}
 	return s, trip
+}
+
+func sampleRejection() rejection.Rejection {
+	return rejection.Rejection{
+		Task: "auth-12", Agent: "coder", ReasonType: rejection.ScopeCreep,
+		Summary: "The fix needs a new session store", Detail: "The tests fail because sessions are kept in memory.",
+		Attempted:      []string{"Patched the cookie lifetime: 2 of 5 tests still fail.", "Added a lock to the store: the same 2 fail."},
+		BlockingFactor: "Sessions do not survive a restart of the service.",
+		Evidence:       []rejection.Evidence{{Type: "error_log", Data: "got 401, want 200", Source: "auth_test.go:31"}},
+		Suggested:      "Keep sessions in the database, as a task of its own.",
+		Alternatives: []rejection.Task{
+			{Title: "Session store", Scope: "keep sessions in the database", Estimate: "2 days"},
+			{Title: "Login", Scope: "use the session store", Dependencies: []string{"Session store"}},
+		},
+		OriginalScope: "Make the login tests pass.", Growth: 3,
+	}
+}
+
+func sampleSignal(guard looprun.GuardID) signal.Signal {
+	if guard == looprun.Blocked {
+		return signal.Signal{
+			Name: signal.Blocked, Task: "auth-12", Agent: "coder", Text: "The test database does not answer.",
+			WouldHelp: "Somebody who can start the database.",
+		}
+	}
+	return signal.Signal{
+		Name: signal.Clarify, Task: "auth-12", Agent: "coder", Cause: signal.AmbiguousCriteria,
+		Question: "Does a login end with the browser session?", Context: "The two tests contradict each other.",
+		Considered: []signal.Considered{{Option: "End it", Why: "TestRemember fails"}, {Option: "Keep it", Why: "TestLogout fails"}},
+		Attempts:   []string{"Read the design notes: they do not say."},
+		WouldHelp:  "The rule that the product owner has in mind.",
+	}
+}
+
+// sampleLadder fails three approaches of the work itself, and two experts.
+func sampleLadder(s *looprun.State) {
+	s.Task = s.Name
+	s.Rungs = ladder.Config{
+		{Rung: ladder.SelfSolve, Attempts: 3},
+		{Rung: ladder.Experts, Attempts: 3, Experts: []ladder.Expert{{Name: "crypto", Command: "./ask-crypto.sh"}, {Name: "protocol", Command: "./ask-protocol.sh"}}},
+		{Rung: ladder.Human},
+	}
+	const outcome = "2 of 5 tests fail"
+	for i, approach := range []string{"patch the cookie lifetime", "lock the session store", "retry the login"} {
+		if a, ok := s.Ladder.Failed(s.Rungs, s.Task, ladder.Key(approach, "", ""), approach, outcome, "", i+1); ok {
+			s.Ladder.Record(a)
+		}
+	}
+	for i, e := range s.Rungs[1].Experts {
+		s.Ladder.ExpertFinished(s.Task, e.Name, false, "exit code 1", i+4)
+	}
 }
 
 // sampleIteration fails three checks, from the fourth on two, or as an error.

@@ -91,7 +91,7 @@ func optionSchema() object {
 		"type": "object", "additionalProperties": false,
 		"required": []string{"id", "label", "action"},
 		"properties": object{
-			"id":          object{"type": "string", "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action."},
+			"id":          object{"type": "string", "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject."},
 			"label":       text("What a person chooses.", maxLabel),
 			"description": text("What it means, on one line. Can mention variables.", maxDescription),
 			"action":      object{"enum": actionNames(), "description": "What looprun does."},

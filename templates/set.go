@@ -75,18 +75,15 @@ func (s *Set) Template(guard looprun.GuardID) *Template {
 	return s.templates[AnyGuard]
 }
 
-// Templates lists all, in the order in which guards ask; that of [AnyGuard] is
-// the last.
+// Templates lists all: those of guards in the order in which they ask, those
+// about what the command said, and that of [AnyGuard].
 func (s *Set) Templates() []*Template {
 	list := make([]*Template, 0, len(s.templates))
 	for _, t := range s.templates {
 		list = append(list, t)
 	}
 	rank := func(t *Template) int {
-		if i := slices.Index(looprun.GuardIDs, t.Guard); i >= 0 {
-			return i
-		}
-		return len(looprun.GuardIDs)
+		return slices.Index(guardIDs(), string(t.Guard))
 	}
 	slices.SortFunc(list, func(a, b *Template) int { return cmp.Compare(rank(a), rank(b)) })
 	return list

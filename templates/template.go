@@ -115,7 +115,7 @@ func (a *amount) UnmarshalText(b []byte) error {
 }
 
 // needs are what an option can require.
-var needs = []string{"check", "promise", "debug", "signature"}
+var needs = []string{"check", "promise", "debug", "signature", "subtasks", "alternative"}
 
 // needList is one need or a list of them.
 type needList []string

@@ -60,6 +60,10 @@ func TestBuiltinOptions(t *testing.T) {
 		{looprun.MaxTokens, half, "cancel"},
 		{looprun.NoProgress, rest, "cancel"},
 		{looprun.WorkspaceCycle, rest, "cancel"},
+		{looprun.Rejection, "override:Override:continue accept:Accept the rejection:reject defer:Defer:pause decompose:Decompose:decompose reformulate:Reformulate:reformulate cancel:Cancel:cancel", ""},
+		{looprun.Blocked, "continue:Continue:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", ""},
+		{looprun.Clarification, "continue:Answer:continue pause:Checkpoint & pause:pause cancel:Cancel:cancel", ""},
+		{looprun.LadderExhausted, "continue:Continue:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", ""},
 		{"a_guard_of_ones_own", rest, ""},
 	} {
 		t.Run(string(c.guard), func(t *testing.T) {
@@ -134,7 +138,7 @@ func TestBuiltinExtensionsAndGuidance(t *testing.T) {
 
 func TestQuestionsGolden(t *testing.T) {
 	set := load(t)
-	for _, guard := range append(slices.Clone(looprun.GuardIDs), AnyGuard) {
+	for _, guard := range append(slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs), AnyGuard) {
 		name := strings.ReplaceAll(string(guard), "*", "other")
 		t.Run(name, func(t *testing.T) {
 			s, trip := Sample(guard)
@@ -202,7 +206,7 @@ func TestQuestionWording(t *testing.T) {
 // A run of which nothing is known has questions too.
 func TestQuestionOfNothing(t *testing.T) {
 	set := load(t)
-	for _, guard := range append(slices.Clone(looprun.GuardIDs), "other") {
+	for _, guard := range append(slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs), "other") {
 		q, err := set.Question(&looprun.State{}, looprun.Trip{Guard: guard, Period: 7})
 		if err != nil || q.Text == "" || len(q.Options) < 2 {
 			t.Errorf("%s: %+v, %v", guard, q, err)
@@ -241,7 +245,7 @@ func TestSummaryAgreesWithState(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	for _, guard := range append(slices.Clone(looprun.GuardIDs), AnyGuard) {
+	for _, guard := range append(slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs), AnyGuard) {
 		s, trip := Sample(guard)
 		for _, state := range []*looprun.State{s, {}} {
 			values := (&source{state: state, trip: trip, texts: load(t).texts}).facts()

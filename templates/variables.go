@@ -2,6 +2,8 @@ package templates
 
 import (
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
 )
 
 // VariableType is the kind of value a variable has.
@@ -33,6 +35,7 @@ type source struct {
 	state *looprun.State
 	trip  looprun.Trip
 	texts *messages
+	told  told
 }
 
 // questionVariables are all that a template can mention.
@@ -144,6 +147,78 @@ var questionVariables = []variable{
 	{
 		Variable{"Check", TypeText, "the check command; empty when there is none"},
 		func(s *source) any { return formatCommand(s.state.Check) },
+	},
+	{
+		Variable{"Task", TypeText, "the task that the question is about, as the command names it, else that of the run; empty when neither has a name"},
+		(*source).task,
+	},
+	{
+		Variable{"Agent", TypeText, "who rejects or asks, as the command names it; empty when it does not"},
+		func(s *source) any { return phrase(s.told.agent()) },
+	},
+	{
+		Variable{"Cause", TypeText, "why only a person can answer, such as “a security concern”; empty when the command names no cause"},
+		(*source).cause,
+	},
+	{
+		Variable{"Asked", TypeText, "what the command asks or says, on one line; empty when it neither asks nor is blocked"},
+		signalled(asked),
+	},
+	{
+		Variable{"Context", TypeText, "what the command says around its question"},
+		signalled(func(s signal.Signal) string { return s.Context }),
+	},
+	{
+		Variable{"Considered", TypeList, "the options that the command considered, each with why it is insufficient"},
+		(*source).considered,
+	},
+	{
+		Variable{"Attempts", TypeList, "the attempts for this question: ATTEMPT records of the ladder, then those that the command names"},
+		(*source).attempts,
+	},
+	{
+		Variable{"WouldHelp", TypeText, "what the command says would help"},
+		signalled(func(s signal.Signal) string { return s.WouldHelp }),
+	},
+	{
+		Variable{"ReasonType", TypeText, "why the task is rejected: BLOCKER, SCOPE_CREEP, MISSING_DEPENDENCY, INFEASIBLE, UNCLEAR_REQUIREMENTS; empty when it is not"},
+		rejected(func(r rejection.Rejection) string { return string(r.ReasonType) }),
+	},
+	{
+		Variable{"ReasonSummary", TypeText, "why the task is rejected, in short"},
+		rejected(func(r rejection.Rejection) string { return r.Summary }),
+	},
+	{
+		Variable{"ReasonDetail", TypeText, "why the task is rejected, at length"},
+		rejected(func(r rejection.Rejection) string { return r.Detail }),
+	},
+	{
+		Variable{"BlockingFactor", TypeText, "the fact that stops the rejected task"},
+		rejected(func(r rejection.Rejection) string { return r.BlockingFactor }),
+	},
+	{
+		Variable{"Attempted", TypeList, "what was attempted before the task was rejected"},
+		(*source).attempted,
+	},
+	{
+		Variable{"Evidence", TypeList, "what was observed that shows the reason"},
+		(*source).evidence,
+	},
+	{
+		Variable{"Suggested", TypeText, "the decision that fits the reason: defer, decompose, reformulate; empty when no task is rejected"},
+		(*source).suggested,
+	},
+	{
+		Variable{"SuggestedWhy", TypeText, "why that decision fits"},
+		(*source).suggestedWhy,
+	},
+	{
+		Variable{"Alternative", TypeText, "what the rejection suggests to do instead"},
+		rejected(func(r rejection.Rejection) string { return r.Suggested }),
+	},
+	{
+		Variable{"Subtasks", TypeList, "the tasks that the rejection proposes instead, each after those that it depends on"},
+		(*source).subtasks,
 	},
 }
 

@@ -1,76 +1,101 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/ask"
+	"github.com/looprun/looprun/protocol/socket"
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// answerCmd answers a pending question, from any terminal.
+// answerCmd answers a pending question, from any terminal, while the run waits
+// for it or after it has exited.
 type answerCmd struct {
-	Words    []string `arg:"" optional:"" name:"run option" help:"The run (the latest that has a question), and the id of the option."`
-	Option   string   `placeholder:"ID" help:"The id of the option." env:"-"`
+	Words    []string `arg:"" optional:"" name:"run option" help:"The run (the latest that has a question), and the id of the option; - reads answers as JSON from standard input."`
+	Option   []string `placeholder:"ID" help:"The id of the option; repeatable where several can be chosen." env:"-" sep:"none"`
+	Text     *string  `placeholder:"TEXT" help:"A text as the answer, where the question takes one." env:"-"`
+	Cancel   bool     `help:"Decline to answer, where the question allows it." env:"-"`
+	Question string   `placeholder:"ID" help:"The question, where several wait (the first)." env:"-"`
 	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record." env:"-"`
 	Guidance string   `placeholder:"TEXT" help:"What the next iteration should know." env:"-"`
 	Resume   bool     `help:"Go on with the run at once." env:"-"`
 	StateDir string   `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
+// Help shows an example below the flags.
 func (answerCmd) Help() string {
-	return `looprun show --pending prints the question and its options.
+	return `looprun show --pending prints the questions and their options. The first valid answer
+counts. From standard input comes {"answers": {"QUESTION": "OPTION"}} with questions by
+their text or id, or {"option": "ID", "reason": "TEXT"} for the first.
 
 Example:
   looprun answer accept --reason 'good enough for the demo' && looprun resume`
 }
 
 func (c *answerCmd) Run(a *app) error {
-	dir, option, err := c.target()
+	dir, words, err := c.target()
 	if err != nil {
 		return err
 	}
 	if insideOf(dir) {
 		return &usageError{"a run's question cannot be answered by its own command", "answer it from outside"}
 	}
-	run, state, _, err := scratchpad.Open(dir, scratchpad.SyncAsync)
-	if errors.Is(err, scratchpad.ErrLocked) {
-		return &usageError{fmt.Sprintf("run %s is alive and asks at its own terminal", filepath.Base(dir)), "answer it there, or end it with --detached defer"}
-	}
+	state, _, err := scratchpad.Load(dir)
 	if err != nil {
 		return err
 	}
-	err = c.record(run, state, option)
-	if err = errors.Join(err, run.Close()); err != nil {
+	given, err := c.answers(a, state, words)
+	if err != nil {
 		return err
 	}
-	if c.Resume {
-		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir}).Run(a)
+	live := scratchpad.Locked(dir)
+	for _, g := range given {
+		if live {
+			err = c.tell(dir, g)
+		} else {
+			err = c.record(dir, g)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	a.say.printf("recorded; continue with looprun resume %s", state.RunID)
+	switch {
+	case live:
+		a.say.printf("answered; run %s goes on", state.RunID)
+	case c.Resume:
+		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir}).Run(a)
+	default:
+		a.say.printf("recorded; continue with looprun resume %s", state.RunID)
+	}
 	return nil
 }
 
-// target is the run and the option that the words name.
-func (c *answerCmd) target() (dir, option string, err error) {
-	option = c.Option
-	words := c.Words
-	if option == "" && len(words) > 0 {
-		option, words = words[len(words)-1], words[:len(words)-1]
+// target is the run that the words name, and the words that are left.
+func (c *answerCmd) target() (dir string, words []string, err error) {
+	words = c.Words
+	option := len(c.Option) > 0 || c.Text != nil || c.Cancel
+	most := 2
+	if option {
+		most = 1
 	}
 	switch {
-	case option == "":
-		return "", "", &usageError{"no option was given", "looprun show --pending prints the options; write looprun answer [RUN] OPTION"}
-	case len(words) > 1:
-		return "", "", &usageError{fmt.Sprintf("%d words are too many", len(c.Words)), "write looprun answer [RUN] OPTION"}
-	case len(words) == 1:
+	case !option && len(words) == 0:
+		return "", nil, &usageError{"no option was given", "looprun show --pending prints the options; write looprun answer [RUN] OPTION"}
+	case len(words) > most:
+		return "", nil, &usageError{fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION"}
+	case len(words) == most:
 		dir, err = find(c.StateDir, words[0])
-		return dir, option, err
+		return dir, words[1:], err
 	}
 	dir, err = latestPending(c.StateDir)
-	return dir, option, err
+	return dir, words, err
 }
 
 // latestPending is the latest run that waits with a question.
@@ -85,31 +110,149 @@ func latestPending(flag string) (string, error) {
 	}
 	for _, id := range ids {
 		dir := filepath.Join(state, id)
-		if s, _, err := scratchpad.Load(dir); err == nil && s.Question != nil {
+		if s, _, err := scratchpad.Load(dir); err == nil && len(waitingIn(s)) > 0 {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("no run in %s waits with a question", state)
+	if len(ids) > 0 { // it says who answered last
+		return filepath.Join(state, ids[0]), nil
+	}
+	return "", fmt.Errorf("there are no runs in %s", state)
 }
 
-// record checks the answer against its question and puts it on record.
-func (c *answerCmd) record(run *scratchpad.Run, s *looprun.State, option string) error {
-	switch q := s.Question; {
-	case q == nil:
-		return fmt.Errorf("run %s has no question that waits for an answer", s.RunID)
-	case s.Answer != nil:
-		return fmt.Errorf("run %s was answered already: %s by %s; looprun resume goes on", s.RunID, s.Answer.Option, s.Answer.Responder)
+// waitingIn are the questions that an answer can still do something for.
+func waitingIn(s *looprun.State) []looprun.Question {
+	if s.Ended && !s.Ending.Status.Resumable() {
+		return nil
+	}
+	return s.Pending()
+}
+
+// answers are those that were given, each with its question.
+func (c *answerCmd) answers(a *app, s *looprun.State, words []string) ([]answered, error) {
+	pending := waitingIn(s)
+	if len(pending) == 0 {
+		return nil, c.nothing(s)
+	}
+	q := pending[0]
+	if c.Question != "" {
+		var found bool
+		if q, found = named(pending, c.Question); !found {
+			return nil, fmt.Errorf("no question %q waits in run %s; there are %s", c.Question, s.RunID, strings.Join(questionIDs(pending), ", "))
+		}
+	}
+	if len(words) > 0 && words[0] == "-" {
+		return c.fromDocument(a, pending)
 	}
 	answer := looprun.Answer{
-		Option: option, Responder: looprun.RespondedByUser, Person: true, Guidance: c.Guidance,
-		Reason: firstNonEmpty(c.Reason, "answered with looprun answer"),
+		Responder: looprun.RespondedByUser, Person: true, Text: c.Text, Cancelled: c.Cancel,
+		Guidance: c.Guidance, Reason: firstNonEmpty(c.Reason, "answered with looprun answer"),
 	}
-	if _, err := s.Resolve(answer); err != nil {
+	options := append(c.Option, words...)
+	switch {
+	case q.Multi:
+		answer.Options = options
+	case len(options) > 1:
+		return nil, &usageError{fmt.Sprintf("%d options were given, and the question takes one", len(options)), "give one"}
+	case len(options) == 1:
+		answer.Option = options[0]
+	}
+	return []answered{{q.ID, answer}}, nil
+}
+
+// nothing says that no question waits, and who answered the last one.
+func (c *answerCmd) nothing(s *looprun.State) error {
+	if n := len(s.Answered); n > 0 {
+		last := s.Answered[n-1]
+		return fmt.Errorf("run %s has no question that waits for an answer; %s answered %s with %q at %s", s.RunID, last.Responder, last.QuestionID, last.Answer.String(), last.Time.Local().Format(time.DateTime))
+	}
+	return fmt.Errorf("run %s has no question that waits for an answer", s.RunID)
+}
+
+func named(pending []looprun.Question, id string) (looprun.Question, bool) {
+	for _, q := range pending {
+		if q.ID == id || q.AskID == id {
+			return q, true
+		}
+	}
+	return looprun.Question{}, false
+}
+
+func questionIDs(list []looprun.Question) []string {
+	var ids []string
+	for _, q := range list {
+		ids = append(ids, q.ID)
+	}
+	return ids
+}
+
+// fromDocument reads answers from standard input, by the text or the id of the
+// question.
+func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered, error) {
+	text, err := readDocument(a, "-")
+	if err != nil {
+		return nil, err
+	}
+	var questions []ask.Question
+	for _, q := range pending {
+		asked := asQuestion(q)
+		asked.ID = q.ID
+		questions = append(questions, asked)
+	}
+	list, err := ask.ParseAnswers(text, questions)
+	if err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	var given []answered
+	for _, one := range list {
+		answer := loopAnswer(one)
+		answer.Responder, answer.Person, answer.Guidance = looprun.RespondedByUser, true, c.Guidance
+		answer.Reason = firstNonEmpty(one.Reason, c.Reason, "answered with looprun answer")
+		given = append(given, answered{one.ID, answer})
+	}
+	return given, nil
+}
+
+// tell gives the answer to the run that waits for it.
+func (c *answerCmd) tell(dir string, g answered) error {
+	name, err := os.ReadFile(filepath.Join(dir, socketName))
+	if err != nil {
+		return &usageError{fmt.Sprintf("run %s is alive and cannot be reached (%v)", filepath.Base(dir), err), "answer at its own terminal"}
+	}
+	err = socket.Call(context.Background(), strings.TrimSpace(string(name)), kindAnswer, g, nil)
+	if errors.Is(err, socket.ErrNoServer) || errors.Is(err, socket.ErrNoReply) {
+		return c.record(dir, g) // it has ended in this moment
+	}
+	return err
+}
+
+// record puts the answer into the journal of a run that has exited.
+func (c *answerCmd) record(dir string, g answered) error {
+	run, s, _, err := scratchpad.Open(dir, scratchpad.SyncAsync)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.append(run, s, g), run.Close())
+}
+
+func (c *answerCmd) append(run *scratchpad.Run, s *looprun.State, g answered) error {
+	q, found := named(waitingIn(s), g.QuestionID)
+	if !found {
+		return c.nothing(s)
+	}
+	check := q.Accepts
+	if q.From != looprun.FromCommand {
+		check = func(a looprun.Answer) error {
+			_, err := s.Resolve(a)
+			return err
+		}
+	}
+	if err := check(g.Answer); err != nil {
 		return err
 	}
 	e := looprun.Event{
 		Seq: s.Seq + 1, Time: time.Now().UTC().Truncate(time.Millisecond), Elapsed: s.Elapsed,
-		Data: looprun.QuestionAnswered{QuestionID: s.Question.ID, Answer: answer},
+		Data: looprun.QuestionAnswered{QuestionID: g.QuestionID, Answer: g.Answer},
 	}
 	if err := s.Apply(e); err != nil {
 		return err

@@ -14,35 +14,111 @@ import (
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
+	"github.com/looprun/looprun/protocol/ask"
+	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// responders answer questions, in this order: the policy, a person, and what
-// stands in for a person who is not there.
+// responders answer questions, in this order: the policy, the assistant, the run
+// that this one was started in, a person, and what stands in for a person who is
+// not there.
 func (s *session) responders() []looprun.Responder {
 	var list []looprun.Responder
 	if s.policy != nil {
-		list = append(list, looprun.ResponderFunc(s.byPolicy))
+		list = append(list, own(looprun.ResponderFunc(s.byPolicy)))
 	}
 	assisted := s.assistant()
-	if assisted != nil && s.detachedMode() != detachedAuto && slices.Contains(s.opts.AssistantFor, string(assistant.FromGuards)) {
-		list = append(list, s.escalations.From(assisted))
+	if assisted != nil {
+		asking := s.escalations.From(assisted)
+		list = append(list, own(looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+			if s.detachedMode(q) == detachedAuto || !slices.Contains(s.opts.AssistantFor, string(sourceOf(q))) {
+				return looprun.Answer{}, looprun.ErrNoAnswer
+			}
+			return asking.Respond(ctx, q, st)
+		})))
+	}
+	if s.parent != "" {
+		list = append(list, s.escalations.To(looprun.ResponderFunc(s.byParent)))
 	}
 	asked := false
-	person := s.escalations.To(user.New(user.Options{NonInteractive: s.opts.NonInteractive || s.opts.Wait, NoColor: s.app.say.flags.Color == "never"}))
-	list = append(list, looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
-		a, err := person.Respond(ctx, q, st)
-		asked = errors.Is(err, user.ErrAsked)
-		return a, err
+	person := s.escalations.To(user.New(user.Options{
+		NonInteractive: s.opts.NonInteractive || s.opts.Wait || s.parent != "" || insideHelper(),
+		NoColor:        s.app.say.flags.Color == "never",
 	}))
-	return append(list, looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
-		switch {
-		case asked: // a person was there and chose nothing: nobody stands in
+	return append(
+		list,
+		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+			if q.To == ask.ToAssistant {
+				return looprun.Answer{}, looprun.ErrNoAnswer
+			}
+			a, err := person.Respond(ctx, q, st)
+			asked = errors.Is(err, user.ErrAsked)
+			return a, err
+		}),
+		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+			return s.awaitAnswer(ctx, q, asked)
+		}),
+		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+			switch {
+			case asked || len(q.Path) > 0: // a person was there and chose nothing; or the run inside decides
+				return looprun.Answer{}, looprun.ErrNoAnswer
+			case assisted != nil && s.detachedMode(q) == detachedAuto:
+				return assisted.Respond(ctx, q, st)
+			}
+			return s.detached(q)
+		}),
+	)
+}
+
+// own keeps a responder from questions of a run inside this one: they reach only
+// its person.
+func own(r looprun.Responder) looprun.Responder {
+	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+		if len(q.Path) > 0 {
 			return looprun.Answer{}, looprun.ErrNoAnswer
-		case assisted != nil && s.detachedMode() == detachedAuto:
-			return assisted.Respond(ctx, q, st)
 		}
-		return s.detached(q)
-	}))
+		return r.Respond(ctx, q, st)
+	})
+}
+
+func sourceOf(q looprun.Question) assistant.Source {
+	if q.From == looprun.FromCommand {
+		return assistant.FromAsk
+	}
+	return assistant.FromGuards
+}
+
+// awaitAnswer keeps the question open for a while, for looprun answer. The answer
+// itself comes through the socket and ends the wait.
+func (s *session) awaitAnswer(ctx context.Context, q looprun.Question, asked bool) (looprun.Answer, error) {
+	d := time.Duration(s.opts.WaitAnswer)
+	if d <= 0 || asked || q.To == ask.ToAssistant {
+		return looprun.Answer{}, looprun.ErrNoAnswer
+	}
+	s.app.say.printf("waiting %s for an answer: looprun answer %s OPTION (%s)", d, s.run.ID, strings.Join(optionsOf(q), ", "))
+	select {
+	case <-time.After(d):
+		return looprun.Answer{}, fmt.Errorf("nobody answered within %s: %w", d, looprun.ErrNoAnswer)
+	case <-ctx.Done():
+		return looprun.Answer{}, context.Cause(ctx)
+	}
+}
+
+// optionsOf are the words that answer the question.
+func optionsOf(q looprun.Question) []string {
+	switch q.Kind {
+	case looprun.KindConfirm:
+		return []string{looprun.Yes, looprun.No}
+	case looprun.KindText:
+		return []string{"--text TEXT"}
+	}
+	ids := q.OptionIDs()
+	if q.From == "" {
+		ids = slices.DeleteFunc(ids, func(id string) bool {
+			o, _ := q.Option(id)
+			return o.Action == looprun.ActionReview
+		})
+	}
+	return ids
 }
 
 // detachedAuto lets the assistant answer when no person can be asked.
@@ -55,7 +131,7 @@ func (s *session) assistant() looprun.Responder {
 	}
 	o := assistant.Options{
 		Command: s.opts.Assistant, Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.AssistantTimeout),
-		Escalation: s.opts.AssistantEscalation && s.detachedMode() != detachedAuto,
+		Escalation: s.opts.AssistantEscalation && s.opts.Detached.all != detachedAuto,
 		Stderr:     func(b []byte) { _, _ = s.executor.Stderr.Write(b) },
 	}
 	return assistant.New(o)
@@ -63,28 +139,41 @@ func (s *session) assistant() looprun.Responder {
 
 // detached decides when nobody can be asked.
 func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
-	mode := s.detachedMode()
+	mode := s.detachedMode(q)
 	if e := s.escalations.Of(q.ID); e != nil {
 		return e.Detached(mode, q)
 	}
 	switch {
 	case mode == "defer":
 		return looprun.Answer{}, looprun.ErrDeferred
-	case mode == "defaults" && q.Default != "" && !q.Exclusive:
+	case mode == "defaults" && q.Default != "" && !q.Exclusive && !q.Mandatory && q.Kind == looprun.KindText:
+		return looprun.Answer{Text: &q.Default, Responder: looprun.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}, nil
+	case mode == "defaults" && q.Default != "" && !q.Exclusive && !q.Mandatory:
 		return looprun.Answer{Option: q.Default, Responder: looprun.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}, nil
 	}
 	return looprun.Answer{}, looprun.ErrNoAnswer
 }
 
-// detachedMode is the flag's, else the policy's, else deny.
-func (s *session) detachedMode() string {
-	if s.opts.Detached != "" {
-		return s.opts.Detached
+// detachedMode is what decides about the question when nobody can be asked: the
+// mode for its id, for its guard, for its kind, for all; else the policy's, else
+// deny.
+func (s *session) detachedMode(q looprun.Question) string {
+	by := s.opts.Detached.by
+	for _, key := range []string{q.AskID, string(q.Guard), string(q.Kind)} {
+		if mode, ok := by[key]; ok && key != "" {
+			return mode
+		}
 	}
 	if s.policy != nil {
-		return firstNonEmpty(string(s.policy.Detached), "deny")
+		return firstNonEmpty(s.opts.Detached.all, string(s.policy.Detached), "deny")
 	}
-	return "deny"
+	return firstNonEmpty(s.opts.Detached.all, "deny")
+}
+
+// modeText is the detached mode as config show prints it.
+func (s *session) modeText() string {
+	text, _ := s.opts.Detached.MarshalText() // it never fails
+	return firstNonEmpty(string(text), s.detachedMode(looprun.Question{}))
 }
 
 // debugger runs the debug command, a shell for a person without one, or the
@@ -110,14 +199,39 @@ func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Optio
 		_, _ = d.s.executor.Stderr.Write(b)
 		out.write(b)
 	}
+	defer d.s.helping(string(o.Action))()
 	exit := looprun.Shell(line).Run(ctx, looprun.Invocation{
-		Dir: d.s.dir, Env: d.environ(st), Stdout: show, Stderr: show, KillAfter: d.s.killAfter(),
+		Dir: d.s.dir, Env: d.environ(st, string(o.Action)), Stdout: show, Stderr: show, KillAfter: d.s.killAfter(),
 	})
 	return looprun.DebugFinished{ExitCode: exit.Code, Findings: out.text(exit.Detail)}, nil
 }
 
-func (d *debugger) environ(st *looprun.State) []string {
-	return d.s.environ(looprun.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Last})
+// environ is the environment of a command that is not the work: it has no way to
+// ask.
+func (d *debugger) environ(st *looprun.State, role string) []string {
+	return d.s.helperEnviron(looprun.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Last}, role)
+}
+
+// helping marks that a command runs which cannot ask, until the function that it
+// returns is called.
+func (s *session) helping(role string) func() {
+	if s.talk == nil {
+		return func() {}
+	}
+	s.talk.role.Store(role)
+	return func() { s.talk.role.Store("") }
+}
+
+// Expert runs an expert's command. What it prints is guidance.
+func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Expert) (looprun.ExpertFinished, error) {
+	defer d.s.helping("expert")()
+	d.s.app.say.news("expert %s: %s", e.Name, e.Command)
+	var out tailBuffer
+	exit := looprun.Shell(e.Command).Run(ctx, looprun.Invocation{
+		Dir: d.s.dir, Env: d.environ(st, "expert"), KillAfter: d.s.killAfter(), Stdout: out.write,
+		Stderr: func(b []byte) { _, _ = d.s.executor.Stderr.Write(b) },
+	})
+	return looprun.ExpertFinished{ExitCode: exit.Code, Guidance: out.text(""), Why: exit.Detail}, nil
 }
 
 // shell lets the person look around with the run's environment.
@@ -130,7 +244,7 @@ func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugF
 	name := firstNonEmpty(os.Getenv("SHELL"), "sh")
 	d.s.app.say.printf("%s with the run's environment; exit 0 goes on, any other code asks again", name)
 	sh := exec.CommandContext(ctx, name)
-	sh.Dir, sh.Env = d.s.dir, d.environ(st)
+	sh.Dir, sh.Env = d.s.dir, d.environ(st, "debug")
 	sh.Stdin, sh.Stdout, sh.Stderr = tty, tty, tty
 	err = sh.Run()
 	var exit *exec.ExitError
@@ -193,7 +307,7 @@ func (s *session) policyCodes() map[string]int {
 func (s *session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
 	show := func(b []byte) { _, _ = s.executor.Stderr.Write(b) }
 	return s.policy.Responder(policy.Options{
-		Dir: s.dir, Env: (&debugger{s}).environ(st), CI: ciFacts(s.dir), Output: show,
+		Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Output: show,
 		BeforeVerify: func(context.Context) error {
 			s.loop.BeforeVerify()
 			return nil

@@ -22,6 +22,11 @@ type cli struct {
 	Answer    answerCmd    `cmd:"" help:"Answer the question that a run waits with."`
 	List      listCmd      `cmd:"" help:"List the runs of this directory."`
 	Show      showCmd      `cmd:"" help:"Show what happened in a run."`
+	Context   contextCmd   `cmd:"" help:"Print what the next attempt should know, for a prompt."`
+	Ask       askCmd       `cmd:"" help:"Ask a question from inside a run and wait for the answer."`
+	Signal    signalCmd    `cmd:"" help:"Say from inside a run where the work stands."`
+	Reject    rejectCmd    `cmd:"" help:"Say from inside a run that the task cannot be done as given."`
+	Stats     statsCmd     `cmd:"" help:"Count over all runs."`
 	Signature signatureCmd `cmd:"" help:"Print the signature of recorded output."`
 	Replay    replayCmd    `cmd:"" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
 	Explain   explainCmd   `cmd:"" help:"Say why a run ended as it did, and what its iterations had in common."`
@@ -165,6 +170,7 @@ var groups = []kong.Group{
 	{Key: "time", Title: "Time:"},
 	{Key: "preset", Title: "Presets:"},
 	{Key: "answer", Title: "Who answers questions:"},
+	{Key: "hooks", Title: "Who is told:"},
 	{Key: "run", Title: "How the command runs:"},
 	{Key: "state", Title: "State and exit code:"},
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/protocol/ladder"
 )
 
 // configFlags say which files are read, besides the system's.
@@ -36,13 +38,19 @@ type layer struct {
 	under     []any // path of the part
 	values    map[string]any
 	signature *signatureConfig
+	ladder    ladder.Config
+	hooked    []string // keys that stand below hooks
 }
 
 func (l *layer) enforced() bool { return len(l.under) > 0 }
 
 // at is where a key stands.
 func (l *layer) at(key string) string {
-	line, _ := l.file.doc.KeyPos(append(slices.Clone(l.under), key)...)
+	path := append(slices.Clone(l.under), key)
+	if slices.Contains(l.hooked, key) {
+		path = append(slices.Clone(l.under), "hooks", strings.TrimPrefix(key, "hook_"))
+	}
+	line, _ := l.file.doc.KeyPos(path...)
 	return fmt.Sprintf("%s:%d", l.file.name, line)
 }
 
@@ -242,6 +250,9 @@ func (c *configuration) apply(o *options) {
 	for _, l := range slices.Backward(c.layers) {
 		if l.signature != nil {
 			o.Signature = l.signature
+		}
+		if l.ladder != nil {
+			o.Ladder = l.ladder
 		}
 		codes, _ := l.values[exitCodesKey].(map[string]int)
 		to := &o.ConfigExitCodes

@@ -78,7 +78,7 @@ func TestConfigSchema(t *testing.T) {
 	if schema.Schema != "https://json-schema.org/draft/2020-12/schema" {
 		t.Errorf("$schema is %q", schema.Schema)
 	}
-	want := []string{"signature", "enforce"}
+	want := []string{"signature", "ladder", "hooks", "enforce"}
 	for _, k := range keys {
 		want = append(want, k.name)
 	}

@@ -81,7 +81,7 @@ func (r *rawValue) FromYAML(value any) error {
 }
 
 // shape is a struct with a field for every key, so that the file is decoded as
-// strictly as every other. The last but one field is the signature.
+// strictly as every other. What is no flag comes after them, and enforce last.
 func shape(keys []configKey) reflect.Type {
 	field := func(name, key string, t reflect.Type) reflect.StructField {
 		return reflect.StructField{Name: name, Type: t, Tag: reflect.StructTag(`yaml:"` + key + `"`)}
@@ -90,7 +90,12 @@ func shape(keys []configKey) reflect.Type {
 	for i, k := range keys {
 		fields = append(fields, field(fmt.Sprintf("Key%d", i), k.name, reflect.TypeFor[*rawValue]()))
 	}
-	fields = append(fields, field("Signature", "signature", reflect.TypeFor[*signatureConfig]()))
+	fields = append(
+		fields,
+		field("Signature", "signature", reflect.TypeFor[*signatureConfig]()),
+		field("Ladder", "ladder", reflect.TypeFor[*ladderConfig]()),
+		field("Hooks", "hooks", reflect.TypeFor[*map[string]string]()),
+	)
 	inner := reflect.StructOf(fields)
 	return reflect.StructOf(append(fields, field("Enforce", "enforce", reflect.PointerTo(inner))))
 }
@@ -130,15 +135,7 @@ func (f *configFile) layer(keys []configKey, from reflect.Value, problems *stric
 			l.values[k.name] = value
 		}
 	}
-	if l.signature, _ = from.FieldByName("Signature").Interface().(*signatureConfig); l.signature != nil {
-		l.signature.locate(f.name, f.doc, path("signature")...)
-		if _, err := l.signature.options(""); err != nil {
-			*problems = append(*problems, patternProblems(err)...)
-		}
-		if _, both := l.values["rules"]; both {
-			*problems = append(*problems, f.doc.Problem("rules and signature exclude each other", "keep one of them", path("rules")...))
-		}
-	}
+	l.readParts(from, problems, path)
 	return l
 }
 

@@ -109,6 +109,13 @@ func (k configKey) known() []string {
 // token is the value in the form that the flag's parser takes; want says what
 // is expected where it has none.
 func (k configKey) token(raw any) (value any, want string) {
+	if by, ok := raw.(map[string]any); ok && k.flag.Target.Type() == reflect.TypeFor[modes]() {
+		var words []string
+		for _, key := range slices.Sorted(maps.Keys(by)) {
+			words = append(words, fmt.Sprintf("%s=%v", key, by[key]))
+		}
+		raw = strings.Join(words, ",")
+	}
 	list, isList := raw.([]any)
 	var words []string
 	for _, item := range list {

@@ -27,6 +27,19 @@ func writeConfigSchema(w io.Writer, keys []configKey) error {
 	signature["description"] = "Your own masks and rules for signatures, and the reports that the command writes."
 	properties["signature"] = signature
 	same["signature"] = object{"$ref": "#/properties/signature"}
+	steps := schemaOf(reflect.TypeFor[ladderConfig]())
+	steps["description"] = "The escalation ladder: rungs that are climbed as attempts fail. The last one is a person's."
+	properties["ladder"] = steps
+	same["ladder"] = object{"$ref": "#/properties/ladder"}
+	hooks := object{}
+	for _, name := range hookKeys {
+		hooks[name] = object{"type": "string", "description": "Shell line that is run then, with the event as JSON on standard input."}
+	}
+	properties["hooks"] = object{
+		"description": "Commands that are told of questions, trips and the end.",
+		"type":        "object", "additionalProperties": false, "properties": hooks,
+	}
+	same["hooks"] = object{"$ref": "#/properties/hooks"}
 	properties["enforce"] = object{
 		"description": "In " + systemConfig + " alone: keys that neither flags, variables nor other files change.",
 		"type":        "object", "additionalProperties": false, "properties": same,
@@ -75,6 +88,13 @@ func (k configKey) typeSchema() object {
 		return object{"anyOf": []any{span, object{"const": "off"}}}
 	case reflect.TypeFor[duration]():
 		return span
+	case reflect.TypeFor[*moneyLimit]():
+		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
+	case reflect.TypeFor[*tokenLimit]():
+		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
+	case reflect.TypeFor[modes]():
+		mode := object{"enum": detachedModes}
+		return object{"anyOf": []any{mode, object{"type": "string"}, object{"type": "object", "additionalProperties": mode}}}
 	case reflect.TypeFor[codes]():
 		text := object{"type": "string", "pattern": codesPattern}
 		return object{"anyOf": []any{code, text, object{"type": "array", "items": object{"anyOf": []any{code, text}}}}}
@@ -103,6 +123,8 @@ func schemaOf(t reflect.Type) object {
 		return object{"type": "integer"}
 	case reflect.Slice:
 		return object{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": schemaOf(t.Elem())}
 	case reflect.Struct:
 		return structSchema(t)
 	}

@@ -90,13 +90,27 @@ func (c *configShowCmd) rows(config *configuration) []shownOption {
 		}
 		rows = append(rows, r)
 	}
-	for _, l := range config.layers {
-		if l.signature != nil {
-			s := l.signature
-			text := fmt.Sprintf("%d mask, %d ignore, %d extract, %d reports", len(s.Mask), len(s.Ignore), len(s.Extract), len(s.Reports))
-			return append(rows, shownOption{Key: "signature", Value: text, Origin: l.at("signature"), Enforced: l.enforced()})
+	part := func(key string, text func(*layer) string) {
+		for _, l := range config.layers {
+			if value := text(&l); value != "" {
+				rows = append(rows, shownOption{Key: key, Value: value, Origin: l.at(key), Enforced: l.enforced()})
+				return
+			}
 		}
 	}
+	part("signature", func(l *layer) string {
+		if s := l.signature; s != nil {
+			return fmt.Sprintf("%d mask, %d ignore, %d extract, %d reports", len(s.Mask), len(s.Ignore), len(s.Extract), len(s.Reports))
+		}
+		return ""
+	})
+	part("ladder", func(l *layer) string {
+		var rungs []string
+		for _, r := range l.ladder {
+			rungs = append(rungs, string(r.Rung))
+		}
+		return strings.Join(rungs, ", ")
+	})
 	return rows
 }
 
@@ -104,7 +118,7 @@ func (c *configShowCmd) rows(config *configuration) []shownOption {
 // constant of the flag.
 func (c *configShowCmd) computed() map[string]string {
 	s := &session{opts: &c.options}
-	values := map[string]string{"kill_after": s.killAfter().String(), "detached": s.detachedMode()}
+	values := map[string]string{"kill_after": s.killAfter().String(), "detached": s.modeText()}
 	if dir, err := s.stateDir(); err == nil {
 		values["state_dir"] = dir
 	}

@@ -18,7 +18,10 @@ import (
 
 // riskyKeys are those with which a file could run something, or make what ran
 // look as if it had ended otherwise.
-var riskyKeys = []string{"shell", "check", "debug", "state_dir", "policy", "assistant", "templates", "rules", exitCodesKey, "detached", "stdin", "result"}
+var riskyKeys = []string{
+	"shell", "check", "debug", "state_dir", "policy", "assistant", "templates", "rules", exitCodesKey, "detached", "stdin", "result",
+	"hook_on_question", "hook_on_trip", "hook_on_end", "notify", "redact", "no_redact",
+}
 
 // trustVariable holds the consent that is given from outside.
 const trustVariable = "LOOPRUN_TRUST"
@@ -46,6 +49,11 @@ func (f *configFile) risks() []string {
 		for _, key := range riskyKeys {
 			if v, ok := l.values[key]; ok {
 				risks = append(risks, key+": "+shownValue(v))
+			}
+		}
+		for _, rung := range l.ladder {
+			for _, e := range rung.Experts {
+				risks = append(risks, fmt.Sprintf("ladder: expert %s: %s", e.Name, shownValue(e.Command)))
 			}
 		}
 		if l.signature != nil && len(l.signature.Reports) > 0 {

@@ -23,8 +23,21 @@ func baseEnviron(env []string) []string {
 
 // environ is the environment of an iteration.
 func (s *session) environ(it looprun.Iteration) []string {
+	if it.Judging {
+		return s.helperEnviron(it, "check")
+	}
+	return append(s.commonEnviron(it), "LOOPRUN_SOCKET="+s.talk.server.Path(), "LOOPRUN_ANSWERS="+s.answersFile(it), "LOOPRUN_CONTEXT="+filepath.Join(s.run.Dir, contextName))
+}
+
+// helperEnviron is that of a check, a verify, debug or expert command. It has no
+// socket: nobody is asked from there, and a nested looprun asks nobody either.
+func (s *session) helperEnviron(it looprun.Iteration, role string) []string {
+	return append(s.commonEnviron(it), "LOOPRUN_ROLE="+role)
+}
+
+func (s *session) commonEnviron(it looprun.Iteration) []string {
 	own := it.Environ()
-	env := make([]string, 0, len(s.base)+len(own)+5)
+	env := make([]string, 0, len(s.base)+len(own)+9)
 	env = append(append(env, s.base...), own...)
 	return append(env,
 		"LOOPRUN_RUN_ID="+s.run.ID,

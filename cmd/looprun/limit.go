@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -91,4 +92,60 @@ func (l durationLimit) MarshalText() ([]byte, error) {
 		return []byte("off"), nil
 	}
 	return []byte(time.Duration(l).String()), nil
+}
+
+// moneyLimit is an amount in US dollars.
+type moneyLimit float64
+
+func (l *moneyLimit) UnmarshalText(b []byte) error {
+	text := strings.TrimSpace(string(b))
+	if text == "off" {
+		*l = looprun.Off
+		return nil
+	}
+	v, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return badLimit(text, "an amount in US dollars above 0, such as 2.50")
+	}
+	*l = moneyLimit(v)
+	return nil
+}
+
+// MarshalText writes a limit as it is read.
+func (l moneyLimit) MarshalText() ([]byte, error) {
+	if l < 0 {
+		return []byte("off"), nil
+	}
+	return strconv.AppendFloat(nil, float64(l), 'f', -1, 64), nil
+}
+
+// tokenLimit is a number of tokens.
+type tokenLimit int64
+
+func (l *tokenLimit) UnmarshalText(b []byte) error {
+	text := strings.TrimSpace(string(b))
+	if text == "off" {
+		*l = looprun.Off
+		return nil
+	}
+	digits, factor := text, int64(1)
+	for suffix, f := range map[string]int64{"k": 1_000, "K": 1_000, "M": 1_000_000} {
+		if rest, ok := strings.CutSuffix(text, suffix); ok {
+			digits, factor = rest, f
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 1 || n > math.MaxInt64/factor {
+		return badLimit(text, "a number of tokens of 1 or more, such as 500000, 500k or 2M")
+	}
+	*l = tokenLimit(n * factor)
+	return nil
+}
+
+// MarshalText writes a limit as it is read.
+func (l tokenLimit) MarshalText() ([]byte, error) {
+	if l < 0 {
+		return []byte("off"), nil
+	}
+	return strconv.AppendInt(nil, int64(l), 10), nil
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -70,6 +72,8 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 		m.finished(d, s)
 	case looprun.GuardTripped:
 		m.printf("%s tripped: %s", d.Guard, d.Reason)
+	case looprun.WaitStarted:
+		m.news("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
 	case looprun.AnswerInvalid:
 		m.warn("not answered: %s", d.Reason)
 	case looprun.QuestionAnswered:
@@ -86,9 +90,45 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 		}
 	case looprun.InterruptReceived:
 		m.news("%s received; ending", d.Signal)
+	default:
+		m.observeProtocol(e.Data)
 	case looprun.RunResumed:
 		m.news("resumed after %d iterations and %s", s.Iterations, roundTime(s.Elapsed))
 	}
+}
+
+// observeProtocol reports what the command said, and what follows from it.
+func (m *messages) observeProtocol(data looprun.Data) {
+	switch d := data.(type) {
+	case looprun.SignalReceived:
+		switch {
+		case d.Problem != "":
+			m.warn("a signal could not be read: %s: %s", d.Name, d.Problem)
+		default:
+			m.news("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question))
+		}
+	case looprun.RejectionSubmitted:
+		m.printf("the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Summary)
+	case looprun.RejectionInvalid:
+		m.warn("a rejection breaks %d rules and changes nothing; the next iteration is told which", len(d.Issues))
+	case looprun.RejectionDecided:
+		m.news("the rejection was decided: %s", joinTexts(": ", string(d.Decision), d.Rationale))
+	case looprun.AttemptRecorded:
+		if d.Counted {
+			m.news("%s", d.Attempt)
+		}
+	case looprun.ExpertFinished:
+		if d.ExitCode != 0 {
+			m.news("expert %s was unsuccessful: %s", d.Expert, firstNonEmpty(d.Why, fmt.Sprintf("exit code %d", d.ExitCode)))
+		}
+	case looprun.CostReported:
+		m.detail("cost: $%.4f, %d tokens", d.USD, d.Tokens)
+	}
+}
+
+// joinTexts joins the texts that say something.
+func joinTexts(by string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), by)
 }
 
 func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
@@ -124,7 +164,7 @@ func onlyCountsChanged(history []looprun.IterationFinished) bool {
 }
 
 func (m *messages) answered(d looprun.QuestionAnswered) {
-	text := fmt.Sprintf("answered by %s: %s", decider(d.Responder, d.Rule), d.Option)
+	text := fmt.Sprintf("answered by %s: %s", decider(d.Responder, d.Rule), d.Answer.String())
 	if d.Reason != "" {
 		text += ": " + d.Reason
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/ladder"
 )
 
 // options are the flags of run. They are recorded in the journal, so that a
@@ -38,10 +39,26 @@ type options struct {
 	LoopMatch string           `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard"`
 	Signature *signatureConfig `kong:"-" json:"signature,omitempty"`
 
+	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard"`
+	WaitOn    []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none"`
+	WaitDelay duration `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time"`
+	Signals   string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run"`
+	// Ladder is the escalation ladder of looprun.yaml.
+	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
+
 	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset"`
 	Retry int  `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off." json:"retry,omitempty" group:"preset"`
 
 	answerFlags
+
+	HookOnQuestion string   `placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks"`
+	HookOnTrip     string   `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks"`
+	HookOnEnd      string   `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks"`
+	HookTimeout    duration `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks"`
+	Notify         []string `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none"`
+
+	Redact   []string `placeholder:"REGEX" help:"Mask what matches in everything that is kept and shown; repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none"`
+	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run"`
 
 	Stdin          string `default:"none" placeholder:"none|-|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), or a file." json:"stdin,omitempty" group:"run"`
 	Interactive    bool   `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run"`
@@ -65,15 +82,24 @@ type limitFlags struct {
 	MaxRuntime    *durationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard"`
 	LoopThreshold *countLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard"`
 	MaxErrors     *countLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard"`
+	MaxCost       *moneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard"`
+	MaxTokens     *tokenLimit    `placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M (off)." json:"max_tokens,omitempty" group:"guard"`
+
+	MaxIdleIterations     *countLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard"`
+	DetectWorkspaceCycles *countLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard"`
+
 	CapIterations *countLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard"`
 	CapRuntime    *durationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard"`
+	CapCost       *moneyLimit    `placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard"`
+	CapTokens     *tokenLimit    `placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard"`
 }
 
 // answerFlags say who answers questions.
 type answerFlags struct {
 	Policy       string   `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer"`
 	Templates    []string `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none"`
-	Detached     string   `enum:",deny,defaults,auto,defer" default:"" placeholder:"MODE" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny)." json:"detached,omitempty" group:"answer"`
+	Detached     modes    `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer"`
+	WaitAnswer   duration `placeholder:"D" help:"How long to wait for looprun answer before that (0s)." json:"wait_answer,omitempty" group:"answer"`
 	Assistant    string   `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer"`
 	AssistantFor []string `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer"`
 
@@ -101,6 +127,14 @@ func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
 	set(&l.Iterations, f.MaxIterations)
 	set(&l.Loop, f.LoopThreshold)
 	set(&l.Errors, f.MaxErrors)
+	set(&l.IdleIterations, f.MaxIdleIterations)
+	set(&l.WorkspaceCycles, f.DetectWorkspaceCycles)
+	if f.MaxCost != nil {
+		l.Cost = float64(*f.MaxCost)
+	}
+	if f.MaxTokens != nil {
+		l.Tokens = int64(*f.MaxTokens)
+	}
 	if f.MaxRuntime != nil {
 		l.Runtime = time.Duration(*f.MaxRuntime)
 	}
@@ -111,6 +145,18 @@ func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
 	set(&caps.Iterations, f.CapIterations)
 	if f.CapRuntime != nil {
 		caps.Runtime = time.Duration(*f.CapRuntime)
+	}
+	if f.CapCost != nil {
+		caps.Cost = float64(*f.CapCost)
+	}
+	if f.CapTokens != nil {
+		caps.Tokens = int64(*f.CapTokens)
+	}
+	if caps.Cost > 0 && l.Cost > caps.Cost {
+		return caps, &usageError{fmt.Sprintf("--max-cost %.2f is above --cap-cost %.2f", l.Cost, caps.Cost), "raise the cap or lower the limit"}
+	}
+	if caps.Tokens > 0 && l.Tokens > caps.Tokens {
+		return caps, &usageError{fmt.Sprintf("--max-tokens %d is above --cap-tokens %d", l.Tokens, caps.Tokens), "raise the cap or lower the limit"}
 	}
 	if caps.Iterations > 0 && l.Iterations > caps.Iterations {
 		return caps, &usageError{fmt.Sprintf("--max-iterations %d is above --cap-iterations %d", l.Iterations, caps.Iterations), "raise the cap or lower the limit"}
@@ -159,13 +205,25 @@ func (o *options) check() error {
 	if o.Wait && o.Retry > 0 {
 		wrong("--wait and --retry exclude each other", "use --wait for something that will come, --retry for something flaky")
 	}
+	if o.WaitDelay > 0 && len(o.WaitOn) == 0 {
+		wrong("--wait-delay without a line to wait for", "add --wait-on REGEX")
+	}
+	if _, err := o.matcher(); err != nil {
+		wrong("--wait-on: "+err.Error(), "")
+	}
+	if _, err := o.costReader(); err != nil {
+		wrong("--cost-from: "+err.Error(), "")
+	}
+	if _, err := o.redactor(nil); err != nil {
+		wrong("--redact: "+err.Error(), "")
+	}
 	if o.Retry < 0 {
 		wrong(fmt.Sprintf("--retry %d", o.Retry), "use 1 or more")
 	}
 	if o.Interactive && o.Stdin != "none" {
 		wrong("-i joins the command to the terminal, so --stdin cannot feed it", "use one of them")
 	}
-	if o.Assistant == "" && (o.Detached == "auto" || o.AssistantEscalation) {
+	if o.Assistant == "" && (o.Detached.has(detachedAuto) || o.AssistantEscalation) {
 		wrong("there is no assistant to answer", "add --assistant LINE")
 	}
 	for key, code := range o.ExitCode {
@@ -188,7 +246,7 @@ var remappable = []looprun.Status{
 // checkExitCode refuses a mapping that nobody could mean.
 func checkExitCode(key string, code int) error {
 	status, guard := looprun.Status(key), looprun.GuardID(key)
-	isGuard := slices.Contains(looprun.GuardIDs, guard)
+	isGuard := slices.Contains(looprun.GuardIDs, guard) || slices.Contains(looprun.ProtocolIDs, guard)
 	var bad string
 	switch {
 	case !isGuard && !slices.Contains(remappable, status):

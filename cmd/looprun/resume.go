@@ -133,7 +133,7 @@ func (c *resumeCmd) change(r *recorded) bool {
 	if c.Policy != "" {
 		r.Options.Policy, r.Policy, changed = c.Policy, nil, true
 	}
-	if c.Detached != "" {
+	if !c.Detached.IsZero() {
 		r.Options.Detached, changed = c.Detached, true
 	}
 	if len(c.Templates) > 0 {

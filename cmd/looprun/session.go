@@ -14,10 +14,12 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/assistant"
+	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/tty"
+	"github.com/looprun/looprun/redact"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 	"github.com/looprun/looprun/templates"
@@ -42,6 +44,11 @@ type session struct {
 	limits       looprun.Limits
 	caps         looprun.Caps
 	base         []string // environment without looprun's own variables
+	parent       string   // socket of the run that this one was started in; empty: none
+	talk         *talk    // the run's own socket
+	told         *hooks.Hooks
+	context      []byte           // what the context file has
+	masker       *redact.Redactor // nil masks nothing
 }
 
 // recorded is what the journal keeps of the configuration.
@@ -140,6 +147,7 @@ func (s *session) start() error {
 		started.Check = s.executor.Check.Argv()
 		started.Precheck = !s.opts.NoPrecheck && s.opts.Promise == nil
 	}
+	started.Ladder = s.opts.Ladder
 	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
 	for _, hint := range s.opts.hints(started.Command) {
 		s.app.say.warn("%s", hint)
@@ -165,7 +173,9 @@ func (s *session) drive() (looprun.Result, error) {
 	defer keepPipes()()
 	result, err := s.loop.Run(ctx)
 	proc.EndBackground(s.killAfter())
-	if s.opts.Stdin == "none" && !s.opts.Interactive && waiting(s.app.stdin) {
+	s.hangUp()
+	s.told.Close(context.Background()) // it has a limit of its own
+	if s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.stdin) {
 		s.app.say.warn("there is something on standard input that the command was not given; --stdin - gives it")
 	}
 	return result, err
@@ -211,6 +221,14 @@ func relative(file string) string {
 func (s *session) wire(journal looprun.Journal) error {
 	s.base = baseEnviron(os.Environ())
 	terminal := isTerminal(s.app.files.stdout) && isTerminal(s.app.files.stderr)
+	s.parent = parentSocket()
+	if s.opts.NonInteractive || s.opts.Wait {
+		s.parent = ""
+	}
+	var err error
+	if s.masker, err = s.opts.redactor(os.Environ()); err != nil {
+		return err
+	}
 	s.executor = &looprun.Executor{
 		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
 		Judge: s.opts.judge(terminal), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
@@ -219,7 +237,6 @@ func (s *session) wire(journal looprun.Journal) error {
 		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.app.stdout), Stderr: s.shown(s.app.stderr),
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 	}
-	var err error
 	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {
 		return err
 	}
@@ -234,11 +251,18 @@ func (s *session) wire(journal looprun.Journal) error {
 	if err := s.feed(); err != nil {
 		return err
 	}
+	if err := s.hear(); err != nil {
+		return err
+	}
+	if s.told, err = s.hooks(); err != nil {
+		return err
+	}
 	s.loop = &looprun.Loop{
 		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.backoff(),
-		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Observe: s.observe,
+		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
+		WaitDelay: time.Duration(s.opts.WaitDelay),
 	}
-	return nil
+	return s.listen()
 }
 
 // outputNumber is the number of the output file of an iteration: with --wait
@@ -263,12 +287,15 @@ func (s *session) killAfter() time.Duration {
 // observe reports an event and keeps the page up to date while no command runs.
 func (s *session) observe(e looprun.Event, state *looprun.State) {
 	s.app.say.observe(e, state)
+	s.told.Observe(e, state)
 	var err error
 	switch e.Data.(type) {
 	case looprun.RunStarted, looprun.RunResumed, looprun.QuestionAsked, looprun.ActionApplied:
 		err = s.run.Refresh(state, true)
 	case looprun.IterationFinished:
 		err = s.run.Refresh(state, false)
+	case looprun.IterationStarted:
+		s.writeContext(state)
 	}
 	if err != nil {
 		s.app.say.warn("the scratchpad could not be written: %v", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -17,8 +18,8 @@ import (
 type showCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Number   int    `short:"n" default:"50" help:"How many of the last iterations to show; 0 for all (${default})." env:"-"`
-	Pending  bool   `help:"Show only the question that waits for its answer."`
-	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	Pending  bool   `help:"Show only the questions that wait for an answer."`
+	Format   string `enum:"text,json,ask-user-question" default:"text" help:"${enum}: the last is for interfaces that take questions in that form, with --pending." env:"-"`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
@@ -41,7 +42,7 @@ type shownRun struct {
 	Limits     looprun.Limits              `json:"limits"`
 	Caps       looprun.Caps                `json:"caps"`
 	Progress   string                      `json:"progress"`
-	Pending    *looprun.Question           `json:"pending,omitempty"`
+	Pending    []looprun.Question          `json:"pending,omitempty"`
 	Decisions  []looprun.Decision          `json:"decisions"`
 	Known      []looprun.KnownIssue        `json:"known_issues"`
 	History    []looprun.IterationFinished `json:"history"`
@@ -55,6 +56,9 @@ func (c *showCmd) Run(a *app) error {
 	run, err := c.load(dir)
 	if err != nil {
 		return err
+	}
+	if c.Format == "ask-user-question" {
+		return c.export(a, run)
 	}
 	if c.Format == "json" {
 		enc := json.NewEncoder(a.stdout)
@@ -93,7 +97,7 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 	return &shownRun{
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Elapsed.Seconds(),
-		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: s.Question,
+		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
 		Decisions: s.Decisions, Known: s.Known, History: history,
 	}, nil
 }
@@ -140,7 +144,7 @@ func (r *shownRun) text(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if r.Pending != nil {
+	if len(r.Pending) > 0 {
 		fmt.Fprintln(w)
 		return r.pending(w)
 	}
@@ -148,19 +152,60 @@ func (r *shownRun) text(w io.Writer) error {
 }
 
 func (r *shownRun) pending(w io.Writer) error {
-	q := r.Pending
-	if q == nil {
+	if len(r.Pending) == 0 {
 		_, err := fmt.Fprintln(w, "no question waits for an answer")
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", termsafe.Line(q.Header), termsafe.Line(q.Text))
+	for i, q := range r.Pending {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		pendingText(&b, q)
+	}
+	fmt.Fprintf(&b, "\nanswer with: looprun answer %s %s\n", r.RunID, firstWord(optionsOf(r.Pending[0])))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func firstWord(words []string) string {
+	if len(words) == 0 {
+		return "OPTION"
+	}
+	return words[0]
+}
+
+func pendingText(b *strings.Builder, q looprun.Question) {
+	fmt.Fprintf(b, "%s (%s)\n%s\n", termsafe.Line(q.Header), q.ID, termsafe.Line(q.Text))
 	for _, d := range q.Details {
-		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(termsafe.Text(d), "\n", "\n  "))
+		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(termsafe.Text(d), "\n", "\n  "))
+	}
+	switch {
+	case q.Kind == looprun.KindConfirm && len(q.Options) == 0:
+		b.WriteString("  yes\n  no\n")
+	case q.Kind == looprun.KindText:
+		b.WriteString("  --text TEXT\n")
 	}
 	for _, o := range q.Options {
-		fmt.Fprintf(&b, "  %-14s %s\n", o.ID, termsafe.Line(o.Label))
+		fmt.Fprintf(b, "  %-14s %s\n", o.ID, termsafe.Line(o.Label))
 	}
-	_, err := io.WriteString(w, b.String())
+}
+
+// export prints the pending questions for a person's interface.
+func (c *showCmd) export(a *app, r *shownRun) error {
+	if !c.Pending {
+		return &usageError{"--format ask-user-question is for questions", "add --pending"}
+	}
+	var questions []ask.Question
+	for _, q := range r.Pending {
+		asked := asQuestion(q)
+		asked.Header = firstNonEmpty(asked.Header, "Question")
+		questions = append(questions, asked)
+	}
+	text, left := ask.AskUserQuestion(questions)
+	for _, name := range left {
+		a.say.warn("left out, since that form takes 4 options: %s", name)
+	}
+	_, err := a.stdout.Write(append(text, '\n'))
 	return err
 }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waiting reports whether a pipe or a file on standard input has something to
+// piled reports whether a pipe or a file on standard input has something to
 // read. It reads nothing.
-func waiting(f *os.File) bool {
+func piled(f *os.File) bool {
 	info, err := f.Stat()
 	switch {
 	case err != nil:

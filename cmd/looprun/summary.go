@@ -21,8 +21,10 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 	if r.Status == looprun.StatusFailed && r.Reason != "" {
 		m.printf("%s", r.Reason)
 	}
-	if r.Pending {
-		m.printf("a question waits for its answer: %s", s.Question.Header)
+	for _, q := range s.Pending() {
+		if r.Pending {
+			m.printf("a question waits for its answer: %s", q.Header)
+		}
 	}
 	if page != "" {
 		m.news("scratchpad: %s", page)

@@ -49,7 +49,7 @@ func TestKey(t *testing.T) {
 		{Key("", "a", "b"), Key("", "a", "c")},
 		{Key("", "a", "b"), Key("", "c", "b")},
 		{Key("", "a", ""), Key("", "", "a")},
-		{Key("", `a" "b`, ""), Key("", "a", "b")},
+		{Key("", "a b", ""), Key("", "a", "b ")},
 		{Key("x", "", ""), Key("", "x", "")},
 		{Key("", "a", ""), ""},
 	}

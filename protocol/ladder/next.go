@@ -86,7 +86,7 @@ func (t *Tracking) why(c Config) string {
 	case t.Delegation >= c.attempts(Experts):
 		return fmt.Sprintf(", %d of %d with experts", t.Delegation, c.attempts(Experts))
 	}
-	return fmt.Sprintf(" with %d of %d experts asked", len(t.ExpertsTried), len(r.Experts))
+	return fmt.Sprintf(", %d of %d experts asked", len(t.ExpertsTried), len(r.Experts))
 }
 
 // made counts the attempts in words.

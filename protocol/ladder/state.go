@@ -108,7 +108,8 @@ func (s *State) Made(task string) []Attempt {
 // is for the caller to know that it did not. False: it makes none, because there
 // is no ladder, the approach failed before or is not known, or the iteration made
 // one already. An iteration that follows an expert's guidance always makes one:
-// the guidance failed. The state stays as it is: [State.Record] counts.
+// the guidance failed. Iterations are numbered from 1. The state stays as it is:
+// [State.Record] counts.
 func (s *State) Failed(c Config, task, approachKey, approach, outcome, whyDifferent string, iteration int) (Attempt, bool) {
 	t := s.Task(task)
 	a := Attempt{
@@ -138,6 +139,8 @@ func (s *State) Refuse(a Attempt) string {
 		return "it has no type that is known"
 	case a.Type == ByExpert && (t.Guided == "" || name(a.Expert) != t.Guided):
 		return "no guidance of that expert is to be judged"
+	case a.Type == BySelf && t.Guided != "":
+		return "the guidance of an expert is to be judged first"
 	}
 	return ""
 }

@@ -3,12 +3,33 @@ package rejection
 import (
 	"bytes"
 	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// plain reports that a line cannot be a fence, by a look at its first byte: it
-// is a character that shows, and nothing takes it back.
+// plain reports that a line cannot be a fence, by a look at how it begins: with
+// four blanks, or with a character that shows, and nothing takes that back.
 func plain(line []byte) bool {
-	return len(line) == 0 || (line[0] > ' ' && line[0] < 0x7f && line[0] != '`' && line[0] != '~' && bytes.IndexByte(line, '\r') < 0)
+	n := 0
+	for n < len(line) && n < 4 && line[n] == ' ' {
+		n++
+	}
+	if n == len(line) {
+		return true
+	}
+	c := line[n]
+	shows := c >= ' ' && c < 0x7f && c != '`' && c != '~'
+	return shows && bytes.IndexByte(line, '\r') < 0
+}
+
+// clean is the line as termsafe shows it.
+func clean(line []byte) string {
+	for _, c := range line {
+		if c < ' ' || c >= 0x7f {
+			return termsafe.Text(string(line))
+		}
+	}
+	return string(line)
 }
 
 // parseFence reads a clean line as a fence and what stands after its marks; n

@@ -66,9 +66,12 @@ type builder struct {
 }
 
 func (b *builder) record(r Record, i int) {
-	id := r.RunID + "/" + r.ID
-	if r.ID == "" {
+	id := r.ID
+	switch {
+	case id == "":
 		id = fmt.Sprintf("%s/#%d", r.RunID, i+1)
+	case !strings.HasPrefix(id, r.RunID):
+		id = r.RunID + "/" + id
 	}
 	label := string(r.Rejection.ReasonType)
 	if !blank(r.Rejection.Summary) {

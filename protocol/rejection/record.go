@@ -33,24 +33,20 @@ type Record struct {
 func (r Record) decided() bool { return r.Valid && r.Decision != "" }
 
 // ordered are the records by time, each once. Of a record that is there twice
-// the one with a decision is taken, as that journal goes on further.
+// the one with a decision comes first, as that journal goes on further.
 func ordered(records []Record) []Record {
 	records = slices.Clone(records)
 	slices.SortStableFunc(records, func(a, b Record) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.ID, b.ID),
 			b.DecidedAt.Compare(a.DecidedAt), cmp.Compare(b.Decision, a.Decision), cmp.Compare(a.Dir, b.Dir))
 	})
-	place := map[[2]string]int{}
+	seen := map[[2]string]bool{}
 	var once []Record
 	for _, r := range records {
 		key := [2]string{r.RunID, r.ID}
-		at, seen := place[key]
-		switch {
-		case r.ID == "" || !seen:
-			place[key] = len(once)
+		if r.ID == "" || !seen[key] {
+			seen[key] = true
 			once = append(once, r)
-		case once[at].Decision == "" && r.Decision != "":
-			once[at] = r
 		}
 	}
 	return once

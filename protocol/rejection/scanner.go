@@ -1,10 +1,6 @@
 package rejection
 
-import (
-	"bytes"
-
-	"github.com/looprun/looprun/internal/termsafe"
-)
+import "bytes"
 
 // Scanner finds the last complete block fenced as looprun-rejection in output
 // that is written to it, cut anywhere:
@@ -135,12 +131,12 @@ func (s *Scanner) endLine(line []byte, long bool) {
 	if long || plain(line) {
 		return
 	}
-	f, info := parseFence(termsafe.Text(string(line)))
+	f, info := parseFence(clean(line))
 	switch {
 	case f.n == 0:
 	case s.in.n == 0:
 		f.ours = firstWord(info) == tag
-		s.in, s.body = f, s.body[:0]
+		s.in = f
 	case s.in.closes(f, info):
 		s.in = fence{}
 	}
@@ -148,7 +144,7 @@ func (s *Scanner) endLine(line []byte, long bool) {
 
 // content takes a line of an open document.
 func (s *Scanner) content(line []byte, long bool) {
-	text := termsafe.Text(string(line))
+	text := clean(line)
 	if f, info := parseFence(text); !long && s.in.closes(f, info) {
 		s.last, s.body = s.body, s.last[:0]
 		s.in, s.ok = fence{}, true
@@ -171,7 +167,7 @@ func (s *Scanner) content(line []byte, long bool) {
 // the caller's own.
 func (s *Scanner) Result() (document []byte, ok bool) {
 	if s.in.ours && !s.long && len(s.line) > 0 {
-		if f, info := parseFence(termsafe.Text(string(s.line))); s.in.closes(f, info) {
+		if f, info := parseFence(clean(s.line)); s.in.closes(f, info) {
 			return bytes.Clone(s.body), true
 		}
 	}

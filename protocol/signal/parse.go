@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Parse reads one signal as JSON, as it comes over the socket. Unknown and
+// Parse reads one signal as JSON, as it comes over the socket, with or without
+// the key schema, which is [SchemaID]. Unknown and
 // repeated keys, a second document, more than [MaxSize] bytes and everything
 // that [Signal.Validate] refuses are errors. Texts are trimmed and made safe to
 // show.
@@ -21,9 +22,15 @@ func Parse(data []byte) (Signal, error) {
 	if err := checkKeys(data); err != nil {
 		return Signal{}, err
 	}
+	var sent struct {
+		Schema string `json:"schema"`
+	}
 	var s Signal
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := errors.Join(json.Unmarshal(data, &sent), json.Unmarshal(data, &s)); err != nil {
 		return Signal{}, notJSON(err)
+	}
+	if sent.Schema != "" && sent.Schema != SchemaID {
+		return Signal{}, fmt.Errorf("the signal is of the schema %q; this looprun reads %s", shorten(sent.Schema), SchemaID)
 	}
 	s.tidy()
 	if err := s.Validate(); err != nil {
@@ -61,7 +68,7 @@ func checkKeys(data []byte) error {
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
 		return notJSON(errors.Join(errors.New("it does not begin with {"), wrapEnd(err)))
 	}
-	known := []string{"name", "options_considered", "attempts_made", "usd", "tokens", "via"}
+	known := []string{"schema", "name", "options_considered", "attempts_made", "usd", "tokens", "via"}
 	for _, f := range slices.Concat(ids, messages) {
 		known = append(known, f.key)
 	}

@@ -12,7 +12,8 @@ type object = map[string]any
 // in characters, which is never stricter.
 func Schema() []byte {
 	properties := object{
-		"name": object{"enum": Names(), "description": "What the signal means."},
+		"schema": object{"const": SchemaID},
+		"name":   object{"enum": Names(), "description": "What the signal means."},
 		"options_considered": object{
 			"type": "array", "maxItems": MaxList, "description": "What was thought of, and why it does not do.",
 			"items": object{

@@ -16,8 +16,9 @@ func TestSchema(t *testing.T) {
 		Required   []string
 		Additional *bool `json:"additionalProperties"`
 		Properties map[string]struct {
-			Enum []string
-			Type string
+			Enum  []string
+			Type  string
+			Const string
 		}
 		AllOf []any `json:"allOf"`
 	}
@@ -28,7 +29,7 @@ func TestSchema(t *testing.T) {
 		t.Errorf("%+v", schema)
 	}
 	typ := reflect.TypeFor[Signal]()
-	if typ.NumField() != len(schema.Properties) {
+	if typ.NumField()+1 != len(schema.Properties) || schema.Properties["schema"].Const != SchemaID {
 		t.Errorf("%d fields, %d properties", typ.NumField(), len(schema.Properties))
 	}
 	kinds := map[reflect.Kind]string{reflect.String: "string", reflect.Float64: "number", reflect.Int64: "integer", reflect.Slice: "array"}

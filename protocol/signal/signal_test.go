@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	for _, valid := range []string{
-		`{"name":"done"}`, `{"name":"progress","text":"half"}`, `{"name":"unsuccessful","text":"no"}`, `{"name":"expert"}`,
+		`{"name":"done"}`, `{"schema":"looprun.dev/signal/v1","name":"done"}`, `{"name":"progress","text":"half"}`, `{"name":"unsuccessful","text":"no"}`, `{"name":"expert"}`,
 		`{"name":"expert","expert":"crypto"}`, `{"name":"blocked","text":"no key"}`, `{"name":"blocked","question":"which?"}`,
 		`{"name":"attempt","approach":"retry","outcome":"fails","why_different":"w"}`, `{"name":"cost","usd":0.12,"tokens":3400}`,
 		`{"name":"cost","usd":10000}`, `{"name":"cost","tokens":10000000000}`, " {\"name\":\"done\"}\n",
@@ -38,6 +38,8 @@ func TestParseRefuses(t *testing.T) {
 		{`null`, "not one JSON object"},
 		{`{"name":"done"`, "it ends too early"},
 		{`{"name":"done"} {}`, "followed by more text"},
+		{`{"name":"done","schema":"looprun.dev/signal/v2"}`, "this looprun reads looprun.dev/signal/v1"},
+		{`{"name":"done","schema":1}`, "schema wants a string"},
 		{`{}`, `unknown signal ""`},
 		{`{"name":"don"}`, `unknown signal "don"; did you mean "done"?`},
 		{`{"name":"done","tsk":"a"}`, `unknown key "tsk"; did you mean "task"?`},

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/ask"
+	"github.com/looprun/looprun/protocol/socket"
+)
+
+// Exit codes of looprun ask beside 0, answered.
+const (
+	exitNo        = 1
+	exitNobody    = 3
+	exitDeferred  = 75
+	exitCancelled = 130
+)
+
+// askCmd asks a question from inside a run and waits for its answer.
+type askCmd struct {
+	Words    []string `arg:"" optional:"" name:"text" help:"The question."`
+	Question string   `placeholder:"TEXT" help:"The question, in place of the words." env:"-"`
+	Option   []string `placeholder:"ID=LABEL[=DESCRIPTION]" help:"An answer to choose; 2 to 4 of them." env:"-" sep:"none"`
+	Confirm  bool     `help:"The answer is yes or no." env:"-"`
+	Text     bool     `help:"The answer is a text." env:"-"`
+	Header   string   `placeholder:"TEXT" help:"A heading of at most 12 characters." env:"-"`
+	Default  string   `placeholder:"ID" help:"What counts where nobody can be asked and the run is set to defaults." env:"-"`
+
+	AllowCancel bool `help:"The question can be declined: exit code 130." env:"-"`
+	NoText      bool `help:"Take only an option, no text." env:"-"`
+	Multi       bool `help:"Several options can be chosen." env:"-"`
+	Exclusive   bool `help:"Only a person may answer." env:"-"`
+
+	To      string `enum:",user,assistant,assistant_with_escalation" default:"" placeholder:"WHO" help:"Who may answer: user, assistant, assistant_with_escalation (whoever the run is set up with)." env:"-"`
+	ID      string `placeholder:"ID" help:"Name of the question: a deferred answer goes to the next ask with it." env:"-"`
+	Safe    string `enum:",yes,no" default:"" placeholder:"yes|no" help:"What the exit code of --confirm says when nobody answers." env:"-"`
+	Request string `placeholder:"FILE|-" help:"Ask what this JSON document asks, 1 to 4 questions (docs/asking.md)." env:"-"`
+	Format  string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+}
+
+// Help shows an example below the flags.
+func (askCmd) Help() string {
+	return `For the command of a run. The answer is on standard output, its reason on standard
+error. Exit codes: 0 answered (--confirm: yes), 1 no, 3 nobody answered, 75 deferred,
+130 cancelled, 125 not inside a run or a mistake in the question.
+
+Example:
+  looprun ask 'Which database?' --option pg=Postgres --option my=MySQL`
+}
+
+func (c *askCmd) Run(a *app) error {
+	r, err := c.request(a)
+	if err != nil {
+		return err
+	}
+	path, err := askSocket()
+	if err != nil {
+		return err
+	}
+	var response ask.Response
+	err = socket.Call(context.Background(), path, kindAsk, r, &response)
+	if err != nil {
+		return c.unanswered(a, r, err)
+	}
+	if err := ask.CheckResponse(r, response); err != nil {
+		return fmt.Errorf("the answer does not fit the question: %w", err)
+	}
+	return c.print(a, r, response)
+}
+
+// askSocket is the socket of the run that this is inside of.
+func askSocket() (string, error) {
+	if role := os.Getenv("LOOPRUN_ROLE"); role != "" {
+		return "", errors.New(cannotAsk(role))
+	}
+	return runSocket()
+}
+
+func runSocket() (string, error) {
+	if path := parentSocket(); path != "" {
+		return path, nil
+	}
+	return "", &usageError{"not inside a run: LOOPRUN_SOCKET is not set", "use it in a command that looprun runs"}
+}
+
+// request is the document, or what the flags say as one.
+func (c *askCmd) request(a *app) (ask.Request, error) {
+	if c.Request != "" {
+		if len(c.Words) > 0 || c.Question != "" || len(c.Option) > 0 || c.Confirm || c.Text {
+			return ask.Request{}, &usageError{"--request and a question in flags exclude each other", "use one of them"}
+		}
+		text, err := readDocument(a, c.Request)
+		if err != nil {
+			return ask.Request{}, err
+		}
+		r, err := ask.Parse(text)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", c.Request, err)
+		}
+		return r, nil
+	}
+	q, err := c.question()
+	if err != nil {
+		return ask.Request{}, err
+	}
+	r := ask.Request{Questions: []ask.Question{q}, To: c.To}.WithDefaults()
+	return r, r.Validate()
+}
+
+func (c *askCmd) question() (ask.Question, error) {
+	text := c.Question
+	if len(c.Words) > 0 {
+		if text != "" {
+			return ask.Question{}, &usageError{"the question is given twice: as words and with --question", "use one of them"}
+		}
+		text = strings.Join(c.Words, " ")
+	}
+	q := ask.Question{
+		ID: c.ID, Header: c.Header, Question: text, MultiSelect: c.Multi, AllowCancel: c.AllowCancel,
+		Exclusive: c.Exclusive, Default: c.Default, Safe: c.Safe,
+	}
+	switch {
+	case c.Confirm && c.Text:
+		return q, &usageError{"--confirm and --text exclude each other", "use one of them"}
+	case c.Confirm:
+		q.Kind = ask.KindConfirm
+	case c.Text:
+		q.Kind = ask.KindText
+	case len(c.Option) == 0:
+		return q, &usageError{"the question has no answers to choose from", "give two or more --option ID=LABEL, or --confirm, or --text"}
+	}
+	if c.NoText {
+		q.AllowText = new(bool)
+	}
+	for _, o := range c.Option {
+		id, label, found := strings.Cut(o, "=")
+		label, description, _ := strings.Cut(label, "=")
+		if !found {
+			id, label = "", o
+		}
+		q.Options = append(q.Options, ask.Option{ID: id, Label: label, Description: description})
+	}
+	return q, nil
+}
+
+// unanswered says why there is no answer, and sets the exit code.
+func (c *askCmd) unanswered(a *app, r ask.Request, err error) error {
+	var told *socket.Error
+	if !errors.As(err, &told) {
+		return err
+	}
+	switch told.Code {
+	case codeNobody:
+		a.code = exitNobody
+		if q := r.Questions[0]; len(r.Questions) == 1 && q.Safe != "" {
+			a.code = confirmed(q.Safe == ask.Yes)
+			a.say.printf("nobody answered, which counts as %s here: %s", q.Safe, told.Text)
+			return nil
+		}
+	case codeDeferred:
+		a.code = exitDeferred
+		a.say.printf("the question is kept and will be answered later; end now, and ask again in the next iteration")
+		return nil
+	case codeInterrupted:
+		a.code = exitCancelled
+	default:
+		return err
+	}
+	a.say.printf("%s", told.Text)
+	return nil
+}
+
+func confirmed(yes bool) int {
+	if yes {
+		return 0
+	}
+	return exitNo
+}
+
+// print writes the answers: ids, a line each; a text as it is.
+func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(response); err != nil {
+			return err
+		}
+	}
+	for i, answer := range response.Answers {
+		if c.Format == "text" {
+			if err := printAnswer(a, answer); err != nil {
+				return err
+			}
+		}
+		switch {
+		case answer.Cancelled:
+			a.code = exitCancelled
+		case len(r.Questions) == 1 && r.Questions[i].Kind == ask.KindConfirm:
+			a.code = confirmed(len(answer.Selected.IDs()) == 1 && answer.Selected.IDs()[0] == ask.Yes)
+		}
+	}
+	return nil
+}
+
+func printAnswer(a *app, answer ask.Answer) error {
+	if answer.Reason != "" {
+		a.say.printf("%s: %s", answer.Responder, termsafe.Text(answer.Reason))
+	}
+	lines := answer.Selected.IDs()
+	if answer.Text != nil && !answer.Cancelled {
+		lines = []string{*answer.Text}
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(a.stdout, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documentLimit is how large a document may be, in bytes.
+const documentLimit = 1 << 20
+
+// readDocument reads a file, or standard input for -.
+func readDocument(a *app, name string) ([]byte, error) {
+	in := io.Reader(a.stdin)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, &usageError{err.Error(), "name a file that can be read, or - for standard input"}
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, documentLimit+1))
+	if err == nil && len(text) > documentLimit {
+		err = fmt.Errorf("%s is larger than 1 MiB", name)
+	}
+	return text, err
+}

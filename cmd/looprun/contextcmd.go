@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// contextCmd prints what the next attempt should know.
+type contextCmd struct {
+	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the one that this is inside of, else the latest)."`
+	MaxBytes int    `default:"16384" placeholder:"N" help:"Cut it to so many bytes, at the end of a line (${default})." env:"-"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+// Help shows an example below the flags.
+func (contextCmd) Help() string {
+	return `The most important comes first: the task, guidance, answers, errors to avoid, what was
+tried, known issues, notes, and how to talk to looprun.
+
+Example:
+  looprun --check 'go test ./...' -c 'looprun context | my-agent --prompt -'`
+}
+
+func (c *contextCmd) Run(a *app) error {
+	if c.MaxBytes < 1 {
+		return &usageError{fmt.Sprintf("--max-bytes %d", c.MaxBytes), "use 1 or more"}
+	}
+	dir := os.Getenv("LOOPRUN_DIR")
+	if c.ID != "" || dir == "" {
+		var err error
+		if dir, err = find(c.StateDir, c.ID); err != nil {
+			return err
+		}
+	}
+	state, _, err := scratchpad.Load(dir)
+	if err != nil {
+		return err
+	}
+	o := scratchpad.ContextOptions{Notes: scratchpad.Notes(dir), MaxBytes: c.MaxBytes}
+	var r recorded
+	if raw, err := configOf(dir); err == nil && json.Unmarshal(raw, &r) == nil {
+		o.Text = r.Options.Signals == "text"
+	}
+	_, err = a.stdout.Write(scratchpad.Context(state, o))
+	return err
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/hooks"
+	"github.com/looprun/looprun/escalate/notify"
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/protocol/ask"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// answersFile has the answers to questions that the command left behind or that
+// were deferred, for the iteration that begins.
+func (s *session) answersFile(it looprun.Iteration) string {
+	response := ask.Response{Schema: ask.AnswerSchema}
+	for _, a := range it.Answers {
+		if a.Answer != nil {
+			response.Answers = append(response.Answers, answerOf(asQuestion(a.Question), *a.Answer))
+		}
+	}
+	if len(response.Answers) == 0 {
+		return os.DevNull
+	}
+	text, err := json.MarshalIndent(response, "", "  ")
+	name := filepath.Join(s.run.Dir, "answers.json")
+	if err == nil {
+		err = atomicfile.Write(name, append(text, '\n'), false)
+	}
+	if err != nil {
+		s.app.say.warn("the answers could not be written: %v", err)
+		return os.DevNull
+	}
+	return name
+}
+
+// contextName is the file that has what looprun context prints.
+const contextName = "context.md"
+
+// writeContext writes what the iteration that begins should know, when that is
+// not what stands there already.
+func (s *session) writeContext(state *looprun.State) {
+	text := scratchpad.Context(state, scratchpad.ContextOptions{Notes: scratchpad.Notes(s.run.Dir), Text: s.opts.Signals == "text"})
+	if bytes.Equal(text, s.context) {
+		return
+	}
+	s.context = text
+	if err := atomicfile.Write(filepath.Join(s.run.Dir, contextName), text, false); err != nil {
+		s.app.say.warn("the context could not be written: %v", err)
+	}
+}
+
+// hooks tells others what happens; nil fields are no hooks.
+func (s *session) hooks() (*hooks.Hooks, error) {
+	h := &hooks.Hooks{
+		OnQuestion: s.opts.HookOnQuestion, OnTrip: s.opts.HookOnTrip, OnEnd: s.opts.HookOnEnd,
+		Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.HookTimeout),
+		Warn: func(text string) { s.app.say.warn("%s", text) }, Mask: s.masker.Text,
+	}
+	if h.Timeout == 0 && inCI() {
+		h.Timeout = ciTimeout
+	}
+	if len(s.opts.Notify) > 0 {
+		n, err := notify.New(s.opts.Notify...)
+		if err != nil {
+			return nil, fmt.Errorf("--notify: %w", err)
+		}
+		h.Notify = n
+	}
+	return h, nil
+}
+
+// ciTimeout is how long hooks may take where the runner kills a job soon after
+// it was told to end.
+const ciTimeout = 5 * time.Second
+
+// choicesLimit is how large the file with questions may be, in bytes.
+const choicesLimit = 64 << 10
+
+func readLimited(r io.Reader, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = errors.New("it is larger than 64 KiB")
+	}
+	return text, err
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/socket"
+)
+
+// rejectCmd says from inside a run that the task cannot be done as given.
+type rejectCmd struct {
+	Document string `arg:"" optional:"" help:"- reads a JSON document from standard input, in place of the flags."`
+
+	Task       string   `placeholder:"TEXT" help:"The task (the run's)." env:"-"`
+	Agent      string   `placeholder:"NAME" help:"Who rejects it." env:"-"`
+	ReasonType string   `placeholder:"TYPE" help:"BLOCKER, SCOPE_CREEP, MISSING_DEPENDENCY, INFEASIBLE or UNCLEAR_REQUIREMENTS." env:"-"`
+	Summary    string   `placeholder:"TEXT" help:"The reason in a sentence." env:"-"`
+	Detail     string   `placeholder:"TEXT" help:"The reason in full." env:"-"`
+	Attempted  []string `placeholder:"TEXT" help:"What was attempted; at least two." env:"-" sep:"none"`
+
+	BlockingFactor  string   `placeholder:"TEXT" help:"What is in the way." env:"-"`
+	Evidence        []string `placeholder:"type=…,data=…,source=…" help:"What shows it; repeatable." env:"-" sep:"none"`
+	Alternative     string   `placeholder:"TEXT" help:"What could be done in its place." env:"-"`
+	AlternativeTask []string `placeholder:"TITLE|SCOPE|DEPENDENCIES|ESTIMATE" help:"A task in its place; repeatable." env:"-" sep:"none"`
+	OriginalScope   string   `placeholder:"TEXT" help:"What was asked for at first." env:"-"`
+	Growth          float64  `placeholder:"N" help:"How many times the scope has become what it was." env:"-"`
+
+	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+}
+
+// Help shows an example below the flags.
+func (rejectCmd) Help() string {
+	return `For the command of a run. Exit codes: 0 it is put to whoever decides when the
+iteration has ended, 1 it breaks the rules (docs/rejections.md), 125 not inside a run.
+
+Example:
+  looprun reject --reason-type BLOCKER --summary 'The registry is down.' \
+    --attempted 'ran npm ci twice' --attempted 'used the mirror' \
+    --blocking-factor 'the registry answers 503' --evidence 'type=api_response,data=503' \
+    --alternative 'run again when the registry is up' --agent fixer`
+}
+
+func (c *rejectCmd) Run(a *app) error {
+	r, err := c.rejection(a)
+	if err != nil {
+		return err
+	}
+	path, err := runSocket()
+	if err != nil {
+		return err
+	}
+	document, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	var reply rejectedReply
+	if err := socket.Call(context.Background(), path, kindReject, rejectedMessage{Rejection: document}, &reply); err != nil {
+		return err
+	}
+	if !reply.Valid {
+		a.code = 1
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(reply)
+	}
+	for _, issue := range reply.Issues {
+		a.say.printf("%s", issue)
+	}
+	if reply.Valid {
+		a.say.news("the rejection is put to whoever decides when this iteration has ended")
+	}
+	return nil
+}
+
+func (c *rejectCmd) rejection(a *app) (rejection.Rejection, error) {
+	switch c.Document {
+	case "":
+	case "-":
+		text, err := readDocument(a, "-")
+		if err != nil {
+			return rejection.Rejection{}, err
+		}
+		return rejection.Parse(text)
+	default:
+		return rejection.Rejection{}, &usageError{fmt.Sprintf("%q is neither a flag nor -", c.Document), "write looprun reject - and give the document on standard input"}
+	}
+	if math.IsNaN(c.Growth) || math.IsInf(c.Growth, 0) {
+		return rejection.Rejection{}, &usageError{"--growth is no number", "write how many times the scope has become what it was, such as 2.5"}
+	}
+	r := rejection.Rejection{
+		Task: c.Task, Agent: c.Agent, ReasonType: rejection.Reason(c.ReasonType), Summary: c.Summary, Detail: c.Detail,
+		Attempted: c.Attempted, BlockingFactor: c.BlockingFactor, Suggested: c.Alternative,
+		OriginalScope: c.OriginalScope, Growth: c.Growth,
+	}
+	for _, text := range c.Evidence {
+		e, err := evidence(text)
+		if err != nil {
+			return r, err
+		}
+		r.Evidence = append(r.Evidence, e)
+	}
+	for _, text := range c.AlternativeTask {
+		parts := append(strings.SplitN(text, "|", 4), "", "", "")
+		t := rejection.Task{Title: parts[0], Scope: parts[1], Estimate: parts[3]}
+		if strings.TrimSpace(parts[2]) != "" {
+			t.Dependencies = strings.Split(parts[2], ",")
+		}
+		r.Alternatives = append(r.Alternatives, t)
+	}
+	return r, nil
+}
+
+// evidence reads type=…,data=…,source=…; data may hold commas.
+func evidence(text string) (rejection.Evidence, error) {
+	var e rejection.Evidence
+	fields := map[string]*string{"type": &e.Type, "data": &e.Data, "source": &e.Source}
+	var last *string
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, found := strings.Cut(part, "=")
+		to, known := fields[strings.TrimSpace(key)]
+		switch {
+		case found && known:
+			*to, last = value, to
+		case last != nil:
+			*last += "," + part
+		default:
+			return e, &usageError{fmt.Sprintf("--evidence %q has no type, data or source", text), "write it as type=error_log,data=…,source=…"}
+		}
+	}
+	return e, nil
+}

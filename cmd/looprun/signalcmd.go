@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/protocol/socket"
+)
+
+// signalCmd sends a signal from inside a run.
+type signalCmd struct {
+	Name string   `arg:"" help:"done, progress, blocked, attempt, unsuccessful, clarify, expert or cost; - reads a JSON document from standard input."`
+	Text []string `arg:"" optional:"" help:"A message."`
+
+	Task     string `placeholder:"ID" help:"The task that it is about (the run's)." env:"-"`
+	Agent    string `placeholder:"NAME" help:"Who sends it." env:"-"`
+	Question string `placeholder:"TEXT" help:"What a person has to decide." env:"-"`
+	Context  string `placeholder:"TEXT" help:"What they need to know." env:"-"`
+	Cause    string `placeholder:"CAUSE" help:"Of clarify: circular_dependency, security_concern, ambiguous_criteria." env:"-"`
+
+	Considered []string `placeholder:"OPTION=WHY" help:"An option and why it is not sufficient; repeatable." env:"-" sep:"none"`
+	Attempt    []string `placeholder:"TEXT" help:"What was tried; repeatable." env:"-" sep:"none"`
+	WouldHelp  string   `placeholder:"TEXT" help:"What would help." env:"-"`
+
+	Approach     string `placeholder:"TEXT" help:"Of attempt: what is tried." env:"-"`
+	Outcome      string `placeholder:"TEXT" help:"Of attempt: what came of it." env:"-"`
+	WhyDifferent string `placeholder:"TEXT" help:"Of attempt: how it differs from the ones before." env:"-"`
+
+	Expert string  `placeholder:"NAME" help:"Of expert: the one that is wanted (the next)." env:"-"`
+	USD    float64 `name:"usd" placeholder:"N" help:"Of cost: US dollars since the last report." env:"-"`
+	Tokens int64   `placeholder:"N" help:"Of cost: tokens since the last report." env:"-"`
+}
+
+// Help shows an example below the flags.
+func (signalCmd) Help() string {
+	return `For the command of a run. What it does is decided when the iteration has ended.
+
+Example:
+  looprun signal attempt --approach 'pin the clock' --why-different 'the last one retried'
+  looprun signal clarify --question 'Is the old format to be kept?' --cause ambiguous_criteria
+  looprun signal cost --usd 0.12 --tokens 3400`
+}
+
+func (c *signalCmd) Run(a *app) error {
+	document, err := c.document(a)
+	if err != nil {
+		return err
+	}
+	path, err := runSocket()
+	if err != nil {
+		return err
+	}
+	return socket.Call(context.Background(), path, kindSignal, signalled{Signal: document}, nil)
+}
+
+func (c *signalCmd) document(a *app) (json.RawMessage, error) {
+	if c.Name == "-" {
+		text, err := readDocument(a, "-")
+		if err != nil {
+			return nil, err
+		}
+		if _, err := signal.Parse(text); err != nil {
+			return nil, err
+		}
+		return text, nil
+	}
+	s := signal.Signal{
+		Name: signal.Name(c.Name), Text: strings.Join(c.Text, " "), Task: c.Task, Agent: c.Agent, Question: c.Question, Context: c.Context,
+		Cause: c.Cause, Attempts: c.Attempt, WouldHelp: c.WouldHelp, Approach: c.Approach, Outcome: c.Outcome,
+		WhyDifferent: c.WhyDifferent, Expert: c.Expert, USD: c.USD, Tokens: c.Tokens,
+	}
+	for _, option := range c.Considered {
+		name, why, _ := strings.Cut(option, "=")
+		s.Considered = append(s.Considered, signal.Considered{Option: name, Why: why})
+	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}

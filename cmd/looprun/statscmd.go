@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// statsCmd counts over all runs.
+type statsCmd struct {
+	Rejections statsRejectionsCmd `cmd:"" help:"Count the rejections of all runs and what became of them."`
+}
+
+type statsRejectionsCmd struct {
+	Since    string `placeholder:"DATE" help:"Only from this day on, as 2006-01-02, or from this moment." env:"-"`
+	Format   string `enum:"text,json,dot,graph" default:"text" help:"${enum}: dot and graph are the graph of tasks, rejections, blockers and decisions, for Graphviz and as JSON." env:"-"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+// Help shows an example below the flags.
+func (statsRejectionsCmd) Help() string {
+	return `Example:
+  looprun stats rejections --since 2026-01-01`
+}
+
+func (c *statsRejectionsCmd) Run(a *app) error {
+	since, err := parseSince(c.Since)
+	if err != nil {
+		return err
+	}
+	state, err := stateDir(c.StateDir)
+	if err != nil {
+		return err
+	}
+	ids, err := scratchpad.IDs(state)
+	if err != nil {
+		return err
+	}
+	var records []rejection.Record
+	for _, id := range ids {
+		dir, err := scratchpad.Find(state, id)
+		if err != nil {
+			return err
+		}
+		found, err := rejectionsOf(dir)
+		if err != nil {
+			a.say.warn("run %s cannot be read and is left out: %v", id, err)
+			continue
+		}
+		records = append(records, found...)
+	}
+	stats := rejection.Collect(records, since)
+	switch c.Format {
+	case "json":
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(stats)
+	case "dot":
+		_, err = a.stdout.Write(rejection.BuildGraph(records).DOT())
+	case "graph":
+		_, err = a.stdout.Write(rejection.BuildGraph(records).JSON())
+	default:
+		_, err = io.WriteString(a.stdout, stats.Text())
+	}
+	return err
+}
+
+// parseSince reads a day in local time, or a moment; empty is the beginning.
+func parseSince(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
+		return t, nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	return time.Time{}, &usageError{fmt.Sprintf("--since %q is no date", text), "write it as 2006-01-02 or 2006-01-02T15:04:05Z"}
+}
+
+// rejectionsOf are the rejections of a run with what became of them.
+func rejectionsOf(dir string) ([]rejection.Record, error) {
+	var records []rejection.Record
+	run := ""
+	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+		r := rejection.Record{RunID: run, Dir: dir, Time: e.Time}
+		switch d := e.Data.(type) {
+		case looprun.RunStarted:
+			run = d.RunID
+		case looprun.RejectionSubmitted:
+			r.ID, r.Rejection, r.Valid = run+"/"+d.RejectionID, d.Rejection, true
+			records = append(records, r)
+		case looprun.RejectionInvalid:
+			r.ID, r.Rejection, r.Issues = run+"/"+d.RejectionID, d.Rejection, d.Issues
+			records = append(records, r)
+		case looprun.RejectionDecided:
+			for i := range records {
+				if records[i].ID == run+"/"+d.RejectionID {
+					records[i].Decision, records[i].DecidedBy, records[i].DecidedReason = d.Decision, d.Responder, d.Reason
+					records[i].DecidedAt, records[i].Created = e.Time, d.Created
+				}
+			}
+		}
+		return nil
+	})
+	return records, err
+}

@@ -1,0 +1,315 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/protocol/ask"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/protocol/socket"
+)
+
+// The messages on a run's socket, by their type.
+const (
+	kindAsk    = "ask"    // an [ask.Request]; the reply is an [ask.Response]
+	kindBubble = "bubble" // the question of a run inside this one
+	kindSignal = "signal"
+	kindReject = "reject"
+	kindAnswer = "answer" // from another terminal
+)
+
+// The codes of the errors that a client acts on.
+const (
+	codeNobody      = "nobody"
+	codeDeferred    = "deferred"
+	codeEnded       = "ended"
+	codeInterrupted = "interrupted"
+	codeRefused     = "refused"
+	codeInvalid     = "invalid"
+)
+
+// socketName is the file in a run's directory that says where its socket is.
+const socketName = "socket"
+
+// talk is the run's end of its socket.
+type talk struct {
+	s      *session
+	server *socket.Server
+	// role is what runs now and cannot ask: an expert, a debug or verify command.
+	role atomic.Value
+}
+
+type bubbled struct {
+	Question looprun.Question `json:"question"`
+	Key      string           `json:"key"`
+	Path     []string         `json:"path"`
+}
+
+type signalled struct {
+	Signal json.RawMessage `json:"signal"`
+}
+
+type rejectedMessage struct {
+	Rejection json.RawMessage `json:"rejection"`
+}
+
+// rejectedReply says what became of a rejection.
+type rejectedReply struct {
+	Valid  bool              `json:"valid"`
+	Issues []rejection.Issue `json:"issues,omitempty"`
+}
+
+type answered struct {
+	QuestionID string         `json:"question_id,omitempty"`
+	Answer     looprun.Answer `json:"answer"`
+}
+
+// listen opens the run's socket. The command finds it by its variable, other
+// terminals by a file in the run's directory.
+func (s *session) listen() error {
+	t := &talk{s: s}
+	t.role.Store("")
+	var err error
+	t.server, err = socket.Listen(socket.Options{
+		Handle:  t.handle,
+		Trouble: func(text string) { s.app.say.warn("the socket of this run: %s", text) },
+	})
+	if err != nil {
+		return fmt.Errorf("the socket for looprun ask and signal cannot be opened: %w", err)
+	}
+	s.talk = t
+	return atomicfile.Write(filepath.Join(s.run.Dir, socketName), []byte(t.server.Path()+"\n"), false)
+}
+
+// hangUp closes the socket.
+func (s *session) hangUp() {
+	if s.talk != nil {
+		_ = os.Remove(filepath.Join(s.run.Dir, socketName))
+		_ = s.talk.server.Close()
+	}
+}
+
+func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body json.RawMessage) (any, error) {
+	var reply any
+	var err error
+	switch kind {
+	case kindAsk:
+		reply, err = t.ask(ctx, body)
+	case kindBubble:
+		reply, err = t.bubble(ctx, body)
+	case kindSignal:
+		reply, err = t.signal(ctx, body)
+	case kindReject:
+		reply, err = t.reject(ctx, body)
+	case kindAnswer:
+		reply, err = t.answer(ctx, peer, body)
+	default:
+		known := []string{kindAsk, kindBubble, kindSignal, kindReject, kindAnswer}
+		return nil, &socket.Error{Code: codeRefused, Text: fmt.Sprintf("unknown message type %q; there are %s", kind, strings.Join(known, ", "))}
+	}
+	return reply, coded(err)
+}
+
+// coded gives an error the code that the client acts on.
+func coded(err error) error {
+	var already *socket.Error
+	if err == nil || errors.As(err, &already) {
+		return err
+	}
+	code := codeRefused
+	switch {
+	case errors.Is(err, looprun.ErrNoAnswer):
+		code = codeNobody
+	case errors.Is(err, looprun.ErrDeferred):
+		code = codeDeferred
+	case errors.Is(err, looprun.ErrEnded):
+		code = codeEnded
+	case errors.Is(err, looprun.ErrInterrupted):
+		code = codeInterrupted
+	}
+	var interrupt *looprun.Interrupt
+	if errors.As(err, &interrupt) {
+		code = codeInterrupted
+	}
+	return &socket.Error{Code: code, Text: err.Error()}
+}
+
+func invalid(err error) error { return &socket.Error{Code: codeInvalid, Text: err.Error()} }
+
+// mayAsk refuses the questions of commands that cannot ask.
+func (t *talk) mayAsk() error {
+	if role, _ := t.role.Load().(string); role != "" {
+		return &socket.Error{Code: codeRefused, Text: cannotAsk(role)}
+	}
+	return nil
+}
+
+// cannotAsk says why a command that is not the work has no questions.
+func cannotAsk(role string) string {
+	article := "a"
+	if strings.HasPrefix(role, "e") {
+		article = "an"
+	}
+	return fmt.Sprintf("%s %s cannot ask, escalate or delegate: it has to decide with what it knows", article, role)
+}
+
+func (t *talk) ask(ctx context.Context, body json.RawMessage) (any, error) {
+	if err := t.mayAsk(); err != nil {
+		return nil, err
+	}
+	r, err := ask.Parse(body)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	response := ask.Response{Schema: ask.AnswerSchema, ID: r.ID}
+	for _, q := range r.Questions {
+		key := strings.Join([]string{ask.Key(q), r.To, fmt.Sprint(q.Exclusive)}, " ")
+		asked, err := t.s.loop.Ask(ctx, key, questionOf(q, r.To))
+		if err != nil {
+			return nil, err
+		}
+		a, err := ask.Transfer(asQuestion(asked.Question), q, answerOf(q, *asked.Answer))
+		if err != nil {
+			return nil, err
+		}
+		response.Answers = append(response.Answers, a)
+	}
+	return response, nil
+}
+
+func (t *talk) bubble(ctx context.Context, body json.RawMessage) (any, error) {
+	if err := t.mayAsk(); err != nil {
+		return nil, err
+	}
+	var b bubbled
+	if err := json.Unmarshal(body, &b); err != nil {
+		return nil, invalid(err)
+	}
+	b.Question.Path = b.Path
+	asked, err := t.s.loop.Ask(ctx, strings.Join(append(b.Path, b.Key), " "), b.Question)
+	if err != nil {
+		return nil, err
+	}
+	return *asked.Answer, nil
+}
+
+func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {
+	var m signalled
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, invalid(err)
+	}
+	ctx = context.WithoutCancel(ctx) // what was said holds, whoever is gone
+	sig, err := signal.Parse(m.Signal)
+	if err != nil {
+		var named struct {
+			Name signal.Name `json:"name"`
+		}
+		_ = json.Unmarshal(m.Signal, &named) // the name is only for the record
+		d := looprun.SignalReceived{Signal: signal.Signal{Name: named.Name, Via: signal.ViaSocket}, Problem: err.Error()}
+		return nil, errors.Join(invalid(err), t.s.loop.Tell(ctx, d))
+	}
+	sig.Via = signal.ViaSocket
+	if sig.Name == signal.Done && !t.s.executor.MakePromise() {
+		return nil, &socket.Error{Code: codeRefused, Text: "this run has no promise to make; it was started without --promise"}
+	}
+	return nil, t.s.loop.Tell(ctx, looprun.SignalReceived{Signal: sig})
+}
+
+func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
+	var m rejectedMessage
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, invalid(err)
+	}
+	r, err := rejection.Parse(m.Rejection)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	r.Task = firstNonEmpty(r.Task, t.s.opts.Name)
+	d := rejected(r, "socket")
+	if err := t.s.loop.Tell(context.WithoutCancel(ctx), d); err != nil {
+		return nil, err
+	}
+	if bad, ok := d.(looprun.RejectionInvalid); ok {
+		return rejectedReply{Issues: bad.Issues}, nil
+	}
+	return rejectedReply{Valid: true}, nil
+}
+
+// answer takes an answer from another terminal, never from the run's own
+// command: it would answer itself.
+func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessage) (any, error) {
+	if descendsFrom(peer.PID, os.Getpid()) {
+		return nil, &socket.Error{Code: codeRefused, Text: "a run's question cannot be answered by its own command; answer it from outside"}
+	}
+	var m answered
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, invalid(err)
+	}
+	m.Answer.Responder, m.Answer.Person = looprun.RespondedByUser, true
+	m.Answer.Rule, m.Answer.Mandatory, m.Answer.Unlisted = "", false, false
+	return nil, t.s.loop.Answer(ctx, m.QuestionID, m.Answer)
+}
+
+// questionOf is a question of the command as the loop asks it.
+func questionOf(q ask.Question, to string) looprun.Question {
+	out := looprun.Question{
+		From: looprun.FromCommand, AskID: q.ID, Kind: looprun.Kind(q.Kind), Header: firstNonEmpty(q.Header, "Question"), Short: q.Header,
+		Text: q.Question, Default: q.Default, Exclusive: q.Exclusive, To: to,
+		Multi: q.MultiSelect, AllowText: q.TakesText(), AllowCancel: q.AllowCancel,
+	}
+	for _, o := range q.Options {
+		out.Options = append(out.Options, looprun.Option{ID: o.ID, Label: o.Label, Description: o.Description})
+	}
+	return out
+}
+
+// asQuestion is the other way round.
+func asQuestion(q looprun.Question) ask.Question {
+	text := q.AllowText
+	out := ask.Question{
+		ID: q.AskID, Header: q.Short, Question: q.Text, Kind: ask.Kind(q.Kind), MultiSelect: q.Multi,
+		AllowText: &text, AllowCancel: q.AllowCancel, Exclusive: q.Exclusive, Default: q.Default,
+	}
+	for _, o := range q.Options {
+		out.Options = append(out.Options, ask.Option{ID: o.ID, Label: o.Label, Description: o.Description})
+	}
+	return out
+}
+
+// answerOf is the loop's answer as the command gets it.
+func answerOf(q ask.Question, a looprun.Answer) ask.Answer {
+	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Reason: a.Reason}
+	switch {
+	case a.Cancelled || a.Text != nil:
+	case q.MultiSelect && len(a.Options) == 0:
+		out.Selected = ask.Several(a.Option)
+	case q.MultiSelect:
+		out.Selected = ask.Several(a.Options...)
+	default:
+		out.Selected = ask.One(a.Option)
+	}
+	return out
+}
+
+// loopAnswer is an answer of the protocol as the loop takes it.
+func loopAnswer(a ask.Answer) looprun.Answer {
+	out := looprun.Answer{Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason}
+	ids := a.Selected.IDs()
+	switch {
+	case a.Selected.IsList():
+		out.Options = slices.Clone(ids)
+	case len(ids) == 1:
+		out.Option = ids[0]
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// The presets of [New].
+const (
+	Claude = "claude"
+	Codex  = "codex"
+	Gemini = "gemini"
+	Auto   = "auto"
+)
+
+// Presets lists the names that [New] knows.
+func Presets() []string { return []string{Claude, Codex, Gemini, Auto} }
+
+// What one report can hold. More is taken for a mistake and left out.
+const (
+	MaxUSD    = 10_000.0
+	MaxTokens = 10_000_000_000
+)
+
+// Reader reads cost from one iteration's output. Make one with [New]; standard
+// output and standard error may share it if their lines are whole, and else need
+// one each. It is not safe for use by several goroutines.
+type Reader struct {
+	write func([]byte)
+	end   func() // reads what was not ended by a line break
+	reset func()
+
+	usd     float64
+	tokens  int64
+	found   bool
+	problem string
+}
+
+// New makes a reader of what spec names: one of [Presets], or a regular
+// expression with a group named usd or tokens.
+func New(spec string) (*Reader, error) {
+	r := &Reader{}
+	if spec == "" {
+		return nil, fmt.Errorf("no cost format is named; give one of %s, or a regular expression with (?P<usd>…) or (?P<tokens>…)", strings.Join(Presets(), ", "))
+	}
+	if !slices.Contains(Presets(), spec) {
+		return r, r.expression(spec)
+	}
+	a := &agents{
+		reader: r,
+		claude: spec == Claude || spec == Auto, codex: spec == Codex || spec == Auto, gemini: spec == Gemini || spec == Auto,
+	}
+	o := &objects{found: a.object, long: a.tooLong}
+	l := &lines{found: a.line, only: []byte("kens used")}
+	r.write = func(p []byte) {
+		o.write(p)
+		if a.codex {
+			l.write(p)
+		}
+	}
+	r.end = func() {
+		if a.codex {
+			l.end()
+		}
+	}
+	r.reset = func() {
+		o.reset()
+		l.reset()
+		a.reset()
+	}
+	return r, nil
+}
+
+// expression makes it a reader of a regular expression.
+func (r *Reader) expression(spec string) error {
+	remedy := "give one of " + strings.Join(Presets(), ", ") + ", or a regular expression with (?P<usd>…) or (?P<tokens>…), as in 'cost: \\$(?P<usd>[0-9.]+)'"
+	if near := strictyaml.Nearest(spec, Presets()); near != "" {
+		remedy = fmt.Sprintf("did you mean %q? Else %s", near, remedy)
+	}
+	re, err := regexp.Compile(spec)
+	if err != nil {
+		return fmt.Errorf("%q is no regular expression (%w); %s", spec, err, remedy)
+	}
+	usd, tokens := re.SubexpIndex("usd"), re.SubexpIndex("tokens")
+	if usd < 0 && tokens < 0 {
+		return fmt.Errorf("%q has neither a group usd nor a group tokens; %s", spec, remedy)
+	}
+	l := &lines{found: func(line []byte) {
+		for _, m := range re.FindAllSubmatch(line, -1) {
+			r.match(group(m, usd), group(m, tokens))
+		}
+	}}
+	r.write, r.end, r.reset = l.write, l.end, l.reset
+	return nil
+}
+
+func group(match [][]byte, i int) string {
+	if i < 0 {
+		return ""
+	}
+	return string(match[i])
+}
+
+// match adds what a regular expression found.
+func (r *Reader) match(usd, tokens string) {
+	var d, n float64
+	var err error
+	if usd != "" {
+		if d, err = number(usd); err != nil {
+			r.fault("the cost %q is not a number", usd)
+			return
+		}
+	}
+	if tokens != "" {
+		if n, err = number(tokens); err != nil {
+			r.fault("the number of tokens %q is not a number", tokens)
+			return
+		}
+	}
+	if usd != "" || tokens != "" {
+		r.add(d, n)
+	}
+}
+
+// Write takes the next piece of the output. It never fails.
+func (r *Reader) Write(p []byte) (int, error) {
+	r.write(p)
+	return len(p), nil
+}
+
+// Report is what was reported since the last Reset, in US dollars and tokens;
+// found is false when nothing was, or nothing that can be true: see [Reader.Problem].
+// The last line needs no line break, and more output may follow.
+func (r *Reader) Report() (usd float64, tokens int64, found bool) {
+	r.end()
+	return r.usd, r.tokens, r.found
+}
+
+// Problem says what was reported and left out, and why; it is empty when
+// nothing was. Of several it is the first.
+func (r *Reader) Problem() string { return r.problem }
+
+// Reset begins the next iteration.
+func (r *Reader) Reset() {
+	r.reset()
+	r.usd, r.tokens, r.found, r.problem = 0, 0, false, ""
+}
+
+// add counts one report, if it can be true.
+func (r *Reader) add(usd, tokens float64) {
+	switch {
+	case math.IsNaN(usd) || math.IsInf(usd, 0) || math.IsNaN(tokens) || math.IsInf(tokens, 0):
+		r.fault("the reported cost is not a number")
+	case usd < 0 || tokens < 0:
+		r.fault("the reported cost is negative: %g dollars, %g tokens", usd, tokens)
+	case usd > MaxUSD:
+		r.fault("the reported cost of %g dollars is more than the %g that one report can hold", usd, MaxUSD)
+	case tokens > MaxTokens:
+		r.fault("the reported %g tokens are more than the %d that one report can hold", tokens, int64(MaxTokens))
+	case r.tokens > math.MaxInt64-MaxTokens || r.usd > math.MaxFloat32:
+		r.fault("the reports of this iteration add up to more than can be counted")
+	default:
+		r.usd += usd
+		r.tokens += int64(math.Round(tokens))
+		r.found = true
+	}
+}
+
+func (r *Reader) fault(format string, args ...any) {
+	if r.problem == "" {
+		r.problem = fmt.Sprintf(format, args...)
+	}
+}

@@ -1,0 +1,149 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Schema names the form of what a hook gets on its standard input.
+const Schema = "looprun.dev/hook/v1"
+
+// The names of the hooks.
+const (
+	OnQuestion = "on_question"
+	OnTrip     = "on_trip"
+	OnEnd      = "on_end"
+)
+
+// summaryKept is how long a summary may be, in characters.
+const summaryKept = 500
+
+// Document is what a hook gets on its standard input, as one line of JSON.
+type Document struct {
+	Schema string `json:"schema"`
+	Hook   string `json:"hook"`
+	RunID  string `json:"run_id"`
+	// Event is the event as it stands in the journal.
+	Event json.RawMessage `json:"event"`
+	// Summary says in one line what happened, and Next what a person can do.
+	Summary string `json:"summary"`
+	Next    string `json:"next"`
+}
+
+// job is what the event makes to do; false: nothing. The state is not kept: it
+// changes once the loop goes on.
+func (h *Hooks) job(e looprun.Event, s *looprun.State) (job, bool, error) {
+	d := Document{Schema: Schema, RunID: s.RunID}
+	var j job
+	switch data := e.Data.(type) {
+	case looprun.QuestionAsked:
+		j = job{command: h.OnQuestion, notify: h.Notify != nil, title: "looprun asks"}
+		d.Hook, d.Summary, d.Next = OnQuestion, data.Header+": "+data.Text, "looprun answer "+s.RunID+" OPTION"
+	case looprun.GuardTripped:
+		j = job{command: h.OnTrip}
+		d.Hook, d.Summary, d.Next = OnTrip, fmt.Sprintf("%s tripped: %s", data.Guard, data.Reason), "looprun explain "+s.RunID
+	case looprun.RunFinished, looprun.RunPaused:
+		j = job{command: h.OnEnd, notify: h.Notify != nil, last: true}
+		r := s.Result()
+		j.title = "looprun: " + string(r.Status)
+		d.Hook, d.Summary, d.Next = OnEnd, ended(r, s), afterwards(r)
+	default:
+		return j, false, nil
+	}
+	j.hook = d.Hook
+	if j.command == "" && !j.notify {
+		return j, false, nil
+	}
+	d.Summary = h.shown(d.Summary, summaryKept)
+	j.body = d.Summary + "\n" + d.Next
+	var err error
+	if d.Event, err = h.event(e); err != nil {
+		return j, false, err
+	}
+	j.document, err = encode(d)
+	return j, err == nil, err
+}
+
+// ended says in one line how the run ended.
+func ended(r looprun.Result, s *looprun.State) string {
+	text := string(r.Status)
+	if r.Guard != "" {
+		text += " (" + string(r.Guard) + ")"
+	}
+	text += fmt.Sprintf(" after %d iterations", r.Iterations)
+	if r.Reason != "" {
+		return text + ": " + r.Reason
+	}
+	return text + ": " + s.Summary()
+}
+
+// afterwards is what a person can do with a run that ended so.
+func afterwards(r looprun.Result) string {
+	switch {
+	case r.Pending && r.Status == looprun.StatusPaused:
+		return "looprun answer " + r.RunID + " OPTION"
+	case r.Status.Resumable():
+		return "looprun resume " + r.RunID
+	}
+	return "looprun show " + r.RunID
+}
+
+// event is the event as the journal has it, without secrets.
+func (h *Hooks) event(e looprun.Event) (json.RawMessage, error) {
+	object, err := e.MarshalJSON()
+	if err != nil || h.Mask == nil {
+		return object, err
+	}
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return encode(h.masked(v))
+}
+
+// masked has every text masked that a value holds; keys are looprun's own.
+func (h *Hooks) masked(v any) any {
+	switch v := v.(type) {
+	case string:
+		return h.Mask(v)
+	case []any:
+		for i := range v {
+			v[i] = h.masked(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = h.masked(v[k])
+		}
+	}
+	return v
+}
+
+// shown is text for people, on one line of at most n characters. Cleaning may
+// join what makes a secret, so secrets are taken out before and after.
+func (h *Hooks) shown(text string, n int) string {
+	if h.Mask != nil {
+		text = h.Mask(termsafe.Line(h.Mask(text)))
+	}
+	r := []rune(termsafe.Line(text))
+	if len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return string(r)
+}
+
+// encode is the value as one line of JSON.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

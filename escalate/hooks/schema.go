@@ -1,0 +1,36 @@
+package hooks
+
+import "encoding/json"
+
+// DocumentSchema is the JSON Schema (2020-12) of what a hook gets on its standard
+// input. The fields of an event beside its header are those of its type.
+func DocumentSchema() []byte {
+	type object = map[string]any
+	text := func(about string) object { return object{"type": "string", "description": about} }
+	b, _ := json.MarshalIndent(object{ // texts always encode
+		"$schema":     "https://json-schema.org/draft/2020-12/schema",
+		"$id":         Schema,
+		"title":       "what a looprun hook is told",
+		"description": "One line of JSON on the standard input of a hook.",
+		"type":        "object", "additionalProperties": false,
+		"required": []string{"schema", "hook", "run_id", "event", "summary", "next"},
+		"properties": object{
+			"schema": object{"const": Schema},
+			"hook":   object{"enum": []string{OnQuestion, OnTrip, OnEnd}, "description": "Which hook this is."},
+			"run_id": text("The run that it happened to."),
+			"event": object{
+				"type": "object", "required": []string{"seq", "time", "type", "elapsed_ms"},
+				"description": "The event as it stands in the journal.",
+				"properties": object{
+					"seq":        object{"type": "integer", "minimum": 1, "description": "Its number in the journal."},
+					"time":       object{"type": "string", "format": "date-time"},
+					"type":       object{"enum": []string{"question.asked", "guard.tripped", "run.finished", "run.paused"}},
+					"elapsed_ms": object{"type": "integer", "minimum": 0, "description": "The run's active time so far."},
+				},
+			},
+			"summary": text("What happened, in one line."),
+			"next":    text("The command by which a person can do something about it."),
+		},
+	}, "", "  ")
+	return append(b, '\n')
+}

@@ -1,0 +1,71 @@
+//go:build notify
+
+package notify
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/router"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+)
+
+// open finds the service of a URL. The library's errors are not passed on: they
+// quote the URL.
+func open(raw string) (send func(ctx context.Context, title, body string) error, err error) {
+	defer func() {
+		if recover() != nil { // a library's mistake is no end of a run
+			send, err = nil, errURL
+		}
+	}()
+	to, rerr := new(router.ServiceRouter).Locate(raw)
+	switch {
+	case errors.Is(rerr, router.ErrUnknownService):
+		return nil, errors.New("there is no such service; https://shoutrrr.nickfedor.com lists them")
+	case rerr != nil:
+		return nil, errURL
+	}
+	return func(ctx context.Context, title, body string) error {
+		sent := make(chan error, 1)
+		go func() { sent <- deliver(ctx, to, title, body) }()
+		select {
+		case err := <-sent:
+			return err
+		case <-ctx.Done(): // not every service looks at it
+			return errLate
+		}
+	}, nil
+}
+
+// errURL is returned for a URL that no service takes.
+var errURL = errors.New("the URL is not one that this service takes; https://shoutrrr.nickfedor.com describes the form")
+
+// errLate is returned when the context has ended first.
+var errLate = errors.New("the service did not answer in time; try again when it can be reached")
+
+// deliver sends the message and says in looprun's own words what went wrong.
+func deliver(ctx context.Context, to types.Service, title, body string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errors.New("the library failed inside; check the URL, or use a hook")
+		}
+	}()
+	params := types.Params{}
+	params.SetTitle(title)
+	if with, ok := to.(types.ContextSender); ok {
+		err = with.SendContext(ctx, body, &params)
+	} else {
+		err = to.Send(body, &params)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return errLate
+	}
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return errors.New("the service could not be reached; check the host in the URL and the network")
+	}
+	return errors.New("the service did not take the message; check the rest of the URL")
+}

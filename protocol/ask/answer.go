@@ -1,0 +1,206 @@
+package ask
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Response answers a request.
+type Response struct {
+	Schema  string   `json:"schema,omitempty"` // [AnswerSchema], or empty
+	ID      string   `json:"id,omitempty"`     // that of the request
+	Answers []Answer `json:"answers"`          // one for each question
+}
+
+// Answer answers one question: by Selected, by Text, or by being Cancelled.
+type Answer struct {
+	ID        string   `json:"id"` // that of the question
+	Selected  Selected `json:"selected"`
+	Text      *string  `json:"text"`
+	Cancelled bool     `json:"cancelled"`
+	Responder string   `json:"responder"` // who answered: policy, assistant, parent, user, detached
+	Reason    string   `json:"reason"`
+}
+
+// Selected is what was chosen: nothing, one id, or a list of ids. In JSON it is
+// null, a text, or a list of texts. The zero value is nothing.
+type Selected struct {
+	ids  []string
+	list bool
+}
+
+// One is the choice of one option, or of yes or no.
+func One(id string) Selected { return Selected{ids: []string{id}} }
+
+// Several is the choice of a multi-select question.
+func Several(ids ...string) Selected { return Selected{ids: slices.Clone(ids), list: true} }
+
+// IsNull reports whether nothing was chosen. An empty list is not nothing.
+func (s Selected) IsNull() bool { return !s.list && len(s.ids) == 0 }
+
+// IsList reports whether it is a list.
+func (s Selected) IsList() bool { return s.list }
+
+// IDs are the ids that were chosen.
+func (s Selected) IDs() []string { return slices.Clone(s.ids) }
+
+// MarshalJSON writes null, a text or a list.
+func (s Selected) MarshalJSON() ([]byte, error) {
+	switch {
+	case s.IsNull():
+		return []byte("null"), nil
+	case s.list && s.ids == nil:
+		return []byte("[]"), nil
+	case s.list:
+		return json.Marshal(s.ids)
+	}
+	return json.Marshal(s.ids[0])
+}
+
+// UnmarshalJSON reads null, a text or a list of texts.
+func (s *Selected) UnmarshalJSON(data []byte) error {
+	*s = Selected{}
+	var one *string
+	if json.Unmarshal(data, &one) == nil {
+		if one != nil {
+			*s = One(*one)
+		}
+		return nil
+	}
+	var several []string
+	if err := json.Unmarshal(data, &several); err != nil {
+		return errors.New("selected has to be " + string(formSelected))
+	}
+	*s = Several(several...)
+	return nil
+}
+
+// ParseResponse reads a response. Check it against its request with
+// [CheckResponse]. The error is [Problems].
+func ParseResponse(data []byte) (Response, error) {
+	var r Response
+	if ps := responseShape().parse(data, &r); len(ps) > 0 {
+		return Response{}, ps
+	}
+	r.Schema = AnswerSchema
+	return r, nil
+}
+
+// CheckResponse checks that the response answers each question of the request
+// once and nothing else, and each answer with [CheckAnswer]. The error is
+// [Problems].
+func CheckResponse(request Request, response Response) error {
+	var ps Problems
+	if response.ID != request.ID {
+		ps.add("id", fmt.Sprintf("the response is to %s, the request is %s", excerpt(response.ID), excerpt(request.ID)), "")
+	}
+	questions := withDefaults(request.Questions)
+	answered := map[string]bool{}
+	for i, a := range response.Answers {
+		at := fmt.Sprintf("answers[%d]", i)
+		j := slices.IndexFunc(questions, func(q Question) bool { return q.ID == a.ID })
+		switch {
+		case j < 0:
+			ps.add(at+".id", "there is no question "+excerpt(a.ID), "")
+		case answered[a.ID]:
+			ps.add(at+".id", excerpt(a.ID)+" is answered twice", "")
+		default:
+			if err := CheckAnswer(questions[j], a); err != nil {
+				ps.add(at, err.Error(), "")
+			}
+		}
+		answered[a.ID] = true
+	}
+	for _, q := range questions {
+		if !answered[q.ID] {
+			ps.add("answers", "there is no answer to "+excerpt(q.ID), "")
+		}
+	}
+	return ps.err()
+}
+
+// Normalize is the answer as it counts: a cancel beats typed text.
+func Normalize(a Answer) Answer {
+	if a.Cancelled {
+		a.Text = nil
+	}
+	return a
+}
+
+// CheckAnswer checks that the answer, as [Normalize] leaves it, answers the
+// question. The error says what is wrong and what would be right.
+func CheckAnswer(q Question, a Answer) error {
+	a = Normalize(a)
+	q = q.withDefaults()
+	switch {
+	case q.ID != "" && a.ID != q.ID:
+		return fmt.Errorf("the answer is to %s, the question is %s", excerpt(a.ID), excerpt(q.ID))
+	case a.Cancelled && !q.AllowCancel:
+		return errors.New("the question cannot be cancelled; " + q.wanted())
+	case a.Cancelled && !a.Selected.IsNull():
+		return errors.New("a cancelled answer selects nothing; leave one of the two out")
+	case a.Cancelled:
+		return nil
+	case a.Text != nil && !q.TakesText():
+		return errors.New("the question takes no text; " + q.wanted())
+	case a.Text != nil && !a.Selected.IsNull():
+		return errors.New("a text stands in place of a selection; leave one of the two out")
+	case a.Text != nil && termsafe.Line(*a.Text) == "":
+		return errors.New("the text is blank; " + q.wanted())
+	case a.Text != nil && strings.ContainsRune(*a.Text, 0):
+		return errors.New("the text contains a NUL character; leave that out")
+	case a.Text != nil:
+		return nil
+	case a.Selected.IsNull():
+		return errors.New("nothing is selected; " + q.wanted())
+	}
+	return q.checkSelected(a.Selected)
+}
+
+func (q Question) checkSelected(s Selected) error {
+	ids := q.ids()
+	switch {
+	case q.Kind == KindText:
+		return errors.New("the question has nothing to select; " + q.wanted())
+	case s.list && !q.MultiSelect:
+		return errors.New("one option is selected by a text, not by a list; " + q.wanted())
+	case !s.list && q.MultiSelect:
+		return errors.New("options are selected by a list; " + q.wanted())
+	case len(s.ids) == 0:
+		return errors.New("no option is selected; " + q.wanted())
+	}
+	for i, id := range s.ids {
+		if !slices.Contains(ids, id) {
+			return fmt.Errorf("there is no option %s; %s", excerpt(id), strictyaml.DidYouMean(id, ids))
+		}
+		if slices.Contains(s.ids[:i], id) {
+			return fmt.Errorf("the option %s is selected twice", excerpt(id))
+		}
+	}
+	return nil
+}
+
+// wanted says what would be an answer.
+func (q Question) wanted() string {
+	var ways []string
+	switch {
+	case q.Kind == KindText:
+	case q.MultiSelect:
+		ways = append(ways, "select from "+strings.Join(q.ids(), ", ")+" by a list")
+	default:
+		ways = append(ways, "select one of "+strings.Join(q.ids(), ", "))
+	}
+	if q.TakesText() {
+		ways = append(ways, "give a text that is not blank")
+	}
+	if q.AllowCancel {
+		ways = append(ways, "cancel")
+	}
+	return strings.Join(ways, ", or ")
+}

@@ -1,0 +1,266 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// The form that other programs' interfaces take.
+type exported struct {
+	Questions []exportedQuestion `json:"questions"`
+}
+
+type exportedQuestion struct {
+	Question    string           `json:"question"`
+	Header      string           `json:"header"`
+	MultiSelect bool             `json:"multiSelect"`
+	Options     []exportedOption `json:"options"`
+}
+
+type exportedOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// AskUserQuestion writes questions in the form that other programs' interfaces
+// take: at most four questions, four options each, headers of twelve code points.
+// leftOut names what does not fit, as "ID" for a question and "ID: LABEL" for an
+// option. A confirm question has the options Yes and No, a text question none.
+// The questions need not keep the limits themselves.
+func AskUserQuestion(questions []Question) (data []byte, leftOut []string) {
+	out := exported{Questions: []exportedQuestion{}}
+	for i, q := range withDefaults(questions) {
+		if i >= MaxQuestions {
+			leftOut = append(leftOut, q.ID)
+			continue
+		}
+		header := []rune(q.Header)
+		e := exportedQuestion{
+			Question: q.Question, Header: strings.TrimSpace(string(header[:min(len(header), MaxHeader)])),
+			MultiSelect: q.MultiSelect, Options: []exportedOption{},
+		}
+		for j, o := range q.choices() {
+			if j >= MaxOptions {
+				leftOut = append(leftOut, q.ID+": "+o.Label)
+				continue
+			}
+			e.Options = append(e.Options, exportedOption{o.Label, o.Description})
+		}
+		out.Questions = append(out.Questions, e)
+	}
+	data, _ = json.MarshalIndent(out, "", "  ") // texts always encode
+	return append(data, '\n'), leftOut
+}
+
+// ParseAnswers reads what such an interface gives back: an object with a value
+// for each question, by its text or its id, bare or under "answers". A value is
+// the label or the id of an option, a list of them for multi-select (or a text of
+// them with commas between), true or false for a confirm question, null to cancel,
+// or a text, each where the question takes it. The answers are checked and in the
+// order of their questions; questions without a value have none. The error is
+// [Problems].
+func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
+	questions = withDefaults(questions)
+	var ps Problems
+	members := answerMembers(data, questions, &ps)
+	values := make([]*member, len(questions))
+	for _, m := range members {
+		i, problem := keyed(questions, m.key)
+		switch {
+		case problem != "":
+			ps.add(join("", m.key), problem, remedyForKey(m.key, questions))
+		case values[i] != nil:
+			ps.add(join("", m.key), "the question "+excerpt(questions[i].ID)+" is answered twice", "leave one of them out")
+		default:
+			values[i] = &m
+		}
+	}
+	var answers []Answer
+	for i, q := range questions {
+		if values[i] == nil {
+			continue
+		}
+		a, err := q.answerFrom(values[i].value)
+		if err == nil {
+			err = CheckAnswer(q, a)
+		}
+		if err != nil {
+			ps.add(join("", values[i].key), err.Error(), "")
+		}
+		answers = append(answers, a)
+	}
+	if len(ps) == 0 && len(answers) == 0 {
+		ps.add("", "the document has no answer", `write {"QUESTION OR ID": "ANSWER"}`)
+	}
+	if len(ps) > 0 {
+		return nil, ps
+	}
+	return answers, nil
+}
+
+// answerMembers are the values by question. A program may give the questions back
+// with the answers.
+func answerMembers(data []byte, questions []Question, ps *Problems) []member {
+	if *ps = readable(data); len(*ps) > 0 {
+		return nil
+	}
+	members, ok := membersOf(data)
+	if !ok {
+		ps.add("", "the answers have to be an object", `write {"QUESTION OR ID": "ANSWER"}`)
+		return nil
+	}
+	for _, m := range members {
+		if m.key != "answers" || slices.ContainsFunc(questions, func(q Question) bool { return q.ID == m.key }) {
+			continue
+		}
+		for _, other := range members {
+			if other.key != "answers" && other.key != "questions" {
+				ps.add(join("", other.key), "the key is not known beside answers", "put it under answers")
+			}
+		}
+		inner, ok := membersOf(m.value)
+		if !ok {
+			ps.add("answers", "it has to be an object", `write {"QUESTION OR ID": "ANSWER"}`)
+		}
+		return inner
+	}
+	return members
+}
+
+// keyed finds the question that a key names, by id or by text.
+func keyed(questions []Question, key string) (int, string) {
+	found := -1
+	for i, q := range questions {
+		if q.ID != key && normal(q.Question) != normal(key) {
+			continue
+		}
+		if found >= 0 {
+			return 0, fmt.Sprintf("it names both questions %s and %s", excerpt(questions[found].ID), excerpt(q.ID))
+		}
+		found = i
+	}
+	if found < 0 {
+		return 0, "there is no such question"
+	}
+	return found, ""
+}
+
+func remedyForKey(key string, questions []Question) string {
+	var names []string
+	for _, q := range questions {
+		names = append(names, q.ID)
+	}
+	for _, q := range questions {
+		names = append(names, q.Question)
+	}
+	if near := strictyaml.Nearest(key, names); near != "" {
+		return "did you mean " + excerpt(near) + "?"
+	}
+	return "the ids are " + strings.Join(names[:len(questions)], ", ")
+}
+
+// answerFrom makes an answer of a value; whether it is right is for CheckAnswer.
+func (q Question) answerFrom(raw json.RawMessage) (Answer, error) {
+	a := Answer{ID: q.ID}
+	var value any
+	_ = json.Unmarshal(raw, &value) // it is valid JSON
+	switch v := value.(type) {
+	case nil:
+		a.Cancelled = true
+		return a, nil
+	case bool:
+		if q.Kind != KindConfirm {
+			return a, fmt.Errorf("only a confirm question is answered by %t; %s", v, q.wanted())
+		}
+		if a.Selected = One(No); v {
+			a.Selected = One(Yes)
+		}
+		return a, nil
+	case string:
+		return q.answerFromText(v)
+	case []any:
+		var ids []string
+		for _, e := range v {
+			text, isText := e.(string)
+			id, err := q.optionFor(text)
+			switch {
+			case err != nil:
+				return a, err
+			case !isText || id == "":
+				return a, fmt.Errorf("the list has something else than options; %s", q.wanted())
+			}
+			ids = append(ids, id)
+		}
+		a.Selected = Several(ids...)
+		return a, nil
+	}
+	return a, fmt.Errorf("a number or an object is no answer; %s", q.wanted())
+}
+
+func (q Question) answerFromText(text string) (Answer, error) {
+	a := Answer{ID: q.ID}
+	id, err := q.optionFor(text)
+	switch {
+	case err != nil:
+		return a, err
+	case id != "" && q.MultiSelect:
+		a.Selected = Several(id)
+	case id != "":
+		a.Selected = One(id)
+	case q.MultiSelect && q.allOptions(text) != nil:
+		a.Selected = Several(q.allOptions(text)...)
+	case q.TakesText():
+		a.Text = &text
+	default:
+		var names []string
+		for _, o := range q.choices() {
+			names = append(names, o.Label)
+		}
+		return a, fmt.Errorf("there is no option %s; %s", excerpt(text), strictyaml.DidYouMean(text, names))
+	}
+	return a, nil
+}
+
+// allOptions are the options that a text names with commas between, nil when it
+// is anything else.
+func (q Question) allOptions(text string) []string {
+	var ids []string
+	for part := range strings.SplitSeq(text, ",") {
+		id, err := q.optionFor(part)
+		if err != nil || id == "" {
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// optionFor is the id of the option that a text names by id or label, empty for
+// none. A label that differs in case only will do; the first of the rules that
+// finds one option decides.
+func (q Question) optionFor(text string) (string, error) {
+	want := normal(text)
+	for _, same := range []func(Option) bool{
+		func(o Option) bool { return o.ID == text || normal(o.Label) == want },
+		func(o Option) bool { return strings.EqualFold(normal(o.Label), want) || strings.EqualFold(o.ID, want) },
+	} {
+		var ids []string
+		for _, o := range q.choices() {
+			if same(o) {
+				ids = append(ids, o.ID)
+			}
+		}
+		switch len(ids) {
+		case 0:
+		case 1:
+			return ids[0], nil
+		default:
+			return "", fmt.Errorf("%s can mean %s", excerpt(text), strings.Join(ids, " or "))
+		}
+	}
+	return "", nil
+}

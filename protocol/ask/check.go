@@ -1,0 +1,124 @@
+package ask
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// count is a number and what it counts.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return itoa(n) + " " + what + "s"
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// longestID is how many code points an id may have: it is printed, typed and
+// stands in the journal.
+const longestID = 100
+
+// checkQuestions looks for what the shape cannot say. What already has a problem
+// is not reported twice.
+func checkQuestions(questions []Question, path string, ps *Problems) {
+	ids := map[string]int{}
+	for i, q := range questions {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if ps.has(at) {
+			continue
+		}
+		checkID(q.ID, at+".id", ps)
+		if first, twice := ids[q.ID]; twice {
+			ps.add(at+".id", fmt.Sprintf("%s is the id of %s[%d] too", excerpt(q.ID), path, first), "give each question an id of its own")
+		} else {
+			ids[q.ID] = i
+		}
+		q.check(at, ps)
+	}
+}
+
+func (q Question) check(at string, ps *Problems) {
+	if ps.has(at + ".kind") {
+		return // what else is right depends on it
+	}
+	switch n := len(q.Options); {
+	case ps.has(at + ".options"):
+	case q.Kind != KindSelect && n > 0:
+		ps.add(at+".options", fmt.Sprintf("a question of the kind %s has no options", q.Kind), "leave them out, or make the kind select")
+	case q.Kind == KindSelect && n < MinOptions:
+		ps.add(at+".options", "it has "+count(n, "option"), fmt.Sprintf("give %d to %d, or make the kind confirm or text", MinOptions, MaxOptions))
+	}
+	if q.Kind == KindSelect {
+		q.checkOptions(at, ps)
+	}
+	if q.MultiSelect && q.Kind != KindSelect {
+		ps.add(at+".multi_select", fmt.Sprintf("several options cannot be chosen of the kind %s", q.Kind), "leave it out, or make the kind select")
+	}
+	if q.AllowText != nil && !*q.AllowText && q.Kind == KindText {
+		ps.add(at+".allow_text", "a question of the kind text takes text", "leave it out, or make the kind select or confirm")
+	}
+	if q.Safe != "" && q.Kind != KindConfirm {
+		ps.add(at+".safe", "only a question of the kind confirm has it", "leave it out")
+	}
+	q.checkDefault(at+".default", ps)
+}
+
+func (q Question) checkDefault(at string, ps *Problems) {
+	if q.Default == "" || q.Kind == KindText || ps.has(at) {
+		return
+	}
+	ids := q.ids()
+	if slices.Contains(ids, q.Default) {
+		return
+	}
+	for _, o := range q.choices() {
+		if normal(o.Label) == normal(q.Default) {
+			ps.add(at, excerpt(q.Default)+" is a label", "write the id of the option, "+o.ID)
+			return
+		}
+	}
+	ps.add(at, excerpt(q.Default)+" is no option", strictyaml.DidYouMean(q.Default, ids))
+}
+
+// checkOptions wants ids and labels that tell the options apart, also where one's
+// label could be taken for another's id.
+func (q Question) checkOptions(at string, ps *Problems) {
+	for i, o := range q.Options {
+		here := fmt.Sprintf("%s.options[%d]", at, i)
+		if ps.has(here) || ps.has(here+".label") || o.Label == "" {
+			continue
+		}
+		checkID(o.ID, here+".id", ps)
+		for j, p := range q.Options[:i] {
+			there := fmt.Sprintf("options[%d]", j)
+			switch {
+			case normal(o.Label) == normal(p.Label):
+				ps.add(here+".label", fmt.Sprintf("%s is the label of %s too", excerpt(o.Label), there), "give each option a label of its own")
+			case o.ID == p.ID:
+				ps.add(here+".id", fmt.Sprintf("%s is the id of %s too", excerpt(o.ID), there), "give each option an id of its own")
+			case normal(o.Label) == normal(p.ID):
+				ps.add(here+".label", fmt.Sprintf("%s is the id of %s", excerpt(o.Label), there), "choose another id there")
+			case normal(o.ID) == normal(p.Label):
+				ps.add(here+".id", fmt.Sprintf("%s is the label of %s", excerpt(o.ID), there), "choose another id")
+			}
+		}
+	}
+}
+
+// checkID wants what can be printed and typed on one line.
+func checkID(id, at string, ps *Problems) {
+	switch {
+	case ps.has(at):
+	case termsafe.Line(id) != id || strings.ContainsRune(id, utf8.RuneError):
+		ps.add(at, excerpt(id)+" has blank space around it or characters that cannot be seen", "use letters, digits and dashes")
+	case utf8.RuneCountInString(id) > longestID:
+		ps.add(at, fmt.Sprintf("the id has more than %d characters", longestID), "write a short one")
+	}
+}

@@ -1,0 +1,85 @@
+package ask
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Problem is one thing that is wrong with a document.
+type Problem struct {
+	// Path is the place, such as questions[1].options[0].label; empty for the
+	// document itself.
+	Path string `json:"path"`
+	Text string `json:"text"`
+	// Remedy says what to do about it; empty when the text says it all.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// Error is "path: text; remedy", without the parts that are empty.
+func (p Problem) Error() string {
+	text := p.Text
+	if p.Path != "" {
+		text = p.Path + ": " + text
+	}
+	if p.Remedy != "" {
+		text += "; " + p.Remedy
+	}
+	return text
+}
+
+// Problems are all that is wrong with a document, in the order of the document
+// as far as that is known.
+type Problems []Problem
+
+// mostShown is how many problems a message lists.
+const mostShown = 20
+
+// Error has one line a problem; of very many it has the first and their number.
+func (ps Problems) Error() string {
+	var b strings.Builder
+	for i, p := range ps {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if i == mostShown {
+			fmt.Fprintf(&b, "and %d more", len(ps)-mostShown)
+			break
+		}
+		b.WriteString(p.Error())
+	}
+	return b.String()
+}
+
+// err is the list as an error, nil when it is empty.
+func (ps Problems) err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
+
+func (ps *Problems) add(path, text, remedy string) {
+	*ps = append(*ps, Problem{path, text, remedy})
+}
+
+// has reports whether something is wrong at the path itself.
+func (ps Problems) has(path string) bool {
+	for _, p := range ps {
+		if p.Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// excerpt is the beginning of a text that somebody sent, in quotes, safe to show.
+func excerpt(text string) string {
+	const longest = 60
+	text = termsafe.Line(text[:min(len(text), 8*longest)])
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return `"` + text + `"`
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package socket
+
+import "errors"
+
+func become(string) error { return errors.ErrUnsupported }

@@ -1,0 +1,163 @@
+package socket
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// conn is one connection. One goroutine reads ahead, so that it is noticed when
+// the client goes, the other handles one message after the other.
+type conn struct {
+	server *Server
+	nc     net.Conn
+	peer   Peer
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	inbox  *inbox
+}
+
+func newConn(s *Server, nc net.Conn, peer Peer) *conn {
+	c := &conn{server: s, nc: nc, peer: peer, inbox: newInbox(s.options.MaxMessage)}
+	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
+	return c
+}
+
+// read fills the inbox until the client is gone or the connection is closed.
+func (c *conn) read() {
+	lines := newLineReader(c.nc, c.server.options.MaxMessage)
+	for {
+		line, err := lines.next()
+		if err == nil && c.inbox.put(line) {
+			continue
+		}
+		c.inbox.end(line, err)
+		if errors.Is(err, errTooLong) {
+			_, _ = io.Copy(io.Discard, c.nc) // until the client goes or is hung up on
+		}
+		c.cancel(ErrClientGone) // without effect when the server is closing
+		return
+	}
+}
+
+// serve answers messages until there are no more.
+func (c *conn) serve() {
+	defer func() {
+		c.cancel(ErrClientGone)
+		c.inbox.close()
+		_ = c.nc.Close()
+		c.server.leave(c)
+	}()
+	gone := false
+	for {
+		line, err := c.inbox.take()
+		switch {
+		case c.server.ctx.Err() != nil:
+			if err == nil {
+				_ = c.write(failure(closed))
+			}
+			return
+		case errors.Is(err, errTooLong):
+			limit := c.server.options.MaxMessage
+			c.trouble("long", "sent a message of more than %d bytes and was disconnected", limit)
+			_ = c.write(failure(&Error{CodeTooLong, fmt.Sprintf("the message is longer than %d bytes; send less", limit)}))
+			return
+		case err != nil && len(line) == 0:
+			return
+		}
+		kind, reply := c.answer(line, err != nil)
+		if gone {
+			continue // what it had sent before it went holds
+		}
+		if err := c.write(reply); err != nil {
+			c.unanswered(kind, err)
+			if gone = !errors.Is(err, os.ErrDeadlineExceeded); !gone {
+				return
+			}
+		}
+	}
+}
+
+// answer handles one line; cut says that the connection ended without a line
+// break after it.
+func (c *conn) answer(line []byte, cut bool) (kind string, reply []byte) {
+	kind, err := messageType(line)
+	if err == nil {
+		return kind, c.handle(kind, line)
+	}
+	if cut {
+		c.trouble("cut", "went away in the middle of a message")
+	} else {
+		c.trouble("malformed", "sent a line that is no message: %v: %q", err, excerpt(string(line)))
+	}
+	return "", failure(&Error{CodeMalformed, "the line is no message: " + err.Error()})
+}
+
+// handle calls the handler. Its panic is the failure of one message, not the end
+// of the run.
+func (c *conn) handle(kind string, body json.RawMessage) (reply []byte) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.trouble("panic", "sent %q, and looprun failed on it: %s", excerpt(kind), excerpt(fmt.Sprint(p)))
+			reply = failure(&Error{CodeFailed, "looprun failed on this message; the run goes on without it"})
+		}
+	}()
+	value, err := c.server.options.Handle(c.ctx, c.peer, kind, body)
+	if err == nil {
+		if reply, err = success(value); err == nil {
+			return reply
+		}
+	}
+	if own, ok := errors.AsType[*Error](err); ok {
+		return failure(own)
+	}
+	if c.server.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, ErrClosed)) {
+		return failure(closed)
+	}
+	return failure(&Error{CodeFailed, err.Error()})
+}
+
+func (c *conn) write(line []byte) error {
+	c.server.limitWrite(c)
+	_, err := c.nc.Write(line)
+	return err
+}
+
+// unanswered says why a client did not get its reply. When the server closes it
+// is no trouble that one has gone.
+func (c *conn) unanswered(kind string, err error) {
+	switch {
+	case c.server.ctx.Err() != nil:
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.trouble("unread", "did not read the reply to %q within %s and was disconnected", excerpt(kind), c.server.options.WriteTimeout)
+	case kind != "":
+		c.trouble("gone", "went away before it got the reply to %q", excerpt(kind))
+	}
+}
+
+func (c *conn) trouble(sort, format string, args ...any) {
+	c.server.troubles.add(sort, subject(c.peer)+" "+fmt.Sprintf(format, args...)+".")
+}
+
+func subject(p Peer) string {
+	if p.PID == 0 {
+		return "A client of the run"
+	}
+	return fmt.Sprintf("A client of the run (pid %d)", p.PID)
+}
+
+// excerpt is the beginning of a text that a client sent, safe to show.
+func excerpt(text string) string {
+	const longest = 80
+	text = termsafe.Line(text[:min(len(text), 4*longest)])
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,55 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	// longestPath is what fits everywhere into sockaddr_un: 104 bytes on the BSDs
+	// and macOS, 108 on Linux and Windows, with a NUL at the end.
+	longestPath = 103
+	socketName  = "socket"
+	dirPattern  = "looprun-*" // the star becomes at most 10 digits
+)
+
+// makeDir makes a directory for the socket that only this user can enter.
+func makeDir() (string, error) {
+	var failures []string
+	for _, parent := range parents() {
+		if len(parent)+len("/")+len(dirPattern)+9+len("/")+len(socketName) > longestPath {
+			failures = append(failures, parent+" is too long a path for a socket")
+			continue
+		}
+		dir, err := os.MkdirTemp(parent, dirPattern)
+		if err == nil {
+			return dir, nil
+		}
+		if perr, ok := errors.AsType[*os.PathError](err); ok {
+			err = fmt.Errorf("%s: %w", parent, perr.Err)
+		}
+		failures = append(failures, err.Error())
+	}
+	return "", fmt.Errorf("the socket of the run cannot be made: %s; set TMPDIR to a directory with a short path in which you can write", strings.Join(failures, ", "))
+}
+
+// parents are the directories to try, in order.
+func parents() []string {
+	var out []string
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && info.IsDir() && info.Mode().Perm() == 0o700 && owned(info) {
+			out = append(out, filepath.Clean(dir))
+		}
+	}
+	if dir, err := filepath.Abs(os.TempDir()); err == nil {
+		out = append(out, dir)
+	}
+	if os.PathSeparator == '/' {
+		out = append(out, "/tmp")
+	}
+	return out
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package socket
+
+import (
+	"os"
+	"syscall"
+)
+
+// owned reports whether the file is this user's.
+func owned(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}

@@ -1,0 +1,3 @@
+package socket
+
+func peerPID(int) int { return 0 }

@@ -1,0 +1,211 @@
+package scratchpad
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/signal"
+)
+
+// DefaultContext is the size that a context is cut to where nobody says
+// otherwise, in bytes.
+const DefaultContext = 16 << 10
+
+// cutNote ends a context that was cut.
+const cutNote = "(The rest is in the scratchpad.)\n"
+
+// ContextOptions say what a context has beside what the state knows.
+type ContextOptions struct {
+	Notes string // the part of the page that its readers wrote
+	// Text says that signals are also read from what the command prints.
+	Text bool
+	// MaxBytes is what it is cut to, at the end of a line; zero is
+	// [DefaultContext].
+	MaxBytes int
+}
+
+// Context is what the next attempt should know, for a prompt: the most important
+// first, in Markdown, cut to the budget at the end of a line. It contains no
+// signal and no promise that reading it back would make.
+func Context(s *looprun.State, o ContextOptions) []byte {
+	var b bytes.Buffer
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	c := contextOf{s}
+	contextTask(p, s, c)
+	if s.Guidance != "" {
+		p("## Guidance\n\n%s\n", c.quoted(s.Guidance))
+	}
+	contextAnswers(p, s)
+	contextErrors(p, s, c)
+	contextTried(p, s)
+	if len(s.Known) > 0 {
+		p("## Known issues\n\nThese are known and need not be mended:\n\n")
+		for _, k := range s.Known[max(0, len(s.Known)-20):] {
+			p("- %s\n", inline(k.Label))
+		}
+		p("\n")
+	}
+	if notes := strings.TrimSpace(o.Notes); notes != "" {
+		p("## Notes\n\n%s\n", c.quoted(notes))
+	}
+	contextHowTo(p, s, o.Text)
+	limit := o.MaxBytes
+	if limit <= 0 {
+		limit = DefaultContext
+	}
+	return cutLines(b.Bytes(), limit)
+}
+
+// contextOf quotes what others wrote.
+type contextOf struct{ s *looprun.State }
+
+// quoted is text as an indented block: no signal begins in its first column, and
+// no line of it is the promise alone.
+func (c contextOf) quoted(text string) string {
+	text = quoted(text)
+	if c.s.Promise == "" || !strings.Contains(text, c.s.Promise) {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, c.s.Promise) {
+			line = "    (said) " + strings.TrimSpace(line) + "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func contextTask(p printer, s *looprun.State, c contextOf) {
+	p("## Task\n\n")
+	switch task := strings.TrimSpace(s.Task); {
+	case task == "":
+		p("(The run has no name; the command knows its task.)\n\n")
+	case strings.Contains(task, "\n"):
+		p("%s\n", c.quoted(task))
+	default:
+		p("The task: %s\n\n", inline(task))
+	}
+	for i, t := range s.Subtasks {
+		p("%d. Later: %s\n", i+1, inline(t.Title))
+	}
+	for _, blocker := range s.Blockers {
+		p("- Somebody else has to do first: %s\n", inline(blocker))
+	}
+	if len(s.Check) > 0 {
+		p("- It is done when this passes: %s\n", code(s.Check[len(s.Check)-1]))
+	}
+	if s.Promise != "" {
+		p("- When all of it is done, and not before, print %s as a line of its own, without anything around it.\n", code(s.Promise))
+	}
+	p("- Iteration %d of %s. Progress: %s\n\n", s.NextIteration(), limit(s.Limits.Iterations, "no limit"), inline(s.Summary()))
+}
+
+func contextAnswers(p printer, s *looprun.State) {
+	var answers []looprun.Asked
+	for _, a := range s.Asked {
+		if a.Answer != nil {
+			answers = append(answers, a)
+		}
+	}
+	if len(answers) == 0 {
+		return
+	}
+	p("## Answers\n\n")
+	for _, a := range answers {
+		p("Task: %s\nAgent: %s\nQuestion: %s\nGuidance: %s\n\n", inline(s.Task), inline(a.Question.AskID), inline(a.Question.Text), inline(spoken(a)))
+	}
+}
+
+// spoken is an answer with labels in place of ids.
+func spoken(a looprun.Asked) string {
+	label := func(id string) string {
+		if o, ok := a.Question.Option(id); ok {
+			return firstOf(o.Label, id)
+		}
+		return id
+	}
+	var text string
+	switch {
+	case a.Answer.Cancelled || a.Answer.Text != nil:
+		text = a.Answer.String()
+	case len(a.Answer.Options) > 0:
+		var labels []string
+		for _, id := range a.Answer.Options {
+			labels = append(labels, label(id))
+		}
+		text = strings.Join(labels, ", ")
+	default:
+		text = label(a.Answer.Option)
+	}
+	if a.Answer.Reason != "" {
+		text += " (" + a.Answer.Reason + ")"
+	}
+	return text
+}
+
+func contextErrors(p printer, s *looprun.State, c contextOf) {
+	if len(s.Errors) == 0 {
+		return
+	}
+	p("## Recent errors to avoid\n\n")
+	for _, d := range s.Errors {
+		p("- Iteration %d: %s\n", d.Iteration, inline(encountered(d)))
+	}
+	p("\n")
+	if e := s.Errors[len(s.Errors)-1].Excerpt; e != "" {
+		p("The end of the last output:\n\n%s\n", c.quoted(e))
+	}
+}
+
+func contextTried(p printer, s *looprun.State) {
+	made := s.Ladder.Attempts
+	if len(made) == 0 {
+		return
+	}
+	p("## What was tried\n\n")
+	for _, a := range made[max(0, len(made)-10):] {
+		p("- %s\n", inline(a.String()))
+	}
+	p("\n")
+}
+
+func contextHowTo(p printer, s *looprun.State, text bool) {
+	p("## How to talk to looprun\n\n")
+	p("- To ask for a decision run `looprun ask 'TEXT' --option id=Label --option id=Label`; the answer is on its standard output.\n")
+	p("- To say where the work stands run `looprun signal progress|blocked|clarify|attempt|expert|cost`; `looprun signal --help` has the flags.\n")
+	if s.Promise != "" {
+		p("- `looprun signal done` says that all is done, as the promise does.\n")
+	}
+	p("- When the task cannot be done as given run `looprun reject --help`, and say why.\n")
+	if text {
+		p("\n%s", signal.HowTo())
+	}
+}
+
+// cutLines cuts text to so many bytes at the end of a line, and says so.
+func cutLines(text []byte, most int) []byte {
+	if len(text) <= most {
+		return text
+	}
+	room := most - len(cutNote)
+	if room <= 0 {
+		return nil
+	}
+	at := bytes.LastIndexByte(text[:room], '\n') + 1
+	return append(bytes.Clone(text[:at]), cutNote...)
+}
+
+// Notes is the part of the run's page that its readers wrote, without its
+// heading; empty when they wrote nothing.
+func Notes(dir string) string {
+	p := page{name: (&Run{Dir: dir}).PageFile()}
+	notes, err := p.notes()
+	if err != nil || string(notes) == emptyNotes {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(notes), "\n")
+	return strings.TrimSpace(rest)
+}

@@ -1,0 +1,229 @@
+package templates
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+)
+
+// shownItems is how many entries of a list that the command told are shown: all
+// attempts that can be made for one question are.
+const shownItems = ladder.MaxAttempts
+
+// told is what the command said that a question is about, and what was attempted.
+// All of it is the command's: data, however it reads.
+type told struct {
+	rejection *rejection.Rejection // nil: the question is not about one
+	signal    *signal.Signal       // nil: there is none
+}
+
+func toldOf(state *looprun.State, guard looprun.GuardID) told {
+	switch {
+	case guard != looprun.Rejection:
+		return told{signal: state.Signal}
+	case state.Rejected != nil:
+		return told{rejection: &state.Rejected.Rejection}
+	}
+	return told{}
+}
+
+// task is the one that the question is about, as the command names it.
+func (s *source) task() any {
+	name := ""
+	switch {
+	case s.told.rejection != nil:
+		name = s.told.rejection.Task
+	case s.told.signal != nil:
+		name = s.told.signal.Task
+	}
+	return cmp.Or(phrase(name), phrase(s.state.Task))
+}
+
+func (t told) agent() string {
+	switch {
+	case t.rejection != nil:
+		return t.rejection.Agent
+	case t.signal != nil:
+		return t.signal.Agent
+	}
+	return ""
+}
+
+// rejected is a text of the rejection, on one line and without a full stop.
+func rejected(of func(rejection.Rejection) string) func(*source) any {
+	return func(s *source) any {
+		if s.told.rejection == nil {
+			return ""
+		}
+		return phrase(of(*s.told.rejection))
+	}
+}
+
+// signalled is a text of the signal, on one line and without a full stop.
+func signalled(of func(signal.Signal) string) func(*source) any {
+	return func(s *source) any {
+		if s.told.signal == nil {
+			return ""
+		}
+		return phrase(of(*s.told.signal))
+	}
+}
+
+// phrase is text on one line that can stand within a sentence.
+func phrase(text string) string { return strings.TrimRight(line(text, valueLength), ".") }
+
+func asked(s signal.Signal) string { return cmp.Or(strings.TrimSpace(s.Question), s.Text) }
+
+// cause is the cause that the command named in the words of the messages.
+func (s *source) cause() any {
+	id, _ := signalled(func(s signal.Signal) string { return s.Cause })(s).(string)
+	if id == "" {
+		return ""
+	}
+	return cmp.Or(s.texts.say("cause_"+id, nil), id)
+}
+
+func (s *source) considered() any {
+	if s.told.signal == nil {
+		return []string(nil)
+	}
+	return lines(s, s.told.signal.Considered, "considered_line", func(c signal.Considered) facts {
+		return facts{"Option": phrase(c.Option), "Why": phrase(c.Why)}
+	})
+}
+
+// attempts are the records of the ladder for this question, then what the command
+// itself says it attempted.
+func (s *source) attempts() any {
+	var all []string
+	for _, a := range s.state.Ladder.Made(s.state.Task) {
+		all = append(all, a.String())
+	}
+	if s.told.signal != nil {
+		all = append(all, lines(s, s.told.signal.Attempts, "", nil)...)
+	}
+	return all
+}
+
+func (s *source) attempted() any {
+	if s.told.rejection == nil {
+		return []string(nil)
+	}
+	return lines(s, s.told.rejection.Attempted, "", nil)
+}
+
+func (s *source) evidence() any {
+	if s.told.rejection == nil {
+		return []string(nil)
+	}
+	return lines(s, s.told.rejection.Evidence, "evidence_line", func(e rejection.Evidence) facts {
+		return facts{"Kind": phrase(e.Type), "Data": line(e.Data, valueLength), "Where": phrase(e.Source)}
+	})
+}
+
+// subtasks are the tasks proposed instead, each after those that it depends on.
+func (s *source) subtasks() any {
+	if s.told.rejection == nil {
+		return []string(nil)
+	}
+	tasks, _ := s.told.rejection.Subtasks() // what is wrong with them is a warning, given before
+	return lines(s, tasks, "subtask_line", func(t rejection.Task) facts {
+		return facts{
+			"Title": phrase(t.Title), "Scope": phrase(t.Scope), "Estimate": phrase(t.Estimate),
+			"Names": clean(t.Dependencies),
+		}
+	})
+}
+
+// suggested is the id of the option that fits the reason; it decides nothing.
+func (s *source) suggested() any {
+	if s.told.rejection == nil {
+		return ""
+	}
+	decision, _ := s.told.rejection.Suggest()
+	return string(decision)
+}
+
+func (s *source) suggestedWhy() any {
+	if s.told.rejection == nil {
+		return ""
+	}
+	reason := s.told.rejection.Normalize().ReasonType
+	for _, known := range rejection.Reasons {
+		if reason == known {
+			return s.texts.say("suggested_"+strings.ToLower(string(reason)), nil)
+		}
+	}
+	return ""
+}
+
+// lines makes one line of each entry, in the words of the message with that key;
+// without a key the entries are the lines. Of many the last says how many more
+// there are.
+func lines[T any](s *source, list []T, key string, values func(T) facts) []string {
+	var out []string
+	for i, entry := range list {
+		if i == shownItems {
+			return append(out, s.texts.say("list_more", facts{"More": len(list) - i}))
+		}
+		text, plain := any(entry).(string)
+		if !plain {
+			text = s.texts.say(key, values(entry))
+		}
+		if text = line(text, valueLength); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// toldParts are the details of what the command said, each shown where its variable
+// says something.
+var toldParts = []struct{ key, variable string }{
+	{"detail_task", "Task"},
+	{"detail_agent", "Agent"},
+	{"detail_cause", "Cause"},
+	{"detail_context", "Context"},
+	{"detail_reason", "ReasonDetail"},
+	{"detail_blocking_factor", "BlockingFactor"},
+	{"detail_attempted", "Attempted"},
+	{"detail_evidence", "Evidence"},
+	{"detail_alternative", "Alternative"},
+	{"detail_subtasks", "Subtasks"},
+	{"detail_suggested", "SuggestedWhy"},
+	{"detail_considered", "Considered"},
+	{"detail_attempts", "Attempts"},
+	{"detail_would_help", "WouldHelp"},
+}
+
+// toldDetails are the evidence of what the command said: each part that there is.
+func (s *source) toldDetails(values facts) []string {
+	var out []string
+	for _, d := range toldParts {
+		switch v := values[d.variable].(type) {
+		case string:
+			if v != "" {
+				out = append(out, s.texts.say(d.key, values))
+			}
+		case []string:
+			if len(v) > 0 {
+				out = append(append(out, s.texts.say(d.key, values)), indented(v)...)
+			}
+		}
+	}
+	return out
+}
+
+// isProtocol reports whether the question is about what the command said.
+func isProtocol(id looprun.GuardID) bool {
+	for _, known := range looprun.ProtocolIDs {
+		if id == known {
+			return true
+		}
+	}
+	return false
+}

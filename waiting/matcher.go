@@ -1,0 +1,176 @@
+package waiting
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+const (
+	kept      = 64 << 10 // bytes of the end of the output
+	lastLines = 40       // that ready patterns look at
+	beginning = 4 << 10  // bytes of each of those lines
+	following = 2        // lines in which a message may go on
+	preceding = 10       // lines in which another match may name the moment
+	width     = 300      // bytes of a match that are told
+)
+
+// Pattern is one thing to look for. Make them with [Compile].
+type Pattern struct {
+	// Spec is what it was made of: a regular expression or the name of a ready pattern.
+	Spec  string
+	lines []line
+}
+
+// Names lists the ready patterns.
+func Names() []string {
+	var names []string
+	for _, r := range ready {
+		names = append(names, r.name)
+	}
+	return append(names, "@all")
+}
+
+// Matcher looks for patterns in one iteration's output. Make one with [Compile].
+// It is not safe for use by several goroutines.
+type Matcher struct {
+	Patterns []Pattern
+	// Now and Location are when and where the output is read: "3am" depends on
+	// them. Nil means the present and the local time zone.
+	Now      func() time.Time
+	Location *time.Location
+
+	buf []byte // the end of the output
+	cut bool   // and not all of it
+}
+
+// Compile makes a matcher of regular expressions and names of ready patterns.
+// Without any it matches nothing.
+func Compile(specs []string) (*Matcher, error) {
+	m := &Matcher{}
+	for _, spec := range specs {
+		p := Pattern{Spec: spec}
+		switch {
+		case strings.TrimSpace(spec) == "":
+			return nil, fmt.Errorf("a pattern to wait on is empty, and would match every output; give a regular expression, or one of %s", strings.Join(Names(), ", "))
+		case strings.HasPrefix(spec, "@"):
+			for _, r := range ready {
+				if spec == r.name || spec == "@all" {
+					p.lines = append(p.lines, r.from()...)
+				}
+			}
+			if p.lines == nil {
+				return nil, fmt.Errorf("unknown pattern %q to wait on; %s; write \\@ for a regular expression that begins with @", spec, strictyaml.DidYouMean(spec, Names()))
+			}
+		default:
+			re, err := regexp.Compile(spec)
+			if err != nil {
+				return nil, fmt.Errorf("%q to wait on is no regular expression: %w", spec, err)
+			}
+			if re.MatchString("") {
+				return nil, fmt.Errorf("%q to wait on matches an empty line, and so every output; name what the line holds", spec)
+			}
+			p.lines = []line{{re: re}}
+		}
+		m.Patterns = append(m.Patterns, p)
+	}
+	return m, nil
+}
+
+// Write takes the next piece of the output, cut anywhere. It never fails, and
+// does no more than keep the end.
+func (m *Matcher) Write(p []byte) (int, error) {
+	n := len(p)
+	if n > kept {
+		m.buf, m.cut, p = m.buf[:0], true, p[n-kept:]
+	}
+	if len(m.buf)+len(p) > 4*kept {
+		m.trim(kept - len(p))
+	}
+	m.buf = append(m.buf, p...)
+	return n, nil
+}
+
+// trim leaves the last n bytes.
+func (m *Matcher) trim(n int) {
+	if len(m.buf) > n {
+		m.buf, m.cut = append(m.buf[:0], m.buf[len(m.buf)-n:]...), true
+	}
+}
+
+// Reset begins the next iteration.
+func (m *Matcher) Reset() { m.buf, m.cut = m.buf[:0], false }
+
+// Match is the last line that a pattern matches, safe to show, and the moment
+// that it, or one of the two lines after it, names; else that of another match in
+// the ten lines before. Until is zero where there is none, and lies in the past
+// where the moment has just passed.
+func (m *Matcher) Match() (text string, until time.Time, ok bool) {
+	m.trim(kept)
+	now, loc := time.Now, time.Local
+	if m.Now != nil {
+		now = m.Now
+	}
+	if m.Location != nil {
+		loc = m.Location
+	}
+	shown := m.shown()
+	last := 0   // the line of the match
+	recent := 0 // lines that are not blank from here to the end
+	for i := len(shown) - 1; i >= 0 && (!ok || last-i <= preceding); i-- {
+		if strings.TrimSpace(shown[i]) != "" {
+			recent++
+		}
+		if !m.matches(shown[i], recent <= lastLines) {
+			continue
+		}
+		if !ok {
+			text, last, ok = clip(termsafe.Line(shown[i])), i, true
+		}
+		message := strings.Join(shown[i:min(len(shown), i+1+following)], "\n")
+		if t, named := Until(message, now(), loc); named {
+			return text, t, true
+		}
+	}
+	return text, time.Time{}, ok
+}
+
+// shown are the lines that are kept, as a terminal shows them.
+func (m *Matcher) shown() []string {
+	raw := bytes.Split(m.buf, []byte{'\n'})
+	if m.cut {
+		raw = raw[1:] // its beginning is not known
+	}
+	out := make([]string, len(raw))
+	for i, l := range raw {
+		out[i] = termsafe.Text(string(bytes.TrimRight(l, "\r")))
+	}
+	return out
+}
+
+func (m *Matcher) matches(text string, recent bool) bool {
+	begin := text[:min(len(text), beginning)]
+	for _, p := range m.Patterns {
+		for _, l := range p.lines {
+			switch {
+			case !l.ready && l.re.MatchString(text):
+				return true
+			case l.ready && recent && l.re.MatchString(begin) && (!l.away || !here().MatchString(begin)):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func clip(text string) string {
+	if len(text) <= width {
+		return text
+	}
+	return strings.ToValidUTF8(text[:width], "") + "…"
+}

@@ -1,0 +1,266 @@
+package waiting
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func matcher(t testing.TB, specs ...string) *Matcher {
+	t.Helper()
+	m, err := Compile(specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Now, m.Location = func() time.Time { return noon }, time.UTC
+	return m
+}
+
+// What each ready pattern knows; the package documentation says where from.
+func TestReady(t *testing.T) {
+	in := func(d time.Duration) time.Time { return noon.Add(d) }
+	at := func(hour, minute int) time.Time {
+		d := time.Date(2026, 11, 21, hour, minute, 0, 0, time.UTC)
+		if d.Before(noon) {
+			return d.AddDate(0, 0, 1)
+		}
+		return d
+	}
+	for _, c := range []struct {
+		spec, output string
+		until        time.Time
+	}{
+		{"@claude", "Claude AI usage limit reached|1795305600\n", time.Unix(1795305600, 0)},
+		{"@claude", `{"type":"result","is_error":true,"result":"Claude AI usage limit reached|1795305600","session_id":"s","total_cost_usd":0}`, time.Unix(1795305600, 0)},
+		{"@claude", `{"type":"result","subtype":"success","is_error":true,"result":"You've hit your limit · resets 7pm (UTC)"}`, at(19, 0)},
+		{"@claude", "You've hit your session limit · resets 12:50am (UTC)\n/login to switch to an API usage-billed account.\n", at(0, 50)},
+		{"@claude", "  ⎿  You’ve hit your weekly limit · resets Nov 24, 11am (Asia/Seoul)\r\n", time.Date(2026, 11, 24, 2, 0, 0, 0, time.UTC)},
+		{"@claude", "You've hit your Opus limit - resets 3pm", at(15, 0)},
+		{"@claude", "Claude usage limit reached. Your limit will reset at 5pm (Europe/Warsaw).", at(16, 0)},
+		{"@claude", "\x1b[31m5-hour limit reached ∙ resets 3am\x1b[0m", at(3, 0)},
+		{"@claude", "Your account's usage limit will reset at 9:30 PM.", at(21, 30)},
+		{"@claude", "You're out of extra usage · resets Nov 24, 8pm (Europe/Budapest)", time.Date(2026, 11, 24, 19, 0, 0, 0, time.UTC)},
+		{"@claude", " API Error: Server is temporarily limiting requests (not your usage limit) · Rate\n     limited\n", time.Time{}},
+		{"@claude", `{"result":"API Error: 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"}}"}`, time.Time{}},
+		{"@claude", `Error: 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"}}`, time.Time{}},
+		{"@claude", "API Error: Repeated 529 Overloaded errors", time.Time{}},
+		{"@claude", `API Error (529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})`, time.Time{}},
+		{"@codex", "ERROR: You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 1 day 2 hours 11\nminutes.\n", in(26*time.Hour + 11*time.Minute)},
+		{"@codex", "■ You've hit your usage limit. Try again at 3:45 PM.", at(15, 45)},
+		{"@codex", `{"type":"error","message":"You've hit your usage limit. Try again at Nov 22nd, 2026 8:19 PM."}`, time.Date(2026, 11, 22, 20, 19, 0, 0, time.UTC)},
+		{"@codex", "[2026-11-21T11:59:00] ERROR: exceeded retry limit, last status: 429 Too Many Requests, request id: 9c84", time.Time{}},
+		{"@codex", "stream error: stream disconnected before completion: Rate limit is exceeded. Try again in 17 seconds.; retrying 1/5", in(17 * time.Second)},
+		{"@codex", "ERROR: Rate limit reached for gpt-5 in organization o on tokens per min. Please try again in 11.5s.", in(11500 * time.Millisecond)},
+		{"@codex", `{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_at":1795305600,"resets_in_seconds":60}}`, time.Unix(1795305600, 0)},
+		{"@gemini", "[API Error: You have exhausted your capacity on this model. Your quota will reset after 4h28m20s.]", in(4*time.Hour + 28*time.Minute + 20*time.Second)},
+		{"@gemini", "Attempt 1 failed: You have exhausted your capacity on this model. Your quota will reset after 5s.. Retrying after 6173ms...", in(5 * time.Second)},
+		{"@gemini", `✕ [API Error: {"error":{"message":"{\n  \"error\": {\n    \"code\": 429,\n    \"message\": \"Resource has been exhausted (e.g. check quota).\"`, time.Time{}},
+		{"@gemini", "      \"message\": \"Quota exceeded for quota metric 'Gemini 2.5 Pro Requests'\",\n", time.Time{}},
+		{"@gemini", `      "status": "RESOURCE_EXHAUSTED",`, time.Time{}},
+		{"@gemini", `    \"status\": \"RESOURCE_EXHAUSTED\",`, time.Time{}},
+		{"@gemini", "You have reached your daily gemini-2.5-pro quota limit", time.Time{}},
+		{"@gemini", "You exceeded your current quota, please check your plan. Please retry in 34.5s.", in(34500 * time.Millisecond)},
+		{"@http429", "< HTTP/2 429\r\n< retry-after: 120\r\n< server: x\r\n", in(2 * time.Minute)},
+		{"@http429", "< retry-after: 120\r\n< HTTP/2 429\r\n", in(2 * time.Minute)},
+		{"@http429", "curl: (22) The requested URL returned error: 429", time.Time{}},
+		{"@http429", "Request failed with status code 429", time.Time{}},
+		{"@http429", "Error: 429 Too Many Requests", time.Time{}},
+		{"@http429", `  "code": 429,`, time.Time{}},
+		{"@network", "curl: (6) Could not resolve host: example.com", time.Time{}},
+		{"@network", "fatal: unable to access 'https://example.com/': Failed to connect to example.com port 443", time.Time{}},
+		{"@network", "npm error code ENOTFOUND", time.Time{}},
+		{"@network", "dial tcp: lookup proxy.example.com: no such host", time.Time{}},
+		{"@network", "dial tcp 192.0.2.1:443: i/o timeout", time.Time{}},
+		{"@network", "ssh: connect to host example.com port 22: Connection refused", time.Time{}},
+		{"@network", "API Error: Connection error.", time.Time{}},
+	} {
+		for _, spec := range []string{c.spec, "@all"} {
+			m := matcher(t, spec)
+			_, _ = m.Write([]byte("work\n" + c.output))
+			text, until, ok := m.Match()
+			if !ok || !until.Equal(c.until) || text == "" || strings.ContainsAny(text, "\n\r\x1b") {
+				t.Errorf("%s %q: %q %s %v, want %s", spec, c.output, text, until, ok, c.until)
+			}
+		}
+	}
+}
+
+// What is no limit: sentences about limits, and the work's own failures.
+func TestReadyMatchesNothingElse(t *testing.T) {
+	for _, output := range []string{
+		"I added handling for the case that you've hit your usage limit.",
+		"func TestUsageLimitReached(t *testing.T) {",
+		"The message \"Claude AI usage limit reached\" is now recognised.",
+		"--- FAIL: TestLimit: want \"You've hit your usage limit\"",
+		"You've hit your stride with the limits",
+		"test 429 passed", "line 429: error", "took 529 ms", "API errors: 3 of 529",
+		"dial tcp 127.0.0.1:8080: connect: connection refused",
+		"Error: connect ECONNREFUSED ::1:5432", "curl: (7) Failed to connect to localhost port 80",
+		"Cannot connect to the Docker daemon at unix:///var/run/docker.sock",
+		"RESOURCE_EXHAUSTED is handled by the retry loop",
+		"the connection was refused by the reviewer",
+		"ok",
+	} {
+		m := matcher(t, "@all")
+		_, _ = m.Write([]byte(output + "\n"))
+		if text, _, ok := m.Match(); ok {
+			t.Errorf("%q matches as %q", output, text)
+		}
+	}
+}
+
+func TestMatcher(t *testing.T) {
+	filler := func(n int) string { return strings.Repeat("line\n\n", n) }
+	for _, c := range []struct {
+		name, output string
+		specs        []string
+		want         string
+	}{
+		{"none", "syncing\n", nil, ""},
+		{"one", "a\nmirror is syncing, try again in 5m\nb\n", []string{"mirror is syncing"}, "mirror is syncing, try again in 5m"},
+		{"line anchors", "a\nsyncing\nb", []string{"^syncing$"}, "syncing"},
+		{"crlf", "a\r\nsyncing\r\nb", []string{"^syncing$"}, "syncing"},
+		{"no line break", "a\nsyncing", []string{"^syncing$"}, "syncing"},
+		{"coloured", "\x1b[1msync\x1b[0ming", []string{"^syncing$"}, "syncing"},
+		{"the last", "busy 1\nbusy 2\nx\n", []string{"busy"}, "busy 2"},
+		{"any of them", "b\n", []string{"a", "b"}, "b"},
+		{"ready ones look at the last lines", "429 Too Many Requests\n" + filler(lastLines-1), []string{"@http429"}, "429 Too Many Requests"},
+		{"and no further", "429 Too Many Requests\n" + filler(lastLines), []string{"@http429"}, ""},
+		{"regular expressions do", "429 Too Many Requests\n" + filler(lastLines), []string{"429 Too"}, "429 Too Many Requests"},
+		{"and at the beginnings of lines", strings.Repeat("x", beginning-20) + " 429 Too Many Requests", []string{"@http429"}, ""},
+		{"regular expressions at all of them", strings.Repeat("x", beginning) + "busy", []string{"busy"}, strings.Repeat("x", width) + "…"},
+		{"as far as it is kept", "\nbusy" + strings.Repeat("\n", kept-5), []string{"busy"}, "busy"},
+		{"and no further", "\nbusy" + strings.Repeat("\n", kept-3), []string{"busy"}, ""},
+		{"a line cut at its beginning", "xbusy" + strings.Repeat("\n", kept-4), []string{"^busy"}, ""},
+		{"a long match is cut", "busy" + strings.Repeat("ü", 400), []string{"busy"}, "busy" + strings.Repeat("ü", (width-4)/2) + "…"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, piece := range []int{1, 7, 4096, 1 << 20} {
+				m := matcher(t, c.specs...)
+				for rest := c.output; len(rest) > 0; {
+					n := min(piece, len(rest))
+					_, _ = m.Write([]byte(rest[:n]))
+					rest = rest[n:]
+				}
+				for range 2 {
+					if text, _, ok := m.Match(); text != c.want || ok != (c.want != "") {
+						t.Errorf("pieces of %d: %q %v, want %q", piece, text, ok, c.want)
+					}
+				}
+				m.Reset()
+				if text, _, ok := m.Match(); ok {
+					t.Errorf("%q is left after a reset", text)
+				}
+			}
+		})
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	for spec, want := range map[string]string{
+		"":         "is empty",
+		"@cluade":  `unknown pattern "@cluade" to wait on; did you mean "@claude"?`,
+		"@nothing": "known are @claude, @codex, @gemini, @http429, @network, @all",
+		"(":        "is no regular expression",
+		"a*":       "matches an empty line",
+	} {
+		if _, err := Compile([]string{"ok", spec}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", spec, err, want)
+		}
+	}
+	m, err := Compile([]string{"@all", `\@home`})
+	if err != nil || len(m.Patterns) != 2 || m.Patterns[0].Spec != "@all" {
+		t.Error(m, err)
+	}
+	if !slices.Contains(Names(), "@network") {
+		t.Error(Names())
+	}
+	for _, name := range Names() {
+		if _, err := Compile([]string{name}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The present and the local zone are used where nothing else is said.
+func TestMatcherReadsTheClock(t *testing.T) {
+	m, err := Compile([]string{"busy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = m.Write([]byte("busy, try again in 2 hours"))
+	before := time.Now()
+	_, until, ok := m.Match()
+	if !ok || until.Before(before.Add(2*time.Hour)) || until.After(time.Now().Add(2*time.Hour)) {
+		t.Error(until, ok)
+	}
+}
+
+func TestMatcherIsBounded(t *testing.T) {
+	m := matcher(t, "busy")
+	for _, n := range []int{1, 100, kept - 1, kept, kept + 1, 10 * kept} {
+		for range 8*kept/n + 8 {
+			_, _ = m.Write(make([]byte, n))
+		}
+		if len(m.buf) > 4*kept || cap(m.buf) > 8*kept {
+			t.Errorf("pieces of %d: %d bytes are kept", n, cap(m.buf))
+		}
+	}
+}
+
+// FuzzMatcher: cutting the output does not matter; a match is one safe line.
+func FuzzMatcher(f *testing.F) {
+	for _, s := range []string{"You've hit your usage limit. Try again at 3:45 PM.", "HTTP/2 429\nretry-after: 120\n", "\x1b[1mbusy\r\nx", "Claude AI usage limit reached|1795305600", "\xff\n\"message\": \"Error: fetch failed\""} {
+		f.Add(s, uint8(3), uint16(100))
+		f.Add(s, uint8(3), uint16(kept-10))
+	}
+	f.Fuzz(func(t *testing.T, output string, piece uint8, filler uint16) {
+		output += strings.Repeat("x", int(filler)) + "\n" + output
+		whole, cut := matcher(t, "@all", "busy"), matcher(t, "@all", "busy")
+		_, _ = whole.Write([]byte(output))
+		for rest := output; len(rest) > 0; {
+			n := min(len(rest), 1+int(piece)+len(output)/64)
+			_, _ = cut.Write([]byte(rest[:n]))
+			rest = rest[n:]
+		}
+		text, until, ok := whole.Match()
+		text2, until2, ok2 := cut.Match()
+		if text != text2 || until != until2 || ok != ok2 {
+			t.Fatalf("%q %s %v, in pieces %q %s %v", text, until, ok, text2, until2, ok2)
+		}
+		if strings.ContainsAny(text, "\n\r\x1b") || len(text) > width+len("…") || !ok && (text != "" || !until.IsZero()) {
+			t.Errorf("%q %s %v", text, until, ok)
+		}
+	})
+}
+
+func BenchmarkMatcher(b *testing.B) {
+	text := []byte(strings.Repeat("2026-11-21T09:00:01Z INFO  worker 7 took 12ms for request 00ab of the connection pool\n", 100_000))
+	m := matcher(b, "@all", "mirror is syncing")
+	write := func() {
+		for rest := text; len(rest) > 0; {
+			n := min(len(rest), 32<<10)
+			_, _ = m.Write(rest[:n])
+			rest = rest[n:]
+		}
+	}
+	b.Run("write", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			m.Reset()
+			write()
+		}
+	})
+	write()
+	b.Run("match", func(b *testing.B) {
+		for b.Loop() {
+			if _, _, ok := m.Match(); ok {
+				b.Fatal("it matches")
+			}
+		}
+	})
+}

@@ -1,0 +1,248 @@
+package waiting
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// grace is how long a time of day that has passed means the one of today: a
+	// message is read a little after it was printed.
+	grace = 15 * time.Minute
+	// farthest is how far ahead a moment is believed.
+	farthest = 31 * 24 * time.Hour
+)
+
+// Until is the moment to which a message says to wait. It is named after words
+// such as "try again at", "resets", "retry-after" or "wait", or, as Claude Code
+// does it, in Unix seconds after a vertical bar:
+//
+//	3:45 PM, 3am, 15:45, 3am (Europe/Rome)   the next such time
+//	Feb 7, 11am; Jul 5th, 2026 8:19 PM       that day
+//	5m 30s, 2 hours, 8h44m7s, 5 days 22 hours from now
+//	120                                      seconds, after retry-after
+//	1763769600                               Unix seconds, or milliseconds
+//	2026-11-21T15:45:00Z                     RFC 3339
+//	Sat, 21 Nov 2026 15:45:00 GMT            an HTTP date
+//
+// A time of day is one of loc unless a zone follows it. One that has passed is
+// tomorrow's, but for the last 15 minutes: then the moment has just come, and
+// the result lies in the past. One that daylight saving time skips is later by
+// what it skips. Of several moments the first counts; those of
+// more than 31 days from now are none, and others that have passed are given as
+// they are.
+func Until(text string, now time.Time, loc *time.Location) (time.Time, bool) {
+	if loc == nil {
+		loc = time.UTC
+	}
+	for _, at := range lead().FindAllStringIndex(text, -1) {
+		words := text[at[0]:at[1]]
+		r := reader{now: now, loc: loc, bar: words == "|"}
+		if bare().MatchString(words) {
+			r.unit = time.Second
+		}
+		if strings.Contains(strings.ToLower(words), "ms") {
+			r.unit = time.Millisecond
+		}
+		t, ok := r.moment(text[at[1]:])
+		if ok && t.Before(now.Add(farthest)) && t.After(now.Add(-farthest)) {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+var (
+	// lead are the words before a moment, with what connects them to it.
+	lead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:` +
+			`\b(?:try(?:ing)? again|available again|retry(?:[-_ ]?after(?:[-_ ]ms)?|delay)?|(?:[a-z]+-)*resets?(?:[_-](?:at|in|after))?(?:_seconds)?|wait(?: for| until)?)\b` +
+			`(?:\\?["'])?[\s:=]*(?:\\?["'])?(?:(?:will be |time )?(?:at|in|on|after|until|is|about|another)\b[\s:]*)*~?` +
+			`|\|)`)
+	})
+	// bare are the leads after which a number alone is one of seconds.
+	bare = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)after|delay|_seconds`)
+	})
+	unix  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{10}|\d{13})(?:\D|$)`) })
+	plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9}(?:\.\d+)?)(?:[^\w.%/:-]|\.?$|\.\s)`) })
+	stamp = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)`)
+	})
+	httpDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [0-9A-Za-z: -]{15,25}(?: GMT)?`)
+	})
+	span = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(\d+(?:\.\d+)?)\s?(days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|milliseconds?|ms|m|seconds?|secs?|sec|s)(?:[^a-z]|$)`)
+	})
+	joint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\s|,|and\b)*`) })
+	clock = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(\d{1,2})(?::(\d\d)(?::(\d\d))?)?\s?(?:([ap])\.?m\b\.?)?(?:[\s,]*\(?([A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}|UTC|GMT|Z)\b)?`)
+	})
+	day = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4})\b)?[\s,]*(?:at )?`)
+	})
+)
+
+// reader reads a moment at the beginning of a text.
+type reader struct {
+	now  time.Time
+	loc  *time.Location
+	unit time.Duration // of a number alone; 0: it says nothing
+	bar  bool          // only Unix seconds can follow
+}
+
+func (r reader) moment(text string) (time.Time, bool) {
+	if m := unix().FindStringSubmatch(text); m != nil {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		if len(m[1]) == 13 {
+			return time.UnixMilli(n), err == nil
+		}
+		return time.Unix(n, 0), err == nil
+	}
+	if r.bar {
+		return time.Time{}, false
+	}
+	if s := stamp().FindString(text); s != "" {
+		t, err := time.Parse(time.RFC3339, strings.Replace(strings.ToUpper(s), " ", "T", 1))
+		return t, err == nil
+	}
+	if s := httpDate().FindString(text); s != "" {
+		if t, err := http.ParseTime(s); err == nil {
+			return t, true
+		}
+	}
+	if d, ok := duration(text); ok {
+		return r.now.Add(d), true
+	}
+	if t, ok := r.date(text); ok {
+		return t, true
+	}
+	if t, ok := r.timeOfDay(text); ok {
+		return t, true
+	}
+	if m := plain().FindStringSubmatch(text); m != nil && r.unit > 0 {
+		n, err := strconv.ParseFloat(m[1], 64)
+		return r.now.Add(time.Duration(n * float64(r.unit))), err == nil
+	}
+	return time.Time{}, false
+}
+
+// duration reads 5m 30s, 2 hours and the like.
+func duration(text string) (time.Duration, bool) {
+	var sum float64
+	found := false
+	for {
+		m := span().FindStringSubmatchIndex(text)
+		if m == nil {
+			return time.Duration(sum), found && sum < float64(2*farthest)
+		}
+		n, err := strconv.ParseFloat(text[m[2]:m[3]], 64)
+		if err != nil {
+			return 0, false
+		}
+		unit := strings.ToLower(text[m[4]:m[5]])
+		size := map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}[unit[0]]
+		if unit == "ms" || strings.HasPrefix(unit, "milli") {
+			size = time.Millisecond
+		}
+		sum += n * float64(size)
+		found = true
+		text = text[m[5]:]
+		text = text[len(joint().FindString(text)):]
+	}
+}
+
+// date reads a day with a time of it.
+func (r reader) date(text string) (time.Time, bool) {
+	m := day().FindStringSubmatchIndex(text)
+	if m == nil {
+		return time.Time{}, false
+	}
+	hour, minute, second, loc, ok := r.clock(text[m[1]:])
+	if !ok {
+		return time.Time{}, false
+	}
+	month := time.Month(strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", strings.ToLower(text[m[2]:m[3]]))/3 + 1)
+	dayOfMonth, _ := strconv.Atoi(text[m[4]:m[5]])
+	year := r.now.In(loc).Year()
+	if m[6] >= 0 {
+		year, _ = strconv.Atoi(text[m[6]:m[7]])
+	}
+	t := wall(year, month, dayOfMonth, hour, minute, second, loc)
+	if t.Day() != dayOfMonth {
+		return time.Time{}, false // no such day
+	}
+	if m[6] < 0 && t.Before(r.now.Add(-farthest)) {
+		t = wall(year+1, month, dayOfMonth, hour, minute, second, loc)
+	}
+	return t, true
+}
+
+// timeOfDay reads a time and takes its next one.
+func (r reader) timeOfDay(text string) (time.Time, bool) {
+	hour, minute, second, loc, ok := r.clock(text)
+	if !ok {
+		return time.Time{}, false
+	}
+	y, m, d := r.now.In(loc).Date()
+	// Yesterday's may have passed a minute ago, when it is just after midnight.
+	for _, days := range []int{-1, 0, 1} {
+		t := wall(y, m, d+days, hour, minute, second, loc)
+		if t.After(r.now.Add(-grace)) {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// wall is the moment at which clocks show that. Those that daylight saving time
+// skips are as much later as it skips: to wait too short is to ask for nothing.
+func wall(y int, m time.Month, d, hour, minute, second int, loc *time.Location) time.Time {
+	t := time.Date(y, m, d, hour, minute, second, 0, loc)
+	if missing := (hour-t.Hour())*60 + minute - t.Minute(); missing > 0 {
+		return t.Add(time.Duration(missing) * time.Minute)
+	}
+	return t
+}
+
+// clock reads a time of day. A number alone is none.
+func (r reader) clock(text string) (hour, minute, second int, loc *time.Location, ok bool) {
+	m := clock().FindStringSubmatch(text)
+	if m == nil || m[2] == "" && m[4] == "" {
+		return 0, 0, 0, nil, false
+	}
+	hour, _ = strconv.Atoi(m[1])
+	minute, _ = strconv.Atoi(m[2])
+	second, _ = strconv.Atoi(m[3])
+	switch half := strings.ToLower(m[4]); {
+	case half != "" && (hour < 1 || hour > 12):
+		return 0, 0, 0, nil, false
+	case half == "a":
+		hour %= 12
+	case half == "p":
+		hour = hour%12 + 12
+	}
+	if hour > 23 || minute > 59 || second > 59 {
+		return 0, 0, 0, nil, false
+	}
+	return hour, minute, second, r.zone(m[5]), true
+}
+
+// zone is the named time zone, or the reader's where it is not known.
+func (r reader) zone(name string) *time.Location {
+	switch strings.ToUpper(name) {
+	case "":
+		return r.loc
+	case "UTC", "GMT", "Z":
+		return time.UTC
+	}
+	if loc, err := time.LoadLocation(name); err == nil {
+		return loc
+	}
+	return r.loc
+}

@@ -1,0 +1,149 @@
+package workspace
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// largest is how large a file may be to be read whole.
+	largest = 64 << 20
+	// sample is how much of the beginning and of the end of a larger one is read.
+	sample = 1 << 20
+	// granule is how far apart two changes have to be so that the times of the file
+	// tell them apart, on the coarsest file system (FAT) and with its clock a little
+	// behind ours.
+	granule = 2 * time.Second
+)
+
+// contents knows what the files below a root contain. What was not asked for
+// between begin and end is forgotten.
+type contents struct {
+	root      string
+	known     map[string]content
+	now       map[string]content
+	hash256   bool // the repository names objects by SHA-256
+	readFiles int  // how many were read, for tests
+}
+
+// content is what a file contained when it looked so.
+type content struct {
+	stat   stat
+	object string
+	young  bool // it was changed so shortly before that it may change unseen
+}
+
+// stat is all by which a changed file can be told without reading it.
+type stat struct {
+	mode         fs.FileMode
+	size         int64
+	mtime, ctime int64 // in nanoseconds; ctime is 0 where there is none
+	dev, ino     uint64
+}
+
+func newContents(root string) *contents { return &contents{root: root} }
+
+func (c *contents) begin() { c.now = make(map[string]content, len(c.known)) }
+func (c *contents) end()   { c.known, c.now = c.now, nil }
+
+// addTo adds the file as it is now. Of the mode that git has given, only whether it
+// is executable counts, and not on all systems does the file itself say so.
+func (c *contents) addTo(d *sum, path, mode string) {
+	name := filepath.Join(c.root, filepath.FromSlash(path))
+	st, err := statOf(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return // gone since
+	case err != nil:
+		d.add(path, modeOther, "unreadable")
+		return
+	case st.mode&fs.ModeSymlink != 0:
+		mode = modeLink
+	case !st.mode.IsRegular():
+		d.add(path, modeOther, st.mode.Type().String())
+		return
+	case mode != modeFile && mode != modeExecutable:
+		if mode = modeFile; st.mode&0o100 != 0 {
+			mode = modeExecutable
+		}
+	}
+	d.add(path, mode, c.object(path, name, st))
+}
+
+// object is the id that git would give to the file.
+func (c *contents) object(path, name string, st stat) string {
+	if was, ok := c.known[path]; ok && was.stat == st && !was.young {
+		c.now[path] = was
+		return was.object
+	}
+	c.readFiles++
+	// The clock comes before the reading: what is written meanwhile is young too.
+	young := st.changed().After(time.Now().Add(-granule))
+	object, err := c.read(name, st)
+	if err != nil {
+		object = fmt.Sprintf("unreadable %d %d", st.size, st.mtime)
+	}
+	if after, err := statOf(name); err != nil || after != st {
+		young = true
+	}
+	c.now[path] = content{stat: st, object: object, young: young}
+	return object
+}
+
+// changed is when the file, or what is said of it, was changed last.
+func (s stat) changed() time.Time { return time.Unix(0, max(s.mtime, s.ctime)) }
+
+func (c *contents) read(name string, st stat) (string, error) {
+	if st.mode&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(name)
+		if err != nil {
+			return "", err
+		}
+		h := c.blob(int64(len(target)))
+		_, _ = io.WriteString(h, target) // a hash never fails
+		return hex.EncodeToString(h.Sum(nil)), nil
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|noWaiting, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is no regular file any longer")
+	}
+	h := c.blob(st.size)
+	if st.size > largest {
+		fmt.Fprintf(h, "large %d ", st.mtime)
+		_, err = io.Copy(h, io.NewSectionReader(f, 0, sample))
+		if err == nil {
+			_, err = io.Copy(h, io.NewSectionReader(f, st.size-sample, sample))
+		}
+	} else {
+		_, err = io.Copy(h, io.LimitReader(f, st.size+1)) // one that grows without end is cut
+	}
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// blob begins the hash of a file of n bytes as git does, so that a file has the same
+// id before and after it is committed.
+func (c *contents) blob(n int64) hash.Hash {
+	h := sha1.New()
+	if c.hash256 {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", n)
+	return h
+}

@@ -1,0 +1,188 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// repository is one git work tree.
+type repository struct {
+	root   string
+	files  *contents
+	skip   skip
+	nested map[string]*repository // submodules and other repositories, by path
+
+	commit string // base is of its files
+	base   sum
+}
+
+func newRepository(root string) *repository {
+	return &repository{root: root, files: newContents(root), nested: map[string]*repository{}}
+}
+
+// whole is the sum over all files, and the commit.
+func (r *repository) whole(ctx context.Context, left *int) (sum, string, error) {
+	delta, commit, err := r.delta(ctx, left)
+	if err != nil {
+		return 0, "", err
+	}
+	if err := r.rebase(ctx, commit); err != nil {
+		return 0, "", err
+	}
+	return r.base + delta, commit, nil
+}
+
+// rebase makes base the sum over the files of the commit: from the one that it is
+// of where that can be done, else from the beginning.
+func (r *repository) rebase(ctx context.Context, commit string) error {
+	if commit == r.commit {
+		return nil
+	}
+	if r.commit != "" && commit != "" && r.rebaseFrom(ctx, commit) == nil {
+		return nil
+	}
+	var base sum
+	if commit != "" {
+		err := git(ctx, r.root, 0, func(record []byte) error {
+			meta, path, ok := strings.Cut(string(record), "\t")
+			fields := strings.Fields(meta) // mode, type, object
+			if !ok || len(fields) != 3 {
+				return unexpected("ls-tree", record)
+			}
+			if !r.skip.covers(path) {
+				base.add(path, fields[0], fields[2])
+			}
+			return nil
+		}, "ls-tree", "-r", "-z", "--full-tree", commit)
+		if err != nil {
+			return err
+		}
+	}
+	r.commit, r.base = commit, base
+	return nil
+}
+
+// rebaseFrom takes base from one commit to another by their differences. It fails
+// where the old one is no longer there.
+func (r *repository) rebaseFrom(ctx context.Context, commit string) error {
+	base, meta := r.base, []string(nil)
+	err := git(ctx, r.root, 0, func(record []byte) error {
+		if meta == nil {
+			meta = strings.Fields(string(record)) // :mode mode object object letter
+			if len(meta) != 5 || meta[0][0] != ':' {
+				return unexpected("diff-tree", record)
+			}
+			return nil
+		}
+		path := string(record)
+		if oldMode := meta[0][1:]; !r.skip.covers(path) {
+			base.remove(path, oldMode, meta[2])
+			base.add(path, meta[1], meta[3])
+		}
+		meta = nil
+		return nil
+	}, "diff-tree", "-r", "-z", "--no-renames", "--ignore-submodules=none", r.commit, commit)
+	if err != nil {
+		return err
+	}
+	r.commit, r.base = commit, base
+	return nil
+}
+
+// delta is what the work tree has more, less what it has no longer, than the
+// commit, and the commit.
+func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string, err error) {
+	r.files.begin()
+	seen := map[string]*repository{}
+	var renamed *change // the next record is its old name
+	err = git(ctx, r.root, 0, func(record []byte) error {
+		if renamed != nil {
+			if old := string(record); !r.skip.covers(old) {
+				d.remove(old, renamed.oldMode, renamed.oldObject)
+			}
+			renamed = nil
+			return nil
+		}
+		if id, ok := bytes.CutPrefix(record, []byte("# branch.oid ")); ok {
+			if commit = string(id); commit == "(initial)" {
+				commit = ""
+			}
+		}
+		c, err := parseChange(record)
+		if err != nil || c.path == "" {
+			return err
+		}
+		if c.renamed {
+			renamed = &c
+		}
+		if r.skip.covers(strings.TrimSuffix(c.path, "/")) {
+			return nil
+		}
+		return r.addChange(ctx, &d, c, seen, left)
+	}, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--ignore-submodules=none")
+	if err != nil {
+		return 0, "", err
+	}
+	r.files.end()
+	r.nested = seen
+	return d, commit, nil
+}
+
+// addChange puts what there is in the place of what was committed.
+func (r *repository) addChange(ctx context.Context, d *sum, c change, seen map[string]*repository, left *int) error {
+	if *left--; *left < 0 {
+		return fmt.Errorf("%w: more than %d differ from the last commit; ignore or commit those that are not worked on", ErrTooManyFiles, MaxFiles)
+	}
+	if !c.renamed {
+		d.remove(c.path, c.oldMode, c.oldObject)
+	}
+	switch c.mode {
+	case modeAbsent:
+		return nil
+	case modeRepository:
+		return r.addNested(ctx, d, strings.TrimSuffix(c.path, "/"), seen, left)
+	}
+	r.files.addTo(d, c.path, c.mode)
+	return nil
+}
+
+// addNested adds a repository within the repository: its commit, and what differs
+// from that. Where nothing does, it is what the outer one has committed.
+func (r *repository) addNested(ctx context.Context, d *sum, path string, seen map[string]*repository, left *int) error {
+	dir := filepath.Join(r.root, filepath.FromSlash(path))
+	sub := r.nested[path]
+	if sub == nil {
+		var err error
+		if sub, err = findRepository(ctx, dir); err != nil {
+			return err
+		}
+		if sub == nil || !samePath(sub.root, dir) {
+			// It only looks like a repository; git goes past it, to ours.
+			s, err := walkFiles(ctx, newContents(dir), r.skip.below(path), left)
+			if err == nil {
+				d.add(path, modeRepository, s.digest().String())
+			}
+			return err
+		}
+	}
+	sub.skip = r.skip.below(path)
+	inner, commit, err := sub.delta(ctx, left)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if inner != 0 {
+		commit += " " + inner.digest().String()
+	}
+	seen[path] = sub
+	d.add(path, modeRepository, commit)
+	return nil
+}
+
+func samePath(a, b string) bool { return resolve(a) == resolve(b) }
+
+func unexpected(command string, record []byte) error {
+	return fmt.Errorf("git %s printed what is not understood: %q", command, record[:min(len(record), 200)])
+}

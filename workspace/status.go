@@ -1,0 +1,63 @@
+package workspace
+
+import "strings"
+
+// change is one file that differs from the last commit.
+type change struct {
+	path               string
+	mode               string // in the work tree; modeFound: git does not say
+	oldMode, oldObject string // in the commit; modeAbsent: it is new
+	renamed            bool   // the next record is the name in the commit
+}
+
+// parseChange reads a record of `git status --porcelain=v2 -z`. One that is about
+// no file, such as a header, gives a change without a path.
+func parseChange(record []byte) (change, error) {
+	text := string(record)
+	fail := func() (change, error) { return change{}, unexpected("status", record) }
+	if text == "" {
+		return fail()
+	}
+	var c change
+	switch text[0] {
+	case '#', '!':
+		return change{}, nil
+	case '?': // ? path
+		path, ok := strings.CutPrefix(text, "? ")
+		if !ok || path == "" {
+			return fail()
+		}
+		c = change{path: path, mode: modeFound, oldMode: modeAbsent}
+		if strings.HasSuffix(path, "/") {
+			c.mode = modeRepository
+		}
+		return c, nil
+	case '1': // 1 XY sub mH mI mW hH hI path
+		f := strings.SplitN(text, " ", 9)
+		if len(f) != 9 {
+			return fail()
+		}
+		c = change{path: f[8], mode: f[5], oldMode: f[3], oldObject: f[6]}
+	case '2': // 2 XY sub mH mI mW hH hI score path
+		f := strings.SplitN(text, " ", 10)
+		if len(f) != 10 {
+			return fail()
+		}
+		c = change{path: f[9], mode: f[5], oldMode: modeAbsent, renamed: true}
+		if strings.HasPrefix(f[8], "R") {
+			c.oldMode, c.oldObject = f[3], f[6]
+		}
+	case 'u': // u XY sub m1 m2 m3 mW h1 h2 h3 path: the second stage is ours
+		f := strings.SplitN(text, " ", 11)
+		if len(f) != 11 {
+			return fail()
+		}
+		c = change{path: f[10], mode: f[6], oldMode: f[4], oldObject: f[8]}
+	default:
+		return fail()
+	}
+	if c.path == "" || len(c.mode) != 6 {
+		return fail()
+	}
+	return c, nil
+}

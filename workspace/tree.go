@@ -1,0 +1,159 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Tree looks at one work tree again and again, and remembers what it has read.
+// Its methods may be called from several goroutines.
+type Tree struct {
+	dir     string   // absolute, links resolved
+	exclude []string // absolute
+
+	mu     sync.Mutex
+	repo   *repository // nil: none was found yet, or no longer
+	walked *contents   // what a walk without git has read
+}
+
+// Open prepares to look at the work tree that the directory belongs to. The files
+// and directories named by exclude, relative to it or absolute, are left out; they
+// need not exist. Nothing is looked at yet. It is an error when there is no such
+// directory.
+func Open(dir string, exclude ...string) (*Tree, error) {
+	fail := func(err error) (*Tree, error) { return nil, fmt.Errorf("work tree %s: %w", dir, err) }
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return fail(err)
+	}
+	if full, err = filepath.EvalSymlinks(full); err != nil {
+		return fail(err)
+	}
+	if info, err := os.Stat(full); err != nil {
+		return fail(err)
+	} else if !info.IsDir() {
+		return fail(errors.New("it is no directory"))
+	}
+	t := &Tree{dir: full}
+	for _, e := range exclude {
+		if !filepath.IsAbs(e) {
+			e = filepath.Join(full, e)
+		}
+		t.exclude = append(t.exclude, resolve(e))
+	}
+	return t, nil
+}
+
+// resolve follows the links in the part of the path that exists.
+func resolve(path string) string {
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	parent, name := filepath.Split(path)
+	if parent = filepath.Clean(parent); parent == path {
+		return path
+	}
+	return filepath.Join(resolve(parent), name)
+}
+
+// Fingerprint looks at the work tree. With an error the fingerprint is the zero
+// value, unknown: [ErrTooManyFiles], the end of the context, a git that fails. Give
+// the context a limit: a network file system may take its time.
+//
+// A tree that is changed meanwhile gives the fingerprint of something in between,
+// and another one at the next look.
+func (t *Tree) Fingerprint(ctx context.Context) (Fingerprint, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f, err := t.look(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return Fingerprint{}, fmt.Errorf("fingerprint of %s: %w", t.dir, err)
+	}
+	return f, nil
+}
+
+func (t *Tree) look(ctx context.Context) (Fingerprint, error) {
+	if t.repo == nil { // ask again: the command may have made one
+		repo, err := findRepository(ctx, t.dir)
+		if err != nil {
+			return Fingerprint{}, err
+		}
+		t.repo = repo
+	}
+	left := MaxFiles
+	if t.repo == nil {
+		return t.walk(ctx, &left)
+	}
+	t.walked = nil
+	t.repo.skip = t.skipBelow(t.repo.root)
+	s, commit, err := t.repo.whole(ctx, &left)
+	if err != nil {
+		t.repo = nil // it may be gone
+		return Fingerprint{}, err
+	}
+	return Fingerprint{Content: s.digest(), Commit: commit}, nil
+}
+
+func (t *Tree) walk(ctx context.Context, left *int) (Fingerprint, error) {
+	if t.walked == nil {
+		t.walked = newContents(t.dir)
+	}
+	s, err := walkFiles(ctx, t.walked, t.skipBelow(t.dir), left)
+	if err != nil {
+		return Fingerprint{}, err
+	}
+	return Fingerprint{Content: s.digest()}, nil
+}
+
+// skip says which paths, with slashes and relative to a root, are left out.
+type skip []string
+
+// skipBelow are the excluded paths that lie below the root.
+func (t *Tree) skipBelow(root string) skip {
+	var s skip
+	for _, e := range t.exclude {
+		if rel, err := filepath.Rel(root, e); err == nil && filepath.IsLocal(rel) && rel != "." {
+			s = append(s, filepath.ToSlash(rel))
+		}
+	}
+	return s
+}
+
+// below is the part of s that concerns a directory, as seen from there.
+func (s skip) below(dir string) skip {
+	var sub skip
+	for _, e := range s {
+		if rest, ok := strings.CutPrefix(e, dir+"/"); ok {
+			sub = append(sub, rest)
+		}
+	}
+	return sub
+}
+
+// covers reports whether a path is left out: looprun's own files change with every
+// iteration, whatever the command does, and may even be committed.
+func (s skip) covers(path string) bool {
+	for _, e := range s {
+		if rest, ok := strings.CutPrefix(path, e); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	if !strings.Contains(path, ".looprun") && !strings.Contains(path, ".git") {
+		return false
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if name == ".looprun" || name == ".git" {
+			return true
+		}
+	}
+	return false
+}
