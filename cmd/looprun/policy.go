@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
@@ -79,8 +83,9 @@ func (c *policySchemaCmd) Run(a *app) error {
 
 type policyTestCmd struct {
 	File   string `arg:"" help:"The policy file."`
-	Guard  string `required:"" xor:"what" placeholder:"ID" help:"The guard that trips, in a made-up run that has improved."`
+	Guard  string `required:"" xor:"what" placeholder:"ID" help:"The guard that trips, or rejection, blocked, clarification, ladder_exhausted, in a made-up run that has improved."`
 	ID     string `name:"run" required:"" xor:"what" placeholder:"RUN" help:"Ask about the last trip of this run."`
+	State  string `required:"" xor:"what" placeholder:"FILE" help:"Ask about the last trip of this state of a run, in JSON."`
 	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
 	packFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
@@ -104,6 +109,7 @@ func (c *policyTestCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	q.Mandatory = trip.Mandatory
 	ctx, stop := watchSignals(context.Background(), func() {})
 	defer stop()
 	e, err := p.Evaluate(ctx, q, state, policy.Options{CI: ciFacts(workingDir()), Verifying: policy.VerifyFail})
@@ -120,26 +126,77 @@ func (c *policyTestCmd) Run(a *app) error {
 
 // situation is the run and the trip that the policy is asked about.
 func (c *policyTestCmd) situation() (*looprun.State, looprun.Trip, error) {
-	if c.ID == "" {
-		guard := looprun.GuardID(c.Guard)
-		if err := templates.KnownGuard(guard); err != nil {
+	switch {
+	case c.State != "":
+		state, err := readState(c.State)
+		if err != nil {
+			return nil, looprun.Trip{}, &usageError{"--state: " + err.Error(), "give the state of a run as JSON, with the keys of looprun.State"}
+		}
+		return c.lastTrip(state, "in the state "+c.State)
+	case c.ID != "":
+		dir, err := find(c.StateDir, c.ID)
+		if err != nil {
 			return nil, looprun.Trip{}, err
 		}
-		state, trip := templates.Sample(guard)
-		return state, trip, nil
+		state, _, err := scratchpad.Load(dir)
+		if err != nil {
+			return nil, looprun.Trip{}, err
+		}
+		return c.lastTrip(state, "in run "+state.RunID)
 	}
-	dir, err := find(c.StateDir, c.ID)
-	if err != nil {
+	guard := looprun.GuardID(c.Guard)
+	if err := templates.KnownGuard(guard); err != nil {
 		return nil, looprun.Trip{}, err
 	}
-	state, _, err := scratchpad.Load(dir)
+	state, trip := templates.Sample(guard)
+	// The end of the ladder is always for a person.
+	trip.Mandatory = trip.Mandatory || guard == looprun.LadderExhausted
+	return state, trip, nil
+}
+
+// lastTrip is the trip that is being settled, or the last that was.
+func (c *policyTestCmd) lastTrip(s *looprun.State, where string) (*looprun.State, looprun.Trip, error) {
+	switch {
+	case s.Trip != nil:
+		return s, *s.Trip, nil
+	case s.LastTrip != nil:
+		return s, *s.LastTrip, nil
+	}
+	return nil, looprun.Trip{}, &usageError{where + " no guard tripped", "ask about a guard with --guard ID"}
+}
+
+// stateLimit bounds a state that is read from a file. It keeps the last 50
+// iterations and 1,000 known issues, which is far less.
+const stateLimit = 16 << 20
+
+// readState reads one state in JSON and nothing else: a key that means nothing
+// is a mistake that would change the answer without anybody noticing.
+func readState(file string) (*looprun.State, error) {
+	f, err := os.Open(file)
 	if err != nil {
-		return nil, looprun.Trip{}, err
+		return nil, err
 	}
-	if state.LastTrip == nil {
-		return nil, looprun.Trip{}, &usageError{fmt.Sprintf("in run %s no guard tripped", state.RunID), "ask about a guard with --guard ID"}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, stateLimit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > stateLimit:
+		return nil, fmt.Errorf("%s has more than 16 MiB", file)
 	}
-	return state, *state.LastTrip, nil
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	var s *looprun.State
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if s == nil {
+		return nil, fmt.Errorf("%s holds null", file)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s goes on after the state", file)
+	}
+	return s, nil
 }
 
 // explainRules says why the policy did not answer.

@@ -46,7 +46,8 @@ type Options struct {
 	// Delays are the pauses before it runs again after a failure that may pass.
 	// Nil is 1, 2 and 4 seconds; an empty slice: it does not run again.
 	Delays []time.Duration
-	// Escalation makes its rejections an [Escalated] instead of an answer.
+	// Escalation makes its rejections an [Escalated] instead of an answer. A
+	// question that asks for it (To) is escalated without it.
 	Escalation bool
 	// OnlyKinds and OnlyFrom are the questions that it answers; empty: all.
 	OnlyKinds []looprun.Kind
@@ -58,14 +59,18 @@ type Options struct {
 
 // New returns the responder that asks the command. Its Respond returns:
 //
-//   - [looprun.ErrNoAnswer] for a question that is not put to the command;
-//   - [*Escalated] for a rejection, where Options.Escalation is set;
+//   - [looprun.ErrNoAnswer] for a question that is not put to the command, with
+//     the reason where it is not for lack of a command or by OnlyKinds, OnlyFrom;
+//   - [*Escalated] for a rejection, where Options.Escalation or the question
+//     wants it;
 //   - the cause of the end of the context;
 //   - another error when the command failed, or did not reply as it should.
 //
-// For a confirm question the option of the answer is [looprun.Yes] or [looprun.No]. For a text
-// question it is empty and the text is in Text: text can never be
-// mistaken for an option.
+// For a confirm question the option of the answer is [looprun.Yes] or
+// [looprun.No]. For a text question it is empty and the text is in Text: text
+// can never be mistaken for an option. What a reply cannot say is not answered
+// so: a select question is answered with one of its options, also where it
+// allows text, and no question is declined.
 func New(o Options) looprun.Responder {
 	o.Timeout = positive(o.Timeout, DefaultTimeout)
 	o.KillAfter = positive(o.KillAfter, DefaultKillAfter)
@@ -94,7 +99,7 @@ func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.
 		return none, err
 	}
 	a := reply.answer(q.Kind)
-	if r.Escalation && rejects(q, a) {
+	if (r.Escalation || q.To == toAssistantWithEscalation) && rejects(q, a) {
 		return none, &Escalated{QuestionID: q.ID, Option: a.Option, Reason: a.Reason}
 	}
 	return a, nil
@@ -103,7 +108,7 @@ func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.
 // answers reports whether the question is put to the command at all.
 func (r *responder) answers(q looprun.Question) bool {
 	from := FromAsk
-	if q.Guard != "" {
+	if byGuard(q) {
 		from = FromGuards
 	}
 	switch {
@@ -114,6 +119,15 @@ func (r *responder) answers(q looprun.Question) bool {
 	}
 	return len(r.OnlyFrom) == 0 || slices.Contains(r.OnlyFrom, from)
 }
+
+// byGuard reports whether a guard asks, and not the command in the loop.
+func byGuard(q looprun.Question) bool { return q.Guard != "" && q.From != looprun.FromCommand }
+
+// Whom a question can be for ([looprun.Question].To).
+const (
+	toUser                    = "user"
+	toAssistantWithEscalation = "assistant_with_escalation"
+)
 
 // ask runs the command until it has replied: again after failures that may
 // pass, and once more when its reply was wrong.

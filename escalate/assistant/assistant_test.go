@@ -197,6 +197,13 @@ func TestNotAsked(t *testing.T) {
 		o func(*Options)
 	}{
 		"exclusive":       {change(func(q *looprun.Question) { q.Exclusive = true }), nil},
+		"mandatory":       {change(func(q *looprun.Question) { q.Mandatory = true }), nil},
+		"for a person":    {change(func(q *looprun.Question) { q.To = "user" }), nil},
+		"several options": {change(func(q *looprun.Question) { q.Multi = true }), nil},
+		"exclusive ask":   {change(func(q *looprun.Question) { *q = asked(looprun.KindConfirm); q.Exclusive = true }), nil},
+		"mandatory ask":   {change(func(q *looprun.Question) { *q = asked(looprun.KindText); q.Mandatory = true }), nil},
+		"an ask for one":  {change(func(q *looprun.Question) { *q = asked(looprun.KindConfirm); q.To = "user" }), nil},
+		"several asked":   {change(func(q *looprun.Question) { *q = asked(looprun.KindSelect); q.Multi = true }), nil},
 		"no command":      {trip(), func(o *Options) { o.Command = " " }},
 		"another kind":    {trip(), func(o *Options) { o.OnlyKinds = []looprun.Kind{looprun.KindConfirm} }},
 		"no trips":        {trip(), func(o *Options) { o.OnlyFrom = []Source{FromAsk} }},
@@ -223,12 +230,19 @@ func TestNotAsked(t *testing.T) {
 	}
 }
 
-// Exclusive questions have no request either.
-func TestNoRequestForExclusive(t *testing.T) {
-	q := trip()
-	q.Exclusive = true
-	if _, err := NewRequest(q, stuck()); !errors.Is(err, looprun.ErrNoAnswer) {
-		t.Error(err)
+// Questions that are a person's have no request either, and the reason is said.
+func TestNoRequestForAPersonsQuestions(t *testing.T) {
+	for why, change := range map[string]func(*looprun.Question){
+		"a person's alone": func(q *looprun.Question) { q.Exclusive = true },
+		"is a person's":    func(q *looprun.Question) { q.Mandatory = true },
+		"is for a person":  func(q *looprun.Question) { q.To = "user" },
+		"several options":  func(q *looprun.Question) { q.Multi = true },
+	} {
+		q := trip()
+		change(&q)
+		if _, err := NewRequest(q, stuck()); !errors.Is(err, looprun.ErrNoAnswer) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v does not say %q", err, why)
+		}
 	}
 }
 

@@ -22,11 +22,13 @@
 //     what was wrong ([Request.Problem]), then it is an error.
 //
 // An error leaves the question to the next responder. Questions that are a
-// person's alone are not put to the command, review is not offered to it, nor an
-// answer that it has given before in the same trip, nor one that could not be
-// carried out.
+// person's alone, that are for a person, or of which several options can be
+// chosen are not put to the command; review is not offered to it, nor an answer
+// that it has given before in the same trip, nor one that could not be carried
+// out.
 //
-// With [Options.Escalation] a rejection is no answer but an [Escalated]: a
+// With [Options.Escalation], and where the question is for
+// assistant_with_escalation, a rejection is no answer but an [Escalated]: a
 // person decides, and reads what the command advised. [Escalations] carries it
 // from one responder to the next; [Escalated.Detached] decides where there is
 // no person.

@@ -80,7 +80,7 @@ func (e *Escalated) Detached(mode string, q looprun.Question) (looprun.Answer, e
 
 // defaults reports whether the question has a default that can be taken.
 func defaults(q looprun.Question) bool {
-	if q.Exclusive || q.Default == "" {
+	if q.Exclusive || q.Mandatory || q.Default == "" {
 		return false
 	}
 	if q.Kind == looprun.KindConfirm && len(q.Options) == 0 {
@@ -97,7 +97,7 @@ func rejects(q looprun.Question, a looprun.Answer) bool {
 		return a.Option != looprun.Yes
 	}
 	o, ok := q.Option(a.Option)
-	return q.Guard != "" && q.Kind == looprun.KindSelect && ok && o.Action == looprun.ActionCancel
+	return byGuard(q) && q.Kind == looprun.KindSelect && ok && o.Action == looprun.ActionCancel
 }
 
 // Escalations carry rejections from the assistant to the responders after it.

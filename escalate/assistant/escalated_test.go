@@ -49,6 +49,19 @@ func TestEscalation(t *testing.T) {
 	}
 }
 
+// A question can ask for escalation itself; another one it does not get it.
+func TestEscalationThatTheQuestionAsksFor(t *testing.T) {
+	for to, want := range map[string]bool{"assistant_with_escalation": true, "assistant": false, "": false} {
+		f := newFake(t, `say {"reason": "Stuck.", "answer": false}`)
+		q := asked(looprun.KindConfirm)
+		q.From, q.To = looprun.FromCommand, to
+		a, err := New(f.Options).Respond(t.Context(), q, stuck())
+		if _, escalated := errors.AsType[*Escalated](err); escalated != want || (a.Option == looprun.No) == want {
+			t.Errorf("to %q: %+v %v", to, a, err)
+		}
+	}
+}
+
 func TestEscalatedQuestion(t *testing.T) {
 	q := trip()
 	got := (&Escalated{Reason: "It is\x1b[31m stuck."}).Question(q)
@@ -66,7 +79,8 @@ func TestEscalatedQuestion(t *testing.T) {
 func TestDetached(t *testing.T) {
 	confirm, reviewing, without := asked(looprun.KindConfirm), trip(), trip()
 	confirm.Default, reviewing.Default, without.Default = looprun.Yes, "review", ""
-	safe, odd, exclusive := confirm, confirm, trip()
+	safe, odd, exclusive, mandatory := confirm, confirm, trip(), trip()
+	mandatory.Mandatory = true
 	safe.Default, odd.Default, exclusive.Exclusive = looprun.No, "perhaps", true
 	const overrode, agreed = "the default, which overrode the assistant's rejection: “Stuck.”", "the default, as the assistant recommended: “Stuck.”"
 	for name, c := range map[string]struct {
@@ -90,6 +104,7 @@ func TestDetached(t *testing.T) {
 		"no default":            {"defaults", without, "", "assistant", "", looprun.ErrNoAnswer},
 		"review is no default":  {"defaults", reviewing, "", "assistant", "", looprun.ErrNoAnswer},
 		"exclusive, no default": {"defaults", exclusive, "", "assistant", "", looprun.ErrNoAnswer},
+		"mandatory, no default": {"defaults", mandatory, "", "assistant", "", looprun.ErrNoAnswer},
 		"defer a trip":          {"defer", trip(), "", "detached", "", looprun.ErrDeferred},
 		"defer a confirm":       {"defer", confirm, "", "detached", "", looprun.ErrDeferred},
 	} {

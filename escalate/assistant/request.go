@@ -109,8 +109,8 @@ type Decision struct {
 
 // NewRequest makes the request for a question. The state is read only; nil says
 // that there is no run. It fails with [looprun.ErrNoAnswer] when the question
-// is a person's alone, has nothing left to choose, or cannot be put to a
-// command.
+// is a person's alone or for a person, allows several options, has nothing left
+// to choose, or cannot be put to a command.
 func NewRequest(q looprun.Question, s *looprun.State) (Request, error) {
 	if s == nil {
 		s = &looprun.State{}
@@ -121,8 +121,12 @@ func NewRequest(q looprun.Question, s *looprun.State) (Request, error) {
 	}
 	var err error
 	switch {
-	case q.Exclusive:
+	case q.Exclusive, q.Mandatory:
 		err = errors.New("the question is a person's alone")
+	case q.To == toUser:
+		err = errors.New("the question is for a person")
+	case q.Multi:
+		err = errors.New("several options can be chosen, and an assistant's reply names one")
 	case q.Kind == looprun.KindSelect:
 		asked.Options, err = choices(q, s)
 	case q.Kind == looprun.KindConfirm:
@@ -166,7 +170,7 @@ func given(q looprun.Question, id string) bool {
 
 // possible reports whether the option of a trip's question can be carried out.
 func possible(q looprun.Question, o looprun.Option, s *looprun.State) bool {
-	if q.Guard == "" || s.Trip == nil || o.Action == looprun.ActionRun {
+	if !byGuard(q) || s.Trip == nil || o.Action == looprun.ActionRun {
 		return true
 	}
 	_, err := s.Effect(o, looprun.Answer{Option: o.ID, Responder: looprun.RespondedByAssistant})

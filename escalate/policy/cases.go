@@ -57,7 +57,9 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 		guard := looprun.GuardID(t.Facts.Guard)
 		c := decision{
 			policy: p, facts: t.Facts, used: t.Used, verify: assume(t.VerifyPasses),
-			question: looprun.Question{Guard: guard, Kind: looprun.KindSelect, Options: p.known.options(guard)},
+			question: looprun.Question{
+				Guard: guard, Kind: looprun.KindSelect, Options: p.known.options(guard), Mandatory: guard == looprun.LadderExhausted,
+			},
 		}
 		e, _ := c.decide(context.Background()) // nothing is run that could fail
 		r := TestResult{Test: t, Evaluation: e, Got: ExpectNone}

@@ -264,6 +264,10 @@ func TestFactsOf(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
+	s.Cost, s.Tokens = 0.25, 1200
+	if got := FactsOf(looprun.LoopDetected, s, CI{}); got.Cost != 0.25 || got.Tokens != 1200 {
+		t.Errorf("of what was reported: %+v", got)
+	}
 	s.Trip, s.LastTrip = nil, s.Trip
 	if got := FactsOf(looprun.LoopDetected, s, CI{}); got.Period != 2 {
 		t.Errorf("of a settled trip: %+v", got)

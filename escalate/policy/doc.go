@@ -19,6 +19,13 @@
 // questions, and reports everything that is wrong. A rule that could never
 // match is an error, as its author believes that it does something.
 //
+// "*" covers looprun's guards and nothing else. What the command says (rejection,
+// blocked, clarification) and the end of the ladder (ladder_exhausted) are
+// answered by a rule that names them, and with what their question lists. A
+// question that has to be put to a person is answered by no rule that does not
+// name ladder_exhausted, beside the guard that asks; one that is a person's
+// alone, and what the command asks, by none.
+//
 // Everything fails closed. A policy without rules answers nothing. Comparing a
 // fact that is not known makes nothing true, unless the comparison itself says
 // what holds then (failing >= 0): "failing < 3" and "not (failing > 2)" do not

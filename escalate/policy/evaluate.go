@@ -84,6 +84,7 @@ func (c *decision) decide(ctx context.Context) (Evaluation, error) {
 			e.Answer = &looprun.Answer{
 				Option: r.Answer, Responder: looprun.RespondedByPolicy,
 				Reason: r.Reason, Rule: r.Where, Unlisted: unlisted,
+				Mandatory: c.question.Mandatory && r.answersMandatory(),
 			}
 		}
 	}
@@ -95,7 +96,7 @@ func (c *decision) notOurs() string {
 	switch q := c.question; {
 	case q.Exclusive:
 		return "only a person may answer this question"
-	case q.Guard == "":
+	case q.From == looprun.FromCommand, q.Guard == "":
 		return "a policy answers the questions of guards"
 	case q.Kind != looprun.KindSelect && q.Kind != "":
 		return "a policy answers questions with options"
@@ -133,6 +134,9 @@ func (c *decision) applies(r *Rule) (o looprun.Option, unlisted bool, why string
 	q := c.question
 	if !r.covers(q.Guard) {
 		return o, false, "it is for " + scopeText(r.Guards)
+	}
+	if q.Mandatory && !r.answersMandatory() {
+		return o, false, "the question is for a person, unless a rule names ladder_exhausted too"
 	}
 	if o, unlisted, why = r.option(q.Guard, q.Options); why != "" {
 		return o, false, why

@@ -57,7 +57,7 @@ func TestMatching(t *testing.T) {
 		{"another guard", "rules:\n" + goOn, looprun.MaxRuntime, nil, "", "it is for max_iterations"},
 		{"every guard", "rules:\n" + goOn + cancel, looprun.WorkspaceCycle, nil, "cancel p.yaml:4", "it is for max_iterations"},
 		{"every guard is no rejection", "rules:\n" + cancel, "", nil, "", "the questions of guards"},
-		{"every guard is not the ladder", "rules:\n" + cancel, LadderExhausted, nil, "", "it is for looprun's own guards"},
+		{"every guard is not the ladder", "rules:\n" + cancel, looprun.LadderExhausted, nil, "", "it is for looprun's own guards"},
 		{"every guard is no unknown one", "rules:\n" + cancel, "disk_full", nil, "", "it is for looprun's own guards"},
 		{"exclusive", "rules:\n" + goOn + cancel, looprun.MaxIterations, func(q *looprun.Question, _ *looprun.State) { q.Exclusive = true }, "", "only a person"},
 		{"confirm", "rules:\n" + cancel, looprun.MaxIterations, func(q *looprun.Question, _ *looprun.State) { q.Kind = looprun.KindConfirm }, "", "questions with options"},
@@ -74,6 +74,18 @@ func TestMatching(t *testing.T) {
 		{
 			"condition fails", "rules:\n  - {guard: max_iterations, when: 'checks[9] != \"a\"', answer: continue, reason: r}\n", looprun.MaxIterations,
 			func(_ *looprun.Question, s *looprun.State) { improving(s) }, "", "cannot be evaluated",
+		},
+		{
+			"what was spent", "rules:\n  - {guard: max_iterations, when: cost < 2 && tokens < 5000, answer: continue, reason: r}\n", looprun.MaxIterations,
+			func(_ *looprun.Question, s *looprun.State) { s.Cost, s.Tokens = 1.99, 4999 }, "continue p.yaml:3", "",
+		},
+		{
+			"too much spent", "rules:\n  - {guard: max_iterations, when: cost < 2 && tokens < 5000, answer: continue, reason: r}\n", looprun.MaxIterations,
+			func(_ *looprun.Question, s *looprun.State) { s.Cost, s.Tokens = 2, 4999 }, "", "cost < 2",
+		},
+		{
+			"nothing reported", "rules:\n  - {guard: max_iterations, when: tokens < 5000, answer: continue, reason: r}\n", looprun.MaxIterations,
+			nil, "", "tokens is not known",
 		},
 		{"unlisted pause", "rules:\n  - {guard: loop_detected, answer: pause, reason: r}\n", looprun.LoopDetected, nil, "pause p.yaml:3 unlisted", ""},
 		{"unlisted cancel", "rules:\n" + cancel, looprun.MaxRuntime, func(q *looprun.Question, _ *looprun.State) { q.Options = q.Options[:1] }, "cancel p.yaml:3 unlisted", ""},

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"time"
 
 	"github.com/looprun/looprun"
@@ -135,6 +136,13 @@ func FactsOf(guard looprun.GuardID, s *looprun.State, ci CI) Facts {
 	}
 	if s.Last != nil {
 		f.Label, f.Outcome, f.LastExitCode = s.Last.Signature.Label, string(s.Last.Outcome), s.Last.ExitCode
+	}
+	// What was never reported is not known: nobody says that it cost nothing.
+	if s.Cost > 0 {
+		f.Cost = s.Cost
+	}
+	if s.Tokens > 0 {
+		f.Tokens = int(min(s.Tokens, math.MaxInt))
 	}
 	if p := s.Last.Progress(); p != nil {
 		f.Failing, f.Passing, f.Total, f.Checks = p.Failing, p.Passed, p.Total, p.Checks

@@ -8,23 +8,21 @@ import (
 	"github.com/looprun/looprun"
 )
 
-// EveryGuard is how a rule says that it is for every guard.
+// EveryGuard is how a rule says that it is for every guard. It covers none of
+// [looprun.ProtocolIDs]: what the command itself has said is answered by a rule
+// that names it.
 const EveryGuard looprun.GuardID = "*"
 
-// LadderExhausted is the one question beside those of guards that a rule can
-// name. "*" does not cover it.
-const LadderExhausted looprun.GuardID = "ladder_exhausted"
-
-// Known are the options of each guard's question, from the templates as they
-// were loaded. The entry of [EveryGuard] holds for looprun's own guards that
-// have none of their own. Other guards have to be entered to be named in a
-// rule; "*" covers looprun's own ones only.
+// Known are the options of each question, from the templates as they were
+// loaded. The entry of [EveryGuard] holds for looprun's own guards that have
+// none of their own. What is neither a guard of looprun's nor one of
+// [looprun.ProtocolIDs] has to be entered to be named in a rule.
 type Known map[looprun.GuardID][]looprun.Option
 
 // guards lists what a rule can name: looprun's own guards in the order in which
-// they ask, then the others.
+// they ask, what the command can say, then the others.
 func (k Known) guards() []looprun.GuardID {
-	ids := slices.Clone(looprun.GuardIDs)
+	ids := slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs)
 	for _, id := range slices.Sorted(maps.Keys(k)) {
 		if id != EveryGuard && !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -81,8 +79,9 @@ func isUnlisted(answer string) bool {
 	return slices.Contains(unlistedAnswers, looprun.Action(answer))
 }
 
-// isGuard reports whether a question with that id is the question of a guard.
-func isGuard(id looprun.GuardID) bool { return id != "" && id != LadderExhausted }
+// isGuard reports whether a question with that id is the question of a guard,
+// and not about what the command has said.
+func isGuard(id looprun.GuardID) bool { return id != "" && !slices.Contains(looprun.ProtocolIDs, id) }
 
 func join(ids []looprun.GuardID) string {
 	var texts []string

@@ -179,7 +179,6 @@ func TestRules(t *testing.T) {
 		{"unlisted cancel of every guard", `[{guard: "*", answer: pause, reason: r}]`, ""},
 		{"unlisted accept", "[{guard: consecutive_errors, answer: accept, reason: r}]", "accept is not among the options of consecutive_errors; add a verify command"},
 		{"verified unlisted accept", `[{guard: consecutive_errors, answer: accept, verify: "true", reason: r}]`, ""},
-		{"ladder", "[{guard: ladder_exhausted, answer: cancel, reason: r}]", `unknown guard "ladder_exhausted"`},
 
 		{"hidden", "[{guard: loop_detected, answer: cancel, reason: r}, {guard: loop_detected, answer: accept, reason: r}]", "p.yaml:2:68: the rule can never match: line 2 always answers first"},
 		{"hidden by all", `[{guard: "*", answer: cancel, reason: r}, {guard: [max_runtime, loop_detected], answer: pause, reason: r}]`, "the rule can never match: line 2 always answers first"},
@@ -237,25 +236,6 @@ func TestMisleadingOptions(t *testing.T) {
 		_, err := Parse("p.yaml", []byte("version: 1\nrules: [{guard: loop_detected, answer: "+c.id+", reason: r}]"), k)
 		if (err == nil) != c.ok || (err != nil && !strings.Contains(err.Error(), "does something else than it says")) {
 			t.Errorf("%s that means %s: %v", c.id, c.action, err)
-		}
-	}
-}
-
-// A question that is not a guard's can be named where it is known, and takes
-// nothing that it does not list.
-func TestLadder(t *testing.T) {
-	k := known(t)
-	k[LadderExhausted] = []looprun.Option{{ID: "give_up", Action: looprun.ActionCancel}}
-	for rule, want := range map[string]string{
-		"{guard: ladder_exhausted, answer: give_up, reason: r}":                "",
-		"{guard: ladder_exhausted, answer: pause, reason: r}":                  `ladder_exhausted has no option "pause"`,
-		"{guard: ladder_exhausted, answer: accept, verify: x, reason: r}":      `ladder_exhausted has no option "accept"`,
-		`{guard: "*", answer: give_up, reason: r}`:                             "none of these guards",
-		"{guard: [ladder_exhausted, max_runtime], answer: give_up, reason: r}": "",
-	} {
-		_, err := Parse("p.yaml", []byte("version: 1\nrules: ["+rule+"]"), k)
-		if (want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v", rule, err)
 		}
 	}
 }

@@ -39,6 +39,9 @@ func checkReach(r *report, p *Policy) {
 	}
 }
 
+// endings are the actions that end a run for good.
+var endings = []looprun.Action{looprun.ActionAccept, looprun.ActionCancel, looprun.ActionReject}
+
 // settles reports whether the rule answers every question of the guard, so that
 // the run ends.
 func (r *Rule) settles(guard looprun.GuardID, known Known) bool {
@@ -46,5 +49,5 @@ func (r *Rule) settles(guard looprun.GuardID, known Known) bool {
 		return false
 	}
 	o, _, why := r.option(guard, known.options(guard))
-	return why == "" && (o.Action == looprun.ActionAccept || o.Action == looprun.ActionCancel)
+	return why == "" && slices.Contains(endings, o.Action)
 }

@@ -43,6 +43,11 @@ func (r *Rule) covers(id looprun.GuardID) bool {
 	return slices.Contains(r.Guards, id)
 }
 
+// answersMandatory reports whether the rule may answer a question that has to be
+// put to a person: it says so by naming [looprun.LadderExhausted], beside the
+// guard that asks where that is another one.
+func (r *Rule) answersMandatory() bool { return slices.Contains(r.Guards, looprun.LadderExhausted) }
+
 // scope lists the guards the rule is for.
 func (r *Rule) scope() []looprun.GuardID {
 	if slices.Contains(r.Guards, EveryGuard) {
@@ -63,16 +68,27 @@ func (r *Rule) option(guard looprun.GuardID, options []looprun.Option) (o loopru
 	switch {
 	case ok && o.Action == looprun.ActionReview:
 		return o, false, fmt.Sprintf("%s shows the history to a person, and a policy is none", r.Answer)
-	case ok && slices.Contains(looprun.Actions, looprun.Action(o.ID)) && o.Action != looprun.Action(o.ID):
+	case ok && misleading(guard, o):
 		return o, false, fmt.Sprintf("the option %s does something else than it says: %s", o.ID, o.Action)
 	case ok:
 		return o, false, ""
+	case len(options) == 0 && !isGuard(guard):
+		return o, false, fmt.Sprintf("no template asks about %s, so that nothing can be answered to it", guard)
 	case !isUnlisted(r.Answer) || !isGuard(guard):
 		return o, false, fmt.Sprintf("%s is not among its options: %s", r.Answer, strings.Join(q.OptionIDs(), ", "))
 	case r.Answer == string(looprun.ActionAccept) && r.Verify == "":
 		return o, false, "accept is not among its options, and such an accept needs a verify command"
 	}
 	return looprun.Option{ID: r.Answer, Label: r.Answer, Action: looprun.Action(r.Answer)}, true, ""
+}
+
+// misleading reports whether the option is called like an action and has
+// another. To accept a rejection is to reject the task: that word is settled.
+func misleading(guard looprun.GuardID, o looprun.Option) bool {
+	if guard == looprun.Rejection && o.ID == string(looprun.ActionAccept) && o.Action == looprun.ActionReject {
+		return false
+	}
+	return slices.Contains(looprun.Actions, looprun.Action(o.ID)) && o.Action != looprun.Action(o.ID)
 }
 
 // read checks a rule of the file.
@@ -164,22 +180,23 @@ func (r *Rule) checkAnswer(to *report, known Known, path []any) {
 		return
 	}
 	guards := r.scope()
-	first, found := "", false
+	first, found, offered := "", false, false
 	for _, guard := range guards {
 		_, _, why := r.option(guard, known.options(guard))
 		if why == "" {
 			return
 		}
 		_, listed := known.option(guard, r.Answer)
+		offered = offered || listed
 		found = found || listed || (isUnlisted(r.Answer) && isGuard(guard))
 		if first == "" || listed {
 			first = why
 		}
 	}
 	switch {
-	case found && r.Answer == string(looprun.ActionAccept):
+	case found && !offered && r.Answer == string(looprun.ActionAccept):
 		to.value("accept is not among the options of "+join(guards), "add a verify command that shows that the result is usable", path...)
-	case found:
+	case found || len(known.answers(guards)) == 0:
 		to.value(first, "", path...)
 	default:
 		answers := known.answers(guards)

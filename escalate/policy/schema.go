@@ -56,7 +56,7 @@ func ruleSchema() object {
 		"required": []string{"guard", "answer", "reason"},
 		"properties": object{
 			"guard": object{
-				"description": `The guard whose question it answers, a list of them, or "*" for every guard.`,
+				"description": `The guard whose question it answers, a list of them, or "*" for every guard. What the command says (rejection, blocked, clarification) and ladder_exhausted have to be named.`,
 				"oneOf":       []object{{"const": EveryGuard}, id, {"type": "array", "items": id, "minItems": 1, "uniqueItems": true}},
 			},
 			"when": when,

@@ -22,9 +22,14 @@ type timing struct {
 	settle time.Duration
 	// grace is how long a signal has to end the context as well.
 	grace time.Duration
+	// paste is how soon after text an Enter in a field is part of what is pasted:
+	// faster than anybody types, slower than pasted text comes.
+	paste time.Duration
 }
 
-var normalTiming = timing{quiet: 250 * time.Millisecond, report: time.Second, settle: 150 * time.Millisecond, grace: time.Second}
+var normalTiming = timing{
+	quiet: 250 * time.Millisecond, report: time.Second, settle: 150 * time.Millisecond, grace: time.Second, paste: 50 * time.Millisecond,
+}
 
 // errRedraw ends a prompt that has to be drawn anew.
 var errRedraw = errors.New("draw the prompt anew")
@@ -54,76 +59,121 @@ type keyboard struct {
 	armed bool
 	// cursor is the item that is marked, of so many items.
 	cursor, items int
+	// ticks says that a blank ticks the marked item; typing that text is what
+	// the prompt wants, and that there is no cursor to move.
+	ticks, typing bool
 	// entered says that the last key was Enter.
 	entered bool
 
 	decoder  decoder
-	pending  []key
+	pending  []stroke
 	lastText time.Time
+	lastTick time.Time
 	lastByte time.Time
 	redrawAt time.Time
 }
 
-// next returns the next key that counts: up, down or Enter; or keyNone once,
-// when keys begin to count. It returns an error when the prompt is over:
-// [looprun.ErrInterrupted], [looprun.ErrNoAnswer], errRedraw, errSuspend.
-func (k *keyboard) next() (key, error) {
+// next returns the next key that counts: up, down, Enter, a tick, or text where
+// it is wanted; or keyNone once, when keys begin to count. It returns an error
+// when the prompt is over: [looprun.ErrInterrupted], [looprun.ErrNoAnswer],
+// [tty.ErrCancelled], errRedraw, errSuspend.
+func (k *keyboard) next() (stroke, error) {
 	k.entered = false
 	if !k.armed {
 		if err := k.arm(); err != nil {
-			return keyNone, err
+			return stroke{}, err
 		}
 		k.armed = true
-		return keyNone, nil
+		return stroke{}, nil
 	}
 	for {
 		for len(k.pending) > 0 {
 			got := k.pending[0]
 			k.pending = k.pending[1:]
-			if ok, err := k.counts(got); ok || err != nil {
+			if got, err := k.counts(got); got.key != keyNone || err != nil {
 				return got, err
 			}
 		}
 		if err := k.fill(k.redrawAt); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			return keyNone, err
+			return stroke{}, err
 		}
 		if !k.redrawAt.IsZero() && !time.Now().Before(k.redrawAt) {
-			return keyNone, errRedraw
+			return stroke{}, errRedraw
 		}
 	}
 }
 
-// counts says whether the key is one for the prompt, and moves the cursor.
-func (k *keyboard) counts(got key) (bool, error) {
-	switch got {
+// counts returns what the key means to the prompt, keyNone for nothing, and
+// moves the cursor.
+func (k *keyboard) counts(got stroke) (stroke, error) {
+	switch got.key {
 	case keyInterrupt:
-		return false, looprun.ErrInterrupted
+		return stroke{}, looprun.ErrInterrupted
 	case keyEnd:
-		return false, looprun.ErrNoAnswer
+		return stroke{}, looprun.ErrNoAnswer
 	case keySuspend:
-		return false, errSuspend
+		return stroke{}, errSuspend
 	}
 	if !k.redrawAt.IsZero() {
-		return false, nil // what is on the screen may not be what is marked
+		return stroke{}, nil // what is on the screen may not be what is marked
 	}
-	switch got {
-	case keyUp:
-		k.cursor = (k.cursor + k.items - 1) % k.items
-	case keyDown:
-		k.cursor = (k.cursor + 1) % k.items
+	switch got.key {
 	case keyEnter:
-		if k.lastByte.Sub(k.lastText) < k.quiet {
-			return false, nil // a pasted line
-		}
-		k.entered = true
-	default:
-		if got == keyText {
-			k.lastText = k.lastByte
-		}
-		return false, nil
+		return k.enter(), nil
+	case keyText:
+		return k.text(got), nil
+	case keyUp, keyDown:
+		return k.move(got), nil
 	}
-	return true, nil
+	return stroke{}, nil
 }
+
+// enter is Enter, unless it comes right after text: then it is part of a pasted
+// line, which is no choice. In a field such a line break becomes a blank.
+func (k *keyboard) enter() stroke {
+	after := k.lastByte.Sub(k.lastText)
+	switch {
+	case k.typing && after < k.paste:
+		return stroke{keyText, ' '}
+	case !k.typing && (after < k.quiet || k.lastByte.Sub(k.lastTick) < k.paste):
+		return stroke{}
+	}
+	k.entered = true
+	return stroke{key: keyEnter}
+}
+
+// text is text in a field. Elsewhere a blank that stands alone ticks the marked
+// item of a list that has ticks, and all other text means nothing.
+func (k *keyboard) text(got stroke) stroke {
+	switch {
+	case k.typing:
+		k.lastText = k.lastByte
+		return got
+	case k.ticks && got.text == ' ' && k.lastByte.Sub(k.lastText) >= k.quiet && !k.moreText():
+		k.lastTick = k.lastByte
+		return stroke{key: keyTick}
+	}
+	k.lastText = k.lastByte
+	return stroke{}
+}
+
+// moreText reports whether text came along with this key.
+func (k *keyboard) moreText() bool { return len(k.pending) > 0 && k.pending[0].key == keyText }
+
+func (k *keyboard) move(got stroke) stroke {
+	switch {
+	case k.typing:
+		return stroke{}
+	case got.key == keyUp:
+		k.cursor = (k.cursor + k.items - 1) % k.items
+	default:
+		k.cursor = (k.cursor + 1) % k.items
+	}
+	return got
+}
+
+// idle reports that nothing more was typed so far: drawing can wait until then.
+func (k *keyboard) idle() bool { return len(k.pending) == 0 }
 
 // restart forgets what belongs to the last drawing.
 func (k *keyboard) restart() {
@@ -152,7 +202,7 @@ func (k *keyboard) arm() error {
 			return err
 		}
 		for _, got := range k.pending {
-			switch got {
+			switch got.key {
 			case keyInterrupt:
 				return looprun.ErrInterrupted
 			case keyReport:
@@ -194,10 +244,7 @@ func (k *keyboard) fill(deadline time.Time) error {
 
 // ended makes the error of a terminal that cannot be read the prompt's.
 func (k *keyboard) ended(err error) error {
-	switch {
-	case errors.Is(err, tty.ErrCancelled):
-		return looprun.ErrInterrupted
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
 		return looprun.ErrNoAnswer
 	}
 	return err

@@ -99,12 +99,63 @@ func TestKeyboard(t *testing.T) {
 						}
 						break
 					}
-					if next != keyNone {
-						got = append(got, next)
+					if next.key != keyNone {
+						got = append(got, next.key)
 					}
 				}
 				if !slices.Equal(got, tt.want) {
 					t.Errorf("got %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// What counts in a field, and in a list of which several can be ticked.
+func TestKeyboardOfOtherPrompts(t *testing.T) {
+	const report = "\x1b[0n"
+	for _, tt := range []struct {
+		name   string
+		typing bool
+		script []typed
+		want   string // text, with ⏎, ␣ for a tick, ↑
+	}{
+		{"text and Enter", true, []typed{{0, report}, {ms(300), "a b"}, {ms(400), enter}}, "a b⏎"},
+		{"Enter with text", true, []typed{{0, report}, {ms(300), "a\r"}, {ms(349), enter}, {ms(400), enter}}, "a  ⏎"},
+		{"Enter at once", true, []typed{{0, report}, {ms(300), enter}}, "⏎"},
+		{"text before the report", true, []typed{{ms(1), "early"}, {ms(400), "early"}, {ms(500), report}, {ms(600), "early"}, {ms(900), "x"}}, "x"},
+		{"arrows in a field", true, []typed{{0, report}, {ms(300), up + down + "\x1b[3~" + "x"}}, "x"},
+		{"a tick", false, []typed{{0, report}, {ms(300), " "}, {ms(350), enter}}, "␣⏎"},
+		{"Enter with a tick", false, []typed{{0, report}, {ms(300), " \r"}, {ms(349), enter}, {ms(350), enter}}, "␣⏎"},
+		{"a blank in text", false, []typed{{0, report}, {ms(300), "yes please"}, {ms(549), " "}, {ms(550), up}}, "↑"},
+		{"a blank before text", false, []typed{{0, report}, {ms(300), " yes"}}, ""},
+		{"a blank after text", false, []typed{{0, report}, {ms(300), "yes"}, {ms(550), " "}}, "␣"},
+		{"a blank before the report", false, []typed{{ms(1), " "}, {ms(500), report}}, ""},
+		{"two ticks", false, []typed{{0, report}, {ms(300), " "}, {ms(310), up}, {ms(320), " "}}, "␣↑␣"},
+		{"an old mouse report", false, []typed{{0, report}, {ms(300), "\x1b[M !!"}, {ms(600), "\x1b[M"}, {ms(650), "  "}, {ms(900), " "}}, "␣"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := &keyboard{
+					source: &typist{time.Now(), tt.script}, timing: normalTiming, items: 4, typing: tt.typing, ticks: !tt.typing,
+					changed: func() bool { return false },
+				}
+				got := ""
+				for {
+					next, err := k.next()
+					if err != nil {
+						break
+					}
+					switch next.key {
+					case keyText:
+						got += string(next.text)
+					case keyNone:
+					default:
+						got += map[key]string{keyEnter: "⏎", keyTick: "␣", keyUp: "↑"}[next.key]
+					}
+				}
+				if got != tt.want {
+					t.Errorf("got %q, want %q", got, tt.want)
 				}
 			})
 		})
@@ -136,7 +187,7 @@ func FuzzDecoder(f *testing.F) {
 		}
 		keys := map[key]int{}
 		for _, k := range want {
-			keys[k]++
+			keys[k.key]++
 		}
 		if keys[keyEnter] > count('\r', '\n') || keys[keyUp]+keys[keyDown] > count(0x1b) || keys[keyEnd] > count(0x04) {
 			t.Fatalf("%q gives %v", b, want)

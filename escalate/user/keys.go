@@ -14,8 +14,15 @@ const (
 	keyEnd                  // Ctrl-D
 	keySuspend              // Ctrl-Z
 	keyReport               // the terminal answered
-	keyText                 // anything that is text; it has no meaning
+	keyText                 // a byte of text; it means something in a field only
+	keyTick                 // a blank that ticks an item
 )
+
+// stroke is a key, and for [keyText] the byte.
+type stroke struct {
+	key
+	text byte
+}
 
 // sequenceGap is how long the rest of an escape sequence may take. What comes
 // later is no part of it: it is text, which means nothing.
@@ -28,7 +35,11 @@ const (
 	inControl // after ESC [
 	inShift   // after ESC O
 	inString  // after ESC ], ESC P and the like, up to BEL or ESC \
+	inMouse   // after ESC [ M: where the mouse is, in three bytes
 )
+
+// mouseBytes is the length of an old mouse report.
+const mouseBytes = 3
 
 // maxSequence bounds what is kept of a sequence.
 const maxSequence = 32
@@ -42,18 +53,22 @@ type decoder struct {
 }
 
 // decode returns the keys in the bytes that arrived at that time.
-func (d *decoder) decode(b []byte, at time.Time) []key {
+func (d *decoder) decode(b []byte, at time.Time) []stroke {
 	if d.state != inText && at.Sub(d.last) > sequenceGap {
 		d.state = inText
 	}
 	d.last = at
-	var keys []key
+	var strokes []stroke
 	for _, c := range b {
-		if k := d.feed(c); k != keyNone {
-			keys = append(keys, k)
+		switch k := d.feed(c); k {
+		case keyNone:
+		case keyText:
+			strokes = append(strokes, stroke{k, c})
+		default:
+			strokes = append(strokes, stroke{key: k})
 		}
 	}
-	return keys
+	return strokes
 }
 
 func (d *decoder) feed(c byte) key {
@@ -80,6 +95,11 @@ func (d *decoder) feed(c byte) key {
 			if c == 0x1b {
 				d.state = inEscape
 			}
+		}
+		return keyNone
+	case inMouse:
+		if d.seq = append(d.seq, c); len(d.seq) == mouseBytes {
+			d.state = inText
 		}
 		return keyNone
 	}
@@ -114,6 +134,8 @@ func (d *decoder) control(c byte) key {
 	}
 	d.state = inText
 	switch params := string(d.seq); {
+	case params == "" && c == 'M':
+		d.state = inMouse
 	case params == "":
 		return arrow(c)
 	case c == 'n' && params == "0":

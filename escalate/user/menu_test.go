@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/looprun/looprun"
 )
@@ -37,7 +39,7 @@ func TestMenu(t *testing.T) {
 		{"unsafe label", []looprun.Option{option("go", "Go\n> on\x1b[A", looprun.ActionContinue), stop}, "Go > on|Review …|Cancel", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := newMenu(looprun.Question{Options: tt.options})
+			m, err := newMenu(looprun.Question{Options: tt.options}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,11 +56,14 @@ func TestMenu(t *testing.T) {
 
 func TestQuestionThatAMenuCannotPut(t *testing.T) {
 	twice := []looprun.Option{option("a", "A", looprun.ActionContinue), option("a", "B", looprun.ActionCancel)}
-	if _, err := newMenu(looprun.Question{Options: twice}); err == nil || errors.Is(err, looprun.ErrNoAnswer) {
+	if _, err := newMenu(looprun.Question{Options: twice}, nil); err == nil || errors.Is(err, looprun.ErrNoAnswer) {
 		t.Errorf("two options with one id: got %v, want an error", err)
 	}
-	if _, err := newMenu(looprun.Question{Kind: looprun.KindText, Options: twice[:1]}); !errors.Is(err, looprun.ErrNoAnswer) {
-		t.Errorf("a question for text: got %v, want no answer", err)
+	if _, err := newMenu(looprun.Question{From: looprun.FromCommand, Kind: looprun.KindConfirm, Options: twice[:1]}, nil); err == nil {
+		t.Error("a confirm question without yes and no is put")
+	}
+	if _, err := newMenu(looprun.Question{Kind: looprun.KindSelect}, nil); !errors.Is(err, looprun.ErrNoAnswer) {
+		t.Errorf("a question without options: got %v, want no answer", err)
 	}
 }
 
@@ -70,9 +75,9 @@ func TestAskInPlaceOfTheTerminal(t *testing.T) {
 	var seen []Menu
 	ask := func(answers ...int) (looprun.Answer, error) {
 		seen = nil
-		return New(Options{Ask: func(_ context.Context, m Menu) (int, error) {
+		return New(Options{Ask: func(_ context.Context, m Menu) (Choice, error) {
 			seen = append(seen, m)
-			return answers[len(seen)-1], nil
+			return Choice{Item: answers[len(seen)-1]}, nil
 		}}).Respond(context.Background(), q, nil)
 	}
 	if a, err := ask(1, 1, 0); err != nil || a.Option != "continue" || !a.Person || len(seen) != 3 {
@@ -86,10 +91,116 @@ func TestAskInPlaceOfTheTerminal(t *testing.T) {
 			t.Errorf("item %d: got %+v, %v; want no answer", n, a, err)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	a, err := New(Options{Ask: func(context.Context, Menu) (int, error) { cancel(); return 0, nil }}).Respond(ctx, q, nil)
-	if a.Option != "" || !errors.Is(err, looprun.ErrInterrupted) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	elsewhere := errors.New("answered elsewhere")
+	a, err := New(Options{Ask: func(context.Context, Menu) (Choice, error) { cancel(elsewhere); return Choice{}, nil }}).Respond(ctx, q, nil)
+	if a.Option != "" || !errors.Is(err, elsewhere) {
 		t.Errorf("cancelled while asking: got %+v, %v", a, err)
+	}
+}
+
+// A choice of a replacement for the terminal is one of this menu, or an error.
+func TestChoiceIsChecked(t *testing.T) {
+	several := commandQuestion(func(q *looprun.Question) { q.Multi, q.AllowText, q.AllowCancel = true, true, true })
+	m, err := newMenu(several, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const other, review, cancels = 3, 4, 5
+	if !m.Items[other].Types || !m.Items[review].Review || !m.Items[cancels].Cancels || len(m.Items) != 6 {
+		t.Fatalf("the items are %+v", m.Items)
+	}
+	for _, tt := range []struct {
+		choice Choice
+		good   bool
+	}{
+		{Choice{Item: 1, Ticked: []int{0, 2}}, true},
+		{Choice{Item: 1}, false},
+		{Choice{Item: 1, Ticked: []int{2, 0}}, false},
+		{Choice{Item: 1, Ticked: []int{0, 0}}, false},
+		{Choice{Item: 1, Ticked: []int{other}}, false},
+		{Choice{Item: 1, Ticked: []int{6}}, false},
+		{Choice{Item: 1, Ticked: []int{-1}}, false},
+		{Choice{Item: other, Text: "x"}, true},
+		{Choice{Item: other, Text: " \x1b[m "}, false},
+		{Choice{Item: other, Text: strings.Repeat("x", maxText)}, true},
+		{Choice{Item: other, Text: strings.Repeat("x", maxText+1)}, false},
+		{Choice{Item: cancels, Text: "x", Ticked: []int{0}}, true},
+		{Choice{Item: 6}, false},
+	} {
+		a, err := New(Options{Ask: func(context.Context, Menu) (Choice, error) { return tt.choice, nil }}).Respond(context.Background(), several, nil)
+		if (err == nil) != tt.good || (err != nil && (!errors.Is(err, ErrAsked) || a.Option != "" || a.Options != nil || a.Text != nil || a.Cancelled)) {
+			t.Errorf("%+v: got %+v, %v", tt.choice, a, err)
+		}
+		if tt.good && tt.choice.Item == cancels && (!a.Cancelled || a.Text != nil || a.Options != nil) {
+			t.Errorf("a cancel beside text and ticks is %+v", a)
+		}
+	}
+}
+
+// Enter alone gives the very text that the command has proposed, or nothing.
+func TestDefaultText(t *testing.T) {
+	for value, want := range map[string]bool{
+		"main": true, "a  b": true, strings.Repeat("x", maxText): true,
+		strings.Repeat("x", maxText+1): false, "a\nb": false, "a\tb": false, " a": false, "a\x1b[31mb": false, "\u202ea": false, "a\xff": false,
+	} {
+		m, err := newMenu(looprun.Question{From: looprun.FromCommand, Kind: looprun.KindText, Default: value}, nil)
+		if err != nil || (m.Default == value) != want || (m.Default == "") == want {
+			t.Errorf("%.20q: the default is %.20q, %v", value, m.Default, err)
+		}
+	}
+}
+
+func commandQuestion(change func(*looprun.Question)) looprun.Question {
+	q := looprun.Question{
+		ID: "ask-1", From: looprun.FromCommand, Kind: looprun.KindSelect,
+		Options: []looprun.Option{{ID: "r", Label: "Red"}, {ID: "g", Label: "Green"}, {ID: "b", Label: "Blue"}},
+	}
+	change(&q)
+	return q
+}
+
+// What is typed is whole characters that show, as many as fit, and the same
+// however it comes in pieces; what is deleted leaves no half of one.
+func FuzzField(f *testing.F) {
+	for _, s := range []string{"v1.2", "é漢\x7f", "a\xff\xc3\x28b", "x\x15y\bz\t!", "\u202eevil\u200b", "\xe2\x82"} {
+		f.Add(s, 0)
+		f.Add(s, maxText-2)
+	}
+	f.Fuzz(func(t *testing.T, s string, before int) {
+		before = min(abs(before), maxText)
+		x := field{text: []byte(strings.Repeat("x", before))}
+		for i := range len(s) {
+			x.take(s[i])
+		}
+		text := string(x.text)
+		if len(text) > maxText || !utf8.ValidString(text) || strings.IndexFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) }) >= 0 {
+			t.Errorf("%q after %d bytes leaves %d bytes: %q", s, before, len(text), text[min(before, len(text)):])
+		}
+		plain := strings.Map(func(r rune) rune {
+			if unicode.IsGraphic(r) && r != utf8.RuneError {
+				return r
+			}
+			return -1
+		}, s)
+		if before == 0 && plain == s && len(s) <= maxText && text != s {
+			t.Errorf("%q became %q", s, text)
+		}
+	})
+}
+
+func TestFieldIsEdited(t *testing.T) {
+	for in, want := range map[string]string{
+		"ab\x7fc": "ac", "\x7fa": "a", "é\x7f": "", "漢字\b!": "漢!", "ab\x15c": "c", "a\tb": "a b", "a\x00\x07\x01b": "ab",
+		"a\xe6\xbc\x7fb": "b", "\xffa": "a", "\xc3a": "a", "\u202ea\u200b": "a", "\xe6\xbc\xa2": "漢",
+	} {
+		var x field
+		for i := range len(in) {
+			x.take(in[i])
+		}
+		if string(x.text) != want {
+			t.Errorf("%q leaves %q, want %q", in, x.text, want)
+		}
 	}
 }
 

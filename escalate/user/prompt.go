@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -21,14 +22,20 @@ type prompt struct {
 	news  *watch
 	// columns and rows are those of the last drawing.
 	columns, rows int
+	// ticked are the items that are ticked, and hint says what is wrong with
+	// what was chosen.
+	ticked []bool
+	hint   string
+	// field is the text that is being typed; nil while the menu is shown.
+	field *field
 }
 
 // atTerminal asks at the terminal, reviews included.
-func (r *responder) atTerminal(s *looprun.State) func(context.Context, Menu) (int, error) {
-	return func(ctx context.Context, m Menu) (int, error) {
+func (r *responder) atTerminal(s *looprun.State) func(context.Context, Menu) (Choice, error) {
+	return func(ctx context.Context, m Menu) (Choice, error) {
 		t, err := tty.Open(cmp.Or(r.Tty, tty.Path))
 		if err != nil {
-			return -1, unavailable("there is no terminal: " + err.Error())
+			return Choice{}, unavailable("there is no terminal: " + err.Error())
 		}
 		defer t.Close() // puts the terminal back, whatever happens
 		p := &prompt{responder: r, menu: m, state: s, t: t}
@@ -38,53 +45,72 @@ func (r *responder) atTerminal(s *looprun.State) func(context.Context, Menu) (in
 
 // run asks until there is a choice or there will be none, and says on the
 // screen which.
-func (p *prompt) run(ctx context.Context) (int, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+func (p *prompt) run(ctx context.Context) (Choice, error) {
 	defer context.AfterFunc(ctx, p.t.Cancel)()
 	p.news = newWatch(p.t)
 	defer p.news.stop()
 
+	for _, item := range p.menu.Items {
+		p.ticked = append(p.ticked, item.Ticked)
+	}
 	p.keys = &keyboard{
 		source: p.t, timing: p.timing, changed: p.changed,
-		items: len(p.menu.Items), cursor: p.menu.Cursor,
+		items: len(p.menu.Items), cursor: p.menu.Cursor, ticks: p.menu.Multi,
 	}
-	n, err := -1, p.t.Raw()
+	if p.menu.typesOnly() {
+		p.openField(0)
+	}
+	c, err := Choice{}, p.t.Raw()
 	if err == nil {
-		n, err = p.converse(ctx)
+		c, err = p.converse(ctx)
 	}
-	signalled := p.news.ended()
-	if signalled || ctx.Err() != nil {
-		err = looprun.ErrInterrupted
+	if !errors.Is(err, looprun.ErrInterrupted) {
+		err = p.ended(ctx, err)
 	}
-	p.conclude(n, err)
+	if ctx.Err() != nil && !errors.Is(err, looprun.ErrInterrupted) {
+		p.withdraw()
+	}
+	p.conclude(c, err)
 	if restoreErr := p.t.Restore(); err == nil {
 		err = restoreErr
 	}
-	if signalled {
-		// The context may say which signal it was; give it the time.
+	switch {
+	case err == nil, errors.Is(err, looprun.ErrInterrupted), ctx.Err() != nil:
+		return c, err
+	case errors.Is(err, looprun.ErrNoAnswer):
+		return c, fmt.Errorf("%w: %w", err, ErrAsked)
+	}
+	return c, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
+}
+
+// ended is why the prompt is over, when that is not for what was typed: the end
+// of the context, which may say which signal it was, or a signal. A choice that
+// was made at the same moment is none.
+func (p *prompt) ended(ctx context.Context, err error) error {
+	if p.news.ended() {
 		select {
 		case <-ctx.Done():
 		case <-time.After(p.timing.grace):
 		}
+		err = looprun.ErrInterrupted
 	}
-	switch {
-	case err == nil, errors.Is(err, looprun.ErrInterrupted):
-		return n, err
-	case errors.Is(err, looprun.ErrNoAnswer):
-		return -1, fmt.Errorf("%w: %w", err, ErrAsked)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	return -1, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
+	return err
 }
 
 // converse shows the prompt as often as it takes.
-func (p *prompt) converse(ctx context.Context) (int, error) {
-	before, evidence := "\n", true
+func (p *prompt) converse(ctx context.Context) (Choice, error) {
+	before, evidence, again := "\n", true, false
 	for {
-		if err := p.present(before, evidence); err != nil {
-			return -1, err
+		if !again {
+			if err := p.present(before, evidence); err != nil {
+				return Choice{}, err
+			}
 		}
-		n, err := p.choice()
+		again = false
+		c, err := p.choice()
 		switch {
 		case errors.Is(err, errRedraw):
 			before, evidence = clearScreen, true
@@ -95,34 +121,72 @@ func (p *prompt) converse(ctx context.Context) (int, error) {
 		case errors.Is(err, errSuspend):
 			before, evidence = "\n", true
 			err = p.suspend()
-		case err == nil && p.menu.Items[n].Review:
+		case err != nil:
+		case p.menu.Items[c.Item].Types && p.field == nil:
+			again = true
+			p.openField(c.Item)
+			err = p.eraseLines(len(p.message()))
+		case p.field != nil && c.Text == "":
+			again = true
+			p.closeField()
+			err = p.eraseLines(len(p.message()) + 1) // and the hint
+		case p.menu.Items[c.Item].Review:
 			before, evidence = "\n", false
 			err = p.review(ctx)
 		default:
-			return n, err
+			return c, nil
 		}
 		if err != nil {
-			return -1, err
+			return Choice{}, err
 		}
 	}
 }
 
-// choice is one go of the menu.
-func (p *prompt) choice() (int, error) {
-	n, err := choose(p.t, p.sheet(), func() (key, error) {
-		k, err := p.keys.next()
-		if p.onKey != nil && err == nil {
-			p.onKey(k)
+// choice is one go of the menu, or of the field.
+func (p *prompt) choice() (Choice, error) {
+	if p.field != nil {
+		text, err := p.typed()
+		return Choice{Item: p.field.item, Text: text}, err
+	}
+	n, err := choose(p.t, p.sheet(), func() (key, sheet, error) {
+		k, err := p.key()
+		p.hint = ""
+		switch {
+		case err != nil:
+		case k.key == keyTick:
+			p.ticked[p.keys.cursor] = !p.ticked[p.keys.cursor]
+		case k.key == keyEnter && p.menu.Items[p.keys.cursor].Box && len(p.choices()) == 0:
+			p.hint, k = "nothing is ticked yet: the space bar ticks", stroke{}
 		}
-		return k, err
+		return k.key, p.sheet(), err
 	})
 	switch {
 	case err != nil:
-		return -1, err
+		return Choice{}, err
 	case !p.keys.entered || n != p.keys.cursor:
-		return -1, fmt.Errorf("item %d was chosen, and the keys say %d", n+1, p.keys.cursor+1)
+		return Choice{}, fmt.Errorf("item %d was chosen, and the keys say %d", n+1, p.keys.cursor+1)
 	}
-	return n, nil
+	return Choice{Item: n, Ticked: p.choices()}, nil
+}
+
+// key is the next key that counts.
+func (p *prompt) key() (stroke, error) {
+	k, err := p.keys.next()
+	if p.onKey != nil && err == nil {
+		p.onKey(k)
+	}
+	return k, err
+}
+
+// choices are the numbers of the items that are ticked.
+func (p *prompt) choices() []int {
+	var all []int
+	for i, ticked := range p.ticked {
+		if ticked && p.menu.Items[i].Box {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // changed says whether the prompt has to be drawn anew.
@@ -154,19 +218,21 @@ func (p *prompt) suspend() error {
 	return p.retake()
 }
 
-// conclude leaves a line that says how it ended.
-func (p *prompt) conclude(n int, err error) {
+// conclude leaves a line that says how it ended, in the place of the field or
+// of the hint.
+func (p *prompt) conclude(c Choice, err error) {
 	line := "No answer: "
 	switch {
 	case err == nil:
-		item := p.menu.Items[n]
-		line = fmt.Sprintf("Answer: %s (%s)", item.Label, item.ID)
+		line = "Answer: " + p.menu.report(c)
 	case errors.Is(err, looprun.ErrInterrupted):
 		line += "interrupted."
 	case errors.Is(err, looprun.ErrNoAnswer):
 		line += "end of input."
+	case errors.Is(err, context.Canceled):
+		line += "the question was withdrawn."
 	default:
-		line += err.Error()
+		line += termsafe.Line(err.Error())
 	}
 	p.say(line) //nolint:errcheck // a terminal that is gone is told nothing
 }

@@ -50,6 +50,19 @@ func (s *session) unanswered() outcome {
 	return out
 }
 
+// withdrawn checks that the end of the context took the question away.
+func (s *session) withdrawn() {
+	s.Helper()
+	out := s.ends()
+	if out.Answer.Option != "" || out.Answer.Text != nil || out.Answer.Options != nil || out.Answer.Cancelled || !out.Elsewhere || out.Interrupted || out.Asked {
+		s.Fatalf("got %+v, want the cause of the end of the context", out)
+	}
+	s.shows("No answer: somebody else has answered")
+	if screen := s.screen.String(); marked(screen) != "" || strings.Contains(screen, "Ctrl-C interrupts") || strings.Contains(screen, "should it be?") || strings.Contains(screen, "How to proceed?") {
+		s.Errorf("the question is still on the screen\n%s", screen)
+	}
+}
+
 func (s *session) interrupted() {
 	s.Helper()
 	if out := s.ends(); out.Answer.Option != "" || !out.Interrupted || out.NoAnswer {

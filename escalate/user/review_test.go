@@ -4,6 +4,7 @@ package user
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/looprun/looprun"
@@ -66,4 +67,32 @@ func TestLongReviewIsPaged(t *testing.T) {
 	})
 	s.press(enter)
 	s.chose("continue", "Continue +5")
+}
+
+// Neither a signal nor the end of the context waits for the pager.
+func TestPagerEnds(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			su := asking()
+			su.State = testState(40)
+			if sig == syscall.SIGUSR1 {
+				su.Heeds = []syscall.Signal{sig}
+			}
+			su.Env = []string{"PAGER=echo the pager; exec sleep 1000"}
+			s := start(t, su)
+			s.marks("Cancel")
+			s.press(up)
+			s.marks("Review …")
+			s.press(enter)
+			s.shows("the pager")
+			if err := s.cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			out := s.ends()
+			if out.Answer.Option != "" || out.Elsewhere != (sig == syscall.SIGUSR1) || out.Interrupted != (sig == syscall.SIGTERM) {
+				t.Errorf("got %+v", out)
+			}
+			s.shows("No answer: ")
+		})
+	}
 }

@@ -33,6 +33,8 @@ type scenario struct {
 	Heeds []syscall.Signal
 	// Held makes the child wait before it asks.
 	Held bool
+	// Taken says that another question is on the screen all the while.
+	Taken bool
 	// PanicOn is the number of the key, from 1, in whose handling it panics.
 	PanicOn int
 	// RestoreAllOn is the key at which it ends without returning.
@@ -50,9 +52,13 @@ type outcome struct {
 	NoAnswer    bool
 	Interrupted bool
 	Asked       bool
+	Elsewhere   bool // the cause of the end of the context
 }
 
 const scenarioVariable = "USER_TEST_SCENARIO"
+
+// errElsewhere is why the context of a scenario ends.
+var errElsewhere = errors.New("somebody else has answered")
 
 // What the child has open besides its terminal.
 const (
@@ -72,6 +78,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// grace is enough for a signal that ends the context as well.
+func (sc scenario) grace() time.Duration {
+	if len(sc.Heeds) > 0 {
+		return patience
+	}
+	return time.Millisecond
+}
+
 func play(sc scenario) {
 	if sc.Apart != "" {
 		playApart(sc)
@@ -83,18 +97,27 @@ func play(sc scenario) {
 		for _, s := range sc.Heeds {
 			all = append(all, s)
 		}
-		var stop func()
-		ctx, stop = signal.NotifyContext(ctx, all...)
-		defer stop()
+		var end context.CancelCauseFunc
+		ctx, end = context.WithCancelCause(ctx)
+		heard := make(chan os.Signal, 1)
+		signal.Notify(heard, all...)
+		go func() {
+			<-heard
+			end(errElsewhere)
+		}()
 	}
 	if sc.Held {
 		os.Stdout.WriteString("held\n")
 		os.NewFile(goFd, "go").Read(make([]byte, 1))
 	}
+	if sc.Taken {
+		turn <- struct{}{}
+		os.Stdout.WriteString("taken\n")
+	}
 	o := Options{CI: sc.CI, Tty: sc.Tty, NonInteractive: sc.NonInteractive}
-	o.timing = timing{quiet: 1, report: max(sc.Report, 20*time.Millisecond), settle: 1, grace: time.Millisecond}
+	o.timing = timing{quiet: 1, report: max(sc.Report, 20*time.Millisecond), settle: 1, grace: sc.grace(), paste: 1}
 	keys := 0
-	o.onKey = func(key) {
+	o.onKey = func(stroke) {
 		switch keys++; keys {
 		case sc.PanicOn:
 			panic("the prompt broke")
@@ -110,6 +133,7 @@ func play(sc scenario) {
 		out.NoAnswer = errors.Is(err, looprun.ErrNoAnswer)
 		out.Interrupted = errors.Is(err, looprun.ErrInterrupted)
 		out.Asked = errors.Is(err, ErrAsked)
+		out.Elsewhere = errors.Is(err, errElsewhere)
 	}
 	json.NewEncoder(os.NewFile(reportFd, "report")).Encode(out)
 }

@@ -1,6 +1,7 @@
 package user
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 )
@@ -18,6 +19,9 @@ func (p *prompt) present(before string, evidence bool) error {
 		lines = nil
 	}
 	if evidence {
+		if text := p.text(); len(p.message()) < len(text) {
+			lines = append(lines, text...) // the menu shows a part of it
+		}
 		for _, d := range p.menu.Details {
 			lines = append(lines, wrap(d, p.width(), indentOf(d))...)
 		}
@@ -28,33 +32,86 @@ func (p *prompt) present(before string, evidence bool) error {
 	return err
 }
 
-// say writes a line over the hint.
+// say writes a line over the hint, or over the field and its hint.
 func (p *prompt) say(line string) error {
-	_, err := p.t.Write([]byte("\r\x1b[K" + strings.Join(wrap(line, p.width(), "  "), "\n") + "\n"))
+	over := "\r\x1b[K"
+	if p.field != nil {
+		over = "\x1b[A\r\x1b[J"
+	}
+	_, err := p.t.Write([]byte(over + strings.Join(wrap(line, p.width(), "  "), "\n") + "\n"))
 	return err
 }
 
+// withdraw takes the question off the screen, since it is nobody's here to
+// answer any more. Of a list that does not fit on the screen, and of one whose
+// screen has just changed, only the hint goes: where they stand is not known.
+func (p *prompt) withdraw() {
+	if p.columns == 0 || p.changed() {
+		return
+	}
+	above := len(p.message())
+	if p.field == nil {
+		s := p.sheet()
+		if s.rows < len(s.items) {
+			return
+		}
+		for _, item := range s.items {
+			above += strings.Count(item, "\n") + 1
+		}
+	} else {
+		above++ // the hint stands above the field
+		p.field = nil
+	}
+	p.eraseLines(above) //nolint:errcheck // a terminal that is gone shows nothing
+}
+
+const waitingHint = "one moment …"
+
 // sheet is the menu for the present size of the screen.
 func (p *prompt) sheet() sheet {
-	s := sheet{
-		cursor:  p.keys.cursor,
-		waiting: shorten("one moment …", p.width()),
-		ready:   shorten("arrows move · Enter chooses · Ctrl-C interrupts", p.width()),
-		plain:   p.NoColor,
+	s := sheet{cursor: p.keys.cursor, plain: p.NoColor}
+	switch {
+	case !p.keys.armed:
+		s.hint = waitingHint
+	case p.hint != "":
+		s.hint = p.hint
+	case p.menu.Multi:
+		s.hint = "arrows move · space ticks · Enter chooses · Ctrl-C interrupts"
+	default:
+		s.hint = "arrows move · Enter chooses · Ctrl-C interrupts"
 	}
-	if p.keys.armed {
-		s.waiting = s.ready
-	}
-	text := p.menu.Text
-	if text == "" {
-		text = "How to proceed?"
-	}
-	message := wrap(text, p.width(), "")
-	// The end of a long text is the question; the screen has to hold the menu.
-	message = message[max(0, len(message)-max(1, p.rows/3)):]
+	s.hint = shorten(s.hint, p.width())
+	message := p.message()
 	s.message = strings.Join(message, "\n")
 	s.items, s.rows = p.lay(p.rows - len(message) - 2)
 	return s
+}
+
+// text is the question, wrapped.
+func (p *prompt) text() []string {
+	text := cmp.Or(p.menu.Text, "How to proceed?")
+	var lines []string
+	for _, l := range strings.Split(text, "\n") {
+		if strings.TrimSpace(l) != "" {
+			lines = append(lines, wrap(l, p.width(), indentOf(l))...)
+		}
+	}
+	return lines
+}
+
+// message is as much of the question as leaves room for the menu. The end of a
+// long text is the question; its beginning may be what has been advised.
+func (p *prompt) message() []string {
+	lines := p.text()
+	room := max(1, p.rows/3)
+	if len(lines) <= room {
+		return lines
+	}
+	kept := lines[len(lines)-room:]
+	if room > 2 {
+		kept = append([]string{lines[0], "…"}, lines[len(lines)-room+2:]...)
+	}
+	return kept
 }
 
 // lay lays the items out, and says how many to show at once so that they fit
@@ -63,10 +120,10 @@ func (p *prompt) lay(room int) (items []string, rows int) {
 	for _, whole := range []bool{true, false} {
 		items = nil
 		tallest, total := 1, 0
-		for _, item := range p.menu.Items {
-			text := item.String()
+		for i, item := range p.menu.Items {
+			text := p.box(i) + item.String()
 			if !whole {
-				text = shorten(text, max(p.width()-2, cells(item.Label)))
+				text = shorten(text, max(p.width()-2, cells(p.box(i)+item.Label)))
 			}
 			lines := wrap(text, p.width()-2, "    ")
 			tallest, total = max(tallest, len(lines)), total+len(lines)
@@ -78,6 +135,17 @@ func (p *prompt) lay(room int) (items []string, rows int) {
 		rows = min(len(items), max(1, room/tallest))
 	}
 	return items, rows
+}
+
+// box shows whether the item is ticked.
+func (p *prompt) box(i int) string {
+	switch {
+	case !p.menu.Items[i].Box:
+		return ""
+	case p.ticked[i]:
+		return "[x] "
+	}
+	return "[ ] "
 }
 
 // width is how many columns text may take; the last one of the screen stays

@@ -14,9 +14,8 @@ type sheet struct {
 	items   []string
 	cursor  int
 	rows    int // items to show at once
-	// waiting is the hint shown until keys count, ready the one after.
-	waiting, ready string
-	plain          bool // no colours
+	hint    string
+	plain   bool // no colours
 }
 
 // surveyTemplate replaces survey's own, which advertises filtering. It ends
@@ -36,16 +35,16 @@ const surveyTemplate = `
 
 // surveyCodes are the bytes by which survey knows our keys. The arrow to the
 // left means nothing to it, but makes it draw again.
-var surveyCodes = map[key]string{keyNone: "\x1b[D", keyUp: "\x1b[A", keyDown: "\x1b[B", keyEnter: "\r"}
+var surveyCodes = map[key]string{keyNone: "\x1b[D", keyTick: "\x1b[D", keyUp: "\x1b[A", keyDown: "\x1b[B", keyEnter: "\r"}
 
 // choose shows the sheet and returns the number of the item that is chosen with
-// the keys that next returns. What survey would make of other bytes, of the end
+// the keys that next returns, each with what the sheet says from then on. What survey would make of other bytes, of the end
 // of its input, or of a signal, never happens: it sees whole keys only, and the
 // first error of next ends it with that error. Its panics become errors.
-func choose(out terminal.FileWriter, s sheet, next func() (key, error)) (n int, err error) {
+func choose(out terminal.FileWriter, s sheet, next func() (key, sheet, error)) (n int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			n, err = -1, fmt.Errorf("panic: %v", p)
+			n, err = -1, panicked(p)
 		}
 	}()
 	ours := survey.SelectQuestionTemplate
@@ -56,14 +55,14 @@ func choose(out terminal.FileWriter, s sheet, next func() (key, error)) (n int, 
 		Message:  s.message,
 		Options:  s.items,
 		Default:  s.cursor,
-		Help:     s.waiting,
+		Help:     s.hint,
 		PageSize: s.rows,
 		Filter:   func(string, string, int) bool { return true },
 	}
 	in := &surveyKeys{next: func() (key, error) {
-		k, err := next()
+		k, s, err := next()
 		if err == nil {
-			menu.Help = s.ready
+			menu.Options, menu.Help = s.items, s.hint
 		}
 		return k, err
 	}}
@@ -75,6 +74,8 @@ func choose(out terminal.FileWriter, s sheet, next func() (key, error)) (n int, 
 	}))
 	return n, err
 }
+
+func panicked(v any) error { return fmt.Errorf("panic: %v", v) }
 
 func (s sheet) format(colour string) string {
 	if s.plain {

@@ -30,15 +30,15 @@ type Options struct {
 	// Width, when not zero, wraps text at that many columns, or at the
 	// terminal's edge where that is less.
 	Width int
-	// Ask takes the terminal's place: it shows the menu and returns the number
-	// of the item that was chosen. Whether a person can be asked is then its
+	// Ask takes the terminal's place: it shows the menu and returns what was
+	// chosen, which is checked. Whether a person can be asked is then its
 	// affair. Its errors count as those of [looprun.Responder]. It is shown the
 	// menu again after a review, with the history among the details.
-	Ask func(context.Context, Menu) (int, error)
+	Ask func(context.Context, Menu) (Choice, error)
 
 	// What tests set.
 	timing timing
-	onKey  func(key)
+	onKey  func(stroke)
 }
 
 type responder struct{ Options }
@@ -48,11 +48,14 @@ type responder struct{ Options }
 //   - [looprun.ErrNoAnswer] when no person can be asked (see [Available]), and,
 //     marked with [ErrAsked], when the person pressed Ctrl-D or the terminal went
 //     away;
-//   - [looprun.ErrInterrupted] for Ctrl-C, a signal, and the end of the context;
+//   - [looprun.ErrInterrupted] for Ctrl-C and for a signal;
+//   - the cause of the end of the context, which takes the question off the
+//     screen: somebody else has answered it, or who asked is gone;
 //   - another error, marked with ErrAsked, when the prompt failed.
 //
 // Choosing to review shows the history and asks again within the same call. A
-// question without options, or for text, is not answered.
+// select question without options is not answered. Who may answer the question
+// ([looprun.Question].To) is the caller's to heed.
 func New(o Options) looprun.Responder {
 	if o.timing == (timing{}) {
 		o.timing = normalTiming
@@ -65,46 +68,51 @@ var turn = make(chan struct{}, 1)
 
 // Respond asks.
 func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
-	answer := looprun.Answer{Responder: looprun.RespondedByUser, Person: true}
-	m, err := newMenu(q)
+	none := looprun.Answer{Responder: looprun.RespondedByUser, Person: true}
+	m, err := newMenu(q, s)
 	if err != nil {
-		return answer, err
+		return none, err
 	}
 	ask := r.Ask
 	if ask == nil {
 		if err := Available(r.Options); err != nil {
-			return answer, err
+			return none, err
 		}
 		select {
 		case turn <- struct{}{}:
 			defer func() { <-turn }()
 		case <-ctx.Done():
-			return answer, looprun.ErrInterrupted
+			return none, context.Cause(ctx)
 		}
 		ask = r.atTerminal(s)
 	}
 	chosen, err := m.ask(ctx, ask, s)
 	if err != nil {
-		return answer, err
+		return none, err
 	}
-	answer.Option, answer.Reason = chosen.ID, "chosen at the terminal"
-	return answer, nil
+	return m.answer(chosen), nil
 }
 
 // ask asks until something other than review is chosen.
-func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (int, error), s *looprun.State) (Item, error) {
+func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, error), s *looprun.State) (Choice, error) {
 	shown := m
 	for {
-		n, err := ask(ctx, shown)
+		c, err := ask(ctx, shown)
 		switch {
+		case errors.Is(err, looprun.ErrInterrupted):
+			return Choice{}, err
 		case ctx.Err() != nil:
-			return Item{}, looprun.ErrInterrupted
+			return Choice{}, context.Cause(ctx)
+		case err == nil:
+			if err = m.check(c); err != nil {
+				err = fmt.Errorf("%w: %w", err, ErrAsked)
+			}
+		}
+		switch {
 		case err != nil:
-			return Item{}, err
-		case n < 0 || n >= len(m.Items):
-			return Item{}, fmt.Errorf("the prompt chose item %d of %d: %w", n+1, len(m.Items), ErrAsked)
-		case !m.Items[n].Review:
-			return m.Items[n], nil
+			return Choice{}, err
+		case !m.Items[c.Item].Review:
+			return c, nil
 		}
 		shown.Details = append(m.Details[:len(m.Details):len(m.Details)], History(s)...)
 		shown.Reviewed = true

@@ -138,7 +138,12 @@ func TestKilledInAMessage(t *testing.T) {
 // A message holds although its client did not wait for the reply, with or
 // without a line break.
 func TestNobodyWaits(t *testing.T) {
-	for _, text := range []string{`{"type":"echo"}`, `{"type":"echo"}` + "\n", `{"type":"wait"}` + "\n" + `{"type":"echo"}` + "\n"} {
+	for text, told := range map[string]bool{
+		`{"type":"echo"}`: true,
+		// The reply can be on its way before the client goes.
+		`{"type":"echo"}` + "\n":                            false,
+		`{"type":"wait"}` + "\n" + `{"type":"echo"}` + "\n": true,
+	} {
 		f := serve(t, Options{})
 		r := connect(t, f.Path())
 		r.send(t, text)
@@ -148,8 +153,10 @@ func TestNobodyWaits(t *testing.T) {
 			defer f.mu.Unlock()
 			return len(f.handled) == strings.Count(text, "type")
 		})
-		f.told(t, "went away before")
-		if got := f.troubles(); len(got) != 1 {
+		if told {
+			f.told(t, "went away before")
+		}
+		if got := f.troubles(); len(got) > 1 {
 			t.Errorf("%q", got)
 		}
 	}

@@ -1,0 +1,177 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package user
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/assistant"
+)
+
+// Enter alone takes the default, where the question has one.
+func TestDefaultOfWhatTheCommandAsks(t *testing.T) {
+	with := func(k looprun.Kind, value string, multi bool) looprun.Question {
+		return commandAsks(k, func(q *looprun.Question) {
+			q.Default, q.Multi, q.AllowText, q.AllowCancel = value, multi, k == looprun.KindSelect, true
+		})
+	}
+	for _, tt := range []struct {
+		name     string
+		question looprun.Question
+		marked   string
+		want     looprun.Answer
+	}{
+		{"yes", with(looprun.KindConfirm, looprun.Yes, false), "Yes", looprun.Answer{Option: looprun.Yes}},
+		{"no", with(looprun.KindConfirm, looprun.No, false), "No", looprun.Answer{Option: looprun.No}},
+		{"an option", with(looprun.KindSelect, "b", false), "Blue", looprun.Answer{Option: "b"}},
+		{"one of several", with(looprun.KindSelect, "g", true), "[x] Green", looprun.Answer{Options: []string{"g"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t, setup{scenario: scenario{Question: tt.question}})
+			s.marks(tt.marked)
+			s.press(enter)
+			s.answered(byPerson(tt.want, "chosen at the terminal"))
+		})
+	}
+	t.Run("text", func(t *testing.T) {
+		s := start(t, setup{scenario: scenario{Question: commandAsks(looprun.KindText, func(q *looprun.Question) { q.Default = "main" })}})
+		s.holds("")
+		s.shows("Enter alone gives “main”")
+		s.press(enter)
+		s.answered(byPerson(looprun.Answer{Text: words("main")}, "typed at the terminal"))
+	})
+}
+
+// What the assistant has rejected does not go ahead by Enter alone.
+func TestNothingIsPreselectedAfterARejection(t *testing.T) {
+	confirm := commandAsks(looprun.KindConfirm, func(q *looprun.Question) { q.Default = looprun.Yes })
+	trip := testQuestion()
+	trip.Default = "continue"
+	for _, tt := range []struct {
+		question looprun.Question
+		marked   string
+		want     string
+	}{{confirm, "No", looprun.No}, {trip, "Cancel", "cancel"}} {
+		t.Run(tt.want, func(t *testing.T) {
+			e := &assistant.Escalated{Option: tt.want, Reason: "It drops a table."}
+			s := start(t, setup{scenario: scenario{Question: e.Question(tt.question)}})
+			s.marks(tt.marked)
+			s.shows("The assistant recommended rejecting this: “It drops a table.”")
+			s.press(enter)
+			s.answered(byPerson(looprun.Answer{Option: tt.want}, "chosen at the terminal"))
+		})
+	}
+}
+
+func TestHeaderSaysWhoAsks(t *testing.T) {
+	q := commandAsks(looprun.KindConfirm, func(q *looprun.Question) { q.Path = []string{"k3f", "z9\x1b[2Jq"} })
+	for _, tt := range []struct {
+		state *looprun.State
+		want  string
+	}{
+		{nil, "── The command asks · Release ──"},
+		{&looprun.State{Precheck: true, Running: true}, "── The command asks · Release ──"},
+		{&looprun.State{Iterations: 2, Open: 3, Running: true}, "── The command asks (iteration 3) · Release ──"},
+		{&looprun.State{Iterations: 2}, "── The command asks (iteration 2) · Release ──"},
+	} {
+		s := start(t, setup{scenario: scenario{Question: q, State: tt.state}})
+		s.marks("No")
+		s.shows(tt.want)
+		s.shows("through k3f › z9q")
+		s.press(enter)
+		s.answered(byPerson(looprun.Answer{Option: looprun.No}, "chosen at the terminal"))
+	}
+}
+
+// What comes along with the Enter that opens a field is not in the field, and
+// what comes along with the one that leaves it chooses nothing.
+func TestFieldIsNotTypedAhead(t *testing.T) {
+	q := commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowText = true })
+	s := start(t, setup{scenario: scenario{Question: q}})
+	s.marks("Other (type your own)")
+	s.press(enter + "early\r\r")
+	s.holds("")
+	s.press(enter + up + enter)
+	s.marks("Other (type your own)")
+	s.press(enter)
+	s.holds("")
+	s.press("late")
+	s.holds("late")
+	s.press(enter)
+	s.answered(byPerson(looprun.Answer{Text: words("late")}, "typed at the terminal"))
+}
+
+func TestFieldKeepsItsTextWhenStopped(t *testing.T) {
+	su := setup{scenario: scenario{Question: commandAsks(looprun.KindText, nil)}}
+	su.Apart = "job"
+	s := start(t, su)
+	s.holds("")
+	s.press("half a")
+	s.holds("half a")
+	s.press(ctrlZ)
+	s.shows("the job is stopped")
+	s.untouched()
+	s.press("typed at the shell\n" + enter)
+	s.letGo()
+	s.sees("the field drawn anew", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "the job is stopped")
+		return marked(after) == "half a" && strings.Contains(after, "type the answer")
+	})
+	s.press(" line")
+	s.sees("the rest", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "the job is stopped")
+		return marked(after) == "half a line"
+	})
+	s.press(enter)
+	s.answered(byPerson(looprun.Answer{Text: words("half a line")}, "typed at the terminal"))
+}
+
+func TestPastedTextInAField(t *testing.T) {
+	long := strings.Repeat("0123456789abcdef", maxText/16)
+	for _, tt := range []struct{ name, pasted, shown, want string }{
+		{"lines become one", "one\r\ttwo\rthree.", "three.", "one  two three."},
+		{"longer than the screen", strings.Repeat("漢字", 200) + "end.", "字end.", strings.Repeat("漢字", 200) + "end."},
+		{"all that fits", long[:maxText-4] + "end.", "end.", long[:maxText-4] + "end."},
+		{"the rest is left out", long[:maxText-4] + "end.é", "the rest was left out", long[:maxText-4] + "end."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t, setup{scenario: scenario{Question: commandAsks(looprun.KindText, nil)}})
+			s.holds("")
+			s.press(tt.pasted)
+			s.shows(tt.shown)
+			if len(tt.pasted) > 256 {
+				s.sees("the beginning cut", func(screen string) bool { return strings.HasPrefix(marked(screen), "…") })
+			}
+			s.press("\x7f")
+			s.sees("the last character gone", func(screen string) bool {
+				return strings.HasSuffix(marked(screen), "end") || strings.HasSuffix(marked(screen), "three")
+			})
+			s.press(".")
+			s.sees("the last character", func(screen string) bool {
+				return strings.HasSuffix(marked(screen), ".") && strings.Contains(screen, "type the answer")
+			})
+			s.press(enter)
+			s.answered(byPerson(looprun.Answer{Text: words(tt.want)}, "typed at the terminal"))
+		})
+	}
+}
+
+// A question that is longer than the screen is shown in full above the menu,
+// which repeats its beginning and its end.
+func TestLongQuestion(t *testing.T) {
+	var lines []string
+	for i := range 12 {
+		lines = append(lines, fmt.Sprintf("line %d of the question", i+1))
+	}
+	q := commandAsks(looprun.KindConfirm, func(q *looprun.Question) { q.Text = strings.Join(lines, "\n") })
+	s := start(t, setup{scenario: scenario{Question: q}, columns: 80, rows: 27})
+	s.marks("No")
+	s.sees("the question in full", func(screen string) bool {
+		return strings.Contains(screen, "line 5 of") && strings.Count(screen, "line 1 of") == 2 && strings.Count(screen, "line 12 of") == 2
+	})
+	s.press(enter)
+	s.answered(byPerson(looprun.Answer{Option: looprun.No}, "chosen at the terminal"))
+}

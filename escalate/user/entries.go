@@ -1,0 +1,181 @@
+package user
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// newMenu makes the menu for a question. A question that a menu cannot put is
+// [looprun.ErrNoAnswer]; one of which a choice could be mistaken for another is
+// an error. The state may be nil.
+func newMenu(q looprun.Question, s *looprun.State) (Menu, error) {
+	m := Menu{Header: header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text))}
+	if len(q.Path) > 0 {
+		m.Details = append(m.Details, "through "+termsafe.Line(strings.Join(q.Path, " › ")))
+	}
+	for _, d := range q.Details {
+		m.Details = append(m.Details, strings.Split(strings.TrimRight(termsafe.Text(d), "\n"), "\n")...)
+	}
+	for i, o := range q.Options {
+		if slices.ContainsFunc(q.Options[:i], func(p looprun.Option) bool { return p.ID == o.ID }) {
+			return Menu{}, fmt.Errorf("question %s has two options with the id %q", q.ID, o.ID)
+		}
+	}
+	var err error
+	switch {
+	case q.Kind == looprun.KindText:
+		m.forText(q)
+	case q.Kind == looprun.KindConfirm:
+		err = m.forConfirm(q)
+	case len(q.Options) == 0:
+		err = fmt.Errorf("question %s has no options to choose from: %w", q.ID, looprun.ErrNoAnswer)
+	case q.From == looprun.FromCommand:
+		m.forSelect(q)
+	default:
+		m.forTrip(q)
+	}
+	m.distinguish()
+	return m, err
+}
+
+// header says who asks, where that is not looprun itself.
+func header(q looprun.Question, s *looprun.State) string {
+	own := termsafe.Line(q.Header)
+	if q.From != looprun.FromCommand {
+		return own
+	}
+	text := "The command asks"
+	if n := iteration(s); n > 0 {
+		text += fmt.Sprintf(" (iteration %d)", n)
+	}
+	if own != "" {
+		text += " · " + own
+	}
+	return text
+}
+
+// iteration is the one that runs, or the last that did; 0 for none.
+func iteration(s *looprun.State) int {
+	switch {
+	case s == nil:
+		return 0
+	case s.Running:
+		return s.Open
+	}
+	return s.Iterations
+}
+
+var reviewItem = Item{
+	Label: "Review …", Description: "Show iterations, errors and signatures, then ask again", Review: true,
+}
+
+// forTrip offers a review on every question; where it does not list one, it
+// stands before what cancels. The cursor is on the option that cancels, or else
+// on the review.
+func (m *Menu) forTrip(q looprun.Question) {
+	cancels, reviews := -1, -1
+	for i, o := range q.Options {
+		item := newItem(o)
+		if item.Review {
+			reviews = i
+		}
+		if o.Action == looprun.ActionCancel {
+			cancels = i
+		}
+		m.Items = append(m.Items, item)
+	}
+	if reviews < 0 {
+		reviews = len(m.Items)
+		if cancels == reviews-1 {
+			reviews, cancels = cancels, cancels+1
+		}
+		m.Items = slices.Insert(m.Items, reviews, reviewItem)
+	}
+	m.Cursor = reviews
+	if cancels >= 0 {
+		m.Cursor = cancels
+	}
+}
+
+// forSelect is for what the command asks. The cursor is on the default; without
+// one on the first entry that decides nothing yet: the field for text, or else
+// the review. Where several options can be ticked, choosing one without a tick
+// decides nothing either, and the cursor is on the first.
+func (m *Menu) forSelect(q looprun.Question) {
+	m.Multi = q.Multi
+	start := -1
+	for i, o := range q.Options {
+		item := newItem(o)
+		item.Box = q.Multi && !item.Review
+		if q.Default != "" && o.ID == q.Default {
+			start, item.Ticked = i, item.Box
+		}
+		m.Items = append(m.Items, item)
+	}
+	if start < 0 {
+		start = len(m.Items)
+		if i := slices.IndexFunc(m.Items, func(item Item) bool { return item.Box }); i >= 0 {
+			start = i
+		}
+	}
+	m.Cursor = start
+	if q.AllowText {
+		m.Items = append(m.Items, Item{Label: "Other (type your own)", Types: true})
+	}
+	m.Items = append(m.Items, reviewItem)
+	m.allowCancel(q)
+}
+
+// forConfirm puts yes and no. The cursor is on no, unless yes is the default.
+func (m *Menu) forConfirm(q looprun.Question) error {
+	for _, id := range []string{looprun.Yes, looprun.No} {
+		o, ok := q.Option(id)
+		switch {
+		case !ok && len(q.Options) > 0, len(q.Options) > 2:
+			return fmt.Errorf("question %s is for yes or no, and its options are %s", q.ID, strings.Join(q.OptionIDs(), ", "))
+		case !ok:
+			o = looprun.Option{ID: id, Label: strings.ToUpper(id[:1]) + id[1:]}
+		}
+		m.Items = append(m.Items, newItem(o))
+	}
+	m.Cursor = 1
+	if q.Default == looprun.Yes {
+		m.Cursor = 0
+	}
+	m.Items = append(m.Items, reviewItem)
+	m.allowCancel(q)
+	return nil
+}
+
+// forText has no list to choose from, unless the question may be declined. A
+// default that could not be shown and typed as it is is none.
+func (m *Menu) forText(q looprun.Question) {
+	m.Items = []Item{{Label: "Type the answer", Types: true}}
+	if d := q.Default; len(d) <= maxText && d == strings.TrimSpace(termsafe.Text(d)) && !strings.ContainsAny(d, "\n\t") {
+		m.Default = d
+	}
+	m.allowCancel(q)
+}
+
+func (m *Menu) allowCancel(q looprun.Question) {
+	if q.AllowCancel {
+		m.Items = append(m.Items, Item{Label: "Cancel (do not answer)", Cancels: true})
+	}
+}
+
+func newItem(o looprun.Option) Item {
+	item := Item{
+		ID:          o.ID,
+		Label:       shorten(termsafe.Line(o.Label), maxLabel),
+		Description: shorten(termsafe.Line(o.Description), maxDescription),
+		Review:      o.Action == looprun.ActionReview,
+	}
+	if item.Label == "" {
+		item.Label = termsafe.Line(o.ID)
+	}
+	return item
+}

@@ -1,0 +1,170 @@
+package user
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// maxText is how long a typed answer may be, in bytes.
+const maxText = 8 << 10
+
+// field is a line of text that is being typed. Its zero value is empty.
+type field struct {
+	// item is the item of the menu that is answered so.
+	item int
+	text []byte
+	// part is the beginning of a character whose other bytes are to come.
+	part []byte
+	// full says that something was left out.
+	full bool
+}
+
+// What is typed to change the text.
+const (
+	backspace = 0x7f
+	controlH  = 0x08
+	controlU  = 0x15
+)
+
+// take adds a byte that was typed. What is no character that shows is left out:
+// control characters, those that turn the reading direction around, and bytes
+// that are not UTF-8.
+func (f *field) take(c byte) {
+	switch c {
+	case backspace, controlH:
+		_, n := utf8.DecodeLastRune(f.text)
+		f.text, f.part, f.full = f.text[:len(f.text)-n], nil, false
+		return
+	case controlU:
+		f.text, f.part, f.full = nil, nil, false
+		return
+	case '\t':
+		c = ' '
+	}
+	if utf8.RuneStart(c) {
+		f.part = nil
+	}
+	f.part = append(f.part, c)
+	if !utf8.FullRune(f.part) {
+		return
+	}
+	r, _ := utf8.DecodeRune(f.part)
+	switch {
+	case r == utf8.RuneError || !unicode.IsGraphic(r):
+	case len(f.text)+len(f.part) > maxText:
+		f.full = true
+	default:
+		f.text = append(f.text, f.part...)
+	}
+	f.part = nil
+}
+
+// answer is the text without blanks around it.
+func (f *field) answer() string { return strings.TrimSpace(termsafe.Text(string(f.text))) }
+
+// openField begins a text. Keys count anew once the field is on the screen, and
+// what came before is dropped.
+func (p *prompt) openField(item int) {
+	p.field, p.hint = &field{item: item}, ""
+	p.keys.typing, p.keys.armed = true, false
+}
+
+// closeField goes back to the menu, in the same way.
+func (p *prompt) closeField() {
+	p.field, p.hint = nil, ""
+	p.keys.typing, p.keys.armed = false, false
+}
+
+// eraseLines takes the last lines off the screen, and leaves the cursor there.
+func (p *prompt) eraseLines(n int) error {
+	_, err := fmt.Fprintf(p.t, "\x1b[%dA\r\x1b[J", n)
+	return err
+}
+
+// typed is one go of the field: what was in it when Enter was pressed, and
+// empty where there is a menu to go back to.
+func (p *prompt) typed() (text string, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			text, err = "", panicked(v)
+		}
+	}()
+	if err := p.drawField(false); err != nil {
+		return "", err
+	}
+	for {
+		k, err := p.key()
+		if err != nil {
+			return "", err
+		}
+		p.hint = ""
+		switch k.key {
+		case keyText:
+			p.field.take(k.text)
+		case keyEnter:
+			text := p.field.answer()
+			switch {
+			case text == "" && p.menu.Default != "":
+				return p.menu.Default, nil
+			case text != "" || !p.menu.typesOnly():
+				return text, nil
+			}
+			p.hint = "an empty text is no answer"
+		}
+		if p.keys.idle() {
+			err = p.drawField(true)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// drawField shows the hint and, below it, the end of the text.
+func (p *prompt) drawField(again bool) error {
+	text := "\x1b[?25h"
+	if again {
+		text = "\x1b[A\r\x1b[J"
+	} else {
+		text += strings.Join(p.message(), "\n") + "\n"
+	}
+	const prefix = "> "
+	line := lastCells(string(p.field.text), p.width()-cells(prefix))
+	_, err := p.t.Write([]byte(text + shorten(p.fieldHint(), p.width()) + "\n" + prefix + line))
+	return err
+}
+
+func (p *prompt) fieldHint() string {
+	switch {
+	case !p.keys.armed:
+		return waitingHint
+	case p.hint != "":
+		return p.hint
+	case p.field.full:
+		return "that is all that fits, 8 KiB: the rest was left out"
+	case p.menu.Default != "":
+		return "type the answer · Enter alone gives “" + shorten(p.menu.Default, maxLabel) + "” · Ctrl-C interrupts"
+	case !p.menu.typesOnly():
+		return "type the answer · Enter gives it, alone it goes back · Ctrl-C interrupts"
+	}
+	return "type the answer · Enter gives it · Ctrl-C interrupts"
+}
+
+// lastCells is the end of a text that fits into so many columns.
+func lastCells(s string, width int) string {
+	if cells(s) <= width {
+		return s
+	}
+	r := []rune(s)
+	used := 1 // the ellipsis
+	for i := len(r) - 1; i >= 0; i-- {
+		if used += cell(r[i]); used > width {
+			return "…" + string(r[i+1:])
+		}
+	}
+	return s
+}

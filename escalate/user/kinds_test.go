@@ -1,0 +1,167 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package user
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+// kindOfPrompt is one state of a prompt for what the command asks.
+type kindOfPrompt struct {
+	name     string
+	question looprun.Question
+	// reach goes from the first screen to the state, and ready waits there until
+	// keys count and nothing has been changed.
+	reach, ready func(*session)
+	// finish answers deliberately, with the answer want.
+	finish func(*session)
+	want   looprun.Answer
+	// enter is what the screen shows after Enter alone; empty: it answers.
+	enter string
+}
+
+func commandAsks(k looprun.Kind, change func(*looprun.Question)) looprun.Question {
+	q := looprun.Question{ID: "ask-3", From: looprun.FromCommand, Kind: k, Header: "Release", Text: "Which one should it be?"}
+	if k == looprun.KindSelect {
+		q.Options = []looprun.Option{{ID: "r", Label: "Red"}, {ID: "g", Label: "Green", Description: "like grass"}, {ID: "b", Label: "Blue"}}
+	}
+	if change != nil {
+		change(&q)
+	}
+	return q
+}
+
+func byPerson(a looprun.Answer, reason string) looprun.Answer {
+	a.Responder, a.Person, a.Reason = looprun.RespondedByUser, true, reason
+	return a
+}
+
+func words(s string) *string { return &s }
+
+// choosing moves down until an item is marked, and chooses it.
+func choosing(path ...string) func(*session) {
+	return func(s *session) {
+		s.Helper()
+		for _, label := range path {
+			s.press(down)
+			s.marks(label)
+		}
+		s.press(enter)
+	}
+}
+
+// typing types a text, with a slip, and gives it.
+func typing(s *session) {
+	s.Helper()
+	s.press("vv1é漢\x7f", "\x7f2")
+	s.holds("vv12")
+	s.press("\x15v1.2 é漢")
+	s.holds("v1.2 é漢")
+	s.press(enter)
+}
+
+// holds waits until the field has that text, and keys count.
+func (s *session) holds(text string) {
+	s.Helper()
+	s.sees("the field with "+text, func(screen string) bool {
+		return strings.Contains(screen, "type the answer") && marked(screen) == text
+	})
+}
+
+func marking(label string) func(*session) {
+	return func(s *session) { s.Helper(); s.marks(label) }
+}
+
+func nothing(*session) {}
+
+func kindsOfPrompts() []kindOfPrompt {
+	typed := byPerson(looprun.Answer{Text: words("v1.2 é漢")}, "typed at the terminal")
+	other := commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowText = true })
+	return []kindOfPrompt{
+		{
+			"confirm", commandAsks(looprun.KindConfirm, nil),
+			nothing, marking("No"), choosing("Review …", "Yes"),
+			byPerson(looprun.Answer{Option: looprun.Yes}, "chosen at the terminal"), "",
+		},
+		{
+			"select", commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowCancel = true }),
+			nothing, marking("Review …"), choosing("Cancel (do not answer)", "Red", "Green"),
+			byPerson(looprun.Answer{Option: "g"}, "chosen at the terminal"), "Nothing has run yet.",
+		},
+		{
+			"select or text", other,
+			nothing, marking("Other (type your own)"), choosing("Review …", "Red"),
+			byPerson(looprun.Answer{Option: "r"}, "chosen at the terminal"), "type the answer",
+		},
+		{
+			"other", other,
+			func(s *session) { s.marks("Other (type your own)"); s.press(enter) },
+			func(s *session) { s.Helper(); s.holds("") }, typing, typed, "Other (type your own)",
+		},
+		{
+			"several", commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.Multi = true }),
+			nothing, marking("[ ] Red"), func(s *session) {
+				s.Helper()
+				s.press(up, up)
+				s.marks("[ ] Blue")
+				s.press(" ")
+				s.marks("[x] Blue")
+				s.press(down, down)
+				s.marks("[ ] Red")
+				s.press(" ")
+				s.marks("[x] Red")
+				s.press(enter)
+			},
+			byPerson(looprun.Answer{Options: []string{"r", "b"}}, "chosen at the terminal"), "nothing is ticked yet",
+		},
+		{
+			"text", commandAsks(looprun.KindText, nil),
+			nothing, func(s *session) { s.Helper(); s.holds("") }, typing, typed, "an empty text is no answer",
+		},
+		{
+			"text or nothing", commandAsks(looprun.KindText, func(q *looprun.Question) { q.AllowCancel = true }),
+			nothing, marking("Type the answer"), choosing("Cancel (do not answer)"),
+			byPerson(looprun.Answer{Cancelled: true}, "cancelled at the terminal"), "type the answer",
+		},
+	}
+}
+
+// everyKind runs a test in each state of a prompt.
+func everyKind(t *testing.T, change func(*setup), test func(*session, kindOfPrompt)) {
+	for _, k := range kindsOfPrompts() {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			su := setup{scenario: scenario{Question: k.question}}
+			if change != nil {
+				change(&su)
+			}
+			test(start(t, su), k)
+		})
+	}
+}
+
+// there waits for the state, with nothing typed in it yet.
+func (s *session) there(k kindOfPrompt) {
+	s.Helper()
+	k.reach(s)
+	k.ready(s)
+}
+
+// finishes answers, and checks the answer.
+func (s *session) finishes(k kindOfPrompt) {
+	s.Helper()
+	k.finish(s)
+	s.answered(k.want)
+}
+
+func (s *session) answered(want looprun.Answer) {
+	s.Helper()
+	if out := s.ends(); out.Err != "" || !reflect.DeepEqual(out.Answer, want) {
+		s.Fatalf("got %+v, want %+v\n%s", out, want, s.screen.String())
+	}
+	s.shows("Answer: ")
+}
