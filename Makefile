@@ -55,3 +55,48 @@ examples: build ## what CI runs of examples/
 
 clean:
 	rm -rf bin
+
+# --- What is in the binary, and whether it is what it says ---
+.PHONY: verify vulncheck licences licences-check reproducible sbom
+
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+verify: ## the modules in the cache are the ones of go.sum
+	$(GO) mod verify
+
+# Only an unreachable database is a reason to skip; VULNCHECK=required makes it
+# a failure, as it should be where there is a network.
+vulncheck: ## known vulnerabilities that looprun can reach, in both builds
+	@for tags in '' notify; do \
+	  log=$$(mktemp); \
+	  if $(GO) run $(GOVULNCHECK) -tags "$$tags" ./... >$$log 2>&1; then tail -n 3 $$log; rm -f $$log; continue; fi; \
+	  if grep -q '^govulncheck: fetching vulnerabilities' $$log && [ "$(VULNCHECK)" != required ]; then \
+	    echo "vulncheck skipped (-tags '$$tags'): the vulnerability database cannot be reached from here; VULNCHECK=required makes this a failure" >&2; \
+	  else cat $$log >&2; rm -f $$log; exit 1; fi; rm -f $$log; done
+
+licences: build ## write docs/licences.md; fails when a licence is not allowed
+	@$(GO) run ./tools/licences $(BIN) > docs/licences.md.new || { rm -f docs/licences.md.new; exit 1; }
+	@mv docs/licences.md.new docs/licences.md
+
+licences-check: build ## the licences of both builds are allowed, and docs/licences.md is up to date
+	@$(GO) run ./tools/licences -check docs/licences.md $(BIN)
+	@CGO_ENABLED=0 $(GO) build -tags notify -trimpath -o $(BIN)-notify ./cmd/looprun
+	@$(GO) run ./tools/licences $(BIN)-notify > /dev/null
+	@rm -f $(BIN)-notify
+
+# Each build has its own folder and its own empty build cache, so that the second
+# cannot be the first one's result.
+reproducible: ## two builds in two folders are the same, byte for byte
+	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	for n in one two; do \
+	  mkdir -p "$$work/$$n/source"; \
+	  git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$$work/$$n/source"; \
+	  (cd "$$work/$$n/source" && GOCACHE="$$work/$$n/cache" CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o "$$work/$$n/looprun" ./cmd/looprun) || exit 1; \
+	done; \
+	one=$$(sha256sum < "$$work/one/looprun"); two=$$(sha256sum < "$$work/two/looprun"); \
+	if [ "$$one" != "$$two" ]; then echo "two builds of the same source differ: $$one $$two" >&2; exit 1; fi; \
+	echo "reproducible: $${one%% *}"
+
+sbom: build ## the software bill of materials of the binary, beside it
+	@$(GO) run ./tools/sbom -version '$(VERSION)' $(BIN) > $(BIN).cdx.json
+	@echo "$(BIN).cdx.json"

@@ -161,8 +161,10 @@ func (r *Run) Close() error {
 	return errors.Join(r.Journal.Close(), r.lock.Close())
 }
 
+const pageName = "scratchpad.md"
+
 // PageFile is the page for people and agents.
-func (r *Run) PageFile() string { return filepath.Join(r.Dir, "scratchpad.md") }
+func (r *Run) PageFile() string { return filepath.Join(r.Dir, pageName) }
 
 // OutputFile is what an iteration printed; the precheck is 0.
 func OutputFile(dir string, iteration int) string {

@@ -17,6 +17,26 @@ const journalName = "journal.jsonl"
 // that line can be trusted, and nothing is dropped without being asked.
 var ErrDamaged = errors.New("the journal is damaged")
 
+var errNoEnd = errors.New("it has no end")
+
+// Damage is the error of a journal that cannot be read on: where that is and
+// why. It is an [ErrDamaged].
+type Damage struct {
+	Dir    string // of the run
+	Line   int    // from 1
+	Offset int64  // where the line begins, in bytes
+	Why    error
+}
+
+// Error says what is wrong, where, and what can be done.
+func (d *Damage) Error() string {
+	return fmt.Sprintf("%s:%d: %v: %v; looprun doctor %s shows what can be recovered, and with --repair it goes on from there",
+		filepath.Join(d.Dir, journalName), d.Line, ErrDamaged, d.Why, filepath.Base(d.Dir))
+}
+
+// Unwrap makes it an ErrDamaged and what it was caused by.
+func (d *Damage) Unwrap() []error { return []error{ErrDamaged, d.Why} }
+
 // Tail says where a journal ends.
 type Tail struct {
 	Offset int64 // behind the last whole record
@@ -72,7 +92,7 @@ type player struct {
 // play takes a line, or, without its end, the last one or a part of one that
 // is too long. It keeps nothing of it.
 func (p *player) play(line []byte, ended bool) error {
-	number := p.line
+	number, offset := p.line, p.offset
 	p.offset += int64(len(line))
 	if ended {
 		p.line++
@@ -86,13 +106,13 @@ func (p *player) play(line []byte, ended bool) error {
 	case p.broken != nil:
 		return p.broken
 	case !ended:
-		p.broken = damaged(p.dir, number, errors.New("it has no end"))
+		p.broken = &Damage{p.dir, number, offset, errNoEnd}
 		return nil
 	}
 	e, err := decode(p.dir, line)
 	switch {
 	case errors.Is(err, errSum):
-		p.broken = damaged(p.dir, number, err)
+		p.broken = &Damage{p.dir, number, offset, err}
 		return nil
 	case errors.Is(err, looprun.ErrUnknownEvent):
 		return fmt.Errorf("%s:%d: %w; it was written by a newer looprun: use that one", filepath.Join(p.dir, journalName), number, err)
@@ -102,15 +122,10 @@ func (p *player) play(line []byte, ended bool) error {
 		err = p.f(e)
 	}
 	if err != nil {
-		return damaged(p.dir, number, err)
+		return &Damage{p.dir, number, offset, err}
 	}
 	p.tail.Offset, p.tail.Events = p.offset, e.Seq
 	return nil
-}
-
-func damaged(dir string, line int, why error) error {
-	return fmt.Errorf("%s:%d: %w: %w; the lines before it are good: keep a copy, cut the file there, and looprun resume goes on from them",
-		filepath.Join(dir, journalName), line, ErrDamaged, why)
 }
 
 // Load replays a run's journal into a state.

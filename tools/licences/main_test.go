@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun/tools/linked"
+)
+
+const mit = "Permission is hereby granted, free of charge, to any person obtaining a copy … The above copyright notice and this permission notice shall be included"
+
+// module makes a folder with a licence.
+func module(t *testing.T, licence string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "LICENSE"), []byte(licence), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestRenderRefusesWhatIsNotAllowed(t *testing.T) {
+	p := linked.Program{Modules: []linked.Module{{Path: "example.test/a", Version: "v1.2.3"}, {Path: "example.test/b", Version: "v0.1.0"}}}
+	good := module(t, mit)
+	for licence, want := range map[string]string{
+		mit:                          "",
+		"GNU GENERAL PUBLIC LICENSE": "example.test/b is under GPL, which is not on the list",
+		"ask me":                     "is not a licence that is known here",
+	} {
+		page, err := render(p, map[string]string{"std": good, "example.test/a": good, "example.test/b": module(t, licence)})
+		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if !strings.Contains(page, "| example.test/a | v1.2.3 | MIT |\n") {
+			t.Errorf("%s", page)
+		}
+	}
+}
+
+// TestCheck compares with the page of this very program.
+func TestCheck(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := run(self, "", &page); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "licences.md")
+	for text, same := range map[string]bool{page.String(): true, page.String() + "x": false} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(self, file, nil); (err == nil) != same {
+			t.Errorf("%v", err)
+		}
+	}
+}

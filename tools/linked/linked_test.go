@@ -1,0 +1,81 @@
+package linked
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Sentences of licences, as they are laid out in the wild.
+const (
+	mit    = "Copyright (c) 2020 X\n\nPermission is hereby granted, free of charge, to any person\nobtaining a copy … The above copyright notice and this\npermission notice shall be included in all copies"
+	bsd2   = "Redistribution and use in source and binary forms, with or without modification, are permitted"
+	bsd3   = bsd2 + " … Neither the name of X nor the names of its contributors"
+	apache = "                                 Apache License\n                           Version 2.0, January 2004\n"
+	gpl    = "GNU GENERAL PUBLIC LICENSE Version 3"
+	epl    = "Eclipse Public License - v 2.0"
+)
+
+func TestLicence(t *testing.T) {
+	for name, c := range map[string]struct {
+		files   map[string]string
+		want    string // empty: an error
+		allowed bool
+	}{
+		"MIT":                  {map[string]string{"LICENSE": mit}, "MIT", true},
+		"by another name":      {map[string]string{"COPYING": mit, "main.go": gpl}, "MIT", true},
+		"in a text file":       {map[string]string{"licence.txt": mit}, "MIT", true},
+		"BSD with two clauses": {map[string]string{"LICENSE.md": bsd2}, "BSD-2-Clause", true},
+		"BSD with three":       {map[string]string{"LICENSE": bsd3}, "BSD-3-Clause", true},
+		"two in one file":      {map[string]string{"LICENSE": mit + apache}, "Apache-2.0 AND MIT", true},
+		"two files":            {map[string]string{"LICENSE-MIT": mit, "LICENSE-APACHE": apache}, "Apache-2.0 AND MIT", true},
+		"GPL":                  {map[string]string{"LICENSE": gpl}, "GPL", false},
+		"MIT and GPL":          {map[string]string{"LICENSE": mit, "LICENSE.GPL": gpl}, "GPL AND MIT", false},
+		"EPL alone":            {map[string]string{"LICENSE": epl}, "EPL-2.0", false},
+		"EPL or EDL":           {map[string]string{"LICENSE": epl, "edl-v10": bsd3}, "BSD-3-Clause OR EPL-2.0", true},
+		"EPL or something":     {map[string]string{"LICENSE": epl, "edl-v10": gpl}, "EPL-2.0", false},
+		"half of MIT":          {map[string]string{"LICENSE": mit[:80]}, "", false},
+		"unknown":              {map[string]string{"LICENSE": "All rights reserved."}, "", false},
+		"a second, unknown":    {map[string]string{"LICENSE": mit, "COPYING": "x"}, "", false},
+		"none":                 {map[string]string{"README.md": mit}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, text := range c.files {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := Licence(dir)
+			if got != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("%q, %v; want %q", got, err, c.want)
+			}
+			if Allowed(got) != c.allowed {
+				t.Errorf("%q: allowed is %v", got, !c.allowed)
+			}
+		})
+	}
+}
+
+// TestReadTheTestItself has what the Go tool put into this very program.
+func TestReadTheTestItself(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Read(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(p.GoVersion, "go1.") || p.Main.Path != "github.com/looprun/looprun" {
+		t.Errorf("%+v", p)
+	}
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("no program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(text); err == nil {
+		t.Error("a text has build information")
+	}
+}
