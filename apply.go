@@ -354,7 +354,11 @@ func (s *State) foldResumed(d RunResumed) {
 		s.Crashes++
 		s.Running = false
 	}
-	s.Ending, s.Ended, s.Interrupt = nil, false, nil
+	// An ending that was decided before a crash stands, unless resuming undoes it.
+	if s.Ended || s.Ending != nil && s.Ending.Status.Resumable() {
+		s.Ending = nil
+	}
+	s.Ended, s.Interrupt = false, nil
 	if d.Limits != nil {
 		s.Initial, s.Limits = *d.Limits, *d.Limits
 	}

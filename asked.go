@@ -126,6 +126,23 @@ func (s *State) Pending() []Question {
 	return list
 }
 
+// objection says why the iteration that ends is not done, whatever its exit code:
+// the command itself said that something is open. Only a check knows better.
+func (s *State) objection() string {
+	for _, sig := range s.Signals {
+		if sig.Name.Priority() > 0 {
+			return "the command said " + string(sig.Name)
+		}
+	}
+	switch {
+	case s.Rejected != nil:
+		return "the command rejected the task"
+	case s.Unanswered() != nil:
+		return "a question waits for its answer"
+	}
+	return ""
+}
+
 func (s *State) asked(id string) *Asked {
 	i := slices.IndexFunc(s.Asked, func(a Asked) bool { return a.Question.ID == id })
 	if i < 0 {

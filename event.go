@@ -87,6 +87,9 @@ const (
 	CauseInterrupt        Cause = "interrupt"
 	CauseStartFailed      Cause = "start_failed"
 	CauseCrash            Cause = "crash" // looprun died in it, three times
+	// CauseUnfinished is for signatures alone: the command passed and said itself
+	// that something is open.
+	CauseUnfinished Cause = "unfinished"
 )
 
 // IterationFinished says how an iteration ended. Iteration 0 is the precheck.

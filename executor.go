@@ -45,6 +45,9 @@ type Executor struct {
 	// the judge's signature; nil: there are no such files.
 	Reports func(s *signature.Signer, since time.Time)
 
+	// Mask takes secrets out of what is kept of a stream of output, and learned
+	// from it; what is shown has them. Nil: there are none.
+	Mask func(to func([]byte)) Masker
 	// Listeners learn from what the work prints; they are reset before each
 	// iteration. Heard is called when it has ended, to add what they found; nil:
 	// there is nothing to add.
@@ -68,6 +71,13 @@ type Executor struct {
 	since   time.Time     // since when it stands still
 
 	work, check *tap
+}
+
+// Masker takes secrets out of a stream. It can hold back what may be the
+// beginning of one until Flush.
+type Masker interface {
+	Write([]byte)
+	Flush()
 }
 
 // Listener learns from output as it streams past. Its Write never fails.
@@ -220,9 +230,13 @@ func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep 
 	if t == x.work {
 		hear = x.Listeners
 	}
-	in.Stdout = func(b []byte) { x.show(x.Stdout, b); keep(b); t.stdout(b); x.listen(hear, b) }
-	in.Stderr = func(b []byte) { x.show(x.Stderr, b); keep(b); t.stderr(b); x.listen(hear, b) }
+	stdout, flushOut := x.mask(func(b []byte) { keep(b); t.stdout(b); x.listen(hear, b) })
+	stderr, flushErr := x.mask(func(b []byte) { keep(b); t.stderr(b); x.listen(hear, b) })
+	in.Stdout = func(b []byte) { x.show(x.Stdout, b); stdout(b) }
+	in.Stderr = func(b []byte) { x.show(x.Stderr, b); stderr(b) }
 	e := s.Run(ctx, in)
+	flushOut()
+	flushErr()
 	if e.Cause == CauseIterationTimeout {
 		e.Detail = fmt.Sprintf("ended after the iteration timeout of %s", x.IterationTimeout)
 	}
@@ -240,6 +254,15 @@ func (x *Executor) show(w io.Writer, b []byte) {
 	if w != nil {
 		_, _ = w.Write(b)
 	}
+}
+
+// mask puts the mask before what is kept of a stream.
+func (x *Executor) mask(to func([]byte)) (write func([]byte), flush func()) {
+	if x.Mask == nil {
+		return to, func() {}
+	}
+	m := x.Mask(to)
+	return m.Write, m.Flush
 }
 
 func (x *Executor) listen(to []Listener, b []byte) {

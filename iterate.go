@@ -55,7 +55,7 @@ func (l *Loop) finished(end IterationFinished) error {
 		d = identified(d, l.state.Seq+1)
 		if q, ok := d.(QuestionAsked); ok {
 			q.From, q.ID = FromCommand, fmt.Sprintf("ask-%d", l.state.Seq+1)
-			if l.state.kept(q.Question) != nil {
+			if k := l.state.kept(q.Question); k != nil && k.Answer == nil {
 				continue // it waits already
 			}
 			d = q
@@ -71,6 +71,10 @@ func (l *Loop) finished(end IterationFinished) error {
 	if end.Outcome == OutcomeWaiting {
 		until := l.waitUntil(end)
 		end.Until = &until
+	}
+	if why := l.state.objection(); why != "" && end.Outcome == OutcomeDone && len(l.state.Check) == 0 {
+		end.Outcome, end.Detail = OutcomeNotDone, why
+		end.Signature = causeSignature(CauseUnfinished)
 	}
 	if l.state.Malformed >= malformedOver && end.Outcome == OutcomeNotDone {
 		end.Outcome = OutcomeError

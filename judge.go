@@ -119,9 +119,12 @@ func unstartable(e *Exit) bool {
 // causeSignature is the signature of an iteration that looprun itself ended:
 // what it had printed by then depends on the moment, that it was ended does not.
 func causeSignature(c Cause) signature.Signature {
-	label := "error:" + string(c)
+	kind, label := "error", "error:"+string(c)
+	if c == CauseUnfinished {
+		kind, label = string(c), string(c)
+	}
 	h := signature.Hash(xxhash.Sum64String(label))
-	return signature.Signature{Kind: "error", Label: label, Hash: h, Loose: h, Failing: -1, Passed: -1, Total: -1}
+	return signature.Signature{Kind: kind, Label: label, Hash: h, Loose: h, Failing: -1, Passed: -1, Total: -1}
 }
 
 // both is the signature of an iteration in which the work failed and the check

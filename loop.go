@@ -30,6 +30,9 @@ type Loop struct {
 	// WaitDelay is how long a limit that names no moment is waited out at first;
 	// zero is 30 seconds. It doubles up to 15 minutes.
 	WaitDelay time.Duration
+	// Mask takes secrets out of texts before they are on record; nil: there are
+	// none.
+	Mask func(string) string
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
 
@@ -172,6 +175,9 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 
 // record writes the event before its effect can be seen.
 func (l *Loop) record(d Data) error {
+	if l.Mask != nil {
+		d = masked(d, l.Mask)
+	}
 	e := Event{
 		Seq: l.state.Seq + 1, Time: time.Now().UTC().Truncate(time.Millisecond),
 		Elapsed: l.watch.Elapsed().Truncate(time.Millisecond), Data: d,

@@ -209,3 +209,43 @@ func TestLooseMatchingComparesWithoutNumbers(t *testing.T) {
 		}
 	}
 }
+
+// What was decided before a crash stands: a run that is done does no more work,
+// one that was cancelled or accepted does not go on.
+func TestAnEndingBeforeACrashStands(t *testing.T) {
+	asked := looprun.Question{ID: "q", Options: []looprun.Option{{ID: "cancel", Action: looprun.ActionCancel}, {ID: "accept", Action: looprun.ActionAccept}, {ID: "pause", Action: looprun.ActionPause}}}
+	trip := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Iteration: 1, Reason: "enough"}}
+	decided := func(id string, action looprun.Action) []looprun.Data {
+		return []looprun.Data{
+			looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone},
+			trip,
+			looprun.QuestionAsked{Question: asked},
+			looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: id, Person: true}},
+			looprun.ActionApplied{Option: id, Action: action, Guard: looprun.MaxIterations, Limits: defaults},
+		}
+	}
+	for _, c := range []struct {
+		name string
+		data []looprun.Data
+		want looprun.Status // empty: it goes on
+	}{
+		{"done", []looprun.Data{looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeDone}}, looprun.StatusDone},
+		{"cancelled", decided("cancel", looprun.ActionCancel), looprun.StatusCancelled},
+		{"accepted", decided("accept", looprun.ActionAccept), looprun.StatusAccepted},
+		{"paused", decided("pause", looprun.ActionPause), ""},
+		{"interrupted", []looprun.Data{looprun.InterruptReceived{Signal: "SIGINT", Code: 130}, looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeInterrupted}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := new(looprun.State)
+			for _, d := range append([]looprun.Data{looprun.RunStarted{RunID: "test", Limits: defaults}, looprun.IterationStarted{Iteration: 1}}, append(c.data, looprun.RunResumed{})...) {
+				if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			next, _ := s.Next(nil)
+			if c.want == "" && (s.Ending != nil || next == looprun.NextFinish) || c.want != "" && (next != looprun.NextFinish || s.Ending.Status != c.want) {
+				t.Errorf("next is %s with %+v", next, s.Ending)
+			}
+		})
+	}
+}

@@ -59,7 +59,7 @@ func (c *askCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	path, err := askSocket()
+	path, err := runSocket()
 	if err != nil {
 		return err
 	}
@@ -74,15 +74,11 @@ func (c *askCmd) Run(a *app) error {
 	return c.print(a, r, response)
 }
 
-// askSocket is the socket of the run that this is inside of.
-func askSocket() (string, error) {
+// runSocket is the socket of the run that this is inside of.
+func runSocket() (string, error) {
 	if role := os.Getenv("LOOPRUN_ROLE"); role != "" {
 		return "", errors.New(cannotAsk(role))
 	}
-	return runSocket()
-}
-
-func runSocket() (string, error) {
 	if path := parentSocket(); path != "" {
 		return path, nil
 	}

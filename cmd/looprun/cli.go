@@ -27,6 +27,7 @@ type cli struct {
 	Signal    signalCmd    `cmd:"" help:"Say from inside a run where the work stands."`
 	Reject    rejectCmd    `cmd:"" help:"Say from inside a run that the task cannot be done as given."`
 	Stats     statsCmd     `cmd:"" help:"Count over all runs."`
+	Doctor    doctorCmd    `cmd:"" help:"Say what is wrong with the files of a run, and repair its journal."`
 	Signature signatureCmd `cmd:"" help:"Print the signature of recorded output."`
 	Replay    replayCmd    `cmd:"" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
 	Explain   explainCmd   `cmd:"" help:"Say why a run ended as it did, and what its iterations had in common."`

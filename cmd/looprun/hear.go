@@ -12,6 +12,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/cost"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -29,7 +30,6 @@ type hearing struct {
 	signals   *signal.Scanner // nil: not read from text
 	cost      *cost.Reader    // nil: not read
 	tree      *workspace.Tree // nil: no guard needs it
-	warned    bool            // that no cost was reported
 }
 
 // matcher recognises limits to wait for; nil: there are none.
@@ -102,8 +102,7 @@ func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationFinished) {
 	h.lookAround(d)
 }
 
-// hearChoices puts questions that the command ended with on record. Who waits
-// for an answer is not done, unless a check says so.
+// hearChoices puts questions that the command ended with on record.
 func (h *hearing) hearChoices(d *looprun.IterationFinished) {
 	found, err := h.choices.Result()
 	if found == nil && err == nil {
@@ -119,10 +118,6 @@ func (h *hearing) hearChoices(d *looprun.IterationFinished) {
 		asked := questionOf(q, "")
 		asked.Returned = true
 		d.Before = append(d.Before, looprun.QuestionAsked{Question: asked})
-	}
-	if d.Outcome == looprun.OutcomeDone && h.s.executor.Check == nil {
-		d.Outcome = looprun.OutcomeNotDone
-		d.Detail = "it waits for answers"
 	}
 }
 
@@ -196,8 +191,19 @@ func (h *hearing) hearCost(d *looprun.IterationFinished) {
 		return
 	}
 	if why := h.cost.Problem(); why != "" {
-		h.s.app.say.warn("the cost of iteration %d is not known: %s", d.Iteration, why)
+		h.s.app.say.warn("the cost of iteration %d is not known: %s", d.Iteration, termsafe.Line(why))
 	}
+}
+
+// missCost warns, once, of an iteration that reported no cost where a guard
+// counts on it.
+func (s *session) missCost(d looprun.IterationFinished, st *looprun.State) {
+	blind := st.Limits.Cost > 0 && st.Cost == s.cost.usd || st.Limits.Tokens > 0 && st.Tokens == s.cost.tokens
+	if blind && !s.cost.warned && d.Iteration > 0 && d.Outcome != looprun.OutcomeDone {
+		s.cost.warned = true
+		s.app.say.warn("iteration %d reported no cost, so its guard cannot see it; report it with looprun signal cost, or --cost-from", d.Iteration)
+	}
+	s.cost.usd, s.cost.tokens = st.Cost, st.Tokens
 }
 
 // lookLimit is how long the look at the work tree may take.

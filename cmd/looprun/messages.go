@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/signal"
 )
 
 // messages prints looprun's own lines, each beginning with “looprun: ”, so that
@@ -105,7 +106,11 @@ func (m *messages) observeProtocol(data looprun.Data) {
 		case d.Problem != "":
 			m.warn("a signal could not be read: %s: %s", d.Name, d.Problem)
 		default:
-			m.news("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question))
+			spent := ""
+			if d.Name == signal.Cost {
+				spent = fmt.Sprintf("$%.4f, %d tokens", d.USD, d.Tokens)
+			}
+			m.news("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question, d.Expert, spent))
 		}
 	case looprun.RejectionSubmitted:
 		m.printf("the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Summary)

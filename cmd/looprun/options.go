@@ -57,7 +57,7 @@ type options struct {
 	HookTimeout    duration `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks"`
 	Notify         []string `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none"`
 
-	Redact   []string `placeholder:"REGEX" help:"Mask what matches in everything that is kept and shown; repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none"`
+	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none"`
 	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run"`
 
 	Stdin          string `default:"none" placeholder:"none|-|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), or a file." json:"stdin,omitempty" group:"run"`

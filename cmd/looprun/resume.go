@@ -87,6 +87,9 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return nil, event, fmt.Errorf("the configuration of run %s cannot be read: %w", state.RunID, err)
 	}
+	if r.Masked {
+		return nil, event, &usageError{"the command line or the configuration of run " + state.RunID + " held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable"}
+	}
 	changed := c.change(&r)
 	a.command = r.Command
 	s := &session{app: a, opts: &r.Options, command: r.Command, dir: state.Dir}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -47,8 +48,13 @@ type session struct {
 	parent       string   // socket of the run that this one was started in; empty: none
 	talk         *talk    // the run's own socket
 	told         *hooks.Hooks
-	context      []byte           // what the context file has
-	masker       *redact.Redactor // nil masks nothing
+	cost         struct { // up to the last iteration
+		usd    float64
+		tokens int64
+		warned bool
+	}
+	context []byte           // what the context file has
+	masker  *redact.Redactor // nil masks nothing
 }
 
 // recorded is what the journal keeps of the configuration.
@@ -56,6 +62,8 @@ type recorded struct {
 	Options options       `json:"options"`
 	Command []string      `json:"command"`
 	Policy  *recordedFile `json:"policy,omitempty"`
+	// Masked says that the rest held a secret and is not all there.
+	Masked bool `json:"masked,omitempty"`
 }
 
 // recordedFile is a file as it was when the run started.
@@ -158,8 +166,34 @@ func (s *session) start() error {
 	return s.finish(s.drive())
 }
 
+// record is the configuration as the journal keeps it. A secret in it is not
+// kept, and such a run cannot be resumed.
 func (s *session) record() (json.RawMessage, error) {
-	return json.Marshal(recorded{Options: *s.opts, Command: s.command, Policy: s.policySource})
+	r := recorded{Options: *s.opts, Command: s.command, Policy: s.policySource}
+	raw, err := json.Marshal(r)
+	if err != nil || s.masker == nil || s.masker.Text(string(raw)) == string(raw) {
+		return raw, err
+	}
+	return json.Marshal(recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)})
+}
+
+func maskAll(texts []string, mask func(string) string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = mask(t)
+	}
+	return out
+}
+
+// mask is what takes secrets out of texts; nil when there are none.
+func (s *session) mask() func(string) string {
+	if s.masker == nil {
+		return nil
+	}
+	if names := s.masker.Names(); len(names) > 0 {
+		s.app.say.detail("the values of %s are masked", strings.Join(names, ", "))
+	}
+	return s.masker.Text
 }
 
 // drive runs the loop, with signals, terminal and processes put in order after.
@@ -248,6 +282,9 @@ func (s *session) wire(journal looprun.Journal) error {
 	if s.opts.Promise != nil {
 		s.executor.Promise = *s.opts.Promise
 	}
+	if s.masker != nil {
+		s.executor.Mask = func(to func([]byte)) looprun.Masker { return s.masker.Stream(to) }
+	}
 	if err := s.feed(); err != nil {
 		return err
 	}
@@ -260,6 +297,7 @@ func (s *session) wire(journal looprun.Journal) error {
 	s.loop = &looprun.Loop{
 		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.backoff(),
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
+		Mask:      s.mask(),
 		WaitDelay: time.Duration(s.opts.WaitDelay),
 	}
 	return s.listen()
@@ -289,10 +327,11 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 	s.app.say.observe(e, state)
 	s.told.Observe(e, state)
 	var err error
-	switch e.Data.(type) {
+	switch d := e.Data.(type) {
 	case looprun.RunStarted, looprun.RunResumed, looprun.QuestionAsked, looprun.ActionApplied:
 		err = s.run.Refresh(state, true)
 	case looprun.IterationFinished:
+		s.missCost(d, state)
 		err = s.run.Refresh(state, false)
 	case looprun.IterationStarted:
 		s.writeContext(state)
