@@ -179,12 +179,12 @@ func (s *State) foldIteration(d IterationFinished) {
 		return
 	}
 	if d.Outcome == OutcomeInterrupted || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt {
-		s.Signals = nil // it runs again, and says again what it has to say
+		s.Signals, s.Unread = nil, 0 // it runs again, and says again what it has to say
 		s.endWith(d)
 		return
 	}
 	if d.Outcome == OutcomeWaiting {
-		s.Signals, s.Until = nil, d.Until
+		s.Signals, s.Unread, s.Until = nil, 0, d.Until
 		s.Waits++
 		s.endWith(d)
 		return
@@ -192,9 +192,9 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.Waits = 0
 	s.Iterations = d.Iteration
 	s.SinceAnswer++
-	s.Guidance, s.Notices = joinLines(s.Notices...), nil
 	s.foldTree(d)
 	s.foldActing()
+	s.Guidance, s.Notices = joinLines(s.Notices...), nil
 	s.History = last(append(s.History, d), historyKept)
 	if s.Baseline == nil {
 		s.Baseline = d.Progress()

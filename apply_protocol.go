@@ -11,6 +11,7 @@ import (
 // How much of what the command says is kept.
 const (
 	signalsKept   = 64
+	unreadKept    = 20
 	malformedOver = 3 // malformed signals in a row that make an iteration an error
 	treesKept     = 256
 	blockersKept  = 50
@@ -27,7 +28,10 @@ type Tree struct {
 func (s *State) refuseProtocol(d Data) string {
 	switch d := d.(type) {
 	case SignalReceived:
-		if len(s.Signals) >= signalsKept {
+		switch {
+		case d.Problem != "" && s.Unread >= unreadKept:
+			return fmt.Sprintf("%d signals of this iteration could not be read already", unreadKept)
+		case d.Problem == "" && len(s.Signals) >= signalsKept:
 			return fmt.Sprintf("%d signals came in this iteration already", signalsKept)
 		}
 	case QuestionDelivered:
@@ -115,7 +119,8 @@ func (s *State) notice(text string) {
 func (s *State) foldSignal(d SignalReceived) {
 	if d.Problem != "" {
 		s.Malformed++
-		s.notice(fmt.Sprintf("Your signal %s could not be read: %s", d.Name, d.Problem))
+		s.Unread++
+		s.notice(unread(d))
 		return
 	}
 	s.Malformed = 0
@@ -125,6 +130,25 @@ func (s *State) foldSignal(d SignalReceived) {
 		s.Tokens += d.Tokens
 	}
 }
+
+// unread tells the command what of its words could not be read.
+func unread(d SignalReceived) string {
+	what := "Your signal " + string(d.Name)
+	switch d.Name {
+	case NameChoices:
+		what = "The questions that you left"
+	case NameRejection:
+		what = "The rejection that you left"
+	}
+	return what + " could not be read: " + d.Problem
+}
+
+// The names under which documents in the output are on record that could not be
+// read.
+const (
+	NameChoices   signal.Name = "choices"
+	NameRejection signal.Name = "rejection"
+)
 
 // foldTree compares the work tree with what it was. What is not known is no
 // change, and no standing still either.

@@ -98,7 +98,8 @@ func (l *Loop) question() error {
 	if err != nil {
 		return fmt.Errorf("the question for %s cannot be made: %w", l.state.Trip.Guard, err)
 	}
-	q = l.state.offer(q)
+	texts, _ := l.Questions.(Texts)
+	q = l.state.offer(q, texts)
 	q.ID = fmt.Sprintf("%s-%d", l.state.Trip.Guard, l.state.Seq+1)
 	q.Guard = l.state.Trip.Guard
 	if q.Kind == "" {

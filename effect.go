@@ -107,69 +107,118 @@ func (s *State) lifts(l Limits) bool {
 	return true
 }
 
-// Capped reports whether answers can add no more to the limit of that guard,
-// and says so in a sentence.
-func (s *State) Capped(id GuardID) (string, bool) {
+// Note is something that the loop itself has to say in a question: the key of
+// its wording, and what that can mention.
+type Note struct {
+	Key    string
+	Values map[string]any
+}
+
+// Texts words the notes. [Questions] that have no such method get English.
+type Texts interface {
+	Text(key string, values map[string]any) string
+}
+
+// The keys of the notes.
+const (
+	NoteCapped   = "note_capped"    // Cap, Flag: answers can add no more
+	NoteRoom     = "note_room"      // Room, Flag: the cap leaves less than an option promises
+	NoteKnown    = "note_known"     // nothing but skipped issues came
+	NoteNotGiven = "note_not_given" // Label, Why: the rejection gives no ground for the option
+	NoteFindings = "note_findings"  // what debug found follows
+)
+
+// String is the note in English.
+func (n Note) String() string {
+	v := n.Values
+	switch n.Key {
+	case NoteCapped:
+		return fmt.Sprintf("The cap of %v is reached, so going on is not offered (%v).", v["Cap"], v["Flag"])
+	case NoteRoom:
+		return fmt.Sprintf("The cap leaves room for %v more (%v).", v["Room"], v["Flag"])
+	case NoteKnown:
+		return "Nothing but skipped issues came since, so skipping is not offered again."
+	case NoteNotGiven:
+		return fmt.Sprintf("%v is not offered: %v.", v["Label"], v["Why"])
+	case NoteFindings:
+		return "Findings:"
+	}
+	return n.Key
+}
+
+func capped(ceiling, flag string) (Note, bool) {
+	return Note{NoteCapped, map[string]any{"Cap": ceiling, "Flag": flag}}, true
+}
+
+// Capped reports whether answers can add no more to the limit of that guard.
+func (s *State) Capped(id GuardID) (Note, bool) {
 	switch {
 	case id == MaxIterations && s.Caps.Iterations > 0 && max(s.Limits.Iterations, s.Iterations) >= s.Caps.Iterations:
-		return fmt.Sprintf("The cap of %d iterations is reached, so going on is not offered (--cap-iterations).", s.Caps.Iterations), true
+		return capped(fmt.Sprintf("%d iterations", s.Caps.Iterations), "--cap-iterations")
 	case id == MaxRuntime && s.Caps.Runtime > 0 && max(s.Limits.Runtime, s.Elapsed) >= s.Caps.Runtime:
-		return fmt.Sprintf("The cap of %s is reached, so going on is not offered (--cap-runtime).", s.Caps.Runtime), true
+		return capped(s.Caps.Runtime.String(), "--cap-runtime")
 	case id == MaxCost && s.Caps.Cost > 0 && max(s.Limits.Cost, s.Cost) >= s.Caps.Cost:
-		return fmt.Sprintf("The cap of $%.2f is reached, so going on is not offered (--cap-cost).", s.Caps.Cost), true
+		return capped(fmt.Sprintf("$%.2f", s.Caps.Cost), "--cap-cost")
 	case id == MaxTokens && s.Caps.Tokens > 0 && max(s.Limits.Tokens, s.Tokens) >= s.Caps.Tokens:
-		return fmt.Sprintf("The cap of %d tokens is reached, so going on is not offered (--cap-tokens).", s.Caps.Tokens), true
+		return capped(fmt.Sprintf("%d tokens", s.Caps.Tokens), "--cap-tokens")
 	}
-	return "", false
+	return Note{}, false
 }
 
 // room says how much less than an option promises the cap leaves.
-func (s *State) room(q Question) (string, bool) {
+func (s *State) room(q Question) (Note, bool) {
 	for _, o := range q.Options {
 		switch l := s.extended(o.Extend); {
 		case !o.Action.Continues():
 		case s.Trip.Guard == MaxIterations && o.Extend.Iterations > 0 && l.Iterations < s.Iterations+o.Extend.Iterations:
-			return fmt.Sprintf("The cap leaves room for %d more iterations (--cap-iterations).", l.Iterations-s.Iterations), true
+			return Note{NoteRoom, map[string]any{"Room": fmt.Sprintf("%d iterations", l.Iterations-s.Iterations), "Flag": "--cap-iterations"}}, true
 		case s.Trip.Guard == MaxRuntime && o.Extend.Runtime > 0 && l.Runtime < s.Elapsed+o.Extend.Runtime:
-			return fmt.Sprintf("The cap leaves room for %s more (--cap-runtime).", (l.Runtime - s.Elapsed).Round(time.Second)), true
+			return Note{NoteRoom, map[string]any{"Room": (l.Runtime - s.Elapsed).Round(time.Second).String(), "Flag": "--cap-runtime"}}, true
 		}
 	}
-	return "", false
+	return Note{}, false
 }
 
 // offer takes the options out of the question that cannot be carried out now,
-// and says why.
-func (s *State) offer(q Question) Question {
-	drop := func(why string, gone func(Option) bool) {
+// and says why, in the words of the texts.
+func (s *State) offer(q Question, texts Texts) Question {
+	say := func(n Note) string {
+		if texts != nil {
+			if text := texts.Text(n.Key, n.Values); text != "" {
+				return text
+			}
+		}
+		return n.String()
+	}
+	drop := func(why Note, gone func(Option) bool) {
 		if !slices.ContainsFunc(q.Options, gone) {
 			return
 		}
 		q.Options = slices.DeleteFunc(slices.Clone(q.Options), gone)
-		q.Details = append(q.Details, why)
+		q.Details = append(q.Details, say(why))
 	}
 	if why, capped := s.Capped(s.Trip.Guard); capped {
 		drop(why, func(o Option) bool { return o.Action.Continues() })
 	}
 	if room, cut := s.room(q); cut {
-		q.Details = append(q.Details, room)
+		q.Details = append(q.Details, say(room))
 	}
 	if s.Trip.Known {
-		drop("Nothing but skipped issues came since, so skipping is not offered again.",
-			func(o Option) bool { return o.Action == ActionSkip })
+		drop(Note{Key: NoteKnown}, func(o Option) bool { return o.Action == ActionSkip })
 	}
 	for _, o := range q.Options {
 		if !o.Action.Retasks() {
 			continue
 		}
 		if err := s.retask(o.Action, &ActionApplied{}); err != nil {
-			drop(fmt.Sprintf("%s is not offered: %v.", o.Label, err), func(other Option) bool { return other.ID == o.ID })
+			drop(Note{NoteNotGiven, map[string]any{"Label": o.Label, "Why": err.Error()}}, func(other Option) bool { return other.ID == o.ID })
 		}
 	}
 	if _, ok := q.Option(q.Default); !ok {
 		q.Default = ""
 	}
 	if s.Findings != "" {
-		q.Details = append(q.Details, "Findings:", s.Findings)
+		q.Details = append(q.Details, say(Note{Key: NoteFindings}), s.Findings)
 	}
 	q.Given = s.Given
 	q.Mandatory = s.Trip.Mandatory

@@ -143,7 +143,12 @@ func (s *State) foldActing() {
 			s.requestExpert()
 		}
 	}
-	s.Signals = nil
+	for j, sig := range s.Signals {
+		if j != i && sig.Name.Priority() > 0 && sig.Name != s.Signals[i].Name {
+			s.notice(fmt.Sprintf("Your signal %s did nothing: %s came in the same iteration and goes first.", sig.Name, s.Signals[i].Name))
+		}
+	}
+	s.Signals, s.Unread = nil, 0
 }
 
 func causeOf(sig signal.Signal) ladder.Cause {

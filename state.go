@@ -117,6 +117,7 @@ type State struct {
 	Rejected  *RejectionSubmitted `json:"rejected,omitempty"`
 	Decided   bool                `json:"decided,omitempty"`   // the rejection's decision is on record
 	Malformed int                 `json:"malformed,omitempty"` // signals in a row
+	Unread    int                 `json:"unread,omitempty"`    // signals of the running iteration
 	// Rungs are the escalation ladder, empty without one, and Ladder what was
 	// tried on it. Weigh says that the last iteration is still to be weighed.
 	Rungs  ladder.Config `json:"rungs,omitempty"`

@@ -34,7 +34,7 @@ func (Blocked) ID() looprun.GuardID { return looprun.Blocked }
 func (Blocked) Check(s *looprun.State) *looprun.Trip { return signalled(s, looprun.Blocked, "blocked") }
 
 // Clarification trips when the command has said that it cannot understand its
-// task. With a ladder it is for a person to answer.
+// task. A person has to answer.
 type Clarification struct{}
 
 // ID is clarification.
@@ -44,7 +44,7 @@ func (Clarification) ID() looprun.GuardID { return looprun.Clarification }
 func (Clarification) Check(s *looprun.State) *looprun.Trip {
 	t := signalled(s, looprun.Clarification, "clarify")
 	if t != nil {
-		t.Mandatory = len(s.Rungs) > 0
+		t.Mandatory = t.Guard.Mandatory()
 	}
 	return t
 }
@@ -76,5 +76,5 @@ func (Ladder) Check(s *looprun.State) *looprun.Trip {
 	if reason == "" {
 		return nil
 	}
-	return &looprun.Trip{Guard: looprun.LadderExhausted, Iteration: s.Iterations, Reason: reason, Mandatory: true}
+	return &looprun.Trip{Guard: looprun.LadderExhausted, Iteration: s.Iterations, Reason: reason, Mandatory: looprun.LadderExhausted.Mandatory()}
 }

@@ -90,7 +90,12 @@ func Find(stateDir, text string) (string, error) {
 		if len(ids) == 0 {
 			return "", fmt.Errorf("there are no runs in %s", stateDir)
 		}
-		return filepath.Join(stateDir, ids[0]), nil
+		for _, id := range ids {
+			if HasEvents(filepath.Join(stateDir, id)) {
+				return filepath.Join(stateDir, id), nil
+			}
+		}
+		return "", fmt.Errorf("no run in %s has begun yet", stateDir)
 	}
 	var found []string
 	for _, id := range ids {
@@ -108,6 +113,18 @@ func Find(stateDir, text string) (string, error) {
 		return "", fmt.Errorf("no run %q in %s; looprun list shows the runs", text, stateDir)
 	}
 	return "", fmt.Errorf("%q fits %d runs: %s; give more of the id", text, len(found), strings.Join(found[:min(5, len(found))], ", "))
+}
+
+// HasEvents reports whether anything is on record of the run: one that is just
+// starting, or that was killed before it did, has nothing to show or to resume.
+func HasEvents(dir string) bool {
+	f, err := openRegular(filepath.Join(dir, journalName))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	n, _ := f.Read(make([]byte, 1)) // a damaged one has something, too
+	return n > 0
 }
 
 // Summarize reads what a list shows of a run.

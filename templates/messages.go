@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -45,6 +46,9 @@ var messageVariables = map[string]string{
 	"Names":   "names of failing checks, five at most, or of the tasks that come first",
 	"More":    "how many further names there are",
 	"Guard":   "id of the guard that stopped the run",
+	"Cap":     "the cap that is reached, such as 50 iterations",
+	"Room":    "what the cap leaves, such as 3 iterations",
+	"Flag":    "the flag that sets the cap",
 
 	"Option":   "an option that the command considered",
 	"Kind":     "the type of the evidence",
@@ -82,6 +86,12 @@ func messageKinds() map[string][]Variable {
 		"evidence_line":   own("Kind:text", "Data:text", "Where:text"),
 		"subtask_line":    own("Title:text", "Scope:text", "Estimate:text", "Names:list"),
 		"list_more":       own("More:number"),
+	}
+	for key, variables := range map[string][]Variable{
+		looprun.NoteCapped: own("Cap:text", "Flag:text"), looprun.NoteRoom: own("Room:text", "Flag:text"),
+		looprun.NoteKnown: nil, looprun.NoteNotGiven: own("Label:text", "Why:text"), looprun.NoteFindings: nil,
+	} {
+		kinds[key] = variables
 	}
 	for _, key := range []string{"iteration", "runtime", "progress", "signature", "cycle", "tripped", "errors", "output", "waiting"} {
 		kinds["detail_"+key] = Variables()

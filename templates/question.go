@@ -120,3 +120,7 @@ func indented(lines []string) []string {
 	}
 	return out
 }
+
+// Text words what the loop itself adds to a question; it makes the set
+// [looprun.Texts]. An unknown key gives nothing.
+func (s *Set) Text(key string, values map[string]any) string { return s.texts.say(key, facts(values)) }

@@ -13,18 +13,6 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// onlyTold reports whether the text belongs to the questions about what the
-// command said alone.
-func onlyTold(key string) bool {
-	for _, prefix := range []string{"cause_", "suggested_", "considered_", "evidence_", "subtask_", "list_"} {
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	told := func(p struct{ key, variable string }) bool { return p.key == key }
-	return slices.ContainsFunc(toldParts, told) || key == "why_subtasks" || key == "why_alternative"
-}
-
 // toldBy is a run in which the command said all that it can say, and what it said
 // as the question has it.
 func toldBy(t *testing.T, guard looprun.GuardID, change func(*looprun.State)) looprun.Question {

@@ -193,13 +193,24 @@ func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered
 	if err != nil {
 		return nil, err
 	}
-	var questions []ask.Question
-	for _, q := range pending {
-		asked := asQuestion(q)
-		asked.ID = q.ID
-		questions = append(questions, asked)
+	// By the run's ids, or by those that the command gave.
+	var list []ask.Answer
+	own := make(map[string]string, len(pending))
+	for _, named := range []func(looprun.Question) string{
+		func(q looprun.Question) string { return q.ID },
+		func(q looprun.Question) string { return firstNonEmpty(q.AskID, q.ID) },
+	} {
+		var questions []ask.Question
+		for _, q := range pending {
+			asked := asQuestion(q)
+			asked.ID = named(q)
+			own[asked.ID] = q.ID
+			questions = append(questions, asked)
+		}
+		if list, err = ask.ParseAnswers(text, questions); err == nil {
+			break
+		}
 	}
-	list, err := ask.ParseAnswers(text, questions)
 	if err != nil {
 		return nil, fmt.Errorf("standard input: %w", err)
 	}
@@ -208,7 +219,7 @@ func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered
 		answer := loopAnswer(one)
 		answer.Responder, answer.Person, answer.Guidance = looprun.RespondedByUser, true, c.Guidance
 		answer.Reason = firstNonEmpty(one.Reason, c.Reason, "answered with looprun answer")
-		given = append(given, answered{one.ID, answer})
+		given = append(given, answered{own[one.ID], answer})
 	}
 	return given, nil
 }

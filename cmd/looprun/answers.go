@@ -62,7 +62,12 @@ func (s *session) responders() []looprun.Responder {
 			case asked || len(q.Path) > 0: // a person was there and chose nothing; or the run inside decides
 				return looprun.Answer{}, looprun.ErrNoAnswer
 			case assisted != nil && s.detachedMode(q) == detachedAuto:
-				return assisted.Respond(ctx, q, st)
+				a, err := assisted.Respond(ctx, q, st)
+				var e *assistant.Escalated
+				if errors.As(err, &e) { // nobody to escalate to
+					return e.Detached(detachedAuto, q)
+				}
+				return a, err
 			}
 			return s.detached(q)
 		}),

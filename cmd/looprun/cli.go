@@ -30,6 +30,7 @@ type cli struct {
 	Doctor    doctorCmd    `cmd:"" help:"Say what is wrong with the files of a run, and repair its journal."`
 	Signature signatureCmd `cmd:"" help:"Print the signature of recorded output."`
 	Replay    replayCmd    `cmd:"" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
+	Report    reportCmd    `cmd:"" help:"Write a report of a run: Markdown, a web page, JSON or JUnit."`
 	Explain   explainCmd   `cmd:"" help:"Say why a run ended as it did, and what its iterations had in common."`
 	Policy    policyCmd    `cmd:"" help:"Check and try out policy files."`
 	Template  templateCmd  `cmd:"" help:"Write, check and preview the questions."`

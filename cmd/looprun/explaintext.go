@@ -33,7 +33,7 @@ func (e *explanation) text() string {
 }
 
 func (e *explanation) tripText(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s tripped after iteration %d: %s.\n", e.Trip.Guard, e.Trip.Iteration, e.Trip.Reason)
+	fmt.Fprintf(b, "\n%s tripped after iteration %d: %s.\n", e.Trip.Guard, e.Trip.Iteration, termsafe.Line(e.Trip.Reason))
 	if len(e.Counted) == 0 {
 		return
 	}

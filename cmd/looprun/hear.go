@@ -109,7 +109,7 @@ func (h *hearing) hearChoices(d *looprun.IterationFinished) {
 		found, err = h.choicesFile()
 	}
 	if err != nil {
-		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: "choices"}, Problem: err.Error()})
+		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameChoices}, Problem: err.Error()})
 	}
 	if found == nil {
 		return
@@ -153,7 +153,7 @@ func (h *hearing) hearRejection(d *looprun.IterationFinished) {
 	}
 	r, err := rejection.Parse(text)
 	if err != nil {
-		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: "rejection"}, Problem: err.Error()})
+		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameRejection}, Problem: err.Error()})
 		return
 	}
 	d.Before = append(d.Before, rejected(r, "text"))

@@ -19,6 +19,7 @@ type messages struct {
 	mu    sync.Mutex
 	w     io.Writer
 	flags outputFlags
+	said  signal.Name // the signal of this iteration that does something
 }
 
 func (m *messages) configure(f outputFlags) { m.flags = f }
@@ -60,6 +61,7 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	case looprun.QuestionAsked:
 		m.detail("question %s: %s", d.ID, d.Text)
 	case looprun.IterationStarted:
+		m.said = ""
 		if d.Iteration == 0 {
 			m.news("precheck: %s", commandLine(s.Check))
 			return
@@ -110,6 +112,7 @@ func (m *messages) observeProtocol(data looprun.Data) {
 			if d.Name == signal.Cost {
 				spent = fmt.Sprintf("$%.4f, %d tokens", d.USD, d.Tokens)
 			}
+			m.several(d.Name)
 			m.news("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question, d.Expert, spent))
 		}
 	case looprun.RejectionSubmitted:
@@ -129,6 +132,23 @@ func (m *messages) observeProtocol(data looprun.Data) {
 	case looprun.CostReported:
 		m.detail("cost: $%.4f, %d tokens", d.USD, d.Tokens)
 	}
+}
+
+// several warns of signals of which only the highest does something.
+func (m *messages) several(name signal.Name) {
+	if name.Priority() == 0 {
+		return
+	}
+	if m.said != "" && m.said != name {
+		first, other := m.said, name
+		if name.Priority() > m.said.Priority() {
+			first, other = name, m.said
+		}
+		m.warn("%s and %s came in one iteration: %s goes first, %s does nothing", m.said, name, first, other)
+		m.said = first
+		return
+	}
+	m.said = name
 }
 
 // joinTexts joins the texts that say something.

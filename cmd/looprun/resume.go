@@ -69,7 +69,7 @@ func (c *resumeCmd) find() (string, error) {
 		return "", err
 	}
 	for _, id := range ids {
-		if dir := filepath.Join(state, id); scratchpad.Summarize(dir).Parent == "" {
+		if dir := filepath.Join(state, id); scratchpad.HasEvents(dir) && scratchpad.Summarize(dir).Parent == "" {
 			return dir, nil
 		}
 	}

@@ -19,7 +19,7 @@ type showCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Number   int    `short:"n" default:"50" help:"How many of the last iterations to show; 0 for all (${default})." env:"-"`
 	Pending  bool   `help:"Show only the questions that wait for an answer."`
-	Format   string `enum:"text,json,ask-user-question" default:"text" help:"${enum}: the last is for interfaces that take questions in that form, with --pending." env:"-"`
+	Format   string `enum:"text,json,state,ask-user-question" default:"text" help:"${enum}: state is all that is known, for policy test and template preview; the last, with --pending, is for interfaces that take questions in that form." env:"-"`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
@@ -53,6 +53,13 @@ func (c *showCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if c.Format == "state" {
+		state, _, err := scratchpad.Load(dir)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(a.stdout).Encode(state)
+	}
 	run, err := c.load(dir)
 	if err != nil {
 		return err
@@ -67,6 +74,11 @@ func (c *showCmd) Run(a *app) error {
 			return enc.Encode(run.Pending)
 		}
 		return enc.Encode(run)
+	}
+	if c.Pending && len(run.Pending) == 0 {
+		a.code = 1
+		a.say.printf("no question waits for an answer")
+		return nil
 	}
 	if c.Pending {
 		return run.pending(a.stdout)
@@ -152,10 +164,6 @@ func (r *shownRun) text(w io.Writer) error {
 }
 
 func (r *shownRun) pending(w io.Writer) error {
-	if len(r.Pending) == 0 {
-		_, err := fmt.Fprintln(w, "no question waits for an answer")
-		return err
-	}
 	var b strings.Builder
 	for i, q := range r.Pending {
 		if i > 0 {
@@ -163,7 +171,7 @@ func (r *shownRun) pending(w io.Writer) error {
 		}
 		pendingText(&b, q)
 	}
-	fmt.Fprintf(&b, "\nanswer with: looprun answer %s %s\n", r.RunID, firstWord(optionsOf(r.Pending[0])))
+	fmt.Fprintf(&b, "\nanswer with: looprun answer %s %s\n", r.RunID, termsafe.Line(firstWord(optionsOf(r.Pending[0]))))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -176,7 +184,7 @@ func firstWord(words []string) string {
 }
 
 func pendingText(b *strings.Builder, q looprun.Question) {
-	fmt.Fprintf(b, "%s (%s)\n%s\n", termsafe.Line(q.Header), q.ID, termsafe.Line(q.Text))
+	fmt.Fprintf(b, "%s (%s)\n%s\n", termsafe.Line(q.Header), termsafe.Line(q.ID), termsafe.Line(q.Text))
 	for _, d := range q.Details {
 		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(termsafe.Text(d), "\n", "\n  "))
 	}
@@ -187,7 +195,7 @@ func pendingText(b *strings.Builder, q looprun.Question) {
 		b.WriteString("  --text TEXT\n")
 	}
 	for _, o := range q.Options {
-		fmt.Fprintf(b, "  %-14s %s\n", o.ID, termsafe.Line(o.Label))
+		fmt.Fprintf(b, "  %-14s %s\n", termsafe.Line(o.ID), termsafe.Line(o.Label))
 	}
 }
 
@@ -204,7 +212,7 @@ func (c *showCmd) export(a *app, r *shownRun) error {
 	}
 	text, left := ask.AskUserQuestion(questions)
 	for _, name := range left {
-		a.say.warn("left out, since that form takes 4 options: %s", name)
+		a.say.warn("left out, since that form takes 4 questions with 4 options each: %s", name)
 	}
 	_, err := a.stdout.Write(append(text, '\n'))
 	return err

@@ -81,8 +81,14 @@ func (s *session) listen() error {
 	t.role.Store("")
 	var err error
 	t.server, err = socket.Listen(socket.Options{
-		Handle:  t.handle,
-		Trouble: func(text string) { s.app.say.warn("the socket of this run: %s", text) },
+		Handle: t.handle,
+		Trouble: func(text string) {
+			if strings.Contains(text, `"`+kindBubble+`"`) { // it was answered in the run inside
+				s.app.say.detail("the socket of this run: %s", text)
+				return
+			}
+			s.app.say.warn("the socket of this run: %s", text)
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("the socket for looprun ask and signal cannot be opened: %w", err)

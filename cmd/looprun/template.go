@@ -92,6 +92,7 @@ func (c *templateCheckCmd) Run(a *app) error {
 type templatePreviewCmd struct {
 	Guard  string `arg:"" help:"The guard whose question is shown."`
 	ID     string `name:"run" placeholder:"RUN" help:"Fill it in from this run (a made-up one without)."`
+	State  string `placeholder:"FILE" help:"Fill it in from this state, as looprun show --format state prints it." env:"-"`
 	Format string `default:"terminal" placeholder:"text|terminal|json" help:"As plain text, as on a terminal, or as JSON." env:"-"`
 	Width  int    `default:"80" help:"Columns of the terminal (${default})." env:"-"`
 	packFlag
@@ -117,7 +118,10 @@ func (c *templatePreviewCmd) Run(a *app) error {
 		return err
 	}
 	state, trip := templates.Sample(guard)
-	if c.ID != "" {
+	switch {
+	case c.ID != "" && c.State != "":
+		return &usageError{"--run and --state exclude each other", "use one of them"}
+	case c.ID != "":
 		dir, err := find(c.StateDir, c.ID)
 		if err != nil {
 			return err
@@ -125,6 +129,12 @@ func (c *templatePreviewCmd) Run(a *app) error {
 		if state, _, err = scratchpad.Load(dir); err != nil {
 			return err
 		}
+	case c.State != "":
+		if state, err = readState(c.State); err != nil {
+			return err
+		}
+	}
+	if c.ID != "" || c.State != "" {
 		trip = looprun.Trip{Guard: guard, Iteration: state.Iterations, Reason: "shown as a preview"}
 		if t := state.LastTrip; t != nil && t.Guard == guard {
 			trip = *t

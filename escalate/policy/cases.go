@@ -58,7 +58,7 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 		c := decision{
 			policy: p, facts: t.Facts, used: t.Used, verify: assume(t.VerifyPasses),
 			question: looprun.Question{
-				Guard: guard, Kind: looprun.KindSelect, Options: p.known.options(guard), Mandatory: guard == looprun.LadderExhausted,
+				Guard: guard, Kind: looprun.KindSelect, Options: p.known.options(guard), Mandatory: guard.Mandatory(),
 			},
 		}
 		e, _ := c.decide(context.Background()) // nothing is run that could fail

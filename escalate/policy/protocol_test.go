@@ -40,9 +40,13 @@ func TestEveryGuardIsNoProtocol(t *testing.T) {
 					t.Errorf("%s: %s by a rule for every guard: %+v %v", id, o.ID, a, err)
 				}
 			}
-			p := parse(t, "rules: [{guard: "+string(id)+", answer: "+o.ID+", reason: r}]\n")
+			named := string(id)
+			if id == looprun.Clarification {
+				named = "[" + named + ", ladder_exhausted]"
+			}
+			p := parse(t, "rules: [{guard: "+named+", answer: "+o.ID+", reason: r}]\n")
 			a, err := respond(t, p, q, s)
-			if err != nil || a.Option != o.ID || a.Unlisted || a.Mandatory {
+			if err != nil || a.Option != o.ID || a.Unlisted {
 				t.Errorf("%s: %s by a rule for it: %+v %v", id, o.ID, a, err)
 			} else if _, err := q.Resolve(a); err != nil {
 				t.Errorf("%s: the loop would not take %s: %v", id, o.ID, err)
@@ -63,7 +67,6 @@ func TestMandatory(t *testing.T) {
 		{"the ladder", looprun.LadderExhausted, "ladder_exhausted", ""},
 		{"the ladder in a list", looprun.LadderExhausted, "[max_iterations, ladder_exhausted]", ""},
 		{"the ladder, by another", looprun.LadderExhausted, "max_iterations", "it is for max_iterations"},
-		{"a clarification", looprun.Clarification, "clarification", naming},
 		{"a clarification, and the ladder", looprun.Clarification, "[clarification, ladder_exhausted]", ""},
 		{"a clarification, by the ladder alone", looprun.Clarification, "ladder_exhausted", "it is for ladder_exhausted"},
 		{"a guard", looprun.MaxIterations, "max_iterations", naming},
@@ -135,6 +138,8 @@ func TestProtocolRules(t *testing.T) {
 		{known(t), "{guard: [ladder_exhausted, max_runtime], answer: pause, reason: r}", ""},
 		{known(t), `{guard: "*", answer: override, reason: r}`, "none of these guards"},
 		{known(t), `{guard: "*", answer: reformulate, reason: r}`, "none of these guards"},
+		{known(t), "{guard: clarification, answer: pause, reason: r}", "is for a person, unless the rule names ladder_exhausted too"},
+		{known(t), "{guard: [clarification, ladder_exhausted], answer: pause, reason: r}", ""},
 		{known(t), "{guard: rejektion, answer: override, reason: r}", `did you mean "rejection"?`},
 		{known(t), `{guard: blocked, when: 'guard == "blocked"', answer: cancel, reason: r}`, ""},
 		{without, "{guard: rejection, answer: override, reason: r}", "no template asks about rejection, so that nothing can be answered to it"},

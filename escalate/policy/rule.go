@@ -70,6 +70,8 @@ func (r *Rule) option(guard looprun.GuardID, options []looprun.Option) (o loopru
 		return o, false, fmt.Sprintf("%s shows the history to a person, and a policy is none", r.Answer)
 	case ok && misleading(guard, o):
 		return o, false, fmt.Sprintf("the option %s does something else than it says: %s", o.ID, o.Action)
+	case ok && guard.Mandatory() && !r.answersMandatory():
+		return o, false, fmt.Sprintf("the question about %s is for a person, unless the rule names ladder_exhausted too", guard)
 	case ok:
 		return o, false, ""
 	case len(options) == 0 && !isGuard(guard):

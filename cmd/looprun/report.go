@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/report"
+)
+
+// reportCmd writes what happened in a run for people and other programs.
+type reportCmd struct {
+	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
+	Format   string `enum:"md,html,json,junit" default:"md" help:"${enum} (${default})." env:"-"`
+	Output   string `short:"o" placeholder:"FILE" help:"Write it there (standard output)." env:"-"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+// Help shows an example below the flags.
+func (reportCmd) Help() string {
+	return `html is one page that needs nothing else; junit is what CI servers read.
+
+Example:
+  looprun report --format html --output run.html`
+}
+
+func (c *reportCmd) Run(a *app) error {
+	dir, err := find(c.StateDir, c.ID)
+	if err != nil {
+		return err
+	}
+	r, err := report.Load(dir)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	switch c.Format {
+	case "html":
+		err = r.HTML(&b)
+	case "json":
+		err = r.JSON(&b)
+	case "junit":
+		err = r.JUnit(&b)
+	default:
+		err = r.Markdown(&b, 0)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Output != "" {
+		return atomicfile.Export(c.Output, b.Bytes())
+	}
+	_, err = a.stdout.Write(b.Bytes())
+	return err
+}

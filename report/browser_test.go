@@ -1,0 +1,314 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The page in a real browser: see startBrowser for when these are skipped.
+
+// quiet fails when the browser had anything to say about the page, or when the
+// page asked for anything but itself.
+func (b *browser) quiet() {
+	b.t.Helper()
+	for _, e := range b.events {
+		switch e.Method {
+		case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded", "Page.javascriptDialogOpening":
+			b.t.Errorf("%s: %s", e.Method, e.Params)
+		case "Network.requestWillBeSent":
+			var p struct{ Request struct{ URL string } }
+			if err := json.Unmarshal(e.Params, &p); err != nil || !strings.HasSuffix(p.Request.URL, "/report.html") {
+				b.t.Errorf("the page asks for %s", p.Request.URL)
+			}
+		}
+	}
+}
+
+// pages are those that every check is made on.
+func pages(t *testing.T) map[string][]byte {
+	return map[string][]byte{
+		"story":   []byte(written(t, story(t).load().HTML)),
+		"hostile": []byte(written(t, hostileRun(t).HTML)),
+		"large":   []byte(written(t, large(t, 50, 1<<11).HTML)),
+		"empty":   []byte(written(t, record(t, nil).load().HTML)),
+	}
+}
+
+const openAll = `document.querySelectorAll("details").forEach((d) => { d.open = true; })`
+
+// No page scrolls sideways, down to 360 pixels, with everything open; none is
+// refused anything by its policy, and hostile text runs nothing.
+func TestBrowserLayout(t *testing.T) {
+	b := startBrowser(t)
+	for name, page := range pages(t) {
+		for _, width := range []int{360, 768, 1280} {
+			b.open(page, width)
+			eval[any](b, openAll)
+			if w := eval[float64](b, `document.documentElement.scrollWidth`); int(w) > width {
+				t.Errorf("%s: %v pixels wide in a window of %d; %s", name, w, width, eval[string](b, `[...document.querySelectorAll("body *")]
+					.filter((e) => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((e) => e.outerHTML.slice(0, 80)).join(" | ")`))
+			}
+			if n := eval[float64](b, `document.scripts.length * 1000 + document.images.length`); n != 1000 {
+				t.Errorf("%s: %v scripts and images", name, n)
+			}
+			if width == 360 {
+				b.screenshot(name + "-360")
+			}
+		}
+		b.quiet()
+	}
+}
+
+// contrasts finds text that cannot be read: it compares the colour of each text
+// with that behind it, as WCAG 2 does.
+const contrasts = `(() => {
+	const parse = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
+	const over = (a, b) => a.slice(0, 3).map((v, i) => v * a[3] + b[i] * (1 - a[3])).concat(1);
+	const luminance = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+	const bad = new Set();
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode()) {
+		const e = walk.currentNode.parentElement;
+		if (!walk.currentNode.data.trim() || e.closest("script, option, noscript, title") || !e.checkVisibility()) continue;
+		let back = [255, 255, 255, 1], opacity = 1;
+		const chain = [];
+		for (let p = e; p; p = p.parentElement) { chain.unshift(p); opacity *= Number(getComputedStyle(p).opacity); }
+		for (const p of chain) { back = over(parse(getComputedStyle(p).backgroundColor), back); }
+		const fore = parse(getComputedStyle(e).color);
+		const text = over([...fore.slice(0, 3), fore[3] * opacity], back);
+		const [x, y] = [luminance(text), luminance(back)].sort((p, q) => q - p);
+		const ratio = (x + 0.05) / (y + 0.05);
+		if (ratio < 4.5) bad.add(ratio.toFixed(2) + " " + e.tagName + "." + e.className + " " + getComputedStyle(e).color);
+	}
+	return [...bad];
+})()`
+
+// Both themes are there, and in both of them all text can be read.
+func TestBrowserThemes(t *testing.T) {
+	b := startBrowser(t)
+	for name, page := range pages(t) {
+		backs := map[string]bool{}
+		for _, theme := range []string{"light", "dark"} {
+			b.media("prefers-color-scheme="+theme, "prefers-reduced-motion=reduce")
+			b.open(page, 1280)
+			eval[any](b, openAll)
+			backs[eval[string](b, `getComputedStyle(document.body).backgroundColor`)] = true
+			for _, bad := range eval[[]string](b, contrasts) {
+				t.Errorf("%s, %s: %s", name, theme, bad)
+			}
+			b.screenshot(name + "-" + theme)
+		}
+		if len(backs) != 2 {
+			t.Errorf("%s: both themes look the same", name)
+		}
+	}
+}
+
+// Nothing moves for somebody who does not want that.
+func TestBrowserReducedMotion(t *testing.T) {
+	b := startBrowser(t)
+	page := []byte(written(t, story(t).load().HTML))
+	moves := `document.getAnimations().length || getComputedStyle(document.documentElement).scrollBehavior === "smooth" ||
+		[...document.querySelectorAll("*")].some((e) => getComputedStyle(e).transitionDuration !== "0s")`
+	for preference, want := range map[string]bool{"reduce": false, "no-preference": true} {
+		b.media("prefers-reduced-motion=" + preference)
+		b.open(page, 1280)
+		if got := eval[bool](b, `!!(`+moves+`)`); got != want {
+			t.Errorf("%s: moves is %v", preference, got)
+		}
+	}
+}
+
+// focused describes what has the focus, and fails when that cannot be seen.
+func (b *browser) focused() string {
+	b.t.Helper()
+	if visible := eval[bool](b, `(() => { const s = getComputedStyle(document.activeElement), r = document.activeElement.getBoundingClientRect();
+		return s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2 && r.left >= 0 && r.width > 0; })()`); !visible {
+		b.t.Errorf("the focus on %s cannot be seen", eval[string](b, `document.activeElement.outerHTML.slice(0, 100)`))
+	}
+	return eval[string](b, `(document.activeElement.getAttribute("aria-label") ?? document.activeElement.innerText).trim()`)
+}
+
+// All of it goes with the keyboard alone.
+func TestBrowserKeyboard(t *testing.T) {
+	b := startBrowser(t)
+	b.media("prefers-reduced-motion=reduce")
+	b.open([]byte(written(t, story(t).load().HTML)), 1280)
+	for _, want := range []string{"Timeline", "Trips and answers", "Iterations", "Compare"} {
+		b.press("Tab")
+		if got := b.focused(); got != want {
+			t.Errorf("the focus is on %q, want %q", got, want)
+		}
+	}
+	b.press("Tab") // the timeline is one stop, at its end
+	steps := []struct{ key, want string }{
+		{"", "Iteration 7: done"},
+		{"ArrowLeft", "Iteration 6: not done"},
+		{"ArrowLeft", "Iteration 5: error"},
+		{"ArrowLeft", "After iteration 4: loop detected"},
+		{"Home", "Iteration 1: "},
+		{"ArrowLeft", "Iteration 1: "},
+		{"ArrowRight", "Iteration 2: "},
+		{"End", "Iteration 7: "},
+		{"ArrowRight", "Iteration 7: "},
+		{"Home", "Iteration 1: "},
+	}
+	for _, s := range steps {
+		if s.key != "" {
+			b.press(s.key)
+		}
+		if got := b.focused(); !strings.HasPrefix(got, s.want) {
+			t.Fatalf("after %q the focus is on %q, want %q", s.key, got, s.want)
+		}
+	}
+	if open := eval[bool](b, `document.getElementById("i1").open`); open {
+		t.Error("iteration 1 is open before it is asked for")
+	}
+	b.press("Enter")
+	if !eval[bool](b, `new Promise((done) => setTimeout(() => done(document.getElementById("i1").open && document.activeElement.closest("details")?.id === "i1"), 100))`) {
+		t.Error("Enter on the timeline does not open the iteration")
+	}
+	b.focused()
+	b.press("Enter")
+	if eval[bool](b, `document.getElementById("i1").open`) {
+		t.Error("Enter does not close it again")
+	}
+	b.press("Tab")
+	if got := b.focused(); !strings.Contains(got, "Iteration 2") {
+		t.Errorf("behind iteration 1 comes %q", got)
+	}
+	b.quiet()
+}
+
+// axNode is an element as a screen reader has it.
+type axNode struct {
+	Ignored    bool
+	Role, Name struct{ Value any }
+	Properties []struct {
+		Name  string
+		Value struct{ Value any }
+	}
+}
+
+// What a screen reader says: landmarks, headings, and a name for all that can
+// have the focus and for each chart.
+func TestBrowserAccessibility(t *testing.T) {
+	b := startBrowser(t)
+	b.open([]byte(written(t, story(t).load().HTML)), 1280)
+	eval[any](b, openAll)
+	var tree struct{ Nodes []axNode }
+	b.call("Accessibility.getFullAXTree", nil, &tree)
+	roles, names := map[string]int{}, []string{}
+	for _, n := range tree.Nodes {
+		if n.Ignored {
+			continue
+		}
+		role, name := fmt.Sprint(n.Role.Value), fmt.Sprint(n.Name.Value)
+		roles[role]++
+		names = append(names, role+" "+name)
+		focusable := slices.ContainsFunc(n.Properties, func(p struct {
+			Name  string
+			Value struct{ Value any }
+		},
+		) bool {
+			return p.Name == "focusable" && p.Value.Value == true
+		})
+		if strings.TrimSpace(name) == "" && (focusable || role == "image" || role == "img" || role == "link") && role != "listitem" && role != "generic" {
+			t.Errorf("a %s without a name", role)
+		}
+	}
+	for _, role := range []string{"banner", "main", "contentinfo", "navigation", "heading", "table", "combobox", "checkbox", "status"} {
+		if roles[role] == 0 {
+			t.Errorf("there is no %s; there are %v", role, roles)
+		}
+	}
+	for _, want := range []string{
+		"heading make the tests pass", "heading Timeline", "region Timeline", "region Trips and answers", "region Iterations", "region Output: Iteration 1",
+		"columnheader Signature", "combobox From",
+	} {
+		if !slices.Contains(names, want) {
+			t.Errorf("nothing is read as %q", want)
+		}
+	}
+	if !slices.ContainsFunc(names, func(n string) bool {
+		return strings.HasSuffix(n, "Failing checks of 7 iterations: first 3, last 0, most 3. 1 of them have no bar: it is not known.")
+	}) {
+		t.Errorf("the chart is not described; there are %v", names)
+	}
+	levels := eval[[]string](b, `[...document.querySelectorAll("h1, h2, h3")].map((h) => h.tagName)`)
+	if levels[0] != "H1" || strings.Count(strings.Join(levels, ""), "H1") != 1 {
+		t.Errorf("headings %v", levels)
+	}
+}
+
+// compared is what the comparison shows for two iterations.
+func (b *browser) compared(from, to string, numbers bool) []string {
+	b.t.Helper()
+	return eval[[]string](b, fmt.Sprintf(`(() => {
+		const set = (id, key, value) => { const e = document.getElementById(id); e[key] = value; e.dispatchEvent(new Event("change")); };
+		set("from", "value", %q); set("to", "value", %q); set("numbers", "checked", %v);
+		return [document.getElementById("difference").textContent, ...[...document.getElementById("diff").children].map((e) => e.textContent)];
+	})()`, from, to, numbers))
+}
+
+func TestBrowserCompare(t *testing.T) {
+	b := startBrowser(t)
+	r := record(t, nil)
+	long := numberedLines(40)
+	outputs := []string{
+		"a\nb\nc\n", "a\nB\nc\n", "took 12 ms\n\x1b[31mred <b>\x1b[0m\n", "took 7 ms\nred <b>\n",
+		long, strings.Replace(long, "line 000020\n", "other\n", 1), strings.Repeat("same\n", 5000) + "x\n", strings.Repeat("same\n", 5000) + "y\n",
+		strings.Repeat("p\nq\n", 300), strings.Repeat("q\nr\n", 300),
+	}
+	for i, out := range outputs {
+		r.iterate(failing(fmt.Sprintf("check%d", i)), out)
+	}
+	b.open([]byte(written(t, r.load().HTML)), 1280)
+	for _, c := range []struct {
+		from, to string
+		numbers  bool
+		want     []string
+	}{
+		{"i1", "i1", false, []string{"The two outputs are the same."}},
+		{"i1", "i2", false, []string{"1 line only in the first, 1 line only in the second.", "  a", "- b", "+ B", "  c"}},
+		{"i2", "i1", false, []string{"1 line only in the first, 1 line only in the second.", "  a", "- B", "+ b", "  c"}},
+		{"i3", "i4", true, []string{"The two outputs are the same but for numbers."}},
+		{"i3", "i4", false, []string{"1 line only in the first, 1 line only in the second.", "- took 12 ms", "+ took 7 ms", "  red <b>"}},
+		{"i5", "i6", false, []string{
+			"1 line only in the first, 1 line only in the second.", "  … 17 lines the same", "  line 000017", "  line 000018", "  line 000019",
+			"- line 000020", "+ other", "  line 000021", "  line 000022", "  line 000023", "  … 16 lines the same",
+		}},
+	} {
+		if got := b.compared(c.from, c.to, c.numbers); !slices.Equal(got, c.want) {
+			t.Errorf("%s and %s: %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+	if got := b.compared("i7", "i8", false); got[0] != "1 line only in the first, 1 line only in the second. Only the last 1500 lines of each are compared." {
+		t.Errorf("long outputs: %q", got[0])
+	}
+	// Of p q p q … and q r q r …, the longest common subsequence is all the q.
+	if got := b.compared("i9", "i10", false); got[0] != "300 lines only in the first, 300 lines only in the second." {
+		t.Errorf("interleaved outputs: %q", got[0])
+	}
+	b.quiet()
+}
+
+// Colours arrive: those of the 16, of the 256, and exact ones.
+func TestBrowserColours(t *testing.T) {
+	b := startBrowser(t)
+	r := record(t, nil)
+	r.iterate(failing("auth"), "\x1b[1;31mone\x1b[0m \x1b[38;5;208mtwo\x1b[0m \x1b[38;2;250;200;10;48;2;10;20;30mthree\x1b[0m\n")
+	b.open([]byte(written(t, r.load().HTML)), 1280)
+	got := eval[[]string](b, `[...document.querySelectorAll("#i1-out span")].map((e) => [e.textContent, getComputedStyle(e).color, getComputedStyle(e).backgroundColor, getComputedStyle(e).fontWeight].join(" "))`)
+	want := []string{
+		"one rgb(255, 139, 135) rgba(0, 0, 0, 0) 700", "two rgb(255, 135, 0) rgba(0, 0, 0, 0) 400", "three rgb(250, 200, 10) rgb(10, 20, 30) 400",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	b.quiet()
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// chart is a row of bars, one for each iteration, without any text: the page has
+// that around it, and as a table.
+type chart struct {
+	ID, Title, Says string
+	Top             string // the value of the highest bar
+	Width           int
+	Bars            []bar
+	Trips           []string // where the trips are
+}
+
+// bar is a rectangle, in the units of the drawing.
+type bar struct{ X, Y, Height, Class, Says string }
+
+// The drawing is stretched to the width of the page.
+const (
+	slotWidth   = 10
+	chartHeight = 100
+	leastSlots  = 24 // fewer iterations leave room at the right
+	leastBar    = 2  // so that zero can be seen
+)
+
+// charts are the small multiples: durations and failing checks.
+func (m *model) charts() []chart {
+	if len(m.Iterations) == 0 {
+		return nil
+	}
+	took := m.chart("took", "Duration", func(it *pageIteration) float64 { return float64(it.DurationMS) },
+		func(v float64) string { return duration(v / 1000) })
+	failing := m.chart("failing", "Failing checks", func(it *pageIteration) float64 { return float64(it.Failing) },
+		func(v float64) string { return strconv.Itoa(int(v)) })
+	if failing == nil {
+		return []chart{*took}
+	}
+	return []chart{*failing, *took}
+}
+
+// chart draws a value of each iteration; less than 0 is not known. nil: none is.
+func (m *model) chart(id, title string, value func(*pageIteration) float64, name func(float64) string) *chart {
+	most, known := 0.0, 0
+	var first, last float64
+	for i := range m.Iterations {
+		v := value(&m.Iterations[i])
+		if v < 0 {
+			continue
+		}
+		if known == 0 {
+			first = v
+		}
+		known++
+		most, last = max(most, v), v
+	}
+	if known == 0 {
+		return nil
+	}
+	c := &chart{
+		ID: id, Title: title, Top: name(most), Width: slotWidth * max(len(m.Iterations), leastSlots),
+		Says: fmt.Sprintf("%s of %s: first %s, last %s, most %s.", title, count(len(m.Iterations), "iteration"), name(first), name(last), name(most)),
+	}
+	if unknown := len(m.Iterations) - known; unknown > 0 {
+		c.Says += fmt.Sprintf(" %d of them have no bar: it is not known.", unknown)
+	}
+	for i := range m.Iterations {
+		it := &m.Iterations[i]
+		v := value(it)
+		if v < 0 {
+			continue
+		}
+		height := float64(leastBar)
+		if most > 0 {
+			height = max(height, v/most*chartHeight)
+		}
+		c.Bars = append(c.Bars, bar{
+			X: strconv.Itoa(i*slotWidth + 1), Y: fixed(chartHeight - height), Height: fixed(height),
+			Class: it.Class, Says: fmt.Sprintf("%s: %s", it.Name, name(v)),
+		})
+	}
+	c.Trips = m.tripLines()
+	return c
+}
+
+// tripLines are the places of the trips, at the right of their iteration.
+func (m *model) tripLines() []string {
+	var lines []string
+	done := map[string]bool{}
+	for i := range m.TripList {
+		for j := len(m.Iterations) - 1; j >= 0; j-- {
+			if m.Iterations[j].Iteration.Iteration <= m.TripList[i].Iteration {
+				if x := strconv.Itoa((j + 1) * slotWidth); !done[x] {
+					lines, done[x] = append(lines, x), true
+				}
+				break
+			}
+		}
+	}
+	return lines
+}
+
+// fixed is a number as a drawing takes it.
+func fixed(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

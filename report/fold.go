@@ -1,0 +1,162 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
+)
+
+// folder makes a report of events.
+type folder struct {
+	r       *Report
+	state   looprun.State
+	started time.Time              // of the iteration that runs
+	places  map[signature.Hash]int // of signatures in Report.Signatures
+	named   int                    // how many of them have a letter of the alphabet
+}
+
+// event takes one event. The state refuses those that cannot happen.
+func (f *folder) event(e looprun.Event) error {
+	if err := f.state.Apply(e); err != nil {
+		return err
+	}
+	r := f.r
+	r.Updated = e.Time
+	switch d := e.Data.(type) {
+	case looprun.RunStarted:
+		r.RunID, r.Name, r.Parent = line(d.RunID, 100), line(d.Name, maxLabel), line(d.Parent, 100)
+		r.Version, r.Promise = line(d.Version, 100), line(d.Promise, maxLabel)
+		r.Command, r.Check, r.Started = arguments(d.Command), arguments(d.Check), e.Time
+	case looprun.IterationStarted:
+		f.started = e.Time
+	case looprun.IterationFinished:
+		f.iteration(d)
+	case looprun.RunAlive, looprun.RunFinished: // the state has what they say
+	default:
+		if !f.decision(e) {
+			f.moment(e)
+		}
+	}
+	return nil
+}
+
+func (f *folder) iteration(d looprun.IterationFinished) {
+	sig := d.Signature
+	it := Iteration{
+		Iteration: d.Iteration, Outcome: id(d.Outcome), ExitCode: d.ExitCode, WorkExitCode: d.WorkExitCode,
+		Cause: id(d.Cause), Why: line(d.Detail, maxProse), Started: f.started, DurationMS: d.DurationMS,
+		Hash: sig.Hash, Label: line(sig.Label, maxLabel), Failing: sig.Failing, Passed: sig.Passed, Total: sig.Total,
+		Checks: lines(sig.Checks, maxLabel), Errors: lines(sig.Errors, maxProse),
+		Excerpt: text(d.Excerpt, maxText), OutputBytes: d.OutputBytes, Promised: d.Promised,
+		Counted: d.Iteration > 0 && d.Iteration == f.state.Iterations,
+	}
+	if sig.Hash == 0 { // nothing can be said
+		it.Failing, it.Passed, it.Total = -1, -1, -1
+	}
+	if d.OutputBytes > 0 {
+		it.OutputFile = filepath.ToSlash(filepath.Join("output", filepath.Base(scratchpad.OutputFile("", d.Iteration))))
+	}
+	if n := len(f.r.History); n > 0 && f.r.History[n-1].Iteration == d.Iteration {
+		f.r.History[n-1].OutputFile = "" // it was cut off, and its file is this one's now
+	}
+	it.Letter = f.letter(sig, it)
+	f.r.History = append(f.r.History, it)
+	if over := len(f.r.History) - MaxIterations; over > 0 {
+		earlier := f.earlier()
+		first := f.r.History[0]
+		earlier.Iterations++
+		earlier.DurationMS += first.DurationMS
+		if first.Outcome == looprun.OutcomeError {
+			earlier.Errors++
+		}
+		f.r.History = dropFirst(f.r.History)
+	}
+}
+
+// dropFirst drops the first of a list and keeps its memory from growing.
+func dropFirst[T any](list []T) []T {
+	copy(list, list[1:])
+	clear(list[len(list)-1:])
+	return list[:len(list)-1]
+}
+
+func (f *folder) earlier() *Earlier {
+	if f.r.Earlier == nil {
+		f.r.Earlier = new(Earlier)
+	}
+	return f.r.Earlier
+}
+
+// letter counts the signature and returns the letter that stands for it.
+func (f *folder) letter(sig signature.Signature, it Iteration) string {
+	hash := sig.Hash
+	if f.state.Loose {
+		hash = sig.Loose
+	}
+	if sig.Hash == 0 {
+		return ""
+	}
+	at, seen := f.places[hash]
+	if !seen {
+		if len(f.r.Signatures) == MaxSignatures {
+			return "…"
+		}
+		if f.places == nil {
+			f.places = map[signature.Hash]int{}
+		}
+		s := Signature{Hash: hash, Kind: line(sig.Kind, 100), Label: line(sig.Label, maxLabel), First: it.Iteration, Last: it.Iteration}
+		if sig.Kind == signature.KindPass {
+			s.Letter = passLetter
+		} else {
+			s.Letter = letters(f.named)
+			f.named++
+		}
+		at = len(f.r.Signatures)
+		f.places[hash] = at
+		f.r.Signatures = append(f.r.Signatures, s)
+	}
+	s := &f.r.Signatures[at]
+	if it.Counted {
+		if s.Count == 0 {
+			s.First = it.Iteration
+		}
+		s.Count++
+		s.Last = it.Iteration
+	}
+	return s.Letter
+}
+
+// moment keeps an event that is neither an iteration nor part of a trip, also
+// one whose type this report knows nothing about.
+func (f *folder) moment(e looprun.Event) {
+	m := Moment{Time: e.Time, Iteration: f.state.Iterations, Type: e.Data.Type()}
+	switch d := e.Data.(type) {
+	case looprun.RunPaused:
+		m.Text = line(d.Reason, maxProse)
+	case looprun.RunResumed:
+		var parts []string
+		if d.Limits != nil || d.Caps != nil {
+			parts = append(parts, "with new limits")
+		}
+		if len(d.Config) > 0 {
+			parts = append(parts, "with another configuration")
+		}
+		m.Text = strings.Join(parts, ", ")
+	case looprun.InterruptReceived:
+		m.Text = line(d.Signal, 100)
+	case looprun.AnswerInvalid:
+		m.Text = line(fmt.Sprintf("%s: %s", d.Responder, d.Reason), maxProse)
+	case looprun.QuestionClosed:
+		m.Text = line(d.Reason, maxProse)
+	}
+	f.r.Moments = append(f.r.Moments, m)
+	if len(f.r.Moments) > MaxMoments {
+		f.earlier().Moments++
+		f.r.Moments = dropFirst(f.r.Moments)
+	}
+}

@@ -1,0 +1,238 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
+)
+
+// junit writes the file, checks it by the rules, and returns its testcases.
+func junit(t testing.TB, r *Report) (suite *node, cases map[string]*node) {
+	t.Helper()
+	doc := written(t, r.JUnit)
+	if dir := os.Getenv("REPORT_JUNIT"); dir != "" { // to try other validators by hand
+		name := strings.NewReplacer("/", "_", "#", "_").Replace(t.Name()) + "-" + string(r.Status) + ".xml"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(doc), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	suite = parseXML(t, doc)
+	for _, w := range suite.validate() {
+		t.Error(w)
+	}
+	cases = map[string]*node{}
+	counts := map[string]int{}
+	for _, c := range suite.children {
+		if c.name != "testcase" {
+			continue
+		}
+		cases[c.attrs["name"]] = c
+		counts["tests"]++
+		for _, kind := range []string{"failure", "error", "skipped"} {
+			if slices.ContainsFunc(c.children, func(n *node) bool { return n.name == kind }) {
+				counts[map[string]string{"failure": "failures", "error": "errors", "skipped": "skipped"}[kind]]++
+			}
+		}
+	}
+	for _, name := range []string{"tests", "failures", "errors", "skipped"} {
+		if got, _ := strconv.Atoi(suite.attrs[name]); got != counts[name] {
+			t.Errorf("%s is %d, there are %d", name, got, counts[name])
+		}
+	}
+	return suite, cases
+}
+
+// kinds are the elements of a testcase with how often each is there.
+func kinds(n *node) string {
+	if n == nil {
+		return "no such testcase"
+	}
+	var out []string
+	for _, c := range n.children {
+		if k := len(out) - 1; k >= 0 && strings.HasPrefix(out[k], c.name+" ") {
+			var count int
+			fmt.Sscanf(out[k], c.name+" %d", &count)
+			out[k] = fmt.Sprintf("%s %d", c.name, count+1)
+			continue
+		}
+		out = append(out, c.name+" 1")
+	}
+	return strings.Join(out, ", ")
+}
+
+// A check that failed and passed at last is flaky, once for each failure.
+func TestJUnitFlaky(t *testing.T) {
+	suite, cases := junit(t, story(t).load())
+	for name, want := range map[string]string{"loop": "", "auth": "flakyFailure 5", "login": "flakyFailure 4", "logout": "flakyFailure 1"} {
+		if got := kinds(cases[name]); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if len(cases) != 4 || suite.attrs["name"] != "make the tests pass" || suite.attrs["failures"] != "0" {
+		t.Errorf("%d cases, %v", len(cases), suite.attrs)
+	}
+	flaky := cases["logout"].children[0]
+	if flaky.attrs["message"] != "iteration 1: test-fail:3-auth,login,logout" || flaky.attrs["type"] != "test-fail" || !strings.Contains(flaky.children[0].text, "--- FAIL: logout") {
+		t.Errorf("%+v %+v", flaky.attrs, flaky.children[0])
+	}
+	if m := cases["auth"].children[0].attrs["message"]; m != "iteration 1: auth_test.go:31: got 401, want 200" {
+		t.Errorf("the message is not the check's own error line: %s", m)
+	}
+}
+
+// One that failed at last is a failure, with its earlier ones beside it; the
+// loop's end is another.
+func TestJUnitFailure(t *testing.T) {
+	r := record(t, nil)
+	for _, checks := range [][]string{{"auth", "login"}, {"login"}, {"auth", "logout"}} {
+		r.iterate(failing(checks...), "x")
+	}
+	r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Iteration: 3, Reason: "3 of 3 iterations are done"}})
+	r.add(looprun.QuestionClosed{Reason: "nobody answered", Unanswered: true})
+	r.add(ended(looprun.StatusTripped, looprun.MaxIterations, "nobody answered"))
+	suite, cases := junit(t, r.load())
+	for name, want := range map[string]string{"loop": "failure 1", "auth": "failure 1, rerunFailure 1", "login": "flakyFailure 2", "logout": "failure 1"} {
+		if got := kinds(cases[name]); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if suite.attrs["failures"] != "3" {
+		t.Error(suite.attrs)
+	}
+	f := cases["auth"].children
+	if !strings.HasPrefix(f[0].attrs["message"], "iteration 3:") || !strings.HasPrefix(f[1].attrs["message"], "iteration 1:") {
+		t.Errorf("%v, then %v", f[0].attrs, f[1].attrs)
+	}
+	loop := cases["loop"].children[0]
+	if loop.attrs["type"] != "max_iterations" || !strings.Contains(loop.attrs["message"], "nobody answered") || !strings.Contains(loop.text, "after iteration 3: max iterations: 3 of 3") {
+		t.Errorf("%v %s", loop.attrs, loop.text)
+	}
+}
+
+// What the last iteration does not say is not made up.
+func TestJUnitOfWhatIsNotKnown(t *testing.T) {
+	t.Run("an error at last", func(t *testing.T) {
+		r := record(t, nil)
+		r.iterate(failing("auth", "login"), "x")
+		r.iterate(failing("auth"), "x")
+		r.iterate(crashing("error:segfault"), "x")
+		_, cases := junit(t, r.load())
+		if a, l := kinds(cases["auth"]), kinds(cases["login"]); a != "failure 1, rerunFailure 1" || l != "flakyFailure 1" {
+			t.Errorf("auth: %s; login: %s", a, l)
+		}
+	})
+	for failing2, want := range map[int]string{1: "flakyFailure 1", 2: "skipped 1"} {
+		t.Run(fmt.Sprintf("%d fail and 1 is named", failing2), func(t *testing.T) {
+			r := record(t, nil)
+			r.iterate(failing("auth", "login"), "x")
+			d := failing("auth")
+			d.Signature.Failing = failing2
+			r.iterate(d, "x")
+			_, cases := junit(t, r.load())
+			if got := kinds(cases["login"]); got != want {
+				t.Errorf("login: %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// Without names of checks the command is the testcase, or the check where there
+// is one.
+func TestJUnitOfACommand(t *testing.T) {
+	plain := looprun.IterationFinished{
+		Outcome: looprun.OutcomeNotDone, ExitCode: 1,
+		Signature: signature.Signature{Kind: signature.KindOutput, Label: "output:9f2c", Hash: 5, Failing: -1, Passed: -1, Total: -1},
+	}
+	for _, c := range []struct {
+		name string
+		its  []looprun.IterationFinished
+		want string
+	}{
+		{"none", nil, "skipped 1"},
+		{"passed at once", []looprun.IterationFinished{passing()}, ""},
+		{"failed", []looprun.IterationFinished{plain}, "failure 1"},
+		{"failed again", []looprun.IterationFinished{plain, crashing("error:x"), plain}, "failure 1, rerunFailure 1, rerunError 1"},
+		{"an error", []looprun.IterationFinished{plain, crashing("error:x"), crashing("error:x")}, "rerunFailure 1, error 1, rerunError 1"},
+		{"passed at last", []looprun.IterationFinished{plain, crashing("error:x"), passing()}, "flakyFailure 1, flakyError 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := record(t, func(d *looprun.RunStarted) { d.Check = []string{"sh", "-c", "make test"} })
+			for _, it := range c.its {
+				r.iterate(it, "x")
+			}
+			_, cases := junit(t, r.load())
+			if got := kinds(cases["make test"]); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+	t.Run("already passing", func(t *testing.T) {
+		r := record(t, nil)
+		r.add(done())
+		if _, cases := junit(t, r.load()); kinds(cases["./fix.sh --all"]) != "" {
+			t.Error(kinds(cases["./fix.sh --all"]))
+		}
+	})
+}
+
+func TestJUnitOfEveryStatus(t *testing.T) {
+	for status, want := range map[looprun.Status]string{
+		looprun.StatusDone: "", looprun.StatusAccepted: "skipped 1", looprun.StatusPaused: "skipped 1", looprun.StatusCancelled: "failure 1",
+		looprun.StatusRejected: "failure 1", looprun.StatusTripped: "failure 1", looprun.StatusInterrupted: "failure 1", looprun.StatusFailed: "error 1",
+		looprun.StatusCrashed: "error 1", looprun.StatusRunning: "skipped 1", looprun.StatusAwaiting: "skipped 1",
+	} {
+		r := record(t, nil).load()
+		r.Status, r.Reason = status, "because"
+		if got := kinds(&node{children: parseLoop(t, r)}); got != want {
+			t.Errorf("%s: %s, want %s", status, got, want)
+		}
+	}
+}
+
+func parseLoop(t *testing.T, r *Report) []*node {
+	_, cases := junit(t, r)
+	return cases["loop"].children
+}
+
+// Both sides of how many earlier failures are listed.
+func TestJUnitManyReruns(t *testing.T) {
+	for _, c := range []struct {
+		failures int
+		want     string
+		more     bool
+	}{{maxReruns, "flakyFailure 20", false}, {maxReruns + 1, "flakyFailure 20", true}} {
+		r := record(t, nil)
+		for range c.failures {
+			r.iterate(failing("auth"), "")
+		}
+		r.iterate(passing(), "")
+		_, cases := junit(t, r.load())
+		message := cases["auth"].children[0].attrs["message"]
+		if got := kinds(cases["auth"]); got != c.want || strings.Contains(message, "it failed once before, not listed") != c.more {
+			t.Errorf("%d failures: %s, %s", c.failures, got, message)
+		}
+	}
+}
+
+// Hostile text is text: the document is well formed and holds to the rules, and
+// only characters that XML allows are in it.
+func TestJUnitInjection(t *testing.T) {
+	r := hostileRun(t)
+	junit(t, r)
+	doc := written(t, r.JUnit)
+	for _, c := range doc {
+		if c != '\t' && c != '\n' && (c < 0x20 || c == 0xfffe || c == 0xffff) {
+			t.Fatalf("%q is no character of XML 1.0", c)
+		}
+	}
+	if strings.Contains(doc, "&#x0;") || strings.Contains(doc, "<script") {
+		t.Error(doc)
+	}
+}

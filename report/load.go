@@ -1,0 +1,175 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Load reads a run from its directory: .looprun/RUN-ID. Memory is bounded, not
+// by the journal but by [MaxIterations] and the other bounds. It fails where
+// [scratchpad.Replay] does: the journal cannot be read, is damaged, or was
+// written by a newer looprun. A run that is still going on, or that crashed, has
+// a report as well: its status says so.
+func Load(dir string) (*Report, error) {
+	alive := scratchpad.Locked(dir)
+	f := folder{r: &Report{Schema: SchemaID, dir: dir}}
+	tail, err := scratchpad.Replay(dir, f.event)
+	if err != nil {
+		return nil, err
+	}
+	if tail.Events == 0 {
+		return nil, fmt.Errorf("the run in %s was killed before it started: there is nothing to report; remove its directory", dir)
+	}
+	if !alive { // else an event is being written just now
+		f.r.TornBytes = tail.Cut
+	}
+	f.finish(alive)
+	return f.r, nil
+}
+
+// finish takes what the state knows in the end.
+func (f *folder) finish(alive bool) {
+	r, s := f.r, &f.state
+	res := s.Result()
+	r.Status = scratchpad.Standing(s, alive)
+	if s.Ended && !alive {
+		r.ExitCode, r.Guard, r.Decision = res.ExitCode, id(res.Guard), line(res.Decision, 100)
+		r.Responder, r.Reason = line(res.Responder, 100), line(res.Reason, maxProse)
+	}
+	r.Pending = res.Pending
+	r.Iterations, r.Runtime, r.Limits = s.Iterations, s.Elapsed.Seconds(), s.Limits
+	r.Progress = line(s.Summary(), maxProse)
+	for _, k := range s.Known {
+		r.Known = append(r.Known, KnownIssue{k.Hash, line(k.Label, maxLabel)})
+	}
+	r.TripCount = s.Trips
+	// Lists are never null in JSON.
+	r.Signatures, r.History = notNil(r.Signatures), notNil(r.History)
+	r.Trips, r.Known, r.Moments = notNil(r.Trips), notNil(r.Known), notNil(r.Moments)
+	r.Command = notNil(r.Command)
+}
+
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// How long texts may be, in characters.
+const (
+	maxProse   = 2000 // a reason, a question
+	maxLabel   = 300
+	maxText    = 8000 // several lines: guidance, findings
+	maxArg     = 2000 // one argument of a command
+	maxArgs    = 200
+	maxAnswers = 20 // of anything that one trip has several of
+)
+
+// line is text from outside on one line.
+func line(s string, limit int) string { return shorten(termsafe.Line(s), limit) }
+
+// text is text from outside on several lines.
+func text(s string, limit int) string {
+	return shorten(strings.TrimRight(termsafe.Text(s), "\n"), limit)
+}
+
+// lines cleans a list of names.
+func lines(list []string, limit int) []string {
+	var out []string
+	for _, s := range list[:min(len(list), maxArgs)] {
+		out = append(out, line(s, limit))
+	}
+	return out
+}
+
+// id cleans an identifier of the journal: guards can have names of their own.
+func id[T ~string](s T) T { return T(line(string(s), 100)) }
+
+func ids[T ~string](list []T) []T {
+	var out []T
+	for _, s := range list[:min(len(list), maxAnswers)] {
+		out = append(out, id(s))
+	}
+	return out
+}
+
+// arguments cleans a command and keeps line breaks, which a shell line may have.
+func arguments(list []string) []string {
+	var out []string
+	for _, s := range list[:min(len(list), maxArgs)] {
+		out = append(out, text(s, maxArg))
+	}
+	return out
+}
+
+// shorten cuts text after so many characters.
+func shorten(s string, limit int) string {
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+// title names the run in a heading.
+func (r *Report) title() string {
+	switch {
+	case r.Name != "":
+		return r.Name
+	case len(r.Command) > 0:
+		return commandLine(r.Command)
+	}
+	return r.RunID
+}
+
+// commandLine is a command as one line. The line of sh -c stands alone: that is
+// how it was written.
+func commandLine(argv []string) string {
+	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
+		return line(argv[2], maxArg)
+	}
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[](){}<>|&;#~!") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words[i] = a
+	}
+	return line(strings.Join(words, " "), maxArg)
+}
+
+// letters name signatures: A to Z, then AA, AB and so on.
+func letters(n int) string {
+	name := ""
+	for n++; n > 0; n = (n - 1) / 26 {
+		name = string(rune('A'+(n-1)%26)) + name
+	}
+	return name
+}
+
+// passLetter stands for a check that passed.
+const passLetter = "✓"
+
+// words is an identifier as a person reads it.
+func words[T ~string](id T) string { return strings.ReplaceAll(string(id), "_", " ") }
+
+// over reports whether the run has an ending, and so an exit code.
+func (r *Report) over() bool {
+	return r.Status != looprun.StatusRunning && r.Status != looprun.StatusAwaiting && r.Status != looprun.StatusCrashed
+}
+
+// standing is the status with its guard: “tripped (loop detected)”.
+func (r *Report) standing() string {
+	if r.Guard != "" {
+		return fmt.Sprintf("%s (%s)", words(r.Status), words(r.Guard))
+	}
+	return words(r.Status)
+}

@@ -1,0 +1,289 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
+)
+
+func TestLoad(t *testing.T) {
+	r := story(t).load()
+	if r.Status != looprun.StatusDone || r.Iterations != 7 || r.Name != "make the tests pass" || r.Version != "v1" || r.TripCount != 1 {
+		t.Errorf("%+v", r)
+	}
+	var letters []string
+	for _, it := range r.History {
+		letters = append(letters, it.Letter)
+		if !it.Counted {
+			t.Errorf("iteration %d counts for no guard", it.Iteration)
+		}
+	}
+	if want := []string{"A", "B", "B", "B", "C", "D", "✓"}; !slices.Equal(letters, want) {
+		t.Errorf("letters %q, want %q", letters, want)
+	}
+	if s := r.Signatures[1]; s.Letter != "B" || s.Count != 3 || s.First != 2 || s.Last != 4 || s.Label != "test-fail:2-auth,login" {
+		t.Errorf("%+v", s)
+	}
+	if len(r.Trips) != 1 || len(r.Moments) != 2 {
+		t.Fatalf("%d trips, %d moments", len(r.Trips), len(r.Moments))
+	}
+	trip := r.Trips[0]
+	if trip.Guard != looprun.LoopDetected || trip.Iteration != 4 || len(trip.Refused) != 1 || len(trip.Commands) != 1 || len(trip.Options) != 2 {
+		t.Errorf("%+v", trip)
+	}
+	if a := trip.decided(); a == nil || a.Option != "new_approach" || a.who() != "policy (policy.yaml:3)" || a.Reason == "" {
+		t.Errorf("%+v", a)
+	}
+	if trip.Effect == nil || trip.Effect.Guidance == "" || trip.Effect.Resets[0] != looprun.LoopDetected {
+		t.Errorf("%+v", trip.Effect)
+	}
+	if m := r.Moments[0]; m.Type != looprun.TypeRunPaused || m.Text != "the machine goes down" || m.Iteration != 5 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// A real loop: its processes, guards and questions, and who answered what.
+func TestLoadOfALiveRun(t *testing.T) {
+	limits := looprun.DefaultLimits()
+	limits.Iterations = 9
+	answer := func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+		if s.Trips > 1 {
+			return looprun.Answer{}, looprun.ErrNoAnswer
+		}
+		return looprun.Answer{Option: "new_approach", Responder: looprun.RespondedByUser, Person: true, Reason: "I have an idea."}, nil
+	}
+	r := live(t, looprun.Shell(`printf '\033[31m--- FAIL\033[0m: TestLogin (0.0%ss)\nFAIL\n' $LOOPRUN_ITERATION; exit 1`), nil, limits, answer)
+	if r.Status != looprun.StatusTripped || r.Guard != looprun.LoopDetected || r.ExitCode != 111 || r.Iterations != 6 {
+		t.Fatalf("%s (%s), exit %d after %d: %s", r.Status, r.Guard, r.ExitCode, r.Iterations, r.Reason)
+	}
+	if len(r.Signatures) != 1 || r.Signatures[0].Count != 6 || !slices.Equal(r.History[5].Checks, []string{"TestLogin"}) {
+		t.Errorf("%+v", r.Signatures)
+	}
+	if len(r.Trips) != 2 || r.Trips[0].decided().who() != "user" || r.Trips[1].Closed == "" || r.Trips[1].decided() != nil {
+		t.Errorf("%+v", r.Trips)
+	}
+	page := written(t, r.HTML)
+	for _, want := range []string{"TestLogin", "I have an idea.", "loop detected"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+}
+
+func TestLetters(t *testing.T) {
+	for n, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 51: "AZ", 52: "BA", 701: "ZZ", 702: "AAA"} {
+		if got := letters(n); got != want {
+			t.Errorf("letters(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+// Signatures that differ in numbers only have one letter where the run compares
+// them so.
+func TestLettersOfALooseRun(t *testing.T) {
+	for loose, want := range map[bool]int{true: 1, false: 2} {
+		r := record(t, func(d *looprun.RunStarted) { d.Loose = loose })
+		r.iterate(failing("auth", "login"), "x")
+		r.iterate(failing("auth"), "x")
+		if got := len(r.load().Signatures); got != want {
+			t.Errorf("loose %v: %d signatures, want %d", loose, got, want)
+		}
+	}
+}
+
+// An iteration without a signature has no letter and no counts.
+func TestNoSignature(t *testing.T) {
+	r := record(t, nil)
+	r.iterate(looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}, "")
+	it := r.load().History[0]
+	if it.Letter != "" || it.Failing != -1 || it.Passed != -1 || it.Total != -1 || it.OutputFile != "" {
+		t.Errorf("%+v", it)
+	}
+}
+
+// A signature is counted as the guards count it: without the precheck.
+func TestSignatureOfThePrecheck(t *testing.T) {
+	r := record(t, func(d *looprun.RunStarted) { d.Check, d.Precheck = []string{"go", "test"}, true })
+	r.add(looprun.IterationStarted{})
+	precheck := failing("auth")
+	r.add(precheck)
+	for range 2 {
+		r.iterate(failing("auth"), "x")
+	}
+	report := r.load()
+	if s := report.Signatures; len(s) != 1 || s[0].Count != 2 || s[0].First != 1 || s[0].Last != 2 {
+		t.Errorf("%+v", s)
+	}
+	if len(report.History) != 3 || report.History[0].Counted || report.History[0].Letter != "A" {
+		t.Errorf("%+v", report.History)
+	}
+	page := written(t, report.HTML)
+	for _, want := range []string{"The precheck", ">pre</i>", "2 times, 1–2"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// What was cut off is listed and does not count; it runs again under its number.
+func TestACutOffIteration(t *testing.T) {
+	r := record(t, nil)
+	r.iterate(failing("auth"), "x")
+	r.iterate(looprun.IterationFinished{Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime, Detail: "ended at the runtime limit", Signature: signature.Signature{}}, "half")
+	r.iterate(failing("auth"), "x")
+	report := r.load()
+	if len(report.History) != 3 || report.History[1].Counted || !report.History[2].Counted || report.History[2].Iteration != 2 || report.Iterations != 2 {
+		t.Errorf("%+v", report.History)
+	}
+	if report.History[1].OutputFile != "" || report.History[2].OutputFile != "output/0002.log" {
+		t.Errorf("its output is taken for that of the other: %q, %q", report.History[1].OutputFile, report.History[2].OutputFile)
+	}
+	page := written(t, report.HTML)
+	for _, want := range []string{`id="i2"`, `id="i2-2"`, "It was cut off and counts for no guard.", "A dashed frame counts for no guard.", `class="cell none error uncounted"`, "What it printed was replaced when the iteration ran again."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+}
+
+// Both sides of what is kept: the last iteration that fits, and one more.
+func TestBounds(t *testing.T) {
+	for _, more := range []int{0, 1, 5} {
+		r := record(t, func(d *looprun.RunStarted) { d.Limits.Iterations = looprun.Off })
+		for i := range MaxIterations + more {
+			d := failing(fmt.Sprintf("check%d", i))
+			if i == 0 {
+				d = crashing("error:first")
+			}
+			r.iterate(d, "")
+		}
+		report := r.load()
+		if len(report.History) != MaxIterations || report.Iterations != MaxIterations+more || report.History[0].Iteration != more+1 {
+			t.Errorf("%d more: %d kept, the first %d", more, len(report.History), report.History[0].Iteration)
+		}
+		if len(report.Signatures) != MaxSignatures || report.History[MaxIterations-1].Letter != "…" {
+			t.Errorf("%d signatures, the last letter %q", len(report.Signatures), report.History[MaxIterations-1].Letter)
+		}
+		switch e := report.Earlier; {
+		case more == 0 && e != nil:
+			t.Errorf("%+v although all is there", e)
+		case more > 0 && (e == nil || e.Iterations != more || e.Errors != 1 || e.DurationMS != int64(20+1500*(more-1))):
+			t.Errorf("%d more: %+v", more, e)
+		}
+		if more == 5 {
+			for name, text := range map[string]string{"page": written(t, report.HTML), "Markdown": markdown(t, report), "JUnit": written(t, report.JUnit)} {
+				if !strings.Contains(text, "earlier iteration") && !strings.Contains(text, "5 iterations before these") {
+					t.Errorf("the %s does not say what it leaves out", name)
+				}
+				if len(text) > PageLimit && name != "JUnit" {
+					t.Errorf("the %s has %d bytes", name, len(text))
+				}
+			}
+		}
+	}
+}
+
+func TestManyTripsAndMoments(t *testing.T) {
+	r := record(t, nil)
+	for range MaxTrips + 3 {
+		r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Reason: "enough"}})
+		r.add(looprun.QuestionClosed{Reason: "the limit was raised on resume"})
+		r.add(looprun.RunPaused{Reason: "noon"})
+		r.add(looprun.RunResumed{})
+	}
+	report := r.load()
+	if len(report.Trips) != MaxTrips || len(report.Moments) != MaxMoments || report.Earlier.Trips != 3 || report.Earlier.Moments != 2*(MaxTrips+3)-MaxMoments {
+		t.Errorf("%d trips, %d moments, %+v", len(report.Trips), len(report.Moments), report.Earlier)
+	}
+}
+
+// A run that waits for an answer has a report, and one that died then.
+func TestUnansweredAndRunning(t *testing.T) {
+	r := record(t, nil)
+	r.iterate(failing("auth"), "x")
+	r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1, Reason: "15m0s of 15m0s have passed"}})
+	r.add(looprun.QuestionAsked{Question: looprun.Question{ID: "q", Guard: looprun.MaxRuntime, Text: "Go on?"}})
+	report, err := Load(r.run.Dir) // while it lives
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Status != looprun.StatusAwaiting || !report.Pending || report.Trips[0].Question != "Go on?" {
+		t.Errorf("%s %+v", report.Status, report.Trips)
+	}
+	if report := r.load(); report.Status != looprun.StatusCrashed {
+		t.Errorf("%s once looprun is gone", report.Status)
+	}
+	ends := story(t).load()
+	for name, write := range map[string]func(*Report) string{
+		"page":     func(r *Report) string { return written(t, r.HTML) },
+		"Markdown": func(r *Report) string { return markdown(t, r) },
+		"JUnit":    func(r *Report) string { return strings.ReplaceAll(written(t, r.JUnit), "exit_code", "Exit code") },
+	} {
+		if strings.Contains(write(report), "Exit code") || !strings.Contains(write(ends), "Exit code") {
+			t.Errorf("the %s gives an exit code to a run that has none, or none to one that has", name)
+		}
+	}
+}
+
+func TestLoadFails(t *testing.T) {
+	if _, err := Load(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a run that is not there has a report")
+	}
+	r := story(t)
+	r.load()
+	name := filepath.Join(r.run.Dir, "journal.jsonl")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(r.run.Dir); err == nil {
+		t.Error("a damaged journal has a report")
+	}
+	impossible := record(t, nil)
+	event := looprun.Event{Seq: 2, Time: day, Data: looprun.QuestionClosed{Reason: "no question is open"}}
+	if err := impossible.run.Journal.Append(event); err != nil {
+		t.Fatal(err)
+	}
+	_ = impossible.run.Close()
+	if _, err := Load(impossible.run.Dir); !errors.Is(err, looprun.ErrEvent) {
+		t.Errorf("an event that cannot happen: %v", err)
+	}
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(r.run.Dir); err == nil || !strings.Contains(err.Error(), "remove its directory") {
+		t.Errorf("an empty journal: %v", err)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	r := &Report{Status: looprun.StatusCancelled, Guard: looprun.LoopDetected, Iterations: 1, Runtime: 61.4}
+	if got, want := r.verdict(), "cancelled (loop detected) after 1 iteration in 1m1s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Responder, r.Reason = "detached", "the question waits for its answer"
+	if got, want := r.course(), "after 1 iteration in 1m1s: the question waits for its answer"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Decision = "cancel"
+	if got, want := fullStop(r.course()), "after 1 iteration in 1m1s; detached decided cancel: the question waits for its answer."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for in, want := range map[string]string{"a": "a.", "a.": "a.", "a?": "a?", "a…": "a…"} {
+		if got := fullStop(in); got != want {
+			t.Errorf("fullStop(%q) = %q", in, got)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/looprun/looprun"
+)
+
+// MarkdownLimit is how large a job's summary page may be, in bytes: GitHub takes
+// 1 MiB for one step.
+const MarkdownLimit = 1 << 20
+
+// markdownLeast is the least limit that leaves room for what a report must say.
+const markdownLeast = 4 << 10
+
+// Markdown writes the report for a page such as that of GITHUB_STEP_SUMMARY: the
+// verdict, two small charts, the history as a table, the trips and answers, and
+// the end of the last output. It is at most limit bytes long, 0 for
+// [MarkdownLimit]; a limit under 4 KiB is an error. When not all fits, older
+// iterations and trips are left out, and it says how many.
+func (r *Report) Markdown(w io.Writer, limit int) error {
+	if limit == 0 {
+		limit = MarkdownLimit
+	}
+	if limit < markdownLeast {
+		return fmt.Errorf("a report of %d bytes says too little: give it at least %d", limit, markdownLeast)
+	}
+	var page string
+	for _, rows := range []int{MaxIterations, 500, 200, 100, 50, 20, 10, 5, 2, 0} {
+		page = r.markdown(rows)
+		if len(page) <= limit {
+			break
+		}
+	}
+	if len(page) > limit { // a very long task or command
+		page = shortenBytes(page, limit-len(cutMark)) + cutMark
+	}
+	_, err := io.WriteString(w, page)
+	return err
+}
+
+const cutMark = "\n\nThe rest is left out.\n"
+
+// shortenBytes cuts behind the last whole line that fits.
+func shortenBytes(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	s = s[:limit]
+	return s[:strings.LastIndexByte(s, '\n')+1]
+}
+
+type printer func(format string, args ...any)
+
+// markdown is the page with so many iterations and trips at most.
+func (r *Report) markdown(rows int) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p("## %s looprun: %s\n\n", r.mark(), prose(r.standing()))
+	p("%s\n\n", prose(fullStop(upperFirst(r.verdict()))))
+	r.markdownFacts(p)
+	history := r.History[max(0, len(r.History)-rows):]
+	if len(r.History) > 0 {
+		r.markdownCharts(p)
+		r.markdownHistory(p, history)
+		r.markdownSignatures(p, rows)
+	}
+	r.markdownTrips(p, r.Trips[max(0, len(r.Trips)-rows):])
+	if rows > 0 {
+		r.markdownOutput(p)
+	}
+	return b.String()
+}
+
+// mark stands for the status beside its name, never in its place.
+func (r *Report) mark() string {
+	switch r.Status {
+	case looprun.StatusDone:
+		return "✅"
+	case looprun.StatusAccepted:
+		return "☑️"
+	case looprun.StatusRunning, looprun.StatusAwaiting, looprun.StatusPaused:
+		return "⏸️"
+	}
+	return "❌"
+}
+
+func (r *Report) markdownFacts(p printer) {
+	p("| | |\n|---|---|\n")
+	row := func(key, value string) {
+		if value != "" {
+			p("| %s | %s |\n", key, value)
+		}
+	}
+	row("Task", cell(r.Name))
+	row("Command", cell(commandLine(r.Command)))
+	row("Check", cell(commandLine(r.Check)))
+	row("Run", cell(r.RunID))
+	row("Iterations", prose(r.iterationsText()))
+	row("Runtime", prose(r.runtimeText()))
+	row("Progress", prose(r.Progress))
+	if r.over() {
+		row("Exit code", fmt.Sprint(r.ExitCode))
+	}
+	p("\n")
+}
+
+func (r *Report) iterationsText() string {
+	if r.Limits.Iterations > 0 {
+		return fmt.Sprintf("%d of %d", r.Iterations, r.Limits.Iterations)
+	}
+	return fmt.Sprint(r.Iterations)
+}
+
+func (r *Report) runtimeText() string {
+	if r.Limits.Runtime > 0 {
+		return fmt.Sprintf("%s of %s", duration(r.Runtime), r.Limits.Runtime)
+	}
+	return duration(r.Runtime)
+}
+
+func (r *Report) markdownHistory(p printer, list []Iteration) {
+	p("### Iterations\n\n")
+	left := len(r.History) - len(list)
+	if r.Earlier != nil {
+		left += r.Earlier.Iterations
+	}
+	if left > 0 {
+		p("%s before these are left out.\n\n", count(left, "iteration"))
+	}
+	if len(list) == 0 {
+		return
+	}
+	p("| # | Outcome | Exit | Took | Failing | | Signature |\n|--:|---|--:|--:|--:|---|---|\n")
+	for i := range list {
+		it := &list[i]
+		p("| %s | %s | %d | %s | %s | %s | %s |\n", it.number(), prose(words(it.Outcome)), it.ExitCode,
+			duration(float64(it.DurationMS)/1000), it.failingText(), prose(it.Letter), cell(it.summary()))
+	}
+	p("\n")
+}
+
+// number names the iteration in a list.
+func (it *Iteration) number() string {
+	if it.Iteration == 0 {
+		return "precheck"
+	}
+	return fmt.Sprint(it.Iteration)
+}
+
+// failingText is “2 of 5”, “2”, or a dash for what is not known.
+func (it *Iteration) failingText() string {
+	switch {
+	case it.Failing < 0:
+		return "–"
+	case it.Total > 0:
+		return fmt.Sprintf("%d of %d", it.Failing, it.Total)
+	}
+	return fmt.Sprint(it.Failing)
+}
+
+// summary is the label, or why the iteration was cut off.
+func (it *Iteration) summary() string {
+	if it.Why != "" {
+		return it.Why
+	}
+	return it.Label
+}
+
+func (r *Report) markdownSignatures(p printer, rows int) {
+	var again []Signature
+	for _, s := range r.Signatures {
+		if s.Count > 1 {
+			again = append(again, s)
+		}
+	}
+	again = again[max(0, len(again)-rows):]
+	if len(again) == 0 {
+		return
+	}
+	p("Seen more than once:\n\n")
+	for _, s := range again {
+		p("- %s: %s %d times, in iterations %d to %d\n", prose(s.Letter), cell(s.Label), s.Count, s.First, s.Last)
+	}
+	p("\n")
+}
+
+func (r *Report) markdownTrips(p printer, list []Trip) {
+	if len(r.Trips) == 0 {
+		return
+	}
+	p("### Trips and answers\n\n")
+	if left := r.tripsLeft() + len(r.Trips) - len(list); left > 0 {
+		p("%d before these are left out.\n\n", left)
+	}
+	for i := range list {
+		t := &list[i]
+		p("- %s, %s\n", prose(upperFirst(t.place())), prose(t.what()))
+		for _, a := range t.Answers {
+			p("  - **%s** by %s%s\n", prose(a.Option), prose(a.who()), after(": ", prose(a.Reason)))
+		}
+		for _, f := range t.Refused {
+			p("  - not taken%s: %s\n", after(" from ", prose(f.Responder)), prose(f.Reason))
+		}
+		if t.Closed != "" {
+			p("  - %s\n", prose(t.Closed))
+		}
+	}
+	p("\n")
+}
+
+func (r *Report) tripsLeft() int {
+	if r.Earlier == nil {
+		return 0
+	}
+	return r.Earlier.Trips
+}
+
+// markdownOutput shows the end of the last output that there is.
+func (r *Report) markdownOutput(p printer) {
+	for i := len(r.History) - 1; i >= 0; i-- {
+		if it := &r.History[i]; it.Excerpt != "" {
+			p("<details><summary>The end of the output of %s</summary>\n\n%s\n</details>\n", iterationName(it), fenced(it.Excerpt))
+			return
+		}
+	}
+}
+
+func iterationName(it *Iteration) string {
+	if it.Iteration == 0 {
+		return "the precheck"
+	}
+	return fmt.Sprintf("iteration %d", it.Iteration)
+}
+
+// after puts something before a text, where there is a text.
+func after(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// fullStop ends a sentence that has no end yet.
+func fullStop(s string) string {
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "…") {
+		return s
+	}
+	return s + "."
+}
+
+// upperFirst begins a sentence.
+func upperFirst(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,244 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+)
+
+// model is what the page shows. Its strings are plain text.
+type model struct {
+	Policy string
+	Style  template.CSS
+	Script template.JS
+
+	*Report
+	Heading, Standing, Verdict, Tone string
+	Facts                            []fact
+	Left                             string // what is not on the page
+	Steps                            []step
+	flagged                          int  // trips that have their flag
+	Uncounted                        bool // an iteration among them counts for no guard
+	Legend                           []legend
+	Charts                           []chart
+	TripList                         []pageTrip
+	Moments                          []Moment
+	Iterations                       []pageIteration
+	Comparable                       []*pageIteration
+	From, To                         string
+}
+
+// fact is one line of the summary.
+type fact struct {
+	Name, Value string
+	Code, Wide  bool
+}
+
+// legend explains a letter.
+type legend struct {
+	Signature
+	Class string
+}
+
+// pageIteration is an iteration with its place on the page.
+type pageIteration struct {
+	*Iteration
+	ID, Class, Name string
+	Output          *shown
+	Open            bool
+	raw             int64
+}
+
+// pageTrip is a trip with its place on the page.
+type pageTrip struct {
+	*Trip
+	ID, Place, What, Guidance string
+	Decided                   *Answer
+	Effects                   []string
+}
+
+// model makes the page with the last n iterations, without their outputs.
+func (r *Report) model(n int) *model {
+	m := &model{
+		Report: r, Heading: r.title(), Standing: r.standing(), Verdict: fullStop(shorten(r.course(), pageProse)), Tone: r.tone(), Facts: r.facts(),
+		Comparable: nil,
+	}
+	history := r.History[max(0, len(r.History)-n):]
+	trips := r.Trips[max(0, len(r.Trips)-min(n, pageTrips)):]
+	m.Moments = slices.Clone(r.Moments[max(0, len(r.Moments)-min(n, pageTrips)):])
+	for i := range m.Moments {
+		m.Moments[i].Text = shorten(m.Moments[i].Text, pageProse)
+	}
+	m.Left = r.left(len(history), len(trips), len(m.Moments))
+	classes := map[string]string{}
+	failures := 0
+	for _, s := range r.Signatures {
+		classes[s.Letter] = "pass"
+		if s.Letter != passLetter {
+			classes[s.Letter] = fmt.Sprintf("s%d", failures%signatureColours)
+			failures++
+		}
+		if s.Last >= firstNumber(history) && len(m.Legend) < n {
+			m.Legend = append(m.Legend, legend{s, classes[s.Letter]})
+		}
+	}
+	for i := range trips {
+		m.TripList = append(m.TripList, newPageTrip(&trips[i], fmt.Sprintf("t%d", i+1)))
+	}
+	m.iterations(history, classes)
+	m.timeline()
+	m.Charts = m.charts()
+	return m
+}
+
+// iterations gives each iteration its place; the last one is open.
+func (m *model) iterations(history []Iteration, classes map[string]string) {
+	seen := map[int]int{}
+	for i := range history {
+		it := &history[i]
+		seen[it.Iteration]++
+		p := pageIteration{Iteration: it, ID: fmt.Sprintf("i%d", it.Iteration), Class: classes[it.Letter], Name: upperFirst(iterationName(it))}
+		if again := seen[it.Iteration]; again > 1 { // it was cut off and ran again
+			p.ID += fmt.Sprintf("-%d", again)
+			p.Name += ", again"
+		}
+		if it.Outcome == looprun.OutcomeDone {
+			p.Class = "pass"
+		} else if p.Class == "" {
+			p.Class = "none"
+		}
+		m.Iterations = append(m.Iterations, p)
+	}
+	if len(m.Iterations) > 0 {
+		m.Iterations[len(m.Iterations)-1].Open = true
+	}
+}
+
+// firstNumber is the number of the first iteration of a list.
+func firstNumber(list []Iteration) int {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[0].Iteration
+}
+
+// signatureColours is how many colours there are for signatures. They come again
+// after that: it is the letter that tells signatures apart.
+const signatureColours = 7
+
+// tone is the colour of the status, beside its name.
+func (r *Report) tone() string {
+	switch r.Status {
+	case looprun.StatusDone:
+		return "good"
+	case looprun.StatusAccepted, looprun.StatusPaused, looprun.StatusRunning, looprun.StatusAwaiting:
+		return "wait"
+	}
+	return "bad"
+}
+
+// left says what the page does not show.
+func (r *Report) left(iterations, trips, moments int) string {
+	var parts []string
+	its, trs, moms := len(r.History)-iterations, r.tripsLeft()+len(r.Trips)-trips, len(r.Moments)-moments
+	if r.Earlier != nil {
+		its += r.Earlier.Iterations
+		moms += r.Earlier.Moments
+	}
+	if its > 0 {
+		parts = append(parts, count(its, "earlier iteration"))
+	}
+	if trs > 0 {
+		parts = append(parts, count(trs, "earlier trip"))
+	}
+	if moms > 0 {
+		parts = append(parts, count(moms, "other event"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Not on this page: " + strings.Join(parts, ", ") + "; looprun report --format json lists more of them."
+}
+
+func (r *Report) facts() []fact {
+	var facts []fact
+	add := func(name, value string, code bool) {
+		if value != "" {
+			const wide = 24 // characters: more take two columns
+			facts = append(facts, fact{name, value, code, len(value) > wide})
+		}
+	}
+	add("Iterations", r.iterationsText(), false)
+	add("Runtime", r.runtimeText(), false)
+	if r.over() {
+		add("Exit code", fmt.Sprint(r.ExitCode), false)
+	}
+	if r.Guard != "" {
+		add("Guard", words(r.Guard), false)
+	}
+	if r.Decision != "" {
+		add("Decision", fmt.Sprintf("%s by %s", r.Decision, r.Responder), false)
+	}
+	add("Trips", fmt.Sprint(r.TripCount), false)
+	if r.Progress != string(r.Status) {
+		add("Progress", shorten(r.Progress, maxLabel), false)
+	}
+	add("Command", commandLine(r.Command), true)
+	add("Check", commandLine(r.Check), true)
+	add("Run", r.RunID, true)
+	add("Started", r.Started.UTC().Format("2006-01-02 15:04:05"), false)
+	return facts
+}
+
+// Says is the iteration in one sentence.
+func (p *pageIteration) Says() string {
+	text := fmt.Sprintf("%s: %s, exit %d, %s", p.Name, words(p.Outcome), p.ExitCode, p.Took())
+	if p.Failing >= 0 {
+		text += ", " + p.FailingText() + " failing"
+	}
+	if p.Label != "" {
+		text += fmt.Sprintf(", signature %s, %s", p.Letter, p.Label)
+	}
+	return text
+}
+
+// Took is how long it took.
+func (p *pageIteration) Took() string { return duration(float64(p.DurationMS) / 1000) }
+
+// FailingText is “2 of 5”, or a dash.
+func (p *pageIteration) FailingText() string { return p.failingText() }
+
+// Ended is the outcome in words.
+func (p *pageIteration) Ended() string { return words(p.Outcome) }
+
+// Printed is how much it printed.
+func (p *pageIteration) Printed() string { return bytesText(p.OutputBytes) }
+
+func newPageTrip(t *Trip, id string) pageTrip {
+	p := pageTrip{Trip: t, ID: id, Place: t.place(), What: shorten(t.what(), pageProse), Decided: t.decided()}
+	if t.Effect == nil {
+		return p
+	}
+	e := t.Effect
+	p.Guidance = shorten(e.Guidance, pageGuidance)
+	for _, id := range e.Resets {
+		switch {
+		case id == looprun.MaxIterations && e.Limits.Iterations > 0:
+			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %d iterations from then on.", e.Limits.Iterations))
+		case id == looprun.MaxRuntime && e.Limits.Runtime > 0:
+			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", e.Limits.Runtime))
+		default:
+			p.Effects = append(p.Effects, upperFirst(words(id))+" started over.")
+		}
+	}
+	for _, k := range e.Known[:min(len(e.Known), 10)] {
+		p.Effects = append(p.Effects, fmt.Sprintf("A known issue from then on: %s.", k.Label))
+	}
+	return p
+}
+
+// Who names who answered.
+func (a *Answer) Who() string { return a.who() }

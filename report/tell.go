@@ -1,0 +1,53 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// place says where a trip was: “after iteration 4”.
+func (t *Trip) place() string {
+	if t.During {
+		return fmt.Sprintf("during iteration %d", t.Iteration)
+	}
+	return fmt.Sprintf("after iteration %d", t.Iteration)
+}
+
+// what says what stopped the run: the guard and its reason, or the question.
+func (t *Trip) what() string {
+	if t.Guard == "" {
+		return "the command asked: " + line(t.Question, maxProse)
+	}
+	text := words(t.Guard)
+	if t.Reason != "" {
+		text += ": " + t.Reason
+	}
+	if len(t.Also) > 0 {
+		also := make([]string, len(t.Also))
+		for i, id := range t.Also {
+			also[i] = words(id)
+		}
+		text += fmt.Sprintf(" (%s tripped too)", strings.Join(also, ", "))
+	}
+	return text
+}
+
+// who names the responder: “policy (policy.yaml:3)”.
+func (a *Answer) who() string {
+	switch {
+	case a.Rule != "":
+		return fmt.Sprintf("%s (%s)", a.Responder, a.Rule)
+	case a.Person && a.Responder != "user":
+		return a.Responder + " (a person)"
+	}
+	return a.Responder
+}
+
+// sentence is the answer with who and why.
+func (a *Answer) sentence() string {
+	text := fmt.Sprintf("%s by %s", a.Option, a.who())
+	if a.Reason != "" {
+		text += ": " + a.Reason
+	}
+	return text
+}

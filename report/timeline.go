@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/looprun/looprun"
+)
+
+// step is one mark on the timeline: an iteration, or the flag of a trip.
+type step struct {
+	ID, Letter, Number, Class, Says string
+	Flag                            bool
+}
+
+// timeline puts the flags of the trips between the iterations, and joins those
+// that follow each other with the same signature.
+func (m *model) timeline() {
+	before := "" // the letter of the step before, unless that is a flag
+	for i := range m.Iterations {
+		it := &m.Iterations[i]
+		if m.flags(it.Iteration.Iteration) {
+			before = ""
+		}
+		s := it.step()
+		switch {
+		case !it.Counted:
+			m.Uncounted, before = true, ""
+		case s.Letter == before:
+			s.Class += " same"
+			m.Steps[len(m.Steps)-1].Class += " joined"
+		default:
+			before = s.Letter
+		}
+		m.Steps = append(m.Steps, s)
+	}
+	m.flags(math.MaxInt)
+}
+
+// flags puts the flags of the trips before an iteration; it reports whether
+// there are any.
+func (m *model) flags(until int) bool {
+	n := m.flagged
+	for ; m.flagged < len(m.TripList) && m.TripList[m.flagged].Iteration < until; m.flagged++ {
+		t := &m.TripList[m.flagged]
+		says := fmt.Sprintf("%s: %s", upperFirst(t.Place), t.What)
+		if t.Decided != nil {
+			says += fmt.Sprintf("; %s by %s", t.Decided.Option, t.Decided.Responder)
+		}
+		m.Steps = append(m.Steps, step{ID: t.ID, Flag: true, Says: shorten(says, pageProse)})
+	}
+	return m.flagged > n
+}
+
+// step is the iteration on the timeline.
+func (p *pageIteration) step() step {
+	s := step{ID: p.ID, Letter: p.Letter, Number: "pre", Class: p.Class, Says: p.Says()}
+	if n := p.Iteration.Iteration; n > 0 {
+		s.Number = fmt.Sprint(n)
+	}
+	switch {
+	case p.Outcome == looprun.OutcomeDone:
+		s.Letter = passLetter
+	case s.Letter == "":
+		s.Letter = unknownTick
+	}
+	if p.Outcome == looprun.OutcomeError {
+		s.Class += " error"
+	}
+	if !p.Counted {
+		s.Class += " uncounted"
+	}
+	return s
+}

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/looprun/looprun"
+)
+
+// decision takes an event that belongs to a trip or a question; false: it
+// belongs to none.
+func (f *folder) decision(e looprun.Event) bool {
+	switch d := e.Data.(type) {
+	case looprun.GuardTripped:
+		f.open(Trip{
+			Time: e.Time, Iteration: d.Iteration, During: d.During, Guard: id(d.Guard), Also: ids(d.Also),
+			Reason: line(d.Reason, maxProse), Window: d.Window, Period: d.Period, Repeats: d.Repeats,
+		})
+	case looprun.QuestionAsked:
+		f.asked(e, d.Question)
+	case looprun.AnswerInvalid:
+		t := f.about(d.QuestionID)
+		if t == nil {
+			return false
+		}
+		t.Refused = add(t.Refused, Refused{line(d.Responder, 100), line(d.Reason, maxProse)})
+	case looprun.QuestionAnswered:
+		t := f.about(d.QuestionID)
+		if t == nil {
+			return false
+		}
+		t.Answers = add(t.Answers, Answer{
+			Option: answered(d.Answer), Responder: line(d.Responder, 100),
+			Reason: line(d.Reason, maxProse), Rule: line(d.Rule, maxLabel), Person: d.Person,
+		})
+	case looprun.VerifyFinished:
+		return f.ran(Command{Kind: "verify", Command: line(d.Command, maxProse), ExitCode: d.ExitCode, TimedOut: d.TimedOut})
+	case looprun.DebugFinished:
+		return f.ran(Command{Kind: string(id(d.Action)), ExitCode: d.ExitCode, Findings: text(d.Findings, maxText)})
+	case looprun.ActionApplied:
+		t := f.about("")
+		if t == nil {
+			return false
+		}
+		t.Effect = effectOf(d)
+	case looprun.QuestionClosed:
+		t := f.about(d.QuestionID)
+		if t == nil {
+			return false
+		}
+		t.Closed = line(d.Reason, maxProse)
+	default:
+		return false
+	}
+	return true
+}
+
+func effectOf(d looprun.ActionApplied) *Effect {
+	e := &Effect{Action: id(d.Action), Limits: d.Limits, Resets: ids(d.Resets), Guidance: text(d.Guidance, maxText)}
+	for _, k := range d.Known[:min(len(d.Known), maxArgs)] {
+		e.Known = append(e.Known, KnownIssue{k.Hash, line(k.Label, maxLabel)})
+	}
+	return e
+}
+
+// asked puts the question on record: of the trip being settled, or of the command.
+func (f *folder) asked(e looprun.Event, q looprun.Question) {
+	t := f.about("")
+	if t == nil || q.Guard == "" || t.Guard != id(q.Guard) {
+		at := f.state.Iterations
+		if f.state.Running {
+			at = f.state.Open
+		}
+		t = f.open(Trip{Time: e.Time, Iteration: at, During: f.state.Running, Guard: id(q.Guard)})
+	}
+	t.QuestionID, t.Header, t.Question = line(q.ID, 100), line(q.Header, maxLabel), text(q.Text, maxProse)
+	t.Options = nil
+	for _, o := range q.Options[:min(len(q.Options), maxAnswers)] {
+		t.Options = append(t.Options, Option{line(o.ID, 100), line(o.Label, maxLabel)})
+	}
+}
+
+func (f *folder) open(t Trip) *Trip {
+	r := f.r
+	r.Trips = append(r.Trips, t)
+	if len(r.Trips) > MaxTrips {
+		f.earlier().Trips++
+		r.Trips = dropFirst(r.Trips)
+	}
+	return &r.Trips[len(r.Trips)-1]
+}
+
+// about finds the trip that the question is about; without an id, or with one
+// that was never asked, the last trip of a guard. nil: there is none.
+func (f *folder) about(id string) *Trip {
+	trips := f.r.Trips
+	for i := len(trips) - 1; i >= 0 && id != ""; i-- {
+		if trips[i].QuestionID == id {
+			return &trips[i]
+		}
+	}
+	for i := len(trips) - 1; i >= 0; i-- {
+		if trips[i].Guard != "" {
+			return &trips[i]
+		}
+	}
+	return nil
+}
+
+func (f *folder) ran(c Command) bool {
+	t := f.about("")
+	if t == nil {
+		return false
+	}
+	t.Commands = add(t.Commands, c)
+	return true
+}
+
+// add keeps the last of what a trip has several of.
+func add[T any](list []T, v T) []T {
+	if len(list) == maxAnswers {
+		list = dropFirst(list)
+	}
+	return append(list, v)
+}
+
+// answered is what was chosen, or said.
+func answered(a looprun.Answer) string {
+	switch {
+	case a.Cancelled:
+		return "cancelled"
+	case len(a.Options) > 0:
+		return line(strings.Join(a.Options, ", "), maxLabel)
+	case a.Text != nil:
+		return line(cmp.Or(a.Option, *a.Text), maxProse)
+	}
+	return line(a.Option, 100)
+}
+
+// decided is the answer that decided; nil: there is none.
+func (t *Trip) decided() *Answer {
+	if len(t.Answers) == 0 {
+		return nil
+	}
+	return &t.Answers[len(t.Answers)-1]
+}
