@@ -35,7 +35,7 @@ func (s *State) refuseProtocol(d Data) string {
 			return fmt.Sprintf("%d signals came in this iteration already", signalsKept)
 		}
 	case QuestionDelivered:
-		if a := s.asked(d.QuestionID); a == nil || a.Answer == nil {
+		if a := s.asked(d.QuestionID); (a == nil || a.Answer == nil) && (d.QuestionID == "" || d.QuestionID != s.Undelivered) {
 			return "there is no such answer to deliver"
 		}
 	case RejectionSubmitted:
@@ -82,6 +82,9 @@ func (s *State) foldProtocol(d Data) {
 		s.foldSignal(d)
 	case QuestionDelivered:
 		s.unask(d.QuestionID)
+		if d.QuestionID == s.Undelivered {
+			s.Undelivered = ""
+		}
 	case RejectionSubmitted:
 		s.Rejected, s.Decided = &d, false
 		s.Rejections++
@@ -195,6 +198,9 @@ func (s *State) foldTask(d ActionApplied) {
 		s.Rejected, s.Decided = nil, false
 	case Blocked, Clarification:
 		s.Signal = nil
+		if d.Guidance != "" && s.Question != nil {
+			s.Undelivered = s.Question.ID
+		}
 	}
 }
 

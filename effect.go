@@ -35,8 +35,11 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		d.Resets = slices.DeleteFunc(d.Resets, func(id GuardID) bool { return id == LadderExhausted })
 	}
 	d.Guidance = joinLines(o.Guidance, a.Guidance)
-	if a.Text != nil {
-		d.Guidance = joinLines(d.Guidance, *a.Text)
+	if (&Question{Guard: s.Trip.Guard}).WantsWords(o) && d.Guidance == "" {
+		if a.Person || a.Reason == "" {
+			return d, fmt.Errorf("option %q answers in words, and there are none; add --guidance TEXT", o.ID)
+		}
+		d.Guidance = a.Reason // a rule or an assistant has no others
 	}
 	if d.Guidance != "" {
 		d.Guidance = s.delivered(d.Guidance)

@@ -36,6 +36,11 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 // before asked. It is not written before the iteration has ended: one that is cut
 // off gets them again.
 func (l *Loop) deliver(answers []Asked) error {
+	if id := l.state.Undelivered; id != "" {
+		if err := l.record(QuestionDelivered{QuestionID: id, To: "guidance"}); err != nil {
+			return err
+		}
+	}
 	for _, a := range answers {
 		if kept := l.state.asked(a.Question.ID); a.Answer == nil || !a.Question.Returned || kept == nil {
 			continue

@@ -142,6 +142,9 @@ func TestTheAnswerToASignal(t *testing.T) {
 	if res := run.run(t); res.Status != looprun.StatusDone || res.Trips != 1 {
 		t.Fatalf("got %+v", res)
 	}
+	if !strings.Contains(run.story(), "question.answered action.applied iteration.started iteration.finished question.delivered") {
+		t.Errorf("the journal reads %s", run.story())
+	}
 	if want := "Task: T-1\nAgent: fixer\nQuestion: Which of the two?\nGuidance: the first"; guidance[1] != want {
 		t.Errorf("the next iteration reads %q", guidance[1])
 	}
@@ -356,4 +359,28 @@ func TestWaitingSurvivesARestart(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What the command asked is answered in words, or not at all.
+func TestASignalIsAnsweredInWords(t *testing.T) {
+	blocked := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
+	for name, c := range map[string]struct {
+		answer looprun.Answer
+		code   int
+	}{
+		"a person without words": {looprun.Answer{Option: "override", Responder: "user", Person: true, Reason: "chosen at the terminal"}, 115},
+		"a person":               {looprun.Answer{Option: "override", Responder: "user", Person: true, Guidance: "use mine"}, 0},
+		"a rule":                 {looprun.Answer{Option: "override", Responder: "policy", Reason: "Use the spare one."}, 0},
+		"a rule without":         {looprun.Answer{Option: "override", Responder: "policy"}, 115},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := start(t, defaults, said(1, blocked), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				return c.answer, nil
+			}))
+			run.Questions = decisions{}
+			if res := run.run(t); res.ExitCode != c.code {
+				t.Errorf("got %+v, want %d", res, c.code)
+			}
+		})
+	}
 }

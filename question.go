@@ -152,6 +152,12 @@ func (q *Question) Option(id string) (Option, bool) {
 	return q.Options[i], true
 }
 
+// WantsWords reports whether the option is of no use without guidance: the command
+// asked what it should do.
+func (q *Question) WantsWords(o Option) bool {
+	return (q.Guard == Blocked || q.Guard == Clarification) && o.Action == ActionContinue && o.Guidance == ""
+}
+
 // OptionIDs lists the ids of the options in their order.
 func (q *Question) OptionIDs() []string {
 	ids := make([]string, len(q.Options))

@@ -109,6 +109,9 @@ type State struct {
 	// order. Answered are the last answers of any question.
 	Asked    []Asked    `json:"asked,omitempty"`
 	Answered []Answered `json:"answered,omitempty"`
+	// Undelivered is the question of a signal whose answer the next iteration
+	// gets as its guidance.
+	Undelivered string `json:"undelivered,omitempty"`
 	// Signals are those of the running iteration; Signal is the one of the last
 	// iteration that has to be acted on, Rejected the rejection that has.
 	Signals   []signal.Signal     `json:"signals,omitempty"`

@@ -7,7 +7,11 @@
 // [Default] in the place where it shall ask, and let guardtest.Check check it.
 package guards
 
-import "github.com/looprun/looprun"
+import (
+	"fmt"
+
+	"github.com/looprun/looprun"
+)
 
 // Default are all guards, in the order in which they ask when several trip.
 func Default() []looprun.Guard {
@@ -25,4 +29,12 @@ func Default() []looprun.Guard {
 		Progress{},
 		Workspace{},
 	}
+}
+
+// counted is “1 iteration”, “2 iterations”.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -31,8 +31,9 @@ func (Errors) Check(s *looprun.State) *looprun.Trip {
 	if s.ErrorRun < limit {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: looprun.ConsecutiveErrors, Window: s.ErrorRun,
-		Reason: fmt.Sprintf("the last %d iterations ended as errors", s.ErrorRun),
+	reason := fmt.Sprintf("the last %d iterations ended as errors", s.ErrorRun)
+	if s.ErrorRun == 1 {
+		reason = "the last iteration ended as an error"
 	}
+	return &looprun.Trip{Guard: looprun.ConsecutiveErrors, Window: s.ErrorRun, Reason: reason}
 }

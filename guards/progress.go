@@ -21,7 +21,7 @@ func (Progress) Check(s *looprun.State) *looprun.Trip {
 	}
 	return &looprun.Trip{
 		Guard: looprun.NoProgress, Iteration: s.Iterations, Window: s.Idle,
-		Reason: fmt.Sprintf("%d iterations in a row changed nothing: the same output, the same files", s.Idle),
+		Reason: fmt.Sprintf("%s in a row changed nothing: the same output, the same files", counted(s.Idle, "iteration")),
 	}
 }
 
@@ -44,6 +44,6 @@ func (Workspace) Check(s *looprun.State) *looprun.Trip {
 	}
 	return &looprun.Trip{
 		Guard: looprun.WorkspaceCycle, Iteration: s.Iterations, Repeats: now.Returns,
-		Reason: fmt.Sprintf("the files came back %d times to a state that they had left", now.Returns),
+		Reason: fmt.Sprintf("the files came back %s to a state that they had left", counted(now.Returns, "time")),
 	}
 }

@@ -20,7 +20,7 @@ func (Rejection) Check(s *looprun.State) *looprun.Trip {
 	r := s.Rejected.Rejection
 	return &looprun.Trip{
 		Guard: looprun.Rejection, Iteration: s.Iterations,
-		Reason: fmt.Sprintf("the task was rejected (%s): %s", r.ReasonType, r.Summary),
+		Reason: fmt.Sprintf("the task was rejected (%s): %s", r.ReasonType, r.Headline()),
 	}
 }
 

@@ -162,7 +162,7 @@ func escalations(p printer, s *looprun.State) {
 			p(" (%s)", inline(d.Rule))
 		}
 		if d.Reason != "" {
-			p(": %s", inline(d.Reason))
+			p(": %s", strings.TrimRight(inline(d.Reason), "."))
 		}
 		p(". %s\n", effect(s, d))
 	}

@@ -157,6 +157,9 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string) ([]answere
 	case len(options) == 1:
 		answer.Option = options[0]
 	}
+	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {
+		answer.Guidance = c.Reason
+	}
 	return []answered{{q.ID, answer}}, nil
 }
 

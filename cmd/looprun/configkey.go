@@ -170,7 +170,7 @@ func (k configKey) absolute(value any, dir string) any {
 		return list
 	}
 	text, _ := value.(string)
-	if text == "" || filepath.IsAbs(text) || k.name == "stdin" && (text == "-" || text == "none") {
+	if text == "" || filepath.IsAbs(text) || k.name == "stdin" && slices.Contains(stdinWords, text) {
 		return value
 	}
 	return filepath.Join(dir, text)

@@ -77,6 +77,9 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// stdinContext gives the command what looprun context prints.
+const stdinContext = "context"
+
 // feed prepares what the command reads. Standard input is read once, to its
 // end, and each iteration reads it from the beginning.
 func (s *session) feed() error {
@@ -89,6 +92,8 @@ func (s *session) feed() error {
 			return fmt.Errorf("standard input cannot be read: %w", err)
 		}
 		s.executor.Stdin = func() (*os.File, error) { return os.Open(file) }
+	case stdinContext:
+		s.executor.Stdin = func() (*os.File, error) { return os.Open(filepath.Join(s.run.Dir, contextName)) }
 	default:
 		s.executor.Stdin = func() (*os.File, error) { return os.Open(name) }
 	}

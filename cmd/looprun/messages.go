@@ -116,7 +116,7 @@ func (m *messages) observeProtocol(data looprun.Data) {
 			m.news("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question, d.Expert, spent))
 		}
 	case looprun.RejectionSubmitted:
-		m.printf("the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Summary)
+		m.printf("the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
 	case looprun.RejectionInvalid:
 		m.warn("a rejection breaks %d rules and changes nothing; the next iteration is told which", len(d.Issues))
 	case looprun.RejectionDecided:

@@ -60,7 +60,7 @@ type options struct {
 	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none"`
 	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run"`
 
-	Stdin          string `default:"none" placeholder:"none|-|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), or a file." json:"stdin,omitempty" group:"run"`
+	Stdin          string `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run"`
 	Interactive    bool   `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run"`
 	NoPty          bool   `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run"`
 	KeepBackground bool   `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run"`

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,7 +107,7 @@ func (s *session) load(kept *recordedFile) error {
 	if err := s.loadPolicy(kept); err != nil {
 		return err
 	}
-	if s.opts.Stdin != "none" && s.opts.Stdin != "-" {
+	if !slices.Contains(stdinWords, s.opts.Stdin) {
 		f, err := os.Open(s.opts.Stdin)
 		if err != nil {
 			return &usageError{"--stdin: " + err.Error(), "name a file that can be read, - or none"}
@@ -115,6 +116,9 @@ func (s *session) load(kept *recordedFile) error {
 	}
 	return nil
 }
+
+// stdinWords are the values of --stdin that name no file.
+var stdinWords = []string{"none", "-", stdinContext}
 
 // stateDir is where the run is kept.
 func (s *session) stateDir() (string, error) { return stateDir(s.opts.StateDir) }

@@ -173,7 +173,7 @@ func possible(q looprun.Question, o looprun.Option, s *looprun.State) bool {
 	if !byGuard(q) || s.Trip == nil || o.Action == looprun.ActionRun {
 		return true
 	}
-	_, err := s.Effect(o, looprun.Answer{Option: o.ID, Responder: looprun.RespondedByAssistant})
+	_, err := s.Effect(o, looprun.Answer{Option: o.ID, Responder: looprun.RespondedByAssistant, Reason: "what it will say"})
 	return err == nil
 }
 

@@ -153,7 +153,7 @@ func (c *decision) undoable(o looprun.Option) string {
 	if c.state == nil || c.state.Trip == nil || c.state.Trip.Guard != c.question.Guard {
 		return ""
 	}
-	if _, err := c.state.Effect(o, looprun.Answer{}); err != nil {
+	if _, err := c.state.Effect(o, looprun.Answer{Responder: looprun.RespondedByPolicy, Reason: "the rule’s"}); err != nil {
 		return "it cannot be carried out: " + err.Error()
 	}
 	return ""

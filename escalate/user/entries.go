@@ -80,6 +80,7 @@ func (m *Menu) forTrip(q looprun.Question) {
 	cancels, reviews := -1, -1
 	for i, o := range q.Options {
 		item := newItem(o)
+		item.Types = q.WantsWords(o)
 		if item.Review {
 			reviews = i
 		}

@@ -36,7 +36,8 @@ type Item struct {
 	Description string
 	// Review shows the history and asks again.
 	Review bool
-	// Types asks for a text, which is then the answer.
+	// Types asks for a text, which is then the answer, or what goes with the
+	// option.
 	Types bool
 	// Cancels declines to answer.
 	Cancels bool
@@ -89,6 +90,8 @@ func (m *Menu) answer(c Choice) looprun.Answer {
 	switch item := m.Items[c.Item]; {
 	case item.Cancels:
 		a.Cancelled, a.Reason = true, "cancelled at the terminal"
+	case item.Types && item.ID != "": // an option that is answered in words
+		a.Option, a.Guidance, a.Reason = item.ID, strings.TrimSpace(termsafe.Text(c.Text)), "typed at the terminal"
 	case item.Types:
 		text := strings.TrimSpace(termsafe.Text(c.Text))
 		a.Text, a.Reason = &text, "typed at the terminal"

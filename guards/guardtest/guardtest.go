@@ -112,7 +112,7 @@ func answered(t *testing.T, g looprun.Guard, s *looprun.State, trip looprun.Trip
 	apply(t, s, looprun.GuardTripped{Trip: trip})
 	o := looprun.Option{ID: "continue", Label: "Continue", Action: looprun.ActionContinue, Extend: e}
 	apply(t, s, looprun.QuestionAsked{Question: looprun.Question{ID: "q", Guard: trip.Guard, Options: []looprun.Option{o}}})
-	a := looprun.Answer{Option: o.ID, Responder: looprun.RespondedByUser, Person: true}
+	a := looprun.Answer{Option: o.ID, Responder: looprun.RespondedByUser, Person: true, Guidance: "go on"}
 	apply(t, s, looprun.QuestionAnswered{QuestionID: "q", Answer: a})
 	effect, err := s.Effect(o, a)
 	if err != nil {

@@ -84,6 +84,14 @@ func (r Rejection) Normalize() Rejection {
 	return r
 }
 
+// Headline is the reason in one line: the summary, or else what is in the way.
+func (r Rejection) Headline() string {
+	if line := termsafe.Line(r.Summary); line != "" {
+		return line
+	}
+	return termsafe.Line(r.BlockingFactor)
+}
+
 // mapped is a new list; nil stays nil.
 func mapped[T any](list []T, f func(T) T) []T {
 	if list == nil {
