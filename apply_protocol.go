@@ -78,6 +78,8 @@ func (s *State) refuseProtocol(d Data) string {
 
 func (s *State) foldProtocol(d Data) {
 	switch d := d.(type) {
+	case AnswerInvalid:
+		s.foldAdvice(d)
 	case SignalReceived:
 		s.foldSignal(d)
 	case QuestionDelivered:
@@ -90,6 +92,7 @@ func (s *State) foldProtocol(d Data) {
 		s.Rejections++
 	case RejectionInvalid:
 		s.Rejections++
+		s.Objects = "the command rejected the task, in a way that breaks the rules"
 		for _, i := range d.Issues {
 			s.notice(fmt.Sprintf("Your rejection was not valid: %s: %s", i.Problem, i.Remedy))
 		}
@@ -124,6 +127,10 @@ func (s *State) foldSignal(d SignalReceived) {
 		s.Malformed++
 		s.Unread++
 		s.notice(unread(d))
+		switch d.Name {
+		case signal.Blocked, signal.Clarify, NameChoices, NameRejection:
+			s.Objects = "what the command said could not be read"
+		}
 		return
 	}
 	s.Malformed = 0
@@ -131,6 +138,25 @@ func (s *State) foldSignal(d SignalReceived) {
 	if d.Name == signal.Cost {
 		s.Cost += d.USD
 		s.Tokens += d.Tokens
+	}
+}
+
+// foldAdvice adds what the assistant advises to the question that waits.
+func (s *State) foldAdvice(d AnswerInvalid) {
+	if !d.Advice {
+		return
+	}
+	add := func(q *Question) {
+		if !slices.Contains(q.Details, d.Reason) {
+			q.Details = append([]string{d.Reason}, q.Details...)
+		}
+	}
+	if a := s.asked(d.QuestionID); a != nil {
+		add(&a.Question)
+	} else if s.Question != nil && s.Question.ID == d.QuestionID {
+		q := *s.Question
+		add(&q)
+		s.Question = &q
 	}
 }
 

@@ -57,8 +57,10 @@ func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (h
 			switch {
 			case ctx.Err() != nil:
 				return heard{err: context.Cause(ctx)}, nil
-			case errors.Is(h.err, ErrInterrupted), errors.Is(h.err, ErrDeferred):
+			case errors.Is(h.err, ErrInterrupted):
 				return h, nil
+			case errors.Is(h.err, ErrDeferred):
+				return h, l.advise(q, h.err)
 			}
 			if errors.Is(h.err, ErrNoAnswer) {
 				if why := strings.TrimSuffix(h.err.Error(), ": "+ErrNoAnswer.Error()); why != ErrNoAnswer.Error() {
@@ -66,7 +68,8 @@ func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (h
 				}
 				break
 			}
-			if h.err == nil {
+			answered := h.err == nil
+			if answered {
 				h.err = valid(h.Answer)
 			}
 			if h.err == nil {
@@ -75,12 +78,21 @@ func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (h
 			if err := l.record(AnswerInvalid{QuestionID: q.ID, Responder: h.Responder, Reason: h.err.Error()}); err != nil {
 				return heard{}, err
 			}
-			if q.From != FromCommand || try == asks {
-				break
+			if !answered || q.From != FromCommand || try == asks {
+				break // who failed has tried again by itself
 			}
 		}
 	}
 	return heard{err: unanswered(nobody)}, nil
+}
+
+// advise puts on record what whoever answers a deferred question should know.
+func (l *Loop) advise(q Question, deferred error) error {
+	text := strings.TrimSuffix(deferred.Error(), ": "+ErrDeferred.Error())
+	if text == ErrDeferred.Error() {
+		return nil
+	}
+	return l.record(AnswerInvalid{QuestionID: q.ID, Responder: RespondedByAssistant, Reason: text, Advice: true})
 }
 
 // unanswered is an [ErrNoAnswer] that says who was asked in vain.

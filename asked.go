@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/looprun/looprun/protocol/signal"
 )
 
 // askedKept is how many questions of the command can wait at once.
@@ -130,11 +132,14 @@ func (s *State) Pending() []Question {
 // the command itself said that something is open. Only a check knows better.
 func (s *State) objection() string {
 	for _, sig := range s.Signals {
-		if sig.Name.Priority() > 0 {
+		if sig.Name == signal.Blocked || sig.Name == signal.Clarify ||
+			sig.Name == signal.Expert && len(s.Ladder.Untried(s.Rungs, s.Task)) > 0 {
 			return "the command said " + string(sig.Name)
 		}
 	}
 	switch {
+	case s.Objects != "":
+		return s.Objects
 	case s.Rejected != nil:
 		return "the command rejected the task"
 	case s.Unanswered() != nil:

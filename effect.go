@@ -31,6 +31,7 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		return d, fmt.Errorf("option %q does not extend the limit that %s guards", o.ID, s.Trip.Guard)
 	}
 	d.Resets = append(append([]GuardID{s.Trip.Guard}, s.Trip.Also...), d.Resets...)
+	d.Resets = distinct(d.Resets)
 	if !s.Trip.Mandatory { // what only a person can answer stays to be asked
 		d.Resets = slices.DeleteFunc(d.Resets, func(id GuardID) bool { return id == LadderExhausted })
 	}
@@ -64,6 +65,17 @@ func (s *State) Resolve(a Answer) (Option, error) {
 		_, err = s.Effect(o, a)
 	}
 	return o, err
+}
+
+// distinct is the list without repetitions.
+func distinct(list []GuardID) []GuardID {
+	var out []GuardID
+	for _, id := range list {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // joinLines joins the texts that say something.

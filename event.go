@@ -118,6 +118,9 @@ type IterationFinished struct {
 	// the moment it names.
 	Match string     `json:"match,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
+	// Said is the signature of what the work printed though it passed, for when
+	// something else says that it is not done. It is not part of the event.
+	Said signature.Signature `json:"-"`
 	// Before are events that belong before this one: what the command said with
 	// its output. They are not part of it.
 	Before []Data `json:"-"`
@@ -151,6 +154,9 @@ type AnswerInvalid struct {
 	QuestionID string `json:"question_id,omitempty"`
 	Responder  string `json:"responder,omitempty"`
 	Reason     string `json:"reason"`
+	// Advice says that it is what the assistant advises the person who will
+	// answer: the question shows it.
+	Advice bool `json:"advice,omitempty"`
 }
 
 // KnownIssue is a signature that was skipped.

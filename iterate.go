@@ -79,7 +79,9 @@ func (l *Loop) finished(end IterationFinished) error {
 	}
 	if why := l.state.objection(); why != "" && end.Outcome == OutcomeDone && len(l.state.Check) == 0 {
 		end.Outcome, end.Detail = OutcomeNotDone, why
-		end.Signature = causeSignature(CauseUnfinished)
+		if end.Signature = end.Said; end.Said.Hash == 0 {
+			end.Signature = causeSignature(CauseUnfinished)
+		}
 	}
 	if l.state.Malformed >= malformedOver && end.Outcome == OutcomeNotDone {
 		end.Outcome = OutcomeError

@@ -148,7 +148,7 @@ func (s *State) foldActing() {
 			s.notice(fmt.Sprintf("Your signal %s did nothing: %s came in the same iteration and goes first.", sig.Name, s.Signals[i].Name))
 		}
 	}
-	s.Signals, s.Unread = nil, 0
+	s.Signals, s.Unread, s.Objects = nil, 0, ""
 }
 
 func causeOf(sig signal.Signal) ladder.Cause {

@@ -121,6 +121,9 @@ type State struct {
 	Decided   bool                `json:"decided,omitempty"`   // the rejection's decision is on record
 	Malformed int                 `json:"malformed,omitempty"` // signals in a row
 	Unread    int                 `json:"unread,omitempty"`    // signals of the running iteration
+	// Objects is why the running iteration is not done, in the command's own words
+	// that could not be taken.
+	Objects string `json:"objects,omitempty"`
 	// Rungs are the escalation ladder, empty without one, and Ladder what was
 	// tried on it. Weigh says that the last iteration is still to be weighed.
 	Rungs  ladder.Config `json:"rungs,omitempty"`

@@ -48,7 +48,7 @@ func (s *session) responders() []looprun.Responder {
 		list,
 		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
 			if q.To == ask.ToAssistant {
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return looprun.Answer{}, s.onlyAssistant()
 			}
 			a, err := person.Respond(ctx, q, st)
 			asked = errors.Is(err, user.ErrAsked)
@@ -59,7 +59,11 @@ func (s *session) responders() []looprun.Responder {
 		}),
 		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
 			switch {
-			case asked || len(q.Path) > 0: // a person was there and chose nothing; or the run inside decides
+			case asked: // a person was there and chose nothing
+				return looprun.Answer{}, looprun.ErrNoAnswer
+			case len(q.Path) > 0 && s.detachedMode(q) == "defer":
+				return looprun.Answer{}, looprun.ErrDeferred
+			case len(q.Path) > 0: // the run inside decides by its own mode
 				return looprun.Answer{}, looprun.ErrNoAnswer
 			case assisted != nil && s.detachedMode(q) == detachedAuto:
 				a, err := assisted.Respond(ctx, q, st)
@@ -72,6 +76,14 @@ func (s *session) responders() []looprun.Responder {
 			return s.detached(q)
 		}),
 	)
+}
+
+// onlyAssistant says why nobody else answers what is for the assistant.
+func (s *session) onlyAssistant() error {
+	if s.opts.Assistant == "" {
+		return fmt.Errorf("the question is for an assistant, and there is none (--assistant LINE): %w", looprun.ErrNoAnswer)
+	}
+	return looprun.ErrNoAnswer
 }
 
 // own keeps a responder from questions of a run inside this one: they reach only

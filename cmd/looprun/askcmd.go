@@ -97,7 +97,7 @@ func (c *askCmd) request(a *app) (ask.Request, error) {
 		}
 		r, err := ask.Parse(text)
 		if err != nil {
-			return r, fmt.Errorf("%s: %w", c.Request, err)
+			return r, fmt.Errorf("%s: %w", strings.Replace(c.Request, "-", "standard input", 1), err)
 		}
 		return r, nil
 	}

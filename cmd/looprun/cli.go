@@ -34,6 +34,7 @@ type cli struct {
 	Explain   explainCmd   `cmd:"" help:"Say why a run ended as it did, and what its iterations had in common."`
 	Policy    policyCmd    `cmd:"" help:"Check and try out policy files."`
 	Template  templateCmd  `cmd:"" help:"Write, check and preview the questions."`
+	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schemas of documents and files."`
 	Config    configCmd    `cmd:"" help:"Show, check and describe the configuration."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 

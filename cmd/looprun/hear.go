@@ -174,6 +174,10 @@ func (h *hearing) hearSignals(d *looprun.IterationFinished) {
 	}
 	signals, malformed := h.signals.Result()
 	for _, sig := range signals {
+		if sig.Name == signal.Done && !h.s.executor.Judge.Promise {
+			h.s.app.say.warn("the command said that it is done, which means nothing here: this run was started without --promise")
+			continue
+		}
 		d.Before = append(d.Before, looprun.SignalReceived{Signal: sig})
 	}
 	for _, m := range malformed {

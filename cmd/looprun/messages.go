@@ -78,10 +78,18 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	case looprun.WaitStarted:
 		m.news("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
 	case looprun.AnswerInvalid:
+		if d.Advice {
+			m.news("%s", d.Reason)
+			return
+		}
 		m.warn("not answered: %s", d.Reason)
 	case looprun.QuestionAnswered:
 		m.answered(d)
 	case looprun.QuestionClosed:
+		if strings.HasPrefix(d.QuestionID, "ask-") && !d.Unanswered {
+			m.detail("%s: %s", d.QuestionID, d.Reason) // who asked is told
+			return
+		}
 		m.news("%s", d.Reason)
 	case looprun.DebugFinished:
 		m.news("%s ended with exit code %d", d.Action, d.ExitCode)

@@ -54,8 +54,9 @@ type session struct {
 		tokens int64
 		warned bool
 	}
-	context []byte           // what the context file has
-	masker  *redact.Redactor // nil masks nothing
+	context     []byte           // what the context file has
+	interrupted time.Time        // when looprun was told to end
+	masker      *redact.Redactor // nil masks nothing
 }
 
 // recorded is what the journal keeps of the configuration.
@@ -210,13 +211,28 @@ func (s *session) drive() (looprun.Result, error) {
 	defer s.watchStops()()
 	defer keepPipes()()
 	result, err := s.loop.Run(ctx)
-	proc.EndBackground(s.killAfter())
+	late, release := s.late(ctx)
+	defer release()
+	left := s.killAfter()
+	if until, ok := late.Deadline(); ok {
+		left = max(100*time.Millisecond, min(left, time.Until(until)/2))
+	}
+	proc.EndBackground(left)
 	s.hangUp()
-	s.told.Close(context.Background()) // it has a limit of its own
+	s.told.Close(late)
 	if s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.stdin) {
 		s.app.say.warn("there is something on standard input that the command was not given; --stdin - gives it")
 	}
 	return result, err
+}
+
+// late is the context of what is left to do when the run has ended. It has an end
+// of its own only where the runner kills an interrupted job soon.
+func (s *session) late(ctx context.Context) (context.Context, func()) {
+	if ctx.Err() == nil || !inCI() {
+		return context.Background(), func() {}
+	}
+	return context.WithDeadline(context.Background(), s.interrupted.Add(ciEnd))
 }
 
 // finish writes the verdict, says how it ended and sets the exit code.
@@ -339,6 +355,8 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 		err = s.run.Refresh(state, false)
 	case looprun.IterationStarted:
 		s.writeContext(state)
+	case looprun.InterruptReceived:
+		s.interrupted = time.Now()
 	}
 	if err != nil {
 		s.app.say.warn("the scratchpad could not be written: %v", err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/looprun/looprun"
 )
@@ -17,6 +18,13 @@ type raise syscall.Signal
 var interrupts = map[os.Signal]string{
 	syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGQUIT: "SIGQUIT",
 }
+
+// Hosted runners kill a job about 7.5 seconds after they told it to end. So in CI
+// what still runs is killed after ciKill, and all is over after ciEnd.
+const (
+	ciKill = 5 * time.Second
+	ciEnd  = 6 * time.Second
+)
 
 // watchSignals cancels the context with an [looprun.Interrupt] at the first
 // signal and calls kill at every further one. stop ends the watch.
@@ -32,6 +40,9 @@ func watchSignals(parent context.Context, kill func()) (ctx context.Context, sto
 				if !first {
 					kill()
 					continue
+				}
+				if inCI() {
+					time.AfterFunc(ciKill, kill)
 				}
 				cancel(&looprun.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))})
 			case <-done:

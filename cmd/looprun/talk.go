@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -147,7 +148,7 @@ func coded(err error) error {
 	if errors.As(err, &interrupt) {
 		code = codeInterrupted
 	}
-	return &socket.Error{Code: code, Text: err.Error()}
+	return &socket.Error{Code: code, Text: strings.TrimPrefix(err.Error(), looprun.ErrEvent.Error()+": ")}
 }
 
 func invalid(err error) error { return &socket.Error{Code: codeInvalid, Text: err.Error()} }
@@ -295,6 +296,9 @@ func asQuestion(q looprun.Question) ask.Question {
 // answerOf is the loop's answer as the command gets it.
 func answerOf(q ask.Question, a looprun.Answer) ask.Answer {
 	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Reason: a.Reason}
+	if a.Responder == looprun.RespondedByAssistant && q.Kind == ask.KindConfirm && a.Option == looprun.No {
+		out.Reason = strings.TrimSpace(assistant.Rejection(questionOf(q, ""), a))
+	}
 	switch {
 	case a.Cancelled || a.Text != nil:
 	case q.MultiSelect && len(a.Options) == 0:
