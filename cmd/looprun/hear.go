@@ -181,7 +181,7 @@ func (h *hearing) hearSignals(d *looprun.IterationFinished) {
 		d.Before = append(d.Before, looprun.SignalReceived{Signal: sig})
 	}
 	for _, m := range malformed {
-		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Name(m.Name), Via: signal.ViaText}, Problem: m.Problem})
+		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: m.Means(), Via: signal.ViaText}, Problem: fmt.Sprintf("line %d: %s", m.Line, m.Problem)})
 	}
 }
 

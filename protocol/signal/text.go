@@ -228,3 +228,6 @@ func items(lines []string) []string {
 	}
 	return list
 }
+
+// Means is the signal that was meant; empty for a name that is none.
+func (m Malformed) Means() Name { return named[m.Name] }
