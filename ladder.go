@@ -140,7 +140,7 @@ func (s *State) foldActing() {
 				s.Ladder.Mandatory(s.Task, causeOf(sig))
 			}
 		case signal.Expert:
-			s.requestExpert()
+			s.requestExpert(sig.Expert)
 		}
 	}
 	for j, sig := range s.Signals {
@@ -160,10 +160,14 @@ func causeOf(sig signal.Signal) ladder.Cause {
 
 // requestExpert asks for the next expert, and tells the command when there is
 // none.
-func (s *State) requestExpert() {
-	if len(s.Ladder.Untried(s.Rungs, s.Task)) == 0 {
+func (s *State) requestExpert(name string) {
+	left := s.Ladder.Untried(s.Rungs, s.Task)
+	switch {
+	case len(left) == 0:
 		s.notice("You asked for an expert, and there is none left to ask.")
 		return
+	case name != "" && !slices.ContainsFunc(left, func(e ladder.Expert) bool { return e.Name == name }):
+		s.notice(fmt.Sprintf("You asked for the expert %s, who cannot be asked; the next one is.", name))
 	}
-	s.Ladder.Request(s.Task)
+	s.Ladder.Request(s.Task, name)
 }

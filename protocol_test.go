@@ -246,6 +246,22 @@ func TestTheLadder(t *testing.T) {
 	}
 }
 
+// The command can name the expert that it wants.
+func TestANamedExpert(t *testing.T) {
+	for name, want := range map[string]string{"law": "law", "": "crypto", "nobody": "crypto"} {
+		wants := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Expert, Expert: name}}
+		var asked []string
+		run := climb(t, said(1, wants), defaults)
+		run.Experts = experts(func(e ladder.Expert) (looprun.ExpertFinished, error) {
+			asked = append(asked, e.Name)
+			return looprun.ExpertFinished{Guidance: "so"}, nil
+		})
+		if res := run.run(t); res.Status != looprun.StatusDone || len(asked) != 1 || asked[0] != want {
+			t.Errorf("%q: asked %q, %+v", name, asked, res)
+		}
+	}
+}
+
 // A rule or an assistant cannot stand in for the person.
 func TestAMandatoryQuestionIsAPersons(t *testing.T) {
 	for name, a := range map[string]looprun.Answer{

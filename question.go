@@ -108,10 +108,12 @@ type Question struct {
 	// To narrows who may answer: user, assistant, assistant_with_escalation.
 	To string `json:"to,omitempty"`
 	// Multi allows several options, AllowText free text instead of one, and
-	// AllowCancel no answer at all.
+	// AllowCancel no answer at all. Open says that a person gets nothing
+	// preselected: an assistant has advised against it.
 	Multi       bool `json:"multi_select,omitempty"`
 	AllowText   bool `json:"allow_text,omitempty"`
 	AllowCancel bool `json:"allow_cancel,omitempty"`
+	Open        bool `json:"open,omitempty"`
 
 	// Given are the answers this trip has had already, oldest first. A rule or
 	// an assistant may not give the same one twice.

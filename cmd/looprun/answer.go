@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -196,6 +198,9 @@ func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered
 	if err != nil {
 		return nil, err
 	}
+	if given, ok, err := c.single(text, pending[0]); ok {
+		return given, err
+	}
 	// By the run's ids, or by those that the command gave.
 	var list []ask.Answer
 	own := make(map[string]string, len(pending))
@@ -225,6 +230,42 @@ func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered
 		given = append(given, answered{own[one.ID], answer})
 	}
 	return given, nil
+}
+
+// single reads the short form of the document, for the first question; false: it
+// has another form.
+func (c *answerCmd) single(text []byte, q looprun.Question) ([]answered, bool, error) {
+	var one struct {
+		Option   *string  `json:"option"`
+		Options  []string `json:"options"`
+		Text     *string  `json:"text"`
+		Cancel   bool     `json:"cancel"`
+		Reason   string   `json:"reason"`
+		Guidance string   `json:"guidance"`
+	}
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(text, &keys) != nil {
+		return nil, false, nil
+	}
+	known := []string{"option", "options", "text", "cancel", "reason", "guidance"}
+	answers := slices.ContainsFunc(known[:4], func(k string) bool { return keys[k] != nil })
+	for key := range keys {
+		answers = answers && slices.Contains(known, key)
+	}
+	if !answers {
+		return nil, false, nil
+	}
+	if err := json.Unmarshal(text, &one); err != nil {
+		return nil, true, fmt.Errorf("standard input: %w", err)
+	}
+	answer := looprun.Answer{
+		Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Responder: looprun.RespondedByUser, Person: true,
+		Guidance: firstNonEmpty(one.Guidance, c.Guidance), Reason: firstNonEmpty(one.Reason, c.Reason, "answered with looprun answer"),
+	}
+	if one.Option != nil {
+		answer.Option = *one.Option
+	}
+	return []answered{{q.ID, answer}}, true, nil
 }
 
 // tell gives the answer to the run that waits for it.

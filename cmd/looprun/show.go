@@ -195,6 +195,9 @@ func pendingText(b *strings.Builder, q looprun.Question) {
 		b.WriteString("  --text TEXT\n")
 	}
 	for _, o := range q.Options {
+		if o.Action == looprun.ActionReview { // a person's at the terminal
+			continue
+		}
 		fmt.Fprintf(b, "  %-14s %s\n", termsafe.Line(o.ID), termsafe.Line(o.Label))
 	}
 }

@@ -45,7 +45,7 @@ func quoted(reason string) string {
 // comes first, and nothing is preselected. The question given is left as it is.
 func (e *Escalated) Question(q looprun.Question) looprun.Question {
 	q.Text = e.advice() + "\n\n" + q.Text
-	q.Default = ""
+	q.Default, q.Open = "", true
 	return q
 }
 

@@ -54,12 +54,16 @@ func TestNothingIsPreselectedAfterARejection(t *testing.T) {
 		question looprun.Question
 		marked   string
 		want     string
-	}{{confirm, "No", looprun.No}, {trip, "Cancel", "cancel"}} {
+	}{{confirm, "Review …", looprun.No}, {trip, "Cancel", "cancel"}} {
 		t.Run(tt.want, func(t *testing.T) {
 			e := &assistant.Escalated{Option: tt.want, Reason: "It drops a table."}
 			s := start(t, setup{scenario: scenario{Question: e.Question(tt.question)}})
 			s.marks(tt.marked)
 			s.shows("The assistant recommended rejecting this: “It drops a table.”")
+			if tt.marked != "Cancel" { // Enter alone answers nothing
+				s.press(up)
+				s.marks("No")
+			}
 			s.press(enter)
 			s.answered(byPerson(looprun.Answer{Option: tt.want}, "chosen at the terminal"))
 		})

@@ -147,6 +147,9 @@ func (m *Menu) forConfirm(q looprun.Question) error {
 	if q.Default == looprun.Yes {
 		m.Cursor = 0
 	}
+	if q.Open { // Enter alone answers nothing
+		m.Cursor = len(m.Items)
+	}
 	m.Items = append(m.Items, reviewItem)
 	m.allowCancel(q)
 	return nil

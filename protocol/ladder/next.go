@@ -27,7 +27,8 @@ func (s *State) Next(c Config, task string) (Step, Expert, string) {
 		return StepNone, Expert{}, ""
 	}
 	if left := t.untried(c); len(left) > 0 {
-		return StepExpert, left[0], ""
+		i := slices.IndexFunc(left, func(e Expert) bool { return t.Wanted != "" && name(e.Name) == t.Wanted })
+		return StepExpert, left[max(0, i)], ""
 	}
 	return StepNone, Expert{}, "" // asked for, but the command has attempts of its own left
 }

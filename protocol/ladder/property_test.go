@@ -84,7 +84,7 @@ func TestObedientRuns(t *testing.T) {
 			}
 			switch r.IntN(12) {
 			case 0:
-				s.Request(task)
+				s.Request(task, "")
 			case 1:
 				if r.IntN(4) == 0 {
 					s.Mandatory(task, Causes[r.IntN(len(Causes))])
@@ -225,7 +225,7 @@ func TestAnyEvents(t *testing.T) {
 				s.ExpertFinished(task, experts[r.IntN(len(experts))], r.IntN(2) == 0, "o", r.IntN(90))
 			case 7:
 				event = "request"
-				s.Request(task)
+				s.Request(task, "")
 			case 8:
 				switch r.IntN(3) {
 				case 0:

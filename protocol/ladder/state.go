@@ -72,6 +72,8 @@ type Tracking struct {
 	// Requested says that the command asked for an expert and none was
 	// successful since.
 	Requested bool `json:"requested,omitempty"`
+	// Wanted is the expert that the command named; empty: the next.
+	Wanted string `json:"wanted,omitempty"`
 	// Causes are what the command named, for which a person has to decide.
 	Causes []Cause `json:"causes,omitempty"`
 }
@@ -193,7 +195,7 @@ func (s *State) ExpertFinished(task, expert string, successful bool, outcome str
 		t.ExpertsTried = append(t.ExpertsTried, expert)
 		t.ExpertsHistory = last(append(t.ExpertsHistory, expert), historyKept)
 		if successful {
-			t.Guided, t.Requested = expert, false
+			t.Guided, t.Requested, t.Wanted = expert, false, ""
 		}
 	})
 	if t := s.Task(task); !successful && t.Total < MaxAttempts {
@@ -203,9 +205,10 @@ func (s *State) ExpertFinished(task, expert string, successful bool, outcome str
 	}
 }
 
-// Request folds a signal that asks for the next expert.
-func (s *State) Request(task string) {
-	s.change(task, func(t *Tracking) { t.Requested = true })
+// Request folds a signal that asks for an expert; an empty name, or one that
+// cannot be asked any more, is the next.
+func (s *State) Request(task, expert string) {
+	s.change(task, func(t *Tracking) { t.Requested, t.Wanted = true, name(expert) })
 }
 
 // Mandatory folds a signal for which a person has to decide, at once.

@@ -27,7 +27,7 @@ func tell(s *State, c Config, task, story string) {
 		case word == "+":
 			s.Improved(task)
 		case word == "?":
-			s.Request(task)
+			s.Request(task, "")
 		case word == "reset":
 			s.Reset(task)
 		case word[0] == '!':
@@ -295,7 +295,7 @@ func TestBounds(t *testing.T) {
 	s, c := &State{}, alone(6)
 	for i := range 400 {
 		task := fmt.Sprint("task ", i)
-		s.Request(task)
+		s.Request(task, "")
 		for j := range 12 {
 			s.Mandatory(task, Cause(fmt.Sprint("cause ", j)))
 		}
