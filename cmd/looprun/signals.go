@@ -63,8 +63,8 @@ func raiseFor(status looprun.Status, code int) raise {
 		return 0
 	}
 	switch s := syscall.Signal(code - 128); s {
-	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
 		return raise(s)
 	}
-	return 0 // SIGQUIT would print a stack trace
+	return 0
 }
