@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/ladder"
 )
 
 // object is one JSON Schema, or a part of one.
@@ -28,6 +30,10 @@ func writeConfigSchema(w io.Writer, keys []configKey) error {
 	properties["signature"] = signature
 	same["signature"] = object{"$ref": "#/properties/signature"}
 	steps := schemaOf(reflect.TypeFor[ladderConfig]())
+	if rung, ok := steps["items"].(object)["properties"].(object); ok {
+		rung["rung"] = object{"enum": []any{ladder.SelfSolve, ladder.Experts, ladder.Human}}
+		rung["attempts"] = object{"type": "integer", "minimum": 1}
+	}
 	steps["description"] = "The escalation ladder: rungs that are climbed as attempts fail. The last one is a person's."
 	properties["ladder"] = steps
 	same["ladder"] = object{"$ref": "#/properties/ladder"}
@@ -94,7 +100,8 @@ func (k configKey) typeSchema() object {
 		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
 	case reflect.TypeFor[modes]():
 		mode := object{"enum": detachedModes}
-		return object{"anyOf": []any{mode, object{"type": "string"}, object{"type": "object", "additionalProperties": mode}}}
+		list := object{"type": "string", "pattern": `^([A-Za-z0-9_./-]+=)?(` + strings.Join(detachedModes, "|") + `)(,([A-Za-z0-9_./-]+=)?(` + strings.Join(detachedModes, "|") + `))*$`}
+		return object{"anyOf": []any{mode, list, object{"type": "object", "additionalProperties": mode}}}
 	case reflect.TypeFor[codes]():
 		text := object{"type": "string", "pattern": codesPattern}
 		return object{"anyOf": []any{code, text, object{"type": "array", "items": object{"anyOf": []any{code, text}}}}}
@@ -103,11 +110,14 @@ func (k configKey) typeSchema() object {
 		for _, s := range remappable {
 			names = append(names, string(s))
 		}
-		for _, g := range looprun.GuardIDs {
+		for _, g := range slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs) {
 			names = append(names, string(g))
 		}
 		return object{"type": "object", "propertyNames": object{"enum": names}, "additionalProperties": code}
 	default:
+		if k.flag.IsSlice() { // one of them need not be a list
+			return object{"anyOf": []any{schemaOf(t.Elem()), schemaOf(t)}}
+		}
 		return schemaOf(t)
 	}
 }
