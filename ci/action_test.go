@@ -1,0 +1,395 @@
+//go:build unix
+
+package ci
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// action is action.yml, with the keys that GitHub documents for a composite
+// action and the action uses; any other is an error.
+type action struct {
+	Name        string
+	Description string
+	Branding    struct{ Icon, Color string }
+	Inputs      map[string]struct {
+		Description string
+		Required    bool
+		Default     string
+	}
+	Outputs map[string]struct{ Description, Value string }
+	Runs    struct {
+		Using string
+		Steps []actionStep
+	}
+}
+
+type actionStep struct {
+	Name, ID, Shell, Run string
+	WorkingDirectory     string `yaml:"working-directory"`
+	Env                  map[string]string
+}
+
+// strict reads a file of the repository without forgiving an unknown key.
+func strict(t *testing.T, file string, into any) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(b))
+	d.KnownFields(true)
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// binary builds looprun once and returns the folder that it is in.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "looprun-ci-")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "looprun"), "../cmd/looprun").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	built = dir
+	return dir, nil
+})
+
+// built is the folder to remove in the end, empty when no test needed it.
+var built string
+
+func looprunDir(t *testing.T) string {
+	t.Helper()
+	dir, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		_ = os.RemoveAll(built) // a temporary folder
+	}
+	os.Exit(code)
+}
+
+// job runs steps as GitHub's runner does: scripts in files, ${{ … }} replaced by
+// values, files for the outputs of each step.
+type job struct {
+	dir     string // the workspace, with everything else beside it
+	path    string
+	env     []string
+	context map[string]string // such as inputs.command
+	log     bytes.Buffer
+	code    int // of the last step that ran
+	summary string
+}
+
+func newJob(t *testing.T) *job {
+	t.Helper()
+	root := t.TempDir()
+	j := &job{dir: filepath.Join(root, "work"), path: looprunDir(t) + ":" + os.Getenv("PATH"), context: map[string]string{}}
+	for _, dir := range []string{j.dir, filepath.Join(root, "temp")} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.context["github.action_path"] = source
+	return j
+}
+
+var expression = regexp.MustCompile(`\$\{\{ *([^}]*?) *\}\}`)
+
+func (j *job) expand(text string) string {
+	return expression.ReplaceAllStringFunc(text, func(m string) string { return j.context[expression.FindStringSubmatch(m)[1]] })
+}
+
+// step runs one step and takes its outputs; it reports whether it ended well.
+func (j *job) step(t *testing.T, s actionStep) bool {
+	t.Helper()
+	temp := filepath.Join(filepath.Dir(j.dir), "temp")
+	script, outputs, summary := filepath.Join(temp, "script.sh"), filepath.Join(temp, "output"), filepath.Join(temp, "summary")
+	for name, text := range map[string]string{script: j.expand(s.Run), outputs: "", summary: ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", script)
+	cmd.Dir = filepath.Join(j.dir, j.expand(s.WorkingDirectory))
+	cmd.Env = append([]string{
+		"PATH=" + j.path, "HOME=" + os.Getenv("HOME"), "CI=true", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=" + outputs, "GITHUB_STEP_SUMMARY=" + summary,
+		"GITHUB_SERVER_URL=https://github.invalid", "RUNNER_TEMP=" + temp, "RUNNER_OS=Linux", "RUNNER_ARCH=X64", "GOFLAGS=-mod=mod",
+	}, j.env...)
+	for name, value := range s.Env {
+		cmd.Env = append(cmd.Env, name+"="+j.expand(value))
+	}
+	cmd.Stdout, cmd.Stderr = &j.log, &j.log
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Fatal(err)
+	} else if ok {
+		t.Logf("%s: %v", s.Name, exit)
+	}
+	j.code = cmd.ProcessState.ExitCode()
+	set, err := parseOutputs(read(t, outputs))
+	if err != nil {
+		t.Error(err)
+	}
+	for name, value := range set {
+		j.context["steps."+s.ID+".outputs."+name] = value
+	}
+	j.summary = read(t, summary)
+	return j.code == 0
+}
+
+// use runs the action with these inputs and returns its outputs.
+func (j *job) use(t *testing.T, inputs map[string]string) map[string]string {
+	t.Helper()
+	var a action
+	strict(t, "action.yml", &a)
+	for name, input := range a.Inputs {
+		j.context["inputs."+name] = input.Default
+	}
+	for name, value := range inputs {
+		if _, ok := a.Inputs[name]; !ok {
+			t.Fatalf("the action has no input %s", name)
+		}
+		j.context["inputs."+name] = value
+	}
+	for _, s := range a.Runs.Steps {
+		if !j.step(t, s) {
+			break
+		}
+	}
+	outputs := map[string]string{}
+	for name, o := range a.Outputs {
+		outputs[name] = j.expand(o.Value)
+	}
+	return outputs
+}
+
+// What an input says is never a part of a script.
+func TestActionHasNoExpressionInAScript(t *testing.T) {
+	var a action
+	strict(t, "action.yml", &a)
+	if a.Runs.Using != "composite" || len(a.Runs.Steps) == 0 {
+		t.Fatalf("%+v", a.Runs)
+	}
+	for _, s := range a.Runs.Steps {
+		if strings.Contains(s.Run, "${{") || s.Shell != "bash" {
+			t.Errorf("step %q takes a value into its script, or has the shell %q", s.Name, s.Shell)
+		}
+	}
+	names := slices.Sorted(maps.Keys(a.Outputs))
+	if want := []string{"decision", "exit_code", "guard", "run_dir", "status", "total_attempts"}; !slices.Equal(names, want) {
+		t.Errorf("outputs %q, want %q", names, want)
+	}
+	for _, n := range []string{"command", "check", "max-iterations", "max-runtime", "policy", "promise", "detached", "name", "args", "working-directory", "version"} {
+		if in, ok := a.Inputs[n]; !ok || in.Description == "" {
+			t.Errorf("the input %s is missing, or not described", n)
+		}
+	}
+}
+
+// recorder is a looprun that notes its arguments and its environment.
+func recorder(t *testing.T, j *job) (args func() []string) {
+	t.Helper()
+	bin := t.TempDir()
+	file := filepath.Join(bin, "args")
+	script := "#!/bin/sh\nprintf '%s\\0' \"$@\" > '" + file + "'\nenv | grep -E '^(INPUT|ACTION)_' >> '" + file + "'\nexit 0\n"
+	if err := os.WriteFile(filepath.Join(bin, "looprun"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	j.path = bin + ":" + j.path
+	return func() []string {
+		return strings.Split(strings.TrimSuffix(read(t, file), "\x00"), "\x00")
+	}
+}
+
+func TestActionPassesItsInputs(t *testing.T) {
+	j := newJob(t)
+	args := recorder(t, j)
+	j.use(t, map[string]string{
+		"version": "installed", "command": "make\nall", "check": "go test ./...", "max-iterations": "5", "max-runtime": "20m", "policy": "p.yaml",
+		"promise": "ALL DONE", "detached": "defer", "name": "it's", "args": "--delay=1s\r\n\n-v\n",
+	})
+	want := []string{
+		"run", "--shell=make\nall", "--check=go test ./...", "--max-iterations=5", "--max-runtime=20m", "--policy=p.yaml",
+		"--promise=ALL DONE", "--detached=defer", "--name=it's", "--delay=1s", "-v",
+	}
+	if got := args(); !slices.Equal(got, want) || j.code != 0 {
+		t.Errorf("exit code %d; called with\n%q\nwant\n%q\n%s", j.code, got, want, &j.log)
+	}
+}
+
+// Whatever an input holds, it is one argument and nothing else happens.
+func TestActionInputsAreData(t *testing.T) {
+	evil := []string{
+		"$(touch pwned)", "`touch pwned`", "'; touch pwned; '", "\"; touch pwned; \"", "a\ntouch pwned\n", "$HOME", "*", "a & touch pwned",
+		"${{ github.token }}", "\\", "--", "-", "::error::x", "x\n::error::y", "%0A::error::z", "EOF\ntouch pwned\n", "x\nbin=/bin/false", "~", "<(touch pwned)", "!!",
+	}
+	var a action
+	strict(t, "action.yml", &a)
+	for input := range a.Inputs {
+		t.Run(input, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range evil {
+				j := newJob(t)
+				args := recorder(t, j)
+				inputs := map[string]string{"version": "installed", "command": "true"}
+				inputs[input] = text
+				outside := filepath.Dir(j.dir)
+				if input == "working-directory" { // the runner makes a folder of it, no shell sees it
+					if err := os.MkdirAll(filepath.Join(j.dir, text), 0o755); err != nil {
+						t.Fatal(err)
+					}
+				}
+				j.use(t, inputs)
+				for _, dir := range []string{j.dir, outside, filepath.Join(outside, "temp"), filepath.Join(j.dir, "work"), "."} {
+					if _, err := os.Stat(filepath.Join(dir, "pwned")); err == nil {
+						t.Fatalf("%q was carried out", text)
+					}
+				}
+				r := &githubRunner{}
+				r.read(j.log.String())
+				for _, c := range r.commands {
+					if c.name != "error" || c.props["title"] != "looprun" {
+						t.Errorf("%q: carried out %+v", text, c)
+					}
+				}
+				if j.code != 0 { // refused: looprun was not called
+					if j.code != 125 || input != "version" && input != "args" {
+						t.Errorf("%s %q: exit code %d\n%s", input, text, j.code, &j.log)
+					}
+					continue
+				}
+				got := args()
+				switch input {
+				case "command":
+					if !slices.Equal(got, []string{"run", "--shell=" + text}) {
+						t.Errorf("%q: called with %q", text, got)
+					}
+				case "version", "working-directory":
+					if !slices.Equal(got, []string{"run", "--shell=true"}) {
+						t.Errorf("%q: called with %q", text, got)
+					}
+				default:
+					if !slices.Equal(got, []string{"run", "--shell=true", "--" + input + "=" + text}) {
+						t.Errorf("%q: called with %q", text, got)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestActionRefuses(t *testing.T) {
+	for _, c := range []struct {
+		inputs map[string]string
+		want   string
+	}{
+		{map[string]string{"version": "installed"}, "the input command is empty; give the shell line to run"},
+		{map[string]string{"version": "installed", "command": "x", "args": "--delay\n1s"}, "the input args has a line that is no flag; write one flag a line, as --flag=value"},
+		{map[string]string{"version": "installed", "command": "x", "args": "--\ntouch"}, "the input args has a line --; the input command is what is run"},
+		{map[string]string{"version": "../1.2", "command": "x"}, "version is no version; give it as 1.2.3"},
+	} {
+		j := newJob(t)
+		j.use(t, c.inputs)
+		if r := (&githubRunner{}); j.code != 125 {
+			t.Errorf("%v: exit code %d", c.inputs, j.code)
+		} else if r.read(j.log.String()); len(r.commands) != 1 || r.commands[0].data != c.want {
+			t.Errorf("%v: %+v", c.inputs, r.commands)
+		}
+	}
+}
+
+// Without a version looprun is built from the action's own source.
+func TestActionBuilds(t *testing.T) {
+	j := newJob(t)
+	j.use(t, map[string]string{"command": "exit 0"})
+	bin := j.context["steps.install.outputs.bin"]
+	if j.code != 0 || bin != filepath.Join(filepath.Dir(j.dir), "temp", "looprun-action", "looprun") {
+		t.Errorf("exit code %d, built %q\n%s", j.code, bin, &j.log)
+	}
+}
+
+// release puts a release beside the job, and returns the URL of the server.
+func release(t *testing.T, j *job, sum func(asset []byte) string) {
+	t.Helper()
+	server := t.TempDir()
+	dir := filepath.Join(server, "looprun", "looprun", "releases", "download", "v1.2.3")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	tw := tar.NewWriter(z)
+	text := "#!/bin/sh\necho released \"$2\"\n"
+	if err := tw.WriteHeader(&tar.Header{Name: "looprun", Mode: 0o755, Size: int64(len(text))}); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = tw.Write([]byte(text))
+	if err := errors.Join(tw.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	name := "looprun_1.2.3_linux_amd64.tar.gz"
+	for file, text := range map[string]string{
+		name: b.String(), "checksums.txt": "0000  looprun_1.2.3_darwin_arm64.tar.gz\n" + sum(b.Bytes()) + "  " + name + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.env = append(j.env, "GITHUB_SERVER_URL=file://"+server)
+}
+
+func TestActionDownloadsARelease(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the release in the test is for Linux")
+	}
+	right := func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+	for _, c := range []struct {
+		version string
+		sum     func([]byte) string
+		want    string
+		code    int
+	}{
+		{"1.2.3", right, "released --shell=x", 0},
+		{"v1.2.3", right, "released --shell=x", 0},
+		{"1.2.3", func([]byte) string { return strings.Repeat("0", 64) }, "it was not installed", 125},
+		{"1.2.4", right, "the release could not be downloaded", 125},
+	} {
+		j := newJob(t)
+		release(t, j, c.sum)
+		j.use(t, map[string]string{"version": c.version, "command": "x"})
+		if j.code != c.code || !strings.Contains(j.log.String(), c.want) || c.code != 0 && strings.Contains(j.log.String(), "released") {
+			t.Errorf("%s: exit code %d\n%s", c.version, j.code, &j.log)
+		}
+	}
+}

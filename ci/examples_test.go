@@ -1,0 +1,259 @@
+//go:build unix
+
+package ci
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+// The files of examples/ci, with the documented keys that they use.
+
+type githubFile struct {
+	Name        string
+	On          string
+	Permissions map[string]string
+	Jobs        map[string]struct {
+		RunsOn         string `yaml:"runs-on"`
+		TimeoutMinutes int    `yaml:"timeout-minutes"`
+		Steps          []struct {
+			Uses            string
+			If              string
+			ContinueOnError bool `yaml:"continue-on-error"`
+			With            map[string]string
+			actionStep      `yaml:",inline"`
+		}
+	}
+}
+
+type gitlabFile struct {
+	Fix struct {
+		Image        string
+		BeforeScript []string `yaml:"before_script"`
+		Script       []string
+		AllowFailure struct {
+			ExitCodes []int `yaml:"exit_codes"`
+		} `yaml:"allow_failure"`
+		Artifacts struct {
+			When  string
+			Paths []string
+		}
+	}
+}
+
+type buildkiteFile struct {
+	Steps []struct {
+		Label, Key, Command string
+		SoftFail            []struct {
+			ExitStatus int `yaml:"exit_status"`
+		} `yaml:"soft_fail"`
+		ArtifactPaths          []string `yaml:"artifact_paths"`
+		DependsOn              string   `yaml:"depends_on"`
+		AllowDependencyFailure bool     `yaml:"allow_dependency_failure"`
+	}
+}
+
+type azureFile struct {
+	Trigger string
+	Pool    struct {
+		VMImage string `yaml:"vmImage"`
+	}
+	Steps []struct {
+		Task, Bash, Publish, Artifact, Condition string
+		DisplayName                              string `yaml:"displayName"`
+		Inputs                                   map[string]string
+	}
+}
+
+// project copies an example that is to be fixed, with the policy beside it.
+func project(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "examples", name))); err != nil {
+		t.Fatal(err)
+	}
+	policy := read(t, filepath.Join("..", "examples", "ci", "policy.yaml"))
+	if err := os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "fix.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shell runs the script of a job and returns its log and exit code.
+func shell(t *testing.T, dir, script string, env ...string) (string, int) {
+	t.Helper()
+	cmd := exec.Command("bash", "-eo", "pipefail", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + looprunDir(t) + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "CI=true", "GOFLAGS=-mod=mod", "GOWORK=off"}, env...)
+	var b bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &b, &b
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return b.String(), cmd.ProcessState.ExitCode()
+}
+
+// outcomes are the demo projects: one that ends as done, and one that is stuck
+// and that the policy gives up.
+var outcomes = map[string]int{"testfix": 0, "stuck": looprun.StatusCancelled.ExitCode()}
+
+// soft are exit codes that an example lets pass with a warning.
+func soft(t *testing.T, codes ...int) {
+	t.Helper()
+	if want := []int{looprun.StatusAccepted.ExitCode(), looprun.StatusPaused.ExitCode()}; !slices.Equal(codes, want) {
+		t.Errorf("passing with a warning: %d, want %d", codes, want)
+	}
+}
+
+func TestExampleGitHub(t *testing.T) {
+	var f githubFile
+	strict(t, "examples/ci/github.yml", &f)
+	if !speaks(t) {
+		t.Skip("looprun run has no --ci yet: the outputs that the example uses are not set")
+	}
+	for name, code := range outcomes {
+		t.Run(name, func(t *testing.T) {
+			j := newJob(t)
+			project(t, j.dir, name)
+			failed := false
+			for _, s := range f.Jobs["fix"].Steps {
+				switch {
+				case strings.HasPrefix(s.Uses, "looprun/"):
+					s.With["version"] = "installed" // TestActionBuilds builds it
+					for output, value := range j.use(t, s.With) {
+						j.context["steps."+s.ID+".outputs."+output] = value
+					}
+					if !s.ContinueOnError && j.code != 0 {
+						failed = true
+					}
+				case strings.HasPrefix(s.Uses, "actions/upload-artifact"):
+					if _, err := os.Stat(filepath.Join(j.expand(s.With["path"]), "journal.jsonl")); err != nil || s.If != "always()" {
+						t.Errorf("what is uploaded is no run: %v", err)
+					}
+				case s.Run != "" && !failed:
+					failed = !j.step(t, s.actionStep)
+				}
+			}
+			if j.code != code {
+				t.Errorf("exit code %d, want %d\n%s", j.code, code, &j.log)
+			}
+		})
+	}
+}
+
+func TestExampleGitLab(t *testing.T) {
+	var f gitlabFile
+	strict(t, "examples/ci/gitlab-ci.yml", &f)
+	soft(t, f.Fix.AllowFailure.ExitCodes...)
+	for name, code := range outcomes {
+		dir := t.TempDir()
+		project(t, dir, name)
+		log, got := shell(t, dir, strings.Join(f.Fix.Script, "\n"), "GITLAB_CI=true")
+		if got != code {
+			t.Errorf("%s: exit code %d, want %d\n%s", name, got, code, log)
+		}
+		for _, path := range f.Fix.Artifacts.Paths {
+			if _, err := os.Stat(filepath.Join(dir, path)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if sections := gitlabSections(log); speaks(t) && (len(sections) == 0 || len(sections)%2 != 0) {
+			t.Errorf("%s: sections %q", name, sections)
+		}
+	}
+}
+
+func TestExampleBuildkite(t *testing.T) {
+	var f buildkiteFile
+	strict(t, "examples/ci/buildkite.yml", &f)
+	var codes []int
+	for _, s := range f.Steps[0].SoftFail {
+		codes = append(codes, s.ExitStatus)
+	}
+	soft(t, codes...)
+	for name, code := range outcomes {
+		dir, bin := t.TempDir(), t.TempDir()
+		project(t, dir, name)
+		agent := "#!/bin/sh\necho \"$@\" >> '" + bin + "/calls'\ncase $1 in annotate) cat > '" + bin + "/page' ;; esac\n"
+		if err := os.WriteFile(filepath.Join(bin, "buildkite-agent"), []byte(agent), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		env := []string{"BUILDKITE=true", "PATH=" + bin + ":" + looprunDir(t) + ":" + os.Getenv("PATH")}
+		log, got := shell(t, dir, f.Steps[0].Command, env...)
+		if got != code {
+			t.Errorf("%s: exit code %d, want %d\n%s", name, got, code, log)
+		}
+		calls, _ := os.ReadFile(filepath.Join(bin, "calls")) // none: looprun was done
+		if speaks(t) && (code != 0) != strings.Contains(string(calls), "annotate --style error --context looprun-") {
+			t.Errorf("%s: called buildkite-agent %q", name, calls)
+		}
+		if log, got := shell(t, dir, f.Steps[1].Command, env...); got != 0 || !strings.Contains(read(t, filepath.Join(bin, "page")), `"status"`) {
+			t.Errorf("%s: exit code %d\n%s", name, got, log)
+		}
+	}
+}
+
+func TestExampleAzure(t *testing.T) {
+	var f azureFile
+	strict(t, "examples/ci/azure-pipelines.yml", &f)
+	script := ""
+	for _, s := range f.Steps {
+		if s.DisplayName == "Fix" {
+			script = s.Bash
+		}
+	}
+	for name, code := range outcomes {
+		dir := t.TempDir()
+		project(t, dir, name)
+		log, got := shell(t, dir, script, "TF_BUILD=True")
+		if got != code {
+			t.Errorf("%s: exit code %d, want %d\n%s", name, got, code, log)
+		}
+		if strings.Contains(log, "##vso[task.complete") {
+			t.Errorf("%s: succeeded with issues\n%s", name, log)
+		}
+	}
+	for code, want := range map[int]bool{100: true, 102: false, 111: false} {
+		log, got := shell(t, t.TempDir(), fmt.Sprintf("looprun() { return %d; }\n", code)+script)
+		if soft := strings.Contains(log, "##vso[task.complete result=SucceededWithIssues;]"); soft != want || soft != (got == 0) || !soft && got != code {
+			t.Errorf("after %d: exit code %d\n%s", code, got, log)
+		}
+	}
+}
+
+func TestExampleGeneric(t *testing.T) {
+	file, err := filepath.Abs("../examples/ci/generic.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, code := range outcomes {
+		dir := t.TempDir()
+		project(t, dir, name)
+		log, got := shell(t, dir, "sh '"+file+"' policy.yaml 'go test ./...' ./fix.sh")
+		if got != code {
+			t.Errorf("%s: exit code %d, want %d\n%s", name, got, code, log)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "looprun.json")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// speaks reports whether the binary was built with what this package does.
+func speaks(t *testing.T) bool {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(looprunDir(t), "looprun"), "run", "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(out), "--ci-commands")
+}

@@ -1,0 +1,128 @@
+package ci
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// summaryReserve is what is left of a summary's limit for a note that it was
+// cut, and for the line end before it.
+const summaryReserve = 512
+
+// summaryLeast is the room, in bytes, under which a report says too little.
+const summaryLeast = 4 << 10
+
+// summarize appends the report to the page of the step.
+func (l *Log) summarize(v Verdict) error {
+	if v.Summary == nil {
+		return nil
+	}
+	return l.appendTo("GITHUB_STEP_SUMMARY", func(size int64) ([]byte, error) {
+		return summary(v, SummaryLimit-int(min(size, SummaryLimit)))
+	})
+}
+
+// summary is the report, cut to the limit at the end of a line.
+func summary(v Verdict, limit int) ([]byte, error) {
+	limit -= summaryReserve
+	if limit < summaryLeast {
+		return nil, errors.New("there is no room left on it")
+	}
+	kept := &head{limit: limit}
+	if err := v.Summary(kept, limit); err != nil {
+		return nil, err
+	}
+	page := kept.b.Bytes()
+	if kept.cut {
+		page = page[:bytes.LastIndexByte(page, '\n')+1]
+		page = fmt.Appendf(page, "\n\nThe rest is left out. All of it: `looprun report %s`\n", identifier(v.Result.RunID))
+	}
+	return page, nil
+}
+
+// head keeps the beginning of what is written.
+type head struct {
+	b     bytes.Buffer
+	limit int
+	cut   bool
+}
+
+// Write never fails: what is too much is left out.
+func (h *head) Write(b []byte) (int, error) {
+	fits := min(len(b), h.limit-h.b.Len())
+	h.cut = h.cut || fits < len(b)
+	h.b.Write(b[:fits])
+	return len(b), nil
+}
+
+// setOutputs appends the outputs of the step, each between delimiters of its
+// own that its value cannot name.
+func (l *Log) setOutputs(v Verdict) error {
+	r := v.Result
+	return l.appendTo("GITHUB_OUTPUT", func(int64) ([]byte, error) {
+		var page []byte
+		for _, o := range []struct{ name, value string }{
+			{"status", string(r.Status)},
+			{"exit_code", strconv.Itoa(r.ExitCode)},
+			{"total_attempts", strconv.Itoa(r.Iterations)},
+			{"guard", string(r.Guard)},
+			{"decision", r.Decision},
+			{"run_dir", v.RunDir},
+		} {
+			delimiter := "looprun_" + l.random()
+			if strings.Contains(o.value, delimiter) {
+				return nil, fmt.Errorf("the output %s holds its own delimiter", o.name)
+			}
+			page = fmt.Appendf(page, "%s<<%s\n%s\n%s\n", o.name, delimiter, o.value, delimiter)
+		}
+		return page, nil
+	})
+}
+
+// appendTo appends to the file that a variable of the runner's names; without
+// one there is nothing to do. The runner made the file: another one is not made
+// in its place, and nothing is waited for, as a pipe would.
+func (l *Log) appendTo(variable string, page func(size int64) ([]byte, error)) (err error) {
+	name := l.getenv(variable)
+	if name == "" {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s was not written: %w", variable, err)
+		}
+	}()
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", name)
+	}
+	text, err := page(info.Size())
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	// An earlier program may have left its last line without an end.
+	if size := info.Size(); size > 0 {
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], size-1); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if last[0] != '\n' {
+			text = append([]byte{'\n'}, text...)
+		}
+	}
+	_, err = f.Write(text)
+	return err
+}

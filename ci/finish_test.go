@@ -1,0 +1,271 @@
+package ci
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+// step is the environment of a step with empty files.
+func step(t *testing.T) (env func(string) string, outputs, summary string) {
+	t.Helper()
+	dir := t.TempDir()
+	outputs, summary = filepath.Join(dir, "output"), filepath.Join(dir, "summary")
+	for _, f := range []string{outputs, summary} {
+		if err := os.WriteFile(f, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return environ("GITHUB_OUTPUT", outputs, "GITHUB_STEP_SUMMARY", summary), outputs, summary
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func report(text string) func(io.Writer, int) error {
+	return func(w io.Writer, _ int) error { _, err := io.WriteString(w, text); return err }
+}
+
+func TestLevels(t *testing.T) {
+	for status, want := range map[looprun.Status]level{
+		looprun.StatusDone: silent, looprun.StatusAccepted: warning, looprun.StatusPaused: warning, looprun.StatusInterrupted: warning,
+		looprun.StatusTripped: failure, looprun.StatusFailed: failure, looprun.StatusCancelled: failure, looprun.StatusRejected: failure,
+		looprun.StatusCrashed: failure,
+	} {
+		var b bytes.Buffer
+		l := newTestLog(GitHub, &b)
+		if err := l.Finish(t.Context(), Verdict{Result: looprun.Result{Ending: looprun.Ending{Status: status}}}); err != nil {
+			t.Error(err)
+		}
+		r := &githubRunner{}
+		r.read(b.String())
+		if got := strings.Join(r.names(), " "); got != string(want) {
+			t.Errorf("%s: %q, want %q", status, got, want)
+		}
+	}
+}
+
+// The verdict's text cannot end the annotation, begin another or be one's title.
+func TestAnnotationIsEscaped(t *testing.T) {
+	reason := "100% sure,\nredrawn\r::error file=x::y ##[error]z ]a;b \x1b[31mred\x1b[0m\u202e"
+	v := Verdict{Limit: 0, Result: looprun.Result{Ending: looprun.Ending{
+		Status: looprun.StatusTripped, ExitCode: 115, Guard: "a,b:c%0A\nd", Decision: "cancel", Responder: "policy", Reason: reason,
+	}}}
+	const text = "after 0 iterations, 0s; exit 115; cancel by policy: 100% sure, ::error file=x::y ##[error]z ]a;b red"
+	var b bytes.Buffer
+	if err := newTestLog(GitHub, &b).Finish(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	r := &githubRunner{}
+	r.read(b.String())
+	if len(r.commands) != 1 || r.commands[0].data != text || len(r.commands[0].props) != 1 || r.commands[0].props["title"] != "looprun: tripped (a,b:c%0A\nd)" {
+		t.Errorf("carried out: %+v", r.commands)
+	}
+	b.Reset()
+	v.Result.Guard = "a]b%0A"
+	if err := newTestLog(Azure, &b).Finish(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	want := "##vso[task.logissue type=error]looprun: tripped (a]b%AZP250A) " + strings.ReplaceAll(text, "%", "%AZP25") + "\n"
+	if b.String() != want {
+		t.Errorf("got\n%q\nwant\n%q", b.String(), want)
+	}
+}
+
+func TestAnnotationIsShort(t *testing.T) {
+	for n, want := range map[int]int{annotationLimit - 30: annotationLimit, annotationLimit + 30: annotationLimit} {
+		got := len([]rune(verdict(looprun.Result{Ending: looprun.Ending{Reason: strings.Repeat("ü", n)}}, 0)))
+		if got > want {
+			t.Errorf("a reason of %d characters: %d", n, got)
+		}
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	env, outputs, _ := step(t)
+	// A value that looks like the end of itself and the beginning of another.
+	dir := "/a\nstatus=done\nlooprun_0\nstatus<<x\ndone\nx\n"
+	result := tripped
+	result.Decision = "cancel"
+	for range 2 { // twice in one step: the later one wins
+		if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), Verdict{Result: result, RunDir: dir}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := parseOutputs(read(t, outputs))
+	want := map[string]string{"status": "tripped", "exit_code": "111", "total_attempts": "2", "guard": "loop_detected", "decision": "cancel", "run_dir": dir}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v: %q, want %q", err, got, want)
+	}
+}
+
+// With a source of random numbers that repeats itself, a value could end itself.
+func TestADelimiterInItsValueIsRefused(t *testing.T) {
+	env, outputs, _ := step(t)
+	l := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env, Random: func() string { return "same" }})
+	err := l.Finish(t.Context(), Verdict{Result: tripped, RunDir: "/a\nlooprun_same\nstatus=done"})
+	if err == nil || !strings.Contains(err.Error(), "GITHUB_OUTPUT was not written: the output run_dir holds its own delimiter") || read(t, outputs) != "" {
+		t.Errorf("%v; outputs: %q", err, read(t, outputs))
+	}
+}
+
+// A program that ran before may have left half a line.
+func TestOutputsBeginALine(t *testing.T) {
+	env, outputs, summary := step(t)
+	for _, f := range []string{outputs, summary} {
+		if err := os.WriteFile(f, []byte("mine=1"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), Verdict{Result: tripped, Summary: report("# looprun\n")}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := parseOutputs(read(t, outputs))
+	if err != nil || got["mine"] != "1" || got["status"] != "tripped" {
+		t.Errorf("%v: %q", err, got)
+	}
+	if got := read(t, summary); got != "mine=1\n# looprun\n" {
+		t.Errorf("the summary is %q", got)
+	}
+}
+
+func TestSummaryIsCutAtALineEnd(t *testing.T) {
+	line := strings.Repeat("x", 99) + "\n"
+	for _, c := range []struct {
+		name        string
+		before, new int // lines
+		cut         bool
+	}{
+		{"short", 0, 3, false},
+		{"just fits", 0, (SummaryLimit - summaryReserve) / 100, false},
+		{"one line more", 0, (SummaryLimit-summaryReserve)/100 + 1, true},
+		{"much more", 0, 30000, true},
+		{"something is there", 5000, 10000, true},
+		{"and it fits", 5000, 5000, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			env, _, file := step(t)
+			if err := os.WriteFile(file, []byte(strings.Repeat(line, c.before)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			asked := 0
+			v := Verdict{Result: tripped, Summary: func(w io.Writer, limit int) error {
+				asked = limit
+				for range c.new {
+					if _, err := io.WriteString(w, line); err != nil {
+						return err
+					}
+				}
+				return nil
+			}}
+			if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), v); err != nil {
+				t.Fatal(err)
+			}
+			got := read(t, file)
+			body, note, cut := strings.Cut(got, "\n\nThe rest is left out.")
+			if cut != c.cut || len(got) >= SummaryLimit || asked >= SummaryLimit-100*c.before {
+				t.Errorf("%d bytes, cut %v; asked for %d", len(got), cut, asked)
+			}
+			if cut && (len(body)%100 != 0 || !strings.Contains(note, "`looprun report r`")) {
+				t.Errorf("it ends with %q%q", body[len(body)-10:], note)
+			}
+		})
+	}
+}
+
+// What cannot be written is told, and the rest is written all the same.
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, file, want string }{
+		{"not there", filepath.Join(dir, "none"), "no such file"},
+		{"a folder", dir, "is no regular file"},
+		{"a device", os.DevNull, "is no regular file"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, outputs, summary := step(t)
+			v := Verdict{Result: tripped, Summary: report("# looprun\n")}
+			err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: environ("GITHUB_OUTPUT", outputs, "GITHUB_STEP_SUMMARY", c.file)}).Finish(t.Context(), v)
+			if err == nil || !strings.Contains(err.Error(), "GITHUB_STEP_SUMMARY was not written: ") || c.name != "not there" && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			if got, err := parseOutputs(read(t, outputs)); err != nil || got["status"] != "tripped" {
+				t.Errorf("the outputs were not written: %v", err)
+			}
+			err = New(Options{Provider: GitHub, Log: io.Discard, Getenv: environ("GITHUB_OUTPUT", c.file, "GITHUB_STEP_SUMMARY", summary)}).Finish(t.Context(), v)
+			if err == nil || !strings.Contains(err.Error(), "GITHUB_OUTPUT was not written: ") || read(t, summary) != "# looprun\n" {
+				t.Errorf("%v; the summary is %q", err, read(t, summary))
+			}
+			if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+				t.Error("a file that the runner did not make was made")
+			}
+		})
+	}
+}
+
+func TestASummaryThatFails(t *testing.T) {
+	env, outputs, summary := step(t)
+	v := Verdict{Result: tripped, Summary: func(w io.Writer, _ int) error {
+		fmt.Fprintln(w, "half of it")
+		return errors.New("the journal cannot be read")
+	}}
+	err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), v)
+	if err == nil || !strings.Contains(err.Error(), "GITHUB_STEP_SUMMARY was not written: the journal cannot be read") || read(t, summary) != "" {
+		t.Errorf("%v; the summary is %q", err, read(t, summary))
+	}
+	if got, err := parseOutputs(read(t, outputs)); err != nil || got["status"] != "tripped" {
+		t.Errorf("the outputs were not written: %v", err)
+	}
+}
+
+// Without the variables, as in a job that runs elsewhere, there is nothing to say.
+func TestNoFilesAreNamed(t *testing.T) {
+	for _, p := range Providers {
+		t.Setenv("PATH", "")
+		if err := New(Options{Provider: p, Log: io.Discard, Getenv: nothing}).Finish(t.Context(), Verdict{Result: tripped, Summary: report("x")}); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+}
+
+// FuzzOutputs holds for any values: the file reads back as what was written.
+func FuzzOutputs(f *testing.F) {
+	f.Add("cancel", "/a b/c")
+	f.Add("looprun_x\n", "x\nstatus<<y\n=")
+	f.Add("", "\r\n")
+	env := map[string]string{}
+	f.Fuzz(func(t *testing.T, decision, dir string) {
+		if env["file"] == "" {
+			env["file"] = filepath.Join(t.TempDir(), "output")
+		}
+		if err := os.WriteFile(env["file"], []byte("mine=1"), 0o600); err != nil {
+			env["file"] = filepath.Join(t.TempDir(), "output")
+			if err := os.WriteFile(env["file"], []byte("mine=1"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		result := tripped
+		result.Decision = decision
+		if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: environ("GITHUB_OUTPUT", env["file"])}).Finish(t.Context(), Verdict{Result: result, RunDir: dir}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := parseOutputs(read(t, env["file"]))
+		want := map[string]string{"mine": "1", "status": "tripped", "exit_code": "111", "total_attempts": "2", "guard": "loop_detected", "decision": decision, "run_dir": dir}
+		if err != nil || !maps.Equal(got, want) {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	})
+}

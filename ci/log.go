@@ -1,0 +1,193 @@
+package ci
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// Options say how a [Log] is written.
+type Options struct {
+	Provider Provider // zero: the one that the environment names
+	// Log is what the CI system reads, and where looprun writes what it has to
+	// say to it, see [LogOf]; nil: os.Stdout. With GitHub the command's output goes there too.
+	Log io.Writer
+	// Getenv reads the environment; nil: os.Getenv.
+	Getenv func(string) string
+	// AllowCommands lets the command's output speak to the CI system, for
+	// commands that are meant to and can be trusted.
+	AllowCommands bool
+	// Random makes a word that nobody can guess, of at least 128 bits; nil: from
+	// the system's source of random numbers.
+	Random func() string
+}
+
+// Log writes to the log of a CI job. Its methods can be called from several
+// goroutines at once.
+type Log struct {
+	provider Provider
+	getenv   func(string) string
+	allow    bool
+	random   func() string
+	// patience is how long another program is waited for.
+	patience time.Duration
+
+	mu   sync.Mutex
+	w    io.Writer
+	last io.Writer // where something was written last
+	// fresh says that the log stands at the beginning of a line.
+	fresh bool
+	// token ends the fence around the command's output; empty: there is none.
+	token string
+	// section is the name of the open section; empty: there is none.
+	section  string
+	finished bool
+
+	all     *words   // nil: no word needs to be looked for
+	markers *markers // nil: no beginning of a line needs to be looked at
+}
+
+// New returns a Log. It writes nothing yet.
+func New(o Options) *Log {
+	l := &Log{provider: o.Provider, getenv: o.Getenv, allow: o.AllowCommands, random: o.Random, w: o.Log, patience: annotateTimeout}
+	if l.getenv == nil {
+		l.getenv = os.Getenv
+	}
+	if l.provider == Auto || l.provider == "" {
+		l.provider = Detect(l.getenv)
+	}
+	if l.random == nil {
+		l.random = rand.Text // 130 bits
+	}
+	if l.w == nil {
+		l.w = os.Stdout
+	}
+	// What stood in the log before is not known. A command of GitHub's that does
+	// not begin its line is none, and a fence that is none holds nothing.
+	l.fresh = l.provider != GitHub
+	if !l.allow {
+		l.all = newWords(l.provider)
+		if l.provider == Buildkite {
+			l.markers = &markers{}
+		}
+	}
+	return l
+}
+
+// Provider is the CI system that the log is written for.
+func (l *Log) Provider() Provider { return l.provider }
+
+// Observe opens a section when an iteration starts and closes it when it is
+// over. It is a [looprun.Observer]. Sections are never nested: where CI systems
+// know nested ones at all they show them badly.
+func (l *Log) Observe(e looprun.Event, s *looprun.State) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch d := e.Data.(type) {
+	case looprun.IterationStarted:
+		l.close(e.Time.Unix())
+		l.open(e.Time.Unix(), s.RunID, d.Iteration, title(d.Iteration, s.Limits.Iterations))
+	case looprun.IterationFinished, looprun.RunPaused, looprun.RunFinished:
+		l.close(e.Time.Unix())
+	}
+}
+
+func title(iteration, limit int) string {
+	switch {
+	case iteration == 0:
+		return "looprun: check before the first iteration"
+	case limit > 0:
+		return fmt.Sprintf("looprun: iteration %d of %d", iteration, limit)
+	}
+	return fmt.Sprintf("looprun: iteration %d", iteration)
+}
+
+// open begins a section.
+func (l *Log) open(unix int64, run string, iteration int, title string) {
+	l.section = fmt.Sprintf("looprun_%s_%d", identifier(run), iteration)
+	switch l.provider {
+	case GitHub:
+		l.say("::group::" + title)
+	case GitLab:
+		l.say(fmt.Sprintf("\x1b[0Ksection_start:%d:%s[collapsed=true]\r\x1b[0K%s", unix, l.section, title))
+	case Azure:
+		l.say("##[group]" + title)
+	case Buildkite:
+		l.say("--- " + title) // it ends where the next begins
+	}
+}
+
+// close ends the section that is open, if any, and the fence in it.
+func (l *Log) close(unix int64) {
+	l.settle()
+	if l.section == "" {
+		return
+	}
+	switch l.provider {
+	case GitHub:
+		l.say("::endgroup::")
+	case GitLab:
+		l.say(fmt.Sprintf("\x1b[0Ksection_end:%d:%s\r\x1b[0K", unix, l.section))
+	case Azure:
+		l.say("##[endgroup]")
+	}
+	l.section = ""
+}
+
+// say writes a line of looprun's own to the log.
+func (l *Log) say(line string) {
+	l.settle()
+	l.put(l.w, []byte(l.lineEnd()+line+"\n"))
+}
+
+// settle writes what is held back of the output and ends the fence around it.
+func (l *Log) settle() {
+	if l.markers != nil {
+		if rest := l.markers.rest(); len(rest) > 0 {
+			l.put(l.last, rest)
+		}
+	}
+	if l.token != "" {
+		l.put(l.w, []byte(l.lineEnd()+"::"+l.token+"::\n"))
+		l.token = ""
+	}
+}
+
+// lineEnd is what has to be written for the log to stand at the beginning of a
+// line.
+func (l *Log) lineEnd() string {
+	if l.fresh {
+		return ""
+	}
+	return "\n"
+}
+
+// put writes to the log. When nobody reads it any more there is nobody to tell.
+func (l *Log) put(w io.Writer, b []byte) { _, _ = l.write(w, b) }
+
+func (l *Log) write(w io.Writer, b []byte) (int, error) {
+	if len(b) > 0 {
+		l.fresh, l.last = b[len(b)-1] == '\n', w
+		if l.fresh && l.markers != nil && len(l.markers.held) == 0 {
+			l.markers.place = lineStart
+		}
+	}
+	return w.Write(b)
+}
+
+// identifier keeps of a text what a section's name may have.
+func identifier(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '.', r == '_':
+			return r
+		}
+		return '_'
+	}, text)
+}

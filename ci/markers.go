@@ -1,0 +1,160 @@
+package ci
+
+import "slices"
+
+// markers keeps output from opening groups in a Buildkite log. Its agent takes
+// a line for a header when it begins with ---, +++ or ~~~ and a blank, after
+// colours are taken out, and ^^^ opens the group before; the log is shown as a
+// terminal would show it, so that a line can also be made to begin so by moving
+// the cursor. Two rules keep all of these out:
+//
+//   - a line that begins with three of these characters gets a blank before
+//     them, whatever follows;
+//   - such a character right after a move of the cursor gets a blank before it.
+//
+// ESC _, which begins what agents say to the log viewer, shows as ␛_, and so does
+// ESC where a sequence is cut off.
+//
+// Lines above can still be redrawn, looprun's own too: nothing here follows the
+// cursor there.
+//
+// At most two such characters at the beginning of a line, with the colours
+// between them, and an unfinished escape sequence are held back until more
+// output comes, or [markers.rest] is called. The zero value stands at the
+// beginning of a line.
+type markers struct {
+	place place
+	mark  byte // the character that the line begins with, and how often
+	count int
+	held  []byte
+	// escape is where in held an unfinished escape sequence begins, plus one.
+	escape int
+	out    []byte
+}
+
+// place is where the cursor stands.
+type place uint8
+
+const (
+	lineStart place = iota
+	inLine
+	moved // anywhere
+)
+
+// heldLimit bounds what is held back. No colour is as long as this.
+const heldLimit = 64
+
+// apply returns what may be written for b. The slice is good until the next call.
+func (m *markers) apply(b []byte) []byte {
+	m.out = m.out[:0]
+	for len(b) > 0 {
+		if m.place == inLine && m.escape == 0 {
+			n := plain(b)
+			m.out = append(m.out, b[:n]...)
+			if b = b[n:]; len(b) == 0 {
+				break
+			}
+		}
+		m.add(b[0])
+		b = b[1:]
+	}
+	return m.out
+}
+
+// rest returns what is held back. Whatever comes next counts as after a move, so
+// that it makes no header of it.
+func (m *markers) rest() []byte {
+	m.out = m.out[:0]
+	if len(m.held) > 0 {
+		if m.escape > 0 { // what comes next would complete it unseen
+			m.held = slices.Replace(m.held, m.escape-1, m.escape, []byte("␛")...)
+		}
+		m.release(moved)
+	}
+	return m.out
+}
+
+// plain is how much of b neither ends the line nor moves the cursor.
+func plain(b []byte) int {
+	for i, c := range b {
+		if control(c) {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// control reports whether the byte shows nothing at the place where it stands.
+func control(c byte) bool { return c < 0x20 && c != '\t' }
+
+func (m *markers) add(c byte) {
+	switch {
+	case m.escape > 0:
+		m.sequence(c)
+		return
+	case c == 0x1b:
+		m.held = append(m.held, c)
+		m.escape = len(m.held)
+		return
+	case m.count > 0 && c == m.mark:
+		m.held = append(m.held, c)
+		if m.count++; m.count == 3 || len(m.held) > heldLimit {
+			m.out = append(m.out, ' ')
+			m.release(inLine)
+		}
+		return
+	case m.count > 0:
+		m.release(inLine)
+	}
+	if c == '-' || c == '+' || c == '~' || c == '^' {
+		switch m.place {
+		case lineStart:
+			m.mark, m.count = c, 1
+			m.held = append(m.held, c)
+			return
+		case moved:
+			m.out = append(m.out, ' ')
+		}
+	}
+	m.out = append(m.out, c)
+	switch {
+	case c == '\n':
+		m.place = lineStart
+	case control(c):
+		m.place = moved
+	default:
+		m.place = inLine
+	}
+}
+
+// sequence takes the next byte of an escape sequence: ESC [ with parameters, or
+// ESC with intermediate bytes, up to a final byte (ECMA-48). A title or a link,
+// ESC ] and so on, ends with a control character, which counts as a move.
+func (m *markers) sequence(c byte) {
+	first := len(m.held) == m.escape // the byte after ESC
+	switch {
+	case control(c) || c >= 0x7f || len(m.held) > heldLimit:
+		m.release(moved)
+		m.add(c)
+	case first && c == '_':
+		m.held = append(m.held[:m.escape-1], "␛_"...)
+		m.release(inLine)
+	case first && c == '[', c < 0x30, m.held[min(m.escape, len(m.held)-1)] == '[' && c < 0x40:
+		m.held = append(m.held, c)
+	case (c == 'm' || c == 'K') && !first: // a colour, or the rest of the line
+		m.held = append(m.held, c)
+		if m.count == 0 {
+			m.release(m.place)
+		}
+		m.escape = 0
+	default:
+		m.held = append(m.held, c)
+		m.release(moved)
+	}
+}
+
+// release writes what is held back.
+func (m *markers) release(to place) {
+	m.out = append(m.out, m.held...)
+	m.held, m.count, m.escape, m.place = m.held[:0], 0, 0, to
+}

@@ -1,0 +1,71 @@
+package ci
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// Provider is a CI system. The zero value is the same as [Auto].
+type Provider string
+
+// The providers.
+const (
+	Auto      Provider = "auto" // the one that the environment names
+	GitHub    Provider = "github"
+	GitLab    Provider = "gitlab"
+	Buildkite Provider = "buildkite"
+	Azure     Provider = "azure"
+	Generic   Provider = "generic" // CI of which nothing more is known: nothing is written to its log
+	Off       Provider = "off"     // no CI, or none that is to be spoken to
+)
+
+// Providers are all that --ci may name, in the order in which help lists them.
+var Providers = []Provider{Auto, GitHub, GitLab, Buildkite, Azure, Generic, Off}
+
+// Parse reads the value of --ci. An unknown one is an error that names the
+// nearest known.
+func Parse(text string) (Provider, error) {
+	p := Provider(text)
+	if slices.Contains(Providers, p) {
+		return p, nil
+	}
+	names := make([]string, len(Providers))
+	for i, known := range Providers {
+		names[i] = string(known)
+	}
+	remedy := "use one of " + strings.Join(names, ", ")
+	if near := strictyaml.Nearest(text, names); near != "" {
+		remedy = "did you mean " + near + "?"
+	}
+	return Off, fmt.Errorf("%q is no CI system; %s", text, remedy)
+}
+
+// Detect finds the CI system by the variables that it documents for this
+// purpose. Inside another looprun it is Off: the outer one speaks to the CI
+// system, and to it this one's log is output of a command.
+func Detect(getenv func(string) string) Provider {
+	switch {
+	case getenv("LOOPRUN_RUN_ID") != "":
+		return Off
+	case isTrue(getenv("GITHUB_ACTIONS")):
+		return GitHub
+	case isTrue(getenv("GITLAB_CI")):
+		return GitLab
+	case isTrue(getenv("BUILDKITE")):
+		return Buildkite
+	case isTrue(getenv("TF_BUILD")):
+		return Azure
+	case isTrue(getenv("CI")):
+		return Generic
+	}
+	return Off
+}
+
+// isTrue reads a variable that says yes by being set. Some systems write True,
+// some 1, and people turn it off with 0 or false.
+func isTrue(v string) bool {
+	return v != "" && v != "0" && !strings.EqualFold(v, "false")
+}

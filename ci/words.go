@@ -1,0 +1,91 @@
+package ci
+
+import "bytes"
+
+// words finds words that a CI system acts on wherever they stand in its log.
+// It keeps no more than a part of one word, so that it does not matter how the
+// stream is cut into writes.
+type words struct {
+	stem  string   // what all of them begin with
+	words []string // none is a part of another
+	seen  []byte   // the end of the stream, as far as a word begins with it
+}
+
+// newWords is nil for a CI system without such words.
+func newWords(p Provider) *words {
+	switch p {
+	case GitHub:
+		return &words{stem: "##", words: []string{"##["}}
+	case Azure:
+		return &words{stem: "##", words: []string{"##[", "##vso["}}
+	case GitLab:
+		return &words{stem: "section_", words: []string{"section_start:", "section_end:"}}
+	}
+	return nil
+}
+
+// ends appends to at where in b the last byte of a word stands.
+func (m *words) ends(at []int, b []byte) []int {
+	for i := 0; i < len(b); {
+		if len(m.seen) > 0 {
+			if m.step(b[i]) {
+				at = append(at, i)
+			}
+			i++
+			continue
+		}
+		n := bytes.Index(b[i:], []byte(m.stem)) // the common case is that there is none
+		if n < 0 {
+			m.seen = append(m.seen, begun(b[i:], m.stem)...)
+			return at
+		}
+		m.seen = append(m.seen, m.stem...)
+		i += n + len(m.stem)
+	}
+	return at
+}
+
+// step takes one byte and reports whether it is the last of a word.
+func (m *words) step(c byte) bool {
+	m.seen = append(m.seen, c)
+	for len(m.seen) > 0 {
+		begins := false
+		for _, w := range m.words {
+			if string(m.seen) == w {
+				m.seen = m.seen[:0]
+				return true
+			}
+			begins = begins || len(m.seen) < len(w) && string(m.seen) == w[:len(m.seen)]
+		}
+		if begins {
+			return false
+		}
+		m.seen = m.seen[:copy(m.seen, m.seen[1:])]
+	}
+	return false
+}
+
+// begun is the longest end of b that the stem begins with.
+func begun(b []byte, stem string) string {
+	for n := min(len(stem)-1, len(b)); n > 0; n-- {
+		if string(b[len(b)-n:]) == stem[:n] {
+			return stem[:n]
+		}
+	}
+	return ""
+}
+
+// split puts a blank before the bytes at these places, which are in order and
+// may be named twice.
+func split(b []byte, at []int) []byte {
+	out := make([]byte, 0, len(b)+len(at))
+	from, last := 0, -1
+	for _, i := range at {
+		if i == last {
+			continue
+		}
+		out = append(append(out, b[from:i]...), ' ')
+		from, last = i, i
+	}
+	return append(out, b[from:]...)
+}
