@@ -39,6 +39,13 @@ func ciFacts(dir string) policy.CI {
 			Branch: get("BUILDKITE_BRANCH"), BaseBranch: get("BUILDKITE_PULL_REQUEST_BASE_BRANCH"), Tag: get("BUILDKITE_TAG"), PullRequest: number(get("BUILDKITE_PULL_REQUEST")),
 		}
 	}
+	if get("TF_BUILD") != "" {
+		return policy.CI{
+			In: true, Name: "azure", Event: get("BUILD_REASON"), Attempt: number(get("SYSTEM_JOBATTEMPT")),
+			Branch:     firstNonEmpty(get("SYSTEM_PULLREQUEST_SOURCEBRANCH"), get("BUILD_SOURCEBRANCHNAME")),
+			BaseBranch: get("SYSTEM_PULLREQUEST_TARGETBRANCH"), PullRequest: number(get("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")),
+		}
+	}
 	return policy.CI{In: inCI(), Branch: gitBranch(dir)}
 }
 

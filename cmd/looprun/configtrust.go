@@ -20,7 +20,7 @@ import (
 // look as if it had ended otherwise.
 var riskyKeys = []string{
 	"shell", "check", "debug", "state_dir", "policy", "assistant", "templates", "rules", exitCodesKey, "detached", "stdin", "result",
-	"hook_on_question", "hook_on_trip", "hook_on_end", "notify", "redact", "no_redact",
+	"hook_on_question", "hook_on_trip", "hook_on_end", "notify", "redact", "no_redact", "ci_commands",
 }
 
 // trustVariable holds the consent that is given from outside.

@@ -57,6 +57,9 @@ type options struct {
 	HookTimeout    duration `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks"`
 	Notify         []string `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none"`
 
+	CI         string `name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system: ${enum} (${default})." json:"ci,omitempty" group:"hooks"`
+	CICommands string `name:"ci-commands" enum:"fence,allow" default:"fence" help:"What becomes of lines in the output that the CI system would act on: ${enum} (${default})." json:"ci_commands,omitempty" group:"hooks"`
+
 	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none"`
 	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run"`
 

@@ -20,6 +20,10 @@ func TestMain(m *testing.M) {
 	if file := os.Getenv(testSystemConfig); file != "" {
 		systemConfig = file
 	}
+	// The tests' runs do not speak for the job that the tests run in.
+	for _, name := range []string{"GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD"} {
+		_ = os.Unsetenv(name)
+	}
 	testscript.Main(m, map[string]func(){"looprun": main})
 }
 

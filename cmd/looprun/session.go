@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
@@ -47,6 +48,7 @@ type session struct {
 	caps         looprun.Caps
 	base         []string // environment without looprun's own variables
 	parent       string   // socket of the run that this one was started in; empty: none
+	ci           *ci.Log  // what the CI system reads
 	talk         *talk    // the run's own socket
 	told         *hooks.Hooks
 	cost         struct { // up to the last iteration
@@ -254,6 +256,7 @@ func (s *session) finish(result looprun.Result, err error) error {
 		code = looprun.ExitFailed
 		s.app.say.problem(err)
 	}
+	s.tellCI(state, result)
 	s.app.say.summarize(state, result, code, relative(page))
 	s.app.code, s.app.raise = code, raiseFor(result.Status, code)
 	return nil
@@ -283,12 +286,13 @@ func (s *session) wire(journal looprun.Journal) error {
 	if s.masker, err = s.opts.redactor(os.Environ()); err != nil {
 		return err
 	}
+	s.speakToCI()
 	s.executor = &looprun.Executor{
 		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
 		Judge: s.opts.judge(terminal), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
-		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.app.stdout), Stderr: s.shown(s.app.stderr),
+		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(s.app.stdout)), Stderr: s.shown(s.ci.Output(s.app.stderr)),
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 	}
 	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {
@@ -344,7 +348,14 @@ func (s *session) killAfter() time.Duration {
 
 // observe reports an event and keeps the page up to date while no command runs.
 func (s *session) observe(e looprun.Event, state *looprun.State) {
+	_, begins := e.Data.(looprun.IterationStarted)
+	if begins { // its section of the log has its line
+		s.ci.Observe(e, state)
+	}
 	s.app.say.observe(e, state)
+	if !begins {
+		s.ci.Observe(e, state)
+	}
 	s.told.Observe(e, state)
 	var err error
 	switch d := e.Data.(type) {
