@@ -20,6 +20,7 @@ type messages struct {
 	w     io.Writer
 	flags outputFlags
 	said  signal.Name // the signal of this iteration that does something
+	told  time.Time   // when it was last said how long is still to be waited
 }
 
 func (m *messages) configure(f outputFlags) { m.flags = f }
@@ -76,7 +77,12 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	case looprun.GuardTripped:
 		m.printf("%s tripped: %s", d.Guard, d.Reason)
 	case looprun.WaitStarted:
+		m.told = time.Time{}
 		m.news("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
+	case looprun.RunAlive:
+		m.countDown(s.Until, e.Time)
+	case looprun.WaitFinished:
+		m.news("the wait is over")
 	case looprun.AnswerInvalid:
 		if d.Advice {
 			m.news("%s", d.Reason)
@@ -157,6 +163,23 @@ func (m *messages) several(name signal.Name) {
 		return
 	}
 	m.said = name
+}
+
+// countEvery is how often it is said how long is still to be waited; near the end
+// each time that there is something to say.
+const countEvery = time.Minute
+
+// countDown says how long is still to be waited for somebody else's limit.
+func (m *messages) countDown(until *time.Time, now time.Time) {
+	if until == nil {
+		return
+	}
+	left := until.Sub(now).Round(time.Second)
+	if left <= 0 || left > countEvery && now.Sub(m.told) < countEvery {
+		return
+	}
+	m.told = now
+	m.news("waiting: %s left", left)
 }
 
 // joinTexts joins the texts that say something.
