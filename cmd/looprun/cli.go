@@ -38,6 +38,11 @@ type cli struct {
 	Config    configCmd    `cmd:"" help:"Show, check and describe the configuration."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 
+	Init       initCmd       `cmd:"" help:"Write a looprun.yaml and a policy for this project."`
+	Completion completionCmd `cmd:"" help:"Print the script that makes a shell complete looprun."`
+	Man        manCmd        `cmd:"" help:"Write the manual pages."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:""`
+
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-"`
 	outputFlags
 	configFlags
@@ -126,7 +131,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 
 // checkCommand refuses a command after -- where none is taken.
 func (a *app) checkCommand(ctx *kong.Context) error {
-	if name := ctx.Selected(); a.hasCommand && name != nil && name.Name != "run" {
+	if name := ctx.Selected(); a.hasCommand && name != nil && !takesCommand(name) {
 		return &usageError{fmt.Sprintf("%s takes no command after --", name.Path()), "give a command to looprun run"}
 	}
 	return nil
@@ -137,10 +142,13 @@ func parseError(err error, model *kong.Application, args []string) error {
 	if of, ok := errors.AsType[*configError](err); ok {
 		return of.error
 	}
+	if of := mistaken(err); of != nil {
+		return of
+	}
 	text := err.Error()
 	if rest, ok := strings.CutPrefix(text, "unexpected argument "); ok {
 		word, _, _ := strings.Cut(rest, ",")
-		names := commandNames(model)
+		names := visibleNames(model.Node)
 		i := slices.Index(args, word)
 		if i >= 0 && !slices.ContainsFunc(args[:i], func(a string) bool { return a != "run" && slices.Contains(names, a) }) {
 			return misplaced(args[i:], names)
@@ -156,14 +164,6 @@ func parseError(err error, model *kong.Application, args []string) error {
 		remedy = "did you mean --" + near + "?"
 	}
 	return &usageError{"unknown flag " + flag, remedy + " A flag of the command itself goes after --"}
-}
-
-func commandNames(model *kong.Application) []string {
-	var names []string
-	for _, n := range model.Children {
-		names = append(names, n.Name)
-	}
-	return names
 }
 
 // groups are the headings of the flags.

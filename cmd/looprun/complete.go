@@ -1,0 +1,241 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/shell/completion"
+	"github.com/looprun/looprun/templates"
+)
+
+// completeCmd is what the completion scripts call: the words typed so far stand
+// after --. It reads only what is there, asks nobody, and when something is wrong
+// it finds less, without a word.
+type completeCmd struct {
+	Shell string `enum:",bash,zsh,fish" default:"" help:"The shell that asks." env:"-"`
+}
+
+// takesCommand reports whether the command has words of others after --.
+func takesCommand(n *kong.Node) bool { return n.Name == "run" || n.Name == "__complete" }
+
+func (c *completeCmd) Run(a *app) error {
+	shell := completion.Shell(c.Shell)
+	words, quoted := shell.Typed(a.command)
+	model := a.config.ctx.Model
+	found := finder{model: model}
+	return completion.Complete(model, words, found.lookup).Write(a.stdout, shell, quoted)
+}
+
+// finder finds what only the files know.
+type finder struct{ model *kong.Application }
+
+// described is for how many of the latest runs it is said what became of them,
+// and looked at whether they wait: reading a journal takes time.
+const described = 40
+
+func (f finder) lookup(kind completion.Kind, at completion.Place) []completion.Candidate {
+	switch kind {
+	case completion.Runs:
+		return f.runs(at)
+	case completion.Answers:
+		if len(at.Args) == 0 {
+			return f.waiting(at)
+		}
+		return f.options(at)
+	case completion.Options:
+		return f.options(at)
+	case completion.Guards:
+		return guardNames(at)
+	case completion.ExitCodes:
+		return exitCodeKeys()
+	case completion.Modes:
+		return detachedWords("", detachedModes)
+	case completion.ModeKeys:
+		kinds := []looprun.Kind{looprun.KindConfirm, looprun.KindSelect, looprun.KindText}
+		return append(detachedWords("=", kinds), detachedWords("=", looprun.GuardIDs)...)
+	}
+	return nil
+}
+
+func detachedWords[T ~string](end string, words []T) []completion.Candidate {
+	var list []completion.Candidate
+	for _, w := range words {
+		list = append(list, completion.Candidate{Value: string(w) + end})
+	}
+	return list
+}
+
+// stateDir is where the runs are: the flag, the variable, a configuration that is
+// trusted already, or the usual place.
+func (f finder) stateDir(at completion.Place) string {
+	named, set := os.LookupEnv("LOOPRUN_STATE_DIR")
+	if given := at.Flags["state-dir"]; len(given) > 0 {
+		named, set = given[len(given)-1], true
+	}
+	if !set {
+		named = f.configuredStateDir(at)
+	}
+	dir, err := stateDir(named)
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+func (f finder) configuredStateDir(at completion.Place) string {
+	flag := os.Getenv("LOOPRUN_CONFIG")
+	if given := at.Flags["config"]; len(given) > 0 {
+		flag = given[len(given)-1]
+	}
+	var c configuration
+	files, _ := loadConfig(flag, configKeys(f.model)) // what is wrong with it is said when it is used
+	c.add(files)
+	l := c.find("state_dir")
+	if l == nil {
+		return ""
+	}
+	sum := sha256.Sum256(l.file.text)
+	if l.file.found && !trusted(hex.EncodeToString(sum[:])) {
+		return ""
+	}
+	text, _ := l.values["state_dir"].(string)
+	return text
+}
+
+// runs are the ids, the latest first; for resume those that can go on.
+func (f finder) runs(at completion.Place) []completion.Candidate {
+	dir := f.stateDir(at)
+	ids, _ := scratchpad.IDs(dir) // none, where they cannot be read
+	var list []completion.Candidate
+	for i, id := range ids {
+		c := completion.Candidate{Value: id}
+		if i < described {
+			s := scratchpad.Summarize(filepath.Join(dir, id))
+			if at.Command.Name == "resume" && s.Problem == "" && !s.Status.Resumable() {
+				continue
+			}
+			c.Help = standing(s)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// standing is what became of a run and what it was.
+func standing(s scratchpad.Summary) string {
+	if s.Problem != "" {
+		return "unreadable"
+	}
+	text := string(s.Status)
+	if s.Guard != "" {
+		text += " (" + s.Guard + ")"
+	}
+	return text + ", " + ago(s.Started) + ": " + short(cmp.Or(s.Name, commandLine(s.Command)), 40)
+}
+
+// waiting are the options of the latest question, and the runs that wait.
+func (f finder) waiting(at completion.Place) []completion.Candidate {
+	dir := f.stateDir(at)
+	ids, _ := scratchpad.IDs(dir)
+	var options, runs []completion.Candidate
+	for _, id := range ids[:min(described, len(ids))] {
+		asked := questionsIn(filepath.Join(dir, id))
+		if len(asked) == 0 {
+			continue
+		}
+		if options == nil {
+			options = choices(asked[0])
+		}
+		runs = append(runs, completion.Candidate{Value: id, Help: asked[0].Header})
+	}
+	return append(options, runs...)
+}
+
+// options are those of the question that the run waits with, or of the one that
+// is named; without a run those of the latest that waits.
+func (f finder) options(at completion.Place) []completion.Candidate {
+	dir := f.stateDir(at)
+	var asked []looprun.Question
+	if len(at.Args) > 0 {
+		run, err := scratchpad.Find(dir, at.Args[0])
+		if err != nil {
+			return nil
+		}
+		asked = questionsIn(run)
+	} else {
+		ids, _ := scratchpad.IDs(dir)
+		for _, id := range ids[:min(described, len(ids))] {
+			if asked = questionsIn(filepath.Join(dir, id)); len(asked) > 0 {
+				break
+			}
+		}
+	}
+	if named := at.Flags["question"]; len(named) > 0 {
+		asked = slices.DeleteFunc(asked, func(q looprun.Question) bool { return q.ID != named[len(named)-1] })
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	return choices(asked[0])
+}
+
+// questionsIn are the questions that a run waits with. A run that ended in a way
+// that leaves none is not read whole.
+func questionsIn(dir string) []looprun.Question {
+	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() {
+		return nil
+	}
+	state, _, err := scratchpad.Load(dir)
+	if err != nil {
+		return nil
+	}
+	return waitingIn(state)
+}
+
+func choices(q looprun.Question) []completion.Candidate {
+	options := q.Options
+	if q.Kind == looprun.KindConfirm && len(options) == 0 {
+		options = []looprun.Option{{ID: looprun.Yes, Label: "Yes"}, {ID: looprun.No, Label: "No"}}
+	}
+	var list []completion.Candidate
+	for _, o := range options {
+		if o.Action != looprun.ActionReview { // it is a person's at the prompt
+			list = append(list, completion.Candidate{Value: o.ID, Help: o.Label})
+		}
+	}
+	return list
+}
+
+// guardNames are the guards that there are questions for.
+func guardNames(at completion.Place) []completion.Candidate {
+	set, err := templates.Load(at.Flags["templates"]...)
+	if err != nil {
+		if set, err = templates.Load(); err != nil {
+			return nil
+		}
+	}
+	var list []completion.Candidate
+	for _, t := range set.Templates() {
+		list = append(list, completion.Candidate{Value: string(t.Guard), Help: t.Header})
+	}
+	return list
+}
+
+func exitCodeKeys() []completion.Candidate {
+	var list []completion.Candidate
+	for _, s := range remappable {
+		list = append(list, completion.Candidate{Value: string(s) + "=", Help: "runs that end so"})
+	}
+	for _, g := range looprun.GuardIDs {
+		list = append(list, completion.Candidate{Value: string(g) + "=", Help: "runs that this guard stops"})
+	}
+	return list
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/shell/man"
+)
+
+// manCmd writes the manual pages. They are made from the flags, as the help is.
+type manCmd struct {
+	Dir string `arg:"" optional:"" help:"The folder to write looprun.1 and a page for each command to; it is made if needed. Without it looprun.1 is printed."`
+}
+
+// Help shows an example below the flags.
+func (manCmd) Help() string {
+	return `The pages are the same whenever they are written, and have no date, unless
+SOURCE_DATE_EPOCH gives one in seconds since 1970.
+
+Example:
+  looprun man ~/.local/share/man/man1
+  looprun man | man -l -`
+}
+
+func (c *manCmd) Run(a *app) error {
+	date, err := sourceDate(os.Getenv("SOURCE_DATE_EPOCH"))
+	if err != nil {
+		return err
+	}
+	pages := manualPages(a.config.ctx.Model, date)
+	if c.Dir == "" {
+		_, err := a.stdout.Write(pages[0].Text)
+		return err
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return fmt.Errorf("the folder for the pages cannot be made: %w; name another", err)
+	}
+	for _, p := range pages {
+		name := filepath.Join(c.Dir, p.Name)
+		if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is there and is no file; move it away, or name another folder", name)
+		}
+		if err := atomicfile.Export(name, p.Text); err != nil {
+			return fmt.Errorf("a page cannot be written: %w; name a folder that you can write to", err)
+		}
+	}
+	a.say.news("%d pages are in %s", len(pages), c.Dir)
+	return nil
+}
+
+// sourceDate is the date that a reproducible build gives its pages, zero for none.
+func sourceDate(epoch string) (time.Time, error) {
+	if epoch == "" {
+		return time.Time{}, nil
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil || seconds < 0 {
+		return time.Time{}, &usageError{fmt.Sprintf("SOURCE_DATE_EPOCH is %q", epoch), "give seconds since 1970, or leave it unset"}
+	}
+	return time.Unix(seconds, 0), nil
+}
+
+func manualPages(model *kong.Application, date time.Time) []man.Page {
+	return man.Pages(model, man.Manual{
+		Version: version(), Date: date,
+		Synopsis: manSynopsis, ExitStatus: manExitStatus, Environment: manEnvironment, Files: manFiles,
+	})
+}
+
+// loops reports whether the command is one that runs a loop, or the program
+// itself.
+func loops(n *kong.Node) bool {
+	return n.Type == kong.ApplicationNode || n.Path() == "run" || n.Path() == "resume"
+}
+
+func manSynopsis(n *kong.Node) []string {
+	switch {
+	case n.Type == kong.ApplicationNode:
+		return []string{"looprun [OPTION…] -- COMMAND [ARG…]", "looprun COMMAND [OPTION…] [ARG…]"}
+	case n.Path() == "run":
+		return []string{"looprun [run] [OPTION…] -- COMMAND [ARG…]", "looprun [run] [OPTION…] -c LINE"}
+	}
+	return nil
+}
+
+func manExitStatus(n *kong.Node) []man.Entry {
+	if loops(n) {
+		return exitStatuses()
+	}
+	failed := man.Entry{Term: strconv.Itoa(looprun.ExitFailed), Text: "looprun was called wrongly, or it failed."}
+	switch n.Path() {
+	case "ask":
+		return []man.Entry{
+			{Term: "0", Text: "It was answered; with --confirm: yes."},
+			{Term: "1", Text: "With --confirm: no."},
+			{Term: strconv.Itoa(exitNobody), Text: "Nobody answered."},
+			{Term: strconv.Itoa(exitDeferred), Text: "The question is deferred."},
+			failed,
+			{Term: strconv.Itoa(exitCancelled), Text: "It was cancelled."},
+		}
+	case "doctor":
+		return []man.Entry{{Term: "0", Text: "Nothing is wrong, or no longer."}, {Term: "1", Text: "Something is wrong."}, failed}
+	case "reject":
+		return []man.Entry{{Term: "0", Text: "The rejection was taken."}, {Term: "1", Text: "It breaks the rules for rejections."}, failed}
+	}
+	return []man.Entry{{Term: "0", Text: "It was done."}, failed}
+}
+
+// exitStatuses are the codes with which a run ends.
+func exitStatuses() []man.Entry {
+	var list []man.Entry
+	add := func(code int, text string) { list = append(list, man.Entry{Term: strconv.Itoa(code), Text: text}) }
+	for _, of := range []struct {
+		status looprun.Status
+		text   string
+	}{
+		{looprun.StatusDone, "The command is done."},
+		{looprun.StatusAccepted, "A partial result was accepted."},
+		{looprun.StatusCancelled, "An answer cancelled the run."},
+		{looprun.StatusPaused, "The run is paused, or a question waits for its answer; looprun resume goes on."},
+		{looprun.StatusRejected, "The work rejected the task with a valid reason, and that was accepted."},
+	} {
+		add(of.status.ExitCode(), of.text)
+	}
+	const unanswered = " tripped, and nobody answered."
+	add(looprun.MaxIterations.ExitCode(), "The guard max_iterations"+unanswered)
+	add(looprun.LoopDetected.ExitCode(), "The guard loop_detected"+unanswered)
+	add(looprun.ConsecutiveErrors.ExitCode(), "The guard consecutive_errors"+unanswered)
+	add(looprun.MaxCost.ExitCode(), "The guard max_cost or max_tokens"+unanswered)
+	add(looprun.NoProgress.ExitCode(), "The guard no_progress or workspace_cycle"+unanswered)
+	add(looprun.StatusTripped.ExitCode(), "Another question was not answered: the ladder is exhausted, a clarification, a rejection.")
+	add(looprun.MaxRuntime.ExitCode(), "The guard max_runtime"+unanswered)
+	add(looprun.ExitFailed, "looprun itself failed: it was called wrongly, the configuration is wrong, the state directory cannot be used.")
+	add(126, "The command is not executable.")
+	add(127, "The command was not found.")
+	add(129, "SIGHUP ended the run; looprun ends itself by the same signal.")
+	add(looprun.StatusInterrupted.ExitCode(), "SIGINT ended the run.")
+	add(143, "SIGTERM ended the run.")
+	return append(list, man.Entry{
+		Term: "others",
+		Text: "With --passthrough the code is the command's, and with --exit-code, exit_codes in looprun.yaml or in a policy a status has another.",
+	})
+}
+
+func manEnvironment(n *kong.Node) []man.Entry {
+	switch {
+	case n.Path() == "man":
+		return []man.Entry{{Term: "SOURCE_DATE_EPOCH", Text: "The date of the pages, in seconds since 1970."}}
+	case !loops(n):
+		return nil
+	}
+	return []man.Entry{
+		{Term: "LOOPRUN_…", Text: "Nearly every option of run has a variable: LOOPRUN_MAX_ITERATIONS is --max-iterations. Flags beat variables, and variables beat looprun.yaml. None of them reaches the command."},
+		{Term: trustVariable, Text: "Consent to a looprun.yaml that was found: sha256: and the hash of its content."},
+		{Term: "NO_COLOR, FORCE_COLOR, CLICOLOR", Text: "Whether looprun's own messages have colours."},
+		{Term: "CI", Text: "This is a job of a CI system, where no person is asked."},
+		{Term: "XDG_CONFIG_HOME, XDG_STATE_HOME", Text: "Where your own looprun.yaml is, and where consent is kept."},
+		{Term: "SHELL", Text: "What the answer debug starts for a person where there is no --debug."},
+		{Term: "LOOPRUN, LOOPRUN_RUN_ID, LOOPRUN_ITERATION, LOOPRUN_ITERATION_LIMIT", Text: "Given to the command: 1, the id of the run, the number of the iteration from 1, and how many there may be."},
+		{Term: "LOOPRUN_LAST_EXIT_CODE, LOOPRUN_LAST_OUTPUT, LOOPRUN_LAST_SIGNATURE", Text: "Given to the command: how the iteration before ended, the file of what it printed, and its signature."},
+		{Term: "LOOPRUN_GUIDANCE, LOOPRUN_GUIDANCE_FILE", Text: "Given to the command: what an answer told it, at most 16 KiB of it, and a file with all of it."},
+		{Term: "LOOPRUN_SCRATCHPAD, LOOPRUN_CONTEXT, LOOPRUN_ANSWERS", Text: "Given to the command: files with the page of the run, with what looprun context prints, and with the answers to what it asked."},
+		{Term: "LOOPRUN_DIR, LOOPRUN_SOCKET", Text: "Given to the command: the folder of the run, and where it listens to looprun ask and looprun signal."},
+	}
+}
+
+func manFiles(n *kong.Node) []man.Entry {
+	if !loops(n) {
+		return nil
+	}
+	return []man.Entry{
+		{Term: configName, Text: "Defaults for the options of run: the nearest one upwards, to the git root."},
+		{Term: "~/.config/looprun/" + configName, Text: "Your own defaults, which the nearest one beats."},
+		{Term: "/etc/looprun/looprun.yaml", Text: "Those of the system. What stands below enforce nothing beats."},
+		{Term: ".looprun/RUN/journal.jsonl", Text: "All that happened to a run, one event a line."},
+		{Term: ".looprun/RUN/scratchpad.md", Text: "The page of a run, for people and agents."},
+		{Term: ".looprun/RUN/output/0001.log", Text: "What iteration 1 printed."},
+		{Term: ".looprun/RUN/result.json", Text: "How the run ended."},
+		{Term: "~/.local/state/looprun/trust", Text: "The configurations that you have agreed to."},
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// mistaken says what was probably meant by a word that is no command below one,
+// or none of the values of a flag or an argument; nil for every other error.
+func mistaken(err error) error {
+	text := err.Error()
+	if of, ok := errors.AsType[*kong.ParseError](err); ok && of.Context != nil {
+		node := of.Context.Selected()
+		if rest, ok := strings.CutPrefix(text, "unexpected argument "); ok && node != nil && len(node.Children) > 0 {
+			word, _, _ := strings.Cut(rest, ", did you mean")
+			return noCommand(word, node)
+		}
+	}
+	name, rest, ok := strings.Cut(text, " must be one of ")
+	if !ok {
+		return nil
+	}
+	list, got, ok := strings.Cut(rest, " but got ")
+	word, wrong := strconv.Unquote(got)
+	if !ok || wrong != nil {
+		return nil
+	}
+	var known []string
+	for item := range strings.SplitSeq(list, ",") {
+		if value, err := strconv.Unquote(item); err == nil && value != "" {
+			known = append(known, value)
+		}
+	}
+	return &usageError{fmt.Sprintf("%s: %q is not known", strings.Trim(name, "[]<>."), word), strictyaml.DidYouMean(word, known)}
+}
+
+// noCommand is for a word where one of the commands below node is expected.
+func noCommand(word string, node *kong.Node) error {
+	known := visibleNames(node)
+	remedy := "there are " + strings.Join(known, ", ")
+	if near := strictyaml.Nearest(word, known); near != "" {
+		remedy = fmt.Sprintf("did you mean looprun %s %s?", node.Path(), near)
+	}
+	return &usageError{fmt.Sprintf("%q is no command of looprun %s", word, node.Path()), remedy}
+}
+
+// visibleNames are the commands below one that people are to know.
+func visibleNames(n *kong.Node) []string {
+	shown := slices.DeleteFunc(slices.Clone(n.Children), func(c *kong.Node) bool { return c.Hidden })
+	names := make([]string, len(shown))
+	for i, c := range shown {
+		names[i] = c.Name
+	}
+	return names
+}

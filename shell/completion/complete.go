@@ -1,0 +1,251 @@
+package completion
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Candidate is a word that may come next.
+type Candidate struct {
+	Value string
+	// Help says what it is, for the shells that show it; it may be empty.
+	Help string
+}
+
+// Mode says what the shell is to complete by itself, besides the candidates.
+type Mode string
+
+// The modes.
+const (
+	// Words are the candidates alone.
+	Words Mode = "words"
+	// Files and Dirs are names of files, or of folders alone.
+	Files Mode = "files"
+	Dirs  Mode = "dirs"
+	// Command is another command and its arguments.
+	Command Mode = "command"
+)
+
+// Reply is what may come at the place of the last word.
+type Reply struct {
+	Mode Mode
+	// Prefix is what of the word stands before the value, such as --color=.
+	Prefix string
+	// CommandAt is the number of the word, from 0, at which the other command
+	// begins.
+	CommandAt  int
+	Candidates []Candidate
+}
+
+// Place is where a value is wanted.
+type Place struct {
+	Command *kong.Node
+	// Flags are the values that were given to the flags, by name, and Args those
+	// of the arguments before.
+	Flags map[string][]string
+	Args  []string
+	// Word is what was typed of the value.
+	Word string
+}
+
+// Lookup finds what only the program knows, such as the ids of runs.
+type Lookup func(Kind, Place) []Candidate
+
+// Complete finds what the last of the words can be completed to. The words are
+// those after the program's name; the last is what was typed so far, and may be
+// empty. A nil lookup finds nothing.
+func Complete(app *kong.Application, words []string, lookup Lookup) Reply {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	last := len(words) - 1
+	p := &parser{Place: Place{Command: app.Node, Flags: map[string][]string{}, Word: words[last]}, root: app.Node, lookup: lookup}
+	for i, word := range words[:last] {
+		if word == "--" {
+			if p.Command != app.Node && p.Command != app.DefaultCmd {
+				return Reply{Mode: Words}
+			}
+			return Reply{Mode: Command, CommandAt: i + 1}
+		}
+		p.take(word)
+	}
+	r := p.reply()
+	r.Candidates = fitting(r.Candidates, strings.TrimPrefix(p.Word, r.Prefix))
+	return r
+}
+
+// parser reads the words before the one that is completed. What it cannot make
+// sense of it passes over: there may be a mistake, and Tab is no place to say so.
+type parser struct {
+	Place
+	root    *kong.Node
+	lookup  Lookup
+	waiting *kong.Flag // its value is the next word
+}
+
+func (p *parser) take(word string) {
+	switch {
+	case p.waiting != nil:
+		p.give(p.waiting, word)
+		p.waiting = nil
+	case strings.HasPrefix(word, "--"):
+		name, value, joined := strings.Cut(word[2:], "=")
+		switch f := p.flag(name); {
+		case f == nil:
+		case joined, !takesValue(f):
+			p.give(f, value)
+		default:
+			p.waiting = f
+		}
+	case strings.HasPrefix(word, "-") && len(word) > 1:
+		p.takeShort(word[1:])
+	default:
+		if n := child(p.Command, word); n != nil && len(p.Args) == 0 {
+			p.Command = n
+			return
+		}
+		p.Args = append(p.Args, word)
+	}
+}
+
+// takeShort reads flags of one letter that are written as one word.
+func (p *parser) takeShort(letters string) {
+	for i, letter := range letters {
+		f := p.short(letter)
+		if f == nil {
+			return
+		}
+		if !takesValue(f) {
+			p.give(f, "")
+			continue
+		}
+		if rest := letters[i+len(string(letter)):]; rest != "" {
+			p.give(f, rest)
+		} else {
+			p.waiting = f
+		}
+		return
+	}
+}
+
+func (p *parser) give(f *kong.Flag, value string) { p.Flags[f.Name] = append(p.Flags[f.Name], value) }
+
+// flags are those that may be given here: the command's, those of the commands
+// above it, and at the root those of the command that needs no name.
+func (p *parser) flags() []*kong.Flag {
+	var list []*kong.Flag
+	if p.Command == p.root && p.root.DefaultCmd != nil {
+		list = append(list, p.root.DefaultCmd.Flags...)
+	}
+	for n := p.Command; n != nil; n = n.Parent {
+		list = append(list, n.Flags...)
+	}
+	return list
+}
+
+func (p *parser) flag(name string) *kong.Flag {
+	for _, f := range p.flags() {
+		if f.Name == name || f.Tag.Negatable != "" && name == "no-"+f.Name {
+			return f
+		}
+	}
+	return nil
+}
+
+func (p *parser) short(letter rune) *kong.Flag {
+	for _, f := range p.flags() {
+		if f.Short == letter {
+			return f
+		}
+	}
+	return nil
+}
+
+func takesValue(f *kong.Flag) bool { return !f.IsBool() && !f.IsCounter() }
+
+func child(n *kong.Node, name string) *kong.Node {
+	for _, c := range n.Children {
+		if c.Type == kong.CommandNode && (c.Name == name || slices.Contains(c.Aliases, name)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// reply is for the last word.
+func (p *parser) reply() Reply {
+	word := p.Word
+	name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+	switch {
+	case p.waiting != nil:
+		return p.value(p.waiting.Value, p.waiting.PlaceHolder, "")
+	case strings.HasPrefix(word, "--") && joined:
+		if f := p.flag(name); f != nil && takesValue(f) {
+			p.Word = value
+			r := p.value(f.Value, f.PlaceHolder, word[:len(word)-len(value)])
+			p.Word = word
+			return r
+		}
+		return Reply{Mode: Words}
+	case strings.HasPrefix(word, "-"):
+		return p.flagNames()
+	}
+	r := Reply{Mode: Words}
+	if arg := p.argument(); arg != nil {
+		r = p.value(arg, strings.ToUpper(arg.Name), "")
+	}
+	if len(p.Args) == 0 {
+		for _, c := range p.Command.Children {
+			if !c.Hidden && c.Type == kong.CommandNode {
+				r.Candidates = append(r.Candidates, Candidate{c.Name, c.Help})
+			}
+		}
+	}
+	if p.Command == p.root.DefaultCmd && p.root.DefaultCmd != nil {
+		r.Candidates = append(r.Candidates, endOfFlags)
+	}
+	return r
+}
+
+// argument is the one whose turn it is; the last may take any number.
+func (p *parser) argument() *kong.Positional {
+	all := p.Command.Positional
+	if n := len(p.Args); n < len(all) {
+		return all[n]
+	}
+	if n := len(all); n > 0 && all[n-1].IsCumulative() {
+		return all[n-1]
+	}
+	return nil
+}
+
+var endOfFlags = Candidate{"--", "The command that is run follows."}
+
+// flagNames are the flags that may still be given.
+func (p *parser) flagNames() Reply {
+	r := Reply{Mode: Words}
+	for _, f := range p.flags() {
+		given := p.Flags[f.Name] != nil && !f.IsCumulative() && !f.IsCounter()
+		if f.Hidden || given || slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Value == "--"+f.Name }) {
+			continue
+		}
+		r.Candidates = append(r.Candidates, Candidate{"--" + f.Name, f.Help})
+		if f.Short != 0 && p.Word == "-" {
+			r.Candidates = append(r.Candidates, Candidate{"-" + string(f.Short), f.Help})
+		}
+		if f.Tag.Negatable != "" {
+			r.Candidates = append(r.Candidates, Candidate{"--no-" + f.Name, f.Help})
+		}
+	}
+	if p.Command == p.root || p.Command == p.root.DefaultCmd {
+		r.Candidates = append(r.Candidates, endOfFlags)
+	}
+	return r
+}
+
+// fitting are the candidates that go on with what was typed.
+func fitting(all []Candidate, typed string) []Candidate {
+	return slices.DeleteFunc(all, func(c Candidate) bool { return !strings.HasPrefix(c.Value, typed) })
+}

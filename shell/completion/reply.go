@@ -1,0 +1,86 @@
+package completion
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// maxHelp is how many characters of a help text are shown beside a candidate.
+const maxHelp = 100
+
+// Write prints the reply as the script of that shell reads it: the mode; a line
+// with the prefix, or for a command the number of its first word; and a line for
+// each candidate, with its help after a tab. Candidates that no line could hold,
+// or no terminal should see, are left out. Quoted is what [Shell.Typed] says.
+func (r Reply) Write(w io.Writer, s Shell, quoted bool) error {
+	var b strings.Builder
+	b.WriteString(string(r.Mode) + "\n")
+	if r.Mode == Command {
+		fmt.Fprintf(&b, "%d\n", r.CommandAt)
+	} else {
+		b.WriteString(termsafe.Line(r.Prefix) + "\n")
+	}
+	for _, c := range r.Candidates {
+		if value, ok := r.candidate(c.Value, s, quoted); ok {
+			b.WriteString(value)
+			if help := firstLine(c.Help); help != "" && s != Bash {
+				b.WriteString("\t" + help)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// candidate is a value in the form that the shell is to have it. Zsh and fish
+// quote by themselves what they insert, and bash does not. Fish and bash want
+// the whole word.
+func (r Reply) candidate(value string, s Shell, quoted bool) (string, bool) {
+	if value == "" || termsafe.Line(value) != value || termsafe.Line(r.Prefix) != r.Prefix {
+		return "", false
+	}
+	switch {
+	case s == Zsh:
+		return value, true
+	case s != Bash:
+		// Fish leaves a tilde as it is, as part of a path.
+		return r.Prefix + value, !strings.HasPrefix(r.Prefix+value, "~")
+	case quoted || r.Mode == Files || r.Mode == Dirs:
+		// Within the quotes nothing could be quoted, and names of files are
+		// quoted by bash together with these.
+		return r.Prefix + value, plain(value)
+	}
+	return r.Prefix + backslashed(value), true
+}
+
+const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@+"
+
+// plain reports whether no shell sees anything but text in the word.
+func plain(word string) bool {
+	return strings.Trim(word, plainBytes) == ""
+}
+
+// backslashed is a word that bash reads as that text and nothing else.
+func backslashed(word string) string {
+	var b strings.Builder
+	for _, c := range []byte(word) {
+		if c < 0x80 && strings.IndexByte(plainBytes, c) < 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func firstLine(help string) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(help), "\n")
+	r := []rune(strings.ReplaceAll(termsafe.Line(text), "\t", " "))
+	if len(r) > maxHelp {
+		return string(r[:maxHelp-1]) + "…"
+	}
+	return string(r)
+}
