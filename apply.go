@@ -273,7 +273,7 @@ func (s *State) settled() {
 
 func (s *State) foldAction(d ActionApplied, at time.Time) {
 	if d.Pending {
-		s.Ending = d.ending(StatusPaused)
+		s.Ending = d.ending(StatusPaused, at)
 		return
 	}
 	s.Decisions = last(append(s.Decisions, Decision{at, s.Iterations, d}), historyKept)
@@ -292,13 +292,13 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	s.foldTask(d)
 	switch d.Action {
 	case ActionReject:
-		s.Ending = d.ending(StatusRejected)
+		s.Ending = d.ending(StatusRejected, at)
 	case ActionAccept:
-		s.Ending = d.ending(StatusAccepted)
+		s.Ending = d.ending(StatusAccepted, at)
 	case ActionCancel:
-		s.Ending = d.ending(StatusCancelled)
+		s.Ending = d.ending(StatusCancelled, at)
 	case ActionPause:
-		s.Ending = d.ending(StatusPaused)
+		s.Ending = d.ending(StatusPaused, at)
 	default:
 		s.Continues++
 		s.SinceAnswer = 0
@@ -312,10 +312,10 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	s.settled()
 }
 
-func (d ActionApplied) ending(status Status) *Ending {
+func (d ActionApplied) ending(status Status, at time.Time) *Ending {
 	return &Ending{
 		Status: status, ExitCode: status.ExitCode(), Guard: d.Guard,
-		Decision: d.Option, Responder: d.Responder, Reason: d.Reason,
+		Decision: d.Option, Responder: d.Responder, Reason: d.Reason, Rule: d.Rule, At: at,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // How much of what the command says is kept.
 const (
-	signalsKept   = 64
+	signalsKept   = 64 // of each name, in an iteration
 	unreadKept    = 20
 	malformedOver = 3 // malformed signals in a row that make an iteration an error
 	treesKept     = 256
@@ -31,8 +31,8 @@ func (s *State) refuseProtocol(d Data) string {
 		switch {
 		case d.Problem != "" && s.Unread >= unreadKept:
 			return fmt.Sprintf("%d signals of this iteration could not be read already", unreadKept)
-		case d.Problem == "" && len(s.Signals) >= signalsKept:
-			return fmt.Sprintf("%d signals came in this iteration already", signalsKept)
+		case d.Problem == "" && d.Name != signal.Cost && s.said(d.Name) >= signalsKept:
+			return fmt.Sprintf("%d signals %s came in this iteration already", signalsKept, d.Name)
 		}
 	case QuestionDelivered:
 		if a := s.asked(d.QuestionID); (a == nil || a.Answer == nil) && (d.QuestionID == "" || d.QuestionID != s.Undelivered) {
@@ -134,11 +134,24 @@ func (s *State) foldSignal(d SignalReceived) {
 		return
 	}
 	s.Malformed = 0
-	s.Signals = append(s.Signals, d.Signal)
-	if d.Name == signal.Cost {
+	if d.Name == signal.Cost { // as often as there is something to report
 		s.Cost += d.USD
 		s.Tokens += d.Tokens
+		return
 	}
+	s.Signals = append(s.Signals, d.Signal)
+}
+
+// said counts the signals of that name in the running iteration: however many
+// others came, the first of each has its place.
+func (s *State) said(name signal.Name) int {
+	n := 0
+	for _, sig := range s.Signals {
+		if sig.Name == name {
+			n++
+		}
+	}
+	return n
 }
 
 // foldAdvice adds what the assistant advises to the question that waits.

@@ -150,6 +150,29 @@ func TestTheAnswerToASignal(t *testing.T) {
 	}
 }
 
+// However much the command says, what matters gets through.
+func TestManySignals(t *testing.T) {
+	send := func(sig signal.Signal) looprun.Data { return looprun.SignalReceived{Signal: sig} }
+	var all []looprun.Data
+	for range 100 {
+		all = append(all, send(signal.Signal{Name: signal.Progress, Text: "on"}), send(signal.Signal{Name: signal.Cost, USD: 0.01}))
+	}
+	all = append(all, send(signal.Signal{Name: signal.Blocked, Text: "no key"}))
+	run := start(t, defaults, said(1, all...))
+	if res := run.run(t); res.Guard != looprun.Blocked || run.State().Cost < 0.99 {
+		t.Errorf("got %+v with $%.2f, want blocked with $1.00", res, run.State().Cost)
+	}
+	n := 0
+	for _, e := range run.journal.Events {
+		if d, ok := e.Data.(looprun.SignalReceived); ok && d.Name == signal.Progress {
+			n++
+		}
+	}
+	if n != 64 {
+		t.Errorf("%d reports of progress are on record, want 64", n)
+	}
+}
+
 // A malformed signal is told to the command; the third in a row is an error.
 func TestMalformedSignals(t *testing.T) {
 	bad := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost}, Problem: "usd is no number"}

@@ -197,6 +197,10 @@ type Ending struct {
 	Decision  string `json:"decision,omitempty"`
 	Responder string `json:"responder,omitempty"`
 	Reason    string `json:"reason,omitempty"`
+	// Rule is where the deciding rule stands, as file:line, and At when it was
+	// decided; zero when nobody decided.
+	Rule string    `json:"rule,omitempty"`
+	At   time.Time `json:"decided_at,omitzero"`
 }
 
 // Next is the step a run has to take next.

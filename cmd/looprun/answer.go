@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/socket"
 	"github.com/looprun/looprun/scratchpad"
@@ -158,6 +159,12 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string) ([]answere
 		return nil, &usageError{fmt.Sprintf("%d options were given, and the question takes one", len(options)), "give one"}
 	case len(options) == 1:
 		answer.Option = options[0]
+	}
+	for _, id := range options {
+		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
+			text := fmt.Sprintf("%q is no option of the question; there are %s", id, strings.Join(optionsOf(q), ", "))
+			return nil, &usageError{text, strictyaml.DidYouMean(id, optionsOf(q))}
+		}
 	}
 	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {
 		answer.Guidance = c.Reason

@@ -88,7 +88,7 @@ func (e *explanation) lastText(b *strings.Builder) {
 	}
 	if d.Excerpt != "" && e.Compare == nil && e.Trip != nil {
 		b.WriteString("\nThe end of the last output:\n")
-		for line := range strings.SplitSeq(d.Excerpt, "\n") {
+		for line := range strings.SplitSeq(termsafe.Text(d.Excerpt), "\n") {
 			fmt.Fprintf(b, "  %s\n", line)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
@@ -254,6 +255,16 @@ func checkExitCode(key string, code int) error {
 	switch {
 	case !isGuard && !slices.Contains(remappable, status):
 		bad = fmt.Sprintf("%q is no status and no guard; there are %s, %s", key, joinWords(remappable), joinWords(looprun.GuardIDs))
+		var known []string
+		for _, s := range remappable {
+			known = append(known, string(s))
+		}
+		for _, g := range looprun.GuardIDs {
+			known = append(known, string(g))
+		}
+		if near := strictyaml.Nearest(key, known); near != "" {
+			bad = fmt.Sprintf("%q is no status and no guard; did you mean %s?", key, near)
+		}
 	case code < 0 || code > 255:
 		bad = "an exit code is from 0 to 255"
 	case code == 0 && (isGuard || status == looprun.StatusTripped || status == looprun.StatusFailed || status == looprun.StatusInterrupted):
