@@ -47,8 +47,8 @@ fuzz: ## every parser's fuzz target, FUZZTIME each
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; done; done
 
-torture: ## the long forms of the reliability tests
-	LOOPRUN_TORTURE=1 $(GO) test -tags torture -count=1 -timeout 60m ./internal/proc ./scratchpad ./cmd/looprun
+torture: ## the long forms of the reliability tests; TORTURE_RUNS=N kills N runs instead of 1,000
+	$(GO) test -tags torture -count=1 -p 1 -timeout 60m ./internal/proc ./scratchpad ./cmd/looprun
 
 examples: build ## what CI runs of examples/
 	$(GO) test -count=1 -run 'TestExamples' -v ./cmd/looprun
@@ -100,3 +100,12 @@ reproducible: ## two builds in two folders are the same, byte for byte
 sbom: build ## the software bill of materials of the binary, beside it
 	@$(GO) run ./tools/sbom -version '$(VERSION)' $(BIN) > $(BIN).cdx.json
 	@echo "$(BIN).cdx.json"
+
+# --- Pages and examples say what is true ---
+.PHONY: docs-test schemas
+
+docs-test: ## run every command of docs/*.md and README.md, and the examples of the protocols
+	$(GO) test -count=1 -run 'TestDocs|TestSchemaFiles|TestExamplesProtocols' ./cmd/looprun
+
+schemas: ## write docs/schemas anew
+	$(GO) test -count=1 -run TestSchemaFiles ./cmd/looprun -update
