@@ -156,6 +156,9 @@ func (s *State) said(name signal.Name) int {
 
 // foldAdvice adds what the assistant advises to the question that waits.
 func (s *State) foldAdvice(d AnswerInvalid) {
+	if d.Told {
+		s.notice(d.Reason)
+	}
 	if !d.Advice {
 		return
 	}

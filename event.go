@@ -157,6 +157,9 @@ type AnswerInvalid struct {
 	// Advice says that it is what the assistant advises the person who will
 	// answer: the question shows it.
 	Advice bool `json:"advice,omitempty"`
+	// Told says that it is something the command said, which the next iteration is
+	// told of.
+	Told bool `json:"told,omitempty"`
 }
 
 // KnownIssue is a signature that was skipped.

@@ -66,8 +66,11 @@ func (l *Loop) finished(end IterationFinished) error {
 			d = q
 		}
 		if why := l.state.refuse(d); why != "" {
-			l.state.notice(fmt.Sprintf("What you said (%s) was not taken: %s", d.Type(), why))
-			continue
+			why = fmt.Sprintf("What you said (%s) was not taken: %s", d.Type(), why)
+			if slices.Contains(l.state.Notices, why) {
+				continue
+			}
+			d = AnswerInvalid{Reason: why, Told: true}
 		}
 		if err := l.record(d); err != nil {
 			return err

@@ -88,6 +88,10 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 			m.news("%s", d.Reason)
 			return
 		}
+		if d.Told {
+			m.warn("the next iteration is told: %s", d.Reason)
+			return
+		}
 		m.warn("not answered: %s", d.Reason)
 	case looprun.QuestionAnswered:
 		m.answered(d)
