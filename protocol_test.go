@@ -231,8 +231,7 @@ func TestTheLadder(t *testing.T) {
 	limits := defaults
 	limits.Iterations = 30
 	var asked []string
-	var run *testRun
-	run = climb(t, said(20), limits, looprun.ResponderFunc(func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+	run := climb(t, said(20), limits, looprun.ResponderFunc(func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
 		if !q.Mandatory || q.Guard != looprun.LadderExhausted || s.Iterations%6 != 0 {
 			t.Errorf("after %d iterations: %+v", s.Iterations, q)
 		}
