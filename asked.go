@@ -65,7 +65,13 @@ func (q *Question) Accepts(a Answer) error {
 	case len(a.Options) > 0:
 		return q.acceptsSeveral(a)
 	}
-	return q.has(by, a.Option)
+	if err := q.has(by, a.Option); err != nil {
+		return err
+	}
+	if o, _ := q.Option(a.Option); q.WantsWords(o) && a.Guidance == "" { // of a run inside this one
+		return fmt.Errorf("option %q answers in words, and there are none; add --guidance TEXT", o.ID)
+	}
+	return nil
 }
 
 func (q *Question) acceptsText(a Answer) error {

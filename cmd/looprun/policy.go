@@ -188,7 +188,7 @@ func readState(file string) (*looprun.State, error) {
 	dec.DisallowUnknownFields()
 	var s *looprun.State
 	if err := dec.Decode(&s); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, &usageError{fmt.Sprintf("%s: %v", file, err), "give a state as looprun show --format state prints it"}
 	}
 	if s == nil {
 		return nil, fmt.Errorf("%s holds null", file)

@@ -32,9 +32,17 @@ func onTerminal(t *testing.T, dir string, args ...string) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &screen{started: started{Cmd: exec.Command(file, args...), dir: dir}, term: vt10x.New(vt10x.WithSize(100, 40))}
+	return display(t, dir, exec.Command(file, args...))
+}
+
+// display starts any program on a terminal of its own.
+func display(t *testing.T, dir string, cmd *exec.Cmd) *screen {
+	t.Helper()
+	s := &screen{started: started{Cmd: cmd, dir: dir}}
+	s.term = vt10x.New(vt10x.WithSize(100, 40), vt10x.WithWriter(replies{s}))
 	s.Dir = dir
-	s.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "CI=", "TERM=xterm", "NO_COLOR=1")
+	s.Env = append(append(os.Environ(), cmd.Env...), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "CI=", "TERM=xterm", "NO_COLOR=1")
+	var err error
 	if s.tty, err = pty.StartWithSize(s.Cmd, &pty.Winsize{Cols: 100, Rows: 40}); err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +69,11 @@ func onTerminal(t *testing.T, dir string, args ...string) *screen {
 	})
 	return s
 }
+
+// replies sends what the terminal answers when it is asked, as typed keys.
+type replies struct{ s *screen }
+
+func (r replies) Write(b []byte) (int, error) { return r.s.tty.Write(b) }
 
 func (s *screen) shows(text string) func() bool {
 	return func() bool { return strings.Contains(s.term.String(), text) }

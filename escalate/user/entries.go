@@ -112,6 +112,7 @@ func (m *Menu) forSelect(q looprun.Question) {
 	for i, o := range q.Options {
 		item := newItem(o)
 		item.Box = q.Multi && !item.Review
+		item.Types = !item.Box && q.WantsWords(o)
 		if q.Default != "" && o.ID == q.Default {
 			start, item.Ticked = i, item.Box
 		}

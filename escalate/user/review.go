@@ -41,7 +41,7 @@ func iterationLines(s *looprun.State) []string {
 	var lines []string
 	for _, d := range s.History {
 		took := (time.Duration(d.DurationMS) * time.Millisecond).Round(10 * time.Millisecond)
-		line := fmt.Sprintf("%4d  %-11s exit %-3d  %8s  %s", d.Iteration, d.Outcome, d.ExitCode, took, label(&d))
+		line := fmt.Sprintf("%4d  %-11s exit %-3d  %8s  %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), d.ExitCode, took, label(&d))
 		if d.Detail != "" {
 			line += "  (" + termsafe.Line(d.Detail) + ")"
 		}

@@ -49,7 +49,7 @@ func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
 func TestLongReviewIsPaged(t *testing.T) {
 	su := asking()
 	su.State = testState(40)
-	su.Env = []string{"PAGER=sed -n 's/^  *40  not_done/paged &/p'"}
+	su.Env = []string{"PAGER=sed -n 's/^  *40  not done/paged &/p'"}
 	s := start(t, su)
 	s.marks("Cancel")
 	s.press(up)

@@ -1,0 +1,177 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+// A person is offered a review on every question, whether it lists one or not. It
+// shows what happened, and asks the same question again.
+func TestMatrixReview(t *testing.T) {
+	t.Parallel()
+	for _, guard := range everyGuard() {
+		t.Run(string(guard), func(t *testing.T) {
+			t.Parallel()
+			c := newCell(t, guard, looprun.Option{}, "")
+			s := onTerminal(t, c.home, c.command()...)
+			s.ready(t)
+			for range 20 {
+				if strings.HasPrefix(s.marked(), "Review") {
+					break
+				}
+				at := s.marked()
+				s.keys(t, keyUp)
+				until(t, "the cursor moves", func() bool { now := s.marked(); return now != at && now != "" })
+			}
+			s.keys(t, "\r")
+			want := "Signatures"
+			if c.during {
+				want = "Nothing has run yet."
+			}
+			until(t, "the history is shown", s.shows(want))
+			s.moveTo(t, "Cancel")
+			s.keys(t, "\r")
+			out := c.over(t, &s.started, "state")
+			j := readJournal(t, out.dir)
+			j.failsClosed(t)
+			if d, _ := j.applied(t); out.code != 101 || d == nil || d.Action != looprun.ActionCancel {
+				t.Errorf("exit code %d, applied %+v", out.code, d)
+			}
+			if n := len(j.of(looprun.TypeQuestionAsked)); n != 1 {
+				t.Errorf("%d questions on record: a review asks the same one again", n)
+			}
+		})
+	}
+}
+
+// A history that is longer than the screen goes through $PAGER.
+func TestMatrixReviewPages(t *testing.T) {
+	t.Setenv("PAGER", "cat >paged; echo that was the pager")
+	s := onTerminal(t, t.TempDir(), "--max-iterations", "45", "--loop-threshold", "off", "--", "sh", "-c", "echo Error: same; exit 1")
+	s.moveTo(t, "Review …")
+	s.keys(t, "\r")
+	until(t, "the pager has run", s.shows("that was the pager"))
+	paged, err := os.ReadFile(s.file("paged"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(paged), "not_done") + strings.Count(string(paged), "not done"); n != 45 {
+		t.Errorf("the pager had %d iterations:\n%s", n, paged)
+	}
+	s.moveTo(t, "Cancel")
+	s.keys(t, "\r")
+	if got := s.ended(t); got != 101 {
+		t.Errorf("ended with %d, want 101", got)
+	}
+}
+
+// A debug command that finds no cause asks again, with its findings in the
+// question, and nothing runs meanwhile.
+func TestMatrixDebugFindsNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := onTerminal(t, dir, "--debug", "echo the cache is fine; exit 1", "--loop-threshold", "2", "--", "sh", "-c", stuckWork)
+	s.moveTo(t, "Debug first")
+	s.keys(t, "\r")
+	until(t, "the findings are in the question", func() bool {
+		_, after, found := strings.Cut(s.term.String(), "Findings:")
+		return found && strings.Contains(after, "the cache is fine")
+	})
+	s.moveTo(t, "Accept current")
+	s.keys(t, "\r")
+	if got := s.ended(t); got != 100 {
+		t.Errorf("ended with %d, want 100", got)
+	}
+	run, err := findRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := readJournal(t, run)
+	j.failsClosed(t)
+	if n := len(j.of(looprun.TypeIterationStarted)); n != 2 {
+		t.Errorf("%d iterations, want 2", n)
+	}
+	if debugged := j.of(looprun.TypeDebugFinished); len(debugged) != 1 || debugged[0].(looprun.DebugFinished).ExitCode != 1 {
+		t.Errorf("debug commands on record: %+v", debugged)
+	}
+	page, err := os.ReadFile(filepath.Join(run, "scratchpad.md"))
+	if err != nil || !strings.Contains(string(page), "Not done: ") {
+		t.Errorf("the page does not say what is not done (%v)", err)
+	}
+}
+
+// A debug command that finds no cause is no answer where nobody can be asked
+// again: a rule cannot give the same answer twice.
+func TestMatrixDebugFindsNothingAlone(t *testing.T) {
+	t.Parallel()
+	for _, guard := range everyGuard() {
+		for _, o := range builtin(t).Template(guard).Options {
+			if o.Action != looprun.ActionDebug {
+				continue
+			}
+			t.Run(string(guard), func(t *testing.T) {
+				t.Parallel()
+				c := newCell(t, guard, o.Option, "")
+				c.write(t, "policy.yaml", "version: 1\nrules:\n  - guard: "+string(guard)+"\n    answer: "+o.ID+"\n    reason: Look first.\n")
+				args := c.command("--policy", "policy.yaml", "--non-interactive")
+				args[1] = "echo nothing; exit 1"
+				out := c.over(t, begin(t, c.home, args...), "state")
+				j := readJournal(t, out.dir)
+				j.failsClosed(t)
+				c.unanswered(t, out, j)
+				if n := len(j.of(looprun.TypeDebugFinished)); n != 1 {
+					t.Errorf("%d debug commands, want 1", n)
+				}
+			})
+		}
+	}
+}
+
+// A question that only a person may answer takes no assistant's answer and no
+// rule's, unless the rule names ladder_exhausted too.
+func TestMatrixMandatory(t *testing.T) {
+	t.Parallel()
+	ladder := ways[looprun.LadderExhausted]
+	for name, tt := range map[string]struct {
+		guard   looprun.GuardID
+		rule    string // the guards of the rule; empty: the assistant answers
+		answers bool
+	}{
+		"a rule for the clarification alone": {looprun.Clarification, "[clarification]", false},
+		"a rule that names the ladder too":   {looprun.Clarification, "[clarification, ladder_exhausted]", true},
+		"an assistant at a clarification":    {looprun.Clarification, "", false},
+		"an assistant at the ladder's end":   {looprun.LadderExhausted, "", false},
+		"a rule for every guard":             {looprun.LadderExhausted, `"*"`, false},
+		"a rule for the ladder":              {looprun.LadderExhausted, "ladder_exhausted", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCell(t, tt.guard, looprun.Option{ID: "continue", Action: looprun.ActionContinue}, "")
+			c.personal, c.flags = true, ladder.flags
+			c.write(t, "ladder.yaml", ladder.files["ladder.yaml"])
+			c.write(t, "policy.yaml", "version: 1\nrules:\n  - guard: "+tt.rule+"\n    answer: continue\n    reason: "+c.reason+"\n")
+			c.write(t, "reply.json", `{"reason": "It will work.", "answer": "continue"}`)
+			switch {
+			case tt.rule == "":
+				c.nobody(t, "--assistant", "cat >request.json; cat reply.json", "--assistant-for", "ask,guards")
+			case tt.answers:
+				out := c.over(t, begin(t, c.home, c.command("--policy", "policy.yaml", "--non-interactive")...), "state")
+				c.check(t, responder{as: looprun.RespondedByPolicy, rule: true, reasons: true}, out)
+			default:
+				out := c.over(t, begin(t, c.home, c.command("--policy", "policy.yaml", "--non-interactive")...), "state")
+				if out.dir == "" && out.code == looprun.ExitFailed {
+					return // the rule could never match: nothing was run
+				}
+				j := readJournal(t, out.dir)
+				j.failsClosed(t)
+				c.unanswered(t, out, j)
+			}
+		})
+	}
+}

@@ -1,0 +1,237 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// outcome is how a run of the matrix ended.
+type outcome struct {
+	code   int
+	dir    string // the run's directory; empty: there is none
+	stderr string
+}
+
+// responder is one way to get an answer to the run.
+type responder struct {
+	as string // how the record names it
+	// person says that a person answers, rule that a rule does; reasons that the
+	// reason is the one of the cell.
+	person, rule, reasons bool
+	sub                   string // where below the test's folder the run is
+	run                   func(*testing.T, *cell) outcome
+}
+
+// responders are all of them, by the way they are reached.
+var responders = map[string]responder{
+	"policy":    {as: looprun.RespondedByPolicy, rule: true, reasons: true, run: byPolicy},
+	"assistant": {as: looprun.RespondedByAssistant, reasons: true, run: byAssistant("--assistant-for", "ask,guards")},
+	"auto":      {as: looprun.RespondedByAssistant, reasons: true, run: byAssistant("--detached", "auto")},
+	"parent":    {as: looprun.RespondedByParent, person: true, reasons: true, sub: "inside", run: byParentRun},
+	"user":      {as: looprun.RespondedByUser, person: true, run: byPerson},
+	"live":      {as: looprun.RespondedByUser, person: true, reasons: true, run: byOtherTerminal},
+	"deferred":  {as: looprun.RespondedByUser, person: true, reasons: true, run: byAnswerLater},
+}
+
+// over waits for the end of a run of the cell.
+func (c *cell) over(t *testing.T, s *started, state string) outcome {
+	t.Helper()
+	code := s.ended(t)
+	out := outcome{code: code, stderr: s.stderr.String()}
+	if dir, err := scratchpad.Find(filepath.Join(c.dir, state), ""); err == nil {
+		out.dir = dir
+	}
+	return out
+}
+
+func byPolicy(t *testing.T, c *cell) outcome {
+	c.write(t, "policy.yaml", fmt.Sprintf("version: 1\nrules:\n  - guard: %s\n    answer: %s\n    reason: %s\n", c.ruled(), c.option.ID, c.reason))
+	return c.over(t, begin(t, c.home, c.command("--policy", "policy.yaml", "--non-interactive")...), "state")
+}
+
+// ruled are the guards that a rule has to name to answer the question.
+func (c *cell) ruled() string {
+	if c.personal && c.guard != looprun.LadderExhausted {
+		return fmt.Sprintf("[%s, %s]", c.guard, looprun.LadderExhausted)
+	}
+	return string(c.guard)
+}
+
+func byAssistant(flags ...string) func(*testing.T, *cell) outcome {
+	return func(t *testing.T, c *cell) outcome {
+		c.write(t, "reply.json", fmt.Sprintf(`{"reason": %q, "answer": %q}`, c.reason, c.option.ID))
+		flags := append([]string{"--assistant", "cat >request.json; cat reply.json", "--non-interactive"}, flags...)
+		return c.over(t, begin(t, c.home, c.command(flags...)...), "state")
+	}
+}
+
+// byParentRun starts the run as the work of another one, whose question is
+// answered from another terminal.
+func byParentRun(t *testing.T, c *cell) outcome {
+	outer := "cd inside && LOOPRUN --state-dir ../inner " + shellWords(c.command()) + "\necho $? >../code\n"
+	writeFile(t, c.dir, "outer.sh", outer)
+	s := begin(t, c.dir, "--wait-answer", "1h", "--non-interactive", "--", "sh", "outer.sh")
+	if !c.answerFrom(t, s) {
+		c.answerWith(t, s, string(looprun.ActionCancel))
+	}
+	if code := s.ended(t); code != 0 {
+		t.Errorf("the outer run ended with %d", code)
+	}
+	inner, err := scratchpad.Find(filepath.Join(c.dir, "inner"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome{code: s.pid(t, "code"), dir: inner, stderr: s.stderr.String()}
+}
+
+// shellWords quotes words for a shell script.
+func shellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + w + "'"
+	}
+	return strings.Join(quoted, " ")
+}
+
+// byOtherTerminal answers while the run waits.
+func byOtherTerminal(t *testing.T, c *cell) outcome {
+	s := begin(t, c.home, c.command("--wait-answer", "1h", "--non-interactive")...)
+	if !c.answerFrom(t, s) {
+		c.answerWith(t, s, string(looprun.ActionCancel))
+	}
+	return c.over(t, s, "state")
+}
+
+// byAnswerLater answers when the run has exited, and goes on with it.
+func byAnswerLater(t *testing.T, c *cell) outcome {
+	s := begin(t, c.home, c.command("--detached", "defer", "--non-interactive")...)
+	if code := s.ended(t); code != 102 {
+		t.Errorf("deferred with %d, want 102", code)
+	}
+	if !c.answerFrom(t, s) {
+		c.answerWith(t, s, string(looprun.ActionCancel))
+	}
+	return c.over(t, begin(t, c.home, "resume", "--non-interactive"), "state")
+}
+
+// answerFrom gives the cell's answer with looprun answer as soon as the question
+// waits. It is false when the answer is refused, as it should be for a review.
+func (c *cell) answerFrom(t *testing.T, s *started) bool {
+	t.Helper()
+	s.asked(t)
+	got := begin(t, s.dir, "answer", c.option.ID, "--reason", c.reason)
+	code := got.ended(t)
+	want := 0
+	if c.option.Action == looprun.ActionReview {
+		want = looprun.ExitFailed
+	}
+	if code != want {
+		t.Fatalf("looprun answer %s ended with %d, want %d: %s", c.option.ID, code, want, got.stderr.String())
+	}
+	return code == 0
+}
+
+func (c *cell) answerWith(t *testing.T, s *started, option string) {
+	t.Helper()
+	if got := begin(t, s.dir, "answer", option, "--reason", c.reason); got.ended(t) != 0 {
+		t.Fatalf("looprun answer %s: %s", option, got.stderr.String())
+	}
+}
+
+// asked waits until a question of the run waits for its answer.
+func (s *started) asked(t *testing.T) {
+	t.Helper()
+	until(t, "a question waits for its answer", func() bool {
+		dir, err := scratchpad.Find(s.file("state"), "")
+		if err != nil {
+			return false
+		}
+		time.Sleep(10 * time.Millisecond) // reading the journal is not free
+		state, _, err := scratchpad.Load(dir)
+		return err == nil && len(waitingIn(state)) > 0
+	})
+}
+
+// words are what a person answers where the command asks for words.
+const words = "Take the second one"
+
+// byPerson chooses at the terminal, with the arrow keys and Enter. After a review
+// the same question is asked again.
+func byPerson(t *testing.T, c *cell) outcome {
+	s := onTerminal(t, c.home, c.command()...)
+	s.moveTo(t, c.option.Label)
+	s.keys(t, "\r")
+	if c.option.Action == looprun.ActionReview {
+		until(t, "the history is shown", s.shows("Signatures"))
+		s.moveTo(t, "Cancel")
+		s.keys(t, "\r")
+	}
+	c.says(t, s)
+	out := c.over(t, &s.started, "state")
+	out.stderr = s.stdout.String()
+	if c.option.Action == looprun.ActionReview && out.code != 101 {
+		t.Errorf("cancelled after the review with %d", out.code)
+	}
+	return out
+}
+
+// says types the words that go with an option that is answered in words.
+func (c *cell) says(t *testing.T, s *screen) {
+	t.Helper()
+	if q := (looprun.Question{Guard: c.guard}); !q.WantsWords(c.option) {
+		return
+	}
+	until(t, "the words are asked for", s.shows("type the answer"))
+	s.keys(t, words)
+	until(t, "the words are in the field", func() bool { return s.marked() == words })
+	s.press(t, "\r", "the words are taken", func() bool { return s.marked() != words })
+}
+
+// moveTo moves the cursor to an entry.
+func (s *screen) moveTo(t *testing.T, label string) {
+	t.Helper()
+	s.ready(t)
+	for range 20 {
+		at := s.marked()
+		if name, _, _ := strings.Cut(at, "  – "); name == label {
+			return
+		}
+		s.keys(t, keyUp)
+		until(t, "the cursor moves", func() bool {
+			now := s.marked()
+			return now != at && now != "" // which it is while the menu is drawn
+		})
+	}
+	t.Fatalf("%q is not among the entries", label)
+}
+
+// ready waits for a menu that takes keys: one that has just appeared does not.
+func (s *screen) ready(t *testing.T) {
+	t.Helper()
+	until(t, "a question takes keys", func() bool {
+		text := s.term.String()
+		return markedIn(text) != "" && !strings.Contains(text, "one moment")
+	})
+}
+
+// marked is the entry under the cursor, without the cursor; empty: no menu is
+// on the screen.
+func (s *screen) marked() string { return markedIn(s.term.String()) }
+
+func markedIn(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if text, ok := strings.CutPrefix(lines[i], "> "); ok {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
