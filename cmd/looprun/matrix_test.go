@@ -1,0 +1,305 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/templates"
+)
+
+// effect is what an action does to a run of the matrix: it ends it with a status,
+// or lets it go on, and the next iteration is then done.
+type effect struct {
+	status looprun.Status
+	goesOn bool
+}
+
+// effects are those of SPEC §5 and PROTOCOLS D.
+var effects = map[looprun.Action]effect{
+	looprun.ActionContinue:    {looprun.StatusDone, true},
+	looprun.ActionDebug:       {looprun.StatusDone, true},
+	looprun.ActionSkip:        {looprun.StatusDone, true},
+	looprun.ActionDecompose:   {looprun.StatusDone, true},
+	looprun.ActionReformulate: {looprun.StatusDone, true},
+	looprun.ActionAccept:      {looprun.StatusAccepted, false},
+	looprun.ActionCancel:      {looprun.StatusCancelled, false},
+	looprun.ActionPause:       {looprun.StatusPaused, false},
+	looprun.ActionReject:      {looprun.StatusRejected, false},
+	looprun.ActionReview:      {}, // shows the history; it never is an answer
+}
+
+// codes are the exit codes of SPEC §6.
+var codesOf = map[looprun.Status]int{
+	looprun.StatusDone: 0, looprun.StatusAccepted: 100, looprun.StatusCancelled: 101,
+	looprun.StatusPaused: 102, looprun.StatusRejected: 103,
+}
+
+// cell is one square of the matrix: a guard trips, and somebody gives one of the
+// answers that its question offers.
+type cell struct {
+	way
+	guard  looprun.GuardID
+	option looprun.Option
+	dir    string // looprun runs here; its state is in state
+	home   string // the run under test runs here
+	reason string
+}
+
+const debugFindings = "the cause is a missing semicolon"
+
+// newCell writes the command's files.
+func newCell(t *testing.T, guard looprun.GuardID, o looprun.Option, sub string) *cell {
+	t.Helper()
+	w, ok := ways[guard]
+	if !ok {
+		t.Fatalf(addWay, guard)
+	}
+	if _, ok := effects[o.Action]; !ok && o.ID != "" {
+		t.Fatalf(addEffect, o.Action)
+	}
+	c := &cell{way: w, guard: guard, option: o, dir: t.TempDir(), reason: strings.ReplaceAll(fmt.Sprintf("It says %s to %s", o.ID, guard), "_", " ")}
+	c.home = filepath.Join(c.dir, sub)
+	if err := os.MkdirAll(c.home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	goOn := fmt.Sprintf("if test $LOOPRUN_ITERATION -gt %d; then cp $LOOPRUN_GUIDANCE_FILE guidance; exit 0; fi\n", c.after)
+	if c.during {
+		goOn = ""
+	}
+	c.write(t, "work.sh", goOn+c.work+fmt.Sprintf("\nexit %d\n", max(c.exit, 1)))
+	for name, text := range c.files {
+		c.write(t, name, text)
+	}
+	return c
+}
+
+func (c *cell) write(t *testing.T, name, text string) {
+	t.Helper()
+	writeFile(t, c.home, name, text)
+}
+
+// writeFile writes a file for a run; LOOPRUN in a script is the binary.
+func writeFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = strings.ReplaceAll(text, "LOOPRUN ", "'"+file+"' ")
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command is the command line of the run under test.
+func (c *cell) command(flags ...string) []string {
+	args := append([]string{"--debug", "echo " + debugFindings}, c.way.flags...)
+	return append(append(args, flags...), "--", "sh", "work.sh")
+}
+
+// TestMatrix lets every responder give every answer to every guard.
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	set := builtin(t)
+	for _, guard := range everyGuard() {
+		for _, o := range set.Template(guard).Options {
+			for _, name := range slices.Sorted(maps.Keys(responders)) {
+				t.Run(fmt.Sprintf("%s/%s/%s", guard, o.ID, name), func(t *testing.T) {
+					t.Parallel()
+					r := responders[name]
+					c := newCell(t, guard, o.Option, r.sub)
+					out := r.run(t, c)
+					c.check(t, r, out)
+				})
+			}
+		}
+	}
+}
+
+// builtin are the templates that looprun brings along.
+func builtin(t *testing.T) *templates.Set {
+	t.Helper()
+	set, err := templates.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, guard := range everyGuard() {
+		if set.Template(guard) == nil {
+			t.Fatalf("%s has no template", guard)
+		}
+	}
+	for _, tpl := range set.Templates() {
+		if tpl.Guard != templates.AnyGuard && !slices.Contains(everyGuard(), tpl.Guard) {
+			t.Fatalf("the template of %s belongs to no guard", tpl.Guard)
+		}
+	}
+	return set
+}
+
+func everyGuard() []looprun.GuardID { return slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs) }
+
+// answers reports whether this responder may give this answer.
+func (c *cell) answers(r responder) bool {
+	return c.option.Action != looprun.ActionReview && (!c.personal || r.person || r.rule)
+}
+
+// check compares what happened with what the answer should have done.
+func (c *cell) check(t *testing.T, r responder, out outcome) {
+	t.Helper()
+	if r.rule && c.option.Action == looprun.ActionReview {
+		c.refusedBeforeAnythingRan(t, out)
+		return
+	}
+	j := readJournal(t, out.dir)
+	j.failsClosed(t)
+	if !c.answers(r) {
+		if c.option.Action == looprun.ActionReview && r.person {
+			return // the responder has looked: it is refused, or asked again
+		}
+		c.unanswered(t, out, j)
+		return
+	}
+	e := effects[c.option.Action]
+	if want := codesOf[e.status]; out.code != want {
+		t.Errorf("exit code %d, want %d (%s)", out.code, want, e.status)
+	}
+	applied, at := j.applied(t)
+	if applied == nil {
+		t.Fatal("nothing was applied")
+	}
+	if applied.Guard != c.guard || applied.Option != c.option.ID || applied.Action != c.option.Action {
+		t.Errorf("applied %s %q (%s) to %s", applied.Responder, applied.Option, applied.Action, applied.Guard)
+	}
+	if applied.Responder != r.as || r.reasons && applied.Reason != c.reason {
+		t.Errorf("answered by %s, %q; want %s, %q", applied.Responder, applied.Reason, r.as, c.reason)
+	}
+	if want := map[bool]string{true: "policy.yaml:3"}[r.rule]; applied.Rule != want {
+		t.Errorf("rule %q, want %q", applied.Rule, want)
+	}
+	c.checkCourse(t, j, at, e)
+	c.checkEffect(t, j, applied)
+	c.audit(t, j, applied, out)
+}
+
+// checkCourse checks that the run went on after the answer, once, or not at all.
+func (c *cell) checkCourse(t *testing.T, j *journal, at int, e effect) {
+	t.Helper()
+	if got := j.state.Ending; got == nil || got.Status != e.status {
+		t.Errorf("ended as %+v, want %s", got, e.status)
+	}
+	before, after := j.finished(at)
+	switch {
+	case before != c.after:
+		t.Errorf("%d iterations were finished when the answer came, want %d", before, c.after)
+	case e.goesOn && (after != 1 || j.state.Last.Outcome != looprun.OutcomeDone):
+		t.Errorf("%d iterations after the answer, the last %s; want one that is done", after, j.state.Last.Outcome)
+	case !e.goesOn && after != 0 && !c.during:
+		t.Errorf("%d iterations after an answer that ends the run", after)
+	case !e.goesOn && j.startedAfter(at) != 0:
+		t.Error("an iteration was started after an answer that ends the run")
+	}
+	if c.during && !e.goesOn && j.state.Last != nil && j.state.Last.Outcome == looprun.OutcomeDone {
+		t.Error("the iteration went on after an answer that ends the run")
+	}
+}
+
+// checkEffect checks what the action is for.
+func (c *cell) checkEffect(t *testing.T, j *journal, d *looprun.ActionApplied) {
+	t.Helper()
+	if d.Action.Continues() {
+		c.checkLimits(t, j, d)
+		c.checkGuidance(t, d)
+	}
+	switch d.Action {
+	case looprun.ActionSkip:
+		if len(d.Known) == 0 || len(j.state.Known) == 0 {
+			t.Error("nothing was recorded as a known issue")
+		}
+	case looprun.ActionDebug:
+		if n := len(j.of(looprun.TypeDebugFinished)); n != 1 || !strings.Contains(d.Guidance, debugFindings) {
+			t.Errorf("%d debug commands, guidance %q", n, d.Guidance)
+		}
+	case looprun.ActionReformulate:
+		if !strings.HasPrefix(j.state.Task, "Do the parser first") {
+			t.Errorf("the task is %q", j.state.Task)
+		}
+	case looprun.ActionDecompose:
+		if !strings.HasPrefix(j.state.Task, "Parser") || len(j.state.Subtasks) == 0 {
+			t.Errorf("the task is %q, then %v", j.state.Task, j.state.Subtasks)
+		}
+	}
+	if c.guard == looprun.Rejection && len(j.of(looprun.TypeRejectionDecided)) != 1 && d.Action != looprun.ActionCancel {
+		t.Error("the decision about the rejection is not on record")
+	}
+	if c.guard == looprun.LadderExhausted && d.Action == looprun.ActionContinue && len(j.of(looprun.TypeCountersReset)) != 1 {
+		t.Error("the attempts were not started over")
+	}
+}
+
+// checkLimits checks that a limit was extended to what is spent and the extension.
+func (c *cell) checkLimits(t *testing.T, j *journal, d *looprun.ActionApplied) {
+	t.Helper()
+	x, l := c.option.Extend, d.Limits
+	switch {
+	case x.Iterations > 0 && l.Iterations != c.after+x.Iterations,
+		x.Runtime > 0 && (l.Runtime < x.Runtime || l.Runtime > x.Runtime+j.state.Elapsed),
+		x.CostPercent > 0 && l.Cost != 1.25+x.CostPercent/100,
+		x.TokensPercent > 0 && l.Tokens != 1250+int64(1000*x.TokensPercent/100):
+		t.Errorf("the limits became %+v by %+v", l, x)
+	}
+	if !slices.Contains(d.Resets, c.guard) {
+		t.Errorf("the counters of %v were reset", d.Resets)
+	}
+}
+
+// checkGuidance checks that the next iteration was told what the answer said.
+func (c *cell) checkGuidance(t *testing.T, d *looprun.ActionApplied) {
+	t.Helper()
+	q := looprun.Question{Guard: c.guard}
+	if (c.option.Guidance != "" || q.WantsWords(c.option)) && d.Guidance == "" {
+		t.Error("the guidance is lost")
+	}
+	if c.during {
+		return // the iteration that goes on began before the answer
+	}
+	got, err := os.ReadFile(filepath.Join(c.home, "guidance"))
+	if err != nil || !strings.Contains(string(got), strings.TrimSpace(d.Guidance)) {
+		t.Errorf("the next iteration was told %q (%v), want %q", got, err, d.Guidance)
+	}
+}
+
+// unanswered checks a run that nobody answered for.
+func (c *cell) unanswered(t *testing.T, out outcome, j *journal) {
+	t.Helper()
+	if out.code != c.code {
+		t.Errorf("exit code %d, want the guard's %d", out.code, c.code)
+	}
+	if d, _ := j.applied(t); d != nil {
+		t.Errorf("%s by %s was applied, and nobody may answer so", d.Option, d.Responder)
+	}
+	if e := j.state.Ending; e == nil || e.Status != looprun.StatusTripped || e.Guard != c.guard || e.Decision != "" {
+		t.Errorf("ended as %+v", e)
+	}
+	if n := j.state.Iterations; n != c.after {
+		t.Errorf("%d iterations, want %d", n, c.after)
+	}
+}
+
+// refusedBeforeAnythingRan checks a policy that answers what only a person can.
+func (c *cell) refusedBeforeAnythingRan(t *testing.T, out outcome) {
+	t.Helper()
+	if out.code != looprun.ExitFailed || !strings.Contains(out.stderr, "policy.yaml:") {
+		t.Errorf("exit code %d, want 125 and the place", out.code)
+	}
+	if out.dir != "" {
+		t.Error("a run was started")
+	}
+}
