@@ -3,6 +3,8 @@ package looprun
 import (
 	"fmt"
 	"strings"
+
+	"github.com/looprun/looprun/signature"
 )
 
 // Progress is how much of the judged work is done, as far as its output said
@@ -12,6 +14,8 @@ type Progress struct {
 	Passed  int      `json:"passed"`
 	Total   int      `json:"total"`
 	Checks  []string `json:"checks,omitempty"`
+	// Tests says that the checks are tests.
+	Tests bool `json:"tests,omitempty"`
 }
 
 // Progress is what the iteration's output said; nil when it said nothing.
@@ -19,7 +23,10 @@ func (d *IterationFinished) Progress() *Progress {
 	if d == nil || d.Signature.Hash == 0 || (d.Signature.Failing < 0 && d.Signature.Passed < 0) {
 		return nil
 	}
-	return &Progress{d.Signature.Failing, d.Signature.Passed, d.Signature.Total, d.Signature.Checks}
+	s := &d.Signature
+	return &Progress{
+		Tests: s.Kind == signature.KindTestFail, Failing: s.Failing, Passed: s.Passed, Total: s.Total, Checks: s.Checks,
+	}
 }
 
 // Improved reports whether fewer checks fail than at the last trip, or than in
@@ -48,15 +55,27 @@ func (s *State) Summary() string {
 }
 
 // CurrentState says what passes: “3/5 tests passing”, or that it is unknown.
+// Where the output does not say that it is of tests, it is “3/5 passing”.
 func (s *State) CurrentState() string {
 	p := s.Last.Progress()
 	if p == nil || p.Passed < 0 {
 		return "unknown"
 	}
-	if p.Total < 0 {
-		return fmt.Sprintf("%d passing", p.Passed)
+	if p.Total <= 0 {
+		return fmt.Sprintf("%d%s passing", p.Passed, p.noun(p.Passed))
 	}
-	return fmt.Sprintf("%d/%d passing", p.Passed, p.Total)
+	return fmt.Sprintf("%d/%d%s passing", p.Passed, p.Total, p.noun(p.Total))
+}
+
+// noun says what n of the checks are, after a blank; empty where it is not known.
+func (p *Progress) noun(n int) string {
+	switch {
+	case !p.Tests:
+		return ""
+	case n == 1:
+		return " test"
+	}
+	return " tests"
 }
 
 // String is empty for nil.
@@ -64,9 +83,9 @@ func (p *Progress) String() string {
 	if p == nil || p.Failing < 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d failing", p.Failing)
+	text := fmt.Sprintf("%d%s failing", p.Failing, p.noun(p.Failing))
 	if p.Total > 0 {
-		text = fmt.Sprintf("%d of %d failing", p.Failing, p.Total)
+		text = fmt.Sprintf("%d of %d%s failing", p.Failing, p.Total, p.noun(p.Total))
 	}
 	const named = 5
 	switch n := len(p.Checks); {

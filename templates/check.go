@@ -59,8 +59,9 @@ func guardIDs() []string {
 
 // check reports what is wrong with the template beyond its form.
 func (t *Template) check(r *report) {
-	if ids := guardIDs(); r.doc.Has("guard") && !slices.Contains(ids, string(t.Guard)) {
-		r.value("unknown guard "+shown(string(t.Guard)), strictyaml.DidYouMean(string(t.Guard), ids), "guard")
+	if r.doc.Has("guard") && !slices.Contains(guardIDs(), string(t.Guard)) {
+		p := unknownGuard(t.Guard)
+		r.value(p.Text, p.Remedy, "guard")
 	}
 	t.checkTitles(r)
 	if n := len(t.Options); r.doc.Has("options") && (n < minOptions || n > maxOptions) {

@@ -3,6 +3,7 @@ package templates
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -40,16 +41,20 @@ func (s *Set) Show(w io.Writer, guard looprun.GuardID) error {
 	return write(w, []byte("# "+termsafe.Line(t.File)+"\n"+termsafe.Text(string(t.source))))
 }
 
-// KnownGuard is an error for an id that is no guard's, with the nearest one.
+// KnownGuard is an error for an id that is no guard's, with the nearest one, or
+// with all of them when none is near.
 func KnownGuard(guard looprun.GuardID) error {
+	if slices.Contains(guardIDs(), string(guard)) {
+		return nil
+	}
+	return unknownGuard(guard)
+}
+
+func unknownGuard(guard looprun.GuardID) strictyaml.Problem {
 	ids := guardIDs()
-	for _, id := range ids {
-		if id == string(guard) {
-			return nil
-		}
+	remedy := strictyaml.DidYouMean(string(guard), ids)
+	if remedy == "" {
+		remedy = "known are " + strings.Join(ids, ", ")
 	}
-	return strictyaml.Problem{
-		Text:   "unknown guard " + shown(string(guard)),
-		Remedy: strictyaml.DidYouMean(string(guard), ids),
-	}
+	return strictyaml.Problem{Text: "unknown guard " + shown(string(guard)), Remedy: remedy}
 }

@@ -19,40 +19,17 @@ type Format string
 const (
 	// FormatText is plain lines of any length, with the ids of the options.
 	FormatText Format = "text"
-	// FormatTerminal is wrapped to a width, with numbered options.
-	FormatTerminal Format = "terminal"
 	// FormatJSON is the question as it is in the journal.
 	FormatJSON Format = "json"
 )
 
-// ParseFormat reads the name of a format; the error lists them.
-func ParseFormat(name string) (Format, error) {
-	all := []string{string(FormatText), string(FormatTerminal), string(FormatJSON)}
-	for _, f := range all {
-		if f == name {
-			return Format(f), nil
-		}
-	}
-	return "", strictyaml.Problem{Text: fmt.Sprintf("unknown format %q", clip(name, 40)), Remedy: strictyaml.DidYouMean(name, all)}
-}
-
-const (
-	defaultWidth = 80
-	leastWidth   = 20
-)
-
-// Render prints the question. The width is that of [FormatTerminal]: 0 is 80
-// columns, and less than 20 is 20.
-func (s *Set) Render(w io.Writer, q looprun.Question, f Format, width int) error {
+// Render prints the question. How the prompt shows it is the affair of the
+// prompt: package user has a preview of its own.
+func (s *Set) Render(w io.Writer, q looprun.Question, f Format) error {
 	var b bytes.Buffer
 	switch f {
 	case FormatText:
 		s.renderText(&b, q)
-	case FormatTerminal:
-		if width <= 0 {
-			width = defaultWidth
-		}
-		s.renderTerminal(&b, q, max(width, leastWidth))
 	case FormatJSON:
 		enc := json.NewEncoder(&b)
 		enc.SetIndent("", "  ")
@@ -61,8 +38,10 @@ func (s *Set) Render(w io.Writer, q looprun.Question, f Format, width int) error
 			return err
 		}
 	default:
-		_, err := ParseFormat(string(f))
-		return err
+		return strictyaml.Problem{
+			Text:   fmt.Sprintf("unknown format %q", clip(string(f), 40)),
+			Remedy: strictyaml.DidYouMean(string(f), []string{string(FormatText), string(FormatJSON)}),
+		}
 	}
 	return write(w, b.Bytes())
 }
@@ -82,32 +61,6 @@ func (s *Set) renderText(b *bytes.Buffer, q looprun.Question) {
 	}
 	for _, note := range s.notes(q) {
 		fmt.Fprintln(b, note)
-	}
-}
-
-func (s *Set) renderTerminal(b *bytes.Buffer, q looprun.Question, width int) {
-	wrap(b, termsafe.Line(q.Header), "", "", width)
-	for line := range strings.SplitSeq(termsafe.Text(q.Text), "\n") {
-		wrap(b, line, "", "", width)
-	}
-	b.WriteByte('\n')
-	for _, line := range detailLines(q) {
-		text := strings.TrimLeft(line, " ")
-		indent := "  " + line[:len(line)-len(text)]
-		wrap(b, text, indent, indent+"  ", width)
-	}
-	b.WriteByte('\n')
-	for i, o := range q.Options {
-		wrap(b, termsafe.Line(o.Label), fmt.Sprintf("  %d. ", i+1), "     ", width)
-		if o.Description != "" {
-			wrap(b, termsafe.Line(o.Description), "     ", "     ", width)
-		}
-	}
-	if notes := s.notes(q); len(notes) > 0 {
-		b.WriteByte('\n')
-		for _, note := range notes {
-			wrap(b, note, "", "", width)
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -147,7 +148,7 @@ func TestQuestionsGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			if err := set.Render(&b, q, FormatTerminal, 72); err != nil {
+			if err := set.Render(&b, q, FormatText); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name+".txt", b.String())
@@ -170,7 +171,7 @@ func TestQuestionWording(t *testing.T) {
 	details := func(q looprun.Question) string { return strings.Join(q.Details, "\n") }
 
 	q := ask(looprun.MaxIterations, func(*looprun.State, *looprun.Trip) {})
-	if want := "Iteration limit (10) reached. Current status: 2 of 5 failing: auth, login. How to proceed?"; q.Text != want {
+	if want := "Iteration limit (10) reached. Current status: 2 of 5 tests failing: auth, login. How to proceed?"; q.Text != want {
 		t.Errorf("text %q, want %q", q.Text, want)
 	}
 	q = ask(looprun.LoopDetected, func(s *looprun.State, trip *looprun.Trip) {
@@ -231,6 +232,13 @@ func TestSummaryAgreesWithState(t *testing.T) {
 		func(s *looprun.State) { s.Last.Signature.Hash, s.Last.Signature.Label = 0, "" },
 		func(s *looprun.State) { s.Last.Signature.Checks = strings.Fields("a b c d e f g") },
 		func(s *looprun.State) { s.Last.Signature.Checks = nil },
+		func(s *looprun.State) { s.Last.Signature.Kind = signature.KindBuildFail },
+		func(s *looprun.State) { s.Last.Signature.Total = 0 },
+		func(s *looprun.State) { setCounts(s, 1, 1, -1) },
+		func(s *looprun.State) { setCounts(s, 1, 0, 1) },
+		func(s *looprun.State) { setCounts(s, 0, 1, 1) },
+		func(s *looprun.State) { setCounts(s, 1, 1, 2) },
+		func(s *looprun.State) { setCounts(s, 0, 0, 0) },
 	} {
 		s, _ := Sample(looprun.MaxIterations)
 		change(s)
@@ -242,6 +250,10 @@ func TestSummaryAgreesWithState(t *testing.T) {
 			t.Errorf("CurrentState %q, the state says %q", got, want)
 		}
 	}
+}
+
+func setCounts(s *looprun.State, failing, passed, total int) {
+	s.Last.Signature.Failing, s.Last.Signature.Passed, s.Last.Signature.Total = failing, passed, total
 }
 
 func TestVariables(t *testing.T) {

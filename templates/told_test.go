@@ -209,7 +209,7 @@ func TestMandatoryNote(t *testing.T) {
 	for _, mandatory := range []bool{true, false} {
 		q.Mandatory = mandatory
 		var b strings.Builder
-		if err := load(t).Render(&b, q, FormatTerminal, 80); err != nil {
+		if err := load(t).Render(&b, q, FormatText); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(b.String(), "Only a person can answer this"); got != mandatory {

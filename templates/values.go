@@ -188,16 +188,6 @@ func (s *source) errors() []string {
 	return lines
 }
 
-// errorOutput is the one line of the output that tells most about the error.
-func errorOutput(d looprun.IterationFinished) string {
-	for _, e := range d.Signature.Errors {
-		if text := line(e, lineLength); text != "" {
-			return text
-		}
-	}
-	return strings.Join(lastLines(d.Excerpt, 1), "")
-}
-
 // summary says how far the work is, in the words of the messages.
 func (s *source) summary() any {
 	last := s.state.Last
@@ -210,7 +200,7 @@ func (s *source) summary() any {
 	case p != nil && p.Failing >= 0:
 		names := p.Checks[:min(len(p.Checks), shownNames)]
 		return s.texts.say("summary_failing", facts{
-			"Failing": p.Failing, "Total": max(0, p.Total),
+			"Tests": p.Tests, "Failing": p.Failing, "Total": max(0, p.Total),
 			"Names": clean(names), "More": len(p.Checks) - len(names),
 		})
 	case last.Signature.Label != "":
@@ -224,7 +214,7 @@ func (s *source) currentState() any {
 	if p == nil || p.Passed < 0 {
 		return s.texts.say("state_unknown", nil)
 	}
-	return s.texts.say("state_passing", facts{"Passed": p.Passed, "Total": max(0, p.Total)})
+	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Passed": p.Passed, "Total": max(0, p.Total)})
 }
 
 // lastLines are the last n lines that say something, each cut to one line's length.

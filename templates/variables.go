@@ -77,11 +77,11 @@ var questionVariables = []variable{
 		func(s *source) any { return s.trip.During },
 	},
 	{
-		Variable{"Summary", TypeText, "what is failing, such as “2 of 5 failing: auth, logout”, or that it is unknown"},
+		Variable{"Summary", TypeText, "what is failing, such as “2 of 5 tests failing: auth, logout”, or that it is unknown"},
 		(*source).summary,
 	},
 	{
-		Variable{"CurrentState", TypeText, "what passes, such as “3/5 passing”, or that it is unknown"},
+		Variable{"CurrentState", TypeText, "what passes, such as “3/5 tests passing”, or that it is unknown"},
 		(*source).currentState,
 	},
 	{

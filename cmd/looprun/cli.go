@@ -159,11 +159,24 @@ func parseError(err error, model *kong.Application, args []string) error {
 		return &usageError{text, "see looprun --help"}
 	}
 	flag, _, _ := strings.Cut(rest, ",")
-	remedy := "looprun --help lists the flags"
-	if near := strictyaml.Nearest(strings.TrimLeft(flag, "-"), flagNames(model.Node)); near != "" {
+	node, after := model.Node, " A flag of the command itself goes after --."
+	if of, ok := errors.AsType[*kong.ParseError](err); ok && of.Context.Selected() != nil {
+		node = of.Context.Selected()
+	}
+	if node != model.Node && !takesCommand(node) {
+		after = ""
+	}
+	known := flagNames(node)
+	for n := node.Parent; n != nil; n = n.Parent {
+		for _, f := range n.Flags {
+			known = append(known, f.Name)
+		}
+	}
+	remedy := node.FullPath() + " --help lists the flags."
+	if near := strictyaml.Nearest(strings.TrimLeft(flag, "-"), known); near != "" {
 		remedy = "did you mean --" + near + "?"
 	}
-	return &usageError{"unknown flag " + flag, remedy + " A flag of the command itself goes after --"}
+	return &usageError{"unknown flag " + flag, remedy + after}
 }
 
 // groups are the headings of the flags.

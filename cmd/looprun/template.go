@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
 )
@@ -93,7 +95,7 @@ type templatePreviewCmd struct {
 	Guard  string `arg:"" help:"The guard whose question is shown."`
 	ID     string `name:"run" placeholder:"RUN" help:"Fill it in from this run (a made-up one without)."`
 	State  string `placeholder:"FILE" help:"Fill it in from this state, as looprun show --format state prints it." env:"-"`
-	Format string `default:"terminal" placeholder:"text|terminal|json" help:"As plain text, as on a terminal, or as JSON." env:"-"`
+	Format string `enum:"text,terminal,json" default:"terminal" help:"${enum}: plain text, as the prompt shows it on a terminal, or JSON (${default})." env:"-"`
 	Width  int    `default:"80" help:"Columns of the terminal (${default})." env:"-"`
 	packFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
@@ -105,10 +107,6 @@ func (templatePreviewCmd) Help() string {
 }
 
 func (c *templatePreviewCmd) Run(a *app) error {
-	format, err := templates.ParseFormat(c.Format)
-	if err != nil {
-		return err
-	}
 	guard := looprun.GuardID(c.Guard)
 	if err := templates.KnownGuard(guard); err != nil {
 		return err
@@ -144,7 +142,15 @@ func (c *templatePreviewCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return set.Render(a.stdout, q, format, c.Width)
+	if c.Format != "terminal" {
+		return set.Render(a.stdout, q, templates.Format(c.Format))
+	}
+	text, err := user.Preview(q, c.Width)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.stdout, text)
+	return err
 }
 
 type templateSchemaCmd struct {

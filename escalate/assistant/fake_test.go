@@ -165,7 +165,7 @@ func decoded[T any](t *testing.T, text []byte) T {
 func trip() looprun.Question {
 	return looprun.Question{
 		ID: "max_iterations-9", Guard: looprun.MaxIterations, Kind: looprun.KindSelect, Header: "Iteration limit",
-		Text: "5 of 5 iterations are used.\nHow should it go on?", Details: []string{"2 of 5 failing: auth, logout"},
+		Text: "5 of 5 iterations are used.\nHow should it go on?", Details: []string{"2 of 5 tests failing: auth, logout"},
 		Default: "continue",
 		Options: []looprun.Option{
 			{ID: "continue", Label: "Continue +5", Action: looprun.ActionContinue, Extend: looprun.Extend{Iterations: 5}},

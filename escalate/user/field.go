@@ -132,10 +132,15 @@ func (p *prompt) drawField(again bool) error {
 	} else {
 		text += strings.Join(p.message(), "\n") + "\n"
 	}
+	_, err := p.t.Write([]byte(text + p.fieldLines()))
+	return err
+}
+
+// fieldLines are the hint and the end of the text.
+func (p *prompt) fieldLines() string {
 	const prefix = "> "
 	line := lastCells(string(p.field.text), p.width()-cells(prefix))
-	_, err := p.t.Write([]byte(text + shorten(p.fieldHint(), p.width()) + "\n" + prefix + line))
-	return err
+	return shorten(p.fieldHint(), p.width()) + "\n" + prefix + line
 }
 
 func (p *prompt) fieldHint() string {

@@ -50,16 +50,7 @@ func (p *prompt) run(ctx context.Context) (Choice, error) {
 	p.news = newWatch(p.t)
 	defer p.news.stop()
 
-	for _, item := range p.menu.Items {
-		p.ticked = append(p.ticked, item.Ticked)
-	}
-	p.keys = &keyboard{
-		source: p.t, timing: p.timing, changed: p.changed,
-		items: len(p.menu.Items), cursor: p.menu.Cursor, ticks: p.menu.Multi,
-	}
-	if p.menu.typesOnly() {
-		p.openField(0)
-	}
+	p.begin(&keyboard{source: p.t, timing: p.timing, changed: p.changed})
 	c, err := Choice{}, p.t.Raw()
 	if err == nil {
 		c, err = p.converse(ctx)
@@ -81,6 +72,18 @@ func (p *prompt) run(ctx context.Context) (Choice, error) {
 		return c, fmt.Errorf("%w: %w", err, ErrAsked)
 	}
 	return c, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
+}
+
+// begin puts the cursor, the ticks and the field as the menu has them at first.
+func (p *prompt) begin(keys *keyboard) {
+	for _, item := range p.menu.Items {
+		p.ticked = append(p.ticked, item.Ticked)
+	}
+	keys.items, keys.cursor, keys.ticks = len(p.menu.Items), p.menu.Cursor, p.menu.Multi
+	p.keys = keys
+	if p.menu.typesOnly() {
+		p.openField(0)
+	}
 }
 
 // ended is why the prompt is over, when that is not for what was typed: the end

@@ -14,6 +14,13 @@ const minColumns = 12
 // present shows the header and, where asked for, the evidence.
 func (p *prompt) present(before string, evidence bool) error {
 	p.columns, p.rows = p.t.Size()
+	// Colours and a hidden cursor may be left over from what ran before.
+	_, err := p.t.Write([]byte("\x1b[m\x1b[?25h" + before + p.opening(evidence)))
+	return err
+}
+
+// opening is the header and, where asked for, the evidence.
+func (p *prompt) opening(evidence bool) string {
 	lines := []string{"── " + shorten(p.menu.Header, max(1, p.width()-6)) + " ──"}
 	if p.menu.Header == "" {
 		lines = nil
@@ -26,10 +33,7 @@ func (p *prompt) present(before string, evidence bool) error {
 			lines = append(lines, wrap(d, p.width(), indentOf(d))...)
 		}
 	}
-	// Colours and a hidden cursor may be left over from what ran before.
-	text := "\x1b[m\x1b[?25h" + before + strings.Join(append(lines, ""), "\n")
-	_, err := p.t.Write([]byte(text))
-	return err
+	return strings.Join(append(lines, ""), "\n")
 }
 
 // say writes a line over the hint, or over the field and its hint.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/AlecAivazis/survey/v2"
+	"github.com/AlecAivazis/survey/v2/core"
 	"github.com/AlecAivazis/survey/v2/terminal"
 )
 
@@ -51,14 +52,7 @@ func choose(out terminal.FileWriter, s sheet, next func() (key, sheet, error)) (
 	survey.SelectQuestionTemplate = surveyTemplate
 	defer func() { survey.SelectQuestionTemplate = ours }()
 
-	menu := &survey.Select{
-		Message:  s.message,
-		Options:  s.items,
-		Default:  s.cursor,
-		Help:     s.hint,
-		PageSize: s.rows,
-		Filter:   func(string, string, int) bool { return true },
-	}
+	menu := s.menu()
 	in := &surveyKeys{next: func() (key, error) {
 		k, s, err := next()
 		if err == nil {
@@ -67,12 +61,35 @@ func choose(out terminal.FileWriter, s sheet, next func() (key, sheet, error)) (
 		return k, err
 	}}
 	n = -1
-	err = survey.AskOne(menu, &n, survey.WithStdio(in, out, out), survey.WithIcons(func(icons *survey.IconSet) {
-		icons.SelectFocus = survey.Icon{Text: ">", Format: s.format("cyan+b")}
-		icons.Question.Format = s.format("default+hb")
-		icons.Help.Format = s.format("cyan")
-	}))
+	err = survey.AskOne(menu, &n, survey.WithStdio(in, out, out), survey.WithIcons(s.icons))
 	return n, err
+}
+
+// picture is what choose shows of the whole sheet, without colours.
+func (s sheet) picture() (string, error) {
+	var config survey.PromptConfig
+	s.icons(&config.Icons)
+	_, plain, err := core.RunTemplate(surveyTemplate, survey.SelectTemplateData{
+		Select: *s.menu(), PageEntries: core.OptionAnswerList(s.items), SelectedIndex: s.cursor, Config: &config,
+	})
+	return plain, err
+}
+
+func (s sheet) menu() *survey.Select {
+	return &survey.Select{
+		Message:  s.message,
+		Options:  s.items,
+		Default:  s.cursor,
+		Help:     s.hint,
+		PageSize: s.rows,
+		Filter:   func(string, string, int) bool { return true },
+	}
+}
+
+func (s sheet) icons(icons *survey.IconSet) {
+	icons.SelectFocus = survey.Icon{Text: ">", Format: s.format("cyan+b")}
+	icons.Question.Format = s.format("default+hb")
+	icons.Help.Format = s.format("cyan")
 }
 
 func panicked(v any) error { return fmt.Errorf("panic: %v", v) }
