@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // ignoreText keeps the runs out of git, and the schemas in: who clones the
@@ -142,5 +143,14 @@ func yamlText(s string) string {
 	if err := enc.Encode(s); err != nil {
 		return fmt.Sprintf("%q", s)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	// What YAML does not take as it is, and JSON does.
+	var text strings.Builder
+	for _, r := range strings.TrimSuffix(b.String(), "\n") {
+		if r >= 0x7f && !unicode.IsPrint(r) && r <= 0xffff {
+			fmt.Fprintf(&text, "\\u%04x", r)
+			continue
+		}
+		text.WriteRune(r)
+	}
+	return text.String()
 }

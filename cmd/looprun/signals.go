@@ -20,10 +20,11 @@ var interrupts = map[os.Signal]string{
 }
 
 // Hosted runners kill a job about 7.5 seconds after they told it to end. So in CI
-// what still runs is killed after ciKill, and all is over after ciEnd.
+// what still runs is killed after ciKill, and from ciEnd on nothing is begun: hooks
+// then have their second to clean up.
 const (
 	ciKill = 5 * time.Second
-	ciEnd  = 6 * time.Second
+	ciEnd  = 5500 * time.Millisecond
 )
 
 // watchSignals cancels the context with an [looprun.Interrupt] at the first
