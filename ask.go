@@ -21,7 +21,13 @@ func (l *Loop) ask(ctx context.Context) error {
 	if q == nil {
 		return l.durable(QuestionClosed{Reason: "nobody is asked about it", Unanswered: true})
 	}
-	h, err := l.put(ctx, *q, l.acceptable)
+	return l.pose(ctx, *q, l.acceptable)
+}
+
+// pose puts a question before the responders that nobody waits for in the
+// command, and records what becomes of it.
+func (l *Loop) pose(ctx context.Context, q Question, valid func(Answer) error) error {
+	h, err := l.put(ctx, q, valid)
 	switch {
 	case err != nil:
 		return err

@@ -322,22 +322,7 @@ func (l *Loop) askPending(ctx context.Context) error {
 	l.watch.Pause()
 	defer l.watch.Continue()
 	q := *l.state.Unanswered()
-	h, err := l.put(ctx, q, q.Accepts)
-	switch {
-	case err != nil:
-		return err
-	case ctx.Err() != nil:
-		return l.durable(interrupted(ctx))
-	case errors.Is(h.err, ErrInterrupted):
-		return l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
-	case errors.Is(h.err, ErrDeferred):
-		return l.deferred()
-	case h.err != nil:
-		return l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error(), Unanswered: true})
-	}
-	err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
-	h.tell(err)
-	return err
+	return l.pose(ctx, q, q.Accepts)
 }
 
 // asking is the next question of the command: one that came while another was
