@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -56,7 +55,9 @@ type Run struct {
 // Create makes the directory of a new run, with an id of the time, and
 // locks it.
 func Create(stateDir string, now time.Time, mode SyncMode) (*Run, error) {
-	if err := prepare(stateDir); err != nil {
+	if err := prepare(stateDir); errors.Is(err, ErrUnsafe) {
+		return nil, fmt.Errorf("%w, or name another state directory with --state-dir", err)
+	} else if err != nil {
 		return nil, fmt.Errorf("the state directory cannot be used: %w; make it writable, or name another with --state-dir", err)
 	}
 	for at := now; ; at = at.Add(idStep) {
@@ -100,17 +101,24 @@ func newID(at time.Time) string {
 }
 
 // prepare makes the state directory, unseen by git, and refuses one that
-// somebody else could change.
+// somebody else could change: who can rename a run's directory can put another in
+// its place. A .looprun that is a link may have come with a repository; who keeps
+// runs elsewhere names that place.
 func prepare(stateDir string) error {
+	if info, err := os.Lstat(stateDir); err == nil && info.Mode()&fs.ModeSymlink != 0 && filepath.Base(stateDir) == StateDirName {
+		return fmt.Errorf("%w: %s is a symbolic link, and a link that was merely found is not followed; remove it", ErrUnsafe, stateDir)
+	}
 	if err := os.MkdirAll(stateDir, dirMode); err != nil {
 		return err
 	}
 	info, err := os.Stat(stateDir)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" { // there modes say nothing
-		return fmt.Errorf("%s can be written by everybody (mode %o)", stateDir, info.Mode().Perm())
+	case foreign(info):
+		return fmt.Errorf("%w: %s belongs to another user; remove it", ErrUnsafe, stateDir)
+	case modesHold && info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("%w: %s can be written by others (mode %04o); run chmod go-w on it", ErrUnsafe, stateDir, info.Mode().Perm())
 	}
 	ignore := filepath.Join(stateDir, ".gitignore")
 	if exists(ignore) {

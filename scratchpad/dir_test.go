@@ -1,6 +1,7 @@
 package scratchpad
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -134,12 +135,15 @@ func TestStateDirectoryThatCannotBeUsed(t *testing.T) {
 		t.Skip("Windows has no such modes, and links need a privilege")
 	}
 	top := t.TempDir()
-	file, open := filepath.Join(top, "file"), filepath.Join(top, "open")
+	file, open, group := filepath.Join(top, "file"), filepath.Join(top, "open"), filepath.Join(top, "group")
 	writeFile(t, file, "x")
-	if err := os.Mkdir(open, 0o700); err != nil {
-		t.Fatal(err)
+	for dir, mode := range map[string]os.FileMode{open: 0o777, group: 0o720} {
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, mode)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.Chmod(open, 0o777); err != nil {
+	found := filepath.Join(top, StateDirName)
+	if err := os.Symlink(t.TempDir(), found); err != nil {
 		t.Fatal(err)
 	}
 	for _, to := range []string{"file", "open", "none"} {
@@ -147,7 +151,7 @@ func TestStateDirectoryThatCannotBeUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, dir := range []string{file, filepath.Join(file, "below"), open, "to file", "to open", "to none"} {
+	for _, dir := range []string{file, filepath.Join(file, "below"), open, group, found, "to file", "to open", "to none"} {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(top, dir)
 		}
@@ -156,8 +160,22 @@ func TestStateDirectoryThatCannotBeUsed(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
-	if entries, err := os.ReadDir(open); err != nil || len(entries) != 0 {
-		t.Errorf("the refused directory was written to: %v, %v", entries, err)
+	for _, dir := range []string{open, group, found} {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+			t.Errorf("%s was refused, and written to: %v, %v", dir, entries, err)
+		}
+	}
+}
+
+// TestStateDirectoryOfAnotherUser is refused: its owner can put other files in
+// the place of looprun's.
+func TestStateDirectoryOfAnotherUser(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chown(dir, 12345, 12345); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Create(dir, day, SyncOff); err == nil || !strings.Contains(err.Error(), "another user") {
+		t.Errorf("%v", err)
 	}
 }
 

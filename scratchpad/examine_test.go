@@ -107,6 +107,9 @@ func TestExamine(t *testing.T) {
 		"a state directory for everybody": {func(t *testing.T, dir string) {
 			chmod(t, filepath.Dir(dir), 0o702)
 		}, []string{"problem open_state_dir .."}, true},
+		"a state directory for the group": {func(t *testing.T, dir string) {
+			chmod(t, filepath.Dir(dir), 0o720)
+		}, []string{"problem open_state_dir .."}, true},
 		"a link": {func(t *testing.T, dir string) {
 			if err := os.Symlink("/etc/passwd", filepath.Join(dir, "output", "0002.log")); err != nil {
 				t.Fatal(err)

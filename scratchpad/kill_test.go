@@ -69,12 +69,8 @@ func openAny(dir string) (*Run, *looprun.State, Tail, error) {
 }
 
 // TestKill kills a process that appends events, at random moments, again and
-// again. LOOPRUN_TORTURE=1 does it a thousand times.
+// again.
 func TestKill(t *testing.T) {
-	kills, perRun := 40, 10
-	if os.Getenv("LOOPRUN_TORTURE") == "1" {
-		kills, perRun = 1000, 20
-	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 3))

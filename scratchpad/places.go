@@ -21,8 +21,8 @@ func (f *Findings) places(dir string, info fs.FileInfo) error {
 		return fmt.Errorf("%s is no directory", dir)
 	}
 	if parent, err := os.Stat(filepath.Dir(dir)); err == nil && modesHold {
-		if mode := parent.Mode().Perm(); mode&0o002 != 0 {
-			f.add(Finding{Kind: "open_state_dir", Level: LevelProblem, File: "..", Text: fmt.Sprintf("everybody can write to the state directory (mode %04o)", mode), Remedy: "chmod o-w " + filepath.Dir(dir)})
+		if mode := parent.Mode().Perm(); mode&0o022 != 0 {
+			f.add(Finding{Kind: "open_state_dir", Level: LevelProblem, File: "..", Text: fmt.Sprintf("others can write to the state directory (mode %04o)", mode), Remedy: "chmod go-w " + filepath.Dir(dir)})
 		}
 	}
 	root, err := filepath.EvalSymlinks(dir)

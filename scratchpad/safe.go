@@ -9,7 +9,8 @@ import (
 
 // ErrUnsafe is returned by [Open] when a run's directory is not what looprun
 // made: somebody else could have made it, or could change what is in it. A run
-// that is resumed runs the commands of its journal.
+// that is resumed runs the commands of its journal. [Create] returns it for a
+// state directory in which others could do so.
 var ErrUnsafe = errors.New("the directory is not safe to use")
 
 // checkRunDir refuses the directory of a run that looprun did not make so:

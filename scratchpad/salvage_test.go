@@ -181,11 +181,7 @@ func TestSalvagedStateIsThatOfTheEvents(t *testing.T) {
 func TestSalvageOfAnyFlippedByte(t *testing.T) {
 	dir, _, lines := damagedRun(t)
 	whole := strings.Join(lines, "")
-	step := 397 // a prime: all places in a line come up
-	if os.Getenv("LOOPRUN_TORTURE") != "" {
-		step = 1
-	}
-	for i := 0; i < len(whole); i += step {
+	for i := 0; i < len(whole); i += flipStep {
 		text := flip(whole, i)
 		writeFile(t, journalOf(dir), text)
 		checkSalvage(t, dir, text, unchanged(t, dir))

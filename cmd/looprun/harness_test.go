@@ -60,6 +60,16 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func begin(t *testing.T, dir string, args ...string) *started {
 	t.Helper()
+	s := ready(t, dir, args...)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ready is a looprun that has only to be started.
+func ready(t *testing.T, dir string, args ...string) *started {
+	t.Helper()
 	file, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -68,11 +78,10 @@ func begin(t *testing.T, dir string, args ...string) *started {
 	s.Dir = dir
 	s.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "CI=")
 	s.Cmd.Stdout, s.Cmd.Stderr = &s.stdout, &s.stderr
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		_ = s.Process.Kill() // it has ended, unless the test failed
+		if s.Process != nil {
+			_ = s.Process.Kill() // it has ended, unless the test failed
+		}
 		if t.Failed() {
 			t.Logf("stdout:\n%s\nstderr:\n%s", s.stdout.String(), s.stderr.String())
 		}
@@ -156,4 +165,14 @@ func standsStill(t *testing.T, pid int) bool {
 		t.Fatalf("process %d: %v", pid, err)
 	}
 	return strings.ContainsRune("TD", []rune(strings.TrimSpace(string(out)) + " ")[0])
+}
+
+// lines are the words of a file, none when it is not there.
+func lines(t *testing.T, name string) []string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(b))
 }

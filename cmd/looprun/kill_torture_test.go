@@ -1,0 +1,17 @@
+//go:build linux && torture
+
+package main
+
+import (
+	"os"
+	"strconv"
+)
+
+// killRuns is how many runs the long form of the kill test kills: TORTURE_RUNS,
+// or 1,000.
+func killRuns() int {
+	if n, err := strconv.Atoi(os.Getenv("TORTURE_RUNS")); err == nil && n > 0 {
+		return n
+	}
+	return 1000
+}

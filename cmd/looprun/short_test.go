@@ -1,0 +1,9 @@
+//go:build linux && !torture
+
+package main
+
+// The short forms of the tests that repeat; the long ones are in
+// disk_torture_test.go and kill_torture_test.go.
+const faultStep = 23
+
+func killRuns() int { return 20 }
