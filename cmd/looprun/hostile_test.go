@@ -85,7 +85,9 @@ var everyView = [][]string{
 	{"explain", "--format", "json"},
 	{"context"},
 	{"replay", "--run", "RUN"},
-	{"stats", "rejections"}, {"doctor"}, {"report"},
+	{"stats", "rejections"},
+	{"doctor"},
+	{"report"},
 }
 
 // What the command prints, is called and asks is data wherever looprun shows it.

@@ -33,7 +33,11 @@ func watchSignals(parent context.Context, kill func()) (ctx context.Context, sto
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 8)
 	done := make(chan struct{})
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	for s := range interrupts {
+		if !signal.Ignored(s) { // nohup: who started looprun does not want it to end by that
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		for first := true; ; first = false {
 			select {
