@@ -358,6 +358,9 @@ func (s *State) foldResumed(d RunResumed) {
 	if s.Ended || s.Ending != nil && s.Ending.Status.Resumable() {
 		s.Ending = nil
 	}
+	if s.Last != nil && s.Last.Outcome == OutcomeDone { // only its record failed
+		s.Ending = &Ending{Status: StatusDone}
+	}
 	s.Ended, s.Interrupt = false, nil
 	if d.Limits != nil {
 		s.Initial, s.Limits = *d.Limits, *d.Limits

@@ -230,6 +230,10 @@ func TestAnEndingBeforeACrashStands(t *testing.T) {
 		want looprun.Status // empty: it goes on
 	}{
 		{"done", []looprun.Data{looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeDone}}, looprun.StatusDone},
+		{"done, and its record failed", []looprun.Data{
+			looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeDone},
+			looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusFailed, ExitCode: 125}},
+		}, looprun.StatusDone},
 		{"cancelled", decided("cancel", looprun.ActionCancel), looprun.StatusCancelled},
 		{"accepted", decided("accept", looprun.ActionAccept), looprun.StatusAccepted},
 		{"paused", decided("pause", looprun.ActionPause), ""},

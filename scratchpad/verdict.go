@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/atomicfile"
@@ -11,7 +12,8 @@ import (
 
 const resultName = "result.json"
 
-// Verdict is result.json: every field is always there.
+// Verdict is result.json: every field is always there, but for the moment of a
+// decision that nobody took.
 type Verdict struct {
 	Schema         string          `json:"schema"`
 	RunID          string          `json:"run_id"`
@@ -21,6 +23,8 @@ type Verdict struct {
 	Decision       string          `json:"decision"`
 	Responder      string          `json:"responder"`
 	Reason         string          `json:"reason"`
+	Rule           string          `json:"rule"` // file:line of the policy's, or empty
+	DecidedAt      time.Time       `json:"decided_at,omitzero"`
 	Iterations     int             `json:"iterations"`
 	RuntimeSeconds float64         `json:"runtime_seconds"`
 	Signature      string          `json:"signature"`
@@ -38,6 +42,7 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 	b, err := json.MarshalIndent(Verdict{
 		Schema: resultSchema, RunID: res.RunID, Status: res.Status, ExitCode: res.ExitCode,
 		Guard: res.Guard, Decision: res.Decision, Responder: res.Responder, Reason: res.Reason,
+		Rule: res.Rule, DecidedAt: res.At,
 		Iterations: res.Iterations, RuntimeSeconds: res.RuntimeSeconds, Signature: res.Signature,
 		Trips: res.Trips, CostUSD: res.CostUSD, Pending: res.Pending,
 	}, "", "  ")

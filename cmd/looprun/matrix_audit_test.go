@@ -160,7 +160,7 @@ func (c *cell) audit(t *testing.T, j *journal, d *looprun.ActionApplied, out out
 	if result.Status != e.status || result.ExitCode != out.code || result.Iterations != j.state.Iterations {
 		t.Errorf("result.json says %+v", result)
 	}
-	if !e.goesOn && (result.Guard != c.guard || result.Decision != d.Option || result.Responder != d.Responder || result.Reason != d.Reason) {
+	if !e.goesOn && (result.Guard != c.guard || result.Decision != d.Option || result.Responder != d.Responder || result.Reason != d.Reason || result.Rule != d.Rule || result.DecidedAt.IsZero()) {
 		t.Errorf("result.json says %s decided %q about %s: %q", result.Responder, result.Decision, result.Guard, result.Reason)
 	}
 	c.auditShow(t, d, out)
