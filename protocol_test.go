@@ -2,13 +2,9 @@ package looprun_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -313,112 +309,5 @@ func TestAnImprovementIsNoAttempt(t *testing.T) {
 	}), defaults)
 	if res := run.run(t); res.Guard != looprun.MaxIterations || run.State().Ladder.Task("climb").Total != 1 {
 		t.Errorf("got %+v with %+v; only the first iteration improves nothing", res, run.State().Ladder.Task("climb"))
-	}
-}
-
-// limited waits until a limit of somebody else is over.
-func limited(until func(n int) *time.Time, waits int) works {
-	n := 0
-	return func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
-		if n++; n > waits {
-			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
-		}
-		return looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Match: "usage limit reached", Until: until(n)}
-	}
-}
-
-func TestWaitingOutALimit(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		until func(int) *time.Time
-		waits int
-		want  time.Duration
-	}{
-		{"the delay doubles", func(int) *time.Time { return nil }, 4, (30 + 60 + 120 + 240) * time.Second},
-		{"the moment is named", func(int) *time.Time { u := time.Now().Add(200 * time.Second); return &u }, 1, 200 * time.Second},
-		{"a moment that has passed", func(int) *time.Time { u := time.Now().Add(-time.Hour); return &u }, 1, 30 * time.Second},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := defaults
-				l.Iterations, l.Errors = 1, 1
-				run := start(t, l, limited(c.until, c.waits))
-				res := run.run(t)
-				if res.Status != looprun.StatusDone || res.Iterations != 1 || res.Runtime.Round(time.Second) != c.want {
-					t.Errorf("got %+v, want done in one iteration after %s", res, c.want)
-				}
-				if !strings.Contains(run.story(), "iteration.finished wait.started wait.finished iteration.started") {
-					t.Errorf("the journal reads %s", run.story())
-				}
-			})
-		})
-	}
-}
-
-func TestWaitingEndsWithTheRuntime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		run := start(t, defaults, limited(func(int) *time.Time { u := time.Now().Add(24 * time.Hour); return &u }, 9))
-		if res := run.run(t); res.ExitCode != 124 || res.Runtime.Round(time.Second) != 15*time.Minute {
-			t.Errorf("got %+v, want 124 after 15m", res)
-		}
-	})
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		run := start(t, defaults, limited(func(int) *time.Time { u := time.Now().Add(time.Hour); return &u }, 9))
-		time.AfterFunc(time.Minute, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
-		if res, err := run.Run(ctx); err != nil || res.ExitCode != 143 {
-			t.Errorf("got %+v, %v; want 143", res, err)
-		}
-	})
-}
-
-// The moment that is waited for survives a restart, and one that has passed
-// meanwhile is not waited for again.
-func TestWaitingSurvivesARestart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		run := start(t, defaults, limited(func(int) *time.Time { u := time.Now().Add(10 * time.Minute); return &u }, 9))
-		time.AfterFunc(time.Minute, func() { cancel(errors.New("killed")) })
-		if _, err := run.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
-		for _, rest := range []time.Duration{4 * time.Minute, time.Hour} {
-			time.Sleep(rest)
-			s := replay(t, run.journal.Events)
-			next := &testRun{journal: looprun.MemoryJournal{Events: slices.Clone(run.journal.Events)}}
-			next.Loop = &looprun.Loop{Guards: run.Guards, Journal: &next.journal, Runner: limited(nil, 0)}
-			if err := next.Resume(*s, looprun.RunResumed{}); err != nil {
-				t.Fatal(err)
-			}
-			before := time.Now()
-			res := next.run(t)
-			if took := time.Since(before); res.Status != looprun.StatusDone || (took > 0) != (rest < 9*time.Minute) {
-				t.Errorf("got %+v after %s", res, took)
-			}
-		}
-	})
-}
-
-// What the command asked is answered in words, or not at all.
-func TestASignalIsAnsweredInWords(t *testing.T) {
-	blocked := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
-	for name, c := range map[string]struct {
-		answer looprun.Answer
-		code   int
-	}{
-		"a person without words": {looprun.Answer{Option: "override", Responder: "user", Person: true, Reason: "chosen at the terminal"}, 115},
-		"a person":               {looprun.Answer{Option: "override", Responder: "user", Person: true, Guidance: "use mine"}, 0},
-		"a rule":                 {looprun.Answer{Option: "override", Responder: "policy", Reason: "Use the spare one."}, 0},
-		"a rule without":         {looprun.Answer{Option: "override", Responder: "policy"}, 115},
-	} {
-		t.Run(name, func(t *testing.T) {
-			run := start(t, defaults, said(1, blocked), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-				return c.answer, nil
-			}))
-			run.Questions = decisions{}
-			if res := run.run(t); res.ExitCode != c.code {
-				t.Errorf("got %+v, want %d", res, c.code)
-			}
-		})
 	}
 }
