@@ -45,8 +45,9 @@
 //     in Exit.Survivors.
 //   - When a guardian is killed, daemons that the program itself has started in
 //     another session are taken for what it has left.
-//   - A command that is stopped from its terminal in the moment of a vfork is
-//     not seen to be stopped: the kernel does not stop it.
+//   - A command that is stopped from its terminal in the moment of a vfork, and
+//     does that in another than its first thread, is not seen to be stopped: the
+//     kernel does not stop it.
 //   - What another program starts on request (a container engine, systemd, at)
 //     never belonged to the tree.
 //   - Windows: a job object without the first moments of the command, no

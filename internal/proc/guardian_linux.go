@@ -45,6 +45,7 @@ type warden struct {
 	inner, outer int           // that terminal, and the program's
 	cooked       *unix.Termios // as the program's is to be left
 	suspended    bool          // stopped by the program, not from the terminal
+	stopped      bool          // stopped from the terminal, and the program told
 }
 
 // GuardianMain is the life of a guardian process. It returns the exit status.
@@ -90,6 +91,7 @@ func (w *warden) turn() (done bool) {
 	}
 	if w.phase != idle {
 		w.reap()
+		w.lookForStop()
 		return w.advance()
 	}
 	return false
@@ -216,9 +218,7 @@ func (w *warden) reap() {
 			w.children = true
 			return
 		case pid == w.pid && status.Stopped():
-			if !w.suspended {
-				w.tell(newMessage(msgStopped))
-			}
+			w.tellStopped()
 		case pid == w.pid && !status.Stopped():
 			w.report.setStatus(status, usage)
 			w.pid = 0

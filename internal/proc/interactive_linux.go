@@ -61,3 +61,30 @@ func (w *warden) restoreTerminal() {
 		_ = unix.IoctlSetTermios(w.outer, unix.TCSETS, w.cooked)
 	}
 }
+
+// tellStopped says that the terminal has stopped the command, once until it is
+// continued.
+func (w *warden) tellStopped() {
+	if !w.suspended && !w.stopped {
+		w.stopped = true
+		w.tell(newMessage(msgStopped))
+	}
+}
+
+// lookForStop finds the stop that the kernel does not report: of a command that
+// was just starting something with vfork. The child stands still, and the
+// command waits for it where a stop does not reach.
+func (w *warden) lookForStop() {
+	if !w.job || w.phase != running || w.suspended || w.stopped {
+		return
+	}
+	buf := make([]byte, 0, 1024)
+	if s, ok := readStat(w.pid, buf); !ok || s.state != 'D' {
+		return
+	}
+	_ = eachProcess(func(s procStat) {
+		if s.parent == w.pid && s.state == 'T' {
+			w.tellStopped()
+		}
+	})
+}

@@ -1,10 +1,16 @@
 package proc
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // shellScreen is a shell with job control that has the program as a job.
@@ -71,4 +77,62 @@ func TestInteractiveProgramIsKilled(t *testing.T) {
 	_ = s.cmd.Process.Kill()
 	eventually(t, "nothing is left", func() bool { return len(sleeping(n)) == 0 })
 	eventually(t, "the terminal is as it was", s.restored(t))
+}
+
+// vforkUntil, in the environment, makes the test binary a program whose child
+// has not left its vfork before the file of that name exists.
+const vforkUntil = "PROC_TEST_VFORK_UNTIL"
+
+func init() {
+	if file := os.Getenv(vforkUntil); file != "" {
+		runtime.LockOSThread() // an init has the first thread, whose state is the process's
+		os.Exit(vforkRunner(file))
+	}
+}
+
+func vforkRunner(file string) int {
+	name, err := unix.BytePtrFromString(file)
+	if err != nil {
+		return 1
+	}
+	moment := unix.Timespec{Nsec: 1e6}
+	at := uintptr(unix.AT_FDCWD & (1<<64 - 1))
+	fmt.Println("ready")
+	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, unix.CLONE_VFORK|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	if errno != 0 {
+		fmt.Println(errno)
+		return 1
+	}
+	if pid == 0 {
+		for {
+			_, _, errno := unix.RawSyscall6(unix.SYS_FACCESSAT, at, uintptr(unsafe.Pointer(name)), 0, 0, 0, 0)
+			if errno == 0 {
+				unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+			}
+			unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&moment)), 0, 0)
+		}
+	}
+	_, _ = unix.Wait4(int(pid), nil, 0, nil)
+	fmt.Println("over")
+	return 0
+}
+
+// A command that waits for its child to leave a vfork is stopped by Ctrl-Z as
+// any other is, although the kernel does not say so.
+func TestInteractiveStopInAVfork(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "go")
+	s := shellScreen(t, "exec env "+interactiveScript+"= "+vforkUntil+"='"+file+"' '"+os.Args[0]+"'")
+	s.ready(t)
+	for n := range 3 {
+		s.press(t, "\x1a")
+		eventually(t, "stopped", func() bool { return strings.Count(s.String(), "Stopped") > n })
+		eventually(t, "the terminal is as it was", s.restored(t))
+		s.press(t, "fg\r")
+		eventually(t, "the terminal is raw", func() bool { return !s.restored(t)() })
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.shows(t, "over")
+	s.shows(t, "ended: exited, code 0")
 }

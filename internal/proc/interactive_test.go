@@ -23,6 +23,8 @@ const interactiveScript = "PROC_TEST_INTERACTIVE"
 
 func interactiveRunner(script string) int {
 	defer RestoreTerminal()
+	asked := make(chan os.Signal, 4)
+	signal.Notify(asked, unix.SIGUSR1, unix.SIGUSR2, unix.SIGTERM) // before the command can be seen
 	p, err := Start(Spec{
 		Argv: sh(script), Interactive: true, KillAfter: 100 * time.Millisecond,
 		Stdout: func(b []byte) { _, _ = os.Stdout.Write(b) },
@@ -31,8 +33,6 @@ func interactiveRunner(script string) int {
 		fmt.Println(err)
 		return 125
 	}
-	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, unix.SIGUSR1, unix.SIGUSR2, unix.SIGTERM)
 	go func() {
 		for s := range asked {
 			switch s {

@@ -74,5 +74,5 @@ func (w *warden) resume() {
 	if w.phase == running {
 		w.signalAll(unix.SIGCONT, false)
 	}
-	w.suspended = false
+	w.suspended, w.stopped = false, false
 }
