@@ -91,9 +91,7 @@ func (t *tap) excerpt() string {
 	}
 	lines = lines[max(0, len(lines)-excerptLines):]
 	for i, l := range lines {
-		if r := []rune(l); len(r) > excerptWidth {
-			lines[i] = string(r[:excerptWidth]) + "…"
-		}
+		lines[i] = termsafe.Cut(l, excerptWidth)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -115,7 +115,7 @@ func (a *ansi) put(s string) {
 	if a.runes >= maxLineRunes {
 		return
 	}
-	cut := shorten(s, maxLineRunes-a.runes)
+	cut := termsafe.Cut(s, maxLineRunes-a.runes)
 	a.runes += len([]rune(cut))
 	class := a.colours.class(a.style)
 	if n := len(a.line); n > 0 && a.line[n-1].Class == class {

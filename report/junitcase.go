@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // tracer makes the testcases of checks, with as much output as it may.
@@ -176,7 +177,7 @@ func (t *tracer) trace(it *Iteration) string {
 	if text == "" {
 		text = fmt.Sprintf("exit code %d, no output", it.ExitCode)
 	}
-	text = shorten(text, maxTrace)
+	text = termsafe.Cut(text, maxTrace)
 	if len(text) > t.left {
 		return "The output is left out: the file would be too large."
 	}

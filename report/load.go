@@ -71,11 +71,11 @@ const (
 )
 
 // line is text from outside on one line.
-func line(s string, limit int) string { return shorten(termsafe.Line(s), limit) }
+func line(s string, limit int) string { return termsafe.Cut(termsafe.Line(s), limit) }
 
 // text is text from outside on several lines.
 func text(s string, limit int) string {
-	return shorten(strings.TrimRight(termsafe.Text(s), "\n"), limit)
+	return termsafe.Cut(strings.TrimRight(termsafe.Text(s), "\n"), limit)
 }
 
 // lines cleans a list of names.
@@ -105,18 +105,6 @@ func arguments(list []string) []string {
 		out = append(out, text(s, maxArg))
 	}
 	return out
-}
-
-// shorten cuts text after so many characters.
-func shorten(s string, limit int) string {
-	n := 0
-	for i := range s {
-		if n == limit {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
 }
 
 // title names the run in a heading.

@@ -9,7 +9,7 @@ import (
 // cell is text from outside as inline code that can stand in a table: nothing in
 // code is a link, a mention or markup, whatever it is. "" stays "".
 func cell(s string) string {
-	s = shorten(termsafe.Line(s), maxLabel)
+	s = termsafe.Cut(termsafe.Line(s), maxLabel)
 	if s == "" {
 		return ""
 	}
@@ -36,7 +36,7 @@ var proseEscapes = []string{
 
 // prose is text from outside within a sentence or a table.
 func prose(s string) string {
-	s = strings.NewReplacer(proseEscapes...).Replace(shorten(termsafe.Line(s), maxProse))
+	s = strings.NewReplacer(proseEscapes...).Replace(termsafe.Cut(termsafe.Line(s), maxProse))
 	switch { // what only means something where a line begins
 	case strings.HasPrefix(s, "-"), strings.HasPrefix(s, "+"), strings.HasPrefix(s, "#"), strings.HasPrefix(s, "="):
 		s = `\` + s

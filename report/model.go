@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // model is what the page shows. Its strings are plain text.
@@ -63,14 +64,14 @@ type pageTrip struct {
 // model makes the page with the last n iterations, without their outputs.
 func (r *Report) model(n int) *model {
 	m := &model{
-		Report: r, Heading: r.title(), Standing: r.standing(), Verdict: fullStop(shorten(r.course(), pageProse)), Tone: r.tone(), Facts: r.facts(),
+		Report: r, Heading: r.title(), Standing: r.standing(), Verdict: fullStop(termsafe.Cut(r.course(), pageProse)), Tone: r.tone(), Facts: r.facts(),
 		Comparable: nil,
 	}
 	history := r.History[max(0, len(r.History)-n):]
 	trips := r.Trips[max(0, len(r.Trips)-min(n, pageTrips)):]
 	m.Moments = slices.Clone(r.Moments[max(0, len(r.Moments)-min(n, pageTrips)):])
 	for i := range m.Moments {
-		m.Moments[i].Text = shorten(m.Moments[i].Text, pageProse)
+		m.Moments[i].Text = termsafe.Cut(m.Moments[i].Text, pageProse)
 	}
 	m.Left = r.left(len(history), len(trips), len(m.Moments))
 	classes := map[string]string{}
@@ -184,7 +185,7 @@ func (r *Report) facts() []fact {
 	}
 	add("Trips", fmt.Sprint(r.TripCount), false)
 	if r.Progress != string(r.Status) {
-		add("Progress", shorten(r.Progress, maxLabel), false)
+		add("Progress", termsafe.Cut(r.Progress, maxLabel), false)
 	}
 	add("Command", commandLine(r.Command), true)
 	add("Check", commandLine(r.Check), true)
@@ -218,12 +219,12 @@ func (p *pageIteration) Ended() string { return words(p.Outcome) }
 func (p *pageIteration) Printed() string { return bytesText(p.OutputBytes) }
 
 func newPageTrip(t *Trip, id string) pageTrip {
-	p := pageTrip{Trip: t, ID: id, Place: t.place(), What: shorten(t.what(), pageProse), Decided: t.decided()}
+	p := pageTrip{Trip: t, ID: id, Place: t.place(), What: termsafe.Cut(t.what(), pageProse), Decided: t.decided()}
 	if t.Effect == nil {
 		return p
 	}
 	e := t.Effect
-	p.Guidance = shorten(e.Guidance, pageGuidance)
+	p.Guidance = termsafe.Cut(e.Guidance, pageGuidance)
 	for _, id := range e.Resets {
 		switch {
 		case id == looprun.MaxIterations && e.Limits.Iterations > 0:

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // step is one mark on the timeline: an iteration, or the flag of a trip.
@@ -47,7 +48,7 @@ func (m *model) flags(until int) bool {
 		if t.Decided != nil {
 			says += fmt.Sprintf("; %s by %s", t.Decided.Option, t.Decided.Responder)
 		}
-		m.Steps = append(m.Steps, step{ID: t.ID, Flag: true, Says: shorten(says, pageProse)})
+		m.Steps = append(m.Steps, step{ID: t.ID, Flag: true, Says: termsafe.Cut(says, pageProse)})
 	}
 	return m.flagged > n
 }

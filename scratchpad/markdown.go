@@ -8,26 +8,14 @@ import (
 
 // inline makes text from outside safe within a line of Markdown.
 func inline(s string) string {
-	return escaper.Replace(shorten(termsafe.Line(s), 300))
-}
-
-// shorten cuts text after so many characters.
-func shorten(s string, limit int) string {
-	n := 0
-	for i := range s {
-		if n == limit {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
+	return escaper.Replace(termsafe.Cut(termsafe.Line(s), 300))
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`)
 
 // code is text as inline code, whatever backticks are in it.
 func code(s string) string {
-	s = shorten(termsafe.Line(s), 1000)
+	s = termsafe.Cut(termsafe.Line(s), 1000)
 	if s == "" {
 		return "(nothing)"
 	}
@@ -44,7 +32,7 @@ func code(s string) string {
 // quoted is text as an indented block, which nothing in it can end.
 func quoted(s string) string {
 	var b strings.Builder
-	text := shorten(termsafe.Text(s), 10_000)
+	text := termsafe.Cut(termsafe.Text(s), 10_000)
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		b.WriteString("    " + line + "\n")
 	}

@@ -44,7 +44,7 @@ var units = map[looprun.GuardID]string{
 // plain is text that is shown as it stands in the file.
 func plain(s string) string { return termsafe.Line(s) }
 
-func shown(s string) string { return strconv.Quote(clip(s, 40)) }
+func shown(s string) string { return strconv.Quote(termsafe.Cut(s, 40)) }
 
 func guardIDs() []string {
 	var ids []string

@@ -7,6 +7,7 @@ import (
 	"text/template/parse"
 
 	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Types that no variable has.
@@ -137,7 +138,7 @@ func (c *checker) command(cmd *parse.CommandNode, piped []VariableType, s scope)
 		return c.operand(cmd.Args[0], s)
 	}
 	if !slices.Contains(functions, name.Ident) {
-		return c.fault(name, fmt.Sprintf("unknown function %q", clip(name.Ident, 40)), strictyaml.DidYouMean(name.Ident, functions))
+		return c.fault(name, fmt.Sprintf("unknown function %q", termsafe.Cut(name.Ident, 40)), strictyaml.DidYouMean(name.Ident, functions))
 	}
 	var args []VariableType
 	for _, arg := range cmd.Args[1:] {
@@ -153,7 +154,7 @@ func (c *checker) operand(n parse.Node, s scope) VariableType {
 		return s.dot
 	case *parse.FieldNode:
 		if s.dot != typeRoot {
-			return c.fault(n, fmt.Sprintf("%s is not known inside range and with", clip(n.String(), 40)), "write $"+clip(n.String(), 40))
+			return c.fault(n, fmt.Sprintf("%s is not known inside range and with", termsafe.Cut(n.String(), 40)), "write $"+termsafe.Cut(n.String(), 40))
 		}
 		return c.variable(n, n.Ident)
 	case *parse.VariableNode:
@@ -166,7 +167,7 @@ func (c *checker) operand(n parse.Node, s scope) VariableType {
 		if n.Ident[0] == "$" {
 			return typeRoot
 		}
-		return c.fault(n, clip(n.String(), 40)+" is not a value", "")
+		return c.fault(n, termsafe.Cut(n.String(), 40)+" is not a value", "")
 	case *parse.StringNode:
 		return TypeText
 	case *parse.BoolNode:
@@ -182,14 +183,14 @@ func (c *checker) operand(n parse.Node, s scope) VariableType {
 	case *parse.IdentifierNode:
 		return c.command(&parse.CommandNode{Args: []parse.Node{n}}, nil, s)
 	}
-	return c.fault(n, clip(n.String(), 40)+" is not supported", "name a variable, as in {{.Summary}}")
+	return c.fault(n, termsafe.Cut(n.String(), 40)+" is not supported", "name a variable, as in {{.Summary}}")
 }
 
 func (c *checker) variable(n parse.Node, path []string) VariableType {
 	t, ok := c.types[path[0]]
 	switch {
 	case !ok:
-		return c.fault(n, fmt.Sprintf("unknown variable {{.%s}}", clip(path[0], 40)), c.remedy(path[0]))
+		return c.fault(n, fmt.Sprintf("unknown variable {{.%s}}", termsafe.Cut(path[0], 40)), c.remedy(path[0]))
 	case len(path) > 1:
 		return c.fault(n, fmt.Sprintf("{{.%s}} is a %s and has no parts", path[0], t), "")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Question makes the question for a trip. It always carries the evidence as
@@ -17,7 +18,7 @@ func (s *Set) Question(state *looprun.State, trip looprun.Trip) (looprun.Questio
 	values := src.facts()
 	q := looprun.Question{
 		Guard: trip.Guard, Kind: looprun.KindSelect,
-		Header: t.Header, Short: clip(t.Short, maxShort),
+		Header: t.Header, Short: termsafe.Cut(t.Short, maxShort),
 		Default: t.Default, Exclusive: t.Exclusive,
 		Details: src.details(values),
 	}
@@ -116,7 +117,7 @@ func (s *source) details(values facts) []string {
 func indented(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		out[i] = "  " + clip(line, valueLength)
+		out[i] = "  " + termsafe.Cut(line, valueLength)
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func (s *Set) Render(w io.Writer, q looprun.Question, f Format) error {
 		}
 	default:
 		return strictyaml.Problem{
-			Text:   fmt.Sprintf("unknown format %q", clip(string(f), 40)),
+			Text:   fmt.Sprintf("unknown format %q", termsafe.Cut(string(f), 40)),
 			Remedy: strictyaml.DidYouMean(string(f), []string{string(FormatText), string(FormatJSON)}),
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // AnyGuard is the guard of the template for guards that have none of their own.
@@ -102,7 +103,7 @@ func (a *amount) UnmarshalText(b []byte) error {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v > 0 && v <= maxAmount) {
 		return strictyaml.Problem{
-			Text:   fmt.Sprintf("%q is no amount to extend a limit by", clip(string(b), 40)),
+			Text:   fmt.Sprintf("%q is no amount to extend a limit by", termsafe.Cut(string(b), 40)),
 			Remedy: "write a number above 0, or a percentage such as 50%",
 		}
 	}

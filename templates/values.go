@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -28,7 +27,7 @@ const (
 func clean(v any) any {
 	switch v := v.(type) {
 	case string:
-		return clip(termsafe.Text(head(v)), valueLength)
+		return termsafe.Cut(termsafe.Text(head(v)), valueLength)
 	case []string:
 		out := make([]string, len(v))
 		for i, s := range v {
@@ -40,19 +39,11 @@ func clean(v any) any {
 }
 
 // line is one line of at most n characters of what a command printed.
-func line(s string, n int) string { return clip(termsafe.Line(head(s)), n) }
+func line(s string, n int) string { return termsafe.Cut(termsafe.Line(head(s)), n) }
 
 // head and tail bound what is looked at of a text of any length.
 func head(s string) string { return s[:min(len(s), readBytes)] }
 func tail(s string) string { return s[max(0, len(s)-readBytes):] }
-
-// clip cuts a text that is longer than n characters and says so with “…”.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
-}
 
 func (s *source) max() any {
 	l := s.state.Limits

@@ -130,11 +130,7 @@ func (h *Hooks) shown(text string, n int) string {
 	if h.Mask != nil {
 		text = h.Mask(termsafe.Line(h.Mask(text)))
 	}
-	r := []rune(termsafe.Line(text))
-	if len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return string(r)
+	return termsafe.Cut(termsafe.Line(text), n)
 }
 
 // encode is the value as one line of JSON.

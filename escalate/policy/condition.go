@@ -17,6 +17,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Bounds of a condition. Together with what [inspection] refuses they bound
@@ -225,9 +226,9 @@ func show(value any) string {
 	const long = 100
 	switch v := value.(type) {
 	case string:
-		return strconv.Quote(clip(v, long))
+		return strconv.Quote(termsafe.Cut(v, long))
 	case []string:
-		return clip(fmt.Sprintf("%q", v), long)
+		return termsafe.Cut(fmt.Sprintf("%q", v), long)
 	case time.Duration:
 		return v.Round(time.Millisecond).String()
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // policyFile is the YAML form of a policy.
@@ -98,11 +98,4 @@ func problemsOf(err error) strictyaml.Problems {
 }
 
 // quote shows a text of the file on one line, cut where it is long.
-func quote(text string) string { return strconv.Quote(clip(text, 60)) }
-
-func clip(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most-1]) + "…"
-}
+func quote(text string) string { return strconv.Quote(termsafe.Cut(text, 60)) }

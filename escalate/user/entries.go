@@ -175,8 +175,8 @@ func (m *Menu) allowCancel(q looprun.Question) {
 func newItem(o looprun.Option) Item {
 	item := Item{
 		ID:          o.ID,
-		Label:       shorten(termsafe.Line(o.Label), maxLabel),
-		Description: shorten(termsafe.Line(o.Description), maxDescription),
+		Label:       termsafe.Cut(termsafe.Line(o.Label), maxLabel),
+		Description: termsafe.Cut(termsafe.Line(o.Description), maxDescription),
 		Review:      o.Action == looprun.ActionReview,
 	}
 	if item.Label == "" {

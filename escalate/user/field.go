@@ -140,7 +140,7 @@ func (p *prompt) drawField(again bool) error {
 func (p *prompt) fieldLines() string {
 	const prefix = "> "
 	line := lastCells(string(p.field.text), p.width()-cells(prefix))
-	return shorten(p.fieldHint(), p.width()) + "\n" + prefix + line
+	return termsafe.Cut(p.fieldHint(), p.width()) + "\n" + prefix + line
 }
 
 func (p *prompt) fieldHint() string {
@@ -152,7 +152,7 @@ func (p *prompt) fieldHint() string {
 	case p.field.full:
 		return "that is all that fits, 8 KiB: the rest was left out"
 	case p.menu.Default != "":
-		return "type the answer · Enter alone gives “" + shorten(p.menu.Default, maxLabel) + "” · Ctrl-C interrupts"
+		return "type the answer · Enter alone gives “" + termsafe.Cut(p.menu.Default, maxLabel) + "” · Ctrl-C interrupts"
 	case !p.menu.typesOnly():
 		return "type the answer · Enter gives it, alone it goes back · Ctrl-C interrupts"
 	}

@@ -111,7 +111,7 @@ func (m *Menu) report(c Choice) string {
 	case item.Cancels:
 		return "none, as it was cancelled."
 	case item.Types:
-		return shorten(c.Text, maxDescription)
+		return termsafe.Cut(c.Text, maxDescription)
 	case item.Box:
 		var all []string
 		for _, n := range c.Ticked {
@@ -142,12 +142,4 @@ func (i Item) String() string {
 		return i.Label
 	}
 	return i.Label + "  – " + i.Description
-}
-
-// shorten cuts a text to n characters, the last of which is then an ellipsis.
-func shorten(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

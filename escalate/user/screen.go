@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 	"unicode"
+
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 const clearScreen = "\x1b[m\x1b[2J\x1b[H"
@@ -21,7 +23,7 @@ func (p *prompt) present(before string, evidence bool) error {
 
 // opening is the header and, where asked for, the evidence.
 func (p *prompt) opening(evidence bool) string {
-	lines := []string{"── " + shorten(p.menu.Header, max(1, p.width()-6)) + " ──"}
+	lines := []string{"── " + termsafe.Cut(p.menu.Header, max(1, p.width()-6)) + " ──"}
 	if p.menu.Header == "" {
 		lines = nil
 	}
@@ -84,7 +86,7 @@ func (p *prompt) sheet() sheet {
 	default:
 		s.hint = "arrows move · Enter chooses · Ctrl-C interrupts"
 	}
-	s.hint = shorten(s.hint, p.width())
+	s.hint = termsafe.Cut(s.hint, p.width())
 	message := p.message()
 	s.message = strings.Join(message, "\n")
 	s.items, s.rows = p.lay(p.rows - len(message) - 2)
@@ -127,7 +129,7 @@ func (p *prompt) lay(room int) (items []string, rows int) {
 		for i, item := range p.menu.Items {
 			text := p.box(i) + item.String()
 			if !whole {
-				text = shorten(text, max(p.width()-2, cells(p.box(i)+item.Label)))
+				text = termsafe.Cut(text, max(p.width()-2, cells(p.box(i)+item.Label)))
 			}
 			lines := wrap(text, p.width()-2, "    ")
 			tallest, total = max(tallest, len(lines)), total+len(lines)

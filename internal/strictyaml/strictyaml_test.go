@@ -167,7 +167,7 @@ f:2:9 an alias (*n) is not supported`},
 		{"bad text", "name: a\xff\n", "f:1:8 the file is not UTF-8 text; save it as UTF-8"},
 		{"control character", "name: a\n\x1b[31m: b\n", "f:2:1 the control character U+001B is not allowed"},
 		{"escape in a key", "\"a\\e[31m\": 1\n", `f:1:1 unknown key "a\x1b[31m"`},
-		{"long value", "count: " + strings.Repeat("x", 100) + "\n", `f:1:8 "count" wants a whole number, not "` + strings.Repeat("x", 40) + `…"`},
+		{"long value", "count: " + strings.Repeat("x", 100) + "\n", `f:1:8 "count" wants a whole number, not "` + strings.Repeat("x", 39) + `…"`},
 		{"deep", "facts: " + strings.Repeat("[", 80) + strings.Repeat("]", 80) + "\n", "f:1:72 nested more than 64 levels deep"},
 		{"too large", "name: " + strings.Repeat("x", MaxSize) + "\n", "f:0:0 the file has 65543 bytes, more than the 65536 that are read"},
 	} {

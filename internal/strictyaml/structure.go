@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/termsafe"
 	"gopkg.in/yaml.v3"
 )
 
@@ -72,10 +72,4 @@ func (s *structure) keys(n *yaml.Node) {
 // quote shows a text of the file on one line, cut where it is long.
 func quote(text string) string { return strconv.Quote(clip(text)) }
 
-func clip(text string) string {
-	const long = 40
-	if utf8.RuneCountInString(text) > long {
-		text = string([]rune(text)[:long]) + "…"
-	}
-	return text
-}
+func clip(text string) string { return termsafe.Cut(text, 40) }

@@ -15,6 +15,15 @@ func Line(s string) string {
 	return strings.Join(strings.Fields(Text(s)), " ")
 }
 
+// Cut keeps at most n characters. Where there are more, the last of them is an
+// ellipsis.
+func Cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:max(0, n-1)]), " ") + "…"
+}
+
 // Text removes what is not text and keeps line breaks and tabs. A carriage
 // return that redraws a line leaves what was drawn last.
 func Text(s string) string {

@@ -39,6 +39,27 @@ func TestLine(t *testing.T) {
 	}
 }
 
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"", 3, ""},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "ab…"},
+		{"äöüß", 4, "äöüß"},
+		{"äöüß€", 4, "äöü…"},
+		{"a  bc", 4, "a…"},
+		{"ab", 1, "…"},
+		{"ab", 0, "…"},
+	} {
+		if got := Cut(c.text, c.n); got != c.want {
+			t.Errorf("Cut(%q, %d) is %q, want %q", c.text, c.n, got, c.want)
+		}
+	}
+}
+
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "a\x1b[31mb", "\x1b]0;x", "\x1bP", "\u009b", "a\rb", "\xff\x1b"} {
 		f.Add(s)

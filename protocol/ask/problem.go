@@ -77,9 +77,5 @@ func (ps Problems) has(path string) bool {
 // excerpt is the beginning of a text that somebody sent, in quotes, safe to show.
 func excerpt(text string) string {
 	const longest = 60
-	text = termsafe.Line(text[:min(len(text), 8*longest)])
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "…"
-	}
-	return `"` + text + `"`
+	return `"` + termsafe.Cut(termsafe.Line(text[:min(len(text), 8*longest)]), longest) + `"`
 }

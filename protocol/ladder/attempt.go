@@ -102,9 +102,9 @@ const (
 	maxKey  = 64
 )
 
-func line(s string) string     { return clip(termsafe.Line(s), maxText) }
-func taskName(s string) string { return clip(termsafe.Line(s), maxTask) }
-func name(s string) string     { return clip(termsafe.Line(s), maxName) }
+func line(s string) string     { return termsafe.Cut(termsafe.Line(s), maxText) }
+func taskName(s string) string { return termsafe.Cut(termsafe.Line(s), maxTask) }
+func name(s string) string     { return termsafe.Cut(termsafe.Line(s), maxName) }
 
 // key keeps a short one and shortens any other without making two alike.
 func key(s string) string {
@@ -112,12 +112,4 @@ func key(s string) string {
 		return s
 	}
 	return "other:" + digest(s)
-}
-
-// clip cuts a text that is longer than n characters and says so with “…”.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }

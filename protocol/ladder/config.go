@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // What no configuration can change: past these a person has to decide.
@@ -144,7 +145,7 @@ func isName(s string) bool {
 	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, other)
 }
 
-func quote(s string) string { return strconv.Quote(clip(s, maxName)) }
+func quote(s string) string { return strconv.Quote(termsafe.Cut(s, maxName)) }
 
 func (c Config) rung(name RungName) (Rung, bool) {
 	i := slices.IndexFunc(c, func(r Rung) bool { return r.Rung == name })

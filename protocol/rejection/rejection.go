@@ -109,12 +109,5 @@ func blank(s string) bool { return termsafe.Line(s) == "" }
 
 // short is a text on one line for a message, cut after n code points.
 func short(s string, n int) string {
-	s = termsafe.Line(s)
-	for i := range s {
-		if n == 0 {
-			return s[:i] + "…"
-		}
-		n--
-	}
-	return s
+	return termsafe.Cut(termsafe.Line(s), n)
 }

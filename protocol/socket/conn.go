@@ -155,9 +155,5 @@ func subject(p Peer) string {
 // excerpt is the beginning of a text that a client sent, safe to show.
 func excerpt(text string) string {
 	const longest = 80
-	text = termsafe.Line(text[:min(len(text), 4*longest)])
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return text
+	return termsafe.Cut(termsafe.Line(text[:min(len(text), 4*longest)]), longest)
 }

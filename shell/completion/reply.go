@@ -78,9 +78,5 @@ func backslashed(word string) string {
 
 func firstLine(help string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(help), "\n")
-	r := []rune(strings.ReplaceAll(termsafe.Line(text), "\t", " "))
-	if len(r) > maxHelp {
-		return string(r[:maxHelp-1]) + "…"
-	}
-	return string(r)
+	return termsafe.Cut(termsafe.Line(text), maxHelp)
 }
