@@ -179,12 +179,13 @@ func (s *State) foldIteration(d IterationFinished) {
 		return
 	}
 	if d.Outcome == OutcomeInterrupted || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt {
-		s.Signals, s.Unread, s.Objects = nil, 0, "" // it runs again, and says again what it has to say
+		s.unsay() // it runs again, and says again what it has to say
 		s.endWith(d)
 		return
 	}
 	if d.Outcome == OutcomeWaiting {
-		s.Signals, s.Unread, s.Objects, s.Until = nil, 0, "", d.Until
+		s.unsay()
+		s.Until = d.Until
 		s.Waits++
 		s.endWith(d)
 		return

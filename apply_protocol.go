@@ -89,9 +89,7 @@ func (s *State) foldProtocol(d Data) {
 		}
 	case RejectionSubmitted:
 		s.Rejected, s.Decided = &d, false
-		s.Rejections++
 	case RejectionInvalid:
-		s.Rejections++
 		s.Objects = "the command rejected the task, in a way that breaks the rules"
 		for _, i := range d.Issues {
 			s.notice(fmt.Sprintf("Your rejection was not valid: %s: %s", i.Problem, i.Remedy))
@@ -106,8 +104,7 @@ func (s *State) foldProtocol(d Data) {
 	case ExpertFinished:
 		s.foldExpert(d)
 	case CostReported:
-		s.Cost += d.USD
-		s.Tokens += d.Tokens
+		s.spend(d.USD, d.Tokens)
 	case WaitStarted:
 		s.Until = &d.Until
 	case WaitFinished:
@@ -135,12 +132,19 @@ func (s *State) foldSignal(d SignalReceived) {
 	}
 	s.Malformed = 0
 	if d.Name == signal.Cost { // as often as there is something to report
-		s.Cost += d.USD
-		s.Tokens += d.Tokens
+		s.spend(d.USD, d.Tokens)
 		return
 	}
 	s.Signals = append(s.Signals, d.Signal)
 }
+
+func (s *State) spend(usd float64, tokens int64) {
+	s.Cost += usd
+	s.Tokens += tokens
+}
+
+// unsay drops what the command said in the iteration that is over.
+func (s *State) unsay() { s.Signals, s.Unread, s.Objects = nil, 0, "" }
 
 // said counts the signals of that name in the running iteration: however many
 // others came, the first of each has its place.

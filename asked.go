@@ -69,7 +69,7 @@ func (q *Question) Accepts(a Answer) error {
 		return err
 	}
 	if o, _ := q.Option(a.Option); q.WantsWords(o) && a.Guidance == "" { // of a run inside this one
-		return fmt.Errorf("option %q answers in words, and there are none; add --guidance TEXT", o.ID)
+		return errWordless(o)
 	}
 	return nil
 }

@@ -36,9 +36,9 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		d.Resets = slices.DeleteFunc(d.Resets, func(id GuardID) bool { return id == LadderExhausted })
 	}
 	d.Guidance = joinLines(o.Guidance, a.Guidance)
-	if (&Question{Guard: s.Trip.Guard}).WantsWords(o) && d.Guidance == "" {
+	if s.Trip.Guard.wantsWords(o) && d.Guidance == "" {
 		if a.Person || a.Reason == "" {
-			return d, fmt.Errorf("option %q answers in words, and there are none; add --guidance TEXT", o.ID)
+			return d, errWordless(o)
 		}
 		d.Guidance = a.Reason // a rule or an assistant has no others
 	}

@@ -59,11 +59,9 @@ func (l *Loop) finished(end IterationFinished) error {
 	for _, d := range end.Before {
 		d = identified(d, l.state.Seq+1)
 		if q, ok := d.(QuestionAsked); ok {
-			q.From, q.ID = FromCommand, fmt.Sprintf("ask-%d", l.state.Seq+1)
 			if k := l.state.kept(q.Question); k != nil && k.Answer == nil {
 				continue // it waits already
 			}
-			d = q
 		}
 		if why := l.state.refuse(d); why != "" {
 			why = fmt.Sprintf("What you said (%s) was not taken: %s", d.Type(), why)

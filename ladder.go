@@ -30,22 +30,14 @@ func (s *State) MandatoryReason() string {
 	return ""
 }
 
-// ImprovedLast reports whether fewer checks fail than in the iteration before.
-func (s *State) ImprovedLast() bool {
-	n := len(s.History)
-	if n < 2 {
-		return false
-	}
-	before, now := s.History[n-2].Progress(), s.History[n-1].Progress()
-	return before != nil && now != nil && now.Failing >= 0 && before.Failing > now.Failing
-}
-
 // Weighed is what the last iteration is on the ladder: a distinct approach that
 // failed, the same one again, or an improvement.
 func (s *State) Weighed() AttemptRecorded {
 	d := AttemptRecorded{Iteration: s.Iterations}
-	if s.ImprovedLast() || len(s.Errors) == 0 {
-		d.Improved = s.ImprovedLast()
+	if n := len(s.History); n >= 2 {
+		d.Improved = s.History[n-1].Progress().better(s.History[n-2].Progress())
+	}
+	if d.Improved || len(s.Errors) == 0 {
 		return d
 	}
 	last := s.Errors[len(s.Errors)-1]
@@ -148,7 +140,7 @@ func (s *State) foldActing() {
 			s.notice(fmt.Sprintf("Your signal %s did nothing: %s came in the same iteration and goes first.", sig.Name, s.Signals[i].Name))
 		}
 	}
-	s.Signals, s.Unread, s.Objects = nil, 0, ""
+	s.unsay()
 }
 
 func causeOf(sig signal.Signal) ladder.Cause {

@@ -98,8 +98,17 @@ func identified(d Data, seq int64) Data {
 	case RejectionInvalid:
 		d.RejectionID = id
 		return d
+	case QuestionAsked:
+		d.Question = d.Question.fromCommand(seq)
+		return d
 	}
 	return d
+}
+
+// fromCommand is the question as the record of that number has it.
+func (q Question) fromCommand(seq int64) Question {
+	q.From, q.ID = FromCommand, fmt.Sprintf("ask-%d", seq)
+	return q
 }
 
 // Ask puts a question of the command to the responders and returns its answer,
@@ -243,9 +252,7 @@ func (l *Loop) converse(ctx context.Context, first *asking) error {
 	if k := l.state.kept(first.question); k != nil {
 		return l.fetch(first, *k)
 	}
-	q := first.question
-	q.From = FromCommand
-	q.ID = fmt.Sprintf("ask-%d", l.state.Seq+1)
+	q := first.question.fromCommand(l.state.Seq + 1)
 	if why := l.state.refuse(QuestionAsked{q}); why != "" {
 		first.reply <- heard{err: fmt.Errorf("%w: %s", ErrEvent, why)}
 		return nil

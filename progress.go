@@ -32,8 +32,12 @@ func (d *IterationFinished) Progress() *Progress {
 // Improved reports whether fewer checks fail than at the last trip, or than in
 // the first iteration when there was none. What is not known is no improvement.
 func (s *State) Improved() bool {
-	now := s.Last.Progress()
-	return now != nil && s.Baseline != nil && now.Failing >= 0 && s.Baseline.Failing > now.Failing
+	return s.Last.Progress().better(s.Baseline)
+}
+
+// better reports whether fewer checks fail than before, as far as both are known.
+func (p *Progress) better(before *Progress) bool {
+	return p != nil && before != nil && p.Failing >= 0 && before.Failing > p.Failing
 }
 
 // Summary says in a few words how far the work is: “2 of 5 tests failing: auth,

@@ -156,8 +156,14 @@ func (q *Question) Option(id string) (Option, bool) {
 
 // WantsWords reports whether the option is of no use without guidance: the command
 // asked what it should do.
-func (q *Question) WantsWords(o Option) bool {
-	return (q.Guard == Blocked || q.Guard == Clarification) && o.Action == ActionContinue && o.Guidance == ""
+func (q *Question) WantsWords(o Option) bool { return q.Guard.wantsWords(o) }
+
+func (id GuardID) wantsWords(o Option) bool {
+	return (id == Blocked || id == Clarification) && o.Action == ActionContinue && o.Guidance == ""
+}
+
+func errWordless(o Option) error {
+	return fmt.Errorf("option %q answers in words, and there are none; add --guidance TEXT", o.ID)
 }
 
 // OptionIDs lists the ids of the options in their order.

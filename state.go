@@ -131,10 +131,8 @@ type State struct {
 	Weigh  bool          `json:"weigh,omitempty"`
 	// Restarted says that the open answer has started the attempts over.
 	Restarted bool `json:"restarted,omitempty"`
-	// Rejections counts them, and Blockers are the tasks that have to be done
-	// elsewhere first.
-	Rejections int      `json:"rejections,omitempty"`
-	Blockers   []string `json:"blockers,omitempty"`
+	// Blockers are the tasks that have to be done elsewhere first.
+	Blockers []string `json:"blockers,omitempty"`
 	// Subtasks are what is left of a task that was taken apart.
 	Subtasks []rejection.Task `json:"subtasks,omitempty"`
 

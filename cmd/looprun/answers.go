@@ -164,12 +164,14 @@ func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
 	switch {
 	case mode == "defer":
 		return looprun.Answer{}, looprun.ErrDeferred
-	case mode == "defaults" && q.Default != "" && !q.Exclusive && !q.Mandatory && q.Kind == looprun.KindText:
-		return looprun.Answer{Text: &q.Default, Responder: looprun.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}, nil
-	case mode == "defaults" && q.Default != "" && !q.Exclusive && !q.Mandatory:
-		return looprun.Answer{Option: q.Default, Responder: looprun.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}, nil
+	case mode != "defaults" || q.Default == "" || q.Exclusive || q.Mandatory:
+		return looprun.Answer{}, looprun.ErrNoAnswer
 	}
-	return looprun.Answer{}, looprun.ErrNoAnswer
+	answer := looprun.Answer{Option: q.Default, Responder: looprun.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}
+	if q.Kind == looprun.KindText {
+		answer.Option, answer.Text = "", &q.Default
+	}
+	return answer, nil
 }
 
 // detachedMode is what decides about the question when nobody can be asked: the

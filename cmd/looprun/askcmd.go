@@ -234,9 +234,9 @@ func readDocument(a *app, name string) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	text, err := io.ReadAll(io.LimitReader(in, documentLimit+1))
-	if err == nil && len(text) > documentLimit {
-		err = fmt.Errorf("%s is larger than 1 MiB", name)
+	text, err := readLimited(in, documentLimit)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return text, err
 }

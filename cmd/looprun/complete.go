@@ -234,7 +234,7 @@ func exitCodeKeys() []completion.Candidate {
 	for _, s := range remappable {
 		list = append(list, completion.Candidate{Value: string(s) + "=", Help: "runs that end so"})
 	}
-	for _, g := range looprun.GuardIDs {
+	for _, g := range slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs) {
 		list = append(list, completion.Candidate{Value: string(g) + "=", Help: "runs that this guard stops"})
 	}
 	return list

@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
@@ -106,14 +104,7 @@ func (k configKey) typeSchema() object {
 		text := object{"type": "string", "pattern": codesPattern}
 		return object{"anyOf": []any{code, text, object{"type": "array", "items": object{"anyOf": []any{code, text}}}}}
 	case reflect.TypeFor[map[string]int]():
-		names := make([]string, 0, len(remappable)+len(looprun.GuardIDs))
-		for _, s := range remappable {
-			names = append(names, string(s))
-		}
-		for _, g := range slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs) {
-			names = append(names, string(g))
-		}
-		return object{"type": "object", "propertyNames": object{"enum": names}, "additionalProperties": code}
+		return object{"type": "object", "propertyNames": object{"enum": exitCodeNames()}, "additionalProperties": code}
 	default:
 		if k.flag.IsSlice() { // one of them need not be a list
 			return object{"anyOf": []any{schemaOf(t.Elem()), schemaOf(t)}}

@@ -248,21 +248,26 @@ var remappable = []looprun.Status{
 }
 
 // checkExitCode refuses a mapping that nobody could mean.
+// exitCodeNames are the statuses and guards whose exit code can be changed.
+func exitCodeNames() []string {
+	var names []string
+	for _, s := range remappable {
+		names = append(names, string(s))
+	}
+	for _, g := range slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs) {
+		names = append(names, string(g))
+	}
+	return names
+}
+
 func checkExitCode(key string, code int) error {
 	status, guard := looprun.Status(key), looprun.GuardID(key)
 	isGuard := slices.Contains(looprun.GuardIDs, guard) || slices.Contains(looprun.ProtocolIDs, guard)
 	var bad string
 	switch {
 	case !isGuard && !slices.Contains(remappable, status):
-		bad = fmt.Sprintf("%q is no status and no guard; there are %s, %s", key, joinWords(remappable), joinWords(looprun.GuardIDs))
-		var known []string
-		for _, s := range remappable {
-			known = append(known, string(s))
-		}
-		for _, g := range looprun.GuardIDs {
-			known = append(known, string(g))
-		}
-		if near := strictyaml.Nearest(key, known); near != "" {
+		bad = fmt.Sprintf("%q is no status and no guard; there are %s", key, strings.Join(exitCodeNames(), ", "))
+		if near := strictyaml.Nearest(key, exitCodeNames()); near != "" {
 			bad = fmt.Sprintf("%q is no status and no guard; did you mean %s?", key, near)
 		}
 	case code < 0 || code > 255:

@@ -177,12 +177,9 @@ func readState(file string) (*looprun.State, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, stateLimit+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(text) > stateLimit:
-		return nil, fmt.Errorf("%s has more than 16 MiB", file)
+	text, err := readLimited(f, stateLimit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
