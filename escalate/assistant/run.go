@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"sync"
 
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -43,15 +41,10 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 	if err := context.Cause(ctx); err != nil {
 		return output{}, err
 	}
-	stdin, feed, err := os.Pipe()
-	if err != nil {
-		return output{}, err
-	}
-	defer feed.Close()
 	out := collector{full: make(chan struct{})}
 	var complaint tail
-	p, err := proc.Start(proc.Spec{
-		Argv: []string{"sh", "-c", r.Command}, Dir: r.Dir, Env: r.Env, Stdin: stdin,
+	end, err := proc.RunFed(ctx, proc.Spec{
+		Argv: []string{"sh", "-c", r.Command}, Dir: r.Dir, Env: r.Env,
 		Stdout: out.take, Stderr: func(b []byte) {
 			complaint.take(b)
 			if r.Stderr != nil {
@@ -59,25 +52,10 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 			}
 		},
 		Timeout: r.Timeout, KillAfter: r.KillAfter,
-	})
-	stdin.Close()
+	}, text, out.full)
 	if err != nil {
 		return output{}, fmt.Errorf("the assistant: %w", err)
 	}
-	var helpers sync.WaitGroup
-	helpers.Go(func() { _, _ = feed.Write(text); feed.Close() }) // it need not read
-	helpers.Go(func() {
-		select {
-		case <-ctx.Done():
-			p.Stop(0)
-		case <-out.full:
-			p.Stop(0)
-		case <-p.Done():
-		}
-	})
-	end := p.Wait()
-	feed.Close()
-	helpers.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return output{}, err
 	}

@@ -63,32 +63,14 @@ func (h *Hooks) send(ctx context.Context, j job, grace time.Duration) error {
 // run runs the command with everything it starts, until it or ctx ends. The
 // error says why it failed.
 func (h *Hooks) run(ctx context.Context, j job, grace time.Duration) error {
-	stdin, feed, err := os.Pipe()
-	if err != nil {
-		return fmt.Errorf("there is no pipe for it: %w", err)
-	}
-	defer feed.Close()
 	var printed head
-	p, err := proc.Start(proc.Spec{
-		Argv: []string{"sh", "-c", j.command}, Dir: h.Dir, Env: h.environ(), Stdin: stdin,
+	end, err := proc.RunFed(ctx, proc.Spec{
+		Argv: []string{"sh", "-c", j.command}, Dir: h.Dir, Env: h.environ(),
 		Stdout: printed.take, Stderr: printed.take, KillAfter: grace,
-	})
-	stdin.Close()
+	}, j.document, nil)
 	if err != nil {
 		return fmt.Errorf("it could not be started: %w", err)
 	}
-	var helpers sync.WaitGroup
-	helpers.Go(func() { _, _ = feed.Write(j.document); feed.Close() }) // it need not read
-	helpers.Go(func() {
-		select {
-		case <-ctx.Done():
-			p.Stop(0)
-		case <-p.Done():
-		}
-	})
-	end := p.Wait()
-	feed.Close()
-	helpers.Wait()
 	return failed(ctx, end, printed.firstLine())
 }
 

@@ -3,11 +3,12 @@
 package hooks
 
 import (
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/looprun/looprun/internal/proc/proctest"
 )
 
 // TestNothingOutlivesAHook: neither one that ends nor one that is ended.
@@ -29,24 +30,10 @@ func TestNothingOutlivesAHook(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if running(pid) {
+			if proctest.Running(pid) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 				t.Errorf("process %d is still running", pid)
 			}
 		})
 	}
-}
-
-// running reports whether there is such a process that is more than a corpse
-// which nobody has collected yet.
-func running(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return true
-	}
-	_, after, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(after, "Z")
 }

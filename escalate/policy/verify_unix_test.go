@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/proc/proctest"
 )
 
 // At the limit everything ends that the command has started.
@@ -31,22 +32,8 @@ func TestVerifyEndsItsTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if running(pid) {
+	if proctest.Running(pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		t.Errorf("process %d is still running", pid)
 	}
-}
-
-// running reports whether there is such a process that is more than a corpse
-// which nobody has collected yet.
-func running(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return true
-	}
-	_, after, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(after, "Z")
 }
