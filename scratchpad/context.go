@@ -202,6 +202,12 @@ func cutLines(text []byte, most int) []byte {
 // heading; empty when they wrote nothing.
 func Notes(dir string) string {
 	p := page{name: (&Run{Dir: dir}).PageFile()}
+	return p.read()
+}
+
+// read is the text of the notes; empty where there is none, or where it cannot be
+// read.
+func (p *page) read() string {
 	notes, err := p.notes()
 	if err != nil || string(notes) == emptyNotes {
 		return ""

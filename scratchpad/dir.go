@@ -48,6 +48,8 @@ type Run struct {
 	Journal *Journal
 	lock    *os.File
 	page    page
+	noted   noted
+	context inPlace
 	output  Output
 	printed int // the last iteration that may have output files
 }
@@ -166,7 +168,20 @@ func open(dir string, mode SyncMode, offset int64, lock *os.File) (*Run, error) 
 
 // Close closes the journal and unlocks the run.
 func (r *Run) Close() error {
-	return errors.Join(r.Journal.Close(), r.lock.Close())
+	return errors.Join(r.context.close(), r.Journal.Close(), r.lock.Close())
+}
+
+// contextName is the file that has what looprun context prints.
+const contextName = "context.md"
+
+// ContextFile has what the iteration that runs should know.
+func (r *Run) ContextFile() string { return filepath.Join(r.Dir, contextName) }
+
+// WriteContext writes what the iteration that begins should know. Nobody may be
+// reading it: the command has not started.
+func (r *Run) WriteContext(s *looprun.State, o ContextOptions) error {
+	o.Notes = r.noted.read(&r.page)
+	return r.context.write(r.ContextFile(), Context(s, o))
 }
 
 const pageName = "scratchpad.md"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -249,7 +248,7 @@ func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Exper
 	var out tailBuffer
 	d.s.writeContext(st)
 	exit := looprun.Shell(e.Command).Run(ctx, looprun.Invocation{
-		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+filepath.Join(d.s.run.Dir, contextName)), KillAfter: d.s.killAfter(), Stdout: out.write,
+		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+d.s.run.ContextFile()), KillAfter: d.s.killAfter(), Stdout: out.write,
 		Stderr: func(b []byte) { _, _ = d.s.executor.Stderr.Write(b) },
 	})
 	return looprun.ExpertFinished{ExitCode: exit.Code, Guidance: out.text(""), Why: exit.Detail}, nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,18 +40,9 @@ func (s *session) answersFile(it looprun.Iteration) string {
 	return name
 }
 
-// contextName is the file that has what looprun context prints.
-const contextName = "context.md"
-
-// writeContext writes what the iteration that begins should know, when that is
-// not what stands there already.
 func (s *session) writeContext(state *looprun.State) {
-	text := scratchpad.Context(state, scratchpad.ContextOptions{Notes: scratchpad.Notes(s.run.Dir), Text: s.opts.Signals == "text"})
-	if bytes.Equal(text, s.context) {
-		return
-	}
-	s.context = text
-	if err := atomicfile.Write(filepath.Join(s.run.Dir, contextName), text, false); err != nil {
+	err := s.run.WriteContext(state, scratchpad.ContextOptions{Text: s.opts.Signals == "text"})
+	if err != nil {
 		s.app.say.warn("the context could not be written: %v", err)
 	}
 }

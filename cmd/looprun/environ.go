@@ -26,7 +26,7 @@ func (s *session) environ(it looprun.Iteration) []string {
 	if it.Judging {
 		return s.helperEnviron(it, "check")
 	}
-	return append(s.commonEnviron(it), "LOOPRUN_SOCKET="+s.talk.server.Path(), "LOOPRUN_ANSWERS="+s.answersFile(it), "LOOPRUN_CONTEXT="+filepath.Join(s.run.Dir, contextName))
+	return append(s.commonEnviron(it), "LOOPRUN_SOCKET="+s.talk.server.Path(), "LOOPRUN_ANSWERS="+s.answersFile(it), "LOOPRUN_CONTEXT="+s.run.ContextFile())
 }
 
 // helperEnviron is that of a check, a verify, debug or expert command. It has no
@@ -93,7 +93,7 @@ func (s *session) feed() error {
 		}
 		s.executor.Stdin = func() (*os.File, error) { return os.Open(file) }
 	case stdinContext:
-		s.executor.Stdin = func() (*os.File, error) { return os.Open(filepath.Join(s.run.Dir, contextName)) }
+		s.executor.Stdin = func() (*os.File, error) { return os.Open(s.run.ContextFile()) }
 	default:
 		s.executor.Stdin = func() (*os.File, error) { return os.Open(name) }
 	}

@@ -56,7 +56,6 @@ type session struct {
 		tokens int64
 		warned bool
 	}
-	context     []byte           // what the context file has
 	interrupted time.Time        // when looprun was told to end
 	masker      *redact.Redactor // nil masks nothing
 }

@@ -1,0 +1,95 @@
+package scratchpad
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+)
+
+// inPlace is a small file that is made again before each iteration. It stays
+// open and is overwritten: some file systems write a file out at once that
+// replaces another, which takes as long as a short iteration.
+type inPlace struct {
+	file *os.File
+	text []byte // what stands there
+}
+
+func (w *inPlace) write(name string, text []byte) error {
+	there, err := w.stands(name)
+	if err != nil {
+		return err
+	}
+	if there && bytes.Equal(text, w.text) {
+		return nil
+	}
+	before := len(w.text)
+	w.text = nil
+	if _, err := w.file.WriteAt(text, 0); err != nil {
+		return err
+	}
+	if len(text) < before {
+		if err := w.file.Truncate(int64(len(text))); err != nil {
+			return err
+		}
+	}
+	w.text = text
+	return nil
+}
+
+// stands makes the file anew unless it is the one that was written last: what
+// lies there may be somebody's link, and the command may have removed it.
+func (w *inPlace) stands(name string) (bool, error) {
+	if w.file != nil {
+		ours, err := w.file.Stat()
+		if err != nil {
+			return false, err
+		}
+		if now, err := os.Lstat(name); err == nil && os.SameFile(ours, now) && now.Size() == int64(len(w.text)) {
+			return true, nil
+		}
+		if err := w.close(); err != nil {
+			return false, err
+		}
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	var err error
+	w.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, atomicfile.Mode)
+	return false, err
+}
+
+func (w *inPlace) close() error {
+	if w.file == nil {
+		return nil
+	}
+	f := w.file
+	w.file, w.text = nil, nil
+	return f.Close()
+}
+
+// noted remembers the notes on a page until its file is another or has changed.
+type noted struct {
+	text string
+	file fs.FileInfo // as it was when the notes were read; nil: read them again
+}
+
+// clockGrain is how coarse the times of files may be: of one that changed just
+// before it was read, a second change could not be told.
+const clockGrain = 20 * time.Millisecond
+
+func (n *noted) read(p *page) string {
+	now, err := os.Stat(p.name)
+	if err == nil && n.file != nil && os.SameFile(now, n.file) && now.Size() == n.file.Size() && now.ModTime().Equal(n.file.ModTime()) {
+		return n.text
+	}
+	n.text, n.file = p.read(), nil
+	if err == nil && time.Since(now.ModTime()) > clockGrain {
+		n.file = now
+	}
+	return n.text
+}
