@@ -121,21 +121,22 @@ func runProcess(ctx context.Context, argv []string, in Invocation) Exit {
 	if ctx.Err() != nil {
 		return Exit{Code: -1, Cause: stopCause(context.Cause(ctx)), Detail: context.Cause(ctx).Error()}
 	}
-	p, err := proc.Start(proc.Spec{
+	release := func() bool { return false }
+	end, err := proc.Run(proc.Spec{
 		Argv: argv, Dir: in.Dir, Env: in.Env, Stdin: in.Stdin,
 		Stdout: in.Stdout, Stderr: in.Stderr, PTY: in.PTY, Interactive: in.Interactive,
 		Timeout: in.Timeout, IdleTimeout: in.IdleTimeout, KillAfter: in.KillAfter,
 		KeepBackground: in.KeepBackground,
+	}, func(p *proc.Process) {
+		if in.Started != nil {
+			in.Started(p)
+		}
+		release = context.AfterFunc(ctx, func() { p.Stop(stopSignal(context.Cause(ctx))) })
 	})
+	release()
 	if err != nil {
 		return Exit{Code: exitNotExecutable, Cause: CauseStartFailed, Detail: err.Error()}
 	}
-	if in.Started != nil {
-		in.Started(p)
-	}
-	release := context.AfterFunc(ctx, func() { p.Stop(stopSignal(context.Cause(ctx))) })
-	end := p.Wait()
-	release()
 	return exitOf(ctx, end, in)
 }
 

@@ -42,9 +42,11 @@ type job struct {
 	closed bool
 }
 
-func (p *Process) start() error {
+// start starts the command. What it returns follows it to its end; nil: the
+// command has never run, and the end is known.
+func (p *Process) start() (follow func(), err error) {
 	if p.spec.terminal() {
-		return fmt.Errorf("start %s: %w", p.spec.Argv[0], errNoTerminal)
+		return nil, fmt.Errorf("start %s: %w", p.spec.Argv[0], errNoTerminal)
 	}
 	cmd := exec.Command(p.spec.Argv[0], p.spec.Argv[1:]...)
 	cmd.Dir, cmd.Env = p.spec.Dir, p.spec.Env
@@ -58,7 +60,7 @@ func (p *Process) start() error {
 	cmd.Stderr = &writer{p: p, to: p.spec.Stderr, one: &one}
 	handle, err := newJob(p.spec.KeepBackground)
 	if err != nil {
-		return fmt.Errorf("start %s: job object: %w", p.spec.Argv[0], err)
+		return nil, fmt.Errorf("start %s: job object: %w", p.spec.Argv[0], err)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 	j := &job{cmd: cmd, handle: handle}
@@ -67,12 +69,11 @@ func (p *Process) start() error {
 		p.release()
 		windows.CloseHandle(handle)
 		p.fail(startCode(err), err)
-		return nil
+		return nil, nil //nolint:nilnil // there is nothing to follow
 	}
 	p.id = cmd.Process.Pid
 	j.enter()
-	go p.watch(j)
-	return nil
+	return func() { p.watch(j) }, nil
 }
 
 // Exit codes of a command that never ran, as shells use them.

@@ -73,14 +73,41 @@ type Process struct {
 // something: a command to start, a pipe, a pseudo terminal.
 func Start(spec Spec) (*Process, error) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
-		return nil, errors.New("start: no command given")
+		return nil, errNoCommand
 	}
 	p := &Process{spec: spec, done: make(chan struct{})}
-	if err := p.start(); err != nil {
+	follow, err := p.start()
+	if err != nil {
 		return nil, err
+	}
+	if follow != nil {
+		go follow()
 	}
 	return p, nil
 }
+
+// Run starts a command and waits for it, as Start and Wait do, without a
+// goroutine of its own. Started, if it is not nil, is given the process before
+// any of its output.
+func Run(spec Spec, started func(*Process)) (Exit, error) {
+	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
+		return Exit{}, errNoCommand
+	}
+	p := &Process{spec: spec, done: make(chan struct{})}
+	follow, err := p.start()
+	if err != nil {
+		return Exit{}, err
+	}
+	if started != nil {
+		started(p)
+	}
+	if follow != nil {
+		follow()
+	}
+	return p.Wait(), nil
+}
+
+var errNoCommand = errors.New("start: no command given")
 
 // Pid is the process id of the command; zero when it could not be started.
 func (p *Process) Pid() int { return p.id }

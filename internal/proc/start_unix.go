@@ -43,7 +43,9 @@ var nullDevice = sync.OnceValues(func() (int, error) {
 	return unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 })
 
-func (p *Process) start() error {
+// start starts the command. What it returns follows it to its end; nil: the
+// command has never run, and the end is known.
+func (p *Process) start() (follow func(), err error) {
 	req := request{
 		dir: p.spec.Dir, argv: p.spec.Argv, env: p.spec.Env,
 		killAfter: p.spec.killAfter(), keep: p.spec.KeepBackground,
@@ -51,23 +53,21 @@ func (p *Process) start() error {
 	if req.env == nil {
 		req.env = os.Environ()
 	}
-	var err error
 	if req.path, err = lookPath(req.argv[0], req.dir, req.env); err != nil {
-		return p.refuse(err)
+		return nil, p.refuse(err)
 	}
 	s, err := p.open(&req)
 	if err != nil {
-		return fmt.Errorf("start %s: %w", req.argv[0], err)
+		return nil, fmt.Errorf("start %s: %w", req.argv[0], err)
 	}
 	t, err := p.launch(req, s)
 	if err != nil {
 		s.closeChildEnds()
 		s.close()
-		return p.refuse(err)
+		return nil, p.refuse(err)
 	}
 	p.begin(t)
-	go p.pump(s, t)
-	return nil
+	return func() { p.pump(s, t) }, nil
 }
 
 // refuse turns what kept the command from starting into its Exit.
