@@ -7,7 +7,7 @@ GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS     := -s -w -X main.stamp=$(VERSION)
 
-.PHONY: all build demo test lint fmt bench stuckbench fuzz torture examples clean
+.PHONY: all build demo test lint fmt bench bench-replay stuckbench fuzz torture examples clean
 
 all: build
 
@@ -38,6 +38,9 @@ bench: build ## overhead per iteration, memory under 1 GiB of output, signatures
 	@$(GO) run ./bench $(CURDIR)/$(BIN)
 	@echo; echo "signatures on log text: the scanner, a state machine with tables, a regular expression a mask, and all that a signature takes"
 	@$(GO) test -run '^$$' -bench 'Scanner|Signer' ./signature | grep '^Benchmark'
+
+bench-replay: build ## time and memory an iteration of runs of 10^3 to 10^6 iterations, recorded and replayed; minutes
+	@$(GO) run ./bench replay $(CURDIR)/$(BIN)
 
 stuckbench: build ## is it the same failure? over recorded outputs, beside the baselines
 	$(GO) test -count=1 -run TestStuckbench -v ./signature ./cmd/looprun

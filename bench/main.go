@@ -3,6 +3,7 @@
 // interleaved rounds, are compared. Times are never asserted anywhere.
 //
 //	go run ./bench LOOPRUN
+//	go run ./bench replay LOOPRUN
 package main
 
 import (
@@ -36,8 +37,10 @@ func run(args []string) error {
 		return spawn(args[1])
 	case len(args) == 2 && args[0] == "log":
 		return writeLog(os.Stdout, args[1])
+	case len(args) == 2 && args[0] == "replay":
+		return replays(args[1])
 	case len(args) != 1:
-		return fmt.Errorf("usage: bench LOOPRUN")
+		return fmt.Errorf("usage: bench [replay] LOOPRUN")
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -60,8 +63,9 @@ type bench struct{ looprun, self, dir string }
 
 // sample is what one round of one candidate took.
 type sample struct {
-	took   time.Duration
-	maxRSS int64 // bytes
+	took      time.Duration
+	processor time.Duration // user and system
+	maxRSS    int64         // bytes
 }
 
 type candidate struct {
@@ -99,7 +103,7 @@ func (b *bench) once(argv []string, codes []int) (sample, error) {
 	if code := cmd.ProcessState.ExitCode(); err != nil && !slices.Contains(codes, code) {
 		return sample{}, fmt.Errorf("exit code %d: %s", code, tail(string(out)))
 	}
-	return sample{took, peak(cmd.ProcessState)}, nil
+	return sample{took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak(cmd.ProcessState)}, nil
 }
 
 func tail(s string) string { return s[max(0, len(s)-500):] }
@@ -113,6 +117,14 @@ func (c *candidate) time() time.Duration {
 	var all []time.Duration
 	for _, s := range c.runs {
 		all = append(all, s.took)
+	}
+	return median(all)
+}
+
+func (c *candidate) processor() time.Duration {
+	var all []time.Duration
+	for _, s := range c.runs {
+		all = append(all, s.processor)
 	}
 	return median(all)
 }

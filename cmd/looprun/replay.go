@@ -1,9 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/scratchpad"
-	"github.com/looprun/looprun/signature"
 )
 
 // replayCmd drives the guards over recordings.
@@ -33,32 +31,9 @@ Example:
   looprun replay --loop-threshold 3 monday.log tuesday.log=2 wednesday.log`
 }
 
-// replayed is what replay prints in JSON.
-type replayed struct {
-	Schema     string         `json:"schema"`
-	Iterations []replayedStep `json:"iterations"`
-	Trips      []replayedTrip `json:"trips"`
-}
-
-type replayedStep struct {
-	Iteration int             `json:"iteration"`
-	File      string          `json:"file,omitempty"`
-	ExitCode  int             `json:"exit_code"`
-	Outcome   looprun.Outcome `json:"outcome"`
-	Hash      signature.Hash  `json:"hash"`
-	Label     string          `json:"label"`
-}
-
-type replayedTrip struct {
-	Guard looprun.GuardID `json:"guard"`
-	// At is the iteration after which it first trips, 0 for never.
-	At     int    `json:"at"`
-	Period int    `json:"period,omitempty"`
-	Reason string `json:"reason,omitempty"`
-}
-
 func (c *replayCmd) Run(a *app) error {
-	r, err := newReplay(&c.limitFlags, c.LoopMatch == "loose")
+	out := newReplayWriter(a.stdout, c.Format)
+	r, err := newReplay(&c.limitFlags, c.LoopMatch == "loose", out)
 	if err != nil {
 		return err
 	}
@@ -76,14 +51,9 @@ func (c *replayCmd) Run(a *app) error {
 		err = c.fromFiles(r)
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, out.cut())
 	}
-	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r.result)
-	}
-	return r.result.text(a.stdout)
+	return out.end(r.trips)
 }
 
 func (c *replayCmd) fromFiles(r *replay) error {
@@ -170,22 +140,24 @@ func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(stri
 
 // replay feeds recorded iterations to the core. Nobody answers: the state is
 // what it would be if every guard had been ignored, so that each shows where it
-// first trips.
+// first trips. It keeps no more of an iteration than the state does: a run of
+// any length takes the same memory.
 type replay struct {
 	state  looprun.State
 	guards []looprun.Guard
 	rules  *signatureConfig
-	result replayed
+	steps  replayWriter
+	trips  []replayedTrip
 }
 
-func newReplay(f *limitFlags, loose bool) (*replay, error) {
+func newReplay(f *limitFlags, loose bool, steps replayWriter) (*replay, error) {
 	limits := looprun.DefaultLimits()
 	if _, err := f.over(&limits); err != nil {
 		return nil, err
 	}
-	r := &replay{guards: guards.Default(), result: replayed{Schema: "looprun.dev/replay/v1"}}
+	r := &replay{guards: guards.Default(), steps: steps}
 	for _, g := range r.guards {
-		r.result.Trips = append(r.result.Trips, replayedTrip{Guard: g.ID()})
+		r.trips = append(r.trips, replayedTrip{Guard: g.ID()})
 	}
 	return r, r.apply(looprun.RunStarted{RunID: "replay", Limits: limits, Loose: loose})
 }
@@ -202,7 +174,9 @@ func (r *replay) add(file string, d looprun.IterationFinished) error {
 	step := replayedStep{File: file, ExitCode: d.ExitCode, Outcome: d.Outcome, Hash: d.Signature.Hash, Label: d.Signature.Label}
 	d.Iteration, d.Fatal = r.state.NextIteration(), 0
 	step.Iteration = d.Iteration
-	r.result.Iterations = append(r.result.Iterations, step)
+	if err := r.steps.step(step); err != nil {
+		return err
+	}
 	if d.Outcome == looprun.OutcomeDone {
 		// The run would end here; what follows is read all the same.
 		d.Outcome = looprun.OutcomeNotDone
@@ -214,7 +188,7 @@ func (r *replay) add(file string, d looprun.IterationFinished) error {
 		return err
 	}
 	for i, g := range r.guards {
-		t := &r.result.Trips[i]
+		t := &r.trips[i]
 		if t.At > 0 {
 			continue
 		}
@@ -223,28 +197,4 @@ func (r *replay) add(file string, d looprun.IterationFinished) error {
 		}
 	}
 	return nil
-}
-
-func (r *replayed) text(w io.Writer) error {
-	var b strings.Builder
-	const most = 200
-	for i, s := range r.Iterations {
-		if i == most {
-			fmt.Fprintf(&b, "and %d more\n", len(r.Iterations)-most)
-			break
-		}
-		fmt.Fprintf(&b, "%4d  %-16s  exit %-3d  %s  %s\n", s.Iteration, s.Hash, s.ExitCode, short(s.Label, 60), s.File)
-	}
-	for _, t := range r.Trips {
-		switch {
-		case t.At == 0:
-			fmt.Fprintf(&b, "%s: does not trip\n", t.Guard)
-		case t.Period > 1:
-			fmt.Fprintf(&b, "%s: trips after iteration %d, period %d: %s\n", t.Guard, t.At, t.Period, t.Reason)
-		default:
-			fmt.Fprintf(&b, "%s: trips after iteration %d: %s\n", t.Guard, t.At, t.Reason)
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

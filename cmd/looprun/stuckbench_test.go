@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -36,7 +37,7 @@ func TestStuckbenchReplay(t *testing.T) {
 		for _, file := range q.Files {
 			cmd.Files = append(cmd.Files, fmt.Sprintf("%s=%d", filepath.Join(dir, file), codes[file]))
 		}
-		r, err := newReplay(&limitFlags{}, false)
+		r, err := newReplay(&limitFlags{}, false, newReplayWriter(io.Discard, "text"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func TestStuckbenchReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		all++
-		for _, trip := range r.result.Trips {
+		for _, trip := range r.trips {
 			if trip.Guard != looprun.LoopDetected {
 				continue
 			}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
+)
+
+// replaySizes are the lengths of the runs that are replayed, in iterations.
+var replaySizes = []int{1_000, 10_000, 100_000, 1_000_000}
+
+// replayRounds is how often each of them is.
+const replayRounds = 3
+
+// replays measures whether an iteration costs the same however long the run is:
+// first of the loop that records it, then of looprun replay. Processor time is
+// compared, since it varies less than time on a machine that is shared, and
+// without that of starting the process.
+func replays(looprun string) error {
+	dir, err := os.MkdirTemp("", "looprun-replay-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{looprun: looprun, dir: dir}
+	fmt.Printf("%s/%s, %d CPUs, %s; medians of %d interleaved rounds\n\nrecording\n%12s %14s %14s %14s\n",
+		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), replayRounds, "iterations", "iterations/s", "journal", "heap")
+	recorded := func(n int, name string) (*candidate, error) {
+		state := filepath.Join(dir, fmt.Sprint(n))
+		id, err := record(state, n, name == "")
+		return &candidate{name: name, argv: []string{looprun, "replay", "--state-dir", state, "--run", id}}, err
+	}
+	// One iteration is what starting up takes.
+	rest, err := recorded(1, "at rest")
+	if err != nil {
+		return err
+	}
+	all := []*candidate{rest}
+	for _, n := range replaySizes {
+		c, err := recorded(n, "")
+		if err != nil {
+			return err
+		}
+		all = append(all, c)
+	}
+	for range replayRounds {
+		for _, c := range all {
+			s, err := b.once(c.argv, nil)
+			if err != nil {
+				return err
+			}
+			c.runs = append(c.runs, s)
+		}
+	}
+	fmt.Printf("\nlooprun replay --run\n%12s %14s %14s %14s\n", "iterations", "iterations/s", "µs/iteration", "peak")
+	for i, n := range replaySizes {
+		took := all[i+1].processor() - rest.processor()
+		fmt.Printf("%12d %14.0f %14.2f %14s\n", n, float64(n)/took.Seconds(), float64(took.Nanoseconds())/1e3/float64(n), mib(all[i+1].rss()))
+	}
+	fmt.Printf("%12s %14s %14s %14s\n", "at rest", "", "", mib(rest.rss()))
+	return nil
+}
+
+// waves fail in a way of their own each: no guard trips, and nothing repeats.
+type waves struct{}
+
+func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+	h := signature.Hash(uint64(it.Number) * 0x9e3779b97f4a7c15)
+	name := fmt.Sprintf("wave%d", it.Number)
+	return looprun.IterationFinished{
+		Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1500, OutputBytes: 12345,
+		Signature: signature.Signature{
+			Kind: signature.KindTestFail, Label: "test-fail:2-" + name, Hash: h, Loose: h,
+			Facts: []string{"fail:" + name, "fail:login"}, Failing: 2, Passed: 3, Total: 5, Checks: []string{name, "login"},
+			Errors: []string{"auth_test.go:31: got 401, want 200"},
+		},
+		Excerpt: "--- FAIL: TestLogin (0.02s)\n    auth_test.go:31: got 401, want 200\nFAIL",
+	}, nil
+}
+
+// record runs so many iterations of nothing through the loop, with its journal
+// on disk, and returns the run's id.
+func record(stateDir string, n int, report bool) (string, error) {
+	run, err := scratchpad.Create(stateDir, time.Now(), scratchpad.SyncOff)
+	if err != nil {
+		return "", err
+	}
+	loop := &looprun.Loop{Guards: guards.Default(), Runner: waves{}, Journal: run.Journal}
+	limits := looprun.Limits{Iterations: n, Runtime: looprun.Off, Loop: 3, Errors: 3}
+	if err := loop.Start(looprun.RunStarted{RunID: run.ID, Command: []string{"waves"}, Limits: limits}); err != nil {
+		return "", err
+	}
+	began := time.Now()
+	result, err := loop.Run(context.Background())
+	took := time.Since(began)
+	if err != nil {
+		return "", err
+	}
+	if result.Guard != looprun.MaxIterations || result.Iterations != n {
+		return "", fmt.Errorf("the recording ended by %s after %d iterations", result.Guard, result.Iterations)
+	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if err := run.Close(); err != nil {
+		return "", err
+	}
+	if report {
+		info, err := os.Stat(filepath.Join(run.Dir, "journal.jsonl"))
+		if err != nil {
+			return "", err
+		}
+		fmt.Printf("%12s %14.0f %14s %14s\n", strconv.Itoa(n), float64(n)/took.Seconds(), mib(info.Size()), mib(int64(m.HeapAlloc)))
+	}
+	runtime.KeepAlive(loop)
+	return run.ID, nil
+}
