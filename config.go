@@ -41,7 +41,8 @@ type Config struct {
 	Questions  Questions
 	Responders []Responder
 	Debug      Debugger
-	// Journal keeps the events; nil: in memory.
+	// Journal keeps the events; nil: nothing does, and memory does not grow with
+	// the run. [MemoryJournal] and scratchpad.Journal keep all of them.
 	Journal Journal
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer

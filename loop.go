@@ -17,7 +17,7 @@ const aliveEvery = 10 * time.Second
 type Loop struct {
 	Guards  []Guard // at least one
 	Runner  Runner
-	Journal Journal // nil: in memory
+	Journal Journal // nil: events are kept nowhere, and the state has the last of them
 	// Questions turns a trip into a question; nil: trips are not asked about.
 	Questions  Questions
 	Responders []Responder // asked in this order
@@ -119,7 +119,7 @@ func (l *Loop) check() error {
 		return errors.New("no Runner: there is nothing to run")
 	}
 	if l.Journal == nil {
-		l.Journal = &MemoryJournal{}
+		l.Journal = noJournal{}
 	}
 	l.fresh = true
 	l.ears = newEars()

@@ -52,7 +52,8 @@ type Journal interface {
 	Sync() error
 }
 
-// MemoryJournal keeps events in memory. The zero value is ready to use.
+// MemoryJournal keeps all events in memory, about a kilobyte an iteration. The
+// zero value is ready to use.
 type MemoryJournal struct{ Events []Event }
 
 // Append keeps the event.
@@ -63,6 +64,12 @@ func (j *MemoryJournal) Append(e Event) error {
 
 // Sync does nothing.
 func (j *MemoryJournal) Sync() error { return nil }
+
+// noJournal keeps nothing: a run that nobody resumes needs no more than its state.
+type noJournal struct{}
+
+func (noJournal) Append(Event) error { return nil }
+func (noJournal) Sync() error        { return nil }
 
 // Observer is told of every event once it is in the journal, with the state
 // after it. It must not keep the state, nor change it.
