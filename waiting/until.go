@@ -1,7 +1,6 @@
 package waiting
 
 import (
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -88,6 +87,10 @@ var (
 	})
 )
 
+// httpDates are the three forms of a date that RFC 9110, section 5.6.7, has a
+// recipient accept. net/http reads them too, and is a tenth of a program that has no other use for it.
+var httpDates = []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC}
+
 // reader reads a moment at the beginning of a text.
 type reader struct {
 	now  time.Time
@@ -112,8 +115,10 @@ func (r reader) moment(text string) (time.Time, bool) {
 		return t, err == nil
 	}
 	if s := httpDate().FindString(text); s != "" {
-		if t, err := http.ParseTime(s); err == nil {
-			return t, true
+		for _, layout := range httpDates {
+			if t, err := time.Parse(layout, s); err == nil {
+				return t, true
+			}
 		}
 	}
 	if d, ok := duration(text); ok {

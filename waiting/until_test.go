@@ -94,6 +94,8 @@ func TestUntil(t *testing.T) {
 		{"anthropic-ratelimit-requests-reset: 2026-11-21T15:45:00Z", "2026-11-21T10:00:00Z", "UTC", "2026-11-21T15:45:00Z"},
 		{"try again at 2026-11-21 15:45:00+02:00", "2026-11-21T10:00:00Z", "UTC", "2026-11-21T13:45:00Z"},
 		{"Retry-After: Sat, 21 Nov 2026 15:45:00 GMT", "2026-11-21T10:00:00Z", "America/New_York", "2026-11-21T15:45:00Z"},
+		{"Retry-After: Saturday, 21-Nov-26 15:45:00 GMT", "2026-11-21T10:00:00Z", "America/New_York", "2026-11-21T15:45:00Z"},
+		{"Retry-After: Sat Nov 21 15:45:00 2026", "2026-11-21T10:00:00Z", "America/New_York", "2026-11-21T15:45:00Z"},
 		{"limit reached|1000000000", "2026-11-21T10:00:00Z", "UTC", none},
 		{"resets_at: 4000000000, resets in 5m", "2026-11-21T10:00:00Z", "UTC", "2026-11-21T10:05:00Z"},
 		// None.
