@@ -307,7 +307,11 @@ func (s *session) loadPolicy(kept *recordedFile) error {
 			return &usageError{"--policy: " + err.Error(), "name a file that can be read"}
 		}
 	}
-	p, err := policy.Parse(name, text, knownOptions(s.questions))
+	set, err := s.questions.set()
+	if err != nil {
+		return err
+	}
+	p, err := policy.Parse(name, text, knownOptions(set))
 	if err != nil {
 		return fmt.Errorf("the policy cannot be used, and nothing was run:\n%w", err)
 	}

@@ -43,6 +43,11 @@ type cli struct {
 	Man        manCmd        `cmd:"" help:"Write the manual pages."`
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:""`
 
+	commonFlags
+}
+
+// commonFlags are the flags of every command.
+type commonFlags struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-"`
 	outputFlags
 	configFlags
@@ -91,36 +96,26 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	if i := slices.Index(args, "--"); i >= 0 {
 		own, a.command, a.hasCommand = args[:i], args[i+1:], true
 	}
-	var c cli
-	exited := -1
-	parser, err := kong.New(&c,
-		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
-		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
-		kong.Vars{"version": version()}, kong.DefaultEnvars("LOOPRUN"), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Help(help), kong.ExplicitGroups(groups),
-		kong.WithBeforeResolve(func(ctx *kong.Context) error {
-			if exited >= 0 || a.config != nil { // it is called for every flag
-				return nil
-			}
-			return a.configure(ctx)
-		}),
-	)
+	if len(own) == 1 && own[0] == "--version" {
+		return a.printVersion(), 0
+	}
+	p, err := a.parse(own)
 	if err != nil {
 		a.say.problem(err)
 		return looprun.ExitFailed, 0
 	}
-	ctx, err := parser.Parse(own)
-	if exited >= 0 { // --help and --version
-		return exited, 0
+	if p.exited >= 0 { // --help and --version
+		return p.exited, 0
 	}
+	ctx, err := p.ctx, p.err
 	if err == nil {
-		a.say.configure(c.outputFlags)
+		a.say.configure(p.flags.outputFlags)
 		err = a.checkCommand(ctx)
 	}
 	if err == nil {
 		err = ctx.Run(a)
 	} else {
-		err = parseError(err, parser.Model, own)
+		err = parseError(err, p.model, own)
 	}
 	if err != nil {
 		a.say.problem(err)

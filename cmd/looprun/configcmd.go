@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/alecthomas/kong"
 )
@@ -111,7 +112,15 @@ func (c *configuration) stray(warn func(string, ...any)) {
 	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
 		return
 	}
-	for _, line := range strayVariables(os.Environ(), knownVariables(c.ctx.Model.Node)) {
+	known := knownVariables(c.ctx.Model.Node)
+	if !slices.ContainsFunc(os.Environ(), func(v string) bool { return unknownVariable(v, known) }) {
+		return
+	}
+	whole, err := wholeModel() // the one at hand may be of looprun run alone
+	if err != nil {
+		return
+	}
+	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node)) {
 		warn("%s", line)
 	}
 }

@@ -170,16 +170,23 @@ func valueText(v reflect.Value) string {
 func strayVariables(environ, known []string) []string {
 	var lines []string
 	for _, v := range environ {
-		name, _, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(name, "LOOPRUN_") || slices.Contains(known, name) {
+		if !unknownVariable(v, known) {
 			continue
 		}
+		name, _, _ := strings.Cut(v, "=")
 		if near := strictyaml.Nearest(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
 			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
 		}
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// unknownVariable reports whether NAME=VALUE looks like a flag's variable and is
+// none.
+func unknownVariable(v string, known []string) bool {
+	name, _, _ := strings.Cut(v, "=")
+	return strings.HasPrefix(name, "LOOPRUN_") && !slices.Contains(known, name)
 }
 
 func withoutPrefix(names []string) []string {

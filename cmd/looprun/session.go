@@ -25,7 +25,6 @@ import (
 	"github.com/looprun/looprun/redact"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
-	"github.com/looprun/looprun/templates"
 )
 
 // session is one process's part of a run: all that stands between the options
@@ -36,7 +35,7 @@ type session struct {
 	command []string
 	dir     string // where commands run
 
-	questions *templates.Set
+	questions questions
 	policy    *policy.Policy // nil: none
 	// policySource is the policy's text as it is recorded.
 	policySource *recordedFile
@@ -93,11 +92,9 @@ func (s *session) load(kept *recordedFile) error {
 	if s.limits, s.caps, err = s.opts.limits(); err != nil {
 		return err
 	}
-	set, err := templates.Load(s.opts.Templates...)
-	if err != nil {
+	if s.questions, err = loadQuestions(s.opts.Templates, s.opts.Debug != ""); err != nil {
 		return err
 	}
-	s.questions = set.WithDebug(s.opts.Debug != "")
 	if s.opts.Rules != "" {
 		if s.opts.Signature, err = readRules(s.opts.Rules); err != nil {
 			return err

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+
+	"github.com/looprun/looprun"
 )
 
 // stamp is set when a release is built.
@@ -29,4 +31,13 @@ func (versionCmd) Help() string {
 func (versionCmd) Run(a *app) error {
 	_, err := fmt.Fprintln(a.stdout, version())
 	return err
+}
+
+// printVersion is looprun --version, which installers and editors call often:
+// for it alone the command line is not even described.
+func (a *app) printVersion() int {
+	if _, err := fmt.Fprintln(a.stdout, version()); err != nil {
+		return looprun.ExitFailed
+	}
+	return 0
 }

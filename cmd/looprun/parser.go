@@ -1,0 +1,89 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// runOnly is the part of [cli] that looprun run needs. Reading the description
+// of all commands and their flags takes several times as long as parsing does,
+// and a loop is started far more often than anything else.
+type runOnly struct {
+	Run runCmd `cmd:"" default:"withargs" help:"Run a command in a loop until it is done (the default command)."`
+	commonFlags
+}
+
+// parsed is what became of looprun's own arguments.
+type parsed struct {
+	ctx    *kong.Context
+	model  *kong.Application
+	flags  *commonFlags
+	exited int   // exit code of --help and --version; -1: it was neither
+	err    error // what is wrong with the arguments
+}
+
+// parse reads looprun's own arguments, and the configuration for the command
+// that they name. Its error is not the user's.
+func (a *app) parse(own []string) (parsed, error) {
+	if len(own) == 0 || own[0] == "run" || strings.HasPrefix(own[0], "-") {
+		var c runOnly
+		p, helped, err := a.parseWith(&c, &c.commonFlags, own)
+		// Help names the other commands, and so does what is wrong with words
+		// that are none. Nothing has been read by then.
+		if err != nil || !helped && (p.err == nil || a.config != nil) {
+			return p, err
+		}
+	}
+	var c cli
+	p, _, err := a.parseWith(&c, &c.commonFlags, own)
+	return p, err
+}
+
+// parseWith parses by a grammar; helped reports that help was asked for, which
+// is printed by the whole one alone.
+func (a *app) parseWith(grammar any, flags *commonFlags, own []string) (p parsed, helped bool, err error) {
+	p = parsed{flags: flags, exited: -1}
+	_, whole := grammar.(*cli)
+	parser, err := newParser(grammar,
+		kong.Writers(a.stdout, a.stderr), kong.Exit(func(code int) { p.exited = code }),
+		kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error {
+			if helped = true; whole {
+				return help(o, ctx)
+			}
+			return nil
+		}),
+		kong.WithBeforeResolve(func(ctx *kong.Context) error {
+			if p.exited >= 0 || a.config != nil { // it is called for every flag
+				return nil
+			}
+			return a.configure(ctx)
+		}),
+	)
+	if err != nil {
+		return p, helped, err
+	}
+	p.model = parser.Model
+	p.ctx, p.err = parser.Parse(own)
+	return p, helped, nil
+}
+
+func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(grammar, append([]kong.Option{
+		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
+		kong.Vars{"version": version()},
+		kong.DefaultEnvars("LOOPRUN"),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.ExplicitGroups(groups),
+	}, options...)...)
+}
+
+// wholeModel describes all commands. There is a fault in the program when it
+// cannot be made, which every test of help sees.
+func wholeModel() (*kong.Application, error) {
+	parser, err := newParser(new(cli), kong.Writers(io.Discard, io.Discard))
+	if err != nil {
+		return nil, err
+	}
+	return parser.Model, nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"sync"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/templates"
+)
+
+// questions are the templates of a run. The built-in ones are read when they
+// are needed first: most runs end without a question, and reading them takes
+// longer than all else that looprun does before the command starts.
+type questions struct {
+	set func() (*templates.Set, error)
+}
+
+var (
+	_ looprun.Questions = questions{}
+	_ looprun.Texts     = questions{}
+)
+
+// loadQuestions reads the folders at once, since nothing is to run when
+// something is wrong with one.
+func loadQuestions(dirs []string, debug bool) (questions, error) {
+	q := questions{sync.OnceValues(func() (*templates.Set, error) {
+		set, err := templates.Load(dirs...)
+		if err != nil {
+			return nil, err
+		}
+		return set.WithDebug(debug), nil
+	})}
+	if len(dirs) == 0 {
+		return q, nil
+	}
+	_, err := q.set()
+	return q, err
+}
+
+// Question makes the question for a trip.
+func (q questions) Question(s *looprun.State, trip looprun.Trip) (looprun.Question, error) {
+	set, err := q.set()
+	if err != nil {
+		return looprun.Question{}, err
+	}
+	return set.Question(s, trip)
+}
+
+// Text is a text that a person reads, or empty where there is none.
+func (q questions) Text(key string, values map[string]any) string {
+	set, err := q.set()
+	if err != nil {
+		return ""
+	}
+	return set.Text(key, values)
+}
