@@ -1,14 +1,22 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/looprun/looprun"
 )
 
-// stamp is set when a release is built.
-var stamp string
+// Set when a release is built. What is empty is looked up in what the Go tool
+// knows of the build.
+var (
+	stamp  string // the version, such as 1.2.3
+	commit string // all its digits, with “-dirty” when files were changed
+	date   string // of the commit, in RFC 3339 and UTC
+)
 
 // version is the stamp, or what the Go tool knows of the build.
 func version() string {
@@ -21,15 +29,52 @@ func version() string {
 	return "dev"
 }
 
-type versionCmd struct{}
+// build says where a program comes from.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Date     string `json:"date,omitempty"` // of the commit
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func thisBuild() build {
+	b := build{version(), commit, date, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || b.Commit != "" {
+		return b
+	}
+	known := map[string]string{}
+	for _, s := range info.Settings {
+		known[s.Key] = s.Value
+	}
+	b.Commit, b.Date = known["vcs.revision"], known["vcs.time"]
+	if b.Commit != "" && known["vcs.modified"] == "true" {
+		b.Commit += "-dirty"
+	}
+	return b
+}
+
+type versionCmd struct {
+	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+}
 
 func (versionCmd) Help() string {
-	return `Example:
+	return `The date is that of the commit. looprun --version prints the version alone.
+
+Example:
   looprun version`
 }
 
-func (versionCmd) Run(a *app) error {
-	_, err := fmt.Fprintln(a.stdout, version())
+func (c versionCmd) Run(a *app) error {
+	b := thisBuild()
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(b)
+	}
+	_, err := fmt.Fprintf(a.stdout, "looprun   %s\ncommit    %s\ndate      %s\ngo        %s\nplatform  %s\n",
+		b.Version, cmp.Or(b.Commit, "unknown"), cmp.Or(b.Date, "unknown"), b.Go, b.Platform)
 	return err
 }
 
