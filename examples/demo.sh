@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The main job on real input, in copies of the examples: a loop that ends, and
-# one that is stuck and is stopped. demo.sh LOOPRUN
+# one that is stuck and is stopped, by a policy and at a terminal by whoever sits
+# there. demo.sh LOOPRUN
 set -euo pipefail
 looprun=${1:?usage: demo.sh LOOPRUN}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,3 +22,12 @@ code=0
 (cd "$work/stuck" && "$looprun" --non-interactive --policy ../ci/policy.yaml --check 'go test ./...' -- ./fix.sh) 2>&1 || code=$?
 printf '(exit code %d)\n' "$code"
 test "$code" -eq 101
+
+if [ -t 0 ] && [ -t 1 ] && [ -z "${CI:-}" ]; then
+  step "The same without a policy: looprun asks you (Enter takes the marked answer)" \
+    "cd examples/stuck && looprun --check 'go test ./...' -- ./fix.sh"
+  cp "$here/stuck/slug.go" "$work/stuck"
+  code=0
+  (cd "$work/stuck" && "$looprun" --check 'go test ./...' -- ./fix.sh) || code=$?
+  printf '(exit code %d)\n' "$code"
+fi

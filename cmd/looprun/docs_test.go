@@ -21,13 +21,18 @@ import (
 // Every command that a page shows is run, in the order of the page and in one
 // folder for each page. What a fenced block is for stands in its first line:
 //
-//	sh run            run it; it has to exit with 0
-//	sh run exit=102   run it; it has to exit with 102
-//	sh file=NAME      write it to a file that can be executed (any language)
-//	output            what the command above prints: each line, in this order; … is anything
-//	sh not run: WHY   a person runs it
+//	sh run                      run it; it has to exit with 0
+//	sh run exit=102             run it; it has to exit with 102
+//	sh file=NAME                write it to a file that can be executed (any language)
+//	output                      what the command above prints: each line, in this order; … is anything
+//	console run exit=102        lines after "$ " are run, the others are what they print; cd lasts
+//	terminal run press=up,enter the same with one command at a terminal, where these keys are pressed
+//	sh not run: WHY             a person runs it
 //
-// A block without any of these may not hold a command.
+// A block without any of these may not hold a command. A page that says
+// <!-- examples --> finds a copy of examples/ in its folder, as in a clone.
+// Coding agents are found as stand-ins that take what the documentation of each
+// says and no more; port 8080 is a free one.
 
 // block is one fenced block of a page.
 type block struct {
@@ -58,9 +63,10 @@ func blocksOf(page string) []block {
 
 // use is what is done with a block.
 type use struct {
-	what string // run, file, output, not run, or empty: only shown
-	file string
-	exit int
+	what  string // run, console, terminal, file, output, not run, or empty: only shown
+	file  string
+	exit  int
+	press []string
 }
 
 func (b block) use() (use, error) {
@@ -72,97 +78,186 @@ func (b block) use() (use, error) {
 		return use{what: "file", file: strings.TrimPrefix(rest, "file=")}, nil
 	case strings.HasPrefix(rest, "not run: ") && len(rest) > len("not run: "):
 		return use{what: "not run"}, nil
-	case rest == "run":
-		return use{what: "run"}, nil
-	case strings.HasPrefix(rest, "run exit="):
-		code, err := strconv.Atoi(strings.TrimPrefix(rest, "run exit="))
-		return use{what: "run", exit: code}, err
+	case rest == "run" || strings.HasPrefix(rest, "run "):
+		return runs(language, strings.Fields(rest)[1:])
 	case rest != "":
 		return use{}, fmt.Errorf("%q is unknown", rest)
-	case language == "sh" || language == "" && command.MatchString(b.text):
+	case language == "sh" || language == "console" || language == "terminal" || language == "" && command.MatchString(b.text):
 		return use{}, errors.New("it shows a command; write sh run, or sh not run: WHY")
 	}
 	return use{}, nil
+}
+
+// runs reads what stands behind run.
+func runs(language string, options []string) (use, error) {
+	u := use{what: "run"}
+	if language == "console" || language == "terminal" {
+		u.what = language
+	}
+	for _, o := range options {
+		key, value, _ := strings.Cut(o, "=")
+		var err error
+		switch {
+		case key == "exit":
+			u.exit, err = strconv.Atoi(value)
+		case key == "press" && language == "terminal":
+			u.press = strings.Split(value, ",")
+		default:
+			err = fmt.Errorf("%q is unknown", o)
+		}
+		if err != nil {
+			return use{}, err
+		}
+	}
+	return u, nil
 }
 
 var command = regexp.MustCompile(`(?m)^(\$ )?(looprun|make|go|git) `)
 
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("there are no pages: %v", err)
+	root := filepath.Join("..", "..")
+	pages := []string{filepath.Join(root, "README.md")}
+	for _, folder := range []string{"docs", filepath.Join("docs", "recipes")} {
+		found, err := filepath.Glob(filepath.Join(root, folder, "*.md"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("there are no pages in %s: %v", folder, err)
+		}
+		pages = append(pages, found...)
 	}
-	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
-		t.Run(filepath.Base(page), func(t *testing.T) {
+	for _, file := range pages {
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.ToSlash(name), func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(page)
+			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			runPage(t, string(text))
+			open(t, string(text)).run(t)
 		})
 	}
 }
 
-// runPage does what the blocks of a page say.
-func runPage(t *testing.T, page string) {
-	file, err := binary()
-	if err != nil {
-		t.Fatal(err)
+// page is one whose commands are run.
+type page struct {
+	text    string
+	root    string // where it began
+	dir     string // where its reader is
+	printed string // by the last command
+}
+
+// open gives a page its folder, and the examples when it needs them.
+func open(t *testing.T, text string) *page {
+	t.Helper()
+	p := &page{text: text, root: t.TempDir()}
+	p.dir = p.root
+	if strings.Contains(text, "<!-- examples -->") {
+		if err := os.CopyFS(filepath.Join(p.root, "examples"), os.DirFS(filepath.Join("..", "..", "examples"))); err != nil {
+			t.Fatal(err)
+		}
 	}
-	dir := t.TempDir()
-	var printed string
-	for _, b := range blocksOf(page) {
+	if strings.Contains(text, "8080") {
+		p.text = strings.ReplaceAll(text, "8080", freePort(t))
+	}
+	return p
+}
+
+// run does what the blocks of a page say.
+func (p *page) run(t *testing.T) {
+	for _, b := range blocksOf(p.text) {
 		u, err := b.use()
 		if err != nil {
 			t.Errorf("line %d: the block %q: %v", b.line, b.info, err)
 			continue
 		}
+		if program := missing(b.text); program != "" && u.what != "file" && u.what != "not run" {
+			t.Logf("line %d is left out: %s is not installed", b.line, program)
+			continue
+		}
 		switch u.what {
 		case "file":
-			name := filepath.Join(dir, u.file)
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, []byte(b.text), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			p.write(t, u.file, b.text)
 		case "run":
-			if strings.Contains(b.text, ".py") && !hasPython() {
-				t.Logf("line %d is left out: python3 is not installed", b.line)
-				continue
-			}
-			var code int
-			printed, code = shell(t, dir, filepath.Dir(file), b.text)
-			if code != u.exit {
-				t.Errorf("line %d: exit code %d, want %d:\n%s\n%s", b.line, code, u.exit, b.text, printed)
-			}
+			p.must(t, b.line, b.text, u.exit)
+		case "console":
+			p.console(t, b, u)
+		case "terminal":
+			p.terminal(t, b, u)
 		case "output":
-			if missing := unprinted(b.text, printed); missing != "" {
-				t.Errorf("line %d: %q was not printed (there):\n%s", b.line, missing, printed)
-			}
+			p.mustPrint(t, b.line, b.text)
 		}
 	}
 }
 
-func hasPython() bool {
-	_, err := exec.LookPath("python3")
-	return err == nil
+func (p *page) write(t *testing.T, name, text string) {
+	t.Helper()
+	name = filepath.Join(p.dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// must runs a shell text that has to end with that code.
+func (p *page) must(t *testing.T, line int, text string, exit int) {
+	t.Helper()
+	var code int
+	if p.printed, code = p.shell(t, text); code != exit {
+		t.Errorf("line %d: exit code %d, want %d:\n%s\n%s", line, code, exit, text, p.printed)
+	}
+}
+
+func (p *page) mustPrint(t *testing.T, line int, want string) {
+	t.Helper()
+	if lost := unprinted(want, p.printed); lost != "" {
+		t.Errorf("line %d: %q was not printed (there):\n%s", line, lost, p.printed)
+	}
+}
+
+// missing is a program that the text calls and that is not on this machine.
+func missing(text string) string {
+	for program, call := range map[string]string{"python3": ".py", "curl": "curl ", "go": "go test"} {
+		if _, err := exec.LookPath(program); err != nil && strings.Contains(text, call) {
+			return program
+		}
+	}
+	return ""
+}
+
+// environ is what the commands of a page have: the looprun of this source, the
+// stand-ins of the agents, a home of their own, and no settings of looprun's.
+func (p *page) environ(t *testing.T) []string {
+	t.Helper()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents, err := filepath.Abs(filepath.Join("testdata", "docs", "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "LOOPRUN") || strings.HasPrefix(v, "CI=") || strings.HasPrefix(v, "PYTHONUNBUFFERED=")
+	})
+	path := strings.Join([]string{filepath.Dir(file), agents, os.Getenv("PATH")}, string(filepath.ListSeparator))
+	return append(env, "PATH="+path, "HOME="+p.root, "GOCACHE="+goCache(), "GOFLAGS=-mod=mod", "GOWORK=off",
+		"GIT_CONFIG_GLOBAL="+filepath.Join(p.root, ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=reader", "GIT_AUTHOR_EMAIL=reader@localhost", "GIT_COMMITTER_NAME=reader", "GIT_COMMITTER_EMAIL=reader@localhost")
 }
 
 // shell runs a block as a person does who has no terminal: in a session of its
 // own, so that nobody who runs the tests is asked.
-func shell(t *testing.T, dir, bin, text string) (string, int) {
+func (p *page) shell(t *testing.T, text string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", text)
-	c.Dir = dir
-	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "LOOPRUN") || strings.HasPrefix(v, "CI=") || strings.HasPrefix(v, "PYTHONUNBUFFERED=")
-	})
-	c.Env = append(c.Env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+dir, "GOCACHE="+goCache())
+	c.Dir, c.Env = p.dir, p.environ(t)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 5 * time.Second
@@ -208,6 +303,9 @@ func TestDocsFindsMistakes(t *testing.T) {
 		{"sh not run: it needs a terminal", "looprun -- vi\n", ""},
 		{"sh not run: ", "looprun -- vi\n", "unknown"},
 		{"sh ran", "looprun\n", "unknown"},
+		{"sh run press=enter", "looprun\n", "unknown"},
+		{"terminal run press=up,enter exit=101", "$ looprun -- vi\n", ""},
+		{"console", "$ ls\n", "it shows a command"},
 		{"python file=a.py", "print(1)\n", ""},
 		{"json", "{}\n", ""},
 	} {
