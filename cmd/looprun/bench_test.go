@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// runs runs looprun in this process, so that profiles and counts are of it.
-func runs(tb testing.TB, want int, args ...string) {
+// inProcess runs looprun in this process, so that profiles and counts are of it.
+func inProcess(tb testing.TB, want int, args ...string) {
 	tb.Helper()
 	var said bytes.Buffer
 	out, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -45,7 +45,7 @@ func iterating(n int) []string {
 // default: guardian, journal, page, context, socket, signature.
 func BenchmarkIteration(b *testing.B) {
 	b.ReportAllocs()
-	runs(b, 110, append(iterating(b.N), "false")...)
+	inProcess(b, 110, append(iterating(b.N), "false")...)
 }
 
 // 16 MiB of test log through everything that reads it.
@@ -62,5 +62,5 @@ func BenchmarkOutput(b *testing.B) {
 	}
 	b.ReportAllocs()
 	b.SetBytes(int64(log.Len()))
-	runs(b, 110, append(iterating(b.N), "sh", "-c", "cat "+name+"; exit 1")...)
+	inProcess(b, 110, append(iterating(b.N), "sh", "-c", "cat "+name+"; exit 1")...)
 }

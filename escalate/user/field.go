@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -139,8 +140,8 @@ func (p *prompt) drawField(again bool) error {
 // fieldLines are the hint and the end of the text.
 func (p *prompt) fieldLines() string {
 	const prefix = "> "
-	line := lastCells(string(p.field.text), p.width()-cells(prefix))
-	return termsafe.Cut(p.fieldHint(), p.width()) + "\n" + prefix + line
+	line := lastCells(string(p.field.text), p.width()-cells.Width(prefix))
+	return cells.Cut(p.fieldHint(), p.width()) + "\n" + prefix + line
 }
 
 func (p *prompt) fieldHint() string {
@@ -161,13 +162,13 @@ func (p *prompt) fieldHint() string {
 
 // lastCells is the end of a text that fits into so many columns.
 func lastCells(s string, width int) string {
-	if cells(s) <= width {
+	if cells.Width(s) <= width {
 		return s
 	}
 	r := []rune(s)
 	used := 1 // the ellipsis
 	for i := len(r) - 1; i >= 0; i-- {
-		if used += cell(r[i]); used > width {
+		if used += cells.Rune(r[i]); used > width {
 			return "…" + string(r[i+1:])
 		}
 	}

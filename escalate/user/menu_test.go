@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/cells"
 )
 
 func option(id, label string, a looprun.Action) looprun.Option {
@@ -231,8 +232,8 @@ func FuzzWrap(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, width int, indent string) {
 		width = minColumns - 2 + abs(width)%80
 		for _, line := range wrap(s, width, strings.Repeat(" ", len(indent)%8)) {
-			if cells(line) > width {
-				t.Errorf("%q takes %d of %d columns", line, cells(line), width)
+			if cells.Width(line) > width {
+				t.Errorf("%q takes %d of %d columns", line, cells.Width(line), width)
 			}
 		}
 	})

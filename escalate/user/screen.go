@@ -3,9 +3,8 @@ package user
 import (
 	"cmp"
 	"strings"
-	"unicode"
 
-	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/cells"
 )
 
 const clearScreen = "\x1b[m\x1b[2J\x1b[H"
@@ -23,7 +22,7 @@ func (p *prompt) present(before string, evidence bool) error {
 
 // opening is the header and, where asked for, the evidence.
 func (p *prompt) opening(evidence bool) string {
-	lines := []string{"── " + termsafe.Cut(p.menu.Header, max(1, p.width()-6)) + " ──"}
+	lines := []string{"── " + cells.Cut(p.menu.Header, max(1, p.width()-6)) + " ──"}
 	if p.menu.Header == "" {
 		lines = nil
 	}
@@ -86,7 +85,7 @@ func (p *prompt) sheet() sheet {
 	default:
 		s.hint = "arrows move · Enter chooses · Ctrl-C interrupts"
 	}
-	s.hint = termsafe.Cut(s.hint, p.width())
+	s.hint = cells.Cut(s.hint, p.width())
 	message := p.message()
 	s.message = strings.Join(message, "\n")
 	s.items, s.rows = p.lay(p.rows - len(message) - 2)
@@ -129,7 +128,7 @@ func (p *prompt) lay(room int) (items []string, rows int) {
 		for i, item := range p.menu.Items {
 			text := p.box(i) + item.String()
 			if !whole {
-				text = termsafe.Cut(text, max(p.width()-2, cells(p.box(i)+item.Label)))
+				text = cells.Cut(text, max(p.width()-2, cells.Width(p.box(i)+item.Label)))
 			}
 			lines := wrap(text, p.width()-2, "    ")
 			tallest, total = max(tallest, len(lines)), total+len(lines)
@@ -172,14 +171,14 @@ func indentOf(s string) string {
 // after the first begin with the indent. A tab becomes four blanks.
 func wrap(s string, width int, indent string) []string {
 	s = strings.ReplaceAll(s, "\t", "    ")
-	if cells(indent) > width/2 {
+	if cells.Width(indent) > width/2 {
 		indent = ""
 	}
 	var lines []string
 	rest := []rune(s)
 	lead := ""
 	for {
-		n := fit(rest, width-cells(lead))
+		n := fit(rest, width-cells.Width(lead))
 		lines = append(lines, lead+strings.TrimRight(string(rest[:n]), " "))
 		for rest = rest[n:]; len(rest) > 0 && rest[0] == ' '; rest = rest[1:] {
 		}
@@ -194,7 +193,7 @@ func wrap(s string, width int, indent string) []string {
 func fit(s []rune, width int) int {
 	used, blank := 0, 0
 	for i, r := range s {
-		used += cell(r)
+		used += cells.Rune(r)
 		if used > width {
 			if blank > 0 && r != ' ' {
 				return blank
@@ -206,38 +205,4 @@ func fit(s []rune, width int) int {
 		}
 	}
 	return len(s)
-}
-
-// cells is how many columns a text takes.
-func cells(s string) int {
-	n := 0
-	for _, r := range s {
-		n += cell(r)
-	}
-	return n
-}
-
-// wide are the blocks of characters that take two columns.
-var wide = [][2]rune{
-	{0x1100, 0x115f},
-	{0x2e80, 0xa4cf},
-	{0xac00, 0xd7a3},
-	{0xf900, 0xfaff},
-	{0xfe30, 0xfe6f},
-	{0xff00, 0xff60},
-	{0xffe0, 0xffe6},
-	{0x1f300, 0x1faff},
-	{0x20000, 0x3fffd},
-}
-
-func cell(r rune) int {
-	if unicode.In(r, unicode.Mn, unicode.Me) {
-		return 0
-	}
-	for _, w := range wide {
-		if r >= w[0] && r <= w[1] {
-			return 2
-		}
-	}
-	return 1
 }
