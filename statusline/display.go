@@ -1,0 +1,252 @@
+package statusline
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/tty"
+)
+
+// tickEvery is how often it is looked whether the line has to be drawn. Output has
+// been quiet for long enough when there was none between two looks.
+const tickEvery = 100 * time.Millisecond
+
+// Options say what is shown on which terminal.
+type Options struct {
+	// Screen is the terminal, as a rule the standard error.
+	Screen *os.File
+	// Line draws the status line, with colours or without.
+	Line, Colour bool
+	// Mark sets the terminal's own progress mark, see [KnowsMark].
+	Mark bool
+	// Elapsed is the run's active time. It is called from several goroutines, once
+	// the run has begun.
+	Elapsed func() time.Duration
+}
+
+// Display shares a terminal between the status line, the command's output and
+// looprun's messages. All its methods can be called from several goroutines at
+// once, and those of a nil Display do nothing.
+type Display struct {
+	o      Options
+	screen io.Writer
+	// ready says whether the terminal is this process's to draw on, and columns
+	// how wide it is.
+	ready   func() bool
+	columns func() int
+	stop    func()
+
+	mu     sync.Mutex
+	cursor cursor
+	status Status
+	begun  bool // there is a status
+	busy   bool // there was output since the last look
+	width  int  // zero: has to be asked for
+	drawn  string
+	// narrowed says that the window changed since the line was drawn: the line may
+	// go on where the window ends.
+	narrowed bool
+	lent     int // how many others have the terminal
+	closed   bool
+	mark     mark
+}
+
+// New starts to draw as soon as there is something to show.
+func New(o Options) *Display {
+	d := &Display{o: o, screen: o.Screen, cursor: cursor{fresh: true}}
+	fd := o.Screen.Fd()
+	d.ready = func() bool { return tty.Ours(fd) }
+	d.columns = func() int { return tty.Columns(fd) }
+	tick := time.NewTicker(tickEvery)
+	changes, done := make(chan os.Signal, 1), make(chan struct{})
+	if all := tty.Changes(); len(all) > 0 {
+		signal.Notify(changes, all...)
+	}
+	var once sync.Once
+	d.stop = func() {
+		once.Do(func() {
+			tick.Stop()
+			signal.Stop(changes)
+			close(done)
+		})
+	}
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				d.tick(time.Now())
+			case s := <-changes:
+				d.changed(tty.Continued(s))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return d
+}
+
+// Output is w for a command's output, which reaches the display's terminal.
+func (d *Display) Output(w io.Writer) io.Writer {
+	if d == nil {
+		return w
+	}
+	return &guest{d: d, w: w}
+}
+
+// Messages is w for looprun's own lines, which reach the display's terminal.
+func (d *Display) Messages(w io.Writer) io.Writer {
+	if d == nil {
+		return w
+	}
+	return &guest{d: d, w: w, own: true}
+}
+
+// guest is a writer that clears the line away before it writes.
+type guest struct {
+	d   *Display
+	w   io.Writer
+	own bool // each Write begins a line
+}
+
+func (g *guest) Write(b []byte) (int, error) {
+	d := g.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erase()
+	if g.own && !d.cursor.fresh && d.lent == 0 {
+		b = append([]byte{'\n'}, b...)
+		n, err := g.write(b)
+		return max(0, n-1), err
+	}
+	return g.write(b)
+}
+
+func (g *guest) write(b []byte) (int, error) {
+	n, err := g.w.Write(b)
+	g.d.cursor.write(b[:max(0, n)])
+	g.d.busy = true
+	return n, err
+}
+
+// Observe takes in what happened. It is a [looprun.Observer].
+func (d *Display) Observe(e looprun.Event, s *looprun.State) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.status, d.begun = d.status.After(e, s), true
+	switch e.Data.(type) {
+	case looprun.IterationStarted, looprun.IterationFinished:
+		d.cursor.settle()
+	}
+	d.setMark(e.Time)
+}
+
+// Lend leaves the terminal to somebody else, such as a prompt, a pager or a shell,
+// until Retake was called as often.
+func (d *Display) Lend() { d.lend(false) }
+
+// Leave is Lend before looprun is stopped: nothing of it stays on the terminal.
+func (d *Display) Leave() { d.lend(true) }
+
+func (d *Display) lend(leave bool) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lent++
+	d.erase()
+	if leave {
+		d.removeMark()
+	}
+}
+
+// Retake goes on. Whoever had the terminal has left it at the start of a line.
+func (d *Display) Retake() {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lent--
+	d.cursor = cursor{fresh: true}
+	d.busy, d.width = true, 0
+}
+
+// Close erases what is drawn, and nothing is drawn any more. Writers go on
+// working.
+func (d *Display) Close() {
+	if d == nil {
+		return
+	}
+	d.stop()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	d.erase()
+	d.removeMark()
+}
+
+// changed takes note of a window of another size, or of having been stopped:
+// then what stood on the screen may be anywhere.
+func (d *Display) changed(stopped bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.width, d.narrowed = 0, true
+	if stopped {
+		d.drawn = ""
+	}
+}
+
+// tick draws the line where that is due.
+func (d *Display) tick(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.busy {
+		d.busy = false
+		return
+	}
+	if !d.begun || d.closed || d.lent > 0 || !d.cursor.free() {
+		return
+	}
+	d.status.Elapsed = d.o.Elapsed()
+	d.setMark(now)
+	if !d.o.Line {
+		return
+	}
+	if d.width == 0 {
+		d.width = d.columns()
+	}
+	// The last column stays free: terminals differ in what they do after it.
+	line := d.status.Line(d.width-1, d.o.Colour)
+	if line == d.drawn && !d.narrowed || !d.ready() {
+		return
+	}
+	d.put(line)
+	d.drawn, d.narrowed = line, false
+}
+
+func (d *Display) erase() {
+	if d.drawn != "" {
+		d.put("")
+		d.drawn, d.narrowed = "", false
+	}
+}
+
+// put writes the text over the line on which the cursor stands. Position and
+// colours of the cursor are the command's, and stay. Once the window became
+// narrower the line may take several of its lines, and the rest is cleared too.
+func (d *Display) put(line string) {
+	const save, restore = "\r\x1b7" + plain, "\x1b8"
+	clearing := "\x1b[K"
+	if d.narrowed {
+		clearing = "\x1b[J"
+	}
+	_, _ = io.WriteString(d.screen, save+line+clearing+restore) // a terminal that is gone shows nothing
+}

@@ -1,0 +1,182 @@
+package statusline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/cells"
+)
+
+// Status is where a run stands.
+type Status struct {
+	// Iteration is the one that runs, or ran last; 0 is the precheck.
+	Iteration int
+	// Done is how many count as done.
+	Done int
+	// Limit is how many there may be, and Runtime for how long; zero: no limit.
+	Limit   int
+	Runtime time.Duration
+	// Elapsed is the run's active time.
+	Elapsed time.Duration
+	// Failing is how many checks failed last; negative: not known.
+	Failing int
+	// Repeats is how often the last result came in a row, and Threshold how often
+	// it may; zero: as often as it likes.
+	Repeats, Threshold int
+	// Note is what else is to be said, such as until when a limit is waited out.
+	Note string
+	// Stuck says that a guard tripped and nobody has decided yet, and Waiting that
+	// somebody else's limit is waited out.
+	Stuck, Waiting bool
+}
+
+// After is the status once the event has happened.
+func (s Status) After(e looprun.Event, st *looprun.State) Status {
+	now := Status{
+		Iteration: st.Iterations, Done: st.Iterations, Limit: st.Limits.Iterations, Runtime: st.Limits.Runtime, Elapsed: st.Elapsed,
+		Failing: -1, Repeats: st.Cycles.Repeats(), Threshold: st.Limits.Loop, Note: s.Note, Stuck: st.Trip != nil, Waiting: s.Waiting,
+	}
+	if st.Running {
+		now.Iteration = st.Open
+	}
+	if p := st.Last.Progress(); p != nil {
+		now.Failing = p.Failing
+	}
+	switch d := e.Data.(type) {
+	case looprun.WaitStarted:
+		now.Note, now.Waiting = "waiting until "+d.Until.Local().Format(time.TimeOnly), true
+	case looprun.IterationFinished:
+		now.Note = "between iterations"
+	case looprun.QuestionAsked:
+		now.Note = "a question waits"
+	case looprun.IterationStarted, looprun.WaitFinished, looprun.QuestionAnswered, looprun.QuestionClosed:
+		now.Note, now.Waiting = "", false
+	}
+	return now
+}
+
+// part is a piece of the line: in full, in short, and how it is coloured.
+type part struct {
+	full, short string
+	style       string
+}
+
+// parts are the pieces in the order of the line, and order is in which order they
+// are taken where there is too little room, the most important first.
+func (s Status) parts() (parts []part, order []int) {
+	add := func(p part) { parts = append(parts, p) }
+	add(part{full: "looprun:"})
+	switch {
+	case s.Iteration == 0:
+		add(part{full: "precheck"})
+	case s.Limit > 0:
+		add(part{full: fmt.Sprintf("iteration %d of %d", s.Iteration, s.Limit), short: fmt.Sprintf("%d/%d", s.Iteration, s.Limit)})
+	default:
+		add(part{full: fmt.Sprintf("iteration %d", s.Iteration), short: fmt.Sprintf("#%d", s.Iteration)})
+	}
+	elapsed := clock(s.Elapsed)
+	if s.Runtime > 0 {
+		add(part{full: elapsed + " of " + clock(s.Runtime), short: elapsed})
+	} else {
+		add(part{full: elapsed})
+	}
+	if s.Failing > 0 {
+		add(part{full: fmt.Sprintf("%d failing", s.Failing), short: fmt.Sprintf("%d fail", s.Failing), style: red})
+	} else {
+		add(part{})
+	}
+	switch {
+	case s.Repeats > 1 && s.Threshold > 0:
+		add(part{full: fmt.Sprintf("%d of %d alike", s.Repeats, s.Threshold), short: fmt.Sprintf("%d/%d alike", s.Repeats, s.Threshold), style: yellow})
+	case s.Repeats > 1:
+		add(part{full: fmt.Sprintf("%d alike", s.Repeats), style: yellow})
+	default:
+		add(part{})
+	}
+	add(part{full: s.Note})
+	return parts, []int{1, 2, 4, 3, 5, 0}
+}
+
+const separator = " · "
+
+// Line is the status in at most so many columns. Parts are shortened before any is
+// left out, and the least important goes first; of nothing that fits there is
+// nothing. With colour it has escape sequences for colours, and ends without any.
+func (s Status) Line(width int, colour bool) string {
+	parts, order := s.parts()
+	for i := range parts {
+		if parts[i].short == "" {
+			parts[i].short = parts[i].full
+		}
+	}
+	// All in full, then the least important in short, and so on; then fewer.
+	for kept := len(order); kept > 0; kept-- {
+		for full := kept; full >= 0; full-- {
+			texts := make([]string, len(parts))
+			for rank, i := range order[:kept] {
+				texts[i] = parts[i].short
+				if rank < full {
+					texts[i] = parts[i].full
+				}
+			}
+			if line, took := join(texts, parts, colour); took <= width {
+				return line
+			}
+		}
+	}
+	return ""
+}
+
+// join is the line of the texts, and how many columns it takes.
+func join(texts []string, parts []part, colour bool) (string, int) {
+	var b strings.Builder
+	took := 0
+	for i, text := range texts {
+		if text == "" {
+			continue
+		}
+		if took > 0 {
+			by := separator
+			if took == len("looprun:") && i == 1 {
+				by = " "
+			}
+			b.WriteString(by)
+			took += cells.Width(by)
+		}
+		took += cells.Width(text)
+		if style := parts[i].style; colour && style != "" {
+			text = style + text + plain + dim
+		}
+		b.WriteString(text)
+	}
+	if colour {
+		return dim + b.String() + plain, took
+	}
+	return b.String(), took
+}
+
+// The colours of the line.
+const (
+	plain  = "\x1b[m"
+	dim    = "\x1b[2m"
+	red    = "\x1b[0;31m"
+	yellow = "\x1b[0;33m"
+)
+
+// clock is a duration as a watch shows it: 7s, 1m02s, 15m, 1h05m.
+func clock(d time.Duration) string {
+	h, m, s := int(d/time.Hour), int(d/time.Minute)%60, int(d/time.Second)%60
+	switch {
+	case h > 0 && m > 0:
+		return fmt.Sprintf("%dh%02dm", h, m)
+	case h > 0:
+		return fmt.Sprintf("%dh", h)
+	case m > 0 && s > 0:
+		return fmt.Sprintf("%dm%02ds", m, s)
+	case m > 0:
+		return fmt.Sprintf("%dm", m)
+	}
+	return fmt.Sprintf("%ds", s)
+}

@@ -1,0 +1,137 @@
+package statusline
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/signature"
+)
+
+var full = Status{
+	Iteration: 3, Done: 2, Limit: 10, Elapsed: 62 * time.Second, Runtime: 15 * time.Minute, Failing: 2, Repeats: 2, Threshold: 3, Note: "waiting until 12:00:00",
+}
+
+// Parts are shortened first and left out then, the least important before the
+// others; a part is never cut.
+func TestLineAtAnyWidth(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{200, "looprun: iteration 3 of 10 · 1m02s of 15m · 2 failing · 2 of 3 alike · waiting until 12:00:00"},
+		{93, "looprun: iteration 3 of 10 · 1m02s of 15m · 2 failing · 2 of 3 alike · waiting until 12:00:00"},
+		{92, "looprun: iteration 3 of 10 · 1m02s of 15m · 2 fail · 2 of 3 alike · waiting until 12:00:00"},
+		{80, "looprun: iteration 3 of 10 · 1m02s · 2 fail · 2/3 alike · waiting until 12:00:00"},
+		{79, "looprun: 3/10 · 1m02s · 2 fail · 2/3 alike · waiting until 12:00:00"},
+		{60, "3/10 · 1m02s · 2 fail · 2/3 alike · waiting until 12:00:00"},
+		{50, "iteration 3 of 10 · 1m02s · 2 fail · 2/3 alike"},
+		{40, "3/10 · 1m02s · 2 fail · 2/3 alike"},
+		{26, "3/10 · 1m02s · 2/3 alike"},
+		{20, "3/10 · 1m02s"},
+		{13, "3/10 · 1m02s"},
+		{12, "3/10 · 1m02s"},
+		{11, "3/10"},
+		{4, "3/10"},
+		{3, ""},
+		{0, ""},
+		{-1, ""},
+	} {
+		if got := full.Line(c.width, false); got != c.want {
+			t.Errorf("in %d columns:\n%q, want\n%q", c.width, got, c.want)
+		}
+	}
+}
+
+func TestLineSaysWhatIsKnown(t *testing.T) {
+	for _, c := range []struct {
+		s    Status
+		want string
+	}{
+		{Status{Failing: -1, Limit: 10}, "looprun: precheck · 0s"},
+		{Status{Iteration: 1, Failing: -1}, "looprun: iteration 1 · 0s"},
+		{Status{Iteration: 1, Failing: 0, Repeats: 1, Threshold: 3}, "looprun: iteration 1 · 0s"},
+		{Status{Iteration: 1, Failing: 1, Repeats: 2, Elapsed: time.Hour}, "looprun: iteration 1 · 1h · 1 failing · 2 alike"},
+	} {
+		if got := c.s.Line(100, false); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
+		}
+	}
+}
+
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// A line fits, colours or not, is one line, and with colours says the same.
+func FuzzLine(f *testing.F) {
+	f.Add(3, 10, int64(62), int64(900), 2, 2, 3, 40)
+	f.Add(1, 0, int64(0), int64(0), -1, 1, 0, 13)
+	f.Add(50000, 50000, int64(1<<40), int64(1), 1<<30, 7, 8, 0)
+	f.Fuzz(func(t *testing.T, iteration, limit int, elapsed, runtime int64, failing, repeats, threshold, width int) {
+		s := Status{
+			Iteration: iteration, Limit: limit, Elapsed: time.Duration(elapsed) * time.Second, Runtime: time.Duration(runtime) * time.Second,
+			Failing: failing, Repeats: repeats, Threshold: threshold, Note: "note",
+		}
+		plainly, coloured := s.Line(width, false), s.Line(width, true)
+		if got := cells.Width(plainly); got > max(0, width) || strings.ContainsAny(plainly, "\n\r\x1b") {
+			t.Errorf("%q takes %d of %d columns", plainly, got, width)
+		}
+		if colours.ReplaceAllString(coloured, "") != plainly {
+			t.Errorf("%q says otherwise than %q", coloured, plainly)
+		}
+		if coloured != "" && !strings.HasSuffix(coloured, plain) {
+			t.Errorf("%q leaves a colour on", coloured)
+		}
+	})
+}
+
+func TestClock(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 999 * time.Millisecond: "0s", 59 * time.Second: "59s", time.Minute: "1m", 70 * time.Second: "1m10s", 61 * time.Second: "1m01s",
+		15 * time.Minute: "15m", time.Hour: "1h", 65 * time.Minute: "1h05m", 25*time.Hour + 59*time.Second: "25h",
+	} {
+		if got := clock(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}
+
+// The status follows a run.
+func TestAfter(t *testing.T) {
+	var st looprun.State
+	var s Status
+	seq := int64(0)
+	happens := func(d looprun.Data) Status {
+		t.Helper()
+		seq++
+		e := looprun.Event{Seq: seq, Elapsed: time.Duration(seq) * time.Second, Data: d}
+		if err := st.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		s = s.After(e, &st)
+		return s
+	}
+	failed := func(n int) looprun.IterationFinished {
+		return looprun.IterationFinished{Iteration: n, Outcome: looprun.OutcomeNotDone, ExitCode: 1, Signature: signature.Signature{Hash: 7, Label: "test-fail:2", Failing: 2, Passed: 1, Total: 3}}
+	}
+	happens(looprun.RunStarted{RunID: "r", Command: []string{"x"}, Limits: looprun.DefaultLimits(), Caps: looprun.DefaultCaps(looprun.DefaultLimits())})
+	if got := happens(looprun.IterationStarted{Iteration: 1}); got.Iteration != 1 || got.Done != 0 || got.Failing != -1 || got.Limit != 10 || got.Threshold != 3 || got.Note != "" {
+		t.Errorf("in iteration 1: %+v", got)
+	}
+	if got := happens(failed(1)); got.Iteration != 1 || got.Done != 1 || got.Failing != 2 || got.Repeats != 1 || got.Note != "between iterations" {
+		t.Errorf("after it: %+v", got)
+	}
+	for n := 2; n <= 3; n++ {
+		happens(looprun.IterationStarted{Iteration: n})
+		happens(failed(n))
+	}
+	if s.Repeats != 3 || s.Stuck {
+		t.Errorf("after three: %+v", s)
+	}
+	trip := looprun.Trip{Guard: looprun.LoopDetected, Reason: "stuck", Iteration: 3}
+	if got := happens(looprun.GuardTripped{Trip: trip}); !got.Stuck || got.Elapsed != 8*time.Second {
+		t.Errorf("tripped: %+v", got)
+	}
+}
