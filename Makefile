@@ -7,7 +7,7 @@ GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS     := -s -w -X main.stamp=$(VERSION)
 
-.PHONY: all build demo test lint fmt bench bench-replay stuckbench fuzz torture examples clean
+.PHONY: all build demo test lint fmt bench bench-replay profile stuckbench fuzz torture examples clean
 
 all: build
 
@@ -34,13 +34,20 @@ lint: ## gofumpt, vet (also for other systems), staticcheck
 fmt: ## format everything
 	$(GO) run $(GOFUMPT) -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
-bench: build ## overhead per iteration, memory under 1 GiB of output, signatures: as ratios
-	@$(GO) run ./bench $(CURDIR)/$(BIN)
+bench: build ## an iteration, output, lines, many at once, signatures: as ratios; SECTIONS="iteration …" for some of it
+	@$(GO) run ./bench $(SECTIONS) $(CURDIR)/$(BIN)
 	@echo; echo "signatures on log text: the scanner, a state machine with tables, a regular expression a mask, and all that a signature takes"
 	@$(GO) test -run '^$$' -bench 'Scanner|Signer' ./signature | grep '^Benchmark'
 
 bench-replay: build ## time and memory an iteration of runs of 10^3 to 10^6 iterations, recorded and replayed; minutes
 	@$(GO) run ./bench replay $(CURDIR)/$(BIN)
+
+profile: ## CPU and allocation profiles of an iteration and of output, in bin/profile/
+	@mkdir -p bin/profile
+	@for what in Iteration:3000x Output:20x; do name=$${what%%:*}; \
+	  $(GO) test -run '^$$' -bench "Benchmark$$name\$$" -benchtime $${what##*:} -o bin/profile/looprun.test \
+	    -cpuprofile bin/profile/$$name.cpu -memprofile bin/profile/$$name.mem -memprofilerate 4096 ./cmd/looprun | grep '^Benchmark'; \
+	  for kind in cpu mem; do echo; echo "$$name: $$kind"; $(GO) tool pprof -top -nodecount 15 $$($(GO) env GOFLAGS) -sample_index=$$([ $$kind = mem ] && echo alloc_space || echo cpu) bin/profile/looprun.test bin/profile/$$name.$$kind 2>/dev/null | tail -n +4; done; done
 
 stuckbench: build ## is it the same failure? over recorded outputs, beside the baselines
 	$(GO) test -count=1 -run TestStuckbench -v ./signature ./cmd/looprun

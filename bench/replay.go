@@ -54,7 +54,7 @@ func replays(looprun string) error {
 	}
 	for range replayRounds {
 		for _, c := range all {
-			s, err := b.once(c.argv, nil)
+			s, err := b.once(c)
 			if err != nil {
 				return err
 			}

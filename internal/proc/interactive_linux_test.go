@@ -95,7 +95,8 @@ func vforkRunner(file string) int {
 	if err != nil {
 		return 1
 	}
-	moment := unix.Timespec{Nsec: 1e6}
+	moment := unix.Timespec{Nsec: 10e6}
+	tick := []byte("tick\r\n")
 	at := uintptr(unix.AT_FDCWD & (1<<64 - 1))
 	fmt.Println("ready")
 	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, unix.CLONE_VFORK|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
@@ -109,6 +110,7 @@ func vforkRunner(file string) int {
 			if errno == 0 {
 				unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 			}
+			unix.RawSyscall(unix.SYS_WRITE, 1, uintptr(unsafe.Pointer(&tick[0])), uintptr(len(tick)))
 			unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&moment)), 0, 0)
 		}
 	}
@@ -124,6 +126,8 @@ func TestInteractiveStopInAVfork(t *testing.T) {
 	s := shellScreen(t, "exec env "+interactiveScript+"= "+vforkUntil+"='"+file+"' '"+os.Args[0]+"'")
 	s.ready(t)
 	for n := range 3 {
+		ticks := strings.Count(s.String(), "tick") // the terminal is raw a moment before it goes on
+		eventually(t, "it runs", func() bool { return strings.Count(s.String(), "tick") > ticks })
 		s.press(t, "\x1a")
 		eventually(t, "stopped", func() bool { return strings.Count(s.String(), "Stopped") > n })
 		eventually(t, "the terminal is as it was", s.restored(t))

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	processes = 200
+	turns     = 10 // iterations of each
+)
+
+// chatty is the command that all of them run: 2,000 lines, and a failure.
+const chatty = "seq -f 'line %g of what a command says' 2000; exit 1"
+
+// many runs 200 loops at once: with looprun, and with a shell that keeps the
+// output and nothing else.
+func (b *bench) many() error {
+	plain := "i=0; while [ $i -lt " + strconv.Itoa(turns) + " ]; do i=$((i + 1)); sh -c \"" + chatty + "\" > out-$i; done; true"
+	ways := []*crowd{
+		{name: "shell loops", argv: shell(plain)},
+		{name: "looprun", argv: b.loops(turns, "--", "sh", "-c", chatty), code: 110, check: whole},
+	}
+	for range rounds {
+		for _, w := range ways {
+			if err := b.together(w); err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+		}
+	}
+	fmt.Printf("\n%d at once, %d iterations of 2,000 lines each\n%-34s %12s %8s %22s\n", processes, turns, "", "all done in", "ratio", "first and last done at")
+	base := median(slices.Clone(ways[0].took))
+	for _, w := range ways {
+		took := median(w.took)
+		fmt.Printf("%-34s %12s %8.2f %13.0f %% and 100 %%\n", w.name, took.Round(time.Millisecond), float64(took)/float64(base), 100*float64(median(w.first))/float64(took))
+	}
+	fmt.Printf("every journal holds its %d iterations\n", turns)
+	return nil
+}
+
+// crowd is many processes of one kind.
+type crowd struct {
+	name        string
+	argv        []string
+	code        int
+	check       func(dir string) error
+	took, first []time.Duration
+}
+
+func (b *bench) together(w *crowd) error {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var wrong error
+	first := time.Duration(0)
+	began := time.Now()
+	for range processes {
+		cmd, clean, err := b.command(w.argv)
+		if err != nil {
+			return err
+		}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		all.Go(func() {
+			defer clean()
+			_ = cmd.Wait()
+			done := time.Since(began)
+			err := error(nil)
+			if code := cmd.ProcessState.ExitCode(); code != w.code {
+				err = fmt.Errorf("one exited with %d, not %d", code, w.code)
+			} else if w.check != nil {
+				err = w.check(cmd.Dir)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			wrong = errors.Join(wrong, err)
+			if first == 0 || done < first {
+				first = done
+			}
+		})
+	}
+	all.Wait()
+	w.took, w.first = append(w.took, time.Since(began)), append(w.first, first)
+	return wrong
+}
+
+// whole checks that the journal of the run has each of its iterations.
+func whole(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "runs", "*", "journal.jsonl"))
+	if err != nil || len(names) != 1 {
+		return fmt.Errorf("%d journals in %s: %w", len(names), dir, err)
+	}
+	text, err := os.ReadFile(names[0])
+	if err != nil {
+		return err
+	}
+	if n := bytes.Count(text, []byte(`"type":"iteration.finished"`)); n != turns {
+		return fmt.Errorf("a journal has %d iterations, not %d", n, turns)
+	}
+	return nil
+}
