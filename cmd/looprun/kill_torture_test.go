@@ -15,3 +15,6 @@ func killRuns() int {
 	}
 	return 1000
 }
+
+// leakIterations is how long a run is that may leave nothing behind.
+const leakIterations = 10_000

@@ -7,3 +7,6 @@ package main
 const faultStep = 23
 
 func killRuns() int { return 20 }
+
+// leakIterations is how long a run is that may leave nothing behind.
+const leakIterations = 100

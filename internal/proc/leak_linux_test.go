@@ -3,29 +3,11 @@ package proc
 import (
 	"os"
 	"runtime"
-	"sort"
-	"strings"
 	"testing"
 	"time"
-)
 
-// descriptors is what this process has open.
-func descriptors(t *testing.T) string {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []string
-	for _, e := range entries {
-		to, err := os.Readlink("/proc/self/fd/" + e.Name())
-		if err == nil && !strings.HasPrefix(to, "/proc/") {
-			list = append(list, strings.TrimRight(to, "0123456789[]"))
-		}
-	}
-	sort.Strings(list)
-	return strings.Join(list, "\n")
-}
+	"github.com/looprun/looprun/internal/proc/proctest"
+)
 
 func children() (n int) {
 	_ = eachProcess(func(s procStat) {
@@ -56,10 +38,10 @@ func TestNothingLeaks(t *testing.T) {
 		}
 	}
 	round(len(specs))
-	before, processes, goroutines := descriptors(t), children(), runtime.NumGoroutine()
+	before, processes, goroutines := proctest.Descriptors(t), children(), runtime.NumGoroutine()
 	round(manyRuns)
 	eventually(t, "goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
-	if after := descriptors(t); after != before {
+	if after := proctest.Descriptors(t); after != before {
 		t.Errorf("open before:\n%s\nand after:\n%s", before, after)
 	}
 	if after := children(); after > processes {

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/looprun/looprun/internal/proc/proctest"
+)
+
+// A run leaves no goroutine and no descriptor, however many iterations it had.
+func TestNothingLeaks(t *testing.T) {
+	inProcess(t, 110, append(iterating(5), "false")...) // what is made once
+	before, goroutines := proctest.Descriptors(t), runtime.NumGoroutine()
+	inProcess(t, 110, append(iterating(leakIterations), "false")...)
+	until(t, "the goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
+	if after := proctest.Descriptors(t); after != before {
+		t.Errorf("open before:\n%s\nand after:\n%s", before, after)
+	}
+}
