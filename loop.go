@@ -129,6 +129,16 @@ func (l *Loop) check() error {
 // State is what is known about the run so far.
 func (l *Loop) State() *State { return &l.state }
 
+// Elapsed is the run's active time so far; zero before [Loop.Start] or
+// [Loop.Resume]. Once one of them has returned it may be called from any
+// goroutine.
+func (l *Loop) Elapsed() time.Duration {
+	if l.watch == nil {
+		return 0
+	}
+	return l.watch.Elapsed()
+}
+
 // Run takes step after step until the run has ended, and returns the verdict.
 // When ctx ends the run is interrupted, with the signal of an [Interrupt] cause.
 // An error means that looprun itself failed; the run can be resumed.

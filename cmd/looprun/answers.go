@@ -42,7 +42,7 @@ func (s *session) responders() []looprun.Responder {
 	asked := false
 	person := s.escalations.To(user.New(user.Options{
 		NonInteractive: s.opts.NonInteractive || s.opts.Wait || s.parent != "" || insideHelper(),
-		NoColor:        s.app.say.flags.Color == "never",
+		NoColor:        !s.app.promptColours(),
 	}))
 	return append(
 		list,
@@ -50,6 +50,8 @@ func (s *session) responders() []looprun.Responder {
 			if q.To == ask.ToAssistant {
 				return looprun.Answer{}, s.onlyAssistant()
 			}
+			s.display.Lend()
+			defer s.display.Retake()
 			a, err := person.Respond(ctx, q, st)
 			asked = errors.Is(err, user.ErrAsked)
 			return a, err
@@ -263,6 +265,8 @@ func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugF
 	defer tty.Close()
 	name := firstNonEmpty(os.Getenv("SHELL"), "sh")
 	d.s.app.say.printf("%s with the run's environment; exit 0 goes on, any other code asks again", name)
+	d.s.display.Lend()
+	defer d.s.display.Retake()
 	sh := exec.CommandContext(ctx, name)
 	sh.Dir, sh.Env = d.s.dir, d.environ(st, "debug")
 	sh.Stdin, sh.Stdout, sh.Stderr = tty, tty, tty

@@ -58,6 +58,9 @@ type outputFlags struct {
 	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line."`
 	Verbose bool   `short:"v" help:"Print more about what looprun does."`
 	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}."`
+
+	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})."`
+	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})."`
 }
 
 // app is what every command gets.
@@ -92,6 +95,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	a.files.stdout, a.files.stderr = stdout, stderr
 	a.say = &messages{w: stderr}
+	a.say.configure(outputFlags{LogFormat: earlyFormat(args), Color: "auto"}, isTerminal(stderr), os.Getenv)
 	own := args
 	if i := slices.Index(args, "--"); i >= 0 {
 		own, a.command, a.hasCommand = args[:i], args[i+1:], true
@@ -109,7 +113,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	}
 	ctx, err := p.ctx, p.err
 	if err == nil {
-		a.say.configure(p.flags.outputFlags)
+		a.say.configure(p.flags.outputFlags, isTerminal(stderr), os.Getenv)
 		err = a.checkCommand(ctx)
 	}
 	if err == nil {
@@ -122,6 +126,24 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 		return looprun.ExitFailed, 0
 	}
 	return a.code, a.raise
+}
+
+// earlyFormat is how messages are printed until the command line was read, and
+// where it is wrong.
+func earlyFormat(args []string) string {
+	format := os.Getenv("LOOPRUN_LOG_FORMAT")
+	for i, a := range args {
+		if a == "--" {
+			break
+		}
+		if a == "--log-format" && i+1 < len(args) {
+			format = args[i+1]
+		}
+		if text, ok := strings.CutPrefix(a, "--log-format="); ok {
+			format = text
+		}
+	}
+	return format
 }
 
 // checkCommand refuses a command after -- where none is taken.

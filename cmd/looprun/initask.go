@@ -20,7 +20,7 @@ type interview struct {
 
 // ask asks what cannot be known. Enter alone takes what was found.
 func (s *setup) ask(ctx context.Context, a *app, found []project, given bool) error {
-	o := user.Options{NoColor: a.say.flags.Color == "never"}
+	o := user.Options{NoColor: !a.promptColours()}
 	if err := user.Available(o); err != nil {
 		return &usageError{strings.TrimSuffix(err.Error(), ": "+looprun.ErrNoAnswer.Error()), "use --yes to take what is found here, or --dry-run to see it first"}
 	}

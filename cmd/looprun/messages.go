@@ -2,60 +2,18 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// messages prints looprun's own lines, each beginning with “looprun: ”, so that
-// they can be told from the command's. Stdout is the command's alone.
-type messages struct {
-	mu    sync.Mutex
-	w     io.Writer
-	flags outputFlags
-	said  signal.Name // the signal of this iteration that does something
-	told  time.Time   // when it was last said how long is still to be waited
-}
-
-func (m *messages) configure(f outputFlags) { m.flags = f }
-
-// printf prints whatever is set.
-func (m *messages) printf(format string, args ...any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	text := termsafe.Text(fmt.Sprintf(format, args...))
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		_, _ = io.WriteString(m.w, "looprun: "+line+"\n") // stderr gone: there is nobody to tell
-	}
-}
-
-// news is what -q leaves out.
-func (m *messages) news(format string, args ...any) {
-	if !m.flags.Quiet {
-		m.printf(format, args...)
-	}
-}
-
-// detail is what -v adds.
-func (m *messages) detail(format string, args ...any) {
-	if m.flags.Verbose {
-		m.printf(format, args...)
-	}
-}
-
-func (m *messages) warn(format string, args ...any) { m.printf("warning: "+format, args...) }
-
-// problem prints an error, one line for each that was joined to it.
-func (m *messages) problem(err error) { m.printf("%v", err) }
-
 // observe reports events to the person who watches.
 func (m *messages) observe(e looprun.Event, s *looprun.State) {
+	m.report(e.Data.Type(), s.RunID)
+	defer m.report("", s.RunID)
 	switch d := e.Data.(type) {
 	case looprun.RunStarted:
 		m.detail("run %s in %s", d.RunID, d.Dir)
@@ -64,18 +22,18 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	case looprun.IterationStarted:
 		m.said = ""
 		if d.Iteration == 0 {
-			m.news("precheck: %s", commandLine(s.Check))
+			m.header("precheck: %s", commandLine(s.Check))
 			return
 		}
 		of := ""
 		if s.Limits.Iterations > 0 {
 			of = fmt.Sprintf(" of %d", s.Limits.Iterations)
 		}
-		m.news("iteration %d%s", d.Iteration, of)
+		m.header("iteration %d%s", d.Iteration, of)
 	case looprun.IterationFinished:
 		m.finished(d, s)
 	case looprun.GuardTripped:
-		m.printf("%s tripped: %s", d.Guard, d.Reason)
+		m.say(toneTrip, "%s tripped: %s", d.Guard, d.Reason)
 	case looprun.WaitStarted:
 		m.told = time.Time{}
 		m.news("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
@@ -107,7 +65,7 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 		m.verified(d)
 	case looprun.ActionApplied:
 		if d.Action == looprun.ActionAccept {
-			m.printf("warning: Task completed with partial results due to %s", d.Guard)
+			m.warn("Task completed with partial results due to %s", d.Guard)
 		}
 	case looprun.InterruptReceived:
 		m.news("%s received; ending", d.Signal)
@@ -134,7 +92,7 @@ func (m *messages) observeProtocol(data looprun.Data) {
 			m.news("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question, d.Expert, spent))
 		}
 	case looprun.RejectionSubmitted:
-		m.printf("the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
+		m.say(toneTrip, "the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
 	case looprun.RejectionInvalid:
 		m.warn("a rejection breaks %d rules and changes nothing; the next iteration is told which", len(d.Issues))
 	case looprun.RejectionDecided:

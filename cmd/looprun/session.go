@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/ci"
@@ -25,6 +22,7 @@ import (
 	"github.com/looprun/looprun/redact"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
+	"github.com/looprun/looprun/statusline"
 )
 
 // session is one process's part of a run: all that stands between the options
@@ -45,10 +43,11 @@ type session struct {
 	executor     *looprun.Executor
 	limits       looprun.Limits
 	caps         looprun.Caps
-	base         []string // environment without looprun's own variables
-	parent       string   // socket of the run that this one was started in; empty: none
-	ci           *ci.Log  // what the CI system reads
-	talk         *talk    // the run's own socket
+	base         []string            // environment without looprun's own variables
+	parent       string              // socket of the run that this one was started in; empty: none
+	ci           *ci.Log             // what the CI system reads
+	display      *statusline.Display // nil: there is no terminal to share
+	talk         *talk               // the run's own socket
 	told         *hooks.Hooks
 	cost         struct { // up to the last iteration
 		usd    float64
@@ -206,6 +205,7 @@ func (s *session) drive() (looprun.Result, error) {
 	defer proc.RestoreTerminal()
 	ctx, stop := watchSignals(context.Background(), s.executor.Kill)
 	defer stop()
+	defer s.display.Close()
 	defer s.watchStops()()
 	defer keepPipes()()
 	result, err := s.loop.Run(ctx)
@@ -283,12 +283,13 @@ func (s *session) wire(journal looprun.Journal) error {
 		return err
 	}
 	s.speakToCI()
+	stdout, stderr := s.shareTerminal()
 	s.executor = &looprun.Executor{
 		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
 		Judge: s.opts.judge(terminal), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
-		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(s.app.stdout)), Stderr: s.shown(s.ci.Output(s.app.stderr)),
+		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout)), Stderr: s.shown(s.ci.Output(stderr)),
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 	}
 	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {
@@ -349,6 +350,7 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 		s.ci.Observe(e, state)
 	}
 	s.app.say.observe(e, state)
+	s.display.Observe(e, state)
 	if !begins {
 		s.ci.Observe(e, state)
 	}
@@ -369,25 +371,3 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 		s.app.say.warn("the scratchpad could not be written: %v", err)
 	}
 }
-
-// shown passes the command's output on until nobody reads it any more.
-func (s *session) shown(w io.Writer) io.Writer { return &shown{w: w, say: s.app.say} }
-
-type shown struct {
-	w    io.Writer
-	say  *messages
-	gone bool
-}
-
-func (o *shown) Write(b []byte) (int, error) {
-	if o.gone {
-		return len(b), nil
-	}
-	if _, err := o.w.Write(b); err != nil {
-		o.gone = true
-		o.say.warn("the command's output can no longer be shown (%v); the output files still get it", err)
-	}
-	return len(b), nil
-}
-
-func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }

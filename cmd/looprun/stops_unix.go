@@ -20,6 +20,7 @@ func (s *session) watchStops() (stop func()) {
 			select {
 			case <-signals:
 				s.executor.Suspend()
+				s.display.Leave()
 				select { // one from an earlier stop
 				case <-continued:
 				default:
@@ -28,6 +29,7 @@ func (s *session) watchStops() (stop func()) {
 				if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 					<-continued
 				}
+				s.display.Retake()
 				s.executor.Resume()
 			case <-done:
 				return

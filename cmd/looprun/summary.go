@@ -19,7 +19,7 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 		m.news("decision: %s by %s", d.Option, decider(d.Responder, d.Rule))
 	}
 	if r.Status == looprun.StatusFailed && r.Reason != "" {
-		m.printf("%s", r.Reason)
+		m.say(toneProblem, "%s", r.Reason)
 	}
 	for _, q := range s.Pending() {
 		if r.Pending {
@@ -29,7 +29,33 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 	if page != "" {
 		m.news("scratchpad: %s", page)
 	}
-	m.printf("%s", lastLine(s, r, code))
+	m.tell(toneOf(r.Status), map[string]any{
+		"status": r.Status, "exit_code": code, "guard": r.Guard, "iterations": r.Iterations, "runtime_seconds": r.RuntimeSeconds, "signature": r.Signature,
+	}, "%s", lastLine(s, r, code))
+}
+
+// toneOf is how a verdict sounds.
+func toneOf(status looprun.Status) tone {
+	t := tone{level: "info", colour: statusColour(status)}
+	switch status {
+	case looprun.StatusTripped:
+		t.level = "warning"
+	case looprun.StatusFailed:
+		t.level = "error"
+	}
+	return t
+}
+
+// statusColour is the colour of a status: green is done, red needs somebody, and
+// yellow is what a person decided or can go on with.
+func statusColour(status looprun.Status) string {
+	switch status {
+	case looprun.StatusDone:
+		return green
+	case looprun.StatusTripped, looprun.StatusFailed, looprun.StatusCrashed:
+		return red
+	}
+	return yellow
 }
 
 // lastLine is: STATUS (GUARD) after N of MAX iterations, RUNTIME: LABEL; exit

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/looprun/looprun/ci"
+	"github.com/looprun/looprun/statusline"
+)
+
+func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+
+// promptColours says whether prompts have colours; they are always on a terminal.
+func (a *app) promptColours() bool { return colours(a.say.flags.Color, true, os.Getenv) }
+
+// shareTerminal prepares the terminal that looprun's messages are on, and returns
+// where the command's output goes. In the log of a CI job lines are kept apart by
+// the log, and while a command talks to the person (-i) the terminal is its own.
+func (s *session) shareTerminal() (stdout, stderr io.Writer) {
+	stdout, stderr = s.app.stdout, s.app.stderr
+	screen := s.app.files.stderr
+	if !isTerminal(screen) || s.opts.Interactive || s.ci.Provider() != ci.Off {
+		return stdout, stderr
+	}
+	show := s.showsProgress()
+	s.display = statusline.New(statusline.Options{
+		Screen: screen, Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.say.colour,
+		Elapsed: func() time.Duration { return s.loop.Elapsed() },
+	})
+	s.app.say.w = s.display.Messages(s.app.say.w)
+	if sameFile(s.app.files.stdout, screen) {
+		stdout = s.display.Output(stdout)
+	}
+	return stdout, s.display.Output(stderr)
+}
+
+// showsProgress says whether it is shown where the run stands. In a run inside
+// another one the outer one shows it, and what this one drew would be kept as the
+// command's output.
+func (s *session) showsProgress() bool {
+	f := s.app.say.flags
+	return f.Progress != "off" && f.LogFormat != "json" && !f.Quiet &&
+		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !inCI()
+}
+
+// sameFile reports whether both are the same terminal.
+func sameFile(a, b *os.File) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	first, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	second, err := b.Stat()
+	return err == nil && os.SameFile(first, second)
+}
+
+// shown passes the command's output on until nobody reads it any more.
+func (s *session) shown(w io.Writer) io.Writer { return &shown{w: w, say: s.app.say} }
+
+type shown struct {
+	w    io.Writer
+	say  *messages
+	gone bool
+}
+
+func (o *shown) Write(b []byte) (int, error) {
+	if o.gone {
+		return len(b), nil
+	}
+	if _, err := o.w.Write(b); err != nil {
+		o.gone = true
+		o.say.warn("the command's output can no longer be shown (%v); the output files still get it", err)
+	}
+	return len(b), nil
+}
