@@ -42,8 +42,15 @@ func display(t *testing.T, dir string, cmd *exec.Cmd) *screen {
 	s.term = vt10x.New(vt10x.WithSize(100, 40), vt10x.WithWriter(replies{s}))
 	s.Dir = dir
 	s.Env = append(append(os.Environ(), cmd.Env...), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "CI=", "TERM=xterm", "NO_COLOR=1")
+	s.show(t, 100, 40)
+	return s
+}
+
+// show starts the program on a terminal of that size.
+func (s *screen) show(t *testing.T, columns, rows int) {
+	t.Helper()
 	var err error
-	if s.tty, err = pty.StartWithSize(s.Cmd, &pty.Winsize{Cols: 100, Rows: 40}); err != nil {
+	if s.tty, err = pty.StartWithSize(s.Cmd, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
 		t.Fatal(err)
 	}
 	copied := make(chan struct{})
@@ -67,7 +74,6 @@ func display(t *testing.T, dir string, cmd *exec.Cmd) *screen {
 			t.Logf("screen:\n%s", s.term.String())
 		}
 	})
-	return s
 }
 
 // replies sends what the terminal answers when it is asked, as typed keys.
