@@ -60,23 +60,9 @@ func Replay(dir string, f func(looprun.Event) error) (Tail, error) {
 }
 
 func replay(dir string, file io.Reader, f func(looprun.Event) error) (Tail, error) {
-	p := player{dir: dir, f: f, line: 1}
-	r := bufio.NewReaderSize(file, 64<<10)
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
-			return p.tail, err
-		}
-		if err := p.play(line, err == nil); err != nil {
-			return p.tail, err
-		}
-		if err == io.EOF {
-			if p.broken != nil {
-				p.tail.Cut = p.offset - p.tail.Offset
-			}
-			return p.tail, nil
-		}
-	}
+	p := player{dir: dir, f: f, line: 1, next: 1}
+	err := p.read(bufio.NewReaderSize(file, 64<<10))
+	return p.tail, err
 }
 
 // player goes through the lines of a journal.
@@ -86,7 +72,27 @@ type player struct {
 	line   int   // the number of the next line
 	offset int64 // where it begins
 	tail   Tail
+	next   int   // the number of the line behind the last whole record
 	broken error // of a line before: nothing but NULs and padding may follow
+}
+
+// read goes through the lines up to the end of the file.
+func (p *player) read(r *bufio.Reader) error {
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		if err := p.play(line, err == nil); err != nil {
+			return err
+		}
+		if err == io.EOF {
+			if p.broken != nil {
+				p.tail.Cut = p.offset - p.tail.Offset
+			}
+			return nil
+		}
+	}
 }
 
 // play takes a line, or, without its end, the last one or a part of one that
@@ -124,7 +130,7 @@ func (p *player) play(line []byte, ended bool) error {
 	if err != nil {
 		return &Damage{p.dir, number, offset, err}
 	}
-	p.tail.Offset, p.tail.Events = p.offset, e.Seq
+	p.tail.Offset, p.tail.Events, p.next = p.offset, e.Seq, p.line
 	return nil
 }
 

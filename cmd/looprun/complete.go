@@ -138,7 +138,7 @@ func standing(s scratchpad.Summary) string {
 	if s.Guard != "" {
 		text += " (" + s.Guard + ")"
 	}
-	return text + ", " + ago(s.Started) + ": " + short(cmp.Or(s.Name, commandLine(s.Command)), 40)
+	return text + ", " + ago(time.Now(), s.Started) + ": " + short(cmp.Or(s.Name, commandLine(s.Command)), 40)
 }
 
 // waiting are the options of the latest question, and the runs that wait.

@@ -70,7 +70,7 @@ func (e *explanation) sidesText(b *strings.Builder) {
 		if left != right {
 			mark = "|"
 		}
-		fmt.Fprintf(b, "  %-*s %s %s\n", sideWidth, short(left, sideWidth), mark, short(right, sideWidth))
+		fmt.Fprintf(b, "  %s %s %s\n", cells.Pad(short(left, sideWidth), sideWidth), mark, short(right, sideWidth))
 	}
 }
 

@@ -1,12 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"text/tabwriter"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -19,7 +21,10 @@ type listCmd struct {
 }
 
 func (listCmd) Help() string {
-	return `Example:
+	return `Columns are cut to the width of the terminal, and not in a pipe; -v shows them
+whole, with the moments at which the runs were started.
+
+Example:
   looprun list -n 5`
 }
 
@@ -36,35 +41,18 @@ func (c *listCmd) Run(a *app) error {
 	if c.Number > 0 {
 		ids = ids[:min(c.Number, len(ids))]
 	}
-	runs := make([]scratchpad.Summary, len(ids))
-	for i, id := range ids {
-		runs[i] = scratchpad.Summarize(filepath.Join(dir, id))
-	}
+	runs := summaries(dir, ids)
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(runs)
+		return a.printJSON(runs)
 	}
 	if all == 0 {
 		a.say.news("there are no runs in %s", dir)
 		return nil
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tSTARTED\tSTATUS\tITERATIONS\tRUNTIME\tCOMMAND\tLAST")
-	for _, r := range runs {
-		if r.Problem != "" {
-			fmt.Fprintf(w, "%s\t\tunreadable\t\t\t\t%s\n", r.ID, termsafe.Line(r.Problem))
-			continue
-		}
-		status := string(r.Status)
-		if r.Guard != "" {
-			status += " (" + r.Guard + ")"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.ID, ago(r.Started), status, r.Iterations,
-			roundTime(time.Duration(r.Runtime*float64(time.Second))), short(commandLine(r.Command), 40), short(r.Signature, 40))
-	}
-	if err := w.Flush(); err != nil {
-		return err
+	p := a.printer()
+	listed(runs, time.Now(), a.say.flags.Verbose).print(p)
+	if err := p.Flush(); err != nil {
+		return quietly(err)
 	}
 	if all > len(ids) {
 		a.say.news("%d of %d runs; -n 0 lists all", len(ids), all)
@@ -72,24 +60,72 @@ func (c *listCmd) Run(a *app) error {
 	return nil
 }
 
-// ago is a time as a person says it.
-func ago(t time.Time) string {
-	switch d := time.Since(t); {
+// listed is the table of the runs. With exact, times are moments and not how long
+// ago they were, and texts are whole.
+func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
+	t := &table{columns: []column{
+		{title: "RUN"}, {title: "STARTED"}, {title: "STATUS", least: 7}, {title: "ITERATIONS", right: true, least: 4},
+		{title: "RUNTIME", right: true}, {title: "COMMAND", least: 8}, {title: "LAST", least: 8},
+	}}
+	const most = 40
+	cut := func(text string) string {
+		if exact {
+			return text
+		}
+		return short(text, most)
+	}
+	for _, r := range runs {
+		if r.Problem != "" {
+			t.add(entry{text: r.ID}, entry{}, entry{"unreadable", red}, entry{}, entry{}, entry{}, entry{text: r.Problem})
+			continue
+		}
+		status := string(r.Status)
+		if r.Guard != "" {
+			status += " (" + r.Guard + ")"
+		}
+		started := ago(now, r.Started)
+		if exact {
+			started = r.Started.Local().Format(time.DateTime)
+		}
+		t.add(entry{text: r.ID}, entry{started, dim}, entry{status, statusColour(r.Status)}, entry{text: fmt.Sprint(r.Iterations)},
+			entry{text: roundTime(time.Duration(r.Runtime * float64(time.Second)))}, entry{text: cut(commandLine(r.Command))}, entry{text: cut(r.Signature)})
+	}
+	return t
+}
+
+// summaries reads what a list shows of the runs, some at a time: most of it is
+// waiting for the disk.
+func summaries(dir string, ids []string) []scratchpad.Summary {
+	runs := make([]scratchpad.Summary, len(ids))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(len(ids), 2*runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(ids)); i = next.Add(1) - 1 {
+				runs[i] = scratchpad.Summarize(filepath.Join(dir, ids[i]))
+			}
+		})
+	}
+	readers.Wait()
+	return runs
+}
+
+// ago is a moment as a person says it.
+func ago(now, t time.Time) string {
+	switch d := now.Sub(t); {
+	case d < 0: // a clock was set back
+		return t.Local().Format(time.DateTime)
 	case d < time.Minute:
 		return fmt.Sprintf("%ds ago", int(d.Seconds()))
 	case d < time.Hour:
 		return fmt.Sprintf("%dm ago", int(d.Minutes()))
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	case d < 30*24*time.Hour:
+		return fmt.Sprintf("%dd ago", int(d.Hours()/24))
 	}
-	return t.Local().Format("2006-01-02")
+	return t.Local().Format(time.DateOnly)
 }
 
-// short is text on one line of at most n characters.
-func short(text string, n int) string {
-	r := []rune(termsafe.Line(text))
-	if len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return string(r)
-}
+// short is text on one line of at most n columns.
+func short(text string, n int) string { return cells.Cut(termsafe.Line(text), n) }

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"os/exec"
 	"strings"
-	"time"
 
+	"github.com/looprun/looprun/internal/pager"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -49,34 +48,13 @@ func (p *prompt) page(ctx context.Context, text string) bool {
 		case <-ctx.Done():
 		}
 	}()
-	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	cmd.Stdin = strings.NewReader(text)
-	cmd.Stdout, cmd.Stderr = screen, screen
-	cmd.WaitDelay = time.Second
-	cmd.Env = os.Environ()
-	if os.Getenv("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS=FRX")
-	}
-	err = cmd.Run()
-	return err == nil || cmd.ProcessState != nil && cmd.ProcessState.ExitCode() != notFound
+	return pager.Show(ctx, command, text, screen)
 }
 
-// notFound is the shell's exit code for a command that does not exist.
-const notFound = 127
-
-// pager is the command to page with: $PAGER, else less or more; empty: none.
+// pager is the command to page with; empty: there is none.
 func (p *prompt) pager() string {
-	getenv := p.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
+	if p.Getenv != nil {
+		return pager.Command(p.Getenv)
 	}
-	if c := strings.TrimSpace(getenv("PAGER")); c != "" {
-		return c
-	}
-	for _, c := range []string{"less", "more"} {
-		if _, err := exec.LookPath(c); err == nil {
-			return c
-		}
-	}
-	return ""
+	return pager.Command(os.Getenv)
 }
