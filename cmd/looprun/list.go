@@ -51,8 +51,8 @@ func (c *listCmd) Run(a *app) error {
 	}
 	p := a.printer()
 	listed(runs, time.Now(), a.say.flags.Verbose).print(p)
-	if err := p.Flush(); err != nil {
-		return quietly(err)
+	if err := p.page(); err != nil {
+		return err
 	}
 	if all > len(ids) {
 		a.say.news("%d of %d runs; -n 0 lists all", len(ids), all)
@@ -64,8 +64,13 @@ func (c *listCmd) Run(a *app) error {
 // ago they were, and texts are whole.
 func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
 	t := &table{columns: []column{
-		{title: "RUN"}, {title: "STARTED"}, {title: "STATUS", least: 7}, {title: "ITERATIONS", right: true, least: 4},
-		{title: "RUNTIME", right: true}, {title: "COMMAND", least: 8}, {title: "LAST", least: 8},
+		{title: "RUN"},
+		{title: "STARTED"},
+		{title: "STATUS", least: 7},
+		{title: "ITERATIONS", right: true, least: 4},
+		{title: "RUNTIME", right: true},
+		{title: "COMMAND", least: 8},
+		{title: "LAST", least: 8},
 	}}
 	const most = 40
 	cut := func(text string) string {

@@ -31,11 +31,15 @@ func watched(t *testing.T, columns int, env []string, args ...string) *screen {
 func watchedBy(t *testing.T, columns int, env []string, cmd *exec.Cmd) *screen {
 	t.Helper()
 	s := &screen{started: started{Cmd: cmd, dir: t.TempDir()}}
-	s.term = vt10x.New(vt10x.WithSize(columns, 24), vt10x.WithWriter(replies{s}))
+	s.term = newScreen(s, columns, 24)
 	s.Dir = s.dir
 	s.Env = append(append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(s.dir, "state"), "CI=", "LOOPRUN=", "TMUX=", "STY=", "WT_SESSION=", "TERM=xterm", "NO_COLOR=1"), env...)
 	s.show(t, columns, 24)
 	return s
+}
+
+func newScreen(s *screen, columns, rows int) vt10x.Terminal {
+	return vt10x.New(vt10x.WithSize(columns, rows), vt10x.WithWriter(replies{s}))
 }
 
 // drawing is the status line as it is drawn and erased, and the progress mark.

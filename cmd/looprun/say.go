@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ type messages struct {
 	w      io.Writer
 	flags  outputFlags
 	colour bool
+	lead   string            // what lines begin with; empty: “looprun:”
 	about  looprun.EventType // the event that is being reported; empty: none
 	run    string            // the run's id, as soon as there is one
 	said   signal.Name       // the signal of this iteration that does something
@@ -62,11 +64,12 @@ func (m *messages) tell(t tone, fields map[string]any, format string, args ...an
 		return
 	}
 	text = t.prefix + text
+	lead := cmp.Or(m.lead, "looprun:")
 	for line := range strings.SplitSeq(text, "\n") {
 		if m.colour {
-			line = dim + "looprun:" + plain + " " + paint(t.colour, line)
+			line = dim + lead + plain + " " + paint(t.colour, line)
 		} else {
-			line = "looprun: " + line
+			line = lead + " " + line
 		}
 		_, _ = io.WriteString(m.w, line+"\n") // stderr gone: there is nobody to tell
 	}

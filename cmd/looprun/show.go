@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/looprun/looprun"
@@ -19,39 +18,58 @@ type showCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Number   int    `short:"n" default:"50" help:"How many of the last iterations to show; 0 for all (${default})." env:"-"`
 	Pending  bool   `help:"Show only the questions that wait for an answer."`
+	Follow   bool   `short:"f" help:"Show what happens, as it happens, until the run ends; with --format json an event a line." env:"-"`
 	Format   string `enum:"text,json,state,ask-user-question" default:"text" help:"${enum}: state is all that is known, for policy test and template preview; the last, with --pending, is for interfaces that take questions in that form." env:"-"`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
 func (showCmd) Help() string {
-	return `Example:
-  looprun show --format json | jq .status`
+	return `A long text is shown with $PAGER on a terminal. Columns are cut to its width; -v
+shows them whole, with the moments at which iterations ended.
+
+With --follow exit code 1 says that the run was killed: it is not there any more and
+has not ended.
+
+Example:
+  looprun show --format json | jq .status
+  looprun show --follow`
 }
 
 // shown is a run as show prints it in JSON.
 type shownRun struct {
-	Schema     string                      `json:"schema"`
-	RunID      string                      `json:"run_id"`
-	Dir        string                      `json:"dir"`
-	Status     looprun.Status              `json:"status"`
-	Ending     *looprun.Ending             `json:"ending,omitempty"`
-	Command    []string                    `json:"command"`
-	Check      []string                    `json:"check,omitempty"`
-	Iterations int                         `json:"iterations"`
-	Runtime    float64                     `json:"runtime_seconds"`
-	Limits     looprun.Limits              `json:"limits"`
-	Caps       looprun.Caps                `json:"caps"`
-	Progress   string                      `json:"progress"`
-	Pending    []looprun.Question          `json:"pending,omitempty"`
-	Decisions  []looprun.Decision          `json:"decisions"`
-	Known      []looprun.KnownIssue        `json:"known_issues"`
-	History    []looprun.IterationFinished `json:"history"`
+	Schema     string               `json:"schema"`
+	RunID      string               `json:"run_id"`
+	Dir        string               `json:"dir"`
+	Status     looprun.Status       `json:"status"`
+	Ending     *looprun.Ending      `json:"ending,omitempty"`
+	Command    []string             `json:"command"`
+	Check      []string             `json:"check,omitempty"`
+	Iterations int                  `json:"iterations"`
+	Runtime    float64              `json:"runtime_seconds"`
+	Limits     looprun.Limits       `json:"limits"`
+	Caps       looprun.Caps         `json:"caps"`
+	Progress   string               `json:"progress"`
+	Pending    []looprun.Question   `json:"pending,omitempty"`
+	Decisions  []looprun.Decision   `json:"decisions"`
+	Known      []looprun.KnownIssue `json:"known_issues"`
+	History    []endedIteration     `json:"history"`
+
+	started time.Time
+}
+
+// endedIteration is an iteration and when it ended.
+type endedIteration struct {
+	Time time.Time `json:"time"`
+	looprun.IterationFinished
 }
 
 func (c *showCmd) Run(a *app) error {
 	dir, err := find(c.StateDir, c.ID)
 	if err != nil {
 		return err
+	}
+	if c.Follow {
+		return c.follow(a, dir)
 	}
 	if c.Format == "state" {
 		state, _, err := scratchpad.Load(dir)
@@ -68,12 +86,10 @@ func (c *showCmd) Run(a *app) error {
 		return c.export(a, run)
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
 		if c.Pending {
-			return enc.Encode(run.Pending)
+			return a.printJSON(run.Pending)
 		}
-		return enc.Encode(run)
+		return a.printJSON(run)
 	}
 	if c.Pending && len(run.Pending) == 0 {
 		a.code = 1
@@ -83,17 +99,21 @@ func (c *showCmd) Run(a *app) error {
 	if c.Pending {
 		return run.pending(a.stdout)
 	}
-	return run.text(a.stdout)
+	p := a.printer()
+	if err := run.text(p, time.Now(), a.say.flags.Verbose); err != nil {
+		return err
+	}
+	return p.page()
 }
 
 // load reads the run; its history from the journal, as much as is asked for.
 func (c *showCmd) load(dir string) (*shownRun, error) {
 	alive := scratchpad.Locked(dir)
 	var s looprun.State
-	var history []looprun.IterationFinished
+	var history []endedIteration
 	tail, err := scratchpad.Replay(dir, func(e looprun.Event) error {
 		if d, ok := e.Data.(looprun.IterationFinished); ok {
-			history = append(history, d)
+			history = append(history, endedIteration{e.Time, d})
 			if over := len(history) - c.Number; c.Number > 0 && over > 0 {
 				history = append(history[:0], history[over:]...)
 			}
@@ -110,21 +130,23 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Elapsed.Seconds(),
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
-		Decisions: s.Decisions, Known: s.Known, History: history,
+		Decisions: s.Decisions, Known: s.Known, History: history, started: s.Started,
 	}, nil
 }
 
-func (r *shownRun) text(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	line := func(key, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", key, termsafe.Line(fmt.Sprintf(format, args...)))
-	}
+// text prints the run for a person. With exact, times are moments and texts whole.
+func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
+	t := &table{columns: []column{{}, {least: 20}}}
 	status := string(r.Status)
 	if r.Ending != nil && r.Ending.Guard != "" {
 		status += fmt.Sprintf(" (%s)", r.Ending.Guard)
 	}
+	line := func(key, format string, args ...any) {
+		t.add(entry{text: key}, entry{text: fmt.Sprintf(format, args...)})
+	}
 	line("run", "%s", r.RunID)
-	line("status", "%s", status)
+	t.add(entry{text: "status"}, entry{status, statusColour(r.Status)})
+	line("started", "%s", moment(now, r.started, exact))
 	line("command", "%s", commandLine(r.Command))
 	if len(r.Check) > 0 {
 		line("check", "%s", commandLine(r.Check))
@@ -139,28 +161,65 @@ func (r *shownRun) text(w io.Writer) error {
 	for _, k := range r.Known {
 		line("skipped", "%s", k.Label)
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	if exact {
+		t.columns[1].least = 0
 	}
+	t.print(p)
 	if len(r.History) > 0 {
-		fmt.Fprintln(w)
-		fmt.Fprintln(t, "ITERATION\tOUTCOME\tEXIT\tTOOK\tSIGNATURE\tWHAT")
+		r.history(now, exact).print(p)
 	}
+	if n := len(r.History); n > 0 && n < r.Iterations {
+		fmt.Fprintf(p, "the last %d of %d iterations; -n 0 shows all\n", n, r.Iterations)
+	}
+	if len(r.Pending) > 0 {
+		fmt.Fprintln(p)
+		return r.pending(p)
+	}
+	return nil
+}
+
+// history is the table of the iterations, behind an empty line.
+func (r *shownRun) history(now time.Time, exact bool) *table {
+	t := &table{space: true, columns: []column{
+		{title: "ITERATION", right: true, least: 4},
+		{title: "ENDED"},
+		{title: "OUTCOME"},
+		{title: "EXIT", right: true},
+		{title: "TOOK", right: true},
+		{title: "SIGNATURE", least: 4},
+		{title: "WHAT", least: 8},
+	}}
 	for _, d := range r.History {
 		number := fmt.Sprint(d.Iteration)
 		if d.Iteration == 0 {
 			number = "precheck"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\n", number, strings.ReplaceAll(string(d.Outcome), "_", " "), d.ExitCode, roundMS(d.DurationMS), d.Signature.Hash, short(firstNonEmpty(d.Detail, d.Signature.Label), 60))
+		what := firstNonEmpty(d.Detail, d.Signature.Label)
+		if !exact {
+			what = short(what, 60)
+		}
+		t.add(entry{text: number}, entry{moment(now, d.Time, exact), dim}, entry{strings.ReplaceAll(string(d.Outcome), "_", " "), outcomeColour(d.Outcome)},
+			entry{text: fmt.Sprint(d.ExitCode)}, entry{text: roundMS(d.DurationMS)}, entry{text: d.Signature.Hash.String()}, entry{text: what})
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	return t
+}
+
+func outcomeColour(o looprun.Outcome) string {
+	switch o {
+	case looprun.OutcomeDone:
+		return green
+	case looprun.OutcomeError:
+		return red
 	}
-	if len(r.Pending) > 0 {
-		fmt.Fprintln(w)
-		return r.pending(w)
+	return ""
+}
+
+// moment is how long ago something was, or when exactly.
+func moment(now, t time.Time, exact bool) string {
+	if exact {
+		return t.Local().Format(time.DateTime)
 	}
-	return nil
+	return ago(now, t)
 }
 
 func (r *shownRun) pending(w io.Writer) error {

@@ -1,45 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"io"
-	"os"
 	"strings"
-	"syscall"
 
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/termsafe"
-	"github.com/looprun/looprun/internal/tty"
 )
-
-// printer is where a command prints its text.
-type printer struct {
-	*bufio.Writer
-	colour bool
-	// width is how many columns a line may take; zero: as many as it needs, since
-	// it is no terminal.
-	width int
-}
-
-// printer prints on standard output. Flush it in the end.
-func (a *app) printer() *printer {
-	terminal := isTerminal(a.files.stdout)
-	p := &printer{Writer: bufio.NewWriterSize(a.stdout, 32<<10), colour: colours(a.say.flags.Color, terminal, os.Getenv)}
-	if terminal {
-		p.width = tty.Columns(a.files.stdout.Fd())
-	}
-	return p
-}
-
-// paint is the text in the colour, where colours are wanted.
-func (p *printer) paint(colour, text string) string {
-	if !p.colour {
-		return text
-	}
-	return paint(colour, text)
-}
 
 // entry is a text in a table, and its colour.
 type entry struct {
@@ -58,6 +25,7 @@ type column struct {
 // table aligns cells by the columns that they take on a terminal.
 type table struct {
 	columns []column
+	space   bool // an empty line comes before it
 	rows    [][]entry
 }
 
@@ -79,6 +47,9 @@ func (t *table) print(p *printer) {
 	line := func(row []entry) {
 		var b strings.Builder
 		for i, c := range row {
+			if widths[i] == 0 {
+				continue
+			}
 			text := cells.Cut(c.text, widths[i])
 			blanks := strings.Repeat(" ", widths[i]-cells.Width(text))
 			text = p.paint(c.colour, text)
@@ -95,6 +66,9 @@ func (t *table) print(p *printer) {
 			}
 		}
 		_, _ = io.WriteString(p, strings.TrimRight(b.String(), " ")+"\n") // Flush says what is wrong
+	}
+	if t.space {
+		_, _ = io.WriteString(p, "\n")
 	}
 	titles := make([]entry, len(t.columns))
 	headed := false
@@ -134,29 +108,15 @@ func (t *table) widths(room int) []int {
 		}
 	}
 	for i := len(widths) - 1; i > 0 && over > 0; i-- { // a very narrow terminal: what is on the right goes
-		give := min(over, widths[i])
-		widths[i] -= give
-		over -= give
+		if widths[i] > over {
+			widths[i], over = widths[i]-over, 0
+			break
+		}
+		over -= widths[i] + len(gap)
+		widths[i] = 0
 	}
 	if over > 0 {
 		widths[0] = max(1, widths[0]-over)
 	}
 	return widths
-}
-
-// printJSON prints a value as a JSON document.
-func (a *app) printJSON(v any) error {
-	w := bufio.NewWriterSize(a.stdout, 32<<10)
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return quietly(errors.Join(enc.Encode(v), w.Flush()))
-}
-
-// quietly is no error where nobody reads on: a reader such as head has what it
-// wanted.
-func quietly(err error) error {
-	if errors.Is(err, syscall.EPIPE) {
-		return nil
-	}
-	return err
 }
