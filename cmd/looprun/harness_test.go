@@ -176,3 +176,11 @@ func lines(t *testing.T, name string) []string {
 	}
 	return strings.Fields(string(b))
 }
+
+// needs skips the test where a program is not installed.
+func needs(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skip("needs " + program)
+	}
+}

@@ -24,14 +24,6 @@ func (s *screen) modes(t *testing.T) term.State {
 	return *st
 }
 
-// needs skips the test where a program is not installed.
-func needs(t *testing.T, program string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skip("needs " + program)
-	}
-}
-
 // fresh are the modes of a terminal that nobody has changed.
 func fresh(t *testing.T) term.State {
 	t.Helper()
