@@ -5,7 +5,9 @@ BIN         ?= bin/looprun
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS     := -s -w -X main.stamp=$(VERSION)
+COMMIT      := $(shell c=$$(git rev-parse HEAD 2>/dev/null) && echo "$$c$$(git diff --quiet HEAD || echo -dirty)")
+DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
+LDFLAGS     := -s -w -X main.stamp=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
 .PHONY: all build demo test lint fmt bench bench-replay profile stuckbench fuzz torture examples clean
 
@@ -26,8 +28,9 @@ lint: ## gofumpt, vet (also for other systems), staticcheck
 	@unformatted=$$($(GO) run $(GOFUMPT) -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	  if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	GOOS=darwin $(GO) vet ./...
-	GOOS=windows $(GO) vet ./...
+	$(GO) vet -tags dist,torture ./...
+	@set -e; for os in darwin windows; do for arch in amd64 arm64; do \
+	  echo "GOOS=$$os GOARCH=$$arch $(GO) vet ./..."; GOOS=$$os GOARCH=$$arch $(GO) vet ./...; done; done
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod verify
 
@@ -65,7 +68,7 @@ examples: build ## what CI runs of examples/
 	$(GO) test -count=1 -run 'TestExamples' -v ./cmd/looprun
 
 clean:
-	rm -rf bin
+	rm -rf bin dist
 
 # --- What is in the binary, and whether it is what it says ---
 .PHONY: verify vulncheck licences licences-check reproducible sbom
@@ -120,3 +123,17 @@ docs-test: ## run every command of docs/*.md and README.md, and the examples of 
 
 schemas: ## write docs/schemas anew
 	$(GO) test -count=1 -run TestSchemaFiles ./cmd/looprun -update
+
+# --- A release ---
+.PHONY: dist dist-test
+
+DIST ?= dist
+NFPM := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.44.0
+
+# Without VERSION=1.2.3 the version is that of the commit's tag.
+dist: ## programs, archives, packages, check sums, formula and Dockerfile for all systems, in dist/
+	@$(GO) run ./tools/dist -nfpm $(NFPM) $(if $(filter file,$(origin VERSION)),,-version $(VERSION)) $(DIST)
+	@ls -l $(DIST)
+
+dist-test: ## make the packages of this system twice, install one and use it
+	NFPM=$(NFPM) $(GO) test -count=1 -tags dist ./tools/dist

@@ -80,6 +80,40 @@ func Licence(dir string) (string, error) {
 	return strings.Join(names, " AND "), nil
 }
 
+// Text is one file that has to go along with a module.
+type Text struct {
+	Name string // such as LICENSE
+	Text []byte
+}
+
+// Texts reads the licences of the module in the folder, and the notices that
+// Apache-2.0, section 4(d), wants to be passed on. It is an error when there is
+// no licence.
+func Texts(dir string) ([]Text, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var texts []Text
+	licensed := false
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() || !isLicence(name) && !strings.HasPrefix(strings.ToUpper(name), "NOTICE") && name != "edl-v10" && name != "PATENTS" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, Text{name, text})
+		licensed = licensed || isLicence(name)
+	}
+	if !licensed {
+		return nil, fmt.Errorf("there is no licence in %s; ask its authors, or do without it", dir)
+	}
+	return texts, nil
+}
+
 // isLicence reports whether a file of that name holds a licence.
 func isLicence(name string) bool {
 	base := strings.ToUpper(strings.TrimSuffix(strings.TrimSuffix(name, ".txt"), ".md"))

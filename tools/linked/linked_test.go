@@ -79,3 +79,36 @@ func TestReadTheTestItself(t *testing.T) {
 		t.Error("a text has build information")
 	}
 }
+
+// TestTexts has to find what must be passed on, and nothing else.
+func TestTexts(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Texts(dir); err == nil {
+		t.Error("a module without a licence has texts")
+	}
+	for _, name := range []string{"LICENSE", "NOTICE", "edl-v10", "README.md", "main.go"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	texts, err := Texts(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range texts {
+		names = append(names, f.Name)
+		if string(f.Text) != f.Name {
+			t.Errorf("%s holds %q", f.Name, f.Text)
+		}
+	}
+	if got := strings.Join(names, " "); got != "LICENSE NOTICE edl-v10" {
+		t.Errorf("got %s", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "LICENSE")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Texts(dir); err == nil {
+		t.Error("a notice is no licence")
+	}
+}

@@ -18,22 +18,33 @@ import (
 )
 
 func main() {
-	version := flag.String("version", "", "the program's `version`, where its build information has none")
+	var given source
+	flag.StringVar(&given.version, "version", "", "the program's `version`, where its build information has none")
+	flag.StringVar(&given.commit, "commit", "", "the `commit` that it was built from, where it is stamped by other means")
+	flag.StringVar(&given.time, "time", "", "when that was, in RFC 3339")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "sbom: name one program; make build makes bin/looprun")
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *version, os.Stdout); err != nil {
+	if err := run(flag.Arg(0), given, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
 }
 
-func run(file, version string, out io.Writer) error {
+// source is what the program's build information may lack.
+type source struct{ version, commit, time string }
+
+func run(file string, given source, out io.Writer) error {
 	p, err := linked.Read(file)
 	if err != nil {
 		return err
+	}
+	for key, value := range map[string]string{"vcs.revision": given.commit, "vcs.time": given.time} {
+		if p.Settings[key] == "" && value != "" {
+			p.Settings[key] = value
+		}
 	}
 	dirs, err := linked.Dirs(p.Modules)
 	if err != nil {
@@ -43,7 +54,7 @@ func run(file, version string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBill(p, dirs, version, sum)
+	b, err := newBill(p, dirs, given.version, sum)
 	if err != nil {
 		return err
 	}

@@ -21,14 +21,15 @@ import (
 // schema of CycloneDX 1.6 requires of the fields that are used.
 func TestBillOfLooprun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "looprun")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", file, "../../cmd/looprun").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", file, "../../cmd/looprun").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	given := source{"v1.2.3", "0123abc", "2026-01-02T03:04:05Z"}
 	var first, second bytes.Buffer
-	if err := run(file, "v1.2.3", &first); err != nil {
+	if err := run(file, given, &first); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(file, "v1.2.3", &second); err != nil || first.String() != second.String() {
+	if err := run(file, given, &second); err != nil || first.String() != second.String() {
 		t.Errorf("it is another the second time: %v", err)
 	}
 	var b bill
@@ -40,6 +41,9 @@ func TestBillOfLooprun(t *testing.T) {
 	checkBill(t, b)
 	if c := b.Metadata.Component; c.Name != "github.com/looprun/looprun" || c.Version != "v1.2.3" || c.PURL != "pkg:golang/github.com/looprun/looprun@v1.2.3" {
 		t.Errorf("%+v", c)
+	}
+	if c := b.Metadata.Component; !slices.Contains(c.Properties, property{"go:build:vcs.revision", given.commit}) || b.Metadata.Timestamp != given.time {
+		t.Errorf("%+v, %s", c.Properties, b.Metadata.Timestamp)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {

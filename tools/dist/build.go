@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/looprun/looprun/tools/linked"
+)
+
+// plain is the environment of a build in which nothing of the builder's own
+// changes the result.
+func plain(t target) []string {
+	return []string{
+		"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=",
+		"GOAMD64=v1", "GOARM64=v8.0", "GOTOOLCHAIN=local", "GODEBUG=",
+	}
+}
+
+// compile builds the program of one package.
+func (r *release) compile(t target, pkg, file string) error {
+	// The Go tool would stamp other things in a copy of the source without its
+	// repository, so the commit is stamped here.
+	flags := fmt.Sprintf("-s -w -buildid= -X main.stamp=%s -X main.commit=%s -X main.date=%s", r.version, r.commit, r.date)
+	_, err := tell(r.root, plain(t), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, pkg)
+	return err
+}
+
+// prepare builds what runs here: looprun, which prints its completions and
+// pages, and the tools.
+func (r *release) prepare(nfpm string) error {
+	here := target{runtime.GOOS, runtime.GOARCH}
+	bin := filepath.Join(r.work, "bin")
+	r.tools.looprun, r.tools.sbom, r.tools.nfpm = filepath.Join(bin, "looprun"), filepath.Join(bin, "sbom"), filepath.Join(bin, "nfpm")
+	if err := r.compile(here, "./cmd/looprun", r.tools.looprun); err != nil {
+		return err
+	}
+	if err := r.compile(here, "./tools/sbom", r.tools.sbom); err != nil {
+		return err
+	}
+	if nfpm == "" {
+		return nil
+	}
+	_, err := tell(r.work, []string{"GOBIN=" + bin, "GOFLAGS="}, "go", "install", nfpm)
+	return err
+}
+
+// program is the name of looprun on a system.
+func program(t target) string {
+	if t.os == "windows" {
+		return "looprun.exe"
+	}
+	return "looprun"
+}
+
+// build fills a target's stage.
+func (r *release) build(t target) error {
+	dir := r.stage(t)
+	for _, sub := range []string{"completions", filepath.Join("man", "man1")} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return err
+		}
+	}
+	file := filepath.Join(dir, program(t))
+	if err := r.compile(t, "./cmd/looprun", file); err != nil {
+		return err
+	}
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(filepath.Join(r.root, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	if err := r.generate(dir); err != nil {
+		return err
+	}
+	bill, err := tell(r.root, nil, r.tools.sbom, "-version", "v"+r.version, "-commit", r.commit, "-time", r.date, file)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "looprun.cdx.json"), []byte(bill+"\n"), 0o644); err != nil {
+		return err
+	}
+	texts, err := licences(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), texts, 0o644)
+}
+
+// generate has looprun write what it knows about itself.
+func (r *release) generate(dir string) error {
+	for shell, name := range map[string]string{"bash": "looprun.bash", "zsh": "_looprun", "fish": "looprun.fish"} {
+		script, err := tell(r.work, nil, r.tools.looprun, "completion", shell)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "completions", name), []byte(script+"\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	_, err := tell(r.work, []string{r.epoch(), "TZ=UTC"}, r.tools.looprun, "--quiet", "man", filepath.Join(dir, "man", "man1"))
+	return err
+}
+
+// licences are the texts that have to go along with the program: those of the
+// modules that are linked into it, and of Go's library.
+func licences(file string) ([]byte, error) {
+	p, err := linked.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := linked.Dirs(p.Modules)
+	if err != nil {
+		return nil, err
+	}
+	if dirs["std"], err = tell("", nil, "go", "env", "GOROOT"); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintln(&b, "looprun is built from these modules, each under its own licence.")
+	for _, m := range append([]linked.Module{{Path: "std", Version: "of Go"}}, p.Modules...) {
+		texts, err := linked.Texts(dirs[m.Path])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Path, err)
+		}
+		for _, f := range texts {
+			fmt.Fprintf(&b, "\n==== %s %s: %s ====\n\n%s\n", m.Path, m.Version, f.Name, bytes.TrimSpace(f.Text))
+		}
+	}
+	return b.Bytes(), nil
+}

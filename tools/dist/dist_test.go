@@ -1,0 +1,186 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestVersionOfTheSource(t *testing.T) {
+	dir := t.TempDir()
+	do := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.test", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_COMMITTER_DATE=2026-01-02T03:04:05+01:00", "GIT_CONFIG_GLOBAL="+os.DevNull)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "file"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(version, epoch, wantVersion, wantCommit, wantDate string) {
+		t.Helper()
+		s, err := sourceOf(dir, version, epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _ := git(dir, "rev-parse", "HEAD")
+		want := strings.NewReplacer("HEAD", head, "SHORT", head[:min(12, len(head))])
+		if s.version != want.Replace(wantVersion) || s.commit != want.Replace(wantCommit) || s.date != wantDate {
+			t.Errorf("%+v; want %s %s %s", s, want.Replace(wantVersion), want.Replace(wantCommit), wantDate)
+		}
+	}
+	do("init", "-q")
+	write("one")
+	do("add", "file")
+	do("commit", "-qm", "one")
+	expect("", "", "0.0.0-dev.1.gSHORT", "HEAD", "2026-01-02T02:04:05Z")
+	do("tag", "v1.2.3")
+	expect("", "", "1.2.3", "HEAD", "2026-01-02T02:04:05Z")
+	expect("v2.0.0-rc.1", "0", "2.0.0-rc.1", "HEAD", "1970-01-01T00:00:00Z")
+	write("two") // a changed tree is not what the tag names
+	expect("", "", "0.0.0-dev.1.gSHORT.dirty", "HEAD-dirty", "2026-01-02T02:04:05Z")
+	do("commit", "-qam", "two")
+	expect("", "", "0.0.0-dev.2.gSHORT", "HEAD", "2026-01-02T02:04:05Z")
+
+	for version, epoch := range map[string]string{"1.2": "", "01.2.3": "", "1.2.3+x": "", "1.2.3 x": "", "1.2.3-": "", "../1.2.3": "", "1.2.3": "-1", "1.2.4": "now"} {
+		if s, err := sourceOf(dir, version, epoch); err == nil {
+			t.Errorf("%q and %q are taken: %+v", version, epoch, s)
+		}
+	}
+}
+
+func TestVersionWithoutGit(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+	for _, given := range [][2]string{{"", ""}, {"1.2.3", ""}, {"", "7"}} {
+		if s, err := sourceOf(dir, given[0], given[1]); err == nil {
+			t.Errorf("%v is enough: %+v", given, s)
+		}
+	}
+	s, err := sourceOf(dir, "1.2.3", "7")
+	if err != nil || s.version != "1.2.3" || s.commit != "" || s.date != "1970-01-01T00:00:07Z" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	var o options
+	if err := o.choose(""); err != nil || len(o.targets) != 6 {
+		t.Errorf("%v, %v", o.targets, err)
+	}
+	o = options{}
+	if err := o.choose("linux/arm64,windows/amd64"); err != nil || len(o.targets) != 2 || program(o.targets[1]) != "looprun.exe" {
+		t.Errorf("%v, %v", o.targets, err)
+	}
+	for _, wrong := range []string{"linux", "plan9/amd64", "linux/amd64,"} {
+		if err := new(options).choose(wrong); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}
+
+// TestArchives are the same whenever they are made, by whomever: the order, times
+// and modes of the files on the disk are not in them.
+func TestArchives(t *testing.T) {
+	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	tree := func(order []string, mode fs.FileMode, modified time.Time) []member {
+		dir := t.TempDir()
+		for _, name := range order {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte("this is "+name), mode); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(file, modified, modified); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := members(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	one := tree([]string{"looprun", "man/man1/looprun.1", "LICENSE"}, 0o600, when)
+	two := tree([]string{"LICENSE", "man/man1/looprun.1", "looprun"}, 0o755, when.Add(time.Hour))
+	for name, write := range map[string]func(io.Writer, []member, time.Time) error{"tar": writeTar, "zip": writeZip} {
+		var a, b, c bytes.Buffer
+		if err := write(&a, one, when); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(&b, two, when.In(time.FixedZone("", 3600))); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a.Bytes(), b.Bytes()) {
+			t.Errorf("%s: other times, modes and order give another archive", name)
+		}
+		if err := write(&c, one, when.Add(2*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Equal(a.Bytes(), c.Bytes()) {
+			t.Errorf("%s: the date is not in the archive", name)
+		}
+		got := unpack(t, name, a.Bytes())
+		if len(got) != 3 || got["looprun"] != "-rwxr-xr-x this is looprun" || got["man/man1/looprun.1"] != "-rw-r--r-- this is man/man1/looprun.1" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// unpack is the mode and the text of each member.
+func unpack(t *testing.T, format string, archive []byte) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	if format == "zip" {
+		z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range z.File {
+			text, err := fs.ReadFile(z, f.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[f.Name] = f.Mode().String() + " " + string(text)
+		}
+		return got
+	}
+	z, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return got
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Uid != 0 || h.Gid != 0 || h.Uname != "" {
+			t.Errorf("%s belongs to somebody", h.Name)
+		}
+		got[h.Name] = fs.FileMode(h.Mode).String() + " " + string(text)
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// source says what is released.
+type source struct {
+	version string // without v
+	commit  string // with -dirty, when files were changed
+	time    time.Time
+	date    string // time in RFC 3339 and UTC
+}
+
+// epoch is the variable by which programs learn the date to write into what
+// they make.
+func (s source) epoch() string {
+	return "SOURCE_DATE_EPOCH=" + strconv.FormatInt(s.time.Unix(), 10)
+}
+
+// versionForm is that of semver.org, without build metadata: Debian and rpm
+// order those differently.
+var versionForm = regexp.MustCompile(`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z]+(\.[0-9A-Za-z]+)*)?$`)
+
+// sourceOf looks at the git repository. Without one version and epoch, in
+// seconds since 1970, have to be given.
+func sourceOf(dir, version, epoch string) (source, error) {
+	s := source{version: strings.TrimPrefix(version, "v")}
+	head, err := git(dir, "log", "-1", "--format=%H %ct")
+	switch {
+	case err == nil:
+		var seconds string
+		s.commit, seconds, _ = strings.Cut(head, " ")
+		if epoch == "" {
+			epoch = seconds
+		}
+		changed, err := git(dir, "status", "--porcelain", "--untracked-files=no")
+		if err != nil {
+			return s, err
+		}
+		dirty := changed != ""
+		if s.version == "" {
+			s.version = tagged(dir, dirty)
+		}
+		if dirty {
+			s.commit += "-dirty"
+		}
+	case version == "" || epoch == "":
+		return s, fmt.Errorf("this is no git repository (%w); give VERSION=1.2.3 and SOURCE_DATE_EPOCH", err)
+	}
+	if !versionForm.MatchString(s.version) {
+		return s, fmt.Errorf("%q is no version; give it as 1.2.3 or 1.2.3-rc.1", s.version)
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil || seconds < 0 {
+		return s, fmt.Errorf("SOURCE_DATE_EPOCH is %q; give seconds since 1970", epoch)
+	}
+	s.time = time.Unix(seconds, 0).UTC()
+	s.date = s.time.Format(time.RFC3339)
+	return s, nil
+}
+
+// tagged is the version that the commit's tag names. A commit that has none, or
+// was changed, gets a version below every release that says which it is.
+func tagged(dir string, dirty bool) string {
+	if tag, err := git(dir, "describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil && !dirty {
+		return strings.TrimPrefix(tag, "v")
+	}
+	count, _ := git(dir, "rev-list", "--count", "HEAD") // the first commit exists
+	short, _ := git(dir, "rev-parse", "--short=12", "HEAD")
+	version := "0.0.0-dev." + count + ".g" + short
+	if dirty {
+		version += ".dirty"
+	}
+	return version
+}
+
+func git(dir string, args ...string) (string, error) { return tell(dir, nil, "git", args...) }
+
+// tell runs a program and returns what it printed.
+func tell(dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	if env != nil {
+		cmd.Env = append(os.Environ(), env...)
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		text := ""
+		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+			text = ": " + strings.TrimSpace(string(failed.Stderr))
+		}
+		return "", fmt.Errorf("%s: %w%s", strings.Join(append([]string{name}, args...), " "), err, text)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
