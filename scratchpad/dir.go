@@ -107,8 +107,8 @@ func newID(at time.Time) string {
 // its place. A .looprun that is a link may have come with a repository; who keeps
 // runs elsewhere names that place.
 func prepare(stateDir string) error {
-	if info, err := os.Lstat(stateDir); err == nil && info.Mode()&fs.ModeSymlink != 0 && filepath.Base(stateDir) == StateDirName {
-		return fmt.Errorf("%w: %s is a symbolic link, and a link that was merely found is not followed; remove it", ErrUnsafe, stateDir)
+	if err := refuseLink(stateDir); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(stateDir, dirMode); err != nil {
 		return err
@@ -127,6 +127,13 @@ func prepare(stateDir string) error {
 		return nil
 	}
 	return atomicfile.Write(ignore, []byte("*\n"), false)
+}
+
+func refuseLink(stateDir string) error {
+	if info, err := os.Lstat(stateDir); err == nil && info.Mode()&fs.ModeSymlink != 0 && filepath.Base(stateDir) == StateDirName {
+		return fmt.Errorf("%w: %s is a symbolic link, and a link that was merely found is not followed; remove it", ErrUnsafe, stateDir)
+	}
+	return nil
 }
 
 // Open opens a run to go on with it: it locks the run, replays the journal, and

@@ -1,0 +1,143 @@
+package scratchpad
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+)
+
+// doomed begins the name of a run that is being removed; its id follows. No
+// reader takes it for a run.
+const doomed = ".removing-"
+
+// starting is how long a directory without events may belong to a run that is
+// just being made and has not locked it yet.
+const starting = time.Minute
+
+// Doom takes a run away from those of its state directory. That is one rename: a
+// kill leaves the run whole, or gone. Its files are removed by [Sweep]. A run
+// that is alive is refused with [ErrLocked], one that is gone with
+// [fs.ErrNotExist].
+func Doom(dir string) error {
+	stateDir, id := filepath.Split(dir)
+	if !isID(id) {
+		return fmt.Errorf("%s is not the directory of a run", dir)
+	}
+	if err := refuseLink(filepath.Clean(stateDir)); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not the directory of a run", dir)
+	case !HasEvents(dir) && time.Since(info.ModTime()) < starting:
+		return fmt.Errorf("%s may just be starting: %w", dir, ErrLocked)
+	}
+	// Until the new name is there nobody can resume the run.
+	lock, err := acquire(filepath.Join(dir, lockName))
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" {
+		// An open file keeps its folder from being renamed there. That holds for
+		// somebody who resumes the run in this moment too.
+		if err := lock.Close(); err != nil {
+			return err
+		}
+	} else {
+		defer lock.Close()
+	}
+	to := filepath.Join(stateDir, doomed+id)
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, to); err != nil {
+		return fmt.Errorf("the run cannot be removed: %w", err)
+	}
+	return nil
+}
+
+// Sweep removes what [Doom] has taken away, also what an earlier process did not
+// come to, and returns how many runs that were. A directory that is not there has
+// none.
+func Sweep(stateDir string) (int, error) {
+	names, err := doomedIn(stateDir)
+	if err != nil || len(names) == 0 {
+		return 0, err
+	}
+	// A run must not come back with half of its files after a power loss.
+	if err := atomicfile.SyncDir(stateDir); err != nil {
+		return 0, err
+	}
+	removed := 0
+	var errs []error
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(stateDir, name)); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed++
+	}
+	return removed, errors.Join(errs...)
+}
+
+// Doomed counts the runs that [Sweep] would remove, and their bytes.
+func Doomed(stateDir string) (runs int, bytes int64, err error) {
+	names, err := doomedIn(stateDir)
+	for _, name := range names {
+		bytes += Size(filepath.Join(stateDir, name))
+	}
+	return len(names), bytes, err
+}
+
+func doomedIn(stateDir string) ([]string, error) {
+	if err := refuseLink(stateDir); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(stateDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the state directory cannot be read: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if id, ok := strings.CutPrefix(e.Name(), doomed); ok && e.IsDir() && isID(id) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// Size is how many bytes the files of a run hold. What cannot be read counts
+// nothing.
+func Size(dir string) int64 {
+	var sum int64
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil // links are not followed
+		}
+		if info, err := e.Info(); err == nil {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}
+
+// LastEvent is when the last event of a run was written: when something happened
+// in it. It is zero where there is no journal.
+func LastEvent(dir string) time.Time {
+	info, err := os.Lstat(filepath.Join(dir, journalName))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
