@@ -28,6 +28,7 @@ type cli struct {
 	Reject    rejectCmd    `cmd:"" help:"Say from inside a run that the task cannot be done as given."`
 	Stats     statsCmd     `cmd:"" help:"Count over all runs."`
 	Doctor    doctorCmd    `cmd:"" help:"Say what is wrong with the files of a run, and repair its journal."`
+	Prune     pruneCmd     `cmd:"" help:"Remove old runs."`
 	Signature signatureCmd `cmd:"" help:"Print the signature of recorded output."`
 	Replay    replayCmd    `cmd:"" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
 	Report    reportCmd    `cmd:"" help:"Write a report of a run: Markdown, a web page, JSON or JUnit."`

@@ -111,7 +111,8 @@ func (f finder) configuredStateDir(at completion.Place) string {
 	return text
 }
 
-// runs are the ids, the latest first; for resume those that can go on.
+// runs are the ids, the latest first; for resume those that can go on, for prune
+// those that do not.
 func (f finder) runs(at completion.Place) []completion.Candidate {
 	dir := f.stateDir(at)
 	ids, _ := scratchpad.IDs(dir) // none, where they cannot be read
@@ -121,6 +122,9 @@ func (f finder) runs(at completion.Place) []completion.Candidate {
 		if i < described {
 			s := scratchpad.Summarize(filepath.Join(dir, id))
 			if at.Command.Name == "resume" && s.Problem == "" && !s.Status.Resumable() {
+				continue
+			}
+			if at.Command.Name == "prune" && (s.Status == looprun.StatusRunning || s.Status == looprun.StatusAwaiting) {
 				continue
 			}
 			c.Help = standing(s)

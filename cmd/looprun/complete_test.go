@@ -73,6 +73,8 @@ func TestTab(t *testing.T) {
 				{"looprun template show loop", "", []string{"template", "show", "loop_detected"}},
 				{"looprun show 2", "", []string{"show", id}},
 				{"looprun resume 2", "", []string{"resume", id}},
+				{"looprun prune 2", "", []string{"prune", id}},
+				{"looprun prune --status done,canc", "", []string{"prune", "--status", "done,cancelled"}},
 				{"looprun replay --run ", "", []string{"replay", "--run", id}},
 				{"looprun answer canc", "", []string{"answer", "cancel"}},
 				{"looprun answer " + id + " new_", "", []string{"answer", id, "new_approach"}},

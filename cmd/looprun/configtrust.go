@@ -96,9 +96,16 @@ func (a *app) canAsk(c *configuration) bool {
 	return isTerminal(a.stdin) && isTerminal(a.files.stderr) && !inCI() && c.text("non-interactive") != "true"
 }
 
-// ask asks the person at the terminal. Everything but y is no, and so is what
-// was typed before the question could be read.
+// ask asks the person at the terminal about a file.
 func (a *app) ask(name string, risks []string) (bool, error) {
+	return a.yes("trust "+termsafe.Line(name)+" with this content?", func() {
+		a.say.printf("%s was found, and it sets\n  %s", name, strings.Join(risks, "\n  "))
+	})
+}
+
+// yes asks the person at the terminal, after showing what it is about. Everything
+// but y is no, and so is what was typed before the question could be read.
+func (a *app) yes(question string, show func()) (bool, error) {
 	t, err := tty.Open(tty.Path)
 	if err != nil {
 		return false, err
@@ -107,13 +114,13 @@ func (a *app) ask(name string, risks []string) (bool, error) {
 	if !t.Foreground() {
 		return false, errors.New("looprun runs in the background of the terminal")
 	}
-	a.say.printf("%s was found, and it sets\n  %s", name, strings.Join(risks, "\n  "))
+	show()
 	// There and back throws away what was typed ahead; keys are read in the
 	// ordinary mode, in which Ctrl-C ends looprun.
 	if err := errors.Join(t.Raw(), t.Restore()); err != nil {
 		return false, err
 	}
-	if _, err := t.Write([]byte("looprun: trust " + termsafe.Line(name) + " with this content? [y/N] ")); err != nil {
+	if _, err := t.Write([]byte("looprun: " + question + " [y/N] ")); err != nil {
 		return false, err
 	}
 	b := make([]byte, 256)

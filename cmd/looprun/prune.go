@@ -1,0 +1,298 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// pruneCmd removes old runs.
+type pruneCmd struct {
+	Runs      []string `arg:"" optional:"" name:"run" help:"The runs to remove, by their ids or parts of them, whatever became of them."`
+	OlderThan *age     `placeholder:"AGE" help:"Remove runs in which nothing has happened for so long: 30d, 2w, 12h." env:"-"`
+	Keep      *int     `placeholder:"N" help:"Leave the latest N runs, whatever became of them." env:"-"`
+	Status    []string `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs that ended so: ${enum}." env:"-"`
+	DryRun    bool     `short:"n" help:"Say what would be removed, and remove nothing." env:"-"`
+	Yes       bool     `short:"y" help:"Do not ask." env:"-"`
+	Format    string   `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	StateDir  string   `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+func (pruneCmd) Help() string {
+	return `What is given is combined: a run is removed when all of it holds. A run that is
+going on is never removed. One that is paused, waits for an answer or cannot be read
+is removed only when it is named.
+
+Without --yes it asks, and without a terminal to ask at it removes nothing (exit
+code 125). Exit code 101: the answer was no.
+
+Example:
+  looprun prune --older-than 30d --keep 20 --dry-run
+  looprun prune --status done,cancelled --older-than 1w --yes`
+}
+
+// pruned is what prune prints in JSON.
+type pruned struct {
+	Schema  string    `json:"schema"`
+	DryRun  bool      `json:"dry_run"`
+	Removed []oldRun  `json:"removed"`
+	Kept    []keptRun `json:"kept"` // what was asked for and is left all the same
+	// Unfinished are runs that an earlier prune did not come to remove.
+	Unfinished int   `json:"unfinished"`
+	Bytes      int64 `json:"bytes"`
+}
+
+// oldRun is a run to be removed.
+type oldRun struct {
+	ID      string         `json:"id"`
+	Status  looprun.Status `json:"status,omitempty"` // empty where it cannot be read
+	Last    time.Time      `json:"last_event"`
+	Bytes   int64          `json:"bytes"`
+	Command []string       `json:"command,omitempty"`
+	dir     string
+}
+
+type keptRun struct {
+	ID  string `json:"id"`
+	Why string `json:"why"`
+}
+
+func (c *pruneCmd) Run(a *app) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	state, err := stateDir(c.StateDir)
+	if err != nil {
+		return err
+	}
+	p := pruned{Schema: "looprun.dev/prune/v1", DryRun: c.DryRun, Removed: []oldRun{}, Kept: []keptRun{}}
+	if err := c.choose(state, &p); err != nil {
+		return err
+	}
+	if p.Unfinished, p.Bytes, err = scratchpad.Doomed(state); err != nil {
+		return err
+	}
+	for _, r := range p.Removed {
+		p.Bytes += r.Bytes
+	}
+	if !c.DryRun && len(p.Removed)+p.Unfinished > 0 {
+		yes, err := c.agreed(a, &p)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			a.say.news("nothing was removed")
+			a.code = looprun.StatusCancelled.ExitCode()
+			return nil
+		}
+		err = p.remove(state, a.say.warn)
+		return errors.Join(err, c.report(a, &p, state))
+	}
+	return c.report(a, &p, state)
+}
+
+// check refuses to guess what is to be removed.
+func (c *pruneCmd) check() error {
+	chosen := c.OlderThan != nil || c.Keep != nil || len(c.Status) > 0
+	switch {
+	case len(c.Runs) > 0 && chosen:
+		return &usageError{"runs are named, and --older-than, --keep or --status choose others", "use one of the two"}
+	case len(c.Runs) == 0 && !chosen:
+		return &usageError{"nothing says which runs to remove", "give --older-than 30d, --keep 20, --status done or the ids of runs; --dry-run shows what would be removed"}
+	case c.Keep != nil && *c.Keep < 0:
+		return &usageError{fmt.Sprintf("--keep is %d", *c.Keep), "give a number from 0"}
+	}
+	return nil
+}
+
+// choose finds the runs that were asked for.
+func (c *pruneCmd) choose(state string, p *pruned) error {
+	for _, name := range c.Runs {
+		dir, err := scratchpad.Find(state, name)
+		if err != nil {
+			return err
+		}
+		if scratchpad.Locked(dir) {
+			return fmt.Errorf("run %s is going on: another looprun has it open; end it first", filepath.Base(dir))
+		}
+		if !slices.ContainsFunc(p.Removed, func(r oldRun) bool { return r.dir == dir }) {
+			p.Removed = append(p.Removed, describe(scratchpad.Summarize(dir)))
+		}
+	}
+	if len(c.Runs) > 0 {
+		return nil
+	}
+	ids, err := scratchpad.IDs(state)
+	if err != nil {
+		return err
+	}
+	if c.Keep != nil {
+		ids = ids[min(*c.Keep, len(ids)):]
+	}
+	for _, id := range slices.Backward(ids) {
+		dir := filepath.Join(state, id)
+		s := scratchpad.Summarize(dir)
+		r := describe(s)
+		if c.OlderThan != nil && time.Since(r.Last) < time.Duration(*c.OlderThan) {
+			continue
+		}
+		if len(c.Status) > 0 && !slices.Contains(c.Status, string(r.Status)) {
+			continue
+		}
+		if why := protected(s); why != "" {
+			p.Kept = append(p.Kept, keptRun{id, why})
+			continue
+		}
+		p.Removed = append(p.Removed, r)
+	}
+	return nil
+}
+
+func describe(s scratchpad.Summary) oldRun {
+	return oldRun{ID: s.ID, Status: s.Status, Last: scratchpad.LastEvent(s.Dir), Bytes: scratchpad.Size(s.Dir), Command: s.Command, dir: s.Dir}
+}
+
+// protected says why a run is removed only when it is named; empty: it is not.
+func protected(s scratchpad.Summary) string {
+	switch {
+	case scratchpad.Locked(s.Dir):
+		return "it is going on"
+	case !scratchpad.HasEvents(s.Dir):
+		return "" // it never began
+	case s.Problem != "":
+		return "it cannot be read"
+	case s.Status == looprun.StatusPaused:
+		return "it is paused"
+	case s.Status == looprun.StatusRunning || s.Status == looprun.StatusAwaiting:
+		return "it is going on"
+	case s.Status == looprun.StatusCrashed || s.Status == looprun.StatusInterrupted:
+		if len(questionsIn(s.Dir)) > 0 {
+			return "it waits for an answer"
+		}
+	}
+	return ""
+}
+
+// agreed reports whether the person, or --yes, wants it.
+func (c *pruneCmd) agreed(a *app, p *pruned) (bool, error) {
+	if c.Yes {
+		return true, nil
+	}
+	if c.Format == "json" || !a.canAsk(a.config) {
+		return false, &usageError{fmt.Sprintf("nobody was asked whether to remove %s", p.count()), "use --yes to remove them, or --dry-run to see them first"}
+	}
+	yes, err := a.yes(fmt.Sprintf("remove %s (%s)?", p.count(), sizeText(p.Bytes)), func() { _ = p.table(a.stderr) })
+	if err != nil {
+		return false, fmt.Errorf("nobody was asked, and nothing was removed: %w; use --yes", err)
+	}
+	return yes, nil
+}
+
+// remove takes the runs away first, each at once, and then removes their files.
+func (p *pruned) remove(state string, warn func(string, ...any)) error {
+	var errs []error
+	gone := p.Removed[:0]
+	for _, r := range p.Removed {
+		err := scratchpad.Doom(r.dir)
+		switch {
+		case err == nil:
+			gone = append(gone, r)
+			continue
+		case errors.Is(err, scratchpad.ErrLocked):
+			warn("run %s is left: somebody has gone on with it", r.ID)
+			p.Kept = append(p.Kept, keptRun{r.ID, "it is going on"})
+		case !errors.Is(err, fs.ErrNotExist): // another prune was faster
+			errs = append(errs, err)
+		}
+		p.Bytes -= r.Bytes
+	}
+	p.Removed = gone
+	if _, err := scratchpad.Sweep(state); err != nil {
+		errs = append(errs, fmt.Errorf("not all files could be removed: %w; the next looprun prune tries again", err))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *pruneCmd) report(a *app, p *pruned, state string) error {
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(p)
+	}
+	if err := p.table(a.stdout); err != nil {
+		return err
+	}
+	for _, k := range p.Kept {
+		a.say.news("run %s is left: %s", k.ID, k.Why)
+	}
+	did, free := "removed", "freed"
+	if c.DryRun {
+		did, free = "would remove", "would be freed"
+	}
+	if len(p.Removed)+p.Unfinished == 0 {
+		a.say.news("there is nothing to remove in %s", state)
+		return nil
+	}
+	a.say.news("%s %s, %s %s", did, p.count(), sizeText(p.Bytes), free)
+	return nil
+}
+
+// count names how many runs there are, of both kinds.
+func (p *pruned) count() string {
+	text := several(len(p.Removed), "run")
+	if p.Unfinished > 0 {
+		text += " and what was left of " + several(p.Unfinished, "run") + " by an earlier prune"
+	}
+	return text
+}
+
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func (p *pruned) table(w io.Writer) error {
+	if len(p.Removed) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "RUN\tSTATUS\tLAST EVENT\tSIZE\tCOMMAND")
+	for _, r := range p.Removed {
+		status, last := string(r.Status), ""
+		if status == "" {
+			status = "unreadable"
+		}
+		if !r.Last.IsZero() {
+			last = ago(r.Last)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, status, last, sizeText(r.Bytes), termsafe.Line(short(commandLine(r.Command), 40)))
+	}
+	return t.Flush()
+}
+
+// sizeText is a number of bytes as a person reads it.
+func sizeText(n int64) string {
+	const step = 1024
+	if n < step {
+		return several(int(n), "byte")
+	}
+	value, units := float64(n), []string{"KiB", "MiB", "GiB", "TiB"}
+	for i, unit := range units {
+		if value /= step; value < step || i == len(units)-1 {
+			return fmt.Sprintf("%.1f %s", value, unit)
+		}
+	}
+	return ""
+}
