@@ -137,3 +137,14 @@ dist: ## programs, archives, packages, check sums, formula and Dockerfile for al
 
 dist-test: ## make the packages of this system twice, install one and use it
 	NFPM=$(NFPM) $(GO) test -count=1 -tags dist ./tools/dist
+
+# --- How large it is ---
+.PHONY: size
+
+MAX_SIZE ?= 12000000
+size: ## how large the released program is, and what is in it; fails above MAX_SIZE bytes
+	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	build="env GOOS=linux GOARCH=amd64 CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false"; \
+	$$build -ldflags '$(LDFLAGS)' -o "$$work/stripped" ./cmd/looprun && \
+	$$build -ldflags '$(filter-out -s -w,$(LDFLAGS))' -o "$$work/full" ./cmd/looprun && \
+	$(GO) run ./tools/size -max $(MAX_SIZE) "$$work/stripped" "$$work/full"

@@ -21,6 +21,7 @@ const rounds = 5
 
 // sections are what can be measured; all but replay when nothing is named.
 var sections = map[string]func(*bench) error{
+	"start":     (*bench).start,
 	"iteration": (*bench).iteration,
 	"output":    (*bench).output,
 	"lines":     (*bench).lines,
@@ -28,7 +29,7 @@ var sections = map[string]func(*bench) error{
 	"replay":    func(b *bench) error { return replays(b.looprun) },
 }
 
-var usual = []string{"iteration", "output", "lines", "many"}
+var usual = []string{"start", "iteration", "output", "lines", "many"}
 
 // children are the parts that this program plays itself.
 var children = map[string]func(arg string) error{

@@ -130,6 +130,18 @@ func (c *candidate) spread() string {
 	return fmt.Sprintf("%.0f %%", 100*float64(slices.Max(all)-slices.Min(all))/float64(median(all)))
 }
 
+// middle is the spread of the middle half, for many short runs: one that was put
+// off by the system says nothing.
+func (c *candidate) middle() string {
+	var all []time.Duration
+	for _, s := range c.runs {
+		all = append(all, s.took)
+	}
+	slices.Sort(all)
+	n := len(all)
+	return fmt.Sprintf("%.0f %%", 100*float64(all[n*3/4]-all[n/4])/float64(all[n/2]))
+}
+
 // compile builds a C program of this folder's.
 func (b *bench) compile(name string, flags ...string) (string, error) {
 	cc, err := exec.LookPath("cc")

@@ -275,7 +275,7 @@ func (p *pruned) table(w io.Writer) error {
 			status = "unreadable"
 		}
 		if !r.Last.IsZero() {
-			last = ago(r.Last)
+			last = ago(time.Now(), r.Last)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, status, last, sizeText(r.Bytes), termsafe.Line(short(commandLine(r.Command), 40)))
 	}

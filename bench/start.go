@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// starts is how often each of the short ones is run.
+const starts = 101
+
+// start measures how long looprun takes to say its version, beside a Go program
+// and a Python one that do nothing, and what a run of one iteration takes beyond
+// its command.
+func (b *bench) start() error {
+	bare := filepath.Join(b.dir, "bare")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bare, "github.com/looprun/looprun/bench/bare")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("bare: %w: %s", err, out)
+	}
+	command, err := exec.LookPath("true")
+	if err != nil {
+		return err
+	}
+	nothing := &candidate{name: "a Go program that does nothing", argv: []string{bare}}
+	version := &candidate{name: "looprun --version", argv: []string{b.looprun, "--version"}}
+	alone := &candidate{name: "true", argv: []string{command}}
+	once := &candidate{name: "looprun -- true", argv: []string{b.looprun, "-q", "--", command}}
+	all := []*candidate{nothing, version, alone, once}
+	// A shim in front of python3 would be measured with it.
+	python := &candidate{name: "python3 -c pass"}
+	if out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
+		python.argv = []string{strings.TrimSpace(string(out)), "-c", "pass"}
+		all = append(all, python)
+	}
+	for range starts {
+		for _, c := range all {
+			s, err := b.once(c)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			c.runs = append(c.runs, s)
+		}
+	}
+	fmt.Printf("\nstart and end (medians of %d)\n%-36s %10s %8s %8s\n", starts, "", "time", "ratio", "spread")
+	for _, c := range all {
+		fmt.Printf("%-36s %10s %8.2f %8s\n", c.name, c.time().Round(10*time.Microsecond), ratio(c, nothing), c.middle())
+	}
+	if python.argv != nil {
+		fmt.Printf("looprun --version takes %.3f of what python3 -c pass takes\n", ratio(version, python))
+	}
+	above := once.time() - alone.time()
+	fmt.Printf("a run of one iteration takes %s more than its command: %.1f times what a Go program takes to start\n",
+		above.Round(10*time.Microsecond), float64(above)/float64(nothing.time()))
+	return nil
+}
+
+func ratio(a, b *candidate) float64 { return float64(a.time()) / float64(b.time()) }
