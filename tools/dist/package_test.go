@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 )
 
 // made is the release of this processor's Linux, as make dist makes it, twice.
@@ -64,8 +66,41 @@ func TestPackages(t *testing.T) {
 		t.Errorf("the licences are not there: %.300s", l)
 	}
 	program := []byte(strings.TrimPrefix(files["looprun"], "-rwxr-xr-x "))
+	t.Run("action", func(t *testing.T) { tryAction(t, dir, version, program) })
 	t.Run("deb", func(t *testing.T) { tryDeb(t, base+".deb", version, program) })
 	t.Run("rpm", func(t *testing.T) { tryRPM(t, base+".rpm", program) })
+}
+
+// tryAction runs the script by which the GitHub action installs a release, with
+// the release in a folder in place of the one that is downloaded.
+func tryAction(t *testing.T, dir, version string, program []byte) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Runs struct {
+			Steps []struct{ ID, Run string }
+		}
+	}
+	if err := yaml.Unmarshal(text, &action); err != nil || len(action.Runs.Steps) == 0 || action.Runs.Steps[0].ID != "install" {
+		t.Fatalf("the action has no step install: %v", err)
+	}
+	server, temp := t.TempDir(), t.TempDir()
+	releases := filepath.Join(server, "looprun/looprun/releases/download")
+	if err := os.MkdirAll(releases, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, filepath.Join(releases, "v"+version)); err != nil {
+		t.Fatal(err)
+	}
+	output(t, append(os.Environ(), "INPUT_VERSION="+version, "RUNNER_TEMP="+temp, "RUNNER_OS=Linux", "RUNNER_ARCH="+map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH],
+		"GITHUB_SERVER_URL=file://"+server, "ACTION_REPOSITORY=looprun/looprun", "ACTION_SOURCE="+t.TempDir(), "GITHUB_OUTPUT="+filepath.Join(temp, "output")),
+		"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", action.Runs.Steps[0].Run)
+	installed, err := os.ReadFile(filepath.Join(temp, "looprun-action/looprun"))
+	if err != nil || !bytes.Equal(installed, program) {
+		t.Errorf("the action installs another program: %v", err)
+	}
 }
 
 // tryDeb installs the package into a root of its own with dpkg, uses it, and
