@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,7 +33,8 @@ import (
 //	sh not run: WHY             a person runs it
 //
 // A block without any of these may not hold a command. A page that says
-// <!-- examples --> finds a copy of examples/ in its folder, as in a clone.
+// <!-- examples --> finds a copy of examples/ in its folder, as in a clone, and
+// one that says <!-- module --> can build Go programs that import this module.
 // Coding agents are found as stand-ins that take what the documentation of each
 // says and no more; port 8080 is a free one.
 
@@ -146,6 +150,7 @@ type page struct {
 	text    string
 	root    string // where it began
 	dir     string // where its reader is
+	work    string // the go.work of its programs, if it has any
 	printed string // by the last command
 }
 
@@ -158,6 +163,14 @@ func open(t *testing.T, text string) *page {
 		if err := os.CopyFS(filepath.Join(p.root, "examples"), os.DirFS(filepath.Join("..", "..", "examples"))); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if strings.Contains(text, "<!-- module -->") {
+		source, err := filepath.Abs(filepath.Join("..", ".."))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.work = filepath.Join(p.root, "go.work")
+		p.write(t, "go.work", "go "+strings.TrimPrefix(strings.Fields(runtime.Version())[0], "go")+"\n\nuse (\n\t.\n\t"+strconv.Quote(source)+"\n)\n")
 	}
 	if strings.Contains(text, "8080") {
 		p.text = strings.ReplaceAll(text, "8080", freePort(t))
@@ -245,10 +258,17 @@ func (p *page) environ(t *testing.T) []string {
 		return strings.HasPrefix(v, "LOOPRUN") || strings.HasPrefix(v, "CI=") || strings.HasPrefix(v, "PYTHONUNBUFFERED=")
 	})
 	path := strings.Join([]string{filepath.Dir(file), agents, os.Getenv("PATH")}, string(filepath.ListSeparator))
-	return append(env, "PATH="+path, "HOME="+p.root, "GOCACHE="+goCache(), "GOFLAGS=-mod=mod", "GOWORK=off",
+	return append(env, "PATH="+path, "HOME="+p.root, "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
+		"GOFLAGS=", "GOWORK="+cmp.Or(p.work, "off"),
 		"GIT_CONFIG_GLOBAL="+filepath.Join(p.root, ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=reader", "GIT_AUTHOR_EMAIL=reader@localhost", "GIT_COMMITTER_NAME=reader", "GIT_COMMITTER_EMAIL=reader@localhost")
 }
+
+// modCache is where the modules are that this source is built with.
+var modCache = sync.OnceValue(func() string {
+	out, _ := exec.Command("go", "env", "GOMODCACHE").Output() // empty: the command of the page says what is missing
+	return strings.TrimSpace(string(out))
+})
 
 // shell runs a block as a person does who has no terminal: in a session of its
 // own, so that nobody who runs the tests is asked.
