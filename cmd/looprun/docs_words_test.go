@@ -1,0 +1,212 @@
+//go:build unix
+
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"gopkg.in/yaml.v3"
+)
+
+// foreign are flags of other programs that a page names in code of its own.
+var foreign = map[string][]string{
+	"docs/assistants.md":                     {"--output-format"},
+	"docs/ci/github.md":                      {"--flag"}, // what an input looks like
+	"docs/context.md":                        {"--output-format"},
+	"docs/recipes/test-fix-with-an-agent.md": {"--max-turns", "--permission-mode", "--allowedTools", "--skip-git-repo-check", "--no-auto-commits", "--auto-test"},
+}
+
+// said are the flags and commands of looprun's that the prose of a page names,
+// each with its line. What stands behind " -- " is the command that is run. In
+// the tables of the page about other tools only the last column is looprun's.
+func said(page, text string) (flags, commands []pageLink) {
+	for i, line := range unfenced(text) {
+		if strings.HasPrefix(line, "|") {
+			line = strings.ReplaceAll(line, `\|`, " ")
+			if cells := strings.Split(strings.Trim(line, "| "), " | "); page == "docs/migration.md" {
+				line = cells[len(cells)-1]
+			}
+		}
+		for _, code := range inlineCode.FindAllString(line, -1) {
+			words := strings.Trim(code, "`")
+			words = strings.TrimPrefix(words, "args: ")
+			words, _, _ = strings.Cut(words, " -- ")
+			if !strings.HasPrefix(words, "looprun") && !strings.HasPrefix(words, "--") {
+				continue
+			}
+			if m := regexp.MustCompile(`^looprun ([a-z]+)`).FindStringSubmatch(words); m != nil {
+				commands = append(commands, pageLink{i + 1, m[1]})
+			}
+			for _, flag := range regexp.MustCompile(`(?:^| )(--[a-z][a-zA-Z-]*)`).FindAllStringSubmatch(words, -1) {
+				flags = append(flags, pageLink{i + 1, flag[1]})
+			}
+		}
+	}
+	return flags, commands
+}
+
+// known are all flags and commands that looprun has.
+func known(model *kong.Application) (flags, commands []string) {
+	var walk func(n *kong.Node)
+	walk = func(n *kong.Node) {
+		for _, f := range n.Flags {
+			flags = append(flags, "--"+f.Name)
+		}
+		for _, c := range n.Children {
+			commands = append(commands, c.Name)
+			walk(c)
+		}
+	}
+	walk(model.Node)
+	return append(flags, "--hook-", "--help", "--version"), commands
+}
+
+// Pages name no flag and no command that looprun does not have.
+func TestDocsNameFlags(t *testing.T) {
+	t.Parallel()
+	flags, commands := known(testModel(t))
+	root := os.DirFS("../..")
+	pages, err := pagesBelow(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, page := range pages {
+		if page != "README.md" && !strings.HasPrefix(page, "docs/") || strings.HasPrefix(page, "docs/decisions/") {
+			continue
+		}
+		text, err := fs.ReadFile(root, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named, called := said(page, string(text))
+		for _, f := range named {
+			if checked++; !slices.Contains(flags, f.target) && !slices.Contains(foreign[page], f.target) {
+				t.Errorf("%s:%d: looprun has no flag %s", page, f.line, f.target)
+			}
+		}
+		for _, c := range called {
+			if checked++; !slices.Contains(commands, c.target) {
+				t.Errorf("%s:%d: looprun has no command %s", page, c.line, c.target)
+			}
+		}
+	}
+	if checked < 300 {
+		t.Errorf("only %d were checked: are they still written as they were?", checked)
+	}
+}
+
+func TestDocsNameFlagsReadsProse(t *testing.T) {
+	text := "Use `--wait` and `looprun --retry 3 -- cmd --its-own`, `looprun nothing`, `other --flag`.\n```\n`--fenced`\n```\n| `--left` | `args: --right=1` |\n"
+	for page, want := range map[string]string{
+		"docs/x.md":         "--wait --retry --left --right",
+		"docs/migration.md": "--wait --retry --right",
+	} {
+		flags, commands := said(page, text)
+		var got []string
+		for _, f := range flags {
+			got = append(got, f.target)
+		}
+		if strings.Join(got, " ") != want || len(commands) != 1 || commands[0].target != "nothing" {
+			t.Errorf("%s: %q and %v, want %q", page, got, commands, want)
+		}
+	}
+}
+
+// step is one of a workflow that uses looprun's action.
+type step struct {
+	Uses string
+	With map[string]string
+}
+
+// stepsOf finds the steps that use looprun's action, wherever they stand.
+func stepsOf(n *yaml.Node) []step {
+	var list []step
+	var s step
+	if n.Kind == yaml.MappingNode && n.Decode(&s) == nil && strings.HasPrefix(s.Uses, "looprun/looprun@") {
+		list = append(list, s)
+	}
+	for _, c := range n.Content {
+		list = append(list, stepsOf(c)...)
+	}
+	return list
+}
+
+// A step that a page shows has inputs that action.yml has, and looprun takes its
+// flags.
+func TestDocsActionSteps(t *testing.T) {
+	t.Parallel()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := os.DirFS("../..")
+	text, err := fs.ReadFile(root, "action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct{ Inputs map[string]any }
+	if err := yaml.Unmarshal(text, &action); err != nil {
+		t.Fatal(err)
+	}
+	pages, err := pagesBelow(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range pages {
+		text, err := fs.ReadFile(root, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range blocksOf(string(text)) {
+			var n yaml.Node
+			if !strings.HasPrefix(b.info, "yaml") || yaml.Unmarshal([]byte(b.text), &n) != nil {
+				continue
+			}
+			for _, s := range stepsOf(&n) {
+				found++
+				where := page + ":" + strconv.Itoa(b.line)
+				for input := range s.With {
+					if _, ok := action.Inputs[input]; !ok {
+						t.Errorf("%s: the action has no input %s", where, input)
+					}
+				}
+				dryRun(t, file, where, s.With["command"], strings.Fields(s.With["args"])...)
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile("`args: (-[^`]+)`").FindAllStringSubmatch(readPage(t, root, "docs/migration.md"), -1) {
+		found++
+		dryRun(t, file, "docs/migration.md", "true", m[1])
+	}
+	if found < 8 {
+		t.Errorf("only %d steps and flags were found", found)
+	}
+}
+
+func readPage(t *testing.T, root fs.FS, name string) string {
+	t.Helper()
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func dryRun(t *testing.T, file, where, line string, flags ...string) {
+	t.Helper()
+	c := exec.Command(file, append([]string{"run", "--dry-run", "--config", "none", "--shell=" + line}, flags...)...)
+	c.Dir = t.TempDir()
+	if out, err := c.CombinedOutput(); err != nil || line == "" {
+		t.Errorf("%s: %q: %v:\n%s", where, flags, err, out)
+	}
+}
