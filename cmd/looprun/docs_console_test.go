@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // call is a command of a console block and what it is to print.
@@ -67,7 +68,7 @@ func (p *page) terminal(t *testing.T, b block, u use) {
 	c := exec.Command("env", "-u", "LOOPRUN_STATE_DIR", "sh", "-c", list[0].command)
 	c.Env = p.environ(t)
 	s := display(t, p.dir, c)
-	until(t, "the screen shows the block of line "+strconv.Itoa(b.line), func() bool {
+	appears(t, "the screen shows the block of line "+strconv.Itoa(b.line), func() bool {
 		return unprinted(list[0].prints, s.term.String()) == ""
 	})
 	for _, name := range u.press[:len(u.press)-1] {
@@ -77,6 +78,16 @@ func (p *page) terminal(t *testing.T, b block, u use) {
 	code := s.answer(t, keyCodes[u.press[len(u.press)-1]])
 	if p.printed = s.stdout.String(); code != u.exit {
 		t.Errorf("line %d: exit code %d, want %d", b.line, code, u.exit)
+	}
+}
+
+// appears waits for what may have to compile and test a package first.
+func appears(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it did not happen: %s", what)
+		}
 	}
 }
 
@@ -119,7 +130,7 @@ func TestDocsDemoAsks(t *testing.T) {
 	}
 	demo := inExamples(t, "demo.sh")
 	s := display(t, t.TempDir(), exec.Command("env", "-u", "LOOPRUN_STATE_DIR", "bash", demo, file))
-	until(t, "it asks", s.shows("> Cancel"))
+	appears(t, "it asks", s.shows("> Cancel"))
 	s.press(t, "\r", "it ends", func() bool { return strings.Count(s.stdout.String(), "(exit code 101)") == 2 })
 	if got := s.ended(t); got != 0 {
 		t.Errorf("ended with %d", got)

@@ -3,22 +3,15 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // Every command that a page shows is run, in the order of the page and in one
@@ -143,150 +136,6 @@ func TestDocs(t *testing.T) {
 			open(t, string(text)).run(t)
 		})
 	}
-}
-
-// page is one whose commands are run.
-type page struct {
-	text    string
-	root    string // where it began
-	dir     string // where its reader is
-	work    string // the go.work of its programs, if it has any
-	printed string // by the last command
-}
-
-// open gives a page its folder, and the examples when it needs them.
-func open(t *testing.T, text string) *page {
-	t.Helper()
-	p := &page{text: text, root: t.TempDir()}
-	p.dir = p.root
-	if strings.Contains(text, "<!-- examples -->") {
-		if err := os.CopyFS(filepath.Join(p.root, "examples"), os.DirFS(filepath.Join("..", "..", "examples"))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if strings.Contains(text, "<!-- module -->") {
-		source, err := filepath.Abs(filepath.Join("..", ".."))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.work = filepath.Join(p.root, "go.work")
-		p.write(t, "go.work", "go "+strings.TrimPrefix(strings.Fields(runtime.Version())[0], "go")+"\n\nuse (\n\t.\n\t"+strconv.Quote(source)+"\n)\n")
-	}
-	if strings.Contains(text, "8080") {
-		p.text = strings.ReplaceAll(text, "8080", freePort(t))
-	}
-	return p
-}
-
-// run does what the blocks of a page say.
-func (p *page) run(t *testing.T) {
-	for _, b := range blocksOf(p.text) {
-		u, err := b.use()
-		if err != nil {
-			t.Errorf("line %d: the block %q: %v", b.line, b.info, err)
-			continue
-		}
-		if program := missing(b.text); program != "" && u.what != "file" && u.what != "not run" {
-			t.Logf("line %d is left out: %s is not installed", b.line, program)
-			continue
-		}
-		switch u.what {
-		case "file":
-			p.write(t, u.file, b.text)
-		case "run":
-			p.must(t, b.line, b.text, u.exit)
-		case "console":
-			p.console(t, b, u)
-		case "terminal":
-			p.terminal(t, b, u)
-		case "output":
-			p.mustPrint(t, b.line, b.text)
-		}
-	}
-}
-
-func (p *page) write(t *testing.T, name, text string) {
-	t.Helper()
-	name = filepath.Join(p.dir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// must runs a shell text that has to end with that code.
-func (p *page) must(t *testing.T, line int, text string, exit int) {
-	t.Helper()
-	var code int
-	if p.printed, code = p.shell(t, text); code != exit {
-		t.Errorf("line %d: exit code %d, want %d:\n%s\n%s", line, code, exit, text, p.printed)
-	}
-}
-
-func (p *page) mustPrint(t *testing.T, line int, want string) {
-	t.Helper()
-	if lost := unprinted(want, p.printed); lost != "" {
-		t.Errorf("line %d: %q was not printed (there):\n%s", line, lost, p.printed)
-	}
-}
-
-// missing is a program that the text calls and that is not on this machine.
-func missing(text string) string {
-	for program, call := range map[string]string{"python3": ".py", "curl": "curl ", "go": "go test"} {
-		if _, err := exec.LookPath(program); err != nil && strings.Contains(text, call) {
-			return program
-		}
-	}
-	return ""
-}
-
-// environ is what the commands of a page have: the looprun of this source, the
-// stand-ins of the agents, a home of their own, and no settings of looprun's.
-func (p *page) environ(t *testing.T) []string {
-	t.Helper()
-	file, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	agents, err := filepath.Abs(filepath.Join("testdata", "docs", "bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "LOOPRUN") || strings.HasPrefix(v, "CI=") || strings.HasPrefix(v, "PYTHONUNBUFFERED=")
-	})
-	path := strings.Join([]string{filepath.Dir(file), agents, os.Getenv("PATH")}, string(filepath.ListSeparator))
-	return append(env, "PATH="+path, "HOME="+p.root, "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
-		"GOFLAGS=", "GOWORK="+cmp.Or(p.work, "off"),
-		"GIT_CONFIG_GLOBAL="+filepath.Join(p.root, ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=reader", "GIT_AUTHOR_EMAIL=reader@localhost", "GIT_COMMITTER_NAME=reader", "GIT_COMMITTER_EMAIL=reader@localhost")
-}
-
-// modCache is where the modules are that this source is built with.
-var modCache = sync.OnceValue(func() string {
-	out, _ := exec.Command("go", "env", "GOMODCACHE").Output() // empty: the command of the page says what is missing
-	return strings.TrimSpace(string(out))
-})
-
-// shell runs a block as a person does who has no terminal: in a session of its
-// own, so that nobody who runs the tests is asked.
-func (p *page) shell(t *testing.T, text string) (string, int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, "sh", "-c", text)
-	c.Dir, c.Env = p.dir, p.environ(t)
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	c.WaitDelay = 5 * time.Second
-	out, err := c.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%v:\n%s\n%s", err, text, out)
-	}
-	return string(out), c.ProcessState.ExitCode()
 }
 
 // unprinted is the first line of want that got does not have in its place; empty
