@@ -118,7 +118,7 @@ sbom: build ## the software bill of materials of the binary, beside it
 # --- Pages and examples say what is true ---
 .PHONY: docs-test schemas
 
-docs-test: ## run every command of docs/*.md and README.md, and the examples of the protocols
+docs-test: ## run the commands of README.md and docs, check links and flags, run the protocol examples
 	$(GO) test -count=1 -run 'TestDocs|TestSchemaFiles|TestExamplesProtocols' ./cmd/looprun
 
 schemas: ## write docs/schemas anew
