@@ -108,7 +108,7 @@ func (p *page) mustPrint(t *testing.T, line int, want string) {
 
 // missing is a program that the text calls and that is not on this machine.
 func missing(text string) string {
-	for program, call := range map[string]string{"python3": ".py", "curl": "curl ", "go": "go test"} {
+	for program, call := range map[string]string{"python3": ".py", "curl": "curl ", "go": "go test", "jq": "examples/assistants/"} {
 		if _, err := exec.LookPath(program); err != nil && strings.Contains(text, call) {
 			return program
 		}

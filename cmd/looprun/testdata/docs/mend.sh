@@ -22,3 +22,9 @@ mend() { # mend MAY-EDIT TASK
 		said="I may not edit files, so nothing is changed."
 	fi
 }
+
+# choose answers as an assistant that is given a schema: with the last option.
+choose() { # choose SCHEMA
+	printf '%s' "$1" | jq -c '{reason: "It can be taken back.",
+		answer: (.properties.answer | if .enum then .enum[-1] elif .type == "boolean" then false else "as it was" end)}'
+}
