@@ -13,24 +13,24 @@ import (
 const resultName = "result.json"
 
 // Verdict is result.json: every field is always there, but for the moment of a
-// decision that nobody took.
+// decision that nobody took. The doc of each is its description in the schema.
 type Verdict struct {
-	Schema         string          `json:"schema"`
-	RunID          string          `json:"run_id"`
-	Status         looprun.Status  `json:"status"`
-	ExitCode       int             `json:"exit_code"`
-	Guard          looprun.GuardID `json:"guard"`
-	Decision       string          `json:"decision"`
-	Responder      string          `json:"responder"`
-	Reason         string          `json:"reason"`
-	Rule           string          `json:"rule"` // file:line of the policy's, or empty
-	DecidedAt      time.Time       `json:"decided_at,omitzero"`
-	Iterations     int             `json:"iterations"`
-	RuntimeSeconds float64         `json:"runtime_seconds"`
-	Signature      string          `json:"signature"`
-	Trips          int             `json:"trips"`
-	CostUSD        float64         `json:"cost_usd"`
-	Pending        bool            `json:"pending"`
+	Schema         string          `json:"schema" doc:"The form of this file."`
+	RunID          string          `json:"run_id" doc:"The run, as looprun list shows it."`
+	Status         looprun.Status  `json:"status" doc:"How the run ended."`
+	ExitCode       int             `json:"exit_code" doc:"The code that looprun exited with: that of the status, unless exit_codes or --passthrough says otherwise."`
+	Guard          looprun.GuardID `json:"guard" doc:"What stopped the run, or asked last; empty where nothing did."`
+	Decision       string          `json:"decision" doc:"The option that ended the run; empty where none did."`
+	Responder      string          `json:"responder" doc:"Who chose it; empty where nobody did."`
+	Reason         string          `json:"reason" doc:"Why, in the words of who decided, or of looprun."`
+	Rule           string          `json:"rule" doc:"Where the rule of the policy that decided stands, as FILE:LINE; empty where none did."`
+	DecidedAt      time.Time       `json:"decided_at,omitzero" doc:"When it was decided; not there where nobody decided."`
+	Iterations     int             `json:"iterations" doc:"Iterations that were run, without the check before the first."`
+	RuntimeSeconds float64         `json:"runtime_seconds" doc:"Active time in seconds: questions and pauses do not count."`
+	Signature      string          `json:"signature" doc:"What the last iteration's output meant, as a label; empty where nothing can be said."`
+	Trips          int             `json:"trips" doc:"How often guards have stopped the run to ask."`
+	CostUSD        float64         `json:"cost_usd" doc:"The cost that was reported, in US dollars."`
+	Pending        bool            `json:"pending" doc:"A question waits for its answer: looprun answer gives it."`
 }
 
 // resultSchema names the form of result.json.

@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
 )
 
@@ -92,5 +93,6 @@ func schemas(model *kong.Application) []namedSchema {
 		{"policy", "policy files (docs/policies.md)", fixed(policy.Schema)},
 		{"template", "files of questions", templates.WriteSchema},
 		{"messages", "messages.yaml beside them", templates.WriteMessagesSchema},
+		{"result", "result.json, and what --result writes", fixed(scratchpad.ResultSchema)},
 	}
 }
