@@ -138,13 +138,25 @@ type RuleText struct {
 	Source          Source
 }
 
+// userFacts are the facts that a rule of the user's can find.
+var userFacts = [...]factKind{factCheck, factSuite, factDiag, factError, factStep, factWeak, factPass, factNoise}
+
+// FactNames are what [RuleText.Fact] can be.
+func FactNames() []string {
+	names := make([]string, len(userFacts))
+	for i, k := range userFacts {
+		names[i] = factNames[k]
+	}
+	return names
+}
+
 // NewRule compiles a rule. The error names the place of t.Source and what is wrong.
 func NewRule(t RuleText) (Rule, error) {
 	r := Rule{id: t.ID}
 	if r.id == "" {
 		r.id = "user"
 	}
-	for _, k := range [...]factKind{factCheck, factSuite, factDiag, factError, factStep, factWeak, factPass, factNoise} {
+	for _, k := range userFacts {
 		if factNames[k] == t.Fact {
 			r.fact = k
 		}

@@ -42,8 +42,27 @@ func encode(schema object) []byte {
 	return append(data, '\n')
 }
 
+// scalar are the types of a text: YAML takes a bare 300 for a number, and looprun
+// for the text that it is written as.
+var scalar = []string{"string", "number", "boolean"}
+
+// text is a text that may not be empty.
 func text(description string, most int) object {
-	o := object{"type": "string", "description": description, "minLength": 1}
+	o := anyText(description, most)
+	o["minLength"], o["pattern"] = 1, `\S` // white space alone is empty
+	return o
+}
+
+// fixed is a text that mentions no variables.
+func fixed(description string, most int) object {
+	o := text(description, most)
+	o["not"] = object{"type": "string", "pattern": `\{\{`}
+	return o
+}
+
+// anyText is a text, also an empty one; most is how many characters it may have, zero any number.
+func anyText(description string, most int) object {
+	o := object{"type": scalar, "description": description}
 	if most > 0 {
 		o["maxLength"] = most
 	}
@@ -61,18 +80,62 @@ func templateSchema() object {
 		"required": []string{"guard", "header", "question", "options"},
 		"properties": object{
 			"guard":     object{"description": "The guard that asks; \"*\" is any that has no template of its own.", "enum": guardIDs()},
-			"header":    text("The heading.", maxHeader),
-			"short":     text("A heading for interfaces that limit it; needed where the header is longer than this may be.", maxShort),
+			"header":    fixed("The heading.", maxHeader),
+			"short":     fixed("A heading for interfaces that limit it; needed where the header is longer than this may be.", maxShort),
 			"question":  text("The question. Can mention variables: "+variableNames()+".", 0),
 			"default":   text("Id of the option for detached mode defaults. Without it such a run ends with the guard's exit code.", maxID),
 			"exclusive": object{"type": "boolean", "default": false, "description": "Only a person can answer."},
 			"options": object{
 				"type": "array", "minItems": minOptions, "maxItems": maxOptions, "items": optionSchema(),
 				"description": "What can be answered. One option has to have the action cancel.",
-				"contains":    object{"properties": object{"action": object{"const": looprun.ActionCancel}}, "required": []string{"action"}},
+				"contains":    actions(looprun.ActionCancel),
 			},
 		},
+		"allOf": extending(),
 	}
+}
+
+// actions is a schema of the options that have one of these actions.
+func actions(of ...looprun.Action) object {
+	return object{"properties": object{"action": object{"enum": of}}, "required": []string{"action"}}
+}
+
+// continuing are the actions that go on, others those that do not.
+func continuing() (continuing, others []looprun.Action) {
+	for _, a := range looprun.Actions {
+		if a.Continues() {
+			continuing = append(continuing, a)
+		} else {
+			others = append(others, a)
+		}
+	}
+	return continuing, others
+}
+
+// extending says which questions have options that extend a limit: those of
+// limits, and there each option that goes on.
+func extending() []object {
+	goOn, _ := continuing()
+	options := func(schema object) object { return object{"properties": object{"options": object{"items": schema}}} }
+	var rules []object
+	var without []string
+	for _, id := range guardIDs() {
+		unit, limit := units[looprun.GuardID(id)]
+		if !limit {
+			without = append(without, id)
+			continue
+		}
+		rules = append(rules, object{
+			"if": object{"properties": object{"guard": object{"const": id}}, "required": []string{"guard"}},
+			"then": options(object{"if": actions(goOn...), "then": object{
+				"required": []string{"extend"}, "properties": object{"extend": object{"required": []string{unit}}},
+			}}),
+		})
+	}
+	return append(rules, object{
+		"if":   object{"properties": object{"guard": object{"enum": without}}, "required": []string{"guard"}},
+		"then": options(object{"properties": object{"extend": false}}),
+	})
 }
 
 func variableNames() string {
@@ -84,28 +147,30 @@ func variableNames() string {
 }
 
 func optionSchema() object {
-	action := func(a looprun.Action) object {
-		return object{"properties": object{"action": object{"const": a}}, "required": []string{"action"}}
-	}
+	_, others := continuing()
 	return object{
 		"type": "object", "additionalProperties": false,
 		"required": []string{"id", "label", "action"},
 		"properties": object{
-			"id":          object{"type": "string", "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject."},
-			"label":       text("What a person chooses.", maxLabel),
-			"description": text("What it means, on one line. Can mention variables.", maxDescription),
+			"id":          object{"type": []string{"string", "boolean"}, "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject."},
+			"label":       fixed("What a person chooses.", maxLabel),
+			"description": anyText("What it means, on one line. Can mention variables.", maxDescription),
 			"action":      object{"enum": actionNames(), "description": "What looprun does."},
 			"extend":      extendSchema(),
-			"guidance":    text("What the next iteration is told, where the action goes on. Can mention variables.", 0),
+			"guidance":    anyText("What the next iteration is told, where the action goes on. Can mention variables.", 0),
 			"requires": object{
 				"description": "What has to be there for the option to be offered.",
 				"oneOf":       []object{{"enum": needs}, {"type": "array", "items": object{"enum": needs}}},
 			},
 			"command": text("The shell line of the action run.", 0),
 		},
-		"if":   action(looprun.ActionRun),
+		"if":   actions(looprun.ActionRun),
 		"then": object{"required": []string{"command"}},
 		"else": object{"properties": object{"command": false}},
+		// What does not go on has no next iteration to guide, and extends nothing.
+		"allOf": []object{{
+			"if": actions(others...), "then": object{"properties": object{"extend": false, "guidance": false}},
+		}},
 	}
 }
 
@@ -114,7 +179,7 @@ func extendSchema() object {
 		return object{
 			"description": what + ": a number, or a percentage of the limit the run began with.",
 			"oneOf": []object{
-				{"type": "number", "exclusiveMinimum": 0},
+				{"type": "number", "exclusiveMinimum": 0, "maximum": maxAmount},
 				{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?%?$`},
 			},
 		}
@@ -124,7 +189,7 @@ func extendSchema() object {
 		"description": "What going on adds to the limit. Needed for max_iterations, max_runtime, max_cost and max_tokens, and only for these.",
 		"properties": object{
 			"iterations": object{"type": "integer", "minimum": 1, "description": "Iterations to add."},
-			"runtime":    object{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(h|m|s|ms))+$`, "description": "Active time to add, such as 10m."},
+			"runtime":    object{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(h|m|s|ms))+$`, "not": object{"pattern": `^(0+(\.0+)?(h|m|s|ms))+$`}, "description": "Active time to add, such as 10m."},
 			"cost":       amount("US dollars to add"),
 			"tokens":     amount("Tokens to add"),
 		},
@@ -142,14 +207,16 @@ func messagesSchema() object {
 		if len(names) > 0 {
 			what = "Can mention " + strings.Join(names, ", ") + "."
 		}
-		properties[m.Key] = text(what, 0)
+		said := anyText(what, 0)
+		said["minLength"] = 1
+		properties[m.Key] = said
 	}
 	return object{
 		"$schema":     dialect,
 		"$id":         "looprun.dev/messages/v1",
 		"title":       "looprun messages",
 		"description": "Texts that looprun shows beside the questions. Those left out stay as they are.",
-		"type":        "object", "additionalProperties": false, "minProperties": 1,
+		"type":        "object", "additionalProperties": false,
 		"properties": properties,
 	}
 }

@@ -147,7 +147,7 @@ func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
 		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive,
 		File: name, source: data,
 	}
-	if t.Short == "" {
+	if t.Short == "" && !doc.Has("short") {
 		t.Short = t.Header
 	}
 	if !doc.Has() {

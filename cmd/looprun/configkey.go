@@ -70,6 +70,9 @@ func (k configKey) read(raw any, dir string) (any, []keyProblem) {
 		return k.readExitCodes(raw)
 	}
 	value, want := k.token(raw)
+	if want == "" {
+		want = k.strictly(value)
+	}
 	if want != "" {
 		return nil, []keyProblem{{text: fmt.Sprintf("%s wants %s", k.name, want)}}
 	}
@@ -81,6 +84,19 @@ func (k configKey) read(raw any, dir string) (any, []keyProblem) {
 		return nil, wrong
 	}
 	return k.absolute(value, dir), nil
+}
+
+// strictly says what a file has to have where a flag or a variable may be less
+// exact: there yes is true, and nothing is as if it was not given.
+func (k configKey) strictly(value any) (want string) {
+	text, isText := value.(string)
+	switch {
+	case k.flag.IsBool() && text != "true" && text != "false":
+		return "true or false"
+	case isText && strings.TrimSpace(text) == "" && (k.flag.Enum != "" || k.flag.Target.Type() == reflect.TypeFor[modes]()):
+		return "a word; leave the key out for none"
+	}
+	return ""
 }
 
 // outside are the words that are none of those that the flag knows.

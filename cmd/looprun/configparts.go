@@ -14,9 +14,9 @@ import (
 
 // ladderRung is a rung as looprun.yaml has it.
 type ladderRung struct {
-	Rung     ladder.RungName   `yaml:"rung,required" json:"rung"`
-	Attempts int               `yaml:"attempts" json:"attempts,omitempty"`
-	Experts  map[string]string `yaml:"experts" json:"experts,omitempty"`
+	Rung     ladder.RungName   `yaml:"rung,required" json:"rung" doc:"Who tries on this rung; the last one is the person's."`
+	Attempts int               `yaml:"attempts" json:"attempts,omitempty" doc:"Distinct approaches that may fail before the next rung."`
+	Experts  map[string]string `yaml:"experts" json:"experts,omitempty" doc:"Shell line for each expert, by name, in the order in which they are asked."`
 }
 
 // ladderConfig is the key ladder of looprun.yaml.
@@ -55,6 +55,11 @@ func (l *layer) readParts(from reflect.Value, problems *strictyaml.Problems, pat
 	}
 	if c, _ := from.FieldByName("Ladder").Interface().(*ladderConfig); c != nil {
 		l.ladder = c.config(doc, path("ladder")...)
+		for i, r := range *c {
+			if at := path("ladder", i, "attempts"); r.Attempts == 0 && doc.Has(at...) {
+				*problems = append(*problems, doc.Problem("ladder: a rung without attempts would do nothing", "use 1 or more, or leave attempts out", at...))
+			}
+		}
 		for _, p := range l.ladder.Validate() {
 			*problems = append(*problems, doc.Problem("ladder: "+p.Text, p.Remedy, path(append([]any{"ladder"}, p.Path...)...)...))
 		}

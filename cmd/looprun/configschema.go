@@ -2,12 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/assistant"
+	"github.com/looprun/looprun/escalate/hooks"
+	"github.com/looprun/looprun/internal/proc"
 )
 
 // object is one JSON Schema, or a part of one.
@@ -23,25 +29,17 @@ func writeConfigSchema(w io.Writer, keys []configKey) error {
 		properties[k.name] = s
 		same[k.name] = object{"$ref": "#/properties/" + k.name}
 	}
-	signature := schemaOf(reflect.TypeFor[signatureConfig]())
-	signature["description"] = "Your own masks and rules for signatures, and the reports that the command writes."
-	properties["signature"] = signature
+	properties["signature"] = signatureSchema()
 	same["signature"] = object{"$ref": "#/properties/signature"}
-	steps := schemaOf(reflect.TypeFor[ladderConfig]())
-	if rung, ok := steps["items"].(object)["properties"].(object); ok {
-		rung["rung"] = object{"enum": []any{ladder.SelfSolve, ladder.Experts, ladder.Human}}
-		rung["attempts"] = object{"type": "integer", "minimum": 1}
-	}
-	steps["description"] = "The escalation ladder: rungs that are climbed as attempts fail. The last one is a person's."
-	properties["ladder"] = steps
+	properties["ladder"] = ladderSchema()
 	same["ladder"] = object{"$ref": "#/properties/ladder"}
-	hooks := object{}
+	told := object{}
 	for _, name := range hookKeys {
-		hooks[name] = object{"type": "string", "description": "Shell line that is run then, with the event as JSON on standard input."}
+		told[name] = withDescription(schemaOf(reflect.TypeFor[string]()), "Shell line that is run then, with the event as JSON on standard input.")
 	}
 	properties["hooks"] = object{
 		"description": "Commands that are told of questions, trips and the end.",
-		"type":        "object", "additionalProperties": false, "properties": hooks,
+		"type":        "object", "additionalProperties": false, "properties": told,
 	}
 	same["hooks"] = object{"$ref": "#/properties/hooks"}
 	properties["enforce"] = object{
@@ -56,13 +54,15 @@ func writeConfigSchema(w io.Writer, keys []configKey) error {
 		"$id":         "looprun.dev/config/v1",
 		"title":       "looprun.yaml",
 		"description": "Defaults for the flags of looprun run. Paths are relative to the file. Flags and variables LOOPRUN_… beat it.",
-		"type":        "object", "additionalProperties": false, "minProperties": 1,
+		"type":        "object", "additionalProperties": false,
 		"properties": properties,
 	})
 }
 
 const (
 	durationPattern = `^\+?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^0$`
+	codePattern     = `^\s*[0-9]+(-[0-9]+)?(\s*,\s*[0-9]+(-[0-9]+)?)*\s*$`
+	zeroPattern     = `^\+?(0+(\.0*)?(ns|us|µs|ms|s|m|h))+$|^0$` // a limit of nothing
 	codesPattern    = `^\s*(none|[0-9]+(-[0-9]+)?(\s*,\s*[0-9]+(-[0-9]+)?)*)\s*$`
 )
 
@@ -70,28 +70,64 @@ const (
 func (k configKey) schema() object {
 	s := k.typeSchema()
 	f := k.flag
+	switch k.name {
+	case "passes":
+		s["minimum"] = 1
+	case "retry":
+		s["minimum"] = 0
+	case "promise":
+		s = notBlank(s)
+	}
 	if f.Enum != "" {
 		words := object{"enum": k.known()}
 		if s = words; f.IsSlice() {
 			s = object{"anyOf": []any{words, object{"type": "array", "items": words}}}
 		}
 	}
-	if f.HasDefault && f.Default != "" {
+	switch said, ok := defaults()[k.name]; {
+	case f.HasDefault && f.Default != "":
 		s["default"] = typedDefault(s, f.Default)
+	case ok:
+		s["default"] = said
+	case f.IsBool():
+		s["default"] = false
 	}
 	return s
 }
+
+// defaults are those of the flags that have none of their own, since without the
+// flag something else can decide: a preset, a policy, CI.
+func defaults() object {
+	l := looprun.DefaultLimits()
+	minutes := func(d time.Duration) string { return fmt.Sprintf("%dm", int(d.Minutes())) }
+	return object{
+		"max_iterations": l.Iterations, "max_runtime": minutes(l.Runtime),
+		"loop_threshold": l.Loop, "max_errors": l.Errors,
+		"max_cost": offWord, "max_tokens": offWord,
+		"max_idle_iterations": offWord, "detect_workspace_cycles": offWord,
+		"delay": "0s", "kill_after": proc.DefaultKillAfter.String(), "wait_answer": "0s", "wait_delay": "30s",
+		"detached": detachedModes[0], "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
+	}
+}
+
+// offWord is what turns a limit off.
+const offWord = "off"
 
 func (k configKey) typeSchema() object {
 	span := object{"type": "string", "pattern": durationPattern}
 	code := object{"type": "integer", "minimum": 0, "maximum": 255}
 	switch t := k.flag.Target.Type(); t {
 	case reflect.TypeFor[*countLimit]():
-		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"const": "off"}}}
+		least := 1
+		if k.name == "loop_threshold" { // once is no repetition
+			least = 2
+		}
+		return object{"anyOf": []any{object{"type": "integer", "minimum": least}, object{"const": "off"}}}
 	case reflect.TypeFor[*durationLimit]():
+		span["not"] = object{"pattern": zeroPattern}
 		return object{"anyOf": []any{span, object{"const": "off"}}}
 	case reflect.TypeFor[duration]():
-		return span
+		return object{"anyOf": []any{span, object{"const": 0}}}
 	case reflect.TypeFor[*moneyLimit]():
 		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
 	case reflect.TypeFor[*tokenLimit]():
@@ -99,15 +135,27 @@ func (k configKey) typeSchema() object {
 	case reflect.TypeFor[modes]():
 		mode := object{"enum": detachedModes}
 		list := object{"type": "string", "pattern": `^([A-Za-z0-9_./-]+=)?(` + strings.Join(detachedModes, "|") + `)(,([A-Za-z0-9_./-]+=)?(` + strings.Join(detachedModes, "|") + `))*$`}
-		return object{"anyOf": []any{mode, list, object{"type": "object", "additionalProperties": mode}}}
+		return object{"anyOf": []any{mode, list, object{"type": "object", "minProperties": 1, "additionalProperties": mode}}}
 	case reflect.TypeFor[codes]():
 		text := object{"type": "string", "pattern": codesPattern}
-		return object{"anyOf": []any{code, text, object{"type": "array", "items": object{"anyOf": []any{code, text}}}}}
+		one := object{"type": "string", "pattern": codePattern}
+		return object{"anyOf": []any{code, text, object{"type": "array", "minItems": 1, "items": object{"anyOf": []any{code, one}}}}}
 	case reflect.TypeFor[map[string]int]():
-		return object{"type": "object", "propertyNames": object{"enum": exitCodeNames()}, "additionalProperties": code}
+		names := exitCodeNames()
+		hidden := object{} // what may not look like success
+		for _, name := range names {
+			if checkExitCode(name, 0) != nil {
+				hidden[name] = object{"type": "integer", "minimum": 1, "maximum": 255, "description": "Exit code of a run that " + name + " ended; not 0."}
+			}
+		}
+		return object{"type": "object", "propertyNames": object{"enum": names}, "properties": hidden, "additionalProperties": code}
 	default:
 		if k.flag.IsSlice() { // one of them need not be a list
-			return object{"anyOf": []any{schemaOf(t.Elem()), schemaOf(t)}}
+			one := schemaOf(t.Elem())
+			if slices.Contains(patternKeys, k.name) {
+				one["minLength"] = 1
+			}
+			return object{"anyOf": []any{one, object{"type": "array", "items": one}}}
 		}
 		return schemaOf(t)
 	}
@@ -132,6 +180,30 @@ func schemaOf(t reflect.Type) object {
 	return object{"type": []string{"string", "number", "boolean"}} // a text takes every scalar as it is written
 }
 
+// withDescription adds what a key is for, in one sentence or more.
+func withDescription(s object, text string) object {
+	s["description"] = text
+	return s
+}
+
+// patternKeys are lists of regular expressions.
+var patternKeys = []string{"redact", "wait_on"}
+
+// notBlank wants more than white space of a text.
+func notBlank(s object) object {
+	s["pattern"] = `\S`
+	return s
+}
+
+// narrowed is a schema that says more of the values, with the description of
+// the other.
+func narrowed(of any, to object) object {
+	if s, ok := of.(object); ok {
+		to["description"] = s["description"]
+	}
+	return to
+}
+
 func structSchema(t reflect.Type) object {
 	properties := object{}
 	var required []string
@@ -140,7 +212,7 @@ func structSchema(t reflect.Type) object {
 		if key == "-" {
 			continue
 		}
-		properties[key] = schemaOf(t.Field(i).Type)
+		properties[key] = withDescription(schemaOf(t.Field(i).Type), t.Field(i).Tag.Get("doc"))
 		if options == "required" {
 			required = append(required, key)
 		}

@@ -16,31 +16,31 @@ import (
 // signature of looprun.yaml, or a file of its own given with --rules.
 type signatureConfig struct {
 	// Mask are regular expressions whose matches are noise.
-	Mask []maskConfig `yaml:"mask" json:"mask,omitempty"`
+	Mask []maskConfig `yaml:"mask" json:"mask,omitempty" doc:"Regular expressions whose matches are noise."`
 	// Ignore are regular expressions for lines that mean nothing.
-	Ignore []ignoreConfig `yaml:"ignore" json:"ignore,omitempty"`
+	Ignore []ignoreConfig `yaml:"ignore" json:"ignore,omitempty" doc:"Regular expressions for lines that mean nothing."`
 	// Extract are rules that find facts.
-	Extract []extractConfig `yaml:"extract" json:"extract,omitempty"`
+	Extract []extractConfig `yaml:"extract" json:"extract,omitempty" doc:"Rules that find facts."`
 	// Reports are files that the command writes: JUnit XML, TAP, SARIF, JSON.
-	Reports []string `yaml:"reports" json:"reports,omitempty"`
+	Reports []string `yaml:"reports" json:"reports,omitempty" doc:"Files that the command writes: JUnit XML, TAP, SARIF, JSON."`
 }
 
 type maskConfig struct {
-	Pattern string           `yaml:"pattern,required" json:"pattern"`
-	Name    string           `yaml:"name" json:"name,omitempty"`
+	Pattern string           `yaml:"pattern,required" json:"pattern" doc:"What matches is noise."`
+	Name    string           `yaml:"name" json:"name,omitempty" doc:"What stands in its place in the signature."`
 	Source  signature.Source `yaml:"-" json:"source"`
 }
 
 type ignoreConfig struct {
-	Pattern string           `yaml:"pattern,required" json:"pattern"`
+	Pattern string           `yaml:"pattern,required" json:"pattern" doc:"Lines that match mean nothing."`
 	Source  signature.Source `yaml:"-" json:"source"`
 }
 
 type extractConfig struct {
-	ID      string           `yaml:"id" json:"id,omitempty"`
-	Fact    string           `yaml:"fact,required" json:"fact"`
-	Pattern string           `yaml:"pattern" json:"pattern,omitempty"`
-	Regexp  string           `yaml:"regexp" json:"regexp,omitempty"`
+	ID      string           `yaml:"id" json:"id,omitempty" doc:"The name of the rule, for looprun signature --explain."`
+	Fact    string           `yaml:"fact,required" json:"fact" doc:"The fact that a line with a match stands for."`
+	Pattern string           `yaml:"pattern" json:"pattern,omitempty" doc:"A pattern with places in braces; this or regexp."`
+	Regexp  string           `yaml:"regexp" json:"regexp,omitempty" doc:"A regular expression with named groups; this or pattern."`
 	Source  signature.Source `yaml:"-" json:"source"`
 }
 

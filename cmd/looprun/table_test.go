@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-func sample() *table {
+func exampleTable() *table {
 	t := &table{columns: []column{{title: "ID"}, {title: "N", right: true}, {title: "TEXT", least: 6}, {title: "LAST", least: 5}}}
 	t.add(entry{text: "a"}, entry{text: "1"}, entry{"日本語", red}, entry{text: "short"})
 	t.add(entry{text: "bcd"}, entry{text: "1234"}, entry{text: "a longer text"}, entry{text: "another long text"})
@@ -52,7 +52,7 @@ bcd  1234  a …
 `},
 	} {
 		p := &printer{width: c.width}
-		sample().print(p)
+		exampleTable().print(p)
 		if got := "\n" + p.String(); got != c.want {
 			t.Errorf("%d columns: got%swant%s", c.width, got, c.want)
 		}
@@ -68,7 +68,7 @@ bcd  1234  a …
 func TestTableAtEveryWidth(t *testing.T) {
 	for width := 1; width < 60; width++ {
 		p := &printer{width: width, colour: width%2 == 0}
-		sample().print(p)
+		exampleTable().print(p)
 		text := drawingOff(p.String())
 		for line := range strings.Lines(text) {
 			if w := cells.Width(strings.TrimSuffix(line, "\n")); w > width {

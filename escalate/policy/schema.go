@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -21,12 +22,13 @@ func Schema() []byte {
 		"type":        "object", "additionalProperties": false,
 		"required": []string{"version"},
 		"properties": object{
-			"version":        object{"const": 1},
+			"version":        object{"const": 1, "description": "The form of this file."},
 			"rules":          object{"type": "array", "items": ruleSchema(), "description": "Looked at from top to bottom. A policy without rules answers nothing."},
-			"verify_timeout": duration(fmt.Sprintf("How long each verify command may take; %s where it is left out. Past it the rule does not match.", DefaultVerifyTimeout)),
+			"verify_timeout": verifyTimeoutSchema(),
 			"budget":         budgetSchema("What answers of this policy that go on may add up to in one run. Past it no rule that goes on matches.", 1),
 			"detached": object{
 				"enum":        []Detached{DetachedDeny, DetachedDefaults, DetachedAuto, DetachedDefer},
+				"default":     DetachedDeny,
 				"description": "What happens when no rule matched and nobody else answered.",
 			},
 			"exit_codes": exitCodeSchema(),
@@ -37,16 +39,40 @@ func Schema() []byte {
 	return append(data, '\n')
 }
 
+// scalar are the types of a text: YAML takes a bare 300 for a number, and looprun
+// for the text that it is written as.
+var scalar = []string{"string", "number", "boolean"}
+
 func text(description string) object {
-	return object{"type": "string", "minLength": 1, "description": description}
+	o := anyText(description)
+	o["minLength"], o["pattern"] = 1, `\S` // white space alone is empty
+	return o
+}
+
+// anyText is a text that may be empty.
+func anyText(description string) object {
+	return object{"type": scalar, "description": description}
 }
 
 func duration(description string) object {
 	return object{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(h|m|s|ms))+$`, "description": description}
 }
 
+// bound is a duration above zero.
+func bound(description string) object {
+	o := duration(description)
+	o["not"] = object{"pattern": `^(0+(\.0+)?(h|m|s|ms))+$`}
+	return o
+}
+
+func verifyTimeoutSchema() object {
+	s := bound(fmt.Sprintf("How long each verify command may take; %s where it is left out. Past it the rule does not match.", DefaultVerifyTimeout))
+	s["default"] = DefaultVerifyTimeout.String()
+	return s
+}
+
 func ruleSchema() object {
-	id := object{"type": "string", "pattern": "^[a-z][a-z0-9_-]*$"}
+	id := object{"enum": Known{}.guards()}
 	reason := text("Why this is the right answer. It stands in the journal and in the result.")
 	reason["maxLength"] = maxReason
 	when := text("A condition over the facts: " + strings.Join(factNames(), ", ") + ".")
@@ -65,13 +91,17 @@ func ruleSchema() object {
 				"description": "The id of an option of that question; or accept, pause or cancel. An accept that the question does not list needs verify.",
 			},
 			"verify":         text("A shell command that has to exit with 0 for the rule to match. It runs only if all else matched."),
-			"verify_timeout": duration("How long that command may take, where it is not the file's verify_timeout."),
+			"verify_timeout": bound("How long that command may take, where it is not the file's verify_timeout."),
 			"reason":         reason,
 		},
 	}
 }
 
 func budgetSchema(description string, least int) object {
+	span := bound
+	if least == 0 {
+		span = duration
+	}
 	number := func(description string) object {
 		return object{"type": "integer", "minimum": least, "description": description}
 	}
@@ -80,35 +110,52 @@ func budgetSchema(description string, least int) object {
 		"properties": object{
 			"continues":  number("Answers that let the run go on."),
 			"iterations": number("Iterations added to the limit."),
-			"runtime":    duration("Time added to the limit."),
+			"runtime":    span("Time added to the limit."),
 		},
 	}
 }
 
 func exitCodeSchema() object {
 	properties := object{}
+	code := func(least int, description string) object {
+		return object{"type": "integer", "minimum": least, "maximum": 255, "description": description}
+	}
 	for _, s := range statuses {
-		properties[string(s)] = object{"type": "integer", "minimum": 0, "maximum": 255}
+		properties[string(s)] = code(0, fmt.Sprintf("Exit code of a run that ended as %s (%d).", s, s.ExitCode()))
 	}
 	for _, s := range nonzero {
-		properties[string(s)] = object{"type": "integer", "minimum": 1, "maximum": 255}
+		properties[string(s)] = code(1, fmt.Sprintf("Exit code of a run that ended as %s; not 0.", s))
+	}
+	for _, id := range (Known{}).guards() {
+		properties[string(id)] = code(1, fmt.Sprintf("Exit code of a run that %s stopped, and nobody answered (%d); not 0.", id, id.ExitCode()))
 	}
 	return object{
-		"type": "object", "properties": properties,
-		"additionalProperties": object{"type": "integer", "minimum": 1, "maximum": 255},
-		"description":          "Exit codes by status, or by the id of the guard that nobody answered; the id wins.",
+		"type": "object", "properties": properties, "additionalProperties": false,
+		"description": "Exit codes by status, or by the id of the guard that nobody answered; the id wins.",
 	}
 }
 
 func testSchema() object {
 	facts := object{}
+	whole := map[string]bool{}
+	for f := range reflect.TypeFor[Facts]().Fields() {
+		whole[f.Tag.Get("yaml")] = f.Type.Kind() == reflect.Int
+	}
 	for _, f := range FactList() {
 		o := object{"description": f.Description}
+		switch {
+		case f.Name == "guard":
+			o["enum"] = Known{}.guards()
+		case whole[f.Name]:
+			o["type"] = "integer"
+		}
 		switch f.Type {
 		case "text":
-			o["type"] = "string"
+			o["type"] = scalar
 		case "number":
-			o["type"] = "number"
+			if !whole[f.Name] {
+				o["type"] = "number"
+			}
 		case "true or false":
 			o["type"] = "boolean"
 		case "list of texts":
@@ -122,7 +169,7 @@ func testSchema() object {
 		"type": "object", "additionalProperties": false,
 		"required": []string{"facts", "expect"},
 		"properties": object{
-			"name":   text("What the case shows."),
+			"name":   anyText("What the case shows."),
 			"facts":  object{"type": "object", "additionalProperties": false, "required": []string{"guard"}, "properties": facts, "description": "What is known; all else is not."},
 			"used":   budgetSchema("What of the budget is spent already.", 0),
 			"verify": object{"enum": []string{"pass", "fail"}, "default": "fail", "description": "How verify commands are taken to end. None is run."},
