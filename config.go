@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"time"
 
 	"github.com/looprun/looprun/signature"
 )
 
-// Config is what [Run] needs. Work, Limits and Guards are required.
+// Config is what [Run] needs. Work, Limits and Guards are required; every other
+// field can be left out.
 type Config struct {
-	Name   string
+	Name   string // the task, for logs and pages
+	RunID  string // names the run in its journal, its logs and its result
 	Work   Step
 	Check  Step // nil: the work's own exit judges
 	Limits Limits
@@ -37,57 +40,106 @@ type Config struct {
 	Signature      signature.Options
 
 	// Questions, Responders and Debug say what happens when a guard trips;
-	// without them the run ends as tripped.
+	// without them the run ends as tripped. templates.Load gives the questions
+	// that looprun itself asks.
 	Questions  Questions
 	Responders []Responder
 	Debug      Debugger
 	// Journal keeps the events; nil: nothing does, and memory does not grow with
 	// the run. [MemoryJournal] and scratchpad.Journal keep all of them.
 	Journal Journal
+	// Resume is the state of a run to go on with, as scratchpad.Open gives it;
+	// nil: the run is new. Limits that are not zero take the place of those it
+	// had, and Journal has to be the one that it was read from.
+	Resume *State
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
+	// Log is where [LogObserver] logs every event; nil: nothing is logged.
+	Log *slog.Logger
 }
 
 // Run runs the work until it is done or a guard stops it. A trip is a [Result];
 // an error means that looprun itself failed, or that the configuration is wrong
 // ([ErrNoGuards] when nothing could stop the loop). When ctx ends the run ends
 // as interrupted. Run installs no signal handler and prints nothing itself.
+//
+// Several runs can go on at once: they share nothing but the process.
 func Run(ctx context.Context, c Config) (Result, error) {
-	if c.Work == nil {
-		return Result{}, errors.New("Config.Work is nil: there is nothing to run")
-	}
-	judge := DefaultJudge()
-	if c.Judge != nil {
-		judge = *c.Judge
-	}
-	if c.Promise != "" {
-		if err := CheckPromise(c.Promise); err != nil {
-			return Result{}, err
-		}
-		judge.Promise = true
-	}
-	if c.Caps == (Caps{}) {
-		c.Caps = DefaultCaps(c.Limits)
+	judge, err := c.judge()
+	if err != nil {
+		return Result{}, err
 	}
 	loop := &Loop{
 		Guards: c.Guards, Journal: c.Journal, Questions: c.Questions,
-		Responders: c.Responders, Debug: c.Debug, Backoff: c.Backoff, Observe: c.Observe,
+		Responders: c.Responders, Debug: c.Debug, Backoff: c.Backoff, Observe: c.observer(ctx),
 		Runner: &Executor{
 			Work: c.Work, Check: c.Check, Passes: c.Passes, Judge: judge, Promise: c.Promise,
 			IterationTimeout: c.IterationTimeout, IdleTimeout: c.IdleTimeout, KillAfter: c.KillAfter,
 			Dir: c.Dir, Stdout: c.Stdout, Stderr: c.Stderr, Signature: c.Signature,
 		},
 	}
+	if err := c.begin(loop); err != nil {
+		return Result{}, err
+	}
+	return loop.Run(ctx)
+}
+
+// judge checks what only Run can check, and is what judges the exits.
+func (c *Config) judge() (Judge, error) {
+	judge := DefaultJudge()
+	if c.Judge != nil {
+		judge = *c.Judge
+	}
+	switch {
+	case c.Work == nil:
+		return judge, errors.New("Config.Work is nil: there is nothing to run")
+	case len(c.Responders) > 0 && c.Questions == nil:
+		return judge, errors.New("Config.Responders without Config.Questions would never be asked; templates.Load gives the questions")
+	case c.Promise != "":
+		judge.Promise = true
+		return judge, CheckPromise(c.Promise)
+	}
+	return judge, nil
+}
+
+// observer is all that is told of events; nil when nobody is.
+func (c *Config) observer(ctx context.Context) Observer {
+	if c.Log == nil {
+		return c.Observe
+	}
+	log := LogObserver(ctx, c.Log)
+	if c.Observe == nil {
+		return log
+	}
+	return func(e Event, s *State) {
+		log(e, s)
+		c.Observe(e, s)
+	}
+}
+
+// begin starts the run, or goes on with it.
+func (c *Config) begin(loop *Loop) error {
+	caps := c.Caps
+	if caps == (Caps{}) {
+		caps = DefaultCaps(c.Limits)
+	}
+	if c.Resume != nil {
+		d := RunResumed{}
+		if c.Limits != (Limits{}) {
+			if err := c.Limits.Validate(); err != nil {
+				return err
+			}
+			d.Limits, d.Caps = &c.Limits, &caps
+		}
+		return loop.Resume(*c.Resume, d)
+	}
 	started := RunStarted{
-		Name: c.Name, Command: c.Work.Argv(), Promise: c.Promise, Dir: c.Dir,
-		Limits: c.Limits, Caps: c.Caps,
+		RunID: c.RunID, Name: c.Name, Command: c.Work.Argv(), Promise: c.Promise, Dir: c.Dir,
+		Limits: c.Limits, Caps: caps,
 	}
 	if c.Check != nil {
 		started.Check = c.Check.Argv()
 		started.Precheck = !c.NoPrecheck && c.Promise == ""
 	}
-	if err := loop.Start(started); err != nil {
-		return Result{}, err
-	}
-	return loop.Run(ctx)
+	return loop.Start(started)
 }

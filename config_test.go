@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,6 +25,8 @@ func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
 		{"no work", looprun.Config{Limits: defaults, Guards: guards.Default()}, nil},
 		{"no guards", looprun.Config{Work: work, Limits: defaults}, looprun.ErrNoGuards},
 		{"no limits", looprun.Config{Work: work, Guards: guards.Default()}, looprun.ErrNoGuards},
+		{"responders without questions", looprun.Config{Work: work, Limits: defaults, Guards: guards.Default(), Responders: []looprun.Responder{says("accept")}}, nil},
+		{"limits below Off", looprun.Config{Work: work, Limits: looprun.Limits{Iterations: -2, Runtime: 1, Loop: 2, Errors: 1}, Guards: guards.Default()}, nil},
 		{"an empty promise", looprun.Config{Work: work, Limits: defaults, Guards: guards.Default(), Promise: " "}, nil},
 	} {
 		if _, err := looprun.Run(t.Context(), c.config); err == nil || c.want != nil && !errors.Is(err, c.want) {
@@ -137,5 +140,96 @@ func TestUnknownIsNoProgress(t *testing.T) {
 		if got := after(c.was, c.now, c.hash).Improved(); got != c.want {
 			t.Errorf("%d and then %d failing (known: %v): improved %v", c.was, c.now, c.hash, got)
 		}
+	}
+}
+
+// Zero values work where nothing has to be stated: the judge, the backoff, the
+// signature, the journals, a state that has not started.
+func TestZeroValuesWork(t *testing.T) {
+	tries := 0
+	loop := &looprun.Loop{Guards: guards.Default(), Runner: &looprun.Executor{
+		Work: looprun.Func(func(context.Context, looprun.Invocation) error {
+			if tries++; tries < 2 {
+				return errors.New("no")
+			}
+			return nil
+		}),
+	}}
+	if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 {
+		t.Errorf("got %+v, %v; want done after 2", res, err)
+	}
+	var journal looprun.MemoryJournal
+	if err := errors.Join(journal.Append(looprun.Event{Seq: 1, Data: looprun.RunAlive{}}), journal.Sync()); err != nil || len(journal.Events) != 1 {
+		t.Errorf("the zero journal keeps %d events: %v", len(journal.Events), err)
+	}
+	var s looprun.State
+	if trip := looprun.Evaluate(guards.Default(), &s); trip != nil {
+		t.Errorf("the zero state trips: %+v", trip)
+	}
+	if r := s.Result(); r.Status != looprun.StatusRunning || s.Summary() == "" || s.Pending() != nil {
+		t.Errorf("the zero state is %+v", r)
+	}
+	if d := (looprun.Backoff{}).Delay(7); d != 0 {
+		t.Errorf("the zero backoff waits %s", d)
+	}
+	if err := (looprun.Limits{}).Validate(); !errors.Is(err, looprun.ErrNoGuards) {
+		t.Errorf("zero limits are taken: %v", err)
+	}
+}
+
+// A run goes on where its state ends: with the limits it had, or with new ones.
+func TestRunResumes(t *testing.T) {
+	journal := &looprun.MemoryJournal{}
+	numbers := []int{}
+	c := looprun.Config{
+		RunID: "r-1", Journal: journal, Guards: guards.Default(), Limits: looprun.Limits{Iterations: 2, Runtime: time.Hour, Loop: 9, Errors: 9},
+		Work: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
+			numbers = append(numbers, in.Iteration.Number)
+			return errors.New("no")
+		}),
+	}
+	run := func(want int) {
+		t.Helper()
+		res, err := looprun.Run(t.Context(), c)
+		if err != nil || res.Status != looprun.StatusTripped || res.Guard != looprun.MaxIterations || res.Iterations != want || res.RunID != "r-1" {
+			t.Fatalf("got %+v, %v; want max_iterations after %d", res, err, want)
+		}
+	}
+	run(2)
+	c.Resume, c.Limits = replay(t, journal.Events), looprun.Limits{}
+	run(2) // the limits are as they were: it is asked again, and nothing runs
+	c.Resume, c.Limits = replay(t, journal.Events), looprun.Limits{Iterations: 4, Runtime: time.Hour, Loop: 9, Errors: 9}
+	run(4)
+	c.Resume, c.Limits = replay(t, journal.Events), looprun.Limits{Iterations: 9}
+	if _, err := looprun.Run(t.Context(), c); !errors.Is(err, looprun.ErrNoGuards) {
+		t.Errorf("half of the limits are taken: %v", err)
+	}
+	if want := []int{1, 2, 3, 4}; !slices.Equal(numbers, want) {
+		t.Errorf("iterations %v were run, want %v", numbers, want)
+	}
+}
+
+// Runs that go on at once share nothing.
+func TestRunsShareNothing(t *testing.T) {
+	for n := range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			tries := 0
+			res, err := looprun.Run(t.Context(), looprun.Config{
+				Limits: looprun.Limits{Iterations: 20, Runtime: time.Minute, Loop: looprun.Off, Errors: looprun.Off}, Guards: guards.Default(),
+				Work: looprun.Func(func(context.Context, looprun.Invocation) error {
+					if tries++; tries <= n {
+						return errors.New("no")
+					}
+					return nil
+				}),
+			})
+			if err != nil || res.Status != looprun.StatusDone || res.Iterations != n+1 {
+				t.Errorf("got %+v, %v; want done after %d", res, err, n+1)
+			}
+		})
 	}
 }

@@ -24,4 +24,21 @@
 //
 // A run that a guard stopped is a [Result] with [StatusTripped], not an error;
 // an error means that looprun itself failed.
+//
+// # What a program brings along
+//
+// Work and check are functions ([Func]) or commands ([Argv], [Shell]); a program
+// with commands calls [Guardian] first in its main. Limits are stated one by one or
+// [Off]. Guards are those of package guards, or one's own ([Guard]; guardtest checks
+// that it keeps the rules). Questions come from package templates, and who answers
+// them is a [Responder]: a function, or one of the packages in escalate. A [Journal]
+// on disk comes from package scratchpad, and Config.Resume goes on from there. What
+// happens can be watched by an [Observer], and is logged with [log/slog].
+//
+// # What the package leaves alone
+//
+// It has no state of its own: runs share nothing, and several can go on at once. It
+// installs no signal handler, prints nothing, never exits, and reads no file and no
+// variable for itself; commands get the environment of the program. Everything that
+// may wait takes a context, and ends when that does.
 package looprun

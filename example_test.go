@@ -4,11 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"time"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
+	"github.com/looprun/looprun/templates"
 )
 
+// A function is run again until it has no error.
+func Example() {
+	try := 0
+	result, err := looprun.Run(context.Background(), looprun.Config{
+		Work: looprun.Func(func(context.Context, looprun.Invocation) error {
+			if try++; try < 3 {
+				return fmt.Errorf("try %c failed", 'a'+try)
+			}
+			return nil
+		}),
+		Limits: looprun.DefaultLimits(),
+		Guards: guards.Default(),
+	})
+	fmt.Println(result.Status, result.Iterations, err)
+	// Output: done 3 <nil>
+}
+
+// The check says when the work is done.
 func ExampleRun() {
 	bugs := 3
 	result, err := looprun.Run(context.Background(), looprun.Config{
@@ -29,11 +53,10 @@ func ExampleRun() {
 	// Output: done 3 <nil>
 }
 
+// A trip is a result, not an error.
 func ExampleRun_stuck() {
 	result, err := looprun.Run(context.Background(), looprun.Config{
-		Work: looprun.Func(func(context.Context, looprun.Invocation) error {
-			return errors.New("error: the file is locked")
-		}),
+		Work:   looprun.Func(locked),
 		Limits: looprun.DefaultLimits(),
 		Guards: guards.Default(),
 	})
@@ -41,10 +64,175 @@ func ExampleRun_stuck() {
 	// Output: tripped loop_detected 3 <nil>
 }
 
+// What nothing could stop is not started.
 func ExampleRun_noGuards() {
 	_, err := looprun.Run(context.Background(), looprun.Config{
 		Work: looprun.Argv("true"),
 	})
 	fmt.Println(errors.Is(err, looprun.ErrNoGuards))
 	// Output: true
+}
+
+// Limits are stated or Off: a zero never means “no limit”. Guards can be chosen
+// one by one; here the same failure may come as often as it likes.
+func ExampleLimits() {
+	limits := looprun.Limits{Iterations: 5, Runtime: time.Minute, Loop: looprun.Off, Errors: looprun.Off}
+	result, err := looprun.Run(context.Background(), looprun.Config{
+		Work:   looprun.Func(locked),
+		Limits: limits,
+		Guards: []looprun.Guard{guards.Iterations{}, guards.Runtime{}},
+	})
+	fmt.Println(result.Status, result.Guard, result.Iterations, err)
+	// Output: tripped max_iterations 5 <nil>
+}
+
+// Code can answer what a guard asks: it names an option of the question. What it
+// does not answer goes to the next responder, and then the run ends as tripped.
+func ExampleResponder() {
+	questions, err := templates.Load()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := looprun.Run(context.Background(), looprun.Config{
+		Work:      looprun.Func(locked),
+		Limits:    looprun.DefaultLimits(),
+		Guards:    guards.Default(),
+		Questions: questions,
+		Responders: []looprun.Responder{looprun.ResponderFunc(
+			func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+				if s.Continues > 0 || q.Guard != looprun.LoopDetected {
+					return looprun.Answer{}, looprun.ErrNoAnswer
+				}
+				fmt.Println(q.Header, q.OptionIDs())
+				return looprun.Answer{Option: "new_approach", Responder: "supervisor", Reason: "once is allowed"}, nil
+			})},
+	})
+	fmt.Println(result.Status, result.Guard, result.Iterations, result.Trips, err)
+	// Output:
+	// Loop Detected [new_approach debug accept cancel]
+	// tripped loop_detected 6 2 <nil>
+}
+
+// With a journal on disk a run can be paused, or cut off, and gone on with, in
+// another process too: counters and elapsed time are as they were.
+func ExampleConfig_resume() {
+	stateDir, err := os.MkdirTemp("", "example-")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(stateDir)
+	config := looprun.Config{
+		Work:   looprun.Func(locked),
+		Limits: looprun.Limits{Iterations: 2, Runtime: time.Hour, Loop: 9, Errors: 3},
+		Guards: guards.Default(),
+	}
+
+	run, err := scratchpad.Create(stateDir, time.Now(), scratchpad.SyncAsync)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	config.RunID, config.Journal = run.ID, run.Journal
+	result, err := looprun.Run(context.Background(), config)
+	fmt.Println(result.Status, result.Iterations, err, run.Close())
+
+	// Later, with a higher limit.
+	again, state, _, err := scratchpad.Open(run.Dir, scratchpad.SyncAsync)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	config.Journal, config.Resume, config.Limits.Iterations = again.Journal, state, 5
+	result, err = looprun.Run(context.Background(), config)
+	fmt.Println(result.Status, result.Iterations, err, result.RunID == run.ID, again.Close())
+	// Output:
+	// tripped 2 <nil> <nil>
+	// tripped 5 <nil> true <nil>
+}
+
+// Two failures that differ only in what a mask takes out are the same.
+func ExampleConfig_signature() {
+	ticket, err := signature.NewMask(`[A-Z]{4}[a-z]{4}`, "ticket", signature.Source{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tickets := []string{"QRSTabcd", "WXYZefgh", "JKLMnopq"}
+	config := looprun.Config{
+		Work: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
+			return fmt.Errorf("Error: the ticket %s is not valid", tickets[in.Iteration.Number%len(tickets)])
+		}),
+		Limits: looprun.Limits{Iterations: 6, Runtime: time.Minute, Loop: 3, Errors: 3},
+		Guards: guards.Default(),
+	}
+	result, err := looprun.Run(context.Background(), config)
+	fmt.Println(result.Guard, result.Iterations, err)
+	config.Signature.Mask = []signature.Pattern{ticket}
+	result, err = looprun.Run(context.Background(), config)
+	fmt.Println(result.Guard, result.Iterations, err)
+	// Output:
+	// max_iterations 6 <nil>
+	// loop_detected 3 <nil>
+}
+
+// An observer is told of every event, with the state after it.
+func ExampleObserver() {
+	_, err := looprun.Run(context.Background(), looprun.Config{
+		Work:   looprun.Func(locked),
+		Limits: looprun.DefaultLimits(),
+		Guards: guards.Default(),
+		Observe: func(e looprun.Event, s *looprun.State) {
+			switch d := e.Data.(type) {
+			case looprun.IterationFinished:
+				fmt.Println(d.Iteration, d.Outcome, d.Signature.Label)
+			case looprun.GuardTripped:
+				fmt.Println(d.Guard, d.Reason)
+			case looprun.RunFinished:
+				fmt.Println(d.Status, s.Iterations)
+			}
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// 1 not_done error:error-the-file-is-locked
+	// 2 not_done error:error-the-file-is-locked
+	// 3 not_done error:error-the-file-is-locked
+	// loop_detected the last 3 iterations failed in the same way
+	// tripped 3
+}
+
+// Events go to a logger of the standard library, without the command's output.
+func ExampleLogObserver() {
+	steady := func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "duration" || a.Key == "signature" {
+			return slog.Attr{}
+		}
+		return a
+	}
+	handler := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: steady})
+	_, err := looprun.Run(context.Background(), looprun.Config{
+		RunID:  "nightly",
+		Work:   looprun.Func(locked),
+		Limits: looprun.Limits{Iterations: 1, Runtime: time.Minute, Loop: 3, Errors: 3},
+		Guards: guards.Default(),
+		Log:    slog.New(handler),
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// level=INFO msg=run.started run=nightly
+	// level=INFO msg=iteration.finished run=nightly iteration=1 outcome=not_done exit_code=1
+	// level=WARN msg=guard.tripped run=nightly guard=max_iterations iteration=1
+	// level=WARN msg=question.closed run=nightly
+	// level=INFO msg=run.finished run=nightly status=tripped exit_code=110 guard=max_iterations iterations=1
+}
+
+// locked is work that gets nowhere.
+func locked(context.Context, looprun.Invocation) error {
+	return errors.New("Error: the file is locked")
 }

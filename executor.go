@@ -21,7 +21,7 @@ type Executor struct {
 	Check Step // nil: the work's own exit judges
 	// Passes is how often in a row the check must pass; zero is once.
 	Passes int
-	Judge  Judge
+	Judge  Judge // zero: [DefaultJudge]
 	// Promise is the text that the work prints when it is done; empty: none.
 	Promise         string
 	PromiseAnywhere bool
@@ -159,6 +159,9 @@ func (x *Executor) open(n int) (Output, error) {
 
 // prepare makes the taps once; they are reused for every iteration.
 func (x *Executor) prepare() {
+	if x.Judge == (Judge{}) {
+		x.Judge = DefaultJudge()
+	}
 	if x.work == nil {
 		x.work = newTap(x.Signature, x.Promise, x.PromiseAnywhere)
 		x.check = newTap(x.Signature, "", false)

@@ -11,13 +11,12 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/signature"
 )
 
 func TestMain(m *testing.M) {
-	if proc.IsGuardian() {
-		os.Exit(proc.GuardianMain())
+	if code, ok := looprun.Guardian(); ok {
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }

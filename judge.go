@@ -19,7 +19,8 @@ type Exit struct {
 	Detail string         // the cause in words
 }
 
-// Judge decides what an iteration's exits mean.
+// Judge decides what an iteration's exits mean. With its zero value nothing ever
+// passes; where a Judge can be left out, [DefaultJudge] takes its place.
 type Judge struct {
 	Done   Codes // codes of the judge that pass
 	Errors Codes // codes of the judge that are errors

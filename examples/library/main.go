@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"time"
@@ -16,13 +17,13 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, out io.Writer) error {
 	limits := looprun.DefaultLimits()
 	limits.Runtime = time.Minute
 	for _, fixer := range []struct {
@@ -49,11 +50,11 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s: %s after %d iterations", fixer.name, result.Status, result.Iterations)
+		fmt.Fprintf(out, "%s: %s after %d iterations", fixer.name, result.Status, result.Iterations)
 		if result.Guard != "" {
-			fmt.Printf(" (%s)", result.Guard)
+			fmt.Fprintf(out, " (%s)", result.Guard)
 		}
-		fmt.Println()
+		fmt.Fprintln(out)
 	}
 	return nil
 }

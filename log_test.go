@@ -1,0 +1,217 @@
+package looprun_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
+)
+
+// leaked stands in every text of every event.
+const leaked = "hunter2 said the command"
+
+// everyEvent is an event of each type, with the secret in every text that comes
+// from outside.
+func everyEvent() []looprun.Data {
+	option := looprun.Option{ID: "continue", Label: leaked, Description: leaked, Guidance: leaked, Command: leaked}
+	question := looprun.Question{ID: "q-1", Guard: looprun.MaxCost, Text: leaked, Header: leaked, Details: []string{leaked}, Options: []looprun.Option{option}}
+	text := leaked
+	answer := looprun.Answer{Option: "continue", Text: &text, Responder: "user", Reason: leaked, Guidance: leaked, Rule: "policy.yaml:3"}
+	rejected := rejection.Rejection{Task: leaked, Summary: leaked, Detail: leaked, Attempted: []string{leaked}}
+	return []looprun.Data{
+		looprun.RunStarted{RunID: "r", Name: leaked, Command: []string{leaked}, Check: []string{leaked}, Promise: leaked, Config: json.RawMessage(`"` + leaked + `"`)},
+		looprun.IterationStarted{Iteration: 1},
+		looprun.IterationFinished{
+			Iteration: 1, Outcome: looprun.OutcomeError, ExitCode: 9, DurationMS: 1500, Excerpt: leaked, Detail: leaked, Match: leaked, Cause: looprun.CauseIdleTimeout,
+			Signature: signature.Signature{Hash: 0xabc, Label: leaked, Kind: signature.KindTestFail, Facts: []string{leaked}, Errors: []string{leaked}, Checks: []string{leaked}, Failing: 2, Passed: 3, Total: 5},
+		},
+		looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxCost, Iteration: 1, Reason: leaked, Also: []looprun.GuardID{looprun.MaxTokens}}},
+		looprun.QuestionAsked{Question: question},
+		looprun.QuestionAnswered{QuestionID: "q-1", Answer: answer},
+		looprun.QuestionClosed{QuestionID: "q-1", Reason: leaked, Unanswered: true},
+		looprun.AnswerInvalid{QuestionID: "q-1", Responder: "user", Reason: leaked},
+		looprun.ActionApplied{Option: "continue", Action: looprun.ActionContinue, Guard: looprun.MaxCost, Responder: "user", Reason: leaked, Label: leaked, Guidance: leaked, Task: leaked, Blocker: leaked},
+		looprun.DebugFinished{Action: looprun.ActionDebug, ExitCode: 3, Findings: leaked},
+		looprun.VerifyFinished{Rule: "policy.yaml:3", Command: leaked, ExitCode: 1, DurationMS: 20},
+		looprun.InterruptReceived{Signal: "SIGTERM", Code: 143},
+		looprun.RunAlive{},
+		looprun.RunPaused{Reason: leaked},
+		looprun.RunResumed{Config: json.RawMessage(`"` + leaked + `"`)},
+		looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusTripped, ExitCode: 113, Guard: looprun.MaxCost, Reason: leaked}},
+		looprun.QuestionDelivered{QuestionID: "q-1", To: "file"},
+		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: leaked, Question: leaked}},
+		looprun.RejectionSubmitted{RejectionID: "x", Rejection: rejected},
+		looprun.RejectionInvalid{RejectionID: "x", Rejection: rejected, Issues: []rejection.Issue{{Problem: leaked, Remedy: leaked}}},
+		looprun.RejectionDecided{RejectionID: "x", Responder: "user", Reason: leaked, Rationale: leaked, Created: []string{leaked}},
+		looprun.CountersReset{Task: leaked},
+		looprun.AttemptRecorded{Iteration: 1},
+		looprun.ExpertFinished{Task: leaked, Expert: leaked, Guidance: leaked, Why: leaked, ExitCode: 4},
+		looprun.CostReported{USD: 1.25, Tokens: 7},
+		looprun.WaitStarted{Match: leaked, Until: time.Unix(0, 0)},
+		looprun.WaitFinished{},
+	}
+}
+
+// logKeys are those that the documentation of LogObserver names.
+var logKeys = []string{
+	"run", "iteration", "outcome", "exit_code", "duration", "signature", "failing", "cause", "guard", "also", "question", "option",
+	"action", "responder", "rule", "status", "iterations", "usd", "tokens", "signal", "until", "error",
+}
+
+// Whatever happens, nothing that comes from the command or from a person's words
+// is logged, and no key but the documented ones.
+func TestLogsHoldNoOutput(t *testing.T) {
+	seen := map[string]bool{}
+	state := &looprun.State{RunID: "r", Last: &looprun.IterationFinished{Excerpt: leaked, Fatal: 127}, Ending: &looprun.Ending{Status: looprun.StatusFailed, ExitCode: 127, Reason: leaked}}
+	for _, d := range everyEvent() {
+		var out bytes.Buffer
+		l := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		looprun.LogObserver(t.Context(), l)(looprun.Event{Seq: 1, Data: d}, state)
+		if strings.Contains(out.String(), "hunter2") {
+			t.Errorf("%s: %s", d.Type(), out.String())
+		}
+		var line map[string]any
+		if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+			t.Fatalf("%s: %v", d.Type(), err)
+		}
+		if line["msg"] != string(d.Type()) || line["run"] != "r" {
+			t.Errorf("%s: %s", d.Type(), out.String())
+		}
+		for key := range line {
+			if seen[key] = true; !slices.Contains(append([]string{"time", "level", "msg"}, logKeys...), key) {
+				t.Errorf("%s: the key %s is not documented", d.Type(), key)
+			}
+		}
+	}
+	for _, key := range logKeys {
+		if !seen[key] && key != "error" { // of looprun's own failures: TestLogsFailures
+			t.Errorf("no event has the key %s", key)
+		}
+	}
+}
+
+// Each level has its events.
+func TestLogLevels(t *testing.T) {
+	finished := func(o looprun.Outcome) looprun.Data { return looprun.IterationFinished{Outcome: o} }
+	for _, c := range []struct {
+		data   looprun.Data
+		status looprun.Status
+		want   slog.Level
+	}{
+		{looprun.RunStarted{}, "", slog.LevelInfo},
+		{looprun.IterationStarted{}, "", slog.LevelDebug},
+		{finished(looprun.OutcomeNotDone), "", slog.LevelInfo},
+		{finished(looprun.OutcomeDone), "", slog.LevelInfo},
+		{finished(looprun.OutcomeError), "", slog.LevelWarn},
+		{looprun.GuardTripped{}, "", slog.LevelWarn},
+		{looprun.QuestionClosed{Unanswered: true}, "", slog.LevelWarn},
+		{looprun.QuestionClosed{}, "", slog.LevelInfo},
+		{looprun.AnswerInvalid{}, "", slog.LevelWarn},
+		{looprun.ActionApplied{}, "", slog.LevelInfo},
+		{looprun.SignalReceived{}, "", slog.LevelDebug},
+		{looprun.SignalReceived{Problem: "x"}, "", slog.LevelWarn},
+		{looprun.InterruptReceived{}, "", slog.LevelWarn},
+		{looprun.RunAlive{}, "", slog.LevelDebug},
+		{looprun.RunFinished{}, looprun.StatusTripped, slog.LevelInfo},
+		{looprun.RunFinished{}, looprun.StatusFailed, slog.LevelError},
+	} {
+		var got []slog.Level
+		l := slog.New(levels{&got})
+		looprun.LogObserver(t.Context(), l)(looprun.Event{Data: c.data}, &looprun.State{Ending: &looprun.Ending{Status: c.status}})
+		if !slices.Equal(got, []slog.Level{c.want}) {
+			t.Errorf("%s (%s) is logged as %v, want %s", c.data.Type(), c.status, got, c.want)
+		}
+	}
+}
+
+// levels remembers the levels of what is logged.
+type levels struct{ got *[]slog.Level }
+
+func (levels) Enabled(context.Context, slog.Level) bool { return true }
+func (l levels) WithAttrs([]slog.Attr) slog.Handler     { return l }
+func (l levels) WithGroup(string) slog.Handler          { return l }
+func (l levels) Handle(_ context.Context, r slog.Record) error {
+	*l.got = append(*l.got, r.Level)
+	return nil
+}
+
+// contextKey is what a handler finds its trace by.
+type contextKey struct{}
+
+// tracing is a handler that needs the context.
+type tracing struct {
+	slog.Handler
+	traces *[]any
+}
+
+func (h tracing) Handle(ctx context.Context, r slog.Record) error {
+	*h.traces = append(*h.traces, ctx.Value(contextKey{}))
+	return h.Handler.Handle(ctx, r)
+}
+
+// Run gives its context to the handler, tells both the observer and the log, and
+// logs why looprun itself failed.
+func TestRunLogsFailures(t *testing.T) {
+	var out bytes.Buffer
+	var traces []any
+	events := 0
+	_, err := looprun.Run(context.WithValue(t.Context(), contextKey{}, "trace"), looprun.Config{
+		Work:    looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New(leaked) }),
+		Limits:  looprun.DefaultLimits(),
+		Guards:  guards.Default(),
+		Journal: &journalOnce{},
+		Observe: func(looprun.Event, *looprun.State) { events++ },
+		Log:     slog.New(tracing{slog.NewJSONHandler(&out, nil), &traces}),
+	})
+	if err == nil {
+		t.Fatal("the journal did not fail")
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	last := lines[len(lines)-1]
+	if !strings.Contains(last, `"level":"ERROR","msg":"run.finished"`) || !strings.Contains(last, `"error":"the journal cannot be written: no space left"`) {
+		t.Errorf("the failure is not in the log: %s", out.String())
+	}
+	if strings.Contains(out.String(), "hunter2") {
+		t.Errorf("output is in the log: %s", out.String())
+	}
+	if events == 0 || len(traces) == 0 || traces[0] != "trace" {
+		t.Errorf("%d events, traces %v", events, traces)
+	}
+}
+
+// journalOnce fails once, at the end of the first iteration.
+type journalOnce struct{ failed bool }
+
+func (j *journalOnce) Append(e looprun.Event) error {
+	if _, ends := e.Data.(looprun.IterationFinished); ends && !j.failed {
+		j.failed = true
+		return errors.New("no space left")
+	}
+	return nil
+}
+
+func (j *journalOnce) Sync() error { return nil }
+
+// Without a logger nothing is logged, and nothing breaks.
+func TestNoLogger(t *testing.T) {
+	looprun.LogObserver(t.Context(), nil)(looprun.Event{Data: looprun.RunAlive{}}, &looprun.State{})
+	result, err := looprun.Run(t.Context(), looprun.Config{
+		Work:   looprun.Func(func(context.Context, looprun.Invocation) error { return nil }),
+		Limits: looprun.DefaultLimits(), Guards: guards.Default(),
+	})
+	if err != nil || result.Status != looprun.StatusDone {
+		t.Error(fmt.Sprint(result), err)
+	}
+}
