@@ -71,13 +71,13 @@ func write(name string, data []byte, mode fs.FileMode, durable bool) (err error)
 	if err = f.Close(); err != nil {
 		return err
 	}
+	if !durable {
+		return replace(f.Name(), name)
+	}
 	if err = os.Rename(f.Name(), name); err != nil {
 		return err
 	}
-	if durable {
-		return SyncDir(filepath.Dir(name))
-	}
-	return nil
+	return SyncDir(filepath.Dir(name))
 }
 
 const suffix = ".tmp"

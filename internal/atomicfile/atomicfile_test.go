@@ -1,11 +1,13 @@
 package atomicfile
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 )
 
@@ -140,5 +142,60 @@ func onlyFiles(t *testing.T, dir string, names ...string) {
 	}
 	if !slices.Equal(got, names) {
 		t.Errorf("the folder holds %q, want %q", got, names)
+	}
+}
+
+// A reader always finds the file, and one version of it whole.
+func TestAReaderSeesOneVersion(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "page")
+	version := func(n int) []byte { return bytes.Repeat([]byte{byte('a' + n%26)}, 1000+n%5000) }
+	if err := Write(name, version(0), false); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for n := 1; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := Write(name, version(n), false); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 2000 {
+		b, err := os.ReadFile(name)
+		if err != nil || len(b) < 1000 || len(bytes.Trim(b, string(b[0]))) != 0 {
+			t.Errorf("read %d bytes, %v", len(b), err)
+			break
+		}
+	}
+	close(stop)
+	writer.Wait()
+	if entries, err := os.ReadDir(filepath.Dir(name)); err != nil || len(entries) != 1 {
+		t.Errorf("left %v, %v", entries, err)
+	}
+}
+
+// A folder is not taken away.
+func TestWriteLeavesAFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "page")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, durable := range []bool{false, true} {
+		if err := Write(dir, []byte("text"), durable); err == nil {
+			t.Errorf("durable %v: no error", durable)
+		}
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		t.Error("the folder is gone")
+	}
+	if entries, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(entries) != 1 {
+		t.Errorf("left %v, %v", entries, err)
 	}
 }

@@ -67,6 +67,9 @@ func clean(s string) bool {
 // hidden reports whether the character shows nothing of its own but changes
 // how the rest is shown or read.
 func hidden(r rune) bool {
+	if r < 0x7f { // nearly all there is
+		return r < ' '
+	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package atomicfile
+
+import "os"
+
+func replace(temp, name string) error { return os.Rename(temp, name) }
