@@ -4,7 +4,6 @@ package main
 
 import (
 	"net"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -65,7 +64,7 @@ func (p *page) terminal(t *testing.T, b block, u use) {
 	if len(list) != 1 || len(u.press) == 0 {
 		t.Fatalf("line %d: a terminal block has one command and press=KEY,…", b.line)
 	}
-	c := exec.Command("env", "-u", "LOOPRUN_STATE_DIR", "sh", "-c", list[0].command)
+	c := atHome("sh", "-c", list[0].command)
 	c.Env = p.environ(t)
 	s := display(t, p.dir, c)
 	appears(t, "the screen shows the block of line "+strconv.Itoa(b.line), func() bool {
@@ -129,7 +128,7 @@ func TestDocsDemoAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo := inExamples(t, "demo.sh")
-	s := display(t, t.TempDir(), exec.Command("env", "-u", "LOOPRUN_STATE_DIR", "bash", demo, file))
+	s := display(t, t.TempDir(), atHome("bash", demo, file))
 	appears(t, "it asks", s.shows("> Cancel"))
 	s.press(t, "\r", "it ends", func() bool { return strings.Count(s.stdout.String(), "(exit code 101)") == 2 })
 	if got := s.ended(t); got != 0 {

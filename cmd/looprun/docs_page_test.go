@@ -116,6 +116,19 @@ func missing(text string) string {
 	return ""
 }
 
+// ofCI are the variables by which a CI system is known: the reader of a page is
+// at a machine of their own, and the tests may not be.
+var ofCI = []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD"}
+
+// atHome runs a command without what a test run has set.
+func atHome(args ...string) *exec.Cmd {
+	var unset []string
+	for _, name := range append(ofCI, "LOOPRUN_STATE_DIR") {
+		unset = append(unset, "-u", name)
+	}
+	return exec.Command("env", append(unset, args...)...)
+}
+
 // environ is what the commands of a page have: the looprun of this source, the
 // stand-ins of the agents, a home of their own, and no settings of looprun's.
 func (p *page) environ(t *testing.T) []string {
@@ -129,7 +142,8 @@ func (p *page) environ(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "LOOPRUN") || strings.HasPrefix(v, "CI=") || strings.HasPrefix(v, "PYTHONUNBUFFERED=")
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasPrefix(name, "LOOPRUN") || slices.Contains(ofCI, name) || name == "PYTHONUNBUFFERED"
 	})
 	path := strings.Join([]string{filepath.Dir(file), agents, os.Getenv("PATH")}, string(filepath.ListSeparator))
 	return append(env, "PATH="+path, "HOME="+p.root, "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
