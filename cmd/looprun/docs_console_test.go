@@ -120,7 +120,8 @@ func TestDocsReadsConsoles(t *testing.T) {
 	}
 }
 
-// At a terminal the demo ends with a question, and any answer ends it well.
+// At a terminal the demo offers to ask, and any answer ends it well. Without a
+// person it ends as well.
 func TestDocsDemoAsks(t *testing.T) {
 	t.Parallel()
 	file, err := binary()
@@ -128,10 +129,23 @@ func TestDocsDemoAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo := inExamples(t, "demo.sh")
-	s := display(t, t.TempDir(), atHome("bash", demo, file))
-	appears(t, "it asks", s.shows("> Cancel"))
-	s.press(t, "\r", "it ends", func() bool { return strings.Count(s.stdout.String(), "(exit code 101)") == 2 })
-	if got := s.ended(t); got != 0 {
-		t.Errorf("ended with %d", got)
-	}
+	t.Run("somebody is there", func(t *testing.T) {
+		t.Parallel()
+		s := display(t, t.TempDir(), atHome("bash", demo, file))
+		appears(t, "it offers to ask", s.shows("Press Enter"))
+		s.keys(t, "\r")
+		appears(t, "it asks", s.shows("> Cancel"))
+		s.press(t, "\r", "it ends", func() bool { return strings.Count(s.stdout.String(), "(exit code 101)") == 2 })
+		if got := s.ended(t); got != 0 {
+			t.Errorf("ended with %d", got)
+		}
+	})
+	t.Run("nobody is", func(t *testing.T) {
+		t.Parallel()
+		s := display(t, t.TempDir(), atHome("bash", demo, file))
+		appears(t, "it offers to ask", s.shows("Press Enter"))
+		if got := s.ended(t); got != 0 || strings.Contains(s.stdout.String(), "> Cancel") {
+			t.Errorf("ended with %d:\n%s", got, s.stdout.String())
+		}
+	})
 }
