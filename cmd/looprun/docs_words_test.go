@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"gopkg.in/yaml.v3"
+
+	"github.com/looprun/looprun"
 )
 
 // foreign are flags of other programs that a page names in code of its own.
@@ -208,5 +211,66 @@ func dryRun(t *testing.T, file, where, line string, flags ...string) {
 	c.Dir = t.TempDir()
 	if out, err := c.CombinedOutput(); err != nil || line == "" {
 		t.Errorf("%s: %q: %v:\n%s", where, flags, err, out)
+	}
+}
+
+// The tables of the guards and of the exit codes say what the program does.
+func TestDocsTables(t *testing.T) {
+	root := os.DirFS("../..")
+	defaults := looprun.DefaultLimits()
+	shown := map[looprun.GuardID]string{
+		looprun.MaxIterations: strconv.Itoa(defaults.Iterations), looprun.MaxRuntime: "15m",
+		looprun.LoopDetected: strconv.Itoa(defaults.Loop), looprun.ConsecutiveErrors: strconv.Itoa(defaults.Errors),
+	}
+	if defaults.Runtime.String() != "15m0s" {
+		t.Errorf("the default of max_runtime is %s", defaults.Runtime)
+	}
+	row := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| .* \\| (\\S+) \\| `(--[a-z-]+)` \\|(?: (\\d+) \\|)?$")
+	for page, want := range map[string]int{"docs/guards.md": 8, "README.md": 4} {
+		rows := row.FindAllStringSubmatch(readPage(t, root, page), -1)
+		if len(rows) != want {
+			t.Errorf("%s: %d guards in the table, want %d", page, len(rows), want)
+		}
+		for _, m := range rows {
+			guard := looprun.GuardID(m[1])
+			if of := cmp.Or(shown[guard], "off"); m[2] != of {
+				t.Errorf("%s: the default of %s is %s, not %s", page, guard, of, m[2])
+			}
+			if code := strconv.Itoa(guard.ExitCode()); m[4] != "" && m[4] != code {
+				t.Errorf("%s: the exit code of %s is %s, not %s", page, guard, code, m[4])
+			}
+		}
+	}
+	status := regexp.MustCompile("(?m)^\\| (\\d+) \\| `([a-z]+)` \\| (.*) \\|$").FindAllStringSubmatch(readPage(t, root, "docs/exit-codes.md"), -1)
+	if len(status) != 13 {
+		t.Errorf("docs/exit-codes.md: %d rows of one code, want 13", len(status))
+	}
+	for _, m := range status {
+		want := looprun.Status(m[2]).ExitCode()
+		if guard := regexp.MustCompile("^`([a-z_]+)`").FindStringSubmatch(m[3]); guard != nil && m[2] == "tripped" {
+			want = looprun.GuardID(guard[1]).ExitCode()
+		}
+		if m[1] != strconv.Itoa(want) {
+			t.Errorf("docs/exit-codes.md: %s (%s) is %d, not %s", m[2], m[3], want, m[1])
+		}
+	}
+}
+
+// The page about running names each variable that a command gets.
+func TestDocsVariables(t *testing.T) {
+	t.Parallel()
+	s := begin(t, t.TempDir(), "--promise", "DONE", "-c", "env; echo DONE")
+	if got := s.ended(t); got != 0 {
+		t.Fatalf("ended with %d", got)
+	}
+	page := readPage(t, os.DirFS("../.."), "docs/running.md")
+	given := regexp.MustCompile(`(?m)^(LOOPRUN\w*)=`).FindAllStringSubmatch(s.stdout.String(), -1)
+	if len(given) < 14 {
+		t.Errorf("only %d variables were given", len(given))
+	}
+	for _, m := range given {
+		if !strings.Contains(page, "`"+m[1]+"`") {
+			t.Errorf("docs/running.md does not name %s", m[1])
+		}
 	}
 }
