@@ -115,6 +115,15 @@ sbom: build ## the software bill of materials of the binary, beside it
 	@$(GO) run ./tools/sbom -version '$(VERSION)' $(BIN) > $(BIN).cdx.json
 	@echo "$(BIN).cdx.json"
 
+# --- What programs rely on ---
+.PHONY: api api-check
+
+api: ## write docs/api anew: every change in it is meant
+	$(GO) run ./tools/api -write
+
+api-check: ## the exported API is that of docs/api
+	@$(GO) run ./tools/api
+
 # --- Pages and examples say what is true ---
 .PHONY: docs-test schemas
 
