@@ -39,6 +39,6 @@
 //
 // It has no state of its own: runs share nothing, and several can go on at once. It
 // installs no signal handler, prints nothing, never exits, and reads no file and no
-// variable for itself; commands get the environment of the program. Everything that
-// may wait takes a context, and ends when that does.
+// variable for itself; commands get the environment of the program. What waits for
+// work or for people takes a context, and ends when that does.
 package looprun
