@@ -18,8 +18,9 @@ import (
 // replaySizes are the lengths of the runs that are replayed, in iterations.
 var replaySizes = []int{1_000, 10_000, 100_000, 1_000_000}
 
-// replayRounds is how often each of them is.
-const replayRounds = 3
+// replayRounds is how often each of them is: short ones more often, since they
+// vary more.
+var replayRounds = map[int]int{1: 41, 1_000: 41, 10_000: 15, 100_000: 5, 1_000_000: 3}
 
 // replays measures whether an iteration costs the same however long the run is:
 // first of the loop that records it, then of looprun replay. Processor time is
@@ -32,8 +33,8 @@ func replays(looprun string) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{looprun: looprun, dir: dir}
-	fmt.Printf("%s/%s, %d CPUs, %s; medians of %d interleaved rounds\n\nrecording\n%12s %14s %14s %14s\n",
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), replayRounds, "iterations", "iterations/s", "journal", "heap")
+	fmt.Printf("%s/%s, %d CPUs, %s; medians of interleaved rounds\n\nrecording\n%12s %14s %14s %14s\n",
+		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), "iterations", "iterations/s", "journal", "heap")
 	recorded := func(n int, name string) (*candidate, error) {
 		state := filepath.Join(dir, fmt.Sprint(n))
 		id, err := record(state, n, name == "")
@@ -52,8 +53,11 @@ func replays(looprun string) error {
 		}
 		all = append(all, c)
 	}
-	for range replayRounds {
-		for _, c := range all {
+	for round := range replayRounds[1] {
+		for i, c := range all {
+			if i > 0 && round >= replayRounds[replaySizes[i-1]] {
+				continue
+			}
 			s, err := b.once(c)
 			if err != nil {
 				return err
