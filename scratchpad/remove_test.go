@@ -91,6 +91,9 @@ func TestDoomRefuses(t *testing.T) {
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chtimes(other, old, old); err != nil {
+		t.Fatal(err)
+	}
 	if err := Doom(other); err == nil {
 		t.Error("any folder is removed")
 	}

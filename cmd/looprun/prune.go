@@ -173,8 +173,6 @@ func protected(s scratchpad.Summary) string {
 		return "it cannot be read"
 	case s.Status == looprun.StatusPaused:
 		return "it is paused"
-	case s.Status == looprun.StatusRunning || s.Status == looprun.StatusAwaiting:
-		return "it is going on"
 	case s.Status == looprun.StatusCrashed || s.Status == looprun.StatusInterrupted:
 		if len(questionsIn(s.Dir)) > 0 {
 			return "it waits for an answer"
