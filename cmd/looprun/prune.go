@@ -95,7 +95,7 @@ func (c *pruneCmd) Run(a *app) error {
 			a.code = looprun.StatusCancelled.ExitCode()
 			return nil
 		}
-		err = p.remove(state, a.say.warn)
+		err = p.remove(state)
 		return errors.Join(err, c.report(a, &p, state))
 	}
 	return c.report(a, &p, state)
@@ -197,7 +197,7 @@ func (c *pruneCmd) agreed(a *app, p *pruned) (bool, error) {
 }
 
 // remove takes the runs away first, each at once, and then removes their files.
-func (p *pruned) remove(state string, warn func(string, ...any)) error {
+func (p *pruned) remove(state string) error {
 	var errs []error
 	gone := p.Removed[:0]
 	for _, r := range p.Removed {
@@ -207,8 +207,7 @@ func (p *pruned) remove(state string, warn func(string, ...any)) error {
 			gone = append(gone, r)
 			continue
 		case errors.Is(err, scratchpad.ErrLocked):
-			warn("run %s is left: somebody has gone on with it", r.ID)
-			p.Kept = append(p.Kept, keptRun{r.ID, "it is going on"})
+			p.Kept = append(p.Kept, keptRun{r.ID, "somebody has just gone on with it"})
 		case !errors.Is(err, fs.ErrNotExist): // another prune was faster
 			errs = append(errs, err)
 		}
