@@ -25,11 +25,12 @@ var sections = map[string]func(*bench) error{
 	"iteration": (*bench).iteration,
 	"output":    (*bench).output,
 	"lines":     (*bench).lines,
+	"listing":   (*bench).listing,
 	"many":      (*bench).many,
 	"replay":    func(b *bench) error { return replays(b.looprun) },
 }
 
-var usual = []string{"start", "iteration", "output", "lines", "many"}
+var usual = []string{"start", "iteration", "output", "lines", "listing", "many"}
 
 // children are the parts that this program plays itself.
 var children = map[string]func(arg string) error{
