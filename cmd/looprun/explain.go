@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"slices"
 
@@ -67,12 +66,11 @@ func (c *explainCmd) Run(a *app) error {
 		return err
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(e)
+		return a.printJSON(e)
 	}
-	_, err = io.WriteString(a.stdout, e.text())
-	return err
+	p := a.printer()
+	p.WriteString(e.text())
+	return p.page()
 }
 
 func explain(dir string) (*explanation, error) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -57,9 +56,7 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	stats := rejection.Collect(records, since)
 	switch c.Format {
 	case "json":
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(stats)
+		return a.printJSON(stats)
 	case "dot":
 		_, err = a.stdout.Write(rejection.BuildGraph(records).DOT())
 	case "graph":

@@ -24,7 +24,10 @@ type packFlag struct {
 	Templates []string `placeholder:"DIR" help:"Folder of templates over the built-in ones; repeatable." sep:"none"`
 }
 
-type templateListCmd struct{ packFlag }
+type templateListCmd struct {
+	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	packFlag
+}
 
 func (templateListCmd) Help() string {
 	return `Example:
@@ -36,7 +39,33 @@ func (c *templateListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if c.Format == "json" {
+		return a.printJSON(listedTemplates(set))
+	}
 	return set.List(a.stdout)
+}
+
+// listedTemplate is a template as list prints it in JSON. Wording is not filled in.
+type listedTemplate struct {
+	Guard     looprun.GuardID  `json:"guard"`
+	Header    string           `json:"header"`
+	Question  string           `json:"question"`
+	Default   string           `json:"default,omitempty"`
+	Exclusive bool             `json:"exclusive,omitempty"`
+	Options   []looprun.Option `json:"options"`
+	File      string           `json:"file"`
+}
+
+func listedTemplates(set *templates.Set) []listedTemplate {
+	var list []listedTemplate
+	for _, t := range set.Templates() {
+		l := listedTemplate{Guard: t.Guard, Header: t.Header, Question: t.Question, Default: t.Default, Exclusive: t.Exclusive, File: t.File}
+		for _, o := range t.Options {
+			l.Options = append(l.Options, o.Option)
+		}
+		list = append(list, l)
+	}
+	return list
 }
 
 type templateShowCmd struct {

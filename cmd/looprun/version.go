@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -69,9 +68,7 @@ Example:
 func (c versionCmd) Run(a *app) error {
 	b := thisBuild()
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(b)
+		return a.printJSON(b)
 	}
 	_, err := fmt.Fprintf(a.stdout, "looprun   %s\ncommit    %s\ndate      %s\ngo        %s\nplatform  %s\n",
 		b.Version, cmp.Or(b.Commit, "unknown"), cmp.Or(b.Date, "unknown"), b.Go, b.Platform)
