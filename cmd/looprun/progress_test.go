@@ -354,3 +354,26 @@ func TestTheStatusLineAndTheWindow(t *testing.T) {
 		t.Errorf("drawn beside an interactive command: %q", s.stdout.String())
 	}
 }
+
+// A pager at the other end of the pipe has the terminal for itself: nothing is
+// drawn while it takes single keys.
+func TestTheStatusLineBesideAPager(t *testing.T) {
+	t.Parallel()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := `stty -icanon </dev/tty; sleep 0.3; touch paging; sleep 1.5; touch paged; stty icanon </dev/tty; cat >/dev/null`
+	s := watchedBy(t, 80, nil, exec.Command("sh", "-c", file+" -- sh -c '"+waitForGo+"' | { "+reader+"; }"))
+	until(t, "the pager is there", s.has("paging"))
+	before, _ := s.drawn()
+	until(t, "the pager is gone", s.has("paged"))
+	if now, _ := s.drawn(); len(now) != len(before) {
+		t.Errorf("drawn beside it: %q", now[len(before):])
+	}
+	until(t, "it is drawn after it", func() bool { now, _ := s.drawn(); return len(now) > len(before) })
+	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.ended(t)
+}
