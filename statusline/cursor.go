@@ -59,9 +59,29 @@ func (c *cursor) write(b []byte) {
 			return
 		}
 		c.text(b[:i])
+		if b = b[i+1:]; len(b) > 0 && b[0] == '[' {
+			if n := colour(b); n > 0 {
+				b = b[n:]
+				continue
+			}
+		}
 		c.in = inEscape
-		b = b[i+1:]
 	}
+}
+
+// colour is the length of a control sequence behind its ESC when all of it is
+// there and it only sets colours or erases within the line, as nearly all do; else
+// zero.
+func colour(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch ch := b[i]; {
+		case ch == 'm' || ch == 'K':
+			return i + 1
+		case ch < '0' || ch > ';':
+			return 0
+		}
+	}
+	return 0
 }
 
 // text follows bytes without escape sequences.

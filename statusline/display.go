@@ -79,8 +79,8 @@ func New(o Options) *Display {
 			select {
 			case <-tick.C:
 				d.tick(time.Now())
-			case s := <-changes:
-				d.changed(tty.Continued(s))
+			case <-changes:
+				d.changed()
 			case <-done:
 				return
 			}
@@ -193,15 +193,12 @@ func (d *Display) Close() {
 	d.removeMark()
 }
 
-// changed takes note of a window of another size, or of having been stopped:
-// then what stood on the screen may be anywhere.
-func (d *Display) changed(stopped bool) {
+// changed takes note of a window of another size, or of having been stopped: the
+// line is drawn anew, since it may be in pieces.
+func (d *Display) changed() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.width, d.narrowed = 0, true
-	if stopped {
-		d.drawn = ""
-	}
 }
 
 // tick draws the line where that is due.

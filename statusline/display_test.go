@@ -161,7 +161,7 @@ func TestTheLineComesBack(t *testing.T) {
 	if got := s.shows(); !strings.HasSuffix(got, first) {
 		t.Errorf("in the next iteration: %q", got)
 	}
-	s.changed(true) // stopped without a warning, and the shell wrote
+	s.changed() // stopped without a warning, and the shell wrote
 	s.raw.WriteString("\n[1]+ Stopped\n")
 	s.quiet()
 	if got := s.shows(); !strings.HasSuffix(got, "Stopped\n"+first) {
@@ -196,7 +196,7 @@ func TestANarrowerWindow(t *testing.T) {
 	s.begin()
 	s.quiet()
 	s.wide = 20
-	s.changed(false)
+	s.changed()
 	s.tick(s.clock)
 	if got := s.raw.String(); !strings.Contains(got, "1/10 · 0s\x1b[J") {
 		t.Errorf("drawn as %q", got)
