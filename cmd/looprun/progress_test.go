@@ -377,3 +377,27 @@ func TestTheStatusLineBesideAPager(t *testing.T) {
 	}
 	s.ended(t)
 }
+
+// What the command itself asks comes in the middle of an iteration, while the line
+// stands there.
+func TestTheStatusLineAndTheCommandsQuestion(t *testing.T) {
+	t.Parallel()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := watched(t, 100, nil, "--", "sh", "-c", `while [ ! -e go ]; do sleep 0.02; done; `+file+` ask "Which one?" --confirm; sleep 0.5`)
+	until(t, "it is drawn", s.shows(" of 15m"))
+	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it asks", s.shows("Which one?"))
+	if shown := s.term.String(); strings.Contains(shown, " of 15m") {
+		t.Errorf("the line is beside the question:\n%s", shown)
+	}
+	before, _ := s.drawn()
+	s.press(t, "\r", "it is answered", s.shows("Answer: "))
+	until(t, "it is drawn again", func() bool { now, _ := s.drawn(); return len(now) > len(before) })
+	_ = s.Process.Signal(syscall.SIGTERM)
+	s.ended(t)
+}
