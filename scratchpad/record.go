@@ -147,7 +147,7 @@ func decode(dir string, line []byte) (looprun.Event, error) {
 			return e, err
 		}
 	}
-	err = json.Unmarshal(object, &e)
+	err = e.UnmarshalJSON(object) // through json.Unmarshal it would be checked twice
 	return e, err
 }
 
