@@ -262,3 +262,20 @@ func TestHistoryNamesWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// Wide characters take two columns each: what is cut to the width fits it.
+func TestWideTextFits(t *testing.T) {
+	for _, columns := range []int{14, 20, 40, 80} {
+		p := &prompt{responder: &responder{}, columns: columns, rows: 24, keys: &keyboard{}, menu: Menu{
+			Header: "反復回数の上限に達しました、どうしますか", Text: "失敗したテストは二つあります。続けますか？",
+			Items: []Item{{Label: "続ける", Description: "同じやり方であと五回繰り返す"}},
+		}}
+		p.ticked = make([]bool, 1)
+		shown := p.opening(true) + "\n" + p.sheet().hint + "\n" + p.sheet().message + "\n" + strings.Join(p.sheet().items, "\n")
+		for line := range strings.Lines(shown) {
+			if w := cells.Width(strings.TrimSuffix(line, "\n")); w > p.width() {
+				t.Errorf("%d columns: %q takes %d", columns, line, w)
+			}
+		}
+	}
+}
