@@ -65,10 +65,10 @@ func (c *listCmd) Run(a *app) error {
 func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
 	t := &table{columns: []column{
 		{title: "RUN"},
-		{title: "STARTED"},
+		{title: "STARTED", drop: 3},
 		{title: "STATUS", least: 7},
-		{title: "ITERATIONS", right: true, least: 4},
-		{title: "RUNTIME", right: true},
+		{title: "ITERATIONS", right: true, least: 4, drop: 2},
+		{title: "RUNTIME", right: true, drop: 1},
 		{title: "COMMAND", least: 8},
 		{title: "LAST", least: 8},
 	}}

@@ -182,12 +182,12 @@ func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
 func (r *shownRun) history(now time.Time, exact bool) *table {
 	t := &table{space: true, columns: []column{
 		{title: "ITERATION", right: true, least: 4},
-		{title: "ENDED"},
+		{title: "ENDED", drop: 3},
 		{title: "OUTCOME"},
 		{title: "EXIT", right: true},
-		{title: "TOOK", right: true},
-		{title: "SIGNATURE", least: 4},
-		{title: "WHAT", least: 8},
+		{title: "TOOK", right: true, drop: 2},
+		{title: "SIGNATURE", least: 6, first: true, drop: 1},
+		{title: "WHAT", least: 20},
 	}}
 	for _, d := range r.History {
 		number := fmt.Sprint(d.Iteration)

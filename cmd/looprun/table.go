@@ -20,6 +20,11 @@ type column struct {
 	// least is how many columns of the screen it keeps where there is too little
 	// room; zero: all that it needs.
 	least int
+	// first says that it gives up room before the others.
+	first bool
+	// drop says that it is left out where that is not enough: 1 before 2 and so on;
+	// zero: it stays.
+	drop int
 }
 
 // table aligns cells by the columns that they take on a terminal.
@@ -40,7 +45,7 @@ func (t *table) add(row ...entry) {
 const gap = "  "
 
 // print prints the table. On a terminal it is cut to the width: the columns that
-// can be narrower give up room, the last of them first, so that a line never
+// can be narrower give up room, from the right, so that a line never
 // wraps.
 func (t *table) print(p *printer) {
 	widths := t.widths(p.width)
@@ -84,36 +89,63 @@ func (t *table) print(p *printer) {
 	}
 }
 
-// widths is what each column takes of the room; zero is any.
+// widths is what each column takes of the room; zero of that is any.
 func (t *table) widths(room int) []int {
-	widths := make([]int, len(t.columns))
+	most := 0
+	for _, c := range t.columns {
+		most = max(most, c.drop)
+	}
+	for dropped := 0; ; dropped++ {
+		widths, over := t.narrowed(room, dropped)
+		switch {
+		case over <= 0:
+			return widths
+		case dropped == most:
+			return cutOff(widths, over)
+		}
+	}
+}
+
+// narrowed is what the columns take without those that were dropped, and how much
+// that is too much.
+func (t *table) narrowed(room, dropped int) (widths []int, over int) {
+	widths = make([]int, len(t.columns))
+	over = -len(gap) - room
 	for i, c := range t.columns {
+		if c.drop > 0 && c.drop <= dropped {
+			continue
+		}
 		widths[i] = cells.Width(c.title)
 		for _, row := range t.rows {
 			widths[i] = max(widths[i], cells.Width(row[i].text))
 		}
+		over += widths[i] + len(gap)
 	}
 	if room <= 0 {
-		return widths
+		return widths, 0
 	}
-	over := len(gap)*(len(widths)-1) - room
-	for _, w := range widths {
-		over += w
-	}
-	for i := len(widths) - 1; i >= 0 && over > 0; i-- {
-		if least := t.columns[i].least; least > 0 && widths[i] > least {
-			give := min(over, widths[i]-least)
-			widths[i] -= give
-			over -= give
+	for _, first := range []bool{true, false} {
+		for i := len(widths) - 1; i >= 0 && over > 0; i-- {
+			if c := t.columns[i]; c.least > 0 && c.first == first && widths[i] > c.least {
+				give := min(over, widths[i]-c.least)
+				widths[i] -= give
+				over -= give
+			}
 		}
 	}
-	for i := len(widths) - 1; i > 0 && over > 0; i-- { // a very narrow terminal: what is on the right goes
-		if widths[i] > over {
+	return widths, over
+}
+
+// cutOff takes what is too much from the right.
+func cutOff(widths []int, over int) []int {
+	for i := len(widths) - 1; i > 0 && over > 0; i-- {
+		switch {
+		case widths[i] > over:
 			widths[i], over = widths[i]-over, 0
-			break
+		case widths[i] > 0:
+			over -= widths[i] + len(gap)
+			widths[i] = 0
 		}
-		over -= widths[i] + len(gap)
-		widths[i] = 0
 	}
 	if over > 0 {
 		widths[0] = max(1, widths[0]-over)

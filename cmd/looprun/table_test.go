@@ -64,6 +64,36 @@ bcd  1234  a …
 	}
 }
 
+// A column that matters less gives up room before one on its right.
+func TestTableGivesUpTheLeastFirst(t *testing.T) {
+	tab := &table{columns: []column{{title: "A", least: 3, first: true}, {title: "B", least: 3}}}
+	tab.add(entry{text: "0123456789"}, entry{text: "0123456789"})
+	for width, want := range map[int]string{22: "0123456789  0123456789", 17: "0123…  0123456789", 15: "01…  0123456789", 14: "01…  01234567…"} {
+		p := &printer{width: width}
+		tab.print(p)
+		if got := strings.Split(p.String(), "\n")[1]; got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+}
+
+// Columns that can be missed are left out before others are cut to less than they
+// need.
+func TestTableDropsColumns(t *testing.T) {
+	tab := &table{columns: []column{{title: "ID"}, {title: "TWO", drop: 2}, {title: "ONE", drop: 1}, {title: "TEXT", least: 6}}}
+	tab.add(entry{text: "a"}, entry{text: "b"}, entry{text: "c"}, entry{text: "0123456789"})
+	for width, want := range map[int]string{
+		24: "ID  TWO  ONE  TEXT\na   b    c    0123456789\n", 20: "ID  TWO  ONE  TEXT\na   b    c    01234…\n", 19: "ID  TWO  TEXT\na   b    0123456789\n",
+		15: "ID  TWO  TEXT\na   b    01234…\n", 14: "ID  TEXT\na   0123456789\n", 10: "ID  TEXT\na   01234…\n", 9: "ID  TEXT\na   0123…\n",
+	} {
+		p := &printer{width: width}
+		tab.print(p)
+		if got := p.String(); got != want {
+			t.Errorf("%d columns:\n%swant\n%s", width, got, want)
+		}
+	}
+}
+
 // No line is wider than the terminal, however narrow that is.
 func TestTableAtEveryWidth(t *testing.T) {
 	for width := 1; width < 60; width++ {
