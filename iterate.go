@@ -120,21 +120,57 @@ func (r *running) cut(why error, o Outcome, c Cause) (IterationFinished, error) 
 	return end.IterationFinished, end.err
 }
 
-func (l *Loop) launch(ctx context.Context, it Iteration) *running {
+// attendAfter is how long an iteration goes on before it is looked after. Most of
+// what a fast loop would cost else is to wake another goroutine, twice.
+const attendAfter = 5 * time.Millisecond
+
+// attend runs the iteration, and looks after it unless it is over soon.
+func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, error) {
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
 	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1)}
-	go func() {
-		end, err := l.Runner.Run(runCtx, it)
-		r.done <- ended{end, err}
-	}()
-	return r
+	after := attendAfter
+	if left, ok := l.untilDeadline(); ok {
+		after = min(after, left)
+	}
+	var attended struct {
+		end  IterationFinished
+		err  error
+		over chan struct{}
+	}
+	attended.over = make(chan struct{})
+	// Until it is over the state belongs to whoever looks after it.
+	timer := time.AfterFunc(after, func() {
+		defer close(attended.over)
+		attended.end, attended.err = l.lookAfter(ctx, r)
+	})
+	end, err := l.Runner.Run(runCtx, it)
+	r.done <- ended{end, err}
+	if timer.Stop() {
+		e := r.wait()
+		return e.IterationFinished, errors.Join(e.err, l.hearPosts())
+	}
+	<-attended.over
+	return attended.end, attended.err
 }
 
-// attend runs the iteration and looks after it: interrupts it when ctx ends,
-// asks when a deadline passes, and puts the elapsed time on record meanwhile.
-func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, error) {
-	r := l.launch(ctx, it)
-	defer r.stop(nil)
+// hearPosts takes in what was said to an iteration that is over already.
+func (l *Loop) hearPosts() error {
+	for {
+		select {
+		case f := <-l.ears.posts:
+			if err := f(); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// lookAfter interrupts the iteration when ctx ends, asks when a deadline passes,
+// answers the command, and puts the elapsed time on record meanwhile.
+func (l *Loop) lookAfter(ctx context.Context, r *running) (IterationFinished, error) {
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
 	for {

@@ -121,7 +121,7 @@ func TestTheClientThatAskedIsGone(t *testing.T) {
 		run = start(t, defaults, once(func(context.Context) {
 			ctx, gone := context.WithCancel(context.Background())
 			go func() { _, _ = run.Ask(ctx, "key", database()) }()
-			synctest.Wait()
+			time.Sleep(time.Second) // of simulated time: it is asked
 			gone()
 			synctest.Wait()
 		}), looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
