@@ -61,6 +61,15 @@ func New(o Options) *Display {
 	fd := o.Screen.Fd()
 	d.ready = func() bool { return tty.Ours(fd) }
 	d.columns = func() int { return tty.Columns(fd) }
+	d.stop = func() {}
+	if o.Line || o.Mark {
+		d.watch()
+	}
+	return d
+}
+
+// watch looks after the line until stop is called.
+func (d *Display) watch() {
 	tick := time.NewTicker(tickEvery)
 	changes, done := make(chan os.Signal, 1), make(chan struct{})
 	if all := tty.Changes(); len(all) > 0 {
@@ -86,7 +95,6 @@ func New(o Options) *Display {
 			}
 		}
 	}()
-	return d
 }
 
 // Output is w for a command's output, which reaches the display's terminal.

@@ -155,6 +155,11 @@ func manEnvironment(n *kong.Node) []man.Entry {
 	switch {
 	case n.Path() == "man":
 		return []man.Entry{{Term: "SOURCE_DATE_EPOCH", Text: "The date of the pages, in seconds since 1970."}}
+	case n.Path() == "list", n.Path() == "show", n.Path() == "explain":
+		return []man.Entry{
+			{Term: "PAGER, LESS", Text: "What shows a text that is longer than the screen, and the options of less, which are FRX where there are none."},
+			{Term: "NO_COLOR, FORCE_COLOR, CLICOLOR", Text: "Whether there are colours."},
+		}
 	case !loops(n):
 		return nil
 	}
