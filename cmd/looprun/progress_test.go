@@ -355,16 +355,15 @@ func TestTheStatusLineAndTheWindow(t *testing.T) {
 	}
 }
 
-// A pager at the other end of the pipe has the terminal for itself: nothing is
-// drawn while it takes single keys.
+// Whoever takes single keys from the terminal has it for itself meanwhile.
 func TestTheStatusLineBesideAPager(t *testing.T) {
 	t.Parallel()
 	file, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := `stty -icanon </dev/tty; sleep 0.3; touch paging; sleep 1.5; touch paged; stty icanon </dev/tty; cat >/dev/null`
-	s := watchedBy(t, 80, nil, exec.Command("sh", "-c", file+" -- sh -c '"+waitForGo+"' | { "+reader+"; }"))
+	pager := `stty -icanon </dev/tty; sleep 0.3; touch paging; sleep 1.5; touch paged; stty icanon </dev/tty`
+	s := watchedBy(t, 80, nil, exec.Command("sh", "-c", "{ "+pager+"; } & exec "+file+" -- sh -c '"+waitForGo+"'"))
 	until(t, "the pager is there", s.has("paging"))
 	before, _ := s.drawn()
 	until(t, "the pager is gone", s.has("paged"))
@@ -372,10 +371,23 @@ func TestTheStatusLineBesideAPager(t *testing.T) {
 		t.Errorf("drawn beside it: %q", now[len(before):])
 	}
 	until(t, "it is drawn after it", func() bool { now, _ := s.drawn(); return len(now) > len(before) })
-	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
+	s.letGo(t, "go")
+	s.ended(t)
+}
+
+// What reads the output from a pipe may print it on the same terminal.
+func TestNoStatusLineBesideTee(t *testing.T) {
+	t.Parallel()
+	file, err := binary()
+	if err != nil {
 		t.Fatal(err)
 	}
+	s := watchedBy(t, 80, []string{"WT_SESSION=1"}, exec.Command("sh", "-c", file+` -- sh -c "echo one; sleep 0.5; echo two; echo err >&2; sleep 0.5" | tee out`))
 	s.ended(t)
+	until(t, "all is shown", s.sent("next: looprun explain"))
+	if raw := s.stdout.String(); strings.Contains(raw, "\x1b") || !strings.Contains(raw, "one\r\n") || !strings.Contains(raw, "two\r\n") {
+		t.Errorf("the terminal was sent %q", raw)
+	}
 }
 
 // What the command itself asks comes in the middle of an iteration, while the line

@@ -39,11 +39,20 @@ func (s *session) shareTerminal() (stdout, stderr io.Writer) {
 
 // showsProgress says whether it is shown where the run stands. In a run inside
 // another one the outer one shows it, and what this one drew would be kept as the
-// command's output.
+// command's output. What reads the output from a pipe may print it on the same
+// terminal (tee, less), where the line would be in its way.
 func (s *session) showsProgress() bool {
 	f := s.app.say.flags
 	return f.Progress != "off" && f.LogFormat != "json" && !f.Quiet &&
-		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !inCI()
+		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !inCI() && !isPipe(s.app.files.stdout)
+}
+
+func isPipe(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }
 
 // sameFile reports whether both are the same terminal.
