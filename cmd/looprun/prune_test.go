@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,5 +81,74 @@ func TestPruneLeavesWhatWaits(t *testing.T) {
 	}
 	if s = begin(t, dir, "prune", "--yes", id); s.ended(t) != 0 || scratchpad.HasEvents(run) {
 		t.Errorf("named: %s", s.stderr.String())
+	}
+}
+
+// A prune that is killed leaves each run whole or gone, and the next one removes
+// the rest of what it began.
+func TestPruneKilled(t *testing.T) {
+	const runs, files = 80, 15
+	dir := t.TempDir()
+	if first := begin(t, dir, "-q", "--", "echo", "x"); first.ended(t) != 0 {
+		t.Fatal("the run did not end well")
+	}
+	state := filepath.Join(dir, "state")
+	made, err := scratchpad.IDs(state)
+	if err != nil || len(made) != 1 {
+		t.Fatal(made, err)
+	}
+	for i := range files {
+		if err := os.WriteFile(filepath.Join(state, made[0], "output", fmt.Sprintf("%04d.log", 100+i)), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := os.DirFS(filepath.Join(state, made[0]))
+	for i := range runs {
+		if err := os.CopyFS(filepath.Join(state, fmt.Sprintf("20200101-000000-%04x", i)), whole); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listed := func() []string {
+		ids, err := scratchpad.IDs(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	unfinished := func() int {
+		n, _, err := scratchpad.Doomed(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	// Once while runs are taken away, once while their files are removed.
+	for _, at := range []struct {
+		what  string
+		holds func() bool
+	}{
+		{"a run is gone", func() bool { return len(listed()) < runs+1 }},
+		{"the last one is gone", func() bool { return len(listed()) == 0 }},
+	} {
+		s := begin(t, dir, "prune", "--keep", "0", "--yes")
+		until(t, at.what, at.holds)
+		_ = s.Process.Kill() // it may have ended
+		_ = s.Wait()
+		for _, id := range listed() {
+			run := filepath.Join(state, id)
+			if got := scratchpad.Summarize(run); got.Problem != "" || got.Status != "done" {
+				t.Errorf("%s: %s is half a run: %+v", at.what, id, got)
+			}
+			if logs, err := filepath.Glob(filepath.Join(run, "output", "*.log")); err != nil || len(logs) < files {
+				t.Errorf("%s: %s has %d files, %v", at.what, id, len(logs), err)
+			}
+		}
+		t.Logf("killed when %s: %d runs are left, and the rest of %d", at.what, len(listed()), unfinished())
+	}
+	if s := begin(t, dir, "prune", "--keep", "0", "--yes"); s.ended(t) != 0 {
+		t.Errorf("%s", s.stderr.String())
+	}
+	if len(listed())+unfinished() > 0 {
+		t.Errorf("%d runs are left, and the rest of %d", len(listed()), unfinished())
 	}
 }
