@@ -74,7 +74,7 @@ func RequestSchema() []byte {
 		"type":        "object", "additionalProperties": false,
 		"required": []string{"schema", "question", "context", "reply_schema"},
 		"properties": object{
-			"schema":         object{"const": RequestSchemaID},
+			"schema":         object{"const": RequestSchemaID, "description": "The form of this document."},
 			"question":       questionSchema(),
 			"context":        contextSchema(),
 			"reply_schema":   object{"type": "object", "description": "The JSON Schema of the reply to this question."},
@@ -89,7 +89,7 @@ func questionSchema() object {
 		"id": text("What the reply names."), "label": text("What a person would choose."), "description": text("What it does."),
 	})
 	kinds := []looprun.Kind{looprun.KindSelect, looprun.KindConfirm, looprun.KindText}
-	return closed([]string{"id", "kind", "header", "question"}, object{
+	return about("The question to answer.", []string{"id", "kind", "header", "question"}, object{
 		"id":       text("Names the question within the run."),
 		"kind":     object{"enum": kinds, "description": "Says what the answer is: the id of an option, true or false, or text."},
 		"header":   text("A few words."),
@@ -102,17 +102,17 @@ func questionSchema() object {
 func contextSchema() object {
 	limit := object{"type": []string{"number", "string"}}
 	failed := closed([]string{"iteration", "outcome", "exit_code"}, object{
-		"iteration": number(), "outcome": text("not_done or error."), "exit_code": number(),
+		"iteration": number("Its number."), "outcome": text("not_done or error."), "exit_code": number("That of what judged it."),
 		"label": text("What it was, in short."), "output": text("The end of its output."),
 	})
 	decision := closed([]string{"iteration", "option", "responder"}, object{
-		"iteration": number(), "guard": text("What had tripped."), "option": text("What was chosen."),
+		"iteration": number("The last one before it."), "guard": text("What had tripped."), "option": text("What was chosen."),
 		"responder": text("By whom."), "reason": text("Why."),
 	})
-	given := closed([]string{"option", "responder"}, object{"option": text(""), "responder": text(""), "rule": text("")})
-	return closed([]string{"run", "iteration", "runtime", "limits", "summary", "current_state"}, object{
-		"run": closed([]string{"id"}, object{
-			"id": text(""), "name": text("The task."), "command": list(text(""), "What runs in the loop."), "check": list(text(""), "What judges it."),
+	given := closed([]string{"option", "responder"}, object{"option": text("What was answered."), "responder": text("By whom."), "rule": text("FILE:LINE of the policy's rule.")})
+	return about("How the run stands.", []string{"run", "iteration", "runtime", "limits", "summary", "current_state"}, object{
+		"run": about("The run that asks.", []string{"id"}, object{
+			"id": text("The run."), "name": text("The task."), "command": list(text(""), "What runs in the loop."), "check": list(text(""), "What judges it."),
 		}),
 		"iteration":     object{"type": "integer", "description": "The last one that ended."},
 		"runtime":       text("Active time so far, such as 4m10s."),
@@ -133,11 +133,18 @@ func closed(required []string, properties object) object {
 	return object{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
 }
 
+// about is a closed object with a description.
+func about(description string, required []string, properties object) object {
+	s := closed(required, properties)
+	s["description"] = description
+	return s
+}
+
 func list(of object, description string) object {
 	return object{"type": "array", "items": of, "description": description}
 }
 
-func number() object { return object{"type": "integer"} }
+func number(description string) object { return object{"type": "integer", "description": description} }
 
 func text(description string) object {
 	if description == "" {

@@ -15,7 +15,7 @@ func DocumentSchema() []byte {
 		"type":        "object", "additionalProperties": false,
 		"required": []string{"schema", "hook", "run_id", "event", "summary", "next"},
 		"properties": object{
-			"schema": object{"const": Schema},
+			"schema": object{"const": Schema, "description": "The form of this document."},
 			"hook":   object{"enum": []string{OnQuestion, OnTrip, OnEnd}, "description": "Which hook this is."},
 			"run_id": text("The run that it happened to."),
 			"event": object{
@@ -23,8 +23,8 @@ func DocumentSchema() []byte {
 				"description": "The event as it stands in the journal.",
 				"properties": object{
 					"seq":        object{"type": "integer", "minimum": 1, "description": "Its number in the journal."},
-					"time":       object{"type": "string", "format": "date-time"},
-					"type":       object{"enum": []string{"question.asked", "guard.tripped", "run.finished", "run.paused"}},
+					"time":       object{"type": "string", "format": "date-time", "description": "When it was written."},
+					"type":       object{"enum": []string{"question.asked", "guard.tripped", "run.finished", "run.paused"}, "description": "What happened."},
 					"elapsed_ms": object{"type": "integer", "minimum": 0, "description": "The run's active time so far."},
 				},
 			},

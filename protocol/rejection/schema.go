@@ -22,7 +22,7 @@ func Schema() []byte {
 		"type":        "object", "additionalProperties": false,
 		"required": []string{"reason_type", "what_attempted", "blocking_factor", "suggested_alternative"},
 		"properties": object{
-			"schema":          object{"enum": []any{SchemaID, "", nil}},
+			"schema":          object{"enum": []any{SchemaID, "", nil}, "description": "The form of this document."},
 			"task":            optional("The task, as the command knows it."),
 			"agent":           optional("Who rejects it."),
 			"reason_type":     object{"enum": Reasons, "description": "The type of the reason. Each has rules of its own."},

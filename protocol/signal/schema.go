@@ -12,25 +12,25 @@ type object = map[string]any
 // in characters, which is never stricter.
 func Schema() []byte {
 	properties := object{
-		"schema": object{"const": SchemaID},
+		"schema": object{"const": SchemaID, "description": "The form of this document."},
 		"name":   object{"enum": Names(), "description": "What the signal means."},
 		"options_considered": object{
 			"type": "array", "maxItems": MaxList, "description": "What was thought of, and why it does not do.",
 			"items": object{
 				"type": "object", "additionalProperties": false, "required": []string{"option"},
-				"properties": object{"option": text(MaxText, 1), "why_insufficient": text(MaxText, 0)},
+				"properties": object{"option": text("The option.", MaxText, 1), "why_insufficient": text("Why it does not do.", MaxText, 0)},
 			},
 		},
-		"attempts_made": object{"type": "array", "maxItems": MaxList, "items": text(MaxText, 0)},
+		"attempts_made": object{"type": "array", "maxItems": MaxList, "items": text("One attempt.", MaxText, 0), "description": "What was tried before."},
 		"usd":           object{"type": "number", "minimum": 0, "maximum": MaxUSD, "description": "US dollars since the last report."},
 		"tokens":        object{"type": "integer", "minimum": 0, "maximum": int64(MaxTokens), "description": "Tokens since the last report."},
 		"via":           object{"enum": []string{"", ViaSocket, ViaText}, "description": "How the signal came. looprun sets it."},
 	}
 	for _, f := range ids {
-		properties[f.key] = text(MaxID, 0)
+		properties[f.key] = text(f.about, MaxID, 0)
 	}
 	for _, f := range messages {
-		properties[f.key] = text(MaxText, 0)
+		properties[f.key] = text(f.about, MaxText, 0)
 	}
 	properties["cause"] = object{"enum": append([]string{""}, Causes()...), "description": "Why clarification is needed. Each of these asks a person at once."}
 	when := func(names []Name, then object) object {
@@ -71,8 +71,8 @@ func Schema() []byte {
 	return append(data, '\n')
 }
 
-func text(most, least int) object {
-	t := object{"type": "string", "maxLength": most}
+func text(about string, most, least int) object {
+	t := object{"type": "string", "maxLength": most, "description": about}
 	if least > 0 {
 		t["minLength"] = least
 	}
