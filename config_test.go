@@ -233,3 +233,66 @@ func TestRunsShareNothing(t *testing.T) {
 		})
 	}
 }
+
+// Whatever a run waits for, it ends with its context, as interrupted.
+func TestRunEndsWithItsContext(t *testing.T) {
+	fails := func(context.Context, looprun.Invocation) error { return errors.New("no") }
+	hour := looprun.Limits{Iterations: 1, Runtime: time.Hour, Loop: 9, Errors: 9}
+	for _, c := range []struct {
+		name   string
+		config func(cancel func()) looprun.Config
+	}{
+		{"in the work", func(cancel func()) looprun.Config {
+			return looprun.Config{Limits: hour, Work: looprun.Func(func(ctx context.Context, _ looprun.Invocation) error {
+				cancel()
+				<-ctx.Done()
+				return ctx.Err()
+			})}
+		}},
+		{"in the check", func(cancel func()) looprun.Config {
+			return looprun.Config{Limits: hour, Work: looprun.Func(fails), Check: looprun.Func(func(ctx context.Context, _ looprun.Invocation) error {
+				cancel()
+				<-ctx.Done()
+				return ctx.Err()
+			})}
+		}},
+		{"in a command", func(cancel func()) looprun.Config {
+			return looprun.Config{Limits: hour, Work: looprun.Argv("sleep", "3600"), KillAfter: time.Second, Observe: func(e looprun.Event, _ *looprun.State) {
+				if _, begins := e.Data.(looprun.IterationStarted); begins {
+					cancel()
+				}
+			}}
+		}},
+		{"between two iterations", func(cancel func()) looprun.Config {
+			return looprun.Config{
+				Limits: looprun.Limits{Iterations: 2, Runtime: 3 * time.Hour, Loop: 9, Errors: 9}, Work: looprun.Func(fails), Backoff: looprun.Backoff{Base: time.Hour},
+				Observe: func(e looprun.Event, _ *looprun.State) {
+					if _, ends := e.Data.(looprun.IterationFinished); ends {
+						cancel()
+					}
+				},
+			}
+		}},
+		{"in a responder", func(cancel func()) looprun.Config {
+			return looprun.Config{
+				Limits: hour, Work: looprun.Func(fails), Questions: asks{},
+				Responders: []looprun.Responder{looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+					cancel()
+					<-ctx.Done()
+					return looprun.Answer{}, ctx.Err()
+				})},
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			config := c.config(cancel)
+			config.Guards = guards.Default()
+			if res, err := looprun.Run(ctx, config); err != nil || res.Status != looprun.StatusInterrupted || res.ExitCode != 130 {
+				t.Errorf("got %+v, %v; want interrupted with 130", res, err)
+			}
+		})
+	}
+}

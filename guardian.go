@@ -13,7 +13,8 @@ import "github.com/looprun/looprun/internal/proc"
 // From then on the loop starts the program a second time, between itself and the
 // command, and nothing that an iteration starts outlives it, not even when the
 // program is killed. Without the call process groups are used, and a process that
-// leaves its group survives. Only Linux has guardians; elsewhere it returns false.
+// leaves its group survives. A guardian without a command waits for the next one,
+// and ends with the program. Only Linux has guardians; elsewhere it returns false.
 // A program whose steps are functions has no use for it.
 func Guardian() (code int, ok bool) {
 	if !proc.IsGuardian() {
