@@ -30,14 +30,18 @@ const (
 )
 
 // ProtocolIDs are those, in the order in which they ask, before any guard.
-var ProtocolIDs = []GuardID{Rejection, Blocked, Clarification, LadderExhausted}
+func ProtocolIDs() []GuardID {
+	return []GuardID{Rejection, Blocked, Clarification, LadderExhausted}
+}
 
 // Mandatory reports whether what this id asks is for a person to answer, except
 // that a policy rule may name ladder_exhausted.
 func (id GuardID) Mandatory() bool { return id == Clarification || id == LadderExhausted }
 
 // GuardIDs are all guards, in the order in which they ask.
-var GuardIDs = []GuardID{MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle}
+func GuardIDs() []GuardID {
+	return []GuardID{MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle}
+}
 
 // Guard watches the state of a run and trips when it has gone on for too long.
 //

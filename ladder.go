@@ -144,7 +144,7 @@ func (s *State) foldActing() {
 }
 
 func causeOf(sig signal.Signal) ladder.Cause {
-	if c := ladder.Cause(sig.Cause); slices.Contains(ladder.Causes, c) {
+	if c := ladder.Cause(sig.Cause); slices.Contains(ladder.Causes(), c) {
 		return c
 	}
 	return ladder.Clarification

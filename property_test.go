@@ -33,7 +33,7 @@ func randomData(r *rand.Rand, s *looprun.State) looprun.Data {
 	limits.Iterations += r.IntN(4)
 	limits.Runtime += time.Duration(r.IntN(4)) * time.Minute
 	actions := []looprun.Action{looprun.ActionContinue, looprun.ActionContinue, looprun.ActionSkip, looprun.ActionAccept, looprun.ActionCancel, looprun.ActionPause}
-	guard := looprun.GuardIDs[r.IntN(4)]
+	guard := looprun.GuardIDs()[r.IntN(4)]
 	switch r.IntN(20) {
 	case 0:
 		return looprun.RunStarted{RunID: "r", Limits: looprun.DefaultLimits(), Caps: looprun.DefaultCaps(looprun.DefaultLimits()), Precheck: r.IntN(2) == 0}

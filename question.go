@@ -42,7 +42,9 @@ const (
 )
 
 // Actions are all actions, in the order in which they are documented.
-var Actions = []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun, ActionReject, ActionDecompose, ActionReformulate}
+func Actions() []Action {
+	return []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun, ActionReject, ActionDecompose, ActionReformulate}
+}
 
 // Continues reports whether the run can go on through the action.
 func (a Action) Continues() bool {

@@ -233,7 +233,7 @@ func TestASummaryThatFails(t *testing.T) {
 
 // Without the variables, as in a job that runs elsewhere, there is nothing to say.
 func TestNoFilesAreNamed(t *testing.T) {
-	for _, p := range Providers {
+	for _, p := range Providers() {
 		t.Setenv("PATH", "")
 		if err := New(Options{Provider: p, Log: io.Discard, Getenv: nothing}).Finish(t.Context(), Verdict{Result: tripped, Summary: report("x")}); err != nil {
 			t.Errorf("%s: %v", p, err)

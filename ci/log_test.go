@@ -51,7 +51,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, p := range Providers {
+	for _, p := range Providers() {
 		if got, err := Parse(string(p)); got != p || err != nil {
 			t.Errorf("%s: %s, %v", p, got, err)
 		}

@@ -22,7 +22,7 @@ func codes() map[int][]string {
 	} {
 		words[s.ExitCode()] = append(words[s.ExitCode()], string(s))
 	}
-	for _, g := range looprun.GuardIDs {
+	for _, g := range looprun.GuardIDs() {
 		words[g.ExitCode()] = append(words[g.ExitCode()], "tripped", string(g))
 	}
 	return words

@@ -23,17 +23,19 @@ const (
 )
 
 // Providers are all that --ci may name, in the order in which help lists them.
-var Providers = []Provider{Auto, GitHub, GitLab, Buildkite, Azure, Generic, Off}
+func Providers() []Provider {
+	return []Provider{Auto, GitHub, GitLab, Buildkite, Azure, Generic, Off}
+}
 
 // Parse reads the value of --ci. An unknown one is an error that names the
 // nearest known.
 func Parse(text string) (Provider, error) {
 	p := Provider(text)
-	if slices.Contains(Providers, p) {
+	if slices.Contains(Providers(), p) {
 		return p, nil
 	}
-	names := make([]string, len(Providers))
-	for i, known := range Providers {
+	names := make([]string, len(Providers()))
+	for i, known := range Providers() {
 		names[i] = string(known)
 	}
 	remedy := "use one of " + strings.Join(names, ", ")

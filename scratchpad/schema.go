@@ -63,7 +63,7 @@ func verdictField(key string, t reflect.Type) object {
 	case t == reflect.TypeFor[looprun.Status]():
 		return object{"enum": ended}
 	case t == reflect.TypeFor[looprun.GuardID]():
-		return object{"enum": slices.Concat([]looprun.GuardID{""}, looprun.GuardIDs, looprun.ProtocolIDs)}
+		return object{"enum": slices.Concat([]looprun.GuardID{""}, looprun.GuardIDs(), looprun.ProtocolIDs())}
 	case t == reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
 	}

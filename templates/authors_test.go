@@ -149,7 +149,7 @@ func TestExamplePack(t *testing.T) {
 	}
 	set := load(t, dir)
 	var all bytes.Buffer
-	for _, guard := range looprun.GuardIDs[:4] {
+	for _, guard := range looprun.GuardIDs()[:4] {
 		q := ask(t, set, guard)
 		if err := set.Render(&all, q, FormatText); err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestExamplePack(t *testing.T) {
 			t.Errorf("messages.yaml leaves out %s", m.Key)
 		}
 	}
-	for _, guard := range looprun.GuardIDs[:4] {
+	for _, guard := range looprun.GuardIDs()[:4] {
 		q := ask(t, english, guard)
 		for _, text := range append(slices.Clone(q.Details), q.Text, q.Header) {
 			if strings.HasPrefix(text, "  ") {

@@ -48,10 +48,10 @@ func shown(s string) string { return strconv.Quote(termsafe.Cut(s, 40)) }
 
 func guardIDs() []string {
 	var ids []string
-	for _, id := range looprun.GuardIDs {
+	for _, id := range looprun.GuardIDs() {
 		ids = append(ids, string(id))
 	}
-	for _, id := range looprun.ProtocolIDs {
+	for _, id := range looprun.ProtocolIDs() {
 		ids = append(ids, string(id))
 	}
 	return append(ids, string(AnyGuard))
@@ -135,7 +135,7 @@ func (t *Template) checkID(r *report, i int) {
 	switch {
 	case !isID(o.ID) || len(o.ID) > maxID:
 		r.value(shown(o.ID)+" is no option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
-	case slices.Contains(looprun.Actions, looprun.Action(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(looprun.Actions, o.Action):
+	case slices.Contains(looprun.Actions(), looprun.Action(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(looprun.Actions(), o.Action):
 		r.value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
 			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", t.meant(o.ID)), path...)
 	}
@@ -159,7 +159,7 @@ func (t *Template) meant(id string) looprun.Action {
 func (t *Template) checkAction(r *report, i int) {
 	o := t.Options[i]
 	at := func(key string) []any { return []any{"options", i, key} }
-	if !slices.Contains(looprun.Actions, o.Action) {
+	if !slices.Contains(looprun.Actions(), o.Action) {
 		r.value("unknown action "+shown(string(o.Action)), strictyaml.DidYouMean(string(o.Action), actionNames()), at("action")...)
 		return
 	}
@@ -222,7 +222,7 @@ func unitExample(unit string) string {
 
 func actionNames() []string {
 	var names []string
-	for _, a := range looprun.Actions {
+	for _, a := range looprun.Actions() {
 		names = append(names, string(a))
 	}
 	return names

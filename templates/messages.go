@@ -107,7 +107,7 @@ func messageKinds() map[string][]Variable {
 	for _, cause := range signal.Causes() {
 		kinds["cause_"+cause] = nil
 	}
-	for _, reason := range rejection.Reasons {
+	for _, reason := range rejection.Reasons() {
 		kinds["suggested_"+strings.ToLower(string(reason))] = nil
 	}
 	for _, key := range []string{"summary_none", "summary_done", "summary_unknown", "state_unknown", "review_label", "review_description", "exclusive_note"} {

@@ -102,7 +102,7 @@ func actions(of ...looprun.Action) object {
 
 // continuing are the actions that go on, others those that do not.
 func continuing() (continuing, others []looprun.Action) {
-	for _, a := range looprun.Actions {
+	for _, a := range looprun.Actions() {
 		if a.Continues() {
 			continuing = append(continuing, a)
 		} else {

@@ -139,7 +139,7 @@ func TestBuiltinExtensionsAndGuidance(t *testing.T) {
 
 func TestQuestionsGolden(t *testing.T) {
 	set := load(t)
-	for _, guard := range append(slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs), AnyGuard) {
+	for _, guard := range append(slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()), AnyGuard) {
 		name := strings.ReplaceAll(string(guard), "*", "other")
 		t.Run(name, func(t *testing.T) {
 			s, trip := Sample(guard)
@@ -207,7 +207,7 @@ func TestQuestionWording(t *testing.T) {
 // A run of which nothing is known has questions too.
 func TestQuestionOfNothing(t *testing.T) {
 	set := load(t)
-	for _, guard := range append(slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs), "other") {
+	for _, guard := range append(slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()), "other") {
 		q, err := set.Question(&looprun.State{}, looprun.Trip{Guard: guard, Period: 7})
 		if err != nil || q.Text == "" || len(q.Options) < 2 {
 			t.Errorf("%s: %+v, %v", guard, q, err)
@@ -257,7 +257,7 @@ func setCounts(s *looprun.State, failing, passed, total int) {
 }
 
 func TestVariables(t *testing.T) {
-	for _, guard := range append(slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs), AnyGuard) {
+	for _, guard := range append(slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()), AnyGuard) {
 		s, trip := Sample(guard)
 		for _, state := range []*looprun.State{s, {}} {
 			values := (&source{state: state, trip: trip, texts: load(t).texts}).facts()

@@ -153,7 +153,7 @@ func (s *source) suggestedWhy() any {
 		return ""
 	}
 	reason := s.told.rejection.Normalize().ReasonType
-	for _, known := range rejection.Reasons {
+	for _, known := range rejection.Reasons() {
 		if reason == known {
 			return s.texts.say("suggested_"+strings.ToLower(string(reason)), nil)
 		}
@@ -220,7 +220,7 @@ func (s *source) toldDetails(values facts) []string {
 
 // isProtocol reports whether the question is about what the command said.
 func isProtocol(id looprun.GuardID) bool {
-	for _, known := range looprun.ProtocolIDs {
+	for _, known := range looprun.ProtocolIDs() {
 		if id == known {
 			return true
 		}

@@ -27,7 +27,7 @@ func toldBy(t *testing.T, guard looprun.GuardID, change func(*looprun.State)) lo
 }
 
 func TestRejectionQuestion(t *testing.T) {
-	for _, reason := range rejection.Reasons {
+	for _, reason := range rejection.Reasons() {
 		q := toldBy(t, looprun.Rejection, func(s *looprun.State) { s.Rejected.Rejection.ReasonType = reason })
 		decision, _ := rejection.Rejection{ReasonType: reason}.Suggest()
 		if want := fmt.Sprintf("Suggested decision: %s.", decision); !strings.Contains(q.Text, want) {
@@ -43,7 +43,7 @@ func TestRejectionQuestion(t *testing.T) {
 		if q.Default != "" {
 			t.Errorf("%s: %s is taken when nobody is there", reason, q.Default)
 		}
-		for _, d := range rejection.Decisions {
+		for _, d := range rejection.Decisions() {
 			if _, ok := q.Option(string(d)); !ok {
 				t.Errorf("%s: the decision %s is not offered", reason, d)
 			}
@@ -120,7 +120,7 @@ func TestToldIsData(t *testing.T) {
 	long := strings.Repeat("word ", 300)
 	for _, text := range []string{hostile, long} {
 		many := slices.Repeat([]string{text}, 9)
-		for _, guard := range looprun.ProtocolIDs {
+		for _, guard := range looprun.ProtocolIDs() {
 			q := toldBy(t, guard, func(s *looprun.State) {
 				s.Task = text
 				s.Rejected = &looprun.RejectionSubmitted{Rejection: rejection.Rejection{

@@ -61,7 +61,7 @@ func (f finder) lookup(kind completion.Kind, at completion.Place) []completion.C
 		return detachedWords("", detachedModes)
 	case completion.ModeKeys:
 		kinds := []looprun.Kind{looprun.KindConfirm, looprun.KindSelect, looprun.KindText}
-		return append(detachedWords("=", kinds), detachedWords("=", looprun.GuardIDs)...)
+		return append(detachedWords("=", kinds), detachedWords("=", looprun.GuardIDs())...)
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ func exitCodeKeys() []completion.Candidate {
 	for _, s := range remappable {
 		list = append(list, completion.Candidate{Value: string(s) + "=", Help: "runs that end so"})
 	}
-	for _, g := range slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs) {
+	for _, g := range slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()) {
 		list = append(list, completion.Candidate{Value: string(g) + "=", Help: "runs that this guard stops"})
 	}
 	return list

@@ -60,7 +60,7 @@ func TestManualExitCodes(t *testing.T) {
 	for _, s := range remappable {
 		codes = append(codes, s.ExitCode())
 	}
-	for _, g := range looprun.GuardIDs {
+	for _, g := range looprun.GuardIDs() {
 		codes = append(codes, g.ExitCode())
 		if !strings.Contains(page, string(g)) {
 			t.Errorf("the guard %s is not mentioned", g)

@@ -122,7 +122,7 @@ func TestMatrixEveryGuard(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", guard, action), func(t *testing.T) {
 				t.Parallel()
 				c := newCell(t, guard, looprun.Option{ID: string(action), Action: action}, "")
-				if slices.Contains(looprun.ProtocolIDs, guard) {
+				if slices.Contains(looprun.ProtocolIDs(), guard) {
 					c.write(t, "policy.yaml", everyGuardRule(c, "verify: 'true'"))
 					c.nobody(t, "--policy", "policy.yaml")
 					return

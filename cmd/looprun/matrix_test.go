@@ -144,7 +144,7 @@ func builtin(t *testing.T) *templates.Set {
 	return set
 }
 
-func everyGuard() []looprun.GuardID { return slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs) }
+func everyGuard() []looprun.GuardID { return slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()) }
 
 // answers reports whether this responder may give this answer.
 func (c *cell) answers(r responder) bool {

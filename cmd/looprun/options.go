@@ -247,22 +247,22 @@ var remappable = []looprun.Status{
 	looprun.StatusRejected, looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
 }
 
-// checkExitCode refuses a mapping that nobody could mean.
 // exitCodeNames are the statuses and guards whose exit code can be changed.
 func exitCodeNames() []string {
 	var names []string
 	for _, s := range remappable {
 		names = append(names, string(s))
 	}
-	for _, g := range slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs) {
+	for _, g := range slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()) {
 		names = append(names, string(g))
 	}
 	return names
 }
 
+// checkExitCode refuses a mapping that nobody could mean.
 func checkExitCode(key string, code int) error {
 	status, guard := looprun.Status(key), looprun.GuardID(key)
-	isGuard := slices.Contains(looprun.GuardIDs, guard) || slices.Contains(looprun.ProtocolIDs, guard)
+	isGuard := slices.Contains(looprun.GuardIDs(), guard) || slices.Contains(looprun.ProtocolIDs(), guard)
 	var bad string
 	switch {
 	case !isGuard && !slices.Contains(remappable, status):

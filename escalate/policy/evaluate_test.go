@@ -211,10 +211,10 @@ func TestZeroPolicy(t *testing.T) {
 
 // No guard's question is ever answered with what its file does not say.
 func TestOnlyWhatTheFileSays(t *testing.T) {
-	for _, guard := range looprun.GuardIDs {
+	for _, guard := range looprun.GuardIDs() {
 		for _, o := range known(t).answers([]looprun.GuardID{guard}) {
 			p := parse(t, "rules: [{guard: "+string(guard)+", answer: "+o+", verify: exit 0, reason: r}]")
-			for _, asked := range looprun.GuardIDs {
+			for _, asked := range looprun.GuardIDs() {
 				a, err := respond(t, p, question(t, asked), state(asked))
 				if asked == guard && a.Option != o {
 					t.Errorf("%s to %s: %+v %v", o, guard, a, err)

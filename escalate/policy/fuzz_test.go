@@ -33,7 +33,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		for _, guard := range looprun.GuardIDs {
+		for _, guard := range looprun.GuardIDs() {
 			q := looprun.Question{Guard: guard, Options: k.options(guard)}
 			s := state(guard)
 			improving(s)

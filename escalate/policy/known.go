@@ -22,7 +22,7 @@ type Known map[looprun.GuardID][]looprun.Option
 // guards lists what a rule can name: looprun's own guards in the order in which
 // they ask, what the command can say, then the others.
 func (k Known) guards() []looprun.GuardID {
-	ids := slices.Concat(looprun.GuardIDs, looprun.ProtocolIDs)
+	ids := slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs())
 	for _, id := range slices.Sorted(maps.Keys(k)) {
 		if id != EveryGuard && !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -35,7 +35,7 @@ func (k Known) options(id looprun.GuardID) []looprun.Option {
 	if options, ok := k[id]; ok {
 		return options
 	}
-	if slices.Contains(looprun.GuardIDs, id) {
+	if slices.Contains(looprun.GuardIDs(), id) {
 		return k[EveryGuard]
 	}
 	return nil
@@ -81,7 +81,7 @@ func isUnlisted(answer string) bool {
 
 // isGuard reports whether a question with that id is the question of a guard,
 // and not about what the command has said.
-func isGuard(id looprun.GuardID) bool { return id != "" && !slices.Contains(looprun.ProtocolIDs, id) }
+func isGuard(id looprun.GuardID) bool { return id != "" && !slices.Contains(looprun.ProtocolIDs(), id) }
 
 func join(ids []looprun.GuardID) string {
 	var texts []string

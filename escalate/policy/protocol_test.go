@@ -30,7 +30,7 @@ func sample(t testing.TB, id looprun.GuardID) (looprun.Question, *looprun.State)
 // "*" does not speak for what the command has said, whatever the options are
 // called; a rule that names it does.
 func TestEveryGuardIsNoProtocol(t *testing.T) {
-	for _, id := range looprun.ProtocolIDs {
+	for _, id := range looprun.ProtocolIDs() {
 		q, s := sample(t, id)
 		q.Mandatory = false // what a rule may answer for itself
 		for _, o := range q.Options {
@@ -99,7 +99,7 @@ func TestNotAPolicysQuestion(t *testing.T) {
 		everything += "  - {guard: [" + id + ", ladder_exhausted], answer: cancel, reason: r}\n"
 	}
 	p := parse(t, everything)
-	for _, id := range append(slices.Clone(looprun.ProtocolIDs), looprun.MaxIterations) {
+	for _, id := range append(slices.Clone(looprun.ProtocolIDs()), looprun.MaxIterations) {
 		for why, change := range map[string]func(*looprun.Question){
 			"only a person may answer":               func(q *looprun.Question) { q.Exclusive, q.Mandatory = true, true },
 			"a policy answers the questions of guar": func(q *looprun.Question) { q.From = looprun.FromCommand },
@@ -122,7 +122,7 @@ func TestNotAPolicysQuestion(t *testing.T) {
 // be answered to every guard unlisted may not be answered here.
 func TestProtocolRules(t *testing.T) {
 	without := known(t)
-	for _, id := range looprun.ProtocolIDs {
+	for _, id := range looprun.ProtocolIDs() {
 		delete(without, id)
 	}
 	for _, c := range []struct {

@@ -38,7 +38,7 @@ type Rule struct {
 // covers reports whether the rule is for that question.
 func (r *Rule) covers(id looprun.GuardID) bool {
 	if slices.Contains(r.Guards, EveryGuard) {
-		return slices.Contains(looprun.GuardIDs, id)
+		return slices.Contains(looprun.GuardIDs(), id)
 	}
 	return slices.Contains(r.Guards, id)
 }
@@ -51,7 +51,7 @@ func (r *Rule) answersMandatory() bool { return slices.Contains(r.Guards, loopru
 // scope lists the guards the rule is for.
 func (r *Rule) scope() []looprun.GuardID {
 	if slices.Contains(r.Guards, EveryGuard) {
-		return looprun.GuardIDs
+		return looprun.GuardIDs()
 	}
 	return r.Guards
 }
@@ -90,7 +90,7 @@ func misleading(guard looprun.GuardID, o looprun.Option) bool {
 	if guard == looprun.Rejection && o.ID == string(looprun.ActionAccept) && o.Action == looprun.ActionReject {
 		return false
 	}
-	return slices.Contains(looprun.Actions, looprun.Action(o.ID)) && o.Action != looprun.Action(o.ID)
+	return slices.Contains(looprun.Actions(), looprun.Action(o.ID)) && o.Action != looprun.Action(o.ID)
 }
 
 // read checks a rule of the file.

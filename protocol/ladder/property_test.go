@@ -87,7 +87,7 @@ func TestObedientRuns(t *testing.T) {
 				s.Request(task, "")
 			case 1:
 				if r.IntN(4) == 0 {
-					s.Mandatory(task, Causes[r.IntN(len(Causes))])
+					s.Mandatory(task, Causes()[r.IntN(len(Causes()))])
 					m.causes++
 				}
 			}
@@ -230,7 +230,7 @@ func TestAnyEvents(t *testing.T) {
 				switch r.IntN(3) {
 				case 0:
 					event = "cause"
-					s.Mandatory(task, Causes[r.IntN(len(Causes))])
+					s.Mandatory(task, Causes()[r.IntN(len(Causes()))])
 				case 1:
 					event, reset = "reset", true
 					s.Reset(task)

@@ -30,7 +30,9 @@ const (
 )
 
 // Causes are all of them, in the order in which they are documented.
-var Causes = []Cause{CircularDependency, SecurityConcern, AmbiguousCriteria, Clarification}
+func Causes() []Cause {
+	return []Cause{CircularDependency, SecurityConcern, AmbiguousCriteria, Clarification}
+}
 
 // State is what the ladder remembers: the fold of the events of a run. Its zero
 // value is a run in which nothing happened. Fields are for reading.

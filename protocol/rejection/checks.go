@@ -120,8 +120,8 @@ func checkBlockingVague(r Rejection) (problem, remedy string) {
 }
 
 func checkReason(r Rejection) (problem, remedy string) {
-	known := make([]string, len(Reasons))
-	for i, reason := range Reasons {
+	known := make([]string, len(Reasons()))
+	for i, reason := range Reasons() {
 		if r.ReasonType == reason {
 			return "", ""
 		}

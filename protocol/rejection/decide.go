@@ -19,7 +19,9 @@ const (
 )
 
 // Decisions lists them in the order in which they are offered.
-var Decisions = []Decision{Override, Accept, Defer, Decompose, Reformulate}
+func Decisions() []Decision {
+	return []Decision{Override, Accept, Defer, Decompose, Reformulate}
+}
 
 // Suggest is the decision that fits the type of the reason, and why in one
 // sentence. A type that is not known is deferred, which decides nothing.

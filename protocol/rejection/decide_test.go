@@ -16,7 +16,7 @@ func TestSuggest(t *testing.T) {
 	said := map[string]bool{}
 	for reason, decision := range want {
 		got, why := Rejection{ReasonType: reason}.Suggest()
-		if got != decision || !slices.Contains(Decisions, got) || !strings.HasSuffix(why, ".") {
+		if got != decision || !slices.Contains(Decisions(), got) || !strings.HasSuffix(why, ".") {
 			t.Errorf("%q: %s, %q", reason, got, why)
 		}
 		said[why] = true
@@ -55,7 +55,7 @@ func TestRationale(t *testing.T) {
 func TestDecisionTextsAreSafe(t *testing.T) {
 	bad := "a\x1b]0;pwned\x07\n\u202eb" + strings.Repeat("界", 5000)
 	r := Rejection{Task: bad, Summary: bad, BlockingFactor: bad, Suggested: bad, Alternatives: []Task{{Title: bad}}}
-	for _, d := range Decisions {
+	for _, d := range Decisions() {
 		if got := Rationale(d, r); got != termsafe.Line(got) || len([]rune(got)) > 400 {
 			t.Errorf("%s: %q", d, got)
 		}

@@ -13,7 +13,7 @@ import (
 // FuzzParse: a document is refused with a reason, or it is a rejection that
 // reads the same when it is written and read again.
 func FuzzParse(f *testing.F) {
-	for _, reason := range Reasons {
+	for _, reason := range Reasons() {
 		data, err := json.Marshal(valid(reason))
 		if err != nil {
 			f.Fatal(err)
@@ -45,7 +45,7 @@ func FuzzParse(f *testing.F) {
 // FuzzValidate: it never panics, is the same again and after Normalize, and
 // Normalize is done after once. What follows a decision never panics either.
 func FuzzValidate(f *testing.F) {
-	for _, reason := range Reasons {
+	for _, reason := range Reasons() {
 		r := valid(reason)
 		f.Add(string(reason), r.Attempted[0], r.BlockingFactor, r.Suggested, r.Detail, "error_log", "data", "a", "b", 2.0)
 	}
@@ -72,7 +72,7 @@ func FuzzValidate(f *testing.F) {
 		if tasks, _ := r.Subtasks(); len(tasks) != len(r.Alternatives) {
 			t.Errorf("%d of %d tasks", len(tasks), len(r.Alternatives))
 		}
-		for _, d := range Decisions {
+		for _, d := range Decisions() {
 			_ = Rationale(d, r)
 		}
 		_, _, _ = r.BlockerTask(), r.Reformulated(), BuildGraph([]Record{{Rejection: r, Valid: true}}).DOT()

@@ -35,7 +35,7 @@ func TestParse(t *testing.T) {
 
 // What is written can be read again.
 func TestRoundTrip(t *testing.T) {
-	for _, reason := range Reasons {
+	for _, reason := range Reasons() {
 		data, err := json.Marshal(valid(reason))
 		if err != nil {
 			t.Fatal(err)

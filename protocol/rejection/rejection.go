@@ -25,7 +25,9 @@ const (
 )
 
 // Reasons lists them in the order in which they are documented.
-var Reasons = []Reason{Blocker, ScopeCreep, MissingDependency, Infeasible, UnclearRequirements}
+func Reasons() []Reason {
+	return []Reason{Blocker, ScopeCreep, MissingDependency, Infeasible, UnclearRequirements}
+}
 
 // Evidence is something observed that shows the reason.
 type Evidence struct {

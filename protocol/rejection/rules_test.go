@@ -216,7 +216,7 @@ func TestRules(t *testing.T) {
 // required by type only.
 func TestRulesByTypeOnly(t *testing.T) {
 	for _, rule := range rules() {
-		for _, reason := range Reasons {
+		for _, reason := range Reasons() {
 			r := Rejection{ReasonType: reason}
 			if rule.reason != "" && rule.reason != reason && slices.Contains(ids(r.Validate()), rule.id) {
 				t.Errorf("%s applies to %s", rule.id, reason)

@@ -25,7 +25,7 @@ func Schema() []byte {
 			"schema":          object{"enum": []any{SchemaID, "", nil}, "description": "The form of this document."},
 			"task":            optional("The task, as the command knows it."),
 			"agent":           optional("Who rejects it."),
-			"reason_type":     object{"enum": Reasons, "description": "The type of the reason. Each has rules of its own."},
+			"reason_type":     object{"enum": Reasons(), "description": "The type of the reason. Each has rules of its own."},
 			"reason_summary":  optional("The reason in a sentence."),
 			"reason_detail":   optional("The reason in full. MISSING_DEPENDENCY: says “required because”. INFEASIBLE: says “conflict”. UNCLEAR_REQUIREMENTS: asks a question with “?” and says “interpreted as”."),
 			"what_attempted":  items(object{"type": "string"}, minAttempts, fmt.Sprintf("What was tried: at least %d that are not blank, one of them without %s.", minAttempts, quoted(vagueAttempts, "or"))),

@@ -159,7 +159,7 @@ func TestSchemaAgreesWithTheRules(t *testing.T) {
 		}
 		return bare
 	}
-	for _, reason := range Reasons {
+	for _, reason := range Reasons() {
 		if !takes(valid(reason)) {
 			t.Errorf("the schema refuses %+v", valid(reason))
 		}

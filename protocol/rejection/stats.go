@@ -181,11 +181,11 @@ func (b blockerCounts) ranked() []BlockerCount {
 // listed has every decision, and after them those that a later looprun took.
 func listed(counts map[Decision]int) []DecisionCount {
 	var list []DecisionCount
-	for _, d := range Decisions {
+	for _, d := range Decisions() {
 		list = append(list, DecisionCount{d, counts[d]})
 	}
 	for _, d := range slices.Sorted(maps.Keys(counts)) {
-		if !slices.Contains(Decisions, d) {
+		if !slices.Contains(Decisions(), d) {
 			list = append(list, DecisionCount{d, counts[d]})
 		}
 	}

@@ -42,7 +42,7 @@ func ids(issues []Issue) []string {
 }
 
 func TestValid(t *testing.T) {
-	for _, reason := range Reasons {
+	for _, reason := range Reasons() {
 		if issues := valid(reason).Validate(); len(issues) != 0 {
 			t.Errorf("%s: %v", reason, issues)
 		}
