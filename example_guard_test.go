@@ -9,35 +9,43 @@ import (
 	"github.com/looprun/looprun/guards"
 )
 
-// tooLoud trips when an iteration printed more than so many bytes. What it needs
-// to know is in the state: a guard keeps nothing of its own. guardtest.Check
-// checks that it keeps this and the other rules.
-type tooLoud int64
+// comesBack trips when a failure comes back that had given way to another one: what
+// was mended was broken again. All that it needs to know is in the state, since a
+// guard keeps nothing of its own; an answer makes it begin anew, which ResetAt says.
+// guardtest.Check checks these and the other rules.
+type comesBack struct{}
 
-func (tooLoud) ID() looprun.GuardID { return "too_loud" }
+func (comesBack) ID() looprun.GuardID { return "comes_back" }
 
-func (most tooLoud) Check(s *looprun.State) *looprun.Trip {
-	if s.Last == nil || s.Last.OutputBytes <= int64(most) {
+func (g comesBack) Check(s *looprun.State) *looprun.Trip {
+	var failures []looprun.IterationFinished
+	for _, d := range s.History {
+		if d.Iteration > s.ResetAt[g.ID()] && d.Signature.Hash != 0 {
+			failures = append(failures, d)
+		}
+	}
+	n := len(failures) - 1
+	if n < 2 || failures[n].Signature.Hash == failures[n-1].Signature.Hash {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: most.ID(), Iteration: s.Iterations,
-		Reason: fmt.Sprintf("an iteration printed %d bytes", s.Last.OutputBytes),
+	for _, d := range failures[:n-1] {
+		if d.Signature.Hash == failures[n].Signature.Hash {
+			return &looprun.Trip{Guard: g.ID(), Reason: fmt.Sprintf("the failure of iteration %d came back", d.Iteration)}
+		}
 	}
+	return nil
 }
 
 // A guard of one's own stands beside those of looprun, or in their place.
 func ExampleGuard() {
+	failures := []string{"Error: the door is locked", "Error: the key is lost", "Error: the door is locked"}
 	result, err := looprun.Run(context.Background(), looprun.Config{
 		Work: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
-			for range in.Iteration.Number {
-				in.Stdout([]byte("still looking\n"))
-			}
-			return errors.New("nothing was found")
+			return errors.New(failures[in.Iteration.Number-1])
 		}),
 		Limits: looprun.DefaultLimits(),
-		Guards: append(guards.Default(), tooLoud(40)),
+		Guards: append(guards.Default(), comesBack{}),
 	})
 	fmt.Println(result.Status, result.Guard, result.Iterations, err)
-	// Output: tripped too_loud 2 <nil>
+	// Output: tripped comes_back 3 <nil>
 }
