@@ -138,8 +138,8 @@ func knownVariables(n *kong.Node) []string {
 
 func (c *configShowCmd) note(a *app) {
 	for _, f := range a.config.files {
-		if risks := f.risks(); f.found && len(risks) > 0 {
-			a.say.news("%s needs your consent for %d of its keys before it is used; see looprun --help, --trust", f.name, len(risks))
+		if risks := f.risks(); f.found && len(risks) > 0 && !a.consented(a.config, f) {
+			a.say.news("%s needs your consent for %d of its keys before it is used; read it, then agree once with looprun --trust", f.name, len(risks))
 		}
 	}
 	if err := c.check(); err != nil {

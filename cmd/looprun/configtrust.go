@@ -64,31 +64,49 @@ func (f *configFile) risks() []string {
 }
 
 func (a *app) consentTo(c *configuration, f *configFile, risks []string) error {
-	sum := sha256.Sum256(f.text)
-	digest := hex.EncodeToString(sum[:])
-	given := strings.FieldsFunc(os.Getenv(trustVariable), func(r rune) bool { return r == ',' || r == ' ' })
-	switch {
-	case slices.Contains(given, "sha256:"+digest), trusted(digest):
-		return nil
-	case c.text("trust") == "true":
-		a.remember(digest, f)
+	if a.consented(c, f) {
 		return nil
 	}
 	if a.canAsk(c) {
 		switch yes, err := a.ask(f.name, risks); {
 		case yes:
-			a.remember(digest, f)
+			a.remember(f)
 			return nil
 		case err == nil:
 			return &usageError{f.name + " is not trusted", "use --config none to run without it"}
 		}
 	}
-	line := trustVariable + "=sha256:" + digest
+	line := trustVariable + "=sha256:" + f.digest()
 	text := fmt.Sprintf("%s was found, nobody has agreed to it, and it sets %s", f.name, strings.Join(risks, "; "))
-	if len(given) > 0 {
+	if len(trustGiven()) > 0 {
 		text += "; " + trustVariable + " is for another content, or not of the form sha256:HEX"
 	}
 	return &usageError{text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, commandLine(a.args))}
+}
+
+// consented reports whether the file's content was agreed to: by the variable,
+// earlier, or now by --trust, which is recorded.
+func (a *app) consented(c *configuration, f *configFile) bool {
+	digest := f.digest()
+	if slices.Contains(trustGiven(), "sha256:"+digest) || trusted(digest) {
+		return true
+	}
+	if c.text("trust") != "true" {
+		return false
+	}
+	a.remember(f)
+	return true
+}
+
+// trustGiven are the consents of the variable, each of the form sha256:HEX.
+func trustGiven() []string {
+	return strings.FieldsFunc(os.Getenv(trustVariable), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// digest is the name of the file's content, for which consent is given.
+func (f *configFile) digest() string {
+	sum := sha256.Sum256(f.text)
+	return hex.EncodeToString(sum[:])
 }
 
 // canAsk reports whether a person is there to be asked.
@@ -152,7 +170,7 @@ func trusted(digest string) bool {
 }
 
 // remember records consent. Where that fails it holds for this call.
-func (a *app) remember(digest string, f *configFile) {
+func (a *app) remember(f *configFile) {
 	dir := trustDir()
 	err := errors.New("there is no home directory")
 	if dir != "" {
@@ -162,7 +180,7 @@ func (a *app) remember(digest string, f *configFile) {
 		err = fmt.Errorf("others can write to %s", dir)
 	}
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(dir, digest), []byte(f.path+"\n"), false)
+		err = atomicfile.Write(filepath.Join(dir, f.digest()), []byte(f.path+"\n"), false)
 	}
 	if err != nil {
 		a.say.warn("consent to %s holds this time only; it could not be recorded: %v", f.name, err)

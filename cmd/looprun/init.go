@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -138,8 +136,7 @@ func (c *initCmd) files(a *app, s setup) ([]initFile, error) {
 
 // trust records the consent to the file that the user has just had written.
 func (c *initCmd) trust(a *app, dir string, text []byte) {
-	sum := sha256.Sum256(text)
-	a.remember(hex.EncodeToString(sum[:]), &configFile{configSource: configSource{name: configName, path: filepath.Join(dir, configName)}})
+	a.remember(&configFile{configSource: configSource{name: configName, path: filepath.Join(dir, configName)}, text: text})
 }
 
 // printFiles prints what people would edit; the schemas are only named.
