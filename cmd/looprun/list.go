@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,6 +73,16 @@ func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
 		{title: "COMMAND", least: 8},
 		{title: "LAST", least: 8},
 	}}
+	named := slices.ContainsFunc(runs, func(r scratchpad.Summary) bool { return r.Name != "" })
+	if named { // behind the id: that is what a person looks for
+		t.columns = slices.Insert(t.columns, 1, column{title: "NAME", least: 8})
+	}
+	add := func(r scratchpad.Summary, name string, row ...entry) {
+		if named {
+			row = slices.Insert(row, 0, entry{text: name})
+		}
+		t.add(slices.Insert(row, 0, entry{text: r.ID})...)
+	}
 	const most = 40
 	cut := func(text string) string {
 		if exact {
@@ -81,7 +92,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
 	}
 	for _, r := range runs {
 		if r.Problem != "" {
-			t.add(entry{text: r.ID}, entry{}, entry{"unreadable", red}, entry{}, entry{}, entry{}, entry{text: r.Problem})
+			add(r, "", entry{}, entry{"unreadable", red}, entry{}, entry{}, entry{}, entry{text: r.Problem})
 			continue
 		}
 		status := string(r.Status)
@@ -92,7 +103,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
 		if exact {
 			started = r.Started.Local().Format(time.DateTime)
 		}
-		t.add(entry{text: r.ID}, entry{started, dim}, entry{status, statusColour(r.Status)}, entry{text: fmt.Sprint(r.Iterations)},
+		add(r, cut(r.Name), entry{started, dim}, entry{status, statusColour(r.Status)}, entry{text: fmt.Sprint(r.Iterations)},
 			entry{text: roundTime(time.Duration(r.Runtime * float64(time.Second)))}, entry{text: cut(commandLine(r.Command))}, entry{text: cut(r.Signature)})
 	}
 	return t

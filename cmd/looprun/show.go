@@ -40,12 +40,15 @@ type shownRun struct {
 	Schema     string               `json:"schema"`
 	RunID      string               `json:"run_id"`
 	Dir        string               `json:"dir"`
+	Name       string               `json:"name,omitempty"`
 	Status     looprun.Status       `json:"status"`
 	Ending     *looprun.Ending      `json:"ending,omitempty"`
 	Command    []string             `json:"command"`
 	Check      []string             `json:"check,omitempty"`
 	Iterations int                  `json:"iterations"`
 	Runtime    float64              `json:"runtime_seconds"`
+	CostUSD    float64              `json:"cost_usd,omitempty"`
+	Tokens     int64                `json:"tokens,omitempty"`
 	Limits     looprun.Limits       `json:"limits"`
 	Caps       looprun.Caps         `json:"caps"`
 	Progress   string               `json:"progress"`
@@ -127,7 +130,7 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 		return nil, fmt.Errorf("the run in %s was killed before it started", dir)
 	}
 	return &shownRun{
-		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
+		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Elapsed.Seconds(),
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
 		Decisions: s.Decisions, Known: s.Known, History: history, started: s.Started,
@@ -145,6 +148,9 @@ func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
 		t.add(entry{text: key}, entry{text: fmt.Sprintf(format, args...)})
 	}
 	line("run", "%s", r.RunID)
+	if r.Name != "" {
+		line("name", "%s", r.Name)
+	}
 	t.add(entry{text: "status"}, entry{status, statusColour(r.Status)})
 	line("started", "%s", moment(now, r.started, exact))
 	line("command", "%s", commandLine(r.Command))
@@ -153,6 +159,12 @@ func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
 	}
 	line("iterations", "%d", r.Iterations)
 	line("runtime", "%s", roundTime(time.Duration(r.Runtime*float64(time.Second))))
+	if r.CostUSD > 0 {
+		line("cost", "$%.2f", r.CostUSD)
+	}
+	if r.Tokens > 0 {
+		line("tokens", "%d", r.Tokens)
+	}
 	line("progress", "%s", r.Progress)
 	line("directory", "%s", relative(r.Dir))
 	for _, d := range r.Decisions {
