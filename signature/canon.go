@@ -243,8 +243,8 @@ func (s *Signer) tailFacts() []string {
 			lines = lines[len(lines)-12:]
 		}
 		for _, l := range lines {
-			b := trim(c.clean.clean([]byte(strings.TrimSuffix(l, "\r"))))
-			if len(b) > 0 {
+			full := c.clean.clean([]byte(strings.TrimSuffix(l, "\r")))
+			if _, b, counts := c.masked(full, trim(full)); counts && len(b) > 0 {
 				out = append(out, "line "+printable(string(s.sc.text(nil, b, false)), maxText))
 			}
 		}

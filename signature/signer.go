@@ -139,17 +139,9 @@ func (c *channel) textLine(full []byte) {
 		c.ex.blank()
 		return
 	}
-	if bytes.HasPrefix(b, []byte("looprun: ")) {
+	full, b, counts := c.masked(full, b)
+	if !counts {
 		return
-	}
-	if s.user.active() {
-		if s.user.ignored(b) {
-			return
-		}
-		if m, ok := s.user.masked(c.mask[:0], full); ok {
-			c.mask, full = m, m
-			b = trim(full)
-		}
 	}
 	if s.why != nil {
 		s.why.line(&s.sc, c.id, b)
@@ -163,4 +155,25 @@ func (c *channel) textLine(full []byte) {
 	if !c.ex.line(trimRight(full), b) {
 		*place = h.loose
 	}
+}
+
+// masked is a line, and its trimmed form b, with the user's masks; false for one
+// that counts for nothing: looprun's own and those that the user ignores. The result
+// holds until the next call.
+func (c *channel) masked(full, b []byte) ([]byte, []byte, bool) {
+	if bytes.HasPrefix(b, []byte("looprun: ")) {
+		return nil, nil, false
+	}
+	user := &c.s.user
+	if !user.active() {
+		return full, b, true
+	}
+	if user.ignored(b) {
+		return nil, nil, false
+	}
+	if m, ok := user.masked(c.mask[:0], full); ok {
+		c.mask, full = m, m
+		b = trim(full)
+	}
+	return full, b, true
 }

@@ -34,6 +34,9 @@ func TestUserPatterns(t *testing.T) {
 	if a.Hash != b.Hash {
 		t.Errorf("mask and ignore have no effect: %q and %q", a.Facts, b.Facts)
 	}
+	if want := []string{"exit 1", "line stopped in <build>"}; !slices.Equal(a.Facts, want) || !slices.Equal(b.Facts, want) {
+		t.Errorf("masks and ignored lines are shown otherwise than they are signed: %q and %q, want %q", a.Facts, b.Facts, want)
+	}
 	c := sum("probe disk says nay\n")
 	if c.Kind != KindTestFail || !slices.Equal(c.Checks, []string{"disk"}) {
 		t.Errorf("pattern rule: %+v", c)
