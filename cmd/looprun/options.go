@@ -281,14 +281,6 @@ func checkExitCode(key string, code int) error {
 	return &usageError{fmt.Sprintf("--exit-code %s=%d: %s", key, code, bad), ""}
 }
 
-func joinWords[T ~string](words []T) string {
-	texts := make([]string, len(words))
-	for i, w := range words {
-		texts[i] = string(w)
-	}
-	return strings.Join(texts, ", ")
-}
-
 // judge decides what exit codes mean.
 func (o *options) judge(terminal bool) looprun.Judge {
 	return looprun.Judge{
