@@ -39,10 +39,10 @@ func (s *session) responders() []looprun.Responder {
 	if s.parent != "" {
 		list = append(list, s.escalations.To(looprun.ResponderFunc(s.byParent)))
 	}
-	asked := false
+	asked, why := false, s.silenced()
 	person := s.escalations.To(user.New(user.Options{
-		NonInteractive: s.opts.NonInteractive || s.opts.Wait || s.parent != "" || insideHelper(),
-		NoColor:        !s.app.promptColours(),
+		NonInteractive: why != "", Why: why,
+		NoColor: !s.app.promptColours(),
 	}))
 	return append(
 		list,
@@ -75,7 +75,11 @@ func (s *session) responders() []looprun.Responder {
 				}
 				return a, err
 			}
-			return s.detached(q)
+			a, err := s.detached(q)
+			if err == looprun.ErrNoAnswer { // it says nothing more
+				err = s.instead(q, err)
+			}
+			return a, err
 		}),
 	)
 }

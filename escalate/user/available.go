@@ -15,7 +15,7 @@ import (
 // a prompt, and the process is in its foreground group.
 func Available(o Options) error {
 	if o.NonInteractive {
-		return unavailable("--non-interactive is set")
+		return unavailable(cmp.Or(o.Why, "--non-interactive is set"))
 	}
 	getenv := o.Getenv
 	if getenv == nil {
@@ -29,7 +29,7 @@ func Available(o Options) error {
 	}
 	t, err := tty.Open(cmp.Or(o.Tty, tty.Path))
 	if err != nil {
-		return unavailable("there is no terminal: " + err.Error())
+		return unavailable("there is no terminal (" + err.Error() + ")")
 	}
 	defer t.Close()
 	if !t.Foreground() {

@@ -27,6 +27,7 @@ type scenario struct {
 	// Those of the options.
 	CI, Tty        string
 	NonInteractive bool
+	Why            string
 	// Report is how long the terminal has to report; zero is next to nothing.
 	Report time.Duration
 	// Heeds are signals that cancel the context.
@@ -114,7 +115,7 @@ func play(sc scenario) {
 		turn <- struct{}{}
 		os.Stdout.WriteString("taken\n")
 	}
-	o := Options{CI: sc.CI, Tty: sc.Tty, NonInteractive: sc.NonInteractive}
+	o := Options{CI: sc.CI, Tty: sc.Tty, NonInteractive: sc.NonInteractive, Why: sc.Why}
 	o.timing = timing{quiet: 1, report: max(sc.Report, 20*time.Millisecond), settle: 1, grace: sc.grace(), paste: 1}
 	keys := 0
 	o.onKey = func(stroke) {

@@ -16,8 +16,10 @@ var ErrAsked = errors.New("the person who was asked chose nothing")
 // Options say how the person is reached. The zero value asks at the controlling
 // terminal, with the environment of the process.
 type Options struct {
-	// NonInteractive switches the prompt off.
+	// NonInteractive switches the prompt off, and Why says for what reason, as in
+	// “--wait is set”; empty is --non-interactive.
 	NonInteractive bool
+	Why            string
 	// CI is auto, off, or the name of a CI system; empty is auto. With auto the
 	// environment says whether this is CI, where nobody is asked.
 	CI string
