@@ -80,7 +80,8 @@ func (id GuardID) ExitCode() int {
 type Result struct {
 	RunID string `json:"run_id"`
 	Ending
-	Iterations     int           `json:"iterations"`
+	Iterations int `json:"iterations"`
+	// Runtime is active time; RuntimeSeconds is the same, to the millisecond.
 	Runtime        time.Duration `json:"-"`
 	RuntimeSeconds float64       `json:"runtime_seconds"`
 	Signature      string        `json:"signature"`
@@ -94,7 +95,7 @@ type Result struct {
 func (s *State) Result() Result {
 	r := Result{
 		RunID: s.RunID, Iterations: s.Iterations, Trips: s.Trips,
-		Runtime: s.Elapsed, RuntimeSeconds: s.Elapsed.Seconds(),
+		Runtime: s.Elapsed, RuntimeSeconds: seconds(s.Elapsed),
 		Pending: len(s.Pending()) > 0 || s.Question != nil,
 		CostUSD: s.Cost,
 		Ending:  Ending{Status: StatusRunning},
@@ -106,4 +107,10 @@ func (s *State) Result() Result {
 		r.Signature = s.Last.Signature.Label
 	}
 	return r
+}
+
+// seconds is a duration in seconds, to the millisecond. The division keeps it
+// short in JSON: [time.Duration.Seconds] gives 1.2349999999999999 for 1.235 s.
+func seconds(d time.Duration) float64 {
+	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
 }

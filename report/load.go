@@ -41,7 +41,7 @@ func (f *folder) finish(alive bool) {
 		r.Responder, r.Reason = line(res.Responder, 100), line(res.Reason, maxProse)
 	}
 	r.Pending = res.Pending
-	r.Iterations, r.Runtime, r.Limits = s.Iterations, s.Elapsed.Seconds(), s.Limits
+	r.Iterations, r.Runtime, r.Limits = s.Iterations, s.Result().RuntimeSeconds, s.Limits
 	r.Progress = line(s.Summary(), maxProse)
 	for _, k := range s.Known {
 		r.Known = append(r.Known, KnownIssue{k.Hash, line(k.Label, maxLabel)})

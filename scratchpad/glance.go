@@ -18,7 +18,7 @@ func (s *Summary) glance(dir string, alive bool) bool {
 	if len(events) == 0 {
 		return false
 	}
-	s.Runtime = events[len(events)-1].Elapsed.Seconds()
+	s.Runtime = (&looprun.State{Elapsed: events[len(events)-1].Elapsed}).Result().RuntimeSeconds
 	counted, settled, waiting := false, false, false
 	for i := len(events) - 1; i >= 0 && !counted; i-- {
 		switch d := events[i].Data.(type) {

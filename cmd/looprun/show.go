@@ -131,7 +131,7 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 	}
 	return &shownRun{
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
-		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Elapsed.Seconds(),
+		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
 		Decisions: s.Decisions, Known: s.Known, History: history, started: s.Started,
 	}, nil
