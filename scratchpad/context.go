@@ -147,16 +147,22 @@ func spoken(a looprun.Asked) string {
 }
 
 func contextErrors(p printer, s *looprun.State, c contextOf) {
-	if len(s.Errors) == 0 {
+	last := s.Last
+	switch {
+	case len(s.Errors) > 0:
+		p("## Recent errors to avoid\n\n")
+		for _, d := range s.Errors {
+			p("- Iteration %d: %s\n", d.Iteration, inline(encountered(d)))
+		}
+		last = &s.Errors[len(s.Errors)-1]
+	case last != nil && last.Iteration == 0 && last.Outcome != looprun.OutcomeDone: // the precheck
+		p("## Errors to mend\n\n- Before the first iteration: %s\n", inline(encountered(*last)))
+	default:
 		return
 	}
-	p("## Recent errors to avoid\n\n")
-	for _, d := range s.Errors {
-		p("- Iteration %d: %s\n", d.Iteration, inline(encountered(d)))
-	}
 	p("\n")
-	if e := s.Errors[len(s.Errors)-1].Excerpt; e != "" {
-		p("The end of the last output:\n\n%s\n", c.quoted(e))
+	if last.Excerpt != "" {
+		p("The end of the last output:\n\n%s\n", c.quoted(last.Excerpt))
 	}
 }
 
