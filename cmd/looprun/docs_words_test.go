@@ -21,6 +21,7 @@ import (
 
 // foreign are flags of other programs that a page names in code of its own.
 var foreign = map[string][]string{
+	"docs/install.md":                        {"--build-arg"}, // of docker build
 	"docs/assistants.md":                     {"--output-format"},
 	"docs/ci/github.md":                      {"--flag"}, // what an input looks like
 	"docs/context.md":                        {"--output-format"},

@@ -22,7 +22,7 @@ import (
 	"github.com/looprun/looprun/redact"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
-	"github.com/looprun/looprun/statusline"
+	"github.com/looprun/looprun/internal/statusline"
 )
 
 // session is one process's part of a run: all that stands between the options

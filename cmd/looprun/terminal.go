@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/looprun/looprun/ci"
-	"github.com/looprun/looprun/statusline"
+	"github.com/looprun/looprun/internal/statusline"
 )
 
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
