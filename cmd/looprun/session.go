@@ -18,11 +18,11 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/redact"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
-	"github.com/looprun/looprun/internal/statusline"
 )
 
 // session is one process's part of a run: all that stands between the options
