@@ -2,9 +2,12 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/internal/proc"
 )
 
 // runOnly is the part of [cli] that looprun run needs. Reading the description
@@ -28,6 +31,9 @@ type parsed struct {
 // that they name. Its error is not the user's.
 func (a *app) parse(own []string) (parsed, error) {
 	if len(own) == 0 || own[0] == "run" || strings.HasPrefix(own[0], "-") {
+		if !slices.Contains(own, "--help") && !slices.Contains(own, "-h") {
+			proc.Prepare() // most of these are runs
+		}
 		var c runOnly
 		p, helped, err := a.parseWith(&c, &c.commonFlags, own)
 		// Help names the other commands, and so does what is wrong with words

@@ -57,6 +57,9 @@ var guardians struct {
 	mu   sync.Mutex
 	idle []*guardian
 	pids map[int]bool
+	// coming is closed when the guardian that is being prepared is idle, or could
+	// not be started; nil: none is.
+	coming chan struct{}
 }
 
 var becomeSubreaper = sync.OnceValue(func() error {
@@ -98,8 +101,39 @@ func startGuardian() (*guardian, error) {
 	return &guardian{wire: newWire(pair[0]), pid: pid}, nil
 }
 
+// Prepare starts a guardian in the background, for a program that will soon need
+// one: it takes as long to start as the program itself. That it cannot be started
+// is said when it is needed.
+func Prepare() {
+	guardians.mu.Lock()
+	defer guardians.mu.Unlock()
+	if !hooked.Load() || guardians.coming != nil || len(guardians.idle) > 0 {
+		return
+	}
+	coming := make(chan struct{})
+	guardians.coming = coming
+	go func() {
+		defer close(coming)
+		if g, err := startGuardian(); err == nil {
+			g.giveBack()
+		}
+	}()
+}
+
+// prepared waits for the guardian that is being prepared.
+func prepared() {
+	guardians.mu.Lock()
+	coming := guardians.coming
+	guardians.coming = nil
+	guardians.mu.Unlock()
+	if coming != nil {
+		<-coming
+	}
+}
+
 // takeGuardian is an idle guardian, or a new one.
 func takeGuardian() (*guardian, error) {
+	prepared()
 	for {
 		guardians.mu.Lock()
 		n := len(guardians.idle)
@@ -141,6 +175,7 @@ func (g *guardian) forget() {
 // CloseGuardians ends the guardian processes that have nothing to do. They end
 // with the program in any case; new ones are started when needed.
 func CloseGuardians() {
+	prepared()
 	guardians.mu.Lock()
 	list := guardians.idle
 	guardians.idle = nil

@@ -8,5 +8,8 @@ func IsGuardian() bool { return false }
 // GuardianMain is for Linux only.
 func GuardianMain() int { return 1 }
 
+// Prepare has nothing to do: there are guardians on Linux only.
+func Prepare() {}
+
 // CloseGuardians has nothing to do: there are guardians on Linux only.
 func CloseGuardians() {}
