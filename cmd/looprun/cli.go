@@ -222,7 +222,11 @@ func help(o kong.HelpOptions, ctx *kong.Context) error {
 	text := strings.NewReplacer(
 		"Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…]",
 		"Usage: looprun <command> [flags]", "Usage: looprun [flags] -- COMMAND [ARG…]\n       looprun <command> [flags]",
+		`Run "looprun <command> --help" for more information on a command.`, "looprun run --help shows the flags of a run, and looprun <command> --help those of a command.",
 	).Replace(b.String())
+	if n := ctx.Selected(); n != nil && n.Path() == "run" {
+		text += environmentHelp()
+	}
 	_, werr := io.WriteString(out, text)
 	return errors.Join(err, werr)
 }

@@ -163,19 +163,18 @@ func manEnvironment(n *kong.Node) []man.Entry {
 	case !loops(n):
 		return nil
 	}
-	return []man.Entry{
+	list := []man.Entry{
 		{Term: "LOOPRUN_…", Text: "Nearly every option of run has a variable: LOOPRUN_MAX_ITERATIONS is --max-iterations. Flags beat variables, and variables beat looprun.yaml. None of them reaches the command."},
 		{Term: trustVariable, Text: "Consent to a looprun.yaml that was found: sha256: and the hash of its content."},
 		{Term: "NO_COLOR, FORCE_COLOR, CLICOLOR", Text: "Whether looprun's own messages have colours."},
 		{Term: "CI", Text: "This is a job of a CI system, where no person is asked."},
 		{Term: "XDG_CONFIG_HOME, XDG_STATE_HOME", Text: "Where your own looprun.yaml is, and where consent is kept."},
 		{Term: "SHELL", Text: "What the answer debug starts for a person where there is no --debug."},
-		{Term: "LOOPRUN, LOOPRUN_RUN_ID, LOOPRUN_ITERATION, LOOPRUN_ITERATION_LIMIT", Text: "Given to the command: 1, the id of the run, the number of the iteration from 1, and how many there may be."},
-		{Term: "LOOPRUN_LAST_EXIT_CODE, LOOPRUN_LAST_OUTPUT, LOOPRUN_LAST_SIGNATURE", Text: "Given to the command: how the iteration before ended, the file of what it printed, and its signature."},
-		{Term: "LOOPRUN_GUIDANCE, LOOPRUN_GUIDANCE_FILE", Text: "Given to the command: what an answer told it, at most 16 KiB of it, and a file with all of it."},
-		{Term: "LOOPRUN_SCRATCHPAD, LOOPRUN_CONTEXT, LOOPRUN_ANSWERS", Text: "Given to the command: files with the page of the run, with what looprun context prints, and with the answers to what it asked."},
-		{Term: "LOOPRUN_DIR, LOOPRUN_SOCKET", Text: "Given to the command: the folder of the run, and where it listens to looprun ask and looprun signal."},
 	}
+	for _, e := range commandEnvironment() {
+		list = append(list, man.Entry{Term: e.Term, Text: "Given to the command: " + e.Text})
+	}
+	return list
 }
 
 func manFiles(n *kong.Node) []man.Entry {
