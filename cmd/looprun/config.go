@@ -46,12 +46,16 @@ func (l *layer) enforced() bool { return len(l.under) > 0 }
 
 // at is where a key stands.
 func (l *layer) at(key string) string {
-	path := append(slices.Clone(l.under), key)
-	if slices.Contains(l.hooked, key) {
-		path = append(slices.Clone(l.under), "hooks", strings.TrimPrefix(key, "hook_"))
-	}
-	line, _ := l.file.doc.KeyPos(path...)
+	line, _ := l.file.doc.KeyPos(l.path(key)...)
 	return fmt.Sprintf("%s:%d", l.file.name, line)
+}
+
+// path leads to a key in the file.
+func (l *layer) path(key string) []any {
+	if slices.Contains(l.hooked, key) {
+		return append(slices.Clone(l.under), "hooks", strings.TrimPrefix(key, "hook_"))
+	}
+	return append(slices.Clone(l.under), key)
 }
 
 // configError is an error about files, which is printed as it is.
@@ -275,9 +279,8 @@ func (c *configuration) locate(err error) error {
 	changed := false
 	for i, line := range lines {
 		var places []string
-		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {
-			name, ok := strings.CutPrefix(word, "--")
-			if f := c.flag(name); ok && f != nil {
+		for _, name := range flagsIn(line) {
+			if f := c.flag(name); f != nil {
 				if l := c.source(f); l != nil {
 					places = append(places, l.at(keyOf(name))+" sets "+keyOf(name))
 				}

@@ -57,43 +57,6 @@ func (c *configCheckCmd) Run(a *app) error {
 	return nil
 }
 
-// checkConfig checks a file by itself: its keys as a run would have them where
-// nothing else is given, and the files that they name.
-func checkConfig(a *app, s configSource) (there bool, err error) {
-	var of struct {
-		options
-		outputFlags
-	}
-	parser, err := kong.New(&of, kong.Vars{"version": version()}, kong.ExplicitGroups(groups))
-	if err != nil {
-		return false, err
-	}
-	f, err := s.read(configKeys(parser.Model))
-	if f == nil || err != nil {
-		return f != nil, err
-	}
-	config := &configuration{whole: true}
-	config.add([]*configFile{f})
-	ctx, err := kong.Trace(parser, nil)
-	if err != nil {
-		return true, err
-	}
-	ctx.AddResolver(config)
-	config.ctx = ctx
-	if err := errors.Join(ctx.Reset(), ctx.Resolve()); err != nil {
-		return true, err
-	}
-	if _, err := ctx.Apply(); err != nil {
-		return true, err
-	}
-	config.apply(&of.options)
-	if err := of.check(); err != nil {
-		return true, config.locate(err)
-	}
-	_, err = newSession(a, &of.options)
-	return true, config.locate(err)
-}
-
 type configSchemaCmd struct{}
 
 // Help shows an example below the flags.

@@ -142,8 +142,12 @@ func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
 	if f.MaxRuntime != nil {
 		l.Runtime = time.Duration(*f.MaxRuntime)
 	}
+	var errs []error
+	wrong := func(remedy, text string, args ...any) {
+		errs = append(errs, &usageError{fmt.Sprintf(text, args...), remedy})
+	}
 	if l.Loop == 1 {
-		return looprun.Caps{}, &usageError{"--loop-threshold 1: every failure would be a loop", "use 2 or more, or off"}
+		wrong("use 2 or more, or off", "--loop-threshold 1: every failure would be a loop")
 	}
 	caps := looprun.DefaultCaps(*l)
 	set(&caps.Iterations, f.CapIterations)
@@ -156,19 +160,20 @@ func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
 	if f.CapTokens != nil {
 		caps.Tokens = int64(*f.CapTokens)
 	}
+	const above = "raise the cap or lower the limit"
 	if caps.Cost > 0 && l.Cost > caps.Cost {
-		return caps, &usageError{fmt.Sprintf("--max-cost %.2f is above --cap-cost %.2f", l.Cost, caps.Cost), "raise the cap or lower the limit"}
+		wrong(above, "--max-cost %.2f is above --cap-cost %.2f", l.Cost, caps.Cost)
 	}
 	if caps.Tokens > 0 && l.Tokens > caps.Tokens {
-		return caps, &usageError{fmt.Sprintf("--max-tokens %d is above --cap-tokens %d", l.Tokens, caps.Tokens), "raise the cap or lower the limit"}
+		wrong(above, "--max-tokens %d is above --cap-tokens %d", l.Tokens, caps.Tokens)
 	}
 	if caps.Iterations > 0 && l.Iterations > caps.Iterations {
-		return caps, &usageError{fmt.Sprintf("--max-iterations %d is above --cap-iterations %d", l.Iterations, caps.Iterations), "raise the cap or lower the limit"}
+		wrong(above, "--max-iterations %d is above --cap-iterations %d", l.Iterations, caps.Iterations)
 	}
 	if caps.Runtime > 0 && l.Runtime > caps.Runtime {
-		return caps, &usageError{fmt.Sprintf("--max-runtime %s is above --cap-runtime %s", l.Runtime, caps.Runtime), "raise the cap or lower the limit"}
+		wrong(above, "--max-runtime %s is above --cap-runtime %s", l.Runtime, caps.Runtime)
 	}
-	return caps, nil
+	return caps, errors.Join(errs...)
 }
 
 func set(to *int, from *countLimit) {
@@ -227,8 +232,11 @@ func (o *options) check() error {
 	if o.Interactive && o.Stdin != "none" {
 		wrong("-i joins the command to the terminal, so --stdin cannot feed it", "use one of them")
 	}
-	if o.Assistant == "" && (o.Detached.has(detachedAuto) || o.AssistantEscalation) {
-		wrong("there is no assistant to answer", "add --assistant LINE")
+	if o.Assistant == "" && o.Detached.has(detachedAuto) {
+		wrong("--detached auto: there is no assistant to answer", "add --assistant LINE")
+	}
+	if o.Assistant == "" && o.AssistantEscalation {
+		wrong("--assistant-escalation: there is no assistant to answer", "add --assistant LINE")
 	}
 	for key, code := range o.ExitCode {
 		if err := checkExitCode(key, code); err != nil {

@@ -88,31 +88,29 @@ func newSession(a *app, o *options) (*session, error) {
 // when the options name none.
 func (s *session) load(kept *recordedFile) error {
 	var err error
-	if s.limits, s.caps, err = s.opts.limits(); err != nil {
-		return err
-	}
-	if s.questions, err = loadQuestions(s.opts.Templates, s.opts.Debug != ""); err != nil {
-		return err
-	}
+	var errs []error
+	wrong := func(err error) { errs = append(errs, err) }
+	s.limits, s.caps, err = s.opts.limits()
+	wrong(err)
 	if s.opts.Rules != "" {
-		if s.opts.Signature, err = readRules(s.opts.Rules); err != nil {
-			return err
-		}
+		s.opts.Signature, err = readRules(s.opts.Rules)
+	} else {
+		_, err = s.opts.Signature.options("")
 	}
-	if _, err := s.opts.Signature.options(""); err != nil {
-		return err
+	wrong(err)
+	if s.questions, err = loadQuestions(s.opts.Templates, s.opts.Debug != ""); err == nil {
+		err = s.loadPolicy(kept)
 	}
-	if err := s.loadPolicy(kept); err != nil {
-		return err
-	}
+	wrong(err)
 	if !slices.Contains(stdinWords, s.opts.Stdin) {
 		f, err := os.Open(s.opts.Stdin)
 		if err != nil {
-			return &usageError{"--stdin: " + err.Error(), "name a file that can be read, - or none"}
+			wrong(&usageError{"--stdin: " + err.Error(), "name a file that can be read, - or none"})
+		} else {
+			wrong(f.Close())
 		}
-		return f.Close()
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // stdinWords are the values of --stdin that name no file.
