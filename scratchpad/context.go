@@ -31,6 +31,7 @@ type ContextOptions struct {
 // signal and no promise that reading it back would make.
 func Context(s *looprun.State, o ContextOptions) []byte {
 	var b bytes.Buffer
+	b.Grow(2 << 10) // of most
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	c := contextOf{s}
 	contextTask(p, s, c)

@@ -50,6 +50,7 @@ type guardian struct {
 	*wire
 	pid     int
 	sending sync.Mutex
+	out     []byte // the last request, for the next one
 }
 
 // guardians are all guardian processes of this program.
@@ -193,7 +194,8 @@ func (g *guardian) say(m message) error {
 
 // spawn lets the guardian start a command.
 func (g *guardian) spawn(req *request) (pid int, err error) {
-	if err := g.send(spawnMessage(req), req.files[:]...); err != nil {
+	g.out = spawnMessage(g.out, req)
+	if err := g.send(g.out, req.files[:]...); err != nil {
 		return 0, err
 	}
 	kind, b, err := g.answer(startPatience)

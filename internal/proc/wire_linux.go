@@ -193,15 +193,10 @@ func (w *wire) next() (kind byte, b body, ok bool) {
 	return kind, b, true
 }
 
-// spawnMessage and readSpawn carry a request; its descriptors go beside it.
-func spawnMessage(r *request) []byte {
-	size := len(r.path) + len(r.dir) + 64
-	for _, l := range [][]string{r.argv, r.env} {
-		for _, s := range l {
-			size += len(s) + 4
-		}
-	}
-	m := append(make(message, 0, size), newMessage(msgSpawn)...)
+// spawnMessage and readSpawn carry a request; its descriptors go beside it. The
+// message is made in space where that is large enough.
+func spawnMessage(space []byte, r *request) []byte {
+	m := append(message(space[:0]), newMessage(msgSpawn)...)
 	keep := int64(0)
 	if r.keep {
 		keep = 1

@@ -24,7 +24,7 @@ func TestGuardianRequest(t *testing.T) {
 	}
 	sent := make(chan error, 1)
 	go func() {
-		err := a.send(spawnMessage(&want), 0, 1, 2)
+		err := a.send(spawnMessage(nil, &want), 0, 1, 2)
 		unix.Close(a.fd)
 		sent <- err
 	}()
@@ -62,7 +62,7 @@ func TestGuardianRequest(t *testing.T) {
 
 // A malformed message is refused; it never makes the guardian fail.
 func FuzzGuardianMessage(f *testing.F) {
-	f.Add([]byte(spawnMessage(&request{path: "p", argv: []string{"a"}, env: []string{"b"}}))[headerSize:])
+	f.Add([]byte(spawnMessage(nil, &request{path: "p", argv: []string{"a"}, env: []string{"b"}}))[headerSize:])
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
