@@ -55,6 +55,7 @@ type session struct {
 		warned bool
 	}
 	interrupted time.Time        // when looprun was told to end
+	tidies      bool             // nothing ends or stops looprun any more without the terminal put in order
 	masker      *redact.Redactor // nil masks nothing
 }
 
@@ -205,6 +206,7 @@ func (s *session) drive() (looprun.Result, error) {
 	defer stop()
 	defer s.display.Close()
 	defer s.watchStops()()
+	s.tidies = true
 	defer keepPipes()()
 	result, err := s.loop.Run(ctx)
 	late, release := s.late(ctx)
@@ -348,7 +350,9 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 		s.ci.Observe(e, state)
 	}
 	s.app.say.observe(e, state)
-	s.display.Observe(e, state)
+	if s.tidies {
+		s.display.Observe(e, state)
+	}
 	if !begins {
 		s.ci.Observe(e, state)
 	}
