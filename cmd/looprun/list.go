@@ -16,7 +16,8 @@ import (
 
 // listCmd lists the runs of a directory.
 type listCmd struct {
-	Number   int    `short:"n" default:"20" help:"How many of the latest runs to list; 0 for all (${default})." env:"-"`
+	Number   *int   `short:"n" placeholder:"N" help:"How many of the latest runs to list; 0 for all (20; with --all, all)." env:"-"`
+	All      bool   `help:"List all your runs, in whatever folder they are, with the folder." env:"-"`
 	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
@@ -26,7 +27,8 @@ func (listCmd) Help() string {
 whole, with the moments at which the runs were started.
 
 Example:
-  looprun list -n 5`
+  looprun list -n 5
+  looprun list --all`
 }
 
 func (c *listCmd) Run(a *app) error {
@@ -34,36 +36,55 @@ func (c *listCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	ids, err := scratchpad.IDs(dir)
+	runs, err := c.dirs(a, dir)
 	if err != nil {
 		return err
 	}
-	all := len(ids)
-	if c.Number > 0 {
-		ids = ids[:min(c.Number, len(ids))]
+	all, number := len(runs), 20
+	if c.All {
+		number = 0
 	}
-	runs := summaries(dir, ids)
+	if c.Number != nil {
+		number = *c.Number
+	}
+	if number > 0 {
+		runs = runs[:min(number, len(runs))]
+	}
+	list := summaries(runs)
 	if c.Format == "json" {
-		return a.printJSON(runs)
+		return a.printJSON(list)
+	}
+	if all == 0 && c.All {
+		a.say.news("you have no runs yet")
+		return nil
 	}
 	if all == 0 {
 		a.say.news("there are no runs in %s", dir)
 		return nil
 	}
 	p := a.printer()
-	listed(runs, time.Now(), a.say.flags.Verbose).print(p)
+	listed(list, time.Now(), a.say.flags.Verbose, c.All).print(p)
 	if err := p.page(); err != nil {
 		return err
 	}
-	if all > len(ids) {
-		a.say.news("%d of %d runs; -n 0 lists all", len(ids), all)
+	if all > len(runs) {
+		a.say.news("%d of %d runs; -n 0 lists all", len(runs), all)
 	}
 	return nil
 }
 
+// dirs are the directories of the runs to list, the latest first.
+func (c *listCmd) dirs(a *app, dir string) ([]string, error) {
+	if c.All {
+		return a.allRuns(dir)
+	}
+	ids, err := scratchpad.IDs(dir)
+	return within(dir, ids), err
+}
+
 // listed is the table of the runs. With exact, times are moments and not how long
-// ago they were, and texts are whole.
-func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
+// ago they were, and texts are whole; with places each run has its folder.
+func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *table {
 	t := &table{columns: []column{
 		{title: "RUN"},
 		{title: "STARTED", drop: 3},
@@ -77,7 +98,13 @@ func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
 	if named { // behind the id: that is what a person looks for
 		t.columns = slices.Insert(t.columns, 1, column{title: "NAME", least: 8})
 	}
+	if places {
+		t.columns = append(t.columns, column{title: "FOLDER", least: 12})
+	}
 	add := func(r scratchpad.Summary, name string, row ...entry) {
+		if places {
+			row = append(row, entry{text: keptFor(filepath.Dir(r.Dir))})
+		}
 		if named {
 			row = slices.Insert(row, 0, entry{text: name})
 		}
@@ -111,14 +138,14 @@ func listed(runs []scratchpad.Summary, now time.Time, exact bool) *table {
 
 // summaries reads what a list shows of the runs, some at a time: most of it is
 // waiting for the disk.
-func summaries(dir string, ids []string) []scratchpad.Summary {
-	runs := make([]scratchpad.Summary, len(ids))
+func summaries(dirs []string) []scratchpad.Summary {
+	runs := make([]scratchpad.Summary, len(dirs))
 	var next atomic.Int64
 	var readers sync.WaitGroup
-	for range min(len(ids), 2*runtime.GOMAXPROCS(0)) {
+	for range min(len(dirs), 2*runtime.GOMAXPROCS(0)) {
 		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(ids)); i = next.Add(1) - 1 {
-				runs[i] = scratchpad.Summarize(filepath.Join(dir, ids[i]))
+			for i := next.Add(1) - 1; i < int64(len(dirs)); i = next.Add(1) - 1 {
+				runs[i] = scratchpad.Summarize(dirs[i])
 			}
 		})
 	}

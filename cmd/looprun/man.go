@@ -189,6 +189,7 @@ func manFiles(n *kong.Node) []man.Entry {
 		{Term: ".looprun/RUN/scratchpad.md", Text: "The page of a run, for people and agents."},
 		{Term: ".looprun/RUN/output/0001.log", Text: "What iteration 1 printed."},
 		{Term: ".looprun/RUN/result.json", Text: "How the run ended."},
+		{Term: "~/.local/state/looprun/dirs", Text: "The folders that looprun list --all looks into."},
 		{Term: "~/.local/state/looprun/trust", Text: "The configurations that you have agreed to."},
 	}
 }

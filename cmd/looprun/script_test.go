@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,6 +25,9 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD"} {
 		_ = os.Unsetenv(name)
 	}
+	if strings.HasSuffix(os.Args[0], ".test") { // and do not stand among the user's own
+		_ = os.Setenv("XDG_STATE_HOME", filepath.Join(os.TempDir(), "looprun-test-state"))
+	}
 	testscript.Main(m, map[string]func(){"looprun": main})
 }
 
@@ -38,6 +42,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LOOPRUN_STATE_DIR", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("GOCACHE", goCache())
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("XDG_STATE_HOME", "")
 			e.Setenv(testSystemConfig, filepath.Join(e.WorkDir, "etc", "looprun.yaml"))
 			return nil
 		},

@@ -141,6 +141,7 @@ func (s *session) start() error {
 	if err != nil {
 		return err
 	}
+	s.app.noteStateDir(dir)
 	if err := s.wire(s.run.Journal); err != nil {
 		return errors.Join(err, s.run.Close())
 	}

@@ -119,7 +119,7 @@ func drawingOff(text string) string {
 func TestTableIsSafe(t *testing.T) {
 	var b bytes.Buffer
 	p := &printer{}
-	tab := listed([]scratchpad.Summary{{ID: "x", Command: []string{"a\x1b]0;t\x07\nb\u202e"}, Status: looprun.StatusDone, Signature: "s\rt"}}, time.Now(), true)
+	tab := listed([]scratchpad.Summary{{ID: "x", Command: []string{"a\x1b]0;t\x07\nb\u202e"}, Status: looprun.StatusDone, Signature: "s\rt"}}, time.Now(), true, false)
 	tab.print(p)
 	b.Write(p.Bytes())
 	if got := b.String(); strings.ContainsAny(got, "\x1b\x07\r\u202e") || strings.Count(got, "\n") != 2 {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// stateDirsDir is where looprun notes in which folders this user's runs are kept,
+// a file each, for looprun list --all; empty where there is no place for it.
+func stateDirsDir() string {
+	if dir := xdg("XDG_STATE_HOME", filepath.Join(".local", "state")); dir != "" {
+		return filepath.Join(dir, "looprun", "dirs")
+	}
+	return ""
+}
+
+// noteStateDir notes that runs are kept there. A list that is not whole is no
+// reason to warn of: a run in CI notes nothing either, since nobody lists it there.
+func (a *app) noteStateDir(dir string) {
+	notes := stateDirsDir()
+	if notes == "" || inCI() {
+		return
+	}
+	dir = realDir(dir)
+	sum := sha256.Sum256([]byte(dir))
+	note := filepath.Join(notes, hex.EncodeToString(sum[:8]))
+	if isFile(note) {
+		return
+	}
+	err := os.MkdirAll(notes, 0o700)
+	if err == nil {
+		err = atomicfile.Write(note, []byte(dir+"\n"), false)
+	}
+	if err != nil {
+		a.say.detail("looprun list --all will not show this run elsewhere: %v", err)
+	}
+}
+
+// realDir is the folder under the one name that it has without links.
+func realDir(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+// notedStateDirs are the folders that were noted and are still there. The note of
+// one that is gone is removed.
+func notedStateDirs() ([]string, error) {
+	notes := stateDirsDir()
+	entries, err := os.ReadDir(notes)
+	if notes == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the folders with your runs cannot be read: %w", err)
+	}
+	var dirs []string
+	for _, e := range entries {
+		name := filepath.Join(notes, e.Name())
+		text, err := os.ReadFile(name)
+		dir := strings.TrimSuffix(string(text), "\n")
+		if err != nil || !filepath.IsAbs(dir) {
+			continue
+		}
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			_ = os.Remove(name) // the next list tries again
+			continue
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}
+
+// allRuns are the directories of all runs of this user, the latest first: of those
+// in dir, and in every other folder that was noted.
+func (a *app) allRuns(dir string) ([]string, error) {
+	dirs, err := notedStateDirs()
+	if err != nil {
+		return nil, err
+	}
+	if real := realDir(dir); !slices.Contains(dirs, real) {
+		dirs = append(dirs, real)
+	}
+	var runs []string
+	for _, dir := range dirs {
+		ids, err := scratchpad.IDs(dir)
+		if err != nil {
+			a.say.warn("%v", err)
+		}
+		runs = append(runs, within(dir, ids)...)
+	}
+	slices.SortStableFunc(runs, func(a, b string) int { return strings.Compare(filepath.Base(b), filepath.Base(a)) })
+	return runs, nil
+}
+
+// within are the directories of runs, by their ids.
+func within(dir string, ids []string) []string {
+	runs := make([]string, len(ids))
+	for i, id := range ids {
+		runs[i] = filepath.Join(dir, id)
+	}
+	return runs
+}
+
+// keptFor is the folder whose runs a state directory has, as a list shows it.
+func keptFor(stateDir string) string {
+	if filepath.Base(stateDir) == scratchpad.StateDirName {
+		return filepath.Dir(stateDir)
+	}
+	return stateDir
+}
