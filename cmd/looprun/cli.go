@@ -174,15 +174,15 @@ func parseError(err error, model *kong.Application, args []string) error {
 			return misplaced(args[i:], names)
 		}
 	}
-	rest, unknown := strings.CutPrefix(text, "unknown flag ")
-	if !unknown {
-		return &usageError{text, "see looprun --help"}
-	}
-	flag, _, _ := strings.Cut(rest, ",")
 	node, after := model.Node, " A flag of the command itself goes after --."
-	if of, ok := errors.AsType[*kong.ParseError](err); ok && of.Context.Selected() != nil {
+	if of, ok := errors.AsType[*kong.ParseError](err); ok && of.Context != nil && of.Context.Selected() != nil {
 		node = of.Context.Selected()
 	}
+	rest, unknown := strings.CutPrefix(text, "unknown flag ")
+	if !unknown {
+		return &usageError{text, "see " + node.FullPath() + " --help"}
+	}
+	flag, _, _ := strings.Cut(rest, ",")
 	if node != model.Node && !takesCommand(node) {
 		after = ""
 	}

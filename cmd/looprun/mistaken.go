@@ -13,7 +13,7 @@ import (
 )
 
 // mistaken says what was probably meant by a word that is no command below one,
-// or none of the values of a flag or an argument; nil for every other error.
+// or none of the values of a flag or an argument, or by a flag without one; nil for every other error.
 func mistaken(err error) error {
 	text := err.Error()
 	if of, ok := errors.AsType[*kong.ParseError](err); ok && of.Context != nil {
@@ -22,6 +22,9 @@ func mistaken(err error) error {
 			word, _, _ := strings.Cut(rest, ", did you mean")
 			return noCommand(word, node)
 		}
+	}
+	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.HasSuffix(rest, `"EOL" (<EOL>)`) {
+		return &usageError{name + " has no value", "write one behind it"}
 	}
 	name, rest, ok := strings.Cut(text, " must be one of ")
 	if !ok {

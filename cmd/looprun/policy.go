@@ -60,7 +60,11 @@ func (c *policyCheckCmd) Run(a *app) error {
 	if _, err := p.RunTests(); err != nil {
 		return err
 	}
-	a.say.news("%s is correct: %d rules, %d tests passed", c.File, len(p.Rules), len(p.Tests))
+	tests := "it has no tests of its own"
+	if n := len(p.Tests); n > 0 {
+		tests = numbered(n, "test") + " passed"
+	}
+	a.say.news("%s is correct: %s, %s", c.File, numbered(len(p.Rules), "rule"), tests)
 	return nil
 }
 
