@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/looprun/looprun"
@@ -34,8 +35,8 @@ type answerCmd struct {
 
 // Help shows an example below the flags.
 func (answerCmd) Help() string {
-	return `looprun show --pending prints the questions and their options. The first valid answer
-counts. From standard input comes {"answers": {"QUESTION": "OPTION"}} with questions by
+	return `Without an option it asks at the terminal; looprun show --pending prints the questions and
+their options. The first valid answer counts. From standard input comes {"answers": {"QUESTION": "OPTION"}} with questions by
 their text or id, or {"option": "ID", "reason": "TEXT"} for the first.
 
 Example:
@@ -55,6 +56,11 @@ func (c *answerCmd) Run(a *app) error {
 		return err
 	}
 	given, err := c.answers(a, state, words)
+	if errors.Is(err, looprun.ErrInterrupted) {
+		a.say.printf("interrupted; the question still waits")
+		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), raise(syscall.SIGINT)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -89,13 +95,16 @@ func (c *answerCmd) target() (dir string, words []string, err error) {
 		most = 1
 	}
 	switch {
-	case !option && len(words) == 0:
-		return "", nil, &usageError{"no option was given", "looprun show --pending prints the options; write looprun answer [RUN] OPTION"}
 	case len(words) > most:
 		return "", nil, &usageError{fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION"}
 	case len(words) == most:
 		dir, err = find(c.StateDir, words[0])
 		return dir, words[1:], err
+	}
+	if len(words) == 1 { // the whole id of a run and no option: it asks
+		if dir, err := find(c.StateDir, words[0]); err == nil && filepath.Base(dir) == words[0] {
+			return dir, nil, nil
+		}
 	}
 	dir, err = latestPending(c.StateDir)
 	return dir, words, err
@@ -146,6 +155,9 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string) ([]answere
 	}
 	if len(words) > 0 && words[0] == "-" {
 		return c.fromDocument(a, pending)
+	}
+	if len(words)+len(c.Option) == 0 && c.Text == nil && !c.Cancel {
+		return c.ask(a, s, q)
 	}
 	answer := looprun.Answer{
 		Responder: looprun.RespondedByUser, Person: true, Text: c.Text, Cancelled: c.Cancel,

@@ -1,0 +1,43 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Without an option looprun answer asks at the terminal, for the latest run that
+// waits and for one that is named. Ctrl-C leaves the question as it was.
+func TestAnswerAsks(t *testing.T) {
+	dir := t.TempDir()
+	deferred := begin(t, dir, "--detached", "defer", "--max-iterations", "1", "--", "false")
+	if code := deferred.ended(t); code != 102 {
+		t.Fatalf("exit code %d", code)
+	}
+	runs, err := filepath.Glob(filepath.Join(dir, "state", "*-*"))
+	if err != nil || len(runs) != 1 {
+		t.Fatal(runs, err)
+	}
+
+	s := onTerminal(t, dir, "answer")
+	until(t, "the question is there", s.shows("> Cancel"))
+	s.press(t, "\x03", "the end", s.shows("interrupted; the question still waits"))
+	if code := s.ended(t); code != -2 { // by SIGINT
+		t.Errorf("exit code %d after Ctrl-C", code)
+	}
+
+	s = onTerminal(t, dir, "answer", filepath.Base(runs[0]), "--reason", "Enough for today.")
+	until(t, "the question is there", s.shows("> Cancel"))
+	s.press(t, keyUp, "the mark moves", s.shows("> Accept current"))
+	s.press(t, "\r", "the end", s.shows("recorded; continue with looprun resume"))
+	if code := s.ended(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	journal, err := os.ReadFile(filepath.Join(runs[0], "journal.jsonl"))
+	if err != nil || !strings.Contains(string(journal), `"responder":"user"`) || !strings.Contains(string(journal), "Enough for today.") {
+		t.Errorf("the answer is not on record: %v\n%s", err, journal)
+	}
+}
