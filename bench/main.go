@@ -24,13 +24,14 @@ var sections = map[string]func(*bench) error{
 	"start":     (*bench).start,
 	"iteration": (*bench).iteration,
 	"output":    (*bench).output,
+	"memory":    (*bench).memory,
 	"lines":     (*bench).lines,
 	"listing":   (*bench).listing,
 	"many":      (*bench).many,
 	"replay":    func(b *bench) error { return replays(b.looprun) },
 }
 
-var usual = []string{"start", "iteration", "output", "lines", "listing", "many"}
+var usual = []string{"start", "iteration", "output", "memory", "lines", "listing", "many"}
 
 // children are the parts that this program plays itself.
 var children = map[string]func(arg string) error{

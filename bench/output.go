@@ -60,7 +60,7 @@ func (b *bench) output() error {
 			}
 		}
 	}
-	return b.memory()
+	return nil
 }
 
 // print is the candidate's row, with its speed beside another's.
@@ -105,7 +105,7 @@ func (b *bench) memory() error {
 func (b *bench) lines() error {
 	program := `"$BENCH" child lines ` + strconv.Itoa(lineCount)
 	size := lineCount * len(testLine(0))
-	looprun := quote(b.looprun) + " -q --non-interactive -- "
+	looprun := "NO_COLOR=1 " + quote(b.looprun) + " -q --non-interactive -- "
 	onTerminal := func(line string) []string { return shell("script -qec " + quote(line) + " /dev/null > /dev/null") }
 	cat := &candidate{name: "cat", argv: shell(program + " | cat > /dev/null")}
 	script := (&candidate{name: "script", argv: onTerminal(program)}).needs("script")
