@@ -2,6 +2,7 @@ package looprun
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/looprun/looprun/protocol/signal"
@@ -138,8 +139,10 @@ func (s *State) foldSignal(d SignalReceived) {
 	s.Signals = append(s.Signals, d.Signal)
 }
 
+// spend adds up, in billionths of a dollar: three times 0.1 are 0.3.
 func (s *State) spend(usd float64, tokens int64) {
-	s.Cost += usd
+	const billion = 1e9
+	s.Cost = math.Round((s.Cost+usd)*billion) / billion
 	s.Tokens += tokens
 }
 
