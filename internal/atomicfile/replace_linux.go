@@ -13,8 +13,12 @@ func replace(temp, name string) error {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return os.Rename(temp, name)
 	}
-	if err := unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, name, unix.RENAME_EXCHANGE); err != nil {
-		return os.Rename(temp, name) // not every file system can, and it may be gone by now
+	switch err := unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, name, unix.RENAME_EXCHANGE); err {
+	case nil:
+		return os.Remove(temp)
+	case unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOENT: // not every file system can; or it is gone by now
+		return os.Rename(temp, name)
+	default:
+		return &os.LinkError{Op: "rename", Old: temp, New: name, Err: err}
 	}
-	return os.Remove(temp)
 }
