@@ -53,9 +53,9 @@ func (s *State) Summary() string {
 		return text
 	}
 	if s.Last.Signature.Label != "" {
-		return "progress unknown; last was " + s.Last.Signature.Label
+		return "unknown; last was " + s.Last.Signature.Label
 	}
-	return "progress unknown"
+	return "unknown"
 }
 
 // CurrentState says what passes: “3/5 tests passing”, or that it is unknown.

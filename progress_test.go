@@ -24,8 +24,8 @@ func TestProgressInWords(t *testing.T) {
 		{signature.KindTestFail, 5, -1, -1, "a b c d e", "5 tests failing: a, b, c, d, e", "unknown"},
 		{signature.KindLintFail, 2, 3, 5, "auth", "2 of 5 failing: auth", "3/5 passing"},
 		{signature.KindBuildFail, 1, 1, -1, "", "1 failing", "1 passing"},
-		{signature.KindTestFail, -1, 3, 5, "", "progress unknown; last was label", "3/5 tests passing"},
-		{signature.KindError, -1, -1, -1, "", "progress unknown; last was label", "unknown"},
+		{signature.KindTestFail, -1, 3, 5, "", "unknown; last was label", "3/5 tests passing"},
+		{signature.KindError, -1, -1, -1, "", "unknown; last was label", "unknown"},
 	} {
 		s := &State{Last: &IterationFinished{Outcome: OutcomeNotDone, Signature: signature.Signature{
 			Kind: c.kind, Label: "label", Hash: 1, Failing: c.failing, Passed: c.passed, Total: c.total, Checks: strings.Fields(c.checks),

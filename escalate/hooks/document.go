@@ -75,10 +75,13 @@ func ended(r looprun.Result, s *looprun.State) string {
 		text += " (" + string(r.Guard) + ")"
 	}
 	text += fmt.Sprintf(" after %d iterations", r.Iterations)
-	if r.Reason != "" {
+	switch {
+	case r.Reason != "":
 		return text + ": " + r.Reason
+	case r.Status == looprun.StatusDone:
+		return text
 	}
-	return text + ": " + s.Summary()
+	return text + "; progress: " + s.Summary()
 }
 
 // afterwards is what a person can do with a run that ended so.

@@ -32,8 +32,8 @@ func TestDocument(t *testing.T) {
 		{Hook: OnQuestion, Summary: "Iteration limit: 5 of 5 are used. How to proceed?", Next: "looprun answer " + runID + " OPTION"},
 		{Hook: OnEnd, Summary: "paused after 5 iterations: the question is kept", Next: "looprun answer " + runID + " OPTION"},
 		{Hook: OnEnd, Summary: "paused after 5 iterations: checkpoint", Next: "looprun resume " + runID},
-		{Hook: OnEnd, Summary: "tripped (max_iterations) after 5 iterations: progress unknown", Next: "looprun resume " + runID},
-		{Hook: OnEnd, Summary: "done after 5 iterations: progress unknown", Next: "looprun show " + runID},
+		{Hook: OnEnd, Summary: "tripped (max_iterations) after 5 iterations; progress: unknown", Next: "looprun resume " + runID},
+		{Hook: OnEnd, Summary: "done after 5 iterations", Next: "looprun show " + runID},
 	}
 	if len(all) != len(want) {
 		t.Fatalf("hooks ran for %q", names(all))
