@@ -146,7 +146,7 @@ func (p *page) environ(t *testing.T) []string {
 		return strings.HasPrefix(name, "LOOPRUN") || slices.Contains(ofCI, name) || name == "PYTHONUNBUFFERED"
 	})
 	path := strings.Join([]string{filepath.Dir(file), agents, os.Getenv("PATH")}, string(filepath.ListSeparator))
-	return append(env, "PATH="+path, "HOME="+p.root, "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
+	return append(env, "PATH="+path, "HOME="+p.root, "XDG_STATE_HOME=", "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
 		"GOFLAGS=", "GOWORK="+cmp.Or(p.work, "off"),
 		"GIT_CONFIG_GLOBAL="+filepath.Join(p.root, ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=reader", "GIT_AUTHOR_EMAIL=reader@localhost", "GIT_COMMITTER_NAME=reader", "GIT_COMMITTER_EMAIL=reader@localhost")

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,10 +25,21 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD"} {
 		_ = os.Unsetenv(name)
 	}
-	if strings.HasSuffix(os.Args[0], ".test") { // and do not stand among the user's own
-		_ = os.Setenv("XDG_STATE_HOME", filepath.Join(os.TempDir(), "looprun-test-state"))
+	testscript.Main(apart{m}, map[string]func(){"looprun": main})
+}
+
+// apart keeps what the tests' runs note for the user out of the user's own folder.
+type apart struct{ *testing.M }
+
+func (a apart) Run() int {
+	dir, err := os.MkdirTemp("", "looprun-test-state-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	testscript.Main(m, map[string]func(){"looprun": main})
+	defer os.RemoveAll(dir)
+	_ = os.Setenv("XDG_STATE_HOME", dir)
+	return a.M.Run()
 }
 
 // TestScripts runs the binary as a user does. Each script is named by what it
