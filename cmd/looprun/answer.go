@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/socket"
 	"github.com/looprun/looprun/scratchpad"
@@ -174,8 +173,7 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string) ([]answere
 	}
 	for _, id := range options {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
-			text := fmt.Sprintf("%q is no option of the question; there are %s", id, strings.Join(optionsOf(q), ", "))
-			return nil, &usageError{text, strictyaml.DidYouMean(id, optionsOf(q))}
+			return nil, &usageError{text: fmt.Sprintf("%q is no option of the question; there are %s", id, orNearest(id, optionsOf(q)))}
 		}
 	}
 	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {

@@ -115,8 +115,7 @@ func (m *modes) UnmarshalText(b []byte) error {
 		_, twice := m.by[key]
 		switch {
 		case !slices.Contains(detachedModes, mode):
-			hint := strictyaml.DidYouMean(mode, detachedModes)
-			errs = append(errs, fmt.Errorf("%q is no detached mode; there are %s%s", mode, strings.Join(detachedModes, ", "), suffixed(hint)))
+			errs = append(errs, fmt.Errorf("%q is no detached mode; there are %s", mode, orNearest(mode, detachedModes)))
 		case key == "":
 			errs = append(errs, fmt.Errorf("%q names no kind and no question", word))
 		case twice || key == "all" && m.all != "":
@@ -133,11 +132,13 @@ func (m *modes) UnmarshalText(b []byte) error {
 	return errors.Join(errs...)
 }
 
-func suffixed(hint string) string {
-	if hint == "" {
-		return ""
+// orNearest are the known words, and which of them was probably meant.
+func orNearest(word string, known []string) string {
+	text := strings.Join(known, ", ")
+	if near := strictyaml.Nearest(word, known); near != "" {
+		text += "; did you mean " + near + "?"
 	}
-	return "; " + hint
+	return text
 }
 
 // MarshalText writes the modes as they are read.

@@ -23,7 +23,7 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 	}
 	for _, q := range s.Pending() {
 		if r.Pending {
-			m.printf("a question waits for its answer: %s", q.Header)
+			m.printf("a question waits for its answer: %s; give it with looprun answer, then go on with looprun resume", q.Header)
 		}
 	}
 	if page != "" {
