@@ -91,7 +91,7 @@ func (l *Loop) finished(end IterationFinished) error {
 	return l.record(end)
 }
 
-// ended is what a runner returned.
+// ended is what came of an iteration.
 type ended struct {
 	IterationFinished
 	err error
@@ -133,16 +133,12 @@ func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, err
 	if left, ok := l.untilDeadline(); ok {
 		after = min(after, left)
 	}
-	var attended struct {
-		end  IterationFinished
-		err  error
-		over chan struct{}
-	}
-	attended.over = make(chan struct{})
+	attended := make(chan ended, 1)
 	// Until it is over the state belongs to whoever looks after it.
 	timer := time.AfterFunc(after, func() {
-		defer close(attended.over)
-		attended.end, attended.err = l.lookAfter(ctx, r)
+		defer close(attended)
+		end, err := l.lookAfter(ctx, r)
+		attended <- ended{end, err}
 	})
 	end, err := l.Runner.Run(runCtx, it)
 	r.done <- ended{end, err}
@@ -150,8 +146,8 @@ func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, err
 		e := r.wait()
 		return e.IterationFinished, errors.Join(e.err, l.hearPosts())
 	}
-	<-attended.over
-	return attended.end, attended.err
+	e := <-attended
+	return e.IterationFinished, e.err
 }
 
 // hearPosts takes in what was said to an iteration that is over already.

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // chart is a row of bars, one for each iteration, without any text: the page has
@@ -61,7 +63,7 @@ func (m *model) chart(id, title string, value func(*pageIteration) float64, name
 	}
 	c := &chart{
 		ID: id, Title: title, Top: name(most), Width: slotWidth * max(len(m.Iterations), leastSlots),
-		Says: fmt.Sprintf("%s of %s: first %s, last %s, most %s.", title, count(len(m.Iterations), "iteration"), name(first), name(last), name(most)),
+		Says: fmt.Sprintf("%s of %s: first %s, last %s, most %s.", title, plural.Count(len(m.Iterations), "iteration"), name(first), name(last), name(most)),
 	}
 	if unknown := len(m.Iterations) - known; unknown > 0 {
 		c.Says += fmt.Sprintf(" %d of them have no bar: it is not known.", unknown)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // Bounds of a JUnit file.
@@ -163,7 +164,7 @@ func (r *Report) verdict() string { return r.standing() + " " + r.course() }
 
 // course is that without the status.
 func (r *Report) course() string {
-	text := fmt.Sprintf("after %s in %s", count(r.Iterations, "iteration"), duration(r.Runtime))
+	text := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), duration(r.Runtime))
 	if r.Decision != "" {
 		text += fmt.Sprintf("; %s decided %s", r.Responder, r.Decision)
 	}
@@ -188,14 +189,6 @@ func (r *Report) story() string {
 	}
 	fmt.Fprintf(&b, "%s\n", r.Progress)
 	return b.String()
-}
-
-// count is a number of things: “1 iteration”, “2 iterations”.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // duration is a number of seconds as a person says it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // MarkdownLimit is how large a job's summary page may be, in bytes: GitHub takes
@@ -128,7 +129,7 @@ func (r *Report) markdownHistory(p printer, list []Iteration) {
 		left += r.Earlier.Iterations
 	}
 	if left > 0 {
-		p("%s before these are left out.\n\n", count(left, "iteration"))
+		p("%s before these are left out.\n\n", plural.Count(left, "iteration"))
 	}
 	if len(list) == 0 {
 		return

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -150,13 +151,13 @@ func (r *Report) left(iterations, trips, moments int) string {
 		moms += r.Earlier.Moments
 	}
 	if its > 0 {
-		parts = append(parts, count(its, "earlier iteration"))
+		parts = append(parts, plural.Count(its, "earlier iteration"))
 	}
 	if trs > 0 {
-		parts = append(parts, count(trs, "earlier trip"))
+		parts = append(parts, plural.Count(trs, "earlier trip"))
 	}
 	if moms > 0 {
-		parts = append(parts, count(moms, "other event"))
+		parts = append(parts, plural.Count(moms, "other event"))
 	}
 	if len(parts) == 0 {
 		return ""

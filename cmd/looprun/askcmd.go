@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -182,9 +181,7 @@ func confirmed(yes bool) int {
 // print writes the answers: ids, a line each; a text as it is.
 func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(response); err != nil {
+		if err := a.printJSON(response); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -40,9 +39,7 @@ func (c *configShowCmd) Run(a *app) error {
 	a.config.apply(&c.options)
 	rows := c.rows(a.config)
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(rows); err != nil {
+		if err := a.printJSON(rows); err != nil {
 			return err
 		}
 	} else {

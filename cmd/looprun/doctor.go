@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -54,9 +53,7 @@ func (c *doctorCmd) Run(a *app) error {
 		a.code = 1
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(d)
+		return a.printJSON(d)
 	}
 	return d.text(a.stdout)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -18,7 +19,7 @@ const (
 // text is the explanation for a person.
 func (e *explanation) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "run %s is %s after %s and %s.\n", e.RunID, e.Status, numbered(e.Iterations, "iteration"), roundTime(e.state.Elapsed))
+	fmt.Fprintf(&b, "run %s is %s after %s and %s.\n", e.RunID, e.Status, plural.Count(e.Iterations, "iteration"), roundTime(e.state.Elapsed))
 	if e.Ending != nil && e.Ending.Reason != "" {
 		fmt.Fprintf(&b, "Why: %s\n", termsafe.Line(e.Ending.Reason))
 	}

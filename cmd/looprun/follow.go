@@ -27,7 +27,10 @@ func (c *showCmd) follow(a *app, dir string) error {
 		return err
 	}
 	defer journal.Close()
-	f := &following{w: a.stdout, say: c.sayer(a)}
+	// Events are printed as they are while a run goes on, with their time in place of the name.
+	f := &following{w: a.stdout, say: &messages{
+		flags: outputFlags{Verbose: true}, colour: colours(a.say.flags.Color, isTerminal(a.files.stdout), os.Getenv),
+	}}
 	f.past.most = c.Number
 	for {
 		alive := scratchpad.Locked(dir) // before the look: what a run writes last is still read
@@ -48,13 +51,6 @@ func (c *showCmd) follow(a *app, dir string) error {
 			time.Sleep(followEvery)
 		}
 	}
-}
-
-// sayer prints events as they are printed while a run goes on, with their time in
-// place of the name.
-func (c *showCmd) sayer(a *app) *messages {
-	m := &messages{flags: outputFlags{Verbose: true}, colour: colours(a.say.flags.Color, isTerminal(a.files.stdout), os.Getenv)}
-	return m
 }
 
 // following is what is known of a run that is followed.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
 )
@@ -62,9 +63,9 @@ func (c *policyCheckCmd) Run(a *app) error {
 	}
 	tests := "it has no tests of its own"
 	if n := len(p.Tests); n > 0 {
-		tests = numbered(n, "test") + " passed"
+		tests = plural.Count(n, "test") + " passed"
 	}
-	a.say.news("%s is correct: %s, %s", c.File, numbered(len(p.Rules), "rule"), tests)
+	a.say.news("%s is correct: %s, %s", c.File, plural.Count(len(p.Rules), "rule"), tests)
 	return nil
 }
 
@@ -121,9 +122,7 @@ func (c *policyTestCmd) Run(a *app) error {
 		return err
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(e)
+		return a.printJSON(e)
 	}
 	return e.Write(a.stdout)
 }

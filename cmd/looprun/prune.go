@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -222,9 +221,7 @@ func (p *pruned) remove(state string) error {
 
 func (c *pruneCmd) report(a *app, p *pruned, state string) error {
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(p)
+		return a.printJSON(p)
 	}
 	if err := p.table(a.stdout); err != nil {
 		return err
@@ -246,18 +243,11 @@ func (c *pruneCmd) report(a *app, p *pruned, state string) error {
 
 // count names how many runs there are, of both kinds.
 func (p *pruned) count() string {
-	text := several(len(p.Removed), "run")
+	text := plural.Count(len(p.Removed), "run")
 	if p.Unfinished > 0 {
-		text += " and what was left of " + several(p.Unfinished, "run") + " by an earlier prune"
+		text += " and what was left of " + plural.Count(p.Unfinished, "run") + " by an earlier prune"
 	}
 	return text
-}
-
-func several(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (p *pruned) table(w io.Writer) error {
@@ -274,7 +264,7 @@ func (p *pruned) table(w io.Writer) error {
 		if !r.Last.IsZero() {
 			last = ago(time.Now(), r.Last)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, status, last, sizeText(r.Bytes), termsafe.Line(short(commandLine(r.Command), 40)))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, status, last, sizeText(r.Bytes), short(commandLine(r.Command), 40))
 	}
 	return t.Flush()
 }
@@ -283,7 +273,7 @@ func (p *pruned) table(w io.Writer) error {
 func sizeText(n int64) string {
 	const step = 1024
 	if n < step {
-		return several(int(n), "byte")
+		return plural.Count(int(n), "byte")
 	}
 	value, units := float64(n), []string{"KiB", "MiB", "GiB", "TiB"}
 	for i, unit := range units {

@@ -65,9 +65,7 @@ func (c *rejectCmd) Run(a *app) error {
 		a.code = 1
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(reply)
+		return a.printJSON(reply)
 	}
 	for _, issue := range reply.Issues {
 		a.say.printf("%s", issue)

@@ -144,11 +144,3 @@ func decider(responder, rule string) string {
 	}
 	return responder + " (" + rule + ")"
 }
-
-// numbered is so many things: 1 iteration, 2 iterations.
-func numbered(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

@@ -72,29 +72,18 @@ type Process struct {
 // an Exit with the cause StartFailed; an error means that this program lacks
 // something: a command to start, a pipe, a pseudo terminal.
 func Start(spec Spec) (*Process, error) {
-	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
-		return nil, errNoCommand
-	}
-	p := &Process{spec: spec, done: make(chan struct{})}
-	follow, err := p.start()
-	if err != nil {
-		return nil, err
-	}
+	p, follow, err := create(spec)
 	if follow != nil {
 		go follow()
 	}
-	return p, nil
+	return p, err
 }
 
 // Run starts a command and waits for it, as Start and Wait do, without a
 // goroutine of its own. Started, if it is not nil, is given the process before
 // any of its output.
 func Run(spec Spec, started func(*Process)) (Exit, error) {
-	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
-		return Exit{}, errNoCommand
-	}
-	p := &Process{spec: spec, done: make(chan struct{})}
-	follow, err := p.start()
+	p, follow, err := create(spec)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -107,7 +96,17 @@ func Run(spec Spec, started func(*Process)) (Exit, error) {
 	return p.Wait(), nil
 }
 
-var errNoCommand = errors.New("start: no command given")
+// create starts a command that somebody has to follow, unless follow is nil.
+func create(spec Spec) (p *Process, follow func(), err error) {
+	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
+		return nil, nil, errors.New("start: no command given")
+	}
+	p = &Process{spec: spec, done: make(chan struct{})}
+	if follow, err = p.start(); err != nil {
+		return nil, nil, err
+	}
+	return p, follow, nil
+}
 
 // Pid is the process id of the command; zero when it could not be started.
 func (p *Process) Pid() int { return p.id }

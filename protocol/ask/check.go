@@ -7,17 +7,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
-
-// count is a number and what it counts.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return itoa(n) + " " + what + "s"
-}
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -53,7 +46,7 @@ func (q Question) check(at string, ps *Problems) {
 	case q.Kind != KindSelect && n > 0:
 		ps.add(at+".options", fmt.Sprintf("a question of the kind %s has no options", q.Kind), "leave them out, or make the kind select")
 	case q.Kind == KindSelect && n < MinOptions:
-		ps.add(at+".options", "it has "+count(n, "option"), fmt.Sprintf("give %d to %d, or make the kind confirm or text", MinOptions, MaxOptions))
+		ps.add(at+".options", "it has "+plural.Count(n, "option"), fmt.Sprintf("give %d to %d, or make the kind confirm or text", MinOptions, MaxOptions))
 	}
 	if q.Kind == KindSelect {
 		q.checkOptions(at, ps)

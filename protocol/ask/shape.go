@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -139,7 +140,7 @@ func (s shape) checkText(text, path string, ps *Problems) bool {
 	case s.filled && termsafe.Line(text) == "":
 		ps.add(path, "it is blank", "write what a person is to read")
 	case s.most > 0 && n > s.most:
-		ps.add(path, "it has "+count(n, "character"), fmt.Sprintf("%d are allowed", s.most))
+		ps.add(path, "it has "+plural.Count(n, "character"), fmt.Sprintf("%d are allowed", s.most))
 	case len(s.words) > 0 && !slices.Contains(s.words, text):
 		remedy := strictyaml.DidYouMean(text, s.words)
 		if len(s.words) == 1 {
@@ -162,9 +163,9 @@ func (s shape) readList(raw json.RawMessage, path string, ps *Problems) (any, bo
 	case n == 0 && s.least > 0:
 		ps.add(path, "it is empty", fmt.Sprintf("at least %d is needed", s.least))
 	case n < s.least:
-		ps.add(path, "it has "+count(n, "element"), fmt.Sprintf("at least %d are needed", s.least))
+		ps.add(path, "it has "+plural.Count(n, "element"), fmt.Sprintf("at least %d are needed", s.least))
 	case s.most > 0 && n > s.most:
-		ps.add(path, "it has "+count(n, "element"), fmt.Sprintf("at most %d are allowed", s.most))
+		ps.add(path, "it has "+plural.Count(n, "element"), fmt.Sprintf("at most %d are allowed", s.most))
 	}
 	out := make([]any, 0, len(items))
 	for i, item := range items {

@@ -3,6 +3,7 @@ package rejection
 import (
 	"fmt"
 
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -54,14 +55,14 @@ func Rationale(d Decision, r Rejection) string {
 	}
 	switch d {
 	case Override:
-		return fmt.Sprintf("The task can be done after all: choose this if %s can be overcome with guidance that the %s so far did not have.", factor, count(len(r.attempts()), "attempt"))
+		return fmt.Sprintf("The task can be done after all: choose this if %s can be overcome with guidance that the %s so far did not have.", factor, plural.Count(len(r.attempts()), "attempt"))
 	case Accept:
 		return fmt.Sprintf("The reason holds and the task is not worth more: choose this if nobody is going to change %s.", factor)
 	case Defer:
 		return fmt.Sprintf("The task is right and the time is not: choose this if somebody will resolve %s, and the run can go on then.", factor)
 	case Decompose:
 		if n := len(r.tasks()); n > 0 {
-			return fmt.Sprintf("The task is too much for one: choose this if the %s cover what is wanted, beginning with “%s”.", count(n, "alternative task"), short(r.first(), shown))
+			return fmt.Sprintf("The task is too much for one: choose this if the %s cover what is wanted, beginning with “%s”.", plural.Count(n, "alternative task"), short(r.first(), shown))
 		}
 		return "The task is too much for one: the rejection lists no tasks, so they have to be given with the decision."
 	case Reformulate:
@@ -71,13 +72,6 @@ func Rationale(d Decision, r Rejection) string {
 		return fmt.Sprintf("Another task would do: choose this if “%s” is good enough.", short(r.Suggested, shown))
 	}
 	return ""
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // first is the title of the sub-task that comes first.

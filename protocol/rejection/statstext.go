@@ -5,6 +5,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // cell is the longest text in a table, in code points.
@@ -21,14 +23,14 @@ func (s Stats) Text() string {
 		b.WriteString(": none\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, ": %d in %s\n", s.Total, count(s.Runs, "run"))
+	fmt.Fprintf(&b, ": %d in %s\n", s.Total, plural.Count(s.Runs, "run"))
 	if s.First != nil && s.Last != nil {
 		const minutes = "2006-01-02 15:04"
 		fmt.Fprintf(&b, "From %s to %s\n", s.First.Format(minutes), s.Last.Format(minutes))
 	}
 	fmt.Fprintf(&b, "%d valid, %d invalid; %d decided, %d pending\n", s.Valid, s.Invalid, s.Decided, s.Pending)
 	if s.OverrideRate != nil {
-		fmt.Fprintf(&b, "Override rate: %.0f %% of %s\n", *s.OverrideRate*100, count(s.Decided, "decision"))
+		fmt.Fprintf(&b, "Override rate: %.0f %% of %s\n", *s.OverrideRate*100, plural.Count(s.Decided, "decision"))
 	} else {
 		b.WriteString("Override rate: no decisions yet\n")
 	}
