@@ -208,6 +208,30 @@ func TestJobControl(t *testing.T) {
 	}
 }
 
+// Ctrl-Z right after fg takes back the news that looprun goes on: the kernel drops
+// a SIGCONT that has not been delivered when a stop is sent.
+func TestStoppedAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	s := begin(t, t.TempDir(), "--", "sh", "-c", "echo $$ > pid; touch here; while [ ! -e go ]; do sleep 0.02; done")
+	until(t, "the command runs", s.has("here"))
+	_ = s.Process.Signal(syscall.SIGTSTP)
+	until(t, "looprun stands still", func() bool { return standsStill(t, s.Process.Pid) })
+	for range 20 {
+		_ = s.Process.Signal(syscall.SIGCONT)
+		_ = s.Process.Signal(syscall.SIGTSTP)
+		until(t, "looprun stands still again", func() bool { return standsStill(t, s.Process.Pid) })
+		until(t, "the command stands still", func() bool { return standsStill(t, s.pid(t, "pid")) })
+	}
+	_ = s.Process.Signal(syscall.SIGCONT)
+	until(t, "the command goes on", func() bool { return !standsStill(t, s.pid(t, "pid")) })
+	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.ended(t); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+}
+
 // The page's notes are the command's; looprun never overwrites them.
 func TestNotesAreKept(t *testing.T) {
 	t.Parallel()

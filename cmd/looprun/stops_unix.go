@@ -21,14 +21,7 @@ func (s *session) watchStops() (stop func()) {
 			case <-signals:
 				s.executor.Suspend()
 				s.display.Leave()
-				select { // one from an earlier stop
-				case <-continued:
-				default:
-				}
-				// This thread may run on for a moment before the stop reaches it.
-				if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
-					<-continued
-				}
+				standStill(signals, continued)
 				s.display.Retake()
 				s.executor.Resume()
 			case <-done:
@@ -40,5 +33,24 @@ func (s *session) watchStops() (stop func()) {
 		signal.Stop(signals)
 		signal.Stop(continued)
 		close(done)
+	}
+}
+
+// standStill stops this process until it is continued.
+func standStill(stops, continued <-chan os.Signal) {
+	for _, earlier := range []<-chan os.Signal{stops, continued} {
+		select {
+		case <-earlier:
+		default:
+		}
+	}
+	for syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
+		// This thread may run on for a moment before the stop reaches it. A stop that
+		// comes before the news that the last one is over has taken that news away.
+		select {
+		case <-continued:
+			return
+		case <-stops:
+		}
 	}
 }
