@@ -1,7 +1,9 @@
 package looprun_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -213,5 +215,61 @@ func TestAnInvalidAnswerIsOnRecord(t *testing.T) {
 	}
 	if len(invalid) != 1 || invalid[0].Responder != looprun.RespondedByPolicy || !strings.Contains(invalid[0].Reason, "go-on") {
 		t.Errorf("on record are %+v, want the policy's go-on", invalid)
+	}
+}
+
+// The timer that was set for one iteration looks after a later one, too, and not
+// before that has gone on for as long.
+func TestALaterIterationIsLookedAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var run *testRun
+		var heard time.Duration
+		r := runnerFunc(func(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+			if it.Number == 1 {
+				time.Sleep(4 * time.Millisecond)
+				return looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1}, nil
+			}
+			asked, err := run.Ask(ctx, "key", database())
+			if err != nil || asked.Answer == nil {
+				t.Errorf("got %+v, %v", asked, err)
+			}
+			heard = time.Since(began)
+			return looprun.IterationFinished{Iteration: it.Number, Outcome: looprun.OutcomeDone}, nil
+		})
+		run = start(t, defaults, r, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			return chosen("my"), nil
+		}))
+		if res := run.run(t); res.Status != looprun.StatusDone || heard != 9*time.Millisecond {
+			t.Errorf("got %+v, heard after %s, want 9ms", res, heard)
+		}
+	})
+}
+
+func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 30, 0, 123456789, time.FixedZone("", 5400))
+	for _, e := range []looprun.Event{
+		{Seq: 1, Time: at, Elapsed: 1500 * time.Millisecond, Data: looprun.RunAlive{}},
+		{Seq: 1 << 60, Time: at.UTC().Truncate(time.Second), Data: looprun.IterationStarted{Iteration: 7}},
+	} {
+		b, err := e.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(struct {
+			Seq       int64             `json:"seq"`
+			Time      time.Time         `json:"time"`
+			Type      looprun.EventType `json:"type"`
+			ElapsedMS int64             `json:"elapsed_ms"`
+		}{e.Seq, e.Time, e.Data.Type(), e.Elapsed.Milliseconds()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !json.Valid(b) || !bytes.HasPrefix(b, want[:len(want)-1]) {
+			t.Errorf("got %s, want it to begin with %s", b, want)
+		}
+	}
+	if _, err := (looprun.Event{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), Data: looprun.RunAlive{}}).MarshalJSON(); err == nil {
+		t.Error("a year of five digits is taken")
 	}
 }

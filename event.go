@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/looprun/looprun/protocol/ladder"
@@ -306,7 +307,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if e.Data == nil {
 		return nil, fmt.Errorf("%w: no data", ErrUnknownEvent)
 	}
-	head, err := json.Marshal(eventHeader{e.Seq, e.Time, e.Data.Type(), e.Elapsed.Milliseconds()})
+	head, err := e.header(make([]byte, 0, 512)) // most are no longer
 	if err != nil {
 		return nil, err
 	}
@@ -315,10 +316,21 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	if bytes.Equal(body, []byte("{}")) {
-		return head, nil
+		return append(head, '}'), nil
 	}
-	head[len(head)-1] = ','
+	head = append(head, ',')
 	return append(head, body[1:]...), nil
+}
+
+// header writes an eventHeader but for its end.
+func (e Event) header(b []byte) ([]byte, error) {
+	b = strconv.AppendInt(append(b, `{"seq":`...), e.Seq, 10)
+	b, err := e.Time.AppendText(append(b, `,"time":"`...))
+	if err != nil {
+		return nil, err
+	}
+	b = append(append(b, `","type":"`...), e.Data.Type()...)
+	return strconv.AppendInt(append(b, `","elapsed_ms":`...), e.Elapsed.Milliseconds(), 10), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. A type it does not know gives

@@ -99,9 +99,11 @@ type ended struct {
 
 // running is an iteration that runs.
 type running struct {
-	number int
-	stop   context.CancelCauseFunc
-	done   chan ended // one value, also after it was looked at
+	number   int
+	stop     context.CancelCauseFunc
+	done     chan ended // one value, also after it was looked at
+	late     func()     // looks after it
+	attended chan ended // gets what came of it, from late
 }
 
 // wait returns what the runner returned, as often as it is called.
@@ -128,25 +130,25 @@ const attendAfter = 5 * time.Millisecond
 func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, error) {
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1)}
+	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1), attended: make(chan ended, 1)}
+	// Until it is over the state belongs to whoever looks after it.
+	r.late = func() {
+		defer close(r.attended)
+		end, err := l.lookAfter(ctx, r)
+		r.attended <- ended{end, err}
+	}
 	after := attendAfter
 	if left, ok := l.untilDeadline(); ok {
 		after = min(after, left)
 	}
-	attended := make(chan ended, 1)
-	// Until it is over the state belongs to whoever looks after it.
-	timer := time.AfterFunc(after, func() {
-		defer close(attended)
-		end, err := l.lookAfter(ctx, r)
-		attended <- ended{end, err}
-	})
+	l.attention.begin(r, after)
 	end, err := l.Runner.Run(runCtx, it)
 	r.done <- ended{end, err}
-	if timer.Stop() {
+	if l.attention.end() {
 		e := r.wait()
 		return e.IterationFinished, errors.Join(e.err, l.hearPosts())
 	}
-	e := <-attended
+	e := <-r.attended
 	return e.IterationFinished, e.err
 }
 

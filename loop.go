@@ -41,6 +41,7 @@ type Loop struct {
 	fresh     bool   // no iteration has run since the start or the resume
 	end       func() // ends the iteration that stands still; nil: there is none
 	ears      ears
+	attention attention
 	announced time.Time // the wait that is on record
 	asked     *group    // who waits for the question that is asked now
 }
@@ -148,6 +149,7 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	}
 	defer l.watch.Stop()
 	defer close(l.ears.over)
+	defer l.attention.stop()
 	for {
 		next, trip := l.state.Next(l.Guards)
 		var err error

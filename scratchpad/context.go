@@ -2,7 +2,6 @@ package scratchpad
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"github.com/looprun/looprun"
@@ -32,7 +31,7 @@ type ContextOptions struct {
 func Context(s *looprun.State, o ContextOptions) []byte {
 	var b bytes.Buffer
 	b.Grow(2 << 10) // of most
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p := printTo(&b)
 	c := contextOf{s}
 	contextTask(p, s, c)
 	if s.Guidance != "" {

@@ -13,7 +13,7 @@ import (
 // 50 iterations and decisions and the last 5 errors.
 func Render(s *looprun.State) []byte {
 	var b bytes.Buffer
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p := printTo(&b)
 	p("# %s\n\n", firstOf(inline(s.Name), inline(strings.Join(s.Command, " ")), s.RunID))
 	p("Run %s, started %s. %s\n\n", s.RunID, s.Started.Format(time.RFC3339), standing(s))
 	configuration(p, s)
@@ -37,6 +37,16 @@ func Render(s *looprun.State) []byte {
 }
 
 type printer func(format string, args ...any)
+
+func printTo(b *bytes.Buffer) printer {
+	return func(format string, args ...any) {
+		if len(args) == 0 { // most of it
+			b.WriteString(format)
+			return
+		}
+		fmt.Fprintf(b, format, args...)
+	}
+}
 
 func standing(s *looprun.State) string {
 	switch {

@@ -91,10 +91,15 @@ func (w *warden) goneMessage() message {
 	return newMessage(msgGone).num(int64(w.report.leftover)).num(int64(w.report.survivors))
 }
 
-// tell sends messages in one write. That the program does not listen any more
+// tell sends messages in one write, behind the news that the command was started
+// where that has not been told. That the program does not listen any more
 // is noticed when the connection is read.
 func (w *warden) tell(messages ...message) {
 	var b []byte
+	if w.unsaid {
+		w.unsaid = false
+		b = newMessage(msgStarted).num(int64(w.started)).seal()
+	}
 	for _, m := range messages {
 		b = append(b, m.seal()...)
 	}

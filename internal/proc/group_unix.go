@@ -36,6 +36,7 @@ func launchGroup(req request, attr *syscall.SysProcAttr) (watched, error) {
 		unix.Close(w)
 		return nil, req.inWords(err)
 	}
+	changePipes()
 	g := &group{id: pid, killAfter: req.killAfter, keep: req.keep, wake: [2]int{r, w}}
 	go g.watch()
 	return g, nil
@@ -153,6 +154,8 @@ func (g *group) signalLiving(sig syscall.Signal) error {
 	}
 	return unix.Kill(-g.id, sig)
 }
+
+func (g *group) known(r *report) { g.receive(r) }
 
 func (g *group) receive(r *report) {
 	g.mu.Lock()

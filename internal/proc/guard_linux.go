@@ -132,24 +132,19 @@ func prepared() {
 	}
 }
 
-// takeGuardian is an idle guardian, or a new one.
+// takeGuardian is an idle guardian, or a new one. An idle one may have been killed.
 func takeGuardian() (*guardian, error) {
 	prepared()
-	for {
-		guardians.mu.Lock()
-		n := len(guardians.idle)
-		if n == 0 {
-			guardians.mu.Unlock()
-			return startGuardian()
-		}
-		g := guardians.idle[n-1]
-		guardians.idle = guardians.idle[:n-1]
+	guardians.mu.Lock()
+	n := len(guardians.idle)
+	if n == 0 {
 		guardians.mu.Unlock()
-		if g.receive(unix.MSG_DONTWAIT) == nil {
-			return g, nil
-		}
-		g.dismiss() // it was killed while it had nothing to do
+		return startGuardian()
 	}
+	g := guardians.idle[n-1]
+	guardians.idle = guardians.idle[:n-1]
+	guardians.mu.Unlock()
+	return g, nil
 }
 
 func (g *guardian) giveBack() {
@@ -177,6 +172,7 @@ func (g *guardian) forget() {
 // with the program in any case; new ones are started when needed.
 func CloseGuardians() {
 	prepared()
+	closePipes()
 	guardians.mu.Lock()
 	list := guardians.idle
 	guardians.idle = nil
@@ -198,6 +194,7 @@ func (g *guardian) spawn(req *request) (pid int, err error) {
 	if err := g.send(g.out, req.files[:]...); err != nil {
 		return 0, err
 	}
+	changePipes()
 	kind, b, err := g.answer(startPatience)
 	switch {
 	case err != nil:

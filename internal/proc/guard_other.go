@@ -11,5 +11,6 @@ func GuardianMain() int { return 1 }
 // Prepare has nothing to do: there are guardians on Linux only.
 func Prepare() {}
 
-// CloseGuardians has nothing to do: there are guardians on Linux only.
-func CloseGuardians() {}
+// CloseGuardians closes what is kept for the next command: there are guardians on
+// Linux only.
+func CloseGuardians() { closePipes() }

@@ -77,6 +77,17 @@ func (t *guarded) notify(sig syscall.Signal) { _ = t.say(newMessage(msgNotify).n
 
 func (t *guarded) receive(r *report) {
 	err := t.guardian.receive(unix.MSG_DONTWAIT)
+	t.known(r)
+	if err != nil && !r.gone {
+		t.guardian.lost()
+		if !r.exited {
+			r.code, r.signal, r.exited = 128+int(unix.SIGKILL), unix.SIGKILL, true
+		}
+		r.lost, r.gone = true, true
+	}
+}
+
+func (t *guarded) known(r *report) {
 	for {
 		kind, b, ok := t.next()
 		if !ok {
@@ -90,13 +101,6 @@ func (t *guarded) receive(r *report) {
 		case msgGone:
 			r.leftover, r.survivors, r.gone = int(b.num()), int(b.num()), true
 		}
-	}
-	if err != nil && !r.gone {
-		t.guardian.lost()
-		if !r.exited {
-			r.code, r.signal, r.exited = 128+int(unix.SIGKILL), unix.SIGKILL, true
-		}
-		r.lost, r.gone = true, true
 	}
 }
 

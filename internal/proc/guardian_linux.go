@@ -29,8 +29,10 @@ const (
 type warden struct {
 	*wire
 	phase     phase
-	pid       int
-	pidfd     int // -1 where there is none
+	pid       int  // 0 when the command has ended
+	started   int  // its process id, also then
+	pidfd     int  // -1 where there is none
+	unsaid    bool // the program has not been told that the command was started
 	killAfter time.Duration
 	keep      bool
 	children  bool      // there are living children
@@ -62,8 +64,13 @@ func GuardianMain() int {
 		if done := w.turn(); done {
 			return 0
 		}
+		relent()
 	}
 }
+
+// sayAfter is how long the program may have to wait to hear that its command was
+// started. Of most that are over sooner it hears all at once.
+const sayAfter = 2 * time.Millisecond
 
 // ignoreEndings makes the guardian outlast the signals that end its program:
 // it ends when the program does. Catching instead of ignoring leaves the
@@ -83,6 +90,9 @@ func (w *warden) turn() (done bool) {
 		w.abandon()
 		return true
 	}
+	if w.unsaid && fds[1].Revents == 0 {
+		w.tell()
+	}
 	if fds[0].Revents != 0 {
 		if err := w.receive(unix.MSG_DONTWAIT); err != nil || !w.obey() {
 			w.abandon()
@@ -90,7 +100,9 @@ func (w *warden) turn() (done bool) {
 		}
 	}
 	if w.phase != idle {
-		w.reap()
+		if w.pidfd < 0 || fds[1].Revents != 0 || fds[0].Revents == 0 {
+			w.reap()
+		}
 		w.lookForStop()
 		return w.advance()
 	}
@@ -109,6 +121,9 @@ func (w *warden) patience() int {
 		wait = 20 * time.Millisecond // pidfds do not tell of stops
 	case w.phase != idle:
 		wait = time.Second // orphans are to be reaped while a command runs for hours
+	}
+	if w.unsaid && (wait < 0 || wait > sayAfter) {
+		wait = sayAfter
 	}
 	if !w.deadline.IsZero() {
 		if left := max(0, time.Until(w.deadline)+time.Millisecond); wait < 0 || left < wait {
@@ -192,10 +207,10 @@ func (w *warden) spawn(req *request) error {
 		}
 		return w.send(newMessage(msgFailed).num(int64(errno)).seal())
 	}
-	w.phase, w.pid, w.pidfd = running, pid, pidfd
+	w.phase, w.pid, w.started, w.pidfd = running, pid, pid, pidfd
 	w.killAfter, w.keep, w.report = req.killAfter, req.keep, report{}
-	w.deadline, w.killAt, w.pause, w.told = time.Time{}, time.Time{}, 0, false
-	return w.send(newMessage(msgStarted).num(int64(pid)).seal())
+	w.deadline, w.killAt, w.pause, w.told, w.unsaid = time.Time{}, time.Time{}, 0, false, true
+	return nil
 }
 
 // reap takes in the children that have ended.

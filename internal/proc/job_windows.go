@@ -168,3 +168,5 @@ func (w *writer) Write(b []byte) (int, error) {
 	w.p.deliver(w.to, b)
 	return len(b), nil
 }
+
+func closePipes() {}

@@ -27,8 +27,10 @@ type watched interface {
 	tree
 	// fd is readable when receive has something to say.
 	fd() int
-	// receive brings r up to date without blocking.
+	// receive brings r up to date without blocking; known does so with what has
+	// been received already.
 	receive(r *report)
+	known(r *report)
 	// release gives the tree up once it is gone.
 	release(r *report)
 }
@@ -62,7 +64,6 @@ func (p *Process) start() (follow func(), err error) {
 	}
 	t, err := p.launch(req, s)
 	if err != nil {
-		s.closeChildEnds()
 		s.close()
 		return nil, p.refuse(err)
 	}

@@ -37,9 +37,9 @@ type stream struct {
 type streams struct {
 	outs     [2]stream
 	terminal *terminal
-	// child is the command's ends of the pipes. They are kept open while it
-	// runs: when it closes them, which it does when it ends, is no news.
-	child []int
+	// pipes have the command's ends, too, open while it runs: when it closes them,
+	// which it does when it ends, is no news.
+	pipes []pipe
 }
 
 // open makes the pipes or the terminal and puts the command's ends into req.
@@ -59,7 +59,6 @@ func (p *Process) open(req *request) (*streams, error) {
 		err = s.openPipes(p, req)
 	}
 	if err != nil {
-		s.closeChildEnds()
 		s.close()
 		return nil, err
 	}
@@ -71,17 +70,13 @@ func (s *streams) openPipes(p *Process, req *request) error {
 		if to == nil && p.spec.IdleTimeout == 0 {
 			continue // straight to the null device
 		}
-		r, w, err := newPipe()
+		pipe, err := takePipe()
 		if err != nil {
-			return os.NewSyscallError("pipe", err)
+			return err
 		}
-		s.outs[i] = stream{fd: r, to: to, open: true}
-		s.child = append(s.child, w)
-		req.files[i+1] = w
-		// A read must not block where another process took the bytes away.
-		if _, err := unix.FcntlInt(uintptr(r), unix.F_SETFL, unix.O_NONBLOCK); err != nil {
-			return os.NewSyscallError("fcntl", err)
-		}
+		s.outs[i] = stream{fd: pipe.r, to: to, open: true}
+		s.pipes = append(s.pipes, pipe)
+		req.files[i+1] = pipe.w
 	}
 	return nil
 }
@@ -100,22 +95,20 @@ func (s *streams) openTerminal(p *Process, req *request) error {
 	return nil
 }
 
-func (s *streams) closeChildEnds() {
-	for _, fd := range s.child {
-		unix.Close(fd)
-	}
-	s.child = nil
-}
-
 func (s *streams) close() {
 	if s.terminal != nil {
 		s.terminal.close()
-		return
 	}
-	for i := range s.outs {
-		if s.outs[i].fd >= 0 {
-			unix.Close(s.outs[i].fd)
-		}
+	closeAll(&s.pipes)
+}
+
+// closeLater is for a command that has left nothing behind.
+func (s *streams) closeLater() {
+	if s.terminal != nil {
+		s.terminal.close()
+	}
+	for _, pipe := range s.pipes {
+		pipe.closeLater()
 	}
 }
 
@@ -126,7 +119,7 @@ func (p *Process) pump(s *streams, t watched) {
 	defer buffers.Put(buf)
 	stop := p.attach(s)
 	var r report
-	t.receive(&r) // what came with the news of the start wakes nobody
+	t.known(&r) // what came with the news of the start wakes nobody
 	fds := make([]unix.PollFd, 3, 5)
 	for !r.gone {
 		fds = s.pollSet(fds[:0], t.fd())
@@ -147,17 +140,20 @@ func (p *Process) pump(s *streams, t watched) {
 		}
 	}
 	p.release()
-	s.closeChildEnds()
 	for i := range s.outs {
 		p.drain(&s.outs[i], *buf)
 	}
 	stop()
-	if p.spec.KeepBackground && r.leftover > 0 && !r.asked {
+	switch {
+	case p.spec.KeepBackground && r.leftover > 0 && !r.asked:
 		discard(s)
-	} else {
+	case r.survivors > 0:
 		s.close()
+	default:
+		s.closeLater()
 	}
 	t.release(&r)
+	relent()
 	runtime.KeepAlive(p.spec.Stdin)
 	p.finish(r)
 }
@@ -227,6 +223,9 @@ func (p *Process) drain(s *stream, buf []byte) {
 // discard reads the output of processes that are kept, so that they do not end
 // or hang at the next line they print.
 func discard(s *streams) {
+	for _, pipe := range s.pipes {
+		unix.Close(pipe.w)
+	}
 	for i := range s.outs {
 		if s.outs[i].fd < 0 {
 			continue
