@@ -87,7 +87,7 @@ func create(dir, stateDir string, mode SyncMode) (*Run, error) {
 	if err != nil || mode == SyncOff {
 		return r, err
 	}
-	if err := errors.Join(atomicfile.SyncDir(dir), atomicfile.SyncDir(stateDir)); err != nil {
+	if err := r.Journal.syncDirs(dir, stateDir); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil

@@ -169,25 +169,26 @@ func (j *Journal) fail(err error) error {
 // background syncs what was written since the last sync. The lock is not held
 // meanwhile: an iteration never waits for the disk.
 func (j *Journal) background() {
+	if j.unsynced() {
+		j.synced(datasync(j.f))
+	}
+}
+
+// unsynced reports whether there is something to sync now, which is then the
+// caller's to do.
+func (j *Journal) unsynced() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.timer = nil
 	switch {
 	case j.closed || j.lost != nil || !j.dirty:
-		return
+		return false
 	case j.busy: // with what was written before
 		j.timer = time.AfterFunc(syncDelay, j.background)
-		return
+		return false
 	}
 	j.dirty, j.busy = false, true
-	j.mu.Unlock()
-	err := datasync(j.f)
-	j.mu.Lock()
-	j.busy = false
-	j.idle.Broadcast()
-	if err != nil {
-		j.lose(err) // the next Append or Sync says so
-	}
+	return true
 }
 
 // lose remembers that a sync failed: a second one would say that all is well.
@@ -199,10 +200,41 @@ func (j *Journal) lose(err error) {
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.mode == SyncOff || j.closed {
+	if j.mode == SyncOff || j.closed || !j.dirty && !j.busy && j.lost == nil {
 		return nil
 	}
 	return j.syncLocked()
+}
+
+// syncDirs lets the journal survive a power loss by its name: where every
+// iteration has to, at once, and else in the background.
+func (j *Journal) syncDirs(dirs ...string) error {
+	all := func() error {
+		var err error
+		for _, dir := range dirs {
+			err = errors.Join(err, atomicfile.SyncDir(dir))
+		}
+		return err
+	}
+	if j.mode == SyncEach {
+		return all()
+	}
+	j.mu.Lock()
+	j.busy = true
+	j.mu.Unlock()
+	go func() { j.synced(all()) }()
+	return nil
+}
+
+// synced takes in what a sync in the background came to.
+func (j *Journal) synced(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.busy = false
+	j.idle.Broadcast()
+	if err != nil {
+		j.lose(err) // the next Append or Sync says so
+	}
 }
 
 func (j *Journal) syncLocked() error {

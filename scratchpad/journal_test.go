@@ -82,6 +82,11 @@ func TestFailedSyncIsFinal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, SyncAsync)
 			s := appendAll(t, r, iterations(1))
+			r.Journal.mu.Lock()
+			for r.Journal.busy { // with the directories
+				r.Journal.idle.Wait()
+			}
+			r.Journal.mu.Unlock()
 			good := r.Journal.f
 			read, write, err := os.Pipe() // cannot be synced
 			if err != nil {

@@ -105,7 +105,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	if len(own) == 1 && own[0] == "--version" {
 		return a.printVersion(), 0
 	}
-	defer proc.CloseGuardians() // one may have been prepared for nothing
+	defer proc.CloseGuardians()
 	p, err := a.parse(own)
 	if err != nil {
 		a.say.problem(err)

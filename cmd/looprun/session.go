@@ -200,7 +200,7 @@ func (s *session) mask() func(string) string {
 
 // drive runs the loop, with signals, terminal and processes put in order after.
 func (s *session) drive() (looprun.Result, error) {
-	defer proc.CloseGuardians()
+	defer proc.DismissGuardians()
 	defer tty.RestoreAll()
 	defer proc.RestoreTerminal()
 	ctx, stop := watchSignals(context.Background(), s.executor.Kill)

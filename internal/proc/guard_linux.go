@@ -57,6 +57,7 @@ type guardian struct {
 var guardians struct {
 	mu   sync.Mutex
 	idle []*guardian
+	gone []*guardian // they end, and have not been waited for
 	pids map[int]bool
 	// coming is closed when the guardian that is being prepared is idle, or could
 	// not be started; nil: none is.
@@ -156,10 +157,14 @@ func (g *guardian) giveBack() {
 // dismiss ends a guardian by closing its connection, upon which it ends what
 // is left below it, and waits for it.
 func (g *guardian) dismiss() {
-	unix.Close(g.fd)
-	_ = unix.Kill(g.pid, unix.SIGCONT) // should somebody have stopped it
+	g.hangUp()
 	waitFor(g.pid)
 	g.forget()
+}
+
+func (g *guardian) hangUp() {
+	unix.Close(g.fd)
+	_ = unix.Kill(g.pid, unix.SIGCONT) // should somebody have stopped it
 }
 
 func (g *guardian) forget() {
@@ -171,15 +176,29 @@ func (g *guardian) forget() {
 // CloseGuardians ends the guardian processes that have nothing to do. They end
 // with the program in any case; new ones are started when needed.
 func CloseGuardians() {
-	prepared()
+	DismissGuardians()
 	closePipes()
 	guardians.mu.Lock()
-	list := guardians.idle
-	guardians.idle = nil
+	list := guardians.gone
+	guardians.gone = nil
 	guardians.mu.Unlock()
 	for _, g := range list {
-		g.dismiss()
+		waitFor(g.pid)
+		g.forget()
 	}
+}
+
+// DismissGuardians is the beginning of CloseGuardians: they end while the program
+// does something else.
+func DismissGuardians() {
+	prepared()
+	guardians.mu.Lock()
+	defer guardians.mu.Unlock()
+	for _, g := range guardians.idle {
+		g.hangUp()
+	}
+	guardians.gone = append(guardians.gone, guardians.idle...)
+	guardians.idle = nil
 }
 
 func (g *guardian) say(m message) error {

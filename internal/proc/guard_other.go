@@ -11,6 +11,9 @@ func GuardianMain() int { return 1 }
 // Prepare has nothing to do: there are guardians on Linux only.
 func Prepare() {}
 
+// DismissGuardians has nothing to do: there are guardians on Linux only.
+func DismissGuardians() {}
+
 // CloseGuardians closes what is kept for the next command: there are guardians on
 // Linux only.
 func CloseGuardians() { closePipes() }
