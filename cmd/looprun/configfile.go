@@ -32,8 +32,11 @@ func (s configSource) read(keys []configKey) (*configFile, error) {
 	if errors.As(err, &refused) {
 		return nil, refused
 	}
-	if err != nil {
+	switch {
+	case err != nil && s.flag:
 		return nil, &usageError{"--config: " + err.Error(), "name a file that can be read, or none"}
+	case err != nil:
+		return nil, &usageError{err.Error(), "it has to be a file that can be read"}
 	}
 	f := &configFile{configSource: s, text: text}
 	return f, f.decode(keys)

@@ -20,6 +20,7 @@ type configSource struct {
 	name, path    string
 	found, system bool
 	optional      bool
+	flag          bool // named with --config
 }
 
 // configSources are the files that count, highest rank first. The system's is
@@ -36,7 +37,7 @@ func configSources(flag string) ([]configSource, error) {
 	var list []configSource
 	own := userConfig()
 	if flag != "" {
-		list = append(list, configSource{name: flag, path: filepath.Join(dir, flag)})
+		list = append(list, configSource{name: flag, path: filepath.Join(dir, flag), flag: true})
 		if filepath.IsAbs(flag) {
 			list[0].path = flag
 		}

@@ -112,6 +112,8 @@ func explain(file, dir string, errno syscall.Errno) *startError {
 		return &startError{codeNotFound, fmt.Errorf("%s: its interpreter or loader does not exist%s", file, interpreter(full))}
 	case err == nil && st.IsDir():
 		return &startError{codeNotExecutable, fmt.Errorf("%s is a directory", file)}
+	case errno == unix.EACCES && err == nil && st.Mode()&0o111 == 0:
+		return &startError{codeNotExecutable, fmt.Errorf("%s is not executable: %w; chmod +x makes it so", file, errno)}
 	case errno == unix.EACCES:
 		return &startError{codeNotExecutable, fmt.Errorf("%s is not executable: %w", file, errno)}
 	case errno == unix.ENOEXEC:

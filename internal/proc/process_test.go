@@ -60,7 +60,7 @@ func TestStartFailures(t *testing.T) {
 	}{
 		{"not on PATH", Spec{Argv: []string{"nowhere"}, Env: env}, 127, "nowhere: command not found"},
 		{"no such file", Spec{Argv: []string{"./nowhere"}, Dir: dir}, 127, "no such file"},
-		{"plain file", Spec{Argv: []string{file("plain", "", 0o600)}}, 126, "not executable"},
+		{"plain file", Spec{Argv: []string{file("plain", "", 0o600)}}, 126, "is not executable: permission denied; chmod +x makes it so"},
 		{"plain file on PATH", Spec{Argv: []string{"plain"}, Env: env}, 126, "not executable"},
 		{"directory", Spec{Argv: []string{dir}}, 126, "is a directory"},
 		{"format", Spec{Argv: []string{file("format", "echo", 0o700)}}, 126, "exec format error"},
