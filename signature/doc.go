@@ -19,8 +19,9 @@
 // "looprun: " are looprun's own and are left out.
 //
 // The scanner (scan.go, token.go) finds the noise in a line in one pass and hashes
-// what stays. A line whose hash is known to mean nothing ends here: that is what
-// makes long logs cheap. Of the others the margin is taken off (margin.go: time
+// what stays. What it found in a line holds for every line that differs from it in
+// digits and ids only (outline.go), and is remembered (known.go). A line whose hash is
+// known to mean nothing ends here: that is what makes long logs cheap. Of the others the margin is taken off (margin.go: time
 // stamps, pids, levels, "E   ", "# ", "| ") and the rules of rules.yaml say what the
 // rest means. JSON and XML reports are read as such, from the stream or with Report.
 //

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strings"
 )
 
 // scanner finds the noise in a line. It walks the bytes once, eight at a time,
@@ -11,6 +12,19 @@ import (
 // the noise left out as it goes.
 type scanner struct {
 	dir string // absolute path of the checkout, without a trailing slash; "" none
+	// dirStem is dir up to the first word with a digit; "" where there is none.
+	dirStem string
+}
+
+func newScanner(dir string) scanner {
+	sc := scanner{dir: strings.TrimRight(dir, "/")}
+	if i := strings.IndexAny(sc.dir, "0123456789"); i >= 0 {
+		for i > 0 && word(sc.dir[i-1]) {
+			i--
+		}
+		sc.dirStem = sc.dir[:i]
+	}
+	return sc
 }
 
 const (
@@ -101,8 +115,9 @@ func tail(b []byte) uint64 {
 // equal hashes.
 type lineHash struct{ loose, strict uint64 }
 
-// hash scans one line, without its line end.
-func (sc *scanner) hash(b []byte) lineHash {
+// hash scans one line, without its line end. It tells found, which may be nil, what
+// it found.
+func (sc *scanner) hash(b []byte, found *knownLine) lineHash {
 	h, nums := uint64(0), uint64(0)
 	pos, i := 0, 0
 	inMask := false
@@ -122,13 +137,16 @@ func (sc *scanner) hash(b []byte) lineHash {
 		}
 		if t > pos {
 			h = mixText(h, b[pos:t])
+			found.text(h, b, pos, t)
 			inMask = false
 		}
 		if kd == number {
 			nums = mixText(nums+markNumber, b[s:e])
+			found.number(s, e)
 		}
 		if kd != rootDir && !inMask {
 			h = mix(h, markMasked)
+			found.mask(h)
 			inMask = true
 		}
 		for e < len(b) && b[e] == ' ' {
@@ -138,6 +156,7 @@ func (sc *scanner) hash(b []byte) lineHash {
 	}
 	if pos < len(b) {
 		h = mixText(h, b[pos:])
+		found.text(h, b, pos, len(b))
 	}
 	return lineHash{loose: h, strict: mix(h, nums)}
 }

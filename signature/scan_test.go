@@ -32,7 +32,7 @@ func TestHashAgreesWithText(t *testing.T) {
 	byText := map[string]uint64{}
 	byHash := map[uint64]string{}
 	eachLine(logText(1<<20), func(l []byte) {
-		text, h := string(squeeze(unnamed(sc.text(nil, l, false)))), sc.hash(trim(l)).strict
+		text, h := string(squeeze(unnamed(sc.text(nil, l, false)))), sc.hash(trim(l), nil).strict
 		if old, ok := byText[text]; ok && old != h {
 			t.Fatalf("%q: equal texts %q, other hashes", l, text)
 		}

@@ -3,7 +3,6 @@ package signature
 import (
 	"bytes"
 	"io"
-	"strings"
 	"sync"
 )
 
@@ -30,6 +29,7 @@ type Signer struct {
 	mu     sync.Mutex
 	opt    Options
 	sc     scanner
+	known  known
 	user   userPatterns
 	out    channel
 	err    channel
@@ -55,7 +55,7 @@ const seenSize = 2048
 
 // New makes a Signer. It compiles nothing: Pattern and Rule come compiled.
 func New(o Options) *Signer {
-	s := &Signer{opt: o, sc: scanner{dir: strings.TrimRight(o.Dir, "/")}}
+	s := &Signer{opt: o, sc: newScanner(o.Dir)}
 	s.user = userPatterns{mask: o.Mask, ignore: o.Ignore, extract: o.Extract}
 	s.facts.init()
 	if o.Explain {
@@ -146,7 +146,7 @@ func (c *channel) textLine(full []byte) {
 	if s.why != nil {
 		s.why.line(&s.sc, c.id, b)
 	}
-	h := s.sc.hash(b)
+	h := s.known.hash(&s.sc, b)
 	s.lines.add(c.id, h, &s.sc, b)
 	place := &c.seen[h.loose%seenSize]
 	if *place == h.loose && !c.ex.busy() && len(s.user.extract) == 0 {

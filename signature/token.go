@@ -1,5 +1,7 @@
 package signature
 
+import "encoding/binary"
+
 // kind of a span that the scanner found in a line.
 type kind byte
 
@@ -125,16 +127,22 @@ func randomWord(w []byte, sh wordShape) bool {
 
 // uuidAt returns the length of a UUID at s, or 0.
 func uuidAt(b []byte, s int) int {
-	if s+36 > len(b) || b[s+8] != '-' || b[s+13] != '-' || b[s+18] != '-' || b[s+23] != '-' {
+	if s+36 > len(b) {
 		return 0
 	}
-	for i, c := range b[s : s+36] {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			continue
-		}
-		if classOf[c]&(isDigit|isHex) == 0 {
-			return 0
-		}
+	const (
+		dash   = uint64('-')
+		first  = 0xff | 0xff<<40 // in -xxxx-xx
+		second = 0xff<<16 | 0xff<<56
+	)
+	u := b[s : s+36]
+	v, w := binary.LittleEndian.Uint64(u[8:]), binary.LittleEndian.Uint64(u[16:])
+	if v&first != dash|dash<<40 || w&second != dash<<16|dash<<56 {
+		return 0
+	}
+	v, w = v&^first|first&(ones*'0'), w&^second|second&(ones*'0')
+	if hexDigits(binary.LittleEndian.Uint64(u))&hexDigits(v)&hexDigits(w)&hexDigits(binary.LittleEndian.Uint64(u[24:]))&hexDigits(binary.LittleEndian.Uint64(u[28:])) != highs {
+		return 0
 	}
 	if s+36 < len(b) && word(b[s+36]) {
 		return 0

@@ -1,0 +1,243 @@
+package signature
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// maxOutline is the length of the longest line that has an outline, in bytes.
+const maxOutline = 1024
+
+const (
+	markHex  = 0x8cb92ba72f3d8dd7
+	markUUID = 0xa24baed4963ee407
+)
+
+// An outline is a hash of a line in which each digit counts as 0, and of hexadecimal
+// ids only place and length count. In two lines of the same outline the scanner finds
+// the same things at the same places: it tells digits from other bytes and never one
+// from another (but for 0x and the digits in scanner.dir), and of an id nothing is left
+// out that it looks at.
+//
+// outlineOf returns the outline, and where the ids are; 0 for a line that has none.
+func outlineOf(b []byte, ids *idPlaces) uint64 {
+	h := uint64(len(b)) * markLength
+	ids.n = 0
+	for from := 0; ; {
+		id := nextID(b, from)
+		if id.end < 0 || id.mark != 0 && ids.n == len(ids.at) {
+			return 0
+		}
+		h = mixZeroed(h, b[from:id.start])
+		if id.mark == 0 {
+			return max(h, 1)
+		}
+		ids.at[ids.n] = idPlace{uint16(id.start), uint16(id.end)}
+		ids.n++
+		h = mixID(h, id)
+		from = id.end
+	}
+}
+
+// outlineWith is outlineOf where ids are at the places given, which it is faster to
+// know beforehand; 0 where they are not.
+func outlineWith(b []byte, ids *idPlaces) uint64 {
+	h, from := uint64(len(b))*markLength, 0
+	for _, at := range ids.at[:ids.n] {
+		if int(at.end) > len(b) {
+			return 0
+		}
+		id := idAt(b, int(at.start))
+		if id.end != int(at.end) || id.mark == 0 {
+			return 0
+		}
+		h = mixID(mixZeroed(h, b[from:id.start]), id)
+		from = id.end
+	}
+	return max(mixZeroed(h, b[from:]), 1)
+}
+
+// idPlaces says where the ids of a line are.
+type idPlaces struct {
+	at [4]idPlace
+	n  int
+}
+
+type idPlace struct{ start, end uint16 }
+
+func mixID(h uint64, id lineID) uint64 {
+	return mix(h, id.mark^uint64(id.start)<<32^uint64(id.end))
+}
+
+// mixZeroed folds b into h, with 0 for every digit.
+func mixZeroed(h uint64, b []byte) uint64 {
+	for len(b) >= 16 {
+		v, w := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		hi, lo := bits.Mul64(h^zeroed(v)^mulA, zeroed(w)^mulB)
+		h = hi ^ lo
+		b = b[16:]
+	}
+	if len(b) >= 8 {
+		h = mix(h, zeroed(binary.LittleEndian.Uint64(b)))
+		b = b[8:]
+	}
+	if len(b) > 0 {
+		h = mix(h, zeroed(tail(b)))
+	}
+	return h
+}
+
+// zeroed is w with 0 for each digit.
+func zeroed(w uint64) uint64 {
+	d := digits(w)
+	return w &^ (d>>3 - d>>7)
+}
+
+// digits marks the digits of w in the high bit of each byte.
+func digits(w uint64) uint64 {
+	x := w &^ highs
+	return (x + (0x80-'0')*ones) &^ (x + (0x80-'9'-1)*ones) &^ w & highs
+}
+
+// hexLetters marks a to f and x, in either case.
+func hexLetters(w uint64) uint64 {
+	x := w&^highs | 0x20*ones
+	return ((x+(0x80-'a')*ones)&^(x+(0x80-'f'-1)*ones) | ^((x ^ 'x'*ones) + 0x7f*ones)) &^ w & highs
+}
+
+// hexDigits marks the hexadecimal digits.
+func hexDigits(w uint64) uint64 {
+	x := w&^highs | 0x20*ones
+	return (digits(w) | (x+(0x80-'a')*ones)&^(x+(0x80-'f'-1)*ones)&^w) & highs
+}
+
+// lineID is an id in a line, or a word that is none.
+type lineID struct {
+	start, end int    // the end is below 0 where the line can have no outline
+	mark       uint64 // 0 for no id
+}
+
+// nextID finds the next id at or after from. Where there is none it starts at the end
+// of the line.
+func nextID(b []byte, from int) lineID {
+	lastD := uint64(0)
+	for i := from; i < len(b); {
+		var w uint64
+		if i+8 <= len(b) {
+			w = binary.LittleEndian.Uint64(b[i:])
+		} else {
+			w = tail(b[i:])
+		}
+		d := digits(w)
+		if d|lastD != 0 {
+			l, lastL := hexLetters(w), uint64(0)
+			if i > from {
+				lastL = hexLetters(uint64(b[i-1])) & 0x80
+			}
+			if mixed := (d<<8|lastD)&l | (l<<8|lastL)&d; mixed != 0 {
+				id := hexID(b, from, i+bits.TrailingZeros64(mixed)>>3)
+				if id.mark != 0 || id.end < 0 {
+					return id
+				}
+				i, lastD = id.end, 0
+				continue
+			}
+		}
+		lastD = d >> 56
+		i += 8
+	}
+	return lineID{start: len(b), end: len(b)}
+}
+
+// hexID looks at the word around b[p], which has both a digit and one of a to f or x.
+func hexID(b []byte, from, p int) lineID {
+	for p > from && word(b[p-1]) {
+		p--
+	}
+	return idAt(b, p)
+}
+
+// idAt looks at the word that starts at s. It is an id where the scanner masks it as a
+// whole whatever else it consists of.
+func idAt(b []byte, s int) lineID {
+	lead := digitsFrom(b, s) - s
+	if lead == 1 && at(b, s+1)|0x20 == 'x' { // 0x1f is an id, 3x1f is not
+		e := hexFrom(b, s+2)
+		if b[s] != '0' || e == s+2 || word(at(b, e)) || !startsAlone(b, s, lead) {
+			return lineID{end: -1}
+		}
+		return lineID{s, e, markHex ^ endOf(b, e)}
+	}
+	alone := startsAlone(b, s, lead)
+	if alone && lead < 8 && uuidAt(b, s) > 0 && digits(binary.LittleEndian.Uint64(b[s:])) != 0 && (lead < 7 || b[s+7] != 'd' && b[s+7] != 'B') {
+		return lineID{s, s + 36, markUUID ^ endOf(b, s+36)}
+	}
+	e := hexFrom(b, s)
+	hex := !word(at(b, e))
+	for word(at(b, e)) {
+		e++
+	}
+	n, d := e-s, 0
+	if hex && alone && n >= 6 {
+		d = digitCount(b[s:e])
+	}
+	if d == 0 || d == n || d == 1 && n < 8 || lead > 0 && endsInUnit(b, s+lead, e) {
+		return lineID{start: s, end: e}
+	}
+	return lineID{s, e, markHex ^ endOf(b, e)}
+}
+
+// endsInUnit says whether what follows the first digits of a word and ends it may be
+// a unit, perhaps with more of the time behind it: 1234567d, 12d345 with .5s, 123456B.
+func endsInUnit(b []byte, i, e int) bool {
+	return b[i] == 'd' && digitsFrom(b, i+1) == e || b[i] == 'B' && i+1 == e
+}
+
+func digitCount(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if digit(c) {
+			n++
+		}
+	}
+	return n
+}
+
+// startsAlone says whether nothing that the scanner finds before a word at s with so
+// many digits in front can end within the word, or depends on how the word begins.
+func startsAlone(b []byte, s, lead int) bool {
+	if s == 0 {
+		return true
+	}
+	switch b[s-1] {
+	case '=', '"', '\'', '`', '(', '[', '{', '<', '|', '#', '@':
+		return true
+	case ' ':
+		return lead != 4 // the year in Nov 21 2026ab
+	case ':', '/', '-', '.', ',':
+		return lead != 4 && s > 1 && letter(b[s-2]) // 21-Nov-2026ab
+	}
+	return false
+}
+
+// endOf is what the scanner may look at of an id that ends at e, when it decides about
+// what follows: the letters fd name a number behind them, and before a line number or
+// in a fraction stands a digit.
+func endOf(b []byte, e int) uint64 {
+	end := uint64(0)
+	if lower(b[e-1]) == 'd' && lower(b[e-2]) == 'f' && !letter(b[e-3]) {
+		end = 1 << 62
+	}
+	if c := at(b, e); (c == ':' || c == '/' || c == ' ' && at(b, e+1) == 'o') && digit(b[e-1]) {
+		end |= 1 << 61
+	}
+	return end
+}
+
+// hexFrom returns the end of the run of hexadecimal digits that starts at i.
+func hexFrom(b []byte, i int) int {
+	for i < len(b) && classOf[b[i]]&(isDigit|isHex) != 0 {
+		i++
+	}
+	return i
+}
