@@ -120,13 +120,15 @@ func (s *Signer) end() {
 	}
 }
 
-// rawLine takes one line as it came.
-func (c *channel) rawLine(b []byte) {
-	if n := len(b); n > 0 && b[n-1] == '\r' {
-		b = b[:n-1]
-	}
-	if dirty(b) {
-		b = c.clean.clean(b)
+// rawLine takes one line as it came; a plain one is known not to be dirty.
+func (c *channel) rawLine(b []byte, plain bool) {
+	if !plain {
+		if n := len(b); n > 0 && b[n-1] == '\r' {
+			b = b[:n-1]
+		}
+		if dirty(b) {
+			b = c.clean.clean(b)
+		}
 	}
 	c.textLine(b)
 }

@@ -18,7 +18,7 @@ const tailSize = 8 << 10
 // It is an io.Writer that never fails and keeps nothing of the slice passed in.
 type stream struct {
 	mu   *sync.Mutex                     // held while bytes are taken
-	line func(b []byte)                  // called once a line, without its line end
+	line func(b []byte, plain bool)      // called once a line, without its line end; plain: it is not dirty
 	long func(p []byte, first bool) bool // offered the pieces of a line that is too long
 	enc  encoding
 	head []byte // first bytes, until the encoding is known
@@ -125,6 +125,7 @@ func (s *stream) wide(p []byte) {
 // feed cuts decoded bytes into lines.
 func (s *stream) feed(p []byte) {
 	s.keepTail(p)
+	plain := !dirty(p) // to ask once is cheaper than for each line
 	for len(p) > 0 {
 		n := bytes.IndexByte(p, '\n')
 		if n < 0 {
@@ -132,7 +133,7 @@ func (s *stream) feed(p []byte) {
 			return
 		}
 		if len(s.buf) == 0 && !s.over && n <= maxLine {
-			s.line(p[:n])
+			s.line(p[:n], plain)
 		} else {
 			s.hold(p[:n])
 			s.endLine()
@@ -143,7 +144,7 @@ func (s *stream) feed(p []byte) {
 
 func (s *stream) endLine() {
 	if !s.taken {
-		s.line(s.buf)
+		s.line(s.buf, false)
 	}
 	s.buf, s.over, s.overCR, s.taken = s.buf[:0], false, false, false
 }
