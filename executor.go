@@ -213,6 +213,7 @@ func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep 
 	e := s.Run(ctx, in)
 	flushOut()
 	flushErr()
+	t.settle()
 	if e.Cause == CauseIterationTimeout {
 		e.Detail = fmt.Sprintf("ended after the iteration timeout of %s", x.IterationTimeout)
 	}

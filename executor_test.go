@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -206,6 +207,25 @@ func TestOutputIsShownKeptAndSigned(t *testing.T) {
 	}
 	if d.Signature.Label != "test-fail:1-login" || d.Excerpt != "--- FAIL: TestLogin\nFAIL" {
 		t.Errorf("label %q, excerpt %q", d.Signature.Label, d.Excerpt)
+	}
+}
+
+// The judgement waits until all of a long output has been signed.
+func TestALongOutputIsSignedToItsEnd(t *testing.T) {
+	before := runtime.GOMAXPROCS(2)
+	defer runtime.GOMAXPROCS(before)
+	x := &looprun.Executor{
+		Work:  looprun.Shell("yes 'INFO all is well' | head -c 2000000; echo; echo '--- FAIL: TestLogin' >&2; echo FAIL; exit 1"),
+		Judge: looprun.DefaultJudge(),
+	}
+	for n := range 3 {
+		d, err := x.Run(t.Context(), looprun.Iteration{Number: n + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Signature.Label != "test-fail:1-login" || d.OutputBytes < 2000000 {
+			t.Errorf("iteration %d: label %q of %d bytes", n+1, d.Signature.Label, d.OutputBytes)
+		}
 	}
 }
 

@@ -16,17 +16,16 @@ const (
 
 // tap learns from one step's output as it streams past.
 type tap struct {
-	signer    *signature.Signer
-	out, err  *promiseScanner // nil: no promise is looked for
-	bytes     int64
-	recent    []byte // the last excerptBytes, and up to as much again
-	streamErr func([]byte) (int, error)
-	streamOut func([]byte) (int, error)
+	signer   *signature.Signer
+	signing  signing
+	out, err *promiseScanner // nil: no promise is looked for
+	bytes    int64
+	recent   []byte // the last excerptBytes, and up to as much again
 }
 
 func newTap(o signature.Options, promise string, anywhere bool) *tap {
 	t := &tap{signer: signature.New(o)}
-	t.streamOut, t.streamErr = t.signer.Stdout().Write, t.signer.Stderr().Write
+	t.signing = newSigning(t.signer)
 	if promise != "" {
 		t.out, t.err = newPromiseScanner(promise, anywhere), newPromiseScanner(promise, anywhere)
 	}
@@ -43,7 +42,7 @@ func (t *tap) reset() {
 }
 
 func (t *tap) stdout(b []byte) {
-	_, _ = t.streamOut(b) // never fails
+	t.signing.write(0, b)
 	if t.out != nil {
 		t.out.write(b)
 	}
@@ -51,12 +50,15 @@ func (t *tap) stdout(b []byte) {
 }
 
 func (t *tap) stderr(b []byte) {
-	_, _ = t.streamErr(b) // never fails
+	t.signing.write(1, b)
 	if t.err != nil {
 		t.err.write(b)
 	}
 	t.keep(b)
 }
+
+// settle ends the output of a step: all of it has been learned from when it returns.
+func (t *tap) settle() { t.signing.settle() }
 
 func (t *tap) keep(b []byte) {
 	t.bytes += int64(len(b))

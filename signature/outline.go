@@ -181,17 +181,15 @@ func idAt(b []byte, s int) lineID {
 	if hex && alone && n >= 6 {
 		d = digitCount(b[s:e])
 	}
-	if d == 0 || d == n || d == 1 && n < 8 || lead > 0 && endsInUnit(b, s+lead, e) {
+	if d == 0 || d == n || d == 1 && n < 8 || lead > 0 && daysIn(b, s+lead, e) {
 		return lineID{start: s, end: e}
 	}
 	return lineID{s, e, markHex ^ endOf(b, e)}
 }
 
-// endsInUnit says whether what follows the first digits of a word and ends it may be
-// a unit, perhaps with more of the time behind it: 1234567d, 12d345 with .5s, 123456B.
-func endsInUnit(b []byte, i, e int) bool {
-	return b[i] == 'd' && digitsFrom(b, i+1) == e || b[i] == 'B' && i+1 == e
-}
+// daysIn says whether what follows the first digits of a word, at i, may be the unit of
+// days, with more of the time behind it: 1234567d 5s, 12d345.5s.
+func daysIn(b []byte, i, e int) bool { return b[i] == 'd' && digitsFrom(b, i+1) == e }
 
 func digitCount(b []byte) int {
 	n := 0
