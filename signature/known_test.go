@@ -19,11 +19,15 @@ func like(rnd *rand.Rand, line []byte) []byte {
 			e++
 		}
 		hex := hexFrom(b, i) == e && e-i >= 4 && rnd.Intn(3) > 0
+		digits := "0123456789abcdefABCDEFfdfddBB0000000"
+		if rnd.Intn(8) == 0 {
+			digits = "00123456789"
+		}
 		for ; i < e; i++ {
 			switch {
 			case change > 0 && rnd.Intn(change) == 0:
 			case hex:
-				b[i] = "0123456789abcdefABCDEFfdfddBB0000000"[rnd.Intn(36)]
+				b[i] = digits[rnd.Intn(len(digits))]
 			case digit(b[i]):
 				b[i] = "0012345678900"[rnd.Intn(13)]
 			}

@@ -71,20 +71,23 @@ func mixID(h uint64, id lineID) uint64 {
 
 // mixZeroed folds b into h, with 0 for every digit.
 func mixZeroed(h uint64, b []byte) uint64 {
-	for len(b) >= 16 {
-		v, w := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-		hi, lo := bits.Mul64(h^zeroed(v)^mulA, zeroed(w)^mulB)
+	i := 0
+	for ; i+16 <= len(b); i += 16 {
+		v, w := zeroed(binary.LittleEndian.Uint64(b[i:])), zeroed(binary.LittleEndian.Uint64(b[i+8:]))
+		hi, lo := bits.Mul64(h^v^mulA, w^mulB)
 		h = hi ^ lo
-		b = b[16:]
 	}
-	if len(b) >= 8 {
-		h = mix(h, zeroed(binary.LittleEndian.Uint64(b)))
-		b = b[8:]
+	if i+8 <= len(b) {
+		h = mix(h, zeroed(binary.LittleEndian.Uint64(b[i:])))
+		i += 8
 	}
-	if len(b) > 0 {
-		h = mix(h, zeroed(tail(b)))
+	switch from := len(b) - 8; {
+	case i == len(b):
+		return h
+	case from >= 0:
+		return mix(h, zeroed(binary.LittleEndian.Uint64(b[from:]))>>(8*(i-from)))
 	}
-	return h
+	return mix(h, zeroed(tail(b)))
 }
 
 // zeroed is w with 0 for each digit.
@@ -95,8 +98,8 @@ func zeroed(w uint64) uint64 {
 
 // digits marks the digits of w in the high bit of each byte.
 func digits(w uint64) uint64 {
-	x := w &^ highs
-	return (x + (0x80-'0')*ones) &^ (x + (0x80-'9'-1)*ones) &^ w & highs
+	x := w ^ ones*'0' // 0 to 9 for digits
+	return ^(x&^highs + (0x80-10)*ones | x) & highs
 }
 
 // hexLetters marks a to f and x, in either case.
@@ -169,7 +172,7 @@ func idAt(b []byte, s int) lineID {
 		return lineID{s, e, markHex ^ endOf(b, e)}
 	}
 	alone := startsAlone(b, s, lead)
-	if alone && lead < 8 && uuidAt(b, s) > 0 && digits(binary.LittleEndian.Uint64(b[s:])) != 0 && (lead < 7 || b[s+7] != 'd' && b[s+7] != 'B') {
+	if alone && uuidAt(b, s) > 0 && digits(binary.LittleEndian.Uint64(b[s:])) != 0 && (lead != 7 || b[s+7] != 'd' && b[s+7] != 'B') {
 		return lineID{s, s + 36, markUUID ^ endOf(b, s+36)}
 	}
 	e := hexFrom(b, s)
