@@ -163,6 +163,13 @@ func hexID(b []byte, from, p int) lineID {
 // idAt looks at the word that starts at s. It is an id where the scanner masks it as a
 // whole whatever else it consists of.
 func idAt(b []byte, s int) lineID {
+	if s+36 <= len(b) && b[s+8] == '-' && uuidAt(b, s) > 0 {
+		d := digits(binary.LittleEndian.Uint64(b[s:]))
+		lead := bits.TrailingZeros64(^d&highs) >> 3
+		if d != 0 && startsAlone(b, s, lead) && (lead != 7 || b[s+7] != 'd' && b[s+7] != 'B') {
+			return lineID{s, s + 36, markUUID ^ endOf(b, s+36)}
+		}
+	}
 	lead := digitsFrom(b, s) - s
 	if lead == 1 && at(b, s+1)|0x20 == 'x' { // 0x1f is an id, 3x1f is not
 		e := hexFrom(b, s+2)
@@ -172,9 +179,6 @@ func idAt(b []byte, s int) lineID {
 		return lineID{s, e, markHex ^ endOf(b, e)}
 	}
 	alone := startsAlone(b, s, lead)
-	if alone && uuidAt(b, s) > 0 && digits(binary.LittleEndian.Uint64(b[s:])) != 0 && (lead != 7 || b[s+7] != 'd' && b[s+7] != 'B') {
-		return lineID{s, s + 36, markUUID ^ endOf(b, s+36)}
-	}
 	e := hexFrom(b, s)
 	hex := !word(at(b, e))
 	for word(at(b, e)) {
