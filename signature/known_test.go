@@ -2,9 +2,12 @@ package signature
 
 import (
 	"bytes"
+	"math"
 	"math/rand"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -139,5 +142,32 @@ func TestKnownRecordings(t *testing.T) {
 	}
 	if k.hits < k.misses/4 {
 		t.Errorf("%d lines from memory and %d not: this tests too little", k.hits, k.misses)
+	}
+}
+
+// A signature is the same with a memory and without one.
+func TestKnownLinesSign(t *testing.T) {
+	for _, text := range [][]byte{testLog(1 << 20), logOf(1<<20, 2), logText(1 << 20)} {
+		with, without := New(Options{}), New(Options{})
+		without.known.rest = math.MaxInt
+		for range 2 {
+			for _, s := range []*Signer{with, without} {
+				s.Reset()
+				s.Stdout().Write(text)
+				s.Stdout().Write([]byte("--- FAIL: TestA (0.00s)\n"))
+				s.Stderr().Write(text[len(text)/2:])
+			}
+			if a, b := with.Sum(1), without.Sum(1); !reflect.DeepEqual(a, b) {
+				t.Errorf("with a memory %+v, without one %+v", a, b)
+			}
+			a, aLoose := with.lines.hashes()
+			b, bLoose := without.lines.hashes()
+			if !slices.Equal(a, b) || !slices.Equal(aLoose, bLoose) {
+				t.Error("other lines are remembered with a memory than without one")
+			}
+		}
+		if without.known.lines != nil || with.known.lines == nil {
+			t.Error("the memory is not what differs")
+		}
 	}
 }
