@@ -69,11 +69,11 @@ func (k *knows) agree(t *testing.T, line []byte) {
 
 // pieces of lines beside which the scanner decides by what stands next to them.
 var piecesOfLines = []string{
-	" ", " ", " ", " ", "=", ":", ":", "/", "-", "-", ".", ".", ",", "_", "(", ")", "[", "]", "#", "\"", "|", "@", "+", "%", "\\", "é", "µs", "  ",
+	" ", " ", " ", " ", "=", ":", ":", "/", "-", "-", ".", ".", ",", "_", "(", ")", "[", "]", "#", "\"", "|", "@", "+", "%", "\\", "\x00", "é", "µs", "  ",
 	"1", "12", "123", "1234", "12345", "1234567", "12345678", "123456789", "0", "00", "0x", "0x1f", "1x1f", "0X7f23ab", "3x",
 	"deadbeef12", "1a2b3c4d", "12345678d", "12d3456", "1234567B", "a1b2c3d", "a1b2c3", "abcdef1", "9e3779b1fd", "1fd", "cafe0123cafe0123cafe0123cafe0123cafe0123",
 	"9e3779b1-1c2b-4d3e-8f90-00000001daa5", "1234567d-1c2b-4d3e-8f90-0123456789ab", "12345678-1c2b-4d3e-8f90-0123456789fd", "2026abcd-1234-5678-9abc-def012345678", "abcdefab-1c2b-4d3e-8f90-00000001daa5",
-	"Nov 21 2026", "21 Nov", "Dec", "Feb", "Sat, ", "2026-11-21", "09:12:05", "09:12", ".719", "Z", "T", " UTC", "+0100", "I1121 ", "20261121T091205Z",
+	"Nov 21 2026", "21 Nov", "21-Nov-", "2026abcd", "2026abcdef12", "Dec", "Feb", "Sat, ", "2026-11-21", "09:12:05", "09:12", ".719", "Z", "T", " UTC", "+0100", "I1121 ", "20261121T091205Z",
 	"ms", "s", "m", "h", "d", "B", "K", "MB", " of ", " rows", " tests", "5s", ".5s", "pid ", "fd ", "port=", "exit ", "id=", "line ", "code:",
 	"/tmp/", "/srv/app1/", "/srv/app2/", "/srv/app1", "/usr/lib/", "C:\\", "a.go:", "x", "z", "case_", "worker-", "E", "node", "v", "@@ -", "> ", "://",
 }
@@ -89,7 +89,7 @@ func randomLine(rnd *rand.Rand) []byte {
 // What is remembered of one line must be what the scanner finds in every line of the
 // same outline.
 func TestKnownLines(t *testing.T) {
-	rnd := rand.New(rand.NewSource(rand.Int63()))
+	rnd := rand.New(rand.NewSource(1))
 	for _, dir := range []string{"", "/srv/app", "/srv/app1", "/srv/a-1f2e3d4c/x"} {
 		k := &knows{sc: newScanner(dir)}
 		for range 30_000 {
