@@ -69,6 +69,7 @@ type Executor struct {
 	holds   int           // why it stands still: a question, a job-control stop
 	stood   time.Duration // how long the iteration stood still
 	since   time.Time     // since when it stands still
+	killed  bool          // what is about to be started is to end at once
 
 	work, check *tap
 }
@@ -176,7 +177,7 @@ func (x *Executor) prepare() {
 		x.WaitOn.Reset()
 	}
 	x.mu.Lock()
-	x.running, x.holds, x.stood = nil, 0, 0
+	x.running, x.holds, x.stood, x.killed = nil, 0, 0, false
 	x.mu.Unlock()
 }
 
@@ -293,7 +294,11 @@ func (x *Executor) started(s Stopper) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.running = s
-	if x.holds > 0 {
+	switch {
+	case x.killed:
+		x.killed = false
+		x.killLocked()
+	case x.holds > 0:
 		_ = s.Suspend()
 	}
 }
@@ -338,10 +343,16 @@ func (x *Executor) Resume() {
 func (x *Executor) Kill() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.running != nil {
-		x.running.Stop(syscall.SIGKILL)
-		x.running.Stop(syscall.SIGKILL)
+	if x.running == nil {
+		x.killed = true
+		return
 	}
+	x.killLocked()
+}
+
+func (x *Executor) killLocked() {
+	x.running.Stop(syscall.SIGKILL)
+	x.running.Stop(syscall.SIGKILL)
 }
 
 // sink keeps output and remembers the first failure to.

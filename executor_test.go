@@ -300,3 +300,36 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// stops counts how often a step was told to end.
+type stops int
+
+func (s *stops) Suspend() error      { return nil }
+func (s *stops) Resume() error       { return nil }
+func (s *stops) Stop(syscall.Signal) { *s++ }
+
+// startsLate is a step that is killed in the moment in which it starts.
+type startsLate struct {
+	x *looprun.Executor
+	s stops
+}
+
+func (l *startsLate) Argv() []string { return []string{"late"} }
+
+func (l *startsLate) Run(_ context.Context, in looprun.Invocation) looprun.Exit {
+	if in.Iteration.Number == 1 {
+		l.x.Kill()
+	}
+	in.Started(&l.s)
+	return looprun.Exit{Code: 1}
+}
+
+func TestAKillIsNotTooEarly(t *testing.T) {
+	l := &startsLate{x: &looprun.Executor{}}
+	l.x.Work = l
+	for n := 1; n <= 2; n++ { // only the first is killed
+		if _, err := l.x.Run(t.Context(), looprun.Iteration{Number: n}); err != nil || l.s != 2 {
+			t.Errorf("after iteration %d: told to end %d times, %v; want 2", n, l.s, err)
+		}
+	}
+}
