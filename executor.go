@@ -339,7 +339,8 @@ func (x *Executor) Resume() {
 	}
 }
 
-// Kill ends the running step at once, without the time that KillAfter gives it.
+// Kill ends the running step at once, or the one that is about to start, without
+// the time that KillAfter gives it.
 func (x *Executor) Kill() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -23,6 +23,9 @@ done`
 
 const masks = `| sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+Z?/TIME/g' -e 's/0x[0-9a-f]+/ADDR/g' -e 's/[0-9.]+ ?m?s\b/DURATION/g' `
 
+// limit is the exit code of a run that max_iterations ended.
+const limit = 110
+
 // loops are the arguments of a run of n iterations that nothing else ends.
 func (b *bench) loops(n int, more ...string) []string {
 	count := strconv.Itoa(n)
@@ -52,7 +55,6 @@ func (b *bench) iteration() error {
 	script := func(masks string) []string {
 		return []string{"bash", "-c", strings.NewReplacer("N", n, "COMMAND", program, "MASKS", masks).Replace(byHand)}
 	}
-	const limit = 110 // max_iterations
 	for _, program := range []string{program, tiny} {
 		floor := &candidate{name: "posix_spawn and waitpid, in C", argv: []string{spawn, n, program}}
 		all := []*candidate{

@@ -28,10 +28,11 @@ var sections = map[string]func(*bench) error{
 	"lines":     (*bench).lines,
 	"listing":   (*bench).listing,
 	"many":      (*bench).many,
+	"limits":    (*bench).limits,
 	"replay":    func(b *bench) error { return replays(b.looprun) },
 }
 
-var usual = []string{"start", "iteration", "output", "memory", "lines", "listing", "many"}
+var usual = []string{"start", "iteration", "output", "memory", "lines", "listing", "many", "limits"}
 
 // children are the parts that this program plays itself.
 var children = map[string]func(arg string) error{

@@ -26,7 +26,7 @@ func (b *bench) many() error {
 	plain := "i=0; while [ $i -lt " + strconv.Itoa(turns) + " ]; do i=$((i + 1)); sh -c \"" + chatty + "\" > out-$i; done; true"
 	ways := []*crowd{
 		{name: "shell loops", argv: shell(plain)},
-		{name: "looprun", argv: b.loops(turns, "--", "sh", "-c", chatty), code: 110, check: whole},
+		{name: "looprun", argv: b.loops(turns, "--", "sh", "-c", chatty), code: limit, check: whole},
 	}
 	for range rounds {
 		for _, w := range ways {
