@@ -26,8 +26,7 @@ func TestMatrixReview(t *testing.T) {
 					break
 				}
 				at := s.marked()
-				s.keys(t, keyUp)
-				until(t, "the cursor moves", func() bool { now := s.marked(); return now != at && now != "" })
+				s.press(t, keyUp, "the cursor moves", func() bool { now := s.marked(); return now != at && now != "" })
 			}
 			s.keys(t, "\r")
 			want := "Signatures"

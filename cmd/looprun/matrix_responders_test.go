@@ -205,8 +205,7 @@ func (s *screen) moveTo(t *testing.T, label string) {
 		if name, _, _ := strings.Cut(at, "  – "); name == label {
 			return
 		}
-		s.keys(t, keyUp)
-		until(t, "the cursor moves", func() bool {
+		s.press(t, keyUp, "the cursor moves", func() bool {
 			now := s.marked()
 			return now != at && now != "" // which it is while the menu is drawn
 		})

@@ -200,9 +200,7 @@ func TestJobControl(t *testing.T) {
 		_ = s.Process.Signal(syscall.SIGCONT)
 		until(t, "the command goes on", func() bool { return !standsStill(t, s.pid(t, "pid")) })
 	}
-	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	s.letGo(t, "go")
 	if got := s.ended(t); got != 0 {
 		t.Errorf("ended with %d", got)
 	}
@@ -224,9 +222,7 @@ func TestStoppedAgainAtOnce(t *testing.T) {
 	}
 	_ = s.Process.Signal(syscall.SIGCONT)
 	until(t, "the command goes on", func() bool { return !standsStill(t, s.pid(t, "pid")) })
-	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	s.letGo(t, "go")
 	if got := s.ended(t); got != 0 {
 		t.Errorf("ended with %d", got)
 	}
