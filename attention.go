@@ -11,8 +11,7 @@ import (
 type attention struct {
 	mu    sync.Mutex
 	timer *time.Timer
-	set   bool      // the timer runs
-	fires time.Time // then, when
+	fires time.Time // when the timer does; zero: it does not run
 	run   *running  // nil: none runs, or it is looked after
 	due   time.Time // when it is to be looked after
 }
@@ -22,7 +21,7 @@ func (a *attention) begin(r *running, after time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.run, a.due = r, time.Now().Add(after)
-	if !a.set || a.due.Before(a.fires) {
+	if a.fires.IsZero() || a.due.Before(a.fires) {
 		a.setTimer(after)
 	}
 }
@@ -37,7 +36,7 @@ func (a *attention) end() bool {
 }
 
 func (a *attention) setTimer(after time.Duration) {
-	a.set, a.fires = true, time.Now().Add(after)
+	a.fires = time.Now().Add(after)
 	if a.timer == nil {
 		a.timer = time.AfterFunc(after, a.fire)
 		return
@@ -47,7 +46,7 @@ func (a *attention) setTimer(after time.Duration) {
 
 func (a *attention) fire() {
 	a.mu.Lock()
-	a.set = false
+	a.fires = time.Time{}
 	r := a.run
 	if r == nil {
 		a.mu.Unlock()
@@ -70,5 +69,5 @@ func (a *attention) stop() {
 	if a.timer != nil {
 		a.timer.Stop()
 	}
-	a.set = false
+	a.fires = time.Time{}
 }

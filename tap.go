@@ -41,18 +41,13 @@ func (t *tap) reset() {
 	}
 }
 
-func (t *tap) stdout(b []byte) {
-	t.signing.write(0, b)
-	if t.out != nil {
-		t.out.write(b)
-	}
-	t.keep(b)
-}
+func (t *tap) stdout(b []byte) { t.take(0, t.out, b) }
+func (t *tap) stderr(b []byte) { t.take(1, t.err, b) }
 
-func (t *tap) stderr(b []byte) {
-	t.signing.write(1, b)
-	if t.err != nil {
-		t.err.write(b)
+func (t *tap) take(stream int, promise *promiseScanner, b []byte) {
+	t.signing.write(stream, b)
+	if promise != nil {
+		promise.write(b)
 	}
 	t.keep(b)
 }

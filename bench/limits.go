@@ -36,12 +36,8 @@ func (b *bench) limits() error {
 	}
 	var syncs, copies []time.Duration
 	for range rounds {
-		for _, c := range all {
-			s, err := b.once(c)
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
-			c.runs = append(c.runs, s)
+		if err := b.round(all); err != nil {
+			return err
 		}
 		took, err := syncRecords(filepath.Join(b.dir, "records"))
 		if err != nil {

@@ -44,16 +44,24 @@ func (c *candidate) needs(programs ...string) *candidate {
 // measure runs all candidates in turn, round after round.
 func (b *bench) measure(cs []*candidate) error {
 	for range rounds {
-		for _, c := range cs {
-			if c.lacks {
-				continue
-			}
-			s, err := b.once(c)
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
-			c.runs = append(c.runs, s)
+		if err := b.round(cs); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// round runs each candidate once.
+func (b *bench) round(cs []*candidate) error {
+	for _, c := range cs {
+		if c.lacks {
+			continue
+		}
+		s, err := b.once(c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		c.runs = append(c.runs, s)
 	}
 	return nil
 }

@@ -38,12 +38,8 @@ func (b *bench) start() error {
 		all = append(all, python)
 	}
 	for range starts {
-		for _, c := range all {
-			s, err := b.once(c)
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
-			c.runs = append(c.runs, s)
+		if err := b.round(all); err != nil {
+			return err
 		}
 	}
 	fmt.Printf("\nstart and end (medians of %d)\n%-36s %10s %8s %8s\n", starts, "", "time", "ratio", "spread")

@@ -102,16 +102,21 @@ func digits(w uint64) uint64 {
 	return ^(x&^highs + (0x80-10)*ones | x) & highs
 }
 
+// aToF marks a to f in x, which has no high bits and its letters small.
+func aToF(x uint64) uint64 {
+	return (x + (0x80-'a')*ones) &^ (x + (0x80-'f'-1)*ones)
+}
+
 // hexLetters marks a to f and x, in either case.
 func hexLetters(w uint64) uint64 {
 	x := w&^highs | 0x20*ones
-	return ((x+(0x80-'a')*ones)&^(x+(0x80-'f'-1)*ones) | ^((x ^ 'x'*ones) + 0x7f*ones)) &^ w & highs
+	return (aToF(x) | ^((x ^ 'x'*ones) + 0x7f*ones)) &^ w & highs
 }
 
 // hexDigits marks the hexadecimal digits.
 func hexDigits(w uint64) uint64 {
 	x := w&^highs | 0x20*ones
-	return (digits(w) | (x+(0x80-'a')*ones)&^(x+(0x80-'f'-1)*ones)&^w) & highs
+	return (digits(w) | aToF(x)&^w) & highs
 }
 
 // lineID is an id in a line, or a word that is none.

@@ -96,9 +96,9 @@ func (w *warden) goneMessage() message {
 // is noticed when the connection is read.
 func (w *warden) tell(messages ...message) {
 	var b []byte
-	if w.unsaid {
-		w.unsaid = false
-		b = newMessage(msgStarted).num(int64(w.started)).seal()
+	if w.unsaid != 0 {
+		b = newMessage(msgStarted).num(int64(w.unsaid)).seal()
+		w.unsaid = 0
 	}
 	for _, m := range messages {
 		b = append(b, m.seal()...)

@@ -29,10 +29,9 @@ const (
 type warden struct {
 	*wire
 	phase     phase
-	pid       int  // 0 when the command has ended
-	started   int  // its process id, also then
-	pidfd     int  // -1 where there is none
-	unsaid    bool // the program has not been told that the command was started
+	pid       int
+	pidfd     int // -1 where there is none
+	unsaid    int // the process id, of a command of whose start the program has not been told; else 0
 	killAfter time.Duration
 	keep      bool
 	children  bool      // there are living children
@@ -90,7 +89,7 @@ func (w *warden) turn() (done bool) {
 		w.abandon()
 		return true
 	}
-	if w.unsaid && fds[1].Revents == 0 {
+	if w.unsaid != 0 && fds[1].Revents == 0 {
 		w.tell()
 	}
 	if fds[0].Revents != 0 {
@@ -122,7 +121,7 @@ func (w *warden) patience() int {
 	case w.phase != idle:
 		wait = time.Second // orphans are to be reaped while a command runs for hours
 	}
-	if w.unsaid && (wait < 0 || wait > sayAfter) {
+	if w.unsaid != 0 && (wait < 0 || wait > sayAfter) {
 		wait = sayAfter
 	}
 	if !w.deadline.IsZero() {
@@ -207,9 +206,9 @@ func (w *warden) spawn(req *request) error {
 		}
 		return w.send(newMessage(msgFailed).num(int64(errno)).seal())
 	}
-	w.phase, w.pid, w.started, w.pidfd = running, pid, pid, pidfd
+	w.phase, w.pid, w.unsaid, w.pidfd = running, pid, pid, pidfd
 	w.killAfter, w.keep, w.report = req.killAfter, req.keep, report{}
-	w.deadline, w.killAt, w.pause, w.told, w.unsaid = time.Time{}, time.Time{}, 0, false, true
+	w.deadline, w.killAt, w.pause, w.told = time.Time{}, time.Time{}, 0, false
 	return nil
 }
 
