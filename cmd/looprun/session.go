@@ -290,7 +290,7 @@ func (s *session) wire(journal looprun.Journal) error {
 		Judge: s.opts.judge(terminal), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
-		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout)), Stderr: s.shown(s.ci.Output(stderr)),
+		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.files.stdout), Stderr: s.shown(s.ci.Output(stderr), s.app.files.stderr),
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 	}
 	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {

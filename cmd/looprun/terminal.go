@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/looprun/looprun/ci"
+	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/statusline"
 )
 
@@ -68,11 +69,15 @@ func sameFile(a, b *os.File) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// shown passes the command's output on until nobody reads it any more.
-func (s *session) shown(w io.Writer) io.Writer { return &shown{w: w, say: s.app.say} }
+// shown passes the command's output on to w until nobody reads it any more. Behind w
+// is file; nil: none is.
+func (s *session) shown(w io.Writer, file *os.File) io.Writer {
+	return &shown{w: w, file: file, say: s.app.say}
+}
 
 type shown struct {
 	w    io.Writer
+	file *os.File // where it ends, until room was made there; nil: nowhere that has to be made
 	say  *messages
 	gone bool
 }
@@ -80,6 +85,10 @@ type shown struct {
 func (o *shown) Write(b []byte) (int, error) {
 	if o.gone {
 		return len(b), nil
+	}
+	if o.file != nil && len(b) >= proc.Busy {
+		proc.GrowPipe(o.file)
+		o.file = nil
 	}
 	if _, err := o.w.Write(b); err != nil {
 		o.gone = true

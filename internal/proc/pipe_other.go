@@ -20,4 +20,4 @@ func newPipe() (r, w int, err error) {
 	return fds[0], fds[1], nil
 }
 
-func growPipe(int) {}
+func growPipe(int, int) {}

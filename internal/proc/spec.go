@@ -11,6 +11,10 @@ import (
 // Spec.KillAfter is not set.
 const DefaultKillAfter = 10 * time.Second
 
+// Busy is what Stdout or Stderr is called with at a time, at least, when a command
+// writes faster than it is read: the capacity that a pipe has by default, in bytes.
+const Busy = 64 << 10
+
 // Spec says what to start and how it may end. Only Argv is needed.
 type Spec struct {
 	// Argv is the command and its arguments. A name without a slash is looked

@@ -12,9 +12,10 @@ import (
 
 const (
 	readSize = 256 << 10
-	// busyRead is what one read brings of a command that writes faster than it
-	// is read: the capacity that a pipe has by default.
-	busyRead = 64 << 10
+	// bigPipe is the capacity of a pipe once a command has shown that it writes
+	// much: readers that take 256 KiB at a time then seldom wait for it. Not from
+	// the start, since what all pipes of a user may hold is limited.
+	bigPipe = 1 << 20
 	// drainLimit is more than a pipe can hold, so that what was written before
 	// the end is read, and a process that could not be ended and goes on
 	// writing is not read forever.
@@ -202,9 +203,9 @@ func (p *Process) read(s *stream, buf []byte) int {
 		s.open = false
 		return 0
 	}
-	if n >= busyRead && !s.big {
+	if n >= Busy && !s.big {
 		s.big = true
-		growPipe(s.fd)
+		growPipe(s.fd, bigPipe)
 	}
 	p.deliver(s.to, buf[:n])
 	return n
