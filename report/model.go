@@ -229,7 +229,7 @@ func newPageTrip(t *Trip, id string) pageTrip {
 	for _, id := range e.Resets {
 		switch {
 		case id == looprun.MaxIterations && e.Limits.Iterations > 0:
-			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %d iterations from then on.", e.Limits.Iterations))
+			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", plural.Count(e.Limits.Iterations, "iteration")))
 		case id == looprun.MaxRuntime && e.Limits.Runtime > 0:
 			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", e.Limits.Runtime))
 		default:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
@@ -72,7 +73,7 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	default:
 		m.observeProtocol(e.Data)
 	case looprun.RunResumed:
-		m.news("resumed after %d iterations and %s", s.Iterations, roundTime(s.Elapsed))
+		m.news("resumed after %s and %s", plural.Count(s.Iterations, "iteration"), roundTime(s.Elapsed))
 	}
 }
 

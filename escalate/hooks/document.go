@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -74,7 +75,7 @@ func ended(r looprun.Result, s *looprun.State) string {
 	if r.Guard != "" {
 		text += " (" + string(r.Guard) + ")"
 	}
-	text += fmt.Sprintf(" after %d iterations", r.Iterations)
+	text += " after " + plural.Count(r.Iterations, "iteration")
 	switch {
 	case r.Reason != "":
 		return text + ": " + r.Reason

@@ -50,6 +50,14 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// TestEndedAfterOne is English.
+func TestEndedAfterOne(t *testing.T) {
+	r := looprun.Result{Ending: looprun.Ending{Status: looprun.StatusDone}, Iterations: 1}
+	if got, want := ended(r, nil), "done after 1 iteration"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestNoHooks starts nothing and waits for nothing.
 func TestNoHooks(t *testing.T) {
 	for name, h := range map[string]*Hooks{"none": {}, "others": {OnTrip: "exit 1"}} {
