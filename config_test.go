@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/looprun/looprun"
@@ -295,4 +297,30 @@ func TestRunEndsWithItsContext(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A run that does not begin leaves nothing behind, and one that has ended has to be
+// resumed before it is run again.
+func TestARunThatCannotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // it fails when a goroutine is left
+		loop := &looprun.Loop{Guards: guards.Default(), Runner: &script{steps: []play{{outcome: done}}}, Journal: &brokenJournal{}}
+		if err := loop.Start(looprun.RunStarted{Limits: defaults}); err == nil {
+			t.Error("it started without a journal")
+		}
+		if _, err := loop.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "before Start or Resume") {
+			t.Errorf("it ran though it had not started: %v", err)
+		}
+		run := start(t, defaults, &script{steps: []play{{outcome: done}}})
+		if err := run.Start(looprun.RunStarted{Limits: defaults}); !errors.Is(err, looprun.ErrEvent) {
+			t.Errorf("it started twice: %v", err)
+		}
+		run = start(t, defaults, &script{steps: []play{{outcome: done}}})
+		run.run(t)
+		if _, err := run.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "before Start or Resume") {
+			t.Errorf("it ran twice: %v", err)
+		}
+		if err := run.Resume(*run.State(), looprun.RunResumed{}); !errors.Is(err, looprun.ErrEvent) {
+			t.Errorf("a run that is done was resumed: %v", err)
+		}
+	})
 }

@@ -38,6 +38,7 @@ type Loop struct {
 
 	state     State
 	watch     *stopwatch
+	ready     bool   // it was started or resumed and has not been run since
 	fresh     bool   // no iteration has run since the start or the resume
 	end       func() // ends the iteration that stands still; nil: there is none
 	ears      ears
@@ -66,8 +67,24 @@ func (l *Loop) Start(d RunStarted) error {
 	if err := d.Limits.Validate(); err != nil {
 		return err
 	}
-	l.watch = startStopwatch(0)
-	return l.record(d)
+	l.begin(0)
+	return l.begun(l.record(d))
+}
+
+// begin starts the clock; begun stops it again where nothing can be run.
+func (l *Loop) begin(elapsed time.Duration) {
+	if l.ready {
+		l.watch.Stop()
+	}
+	l.watch, l.ready = startStopwatch(elapsed), true
+}
+
+func (l *Loop) begun(err error) error {
+	if err != nil {
+		l.watch.Stop()
+		l.ready = false
+	}
+	return err
 }
 
 // Resume goes on with the run whose events made this state. What a crash cut
@@ -78,7 +95,11 @@ func (l *Loop) Resume(s State, d RunResumed) error {
 		return err
 	}
 	l.state = s
-	l.watch = startStopwatch(s.Elapsed)
+	l.begin(s.Elapsed)
+	return l.begun(l.resume(d))
+}
+
+func (l *Loop) resume(d RunResumed) error {
 	if err := l.record(d); err != nil {
 		return err
 	}
@@ -141,12 +162,14 @@ func (l *Loop) Elapsed() time.Duration {
 }
 
 // Run takes step after step until the run has ended, and returns the verdict.
+// It needs a [Loop.Start] or [Loop.Resume] that succeeded, each time.
 // When ctx ends the run is interrupted, with the signal of an [Interrupt] cause.
 // An error means that looprun itself failed; the run can be resumed.
 func (l *Loop) Run(ctx context.Context) (Result, error) {
-	if l.watch == nil {
+	if !l.ready {
 		return Result{}, errors.New("Loop.Run before Start or Resume")
 	}
+	l.ready = false
 	defer l.watch.Stop()
 	defer close(l.ears.over)
 	defer l.attention.stop()
