@@ -32,6 +32,7 @@ func (l *Loop) pose(ctx context.Context, q Question, valid func(Answer) error) e
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
+		h.tooLate()
 		return l.durable(interrupted(ctx))
 	case errors.Is(h.err, ErrInterrupted):
 		return l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})

@@ -63,6 +63,12 @@ func (h heard) tell(err error) {
 	}
 }
 
+// tooLate is for an answer that came with the end of the run: it is not put on
+// record, and the question is asked again when the run is resumed.
+func (h heard) tooLate() {
+	h.tell(fmt.Errorf("%w: it was interrupted before the answer counted", ErrEnded))
+}
+
 // Tell puts something on record that the command said: a signal, a rejection, a
 // cost. It returns when that is on record, which is not while a question is
 // asked. [ErrEvent] says that it cannot happen now, [ErrEnded] that the loop has
@@ -305,6 +311,7 @@ func (l *Loop) converseAbout(ctx context.Context, g *group, q Question) (heard, 
 	case err != nil:
 		return heard{}, err
 	case ctx.Err() != nil:
+		h.tooLate()
 		h.err = context.Cause(ctx) // kept: it is asked again on resume
 	case errors.Is(h.err, ErrInterrupted):
 		return h, l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})

@@ -256,6 +256,48 @@ func TestAnswersFromElsewhere(t *testing.T) {
 	})
 }
 
+// Whoever answers from elsewhere in the moment in which the run is interrupted is
+// told that the answer does not count.
+func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
+	failing := &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
+	for _, c := range []struct {
+		name   string
+		option string
+		runner func(*testRun) looprun.Runner
+	}{
+		{"to a trip", "accept", func(*testRun) looprun.Runner { return failing }},
+		{"to the command", "pg", func(run *testRun) looprun.Runner {
+			return once(func(ctx context.Context) { _, _ = run.Ask(ctx, "key", database()) })
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				prompted := make(chan struct{})
+				run := start(t, defaults, failing, looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+					close(prompted)
+					<-ctx.Done() // an answer has come from elsewhere
+					interrupt()
+					return looprun.Answer{}, context.Cause(ctx)
+				}))
+				run.Runner = c.runner(run)
+				ended := make(chan looprun.Result)
+				go func() {
+					res, _ := run.Run(ctx)
+					ended <- res
+				}()
+				<-prompted
+				if err := run.Answer(t.Context(), "", chosen(c.option)); !errors.Is(err, looprun.ErrEnded) {
+					t.Errorf("who answered was told %v", err)
+				}
+				if res := <-ended; res.Status != looprun.StatusInterrupted || len(run.State().Pending()) != 1 {
+					t.Errorf("got %+v with %d questions", res, len(run.State().Pending()))
+				}
+			})
+		})
+	}
+}
+
 // A deferred question pauses the run after the iteration, is asked before any
 // work when it goes on, and its answer goes once to whoever asks again.
 func TestADeferredQuestion(t *testing.T) {
