@@ -273,3 +273,36 @@ func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
 		t.Error("a year of five digits is taken")
 	}
 }
+
+// A runner that panics, whether or not its iteration was looked after, leaves nothing
+// behind that goes on with the run: who recovers can resume it.
+func TestARunnerThatPanics(t *testing.T) {
+	for _, took := range []time.Duration{0, time.Minute} {
+		synctest.Test(t, func(t *testing.T) { // it fails when a goroutine is left
+			run := start(t, defaults, runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationFinished, error) {
+				time.Sleep(took)
+				panic("the runner is broken")
+			}))
+			func() {
+				defer func() {
+					if why := recover(); why != "the runner is broken" {
+						t.Errorf("after %s: recovered %v", took, why)
+					}
+				}()
+				_, _ = run.Run(t.Context())
+			}()
+			events := len(run.journal.Events)
+			time.Sleep(time.Hour)
+			if len(run.journal.Events) != events || run.State().Ended {
+				t.Errorf("after %s: %d events, and later %d", took, events, len(run.journal.Events))
+			}
+			run.Runner = &script{steps: []play{{outcome: looprun.OutcomeDone}}}
+			if err := run.Resume(*run.State(), looprun.RunResumed{}); err != nil {
+				t.Fatal(err)
+			}
+			if res := run.run(t); res.Status != looprun.StatusDone {
+				t.Errorf("after %s: resumed, it ended as %+v", took, res)
+			}
+		})
+	}
+}

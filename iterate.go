@@ -142,7 +142,17 @@ func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, err
 		after = min(after, left)
 	}
 	l.attention.begin(r, after)
+	returned := false
+	defer func() {
+		if !returned { // it panics: who looks after the iteration has to know that it is over
+			r.done <- ended{}
+			if !l.attention.end() {
+				<-r.attended
+			}
+		}
+	}()
 	end, err := l.Runner.Run(runCtx, it)
+	returned = true
 	r.done <- ended{end, err}
 	if l.attention.end() {
 		e := r.wait()
