@@ -306,3 +306,55 @@ func TestARunnerThatPanics(t *testing.T) {
 		})
 	}
 }
+
+// In a loop whose iterations are all too short to be looked after, everybody who
+// speaks to it is heard when the next one ends.
+func TestShortIterationsAreHeard(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		speak func(*testRun) error
+		ok    func(error) bool
+	}{
+		{"tell", func(run *testRun) error {
+			return run.Tell(context.Background(), looprun.CostReported{USD: 1})
+		}, func(err error) bool { return err == nil }},
+		{"ask", func(run *testRun) error {
+			_, err := run.Ask(context.Background(), "key", database())
+			return err
+		}, func(err error) bool { return err == nil }},
+		{"answer", func(run *testRun) error {
+			return run.Answer(context.Background(), "", chosen("accept"))
+		}, func(err error) bool { return err != nil && err.Error() == "no question waits for an answer" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				heard, iteration := false, 0
+				r := runnerFunc(func(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+					time.Sleep(time.Millisecond)
+					synctest.Wait() // who speaks has spoken, who was heard knows
+					if heard && iteration == 0 {
+						iteration = it.Number
+					}
+					if it.Number == 5 {
+						return looprun.IterationFinished{Outcome: looprun.OutcomeDone}, nil
+					}
+					return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, nil
+				})
+				run := start(t, defaults, r, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+					return chosen("my"), nil
+				}))
+				told := make(chan error, 1)
+				go func() {
+					told <- c.speak(run)
+					heard = true
+				}()
+				if res := run.run(t); res.Status != looprun.StatusDone || iteration != 2 {
+					t.Errorf("it was heard before iteration %d, want 2: %+v", iteration, res)
+				}
+				if err := <-told; !c.ok(err) {
+					t.Errorf("it was told %v", err)
+				}
+			})
+		})
+	}
+}

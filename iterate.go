@@ -156,22 +156,32 @@ func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, err
 	r.done <- ended{end, err}
 	if l.attention.end() {
 		e := r.wait()
-		return e.IterationFinished, errors.Join(e.err, l.hearPosts())
+		if e.err == nil {
+			e.err = l.hear(ctx)
+		}
+		return e.IterationFinished, e.err
 	}
 	e := <-r.attended
 	return e.IterationFinished, e.err
 }
 
-// hearPosts takes in what was said to an iteration that is over already.
-func (l *Loop) hearPosts() error {
+// hear takes in what was said to an iteration that is over already. Where all are
+// short, nobody else would hear of it before the run has ended.
+func (l *Loop) hear(ctx context.Context) error {
 	for {
+		var err error
 		select {
 		case f := <-l.ears.posts:
-			if err := f(); err != nil {
-				return err
-			}
+			err = f()
+		case a := <-l.asking():
+			err = l.converse(ctx, a)
+		case e := <-l.ears.answers:
+			e.told <- l.state.late(e.questionID)
 		default:
 			return nil
+		}
+		if err != nil || l.state.Interrupt != nil {
+			return err
 		}
 	}
 }
