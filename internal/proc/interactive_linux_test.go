@@ -140,3 +140,11 @@ func TestInteractiveStopInAVfork(t *testing.T) {
 	s.shows(t, "over")
 	s.shows(t, "ended: exited, code 0")
 }
+
+// A command that stops at once is seen to, though the news of it came together with
+// that of the start.
+func TestInteractiveStopAtTheStart(t *testing.T) {
+	s := interactiveScreen(t, `kill -STOP $$; echo went on`)
+	s.shows(t, "went on") // nobody can continue this job: it goes on by itself
+	s.shows(t, "ended: exited, code 0")
+}

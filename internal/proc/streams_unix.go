@@ -121,6 +121,7 @@ func (p *Process) pump(s *streams, t watched) {
 	stop := p.attach(s)
 	var r report
 	t.known(&r) // what came with the news of the start wakes nobody
+	p.heed(s, &r)
 	fds := make([]unix.PollFd, 3, 5)
 	for !r.gone {
 		fds = s.pollSet(fds[:0], t.fd())
@@ -133,7 +134,8 @@ func (p *Process) pump(s *streams, t watched) {
 			}
 		}
 		if fds[2].Revents != 0 {
-			p.news(s, t, &r)
+			t.receive(&r)
+			p.heed(s, &r)
 		}
 		if len(fds) > 3 {
 			p.rejoin()
@@ -159,9 +161,8 @@ func (p *Process) pump(s *streams, t watched) {
 	p.finish(r)
 }
 
-// news takes in what the tree has to say.
-func (p *Process) news(s *streams, t watched, r *report) {
-	t.receive(r)
+// heed does what follows from what the tree has said.
+func (p *Process) heed(s *streams, r *report) {
 	if r.exited && !p.over {
 		p.commandEnded()
 	}
