@@ -1,7 +1,6 @@
 package scratchpad
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,52 +14,49 @@ import (
 // replaces another, which takes as long as a short iteration.
 type inPlace struct {
 	file *os.File
-	text []byte // what stands there
+	size int64 // of what stands there; -1: not known
 }
 
 func (w *inPlace) write(name string, text []byte) error {
-	there, err := w.stands(name)
-	if err != nil {
+	if err := w.stands(name); err != nil {
 		return err
 	}
-	if there && bytes.Equal(text, w.text) {
-		return nil
-	}
-	before := len(w.text)
-	w.text = nil
+	before := w.size
+	w.size = -1
 	if _, err := w.file.WriteAt(text, 0); err != nil {
 		return err
 	}
-	if len(text) < before {
-		if err := w.file.Truncate(int64(len(text))); err != nil {
+	size := int64(len(text))
+	if size < before {
+		if err := w.file.Truncate(size); err != nil {
 			return err
 		}
 	}
-	w.text = text
+	w.size = size
 	return nil
 }
 
 // stands makes the file anew unless it is the one that was written last: what
 // lies there may be somebody's link, and the command may have removed it.
-func (w *inPlace) stands(name string) (bool, error) {
+func (w *inPlace) stands(name string) error {
 	if w.file != nil {
 		ours, err := w.file.Stat()
 		if err != nil {
-			return false, err
+			return err
 		}
-		if now, err := os.Lstat(name); err == nil && os.SameFile(ours, now) && now.Size() == int64(len(w.text)) {
-			return true, nil
+		if now, err := os.Lstat(name); err == nil && os.SameFile(ours, now) && now.Size() == w.size {
+			return nil
 		}
 		if err := w.close(); err != nil {
-			return false, err
+			return err
 		}
 	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+		return err
 	}
 	var err error
 	w.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, atomicfile.Mode)
-	return false, err
+	return err
 }
 
 func (w *inPlace) close() error {
@@ -68,7 +64,7 @@ func (w *inPlace) close() error {
 		return nil
 	}
 	f := w.file
-	w.file, w.text = nil, nil
+	w.file, w.size = nil, 0
 	return f.Close()
 }
 

@@ -1,6 +1,7 @@
 package scratchpad_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,7 @@ func contextRun(t *testing.T) (*scratchpad.Run, func(guidance string) string) {
 }
 
 // The file has what there is to know and nothing of what was there before, also
-// where somebody has removed, replaced, cut or lengthened it.
+// where somebody has removed, replaced, cut, lengthened or changed it.
 func TestWriteContext(t *testing.T) {
 	r, write := contextRun(t)
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
@@ -45,9 +46,16 @@ func TestWriteContext(t *testing.T) {
 	}
 	long := strings.Repeat("a long piece of advice. ", 100)
 	for name, meddle := range map[string]func(file string) error{
-		"nobody":   func(string) error { return nil },
-		"removed":  os.Remove,
-		"cut":      func(f string) error { return os.Truncate(f, 3) },
+		"nobody":  func(string) error { return nil },
+		"removed": os.Remove,
+		"cut":     func(f string) error { return os.Truncate(f, 3) },
+		"changed": func(f string) error {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(f, bytes.ToUpper(b), 0o600)
+		},
 		"longer":   func(f string) error { return os.Truncate(f, 1<<16) },
 		"replaced": func(f string) error { return os.Rename(copyOf(t, elsewhere), f) },
 		"a link": func(f string) error {
