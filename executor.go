@@ -67,7 +67,8 @@ type Executor struct {
 	mu      sync.Mutex
 	running Stopper
 	holds   int           // why it stands still: a question, a job-control stop
-	stood   time.Duration // how long the iteration stood still
+	still   int           // why its time does: those, and a question of its own
+	stood   time.Duration // how long the iteration's time stood still
 	since   time.Time     // since when it stands still
 	killed  bool          // what is about to be started is to end at once
 
@@ -177,7 +178,7 @@ func (x *Executor) prepare() {
 		x.WaitOn.Reset()
 	}
 	x.mu.Lock()
-	x.running, x.holds, x.stood, x.killed = nil, 0, 0, false
+	x.running, x.holds, x.still, x.stood, x.killed = nil, 0, 0, 0, false
 	x.mu.Unlock()
 }
 
@@ -317,7 +318,7 @@ func (x *Executor) Suspend() {
 	if x.holds++; x.holds > 1 {
 		return
 	}
-	x.since = time.Now()
+	x.pause()
 	if x.running != nil {
 		_ = x.running.Suspend() // when it is ending already it stands still soon
 	}
@@ -333,7 +334,7 @@ func (x *Executor) Resume() {
 	if x.holds--; x.holds > 0 {
 		return
 	}
-	x.stood += time.Since(x.since)
+	x.goOn()
 	if x.running != nil {
 		_ = x.running.Resume()
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/looprun/looprun"
@@ -332,4 +333,37 @@ func TestAKillIsNotTooEarly(t *testing.T) {
 			t.Errorf("after iteration %d: told to end %d times, %v; want 2", n, l.s, err)
 		}
 	}
+}
+
+// stepFunc is a step that passes and keeps no time of its own.
+type stepFunc func(looprun.Invocation)
+
+func (stepFunc) Argv() []string { return []string{"step"} }
+
+func (f stepFunc) Run(_ context.Context, in looprun.Invocation) looprun.Exit {
+	f(in)
+	return looprun.Exit{}
+}
+
+// A step that stands still twice at once, for a question of its own and for a stop in
+// the middle of it, has stood still for as long as both took together.
+func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &looprun.Executor{IterationTimeout: time.Hour}
+		x.Work = stepFunc(func(looprun.Invocation) {
+			x.Hold()
+			time.Sleep(2 * time.Hour)
+			x.Suspend()
+			time.Sleep(30 * time.Minute)
+			x.Resume()
+			x.Release()
+			time.Sleep(5 * time.Minute)
+		})
+		left := time.Duration(0)
+		x.Check = stepFunc(func(in looprun.Invocation) { left = in.Timeout })
+		d, err := x.Run(t.Context(), looprun.Iteration{Number: 1})
+		if err != nil || d.Outcome != done || left != 55*time.Minute {
+			t.Errorf("the check has %s left, want 55m: %+v, %v", left, d, err)
+		}
+	})
 }

@@ -61,7 +61,7 @@ func (x *Executor) Hold() {
 	x.held.Store(new(make(chan struct{})))
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.since = time.Now()
+	x.pause()
 	if p, ok := x.running.(clocked); ok {
 		p.HoldClocks()
 	}
@@ -74,12 +74,25 @@ func (x *Executor) Release() {
 		return
 	}
 	x.mu.Lock()
-	x.stood += time.Since(x.since)
+	x.goOn()
 	if p, ok := x.running.(clocked); ok {
 		p.ReleaseClocks()
 	}
 	x.mu.Unlock()
 	close(*x.held.Swap(nil))
+}
+
+// pause lets the iteration's time stand still until goOn was called as often.
+func (x *Executor) pause() {
+	if x.still++; x.still == 1 {
+		x.since = time.Now()
+	}
+}
+
+func (x *Executor) goOn() {
+	if x.still--; x.still == 0 {
+		x.stood += time.Since(x.since)
+	}
 }
 
 // clocked is a running step whose time limits can stand still.
