@@ -66,13 +66,16 @@ func (s *State) refuseProtocol(d Data) string {
 			return "that expert is not the next"
 		}
 	case CostReported:
-		if d.USD < 0 || d.Tokens < 0 {
-			return "a cost is negative"
+		if !(d.USD >= 0) || math.IsInf(d.USD, 0) || d.Tokens < 0 {
+			return "a cost is negative, or no number"
 		}
 	case WaitFinished:
 		if s.Until == nil {
 			return "nothing is being waited for"
 		}
+	case RunStarted, InterruptReceived, RunAlive, AnswerInvalid, VerifyFinished, RejectionInvalid, WaitStarted:
+	default: // a pointer, too: what it says would be on record and not in the state
+		return fmt.Sprintf("%T is no event of a run", d)
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package looprun_test
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -373,6 +374,12 @@ func TestQuestionsInTheOutput(t *testing.T) {
 
 // What the command says while a question is asked waits; what it says after the
 // end is refused.
+// foreign is an event that no reader of a journal knows.
+type foreign struct{}
+
+func (foreign) Type() looprun.EventType { return "foreign" }
+
+// Tell puts on record what a run can replay, and refuses the rest without ending it.
 func TestTell(t *testing.T) {
 	var run *testRun
 	var errs []error
@@ -383,13 +390,19 @@ func TestTell(t *testing.T) {
 			run.Tell(ctx, looprun.CostReported{USD: -1}),
 			run.Tell(ctx, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost, USD: 0.25, Tokens: 11}}),
 			run.Tell(ctx, looprun.IterationStarted{Iteration: 7}),
+			run.Tell(ctx, looprun.CostReported{USD: math.NaN()}),
+			run.Tell(ctx, looprun.CostReported{USD: math.Inf(1)}),
+			run.Tell(ctx, looprun.CostReported{Tokens: -1}),
+			run.Tell(ctx, &looprun.CostReported{USD: 1}), // on record it would be read as what it points to
+			run.Tell(ctx, foreign{}),
+			run.Tell(ctx, nil),
 		)
 	}))
 	res := run.run(t)
 	if res.CostUSD != 0.75 || run.State().Tokens != 111 {
 		t.Errorf("cost %v and %d tokens, want 0.75 and 111", res.CostUSD, run.State().Tokens)
 	}
-	bad := []bool{false, true, false, true}
+	bad := []bool{false, true, false, true, true, true, true, true, true, true}
 	for i, err := range errs {
 		if errors.Is(err, looprun.ErrEvent) != bad[i] {
 			t.Errorf("%d: %v", i, err)
@@ -400,8 +413,8 @@ func TestTell(t *testing.T) {
 	}
 	if slices.ContainsFunc(run.journal.Events, func(e looprun.Event) bool {
 		d, ok := e.Data.(looprun.CostReported)
-		return ok && d.USD < 0
+		return !ok && e.Data.Type() == looprun.TypeCostReported || e.Data.Type() == "foreign" || ok && !(d.USD >= 0)
 	}) {
-		t.Error("a negative cost is on record")
+		t.Error("on record is what was refused")
 	}
 }
