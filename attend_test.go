@@ -246,6 +246,19 @@ func TestALaterIterationIsLookedAfter(t *testing.T) {
 	})
 }
 
+// A deadline that is nearer than the moment from which an iteration is looked after
+// is not late.
+func TestANearDeadlineIsNotLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := defaults
+		l.Runtime = time.Millisecond
+		r := &script{steps: []play{{outcome: looprun.OutcomeDone, took: time.Hour}}}
+		if res := start(t, l, r).run(t); res.ExitCode != 124 || res.Runtime >= 5*time.Millisecond {
+			t.Errorf("got %+v, want 124 before 5ms", res)
+		}
+	})
+}
+
 func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 30, 0, 123456789, time.FixedZone("", 5400))
 	for _, e := range []looprun.Event{

@@ -335,22 +335,12 @@ func TestAKillIsNotTooEarly(t *testing.T) {
 	}
 }
 
-// stepFunc is a step that passes and keeps no time of its own.
-type stepFunc func(looprun.Invocation)
-
-func (stepFunc) Argv() []string { return []string{"step"} }
-
-func (f stepFunc) Run(_ context.Context, in looprun.Invocation) looprun.Exit {
-	f(in)
-	return looprun.Exit{}
-}
-
 // A step that stands still twice at once, for a question of its own and for a stop in
 // the middle of it, has stood still for as long as both took together.
 func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &looprun.Executor{IterationTimeout: time.Hour}
-		x.Work = stepFunc(func(looprun.Invocation) {
+		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit {
 			x.Hold()
 			time.Sleep(2 * time.Hour)
 			x.Suspend()
@@ -358,9 +348,13 @@ func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
 			x.Resume()
 			x.Release()
 			time.Sleep(5 * time.Minute)
+			return looprun.Exit{}
 		})
 		left := time.Duration(0)
-		x.Check = stepFunc(func(in looprun.Invocation) { left = in.Timeout })
+		x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+			left = in.Timeout
+			return looprun.Exit{}
+		})
 		d, err := x.Run(t.Context(), looprun.Iteration{Number: 1})
 		if err != nil || d.Outcome != done || left != 55*time.Minute {
 			t.Errorf("the check has %s left, want 55m: %+v, %v", left, d, err)

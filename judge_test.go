@@ -1,6 +1,7 @@
 package looprun_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -115,6 +116,60 @@ func TestAStepStandsStillAsLongAsItIsHeld(t *testing.T) {
 	x.Kill() // nothing runs any more
 	if len(h.calls) != 1 {
 		t.Errorf("a step that has ended: %v", h.calls)
+	}
+}
+
+// What was said to one iteration, and not taken back, holds for no later one: what
+// max_runtime cuts off was suspended, and is not resumed.
+func TestAnIterationIsHeldAlone(t *testing.T) {
+	h := &held{}
+	x := &looprun.Executor{}
+	x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+		in.Started(h)
+		if in.Iteration.Number == 1 {
+			x.Suspend()
+		}
+		return looprun.Exit{Code: 1}
+	})
+	for n := 1; n <= 2; n++ {
+		if _, err := x.Run(t.Context(), looprun.Iteration{Number: n}); err != nil || !slices.Equal(h.calls, []string{"suspend"}) {
+			t.Errorf("after iteration %d: %v, %v; want that the first was suspended", n, h.calls, err)
+		}
+		x.Kill() // there is nothing to end any more
+	}
+}
+
+// heldClocks is a running step whose time limits can stand still.
+type heldClocks struct{ held }
+
+func (h *heldClocks) HoldClocks()    { h.calls = append(h.calls, "hold") }
+func (h *heldClocks) ReleaseClocks() { h.calls = append(h.calls, "release") }
+
+// While the command's question is asked its time stands still and its output waits; the
+// command itself stands still where it would take the keys of the answer.
+func TestACommandWhoseQuestionIsAskedIsHeld(t *testing.T) {
+	for interactive, want := range map[bool][]string{false: {"hold", "release"}, true: {"suspend", "resume"}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &heldClocks{}
+			var out bytes.Buffer
+			x := &looprun.Executor{Interactive: interactive, Stdout: &out}
+			x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+				in.Started(h)
+				x.Hold()
+				if !interactive { // else nothing can write
+					go in.Stdout([]byte("hello"))
+					if synctest.Wait(); out.Len() > 0 {
+						t.Error("output came through the question")
+					}
+				}
+				x.Release()
+				synctest.Wait()
+				return looprun.Exit{}
+			})
+			if _, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || !slices.Equal(h.calls, want) || (out.Len() > 0) == interactive {
+				t.Errorf("interactive %v: %v, %q, %v; want %v", interactive, h.calls, out.String(), err, want)
+			}
+		})
 	}
 }
 
