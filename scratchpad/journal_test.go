@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/looprun/looprun"
@@ -82,11 +83,7 @@ func TestFailedSyncIsFinal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, SyncAsync)
 			s := appendAll(t, r, iterations(1))
-			r.Journal.mu.Lock()
-			for r.Journal.busy { // with the directories
-				r.Journal.idle.Wait()
-			}
-			r.Journal.mu.Unlock()
+			r.Journal.rest() // the directories
 			good := r.Journal.f
 			read, write, err := os.Pipe() // cannot be synced
 			if err != nil {
@@ -132,6 +129,64 @@ func TestBackgroundSync(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
+}
+
+// rest waits until no sync is going on.
+func (j *Journal) rest() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.busy {
+		j.idle.Wait()
+	}
+}
+
+// TestOneSyncAtATime: the system tells a failure to one sync only, so that a second one
+// beside it would say that all is well. One that is asked for waits for the one in the
+// background, whether or not there is more to sync, and fails with it.
+func TestOneSyncAtATime(t *testing.T) {
+	broken := errors.New("input/output error")
+	for _, dirty := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			j := newRun(t, SyncAsync).Journal
+			j.rest()
+			j.busy, j.dirty = true, dirty // with what was written before
+			told := make(chan error, 1)
+			go func() { told <- j.Sync() }()
+			synctest.Wait()
+			select {
+			case err := <-told:
+				t.Fatalf("more to sync %v: it did not wait: %v", dirty, err)
+			default:
+			}
+			j.synced(broken)
+			if err := <-told; !errors.Is(err, broken) {
+				t.Errorf("more to sync %v: it failed in the background, and here with %v", dirty, err)
+			}
+		})
+	}
+}
+
+// TestBackgroundSyncsWait: one in the background waits for the one before it, and then
+// comes.
+func TestBackgroundSyncsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRun(t, SyncAsync)
+		j := r.Journal
+		j.rest()
+		j.busy = true
+		appendAll(t, r, iterations(1))
+		time.Sleep(10 * syncDelay)
+		synctest.Wait()
+		if !j.busy || !j.dirty {
+			t.Error("it did not wait")
+		}
+		j.synced(nil)
+		time.Sleep(2 * syncDelay)
+		synctest.Wait()
+		if j.busy || j.dirty {
+			t.Error("it never came")
+		}
+	})
 }
 
 // TestCloseWhileSyncing closes journals at every moment of a background sync.
