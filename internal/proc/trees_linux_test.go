@@ -211,6 +211,19 @@ func TestGuardianIsKilled(t *testing.T) {
 	}
 }
 
+// One that is killed before it has said that the command was started takes with it what
+// that has begun.
+func TestGuardianIsKilledFirst(t *testing.T) {
+	for range kills {
+		n := nonce()
+		e := run(t, Spec{Argv: sh("sleep " + n + " & kill -9 $PPID; sleep " + n), Stdout: func([]byte) {}})
+		if !e.GuardianLost || e.Code != 137 || e.Cause != Exited {
+			t.Errorf("%+v", e)
+		}
+		gone(t, n)
+	}
+}
+
 // A guardian that is killed between two commands is replaced.
 func TestGuardianIsKilledIdle(t *testing.T) {
 	for range kills {
