@@ -14,20 +14,18 @@ import (
 // replaces another, which takes as long as a short iteration.
 type inPlace struct {
 	file *os.File
-	size int64 // of what stands there; -1: not known
+	size int64 // of what was written last
 }
 
 func (w *inPlace) write(name string, text []byte) error {
 	if err := w.stands(name); err != nil {
 		return err
 	}
-	before := w.size
-	w.size = -1
 	if _, err := w.file.WriteAt(text, 0); err != nil {
 		return err
 	}
 	size := int64(len(text))
-	if size < before {
+	if size < w.size {
 		if err := w.file.Truncate(size); err != nil {
 			return err
 		}
