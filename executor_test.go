@@ -359,5 +359,12 @@ func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
 		if err != nil || d.Outcome != done || left != 55*time.Minute {
 			t.Errorf("the check has %s left, want 55m: %+v, %v", left, d, err)
 		}
+		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit {
+			time.Sleep(50 * time.Minute)
+			return looprun.Exit{}
+		})
+		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 2}); err != nil || left != 10*time.Minute {
+			t.Errorf("the check of the next iteration has %s left, want 10m: %+v, %v", left, d, err)
+		}
 	})
 }

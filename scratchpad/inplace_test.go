@@ -130,3 +130,21 @@ func TestWriteContextHasTheNotes(t *testing.T) {
 		}
 	}
 }
+
+// Of a page that has just been changed a second change may not be told by its times:
+// its notes are read again.
+func TestWriteContextDoesNotTrustTheClock(t *testing.T) {
+	r, write := contextRun(t)
+	soon := time.Now().Add(time.Hour) // never long ago in this test
+	for _, note := range []string{"look at a", "look at b"} {
+		if err := os.WriteFile(r.PageFile(), []byte("## Notes\n\n"+note+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(r.PageFile(), soon, soon); err != nil {
+			t.Fatal(err)
+		}
+		if text := write(""); !strings.Contains(text, note) {
+			t.Errorf("the note %q is not in\n%s", note, text)
+		}
+	}
+}

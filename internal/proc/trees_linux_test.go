@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -224,17 +225,27 @@ func TestGuardianIsKilledFirst(t *testing.T) {
 	}
 }
 
-// A guardian that is killed between two commands is replaced.
+// A guardian that has died between two commands is replaced, and one that is dying
+// perhaps.
 func TestGuardianIsKilledIdle(t *testing.T) {
-	for range kills {
+	for n := range 2 * kills {
+		dead := n%2 == 0
 		p := must(t, Spec{Argv: sh("read x; exit 4"), Stdout: func([]byte) {}})
 		await(t, p)
 		guardians.mu.Lock()
-		for _, g := range guardians.idle {
-			_ = unix.Kill(g.pid, unix.SIGKILL)
-		}
+		idle := slices.Clone(guardians.idle)
 		guardians.mu.Unlock()
-		if e := run(t, Spec{Argv: sh("exit 4")}); e.Code != 4 && !e.GuardianLost {
+		for _, g := range idle {
+			_ = unix.Kill(g.pid, unix.SIGKILL)
+			if dead {
+				eventually(t, "all its threads are gone", func() bool {
+					fds := []unix.PollFd{{Fd: int32(g.fd)}}
+					_, _ = unix.Poll(fds, 0)
+					return fds[0].Revents&unix.POLLHUP != 0
+				})
+			}
+		}
+		if e := run(t, Spec{Argv: sh("exit 4")}); e.Code != 4 && (dead || !e.GuardianLost) {
 			t.Errorf("%+v", e)
 		}
 	}
