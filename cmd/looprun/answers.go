@@ -209,10 +209,14 @@ type debugger struct{ s *session }
 const findingsLimit = 8 << 10
 
 func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Option, a looprun.Answer) (looprun.DebugFinished, error) {
-	line := d.s.opts.Debug
 	if o.Action == looprun.ActionRun {
-		line = o.Command
+		defer d.s.helping(string(o.Action))()
+		return optionCommand{
+			line: o.Command, dir: d.s.dir, env: d.environ(st, string(o.Action)),
+			limit: optionTime, killAfter: d.s.killAfter(),
+		}.run(ctx, *st.Question)
 	}
+	line := d.s.opts.Debug
 	if line == "" {
 		if a.Person {
 			return d.shell(ctx, st)

@@ -61,7 +61,11 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 		}
 		m.news("%s", d.Reason)
 	case looprun.DebugFinished:
-		m.news("%s ended with exit code %d", d.Action, d.ExitCode)
+		found := ""
+		if d.Action == looprun.ActionRun && d.Findings != "" { // debug has shown its own
+			found = ": " + d.Findings
+		}
+		m.news("%s ended with exit code %d%s", d.Action, d.ExitCode, found)
 	case looprun.VerifyFinished:
 		m.verified(d)
 	case looprun.ActionApplied:
