@@ -71,12 +71,12 @@ func (k configKey) schema() object {
 	s := k.typeSchema()
 	f := k.flag
 	switch k.name {
-	case "passes":
+	case "passes", "retry":
 		s["minimum"] = 1
-	case "retry":
-		s["minimum"] = 0
 	case "promise":
 		s = notBlank(s)
+	case "shell", "check", "debug": // empty is as if it was not given
+		s["pattern"] = `\S|^$`
 	}
 	if f.Enum != "" {
 		words := object{"enum": k.known()}

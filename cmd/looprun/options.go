@@ -48,7 +48,7 @@ type options struct {
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
 	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset"`
-	Retry int  `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off." json:"retry,omitempty" group:"preset"`
+	Retry *int `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off." json:"retry,omitempty" group:"preset"`
 
 	answerFlags
 
@@ -119,8 +119,8 @@ func (o *options) limits() (looprun.Limits, looprun.Caps, error) {
 	if o.Wait {
 		l.Iterations, l.Loop, l.Errors = looprun.Off, looprun.Off, looprun.Off
 	}
-	if o.Retry > 0 {
-		l.Iterations, l.Loop = o.Retry, looprun.Off
+	if o.Retry != nil {
+		l.Iterations, l.Loop = *o.Retry, looprun.Off
 	}
 	caps, err := o.limitFlags.over(&l)
 	return l, caps, err
@@ -191,6 +191,11 @@ func (o *options) check() error {
 			wrong("--promise: "+err.Error(), "")
 		}
 	}
+	for _, f := range []struct{ flag, line string }{{"shell", o.Shell}, {"check", o.Check}, {"debug", o.Debug}} {
+		if f.line != "" && strings.TrimSpace(f.line) == "" {
+			wrong("--"+f.flag+" is blank, and would always pass", "write a shell line, or leave it out")
+		}
+	}
 	if o.Passes < 1 {
 		wrong(fmt.Sprintf("--passes %d: the check has to pass at least once", o.Passes), "use 1 or more")
 	}
@@ -211,7 +216,7 @@ func (o *options) check() error {
 	if o.Backoff == "exponential" && o.Delay == 0 && !o.Wait {
 		wrong("--backoff exponential has no delay to grow", "add --delay D")
 	}
-	if o.Wait && o.Retry > 0 {
+	if o.Wait && o.Retry != nil {
 		wrong("--wait and --retry exclude each other", "use --wait for something that will come, --retry for something flaky")
 	}
 	if o.WaitDelay > 0 && len(o.WaitOn) == 0 {
@@ -226,8 +231,8 @@ func (o *options) check() error {
 	if _, err := o.redactor(nil); err != nil {
 		wrong("--redact: "+err.Error(), "")
 	}
-	if o.Retry < 0 {
-		wrong(fmt.Sprintf("--retry %d", o.Retry), "use 1 or more")
+	if o.Retry != nil && *o.Retry < 1 {
+		wrong(fmt.Sprintf("--retry %d", *o.Retry), "use 1 or more")
 	}
 	if o.Interactive && o.Stdin != "none" {
 		wrong("-i joins the command to the terminal, so --stdin cannot feed it", "use one of them")

@@ -21,6 +21,10 @@ options:
 // What both the schema and looprun refuse: an editor marks it while it is
 // written, and nothing runs with it.
 var brokenFiles = []struct{ kind, what, text string }{
+	{"config", "a check of white space", "check: ' '\n"},
+	{"config", "a shell line of white space", "shell: ' '\n"},
+	{"config", "a debug command of white space", "debug: ' '\n"},
+	{"config", "no retries", "retry: 0\n"},
 	{"config", "an unknown key", "max_iteration: 5\n"},
 	{"config", "a key with the dashes of its flag", "max-iterations: 5\n"},
 	{"config", "a limit of 0", "max_iterations: 0\n"},
