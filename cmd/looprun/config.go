@@ -26,7 +26,9 @@ type configuration struct {
 	ctx    *kong.Context
 	files  []*configFile
 	layers []layer // the first that has a key counts
-	whole  bool    // else only the key state_dir is wanted
+	// whole is whether every key is wanted; else those in some are.
+	whole bool
+	some  []string
 	// hasCommand is whether a command was given, which beats the key shell.
 	hasCommand bool
 }
@@ -70,7 +72,7 @@ func (a *app) configure(ctx *kong.Context) error {
 	}
 	showing := node.Parent != nil && node.Parent.Name == "config" && node.Name == "show"
 	a.config.whole = showing || node.Name == "run"
-	if !a.config.whole && !slices.ContainsFunc(node.Flags, func(f *kong.Flag) bool { return f.Name == "state-dir" }) {
+	if a.config.some = someKeys(node); !a.config.whole && len(a.config.some) == 0 {
 		return nil
 	}
 	files, err := loadConfig(a.config.text("config"), configKeys(ctx.Model))
@@ -91,6 +93,21 @@ func (a *app) configure(ctx *kong.Context) error {
 	}
 	return nil
 }
+
+// someKeys are the keys that count for a command which starts no run: where runs
+// are kept, and which templates are in use. A run that is resumed has its own.
+func someKeys(node *kong.Node) []string {
+	var keys []string
+	for _, f := range node.Flags {
+		if f.Name == "state-dir" || f.Name == "templates" && node.Name != "resume" {
+			keys = append(keys, keyOf(f.Name))
+		}
+	}
+	return keys
+}
+
+// wants reports whether the command takes the key from a file.
+func (c *configuration) wants(key string) bool { return c.whole || slices.Contains(c.some, key) }
 
 // add ranks the layers of files that come in falling rank: what is enforced
 // beats everything.
@@ -159,7 +176,7 @@ func (c *configuration) Validate(*kong.Application) error { return nil }
 // Resolve is the value of a flag that the command line did not set.
 func (c *configuration) Resolve(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 	key := keyOf(f.Name)
-	if l := c.source(f); l != nil && key != exitCodesKey && (c.whole || key == "state_dir") {
+	if l := c.source(f); l != nil && key != exitCodesKey && c.wants(key) {
 		return l.values[key], nil
 	}
 	return nil, nil

@@ -27,12 +27,12 @@ var riskyKeys = []string{
 const trustVariable = "LOOPRUN_TRUST"
 
 // consent refuses a file that was merely found until somebody has agreed to
-// this very content.
+// this very content. Where only templates are wanted nothing is run or written.
 func (a *app) consent(c *configuration) error {
 	for _, f := range c.files {
 		_, placed := f.layers[0].values["state_dir"]
 		risks := f.risks()
-		if !f.found || len(risks) == 0 || !c.whole && !placed {
+		if !f.found || len(risks) == 0 || !c.whole && !(placed && c.wants("state_dir")) {
 			continue
 		}
 		if err := a.consentTo(c, f, risks); err != nil {
