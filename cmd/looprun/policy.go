@@ -40,7 +40,15 @@ func loadPolicy(file string, packs []string) (*policy.Policy, *templates.Set, er
 		return nil, nil, err
 	}
 	p, err := policy.Load(file, knownOptions(set))
-	return p, set, err
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range set.Templates() {
+		if t.Exclusive {
+			p.Exclusive = append(p.Exclusive, t.Guard)
+		}
+	}
+	return p, set, nil
 }
 
 type policyCheckCmd struct {

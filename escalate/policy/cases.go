@@ -59,6 +59,7 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 			policy: p, facts: t.Facts, used: t.Used, verify: assume(t.VerifyPasses),
 			question: looprun.Question{
 				Guard: guard, Kind: looprun.KindSelect, Options: p.known.options(guard), Mandatory: guard.Mandatory(),
+				Exclusive: p.exclusive(guard),
 			},
 		}
 		e, _ := c.decide(context.Background()) // nothing is run that could fail
@@ -74,12 +75,19 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 	return results, failed.Err()
 }
 
+func (p *Policy) exclusive(guard looprun.GuardID) bool {
+	if _, own := p.known[guard]; !own && slices.Contains(looprun.GuardIDs(), guard) {
+		guard = EveryGuard
+	}
+	return slices.Contains(p.Exclusive, guard)
+}
+
 func (r TestResult) problem(file string) strictyaml.Problem {
 	text := fmt.Sprintf("the test %q expects %s, and the policy answers %s", r.Test.Name, r.Test.Expect, r.Got)
 	if a := r.Evaluation.Answer; a != nil {
 		text += " by " + a.Rule
 	}
-	p := strictyaml.Problem{File: file, Line: r.Test.line, Column: r.Test.column, Text: text}
+	p := strictyaml.Problem{File: file, Line: r.Test.line, Column: r.Test.column, Text: text, Remedy: r.Evaluation.Why}
 	for _, v := range r.Evaluation.Rules {
 		if v.Answer == r.Test.Expect && !v.Matched {
 			p.Remedy = fmt.Sprintf("%s does not match: %s", v.Rule, v.Why)

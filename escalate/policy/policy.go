@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -31,6 +32,10 @@ type Policy struct {
 	ExitCodes map[string]int
 	// Tests are the file's own test cases.
 	Tests []Test
+	// Exclusive are the guards whose question is a person's alone, by the templates
+	// as they were loaded; [EveryGuard] for those without a template of their own.
+	// [Policy.RunTests] needs to know them; a run sees it in its question.
+	Exclusive []looprun.GuardID
 
 	known Known
 }

@@ -1,0 +1,51 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+// No rule answers a question that is a person's alone, and the tests of a file
+// see that as a run does.
+func TestCasesOfExclusiveQuestions(t *testing.T) {
+	without := known(t)
+	delete(without, looprun.NoProgress)
+	for _, c := range []struct {
+		exclusive []looprun.GuardID
+		known     Known
+		answered  map[looprun.GuardID]bool
+	}{
+		{nil, known(t), map[looprun.GuardID]bool{"loop_detected": true, "max_cost": true}},
+		{[]looprun.GuardID{"loop_detected"}, known(t), map[looprun.GuardID]bool{"loop_detected": false, "max_cost": true}},
+		{[]looprun.GuardID{EveryGuard}, known(t), map[looprun.GuardID]bool{"loop_detected": true, "no_progress": true}},
+		{[]looprun.GuardID{EveryGuard}, without, map[looprun.GuardID]bool{"loop_detected": true, "no_progress": false}},
+	} {
+		p, err := Parse("p.yaml", []byte(`version: 1
+rules: [{guard: "*", answer: cancel, reason: r}]
+tests:
+  - {facts: {guard: loop_detected}, expect: cancel}
+  - {facts: {guard: max_cost}, expect: cancel}
+  - {facts: {guard: no_progress}, expect: cancel}
+`), c.known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Exclusive = c.exclusive
+		results, err := p.RunTests()
+		failed := 0
+		for _, r := range results {
+			guard := looprun.GuardID(r.Test.Facts.Guard)
+			if !r.Passed() {
+				failed++
+			}
+			if answered, ok := c.answered[guard]; ok && answered != r.Passed() {
+				t.Errorf("%v: %s got %s", c.exclusive, guard, r.Got)
+			}
+		}
+		if (failed > 0) != (err != nil) || err != nil && !strings.Contains(err.Error(), "; only a person may answer this question") {
+			t.Errorf("%v: %v", c.exclusive, err)
+		}
+	}
+}
