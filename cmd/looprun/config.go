@@ -287,10 +287,11 @@ func (c *configuration) apply(o *options) {
 	}
 }
 
-// locate adds to an error that names flags where a file sets them.
+// locate adds to an error that names flags where a file, or which variable, sets
+// them.
 func (c *configuration) locate(err error) error {
-	if err == nil || len(c.layers) == 0 {
-		return err
+	if err == nil {
+		return nil
 	}
 	lines := strings.Split(err.Error(), "\n")
 	changed := false
@@ -300,6 +301,8 @@ func (c *configuration) locate(err error) error {
 			if f := c.flag(name); f != nil {
 				if l := c.source(f); l != nil {
 					places = append(places, l.at(keyOf(name))+" sets "+keyOf(name))
+				} else if by := c.given(f); by != "" && by != "--"+name {
+					places = append(places, by+" is set")
 				}
 			}
 		}
