@@ -154,7 +154,7 @@ func (s *session) assistant() looprun.Responder {
 	}
 	o := assistant.Options{
 		Command: s.opts.Assistant, Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.AssistantTimeout),
-		Escalation: s.opts.AssistantEscalation && s.opts.Detached.all != detachedAuto,
+		Escalation: s.opts.AssistantEscalation,
 		Stderr:     func(b []byte) { _, _ = s.executor.Stderr.Write(b) },
 	}
 	return assistant.New(o)
