@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/atomicfile"
 )
 
 // How much of an output is kept: its head and its tail.
@@ -86,16 +85,24 @@ func (c *capped) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// open makes the file, in place of one that a crash left from the same iteration.
+// open makes the file, in place of one that a crash left from the same
+// iteration, and of a pipe or a link that the command put there: nobody may be
+// reading from the one, and the other leads elsewhere.
 func (c *capped) open() (err error) {
-	const flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	c.f, err = os.OpenFile(c.name, flags, atomicfile.Mode)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.Mkdir(filepath.Dir(c.name), dirMode); err == nil {
-			c.f, err = os.OpenFile(c.name, flags, atomicfile.Mode)
-		}
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | readFlags
+	if c.f, err = openPlain(c.name, flags); err == nil {
+		return nil
 	}
-	return err
+	again := err
+	if errors.Is(err, fs.ErrNotExist) {
+		again = os.Mkdir(filepath.Dir(c.name), dirMode)
+	} else if info, e := os.Lstat(c.name); e == nil && !info.Mode().IsRegular() {
+		again = os.Remove(c.name)
+	}
+	if again == nil {
+		c.f, again = openPlain(c.name, flags)
+	}
+	return again
 }
 
 func (c *capped) keep(b []byte) {

@@ -2,6 +2,7 @@ package scratchpad
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -46,7 +47,7 @@ func (r *Run) Refresh(s *looprun.State, force bool) error {
 // notes returns the part of the page from the notes on, as it is. When their
 // heading is gone everything that looprun did not write itself is kept.
 func (p *page) notes() ([]byte, error) {
-	old, err := os.ReadFile(p.name)
+	old, err := readPlain(p.name)
 	switch {
 	case os.IsNotExist(err):
 		return []byte(emptyNotes), nil
@@ -57,6 +58,17 @@ func (p *page) notes() ([]byte, error) {
 		return old[at:], nil
 	}
 	return append([]byte(notesHeading+"\n\n"), bytes.TrimPrefix(old, p.rendered)...), nil
+}
+
+// readPlain reads a file, or the one that a link leads to. The command may have
+// put anything in its place: a pipe would wait for ever, a device never end.
+func readPlain(name string) ([]byte, error) {
+	f, err := openPlain(name, os.O_RDONLY|noWaiting)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // notesAt is where the heading of the notes stands, whatever line ends an

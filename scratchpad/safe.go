@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/looprun/looprun/internal/atomicfile"
 )
 
 // ErrUnsafe is returned by [Open] when a run's directory is not what looprun
@@ -36,13 +38,18 @@ func checkRunDir(dir string) error {
 // openRegular opens a file for reading, and nothing that only looks like one: a
 // pipe would wait for ever, a link leads elsewhere.
 func openRegular(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|readFlags, 0)
+	return openPlain(name, os.O_RDONLY|readFlags)
+}
+
+// openPlain opens a file with the flags, and refuses what is no regular one.
+func openPlain(name string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(name, flags, atomicfile.Mode)
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no regular file")}
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("it is no regular file")}
 	}
 	if err != nil {
 		f.Close()

@@ -7,7 +7,10 @@ import "io/fs"
 // modesHold says that the modes of files mean something here.
 const modesHold = false
 
-const readFlags = 0
+const (
+	noWaiting = 0
+	readFlags = 0
+)
 
 // foreign is false: the access lists of the user's folders hold others off.
 func foreign(fs.FileInfo) bool { return false }

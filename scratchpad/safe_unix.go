@@ -13,7 +13,10 @@ import (
 // modesHold says that the modes of files mean something here.
 const modesHold = true
 
-const readFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK
+const (
+	noWaiting = unix.O_NONBLOCK // for a pipe's other end
+	readFlags = unix.O_NOFOLLOW | noWaiting
+)
 
 // foreign reports whether somebody else owns it.
 func foreign(info fs.FileInfo) bool {

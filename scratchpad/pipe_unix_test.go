@@ -1,0 +1,117 @@
+//go:build unix
+
+package scratchpad
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// within fails where f waits for a pipe that nobody opens.
+func within(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s waits for ever", what)
+	}
+}
+
+// TestPageIsAPipe, or a device without an end: the command may write its notes
+// into the page, and what it does there stops no run.
+func TestPageIsAPipe(t *testing.T) {
+	for name, put := range map[string]func(page string) error{
+		"pipe":           func(page string) error { return unix.Mkfifo(page, 0o600) },
+		"link to device": func(page string) error { return os.Symlink("/dev/null", page) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t, SyncOff)
+			s := stateAfter(t, iterations(1))
+			if err := put(r.PageFile()); err != nil {
+				t.Fatal(err)
+			}
+			within(t, "the page", func() {
+				if err := r.Refresh(s, true); err == nil || !strings.Contains(err.Error(), r.PageFile()) {
+					t.Errorf("Refresh: %v", err)
+				}
+			})
+			within(t, "the context", func() {
+				if got := r.page.read(); got != "" {
+					t.Errorf("the notes are %q", got)
+				}
+			})
+		})
+	}
+}
+
+// TestPageIsALink: its notes are kept, and the file that it leads to is not touched.
+func TestPageIsALink(t *testing.T) {
+	r := newRun(t, SyncOff)
+	elsewhere := filepath.Join(t.TempDir(), "mine.md")
+	writeFile(t, elsewhere, "## Notes\n\nmine\n")
+	if err := os.Symlink(elsewhere, r.PageFile()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Refresh(stateAfter(t, iterations(1)), true); err != nil {
+		t.Fatal(err)
+	}
+	if got := readFile(t, r.PageFile()); !strings.HasSuffix(got, "## Notes\n\nmine\n") {
+		t.Errorf("the page is\n%s", got)
+	}
+	if got := readFile(t, elsewhere); got != "## Notes\n\nmine\n" {
+		t.Errorf("what it leads to became %q", got)
+	}
+}
+
+// TestOutputIsInTheWay: a pipe or a link that the command has put where the next
+// output goes is replaced.
+func TestOutputIsInTheWay(t *testing.T) {
+	elsewhere := filepath.Join(t.TempDir(), "mine")
+	for name, put := range map[string]func(file string) error{
+		"pipe": func(file string) error { return unix.Mkfifo(file, 0o600) },
+		"read pipe": func(file string) error {
+			if err := unix.Mkfifo(file, 0o600); err != nil {
+				return err
+			}
+			reader, err := os.OpenFile(file, os.O_RDWR, 0)
+			if err == nil {
+				t.Cleanup(func() { reader.Close() })
+			}
+			return err
+		},
+		"link": func(file string) error { return os.Symlink(elsewhere, file) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			writeFile(t, elsewhere, "mine")
+			r := newRun(t, SyncOff)
+			say(t, r, 1, "one\n")
+			for _, file := range []string{OutputFile(r.Dir, 2), CheckOutputFile(r.Dir, 2)} {
+				if err := put(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			within(t, "the output", func() { say(t, r, 2, "two\n") })
+			for _, file := range []string{OutputFile(r.Dir, 2), CheckOutputFile(r.Dir, 2)} {
+				if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+					t.Fatalf("%s is %v, %v", file, info, err)
+				}
+				if got := readFile(t, file); got != "two\n" {
+					t.Errorf("%s holds %q", file, got)
+				}
+			}
+			if got := readFile(t, elsewhere); got != "mine" {
+				t.Errorf("what the link leads to became %q", got)
+			}
+		})
+	}
+}
