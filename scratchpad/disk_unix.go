@@ -11,8 +11,17 @@ import (
 
 // gone reports whether the open file was removed.
 func gone(f *os.File) bool {
+	removed, _ := extent(f)
+	return removed
+}
+
+// extent says whether the open file was removed, and its size; -1: nobody knows.
+func extent(f *os.File) (removed bool, size int64) {
 	var st unix.Stat_t
-	return unix.Fstat(int(f.Fd()), &st) == nil && st.Nlink == 0
+	if unix.Fstat(int(f.Fd()), &st) != nil {
+		return false, -1
+	}
+	return st.Nlink == 0, st.Size
 }
 
 // diskFull reports whether the error says that the disk, or a quota, is used up.

@@ -10,6 +10,15 @@ import (
 // gone reports whether the open file was removed, which the system does not do.
 func gone(*os.File) bool { return false }
 
+// extent says that the file was not removed, and its size; -1: nobody knows.
+func extent(f *os.File) (removed bool, size int64) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, -1
+	}
+	return false, info.Size()
+}
+
 // diskFull reports whether the error says that the disk is used up.
 func diskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)

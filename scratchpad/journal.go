@@ -109,8 +109,12 @@ func (j *Journal) write(e looprun.Event) error {
 	if err != nil {
 		return err
 	}
-	if gone(j.f) {
+	removed, size := extent(j.f)
+	switch {
+	case removed:
 		return fmt.Errorf("%s was removed while the run was open: what is written to it is lost", j.f.Name())
+	case size >= 0 && size < j.offset:
+		return fmt.Errorf("%s was shortened while the run was open: what was written to it is lost", j.f.Name())
 	}
 	if detail != nil {
 		if err := j.writeDetail(e.Seq, detail); err != nil {

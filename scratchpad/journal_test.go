@@ -42,6 +42,28 @@ func TestStateDirectoryVanishes(t *testing.T) {
 	}
 }
 
+// TestJournalIsShortened under a run: what would be added could not be read, since
+// what it follows is gone.
+func TestJournalIsShortened(t *testing.T) {
+	for _, left := range []int64{0, 1} {
+		r := newRun(t, SyncOff)
+		s := appendAll(t, r, iterations(1))
+		whole := readFile(t, journalOf(r.Dir))
+		if err := os.Truncate(journalOf(r.Dir), int64(len(whole))*left-left); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			err := r.Journal.Append(ending(s.Seq+1, "x"))
+			if err == nil || !strings.Contains(err.Error(), journalOf(r.Dir)+" was shortened") {
+				t.Errorf("Append: %v", err)
+			}
+		}
+		if got := readFile(t, journalOf(r.Dir)); len(got) >= len(whole) {
+			t.Errorf("it was written all the same: %d bytes of %d", len(got), len(whole))
+		}
+	}
+}
+
 // TestDetailsCannotBeWritten is an error of the event that needs them, and no
 // line refers to what is not there.
 func TestDetailsCannotBeWritten(t *testing.T) {
