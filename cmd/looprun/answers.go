@@ -315,7 +315,7 @@ func (s *session) loadPolicy(kept *recordedFile) error {
 		return nil
 	default:
 		var err error
-		if text, err = os.ReadFile(name); err != nil {
+		if text, err = readYAML(name); err != nil {
 			return &usageError{"--policy: " + err.Error(), "name a file that can be read"}
 		}
 	}

@@ -48,7 +48,12 @@ func (s configSource) content() ([]byte, error) {
 			return nil, err
 		}
 	}
-	file, err := os.Open(s.name)
+	return readYAML(s.name)
+}
+
+// readYAML reads a file, and no more of it than shows that it is too large.
+func readYAML(name string) ([]byte, error) {
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (f *ruleFlags) given() bool { return f.Rules != "" || len(f.Mask)+len(f.Ign
 
 // readRules reads a file with the content of the key signature.
 func readRules(file string) (*signatureConfig, error) {
-	text, err := os.ReadFile(file)
+	text, err := readYAML(file)
 	if err != nil {
 		return nil, &usageError{"--rules: " + err.Error(), "name a file that can be read"}
 	}
