@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,7 +27,8 @@ type Invocation struct {
 	Dir       string
 	Env       []string // the whole environment; nil is the caller's
 	Stdin     *os.File // nil: nothing to read
-	// Stdout and Stderr take output; the slice is valid during the call only.
+	// Stdout and Stderr take output, from one goroutine at a time, until the step
+	// returns; those of a [Func] from any. The slice is valid during the call only.
 	Stdout, Stderr func([]byte)
 	PTY            bool // output through a pseudo terminal, merged to Stdout
 	Interactive    bool // the step talks to the person at the terminal
@@ -53,7 +55,7 @@ func Shell(line string) Step { return shellStep(line) }
 
 // Func is a step that calls a function. A nil error is exit 0, any other is
 // exit 1 with the error as output. The function has to return soon after ctx
-// ends; it cannot be suspended.
+// ends; it cannot be suspended. What its goroutines print after that is dropped.
 func Func(f func(context.Context, Invocation) error) Step { return funcStep{f} }
 
 type argvStep []string
@@ -82,6 +84,9 @@ func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
 		ctx, cancel = context.WithTimeoutCause(ctx, in.Timeout, errTimeout)
 		defer cancel()
 	}
+	var out outputs
+	defer out.end()
+	in.Stdout, in.Stderr = out.to(in.Stdout), out.to(in.Stderr)
 	err := s.f(ctx, in)
 	if ctx.Err() != nil {
 		return Exit{Code: 1, Cause: stopCause(context.Cause(ctx)), Detail: context.Cause(ctx).Error()}
@@ -91,6 +96,29 @@ func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
 		return Exit{Code: 1}
 	}
 	return Exit{}
+}
+
+// outputs let every goroutine of a function print, such as those of an exec.Cmd, and
+// none of them into the output of another step.
+type outputs struct {
+	mu   sync.Mutex
+	over bool
+}
+
+func (o *outputs) to(w func([]byte)) func([]byte) {
+	return func(b []byte) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if w != nil && !o.over {
+			w(b)
+		}
+	}
+}
+
+func (o *outputs) end() {
+	o.mu.Lock()
+	o.over = true
+	o.mu.Unlock()
 }
 
 var errTimeout = errors.New("the iteration timeout passed")
