@@ -132,16 +132,20 @@ func (l *Loop) Ask(ctx context.Context, key string, q Question) (Asked, error) {
 	case <-l.ears.over:
 		return Asked{}, ErrEnded
 	}
+	var gone error
 	select {
 	case h := <-a.reply:
 		return h.asked()
+	case <-ctx.Done(): // the question is withdrawn, or never asked
+		gone = context.Cause(ctx)
 	case <-l.ears.over:
-		select {
-		case h := <-a.reply:
-			return h.asked()
-		default:
-			return Asked{}, ErrEnded
-		}
+		gone = ErrEnded
+	}
+	select {
+	case h := <-a.reply:
+		return h.asked()
+	default:
+		return Asked{}, gone
 	}
 }
 
@@ -255,6 +259,10 @@ func (g *group) reply(h heard) {
 // waits for it. The clocks stand still meanwhile.
 func (l *Loop) converse(ctx context.Context, first *asking) error {
 	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool { return a == first })
+	if first.ctx.Err() != nil { // nobody would fetch the answer
+		first.reply <- heard{err: errGone}
+		return nil
+	}
 	if k := l.state.kept(first.question); k != nil {
 		return l.fetch(first, *k)
 	}

@@ -138,6 +138,38 @@ func TestTheClientThatAskedIsGone(t *testing.T) {
 	})
 }
 
+// Who is gone while another question is asked is not waited for, and his is never asked.
+func TestWhoeverAskedIsGoneBeforeItIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *testRun
+		run = start(t, defaults, once(func(context.Context) {
+			first := make(chan error)
+			go func() {
+				_, err := run.Ask(t.Context(), "first", looprun.Question{Kind: looprun.KindConfirm, Text: "First?"})
+				first <- err
+			}()
+			time.Sleep(time.Minute) // of simulated time: it is asked
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			began := time.Now()
+			if _, err := run.Ask(ctx, "second", database()); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
+				t.Errorf("after %s: %v", time.Since(began), err)
+			}
+			if err := <-first; err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Minute)
+		}), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			time.Sleep(time.Hour)
+			return chosen(looprun.Yes), nil
+		}))
+		run.run(t)
+		if n := strings.Count(run.story(), "question.asked"); n != 1 {
+			t.Errorf("%d questions were asked: %s", n, run.story())
+		}
+	})
+}
+
 func TestNobodyAnswersTheCommand(t *testing.T) {
 	var run *testRun
 	var err error
