@@ -1,0 +1,86 @@
+package looprun_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// Whoever answers from elsewhere in the moment in which the run is interrupted is
+// told that the answer does not count.
+func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
+	failing := &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
+	for _, c := range []struct {
+		name   string
+		option string
+		runner func(*testRun) looprun.Runner
+	}{
+		{"to a trip", "accept", func(*testRun) looprun.Runner { return failing }},
+		{"to the command", "pg", func(run *testRun) looprun.Runner {
+			return once(func(ctx context.Context) { _, _ = run.Ask(ctx, "key", database()) })
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				prompted := make(chan struct{})
+				run := start(t, defaults, failing, looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+					close(prompted)
+					<-ctx.Done() // an answer has come from elsewhere
+					interrupt()
+					return looprun.Answer{}, context.Cause(ctx)
+				}))
+				run.Runner = c.runner(run)
+				ended := make(chan looprun.Result)
+				go func() {
+					res, _ := run.Run(ctx)
+					ended <- res
+				}()
+				<-prompted
+				if err := run.Answer(t.Context(), "", chosen(c.option)); !errors.Is(err, looprun.ErrEnded) {
+					t.Errorf("who answered was told %v", err)
+				}
+				if res := <-ended; res.Status != looprun.StatusInterrupted || len(run.State().Pending()) != 1 {
+					t.Errorf("got %+v with %d questions", res, len(run.State().Pending()))
+				}
+			})
+		})
+	}
+}
+
+// Who is gone while another question is asked is not waited for, and his is never asked.
+func TestWhoeverAskedIsGoneBeforeItIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *testRun
+		run = start(t, defaults, once(func(context.Context) {
+			first := make(chan error)
+			go func() {
+				_, err := run.Ask(t.Context(), "first", looprun.Question{Kind: looprun.KindConfirm, Text: "First?"})
+				first <- err
+			}()
+			time.Sleep(time.Minute) // of simulated time: it is asked
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			began := time.Now()
+			if _, err := run.Ask(ctx, "second", database()); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
+				t.Errorf("after %s: %v", time.Since(began), err)
+			}
+			if err := <-first; err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Minute)
+		}), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			time.Sleep(time.Hour)
+			return chosen(looprun.Yes), nil
+		}))
+		run.run(t)
+		if n := strings.Count(run.story(), "question.asked"); n != 1 {
+			t.Errorf("%d questions were asked: %s", n, run.story())
+		}
+	})
+}
