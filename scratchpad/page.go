@@ -2,7 +2,6 @@ package scratchpad
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -58,17 +57,6 @@ func (p *page) notes() ([]byte, error) {
 		return old[at:], nil
 	}
 	return append([]byte(notesHeading+"\n\n"), bytes.TrimPrefix(old, p.rendered)...), nil
-}
-
-// readPlain reads a file, or the one that a link leads to. The command may have
-// put anything in its place: a pipe would wait for ever, a device never end.
-func readPlain(name string) ([]byte, error) {
-	f, err := openPlain(name, os.O_RDONLY|noWaiting)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
 }
 
 // notesAt is where the heading of the notes stands, whatever line ends an

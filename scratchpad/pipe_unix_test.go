@@ -54,6 +54,51 @@ func TestPageIsAPipe(t *testing.T) {
 	}
 }
 
+// TestARunWithPipes in place of its files is read and opened, or not, but at once.
+func TestARunWithPipes(t *testing.T) {
+	r := newRun(t, SyncOff)
+	s := appendAll(t, r, iterations(1))
+	if err := r.Journal.Append(ending(s.Seq+1, strings.Repeat("x", 2*pageSize))); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	details := must(filepath.Glob(filepath.Join(r.Dir, detailDir, "*.json")))
+	if len(details) != 1 {
+		t.Fatalf("details: %q", details)
+	}
+	if err := os.Rename(details[0], details[0]+".kept"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{details[0], filepath.Join(r.Dir, resultName), filepath.Join(r.Dir, "reserve")} {
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := unix.Mkfifo(name, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	within(t, "the verdict", func() {
+		if _, ok := readResult(r.Dir); ok {
+			t.Error("a pipe is a verdict")
+		}
+	})
+	within(t, "the detail", func() {
+		if _, _, err := Load(r.Dir); err == nil || !strings.Contains(err.Error(), details[0]) {
+			t.Errorf("Load: %v", err)
+		}
+	})
+	if err := os.Rename(details[0]+".kept", details[0]); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the reserve", func() {
+		if _, _, _, err := Open(r.Dir, SyncOff); err == nil || !strings.Contains(err.Error(), "reserve") {
+			t.Errorf("Open: %v", err)
+		}
+	})
+}
+
 // TestPageIsALink: its notes are kept, and the file that it leads to is not touched.
 func TestPageIsALink(t *testing.T) {
 	r := newRun(t, SyncOff)

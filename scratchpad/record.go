@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -166,7 +165,7 @@ func merge(dir string, object []byte) ([]byte, error) {
 		return object, nil
 	}
 	name := detailName(dir, head.Seq)
-	detail, err := os.ReadFile(name)
+	detail, err := readPlain(name)
 	if err != nil {
 		return nil, fmt.Errorf("its detail file is missing: %w", err)
 	}

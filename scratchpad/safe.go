@@ -3,6 +3,7 @@ package scratchpad
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -56,4 +57,15 @@ func openPlain(name string, flags int) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// readPlain reads a file, or the one that a link leads to. The command may have
+// put anything in its place: a pipe would wait for ever, a device never end.
+func readPlain(name string) ([]byte, error) {
+	f, err := openPlain(name, os.O_RDONLY|noWaiting)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }

@@ -9,7 +9,7 @@ func datasync(f *os.File) error { return f.Sync() }
 
 // keepReserve occupies disk space under that name.
 func keepReserve(name string, size int64) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := openPlain(name, os.O_WRONLY|os.O_CREATE|readFlags)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package scratchpad
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -61,6 +60,6 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 
 // readResult reads the verdict; false: there is none.
 func readResult(dir string) (v Verdict, ok bool) {
-	b, err := os.ReadFile(filepath.Join(dir, resultName))
+	b, err := readPlain(filepath.Join(dir, resultName))
 	return v, err == nil && json.Unmarshal(b, &v) == nil
 }

@@ -91,7 +91,7 @@ func (s *session) feed() error {
 		if err := s.copyStdin(file); err != nil {
 			return fmt.Errorf("standard input cannot be read: %w", err)
 		}
-		s.executor.Stdin = func() (*os.File, error) { return os.Open(file) }
+		s.executor.Stdin = func() (*os.File, error) { return openPlain(file) }
 	case stdinContext:
 		s.executor.Stdin = func() (*os.File, error) { return os.Open(s.run.ContextFile()) }
 	default:
