@@ -13,7 +13,8 @@ import (
 )
 
 // mistaken says what was probably meant by a word that is no command below one,
-// or none of the values of a flag or an argument, or by a flag without one; nil for every other error.
+// or none of the values of a flag or an argument, by a flag without one, or by
+// what looks like a flag where its value stands; nil for every other error.
 func mistaken(err error) error {
 	text := err.Error()
 	if of, ok := errors.AsType[*kong.ParseError](err); ok && of.Context != nil {
@@ -25,6 +26,15 @@ func mistaken(err error) error {
 	}
 	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.HasSuffix(rest, `"EOL" (<EOL>)`) {
 		return &usageError{name + " has no value", "write one behind it"}
+	}
+	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.Contains(rest, " flag); perhaps try ") {
+		_, got, _ := strings.Cut(rest, " value but got ")
+		if word, err := strconv.QuotedPrefix(got); err == nil {
+			return &usageError{fmt.Sprintf("%s has no value: %s looks like a flag", name, word), fmt.Sprintf("write %s=%s if it is the value", name, word)}
+		}
+	}
+	if name, value, ok := strings.Cut(text, ": invalid map value "); ok {
+		return &usageError{fmt.Sprintf("%s: %s is no whole number", name, value), "write KEY=N, such as cancelled=1"}
 	}
 	name, rest, ok := strings.Cut(text, " must be one of ")
 	if !ok {
