@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 
 	"github.com/looprun/looprun"
@@ -128,7 +127,7 @@ func (e *explanation) compare() error {
 		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
 	}
 	for i, d := range []*looprun.IterationFinished{e.first, e.last} {
-		f, err := os.Open(judged(e.dir, d.Iteration))
+		f, err := openPlain(judged(e.dir, d.Iteration))
 		if err != nil {
 			return nil //nolint:nilerr // a silent command has no output to compare
 		}

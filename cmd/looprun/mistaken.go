@@ -30,7 +30,7 @@ func mistaken(err error) error {
 	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.Contains(rest, " flag); perhaps try ") {
 		_, got, _ := strings.Cut(rest, " value but got ")
 		if word, err := strconv.QuotedPrefix(got); err == nil {
-			return &usageError{fmt.Sprintf("%s has no value: %s looks like a flag", name, word), fmt.Sprintf("write %s=%s if it is the value", name, word)}
+			return &usageError{fmt.Sprintf("%s: %s looks like a flag", name, word), fmt.Sprintf("write %s=%s if it is the value", name, word)}
 		}
 	}
 	if name, value, ok := strings.Cut(text, ": invalid map value "); ok {

@@ -24,9 +24,9 @@ func TestMistaken(t *testing.T) {
 		"ask x --to usr":             `--to: "usr" is not known; did you mean "user"?`,
 		"ask x --to no":              `--to: "no" is not known; known are user, assistant, assistant_with_escalation`,
 		"show --format a\"b,\\x":     `--format: "a\"b,\\x" is not known; known are `,
-		"--max-runtime -5s":          `--max-runtime has no value: "-5s" looks like a flag; write --max-runtime="-5s" if it is the value`,
-		"--check --promise":          `--check has no value: "--promise" looks like a flag; write --check="--promise" if it is the value`,
-		"list -n -1":                 `--number has no value: "-1" looks like a flag; write --number="-1" if it is the value`,
+		"--max-runtime -5s":          `--max-runtime: "-5s" looks like a flag; write --max-runtime="-5s" if it is the value`,
+		"--check --promise":          `--check: "--promise" looks like a flag; write --check="--promise" if it is the value`,
+		"list -n -1":                 `--number: "-1" looks like a flag; write --number="-1" if it is the value`,
 		"--exit-code done=x":         `--exit-code: "x" is no whole number; write KEY=N, such as cancelled=1`,
 		// Others are somebody else's.
 		"nonsense":     "",
