@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -22,6 +23,9 @@ func (e *explanation) text() string {
 	fmt.Fprintf(&b, "run %s is %s after %s and %s.\n", e.RunID, e.Status, plural.Count(e.Iterations, "iteration"), roundTime(e.state.Elapsed))
 	if e.Ending != nil && e.Ending.Reason != "" {
 		fmt.Fprintf(&b, "Why: %s\n", termsafe.Line(e.Ending.Reason))
+	}
+	if e.Status == looprun.StatusCrashed {
+		fmt.Fprintf(&b, "Why: it has no end, so looprun was killed; looprun resume %s goes on with it\n", e.RunID)
 	}
 	if e.Trip != nil {
 		e.tripText(&b)
