@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -123,14 +124,18 @@ func (p *Process) pump(s *streams, t watched) {
 	t.known(&r) // what came with the news of the start wakes nobody
 	p.heed(s, &r)
 	fds := make([]unix.PollFd, 3, 5)
+	var came pace
 	for !r.gone {
+		if s.terminal == nil { // which holds little, and would hold the command up
+			came.rest()
+		}
 		fds = s.pollSet(fds[:0], t.fd())
 		if _, err := unix.Poll(fds, p.terminal.patience()); err != nil && err != unix.EINTR {
 			panic("poll: " + err.Error()) // the descriptors are ours
 		}
 		for i := range s.outs {
 			if fds[i].Revents&^unix.POLLOUT != 0 {
-				p.read(&s.outs[i], *buf)
+				came.read(p.read(&s.outs[i], *buf), time.Now())
 			}
 		}
 		if fds[2].Revents != 0 {
