@@ -3,7 +3,6 @@ package assistant
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/looprun/looprun/internal/proc"
@@ -95,13 +94,11 @@ func (r *responder) cut(end proc.Exit) string {
 
 // encode is the request as the command gets it.
 func (r Request) encode() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
+	text, err := proc.Document(r)
+	if err != nil {
 		return nil, fmt.Errorf("the request to the assistant: %w", err)
 	}
-	return b.Bytes(), nil
+	return text, nil
 }
 
 // collector keeps output up to its limit and says when it is passed.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -65,7 +66,7 @@ func (h *Hooks) job(e looprun.Event, s *looprun.State) (job, bool, error) {
 	if d.Event, err = h.event(e); err != nil {
 		return j, false, err
 	}
-	j.document, err = encode(d)
+	j.document, err = proc.Document(d)
 	return j, err == nil, err
 }
 
@@ -108,7 +109,7 @@ func (h *Hooks) event(e looprun.Event) (json.RawMessage, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, err
 	}
-	return encode(h.masked(v))
+	return proc.Document(h.masked(v))
 }
 
 // masked has every text masked that a value holds; keys are looprun's own.
@@ -135,15 +136,4 @@ func (h *Hooks) shown(text string, n int) string {
 		text = h.Mask(termsafe.Line(h.Mask(text)))
 	}
 	return termsafe.Cut(termsafe.Line(text), n)
-}
-
-// encode is the value as one line of JSON.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }

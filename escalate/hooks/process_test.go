@@ -83,19 +83,6 @@ func TestHookThatPrintsTooMuch(t *testing.T) {
 	}
 }
 
-// TestHeadIsBounded however the output comes.
-func TestHeadIsBounded(t *testing.T) {
-	for _, size := range []int{1, 7, outputKept - 1, outputKept, outputKept + 1, 10 << 20} {
-		var h head
-		for range 2 + 2*outputKept/size {
-			h.take(make([]byte, size))
-		}
-		if len(h) != outputKept {
-			t.Errorf("in parts of %d: %d bytes are kept", size, len(h))
-		}
-	}
-}
-
 // TestNestedRunIsNotInsideThisOne: no variable of looprun's reaches a hook.
 func TestNestedRunIsNotInsideThisOne(t *testing.T) {
 	t.Setenv("LOOPRUN", "1")

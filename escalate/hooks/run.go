@@ -12,9 +12,8 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 )
 
-// How much of what is shown is kept, in bytes of output and in characters.
+// How much of what is shown is kept, in characters.
 const (
-	outputKept  = 4 << 10
 	lineKept    = 200
 	commandKept = 80
 )
@@ -63,15 +62,15 @@ func (h *Hooks) send(ctx context.Context, j job, grace time.Duration) error {
 // run runs the command with everything it starts, until it or ctx ends. The
 // error says why it failed.
 func (h *Hooks) run(ctx context.Context, j job, grace time.Duration) error {
-	var printed head
+	var printed proc.Head
 	end, err := proc.RunFed(ctx, proc.Spec{
 		Argv: []string{"sh", "-c", j.command}, Dir: h.Dir, Env: h.environ(),
-		Stdout: printed.take, Stderr: printed.take, KillAfter: grace,
+		Stdout: printed.Take, Stderr: printed.Take, KillAfter: grace,
 	}, j.document, nil)
 	if err != nil {
 		return fmt.Errorf("it could not be started: %w", err)
 	}
-	return failed(ctx, end, printed.firstLine())
+	return failed(ctx, end, firstLine(printed))
 }
 
 // failed says why the command failed; nil when it did not.
@@ -113,15 +112,8 @@ func (h *Hooks) environ() []string {
 	return kept
 }
 
-// head keeps the beginning of what it takes.
-type head []byte
-
-func (h *head) take(b []byte) {
-	*h = append(*h, b[:min(len(b), outputKept-len(*h))]...)
-}
-
 // firstLine is the first line that says something.
-func (h head) firstLine() string {
+func firstLine(h proc.Head) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(string(h), " \t\r\n"), "\n")
 	return line
 }

@@ -59,7 +59,7 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 			policy: p, facts: t.Facts, used: t.Used, verify: assume(t.VerifyPasses),
 			question: looprun.Question{
 				Guard: guard, Kind: looprun.KindSelect, Options: p.known.options(guard), Mandatory: guard.Mandatory(),
-				Exclusive: p.exclusive(guard),
+				Exclusive: slices.Contains(p.Exclusive, p.known.entry(guard)),
 			},
 		}
 		e, _ := c.decide(context.Background()) // nothing is run that could fail
@@ -73,13 +73,6 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 		}
 	}
 	return results, failed.Err()
-}
-
-func (p *Policy) exclusive(guard looprun.GuardID) bool {
-	if _, own := p.known[guard]; !own && slices.Contains(looprun.GuardIDs(), guard) {
-		guard = EveryGuard
-	}
-	return slices.Contains(p.Exclusive, guard)
 }
 
 func (r TestResult) problem(file string) strictyaml.Problem {

@@ -32,13 +32,16 @@ func (k Known) guards() []looprun.GuardID {
 }
 
 func (k Known) options(id looprun.GuardID) []looprun.Option {
-	if options, ok := k[id]; ok {
-		return options
+	return k[k.entry(id)]
+}
+
+// entry is where it stands what a guard's question is like: under the guard, or
+// under [EveryGuard] where that has none of its own.
+func (k Known) entry(id looprun.GuardID) looprun.GuardID {
+	if _, own := k[id]; !own && slices.Contains(looprun.GuardIDs(), id) {
+		return EveryGuard
 	}
-	if slices.Contains(looprun.GuardIDs(), id) {
-		return k[EveryGuard]
-	}
-	return nil
+	return id
 }
 
 func (k Known) option(guard looprun.GuardID, id string) (looprun.Option, bool) {

@@ -1,7 +1,9 @@
 package proc
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"sync"
@@ -37,4 +39,28 @@ func RunFed(ctx context.Context, spec Spec, text []byte, enough <-chan struct{})
 	feed.Close() // whoever has inherited the other end may never read
 	both.Wait()
 	return end, nil
+}
+
+// Document is the value as one line of JSON, for a command to read from its standard
+// input.
+func Document(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// headKept is how many bytes a [Head] keeps.
+const headKept = 4 << 10
+
+// Head keeps the beginning of what a command prints: its Take is for Stdout and
+// Stderr of a [Spec].
+type Head []byte
+
+// Take keeps of b what there is room for.
+func (h *Head) Take(b []byte) {
+	*h = append(*h, b[:min(len(b), headKept-len(*h))]...)
 }
