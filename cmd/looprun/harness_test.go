@@ -67,6 +67,18 @@ func begin(t *testing.T, dir string, args ...string) *started {
 	return s
 }
 
+// beginJob starts looprun in a process group of its own, as a shell does with a job:
+// there is somebody who could continue it when it is stopped.
+func beginJob(t *testing.T, dir string, args ...string) *started {
+	t.Helper()
+	s := ready(t, dir, args...)
+	s.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // ready is a looprun that has only to be started.
 func ready(t *testing.T, dir string, args ...string) *started {
 	t.Helper()

@@ -138,10 +138,12 @@ func TestTheSizeInTheLoop(t *testing.T) {
 // Ctrl-Z stops looprun and its command, the shell has the terminal as it was, and
 // fg gives it back to them.
 func TestStopAndForeground(t *testing.T) {
-	for name, flag := range map[string]string{"interactive": "-i ", "output only": ""} {
+	for name, start := range map[string]string{
+		"interactive": `"$LR" -i`, "output only": `"$LR" `, "from a script": `sh -c '"$0" "$@"; exit $?' "$LR" `,
+	} {
 		t.Run(name, func(t *testing.T) {
 			work := `echo begun; while [ ! -e go ]; do sleep 0.02; done; echo over`
-			s := underShell(t, t.TempDir(), `"$LR" `+flag+`-- sh -c '`+work+`'`)
+			s := underShell(t, t.TempDir(), start+` -- sh -c '`+work+`'`)
 			until(t, "the command runs", func() bool { return strings.Contains(s.stdout.String(), "\nbegun") })
 			for n := range 3 {
 				s.press(t, "\x1a", "it is stopped", func() bool { return strings.Count(s.stdout.String(), "Stopped") > n })
@@ -157,6 +159,9 @@ func TestStopAndForeground(t *testing.T) {
 			until(t, "looprun ends", s.shows("next: looprun explain"))
 			s.keys(t, "echo code-$?\r")
 			until(t, "the shell goes on", s.shows("code-0"))
+			if strings.Contains(s.stdout.String(), ctrlZIgnored) {
+				t.Error("looprun went on")
+			}
 		})
 	}
 }

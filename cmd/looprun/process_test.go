@@ -191,7 +191,7 @@ func TestMaxRuntimeInTheMiddleOfAnIteration(t *testing.T) {
 // Ctrl-Z stops the command together with looprun, and fg lets both go on.
 func TestJobControl(t *testing.T) {
 	t.Parallel()
-	s := begin(t, t.TempDir(), "--", "sh", "-c", "echo $$ > pid; touch here; while [ ! -e go ]; do sleep 0.02; done")
+	s := beginJob(t, t.TempDir(), "--", "sh", "-c", "echo $$ > pid; touch here; while [ ! -e go ]; do sleep 0.02; done")
 	until(t, "the command runs", s.has("here"))
 	for range 3 {
 		_ = s.Process.Signal(syscall.SIGTSTP)
@@ -210,7 +210,7 @@ func TestJobControl(t *testing.T) {
 // a SIGCONT that has not been delivered when a stop is sent.
 func TestStoppedAgainAtOnce(t *testing.T) {
 	t.Parallel()
-	s := begin(t, t.TempDir(), "--", "sh", "-c", "echo $$ > pid; touch here; while [ ! -e go ]; do sleep 0.02; done")
+	s := beginJob(t, t.TempDir(), "--", "sh", "-c", "echo $$ > pid; touch here; while [ ! -e go ]; do sleep 0.02; done")
 	until(t, "the command runs", s.has("here"))
 	_ = s.Process.Signal(syscall.SIGTSTP)
 	until(t, "looprun stands still", func() bool { return standsStill(t, s.Process.Pid) })

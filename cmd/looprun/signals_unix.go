@@ -17,9 +17,10 @@ func keepPipes() (stop func()) {
 	return func() { signal.Stop(broken) }
 }
 
-// self sends looprun the signal and waits for its end.
+// self sends looprun the signal and waits for its end. The first process of a
+// container is not ended by its own signals: its exit code has to do.
 func (r raise) self() {
-	if r == 0 {
+	if r == 0 || os.Getpid() == 1 {
 		return
 	}
 	s := syscall.Signal(r)

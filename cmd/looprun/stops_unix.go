@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/looprun/looprun/internal/proc"
 )
 
 // watchStops makes Ctrl-Z stop the command together with looprun, which runs
@@ -19,6 +21,10 @@ func (s *session) watchStops() (stop func()) {
 		for {
 			select {
 			case <-signals:
+				if proc.InOrphanedGroup() {
+					s.app.say.warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
+					continue
+				}
 				s.executor.Suspend()
 				s.display.Leave()
 				standStill(signals, continued)

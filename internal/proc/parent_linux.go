@@ -1,0 +1,7 @@
+package proc
+
+// parentOf is the parent of a process.
+func parentOf(pid int) (parent int, known bool) {
+	s, ok := readStat(pid, make([]byte, 0, 1024))
+	return s.parent, ok
+}
