@@ -127,6 +127,13 @@ func (c *resumeCmd) caps(old looprun.Caps, l looprun.Limits, given looprun.Caps)
 	if c.CapRuntime != nil || old.Runtime > 0 && l.Runtime > old.Runtime {
 		old.Runtime = given.Runtime
 	}
+	// A cost or token limit that is new has no cap yet.
+	if c.CapCost != nil || c.MaxCost != nil && (old.Cost == 0 || old.Cost > 0 && l.Cost > old.Cost) {
+		old.Cost = given.Cost
+	}
+	if c.CapTokens != nil || c.MaxTokens != nil && (old.Tokens == 0 || old.Tokens > 0 && l.Tokens > old.Tokens) {
+		old.Tokens = given.Tokens
+	}
 	return old
 }
 
