@@ -90,6 +90,9 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 	if r.Masked {
 		return nil, event, &usageError{"the command line or the configuration of run " + state.RunID + " held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable"}
 	}
+	if err := c.locate(state.Dir); err != nil {
+		return nil, event, err
+	}
 	changed := c.change(&r)
 	a.command = r.Command
 	s := &session{app: a, opts: &r.Options, command: r.Command, dir: state.Dir}
@@ -135,6 +138,26 @@ func (c *resumeCmd) caps(old looprun.Caps, l looprun.Limits, given looprun.Caps)
 		old.Tokens = given.Tokens
 	}
 	return old
+}
+
+// locate makes paths that were given here hold in the run's directory, which is
+// the one that everything else is relative to.
+func (c *resumeCmd) locate(dir string) error {
+	here, err := os.Getwd()
+	if err != nil || here == dir {
+		return err
+	}
+	from := func(path string) string {
+		if path == "" || filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(here, path)
+	}
+	c.Policy = from(c.Policy)
+	for i, path := range c.Templates {
+		c.Templates[i] = from(path)
+	}
+	return nil
 }
 
 // change puts what was given anew over what was recorded.
