@@ -170,6 +170,12 @@ func (c *configuration) given(f *kong.Flag) string {
 	return ""
 }
 
+// has reports whether the flag of that name was given, or its variable.
+func (c *configuration) has(name string) bool {
+	f := c.flag(name)
+	return f != nil && c.given(f) != ""
+}
+
 // Validate is part of [kong.Resolver]; files are checked when they are read.
 func (c *configuration) Validate(*kong.Application) error { return nil }
 

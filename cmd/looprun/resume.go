@@ -93,7 +93,12 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 	if err := c.locate(state.Dir); err != nil {
 		return nil, event, err
 	}
-	changed := c.change(&r)
+	changed := c.change(&r, a.config.has)
+	if changed {
+		if err := r.Options.check(); err != nil {
+			return nil, event, err
+		}
+	}
 	a.command = r.Command
 	s := &session{app: a, opts: &r.Options, command: r.Command, dir: state.Dir}
 	if err := os.Chdir(state.Dir); err != nil {
@@ -161,7 +166,7 @@ func (c *resumeCmd) locate(dir string) error {
 }
 
 // change puts what was given anew over what was recorded.
-func (c *resumeCmd) change(r *recorded) bool {
+func (c *resumeCmd) change(r *recorded, given func(flag string) bool) bool {
 	changed := false
 	if c.Policy != "" {
 		r.Options.Policy, r.Policy, changed = c.Policy, nil, true
@@ -172,8 +177,20 @@ func (c *resumeCmd) change(r *recorded) bool {
 	if len(c.Templates) > 0 {
 		r.Options.Templates, changed = c.Templates, true
 	}
+	if c.WaitAnswer > 0 {
+		r.Options.WaitAnswer, changed = c.WaitAnswer, true
+	}
 	if c.Assistant != "" {
-		r.Options.Assistant, r.Options.AssistantFor, changed = c.Assistant, c.AssistantFor, true
+		r.Options.Assistant, changed = c.Assistant, true
+	}
+	if given("assistant-for") { // its default is no wish
+		r.Options.AssistantFor, changed = c.AssistantFor, true
+	}
+	if c.AssistantEscalation {
+		r.Options.AssistantEscalation, changed = true, true
+	}
+	if c.AssistantTimeout > 0 {
+		r.Options.AssistantTimeout, changed = c.AssistantTimeout, true
 	}
 	if c.NonInteractive {
 		r.Options.NonInteractive, changed = true, true
