@@ -176,6 +176,12 @@ func (c *configuration) has(name string) bool {
 	return f != nil && c.given(f) != ""
 }
 
+// byVariable reports whether it was a variable that set the flag of that name.
+func (c *configuration) byVariable(name string) bool {
+	f := c.flag(name)
+	return f != nil && !slices.Contains([]string{"", "--" + name}, c.given(f))
+}
+
 // Validate is part of [kong.Resolver]; files are checked when they are read.
 func (c *configuration) Validate(*kong.Application) error { return nil }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/scratchpad"
@@ -90,6 +92,8 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 	if r.Masked {
 		return nil, event, &usageError{"the command line or the configuration of run " + state.RunID + " held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable"}
 	}
+	forget(&c.limitFlags, &r.Options.limitFlags, a.config)
+	forget(&c.answerFlags, &r.Options.answerFlags, a.config)
 	if err := c.locate(state.Dir); err != nil {
 		return nil, event, err
 	}
@@ -145,6 +149,18 @@ func (c *resumeCmd) caps(old looprun.Caps, l looprun.Limits, given looprun.Caps)
 	return old
 }
 
+// forget drops from flags what a variable says as it did when the run began:
+// that is not given anew, and would undo what answers have added to a limit.
+func forget[T any](flags, began *T, config *configuration) {
+	f, b := reflect.ValueOf(flags).Elem(), reflect.ValueOf(began).Elem()
+	for i := range f.NumField() {
+		key, _, _ := strings.Cut(f.Type().Field(i).Tag.Get("json"), ",")
+		if config.byVariable(flagOf(key)) && reflect.DeepEqual(f.Field(i).Interface(), b.Field(i).Interface()) {
+			f.Field(i).SetZero()
+		}
+	}
+}
+
 // locate makes paths that were given here hold in the run's directory, which is
 // the one that everything else is relative to.
 func (c *resumeCmd) locate(dir string) error {
@@ -183,7 +199,7 @@ func (c *resumeCmd) change(r *recorded, given func(flag string) bool) bool {
 	if c.Assistant != "" {
 		r.Options.Assistant, changed = c.Assistant, true
 	}
-	if given("assistant-for") { // its default is no wish
+	if given("assistant-for") && c.AssistantFor != nil { // its default is no wish
 		r.Options.AssistantFor, changed = c.AssistantFor, true
 	}
 	if c.AssistantEscalation {
