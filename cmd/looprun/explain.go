@@ -92,15 +92,19 @@ func (e *explanation) window() {
 	if t == nil || t.Window == 0 {
 		return
 	}
+	skipped := e.skipped()
 	var window []looprun.IterationFinished
-	for _, d := range e.state.History {
-		if d.Iteration <= t.Iteration && d.Iteration > t.Iteration-t.Window {
+	for _, d := range slices.Backward(e.state.History) {
+		if d.Iteration <= t.Iteration && len(window) < t.Window && !skipped(d.Signature) {
 			window = append(window, d)
-			e.Counted = append(e.Counted, counted{d.Iteration, d.Outcome, d.ExitCode, d.Signature.Hash, d.Signature.Label})
 		}
 	}
 	if len(window) == 0 {
 		return
+	}
+	slices.Reverse(window)
+	for _, d := range window {
+		e.Counted = append(e.Counted, counted{d.Iteration, d.Outcome, d.ExitCode, d.Signature.Hash, d.Signature.Label})
 	}
 	e.Shared = window[0].Signature.Facts
 	for _, d := range window[1:] {
@@ -110,6 +114,28 @@ func (e *explanation) window() {
 	if period := max(1, t.Period); len(window) > period {
 		// In a cycle the last one's twin is a whole number of turns before it.
 		e.first = &window[(len(window)-1)%period]
+	}
+}
+
+// skipped reports whether the last trip left a signature out, as an issue that
+// an answer before it had skipped.
+func (e *explanation) skipped() func(signature.Signature) bool {
+	t := e.Trip
+	if t.Known || t.Guard != looprun.LoopDetected && t.Guard != looprun.ConsecutiveErrors {
+		return func(signature.Signature) bool { return false }
+	}
+	var known []looprun.KnownIssue
+	for _, d := range e.state.Decisions {
+		if d.Iteration < t.Iteration {
+			known = append(known, d.Known...)
+		}
+	}
+	return func(sig signature.Signature) bool {
+		h := sig.Hash
+		if e.state.Loose {
+			h = sig.Loose
+		}
+		return slices.ContainsFunc(known, func(k looprun.KnownIssue) bool { return k.Hash == h })
 	}
 }
 
