@@ -38,3 +38,19 @@ func counted(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
+
+// latest is “3 iterations”, or says that those of skipped issues, which lie
+// between them, do not count.
+func latest(s *looprun.State, n int) string {
+	text := counted(n, "iteration")
+	for _, d := range s.History[max(0, len(s.History)-n):] {
+		h := d.Signature.Hash
+		if s.Loose {
+			h = d.Signature.Loose
+		}
+		if s.IsKnown(h) {
+			return text + " without a skipped issue"
+		}
+	}
+	return text
+}

@@ -31,7 +31,7 @@ func (Errors) Check(s *looprun.State) *looprun.Trip {
 	if s.ErrorRun < limit {
 		return nil
 	}
-	reason := fmt.Sprintf("the last %d iterations ended as errors", s.ErrorRun)
+	reason := fmt.Sprintf("the last %s ended as errors", latest(s, s.ErrorRun))
 	if s.ErrorRun == 1 {
 		reason = "the last iteration ended as an error"
 	}

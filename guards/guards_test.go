@@ -72,6 +72,37 @@ func TestLoop(t *testing.T) {
 	}
 }
 
+// The sentence is about the iterations that count.
+func TestASkippedIssueAmongThemIsMentioned(t *testing.T) {
+	limits := off
+	limits.Loop, limits.Errors = 3, 3
+	for _, c := range []struct {
+		name    string
+		steps   []int // 1 is skipped
+		outcome looprun.Outcome
+		guard   looprun.Guard
+		want    string
+	}{
+		{"before them", []int{1, 2, 2, 2}, looprun.OutcomeNotDone, guards.Loop{}, "the last 3 iterations failed in the same way"},
+		{"between them", []int{2, 1, 2, 2}, looprun.OutcomeNotDone, guards.Loop{}, "the last 3 iterations without a skipped issue failed in the same way"},
+		{"in a cycle", []int{2, 3, 1, 2, 3, 2, 3}, looprun.OutcomeNotDone, guards.Loop{}, "the last 6 iterations without a skipped issue went 3 times through the same 2 failures"},
+		{"errors", []int{2, 3, 4}, looprun.OutcomeError, guards.Errors{}, "the last 3 iterations ended as errors"},
+		{"between errors", []int{2, 3, 1, 4}, looprun.OutcomeError, guards.Errors{}, "the last 3 iterations without a skipped issue ended as errors"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := guardtest.Start(t, limits)
+			guardtest.Finish(t, s, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 1})
+			s.Known = []looprun.KnownIssue{{Hash: s.Last.Signature.Hash}}
+			for _, same := range c.steps {
+				guardtest.Finish(t, s, guardtest.Step{Outcome: c.outcome, Same: same})
+			}
+			if trip := c.guard.Check(s); trip == nil || trip.Reason != c.want {
+				t.Errorf("%+v, want %q", trip, c.want)
+			}
+		})
+	}
+}
+
 func TestLoopIsNone(t *testing.T) {
 	for _, c := range []struct {
 		name  string

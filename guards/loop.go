@@ -36,9 +36,9 @@ func (Loop) Check(s *looprun.State) *looprun.Trip {
 	if period == 1 {
 		t.Repeats = s.Cycles.Repeats()
 		t.Window = t.Repeats
-		t.Reason = fmt.Sprintf("the last %d iterations failed in the same way", t.Repeats)
+		t.Reason = fmt.Sprintf("the last %s failed in the same way", latest(s, t.Repeats))
 	} else {
-		t.Reason = fmt.Sprintf("the last %d iterations went %d times through the same %d failures", t.Window, t.Repeats, period)
+		t.Reason = fmt.Sprintf("the last %s went %d times through the same %d failures", latest(s, t.Window), t.Repeats, period)
 	}
 	return t
 }
