@@ -164,7 +164,11 @@ func (s *session) assistant() looprun.Responder {
 func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
 	mode := s.detachedMode(q)
 	if e := s.escalations.Of(q.ID); e != nil {
-		return e.Detached(mode, q)
+		a, err := e.Detached(mode, q)
+		if err == error(e) { // it was said when the assistant answered
+			err = looprun.ErrNoAnswer
+		}
+		return a, err
 	}
 	switch {
 	case mode == "defer":
