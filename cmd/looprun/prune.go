@@ -206,7 +206,11 @@ func (p *pruned) remove(state string) error {
 			gone = append(gone, r)
 			continue
 		case errors.Is(err, scratchpad.ErrLocked):
-			p.Kept = append(p.Kept, keptRun{r.ID, "somebody has just gone on with it"})
+			why := "somebody has just gone on with it"
+			if !scratchpad.HasEvents(r.dir) {
+				why = "it may just be starting"
+			}
+			p.Kept = append(p.Kept, keptRun{r.ID, why})
 		case !errors.Is(err, fs.ErrNotExist): // another prune was faster
 			errs = append(errs, err)
 		}
