@@ -131,6 +131,12 @@ func (c *configShowCmd) computed() map[string]string {
 	}
 	values["max_runtime"] = valueText(reflect.ValueOf(durationLimit(l.Runtime)))
 	values["cap_runtime"] = valueText(reflect.ValueOf(durationLimit(caps.Runtime)))
+	if caps.Cost > 0 {
+		values["cap_cost"] = valueText(reflect.ValueOf(moneyLimit(caps.Cost)))
+	}
+	if caps.Tokens > 0 {
+		values["cap_tokens"] = valueText(reflect.ValueOf(tokenLimit(caps.Tokens)))
+	}
 	return values
 }
 
