@@ -229,6 +229,21 @@ func (c *configuration) preset(key string) string {
 	return ""
 }
 
+// presetOrigin is what set the preset that gives the key its value: a flag, a
+// variable or file:line; empty without one.
+func (c *configuration) presetOrigin(key string) string {
+	if name := c.preset(key); name != "" {
+		return c.given(c.flag(name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(presets)) {
+		f := c.flag(name)
+		if l := c.source(f); l != nil && slices.Contains(presets[name], key) && !reflect.ValueOf(c.ctx.FlagValue(f)).IsZero() {
+			return l.at(name)
+		}
+	}
+	return ""
+}
+
 // overridden refuses flags and variables that differ from what is enforced.
 func (c *configuration) overridden() error {
 	var errs []error

@@ -71,10 +71,8 @@ func (c *configShowCmd) rows(config *configuration) []shownOption {
 			r.Origin, r.Enforced = source.at(k.name), source.enforced()
 		case config.given(f) != "":
 			r.Origin = config.given(f)
-		case config.preset(k.name) != "":
-			r.Origin = "--" + config.preset(k.name)
-			r.Value = firstNonEmpty(computed[k.name], r.Value)
 		default:
+			r.Origin = firstNonEmpty(config.presetOrigin(k.name), r.Origin)
 			r.Value = firstNonEmpty(computed[k.name], r.Value)
 		}
 		if k.name == exitCodesKey {
