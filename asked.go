@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -163,15 +164,29 @@ func (s *State) asked(id string) *Asked {
 }
 
 // kept is the entry for a question that was asked before under the same name
-// with the same options: its answer, once there is one, is for who asks again.
+// with the same options: its answer, once there is one and it answers this one
+// too, is for who asks again.
 func (s *State) kept(q Question) *Asked {
 	for i := range s.Asked {
-		k := &s.Asked[i].Question
-		if q.AskID != "" && k.AskID == q.AskID && k.Kind == q.Kind && slices.Equal(k.OptionIDs(), q.OptionIDs()) {
-			return &s.Asked[i]
+		a := &s.Asked[i]
+		if q.AskID != "" && a.Question.AskID == q.AskID && a.Question.offersAs(q) && (a.Answer == nil || q.Accepts(*a.Answer) == nil) {
+			return a
 		}
 	}
 	return nil
+}
+
+// offersAs reports whether both questions offer the same to choose from. Those
+// that the command gave no name have one by their place, q1 and so on, which says
+// nothing: they have to ask the same as well.
+func (q *Question) offersAs(other Question) bool {
+	if number, ok := strings.CutPrefix(q.AskID, "q"); ok && q.Text != other.Text {
+		if _, err := strconv.Atoi(number); err == nil {
+			return false
+		}
+	}
+	same := func(a, b Option) bool { return a.ID == b.ID && a.Label == b.Label }
+	return q.Kind == other.Kind && q.Multi == other.Multi && slices.EqualFunc(q.Options, other.Options, same)
 }
 
 func (s *State) unask(id string) {

@@ -185,7 +185,11 @@ func (t *talk) ask(ctx context.Context, body json.RawMessage) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := ask.Transfer(asQuestion(asked.Question), q, answerOf(q, *asked.Answer))
+		from := asQuestion(asked.Question)
+		if from.ID == q.ID { // a deferred answer goes by the name, whatever the words are now
+			from.Header, from.Question = q.Header, q.Question
+		}
+		a, err := ask.Transfer(from, q, answerOf(q, *asked.Answer))
 		if err != nil {
 			return nil, err
 		}
