@@ -58,13 +58,13 @@ func (q *Question) Accepts(a Answer) error {
 		return q.acceptsText(a)
 	case q.Kind == KindText:
 		return fmt.Errorf("%s answered with an option where a text is wanted", by)
+	case len(a.Options) > 0:
+		return q.acceptsSeveral(a)
 	case q.Kind == KindConfirm:
 		if a.Option != Yes && a.Option != No {
 			return fmt.Errorf("%s answered %q; the question takes yes or no", by, a.Option)
 		}
 		return nil
-	case len(a.Options) > 0:
-		return q.acceptsSeveral(a)
 	}
 	if err := q.has(by, a.Option); err != nil {
 		return err

@@ -58,8 +58,12 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 }
 
 // Resolve finds the option that an answer to the open question takes, and checks
-// that it can be carried out.
+// that it can be carried out. One that says something else beside its option is
+// none: to cancel, or a text, is not to go on.
 func (s *State) Resolve(a Answer) (Option, error) {
+	if a.Cancelled || a.Text != nil || len(a.Options) > 0 {
+		return Option{}, fmt.Errorf("%s answered with something else than one option; the question has %s", a.Responder, strings.Join(s.Question.OptionIDs(), ", "))
+	}
 	o, err := s.Question.Resolve(a)
 	if err == nil && o.Action != ActionRun { // which has no effect of its own
 		_, err = s.Effect(o, a)

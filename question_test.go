@@ -65,3 +65,14 @@ func TestResolve(t *testing.T) {
 		t.Error("to go on, unlisted: it is taken")
 	}
 }
+
+// An answer to a question of the command that says two things is none.
+func TestAcceptsOneThing(t *testing.T) {
+	q := looprun.Question{From: looprun.FromCommand, Kind: looprun.KindConfirm}
+	if err := q.Accepts(looprun.Answer{Option: looprun.Yes, Person: true}); err != nil {
+		t.Error(err)
+	}
+	if err := q.Accepts(looprun.Answer{Option: looprun.Yes, Options: []string{looprun.No}, Person: true}); err == nil {
+		t.Error("yes, and a list with no: it is taken")
+	}
+}

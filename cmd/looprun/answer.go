@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -272,7 +273,11 @@ func (c *answerCmd) single(text []byte, q looprun.Question) ([]answered, bool, e
 	if !answers {
 		return nil, false, nil
 	}
-	if err := json.Unmarshal(text, &one); err != nil {
+	err := json.Unmarshal(text, &one)
+	if key := repeated(text); key != "" {
+		err = fmt.Errorf("the key %q is there twice; leave one of them out", key)
+	}
+	if err != nil {
 		return nil, true, fmt.Errorf("standard input: %w", err)
 	}
 	answer := looprun.Answer{
@@ -283,6 +288,26 @@ func (c *answerCmd) single(text []byte, q looprun.Question) ([]answered, bool, e
 		answer.Option = *one.Option
 	}
 	return []answered{{q.ID, answer}}, true, nil
+}
+
+// repeated is a key that an object has twice: which of its values counts, nobody
+// has said.
+func repeated(object []byte) string {
+	d := json.NewDecoder(bytes.NewReader(object))
+	_, _ = d.Token() // what is no object ends the loop
+	seen := map[any]bool{}
+	for d.More() {
+		key, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			break
+		}
+		if seen[key] {
+			return fmt.Sprint(key)
+		}
+		seen[key] = true
+	}
+	return ""
 }
 
 // tell gives the answer to the run that waits for it.
