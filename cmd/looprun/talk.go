@@ -180,22 +180,37 @@ func (t *talk) ask(ctx context.Context, body json.RawMessage) (any, error) {
 	}
 	response := ask.Response{Schema: ask.AnswerSchema, ID: r.ID}
 	for _, q := range r.Questions {
-		key := strings.Join([]string{ask.Key(q), r.To, fmt.Sprint(q.Exclusive)}, " ")
-		asked, err := t.s.loop.Ask(ctx, key, questionOf(q, r.To))
-		if err != nil {
-			return nil, err
-		}
-		from := asQuestion(asked.Question)
-		if from.ID == q.ID { // a deferred answer goes by the name, whatever the words are now
-			from.Header, from.Question = q.Header, q.Question
-		}
-		a, err := ask.Transfer(from, q, answerOf(q, *asked.Answer))
+		a, err := t.put(ctx, q, r.To)
 		if err != nil {
 			return nil, err
 		}
 		response.Answers = append(response.Answers, a)
 	}
 	return response, nil
+}
+
+// put asks one question. The answer to an equal one that somebody else asks at the
+// same time counts here too, unless it is none to this one, which is then asked by
+// itself.
+func (t *talk) put(ctx context.Context, q ask.Question, to string) (ask.Answer, error) {
+	key := strings.Join([]string{ask.Key(q), to, fmt.Sprint(q.Exclusive)}, " ")
+	for alone := false; ; alone = true {
+		if alone {
+			key += fmt.Sprint(" ", q.MultiSelect, q.TakesText(), q.AllowCancel)
+		}
+		asked, err := t.s.loop.Ask(ctx, key, questionOf(q, to))
+		if err != nil {
+			return ask.Answer{}, err
+		}
+		from := asQuestion(asked.Question)
+		if from.ID == q.ID { // a deferred answer goes by the name, whatever the words are now
+			from.Header, from.Question = q.Header, q.Question
+		}
+		a, err := ask.Transfer(from, q, answerOf(from, *asked.Answer))
+		if err == nil || alone {
+			return a, err
+		}
+	}
 }
 
 func (t *talk) bubble(ctx context.Context, body json.RawMessage) (any, error) {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/protocol/ask"
+)
+
+// working is a command that is done when it returns.
+type working func(context.Context)
+
+func (w working) Run(ctx context.Context, _ looprun.Iteration) (looprun.IterationFinished, error) {
+	w(ctx)
+	return looprun.IterationFinished{Outcome: looprun.OutcomeDone}, nil
+}
+
+// Equal questions of several clients are asked once; one that the answer does not
+// fit is asked by itself.
+func TestAnEqualQuestionThatTheAnswerDoesNotFit(t *testing.T) {
+	const (
+		several = `{"questions":[{"question":"Which?","multi_select":true,"options":[{"id":"a","label":"A"},{"id":"b","label":"B"}]}]}`
+		one     = `{"questions":[{"question":"Which?","options":[{"id":"x","label":"A"},{"id":"y","label":"B"}]}]}`
+	)
+	for _, c := range []struct {
+		name        string
+		first, next string
+		answer      looprun.Answer // to the first
+		want        ask.Selected   // what the second gets
+		asked       int
+	}{
+		{"one of several is one", several, one, looprun.Answer{Options: []string{"b"}}, ask.One("y"), 1},
+		{"one is one of several", one, several, looprun.Answer{Option: "y"}, ask.Several("b"), 1},
+		{"two are not one", several, one, looprun.Answer{Options: []string{"a", "b"}}, ask.One("x"), 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked, release := 0, make(chan struct{})
+				var l *looprun.Loop
+				var second any
+				work := working(func(ctx context.Context) {
+					to := &talk{s: &session{loop: l}}
+					go func() { _, _ = to.ask(ctx, json.RawMessage(c.first)) }()
+					time.Sleep(time.Second) // of simulated time: it is asked
+					go func() {
+						var err error
+						if second, err = to.ask(ctx, json.RawMessage(c.next)); err != nil {
+							t.Error(err)
+						}
+					}()
+					synctest.Wait() // it waits for the same answer
+					close(release)
+					time.Sleep(time.Second)
+				})
+				l = &looprun.Loop{Guards: guards.Default(), Runner: work, Responders: []looprun.Responder{looprun.ResponderFunc(
+					func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+						<-release
+						a := c.answer
+						if asked++; asked == 2 {
+							a = looprun.Answer{Option: "x"}
+						}
+						a.Responder, a.Person = looprun.RespondedByUser, true
+						return a, nil
+					})}}
+				if err := l.Start(looprun.RunStarted{RunID: "r", Limits: looprun.Limits{Iterations: 1, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := l.Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				r, ok := second.(ask.Response)
+				if !ok || len(r.Answers) != 1 || !reflect.DeepEqual(r.Answers[0].Selected, c.want) || asked != c.asked {
+					t.Errorf("got %+v after %d questions, want %+v after %d", second, asked, c.want, c.asked)
+				}
+			})
+		})
+	}
+}
