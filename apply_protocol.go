@@ -32,7 +32,7 @@ func (s *State) refuseProtocol(d Data) string {
 		switch {
 		case d.Problem != "" && s.Unread >= unreadKept:
 			return fmt.Sprintf("%d signals of this iteration could not be read already", unreadKept)
-		case d.Problem == "" && d.Name != signal.Cost && s.said(d.Name) >= signalsKept:
+		case d.Problem == "" && s.said(d.Name) >= signalsKept:
 			return fmt.Sprintf("%d signals %s came in this iteration already", signalsKept, d.Name)
 		}
 	case QuestionDelivered:
