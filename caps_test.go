@@ -20,20 +20,28 @@ func TestEachLimitHasItsCap(t *testing.T) {
 		below, spent, at looprun.State // the last: the limit is the cap
 	}{
 		{
-			looprun.MaxIterations, looprun.State{Iterations: 49, Limits: looprun.Limits{Iterations: 49}},
-			looprun.State{Iterations: 50}, looprun.State{Limits: looprun.Limits{Iterations: 50}},
+			looprun.MaxIterations,
+			looprun.State{Iterations: 49, Limits: looprun.Limits{Iterations: 49}},
+			looprun.State{Iterations: 50},
+			looprun.State{Limits: looprun.Limits{Iterations: 50}},
 		},
 		{
-			looprun.MaxRuntime, looprun.State{Elapsed: time.Hour - 1, Limits: looprun.Limits{Runtime: time.Hour - 1}},
-			looprun.State{Elapsed: time.Hour}, looprun.State{Limits: looprun.Limits{Runtime: time.Hour}},
+			looprun.MaxRuntime,
+			looprun.State{Elapsed: time.Hour - 1, Limits: looprun.Limits{Runtime: time.Hour - 1}},
+			looprun.State{Elapsed: time.Hour},
+			looprun.State{Limits: looprun.Limits{Runtime: time.Hour}},
 		},
 		{
-			looprun.MaxCost, looprun.State{Cost: 3.99, Limits: looprun.Limits{Cost: 3.99}},
-			looprun.State{Cost: 4}, looprun.State{Limits: looprun.Limits{Cost: 4}},
+			looprun.MaxCost,
+			looprun.State{Cost: 3.99, Limits: looprun.Limits{Cost: 3.99}},
+			looprun.State{Cost: 4},
+			looprun.State{Limits: looprun.Limits{Cost: 4}},
 		},
 		{
-			looprun.MaxTokens, looprun.State{Tokens: 999, Limits: looprun.Limits{Tokens: 999}},
-			looprun.State{Tokens: 1000}, looprun.State{Limits: looprun.Limits{Tokens: 1000}},
+			looprun.MaxTokens,
+			looprun.State{Tokens: 999, Limits: looprun.Limits{Tokens: 999}},
+			looprun.State{Tokens: 1000},
+			looprun.State{Limits: looprun.Limits{Tokens: 1000}},
 		},
 	} {
 		for _, s := range []looprun.State{c.below, c.spent, c.at} {
