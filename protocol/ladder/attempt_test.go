@@ -113,3 +113,17 @@ func roundTrip(t testing.TB, s *State) *State {
 	}
 	return back
 }
+
+// What a journal calls a key is bounded, and two that are long stay two.
+func TestKeysAreBounded(t *testing.T) {
+	longest, long := strings.Repeat("k", maxKey), strings.Repeat("k", maxKey+1)
+	if key(longest) != longest {
+		t.Errorf("%q is shortened", longest)
+	}
+	if key(long) == long || len(key(long)) > maxKey || key(long) == key(long+"k") {
+		t.Errorf("%q and %q", key(long), key(long+"k"))
+	}
+	if k := key("\xff"); !utf8.ValidString(k) {
+		t.Errorf("%q", k)
+	}
+}

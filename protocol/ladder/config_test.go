@@ -123,3 +123,18 @@ func TestConfigJSON(t *testing.T) {
 		t.Errorf("%s reads back as %+v (%v)", data, back, err)
 	}
 }
+
+// The names of experts reach prompts, pages and the environment: nothing but the
+// named characters, with what stands beside them in ASCII.
+func TestTheCharactersOfANameOfAnExpert(t *testing.T) {
+	for _, r := range "azAZ09-_." {
+		if !isName(string(r)) {
+			t.Errorf("%q is none", r)
+		}
+	}
+	for _, r := range "`{@[/:,^ \t\n\x00\x7fé٣" {
+		if isName(string(r)) || isName("a"+string(r)) {
+			t.Errorf("%q is one", r)
+		}
+	}
+}
