@@ -162,10 +162,29 @@ func TestSeveralLines(t *testing.T) {
 		"  AQEFAASCBKcwggSjAgEAAoIB | short\n":                "  *** | short\n",
 		"==========\n":                                        "==========\n",
 		"-----BEGIN PRIVATE KEY-----\nother\n":                "-----BEGIN PRIVATE KEY-----\nother\n",
+		"other\n-----END PRIVATE KEY-----\n":                  "other\n-----END PRIVATE KEY-----\n",
 		`{"k":"` + strings.ReplaceAll(pem, "\n", `\n`) + `"}`: `{"k":"***\n"}`,
 	} {
 		if got := r.Text(text); got != want {
 			t.Errorf("%q gives %q, want %q", text, got, want)
+		}
+	}
+}
+
+// An empty line of a value is no secret, and what is too short to be masked is not
+// named as masked either, in no form.
+func TestLinesAndValuesThatAreTooShort(t *testing.T) {
+	r := newRedactor(t, []string{"TLS_KEY=Proc-Type: 4,ENCRYPTED\n\nAQEFAASCBKcwggSj"})
+	if got, want := r.Text("a\n\nb AQEFAASCBKcwggSj"), "a\n\nb ***"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r = newRedactor(t, []string{"X_KEY=123456", "Y_TOKEN=a b c d"})
+	if got := r.Names(); got != nil {
+		t.Errorf("masked are %v", got)
+	}
+	for _, text := range []string{base64.StdEncoding.EncodeToString([]byte("123456")), "a%20b%20c%20d"} {
+		if got := r.Text(text); got != text {
+			t.Errorf("%q gives %q", text, got)
 		}
 	}
 }
