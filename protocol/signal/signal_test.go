@@ -54,6 +54,7 @@ func TestParseRefuses(t *testing.T) {
 		{`{"name":"cost","usd":10000.01}`, "more than the 10000"},
 		{`{"name":"cost","tokens":10000000001}`, "more than the 10000000000"},
 		{`{"name":"done","usd":1}`, "belong to a cost"},
+		{`{"name":"done","tokens":1}`, "belong to a cost"},
 		{`{"name":"attempt","approach":"  "}`, "no approach"},
 		{`{"name":"blocked","context":"c"}`, "blocked has neither a question nor a text"},
 		{`{"name":"clarify"}`, "clarify has neither a question nor a text"},
@@ -76,6 +77,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, c := range []string{
 		`{"name":"done","text":"` + long[1:] + `"}`, `{"name":"done","task":"` + long[:MaxID] + `"}`,
 		`{"name":"done","attempts_made":[` + strings.Repeat(`"a",`, MaxList-1) + `"a"]}`,
+		`{"name":"done"}` + strings.Repeat(" ", MaxSize-len(`{"name":"done"}`)),
 	} {
 		if _, err := Parse([]byte(c)); err != nil {
 			t.Errorf("at the limit: %v", err)
