@@ -220,3 +220,20 @@ func TestBatches(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the command calls a key or an id, the message about it is short and can
+// be shown; what is as long as allowed is named whole.
+func TestNamesInMessagesAreShort(t *testing.T) {
+	for n, whole := range map[int]bool{60: true, 61: false, 5000: false} {
+		key := strings.Repeat("k", n)
+		_, err := Parse([]byte(`{"type":"ask","schema":"looprun.dev/question/v1","questions":[{"kind":"text","header":"h","question":"q"}],"` + key + `":1}`))
+		if err == nil || strings.Contains(err.Error(), key) != whole || len(err.Error()) > 400 {
+			t.Errorf("%d characters: %.500v", n, err)
+		}
+	}
+	for _, id := range []string{"a\ufffd", " a", "a\u200b"} {
+		if _, err := Parse([]byte(`{"type":"ask","questions":[{"kind":"text","question":"q","id":"` + id + `"}]}`)); err == nil || !strings.Contains(err.Error(), "cannot be seen") {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}

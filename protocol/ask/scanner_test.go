@@ -128,6 +128,8 @@ func TestScannerLimit(t *testing.T) {
 		"not a document":   {strings.Replace(sized(1<<20), "paused", "PAUSED", 1) + "\n" + document("a"), func(got string) bool { return got == "a" }},
 		"late status":      {`{"x":"` + strings.Repeat("y", 1<<20) + `",` + document("a")[1:], func(got string) bool { return strings.Contains(got, "longer than") }},
 		"cut":              {document("a") + "\n" + sized(1 << 20)[:1<<19], func(got string) bool { return got == "a" }},
+		"a long key":       {`{"` + strings.Repeat("k", 1<<20) + `":1}` + "\n" + document("a"), func(got string) bool { return got == "a" }},
+		"a long status":    {`{"status":"` + strings.Repeat("p", 1<<20) + `"}` + "\n" + document("a"), func(got string) bool { return got == "a" }},
 		"very deep":        {"{\"a\":" + strings.Repeat("[", 1<<20) + "\n" + document("a"), func(got string) bool { return got == "a" }},
 		"as deep as it goes": {
 			strings.Replace(document("a"), "{", `{"partial_result":`+strings.Repeat("[", maxDepth-1)+strings.Repeat("]", maxDepth-1)+",", 1),
