@@ -35,6 +35,8 @@ func (s configSource) read(keys []configKey) (*configFile, error) {
 	switch {
 	case err != nil && s.flag:
 		return nil, &usageError{"--config: " + err.Error(), "name a file that can be read, or none"}
+	case err != nil && s.own && errors.Is(err, fs.ErrPermission):
+		return nil, &usageError{err.Error(), "let HOME or XDG_CONFIG_HOME name a folder of this user's, or leave the file out with --config none"}
 	case err != nil:
 		return nil, &usageError{err.Error(), "it has to be a file that can be read"}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/scratchpad"
@@ -20,13 +21,14 @@ type configSource struct {
 	name, path    string
 	found, system bool
 	optional      bool
+	own           bool // the user's
 	flag          bool // named with --config
 }
 
 // configSources are the files that count, highest rank first. The system's is
 // always read: what it enforces could be avoided otherwise.
 func configSources(flag string) ([]configSource, error) {
-	dir, err := os.Getwd()
+	dir, err := currentDir()
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +47,7 @@ func configSources(flag string) ([]configSource, error) {
 		list = append(list, configSource{name: seenFrom(dir, file), path: file, found: true, optional: true})
 	}
 	if own != "" {
-		list = append(list, configSource{name: own, path: own, optional: true})
+		list = append(list, configSource{name: own, path: own, own: true, optional: true})
 	}
 	return append(list, system), nil
 }
@@ -71,6 +73,15 @@ func loadConfig(flag string, keys []configKey) ([]*configFile, error) {
 		}
 	}
 	return files, errors.Join(append(errs, problems.Err())...)
+}
+
+// currentDir is where looprun was called.
+func currentDir() (string, error) {
+	dir, err := os.Getwd()
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		err = &usageError{"the current directory cannot be found: " + errno.Error(), "change to one that is there"}
+	}
+	return dir, err
 }
 
 // nearestConfig is the looprun.yaml beside which runs are kept, whether it is

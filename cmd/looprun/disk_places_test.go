@@ -130,34 +130,49 @@ func TestNoPlaceForARun(t *testing.T) {
 	}
 }
 
-// An ordinary user who may not write there is told so.
-func TestAReadOnlyDirectory(t *testing.T) {
-	place, err := os.MkdirTemp("", "looprun-place-") // where every user can get at it
+// asOrdinaryUser lets s be started by a user whom file modes stop, in the directory
+// that place is; own is to be that user's.
+func (s *started) asOrdinaryUser(t *testing.T, place, own string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return
+	}
+	b, err := os.ReadFile(s.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const nobody = 65534
+	s.Path = filepath.Join(place, "looprun")
+	if err := errors.Join(os.WriteFile(s.Path, b, 0o755), os.Chown(own, nobody, nobody)); err != nil {
+		t.Fatal(err)
+	}
+	s.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+}
+
+// publicDir is a directory where every user can get at it.
+func publicDir(t *testing.T) string {
+	t.Helper()
+	place, err := os.MkdirTemp("", "looprun-place-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(place) })
+	if err := os.Chmod(place, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return place
+}
+
+// An ordinary user who may not write there is told so.
+func TestAReadOnlyDirectory(t *testing.T) {
+	place := publicDir(t)
 	state := filepath.Join(place, "state")
-	if err := errors.Join(os.Chmod(place, 0o755), os.Mkdir(state, 0o555)); err != nil {
+	if err := os.Mkdir(state, 0o555); err != nil {
 		t.Fatal(err)
 	}
 	s := ready(t, place, "--", "true")
 	s.Env = append(s.Env, "HOME="+place)
-	if os.Getuid() == 0 { // whom no mode stops
-		b, err := os.ReadFile(s.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Path = filepath.Join(place, "looprun")
-		if err := os.WriteFile(s.Path, b, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		const nobody = 65534
-		if err := os.Chown(state, nobody, nobody); err != nil {
-			t.Fatal(err)
-		}
-		s.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	}
+	s.asOrdinaryUser(t, place, state)
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +181,36 @@ func TestAReadOnlyDirectory(t *testing.T) {
 	}
 	if said := s.stderr.String(); !strings.Contains(said, "permission denied") || !strings.Contains(said, state) || !strings.Contains(said, "--state-dir") {
 		t.Error("it does not say what is wrong with which directory, and what to do")
+	}
+}
+
+// Who has become another user often has the HOME of the first one, and may not
+// look into it.
+func TestAnotherUsersHome(t *testing.T) {
+	for flag, want := range map[string]int{"": 125, "--config=none": 0} {
+		t.Run(flag, func(t *testing.T) {
+			place := publicDir(t)
+			state, home := filepath.Join(place, "state"), filepath.Join(place, "home")
+			if err := errors.Join(os.Mkdir(state, 0o755), os.Mkdir(home, 0)); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"--", "true"}
+			if flag != "" {
+				args = append([]string{flag}, args...)
+			}
+			s := ready(t, place, args...)
+			s.Env = append(s.Env, "HOME="+home, "XDG_CONFIG_HOME=")
+			s.asOrdinaryUser(t, place, state)
+			if err := s.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.ended(t); got != want {
+				t.Errorf("ended with %d, want %d", got, want)
+			}
+			if said := s.stderr.String(); want != 0 && (!strings.Contains(said, home) || !strings.Contains(said, "--config none")) {
+				t.Error("it does not say which file, and what to do")
+			}
+		})
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -53,7 +52,7 @@ type setup struct {
 }
 
 func (c *initCmd) Run(a *app) error {
-	dir, err := os.Getwd()
+	dir, err := currentDir()
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func forget[T any](flags, began *T, config *configuration) {
 // locate makes paths that were given here hold in the run's directory, which is
 // the one that everything else is relative to.
 func (c *resumeCmd) locate(dir string) error {
-	here, err := os.Getwd()
+	here, err := currentDir()
 	if err != nil || here == dir {
 		return err
 	}

@@ -79,7 +79,7 @@ type recordedFile struct {
 func newSession(a *app, o *options) (*session, error) {
 	s := &session{app: a, opts: o, command: a.command}
 	var err error
-	if s.dir, err = os.Getwd(); err != nil {
+	if s.dir, err = currentDir(); err != nil {
 		return nil, err
 	}
 	return s, s.load(nil)
@@ -124,7 +124,7 @@ func stateDir(flag string) (string, error) {
 	if flag != "" {
 		return filepath.Abs(flag)
 	}
-	dir, err := os.Getwd()
+	dir, err := currentDir()
 	if err != nil {
 		return "", err
 	}
