@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -79,9 +80,24 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append([]kong.Option{
 		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
 		kong.Vars{"version": version()},
-		kong.DefaultEnvars("LOOPRUN"),
+		kong.DefaultEnvars("LOOPRUN"), kong.KindMapper(reflect.String, kong.MapperFunc(asGiven)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.ExplicitGroups(groups),
 	}, options...)...)
+}
+
+// asGiven takes a text byte for byte. Kong's own way leads through JSON, where
+// what is no UTF-8 becomes something else: another path, another shell line.
+func asGiven(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	if text, ok := token.Value.(string); ok {
+		target.SetString(text)
+		return nil
+	}
+	ctx.Scan.PushToken(token)
+	return ctx.Scan.PopValueInto("string", target.Addr().Interface())
 }
 
 // wholeModel describes all commands. There is a fault in the program when it
