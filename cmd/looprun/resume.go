@@ -92,6 +92,9 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 	if r.Masked {
 		return nil, event, &usageError{"the command line or the configuration of run " + state.RunID + " held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable"}
 	}
+	if r.Lossy {
+		return nil, event, &usageError{"the directory, the command line or the configuration of run " + state.RunID + " has bytes that are no UTF-8, which the journal does not keep, so it cannot be run again", "start a new run"}
+	}
 	forget(&c.limitFlags, &r.Options.limitFlags, a.config)
 	forget(&c.answerFlags, &r.Options.answerFlags, a.config)
 	if err := c.locate(state.Dir); err != nil {

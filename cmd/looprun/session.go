@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/ci"
@@ -66,6 +68,9 @@ type recorded struct {
 	Policy  *recordedFile `json:"policy,omitempty"`
 	// Masked says that the rest held a secret and is not all there.
 	Masked bool `json:"masked,omitempty"`
+	// Lossy says that the rest, or the run's directory, has bytes that are no
+	// UTF-8, which JSON cannot keep.
+	Lossy bool `json:"lossy,omitempty"`
 }
 
 // recordedFile is a file as it was when the run started.
@@ -169,14 +174,24 @@ func (s *session) start() error {
 }
 
 // record is the configuration as the journal keeps it. A secret in it is not
-// kept, and such a run cannot be resumed.
+// kept, nor are bytes that are no UTF-8, and such a run cannot be resumed.
 func (s *session) record() (json.RawMessage, error) {
 	r := recorded{Options: *s.opts, Command: s.command, Policy: s.policySource}
 	raw, err := json.Marshal(r)
+	if err == nil && (!utf8.ValidString(s.dir) || lossy(raw)) {
+		r.Lossy = true
+		raw, err = json.Marshal(r)
+	}
 	if err != nil || s.masker == nil || s.masker.Text(string(raw)) == string(raw) {
 		return raw, err
 	}
 	return json.Marshal(recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)})
+}
+
+// lossy reports whether a text did not get into the JSON whole: an escape stands
+// there for each byte that is no UTF-8, and for nothing else.
+func lossy(raw []byte) bool {
+	return bytes.Contains(bytes.ReplaceAll(raw, []byte(`\\`), nil), []byte(`\ufffd`))
 }
 
 func maskAll(texts []string, mask func(string) string) []string {
