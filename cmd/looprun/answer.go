@@ -219,19 +219,29 @@ func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered
 	if given, ok, err := c.single(text, pending[0]); ok {
 		return given, err
 	}
-	// By the run's ids, or by those that the command gave.
+	// By the run's ids, or by those that the command gave, where they tell the
+	// questions apart.
+	asked := map[string]int{}
+	for _, q := range pending {
+		asked[q.AskID]++
+	}
 	var list []ask.Answer
 	own := make(map[string]string, len(pending))
 	for _, named := range []func(looprun.Question) string{
 		func(q looprun.Question) string { return q.ID },
-		func(q looprun.Question) string { return firstNonEmpty(q.AskID, q.ID) },
+		func(q looprun.Question) string {
+			if asked[q.AskID] > 1 {
+				return q.ID
+			}
+			return firstNonEmpty(q.AskID, q.ID)
+		},
 	} {
 		var questions []ask.Question
 		for _, q := range pending {
-			asked := asQuestion(q)
-			asked.ID = named(q)
-			own[asked.ID] = q.ID
-			questions = append(questions, asked)
+			put := asQuestion(q)
+			put.ID = named(q)
+			own[put.ID] = q.ID
+			questions = append(questions, put)
 		}
 		if list, err = ask.ParseAnswers(text, questions); err == nil {
 			break
