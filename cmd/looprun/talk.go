@@ -179,12 +179,20 @@ func (t *talk) ask(ctx context.Context, body json.RawMessage) (any, error) {
 		return nil, invalid(err)
 	}
 	response := ask.Response{Schema: ask.AnswerSchema, ID: r.ID}
+	var kept error
 	for _, q := range r.Questions {
 		a, err := t.put(ctx, q, r.To)
+		if errors.Is(err, looprun.ErrDeferred) { // the others are kept with it, to be answered together
+			kept = err
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		response.Answers = append(response.Answers, a)
+	}
+	if kept != nil {
+		return nil, kept
 	}
 	return response, nil
 }
