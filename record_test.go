@@ -1,0 +1,211 @@
+package looprun_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
+)
+
+var errLost = errors.New("input/output error")
+
+// lossy is a journal that loses one event, or fails in one sync, and is well again
+// after it.
+type lossy struct {
+	looprun.MemoryJournal
+	event, sync int // the numbers of those; 0: none
+	events      int
+	syncs       int
+	after       []looprun.EventType // what was written after the failure
+}
+
+func (j *lossy) failed() bool {
+	return j.event > 0 && j.events >= j.event || j.sync > 0 && j.syncs >= j.sync
+}
+
+func (j *lossy) Append(e looprun.Event) error {
+	if j.failed() {
+		j.after = append(j.after, e.Data.Type())
+	}
+	if j.events++; j.events == j.event {
+		return errLost
+	}
+	return j.MemoryJournal.Append(e)
+}
+
+func (j *lossy) Sync() error {
+	if j.syncs++; j.syncs == j.sync {
+		return errLost
+	}
+	return nil
+}
+
+// What cannot be put on record does not happen: whichever event is lost, and
+// whichever sync fails, the run ends there as failed, and nothing but that is
+// written, also when the journal could be written again.
+func TestNothingFollowsWhatCannotBeRecorded(t *testing.T) {
+	for name, setUp := range recorded {
+		t.Run(name, func(t *testing.T) {
+			try := func(j *lossy) (res looprun.Result, err error) {
+				synctest.Test(t, func(t *testing.T) {
+					l := &looprun.Loop{Guards: guards.Default(), Journal: j, Questions: asks{}}
+					start := setUp(l)
+					if err = l.Start(start); err == nil {
+						res, err = l.Run(t.Context())
+					}
+				})
+				return res, err
+			}
+			whole := &lossy{}
+			if res, err := try(whole); err != nil || whole.events < 8 {
+				t.Fatalf("without a failure: %+v, %v after %d events", res, err, whole.events)
+			}
+			check := func(j *lossy, what string) {
+				t.Helper()
+				res, err := try(j)
+				if !errors.Is(err, errLost) || j.events > 1 && (res.Status != looprun.StatusFailed || res.ExitCode != looprun.ExitFailed) {
+					t.Errorf("%s: got %+v, %v", what, res, err)
+				}
+				if len(j.after) > 1 || len(j.after) == 1 && j.after[0] != looprun.TypeRunFinished {
+					t.Errorf("%s: on record after it are %v", what, j.after)
+				}
+			}
+			for n := range whole.events {
+				check(&lossy{event: n + 1}, fmt.Sprintf("without event %d, %s", n+1, whole.Events[n].Data.Type()))
+			}
+			for n := range whole.syncs {
+				check(&lossy{sync: n + 1}, fmt.Sprintf("without sync %d", n+1))
+			}
+		})
+	}
+}
+
+// recorded are runs in which everything happens that is put on record. Each sets
+// the loop up.
+var recorded = map[string]func(*looprun.Loop) looprun.RunStarted{
+	"answers": func(l *looprun.Loop) looprun.RunStarted {
+		l.Runner = &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
+		l.Debug = debugs(func(context.Context) (looprun.DebugFinished, error) {
+			return looprun.DebugFinished{Findings: "so"}, nil
+		})
+		l.Responders = []looprun.Responder{
+			looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				return looprun.Answer{}, errors.New("it crashed")
+			}),
+			says("nonsense", "debug", "continue", "pause"),
+		}
+		l.Responders = append(l.Responders, l.Responders[1])
+		return looprun.RunStarted{RunID: "r", Limits: defaults, Precheck: true}
+	},
+	"nobody answers": func(l *looprun.Loop) looprun.RunStarted {
+		l.Runner = &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
+		return looprun.RunStarted{RunID: "r", Limits: defaults}
+	},
+	"kept for later": func(l *looprun.Loop) looprun.RunStarted {
+		l.Runner = &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
+		l.Responders = []looprun.Responder{looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			return looprun.Answer{}, fmt.Errorf("do not: %w", looprun.ErrDeferred)
+		})}
+		return looprun.RunStarted{RunID: "r", Limits: defaults}
+	},
+	"in the middle of an iteration": func(l *looprun.Loop) looprun.RunStarted {
+		l.Runner = &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: 20 * time.Minute}, {outcome: looprun.OutcomeDone, took: time.Hour}}}
+		l.Responders = []looprun.Responder{says("continue", "debug", "cancel")}
+		l.Debug = debugs(func(context.Context) (looprun.DebugFinished, error) { return looprun.DebugFinished{ExitCode: 1}, nil })
+		return looprun.RunStarted{RunID: "r", Limits: defaults}
+	},
+	"waiting": func(l *looprun.Loop) looprun.RunStarted {
+		n := 0
+		l.Runner = works(func(context.Context, looprun.Iteration) looprun.IterationFinished {
+			if n++; n == 1 {
+				until := time.Now().Add(5 * time.Second) // before run.alive is due
+				return looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Match: "limit", Until: &until}
+			}
+			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+		})
+		return looprun.RunStarted{RunID: "r", Limits: defaults}
+	},
+	"what the command says": func(l *looprun.Loop) looprun.RunStarted {
+		l.Questions = decisions{}
+		l.Runner = saying(l, [][]looprun.Data{
+			{looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "on"}}, looprun.CostReported{USD: 1}},
+			{looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}},
+			{looprun.QuestionAsked{Question: looprun.Question{Kind: looprun.KindConfirm, Text: "Go?", Returned: true}}},
+			{looprun.RejectionInvalid{}},
+			{looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Suggested: "the other"}}},
+		})
+		asked := 0
+		l.Responders = []looprun.Responder{looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+			switch asked++; {
+			case asked == 1:
+				return chosen("nonsense"), nil
+			case q.Kind == looprun.KindConfirm:
+				return chosen(looprun.Yes), nil
+			case q.Guard == looprun.Rejection:
+				return chosen("reformulate"), nil
+			}
+			a := chosen("override")
+			a.Guidance = "ask there"
+			return a, nil
+		})}
+		return looprun.RunStarted{RunID: "r", Limits: defaults}
+	},
+	"the ladder": func(l *looprun.Loop) looprun.RunStarted {
+		l.Runner = saying(l, make([][]looprun.Data, 4))
+		l.Experts = experts(func(ladder.Expert) (looprun.ExpertFinished, error) {
+			return looprun.ExpertFinished{Guidance: "so"}, nil
+		})
+		l.Responders = []looprun.Responder{says("continue")}
+		return looprun.RunStarted{RunID: "r", Name: "task", Limits: defaults, Ladder: ladder.Config{
+			{Rung: ladder.SelfSolve, Attempts: 1}, {Rung: ladder.Experts, Attempts: 1, Experts: []ladder.Expert{{Name: "crypto"}}}, {Rung: ladder.Human},
+		}}
+	},
+}
+
+// saying runs iterations that fail in their own ways. Each says one thing while it
+// runs and the rest with its output, and asks a question; the last is done.
+func saying(l *looprun.Loop, list [][]looprun.Data) works {
+	return func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+		if it.Number > len(list) {
+			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+		}
+		data := list[it.Number-1]
+		if len(data) > 1 {
+			_ = l.Tell(ctx, data[0])
+			_, _ = l.Ask(ctx, "key", looprun.Question{Kind: looprun.KindConfirm, Text: "Now?"})
+			data = data[1:]
+		}
+		return looprun.IterationFinished{
+			Outcome: looprun.OutcomeNotDone, Before: data,
+			Signature: signature.Signature{Hash: signature.Hash(it.Number), Label: fmt.Sprint("output:", it.Number), Failing: -1, Passed: -1, Total: -1},
+		}
+	}
+}
+
+// Who asked what could not be recorded gets no answer, and no empty one either.
+func TestAQuestionThatIsLostHasNoAnswer(t *testing.T) {
+	for n := range 3 { // run.started, iteration.started, then the question, its answer, its delivery
+		var l *looprun.Loop
+		var asked looprun.Asked
+		var err error
+		l = &looprun.Loop{
+			Guards: guards.Default(), Journal: &lossy{event: n + 3}, Responders: []looprun.Responder{says("pg")},
+			Runner: once(func(ctx context.Context) { asked, err = l.Ask(ctx, "key", database()) }),
+		}
+		if err := l.Start(looprun.RunStarted{RunID: "r", Limits: defaults}); err != nil {
+			t.Fatal(err)
+		}
+		if _, failed := l.Run(t.Context()); !errors.Is(failed, errLost) || !errors.Is(err, errLost) || asked.Answer != nil {
+			t.Errorf("event %d: the run ended with %v, the command got %+v, %v", n+3, failed, asked.Answer, err)
+		}
+	}
+}
