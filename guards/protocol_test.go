@@ -1,6 +1,7 @@
 package guards_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/looprun/looprun"
@@ -72,6 +73,54 @@ func TestUnknownFilesAreNoStandstill(t *testing.T) {
 	}
 }
 
+// Where every other iteration has no output, or no files, that are known, nobody
+// knows that nothing changed.
+func TestWhatIsNotKnownIsNoStandstill(t *testing.T) {
+	limits := off
+	limits.IdleIterations = 1
+	for name, pairs := range map[string][2][2]int{"output": {{1, 1}, {0, 1}}, "files": {{1, 1}, {1, 0}}} {
+		s := guardtest.Start(t, limits)
+		for i := range 10 {
+			guardtest.Finish(t, s, files(pairs[i%2])[0])
+			if trip := (guards.Progress{}).Check(s); trip != nil {
+				t.Fatalf("%s: after %d iterations %+v", name, i+1, trip)
+			}
+		}
+	}
+}
+
+// An answer starts the count of returns over: it takes as many again.
+func TestAnAnswerStartsTheReturnsOver(t *testing.T) {
+	limits := off
+	limits.WorkspaceCycles = 2
+	s := guardtest.Start(t, limits)
+	trips := 0
+	for i := range 9 {
+		guardtest.Finish(t, s, files([2]int{i + 1, i%2 + 1})[0])
+		trip := guards.Workspace{}.Check(s)
+		if trip == nil {
+			continue
+		}
+		trips++
+		for _, d := range []looprun.Data{
+			looprun.GuardTripped{Trip: *trip},
+			looprun.QuestionAsked{Question: looprun.Question{ID: "q"}},
+			looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: "continue"}},
+			looprun.ActionApplied{Action: looprun.ActionContinue, Guard: trip.Guard, Limits: s.Limits, Resets: []looprun.GuardID{trip.Guard}},
+		} {
+			if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.Iterations != 5 && s.Iterations != 9 {
+			t.Errorf("it trips after %d iterations, want 5 and 9", s.Iterations)
+		}
+	}
+	if trips != 2 {
+		t.Errorf("%d trips, want 2", trips)
+	}
+}
+
 func TestWorkspace(t *testing.T) {
 	limits := off
 	limits.WorkspaceCycles = 2
@@ -124,6 +173,16 @@ func TestSignals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			guardtest.Check(t, c.guard, guardtest.Story{Limits: off, Always: true, Steps: []guardtest.Step{says(send(signal.Progress)), says(c.said...)}})
+			s := guardtest.Start(t, off)
+			guardtest.Finish(t, s, says(c.said...))
+			if trip := c.guard.Check(s); trip.Mandatory != (c.guard.ID() == looprun.Clarification) || !strings.HasSuffix(trip.Reason, ": what now?") {
+				t.Errorf("%+v", trip)
+			}
+			for _, other := range []looprun.Guard{guards.Blocked{}, guards.Clarification{}} {
+				if trip := other.Check(s); trip != nil && other.ID() != c.guard.ID() {
+					t.Errorf("%s trips too", other.ID())
+				}
+			}
 		})
 	}
 }
