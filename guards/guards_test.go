@@ -179,3 +179,62 @@ func TestAllThatTripAreNamed(t *testing.T) {
 		t.Errorf("Evaluate = %+v, want max_iterations and also %v", trip, want)
 	}
 }
+
+// What the trip says of a repetition that is longer than the threshold, as after
+// a run was resumed with a lower one.
+func TestALongRepetitionIsSaidWhole(t *testing.T) {
+	limits := off
+	limits.Loop = 3
+	s := guardtest.Start(t, limits)
+	for _, step := range same(1, 2, 2, 2, 2, 2) {
+		guardtest.Finish(t, s, step)
+	}
+	if trip := (guards.Loop{}).Check(s); trip == nil || trip.Repeats != 5 || trip.Window != 5 || trip.Reason != "the last 5 iterations failed in the same way" {
+		t.Errorf("%+v", trip)
+	}
+	s = guardtest.Start(t, limits)
+	for _, step := range same(1, 2, 1, 2, 1, 2) {
+		guardtest.Finish(t, s, step)
+	}
+	if trip := (guards.Loop{}).Check(s); trip == nil || trip.Repeats != 3 || trip.Window != 6 || trip.Reason != "the last 6 iterations went 3 times through the same 2 failures" {
+		t.Errorf("%+v", trip)
+	}
+}
+
+// A guard that was turned off on resume does not come back to what was skipped
+// under it.
+func TestSkippedIssuesOfAGuardThatIsOff(t *testing.T) {
+	for _, c := range []struct {
+		guard   looprun.Guard
+		outcome looprun.Outcome
+	}{{guards.Loop{}, looprun.OutcomeNotDone}, {guards.Errors{}, looprun.OutcomeError}} {
+		limits := off
+		limits.Loop, limits.Errors = 2, 2
+		s := guardtest.Start(t, limits)
+		step := guardtest.Step{Outcome: c.outcome, Same: 1}
+		apply := func(d looprun.Data) {
+			if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		guardtest.Finish(t, s, step)
+		guardtest.Finish(t, s, step)
+		apply(looprun.GuardTripped{Trip: *c.guard.Check(s)})
+		apply(looprun.QuestionAsked{Question: looprun.Question{ID: "q"}})
+		apply(looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: "skip"}})
+		apply(looprun.ActionApplied{
+			Action: looprun.ActionSkip, Guard: c.guard.ID(), Limits: limits,
+			Resets: []looprun.GuardID{c.guard.ID()}, Known: s.WindowIssues(*s.Trip),
+		})
+		guardtest.Finish(t, s, step)
+		guardtest.Finish(t, s, step)
+		if c.guard.Check(s) == nil {
+			t.Errorf("%s does not come back", c.guard.ID())
+		}
+		apply(looprun.RunPaused{})
+		apply(looprun.RunResumed{Limits: &off})
+		if trip := c.guard.Check(s); trip != nil {
+			t.Errorf("%s is off and trips: %+v", c.guard.ID(), trip)
+		}
+	}
+}
