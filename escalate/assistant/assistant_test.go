@@ -92,6 +92,7 @@ func TestFailsClosed(t *testing.T) {
 		"nothing":              {"say ", 4, "printed nothing"},
 		"blank":                {"say \n \n", 4, "printed nothing"},
 		"exit code 3":          {"exit 3 " + valid, 4, "exited with 3: no luck"},
+		"exit code 126":        {"exit 126 " + valid, 1, "exited with 126"},
 		"exit code 127":        {"exit 127 " + valid, 1, "exited with 127"},
 		"killed":               {"kill " + valid, 4, "exited with 137"},
 		"a reply at the limit": {"late " + valid, 1, "took longer than"},
@@ -269,5 +270,20 @@ func TestContextEndsWhileWaiting(t *testing.T) {
 	f.Delays, f.Stderr = []time.Duration{time.Hour}, func([]byte) { cancel() }
 	if _, err := New(f.Options).Respond(ctx, trip(), stuck()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// However much the assistant complains, what is kept of it is its end.
+func TestComplaintsAreBounded(t *testing.T) {
+	var complaint tail
+	for range 1000 {
+		complaint.take([]byte(strings.Repeat("x", stderrKept/2) + "\n"))
+		if len(complaint) > stderrKept {
+			t.Fatalf("%d bytes are kept", len(complaint))
+		}
+	}
+	complaint.take([]byte(strings.Repeat("y", 3*stderrKept) + "\nthe last"))
+	if got := complaint.lastLine(); got != "the last" || len(complaint) > stderrKept {
+		t.Errorf("%q of %d bytes", got, len(complaint))
 	}
 }

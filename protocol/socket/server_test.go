@@ -326,7 +326,8 @@ func TestDirectory(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct{ runtime, temp, want string }{
+	type places struct{ runtime, temp, want string }
+	cases := map[string]places{
 		"private":          {private, tmp, private},
 		"not set":          {"", tmp, tmp},
 		"others can enter": {open, tmp, tmp},
@@ -337,7 +338,11 @@ func TestDirectory(t *testing.T) {
 		"too long":         {long, tmp, tmp},
 		"both too long":    {long, long, "/tmp"},
 		"both missing":     {base + "/missing", base + "/missing", "/tmp"},
-	} {
+	}
+	if theirs := create("theirs", 0o700); os.Chown(theirs, 12345, 12345) == nil { // as root alone
+		cases["of another user"] = places{theirs, tmp, tmp}
+	}
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("XDG_RUNTIME_DIR", c.runtime)
 			t.Setenv("TMPDIR", c.temp)
