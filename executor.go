@@ -41,6 +41,10 @@ type Executor struct {
 	PTY         bool                        // stdout and stderr through a pseudo terminal
 	Interactive bool                        // the work talks to the person at the terminal
 
+	// Ending is called when a step is asked to end: a Stdout or Stderr that waits
+	// for its reader holds the end up from then on. Nil: nobody is told.
+	Ending func()
+
 	// Reports adds what the command wrote to files since the iteration began to
 	// the judge's signature; nil: there are no such files.
 	Reports func(s *signature.Signer, since time.Time)
@@ -188,7 +192,7 @@ func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep 
 		Iteration: it, Dir: x.Dir, Env: x.environ(it), PTY: x.PTY,
 		Interactive: x.Interactive && t == x.work,
 		Timeout:     x.IterationTimeout, IdleTimeout: x.IdleTimeout, KillAfter: x.KillAfter,
-		KeepBackground: x.KeepBackground && t == x.work, Started: x.started,
+		KeepBackground: x.KeepBackground && t == x.work, Started: x.started, Ending: x.Ending,
 	}
 	if in.Timeout > 0 {
 		in.Timeout -= time.Since(began) - x.stoodStill()

@@ -36,6 +36,9 @@ type Invocation struct {
 	IdleTimeout    time.Duration
 	KillAfter      time.Duration
 	KeepBackground bool
+	// Ending is called when the step is asked to end, while Stdout or Stderr may
+	// still hold it up; nil: nobody is told.
+	Ending func()
 	// Started is told of a process that can be suspended; nil: nobody is.
 	Started func(Stopper)
 }
@@ -83,6 +86,9 @@ func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, in.Timeout, errTimeout)
 		defer cancel()
+	}
+	if in.Ending != nil {
+		defer context.AfterFunc(ctx, in.Ending)()
 	}
 	var out outputs
 	defer out.end()
@@ -154,7 +160,7 @@ func runProcess(ctx context.Context, argv []string, in Invocation) Exit {
 		Argv: argv, Dir: in.Dir, Env: in.Env, Stdin: in.Stdin,
 		Stdout: in.Stdout, Stderr: in.Stderr, PTY: in.PTY, Interactive: in.Interactive,
 		Timeout: in.Timeout, IdleTimeout: in.IdleTimeout, KillAfter: in.KillAfter,
-		KeepBackground: in.KeepBackground,
+		KeepBackground: in.KeepBackground, Ending: in.Ending,
 	}, func(p *proc.Process) {
 		if in.Started != nil {
 			in.Started(p)

@@ -14,7 +14,7 @@ import (
 // there.
 func (s *session) speakToCI() {
 	s.ci = ci.New(ci.Options{
-		Provider: ci.Provider(s.opts.CI), Log: ci.LogOf(s.app.stdout, s.app.stderr),
+		Provider: ci.Provider(s.opts.CI), Log: s.outlets.messages(s.app, ci.LogOf(s.app.stdout, s.app.stderr)),
 		AllowCommands: s.opts.CICommands == "allow",
 	})
 	s.app.say.w = s.ci.Messages(s.app.say.w)

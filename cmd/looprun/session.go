@@ -45,8 +45,9 @@ type session struct {
 	executor     *looprun.Executor
 	limits       looprun.Limits
 	caps         looprun.Caps
-	base         []string            // environment without looprun's own variables
-	parent       string              // socket of the run that this one was started in; empty: none
+	base         []string // environment without looprun's own variables
+	parent       string   // socket of the run that this one was started in; empty: none
+	outlets      outlets
 	ci           *ci.Log             // what the CI system reads
 	display      *statusline.Display // nil: there is no terminal to share
 	talk         *talk               // the run's own socket
@@ -298,6 +299,7 @@ func (s *session) wire(journal looprun.Journal) error {
 	if s.masker, err = s.opts.redactor(os.Environ()); err != nil {
 		return err
 	}
+	s.openOutlets()
 	s.speakToCI()
 	stdout, stderr := s.shareTerminal()
 	s.executor = &looprun.Executor{
@@ -307,6 +309,7 @@ func (s *session) wire(journal looprun.Journal) error {
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
 		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.files.stdout), Stderr: s.shown(s.ci.Output(stderr), s.app.files.stderr),
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
+		Ending: s.outlets.hurry,
 	}
 	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {
 		return err
@@ -362,7 +365,9 @@ func (s *session) killAfter() time.Duration {
 // observe reports an event and keeps the page up to date while no command runs.
 func (s *session) observe(e looprun.Event, state *looprun.State) {
 	_, begins := e.Data.(looprun.IterationStarted)
-	if begins { // its section of the log has its line
+	if begins {
+		s.outlets.calm()
+		// Its section of the log has its line.
 		s.ci.Observe(e, state)
 	}
 	s.app.say.observe(e, state)

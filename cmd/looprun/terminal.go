@@ -21,14 +21,14 @@ func (a *app) promptColours() bool { return colours(a.say.flags.Color, true, os.
 // where the command's output goes. In the log of a CI job lines are kept apart by
 // the log, and while a command talks to the person (-i) the terminal is its own.
 func (s *session) shareTerminal() (stdout, stderr io.Writer) {
-	stdout, stderr = s.app.stdout, s.app.stderr
+	stdout, stderr = s.outlets.output(s.app, s.app.stdout), s.outlets.output(s.app, s.app.stderr)
 	screen := s.app.files.stderr
 	if !isTerminal(screen) || s.opts.Interactive || s.ci.Provider() != ci.Off {
 		return stdout, stderr
 	}
 	show := s.showsProgress()
 	s.display = statusline.New(statusline.Options{
-		Screen: screen, Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.say.colour,
+		Screen: screen, Draw: s.outlets.messages(s.app, s.app.stderr), Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.say.colour,
 		Elapsed: func() time.Duration { return s.loop.Elapsed() },
 	})
 	s.app.say.w = s.display.Messages(s.app.say.w)

@@ -132,6 +132,7 @@ func (p *Process) Stop(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tree == nil {
+		p.ending() // what it has printed may still be on its way
 		return
 	}
 	p.stops++
@@ -142,7 +143,15 @@ func (p *Process) Stop(sig syscall.Signal) {
 	p.endLocked(Stopped, sig)
 }
 
+// ending says that an end is asked for.
+func (p *Process) ending() {
+	if p.spec.Ending != nil {
+		p.spec.Ending()
+	}
+}
+
 func (p *Process) endLocked(cause Cause, sig syscall.Signal) {
+	p.ending()
 	if p.cause == Exited {
 		p.cause = cause
 	}

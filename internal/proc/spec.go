@@ -53,6 +53,11 @@ type Spec struct {
 	// in which Stdout or Stderr held the output back.
 	IdleTimeout time.Duration
 
+	// Ending is called when the tree is asked to end, so that what takes its output
+	// does not wait for ever for whoever should read it; nil: nobody is told. It
+	// must not call methods of the Process.
+	Ending func()
+
 	// KeepBackground leaves alone what is still there when the command ends by
 	// itself, until EndBackground or the end of this program. Its output is
 	// discarded from then on.

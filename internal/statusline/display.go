@@ -15,10 +15,15 @@ import (
 // been quiet for long enough when there was none between two looks.
 const tickEvery = 100 * time.Millisecond
 
+// outputPatience is how long a message waits for output that is on its way.
+const outputPatience = time.Second
+
 // Options say what is shown on which terminal.
 type Options struct {
 	// Screen is the terminal, as a rule the standard error.
 	Screen *os.File
+	// Draw is what is drawn with, which ends on the screen.
+	Draw io.Writer
 	// Line draws the status line, with colours or without.
 	Line, Colour bool
 	// Mark sets the terminal's own progress mark, see [KnowsMark].
@@ -45,8 +50,12 @@ type Display struct {
 	status Status
 	begun  bool // there is a status
 	busy   bool // there was output since the last look
-	width  int  // zero: has to be asked for
-	drawn  string
+	// writing says that output is on its way to the terminal, and written is closed
+	// when it is there; nil: nobody waits for that.
+	writing bool
+	written chan struct{}
+	width   int // zero: has to be asked for
+	drawn   string
 	// narrowed says that the window changed since the line was drawn: the line may
 	// go on where the window ends.
 	narrowed bool
@@ -57,7 +66,7 @@ type Display struct {
 
 // New starts to draw as soon as there is something to show.
 func New(o Options) *Display {
-	d := &Display{o: o, screen: o.Screen, cursor: cursor{fresh: true}}
+	d := &Display{o: o, screen: o.Draw, cursor: cursor{fresh: true}}
 	fd := o.Screen.Fd()
 	d.ready = func() bool { return tty.Ours(fd) }
 	d.columns = func() int { return tty.Columns(fd) }
@@ -121,23 +130,62 @@ type guest struct {
 }
 
 func (g *guest) Write(b []byte) (int, error) {
+	if g.own {
+		return g.say(b)
+	}
+	d := g.d
+	d.mu.Lock()
+	d.await(nil)
+	d.erase()
+	d.writing = true
+	d.mu.Unlock() // whoever should read it may take his time
+	n, err := g.w.Write(b)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cursor.write(b[:max(0, n)])
+	d.busy, d.writing = true, false
+	if d.written != nil {
+		close(d.written)
+		d.written = nil
+	}
+	return n, err
+}
+
+// say writes a line of looprun's behind the output that is on its way, unless that
+// gets nowhere.
+func (g *guest) say(b []byte) (int, error) {
 	d := g.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.erase()
-	if g.own && !d.cursor.fresh && d.lent == 0 {
-		b = append([]byte{'\n'}, b...)
-		n, err := g.write(b)
-		return max(0, n-1), err
+	if d.writing {
+		d.await(time.After(outputPatience))
 	}
-	return g.write(b)
+	d.erase()
+	begun := 0
+	if !d.cursor.fresh && d.lent == 0 {
+		b, begun = append([]byte{'\n'}, b...), 1
+	}
+	n, err := g.w.Write(b)
+	d.cursor.write(b[:max(0, n)])
+	d.busy = true
+	return max(0, n-begun), err
 }
 
-func (g *guest) write(b []byte) (int, error) {
-	n, err := g.w.Write(b)
-	g.d.cursor.write(b[:max(0, n)])
-	g.d.busy = true
-	return n, err
+// await waits until no output is on its way, or the limit has passed.
+func (d *Display) await(limit <-chan time.Time) {
+	for late := false; d.writing && !late; {
+		if d.written == nil {
+			d.written = make(chan struct{})
+		}
+		written := d.written
+		d.mu.Unlock()
+		select {
+		case <-written:
+		case <-limit:
+			late = true
+		}
+		d.mu.Lock()
+	}
 }
 
 // Observe takes in what happened. It is a [looprun.Observer].
@@ -217,7 +265,7 @@ func (d *Display) tick(now time.Time) {
 		d.busy = false
 		return
 	}
-	if !d.begun || d.closed || d.lent > 0 || !d.cursor.free() {
+	if d.writing || !d.begun || d.closed || d.lent > 0 || !d.cursor.free() {
 		return
 	}
 	d.status.Elapsed = d.o.Elapsed()

@@ -1,0 +1,250 @@
+// Package outlet writes to where somebody may stop reading: a pipe whose reader
+// stands still, a terminal after Ctrl-S. A write to such a place never returns, and
+// with it whatever wrote.
+package outlet
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// ErrUnread says that what is written is not being read.
+var ErrUnread = errors.New("nobody reads it")
+
+const (
+	// patience is how long a reader may take nothing before it counts as gone.
+	patience = time.Second
+	// piece is how much is written at a time: what shows that a slow reader does read.
+	piece = 64 << 10
+	// keptText is how much of what could not be said is kept for when somebody reads.
+	keptText = 64 << 10
+)
+
+const missing = "looprun: messages are missing here, since nobody read them\n"
+
+// Outlet is a file. What it does not take at once is written in a goroutine, which
+// may be left behind.
+// All methods can be called from several goroutines at once.
+type Outlet struct {
+	file  *os.File
+	fd    int // the file as one that is never waited for; -1: there is none
+	look  func() (looks <-chan time.Time, stop func())
+	taken atomic.Int64 // pieces that the file has taken
+
+	mu    sync.Mutex
+	text  []byte        // what is being written; the writer's until over is closed
+	over  chan struct{} // closed when it is written; nil: nothing is
+	err   error         // how that ended
+	stuck bool          // somebody has given that up
+	later []byte        // what is to be written then
+	lost  bool          // there was more of that than is kept
+	jobs  chan struct{} // nil: there is no writer yet
+	// hurried is closed while output is not to be waited for.
+	hurried chan struct{}
+}
+
+// New is an outlet into a file that [Holds].
+func New(file *os.File) *Outlet {
+	return &Outlet{file: file, fd: again(file), look: everySecond, hurried: make(chan struct{})}
+}
+
+func everySecond() (looks <-chan time.Time, stop func()) {
+	t := time.NewTicker(patience)
+	return t.C, t.Stop
+}
+
+// Holds reports whether writing to the file can take as long as its reader likes.
+// A regular file, and a device that is no terminal, always take what they are given.
+func Holds(file *os.File) bool {
+	info, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	return info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 || term.IsTerminal(int(file.Fd()))
+}
+
+// Hurry lets a write to Output give up, with [ErrUnread], once the reader has taken
+// nothing for a second: what is printed is about to be ended.
+func (o *Outlet) Hurry() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	select {
+	case <-o.hurried:
+	default:
+		close(o.hurried)
+	}
+}
+
+// Calm takes Hurry back.
+func (o *Outlet) Calm() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	select {
+	case <-o.hurried:
+		o.hurried = make(chan struct{})
+	default:
+	}
+}
+
+// Output writes whole, and waits for its reader as any program does.
+func (o *Outlet) Output() Output { return Output{o} }
+
+// Messages waits for a second at most. What is not read by then is written when it
+// is, as far as 64 KiB go.
+func (o *Outlet) Messages() Messages { return Messages{o} }
+
+// Output is an [io.Writer], see [Outlet.Output].
+type Output struct{ o *Outlet }
+
+func (w Output) Write(b []byte) (int, error) {
+	o := w.o
+	o.mu.Lock()
+	for o.over != nil {
+		over, hurried := o.over, o.hurried
+		o.mu.Unlock()
+		if !o.wait(over, hurried) {
+			return 0, ErrUnread
+		}
+		o.mu.Lock()
+	}
+	rest := o.offer(b)
+	if len(rest) == 0 {
+		o.mu.Unlock()
+		return len(b), nil
+	}
+	over, hurried := o.begin(rest), o.hurried
+	o.mu.Unlock()
+	if !o.wait(over, hurried) {
+		return 0, ErrUnread
+	}
+	return o.ended(len(b))
+}
+
+// Messages is an [io.Writer], see [Outlet.Messages].
+type Messages struct{ o *Outlet }
+
+func (w Messages) Write(b []byte) (int, error) {
+	o := w.o
+	o.mu.Lock()
+	if o.over != nil {
+		o.keep(b)
+		over, stuck := o.over, o.stuck
+		o.mu.Unlock()
+		if !stuck {
+			o.wait(over, nil)
+		}
+		return len(b), nil
+	}
+	rest := o.offer(b)
+	if len(rest) == 0 {
+		o.mu.Unlock()
+		return len(b), nil
+	}
+	over := o.begin(rest)
+	o.mu.Unlock()
+	if !o.wait(over, nil) {
+		return len(b), nil
+	}
+	return o.ended(len(b))
+}
+
+// begin lets the writer write b, a copy of which it has from then on.
+func (o *Outlet) begin(b []byte) (over chan struct{}) {
+	if o.jobs == nil {
+		o.jobs = make(chan struct{}, 1)
+		go o.write()
+	}
+	o.text = append(o.text[:0], b...)
+	o.over = make(chan struct{})
+	o.jobs <- struct{}{}
+	return o.over
+}
+
+func (o *Outlet) keep(b []byte) {
+	switch {
+	case len(o.later)+len(b) <= keptText:
+		o.later = append(o.later, b...)
+	case !o.lost:
+		o.lost = true
+		o.later = append(o.later, missing...)
+	}
+}
+
+func (o *Outlet) ended(n int) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	return n, nil
+}
+
+// wait is false when the reader has taken nothing for a while, in a hurry; a nil
+// channel is one from the beginning.
+func (o *Outlet) wait(over, hurried <-chan struct{}) bool {
+	if hurried != nil {
+		select {
+		case <-over:
+			return true
+		case <-hurried:
+		}
+	}
+	taken := o.taken.Load()
+	looks, stop := o.look()
+	defer stop()
+	for {
+		select {
+		case <-over:
+			return true
+		case <-looks:
+			now := o.taken.Load()
+			if now == taken {
+				o.giveUp(over)
+				return false
+			}
+			taken = now
+		}
+	}
+}
+
+func (o *Outlet) giveUp(over <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stuck = o.over == over
+}
+
+// write is the writer.
+func (o *Outlet) write() {
+	for range o.jobs {
+		err := o.pass(o.text)
+		o.mu.Lock()
+		for len(o.later) > 0 {
+			text := o.later
+			o.later, o.lost = nil, false
+			o.mu.Unlock()
+			_ = o.pass(text) // the next write learns of it
+			o.mu.Lock()
+		}
+		o.err = err
+		close(o.over)
+		o.over, o.stuck = nil, false
+		o.mu.Unlock()
+	}
+}
+
+func (o *Outlet) pass(b []byte) error {
+	for len(b) > 0 {
+		n, err := o.file.Write(b[:min(len(b), piece)])
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+		o.taken.Add(1)
+	}
+	return nil
+}
