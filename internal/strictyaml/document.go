@@ -38,7 +38,7 @@ func Decode(file string, data []byte, into any) (*Document, error) {
 	doc := &Document{file: file}
 	if len(data) > MaxSize {
 		return doc, doc.whole(
-			fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(data), MaxSize),
+			fmt.Sprintf("the file has more than the %d bytes that are read", MaxSize),
 			"split it, or move long texts elsewhere")
 	}
 	if p, bad := doc.notText(data); bad {

@@ -169,7 +169,7 @@ f:2:9 an alias (*n) is not supported`},
 		{"escape in a key", "\"a\\e[31m\": 1\n", `f:1:1 unknown key "a\x1b[31m"`},
 		{"long value", "count: " + strings.Repeat("x", 100) + "\n", `f:1:8 "count" wants a whole number, not "` + strings.Repeat("x", 39) + `…"`},
 		{"deep", "facts: " + strings.Repeat("[", 80) + strings.Repeat("]", 80) + "\n", "f:1:72 nested more than 64 levels deep"},
-		{"too large", "name: " + strings.Repeat("x", MaxSize) + "\n", "f:0:0 the file has 65543 bytes, more than the 65536 that are read"},
+		{"too large", "name: " + strings.Repeat("x", MaxSize) + "\n", "f:0:0 the file has more than the 65536 bytes that are read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var into config
