@@ -209,6 +209,8 @@ func (s *session) modeText() string {
 // command of an option.
 type debugger struct{ s *session }
 
+var errNoDebug = errors.New("no debug command is configured (--debug LINE)")
+
 // findingsLimit is how much of a debug command's output is kept: its end.
 const findingsLimit = 8 << 10
 
@@ -225,7 +227,7 @@ func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Optio
 		if a.Person {
 			return d.shell(ctx, st)
 		}
-		return looprun.DebugFinished{}, errors.New("no debug command is configured (--debug LINE)")
+		return looprun.DebugFinished{}, errNoDebug
 	}
 	var out tailBuffer
 	show := func(b []byte) {
@@ -272,7 +274,7 @@ func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Exper
 func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugFinished, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return looprun.DebugFinished{}, err
+		return looprun.DebugFinished{}, fmt.Errorf("%w, and there is no terminal for a shell (%w)", errNoDebug, err)
 	}
 	defer tty.Close()
 	name := firstNonEmpty(os.Getenv("SHELL"), "sh")

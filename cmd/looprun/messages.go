@@ -61,6 +61,10 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 		}
 		m.news("%s", d.Reason)
 	case looprun.DebugFinished:
+		if d.ExitCode < 0 {
+			m.warn("%s: %s", d.Action, d.Findings)
+			return
+		}
 		found := ""
 		if d.Action == looprun.ActionRun && d.Findings != "" { // debug has shown its own
 			found = ": " + d.Findings
