@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -99,13 +101,18 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 	if err != nil {
 		return err
 	}
+	anew := c.given()
+	if anew && onlyLastKept(dir) {
+		a.say.warn("run %s kept the output of its last iteration alone (--wait), so the signatures are those that were recorded", filepath.Base(dir))
+		anew = false
+	}
 	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
 		d, ok := e.Data.(looprun.IterationFinished)
 		if !ok || d.Iteration == 0 || d.Outcome == looprun.OutcomeInterrupted || d.Cause == looprun.CauseMaxRuntime {
 			return nil
 		}
 		file := ""
-		if c.given() {
+		if anew {
 			if file, err = r.resign(dir, &d, a.say.warn); err != nil {
 				return err
 			}
@@ -115,11 +122,24 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 	return err
 }
 
+// onlyLastKept reports whether all iterations of the run have one output file.
+func onlyLastKept(dir string) bool {
+	raw, err := configOf(dir)
+	var r recorded
+	return err == nil && json.Unmarshal(raw, &r) == nil && r.Options.Wait
+}
+
 // resign makes the signature of a recorded iteration anew from its output file,
 // and says where that holds less than was printed.
 func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(string, ...any)) (string, error) {
 	file := judged(dir, d.Iteration)
-	if d.Cause != looprun.CauseExited || d.Outcome == looprun.OutcomeDone || !isFile(file) {
+	if d.Cause != looprun.CauseExited || d.Outcome == looprun.OutcomeDone {
+		return "", nil
+	}
+	if !isFile(file) {
+		if d.OutputBytes > 0 {
+			warn("iteration %d: its output is not there any more, so its signature is the one that was recorded", d.Iteration)
+		}
 		return "", nil
 	}
 	f, err := os.Open(file)
