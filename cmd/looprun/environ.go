@@ -66,7 +66,7 @@ func (s *session) lastOutput(it looprun.Iteration) string {
 	if it.Last == nil || it.Last.OutputBytes == 0 {
 		return os.DevNull
 	}
-	if name := judged(s.run.Dir, s.outputNumber(it.Last.Iteration)); isFile(name) {
+	if name := judged(s.run.Dir, s.outputNumber(it.Last.Iteration), it.Last); isFile(name) {
 		return name
 	}
 	return os.DevNull

@@ -153,7 +153,7 @@ func (e *explanation) compare() error {
 		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
 	}
 	for i, d := range []*looprun.IterationFinished{e.first, e.last} {
-		f, err := openPlain(judged(e.dir, d.Iteration))
+		f, err := openPlain(judged(e.dir, d.Iteration, d))
 		if err != nil {
 			return nil //nolint:nilerr // a silent command has no output to compare
 		}
@@ -168,10 +168,11 @@ func (e *explanation) compare() error {
 	return nil
 }
 
-// judged is the file of what the judge printed.
-func judged(dir string, iteration int) string {
-	if check := scratchpad.CheckOutputFile(dir, iteration); isFile(check) {
-		return check
+// judged is the file of what the judge of an iteration printed, under that number
+// of the files. It is not there when the judge was silent.
+func judged(dir string, number int, d *looprun.IterationFinished) string {
+	if d.Iteration == 0 || d.WorkExitCode != nil {
+		return scratchpad.CheckOutputFile(dir, number)
 	}
-	return scratchpad.OutputFile(dir, iteration)
+	return scratchpad.OutputFile(dir, number)
 }

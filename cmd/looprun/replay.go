@@ -132,12 +132,12 @@ func onlyLastKept(dir string) bool {
 // resign makes the signature of a recorded iteration anew from its output file,
 // and says where that holds less than was printed.
 func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(string, ...any)) (string, error) {
-	file := judged(dir, d.Iteration)
+	file := judged(dir, d.Iteration, d)
 	if d.Cause != looprun.CauseExited || d.Outcome == looprun.OutcomeDone {
 		return "", nil
 	}
 	if !isFile(file) {
-		if d.OutputBytes > 0 {
+		if d.OutputBytes > 0 && !isFile(scratchpad.OutputFile(dir, d.Iteration)) {
 			warn("iteration %d: its output is not there any more, so its signature is the one that was recorded", d.Iteration)
 		}
 		return "", nil
