@@ -238,6 +238,9 @@ func configOf(dir string) (json.RawMessage, error) {
 }
 
 func (s *session) resume(dir string, event looprun.RunResumed) error {
+	if err := s.joinable(); err != nil {
+		return err
+	}
 	run, state, _, err := scratchpad.Open(dir, scratchpad.SyncMode(s.opts.Sync))
 	if err != nil {
 		return err

@@ -139,6 +139,9 @@ func stateDir(flag string) (string, error) {
 
 // start runs a new run to its end.
 func (s *session) start() error {
+	if err := s.joinable(); err != nil {
+		return err
+	}
 	dir, err := s.stateDir()
 	if err != nil {
 		return err

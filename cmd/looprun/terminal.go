@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"time"
 
 	"golang.org/x/term"
@@ -10,9 +12,23 @@ import (
 	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/statusline"
+	"github.com/looprun/looprun/internal/tty"
 )
 
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+
+// joinable refuses -i where there is no terminal to join the command to: that
+// the command cannot be started would be no fault of its own.
+func (s *session) joinable() error {
+	if !s.opts.Interactive || isTerminal(s.app.stdin) || runtime.GOOS == "windows" { // which has none
+		return nil
+	}
+	f, err := os.OpenFile(tty.Path, os.O_RDWR, 0)
+	if err != nil {
+		return &usageError{fmt.Sprintf("-i joins the command to the terminal, and there is none (%v)", err), "start it at a terminal, or leave -i out"}
+	}
+	return f.Close()
+}
 
 // promptColours says whether prompts have colours; they are always on a terminal.
 func (a *app) promptColours() bool { return colours(a.say.flags.Color, true, os.Getenv) }
