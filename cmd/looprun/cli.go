@@ -122,7 +122,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	if err == nil {
 		err = ctx.Run(a)
 	} else {
-		err = parseError(err, p.model, own)
+		err = a.parseError(err, p.model, own)
 	}
 	if err != nil {
 		a.say.problem(err)
@@ -158,11 +158,14 @@ func (a *app) checkCommand(ctx *kong.Context) error {
 }
 
 // parseError names the nearest known flag or command.
-func parseError(err error, model *kong.Application, args []string) error {
+func (a *app) parseError(err error, model *kong.Application, args []string) error {
 	if of, ok := errors.AsType[*configError](err); ok {
 		return of.error
 	}
 	if of := mistaken(err); of != nil {
+		if a.config != nil { // a variable may hold the value
+			return a.config.locate(of)
+		}
 		return of
 	}
 	text := err.Error()
