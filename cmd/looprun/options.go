@@ -199,6 +199,9 @@ func (o *options) check() error {
 	if o.Passes < 1 {
 		wrong(fmt.Sprintf("--passes %d: the check has to pass at least once", o.Passes), "use 1 or more")
 	}
+	if slices.Contains(o.Templates, "") {
+		wrong("--templates: the name of a folder is empty", "name a folder with templates, or leave it out")
+	}
 	if o.Check == "" {
 		if o.Passes > 1 {
 			wrong("--passes needs a check that can pass", "add --check LINE")
