@@ -23,7 +23,11 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 	}
 	for _, q := range s.Pending() {
 		if r.Pending {
-			m.printf("a question waits for its answer: %s; give it with looprun answer, then go on with looprun resume", q.Header)
+			what := q.Header
+			if q.From == looprun.FromCommand && q.Short == "" { // it was asked without one
+				what = "“" + short(q.Text, 60) + "”"
+			}
+			m.printf("a question waits for its answer: %s; give it with looprun answer, then go on with looprun resume", what)
 		}
 	}
 	if page != "" {
