@@ -50,6 +50,18 @@ func TestJudge(t *testing.T) {
 		{name: "the work was not started, and the check fails", exits: looprun.Exits{Work: by(126, looprun.CauseStartFailed), Check: fail}, want: failed, fatal: 126},
 		{name: "127 is a done code, and the promise is missing", judge: looprun.Judge{Done: codes("127"), Promise: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 127}}, want: notDone},
 		{name: "a stop code that is done", judge: looprun.Judge{Done: codes("3"), Stop: codes("3")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}}, want: done},
+		{name: "a stop code that is done, and the promise is missing", judge: looprun.Judge{Done: codes("3"), Stop: codes("3"), Promise: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}}, want: notDone, fatal: 3},
+		{name: "a stop code that is done, and the promise is made", judge: looprun.Judge{Done: codes("3"), Stop: codes("3"), Promise: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Promised: true}, want: done},
+		{name: "a stop code of what was out of time", judge: looprun.Judge{Done: codes("0"), Stop: codes("3")}, exits: looprun.Exits{Work: by(3, looprun.CauseIterationTimeout)}, want: failed},
+		{name: "127 is a done code, and nothing was started", judge: looprun.Judge{Done: codes("127")}, exits: looprun.Exits{Work: by(127, looprun.CauseStartFailed)}, want: failed, fatal: 127},
+		{name: "127 of what was out of time", exits: looprun.Exits{Work: by(127, looprun.CauseIdleTimeout)}, want: failed},
+		{name: "127 of what was killed", exits: looprun.Exits{Work: &looprun.Exit{Code: 127, Signal: syscall.SIGKILL}}, want: failed},
+		{name: "not started, where the work has no error codes", judge: looprun.Judge{Done: codes("0")}, exits: looprun.Exits{Work: by(2, looprun.CauseStartFailed), Check: fail}, want: failed, fatal: 2},
+		{name: "SIGINT by the idle timeout", exits: looprun.Exits{Work: &looprun.Exit{Code: 130, Signal: syscall.SIGINT, Cause: looprun.CauseIdleTimeout}}, want: failed},
+		{name: "130 on a terminal", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 130}}, want: interrupted},
+		{name: "130 elsewhere", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 130}}, want: failed},
+		{name: "129 on a terminal", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 129}}, want: failed},
+		{name: "1 on a terminal", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: looprun.Exits{Work: fail}, want: notDone},
 		{name: "a stop code of the work is none of the judge", judge: looprun.Judge{Done: codes("0"), Stop: codes("3")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Check: fail}, want: notDone},
 	} {
 		if c.judge == (looprun.Judge{}) {

@@ -1,0 +1,132 @@
+package looprun_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+)
+
+// What a policy or an assistant lets run beside the iterations ends with the
+// run's time; a person sees how long it takes.
+func TestADebugCommandHasTheRunsTime(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		runtime time.Duration
+		play    play
+		answers func() looprun.Responder
+		want    time.Duration // 0: no end
+	}{
+		{"between iterations", 15 * time.Minute, play{same: 1, took: time.Minute}, func() looprun.Responder { return rule("debug") }, 12 * time.Minute},
+		{"a person", 15 * time.Minute, play{same: 1, took: time.Minute}, func() looprun.Responder { return says("debug") }, 0},
+		{"max_runtime is off", looprun.Off, play{same: 1, took: time.Minute}, func() looprun.Responder { return rule("debug") }, 0},
+		{"about max_runtime itself", 15 * time.Minute, play{took: time.Hour}, func() looprun.Responder { return rule("debug") }, time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := defaults
+				l.Runtime = c.runtime
+				c.play.outcome = looprun.OutcomeNotDone
+				run := start(t, l, &script{steps: []play{c.play}}, c.answers())
+				ran := 0
+				run.Debug = debugs(func(ctx context.Context) (looprun.DebugFinished, error) {
+					ran++
+					at, ok := ctx.Deadline()
+					if left := time.Until(at).Round(time.Second); ok != (c.want > 0) || ok && left != c.want {
+						t.Errorf("it has %s, %v; want %s", left, ok, c.want)
+					}
+					return looprun.DebugFinished{ExitCode: 1}, nil
+				})
+				if res := run.run(t); ran != 1 || res.Status != looprun.StatusTripped {
+					t.Errorf("got %+v after %d debug commands", res, ran)
+				}
+			})
+		})
+	}
+}
+
+// dueAt is a guard with a deadline of its own.
+type dueAt time.Duration
+
+func (dueAt) ID() looprun.GuardID { return "early" }
+
+func (e dueAt) Check(s *looprun.State) *looprun.Trip {
+	if s.Elapsed < time.Duration(e) {
+		return nil
+	}
+	return &looprun.Trip{Guard: "early", Reason: "it is late"}
+}
+
+func (e dueAt) Remaining(s *looprun.State) (time.Duration, bool) {
+	return time.Duration(e) - s.Elapsed, true
+}
+
+// Of two deadlines the first one counts, in whichever order they are.
+func TestTheFirstDeadlineCounts(t *testing.T) {
+	for _, list := range [][]looprun.Guard{
+		{dueAt(5 * time.Minute), guards.Runtime{}},
+		{guards.Runtime{}, dueAt(5 * time.Minute)},
+		{dueAt(time.Hour), guards.Runtime{}},
+		{guards.Runtime{}, dueAt(time.Hour)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			run := &testRun{}
+			run.Loop = &looprun.Loop{Guards: list, Journal: &run.journal, Runner: &script{steps: []play{
+				{outcome: looprun.OutcomeNotDone, took: time.Minute}, {outcome: looprun.OutcomeNotDone, took: 3 * time.Hour},
+			}}}
+			if err := run.Start(looprun.RunStarted{RunID: "test", Limits: defaults}); err != nil {
+				t.Fatal(err)
+			}
+			want, guard := 5*time.Minute, looprun.GuardID("early")
+			if list[0] == dueAt(time.Hour) || list[1] == dueAt(time.Hour) {
+				want, guard = 15*time.Minute, looprun.MaxRuntime
+			}
+			if res := run.run(t); res.Guard != guard || res.Runtime.Round(time.Second) != want {
+				t.Errorf("got %+v, want %s after %s", res, guard, want)
+			}
+		})
+	}
+}
+
+// A verify command needs the files that the suspended iteration has open: that
+// one is over before it begins, and runs again under its own number.
+func TestAVerifyCommandEndsTheSuspendedIteration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *testRun
+		begun, over := 0, 0
+		runner := works(func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+			if begun++; begun > 1 {
+				return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(24 * time.Hour):
+			}
+			time.Sleep(time.Second) // it takes its time
+			over++
+			return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}
+		})
+		run = start(t, defaults, runner, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			run.BeforeVerify()
+			if over != 1 {
+				t.Error("the iteration is not over")
+			}
+			time.Sleep(time.Minute)
+			if err := run.AfterVerify(looprun.VerifyFinished{Rule: "p.yaml:3", Command: "make smoke"}); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Hour) // costs no time
+			return chosen("continue"), nil
+		}))
+		res := run.run(t)
+		if res.Status != looprun.StatusDone || res.Iterations != 1 || begun != 2 {
+			t.Errorf("got %+v, begun %d times", res, begun)
+		}
+		if d := res.Runtime.Round(time.Second); d < 16*time.Minute || d > 16*time.Minute+2*time.Second {
+			t.Errorf("it took %s, want 15m and the minute of the command", d)
+		}
+	})
+}
