@@ -104,6 +104,7 @@ func TestAVerifyCommandEndsTheSuspendedIteration(t *testing.T) {
 			select {
 			case <-ctx.Done():
 			case <-time.After(24 * time.Hour):
+				t.Error("it was not told to end")
 			}
 			time.Sleep(time.Second) // it takes its time
 			over++
