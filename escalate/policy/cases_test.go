@@ -117,3 +117,25 @@ func TestExample(t *testing.T) {
 		t.Errorf("%v\n%s", err, example.String())
 	}
 }
+
+// What a test of the file does not give is not known, as in a run: no condition
+// about it holds.
+func TestFactsThatATestDoesNotGive(t *testing.T) {
+	for _, fact := range FactList() {
+		if fact.Unknown != -1 && fact.Unknown != float64(-1) {
+			continue
+		}
+		text := "version: 1\nrules: [{guard: max_iterations, when: " + fact.Name + " < 100, answer: continue, reason: r}]\ntests:\n" +
+			"  - {facts: {guard: max_iterations}, expect: none}\n" +
+			"  - {facts: {guard: max_iterations, " + fact.Name + ": 5}, expect: continue}\n" +
+			"  - {facts: {guard: max_iterations, " + fact.Name + ": 0}, expect: continue}\n"
+		p, err := Parse("p.yaml", []byte(text), known(t))
+		if err != nil {
+			t.Errorf("%s: %v", fact.Name, err)
+			continue
+		}
+		if _, err := p.RunTests(); err != nil {
+			t.Errorf("%s: %v", fact.Name, err)
+		}
+	}
+}

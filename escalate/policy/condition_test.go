@@ -276,3 +276,23 @@ func TestFactsOf(t *testing.T) {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
+
+// A condition that was never compiled holds for nothing.
+func TestAConditionThatWasNotCompiled(t *testing.T) {
+	c := condition{text: "true"}
+	if holds, why := c.eval(Facts{}); holds || why == "" {
+		t.Errorf("%v, %q", holds, why)
+	}
+}
+
+// A rule for several guards may have a condition that holds for one of them.
+func TestAConditionForOneOfItsGuards(t *testing.T) {
+	for _, guards := range []string{"[max_iterations, max_runtime]", "[max_runtime, max_iterations]"} {
+		for when, good := range map[string]bool{`guard == "max_iterations"`: true, `guard == "loop_detected"`: false} {
+			text := "version: 1\nrules: [{guard: " + guards + ", when: '" + when + "', answer: cancel, reason: r}]\n"
+			if _, err := Parse("p.yaml", []byte(text), known(t)); (err == nil) != good {
+				t.Errorf("%s when %s: %v", guards, when, err)
+			}
+		}
+	}
+}

@@ -239,3 +239,19 @@ func TestMisleadingOptions(t *testing.T) {
 		}
 	}
 }
+
+// What an exit code can be, at both ends.
+func TestExitCodesAtTheirLimits(t *testing.T) {
+	for code, good := range map[string]bool{"-1": false, "0": true, "255": true, "256": false} {
+		if _, err := Parse("p.yaml", []byte("version: 1\nexit_codes: {accepted: "+code+"}\n"), known(t)); (err == nil) != good {
+			t.Errorf("accepted: %s: %v", code, err)
+		}
+	}
+	for _, key := range []string{"tripped", "failed", "interrupted", "max_runtime"} {
+		for code, good := range map[string]bool{"0": false, "1": true} {
+			if _, err := Parse("p.yaml", []byte("version: 1\nexit_codes: {"+key+": "+code+"}\n"), known(t)); (err == nil) != good {
+				t.Errorf("%s: %s: %v", key, code, err)
+			}
+		}
+	}
+}
