@@ -211,5 +211,8 @@ func (s *State) late(questionID string) error {
 			return fmt.Errorf("%w: %s answered %q at %s", ErrAnswered, a.Responder, a.String(), a.Time.Format(time.TimeOnly))
 		}
 	}
+	if slices.ContainsFunc(s.Pending(), func(q Question) bool { return q.ID == questionID }) {
+		return fmt.Errorf("question %s waits, but it is not asked now; answer it when its turn comes, or when the run has paused", questionID)
+	}
 	return errors.New("no question waits for an answer")
 }

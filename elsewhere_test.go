@@ -53,6 +53,25 @@ func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
 	}
 }
 
+// Whoever answers a question that waits for its turn is told that, and it goes on
+// waiting.
+func TestAnAnswerBeforeTheQuestionIsAsked(t *testing.T) {
+	var run *testRun
+	deferring := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		return looprun.Answer{}, looprun.ErrDeferred
+	})
+	run = start(t, defaults, once(func(ctx context.Context) {
+		_, _ = run.Ask(ctx, "key", database())
+		id := run.State().Unanswered().ID
+		if err := run.Answer(ctx, id, chosen("pg")); err == nil || !strings.Contains(err.Error(), "question "+id+" waits, but it is not asked now") {
+			t.Errorf("who answered was told %v", err)
+		}
+	}), deferring)
+	if res := run.run(t); res.Status != looprun.StatusPaused || len(run.State().Pending()) != 1 {
+		t.Errorf("got %+v with %d questions", res, len(run.State().Pending()))
+	}
+}
+
 // Who is gone while another question is asked is not waited for, and his is never asked.
 func TestWhoeverAskedIsGoneBeforeItIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
