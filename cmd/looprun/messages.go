@@ -103,7 +103,7 @@ func (m *messages) observeProtocol(data looprun.Data) {
 	case looprun.RejectionSubmitted:
 		m.say(toneTrip, "the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
 	case looprun.RejectionInvalid:
-		m.warn("a rejection breaks %d rules and changes nothing; the next iteration is told which", len(d.Issues))
+		m.warn("a rejection breaks %s and changes nothing; the next iteration is told which", plural.Count(len(d.Issues), "rule"))
 	case looprun.RejectionDecided:
 		m.news("the rejection was decided: %s", joinTexts(": ", string(d.Decision), d.Rationale))
 	case looprun.AttemptRecorded:
