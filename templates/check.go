@@ -10,6 +10,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/rejection"
 )
 
 // What a template may hold.
@@ -135,7 +136,7 @@ func (t *Template) checkID(r *report, i int) {
 	switch {
 	case !isID(o.ID) || len(o.ID) > maxID:
 		r.value(shown(o.ID)+" is no option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
-	case slices.Contains(looprun.Actions(), looprun.Action(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(looprun.Actions(), o.Action):
+	case slices.Contains(looprun.Actions(), t.meant(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(looprun.Actions(), o.Action):
 		r.value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
 			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", t.meant(o.ID)), path...)
 	}
@@ -147,11 +148,18 @@ func (t *Template) checkID(r *report, i int) {
 	}
 }
 
-// meant is the action of an option that is called like one. To accept a rejection
-// is to reject the task.
+// meant is the action of an option that is called like one, or like a decision
+// about a rejection: to accept that is to reject the task.
 func (t *Template) meant(id string) looprun.Action {
-	if t.Guard == looprun.Rejection && id == string(looprun.ActionAccept) {
-		return looprun.ActionReject
+	if t.Guard == looprun.Rejection {
+		switch rejection.Decision(id) {
+		case rejection.Override:
+			return looprun.ActionContinue
+		case rejection.Accept:
+			return looprun.ActionReject
+		case rejection.Defer:
+			return looprun.ActionPause
+		}
 	}
 	return looprun.Action(id)
 }

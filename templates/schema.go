@@ -152,7 +152,7 @@ func optionSchema() object {
 		"type": "object", "additionalProperties": false,
 		"required": []string{"id", "label", "action"},
 		"properties": object{
-			"id":          object{"type": []string{"string", "boolean"}, "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject."},
+			"id":          object{"type": []string{"string", "boolean"}, "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject, override continue, and defer pause."},
 			"label":       fixed("What a person chooses.", maxLabel),
 			"description": anyText("What it means, on one line. Can mention variables.", maxDescription),
 			"action":      object{"enum": actionNames(), "description": "What looprun does."},
