@@ -186,6 +186,11 @@ func (s *State) foldAdvice(d AnswerInvalid) {
 	}
 }
 
+// advised reports whether that is part of the question already.
+func (s *State) advised(id, text string) bool {
+	return slices.ContainsFunc(s.Pending(), func(q Question) bool { return q.ID == id && slices.Contains(q.Details, text) })
+}
+
 // unread tells the command what of its words could not be read.
 func unread(d SignalReceived) string {
 	what := "Your signal " + string(d.Name)

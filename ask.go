@@ -67,9 +67,14 @@ func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (h
 			case errors.Is(h.err, ErrInterrupted):
 				return h, nil
 			case errors.Is(h.err, ErrDeferred):
-				return h, l.advise(q, h.err)
+				return h, l.advise(q, strings.TrimSuffix(h.err.Error(), ": "+ErrDeferred.Error()))
 			}
 			if errors.Is(h.err, ErrNoAnswer) {
+				if a, ok := errors.AsType[adviser](h.err); ok {
+					if err := l.advise(q, a.Advice()); err != nil {
+						return heard{}, err
+					}
+				}
 				if why := strings.TrimSuffix(h.err.Error(), ": "+ErrNoAnswer.Error()); why != ErrNoAnswer.Error() {
 					nobody += "; " + why
 				}
@@ -93,10 +98,19 @@ func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (h
 	return heard{err: unanswered(nobody)}, nil
 }
 
-// advise puts on record what whoever answers a deferred question should know.
-func (l *Loop) advise(q Question, deferred error) error {
-	text := strings.TrimSuffix(deferred.Error(), ": "+ErrDeferred.Error())
-	if text == ErrDeferred.Error() {
+// adviser is an [ErrNoAnswer] of one who leaves the question to a person and says
+// what that person should know, wherever they answer.
+type adviser interface {
+	error
+	Advice() string
+}
+
+// advise puts on record, once, what whoever answers the question should know.
+func (l *Loop) advise(q Question, text string) error {
+	if l.Mask != nil {
+		text = l.Mask(text)
+	}
+	if text == ErrDeferred.Error() || l.state.advised(q.ID, text) {
 		return nil
 	}
 	return l.record(AnswerInvalid{QuestionID: q.ID, Responder: RespondedByAssistant, Reason: text, Advice: true})

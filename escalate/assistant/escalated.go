@@ -23,13 +23,14 @@ type Escalated struct {
 
 // Error says what the assistant recommended.
 func (e *Escalated) Error() string {
-	return strings.ReplaceAll(e.advice(), "\n", " ") + ": " + looprun.ErrNoAnswer.Error()
+	return strings.ReplaceAll(e.Advice(), "\n", " ") + ": " + looprun.ErrNoAnswer.Error()
 }
 
 // Unwrap returns [looprun.ErrNoAnswer].
 func (e *Escalated) Unwrap() error { return looprun.ErrNoAnswer }
 
-func (e *Escalated) advice() string {
+// Advice is what the person who answers should know.
+func (e *Escalated) Advice() string {
 	return "The assistant recommended rejecting this: " + quoted(e.Reason)
 }
 
@@ -44,7 +45,7 @@ func quoted(reason string) string {
 // Question is the question as it is put to the person: the assistant's advice
 // comes first, and nothing is preselected. The question given is left as it is.
 func (e *Escalated) Question(q looprun.Question) looprun.Question {
-	q.Text = e.advice() + "\n\n" + q.Text
+	q.Text = e.Advice() + "\n\n" + q.Text
 	q.Default, q.Open = "", true
 	return q
 }
@@ -65,7 +66,7 @@ func (e *Escalated) Detached(mode string, q looprun.Question) (looprun.Answer, e
 	detached := looprun.Answer{Responder: looprun.RespondedByDetached}
 	switch {
 	case mode == "defer":
-		return detached, fmt.Errorf("%s: %w", e.advice(), looprun.ErrDeferred)
+		return detached, fmt.Errorf("%s: %w", e.Advice(), looprun.ErrDeferred)
 	case mode == "defaults" && defaults(q):
 		detached.Option, detached.Reason = q.Default, "the default, as the assistant recommended: "+quoted(e.Reason)
 		if q.Default != e.Option {
