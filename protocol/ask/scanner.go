@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // choicesLimit is the longest document that [ChoicesScanner] keeps, in bytes.
@@ -15,7 +16,7 @@ const choicesLimit = 64 << 10
 // nor one inside an object of more than 64 KiB. Write never fails. Memory is bounded by two documents of 64 KiB, and output without
 // such a "{" costs no more than looking for it. The zero value is ready.
 type ChoicesScanner struct {
-	midLine   bool // the last byte written was no line break
+	lead      int  // bytes of a byte order mark since the line began, midLine behind anything else
 	inside    bool // an object has begun
 	machine   machine
 	buf       []byte // the object so far
@@ -38,7 +39,7 @@ func (s *ChoicesScanner) Write(p []byte) (int, error) {
 		i = s.consume(p, i)
 	}
 	if len(p) > 0 {
-		s.midLine = p[len(p)-1] != '\n'
+		s.lead = s.leads(p, len(p))
 	}
 	return len(p), nil
 }
@@ -91,10 +92,28 @@ func (s *ChoicesScanner) search(p []byte, i int) int {
 }
 
 func (s *ChoicesScanner) lineStart(p []byte, i int) bool {
-	if i == 0 {
-		return !s.midLine
+	lead := s.leads(p, i)
+	return lead == 0 || lead == len(mark)
+}
+
+// mark is the byte order mark, with which some programs begin what they print. No
+// one can see it, so what follows it is the first character of the line.
+const (
+	mark    = "\ufeff"
+	midLine = -1
+)
+
+// leads is how many bytes of a mark are all that the line has before p[i].
+func (s *ChoicesScanner) leads(p []byte, i int) int {
+	for n := range len(mark) + 1 {
+		switch {
+		case i == n && s.lead != midLine && strings.HasPrefix(mark[s.lead:], string(p[:n])):
+			return s.lead + n
+		case i > n && p[i-n-1] == '\n' && string(p[i-n:i]) == mark[:n]:
+			return n
+		}
 	}
-	return p[i-1] == '\n'
+	return midLine
 }
 
 // consume reads on in the object and returns where it stopped: behind the object,

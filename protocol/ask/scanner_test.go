@@ -71,6 +71,11 @@ func TestScanner(t *testing.T) {
 		"with a line break":       {document("a") + "\n", "a"},
 		"between lines":           {"log {\n" + document("a") + "\nmore }\n", "a"},
 		"not at column 0":         {" " + document("a") + "\n\t" + document("b") + "\nx" + document("c"), ""},
+		"behind a mark":           {"\ufeff" + document("a"), "a"},
+		"behind a later mark":     {"log\n\ufeff" + document("a"), "a"},
+		"behind two marks":        {"\ufeff\ufeff" + document("a"), ""},
+		"behind half a mark":      {"\xef\xbb" + document("a"), ""},
+		"a mark not at column 0":  {"x\ufeff" + document("a"), ""},
 		"second on its line":      {document("a") + document("b") + "\n", "a"},
 		"the last counts":         {document("a") + "\n" + document("b") + "\n", "b"},
 		"the last complete":       {document("a") + "\n" + document("b")[:40], "a"},
@@ -183,7 +188,8 @@ func TestScannerReset(t *testing.T) {
 func reference(output []byte) []byte {
 	var last []byte
 	for i := 0; i < len(output); {
-		if output[i] != '{' || (i > 0 && output[i-1] != '\n') {
+		line := output[bytes.LastIndexByte(output[:i], '\n')+1 : i]
+		if output[i] != '{' || len(line) > 0 && string(line) != "\ufeff" {
 			i++
 			continue
 		}
@@ -234,6 +240,7 @@ func FuzzScanner(f *testing.F) {
 	f.Add([]byte("{\"log\":[\n"+document("a")+",\n{}\n]}x\n{\"status\":\"paused_awaiting_choices\"}"), 1)
 	f.Add([]byte("{\"status\":\"\\u0070aused_awaiting_choices\",\"a\":[-0.1e5,true,null,\"\\\"\"]}"), 100)
 	f.Add([]byte("{\"a\":\n{\"status\":\"paused_awaiting_choices\"}\n,\"b\":0}}\n{\"a\":01}"), 2)
+	f.Add([]byte("\ufeff"+document("a")+"\n\xef\xbb\ufeff"+document("b")+"\n\ufeff"+document("c")), 2)
 	f.Fuzz(func(t *testing.T, output []byte, n int) {
 		if n < 1 || len(output) > choicesLimit {
 			return
