@@ -43,16 +43,17 @@ func TestAnEqualQuestionThatTheAnswerDoesNotFit(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked, release := 0, make(chan struct{})
 				var l *looprun.Loop
-				var second any
+				heard := make(chan any, 1)
 				work := working(func(ctx context.Context) {
 					to := &talk{s: &session{loop: l}}
 					go func() { _, _ = to.ask(ctx, json.RawMessage(c.first)) }()
 					time.Sleep(time.Second) // of simulated time: it is asked
 					go func() {
-						var err error
-						if second, err = to.ask(ctx, json.RawMessage(c.next)); err != nil {
+						second, err := to.ask(ctx, json.RawMessage(c.next))
+						if err != nil {
 							t.Error(err)
 						}
+						heard <- second
 					}()
 					synctest.Wait() // it waits for the same answer
 					close(release)
@@ -74,6 +75,7 @@ func TestAnEqualQuestionThatTheAnswerDoesNotFit(t *testing.T) {
 				if _, err := l.Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				second := <-heard
 				r, ok := second.(ask.Response)
 				if !ok || len(r.Answers) != 1 || !reflect.DeepEqual(r.Answers[0].Selected, c.want) || asked != c.asked {
 					t.Errorf("got %+v after %d questions, want %+v after %d", second, asked, c.want, c.asked)
