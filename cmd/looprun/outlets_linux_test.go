@@ -26,6 +26,7 @@ func TestNobodyReads(t *testing.T) {
 		"iteration timeout":  {[]string{"--iteration-timeout", "1s", "--max-iterations", "2"}, 0, much, 110},
 		"SIGTERM":            {nil, syscall.SIGTERM, much, -int(syscall.SIGTERM)},
 		"after the command":  {nil, syscall.SIGTERM, strings.TrimSuffix(much, "; sleep 60"), -int(syscall.SIGTERM)},
+		"an assistant":       {[]string{"--max-iterations", "1", "--assistant", "yes complaint >&2", "--assistant-for", "guards", "--assistant-timeout", "1s"}, 0, "touch here; exit 1", 110},
 		"on standard error":  {[]string{"--max-runtime", "1s"}, 0, "exec >&2; " + much, 124},
 		"looprun's messages": {[]string{"--max-iterations", "2000", "--cap-iterations", "2000", "--delay", "0s", "--loop-threshold", "off"}, syscall.SIGINT, "touch here; exit 1", -int(syscall.SIGINT)},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -266,3 +267,9 @@ func find(flag, id string) (string, error) {
 
 // insideOf reports whether this process was started by the run's own command.
 func insideOf(dir string) bool { return os.Getenv("LOOPRUN_DIR") == dir }
+
+// lossy reports whether a text did not get into the JSON whole: an escape stands
+// there for each byte that is no UTF-8, and for nothing else.
+func lossy(raw []byte) bool {
+	return bytes.Contains(bytes.ReplaceAll(raw, []byte(`\\`), nil), []byte(`\ufffd`))
+}

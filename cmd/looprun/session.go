@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +48,7 @@ type session struct {
 	base         []string // environment without looprun's own variables
 	parent       string   // socket of the run that this one was started in; empty: none
 	outlets      outlets
+	aside        io.Writer           // what commands print that are neither the work nor the check
 	ci           *ci.Log             // what the CI system reads
 	display      *statusline.Display // nil: there is no terminal to share
 	talk         *talk               // the run's own socket
@@ -192,12 +193,6 @@ func (s *session) record() (json.RawMessage, error) {
 	return json.Marshal(recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)})
 }
 
-// lossy reports whether a text did not get into the JSON whole: an escape stands
-// there for each byte that is no UTF-8, and for nothing else.
-func lossy(raw []byte) bool {
-	return bytes.Contains(bytes.ReplaceAll(raw, []byte(`\\`), nil), []byte(`\ufffd`))
-}
-
 func maskAll(texts []string, mask func(string) string) []string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
@@ -304,7 +299,8 @@ func (s *session) wire(journal looprun.Journal) error {
 	}
 	s.openOutlets()
 	s.speakToCI()
-	stdout, stderr := s.shareTerminal()
+	stdout, stderr, aside := s.shareTerminal()
+	s.aside = s.shown(s.ci.Output(aside), nil)
 	s.executor = &looprun.Executor{
 		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
 		Judge: s.opts.judge(terminal), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",

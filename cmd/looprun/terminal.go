@@ -34,24 +34,26 @@ func (s *session) joinable() error {
 func (a *app) promptColours() bool { return colours(a.say.flags.Color, true, os.Getenv) }
 
 // shareTerminal prepares the terminal that looprun's messages are on, and returns
-// where the command's output goes. In the log of a CI job lines are kept apart by
+// where the command's output goes, and what other commands say: assistants, experts,
+// those that debug and verify. In the log of a CI job lines are kept apart by
 // the log, and while a command talks to the person (-i) the terminal is its own.
-func (s *session) shareTerminal() (stdout, stderr io.Writer) {
+func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
 	stdout, stderr = s.outlets.output(s.app, s.app.stdout), s.outlets.output(s.app, s.app.stderr)
+	aside = s.outlets.messages(s.app, s.app.stderr)
 	screen := s.app.files.stderr
 	if !isTerminal(screen) || s.opts.Interactive || s.ci.Provider() != ci.Off {
-		return stdout, stderr
+		return stdout, stderr, aside
 	}
 	show := s.showsProgress()
 	s.display = statusline.New(statusline.Options{
-		Screen: screen, Draw: s.outlets.messages(s.app, s.app.stderr), Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.say.colour,
+		Screen: screen, Draw: aside, Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.say.colour,
 		Elapsed: func() time.Duration { return s.loop.Elapsed() },
 	})
 	s.app.say.w = s.display.Messages(s.app.say.w)
 	if sameFile(s.app.files.stdout, screen) {
 		stdout = s.display.Output(stdout)
 	}
-	return stdout, s.display.Output(stderr)
+	return stdout, s.display.Output(stderr), s.display.Output(aside)
 }
 
 // showsProgress says whether it is shown where the run stands. In a run inside
