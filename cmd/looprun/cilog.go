@@ -26,7 +26,6 @@ const ciPatience = 5 * time.Second
 // tellCI tells the CI system the verdict. What it could not be told is a warning:
 // the run has ended whatever it learns.
 func (s *session) tellCI(state *looprun.State, result looprun.Result) {
-	defer keepPipes()() // the log's reader may be gone
 	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
 	defer cancel()
 	verdict := ci.Verdict{Result: result, Limit: state.Limits.Iterations, RunDir: s.run.Dir, Summary: func(w io.Writer, limit int) error {

@@ -14,8 +14,9 @@ type outlets struct {
 }
 
 // openOutlets lets looprun's messages, and all that is shown from here on, go
-// through them.
+// through them. Whether anybody reads is nothing to the run's exit code either.
 func (s *session) openOutlets() {
+	keepPipes()
 	open := func(f *os.File) *outlet.Outlet {
 		if f == nil || !outlet.Holds(f) {
 			return nil

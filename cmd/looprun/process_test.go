@@ -152,6 +152,13 @@ func TestOutputThatNobodyReads(t *testing.T) {
 	if n := strings.Count(stderr.String(), "can no longer be shown"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, stderr.String())
 	}
+	// Nor does it change how the run ends when looprun's own lines have no reader.
+	sh = exec.Command("bash", "-c", `"$0" --max-iterations 3 --loop-threshold off -- sh -c 'seq 1 50000; exit 1' 2>&1 | head -n 1; echo "code ${PIPESTATUS[0]}"`, file)
+	sh.Dir = dir
+	sh.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"))
+	if out, err := sh.Output(); err != nil || string(out) != "looprun: iteration 1 of 3\ncode 110\n" {
+		t.Errorf("printed %q, %v", out, err)
+	}
 }
 
 // Whatever an iteration leaves behind is gone before the next begins.

@@ -222,7 +222,6 @@ func (s *session) drive() (looprun.Result, error) {
 	defer s.display.Close()
 	defer s.watchStops()()
 	s.tidies = true
-	defer keepPipes()()
 	result, err := s.loop.Run(ctx)
 	late, release := s.late(ctx)
 	defer release()

@@ -5,4 +5,4 @@ package main
 // self does nothing: there are no signals to end by.
 func (r raise) self() {}
 
-func keepPipes() (stop func()) { return func() {} }
+func keepPipes() {}

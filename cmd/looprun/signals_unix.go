@@ -10,12 +10,8 @@ import (
 )
 
 // keepPipes makes a write to a pipe that nobody reads an error instead of the
-// end of looprun. The signal is caught, not ignored: commands would inherit that.
-func keepPipes() (stop func()) {
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	return func() { signal.Stop(broken) }
-}
+// end of looprun, from here on. The signal is caught, not ignored: commands would inherit that.
+func keepPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // self sends looprun the signal and waits for its end. The first process of a
 // container is not ended by its own signals: its exit code has to do.
