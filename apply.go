@@ -211,7 +211,7 @@ func (s *State) foldIteration(d IterationFinished) {
 
 // weigh adds the iteration to the evidence of the guards that count.
 func (s *State) weigh(d IterationFinished) {
-	h := s.match(d.Signature)
+	h := s.Match(d.Signature)
 	if h != 0 && s.IsKnown(h) {
 		s.KnownRun++
 		return

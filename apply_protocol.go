@@ -214,7 +214,7 @@ const (
 // change, and no standing still either.
 func (s *State) foldTree(d IterationFinished) {
 	before := s.Previous
-	s.Previous = &Seen{s.match(d.Signature), d.Tree}
+	s.Previous = &Seen{s.Match(d.Signature), d.Tree}
 	if d.Content != 0 {
 		s.foldContent(d.Content)
 	}

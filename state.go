@@ -258,8 +258,9 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 // NextIteration is the number of the iteration to run next.
 func (s *State) NextIteration() int { return s.Iterations + 1 }
 
-// match is the hash by which signatures are compared.
-func (s *State) match(sig signature.Signature) signature.Hash {
+// Match is the hash by which the run compares signatures: of all that they say, or
+// of all but the counts (Loose). It is what a [KnownIssue] has.
+func (s *State) Match(sig signature.Signature) signature.Hash {
 	if s.Loose {
 		return sig.Loose
 	}
@@ -280,7 +281,7 @@ func (s *State) WindowIssues(t Trip) []KnownIssue {
 	case t.Period > 0:
 		from = s.Labels[max(0, len(s.Labels)-t.Period):]
 	case s.Last != nil && s.Last.Signature.Hash != 0:
-		from = []KnownIssue{{s.match(s.Last.Signature), s.Last.Signature.Label}}
+		from = []KnownIssue{{s.Match(s.Last.Signature), s.Last.Signature.Label}}
 	}
 	var out []KnownIssue
 	for _, k := range from {

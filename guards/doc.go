@@ -44,11 +44,7 @@ func counted(n int, noun string) string {
 func latest(s *looprun.State, n int) string {
 	text := counted(n, "iteration")
 	for _, d := range s.History[max(0, len(s.History)-n):] {
-		h := d.Signature.Hash
-		if s.Loose {
-			h = d.Signature.Loose
-		}
-		if s.IsKnown(h) {
+		if s.IsKnown(s.Match(d.Signature)) {
 			return text + " without a skipped issue"
 		}
 	}

@@ -94,10 +94,7 @@ func (f *folder) earlier() *Earlier {
 
 // letter counts the signature and returns the letter that stands for it.
 func (f *folder) letter(sig signature.Signature, it Iteration) string {
-	hash := sig.Hash
-	if f.state.Loose {
-		hash = sig.Loose
-	}
+	hash := f.state.Match(sig)
 	if sig.Hash == 0 {
 		return ""
 	}

@@ -155,7 +155,7 @@ func (s *session) assistant() looprun.Responder {
 	o := assistant.Options{
 		Command: s.opts.Assistant, Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.AssistantTimeout),
 		Escalation: s.opts.AssistantEscalation,
-		Stderr:     func(b []byte) { _, _ = s.aside.Write(b) },
+		Stderr:     s.aside,
 	}
 	return assistant.New(o)
 }
@@ -231,7 +231,7 @@ func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Optio
 	}
 	var out tailBuffer
 	show := func(b []byte) {
-		_, _ = d.s.aside.Write(b)
+		d.s.aside(b)
 		out.write(b)
 	}
 	defer d.s.helping(string(o.Action))()
@@ -265,7 +265,7 @@ func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Exper
 	d.s.writeContext(st)
 	exit := looprun.Shell(e.Command).Run(ctx, looprun.Invocation{
 		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+d.s.run.ContextFile()), KillAfter: d.s.killAfter(), Stdout: out.write,
-		Stderr: func(b []byte) { _, _ = d.s.aside.Write(b) },
+		Stderr: d.s.aside,
 	})
 	return looprun.ExpertFinished{ExitCode: exit.Code, Guidance: out.text(""), Why: exit.Detail}, nil
 }
@@ -347,9 +347,8 @@ func (s *session) policyCodes() map[string]int {
 // byPolicy lets the policy answer. What it finds out about the environment it
 // finds out only now: most runs never ask.
 func (s *session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
-	show := func(b []byte) { _, _ = s.aside.Write(b) }
 	return s.policy.Responder(policy.Options{
-		Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Output: show,
+		Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Output: s.aside,
 		BeforeVerify: func(context.Context) error {
 			s.loop.BeforeVerify()
 			return nil

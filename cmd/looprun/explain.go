@@ -131,10 +131,7 @@ func (e *explanation) skipped() func(signature.Signature) bool {
 		}
 	}
 	return func(sig signature.Signature) bool {
-		h := sig.Hash
-		if e.state.Loose {
-			h = sig.Loose
-		}
+		h := e.state.Match(sig)
 		return slices.ContainsFunc(known, func(k looprun.KnownIssue) bool { return k.Hash == h })
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +47,7 @@ type session struct {
 	base         []string // environment without looprun's own variables
 	parent       string   // socket of the run that this one was started in; empty: none
 	outlets      outlets
-	aside        io.Writer           // what commands print that are neither the work nor the check
+	aside        func([]byte)        // takes what commands print that are neither the work nor the check
 	ci           *ci.Log             // what the CI system reads
 	display      *statusline.Display // nil: there is no terminal to share
 	talk         *talk               // the run's own socket
@@ -299,7 +298,8 @@ func (s *session) wire(journal looprun.Journal) error {
 	s.openOutlets()
 	s.speakToCI()
 	stdout, stderr, aside := s.shareTerminal()
-	s.aside = s.shown(s.ci.Output(aside), nil)
+	others := s.shown(s.ci.Output(aside), nil)
+	s.aside = func(b []byte) { _, _ = others.Write(b) }
 	s.executor = &looprun.Executor{
 		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
 		Judge: s.opts.judge(terminal), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",

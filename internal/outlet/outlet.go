@@ -112,17 +112,7 @@ func (w Output) Write(b []byte) (int, error) {
 		}
 		o.mu.Lock()
 	}
-	rest := o.offer(b)
-	if len(rest) == 0 {
-		o.mu.Unlock()
-		return len(b), nil
-	}
-	over, hurried := o.begin(rest), o.hurried
-	o.mu.Unlock()
-	if !o.wait(over, hurried) {
-		return 0, ErrUnread
-	}
-	return o.ended(len(b))
+	return o.put(b, o.hurried)
 }
 
 // Messages is an [io.Writer], see [Outlet.Messages].
@@ -140,6 +130,16 @@ func (w Messages) Write(b []byte) (int, error) {
 		}
 		return len(b), nil
 	}
+	n, err := o.put(b, nil)
+	if err == ErrUnread {
+		return len(b), nil // the writer has it
+	}
+	return n, err
+}
+
+// put writes b where nothing is being written, and waits as wait does: [ErrUnread]
+// says that it gave up. It is called with the lock, and gives it back.
+func (o *Outlet) put(b []byte, hurried <-chan struct{}) (int, error) {
 	rest := o.offer(b)
 	if len(rest) == 0 {
 		o.mu.Unlock()
@@ -147,10 +147,15 @@ func (w Messages) Write(b []byte) (int, error) {
 	}
 	over := o.begin(rest)
 	o.mu.Unlock()
-	if !o.wait(over, nil) {
-		return len(b), nil
+	if !o.wait(over, hurried) {
+		return 0, ErrUnread
 	}
-	return o.ended(len(b))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	return len(b), nil
 }
 
 // begin lets the writer write b, a copy of which it has from then on.
@@ -173,15 +178,6 @@ func (o *Outlet) keep(b []byte) {
 		o.lost = true
 		o.later = append(o.later, missing...)
 	}
-}
-
-func (o *Outlet) ended(n int) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err != nil {
-		return 0, o.err
-	}
-	return n, nil
 }
 
 // wait is false when the reader has taken nothing for a while, in a hurry; a nil
