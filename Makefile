@@ -150,7 +150,7 @@ dist-test: ## make the packages of this system twice, install one and use it
 # --- How large it is ---
 .PHONY: size
 
-MAX_SIZE ?= 12000000
+MAX_SIZE ?= 13000000
 size: ## how large the released program is, and what is in it; fails above MAX_SIZE bytes
 	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
 	build="env GOOS=linux GOARCH=amd64 CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false"; \
