@@ -126,6 +126,7 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 		return nil, event, err
 	}
 	caps := c.caps(state.Caps, limits, given)
+	s.limits, s.caps = limits, caps
 	if limits != state.Limits {
 		event.Limits = &limits
 	}

@@ -42,7 +42,7 @@ type session struct {
 	run          *scratchpad.Run
 	loop         *looprun.Loop
 	executor     *looprun.Executor
-	limits       looprun.Limits
+	limits       looprun.Limits // with which this part of the run begins
 	caps         looprun.Caps
 	base         []string // environment without looprun's own variables
 	parent       string   // socket of the run that this one was started in; empty: none
