@@ -42,7 +42,8 @@ type Options struct {
 	// holds all the same.
 	Handle func(ctx context.Context, peer Peer, kind string, body json.RawMessage) (reply any, err error)
 	// Trouble is told in a sentence, for a person, what went wrong with a client;
-	// of each sort of trouble the first 20. One call at a time. Nil: nobody is.
+	// of each sort of trouble the first 20. One call at a time. It must not block:
+	// clients and [Server.Close] wait until it returns. Nil: nobody is told.
 	Trouble func(text string)
 	// MaxMessage is the longest line a client may send, in bytes without the line
 	// break. A client can be that far ahead of its replies, then it is not read
