@@ -173,6 +173,11 @@ func (s *State) fold(e Event) {
 func (s *State) foldIteration(d IterationFinished) {
 	s.Running, s.Open, s.Crashes = false, 0, 0
 	s.Last = &d
+	for _, w := range d.Warnings {
+		if len(s.Warnings) < warningsKept && !slices.Contains(s.Warnings, w) {
+			s.Warnings = append(s.Warnings, w)
+		}
+	}
 	if d.Iteration == 0 {
 		s.Precheck = false
 		s.endWith(d)

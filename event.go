@@ -119,6 +119,9 @@ type IterationFinished struct {
 	// the moment it names.
 	Match string     `json:"match,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
+	// Warnings are what somebody should know of the iteration, each a sentence,
+	// though its outcome is as it is.
+	Warnings []string `json:"warnings,omitempty"`
 	// Said is the signature of what the work printed though it passed, for when
 	// something else says that it is not done. It is not part of the event.
 	Said signature.Signature `json:"-"`

@@ -77,6 +77,7 @@ type Executor struct {
 	killed  bool          // what is about to be started is to end at once
 
 	work, check *tap
+	warnings    []string // of the iteration's steps
 }
 
 // Output keeps what an iteration prints: everything, and what the check prints
@@ -174,6 +175,7 @@ func (x *Executor) prepare() {
 	}
 	x.work.reset()
 	x.check.reset()
+	x.warnings = nil // the last iteration has them
 	x.promised.Store(false)
 	for _, l := range x.Listeners {
 		l.Reset()
@@ -220,6 +222,7 @@ func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep 
 	flushOut()
 	flushErr()
 	t.settle()
+	x.warnings = append(x.warnings, e.Warnings...)
 	if e.Cause == CauseIterationTimeout {
 		e.Detail = fmt.Sprintf("ended after the iteration timeout of %s", x.IterationTimeout)
 	}
@@ -255,7 +258,7 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 		Iteration: it.Number, Outcome: x.Judge.Outcome(e), ExitCode: judge.Code,
 		Cause: judge.Cause, Detail: judge.Detail, DurationMS: took.Milliseconds(),
 		Fatal: x.Judge.Fatal(e, it.First), Promised: e.Promised,
-		Excerpt: seen.excerpt(), OutputBytes: x.work.bytes + x.check.bytes,
+		Excerpt: seen.excerpt(), OutputBytes: x.work.bytes + x.check.bytes, Warnings: x.warnings,
 	}
 	if e.Check != nil && e.Work != nil {
 		d.WorkExitCode = new(e.Work.Code)

@@ -372,3 +372,23 @@ func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
 		}
 	})
 }
+
+// warner is a step that passes and warns.
+type warner string
+
+func (warner) Argv() []string { return []string{"warner"} }
+
+func (w warner) Run(context.Context, looprun.Invocation) looprun.Exit {
+	return looprun.Exit{Warnings: []string{string(w)}}
+}
+
+// What any step of an iteration warns of is with the iteration, and not with the next.
+func TestExecutorKeepsWarnings(t *testing.T) {
+	x := &looprun.Executor{Work: warner("work"), Check: warner("check"), Passes: 2}
+	for n := 1; n <= 2; n++ {
+		d, err := x.Run(t.Context(), looprun.Iteration{Number: n})
+		if err != nil || strings.Join(d.Warnings, " ") != "work check check" {
+			t.Errorf("iteration %d warns of %q, %v", n, d.Warnings, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package looprun_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -178,5 +179,28 @@ func TestAdviceGoesToItsQuestion(t *testing.T) {
 	s := folded(t, begun, advice("q")) // to a question that is gone
 	if s.Question != nil {
 		t.Errorf("%+v", s.Question)
+	}
+}
+
+// What an iteration warns of stays with the run: also when it was cut off, when a
+// later one passes, and when the run is resumed. The same is said once.
+func TestWarningsStayWithTheRun(t *testing.T) {
+	warning := func(n int, cause looprun.Cause, texts ...string) looprun.IterationFinished {
+		return looprun.IterationFinished{Iteration: n, Outcome: looprun.OutcomeError, Cause: cause, Warnings: texts}
+	}
+	s := folded(
+		t, begun, first, warning(1, looprun.CauseMaxRuntime, "one"), first, warning(1, "", "one", "two"),
+		looprun.RunPaused{Reason: "enough"}, looprun.RunResumed{},
+		looprun.IterationStarted{Iteration: 2}, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeDone},
+	)
+	if got := s.Result().Warnings; !slices.Equal(got, []string{"one", "two"}) {
+		t.Errorf("the result warns of %q", got)
+	}
+	many := []looprun.Data{begun}
+	for n := 1; n <= 30; n++ {
+		many = append(many, looprun.IterationStarted{Iteration: n}, warning(n, "", strconv.Itoa(n)))
+	}
+	if got := folded(t, many...).Result().Warnings; len(got) != 20 || got[0] != "1" {
+		t.Errorf("of many it keeps %q", got)
 	}
 }

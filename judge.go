@@ -17,6 +17,9 @@ type Exit struct {
 	Signal syscall.Signal // zero: no signal killed it
 	Cause  Cause          // why it ended, when not by itself
 	Detail string         // the cause in words
+	// Warnings are what somebody should know of the step, each a sentence, though
+	// it ended as it did; nil: nothing.
+	Warnings []string
 }
 
 // Judge decides what an iteration's exits mean. With its zero value nothing ever

@@ -1,6 +1,9 @@
 package looprun
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status is how a run stands or ended.
 type Status string
@@ -89,6 +92,9 @@ type Result struct {
 	CostUSD        float64       `json:"cost_usd"`
 	// Pending says that a question waits for its answer.
 	Pending bool `json:"pending,omitempty"`
+	// Warnings are what somebody should know of the run though its status is as it
+	// is; nil: nothing.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Result is the verdict as far as the state knows it.
@@ -97,8 +103,8 @@ func (s *State) Result() Result {
 		RunID: s.RunID, Iterations: s.Iterations, Trips: s.Trips,
 		Runtime: s.Elapsed, RuntimeSeconds: seconds(s.Elapsed),
 		Pending: len(s.Pending()) > 0 || s.Question != nil,
-		CostUSD: s.Cost,
-		Ending:  Ending{Status: StatusRunning},
+		CostUSD: s.Cost, Warnings: slices.Clone(s.Warnings),
+		Ending: Ending{Status: StatusRunning},
 	}
 	if s.Ending != nil {
 		r.Ending = *s.Ending

@@ -16,6 +16,7 @@ const (
 	errorsKept      = 5
 	errorHashesKept = 64
 	knownKept       = 1000
+	warningsKept    = 20
 )
 
 // Outcome is how an iteration ended.
@@ -168,6 +169,9 @@ type State struct {
 	Decisions []Decision `json:"decisions,omitempty"`
 	// Baseline is what was failing at the last trip, or in the first iteration.
 	Baseline *Progress `json:"baseline,omitempty"`
+
+	// Warnings are those of all iterations, each once, the first 20.
+	Warnings []string `json:"warnings,omitempty"`
 
 	// Interrupt is set when looprun was told to stop.
 	Interrupt *InterruptReceived `json:"interrupt,omitempty"`

@@ -37,6 +37,13 @@ func TestResult(t *testing.T) {
 	if asJSON(got) != asJSON(want) {
 		t.Errorf("got  %s\nwant %s", asJSON(got), asJSON(want))
 	}
+	s.Warnings = []string{"one", "two"}
+	if err := r.WriteResult(s.Result(), ""); err != nil || !strings.Contains(readFile(t, filepath.Join(r.Dir, resultName)), `"warnings": [
+    "one",
+    "two"
+  ]`) {
+		t.Errorf("no warnings: %v", err)
+	}
 	if err := r.WriteResult(s.Result(), filepath.Join(t.TempDir(), "none", "x")); err == nil {
 		t.Error("a copy into no directory")
 	}

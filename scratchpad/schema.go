@@ -68,6 +68,8 @@ func verdictField(key string, t reflect.Type) object {
 		return object{"type": "string", "format": "date-time"}
 	}
 	switch t.Kind() {
+	case reflect.Slice:
+		return object{"type": "array", "items": verdictField("", t.Elem()), "minItems": 1}
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.Int:

@@ -12,7 +12,7 @@ import (
 const resultName = "result.json"
 
 // Verdict is result.json: every field is always there, but for the moment of a
-// decision that nobody took. The doc of each is its description in the schema.
+// decision that nobody took and warnings where there are none. The doc of each is its description in the schema.
 type Verdict struct {
 	Schema         string          `json:"schema" doc:"The form of this file."`
 	RunID          string          `json:"run_id" doc:"The run, as looprun list shows it."`
@@ -30,6 +30,7 @@ type Verdict struct {
 	Trips          int             `json:"trips" doc:"How often guards have stopped the run to ask."`
 	CostUSD        float64         `json:"cost_usd" doc:"The cost that was reported, in US dollars."`
 	Pending        bool            `json:"pending" doc:"A question waits for its answer: looprun answer gives it."`
+	Warnings       []string        `json:"warnings,omitempty" doc:"What somebody should know of the run though its status is as it is; not there where there is nothing."`
 }
 
 // resultSchema names the form of result.json.
@@ -44,6 +45,7 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 		Rule: res.Rule, DecidedAt: res.At,
 		Iterations: res.Iterations, RuntimeSeconds: res.RuntimeSeconds, Signature: res.Signature,
 		Trips: res.Trips, CostUSD: res.CostUSD, Pending: res.Pending,
+		Warnings: res.Warnings,
 	}, "", "  ")
 	if err != nil {
 		return err

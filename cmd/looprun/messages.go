@@ -159,6 +159,7 @@ func joinTexts(by string, texts ...string) string {
 }
 
 func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
+	defer m.caution(d.Warnings)
 	if d.Iteration == 0 {
 		text := "precheck: it passes"
 		if d.Outcome != looprun.OutcomeDone {
@@ -178,6 +179,19 @@ func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
 		text += " (" + d.Detail + ")"
 	}
 	m.news("%s", text)
+}
+
+// caution warns of what an iteration found, once of each.
+func (m *messages) caution(warnings []string) {
+	for _, w := range warnings {
+		if !m.warned[w] {
+			m.warn("%s", w)
+		}
+		if m.warned == nil {
+			m.warned = map[string]bool{}
+		}
+		m.warned[w] = true
+	}
 }
 
 // onlyCountsChanged reports whether the last two outputs differ in numbers alone.

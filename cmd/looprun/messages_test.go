@@ -32,3 +32,16 @@ func TestCountDown(t *testing.T) {
 		t.Errorf("said %s", got)
 	}
 }
+
+// What an iteration warns of is said once, with -q too.
+func TestWarningsOfIterations(t *testing.T) {
+	var out strings.Builder
+	m := &messages{w: &out, flags: outputFlags{Quiet: true}}
+	for n := range 3 {
+		d := looprun.IterationFinished{Iteration: n, Outcome: looprun.OutcomeDone, Warnings: []string{"something is left"}}
+		m.observe(looprun.Event{Data: d}, &looprun.State{})
+	}
+	if want := "looprun: warning: something is left\n"; out.String() != want {
+		t.Errorf("it says %q, want %q", out.String(), want)
+	}
+}

@@ -177,7 +177,7 @@ func TestWrongResults(t *testing.T) {
 	}
 	for key, values := range map[string][]any{
 		"schema": {"looprun.dev/result/v2"}, "status": {"running", "crashed", ""}, "exit_code": {-1, 256, "0"}, "guard": {"max_iteration", nil},
-		"responder": {"nobody"}, "iterations": {-1, 1.5}, "runtime_seconds": {-1}, "trips": {-1}, "cost_usd": {-0.5}, "pending": {"no"}, "decided_at": {"noon"}, "other": {1},
+		"responder": {"nobody"}, "iterations": {-1, 1.5}, "runtime_seconds": {-1}, "trips": {-1}, "cost_usd": {-0.5}, "pending": {"no"}, "decided_at": {"noon"}, "warnings": {[]any{}, []any{1}, "w"}, "other": {1},
 	} {
 		for _, value := range values {
 			wrong := map[string]any{key: value}
