@@ -21,10 +21,15 @@ func (s *State) Apply(e Event) error {
 	if why := s.refuse(e.Data); why != "" {
 		return fmt.Errorf("%w: event %d, %s: %s", ErrEvent, e.Seq, e.Data.Type(), why)
 	}
+	s.take(e)
+	return nil
+}
+
+// take folds an event that can happen now.
+func (s *State) take(e Event) {
 	s.Seq = e.Seq
 	s.Elapsed = max(s.Elapsed, e.Elapsed) // time never runs backwards
 	s.fold(e)
-	return nil
 }
 
 // refuse says why the event cannot happen now; "" when it can.

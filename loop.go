@@ -210,20 +210,8 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 
 // record writes the event before its effect can be seen.
 func (l *Loop) record(d Data) error {
-	if l.Mask != nil {
-		d = masked(d, l.Mask)
-	}
-	e := Event{
-		Seq: l.state.Seq + 1, Time: time.Now().UTC().Truncate(time.Millisecond),
-		Elapsed: l.watch.Elapsed().Truncate(time.Millisecond), Data: d,
-	}
-	if why := l.state.refuse(d); why != "" {
-		return fmt.Errorf("%w: %s: %s", ErrEvent, d.Type(), why)
-	}
-	if err := l.Journal.Append(e); err != nil {
-		return fmt.Errorf("the journal cannot be written: %w", err)
-	}
-	if err := l.state.Apply(e); err != nil {
+	e, err := Record(&l.state, l.Journal, l.Mask, l.watch.Elapsed(), d)
+	if err != nil {
 		return err
 	}
 	if l.Observe != nil {

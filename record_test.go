@@ -4,6 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,5 +214,52 @@ func TestAQuestionThatIsLostHasNoAnswer(t *testing.T) {
 		if _, failed := l.Run(t.Context()); !errors.Is(failed, errLost) || !errors.Is(err, errLost) || asked.Answer != nil {
 			t.Errorf("event %d: the run ended with %v, the command got %+v, %v", n+3, failed, asked.Answer, err)
 		}
+	}
+}
+
+// A second door would let something into a journal that no mask has seen and that
+// cannot happen: nothing but Record says Append, in the whole module.
+func TestOnlyRecordAppendsToAJournal(t *testing.T) {
+	var doors []string
+	err := filepath.WalkDir(".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, d := range file.Decls {
+			where := name
+			if f, ok := d.(*ast.FuncDecl); ok {
+				where += ": " + f.Name.Name
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Append" {
+					doors = append(doors, where)
+				}
+				return true
+			})
+		}
+		return nil
+	})
+	if want := []string{"record.go: Record"}; err != nil || !slices.Equal(doors, want) {
+		t.Errorf("%q append to a journal, want %q; %v", doors, want, err)
+	}
+}
+
+// What the journal could not keep has not happened; what cannot happen is not kept.
+func TestRecordChangesNothingThatItDoesNotKeep(t *testing.T) {
+	s := folded(t, begun)
+	before := encode(t, s)
+	journal := &lossy{event: 1}
+	if _, err := looprun.Record(s, journal, nil, 0, first); !errors.Is(err, errLost) {
+		t.Errorf("the journal is broken: got %v", err)
+	}
+	if _, err := looprun.Record(s, journal, nil, 0, answered); !errors.Is(err, looprun.ErrEvent) || journal.events != 1 {
+		t.Errorf("got %v and %d events, want ErrEvent and the one that was lost", err, journal.events)
+	}
+	if after := encode(t, s); string(after) != string(before) {
+		t.Errorf("the state is %s, was %s", after, before)
 	}
 }

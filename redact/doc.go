@@ -37,7 +37,10 @@
 // # What is not seen
 //
 // A secret with something in its middle: an escape sequence, a line break of a
-// terminal, a null byte between the letters of UTF-16. A secret in upper case,
-// reversed, compressed, encrypted, in base64 with line breaks, or cut off. In base64
-// the characters at both ends that stem partly from the text beside the secret stay.
+// terminal, a null byte between the letters of UTF-16. A secret in another writing:
+// upper case, reversed, hexadecimal (also as xxd and od print it), octal, base32,
+// base64 with line breaks or twice, quoted-printable, with entities of HTML or XML,
+// compressed, encrypted. A part of it: cut off, or split over two fields or lines. In
+// base64 the characters at both ends that stem partly from the text beside the secret
+// stay. A pattern can be given for a writing that a command is known to print.
 package redact

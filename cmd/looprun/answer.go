@@ -67,9 +67,9 @@ func (c *answerCmd) Run(a *app) error {
 	live := scratchpad.Locked(dir)
 	for _, g := range given {
 		if live {
-			err = c.tell(dir, g)
+			err = c.tell(a, dir, g)
 		} else {
-			err = c.record(dir, g)
+			err = c.record(a, dir, g)
 		}
 		if err != nil {
 			return err
@@ -321,28 +321,28 @@ func repeated(object []byte) string {
 }
 
 // tell gives the answer to the run that waits for it.
-func (c *answerCmd) tell(dir string, g answered) error {
+func (c *answerCmd) tell(a *app, dir string, g answered) error {
 	name, err := os.ReadFile(filepath.Join(dir, socketName))
 	if err != nil {
 		return &usageError{fmt.Sprintf("run %s is alive and cannot be reached (%v)", filepath.Base(dir), err), "answer at its own terminal"}
 	}
 	err = socket.Call(context.Background(), strings.TrimSpace(string(name)), kindAnswer, g, nil)
 	if errors.Is(err, socket.ErrNoServer) || errors.Is(err, socket.ErrNoReply) {
-		return c.record(dir, g) // it has ended in this moment
+		return c.record(a, dir, g) // it has ended in this moment
 	}
 	return err
 }
 
 // record puts the answer into the journal of a run that has exited.
-func (c *answerCmd) record(dir string, g answered) error {
+func (c *answerCmd) record(a *app, dir string, g answered) error {
 	run, s, _, err := scratchpad.Open(dir, scratchpad.SyncAsync)
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.append(run, s, g), run.Close())
+	return errors.Join(c.append(a, run, s, g), run.Close())
 }
 
-func (c *answerCmd) append(run *scratchpad.Run, s *looprun.State, g answered) error {
+func (c *answerCmd) append(a *app, run *scratchpad.Run, s *looprun.State, g answered) error {
 	q, found := named(waitingIn(s), g.QuestionID)
 	if !found {
 		return c.nothing(s)
@@ -357,15 +357,43 @@ func (c *answerCmd) append(run *scratchpad.Run, s *looprun.State, g answered) er
 	if err := check(g.Answer); err != nil {
 		return err
 	}
-	e := looprun.Event{
-		Seq: s.Seq + 1, Time: time.Now().UTC().Truncate(time.Millisecond), Elapsed: s.Elapsed,
-		Data: looprun.QuestionAnswered{QuestionID: g.QuestionID, Answer: g.Answer},
-	}
-	if err := s.Apply(e); err != nil {
+	mask, err := maskOf(run.Dir)
+	if err != nil {
 		return err
 	}
-	if err := run.Journal.Append(e); err != nil {
+	e, err := looprun.Record(s, run.Journal, mask, s.Elapsed, looprun.QuestionAnswered{QuestionID: g.QuestionID, Answer: g.Answer})
+	if err != nil {
 		return err
+	}
+	if kept, ok := e.Data.(looprun.QuestionAnswered); ok && wordsOf(kept.Answer) != wordsOf(g.Answer) {
+		a.say.warn("the answer holds a secret, which is not kept: the command gets *** in its place")
 	}
 	return run.Journal.Sync()
+}
+
+// wordsOf is what the command gets of an answer in words.
+func wordsOf(a looprun.Answer) string {
+	text := a.Guidance
+	if a.Text != nil {
+		text += *a.Text
+	}
+	return text
+}
+
+// maskOf takes secrets out of what is put on record of a run that rests: by the
+// patterns that it was started with, and the values of this process's variables.
+func maskOf(dir string) (func(string) string, error) {
+	var r recorded
+	raw, err := configOf(dir)
+	if err == nil {
+		err = json.Unmarshal(raw, &r)
+	}
+	if err != nil && !errors.Is(err, errNoConfig) {
+		return nil, fmt.Errorf("the run's configuration, which says what is masked, cannot be read: %w", err)
+	}
+	masker, err := r.Options.redactor(os.Environ())
+	if masker == nil {
+		return nil, err
+	}
+	return masker.Text, err
 }

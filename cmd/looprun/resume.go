@@ -234,10 +234,12 @@ func configOf(dir string) (json.RawMessage, error) {
 		return nil
 	})
 	if err == nil && raw == nil {
-		err = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
+		err = errNoConfig
 	}
 	return raw, err
 }
+
+var errNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 
 func (s *session) resume(dir string, event looprun.RunResumed) error {
 	if err := s.joinable(); err != nil {

@@ -189,7 +189,13 @@ func (s *session) record() (json.RawMessage, error) {
 	if err != nil || s.masker == nil || s.masker.Text(string(raw)) == string(raw) {
 		return raw, err
 	}
-	return json.Marshal(recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)})
+	left := recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)}
+	for _, pattern := range s.opts.Redact { // for an answer that is given after the exit
+		if s.masker.Text(pattern) == pattern {
+			left.Options.Redact = append(left.Options.Redact, pattern)
+		}
+	}
+	return json.Marshal(left)
 }
 
 func maskAll(texts []string, mask func(string) string) []string {
