@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"unicode"
 
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -15,6 +16,8 @@ func CheckPromise(text string) error {
 		return errors.New("the promise is empty: every output would make it; give the text that the command prints when it is done")
 	case strings.ContainsAny(text, "\n\r"):
 		return errors.New("the promise has more than one line; give one line that the command prints when it is done")
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }):
+		return errors.New("the promise has a control character, which no line that a person sees can have; give plain text")
 	}
 	return nil
 }
@@ -27,6 +30,8 @@ const lineSlack = 4096
 type promiseScanner struct {
 	promise  []byte
 	anywhere bool
+	unseen   termsafe.Strings
+	begun    bool   // a line has ended
 	line     []byte // the unfinished line, cut at its limit
 	long     bool   // the line is too long to be a promise
 	made     bool
@@ -36,13 +41,17 @@ func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
 	return &promiseScanner{promise: []byte(strings.TrimSpace(promise)), anywhere: anywhere}
 }
 
-func (p *promiseScanner) reset() { p.line, p.long, p.made = p.line[:0], false, false }
+func (p *promiseScanner) reset() {
+	p.unseen.Reset()
+	p.line, p.begun, p.long, p.made = p.line[:0], false, false, false
+}
 
 // write looks at the next piece of the stream, cut anywhere.
 func (p *promiseScanner) write(b []byte) {
 	if p.made {
 		return
 	}
+	b = p.unseen.Drop(b)
 	if p.anywhere {
 		p.find(b)
 		return
@@ -77,6 +86,10 @@ func (p *promiseScanner) keep(b []byte) {
 }
 
 func (p *promiseScanner) endLine() {
+	if !p.begun { // a byte order mark is no part of the text
+		p.line = bytes.TrimPrefix(p.line, []byte("\ufeff"))
+		p.begun = true
+	}
 	if !p.long && len(p.line) >= len(p.promise) && bytes.Contains(p.line, p.promise[:1]) {
 		p.made = p.made || isPromise(string(p.line), string(p.promise))
 	}
@@ -93,9 +106,10 @@ func (p *promiseScanner) end() bool {
 
 // isPromise reports whether the line is the promise and nothing else, bare or
 // in <promise> tags, after escape sequences, white space and Markdown emphasis
-// or backticks are stripped.
+// or backticks are stripped. Hidden characters are not: a line that only looks
+// like the promise, or does not even look like it, is none.
 func isPromise(line, promise string) bool {
-	text := strip(termsafe.Text(line), promise)
+	text := strip(termsafe.Unescaped(line), promise)
 	if text == promise {
 		return true
 	}

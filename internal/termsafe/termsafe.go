@@ -54,6 +54,21 @@ func Text(s string) string {
 	return string(b)
 }
 
+// Unescaped is s without escape sequences. Everything else stays, hidden characters
+// too.
+func Unescaped(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		n := escape(s)
+		if n == 0 {
+			_, n = utf8.DecodeRuneInString(s)
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
 // clean reports whether there is nothing to do, which is the common case.
 func clean(s string) bool {
 	for _, r := range s {
