@@ -122,8 +122,9 @@ type IterationFinished struct {
 	// Warnings are what somebody should know of the iteration, each a sentence,
 	// though its outcome is as it is.
 	Warnings []string `json:"warnings,omitempty"`
-	// Said is the signature of what the work printed though it passed, for when
-	// something else says that it is not done. It is not part of the event.
+	// Said is the signature of what the judge printed though it passed: for when
+	// something else says that it is not done, and for what contradicts the exit
+	// code. It is not part of the event.
 	Said signature.Signature `json:"-"`
 	// Before are events that belong before this one: what the command said with
 	// its output. They are not part of it.

@@ -272,8 +272,8 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 		}
 	}
 	d.Signature = x.sign(e, d.Outcome)
-	if d.Outcome == OutcomeDone && e.Check == nil {
-		d.Said = x.work.sign(e.Work.Code, false)
+	if d.Outcome == OutcomeDone {
+		d.Said = seen.sign(judge.Code, false)
 	}
 	return d
 }

@@ -88,6 +88,9 @@ func (l *Loop) finished(end IterationFinished) error {
 		end.Outcome = OutcomeError
 		end.Detail = fmt.Sprintf("%d signals in a row could not be read", l.state.Malformed)
 	}
+	if why := l.state.contradiction(end); why != "" {
+		end.Warnings = append(slices.Clone(end.Warnings), why)
+	}
 	return l.record(end)
 }
 

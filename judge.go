@@ -6,6 +6,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -118,6 +119,27 @@ func (j Judge) Fatal(e Exits, first bool) int {
 
 func unstartable(e *Exit) bool {
 	return e.Cause == CauseStartFailed || e.Cause == CauseExited && e.Signal == 0 && (e.Code == exitNotExecutable || e.Code == exitNotFound)
+}
+
+// contradiction says that the judge's own output shows failing tests though its exit
+// code is that of a success; empty: it does not, or says nothing of tests.
+func (s *State) contradiction(d IterationFinished) string {
+	if d.Outcome != OutcomeDone || d.ExitCode != 0 || !showsFailing(d.Said) {
+		return ""
+	}
+	judge := "the command"
+	if len(s.Check) > 0 {
+		judge = "the check"
+	}
+	said := IterationFinished{Signature: d.Said}
+	return fmt.Sprintf("%s ended with exit code 0, and its output says %s. "+
+		"A pipe has the exit code of its last command and hides the others': take it out, or begin the line with set -o pipefail", judge, termsafe.Line(said.Progress().String()))
+}
+
+// showsFailing reports whether an output shows tests that fail: by their names, or
+// in a summary that counts others as well. “2 failed” alone may be of anything.
+func showsFailing(s signature.Signature) bool {
+	return s.Kind == signature.KindTestFail && s.Failing > 0 && (len(s.Checks) > 0 || s.Passed >= 0 || s.Total >= 0)
 }
 
 // causeSignature is the signature of an iteration that looprun itself ended:

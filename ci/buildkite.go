@@ -17,7 +17,7 @@ const annotateTimeout = 15 * time.Second
 // buildkiteAnnotation shows the verdict and the report on the page of the build.
 // Without the agent's program, as in a container, there is no way to.
 func buildkiteAnnotation(ctx context.Context, v Verdict, timeout time.Duration) error {
-	how := levelOf(v.Result.Status)
+	how := levelOf(v.Result)
 	if how == silent {
 		return nil
 	}

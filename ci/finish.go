@@ -25,7 +25,7 @@ const SummaryLimit = 1 << 20
 
 // Finish closes what is open in the log and tells the CI system the verdict: an
 // annotation, the summary of the step and its outputs. A run that is done is
-// not annotated. The error says what could not be told; it is for a warning,
+// not annotated, but for its warnings. The error says what could not be told; it is for a warning,
 // since the run has ended whatever its CI system learns of it. The context bounds
 // how long another program is waited for, beside a limit of 15 s.
 func (l *Log) Finish(ctx context.Context, v Verdict) error {

@@ -59,6 +59,31 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// Warnings are annotations whatever the verdict is, few of them, and cannot end
+// theirs or begin another.
+func TestWarningsAreAnnotations(t *testing.T) {
+	for _, status := range []looprun.Status{looprun.StatusDone, looprun.StatusTripped} {
+		r := looprun.Result{Ending: looprun.Ending{Status: status}, Warnings: []string{"tests fail\r\n::error::x", "b", "c", "d", "e", "f"}}
+		var b bytes.Buffer
+		if err := newTestLog(GitHub, &b).Finish(t.Context(), Verdict{Result: r}); err != nil {
+			t.Fatal(err)
+		}
+		runner := &githubRunner{}
+		runner.read(b.String())
+		want := strings.TrimSpace(strings.TrimSpace(string(levelOfStatus(status)) + strings.Repeat(" warning", 5)))
+		if got := strings.Join(runner.names(), " "); got != want {
+			t.Errorf("%s: %q, want %q", status, got, want)
+		}
+		if text := runner.commands[len(runner.commands)-5].data; text != "tests fail ::error::x" {
+			t.Errorf("the warning is %q", text)
+		}
+		b.Reset()
+		if err := newTestLog(Azure, &b).Finish(t.Context(), Verdict{Result: r}); err != nil || strings.Count(b.String(), "##vso[task.logissue type=warning]looprun: warning ") != 5 {
+			t.Errorf("%v: %q", err, b.String())
+		}
+	}
+}
+
 // The verdict's text cannot end the annotation, begin another or be one's title.
 func TestAnnotationIsEscaped(t *testing.T) {
 	reason := "100% sure,\nredrawn\r::error file=x::y ##[error]z ]a;b \x1b[31mred\x1b[0m\u202e"

@@ -22,9 +22,18 @@ const (
 	failure level = "error"
 )
 
-// levelOf is nothing for a run that is done, a warning where something usable is
+// levelOf is how loud a run is: its status, and no less than its warnings.
+func levelOf(r looprun.Result) level {
+	how := levelOfStatus(r.Status)
+	if how == silent && len(r.Warnings) > 0 {
+		return warning
+	}
+	return how
+}
+
+// levelOfStatus is nothing for a run that is done, a warning where something usable is
 // there or the run goes on later, an error otherwise.
-func levelOf(s looprun.Status) level {
+func levelOfStatus(s looprun.Status) level {
 	switch s {
 	case looprun.StatusDone:
 		return silent
@@ -61,28 +70,35 @@ func verdict(r looprun.Result, limit int) string {
 	if r.Reason != "" {
 		b.WriteString(": " + r.Reason)
 	}
-	text := []rune(termsafe.Line(b.String()))
-	if len(text) > annotationLimit {
-		text = append(text[:annotationLimit-1], '…')
-	}
-	return string(text)
+	return annotationText(b.String())
 }
 
-// annotate writes the one annotation with the verdict.
+// annotationText is text from outside as an annotation can have it.
+func annotationText(s string) string { return termsafe.Cut(termsafe.Line(s), annotationLimit) }
+
+// annotate writes an annotation with the verdict, unless that is done, and one for
+// each of the first warnings.
 func (l *Log) annotate(r looprun.Result, limit int) {
-	how := levelOf(r.Status)
-	if how == silent {
-		return
+	if how := levelOfStatus(r.Status); how != silent {
+		l.annotation(how, headline(r), verdict(r, limit))
 	}
+	for _, w := range r.Warnings[:min(len(r.Warnings), warningsShown)] {
+		l.annotation(warning, "looprun: warning", annotationText(w))
+	}
+}
+
+// warningsShown is how many warnings are annotations: GitHub shows 10 of a step.
+const warningsShown = 5
+
+func (l *Log) annotation(how level, title, text string) {
 	switch l.provider {
 	case GitHub:
-		l.say(fmt.Sprintf("::%s title=%s::%s", how, escapeProperty(headline(r)), escapeData(verdict(r, limit))))
+		l.say(fmt.Sprintf("::%s title=%s::%s", how, escapeProperty(title), escapeData(text)))
 	case Azure:
-		text := escapeAzure(headline(r) + " " + verdict(r, limit))
-		l.say(fmt.Sprintf("##vso[task.logissue type=%s]%s", how, text))
-	case Buildkite: // a group that is open, so that the verdict is seen
-		l.say("+++ " + headline(r))
-		l.say("looprun: " + verdict(r, limit))
+		l.say(fmt.Sprintf("##vso[task.logissue type=%s]%s", how, escapeAzure(title+" "+text)))
+	case Buildkite: // a group that is open, so that it is seen
+		l.say("+++ " + title)
+		l.say("looprun: " + text)
 	}
 }
 

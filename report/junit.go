@@ -133,6 +133,9 @@ func (r *Report) properties() []property {
 	put("looprun.trips", fmt.Sprint(r.TripCount))
 	put("looprun.command", commandLine(r.Command))
 	put("looprun.check", commandLine(r.Check))
+	for _, w := range r.Warnings {
+		put("looprun.warning", w)
+	}
 	if r.Earlier != nil && r.Earlier.Iterations > 0 {
 		put("looprun.note", fmt.Sprintf("%d earlier iterations are not taken into account", r.Earlier.Iterations))
 	}

@@ -40,7 +40,7 @@ func (f *folder) finish(alive bool) {
 		r.ExitCode, r.Guard, r.Decision = res.ExitCode, id(res.Guard), line(res.Decision, 100)
 		r.Responder, r.Reason = line(res.Responder, 100), line(res.Reason, maxProse)
 	}
-	r.Pending = res.Pending
+	r.Pending, r.Warnings = res.Pending, lines(res.Warnings, maxProse)
 	r.Iterations, r.Runtime, r.Limits = s.Iterations, s.Result().RuntimeSeconds, s.Limits
 	r.Progress = line(s.Summary(), maxProse)
 	for _, k := range s.Known {

@@ -61,6 +61,9 @@ func (r *Report) markdown(rows int) string {
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p("## %s looprun: %s\n\n", r.mark(), prose(r.standing()))
 	p("%s\n\n", prose(fullStop(upperFirst(r.verdict()))))
+	for _, w := range r.Warnings {
+		p("⚠️ %s\n\n", prose(fullStop(upperFirst(w))))
+	}
 	r.markdownFacts(p)
 	history := r.History[max(0, len(r.History)-rows):]
 	if len(r.History) > 0 {

@@ -190,6 +190,9 @@ func (r *Report) facts() []fact {
 	}
 	add("Command", commandLine(r.Command), true)
 	add("Check", commandLine(r.Check), true)
+	for _, w := range r.Warnings {
+		add("Warning", w, false)
+	}
 	add("Run", r.RunID, true)
 	add("Started", r.Started.UTC().Format("2006-01-02 15:04:05"), false)
 	return facts

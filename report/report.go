@@ -45,6 +45,7 @@ type Report struct {
 	Responder  string          `json:"responder,omitempty" doc:"Who decided so."`
 	Reason     string          `json:"reason,omitempty" doc:"Why."`
 	Pending    bool            `json:"pending,omitempty" doc:"A question waits for its answer."`
+	Warnings   []string        `json:"warnings,omitempty" doc:"What to know beside the verdict."`
 	Iterations int             `json:"iterations" doc:"Iterations that ended of themselves. The precheck is none."`
 	Runtime    float64         `json:"runtime_seconds" doc:"Active time, in seconds: questions and pauses do not count."`
 	Limits     looprun.Limits  `json:"limits" doc:"When the guards trip, as it was at the end."`

@@ -16,6 +16,9 @@ func Render(s *looprun.State) []byte {
 	p := printTo(&b)
 	p("# %s\n\n", firstOf(inline(s.Name), inline(strings.Join(s.Command, " ")), s.RunID))
 	p("Run %s, started %s. %s\n\n", s.RunID, s.Started.Format(time.RFC3339), standing(s))
+	for _, w := range s.Warnings {
+		p("Warning: %s\n\n", inline(w))
+	}
 	configuration(p, s)
 	if s.Guidance != "" {
 		p("## Guidance for the next iteration\n\n%s\n", quoted(s.Guidance))

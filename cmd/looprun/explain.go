@@ -31,6 +31,7 @@ type explanation struct {
 	Status     looprun.Status  `json:"status"`
 	Ending     *looprun.Ending `json:"ending,omitempty"`
 	Iterations int             `json:"iterations"`
+	Warnings   []string        `json:"warnings,omitempty"`
 	Trip       *looprun.Trip   `json:"trip,omitempty"`
 	Counted    []counted       `json:"counted,omitempty"`
 	// Shared are the facts of all iterations that were counted; for a cycle
@@ -79,7 +80,7 @@ func explain(dir string) (*explanation, error) {
 	}
 	e := &explanation{
 		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
-		Ending: s.Ending, Iterations: s.Iterations, Trip: s.LastTrip, state: s, dir: dir,
+		Ending: s.Ending, Iterations: s.Iterations, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir,
 	}
 	e.OnlyCounts = onlyCountsChanged(s.History)
 	e.window()

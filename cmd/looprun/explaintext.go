@@ -27,6 +27,9 @@ func (e *explanation) text() string {
 	if e.Status == looprun.StatusCrashed {
 		fmt.Fprintf(&b, "Why: it has no end, so looprun was killed; looprun resume %s goes on with it\n", e.RunID)
 	}
+	for _, w := range e.state.Warnings {
+		fmt.Fprintf(&b, "Warning: %s\n", termsafe.Line(w))
+	}
 	if e.Trip != nil {
 		e.tripText(&b)
 	}

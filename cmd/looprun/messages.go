@@ -159,7 +159,7 @@ func joinTexts(by string, texts ...string) string {
 }
 
 func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
-	defer m.caution(d.Warnings)
+	defer m.caution(d)
 	if d.Iteration == 0 {
 		text := "precheck: it passes"
 		if d.Outcome != looprun.OutcomeDone {
@@ -182,15 +182,24 @@ func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
 }
 
 // caution warns of what an iteration found, once of each.
-func (m *messages) caution(warnings []string) {
-	for _, w := range warnings {
-		if !m.warned[w] {
+func (m *messages) caution(d looprun.IterationFinished) {
+	if m.warned == nil {
+		m.warned = map[string]int{}
+	}
+	for _, w := range d.Warnings {
+		if _, said := m.warned[w]; !said {
+			m.warn("%s", w)
+			m.warned[w] = d.Iteration
+		}
+	}
+}
+
+// recall warns of it all once more, but for what stands a few lines above.
+func (m *messages) recall(s *looprun.State) {
+	for _, w := range s.Warnings {
+		if at, said := m.warned[w]; !said || s.Last == nil || at != s.Last.Iteration {
 			m.warn("%s", w)
 		}
-		if m.warned == nil {
-			m.warned = map[string]bool{}
-		}
-		m.warned[w] = true
 	}
 }
 

@@ -27,7 +27,7 @@ type messages struct {
 	run    string            // the run's id, as soon as there is one
 	said   signal.Name       // the signal of this iteration that does something
 	told   time.Time         // when it was last said how long is still to be waited
-	warned map[string]bool   // what an iteration has warned of
+	warned map[string]int    // what iterations have warned of, and which was the first
 }
 
 // configure sets what the flags say. Colours are for a terminal.

@@ -55,6 +55,7 @@ type shownRun struct {
 	Pending    []looprun.Question   `json:"pending,omitempty"`
 	Decisions  []looprun.Decision   `json:"decisions"`
 	Known      []looprun.KnownIssue `json:"known_issues"`
+	Warnings   []string             `json:"warnings,omitempty"`
 	History    []endedIteration     `json:"history"`
 
 	started time.Time
@@ -133,7 +134,7 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
-		Decisions: s.Decisions, Known: s.Known, History: history, started: s.Started,
+		Decisions: s.Decisions, Known: s.Known, Warnings: s.Warnings, History: history, started: s.Started,
 	}, nil
 }
 
@@ -169,6 +170,9 @@ func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
 	line("directory", "%s", relative(r.Dir))
 	for _, d := range r.Decisions {
 		line("answer", "after iteration %d, %s: %s by %s: %s", d.Iteration, d.Guard, firstNonEmpty(d.Option, string(d.Action)), decider(d.Responder, d.Rule), d.Reason)
+	}
+	for _, w := range r.Warnings {
+		line("warning", "%s", w)
 	}
 	for _, k := range r.Known {
 		line("skipped", "%s", k.Label)

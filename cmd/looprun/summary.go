@@ -30,12 +30,17 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 			m.printf("a question waits for its answer: %s; give it with looprun answer, then go on with looprun resume", what)
 		}
 	}
+	m.recall(s)
 	if page != "" {
 		m.news("scratchpad: %s", page)
 	}
-	m.tell(toneOf(r.Status), map[string]any{
+	fields := map[string]any{
 		"status": r.Status, "exit_code": code, "guard": r.Guard, "iterations": r.Iterations, "runtime_seconds": r.RuntimeSeconds, "signature": r.Signature,
-	}, "%s", lastLine(s, r, code))
+	}
+	if len(r.Warnings) > 0 {
+		fields["warnings"] = r.Warnings
+	}
+	m.tell(toneOf(r.Status), fields, "%s", lastLine(s, r, code))
 }
 
 // toneOf is how a verdict sounds.
