@@ -9,7 +9,7 @@ COMMIT      := $(shell c=$$(git rev-parse HEAD 2>/dev/null) && echo "$$c$$(git d
 DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
 LDFLAGS     := -s -w -X main.stamp=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
-.PHONY: all build demo test lint fmt bench bench-replay profile stuckbench fuzz torture examples clean
+.PHONY: all build demo test lint fmt bench bench-replay profile stuckbench fuzz torture windows-test examples clean
 
 all: build
 
@@ -63,6 +63,16 @@ fuzz: ## every parser's fuzz target, FUZZTIME each
 
 torture: ## the long forms of the reliability tests; TORTURE_RUNS=N kills N runs instead of 1,000
 	$(GO) test -tags torture -count=1 -p 1 -timeout 60m ./internal/proc ./scratchpad ./cmd/looprun
+
+# Those of the packages below need no folder, which Wine before 10 cannot remove.
+WINDOWS_TESTS := ./signature ./guards/... ./cost ./waiting ./protocol/ask ./protocol/ladder ./protocol/rejection \
+  ./protocol/signal ./internal/strictyaml ./internal/cells ./internal/termsafe
+windows-test: ## compile all tests for Windows; where Wine is, run the program and what needs no POSIX system
+	GOOS=windows $(GO) test -count=1 -exec true ./... >/dev/null
+	@if command -v wine >/dev/null; then \
+	  GOOS=windows $(GO) test -count=1 -exec $(CURDIR)/tools/wine.sh -run 'TestOnWindows|TestAPageInUse' ./cmd/looprun ./scratchpad && \
+	  GOOS=windows $(GO) test -count=1 -short -exec $(CURDIR)/tools/wine.sh $(WINDOWS_TESTS); \
+	else echo "Wine is not installed: the tests were compiled and not run" >&2; fi
 
 examples: build ## what CI runs of examples/
 	$(GO) test -count=1 -run 'TestExamples' -v ./cmd/looprun

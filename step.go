@@ -69,7 +69,7 @@ func (a argvStep) Run(ctx context.Context, in Invocation) Exit { return runProce
 
 type shellStep string
 
-func (s shellStep) Argv() []string { return []string{"sh", "-c", string(s)} }
+func (s shellStep) Argv() []string { return proc.Shell(string(s)) }
 
 func (s shellStep) Run(ctx context.Context, in Invocation) Exit {
 	return runProcess(ctx, s.Argv(), in)

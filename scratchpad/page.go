@@ -2,6 +2,7 @@ package scratchpad
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"slices"
 	"time"
@@ -29,7 +30,8 @@ type page struct {
 }
 
 // Refresh makes the page again: after each iteration that took 20 ms or more,
-// when force is set, and otherwise at most every 100 ms.
+// when force is set, and otherwise at most every 100 ms. On Windows a page that
+// somebody has open is replaced by a later call.
 func (r *Run) Refresh(s *looprun.State, force bool) error {
 	slow := s.Last != nil && time.Duration(s.Last.DurationMS)*time.Millisecond >= slowIteration
 	if !force && !slow && time.Since(r.page.made) < pageEvery {
@@ -39,8 +41,16 @@ func (r *Run) Refresh(s *looprun.State, force bool) error {
 	if err != nil {
 		return err
 	}
-	r.page.made, r.page.rendered = time.Now(), Render(s)
-	return atomicfile.Write(r.page.name, slices.Concat(r.page.rendered, notes), false)
+	rendered := Render(s)
+	err = atomicfile.Write(r.page.name, slices.Concat(rendered, notes), false)
+	if errors.Is(err, atomicfile.ErrInUse) && !s.Ended {
+		r.page.made = time.Time{} // the next call tries again
+		return nil
+	}
+	if err == nil {
+		r.page.made, r.page.rendered = time.Now(), rendered
+	}
+	return err
 }
 
 // notes returns the part of the page from the notes on, as it is. When their

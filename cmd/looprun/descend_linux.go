@@ -7,23 +7,25 @@ import (
 	"strconv"
 )
 
-// descendsFrom reports whether a process is a descendant of another. One that
-// cannot be looked at is not: its user could do all that it does otherwise.
-func descendsFrom(pid, ancestor int) bool {
+// originOf says whether a process is a descendant of another. It is known here,
+// since what the command leaves behind stays a descendant of the guardian. A
+// process that has no number is of an outer PID namespace, so it is no
+// descendant; one that has gone may have been one.
+func originOf(pid, ancestor int) origin {
 	for range 1000 { // a chain cannot be longer; a changing one ends somewhere
 		if pid <= 1 {
-			return false
+			return originOutside
 		}
 		parent, ok := parentOf(pid)
 		if !ok {
-			return false
+			return originUnknown
 		}
 		if parent == ancestor {
-			return true
+			return originInside
 		}
 		pid = parent
 	}
-	return false
+	return originUnknown
 }
 
 func parentOf(pid int) (int, bool) {

@@ -26,7 +26,7 @@ func (s *session) environ(it looprun.Iteration) []string {
 	if it.Judging {
 		return s.helperEnviron(it, "check")
 	}
-	return append(s.commonEnviron(it), "LOOPRUN_SOCKET="+s.talk.server.Path(), "LOOPRUN_ANSWERS="+s.answersFile(it), "LOOPRUN_CONTEXT="+s.run.ContextFile())
+	return append(s.commonEnviron(it), "LOOPRUN_SOCKET="+s.talk.path(), "LOOPRUN_ANSWERS="+s.answersFile(it), "LOOPRUN_CONTEXT="+s.run.ContextFile())
 }
 
 // helperEnviron is that of a check, a verify, debug or expert command. It has no

@@ -36,7 +36,7 @@ func (c optionCommand) run(ctx context.Context, q looprun.Question) (looprun.Deb
 	}
 	var printed proc.Head
 	end, err := proc.RunFed(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", c.line}, Dir: c.dir, Env: c.env,
+		Argv: proc.Shell(c.line), Dir: c.dir, Env: c.env,
 		Stdout: printed.Take, Stderr: printed.Take, Timeout: c.limit, KillAfter: c.killAfter,
 	}, question, nil)
 	if err != nil {

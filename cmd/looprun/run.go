@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -74,6 +75,28 @@ func (o *options) checkStep() looprun.Step {
 		return nil
 	}
 	return looprun.Shell(o.Check)
+}
+
+// needShell refuses shell lines where there is no shell to run them.
+func (o *options) needShell() error {
+	lines := []struct{ flag, line string }{
+		{"-c", o.Shell},
+		{"--check", o.Check},
+		{"--debug", o.Debug},
+		{"--assistant", o.Assistant},
+		{"--hook-on-question", o.HookOnQuestion},
+		{"--hook-on-trip", o.HookOnTrip},
+		{"--hook-on-end", o.HookOnEnd},
+	}
+	for _, l := range lines {
+		if l.line != "" {
+			if err := proc.FindShell(); err != nil {
+				return fmt.Errorf("%s: %w", l.flag, err)
+			}
+			break
+		}
+	}
+	return nil
 }
 
 // agents are commands that end with 0 whatever they achieved.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,9 +38,12 @@ func (a apart) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
 	_ = os.Setenv("XDG_STATE_HOME", dir)
-	return a.M.Run()
+	code := a.M.Run()
+	if err := os.RemoveAll(dir); err != nil && runtime.GOOS == "windows" {
+		os.Exit(code) // Wine before 10 removes no folder, for which the tests would be blamed
+	}
+	return code
 }
 
 // TestScripts runs the binary as a user does. Each script is named by what it

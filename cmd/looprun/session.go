@@ -109,6 +109,7 @@ func (s *session) load(kept *recordedFile) error {
 		err = s.loadPolicy(kept)
 	}
 	wrong(err)
+	wrong(s.opts.needShell())
 	if !slices.Contains(stdinWords, s.opts.Stdin) {
 		f, err := os.Open(s.opts.Stdin)
 		if err != nil {
@@ -312,7 +313,7 @@ func (s *session) wire(journal looprun.Journal) error {
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
 		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.files.stdout), Stderr: s.shown(s.ci.Output(stderr), s.app.files.stderr),
-		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
+		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 		Ending: s.outlets.hurry,
 	}
 	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {

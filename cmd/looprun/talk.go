@@ -91,11 +91,23 @@ func (s *session) listen() error {
 			s.app.say.warn("the socket of this run: %s", text)
 		},
 	})
+	if errors.Is(err, socket.ErrUnsupported) {
+		s.app.say.warn("the command cannot ask, signal or reject in this run, and nobody can answer it from elsewhere: %v", socket.ErrUnsupported)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("the socket for looprun ask and signal cannot be opened: %w", err)
 	}
 	s.talk = t
 	return atomicfile.Write(filepath.Join(s.run.Dir, socketName), []byte(t.server.Path()+"\n"), false)
+}
+
+// path is where commands find the socket; empty where there is none.
+func (t *talk) path() string {
+	if t == nil {
+		return ""
+	}
+	return t.server.Path()
 }
 
 // hangUp closes the socket.
@@ -282,8 +294,11 @@ func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
 // answer takes an answer from another terminal, never from the run's own
 // command: it would answer itself.
 func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessage) (any, error) {
-	if descendsFrom(peer.PID, os.Getpid()) {
+	switch originOf(peer.PID, os.Getpid()) {
+	case originInside:
 		return nil, &socket.Error{Code: codeRefused, Text: "a run's question cannot be answered by its own command; answer it from outside"}
+	case originUnknown:
+		return nil, &socket.Error{Code: codeRefused, Text: "it is not known whether this answer comes from the run's own command; wait for the reply when you answer"}
 	}
 	var m answered
 	if err := json.Unmarshal(body, &m); err != nil {

@@ -43,7 +43,7 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 	out := collector{full: make(chan struct{})}
 	var complaint tail
 	end, err := proc.RunFed(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", r.Command}, Dir: r.Dir, Env: r.Env,
+		Argv: proc.Shell(r.Command), Dir: r.Dir, Env: r.Env,
 		Stdout: out.take, Stderr: func(b []byte) {
 			complaint.take(b)
 			if r.Stderr != nil {

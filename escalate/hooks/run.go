@@ -64,7 +64,7 @@ func (h *Hooks) send(ctx context.Context, j job, grace time.Duration) error {
 func (h *Hooks) run(ctx context.Context, j job, grace time.Duration) error {
 	var printed proc.Head
 	end, err := proc.RunFed(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", j.command}, Dir: h.Dir, Env: h.environ(),
+		Argv: proc.Shell(j.command), Dir: h.Dir, Env: h.environ(),
 		Stdout: printed.Take, Stderr: printed.Take, KillAfter: grace,
 	}, j.document, nil)
 	if err != nil {

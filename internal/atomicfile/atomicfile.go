@@ -12,6 +12,10 @@ import (
 	"strings"
 )
 
+// ErrInUse is what [Write] returns on Windows while somebody has the file open,
+// where a file in use cannot be replaced.
+var ErrInUse = errors.New("somebody has it open")
+
 // Mode is the mode of the files that are for their owner alone.
 const Mode = 0o600
 

@@ -18,6 +18,10 @@ var (
 	errNoSuspend  = errors.New("suspending a process tree is not supported on Windows")
 )
 
+// Terminals says that there are no pseudo terminals here: output goes through
+// pipes.
+const Terminals = false
+
 // terminal does not exist here.
 type terminal struct{}
 

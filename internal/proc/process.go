@@ -318,6 +318,9 @@ func (p *Process) finish(r report) {
 
 // fail publishes that the command never ran.
 func (p *Process) fail(code int, err error) {
+	if missing := FindShell(); p.spec.Argv[0] == shell && missing != nil {
+		err = missing
+	}
 	p.exit = Exit{Code: code, Cause: StartFailed, StartErr: err}
 	close(p.done)
 }

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
+// Terminals says that commands can have a pseudo terminal here.
+const Terminals = true
+
 // terminal is a pseudo terminal for a command.
 type terminal struct {
 	master int

@@ -22,6 +22,10 @@ var (
 	ErrNoReply = errors.New("the run ended before it replied")
 )
 
+// ErrUnsupported is returned by [Listen] where the system has no Unix sockets, as
+// Windows before 2019.
+var ErrUnsupported = errors.New("this system has no Unix sockets")
+
 // What Windows says for ECONNREFUSED and ECONNRESET.
 const (
 	winRefused = syscall.Errno(10061)

@@ -108,6 +108,9 @@ func Listen(o Options) (*Server, error) {
 	}
 	if err != nil {
 		os.Remove(dir)
+		if errors.Is(err, noUnixSockets) {
+			err = fmt.Errorf("%w: %w", ErrUnsupported, err)
+		}
 		return nil, fmt.Errorf("the socket of the run cannot be made: %w", err)
 	}
 	return start(o, path, listener), nil

@@ -1,0 +1,30 @@
+package proc
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+)
+
+// shell is what runs shell lines: a POSIX shell, also on Windows, so that a line
+// means the same everywhere.
+const shell = "sh"
+
+// Shell is the command that runs a shell line.
+func Shell(line string) []string { return []string{shell, "-c", line} }
+
+// FindShell fails where there is no shell to run lines with, and says what to
+// do about it.
+func FindShell() error {
+	if _, err := exec.LookPath(shell); err != nil {
+		return fmt.Errorf("there is no %s on PATH, which runs shell lines; %s", shell, shellRemedy(runtime.GOOS))
+	}
+	return nil
+}
+
+func shellRemedy(system string) string {
+	if system == "windows" {
+		return `install Git for Windows and add its usr\bin folder, where sh.exe is, to PATH`
+	}
+	return "install a POSIX shell, or put the folder that it is in on PATH"
+}
