@@ -140,17 +140,22 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *table
 // waiting for the disk.
 func summaries(dirs []string) []scratchpad.Summary {
 	runs := make([]scratchpad.Summary, len(dirs))
+	concurrently(len(dirs), func(i int) { runs[i] = scratchpad.Summarize(dirs[i]) })
+	return runs
+}
+
+// concurrently calls read with every number below n: reading many runs mostly waits.
+func concurrently(n int, read func(i int)) {
 	var next atomic.Int64
 	var readers sync.WaitGroup
-	for range min(len(dirs), 2*runtime.GOMAXPROCS(0)) {
+	for range min(n, 2*runtime.GOMAXPROCS(0)) {
 		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(dirs)); i = next.Add(1) - 1 {
-				runs[i] = scratchpad.Summarize(dirs[i])
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				read(int(i))
 			}
 		})
 	}
 	readers.Wait()
-	return runs
 }
 
 // ago is a moment as a person says it.

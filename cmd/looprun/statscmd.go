@@ -40,18 +40,16 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	found, problems := make([][]rejection.Record, len(ids)), make([]error, len(ids))
+	dirs := within(state, ids)
+	concurrently(len(dirs), func(i int) { found[i], problems[i] = rejectionsOf(dirs[i]) })
 	var records []rejection.Record
-	for _, id := range ids {
-		dir, err := scratchpad.Find(state, id)
+	for i, err := range problems {
 		if err != nil {
-			return err
-		}
-		found, err := rejectionsOf(dir)
-		if err != nil {
-			a.say.warn("run %s cannot be read and is left out: %v", id, err)
+			a.say.warn("run %s cannot be read and is left out: %v", ids[i], err)
 			continue
 		}
-		records = append(records, found...)
+		records = append(records, found[i]...)
 	}
 	stats := rejection.Collect(records, since)
 	switch c.Format {
@@ -84,7 +82,7 @@ func parseSince(text string) (time.Time, error) {
 // rejectionsOf are the rejections of a run with what became of them.
 func rejectionsOf(dir string) ([]rejection.Record, error) {
 	var records []rejection.Record
-	run := ""
+	run, at := "", map[string]int{}
 	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
 		r := rejection.Record{RunID: run, Dir: dir, Time: e.Time}
 		switch d := e.Data.(type) {
@@ -92,16 +90,15 @@ func rejectionsOf(dir string) ([]rejection.Record, error) {
 			run = d.RunID
 		case looprun.RejectionSubmitted:
 			r.ID, r.Rejection, r.Valid = run+"/"+d.RejectionID, d.Rejection, true
+			at[d.RejectionID] = len(records)
 			records = append(records, r)
 		case looprun.RejectionInvalid:
 			r.ID, r.Rejection, r.Issues = run+"/"+d.RejectionID, d.Rejection, d.Issues
 			records = append(records, r)
 		case looprun.RejectionDecided:
-			for i := range records {
-				if records[i].ID == run+"/"+d.RejectionID {
-					records[i].Decision, records[i].DecidedBy, records[i].DecidedReason = d.Decision, d.Responder, d.Reason
-					records[i].DecidedAt, records[i].Created = e.Time, d.Created
-				}
+			if i, ok := at[d.RejectionID]; ok {
+				records[i].Decision, records[i].DecidedBy, records[i].DecidedReason = d.Decision, d.Responder, d.Reason
+				records[i].DecidedAt, records[i].Created = e.Time, d.Created
 			}
 		}
 		return nil

@@ -149,7 +149,12 @@ func (g groups) ranked() []Group {
 }
 
 // blockerCounts are by what makes blocking factors the same.
-type blockerCounts map[string]*BlockerCount
+type blockerCounts map[string]*blocked
+
+type blocked struct {
+	BlockerCount
+	tasks map[string]bool
+}
 
 func (b blockerCounts) add(r Record) {
 	text := termsafe.Line(r.Rejection.BlockingFactor)
@@ -158,19 +163,20 @@ func (b blockerCounts) add(r Record) {
 	}
 	key := sameText(text)
 	if b[key] == nil {
-		b[key] = &BlockerCount{Text: text, Tasks: []string{}}
+		b[key] = &blocked{BlockerCount{Text: text}, map[string]bool{}}
 	}
 	b[key].Count++
-	task := termsafe.Line(r.Rejection.Task)
-	if at, found := slices.BinarySearch(b[key].Tasks, task); !found && task != "" {
-		b[key].Tasks = slices.Insert(b[key].Tasks, at, task)
+	if task := termsafe.Line(r.Rejection.Task); task != "" {
+		b[key].tasks[task] = true
 	}
 }
 
 func (b blockerCounts) ranked() []BlockerCount {
 	list := make([]BlockerCount, 0, len(b))
 	for _, blocker := range b {
-		list = append(list, *blocker)
+		blocker.Tasks = slices.AppendSeq([]string{}, maps.Keys(blocker.tasks))
+		slices.Sort(blocker.Tasks)
+		list = append(list, blocker.BlockerCount)
 	}
 	slices.SortFunc(list, func(x, y BlockerCount) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
