@@ -27,7 +27,8 @@ type Config struct {
 	NoPrecheck bool
 	// Passes is how often in a row the check must pass; zero is once.
 	Passes int
-	// Judge decides what exit codes mean; nil: [DefaultJudge].
+	// Judge decides what exit codes mean; nil: [DefaultJudge]. With its zero value
+	// nothing is ever done.
 	Judge *Judge
 
 	IterationTimeout time.Duration // 0: none
@@ -73,7 +74,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		Guards: c.Guards, Journal: c.Journal, Questions: c.Questions,
 		Responders: c.Responders, Debug: c.Debug, Backoff: c.Backoff, Observe: c.observer(ctx),
 		Runner: &Executor{
-			Work: c.Work, Check: c.Check, Passes: c.Passes, Judge: judge, Promise: c.Promise,
+			Work: c.Work, Check: c.Check, Passes: c.Passes, Judge: &judge, Promise: c.Promise,
 			IterationTimeout: c.IterationTimeout, IdleTimeout: c.IdleTimeout, KillAfter: c.KillAfter,
 			Dir: c.Dir, Stdout: c.Stdout, Stderr: c.Stderr, Signature: c.Signature,
 		},

@@ -58,6 +58,17 @@ func TestRunNeedsThePromise(t *testing.T) {
 	}
 }
 
+// A judge for which no code passes is not the default one.
+func TestRunWithAnEmptyJudge(t *testing.T) {
+	pass := looprun.Func(func(context.Context, looprun.Invocation) error { return nil })
+	for judge, want := range map[*looprun.Judge]looprun.Status{nil: looprun.StatusDone, {}: looprun.StatusTripped} {
+		c := looprun.Config{Limits: defaults, Guards: guards.Default(), Work: pass, Judge: judge}
+		if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != want {
+			t.Errorf("with the judge %v: %+v, %v; want %s", judge, res, err, want)
+		}
+	}
+}
+
 // Without caps of its own a run has the default ones: no answer adds for ever.
 func TestRunHasCaps(t *testing.T) {
 	c := looprun.Config{

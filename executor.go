@@ -21,7 +21,7 @@ type Executor struct {
 	Check Step // nil: the work's own exit judges
 	// Passes is how often in a row the check must pass; zero is once.
 	Passes int
-	Judge  Judge // zero: [DefaultJudge]
+	Judge  *Judge // nil: [DefaultJudge]
 	// Promise is the text that the work prints when it is done; empty: none.
 	Promise         string
 	PromiseAnywhere bool
@@ -53,15 +53,15 @@ type Executor struct {
 	// from it; what is shown has them. Nil: there are none.
 	Mask func(to func([]byte)) Masker
 	// Listeners learn from what the work prints; they are reset before each
-	// iteration. Heard is called when it has ended, to add what they found; nil:
-	// there is nothing to add.
-	Listeners []Listener
+	// iteration. Heard is called when it has ended, to add what they found. Nil:
+	// nobody listens, there is nothing to add.
+	Listeners Streams
 	Heard     func(Iteration, *IterationFinished)
 	// AlsoPromised reports whether the promise was made otherwise than in its own
 	// words; nil: it was not.
 	AlsoPromised func() bool
 	// WaitOn recognises the limits of somebody else in what the work and the
-	// check print; nil: there are none. Now is not asked of it: the match says.
+	// check print; nil: there are none.
 	WaitOn Matcher
 
 	promised atomic.Bool // the promise was made by a signal
@@ -131,22 +131,12 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 		x.Reports(judge.signer, began)
 	}
 	d := x.finished(exits, it, time.Since(began))
-	if x.WaitOn != nil && (d.Outcome == OutcomeNotDone || d.Outcome == OutcomeError) && d.Cause == CauseExited && d.Fatal == 0 {
-		if line, until, ok := x.WaitOn.Match(); ok {
-			d.Outcome, d.Match = OutcomeWaiting, cutText(line, matchLimit)
-			if !until.IsZero() {
-				d.Until = &until
-			}
-		}
-	}
+	x.limited(&d)
 	if x.Heard != nil && it.Number > 0 {
 		x.Heard(it, &d)
 	}
 	return d, nil
 }
-
-// matchLimit bounds the line that is kept of a limit to wait for, in bytes.
-const matchLimit = 500
 
 // checks reports whether there is something for the check to judge.
 func (x *Executor) checks(e Exits, it Iteration) bool {
@@ -166,23 +156,18 @@ func (x *Executor) open(n int) (Output, error) {
 
 // prepare makes the taps once; they are reused for every iteration.
 func (x *Executor) prepare() {
-	if x.Judge == (Judge{}) {
-		x.Judge = DefaultJudge()
+	if x.Judge == nil {
+		x.Judge = new(DefaultJudge())
 	}
 	if x.work == nil {
-		x.work = newTap(x.Signature, x.Promise, x.PromiseAnywhere)
-		x.check = newTap(x.Signature, "", false)
+		x.work = newTap(x.Signature, x.WaitOn != nil)
+		x.work.listen(x.Promise, x.PromiseAnywhere, x.Listeners)
+		x.check = newTap(x.Signature, x.WaitOn != nil)
 	}
 	x.work.reset()
 	x.check.reset()
 	x.warnings = nil // the last iteration has them
 	x.promised.Store(false)
-	for _, l := range x.Listeners {
-		l.Reset()
-	}
-	if x.WaitOn != nil {
-		x.WaitOn.Reset()
-	}
 	x.mu.Lock()
 	x.running, x.holds, x.still, x.stood, x.killed = nil, 0, 0, 0, false
 	x.mu.Unlock()
@@ -210,12 +195,8 @@ func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep 
 		defer f.Close()
 		in.Stdin = f
 	}
-	var hear []Listener
-	if t == x.work {
-		hear = x.Listeners
-	}
-	stdout, flushOut := x.mask(func(b []byte) { keep(b); t.stdout(b); x.listen(hear, b) })
-	stderr, flushErr := x.mask(func(b []byte) { keep(b); t.stderr(b); x.listen(hear, b) })
+	stdout, flushOut := x.mask(func(b []byte) { keep(b); t.take(stdoutStream, b) })
+	stderr, flushErr := x.mask(func(b []byte) { keep(b); t.take(stderrStream, b) })
 	in.Stdout = func(b []byte) { x.show(x.Stdout, b); stdout(b) }
 	in.Stderr = func(b []byte) { x.show(x.Stderr, b); stderr(b) }
 	e := s.Run(ctx, in)

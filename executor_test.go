@@ -86,13 +86,13 @@ func TestOutcomes(t *testing.T) {
 		{name: "promise by the check is none", work: "echo no", check: "echo DONE", promise: "DONE", want: notDone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := &looprun.Executor{Work: looprun.Shell(c.work), Judge: looprun.DefaultJudge(), Promise: c.promise, KillAfter: time.Second}
+			x := &looprun.Executor{Work: looprun.Shell(c.work), Judge: new(looprun.DefaultJudge()), Promise: c.promise, KillAfter: time.Second}
 			if c.check != "" {
 				x.Check = looprun.Shell(c.check)
 			}
 			x.Judge.Promise = c.promise != ""
 			if c.judge != nil {
-				c.judge(&x.Judge)
+				c.judge(x.Judge)
 			}
 			d, err := x.Run(t.Context(), looprun.Iteration{Number: 1, First: true})
 			if err != nil {
@@ -106,7 +106,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestA127IsFatalAtTheFirstTryOnly(t *testing.T) {
-	x := &looprun.Executor{Work: looprun.Argv("looprun-test-no-such-command"), Judge: looprun.DefaultJudge()}
+	x := &looprun.Executor{Work: looprun.Argv("looprun-test-no-such-command"), Judge: new(looprun.DefaultJudge())}
 	first, err := x.Run(t.Context(), looprun.Iteration{Number: 1, First: true})
 	if err != nil || first.Fatal != 127 || !strings.Contains(first.Detail, "looprun-test-no-such-command") {
 		t.Errorf("first: %+v, %v; want 127 and the name", first, err)
@@ -132,7 +132,7 @@ func TestTimeouts(t *testing.T) {
 		}, looprun.CauseIterationTimeout},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := &looprun.Executor{Work: looprun.Shell(c.work), Check: looprun.Shell(c.check), Judge: looprun.DefaultJudge()}
+			x := &looprun.Executor{Work: looprun.Shell(c.work), Check: looprun.Shell(c.check), Judge: new(looprun.DefaultJudge())}
 			c.set(x)
 			d, err := x.Run(t.Context(), looprun.Iteration{Number: 1, First: true})
 			if err != nil {
@@ -153,7 +153,7 @@ func TestAnInterruptIsForwarded(t *testing.T) {
 	ready, got := filepath.Join(dir, "ready"), filepath.Join(dir, "got")
 	x := &looprun.Executor{
 		Work:  looprun.Shell("trap 'echo hup > got; exit 0' HUP; echo > ready; while :; do sleep 0.05; done"),
-		Judge: looprun.DefaultJudge(), Dir: dir,
+		Judge: new(looprun.DefaultJudge()), Dir: dir,
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
@@ -197,7 +197,7 @@ func TestOutputIsShownKeptAndSigned(t *testing.T) {
 	k := &kept{}
 	x := &looprun.Executor{
 		Work: looprun.Shell("echo working; echo warned >&2"), Check: looprun.Shell("echo '--- FAIL: TestLogin'; echo FAIL; exit 1"),
-		Judge: looprun.DefaultJudge(), Stdout: &out, Stderr: &errs,
+		Judge: new(looprun.DefaultJudge()), Stdout: &out, Stderr: &errs,
 		Output: func(int) (looprun.Output, error) { return k, nil },
 	}
 	d, err := x.Run(t.Context(), looprun.Iteration{Number: 1, First: true})
@@ -221,7 +221,7 @@ func TestALongOutputIsSignedToItsEnd(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	x := &looprun.Executor{
 		Work:  looprun.Shell("yes 'INFO all is well' | head -c 2000000; echo; echo '--- FAIL: TestLogin' >&2; echo FAIL; exit 1"),
-		Judge: looprun.DefaultJudge(),
+		Judge: new(looprun.DefaultJudge()),
 	}
 	for n := range 3 {
 		d, err := x.Run(t.Context(), looprun.Iteration{Number: n + 1})
@@ -236,7 +236,7 @@ func TestALongOutputIsSignedToItsEnd(t *testing.T) {
 
 func TestOutputThatCannotBeKeptEndsTheIteration(t *testing.T) {
 	x := &looprun.Executor{
-		Work: looprun.Shell("echo one; sleep 60"), Judge: looprun.DefaultJudge(),
+		Work: looprun.Shell("echo one; sleep 60"), Judge: new(looprun.DefaultJudge()),
 		Output: func(int) (looprun.Output, error) { return &kept{fail: syscall.ENOSPC}, nil },
 	}
 	if _, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err == nil || !strings.Contains(err.Error(), "no space left") {
@@ -247,7 +247,7 @@ func TestOutputThatCannotBeKeptEndsTheIteration(t *testing.T) {
 func TestSignatures(t *testing.T) {
 	sign := func(work, check, promise string) signature.Signature {
 		t.Helper()
-		x := &looprun.Executor{Work: looprun.Shell(work), Judge: looprun.DefaultJudge(), Promise: promise}
+		x := &looprun.Executor{Work: looprun.Shell(work), Judge: new(looprun.DefaultJudge()), Promise: promise}
 		x.Judge.Promise = promise != ""
 		if check != "" {
 			x.Check = looprun.Shell(check)
@@ -277,7 +277,7 @@ func TestPasses(t *testing.T) {
 	dir := t.TempDir()
 	x := &looprun.Executor{
 		Work: looprun.Argv("true"), Check: looprun.Shell("echo >> runs; test $(wc -l < runs) -ne 2"), Passes: 3,
-		Judge: looprun.DefaultJudge(), Dir: dir,
+		Judge: new(looprun.DefaultJudge()), Dir: dir,
 	}
 	if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != notDone {
 		t.Errorf("got %+v, %v; the second pass fails", d, err)

@@ -12,17 +12,69 @@ type Masker interface {
 	Flush()
 }
 
-// Listener learns from output as it streams past. Its Write never fails.
+// Listener learns from one stream of output as it passes. Its Write never fails.
 type Listener interface {
 	io.Writer
 	Reset()
 }
 
-// Matcher is a [Listener] that finds a line for which the work has to wait, and
-// the moment that it names; zero when it names none.
-type Matcher interface {
+// Listeners are two of one kind, one for each stream of what the work prints: a
+// line of one stream may come between two pieces of what the other says. Nothing
+// else can listen to an [Executor], so that no listener is given both. The two
+// are T itself and not what it points to: give them nothing in common that
+// listening changes.
+type Listeners[T any, L interface {
+	*T
 	Listener
-	Match() (line string, until time.Time, ok bool)
+}] struct{ Stdout, Stderr T }
+
+func (l *Listeners[T, L]) listeners() [2]Listener {
+	return [2]Listener{stdoutStream: L(&l.Stdout), stderrStream: L(&l.Stderr)}
+}
+
+// Streams is one of [Listeners].
+type Streams interface{ listeners() [2]Listener }
+
+// Matcher finds a line for which the work has to wait, and the moment that it
+// names; zero when it names none. It is given the end of what one stream printed,
+// and whether it is cut, so that its first line may lack its beginning. It keeps
+// nothing of it.
+type Matcher interface {
+	Match(end []byte, cut bool) (line string, until time.Time, ok bool)
+}
+
+// matchLimit bounds the line that is kept of a limit to wait for, in bytes.
+const matchLimit = 500
+
+// limited makes the iteration one that waits, where its output says so.
+func (x *Executor) limited(d *IterationFinished) {
+	failed := d.Outcome == OutcomeNotDone || d.Outcome == OutcomeError
+	if x.WaitOn == nil || !failed || d.Cause != CauseExited || d.Fatal != 0 {
+		return
+	}
+	line, until, ok := x.limit()
+	if !ok {
+		return
+	}
+	d.Outcome, d.Match = OutcomeWaiting, cutText(line, matchLimit)
+	if !until.IsZero() {
+		d.Until = &until
+	}
+}
+
+// limit is the limit that the output names: of several the one with the latest
+// moment. Where none names one it is the check's before the work's, and that on
+// standard error before that on standard output.
+func (x *Executor) limit() (line string, until time.Time, found bool) {
+	for _, t := range []*tap{x.work, x.check} {
+		for i := range t.streams {
+			end := &t.streams[i].end
+			if l, u, ok := x.WaitOn.Match(end.last(), end.cut()); ok && !u.Before(until) {
+				line, until, found = l, u, true
+			}
+		}
+	}
+	return line, until, found
 }
 
 // MakePromise makes the promise in place of the output, for the iteration that
@@ -39,15 +91,6 @@ func (x *Executor) mask(to func([]byte)) (write func([]byte), flush func()) {
 	}
 	m := x.Mask(to)
 	return m.Write, m.Flush
-}
-
-func (x *Executor) listen(to []Listener, b []byte) {
-	for _, l := range to {
-		_, _ = l.Write(b)
-	}
-	if x.WaitOn != nil {
-		_, _ = x.WaitOn.Write(b)
-	}
 }
 
 // Hold lets the time limits of the running step stand still and holds its output

@@ -24,7 +24,7 @@ type Exit struct {
 }
 
 // Judge decides what an iteration's exits mean. With its zero value nothing ever
-// passes; where a Judge can be left out, [DefaultJudge] takes its place.
+// passes; where a Judge is nil, [DefaultJudge] takes its place.
 type Judge struct {
 	Done   Codes // codes of the judge that pass
 	Errors Codes // codes of the judge that are errors

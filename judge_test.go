@@ -95,7 +95,7 @@ func (h *held) Stop(s syscall.Signal) { h.calls = append(h.calls, s.String()) }
 // meanwhile; a kill waits for nothing.
 func TestAStepStandsStillAsLongAsItIsHeld(t *testing.T) {
 	h := &held{}
-	x := &looprun.Executor{Judge: looprun.DefaultJudge()}
+	x := &looprun.Executor{Judge: new(looprun.DefaultJudge())}
 	x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
 		x.Resume() // nothing holds it
 		in.Started(h)
@@ -195,7 +195,7 @@ func TestTheCheckIsAlone(t *testing.T) {
 	x := &looprun.Executor{
 		Work:        part(func(_ context.Context, in looprun.Invocation) looprun.Exit { work = in; return looprun.Exit{} }),
 		Check:       part(func(_ context.Context, in looprun.Invocation) looprun.Exit { check = in; return looprun.Exit{} }),
-		Judge:       looprun.DefaultJudge(),
+		Judge:       new(looprun.DefaultJudge()),
 		Interactive: true, KeepBackground: true,
 		Stdin: func() (*os.File, error) { return os.Open(filepath.Join(dir, "in")) },
 	}
@@ -221,7 +221,7 @@ func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
 		{looprun.CauseIterationTimeout, failed},
 		{looprun.CauseIdleTimeout, failed},
 	} {
-		x := &looprun.Executor{Judge: looprun.DefaultJudge()}
+		x := &looprun.Executor{Judge: new(looprun.DefaultJudge())}
 		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { return looprun.Exit{Cause: c.cause} })
 		x.Check = part(func(context.Context, looprun.Invocation) looprun.Exit {
 			t.Errorf("the check ran after work that was ended by %s", c.cause)
@@ -236,7 +236,7 @@ func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
 // The check that failed is the one that judges, not those before it that passed.
 func TestTheLastPassJudges(t *testing.T) {
 	n := 0
-	x := &looprun.Executor{Judge: looprun.DefaultJudge(), Passes: 2}
+	x := &looprun.Executor{Judge: new(looprun.DefaultJudge()), Passes: 2}
 	x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { return looprun.Exit{} })
 	x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
 		if n++; n == 1 {
@@ -254,7 +254,7 @@ func TestTheLastPassJudges(t *testing.T) {
 // The time that an iteration stands still for a question is not its own.
 func TestTheIterationTimeoutStandsStillToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &looprun.Executor{Judge: looprun.DefaultJudge(), IterationTimeout: time.Minute}
+		x := &looprun.Executor{Judge: new(looprun.DefaultJudge()), IterationTimeout: time.Minute}
 		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit {
 			time.Sleep(20 * time.Second)
 			x.Suspend()
@@ -273,7 +273,7 @@ func TestTheIterationTimeoutStandsStillToo(t *testing.T) {
 // Work that used the whole time up leaves none for the check: that is an error.
 func TestTheCheckDoesNotRunWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &looprun.Executor{Judge: looprun.DefaultJudge(), IterationTimeout: time.Minute}
+		x := &looprun.Executor{Judge: new(looprun.DefaultJudge()), IterationTimeout: time.Minute}
 		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { time.Sleep(time.Minute); return looprun.Exit{} })
 		x.Check = part(func(context.Context, looprun.Invocation) looprun.Exit {
 			t.Error("the check ran")
@@ -295,7 +295,7 @@ func TestAPromiseDoesNotOutliveItsIteration(t *testing.T) {
 			}
 			return looprun.Exit{}
 		}),
-		Judge: looprun.DefaultJudge(), Promise: "DONE",
+		Judge: new(looprun.DefaultJudge()), Promise: "DONE",
 	}
 	x.Judge.Promise = true
 	for n, want := range []looprun.Outcome{failed, notDone} {
@@ -310,7 +310,7 @@ func TestAPromiseDoesNotOutliveItsIteration(t *testing.T) {
 func TestNothingRunsWithoutWhatItNeeds(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	with := func(change func(*looprun.Executor)) *looprun.Executor {
-		x := &looprun.Executor{Work: looprun.Argv("touch", ran), Judge: looprun.DefaultJudge()}
+		x := &looprun.Executor{Work: looprun.Argv("touch", ran), Judge: new(looprun.DefaultJudge())}
 		change(x)
 		return x
 	}
@@ -355,14 +355,14 @@ func TestFunctionsAreSteps(t *testing.T) {
 			{"an error", fails, nil, notDone, looprun.CauseExited},
 			{"one timeout for both", slow, slow, failed, looprun.CauseIterationTimeout},
 		} {
-			x := &looprun.Executor{Work: c.work, Check: c.check, Judge: looprun.DefaultJudge(), IterationTimeout: time.Minute}
+			x := &looprun.Executor{Work: c.work, Check: c.check, Judge: new(looprun.DefaultJudge()), IterationTimeout: time.Minute}
 			if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != c.want || d.Cause != c.cause {
 				t.Errorf("%s: %+v, %v; want %s", c.name, d, err, c.want)
 			}
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
-		x := &looprun.Executor{Work: slow, Judge: looprun.DefaultJudge()}
+		x := &looprun.Executor{Work: slow, Judge: new(looprun.DefaultJudge())}
 		if d, err := x.Run(ctx, looprun.Iteration{Number: 1}); err != nil || d.Outcome != interrupted {
 			t.Errorf("interrupted: %+v, %v", d, err)
 		}

@@ -72,10 +72,8 @@ func (p *promiseScanner) write(b []byte) {
 func (p *promiseScanner) find(b []byte) {
 	p.line = append(p.line, b[:min(len(b), len(p.promise)-1)]...)
 	p.made = bytes.Contains(p.line, p.promise) || bytes.Contains(b, p.promise)
-	p.line = append(p.line[:0], tail(append(p.line, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
+	p.line = append(p.line[:0], ending(append(p.line, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
 }
-
-func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
 func (p *promiseScanner) keep(b []byte) {
 	if room := len(p.promise) + lineSlack - len(p.line); len(b) > room {

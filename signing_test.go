@@ -55,7 +55,7 @@ func TestSigningAhead(t *testing.T) {
 		rnd := rand.New(rand.NewSource(int64(most)))
 		direct := signature.New(signature.Options{})
 		to := [2]func([]byte) (int, error){direct.Stdout().Write, direct.Stderr().Write}
-		ahead := newTap(signature.Options{}, "", false)
+		ahead := newTap(signature.Options{}, false)
 		goroutines := runtime.NumGoroutine()
 		for step := range 3 {
 			direct.Reset()
@@ -65,11 +65,7 @@ func TestSigningAhead(t *testing.T) {
 				n := min(len(text), 1+rnd.Intn(most))
 				p, stream := bytes.Clone(text[:n]), rnd.Intn(2)
 				_, _ = to[stream](p)
-				if stream == 0 {
-					ahead.stdout(p)
-				} else {
-					ahead.stderr(p)
-				}
+				ahead.take(stream, p)
 				clear(p) // the slice is the caller's again
 				text = text[n:]
 			}

@@ -27,9 +27,9 @@ const (
 	MaxTokens = 10_000_000_000
 )
 
-// Reader reads cost from one iteration's output. Make one with [New]; standard
-// output and standard error may share it if their lines are whole, and else need
-// one each. It is not safe for use by several goroutines.
+// Reader reads cost from one stream of an iteration's output. Make one with [New];
+// standard output and standard error need one each. It is not safe for use by
+// several goroutines.
 type Reader struct {
 	write func([]byte)
 	end   func() // reads what was not ended by a line break

@@ -193,7 +193,7 @@ func live(t *testing.T, work, check looprun.Step, limits looprun.Limits, answer 
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &looprun.Executor{Work: work, Check: check, Judge: looprun.DefaultJudge(), Output: run.Output, Dir: t.TempDir()}
+	x := &looprun.Executor{Work: work, Check: check, Judge: new(looprun.DefaultJudge()), Output: run.Output, Dir: t.TempDir()}
 	loop := &looprun.Loop{Guards: guards.Default(), Runner: x, Journal: run.Journal, Questions: questions}
 	if answer != nil {
 		loop.Responders = []looprun.Responder{answer}

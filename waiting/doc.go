@@ -4,12 +4,10 @@
 //
 //	m, err := waiting.Compile([]string{"@claude", "@network", "mirror is syncing"})
 //	...
-//	m.Write(output)
-//	if text, until, ok := m.Match(); ok { … }
-//	m.Reset() // the next iteration begins
+//	if text, until, ok := m.Match(output, false); ok { … }
 //
-// A pattern is a regular expression, which is looked for in each line of the
-// last 64 KiB of the output, as a terminal shows it, or one of the ready ones:
+// A pattern is a regular expression, which is looked for in each line, as a
+// terminal shows it, or one of the ready ones:
 //
 //	@claude   usage, session and weekly limits of Claude Code, and an overloaded API
 //	@codex    usage and rate limits of Codex CLI

@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	kept      = 64 << 10 // bytes of the end of the output
-	lastLines = 40       // that ready patterns look at
-	beginning = 4 << 10  // bytes of each of those lines
-	following = 2        // lines in which a message may go on
-	preceding = 10       // lines in which another match may name the moment
-	width     = 300      // bytes of a match that are told
+	lastLines = 40      // that ready patterns look at
+	beginning = 4 << 10 // bytes of each of those lines
+	following = 2       // lines in which a message may go on
+	preceding = 10      // lines in which another match may name the moment
+	width     = 300     // bytes of a match that are told
 )
 
 // Pattern is one thing to look for. Make them with [Compile].
@@ -36,17 +35,13 @@ func Names() []string {
 	return append(names, "@all")
 }
 
-// Matcher looks for patterns in one iteration's output. Make one with [Compile].
-// It is not safe for use by several goroutines.
+// Matcher looks for patterns in the end of an output. Make one with [Compile].
 type Matcher struct {
 	Patterns []Pattern
 	// Now and Location are when and where the output is read: "3am" depends on
 	// them. Nil means the present and the local time zone.
 	Now      func() time.Time
 	Location *time.Location
-
-	buf []byte // the end of the output
-	cut bool   // and not all of it
 }
 
 // Compile makes a matcher of regular expressions and names of ready patterns.
@@ -82,36 +77,12 @@ func Compile(specs []string) (*Matcher, error) {
 	return m, nil
 }
 
-// Write takes the next piece of the output, cut anywhere. It never fails, and
-// does no more than keep the end.
-func (m *Matcher) Write(p []byte) (int, error) {
-	n := len(p)
-	if n > kept {
-		m.buf, m.cut, p = m.buf[:0], true, p[n-kept:]
-	}
-	if len(m.buf)+len(p) > 4*kept {
-		m.trim(kept - len(p))
-	}
-	m.buf = append(m.buf, p...)
-	return n, nil
-}
-
-// trim leaves the last n bytes.
-func (m *Matcher) trim(n int) {
-	if len(m.buf) > n {
-		m.buf, m.cut = append(m.buf[:0], m.buf[len(m.buf)-n:]...), true
-	}
-}
-
-// Reset begins the next iteration.
-func (m *Matcher) Reset() { m.buf, m.cut = m.buf[:0], false }
-
 // Match is the last line that a pattern matches, safe to show, and the moment
 // that it, or one of the two lines after it, names; else that of another match in
 // the ten lines before. Until is zero where there is none, and lies in the past
-// where the moment has just passed.
-func (m *Matcher) Match() (text string, until time.Time, ok bool) {
-	m.trim(kept)
+// where the moment has just passed. The end is that of one stream of output; it is
+// cut where there was more before it, and then its first line is not looked at.
+func (m *Matcher) Match(end []byte, cut bool) (text string, until time.Time, ok bool) {
 	now, loc := time.Now, time.Local
 	if m.Now != nil {
 		now = m.Now
@@ -119,7 +90,7 @@ func (m *Matcher) Match() (text string, until time.Time, ok bool) {
 	if m.Location != nil {
 		loc = m.Location
 	}
-	shown := m.shown()
+	shown := shown(end, cut)
 	last := 0   // the line of the match
 	recent := 0 // lines that are not blank from here to the end
 	for i := len(shown) - 1; i >= 0 && (!ok || last-i <= preceding); i-- {
@@ -140,10 +111,10 @@ func (m *Matcher) Match() (text string, until time.Time, ok bool) {
 	return text, time.Time{}, ok
 }
 
-// shown are the lines that are kept, as a terminal shows them.
-func (m *Matcher) shown() []string {
-	raw := bytes.Split(m.buf, []byte{'\n'})
-	if m.cut {
+// shown are the lines as a terminal shows them.
+func shown(end []byte, cut bool) []string {
+	raw := bytes.Split(end, []byte{'\n'})
+	if cut {
 		raw = raw[1:] // its beginning is not known
 	}
 	out := make([]string, len(raw))

@@ -78,9 +78,7 @@ func TestReady(t *testing.T) {
 		{"@network", "API Error: Connection error.", time.Time{}},
 	} {
 		for _, spec := range []string{c.spec, "@all"} {
-			m := matcher(t, spec)
-			_, _ = m.Write([]byte("work\n" + c.output))
-			text, until, ok := m.Match()
+			text, until, ok := matcher(t, spec).Match([]byte("work\n"+c.output), false)
 			if !ok || !until.Equal(c.until) || text == "" || strings.ContainsAny(text, "\n\r\x1b") {
 				t.Errorf("%s %q: %q %s %v, want %s", spec, c.output, text, until, ok, c.until)
 			}
@@ -104,9 +102,7 @@ func TestReadyMatchesNothingElse(t *testing.T) {
 		"the connection was refused by the reviewer",
 		"ok",
 	} {
-		m := matcher(t, "@all")
-		_, _ = m.Write([]byte(output + "\n"))
-		if text, _, ok := m.Match(); ok {
+		if text, _, ok := matcher(t, "@all").Match([]byte(output+"\n"), false); ok {
 			t.Errorf("%q matches as %q", output, text)
 		}
 	}
@@ -132,28 +128,21 @@ func TestMatcher(t *testing.T) {
 		{"regular expressions do", "429 Too Many Requests\n" + filler(lastLines), []string{"429 Too"}, "429 Too Many Requests"},
 		{"and at the beginnings of lines", strings.Repeat("x", beginning-20) + " 429 Too Many Requests", []string{"@http429"}, ""},
 		{"regular expressions at all of them", strings.Repeat("x", beginning) + "busy", []string{"busy"}, strings.Repeat("x", width) + "…"},
-		{"as far as it is kept", "\nbusy" + strings.Repeat("\n", kept-5), []string{"busy"}, "busy"},
-		{"and no further", "\nbusy" + strings.Repeat("\n", kept-3), []string{"busy"}, ""},
-		{"a line cut at its beginning", "xbusy" + strings.Repeat("\n", kept-4), []string{"^busy"}, ""},
 		{"a long match is cut", "busy" + strings.Repeat("ü", 400), []string{"busy"}, "busy" + strings.Repeat("ü", (width-4)/2) + "…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, piece := range []int{1, 7, 4096, 1 << 20} {
-				m := matcher(t, c.specs...)
-				for rest := c.output; len(rest) > 0; {
-					n := min(piece, len(rest))
-					_, _ = m.Write([]byte(rest[:n]))
-					rest = rest[n:]
+			m := matcher(t, c.specs...)
+			for range 2 { // it keeps nothing
+				if text, _, ok := m.Match([]byte(c.output), false); text != c.want || ok != (c.want != "") {
+					t.Errorf("%q %v, want %q", text, ok, c.want)
 				}
-				for range 2 {
-					if text, _, ok := m.Match(); text != c.want || ok != (c.want != "") {
-						t.Errorf("pieces of %d: %q %v, want %q", piece, text, ok, c.want)
-					}
-				}
-				m.Reset()
-				if text, _, ok := m.Match(); ok {
-					t.Errorf("%q is left after a reset", text)
-				}
+			}
+			// What a cut line says is not known.
+			if text, _, ok := m.Match([]byte("…"+c.output), true); ok && !strings.Contains(c.output, "\n") {
+				t.Errorf("%q, of a line without its beginning", text)
+			}
+			if text, _, ok := m.Match([]byte("…\n"+c.output), true); text != c.want || ok != (c.want != "") {
+				t.Errorf("behind a cut line: %q %v, want %q", text, ok, c.want)
 			}
 		})
 	}
@@ -191,45 +180,24 @@ func TestMatcherReadsTheClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = m.Write([]byte("busy, try again in 2 hours"))
 	before := time.Now()
-	_, until, ok := m.Match()
+	_, until, ok := m.Match([]byte("busy, try again in 2 hours"), false)
 	if !ok || until.Before(before.Add(2*time.Hour)) || until.After(time.Now().Add(2*time.Hour)) {
 		t.Error(until, ok)
 	}
 }
 
-func TestMatcherIsBounded(t *testing.T) {
-	m := matcher(t, "busy")
-	for _, n := range []int{1, 100, kept - 1, kept, kept + 1, 10 * kept} {
-		for range 8*kept/n + 8 {
-			_, _ = m.Write(make([]byte, n))
-		}
-		if len(m.buf) > 4*kept || cap(m.buf) > 8*kept {
-			t.Errorf("pieces of %d: %d bytes are kept", n, cap(m.buf))
-		}
-	}
-}
-
-// FuzzMatcher: cutting the output does not matter; a match is one safe line.
+// FuzzMatcher: a match is one safe line, and a cut line before the output changes nothing.
 func FuzzMatcher(f *testing.F) {
 	for _, s := range []string{"You've hit your usage limit. Try again at 3:45 PM.", "HTTP/2 429\nretry-after: 120\n", "\x1b[1mbusy\r\nx", "Claude AI usage limit reached|1795305600", "\xff\n\"message\": \"Error: fetch failed\""} {
-		f.Add(s, uint8(3), uint16(100))
-		f.Add(s, uint8(3), uint16(kept-10))
+		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, output string, piece uint8, filler uint16) {
-		output += strings.Repeat("x", int(filler)) + "\n" + output
-		whole, cut := matcher(t, "@all", "busy"), matcher(t, "@all", "busy")
-		_, _ = whole.Write([]byte(output))
-		for rest := output; len(rest) > 0; {
-			n := min(len(rest), 1+int(piece)+len(output)/64)
-			_, _ = cut.Write([]byte(rest[:n]))
-			rest = rest[n:]
-		}
-		text, until, ok := whole.Match()
-		text2, until2, ok2 := cut.Match()
+	f.Fuzz(func(t *testing.T, output string) {
+		m := matcher(t, "@all", "busy")
+		text, until, ok := m.Match([]byte(output), false)
+		text2, until2, ok2 := m.Match([]byte("busy\n"+output), true)
 		if text != text2 || until != until2 || ok != ok2 {
-			t.Fatalf("%q %s %v, in pieces %q %s %v", text, until, ok, text2, until2, ok2)
+			t.Fatalf("%q %s %v, behind a cut line %q %s %v", text, until, ok, text2, until2, ok2)
 		}
 		if strings.ContainsAny(text, "\n\r\x1b") || len(text) > width+len("…") || !ok && (text != "" || !until.IsZero()) {
 			t.Errorf("%q %s %v", text, until, ok)
@@ -238,29 +206,11 @@ func FuzzMatcher(f *testing.F) {
 }
 
 func BenchmarkMatcher(b *testing.B) {
-	text := []byte(strings.Repeat("2026-11-21T09:00:01Z INFO  worker 7 took 12ms for request 00ab of the connection pool\n", 100_000))
+	text := []byte(strings.Repeat("2026-11-21T09:00:01Z INFO  worker 7 took 12ms for request 00ab of the connection pool\n", 750))
 	m := matcher(b, "@all", "mirror is syncing")
-	write := func() {
-		for rest := text; len(rest) > 0; {
-			n := min(len(rest), 32<<10)
-			_, _ = m.Write(rest[:n])
-			rest = rest[n:]
+	for b.Loop() {
+		if _, _, ok := m.Match(text, true); ok {
+			b.Fatal("it matches")
 		}
 	}
-	b.Run("write", func(b *testing.B) {
-		b.SetBytes(int64(len(text)))
-		b.ReportAllocs()
-		for b.Loop() {
-			m.Reset()
-			write()
-		}
-	})
-	write()
-	b.Run("match", func(b *testing.B) {
-		for b.Loop() {
-			if _, _, ok := m.Match(); ok {
-				b.Fatal("it matches")
-			}
-		}
-	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -24,12 +25,52 @@ import (
 
 // hearing is what is learned from what the command prints and leaves behind.
 type hearing struct {
-	s         *session
+	s       *session
+	streams looprun.Listeners[scanners, *scanners]
+	tree    *workspace.Tree // nil: no guard needs it
+}
+
+// scanners read one stream of what the command prints.
+type scanners struct {
 	choices   ask.ChoicesScanner
 	rejection rejection.Scanner
-	signals   *signal.Scanner // nil: not read from text
-	cost      *cost.Reader    // nil: not read
-	tree      *workspace.Tree // nil: no guard needs it
+	signals   signal.Scanner
+	text      bool         // signals are read
+	cost      *cost.Reader // nil: not read
+}
+
+func (o *options) scanners() (scanners, error) {
+	r, err := o.costReader()
+	return scanners{text: o.Signals == "text", cost: r}, err
+}
+
+// Write takes the next piece of the stream.
+func (c *scanners) Write(b []byte) (int, error) {
+	_, _ = c.choices.Write(b)
+	_, _ = c.rejection.Write(b)
+	if c.text {
+		_, _ = c.signals.Write(b)
+	}
+	if c.cost != nil {
+		_, _ = c.cost.Write(b)
+	}
+	return len(b), nil
+}
+
+// Reset begins the next iteration.
+func (c *scanners) Reset() {
+	c.choices.Reset()
+	c.rejection.Reset()
+	c.signals.Reset()
+	if c.cost != nil {
+		c.cost.Reset()
+	}
+}
+
+// both are the streams in the order in which what they said counts: standard
+// output, standard error.
+func (h *hearing) both() [2]*scanners {
+	return [2]*scanners{&h.streams.Stdout, &h.streams.Stderr}
 }
 
 // matcher recognises limits to wait for; nil: there are none.
@@ -61,21 +102,12 @@ func (o *options) redactor(environ []string) (*redact.Redactor, error) {
 func (s *session) hear() error {
 	h := &hearing{s: s}
 	x := s.executor
-	x.Listeners = []looprun.Listener{&h.choices, &h.rejection}
-	if s.opts.Signals == "text" {
-		h.signals = new(signal.Scanner)
-		x.Listeners = append(x.Listeners, h.signals)
-		x.AlsoPromised = func() bool {
-			signals, _ := h.signals.Result()
-			return slices.ContainsFunc(signals, func(sig signal.Signal) bool { return sig.Name == signal.Done })
+	x.Listeners, x.AlsoPromised, x.Heard = &h.streams, h.saidDone, h.heard
+	for _, c := range h.both() {
+		var err error
+		if *c, err = s.opts.scanners(); err != nil {
+			return err
 		}
-	}
-	var err error
-	if h.cost, err = s.opts.costReader(); err != nil {
-		return err
-	}
-	if h.cost != nil {
-		x.Listeners = append(x.Listeners, h.cost)
 	}
 	m, err := s.opts.matcher()
 	if err != nil {
@@ -89,25 +121,51 @@ func (s *session) hear() error {
 			return err
 		}
 	}
-	x.Heard = h.heard
 	return nil
+}
+
+// saidDone reports whether the command made its promise with a signal in its output.
+func (h *hearing) saidDone() bool {
+	for _, c := range h.both() {
+		signals, _ := c.signals.Result()
+		if slices.ContainsFunc(signals, func(sig signal.Signal) bool { return sig.Name == signal.Done }) {
+			return true
+		}
+	}
+	return false
 }
 
 // heard adds what was learned to the end of an iteration.
 func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationFinished) {
+	h.said(d)
+	h.lookAround(d)
+}
+
+// said adds what the command said with its output.
+func (h *hearing) said(d *looprun.IterationFinished) {
 	h.hearChoices(d)
 	h.hearRejection(d)
 	h.hearSignals(d)
 	h.hearCost(d)
-	h.lookAround(d)
 }
 
-// hearChoices puts questions that the command ended with on record.
+// hearChoices puts questions that the command ended with on record: those that it
+// printed, or else those in its file.
 func (h *hearing) hearChoices(d *looprun.IterationFinished) {
-	found, err := h.choices.Result()
-	if found == nil && err == nil {
-		found, err = h.choicesFile()
+	printed := false
+	for _, c := range h.both() {
+		found, err := c.choices.Result()
+		printed = printed || found != nil || err != nil
+		addChoices(d, found, err)
 	}
+	if !printed {
+		found, err := h.choicesFile()
+		addChoices(d, found, err)
+	}
+}
+
+// addChoices adds one document's questions, or what is wrong with it.
+func addChoices(d *looprun.IterationFinished, found *ask.Choices, err error) {
 	if err != nil {
 		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameChoices}, Problem: err.Error()})
 	}
@@ -147,16 +205,20 @@ func (h *hearing) choicesFile() (*ask.Choices, error) {
 }
 
 func (h *hearing) hearRejection(d *looprun.IterationFinished) {
-	text, ok := h.rejection.Result()
-	if !ok {
-		return
+	var before []byte
+	for _, c := range h.both() {
+		text, ok := c.rejection.Result()
+		if !ok || before != nil && bytes.Equal(text, before) { // tee has written it to both
+			continue
+		}
+		before = text
+		r, err := rejection.Parse(text)
+		if err != nil {
+			d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameRejection}, Problem: err.Error()})
+			continue
+		}
+		d.Before = append(d.Before, rejected(r, "text"))
 	}
-	r, err := rejection.Parse(text)
-	if err != nil {
-		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameRejection}, Problem: err.Error()})
-		return
-	}
-	d.Before = append(d.Before, rejected(r, "text"))
 }
 
 // rejected is the event that a rejection makes: it is valid, or it is not.
@@ -168,33 +230,41 @@ func rejected(r rejection.Rejection, via string) looprun.Data {
 	return looprun.RejectionSubmitted{Rejection: r, Via: via}
 }
 
+// hearSignals puts signals on record, and behind them what could not be read.
 func (h *hearing) hearSignals(d *looprun.IterationFinished) {
-	if h.signals == nil {
-		return
-	}
-	signals, malformed := h.signals.Result()
-	for _, sig := range signals {
-		if sig.Name == signal.Done && !h.s.executor.Judge.Promise {
-			h.s.app.say.warn("the command said that it is done, which means nothing here: this run was started without --promise")
-			continue
+	var unread []looprun.Data
+	for _, c := range h.both() {
+		signals, malformed := c.signals.Result()
+		for _, sig := range signals {
+			if sig.Name == signal.Done && !h.s.executor.Judge.Promise {
+				h.s.app.say.warn("the command said that it is done, which means nothing here: this run was started without --promise")
+				continue
+			}
+			d.Before = append(d.Before, looprun.SignalReceived{Signal: sig})
 		}
-		d.Before = append(d.Before, looprun.SignalReceived{Signal: sig})
+		for _, m := range malformed {
+			unread = append(unread, looprun.SignalReceived{Signal: signal.Signal{Name: m.Means(), Via: signal.ViaText}, Problem: fmt.Sprintf("line %d: %s", m.Line, m.Problem)})
+		}
 	}
-	for _, m := range malformed {
-		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: m.Means(), Via: signal.ViaText}, Problem: fmt.Sprintf("line %d: %s", m.Line, m.Problem)})
-	}
+	d.Before = append(d.Before, unread...)
 }
 
+// hearCost adds up what both streams report.
 func (h *hearing) hearCost(d *looprun.IterationFinished) {
-	if h.cost == nil {
-		return
+	sum := looprun.CostReported{Via: "output"}
+	found, why := false, ""
+	for _, c := range h.both() {
+		if c.cost == nil {
+			return
+		}
+		usd, tokens, ok := c.cost.Report()
+		found = found || ok
+		sum.USD, sum.Tokens = sum.USD+usd, sum.Tokens+tokens
+		why = firstNonEmpty(why, c.cost.Problem())
 	}
-	usd, tokens, found := h.cost.Report()
 	if found {
-		d.Before = append(d.Before, looprun.CostReported{USD: usd, Tokens: tokens, Via: "output"})
-		return
-	}
-	if why := h.cost.Problem(); why != "" {
+		d.Before = append(d.Before, sum)
+	} else if why != "" {
 		h.s.app.say.warn("the cost of iteration %d is not known: %s", d.Iteration, termsafe.Line(why))
 	}
 }

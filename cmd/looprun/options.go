@@ -210,6 +210,9 @@ func (o *options) check() error {
 			wrong("--no-precheck without a check", "add --check LINE, or leave it out")
 		}
 	}
+	if o.DoneCodes.Empty() {
+		wrong("--done-codes none: the run could never be done", "name the exit codes that pass, or leave it out")
+	}
 	if both := o.DoneCodes.Both(o.ErrorCodes.Codes); !both.Empty() {
 		wrong(fmt.Sprintf("exit code %s is in --done-codes and in --error-codes", both), "take it out of one of them")
 	}

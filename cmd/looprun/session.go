@@ -309,7 +309,7 @@ func (s *session) wire(journal looprun.Journal) error {
 	s.aside = func(b []byte) { _, _ = others.Write(b) }
 	s.executor = &looprun.Executor{
 		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
-		Judge: s.opts.judge(terminal), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
+		Judge: new(s.opts.judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
 		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.files.stdout), Stderr: s.shown(s.ci.Output(stderr), s.app.files.stderr),

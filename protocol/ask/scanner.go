@@ -10,7 +10,7 @@ import (
 // choicesLimit is the longest document that [ChoicesScanner] keeps, in bytes.
 const choicesLimit = 64 << 10
 
-// ChoicesScanner finds [Choices] in the output of a command as it passes: the last
+// ChoicesScanner finds [Choices] in one stream of a command's output as it passes: the last
 // complete JSON object with that status whose "{" is the first character of a
 // line. It can span lines; an object inside another complete one does not count,
 // nor one inside an object of more than 64 KiB. Write never fails. Memory is bounded by two documents of 64 KiB, and output without

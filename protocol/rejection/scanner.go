@@ -20,7 +20,7 @@ import "bytes"
 // byte more, so that [Parse] refuses it and its author hears of it, rather than
 // an older one being taken.
 //
-// The zero value is ready to use. A Scanner is for one goroutine.
+// The zero value is ready to use. A Scanner is for one stream and one goroutine.
 type Scanner struct {
 	line []byte // the unfinished line, up to its limit
 	long bool   // the unfinished line is longer
