@@ -17,6 +17,11 @@ const (
 	sideWidth = 58
 )
 
+// indent begins every line that shows what a program printed. Where the text is
+// pasted into a page of Markdown, such as an issue or a prompt, those lines are a
+// block of code behind a blank line, which nothing in them can end.
+const indent = "    "
+
 // text is the explanation for a person.
 func (e *explanation) text() string {
 	var b strings.Builder
@@ -46,15 +51,15 @@ func (e *explanation) tripText(b *strings.Builder) {
 	if len(e.Counted) == 0 {
 		return
 	}
-	b.WriteString("\nThe iterations that it counted:\n")
+	b.WriteString("\nThe iterations that it counted:\n\n")
 	for _, d := range e.Counted {
-		fmt.Fprintf(b, "  %4d  %s  exit %-3d  %s\n", d.Iteration, d.Hash, d.ExitCode, short(d.Label, 80))
+		fmt.Fprintf(b, indent+"%4d  %s  exit %-3d  %s\n", d.Iteration, d.Hash, d.ExitCode, short(d.Label, 80))
 	}
 	if len(e.Shared) > 0 {
-		b.WriteString("\nWhat all of them say:\n")
+		b.WriteString("\nWhat all of them say:\n\n")
 	}
 	for _, f := range e.Shared {
-		fmt.Fprintf(b, "  %s\n", short(f, 120))
+		fmt.Fprintf(b, indent+"%s\n", short(f, 120))
 	}
 }
 
@@ -72,14 +77,14 @@ func (e *explanation) sidesText(b *strings.Builder) {
 			sides[i] = append(sides[i], l.Text)
 		}
 	}
-	b.WriteString("\nTheir ends, with what is noise masked:\n")
+	b.WriteString("\nTheir ends, with what is noise masked:\n\n")
 	for i := range max(len(sides[0]), len(sides[1])) {
 		left, right := at(sides[0], i), at(sides[1], i)
 		mark := " "
 		if left != right {
 			mark = "|"
 		}
-		fmt.Fprintf(b, "  %s %s %s\n", cells.Pad(short(left, sideWidth), sideWidth), mark, short(right, sideWidth))
+		fmt.Fprintf(b, indent+"%s %s %s\n", cells.Pad(short(left, sideWidth), sideWidth), mark, short(right, sideWidth))
 	}
 }
 
@@ -96,9 +101,9 @@ func (e *explanation) lastText(b *strings.Builder) {
 		return
 	}
 	if d.Excerpt != "" && e.Compare == nil && e.Trip != nil {
-		b.WriteString("\nThe end of the last output:\n")
+		b.WriteString("\nThe end of the last output:\n\n")
 		for line := range strings.SplitSeq(termsafe.Text(d.Excerpt), "\n") {
-			fmt.Fprintf(b, "  %s\n", line)
+			fmt.Fprintf(b, indent+"%s\n", line)
 		}
 	}
 	if file := scratchpad.OutputFile(e.dir, d.Iteration); isFile(file) {
