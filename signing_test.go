@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -80,7 +81,7 @@ func TestSigningAhead(t *testing.T) {
 				t.Errorf("step %d in pieces of up to %d bytes: got %s %q, want %s %q", step, most, got.Hash, got.Errors, want.Hash, want.Errors)
 			}
 		}
-		for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines && time.Now().Before(end); {
+		for end := time.Now().Add(eventually.Patience); runtime.NumGoroutine() > goroutines && time.Now().Before(end); {
 			time.Sleep(time.Millisecond) // it has said that it is over, and goes
 		}
 		if n := runtime.NumGoroutine(); n > goroutines {

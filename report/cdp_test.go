@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // browser is a headless Chromium that is driven through its debugging pipe: no
@@ -63,7 +65,7 @@ func startBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	// --no-sandbox: in containers there is none, and all it opens is the page.
 	cmd := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--disable-extensions", "--no-first-run", "--user-data-dir="+profile, "--remote-debugging-pipe", "about:blank")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // TestStateDirectoryVanishes under a run: nothing pretends to be written.
@@ -144,7 +145,7 @@ func TestBackgroundSync(t *testing.T) {
 		return j.dirty
 	}
 	appendAll(t, r, iterations(1))
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(eventually.Patience)
 	for dirty() {
 		if time.Now().After(deadline) {
 			t.Fatal("never synced")

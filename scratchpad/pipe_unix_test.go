@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // within fails where f waits for a pipe that nobody opens.
@@ -22,7 +24,7 @@ func within(t *testing.T, what string, f func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(eventually.Patience):
 		t.Fatalf("%s waits for ever", what)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // TestTheIndexIsLeftAlone makes the times in the index stale, so that a plain `git
@@ -118,7 +120,7 @@ func TestAGitThatHangs(t *testing.T) {
 		if err == nil {
 			t.Error("no error")
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(eventually.Patience):
 		t.Fatal("the look does not end with its context")
 	}
 	gitEnd(t, string(pid))

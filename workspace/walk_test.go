@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 func plain(t *testing.T) repo {
@@ -192,7 +194,7 @@ func TestWhatIsReadAgain(t *testing.T) {
 	}
 
 	// When it has rested for a while it is not read any more.
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(eventually.Patience); ; {
 		before := files.readFiles
 		if object() != two {
 			t.Fatal("the content has changed by itself")

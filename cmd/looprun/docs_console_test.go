@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // call is a command of a console block and what it is to print.
@@ -83,11 +84,7 @@ func (p *page) terminal(t *testing.T, b block, u use) {
 // appears waits for what may have to compile and test a package first.
 func appears(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it did not happen: %s", what)
-		}
-	}
+	eventually.Holds(t, what, holds)
 }
 
 // chosen is the option that the cursor of a question stands at.

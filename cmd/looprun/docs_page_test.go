@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // page is one whose commands are run.
@@ -158,15 +160,11 @@ var modCache = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(out))
 })
 
-// patience is how long a block may take, on a machine that has other work and has
-// not compiled anything yet.
-const patience = 3 * time.Minute
-
 // shell runs a block as a person does who has no terminal: in a session of its
 // own, so that nobody who runs the tests is asked.
 func (p *page) shell(t *testing.T, text string) (string, int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", text)
 	c.Dir, c.Env = p.dir, p.environ(t)

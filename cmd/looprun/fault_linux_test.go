@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // point is one moment at which a program changes a file: the nth time that this
@@ -231,7 +233,7 @@ func (d *disk) empty(t *testing.T) {
 		if d.err != nil {
 			t.Fatal(d.err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(eventually.Patience):
 		t.Errorf("processes of the run are left:\n%s", filtered())
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -104,12 +105,7 @@ func ready(t *testing.T, dir string, args ...string) *started {
 // until waits for a condition.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("it did not happen: %s", what)
+	eventually.Holds(t, what, holds)
 }
 
 func (s *started) file(name string) string { return filepath.Join(s.dir, name) }
@@ -121,7 +117,7 @@ func (s *started) has(name string) func() bool {
 // ended waits and returns how it ended: an exit code, or minus a signal.
 func (s *started) ended(t *testing.T) int {
 	t.Helper()
-	overdue := time.AfterFunc(time.Minute, func() { _ = s.Process.Kill() }) // so that a failure does not hang
+	overdue := time.AfterFunc(eventually.Patience, func() { _ = s.Process.Kill() }) // so that a failure does not hang
 	defer overdue.Stop()
 	err := s.Wait()
 	var exit *exec.ExitError

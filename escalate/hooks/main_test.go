@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/proc"
 )
 
@@ -72,12 +73,7 @@ func (b bench) read(t *testing.T, name string) string {
 // until waits for a condition.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("it did not happen: %s", what)
+	eventually.Holds(t, what, holds)
 }
 
 // drained waits until nothing is queued, without closing.

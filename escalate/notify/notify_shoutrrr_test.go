@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // webhook is the URL of the library for a server of the tests, with a secret.
@@ -96,7 +98,7 @@ func TestAServiceThatHangs(t *testing.T) {
 		<-reached
 		cancel()
 	}()
-	overdue := time.AfterFunc(time.Minute, func() { panic("the message was waited for") })
+	overdue := time.AfterFunc(eventually.Patience, func() { panic("the message was waited for") })
 	defer overdue.Stop()
 	err = s.Notify(ctx, "t", "b")
 	check(t, "hanging", err)

@@ -17,6 +17,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // session is a child at its terminal, seen by the test.
@@ -33,7 +35,7 @@ type session struct {
 }
 
 // patience is how long a condition may take before the test fails.
-const patience = 20 * time.Second
+const patience = eventually.Patience
 
 type setup struct {
 	scenario

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // groupOnly, in the environment, keeps the tests from using a guardian, as in
@@ -60,21 +62,6 @@ func TestGroupOnly(t *testing.T) {
 	}
 }
 
-// patience is how long a test waits for a condition before it gives up: far
-// longer than any takes.
-const patience = 30 * time.Second
-
-// eventually waits until ok.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("not so after %v: %s", patience, what)
-}
-
 // sink collects output.
 type sink struct {
 	mu sync.Mutex
@@ -119,7 +106,7 @@ func await(t *testing.T, p *Process) Exit {
 	t.Helper()
 	select {
 	case <-p.Done():
-	case <-time.After(patience):
+	case <-time.After(eventually.Patience):
 		t.Fatalf("process %d: Wait hangs", p.Pid())
 	}
 	return p.Wait()

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // shellScreen is a shell with job control that has the program as a job.
@@ -36,12 +38,12 @@ func TestInteractiveJobControl(t *testing.T) {
 		s.shows(t, "got "+word)
 		n := strings.Count(s.String(), "Stopped")
 		s.press(t, "\x1a")
-		eventually(t, "stopped", func() bool { return strings.Count(s.String(), "Stopped") > n })
-		eventually(t, "the terminal is as it was", s.restored(t))
+		eventually.Holds(t, "stopped", func() bool { return strings.Count(s.String(), "Stopped") > n })
+		eventually.Holds(t, "the terminal is as it was", s.restored(t))
 		s.press(t, "echo shell $((40+2))"+word+"\r")
 		s.shows(t, "shell 42"+word)
 		s.press(t, "fg\r")
-		eventually(t, "the terminal is raw", func() bool { return !s.restored(t)() })
+		eventually.Holds(t, "the terminal is raw", func() bool { return !s.restored(t)() })
 	}
 	s.press(t, "\x04")
 	s.shows(t, "ended: exited, code 0")
@@ -57,15 +59,15 @@ func TestInteractiveBackground(t *testing.T) {
 	s.shows(t, "Stopped")
 	s.press(t, "bg\r")
 	n := strings.Count(s.String(), "tick")
-	eventually(t, "it runs", func() bool { return strings.Count(s.String(), "tick") > n+3 })
+	eventually.Holds(t, "it runs", func() bool { return strings.Count(s.String(), "tick") > n+3 })
 	if !s.restored(t)() {
 		t.Error("the terminal is not the shell's")
 	}
 	s.press(t, "fg\r")
-	eventually(t, "the terminal is raw", func() bool { return !s.restored(t)() })
+	eventually.Holds(t, "the terminal is raw", func() bool { return !s.restored(t)() })
 	s.press(t, "\x03")
 	s.shows(t, "ended: exited, code 130")
-	eventually(t, "the terminal is as it was", s.restored(t))
+	eventually.Holds(t, "the terminal is as it was", s.restored(t))
 }
 
 // Kill -9 of the program leaves a usable terminal and no process.
@@ -75,8 +77,8 @@ func TestInteractiveProgramIsKilled(t *testing.T) {
 	s.ready(t)
 	started(t, n, 2)
 	_ = s.cmd.Process.Kill()
-	eventually(t, "nothing is left", func() bool { return len(sleeping(n)) == 0 })
-	eventually(t, "the terminal is as it was", s.restored(t))
+	eventually.Holds(t, "nothing is left", func() bool { return len(sleeping(n)) == 0 })
+	eventually.Holds(t, "the terminal is as it was", s.restored(t))
 }
 
 // vforkUntil, in the environment, makes the test binary a program whose child
@@ -127,12 +129,12 @@ func TestInteractiveStopInAVfork(t *testing.T) {
 	s.ready(t)
 	for n := range 3 {
 		ticks := strings.Count(s.String(), "tick") // the terminal is raw a moment before it goes on
-		eventually(t, "it runs", func() bool { return strings.Count(s.String(), "tick") > ticks })
+		eventually.Holds(t, "it runs", func() bool { return strings.Count(s.String(), "tick") > ticks })
 		s.press(t, "\x1a")
-		eventually(t, "stopped", func() bool { return strings.Count(s.String(), "Stopped") > n })
-		eventually(t, "the terminal is as it was", s.restored(t))
+		eventually.Holds(t, "stopped", func() bool { return strings.Count(s.String(), "Stopped") > n })
+		eventually.Holds(t, "the terminal is as it was", s.restored(t))
 		s.press(t, "fg\r")
-		eventually(t, "the terminal is raw", func() bool { return !s.restored(t)() })
+		eventually.Holds(t, "the terminal is raw", func() bool { return !s.restored(t)() })
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // interactiveScript, in the environment, makes the test binary a program that
@@ -127,14 +129,14 @@ func (s *screen) press(t *testing.T, keys string) {
 
 func (s *screen) shows(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, "the screen shows "+text, s.has(text))
+	eventually.Holds(t, "the screen shows "+text, s.has(text))
 }
 
 // ready waits until keys pass through.
 func (s *screen) ready(t *testing.T) {
 	t.Helper()
 	s.shows(t, "ready")
-	eventually(t, "the terminal is raw", func() bool { return !s.restored(t)() })
+	eventually.Holds(t, "the terminal is raw", func() bool { return !s.restored(t)() })
 }
 
 func TestInteractive(t *testing.T) {
@@ -144,7 +146,7 @@ func TestInteractive(t *testing.T) {
 	s.press(t, "hello\r")
 	s.shows(t, "got hello")
 	s.shows(t, "ended: exited, code 3")
-	eventually(t, "the terminal is as it was", s.restored(t))
+	eventually.Holds(t, "the terminal is as it was", s.restored(t))
 }
 
 func TestInteractivePassword(t *testing.T) {
@@ -164,7 +166,7 @@ func TestInteractiveInterruptKey(t *testing.T) {
 	s.shows(t, "interrupted\r\n")
 	s.press(t, "\x03\x03")
 	s.shows(t, "ended: interrupted, code 143")
-	eventually(t, "the terminal is as it was", s.restored(t))
+	eventually.Holds(t, "the terminal is as it was", s.restored(t))
 }
 
 func TestInteractiveSize(t *testing.T) {
@@ -188,7 +190,7 @@ func TestInteractiveSuspend(t *testing.T) {
 	}
 	_ = s.cmd.Process.Signal(unix.SIGUSR2)
 	s.shows(t, "resumed <nil>")
-	eventually(t, "the terminal is raw", func() bool { return !s.restored(t)() })
+	eventually.Holds(t, "the terminal is raw", func() bool { return !s.restored(t)() })
 	s.press(t, "again\r")
 	s.shows(t, "got again")
 }
@@ -198,7 +200,7 @@ func TestInteractiveStop(t *testing.T) {
 	s.ready(t)
 	_ = s.cmd.Process.Signal(unix.SIGTERM)
 	s.shows(t, "ended: stopped, code 137")
-	eventually(t, "the terminal is as it was", s.restored(t))
+	eventually.Holds(t, "the terminal is as it was", s.restored(t))
 }
 
 func TestInteractiveFullScreen(t *testing.T) {
@@ -212,7 +214,7 @@ func TestInteractiveFullScreen(t *testing.T) {
 	s.press(t, "q")
 	s.shows(t, "left 0")
 	s.shows(t, "ended: exited, code 0")
-	eventually(t, "the terminal is as it was", s.restored(t))
+	eventually.Holds(t, "the terminal is as it was", s.restored(t))
 }
 
 func TestInteractiveNeedsATerminal(t *testing.T) {

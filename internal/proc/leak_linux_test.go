@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/proc/proctest"
 )
 
@@ -40,7 +41,7 @@ func TestNothingLeaks(t *testing.T) {
 	round(len(specs))
 	before, processes, goroutines := proctest.Descriptors(t), children(), runtime.NumGoroutine()
 	round(manyRuns)
-	eventually(t, "goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
+	eventually.Holds(t, "goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
 	if after := proctest.Descriptors(t); after != before {
 		t.Errorf("open before:\n%s\nand after:\n%s", before, after)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // sleeping is the processes whose last argument is nonce, apart from zombies.
@@ -29,5 +31,5 @@ func gone(t *testing.T, nonce string) {
 
 func started(t *testing.T, nonce string, n int) {
 	t.Helper()
-	eventually(t, "processes started", func() bool { return len(sleeping(nonce)) >= n })
+	eventually.Holds(t, "processes started", func() bool { return len(sleeping(nonce)) >= n })
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -282,7 +284,7 @@ func TestStop(t *testing.T) {
 func TestStopIsHandled(t *testing.T) {
 	var out sink
 	p := must(t, Spec{Argv: sh("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"), Stdout: out.write})
-	eventually(t, "ready", out.has("ready"))
+	eventually.Holds(t, "ready", out.has("ready"))
 	p.Stop(0)
 	if e := await(t, p); e.Cause != Stopped || e.Code != 0 || !strings.HasSuffix(out.String(), "bye\n") {
 		t.Errorf("%+v %q", e, out.String())
@@ -292,7 +294,7 @@ func TestStopIsHandled(t *testing.T) {
 func TestSecondStopKills(t *testing.T) {
 	var out sink
 	p := must(t, Spec{Argv: sh("trap '' TERM; echo ready; while :; do sleep 0.01; done"), Stdout: out.write, KillAfter: time.Hour})
-	eventually(t, "ready", out.has("ready"))
+	eventually.Holds(t, "ready", out.has("ready"))
 	p.Stop(0)
 	p.Stop(0)
 	if e := await(t, p); e.Cause != Stopped || e.Signal != syscall.SIGKILL {
@@ -314,7 +316,7 @@ func TestStopWhileOutputIsHeld(t *testing.T) {
 	}})
 	<-held
 	p.Stop(0)
-	eventually(t, "the command ended", func() bool { return syscall.Kill(p.Pid(), 0) != nil || zombie(p.Pid()) })
+	eventually.Holds(t, "the command ended", func() bool { return syscall.Kill(p.Pid(), 0) != nil || zombie(p.Pid()) })
 	close(release)
 	if e := await(t, p); e.Cause != Stopped {
 		t.Errorf("%+v", e)
@@ -325,14 +327,14 @@ func TestStopWhileOutputIsHeld(t *testing.T) {
 func TestSuspend(t *testing.T) {
 	var out sink
 	p := must(t, Spec{Argv: sh("while :; do echo .; sleep 0.01; done"), Stdout: out.write, Timeout: time.Hour, IdleTimeout: time.Second})
-	eventually(t, "output", out.has("."))
+	eventually.Holds(t, "output", out.has("."))
 	if err := p.Suspend(); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Suspend(); err != nil {
 		t.Errorf("twice: %v", err)
 	}
-	eventually(t, "stopped", func() bool { return stopped(p.Pid()) })
+	eventually.Holds(t, "stopped", func() bool { return stopped(p.Pid()) })
 	time.Sleep(1200 * time.Millisecond) // more than the idle limit
 	select {
 	case <-p.Done():
@@ -343,7 +345,7 @@ func TestSuspend(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(out.String())
-	eventually(t, "more output", func() bool { return len(out.String()) > n })
+	eventually.Holds(t, "more output", func() bool { return len(out.String()) > n })
 	if err := p.Suspend(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // trees are the ways in which a process gets away from what started it. NONCE
@@ -65,7 +67,7 @@ func TestGuardianKillsWhatIgnoresTheEnd(t *testing.T) {
 func TestGuardianStopEndsTheRest(t *testing.T) {
 	n := nonce()
 	p := must(t, Spec{Argv: sh("(trap '' TERM; exec setsid sleep " + n + ") & exit 3"), KillAfter: time.Hour})
-	eventually(t, "the command ended", func() bool { return syscall.Kill(p.Pid(), 0) != nil })
+	eventually.Holds(t, "the command ended", func() bool { return syscall.Kill(p.Pid(), 0) != nil })
 	p.Stop(0)
 	if e := await(t, p); e.Code != 3 || e.Cause != Exited {
 		t.Errorf("%+v", e)
@@ -117,15 +119,15 @@ func TestGuardianSuspendsTheTree(t *testing.T) {
 			if err := p.Suspend(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "all stopped", all(isStopped))
+			eventually.Holds(t, "all stopped", all(isStopped))
 			if err := p.Resume(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "none stopped", all(func(s procStat) bool { return !isStopped(s) }))
+			eventually.Holds(t, "none stopped", all(func(s procStat) bool { return !isStopped(s) }))
 			if err := p.Suspend(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "all stopped again", all(isStopped))
+			eventually.Holds(t, "all stopped again", all(isStopped))
 			p.Stop(0)
 			if e := await(t, p); e.Cause != Stopped {
 				t.Errorf("%+v", e)
@@ -238,7 +240,7 @@ func TestGuardianIsKilledIdle(t *testing.T) {
 		for _, g := range idle {
 			_ = unix.Kill(g.pid, unix.SIGKILL)
 			if dead {
-				eventually(t, "all its threads are gone", func() bool {
+				eventually.Holds(t, "all its threads are gone", func() bool {
 					fds := []unix.PollFd{{Fd: int32(g.fd)}}
 					_, _ = unix.Poll(fds, 0)
 					return fds[0].Revents&unix.POLLHUP != 0
@@ -281,7 +283,7 @@ func killPrograms(t *testing.T, cred *syscall.Credential) {
 				started(t, n, want)
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait()
-				eventually(t, "nothing is left", func() bool { return len(sleeping(n)) == 0 })
+				eventually.Holds(t, "nothing is left", func() bool { return len(sleeping(n)) == 0 })
 				if errOut.Len() > 0 {
 					t.Errorf("%s", errOut.String())
 				}

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // clientEnv makes the test binary a client: "MODE PATH".
@@ -155,7 +157,7 @@ func (f *fixture) troubles() []string {
 // told waits until the trouble with all these words is told.
 func (f *fixture) told(t *testing.T, words ...string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("trouble with %q", words), func() bool {
+	eventually.Holds(t, fmt.Sprintf("trouble with %q", words), func() bool {
 		return slices.ContainsFunc(f.troubles(), func(text string) bool {
 			return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 		})
@@ -171,25 +173,10 @@ func (f *fixture) alive(t *testing.T) {
 	}
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("in vain: " + what)
-		}
-	}
-}
-
 // receive takes from a channel, within a time that only a failure needs.
 func receive[T any](t *testing.T, from chan T) T {
 	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing came")
-		panic("not reached")
-	}
+	return eventually.Receive(t, "a value comes", from)
 }
 
 // raw is a client that writes and reads lines itself.
@@ -207,7 +194,7 @@ func connect(t *testing.T, path string) raw {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { nc.Close() })
-	_ = nc.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = nc.SetDeadline(time.Now().Add(eventually.Patience))
 	return raw{nc, bufio.NewReader(nc)}
 }
 

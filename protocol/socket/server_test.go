@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 func TestMessages(t *testing.T) {
@@ -112,7 +114,7 @@ func TestAhead(t *testing.T) {
 		_, err := r.Conn.Write([]byte(strings.Repeat(line, n)))
 		sent <- err
 	}()
-	eventually(t, "the client is held back", func() bool { return held(f.Server) >= limit })
+	eventually.Holds(t, "the client is held back", func() bool { return held(f.Server) >= limit })
 	close(release)
 	for range n {
 		if code, _ := r.reply(t); code != "" {
@@ -183,7 +185,7 @@ func TestTooManyClients(t *testing.T) {
 	third.ended(t)
 	f.told(t, "2 are connected already")
 	first.Close()
-	eventually(t, "there is room again", func() bool {
+	eventually.Holds(t, "there is room again", func() bool {
 		return Call(t.Context(), f.Path(), "echo", nil, nil) == nil
 	})
 }
@@ -218,7 +220,7 @@ func TestClose(t *testing.T) {
 	}
 	idle.ended(t)
 	half.ended(t)
-	eventually(t, "all goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
+	eventually.Holds(t, "all goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
 	if got := f.troubles(); len(got) > 0 {
 		t.Errorf("Close is no trouble: %q", got)
 	}

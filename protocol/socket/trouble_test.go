@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // A line that is no message is answered, told, and the connection goes on.
@@ -148,7 +150,7 @@ func TestNobodyWaits(t *testing.T) {
 		r := connect(t, f.Path())
 		r.send(t, text)
 		r.Close()
-		eventually(t, "all messages are handled", func() bool {
+		eventually.Holds(t, "all messages are handled", func() bool {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			return len(f.handled) == strings.Count(text, "type")
