@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/provenance"
 )
 
 // dirMode is the mode of the directories: for their owner alone.
@@ -24,10 +25,12 @@ var ErrLocked = errors.New("another looprun has this run open")
 
 // StateDir finds the directory for the runs of the folder start: beside the
 // nearest looprun.yaml upwards to the git root, else at the git root, else in
-// start itself.
+// start itself. A looprun.yaml that somebody else may have put there, or a
+// repository that another user planted where everyone can write, does not count.
 func StateDir(start string) string {
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if exists(filepath.Join(dir, "looprun.yaml")) || exists(filepath.Join(dir, ".git")) {
+		config, git := filepath.Join(dir, "looprun.yaml"), filepath.Join(dir, ".git")
+		if exists(config) && provenance.Doubt(config) == "" || exists(git) && !provenance.Planted(git) {
 			return filepath.Join(dir, StateDirName)
 		}
 		if dir == filepath.Dir(dir) {

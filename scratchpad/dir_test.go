@@ -35,6 +35,53 @@ func TestStateDir(t *testing.T) {
 	want(filepath.Join(top, "repo"), filepath.Join(top, "repo"))
 }
 
+// TestStateDirOfOthers: what others may have put there decides nothing.
+func TestStateDirOfOthers(t *testing.T) {
+	if !modesHold {
+		t.Skip("modes of files mean nothing here")
+	}
+	const nobody = 65534
+	mine, theirs := -1, nobody
+	for name, c := range map[string]struct {
+		marker string
+		owner  int
+		mode   os.FileMode
+		counts bool
+	}{
+		"my looprun.yaml":                                 {"looprun.yaml", mine, 0o755, true},
+		"my looprun.yaml where everyone can write":        {"looprun.yaml", mine, 0o777 | os.ModeSticky, false},
+		"another's looprun.yaml":                          {"looprun.yaml", theirs, 0o755, false},
+		"another's looprun.yaml where everyone can write": {"looprun.yaml", theirs, 0o777, false},
+		"my repository where everyone can write":          {".git", mine, 0o777, true},
+		"another's repository":                            {".git", theirs, 0o755, true},
+		"a repository planted where everyone can write":   {".git", theirs, 0o777, false},
+		"a repository planted in a sticky folder":         {".git", theirs, 0o777 | os.ModeSticky, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := t.TempDir()
+			start := filepath.Join(top, "a", "b")
+			if err := os.MkdirAll(start, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			marker := filepath.Join(top, c.marker)
+			writeFile(t, marker, "")
+			if err := os.Lchown(marker, c.owner, -1); err != nil {
+				t.Skip(err)
+			}
+			if err := os.Chmod(top, c.mode); err != nil {
+				t.Fatal(err)
+			}
+			want := filepath.Join(start, StateDirName)
+			if c.counts {
+				want = filepath.Join(top, StateDirName)
+			}
+			if got := StateDir(start); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
 // TestRunsGetTheirOwnDirectories also at the same moment, and sort in time.
 func TestRunsGetTheirOwnDirectories(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "deep", StateDirName)

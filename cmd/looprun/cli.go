@@ -50,19 +50,19 @@ type cli struct {
 
 // commonFlags are the flags of every command.
 type commonFlags struct {
-	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-"`
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-" key:"-"`
 	outputFlags
 	configFlags
 }
 
 // outputFlags are for looprun's own messages.
 type outputFlags struct {
-	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line."`
-	Verbose bool   `short:"v" help:"Print more about what looprun does."`
-	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}."`
+	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line." trust:"safe"`
+	Verbose bool   `short:"v" help:"Print more about what looprun does." trust:"safe"`
+	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}." trust:"safe"`
 
-	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})."`
-	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})."`
+	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})." trust:"safe"`
+	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})." trust:"safe"`
 }
 
 // app is what every command gets.
@@ -117,6 +117,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	ctx, err := p.ctx, p.err
 	if err == nil {
 		a.say.configure(p.flags.outputFlags, isTerminal(stderr), os.Getenv)
+		a.sayFiles(ctx)
 		err = a.checkCommand(ctx)
 	}
 	if err == nil {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,8 +101,7 @@ func (f finder) configuredStateDir(at completion.Place) string {
 	if l == nil {
 		return ""
 	}
-	sum := sha256.Sum256(l.file.text)
-	if l.file.found && !trusted(hex.EncodeToString(sum[:])) {
+	if l.file.found && !trusted(l.file.digest()) {
 		return ""
 	}
 	text, _ := l.values["state_dir"].(string)

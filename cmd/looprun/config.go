@@ -16,8 +16,8 @@ import (
 
 // configFlags say which files are read, besides the system's.
 type configFlags struct {
-	Config string `placeholder:"FILE|none" help:"Read this file in place of the nearest looprun.yaml; none reads neither that nor your own."`
-	Trust  bool   `help:"Consent to what the looprun.yaml of this directory can run." env:"-"`
+	Config string `placeholder:"FILE|none" help:"Read this file in place of the nearest looprun.yaml; none reads neither that nor your own." key:"-"`
+	Trust  bool   `help:"Consent to what the looprun.yaml of this directory can do." env:"-" key:"-"`
 }
 
 // configuration is what the files say. It gives flags their values where
@@ -41,7 +41,15 @@ type layer struct {
 	values    map[string]any
 	signature *signatureConfig
 	ladder    ladder.Config
-	hooked    []string // keys that stand below hooks
+	hooked    []string   // keys that stand below hooks
+	given     []givenKey // all that the file has, in the order of the flags
+}
+
+// givenKey is a key that a file has, and the tag trust of its field; the flag is
+// nil for a key that is none.
+type givenKey struct {
+	configKey
+	trust string
 }
 
 func (l *layer) enforced() bool { return len(l.under) > 0 }
@@ -92,6 +100,23 @@ func (a *app) configure(ctx *kong.Context) error {
 		ctx.AddResolver(a.config)
 	}
 	return nil
+}
+
+// sayFiles says which files a run was configured by. A file that was merely found
+// cannot keep that quiet.
+func (a *app) sayFiles(ctx *kong.Context) {
+	if node := ctx.Selected(); a.config == nil || node == nil || node.Name != "run" || len(a.config.files) == 0 {
+		return
+	}
+	l := a.config.source(a.config.flag("quiet"))
+	if byFile := l != nil && l.file.found; a.say.flags.Quiet && !byFile {
+		return
+	}
+	var names []string
+	for _, f := range a.config.files {
+		names = append(names, f.name)
+	}
+	a.say.tell(toneNews, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
 }
 
 // someKeys are the keys that count for a command which starts no run: where runs

@@ -43,13 +43,13 @@ func TestEveryOptionHasAKey(t *testing.T) {
 	}
 }
 
-// A key that could run something is spelled as a key is.
-func TestRiskyKeysExist(t *testing.T) {
+// A preset names keys.
+func TestPresetsNameKeys(t *testing.T) {
 	var have []string
 	for _, k := range testKeys(t) {
 		have = append(have, k.name)
 	}
-	for _, key := range slices.Concat(riskyKeys, pathKeys, presets["wait"], presets["retry"]) {
+	for _, key := range slices.Concat(presets["wait"], presets["retry"]) {
 		if !slices.Contains(have, key) {
 			t.Errorf("there is no key %s", key)
 		}

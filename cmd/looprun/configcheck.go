@@ -12,38 +12,39 @@ import (
 
 // checkConfig checks a file by itself: its keys as a run would have them where
 // nothing else is given, and the files that they name. What is wrong with single
-// keys does not keep it from checking how the others go together.
-func checkConfig(a *app, s configSource) (there bool, err error) {
+// keys does not keep it from checking how the others go together. The file is nil
+// where there is none.
+func checkConfig(a *app, s configSource) (*configFile, error) {
 	var of struct {
 		options
 		outputFlags
 	}
 	parser, err := kong.New(&of, kong.Vars{"version": version()}, kong.ExplicitGroups(groups))
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	f, err := s.read(configKeys(parser.Model))
 	var problems strictyaml.Problems
 	if err != nil && !errors.As(err, &problems) || f == nil {
-		return f != nil, err
+		return f, err
 	}
 	config := &configuration{whole: true}
 	config.add([]*configFile{f})
 	ctx, err := kong.Trace(parser, nil)
 	if err != nil {
-		return true, err
+		return f, err
 	}
 	ctx.AddResolver(config)
 	config.ctx = ctx
 	if err := errors.Join(ctx.Reset(), ctx.Resolve()); err != nil {
-		return true, errors.Join(problems.Err(), err)
+		return f, errors.Join(problems.Err(), err)
 	}
 	if _, err := ctx.Apply(); err != nil {
-		return true, errors.Join(problems.Err(), err)
+		return f, errors.Join(problems.Err(), err)
 	}
 	config.apply(&of.options)
 	_, unread := newSession(a, &of.options)
-	return true, config.problems(problems, errors.Join(of.check(), unread)).Err()
+	return f, config.problems(problems, errors.Join(of.check(), unread)).Err()
 }
 
 // problems adds what is wrong with the options together to what is wrong with

@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/internal/provenance"
 )
 
 // configCmd is about looprun.yaml.
@@ -39,22 +42,58 @@ func (c *configCheckCmd) Run(a *app) error {
 		sources[0].system = path == systemConfig
 	}
 	var errs []error
-	checked := 0
+	var correct []*configFile
 	for _, s := range sources {
-		there, err := checkConfig(a, s)
+		f, err := checkConfig(a, s)
 		errs = append(errs, err)
-		if there && err == nil {
-			checked++
+		if f != nil && err == nil {
+			correct = append(correct, f)
 			a.say.news("%s is correct", s.name)
 		}
 	}
+	a.needed(correct)
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if checked == 0 {
+	if len(correct) == 0 {
 		a.say.news("there is no %s here, and neither you nor the system has one", configName)
 	}
 	return nil
+}
+
+// needed says of each file that runs can find which of its keys need consent, and
+// how that is given.
+func (a *app) needed(files []*configFile) {
+	var all configuration
+	all.add(files)
+	for _, f := range files {
+		if filepath.Base(f.path) != configName || f.system || f.path == userConfig() {
+			continue
+		}
+		f.doubt = provenance.Doubt(f.path)
+		if text := f.needs(all.risks(f)); text != "" && a.consented(a.config, f) {
+			a.say.news("%s; it has yours", text)
+		} else if text != "" {
+			a.say.news("%s; read it, then agree once with looprun --trust, or in CI with %s", text, f.trustLine())
+		}
+	}
+}
+
+// needs says what in a file needs consent; empty for nothing.
+func (f *configFile) needs(risks []risk) string {
+	var keys []string
+	for _, r := range risks {
+		line, _ := f.doc.KeyPos(r.key)
+		keys = append(keys, fmt.Sprintf("%s (line %d)", r.key, line))
+	}
+	text := strings.Join(slices.Compact(keys), ", ")
+	switch {
+	case f.doubt != "":
+		return fmt.Sprintf("where %s is found it needs your consent, whatever it sets: %s", f.name, f.doubt)
+	case text != "":
+		return fmt.Sprintf("where %s is found it needs your consent for %s", f.name, text)
+	}
+	return ""
 }
 
 type configSchemaCmd struct{}
@@ -101,9 +140,15 @@ func knownVariables(n *kong.Node) []string {
 
 func (c *configShowCmd) note(a *app) {
 	for _, f := range a.config.files {
-		if risks := f.risks(); f.found && len(risks) > 0 && !a.consented(a.config, f) {
-			a.say.news("%s needs your consent for %d of its keys before it is used; read it, then agree once with looprun --trust", f.name, len(risks))
+		risks := a.config.risks(f)
+		if !f.found || f.doubt == "" && len(risks) == 0 || a.consented(a.config, f) {
+			continue
 		}
+		what := fmt.Sprintf("for %d of its keys", len(risks))
+		if f.doubt != "" {
+			what = "(" + f.doubt + ")"
+		}
+		a.say.news("%s needs your consent %s before it is used; read it, then agree once with looprun --trust", f.name, what)
 	}
 	if err := c.check(); err != nil {
 		a.say.warn("%s", fmt.Sprint(a.config.locate(err)))

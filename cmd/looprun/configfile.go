@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -18,6 +19,7 @@ import (
 type configFile struct {
 	configSource
 	text   []byte
+	doubt  string // why it may be somebody else's; empty: it is not, or it was named
 	doc    *strictyaml.Document
 	layers []layer
 }
@@ -41,6 +43,9 @@ func (s configSource) read(keys []configKey) (*configFile, error) {
 		return nil, &usageError{err.Error(), "it has to be a file that can be read"}
 	}
 	f := &configFile{configSource: s, text: text}
+	if s.found {
+		f.doubt = provenance.Doubt(s.path)
+	}
 	return f, f.decode(keys)
 }
 
@@ -90,24 +95,29 @@ func (r *rawValue) FromYAML(value any) error {
 	return nil
 }
 
+// parts are the keys that are no flags, with what may be done with them unasked
+// as in [options].
+type parts struct {
+	Signature *signatureConfig   `yaml:"signature" trust:"ask"`
+	Ladder    *ladderConfig      `yaml:"ladder" trust:"ask"`
+	Hooks     *map[string]string `yaml:"hooks" trust:"ask"`
+}
+
 // shape is a struct with a field for every key, so that the file is decoded as
 // strictly as every other. What is no flag comes after them, and enforce last.
 func shape(keys []configKey) reflect.Type {
-	field := func(name, key string, t reflect.Type) reflect.StructField {
-		return reflect.StructField{Name: name, Type: t, Tag: reflect.StructTag(`yaml:"` + key + `"`)}
+	tag := func(key, trust string) reflect.StructTag {
+		return reflect.StructTag(fmt.Sprintf("yaml:%q trust:%q", key, trust))
 	}
-	fields := make([]reflect.StructField, 0, len(keys)+2)
+	fields := make([]reflect.StructField, 0, len(keys)+4)
 	for i, k := range keys {
-		fields = append(fields, field(fmt.Sprintf("Key%d", i), k.name, reflect.TypeFor[*rawValue]()))
+		fields = append(fields, reflect.StructField{
+			Name: fmt.Sprintf("Key%d", i), Type: reflect.TypeFor[*rawValue](), Tag: tag(k.name, k.flag.Tag.Get("trust")),
+		})
 	}
-	fields = append(
-		fields,
-		field("Signature", "signature", reflect.TypeFor[*signatureConfig]()),
-		field("Ladder", "ladder", reflect.TypeFor[*ladderConfig]()),
-		field("Hooks", "hooks", reflect.TypeFor[*map[string]string]()),
-	)
+	fields = append(fields, reflect.VisibleFields(reflect.TypeFor[parts]())...)
 	inner := reflect.StructOf(fields)
-	return reflect.StructOf(append(fields, field("Enforce", "enforce", reflect.PointerTo(inner))))
+	return reflect.StructOf(append(fields, reflect.StructField{Name: "Enforce", Type: reflect.PointerTo(inner), Tag: tag("enforce", "")}))
 }
 
 // decode reads the keys and reports everything that is wrong.
@@ -132,6 +142,7 @@ func (f *configFile) decode(keys []configKey) error {
 func (f *configFile) layer(keys []configKey, from reflect.Value, problems *strictyaml.Problems, under ...any) layer {
 	l := layer{file: f, under: under, values: map[string]any{}}
 	path := func(steps ...any) []any { return append(append([]any{}, under...), steps...) }
+	l.given = givenKeys(keys, from)
 	for i, k := range keys {
 		raw, _ := from.Field(i).Interface().(*rawValue)
 		if raw == nil || raw.value == nil {
@@ -147,6 +158,23 @@ func (f *configFile) layer(keys []configKey, from reflect.Value, problems *stric
 	}
 	l.readParts(from, problems, path)
 	return l
+}
+
+// givenKeys are the keys with a value in what was decoded; all of them, so that
+// none is taken for harmless because nobody asked for it.
+func givenKeys(keys []configKey, from reflect.Value) []givenKey {
+	var given []givenKey
+	for i := range from.NumField() {
+		tag := from.Type().Field(i).Tag
+		k := givenKey{configKey{name: tag.Get("yaml")}, tag.Get("trust")}
+		if i < len(keys) {
+			k.flag = keys[i].flag
+		}
+		if k.name != "enforce" && !from.Field(i).IsNil() {
+			given = append(given, k)
+		}
+	}
+	return given
 }
 
 // patternProblems are the errors about patterns, which name file and line

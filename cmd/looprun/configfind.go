@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
-	"github.com/looprun/looprun/scratchpad"
 )
 
 // systemConfig is the file of whoever looks after the machine. Tests have one
@@ -84,10 +84,26 @@ func currentDir() (string, error) {
 	return dir, err
 }
 
-// nearestConfig is the looprun.yaml beside which runs are kept, whether it is
-// there or not.
-func nearestConfig(dir string) string {
-	return filepath.Join(filepath.Dir(scratchpad.StateDir(dir)), configName)
+// nearestConfig is the nearest looprun.yaml upwards to the root of the git
+// repository, whoever put it there. Where there is none it is the one that could
+// be there: at that root, or in the folder itself.
+func nearestConfig(start string) string {
+	for dir := start; ; dir = filepath.Dir(dir) {
+		file := filepath.Join(dir, configName)
+		git := filepath.Join(dir, ".git")
+		if isThere(file) || isThere(git) && !provenance.Planted(git) {
+			return file
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Join(start, configName)
+		}
+	}
+}
+
+// isThere reports whether the name is taken, by whatever.
+func isThere(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // userConfig is the user's own file; empty where there is no place for one.

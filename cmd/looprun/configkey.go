@@ -37,10 +37,8 @@ func flagOf(key string) string {
 	return strings.ReplaceAll(key, "_", "-")
 }
 
-// notKeys are flags that say something about one call only.
-var notKeys = []string{"help", "version", "config", "trust", "dry-run"}
-
-// configKeys are the keys of looprun.yaml, in the order of the flags of run.
+// configKeys are the keys of looprun.yaml, in the order of the flags of run. A
+// flag that says something about one call only has the tag key:"-".
 func configKeys(app *kong.Application) []configKey {
 	flags := app.Flags
 	for _, n := range app.Children {
@@ -50,7 +48,7 @@ func configKeys(app *kong.Application) []configKey {
 	}
 	var keys []configKey
 	for _, f := range flags {
-		if !slices.Contains(notKeys, f.Name) {
+		if f != app.HelpFlag && f.Tag.Get("key") != "-" {
 			keys = append(keys, configKey{keyOf(f.Name), f})
 		}
 	}
@@ -171,12 +169,10 @@ func (k configKey) parse(value any) (reflect.Value, error) {
 	return target, k.flag.Mapper.Decode(&kong.DecodeContext{Value: k.flag.Value, Scan: scan}, target)
 }
 
-// pathKeys name files and folders. In a file they are relative to it: who wrote
-// it does not know from where looprun is called.
-var pathKeys = []string{"policy", "templates", "rules", "stdin", "result", "state_dir"}
-
+// absolute makes paths absolute. In a file they are relative to it: who wrote it
+// does not know from where looprun is called.
 func (k configKey) absolute(value any, dir string) any {
-	if !slices.Contains(pathKeys, k.name) {
+	if k.flag.Tag.Get("value") != "path" {
 		return value
 	}
 	if list, ok := value.([]any); ok {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -152,7 +151,7 @@ func (k configKey) typeSchema() object {
 	default:
 		if k.flag.IsSlice() { // one of them need not be a list
 			one := schemaOf(t.Elem())
-			if slices.Contains(patternKeys, k.name) {
+			if k.flag.Tag.Get("value") == "pattern" {
 				one["minLength"] = 1
 			}
 			return object{"anyOf": []any{one, object{"type": "array", "items": one}}}
@@ -185,9 +184,6 @@ func withDescription(s object, text string) object {
 	s["description"] = text
 	return s
 }
-
-// patternKeys are lists of regular expressions.
-var patternKeys = []string{"redact", "wait_on"}
 
 // notBlank wants more than white space of a text.
 func notBlank(s object) object {

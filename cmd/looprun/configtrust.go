@@ -5,34 +5,105 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// riskyKeys are those with which a file could run something, or make what ran
-// look as if it had ended otherwise.
-var riskyKeys = []string{
-	"shell", "check", "debug", "state_dir", "policy", "assistant", "templates", "rules", exitCodesKey, "detached", "stdin", "result",
-	"hook_on_question", "hook_on_trip", "hook_on_end", "notify", "redact", "no_redact", "ci_commands",
+// What the field of an option says of its key in a file that was merely found.
+// Only what these words allow is used unasked: a field without one is like one
+// with trustAsk.
+const (
+	trustSafe  = "safe"  // changes how things look, or what they are called
+	trustAsk   = "ask"   // could run, write, answer, hang, or make an end look like another
+	trustLower = "lower" // a limit that is off: any limit is lower
+	trustUpto  = "upto=" // a limit, and the built-in bound up to which it may be set
+)
+
+// asks reports whether the value of a key needs consent in a file that was merely
+// found, where own is what the user's or the system's file says, nil for nothing.
+// The text says why where that does not follow from the key.
+func (k givenKey) asks(value, own any) (why string, asks bool) {
+	if k.trust == trustSafe {
+		return "", false
+	}
+	most, bound, limit := k.most(own)
+	if n, ok := k.size(value); limit && ok && n <= most {
+		return "", false
+	}
+	if bound != "" {
+		why = "above " + bound
+	}
+	return why, true
+}
+
+// most is how much a limit may allow unasked: the larger of what is built in and
+// what the user has; false where the key is no limit. The text is as it was written.
+func (k givenKey) most(own any) (n float64, text string, ok bool) {
+	n, ok = math.Inf(1), k.trust == trustLower
+	if bound, is := strings.CutPrefix(k.trust, trustUpto); is {
+		text = bound
+		n, ok = k.size(bound)
+	}
+	if !ok || own == nil {
+		return n, text, ok
+	}
+	mine, ok := k.size(own)
+	if k.trust == trustLower || mine > n {
+		n, text = mine, shownValue(own)
+	}
+	return n, text, ok
+}
+
+// size is how much a limit allows, without end where it is off; false for what is
+// no limit.
+func (k configKey) size(value any) (float64, bool) {
+	if k.flag == nil {
+		return 0, false
+	}
+	v, err := k.parse(value)
+	if err != nil {
+		return 0, false
+	}
+	var n float64
+	switch of := reflect.Indirect(v).Interface().(type) {
+	case countLimit:
+		n = float64(of)
+	case durationLimit:
+		n = float64(of)
+	case moneyLimit:
+		n = float64(of)
+	case tokenLimit:
+		n = float64(of)
+	case duration: // zero is none
+		n = float64(of)
+	default:
+		return 0, false
+	}
+	if n <= 0 {
+		n = math.Inf(1)
+	}
+	return n, true
 }
 
 // trustVariable holds the consent that is given from outside.
 const trustVariable = "LOOPRUN_TRUST"
 
 // consent refuses a file that was merely found until somebody has agreed to
-// this very content. Where only templates are wanted nothing is run or written.
+// this very content.
 func (a *app) consent(c *configuration) error {
 	for _, f := range c.files {
-		_, placed := f.layers[0].values["state_dir"]
-		risks := f.risks()
-		if !f.found || len(risks) == 0 || !c.whole && !(placed && c.wants("state_dir")) {
+		risks := c.risks(f)
+		if !f.found || f.doubt == "" && len(risks) == 0 || !c.uses(f) {
 			continue
 		}
 		if err := a.consentTo(c, f, risks); err != nil {
@@ -42,33 +113,96 @@ func (a *app) consent(c *configuration) error {
 	return nil
 }
 
-// risks are the keys that need consent, with their values.
-func (f *configFile) risks() []string {
-	var risks []string
+// uses reports whether the file says something that counts for the command. Where
+// nothing but templates is wanted nothing is run or written.
+func (c *configuration) uses(f *configFile) bool {
+	return c.whole || slices.ContainsFunc(f.layers, func(l layer) bool {
+		return slices.ContainsFunc(l.given, func(k givenKey) bool {
+			return c.wants(k.name) && (k.name != "templates" || f.doubt != "")
+		})
+	})
+}
+
+// risk is a key that needs consent, and what it sets.
+type risk struct{ key, text string }
+
+// risks are the keys of a file that need consent: all of them where the file may
+// be somebody else's.
+func (c *configuration) risks(f *configFile) []risk {
+	var risks []risk
 	for _, l := range f.layers {
-		for _, key := range riskyKeys {
-			if v, ok := l.values[key]; ok {
-				risks = append(risks, key+": "+shownValue(v))
+		for _, k := range l.given {
+			why, asks := k.asks(l.values[k.name], c.without(f, k.name))
+			if !asks && f.doubt == "" {
+				continue
 			}
-		}
-		for _, rung := range l.ladder {
-			for _, e := range rung.Experts {
-				risks = append(risks, fmt.Sprintf("ladder: expert %s: %s", e.Name, shownValue(e.Command)))
+			for _, text := range l.shown(k) {
+				if why != "" {
+					text += " (" + why + ")"
+				}
+				risks = append(risks, risk{k.name, text})
 			}
-		}
-		if l.signature != nil && len(l.signature.Reports) > 0 {
-			risks = append(risks, "signature.reports: "+strings.Join(l.signature.Reports, ", "))
 		}
 	}
 	return risks
 }
 
-func (a *app) consentTo(c *configuration, f *configFile, risks []string) error {
+// without is what the other files say of a key; nil for nothing.
+func (c *configuration) without(f *configFile, key string) any {
+	for _, l := range c.layers {
+		if v, ok := l.values[key]; ok && l.file != f {
+			return v
+		}
+	}
+	return nil
+}
+
+// shown is what a key of the layer sets, as somebody has to read it who agrees.
+func (l *layer) shown(k givenKey) []string {
+	var texts []string
+	show := func(key string, value any) { texts = append(texts, key+": "+shownValue(value)) }
+	switch k.name {
+	case "hooks":
+		for _, key := range l.hooked {
+			show(key, l.values[key])
+		}
+	case "ladder":
+		for _, rung := range l.ladder {
+			show("ladder", rung.Rung)
+			for _, e := range rung.Experts {
+				show("ladder: expert "+e.Name, e.Command)
+			}
+		}
+	case "signature":
+		s := l.signature
+		for key, n := range map[string]int{"mask": len(s.Mask), "ignore": len(s.Ignore), "extract": len(s.Extract)} {
+			if n > 0 {
+				show("signature."+key, plural.Count(n, "pattern"))
+			}
+		}
+		if len(s.Reports) > 0 {
+			show("signature.reports", strings.Join(s.Reports, ", "))
+		}
+		slices.Sort(texts)
+	default:
+		show(k.name, l.values[k.name])
+	}
+	if texts == nil { // a key with nothing below it
+		return []string{k.name}
+	}
+	return texts
+}
+
+func (a *app) consentTo(c *configuration, f *configFile, risks []risk) error {
 	if a.consented(c, f) {
 		return nil
 	}
+	var sets []string
+	for _, r := range risks {
+		sets = append(sets, r.text)
+	}
 	if a.canAsk(c) {
-		switch yes, err := a.ask(f.name, risks); {
+		switch yes, err := a.ask(f, sets); {
 		case yes:
 			a.remember(f)
 			return nil
@@ -76,8 +210,8 @@ func (a *app) consentTo(c *configuration, f *configFile, risks []string) error {
 			return &usageError{f.name + " is not trusted", "use --config none to run without it"}
 		}
 	}
-	line := trustVariable + "=sha256:" + f.digest()
-	text := fmt.Sprintf("%s was found, nobody has agreed to it, and it sets %s", f.name, strings.Join(risks, "; "))
+	line := f.trustLine()
+	text := fmt.Sprintf("%s was found, %snobody has agreed to it, and it sets %s", f.name, f.doubted(), firstNonEmpty(strings.Join(sets, "; "), "nothing"))
 	if len(trustGiven()) > 0 {
 		text += "; " + trustVariable + " is for another content, or not of the form sha256:HEX"
 	}
@@ -103,6 +237,17 @@ func trustGiven() []string {
 	return strings.FieldsFunc(os.Getenv(trustVariable), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
+// doubted says why the file may be somebody else's, to be followed by more.
+func (f *configFile) doubted() string {
+	if f.doubt == "" {
+		return ""
+	}
+	return f.doubt + ", "
+}
+
+// trustLine is the variable that consents to the file's content.
+func (f *configFile) trustLine() string { return trustVariable + "=sha256:" + f.digest() }
+
 // digest is the name of the file's content, for which consent is given.
 func (f *configFile) digest() string {
 	sum := sha256.Sum256(f.text)
@@ -115,9 +260,9 @@ func (a *app) canAsk(c *configuration) bool {
 }
 
 // ask asks the person at the terminal about a file.
-func (a *app) ask(name string, risks []string) (bool, error) {
-	return a.yes("trust "+termsafe.Line(name)+" with this content?", func() {
-		a.say.printf("%s was found, and it sets\n  %s", name, strings.Join(risks, "\n  "))
+func (a *app) ask(f *configFile, sets []string) (bool, error) {
+	return a.yes("trust "+termsafe.Line(f.name)+" with this content?", func() {
+		a.say.printf("%s was found, %sand it sets\n  %s", f.name, f.doubted(), strings.Join(sets, "\n  "))
 	})
 }
 

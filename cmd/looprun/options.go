@@ -14,103 +14,107 @@ import (
 
 // options are the flags of run. They are recorded in the journal, so that a
 // resumed run has them as they were.
+//
+// The tag trust says what a looprun.yaml that was merely found may do with the
+// key of that name unasked, see [configKey.asks]; value says what a text is: a
+// path, or a pattern.
 type options struct {
-	Shell      string `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-"`
-	Check      string `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done"`
-	NoPrecheck bool   `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done"`
-	Passes     int    `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done"`
+	Shell      string `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
+	Check      string `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
+	NoPrecheck bool   `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
+	Passes     int    `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask"`
 
-	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done"`
-	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done"`
+	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask"`
+	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done" trust:"ask"`
 
-	DoneCodes      codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge that pass (${default})." json:"done_codes" group:"done"`
-	ErrorCodes     codes `default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none (${default})." json:"error_codes" group:"done"`
-	WorkErrorCodes codes `default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none (${default})." json:"work_error_codes" group:"done"`
-	StopCodes      codes `default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed (${default})." json:"stop_codes" group:"done"`
+	DoneCodes      codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
+	ErrorCodes     codes `default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none (${default})." json:"error_codes" group:"done" trust:"ask"`
+	WorkErrorCodes codes `default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none (${default})." json:"work_error_codes" group:"done" trust:"ask"`
+	StopCodes      codes `default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed (${default})." json:"stop_codes" group:"done" trust:"ask"`
 
 	limitFlags
 
-	IterationTimeout duration `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time"`
-	IdleTimeout      duration `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time"`
-	KillAfter        duration `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time"`
-	Delay            duration `placeholder:"D" help:"Time between two iterations." json:"delay,omitempty" group:"time"`
-	Backoff          string   `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to 15m, with jitter." json:"backoff,omitempty" group:"time"`
+	IterationTimeout duration `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower"`
+	IdleTimeout      duration `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
+	KillAfter        duration `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask"`
+	Delay            duration `placeholder:"D" help:"Time between two iterations." json:"delay,omitempty" group:"time" trust:"ask"`
+	Backoff          string   `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to 15m, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
 
-	Rules     string           `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard"`
-	LoopMatch string           `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard"`
+	Rules     string           `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path"`
+	LoopMatch string           `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
 	Signature *signatureConfig `kong:"-" json:"signature,omitempty"`
 
-	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard"`
-	WaitOn    []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none"`
-	WaitDelay duration `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time"`
-	Signals   string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run"`
+	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`
+	WaitOn    []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
+	WaitDelay duration `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask"`
+	Signals   string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
-	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset"`
-	Retry *int `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off." json:"retry,omitempty" group:"preset"`
+	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask"`
+	Retry *int `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off." json:"retry,omitempty" group:"preset" trust:"ask"`
 
 	answerFlags
 
-	HookOnQuestion string   `placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks"`
-	HookOnTrip     string   `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks"`
-	HookOnEnd      string   `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks"`
-	HookTimeout    duration `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks"`
-	Notify         []string `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none"`
+	HookOnQuestion string   `placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
+	HookOnTrip     string   `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
+	HookOnEnd      string   `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
+	HookTimeout    duration `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask"`
+	Notify         []string `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
-	CI         string `name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system: ${enum} (${default})." json:"ci,omitempty" group:"hooks"`
-	CICommands string `name:"ci-commands" enum:"fence,allow" default:"fence" help:"What becomes of lines in the output that the CI system would act on: ${enum} (${default})." json:"ci_commands,omitempty" group:"hooks"`
+	CI         string `name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system: ${enum} (${default})." json:"ci,omitempty" group:"hooks" trust:"ask"`
+	CICommands string `name:"ci-commands" enum:"fence,allow" default:"fence" help:"What becomes of lines in the output that the CI system would act on: ${enum} (${default})." json:"ci_commands,omitempty" group:"hooks" trust:"ask"`
 
-	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none"`
-	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run"`
+	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern"`
+	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
 
-	Stdin          string `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run"`
-	Interactive    bool   `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run"`
-	NoPty          bool   `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run"`
-	KeepBackground bool   `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run"`
-	Name           string `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" group:"run"`
-	Debug          string `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run"`
+	Stdin          string `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path"`
+	Interactive    bool   `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask"`
+	NoPty          bool   `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
+	KeepBackground bool   `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
+	Name           string `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" group:"run" trust:"safe"`
+	Debug          string `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
 
-	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state"`
-	Sync        string         `enum:"off,async,each" default:"async" help:"How the journal reaches the disk: ${enum} (${default})." json:"sync,omitempty" group:"state"`
-	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state"`
-	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state"`
-	ExitCode    map[string]int `placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state"`
+	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state" trust:"ask" value:"path"`
+	Sync        string         `enum:"off,async,each" default:"async" help:"How the journal reaches the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
+	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path"`
+	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`
+	ExitCode    map[string]int `placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state" trust:"ask"`
 	// ConfigExitCodes are those of looprun.yaml, which a policy's beat.
 	ConfigExitCodes map[string]int `kong:"-" json:"config_exit_codes,omitempty"`
 }
 
 // limitFlags can also be given anew to a run that is resumed.
 type limitFlags struct {
-	MaxIterations *countLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard"`
-	MaxRuntime    *durationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard"`
-	LoopThreshold *countLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard"`
-	MaxErrors     *countLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard"`
-	MaxCost       *moneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard"`
-	MaxTokens     *tokenLimit    `placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M (off)." json:"max_tokens,omitempty" group:"guard"`
+	MaxIterations *countLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard" trust:"upto=50"`
+	MaxRuntime    *durationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m"`
+	LoopThreshold *countLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3"`
+	MaxErrors     *countLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard" trust:"upto=3"`
+	MaxCost       *moneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard" trust:"lower"`
+	MaxTokens     *tokenLimit    `placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M (off)." json:"max_tokens,omitempty" group:"guard" trust:"lower"`
 
-	MaxIdleIterations     *countLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard"`
-	DetectWorkspaceCycles *countLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard"`
+	MaxIdleIterations     *countLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower"`
+	DetectWorkspaceCycles *countLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower"`
 
-	CapIterations *countLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard"`
-	CapRuntime    *durationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard"`
-	CapCost       *moneyLimit    `placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard"`
-	CapTokens     *tokenLimit    `placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard"`
+	CapIterations *countLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
+	CapRuntime    *durationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
+	CapCost       *moneyLimit    `placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard" trust:"ask"`
+	CapTokens     *tokenLimit    `placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
 }
 
 // answerFlags say who answers questions.
 type answerFlags struct {
-	Policy       string   `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer"`
-	Templates    []string `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none"`
-	Detached     modes    `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer"`
-	WaitAnswer   duration `placeholder:"D" help:"How long to wait for looprun answer before that (0s)." json:"wait_answer,omitempty" group:"answer"`
-	Assistant    string   `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer"`
-	AssistantFor []string `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer"`
+	Policy       string   `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer" trust:"ask" value:"path"`
+	Templates    []string `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path"`
+	Detached     modes    `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask"`
+	WaitAnswer   duration `placeholder:"D" help:"How long to wait for looprun answer before that (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask"`
+	Assistant    string   `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
+	AssistantFor []string `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
 
-	AssistantEscalation bool     `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer"`
-	AssistantTimeout    duration `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer"`
+	AssistantEscalation bool     `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
+	AssistantTimeout    duration `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask"`
 
-	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer"`
+	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask"`
 }
 
 // limits are the limits and caps in force.

@@ -13,7 +13,7 @@ import (
 // runCmd runs a command in a loop.
 type runCmd struct {
 	options
-	DryRun bool `help:"Print what would run and with which configuration, and run nothing." env:"-"`
+	DryRun bool `help:"Print what would run and with which configuration, and run nothing." env:"-" key:"-"`
 }
 
 // Help shows an example below the flags.

@@ -4,9 +4,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,5 +100,120 @@ func TestARunIsNoPath(t *testing.T) {
 	}
 	if ran := lines(t, filepath.Join(other, "ran")); len(ran) != 1 {
 		t.Errorf("ran %v", ran)
+	}
+}
+
+// valueThatAsks is a value of a key as it could stand in a hostile file.
+func valueThatAsks(k configKey) string {
+	switch k.flag.Target.Type() {
+	case reflect.TypeFor[codes](), reflect.TypeFor[int](), reflect.TypeFor[*int]():
+		return "7"
+	case reflect.TypeFor[*countLimit](), reflect.TypeFor[*durationLimit](), reflect.TypeFor[*moneyLimit](), reflect.TypeFor[*tokenLimit]():
+		return offWord
+	case reflect.TypeFor[duration]():
+		return "9999h"
+	case reflect.TypeFor[map[string]int]():
+		return "{tripped: 7}"
+	case reflect.TypeFor[modes]():
+		return "defaults"
+	}
+	if k.flag.IsBool() {
+		return "true"
+	}
+	if words := k.known(); len(words) > 0 {
+		return words[len(words)-1]
+	}
+	return "x"
+}
+
+// Every key by itself, in a file that was found: what is not in the list above
+// runs nothing.
+func TestEveryKeyUnasked(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{
+		"signature": "{mask: [{pattern: x}]}", "ladder": "[{rung: self_solve, attempts: 1}, {rung: human}]", "hooks": "{on_end: touch ran}",
+	}
+	for _, k := range testKeys(t) {
+		values[k.name] = valueThatAsks(k)
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		t.Run(key, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, configName), fmt.Appendf(nil, "%s: %s\n", key, values[key]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := found(t, dir, "--", "touch", "ran")
+			code := s.ended(t)
+			starts := key
+			if key == "hooks" {
+				starts = "hook_on_end"
+			}
+			used := unasked[key] != "" && !strings.HasPrefix(unasked[key], trustUpto)
+			if said := s.stderr.String(); used != (code == 0) || used != s.has("ran")() || used == strings.Contains(said, "nobody has agreed to it, and it sets "+starts) {
+				t.Errorf("%s: %s ended with %d, and says %s", key, values[key], code, said)
+			}
+		})
+	}
+}
+
+// What another user can have put there needs consent whatever it sets, and without
+// it does not even say where runs are kept.
+func TestAFileOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	const nobody = 65534
+	for name, c := range map[string]struct {
+		git   bool
+		owner int // of the file
+		group int // of its folder
+		mode  os.FileMode
+		says  string // empty: it is used
+	}{
+		"mine":                                    {false, 0, 0, 0o755, ""},
+		"mine, of a repository":                   {true, 0, 0, 0o755, ""},
+		"another's":                               {false, nobody, 0, 0o755, "it belongs to another user (uid 65534)"},
+		"another's, of a repository":              {true, nobody, 0, 0o755, "it belongs to another user (uid 65534)"},
+		"where everyone can write":                {false, 0, 0, 0o777, "others can write to its directory (-rwxrwxrwx)"},
+		"where everyone can put files":            {false, 0, 0, 0o777 | os.ModeSticky, "others can write to its directory (-rwxrwxrwx)"},
+		"a repository's where everyone can write": {true, 0, 0, 0o777, "others can write to its directory (-rwxrwxrwx)"},
+		"where a group can write":                 {true, 0, nobody, 0o775, "others can write to its directory (-rwxrwxr-x)"},
+		"where a group can read":                  {true, 0, nobody, 0o755, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := t.TempDir()
+			dir, file := filepath.Join(top, "mine"), filepath.Join(top, configName)
+			err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(file, fmt.Appendf(nil, "max_iterations: 2\n# consent is for this text: %s\n", name), 0o644))
+			if c.git {
+				err = errors.Join(err, os.Mkdir(filepath.Join(top, ".git"), 0o700))
+			}
+			if err := errors.Join(err, os.Chown(file, c.owner, 0), os.Chown(top, -1, c.group), os.Chmod(top, c.mode)); err != nil {
+				t.Fatal(err)
+			}
+			state := filepath.Join(dir, scratchpad.StateDirName)
+			if c.says == "" || c.git {
+				state = filepath.Join(top, scratchpad.StateDirName)
+			}
+			s := found(t, dir, "--", "sh", "-c", "touch ran; exit 1")
+			code, said := s.ended(t), s.stderr.String()
+			if c.says == "" {
+				if code != 110 || !strings.Contains(said, "after 2 of 2") {
+					t.Errorf("ended with %d", code)
+				}
+				return
+			}
+			if code != 125 || s.has("ran")() || !strings.Contains(said, "../looprun.yaml was found, "+c.says+", nobody has agreed to it, and it sets max_iterations: 2;") {
+				t.Errorf("ended with %d, want 125", code)
+			}
+			for _, args := range [][]string{{"--config", "none", "--max-iterations", "1", "--", "false"}, {"--trust", "--", "false"}, {"--", "false"}} {
+				if got := found(t, dir, args...).ended(t); got != 110 {
+					t.Errorf("%v ended with %d", args, got)
+				}
+			}
+			if runs, err := scratchpad.IDs(state); err != nil || len(runs) != 3 {
+				t.Errorf("runs in %s: %v, %v", state, runs, err)
+			}
+		})
 	}
 }
