@@ -31,7 +31,7 @@ func TestMatrixReview(t *testing.T) {
 			s.keys(t, "\r")
 			want := "Signatures"
 			if c.during {
-				want = "Nothing has run yet."
+				want = "No iteration has ended yet."
 			}
 			until(t, "the history is shown", s.shows(want))
 			s.moveTo(t, "Cancel")

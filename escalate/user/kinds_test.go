@@ -90,7 +90,7 @@ func kindsOfPrompts() []kindOfPrompt {
 		{
 			"select", commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowCancel = true }),
 			nothing, marking("Review …"), choosing("Cancel (do not answer)", "Red", "Green"),
-			byPerson(looprun.Answer{Option: "g"}, "chosen at the terminal"), "Nothing has run yet.",
+			byPerson(looprun.Answer{Option: "g"}, "chosen at the terminal"), "No iteration has ended yet.",
 		},
 		{
 			"select or text", other,

@@ -13,8 +13,8 @@ import (
 // History is what a review shows: iterations, errors, signatures and decisions
 // of the run, as lines that are safe on a terminal. A nil state has none.
 func History(s *looprun.State) []string {
-	if s == nil || (len(s.History) == 0 && s.Last == nil) {
-		return []string{"Nothing has run yet."}
+	if s == nil {
+		return []string{noHistory}
 	}
 	var lines []string
 	part := func(title string, more []string) {
@@ -27,8 +27,13 @@ func History(s *looprun.State) []string {
 	part("Signatures", signatureLines(s))
 	part("Skipped as known issues", knownLines(s))
 	part("Decisions, after which iteration", decisionLines(s))
+	if len(lines) == 0 { // also where nothing but the precheck, or what was cut off, has run
+		return []string{noHistory}
+	}
 	return append(lines[1:], "")
 }
+
+const noHistory = "No iteration has ended yet."
 
 func iterationsTitle(s *looprun.State) string {
 	if n := len(s.History); n < s.Iterations {

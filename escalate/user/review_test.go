@@ -24,6 +24,19 @@ func testState(iterations int) *looprun.State {
 	return s
 }
 
+// A question can come before any iteration counts: in the first, behind a precheck
+// that did not pass.
+func TestAReviewBeforeTheFirstIterationHasEnded(t *testing.T) {
+	failed := &looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}
+	for name, s := range map[string]*looprun.State{
+		"no state": nil, "nothing ran": {}, "a precheck": {Last: failed, Ran: failed}, "one that was cut off": {Ran: failed},
+	} {
+		if lines := History(s); len(lines) != 1 || lines[0] != noHistory {
+			t.Errorf("%s: %q", name, lines)
+		}
+	}
+}
+
 func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
 	su := asking()
 	su.State = testState(3)
