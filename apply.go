@@ -173,34 +173,34 @@ func (s *State) fold(e Event) {
 	}
 }
 
-// foldIteration counts the iteration, unless it was cut off: then it runs
-// again under its own number and is evidence for nothing.
+// foldIteration counts the iteration, unless it runs again: then nothing that is
+// judged by looks at it.
 func (s *State) foldIteration(d IterationFinished) {
 	s.Running, s.Open, s.Crashes = false, 0, 0
-	s.Last = &d
 	for _, w := range d.Warnings {
 		if len(s.Warnings) < warningsKept && !slices.Contains(s.Warnings, w) {
 			s.Warnings = append(s.Warnings, w)
 		}
 	}
+	s.Ran = &d
+	if d.RunsAgain() {
+		s.unsay() // it says again what it has to say
+		if d.Outcome == OutcomeWaiting {
+			s.Until = d.Until
+			s.Waits++
+		}
+		if d.Iteration == 0 {
+			s.Precheck = false
+		}
+		s.endWith(d)
+		return
+	}
+	s.Last, s.Waits = &d, 0
 	if d.Iteration == 0 {
 		s.Precheck = false
 		s.endWith(d)
 		return
 	}
-	if d.Outcome == OutcomeInterrupted || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt {
-		s.unsay() // it runs again, and says again what it has to say
-		s.endWith(d)
-		return
-	}
-	if d.Outcome == OutcomeWaiting {
-		s.unsay()
-		s.Until = d.Until
-		s.Waits++
-		s.endWith(d)
-		return
-	}
-	s.Waits = 0
 	s.Iterations = d.Iteration
 	s.SinceAnswer++
 	s.foldTree(d)

@@ -133,6 +133,14 @@ type IterationFinished struct {
 	Fatal int `json:"fatal,omitempty"`
 }
 
+// RunsAgain reports whether the iteration did not end of itself: it was
+// interrupted, cut off by max_runtime, or has to wait for somebody else's limit. It
+// runs again under its own number, and is evidence for nothing: what it printed
+// stops where it was cut off.
+func (d *IterationFinished) RunsAgain() bool {
+	return d.Outcome == OutcomeInterrupted || d.Outcome == OutcomeWaiting || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt
+}
+
 // GuardTripped says that a guard stopped the run.
 type GuardTripped struct{ Trip }
 

@@ -1,6 +1,7 @@
 package looprun_test
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -202,5 +203,38 @@ func TestWarningsStayWithTheRun(t *testing.T) {
 	}
 	if got := folded(t, many...).Result().Warnings; len(got) != 20 || got[0] != "1" {
 		t.Errorf("of many it keeps %q", got)
+	}
+}
+
+// What an iteration printed that was cut off, or has to wait, stops where it did: that
+// fewer failures are in it is no progress, and nobody is told that there are fewer.
+func TestAnIterationThatRunsAgainIsNoEvidence(t *testing.T) {
+	failing := func(n int) signature.Signature {
+		return signature.Signature{Kind: signature.KindTestFail, Label: fmt.Sprint("test-fail:", n), Hash: signature.Hash(n), Failing: n, Passed: 1, Total: n + 1}
+	}
+	counts := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, Signature: failing(5)}
+	second := looprun.IterationStarted{Iteration: 2}
+	during := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 2, During: true}}
+	for name, end := range map[string]looprun.IterationFinished{
+		"cut off":                 {Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime},
+		"interrupted by looprun":  {Outcome: looprun.OutcomeError, Cause: looprun.CauseInterrupt},
+		"interrupted by a person": {Outcome: looprun.OutcomeInterrupted},
+		"waiting":                 {Outcome: looprun.OutcomeWaiting},
+	} {
+		end.Iteration, end.Signature = 2, failing(1)
+		before := folded(t, begun, first, counts)
+		s := folded(t, begun, first, counts, second, end)
+		if s.Improved() || s.Summary() != before.Summary() || s.CurrentState() != before.CurrentState() || s.Result().Signature != before.Result().Signature {
+			t.Errorf("%s: improved %v, %s, %s, %s", name, s.Improved(), s.Summary(), s.CurrentState(), s.Result().Signature)
+		}
+		if issues := s.WindowIssues(looprun.Trip{Guard: looprun.MaxIterations}); !slices.Equal(issues, before.WindowIssues(looprun.Trip{Guard: looprun.MaxIterations})) {
+			t.Errorf("%s: %v would be skipped", name, issues)
+		}
+		if s.Last.Iteration != 1 || s.Ran.Iteration != 2 {
+			t.Errorf("%s: iteration %d is evidence, %d ran last", name, s.Last.Iteration, s.Ran.Iteration)
+		}
+		if s := folded(t, begun, first, counts, second, end, finished(looprun.StatusInterrupted), looprun.RunResumed{}, second, during, question, answered, applied); s.Baseline.Failing != 5 {
+			t.Errorf("%s: the baseline is %d failing, of the iteration that does not count", name, s.Baseline.Failing)
+		}
 	}
 }

@@ -17,7 +17,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	if stop, err := l.wait(ctx); stop || err != nil {
 		return err
 	}
-	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Last, Answers: slices.Clone(l.state.Asked)}
+	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Ran, Answers: slices.Clone(l.state.Asked)}
 	if err := l.record(IterationStarted{n}); err != nil {
 		return err
 	}

@@ -279,8 +279,8 @@ func TestWhatMaxRuntimeEndsIsNoEvidence(t *testing.T) {
 		if res.ExitCode != 124 || res.Iterations != 0 || s.ErrorRun != 0 || s.Cycles.Repeats() != 0 {
 			t.Errorf("got %+v, error run %d, repeats %d; want 124 and no evidence", res, s.ErrorRun, s.Cycles.Repeats())
 		}
-		if s.Last.Cause != looprun.CauseMaxRuntime {
-			t.Errorf("cause %q", s.Last.Cause)
+		if s.Ran.Cause != looprun.CauseMaxRuntime {
+			t.Errorf("cause %q", s.Ran.Cause)
 		}
 	})
 }

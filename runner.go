@@ -13,7 +13,7 @@ type Iteration struct {
 	First bool
 	// Guidance is what the last answer gives this iteration to go by.
 	Guidance string
-	// Last is the last iteration, nil in the first.
+	// Last is the one that ran last, also where it runs again; nil in the first.
 	Last *IterationFinished
 	// Answers are those of the command's questions that wait to be fetched.
 	Answers []Asked

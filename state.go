@@ -73,8 +73,11 @@ type State struct {
 	// SinceAnswer counts iterations since the start or the last continuing answer.
 	SinceAnswer int `json:"since_answer,omitempty"`
 
-	// Last is the last finished iteration, the precheck included.
+	// Last is the last iteration that is evidence, the precheck included: what is
+	// judged, asked or told by looks at it. Ran is the last that ran, also one that
+	// [IterationFinished.RunsAgain]: it has the last exit code and the last output.
 	Last *IterationFinished `json:"last,omitempty"`
+	Ran  *IterationFinished `json:"ran,omitempty"`
 	// History are the last 50 finished iterations, oldest first.
 	History []IterationFinished `json:"history,omitempty"`
 	// Errors are the last 5 iterations that did not end as done, oldest first,

@@ -93,8 +93,8 @@ func (l *Loop) waitOut(ctx context.Context) error {
 	if l.announced != until {
 		l.announced = until
 		match := ""
-		if l.state.Last != nil {
-			match = l.state.Last.Match
+		if l.state.Ran != nil {
+			match = l.state.Ran.Match
 		}
 		if err := l.record(WaitStarted{Match: match, Until: until}); err != nil {
 			return err

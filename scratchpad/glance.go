@@ -25,7 +25,7 @@ func (s *Summary) glance(dir string, alive bool) bool {
 		case looprun.RunFinished, looprun.RunPaused, looprun.RunResumed, looprun.ActionApplied:
 			return false // rare enough to be read properly
 		case looprun.IterationFinished:
-			if d.Iteration == 0 || d.Outcome == looprun.OutcomeInterrupted || d.Outcome == looprun.OutcomeWaiting || d.Cause == looprun.CauseMaxRuntime {
+			if d.Iteration == 0 || d.RunsAgain() {
 				return false
 			}
 			counted = true

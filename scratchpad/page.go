@@ -33,7 +33,7 @@ type page struct {
 // when force is set, and otherwise at most every 100 ms. On Windows a page that
 // somebody has open is replaced by a later call.
 func (r *Run) Refresh(s *looprun.State, force bool) error {
-	slow := s.Last != nil && time.Duration(s.Last.DurationMS)*time.Millisecond >= slowIteration
+	slow := s.Ran != nil && time.Duration(s.Ran.DurationMS)*time.Millisecond >= slowIteration
 	if !force && !slow && time.Since(r.page.made) < pageEvery {
 		return nil
 	}

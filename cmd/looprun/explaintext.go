@@ -96,7 +96,7 @@ func at(lines []string, i int) string {
 }
 
 func (e *explanation) lastText(b *strings.Builder) {
-	d := e.state.Last
+	d := e.state.Ran
 	if d == nil {
 		return
 	}

@@ -108,7 +108,7 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 	}
 	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
 		d, ok := e.Data.(looprun.IterationFinished)
-		if !ok || d.Iteration == 0 || d.Outcome == looprun.OutcomeInterrupted || d.Cause == looprun.CauseMaxRuntime {
+		if !ok || d.Iteration == 0 || d.RunsAgain() {
 			return nil
 		}
 		file := ""

@@ -99,8 +99,8 @@ func exitCode(o *options, policy map[string]int, s *looprun.State, r looprun.Res
 			return code
 		}
 	}
-	if o.Passthrough && s.Last != nil {
-		if code := s.Last.ExitCode; code > 0 || r.Status == looprun.StatusDone {
+	if o.Passthrough && s.Ran != nil {
+		if code := s.Ran.ExitCode; code > 0 || r.Status == looprun.StatusDone {
 			return code
 		}
 	}
