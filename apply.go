@@ -189,9 +189,6 @@ func (s *State) foldIteration(d IterationFinished) {
 			s.Until = d.Until
 			s.Waits++
 		}
-		if d.Iteration == 0 {
-			s.Precheck = false
-		}
 		s.endWith(d)
 		return
 	}

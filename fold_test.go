@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
@@ -236,5 +238,35 @@ func TestAnIterationThatRunsAgainIsNoEvidence(t *testing.T) {
 		if s := folded(t, begun, first, counts, second, end, finished(looprun.StatusInterrupted), looprun.RunResumed{}, second, during, question, answered, applied); s.Baseline.Failing != 5 {
 			t.Errorf("%s: the baseline is %d failing, of the iteration that does not count", name, s.Baseline.Failing)
 		}
+	}
+}
+
+// A precheck that was cut off, or has to wait, is still to be run: what it would say
+// is not known, and the command may not have to run at all.
+func TestAPrecheckThatRunsAgain(t *testing.T) {
+	prechecked, zero := begun, looprun.IterationStarted{}
+	prechecked.Precheck = true
+	during := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, During: true}}
+	for _, c := range []struct {
+		name string
+		then []looprun.Data
+		want looprun.Next
+	}{
+		{"interrupted", []looprun.Data{looprun.InterruptReceived{Code: 130}, looprun.IterationFinished{Outcome: looprun.OutcomeInterrupted, Cause: looprun.CauseInterrupt}, finished(looprun.StatusInterrupted), looprun.RunResumed{}}, looprun.NextPrecheck},
+		{"cut off", []looprun.Data{during, looprun.QuestionClosed{Unanswered: true}, looprun.IterationFinished{Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime}, finished(looprun.StatusTripped), looprun.RunResumed{}}, looprun.NextPrecheck},
+		{"crashed", []looprun.Data{looprun.RunResumed{}}, looprun.NextPrecheck},
+		{"waiting", []looprun.Data{looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Until: &time.Time{}}}, looprun.NextWait},
+		{"waited", []looprun.Data{looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Until: &time.Time{}}, looprun.WaitFinished{}}, looprun.NextPrecheck},
+		{"failed", []looprun.Data{looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}, looprun.NextIterate},
+	} {
+		s := folded(t, append([]looprun.Data{prechecked, zero}, c.then...)...)
+		if next, _ := s.Next(guards.Default()); next != c.want {
+			t.Errorf("%s: next is %s, want %s", c.name, next, c.want)
+		}
+	}
+	s := folded(t, prechecked, zero, looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Until: &time.Time{}})
+	s.Elapsed = time.Hour
+	if next, _ := s.Next(guards.Default()); next != looprun.NextTrip {
+		t.Errorf("it waits past max_runtime: next is %s", next)
 	}
 }

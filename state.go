@@ -246,8 +246,6 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 		return NextAsked, nil
 	case s.Weigh:
 		return NextWeigh, nil
-	case s.Precheck:
-		return NextPrecheck, nil
 	}
 	if trip := Evaluate(guards, s); trip != nil {
 		trip.Iteration = s.Iterations
@@ -256,8 +254,11 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 	if _, ok := s.NextExpert(); ok {
 		return NextExpert, nil
 	}
-	if s.Until != nil {
+	switch {
+	case s.Until != nil:
 		return NextWait, nil
+	case s.Precheck:
+		return NextPrecheck, nil
 	}
 	return NextIterate, nil
 }

@@ -161,11 +161,14 @@ func joinTexts(by string, texts ...string) string {
 func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
 	defer m.caution(d)
 	if d.Iteration == 0 {
-		text := "precheck: it passes"
-		if d.Outcome != looprun.OutcomeDone {
-			text = "precheck: it does not pass yet: " + d.Signature.Label
+		switch {
+		case d.Outcome == looprun.OutcomeDone:
+			m.news("precheck: it passes")
+		case d.RunsAgain():
+			m.news("precheck: it did not come to its end, and runs again")
+		default:
+			m.news("precheck: it does not pass yet: %s", d.Signature.Label)
 		}
-		m.news("%s", text)
 		return
 	}
 	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), roundMS(d.DurationMS))
