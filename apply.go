@@ -167,6 +167,9 @@ func (s *State) fold(e Event) {
 	case RunResumed:
 		s.foldResumed(d)
 	case RunFinished:
+		if s.Running {
+			s.again()
+		}
 		s.Ending, s.Ended, s.Running = new(d.Ending), true, false
 	default:
 		s.foldProtocol(d)
@@ -184,7 +187,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	}
 	s.Ran = &d
 	if d.RunsAgain() {
-		s.unsay() // it says again what it has to say
+		s.again()
 		if d.Outcome == OutcomeWaiting {
 			s.Until = d.Until
 			s.Waits++
@@ -195,6 +198,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.Last, s.Waits = &d, 0
 	if d.Iteration == 0 {
 		s.Precheck = false
+		s.again() // nothing has had the guidance
 		s.endWith(d)
 		return
 	}
@@ -202,7 +206,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.SinceAnswer++
 	s.foldTree(d)
 	s.foldActing()
-	s.Guidance, s.Notices = joinLines(s.Notices...), nil
+	s.guide(d)
 	s.History = last(append(s.History, d), historyKept)
 	if s.Baseline == nil {
 		s.Baseline = d.Progress()
@@ -214,6 +218,23 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.Weigh = len(s.Rungs) > 0
 	s.Errors = last(append(s.Errors, d), errorsKept)
 	s.weigh(d)
+}
+
+// again makes ready for an iteration that has not had its chance: it says again what
+// it has to say, and has what was said to it.
+func (s *State) again() {
+	s.unsay()
+	s.Guidance, s.Later = joinLines(s.Guidance, s.Later), ""
+}
+
+// guide makes the guidance of the next iteration when one has ended that counts.
+func (s *State) guide(d IterationFinished) {
+	had := s.Guidance
+	if d.Cause != CauseCrash { // then it never came to use it
+		had = ""
+	}
+	s.Guidance = joinLines(had, s.Later, joinLines(s.Notices...))
+	s.Later, s.Notices = "", nil
 }
 
 // weigh adds the iteration to the evidence of the guards that count.
@@ -310,7 +331,11 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	default:
 		s.Continues++
 		s.SinceAnswer = 0
-		s.Guidance = joinLines(s.Guidance, d.Guidance)
+		if s.Running {
+			s.Later = joinLines(s.Later, d.Guidance)
+		} else {
+			s.Guidance = joinLines(s.Guidance, d.Guidance)
+		}
 		if d.Responder == RespondedByPolicy {
 			s.PolicyContinues++
 			s.PolicyIterations += max(0, d.Limits.Iterations-before.Iterations)
@@ -361,6 +386,7 @@ func (s *State) foldResumed(d RunResumed) {
 	if s.Running {
 		s.Crashes++
 		s.Running = false
+		s.again()
 	}
 	// An ending that was decided before a crash stands, unless resuming undoes it.
 	if s.Ended || s.Ending != nil && s.Ending.Status.Resumable() {

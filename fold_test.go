@@ -43,10 +43,11 @@ func TestWhatWasGivenIsForgottenWithTheTrip(t *testing.T) {
 func TestWhatWasSaidInAnIterationThatRunsAgain(t *testing.T) {
 	blocked := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
 	unread := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked}, Problem: "two words"}
-	for name, end := range map[string]looprun.IterationFinished{
-		"cut off":     {Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime},
-		"interrupted": {Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseInterrupt},
-		"waiting":     {Iteration: 1, Outcome: looprun.OutcomeWaiting},
+	for name, end := range map[string]looprun.Data{
+		"crashed":     looprun.RunResumed{},
+		"cut off":     looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime},
+		"interrupted": looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseInterrupt},
+		"waiting":     looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeWaiting},
 	} {
 		s := folded(t, begun, first, blocked, unread, end, first, ended1)
 		if s.Signal != nil || s.Unread != 0 || s.Objects != "" || len(s.Signals) != 0 || s.Iterations != 1 {

@@ -3,6 +3,7 @@ package looprun_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -252,4 +253,46 @@ func TestAnEndingBeforeACrashStands(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is said to a run while an iteration runs reaches the next one that runs, once:
+// behind an iteration that ended of itself, or the same again.
+func TestGuidanceWhileAnIterationRunsReachesTheNext(t *testing.T) {
+	during := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1, During: true}}
+	told := applied
+	told.Guard, told.Guidance = looprun.MaxRuntime, "use the fake clock"
+	said := []looprun.Data{begun, first, during, question, answered, told}
+	crash := []looprun.Data{looprun.RunResumed{}}
+	dies := slices.Concat(crash, []looprun.Data{first}, crash, []looprun.Data{first}, crash)
+	lost := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseCrash}
+	for _, c := range []struct {
+		name string
+		then []looprun.Data
+		used looprun.IterationFinished // ends the iteration that had it
+	}{
+		{"the iteration ends", []looprun.Data{ended1}, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}},
+		{"it is cut off", []looprun.Data{looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime}}, ended1},
+		{"it waits", []looprun.Data{looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeWaiting}}, ended1},
+		{"looprun dies", crash, ended1},
+		{"looprun fails", []looprun.Data{finished(looprun.StatusFailed), looprun.RunResumed{}}, ended1},
+		{"looprun dies three times", append(dies, first, lost), looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}},
+	} {
+		events := slices.Concat(said, c.then)
+		if s := folded(t, events...); s.Guidance != told.Guidance {
+			t.Errorf("%s: the next iteration is told %q", c.name, s.Guidance)
+		}
+		events = append(events, looprun.IterationStarted{Iteration: c.used.Iteration}, c.used)
+		if s := folded(t, events...); s.Guidance != "" {
+			t.Errorf("%s: the one after it is told %q again", c.name, s.Guidance)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: 16 * time.Minute}, {outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeDone}}}
+		start(t, defaults, r, says("continue")).run(t)
+		for i, want := range []string{"", "go on", ""} {
+			if r.seen[i].Guidance != want {
+				t.Errorf("iteration %d was told %q, want %q", i+1, r.seen[i].Guidance, want)
+			}
+		}
+	})
 }

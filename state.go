@@ -101,9 +101,11 @@ type State struct {
 	// ResetAt is the iteration after which a guard's counter last started over.
 	ResetAt map[GuardID]int `json:"reset_at,omitempty"`
 
-	// Guidance is for the next iteration. Notices are what looprun itself has to
-	// tell it: they become part of it when the iteration has ended.
+	// Guidance is for the next iteration. Later was given while one was running, and
+	// Notices are what looprun itself has to tell the next: they become part of it
+	// when the iteration has ended.
 	Guidance string   `json:"guidance,omitempty"`
+	Later    string   `json:"later,omitempty"`
 	Notices  []string `json:"notices,omitempty"`
 
 	// Task is what is worked on: the run's name until a rejection put another
