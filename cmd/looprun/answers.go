@@ -153,7 +153,7 @@ func (s *session) assistant() looprun.Responder {
 		return nil
 	}
 	o := assistant.Options{
-		Command: s.opts.Assistant, Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.AssistantTimeout),
+		Command: string(s.opts.Assistant), Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.AssistantTimeout),
 		Escalation: s.opts.AssistantEscalation,
 		Stderr:     s.aside,
 	}
@@ -235,7 +235,7 @@ func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Optio
 		out.write(b)
 	}
 	defer d.s.helping(string(o.Action))()
-	exit := looprun.Shell(line).Run(ctx, looprun.Invocation{
+	exit := looprun.Shell(string(line)).Run(ctx, looprun.Invocation{
 		Dir: d.s.dir, Env: d.environ(st, string(o.Action)), Stdout: show, Stderr: show, KillAfter: d.s.killAfter(),
 	})
 	return looprun.DebugFinished{ExitCode: exit.Code, Findings: out.text(exit.Detail)}, nil

@@ -43,6 +43,22 @@ func TestEveryOptionHasAKey(t *testing.T) {
 	}
 }
 
+// A flag that takes a shell line is of the type that refuses an empty one.
+func TestShellLinesAreNotBlank(t *testing.T) {
+	lines := 0
+	for _, k := range testKeys(t) {
+		if k.flag.PlaceHolder != "LINE" {
+			continue
+		}
+		if lines++; k.flag.Target.Type() != reflect.TypeFor[shellLine]() {
+			t.Errorf("%s is a %s, not a shellLine", k.name, k.flag.Target.Type())
+		}
+	}
+	if lines < 7 {
+		t.Errorf("there are %d shell lines", lines)
+	}
+}
+
 // A preset names keys.
 func TestPresetsNameKeys(t *testing.T) {
 	var have []string

@@ -76,6 +76,7 @@ var hookKeys = []string{"on_question", "on_trip", "on_end"}
 func (l *layer) readHooks(hooks map[string]string, problems *strictyaml.Problems, path func(...any) []any) {
 	for _, name := range slices.Sorted(maps.Keys(hooks)) {
 		key := "hook_" + name
+		blank := new(shellLine).UnmarshalText([]byte(hooks[name]))
 		_, twice := l.values[key]
 		switch {
 		case !slices.Contains(hookKeys, name):
@@ -83,6 +84,8 @@ func (l *layer) readHooks(hooks map[string]string, problems *strictyaml.Problems
 			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("unknown hook %q", name), remedy, path("hooks", name)...))
 		case twice:
 			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the hook %s stands here and as %s", name, key), "keep one of them", path("hooks", name)...))
+		case blank != nil:
+			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the hook %s: %v", name, blank), "", path("hooks", name)...))
 		default:
 			l.values[key] = hooks[name]
 			l.hooked = append(l.hooked, key)

@@ -34,7 +34,7 @@ func writeConfigSchema(w io.Writer, keys []configKey) error {
 	same["ladder"] = object{"$ref": "#/properties/ladder"}
 	told := object{}
 	for _, name := range hookKeys {
-		told[name] = withDescription(schemaOf(reflect.TypeFor[string]()), "Shell line that is run then, with the event as JSON on standard input.")
+		told[name] = withDescription(notBlank(schemaOf(reflect.TypeFor[string]())), "Shell line that is run then, with the event as JSON on standard input.")
 	}
 	properties["hooks"] = object{
 		"description": "Commands that are told of questions, trips and the end.",
@@ -74,8 +74,6 @@ func (k configKey) schema() object {
 		s["minimum"] = 1
 	case "promise":
 		s = notBlank(s)
-	case "shell", "check", "debug": // empty is as if it was not given
-		s["pattern"] = `\S|^$`
 	}
 	if f.Enum != "" {
 		words := object{"enum": k.known()}
@@ -131,6 +129,8 @@ func (k configKey) typeSchema() object {
 		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
 	case reflect.TypeFor[*tokenLimit]():
 		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
+	case reflect.TypeFor[shellLine]():
+		return notBlank(schemaOf(t))
 	case reflect.TypeFor[modes]():
 		mode := object{"enum": detachedModes}
 		list := object{"type": "string", "pattern": `^([A-Za-z0-9_./-]+=)?(` + strings.Join(detachedModes, "|") + `)(,([A-Za-z0-9_./-]+=)?(` + strings.Join(detachedModes, "|") + `))*$`}

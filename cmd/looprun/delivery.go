@@ -50,7 +50,7 @@ func (s *session) writeContext(state *looprun.State) {
 // hooks tells others what happens; nil fields are no hooks.
 func (s *session) hooks() (*hooks.Hooks, error) {
 	h := &hooks.Hooks{
-		OnQuestion: s.opts.HookOnQuestion, OnTrip: s.opts.HookOnTrip, OnEnd: s.opts.HookOnEnd,
+		OnQuestion: string(s.opts.HookOnQuestion), OnTrip: string(s.opts.HookOnTrip), OnEnd: string(s.opts.HookOnEnd),
 		Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.HookTimeout),
 		Warn: func(text string) { s.app.say.warn("%s", text) }, Mask: s.masker.Text,
 	}

@@ -16,10 +16,10 @@ import (
 
 // initCmd writes a configuration and a policy to begin with.
 type initCmd struct {
-	Yes    bool   `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make." env:"-"`
-	Check  string `placeholder:"LINE" help:"Shell line that says that it is done, in place of the project's tests." env:"-"`
-	Force  bool   `help:"Replace files that are there; each is kept beside the new one, with .bak at its end." env:"-"`
-	DryRun bool   `help:"Print the files and write nothing; nothing is asked." env:"-"`
+	Yes    bool      `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make." env:"-"`
+	Check  shellLine `placeholder:"LINE" help:"Shell line that says that it is done, in place of the project's tests." env:"-"`
+	Force  bool      `help:"Replace files that are there; each is kept beside the new one, with .bak at its end." env:"-"`
+	DryRun bool      `help:"Print the files and write nothing; nothing is asked." env:"-"`
 }
 
 // Help shows an example below the flags.
@@ -94,7 +94,7 @@ func (c *initCmd) Run(a *app) error {
 // setup finds out what to write: from the flags, from what is there, and from
 // the person.
 func (c *initCmd) setup(a *app, found []project) (setup, error) {
-	s := setup{check: c.Check, iterations: "10", policy: true}
+	s := setup{check: string(c.Check), iterations: "10", policy: true}
 	if c.Check == "" && len(found) > 0 {
 		s.choose(found[0])
 	}

@@ -129,7 +129,7 @@ func FuzzYAMLText(f *testing.F) {
 
 func TestInitRefusesSeveralLines(t *testing.T) {
 	for _, line := range []string{"a\nb", "a\rb", "a\x00b"} {
-		if _, err := (&initCmd{Yes: true, Check: line}).setup(&app{}, nil); err == nil || !strings.Contains(err.Error(), "put them into a script") {
+		if _, err := (&initCmd{Yes: true, Check: shellLine(line)}).setup(&app{}, nil); err == nil || !strings.Contains(err.Error(), "put them into a script") {
 			t.Errorf("%q: %v", line, err)
 		}
 	}

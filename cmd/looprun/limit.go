@@ -64,6 +64,19 @@ func (d *duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// shellLine is a line for sh -c; its zero value is none. A blank one is refused
+// wherever it comes from: it would be as if nothing was asked for, and as a check it
+// would always pass.
+type shellLine string
+
+func (l *shellLine) UnmarshalText(b []byte) error {
+	if strings.TrimSpace(string(b)) == "" {
+		return fmt.Errorf("%q is no shell line; if a variable stands there it may be unset; write a line, or leave it out", b)
+	}
+	*l = shellLine(b)
+	return nil
+}
+
 // codes is a list of exit codes.
 type codes struct{ looprun.Codes }
 

@@ -49,7 +49,7 @@ func TestWhatTheParentSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &session{parent: server.Path(), opts: &options{Debug: c.debug}}
+			s := &session{parent: server.Path(), opts: &options{Debug: shellLine(c.debug)}}
 			a, err := s.byParent(t.Context(), c.question, &looprun.State{RunID: "inner"})
 			if closed := server.Close(); closed != nil {
 				t.Error(closed)

@@ -65,7 +65,7 @@ func misplaced(words []string, commands []string) error {
 // work is the step to run, and check the one that judges it.
 func (o *options) work(command []string) looprun.Step {
 	if o.Shell != "" {
-		return looprun.Shell(o.Shell)
+		return looprun.Shell(string(o.Shell))
 	}
 	return looprun.Argv(command...)
 }
@@ -74,12 +74,15 @@ func (o *options) checkStep() looprun.Step {
 	if o.Check == "" {
 		return nil
 	}
-	return looprun.Shell(o.Check)
+	return looprun.Shell(string(o.Check))
 }
 
 // needShell refuses shell lines where there is no shell to run them.
 func (o *options) needShell() error {
-	lines := []struct{ flag, line string }{
+	lines := []struct {
+		flag string
+		line shellLine
+	}{
 		{"-c", o.Shell},
 		{"--check", o.Check},
 		{"--debug", o.Debug},
