@@ -201,6 +201,11 @@ func (s *State) refuseAsked(q Question) string {
 	case len(s.Asked) >= askedKept:
 		return fmt.Sprintf("%d questions wait already", askedKept)
 	}
+	for i, o := range q.Options { // of two that are masked nobody could tell which was chosen
+		if slices.ContainsFunc(q.Options[:i], func(p Option) bool { return p.ID == o.ID }) {
+			return fmt.Sprintf("two of its options are recorded as %q; give each an id that holds no secret", o.ID)
+		}
+	}
 	return ""
 }
 

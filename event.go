@@ -50,7 +50,7 @@ type Data interface{ Type() EventType }
 
 // RunStarted is the first event of every run.
 type RunStarted struct {
-	RunID   string   `json:"run_id"`
+	RunID   string   `json:"run_id" mask:"own"`
 	Name    string   `json:"name,omitempty"`
 	Command []string `json:"command"`
 	Check   []string `json:"check,omitempty"`
@@ -58,14 +58,14 @@ type RunStarted struct {
 	Dir     string   `json:"dir,omitempty"`
 	// Ladder are the rungs of the escalation ladder; empty: there is none.
 	Ladder ladder.Config `json:"ladder,omitempty"`
-	Parent string        `json:"parent,omitempty"`
+	Parent string        `json:"parent,omitempty" mask:"own"`
 	Limits Limits        `json:"limits"`
 	Caps   Caps          `json:"caps"`
 	// Precheck says that the check runs once before the first iteration.
 	Precheck bool `json:"precheck,omitempty"`
 	// Loose says that signatures which differ only in numbers count as the same.
 	Loose   bool   `json:"loose,omitempty"`
-	Version string `json:"version,omitempty"`
+	Version string `json:"version,omitempty" mask:"own"`
 	// Config is the caller's whole configuration, kept so that a resumed run
 	// does not depend on files that changed since. The core does not read it.
 	Config json.RawMessage `json:"config,omitempty"`
@@ -149,13 +149,13 @@ type QuestionAsked struct{ Question }
 
 // QuestionAnswered holds the answer that was taken.
 type QuestionAnswered struct {
-	QuestionID string `json:"question_id"`
+	QuestionID string `json:"question_id" mask:"own"`
 	Answer
 }
 
 // QuestionClosed says that a question was withdrawn without an answer.
 type QuestionClosed struct {
-	QuestionID string `json:"question_id,omitempty"`
+	QuestionID string `json:"question_id,omitempty" mask:"own"`
 	Reason     string `json:"reason"`
 	// Unanswered ends the run with the guard's exit code. When false the
 	// question no longer stands, for instance because a limit was raised.
@@ -164,8 +164,8 @@ type QuestionClosed struct {
 
 // AnswerInvalid records an answer, or a responder, that could not be used.
 type AnswerInvalid struct {
-	QuestionID string `json:"question_id,omitempty"`
-	Responder  string `json:"responder,omitempty"`
+	QuestionID string `json:"question_id,omitempty" mask:"own"`
+	Responder  string `json:"responder,omitempty" mask:"own"`
 	Reason     string `json:"reason"`
 	// Advice says that it is what the assistant advises the person who will
 	// answer: the question shows it.
@@ -184,13 +184,13 @@ type KnownIssue struct {
 // ActionApplied changes the state as the answer said. It holds the effect, not
 // the rule: replaying it needs no template.
 type ActionApplied struct {
-	Option    string  `json:"option"`
+	Option    string  `json:"option" mask:"option"`
 	Label     string  `json:"label,omitempty"`
 	Action    Action  `json:"action"`
 	Guard     GuardID `json:"guard"`
-	Responder string  `json:"responder"`
+	Responder string  `json:"responder" mask:"own"`
 	Reason    string  `json:"reason,omitempty"`
-	Rule      string  `json:"rule,omitempty"`
+	Rule      string  `json:"rule,omitempty" mask:"own"`
 	// Limits are the limits from now on.
 	Limits Limits `json:"limits"`
 	// Resets are the guards whose counters start over.
@@ -216,7 +216,7 @@ type DebugFinished struct {
 
 // VerifyFinished is the end of a policy rule's verify command.
 type VerifyFinished struct {
-	Rule       string `json:"rule"`
+	Rule       string `json:"rule" mask:"own"`
 	Command    string `json:"command"`
 	ExitCode   int    `json:"exit_code"`
 	TimedOut   bool   `json:"timed_out,omitempty"`
@@ -225,7 +225,7 @@ type VerifyFinished struct {
 
 // InterruptReceived says that looprun was told to stop.
 type InterruptReceived struct {
-	Signal string `json:"signal"`
+	Signal string `json:"signal" mask:"own"`
 	Code   int    `json:"code"` // exit code: 130, 143, 129, 131
 }
 
@@ -241,7 +241,7 @@ type RunPaused struct {
 
 // RunResumed starts the run again: after a pause, an interrupt, a trip, a crash.
 type RunResumed struct {
-	Version string `json:"version,omitempty"`
+	Version string `json:"version,omitempty" mask:"own"`
 	// Limits and Caps are set when new ones were given.
 	Limits *Limits `json:"limits,omitempty"`
 	Caps   *Caps   `json:"caps,omitempty"`

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/looprun/looprun/protocol/signal"
 )
 
 // errRuntime is the cause with which an iteration is ended when nobody let it
@@ -63,12 +65,11 @@ func (l *Loop) finished(end IterationFinished) error {
 				continue // it waits already
 			}
 		}
-		if why := l.state.refuse(d); why != "" {
-			why = fmt.Sprintf("What you said (%s) was not taken: %s", d.Type(), why)
-			if slices.Contains(l.state.Notices, why) {
-				continue
-			}
-			d = AnswerInvalid{Reason: why, Told: true}
+		if why := l.refuses(d); why != "" {
+			d = l.notTaken(d, why)
+		}
+		if d == nil {
+			continue
 		}
 		if err := l.record(d); err != nil {
 			return err
@@ -92,6 +93,23 @@ func (l *Loop) finished(end IterationFinished) error {
 		end.Warnings = append(slices.Clone(end.Warnings), why)
 	}
 	return l.record(end)
+}
+
+// notTaken is what is put on record in the place of something that the command said
+// and that cannot happen; nil: it is on record already. A question that is not taken
+// keeps the iteration from being done.
+func (l *Loop) notTaken(d Data, why string) Data {
+	if _, asks := d.(QuestionAsked); asks {
+		unread := SignalReceived{Signal: signal.Signal{Name: NameChoices}, Problem: why}
+		if l.refuses(unread) == "" {
+			return unread
+		}
+	}
+	why = fmt.Sprintf("What you said (%s) was not taken: %s", d.Type(), why)
+	if slices.Contains(l.state.Notices, why) {
+		return nil
+	}
+	return AnswerInvalid{Reason: why, Told: true}
 }
 
 // ended is what came of an iteration.

@@ -76,7 +76,7 @@ func (h heard) tooLate() {
 func (l *Loop) Tell(ctx context.Context, d Data) error {
 	told := make(chan error, 1)
 	post := func() error {
-		if why := l.state.refuse(d); why != "" {
+		if why := l.refuses(d); why != "" {
 			told <- fmt.Errorf("%w: %s", ErrEvent, why)
 			return nil
 		}
@@ -267,7 +267,7 @@ func (l *Loop) converse(ctx context.Context, first *asking) error {
 		return l.fetch(first, *k)
 	}
 	q := first.question.fromCommand(l.state.Seq + 1)
-	if why := l.state.refuse(QuestionAsked{q}); why != "" {
+	if why := l.refuses(QuestionAsked{q}); why != "" {
 		first.reply <- heard{err: fmt.Errorf("%w: %s", ErrEvent, why)}
 		return nil
 	}

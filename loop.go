@@ -220,6 +220,14 @@ func (l *Loop) record(d Data) error {
 	return nil
 }
 
+// refuses says why the event cannot happen now, as it would be on record.
+func (l *Loop) refuses(d Data) string {
+	if l.Mask != nil {
+		d = l.state.masked(d, l.Mask)
+	}
+	return l.state.refuse(d)
+}
+
 // BeforeVerify is called by a responder before it runs a command of its own. It
 // ends an iteration that stands still while its question is asked, since the
 // command needs the files that it has open; the iteration runs again under its

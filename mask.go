@@ -3,16 +3,36 @@ package looprun
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
+
+	"github.com/looprun/looprun/internal/jsontext"
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
 )
 
 // masked takes what the mask takes out of every text of the event. The event
 // that was given stays as it is: its parts can be shared.
-func masked(d Data, mask func(string) string) Data {
-	switch d.(type) {
+//
+// What the run is steered by stays whole: a pattern that matches an id or the name of
+// a guard would otherwise change what an answer does. Such fields have a tag:
+//
+//	mask:"own"      a word or an id of looprun's own, or of its configuration
+//	mask:"option"   the id of an option: as it is, except in a question of the
+//	                command and in its answer, where it is the command's word
+//	mask:"command"  a shell line: what the mask leaves of it must not be run
+//
+// Types whose values are words of looprun's own are in [masker.ownWord]. All other
+// text is masked.
+func (s *State) masked(d Data, mask func(string) string) Data {
+	m := masker{text: mask}
+	switch d := d.(type) {
 	case IterationStarted, RunAlive, CostReported, WaitFinished: // no text from outside
 		return d
+	case QuestionAnswered:
+		m.outside = s.asked(d.QuestionID) != nil
 	}
-	v, changed := maskValue(reflect.ValueOf(d), mask)
+	v, changed := m.value(reflect.ValueOf(d))
 	if !changed {
 		return d
 	}
@@ -20,20 +40,24 @@ func masked(d Data, mask func(string) string) Data {
 	return out
 }
 
-// maskValue returns the value, or a changed copy of it.
-func maskValue(v reflect.Value, mask func(string) string) (reflect.Value, bool) {
+// masker masks one event. Its methods return the value, or a changed copy of it.
+type masker struct {
+	text    func(string) string
+	outside bool // the ids of options are words of the command
+}
+
+func (m masker) value(v reflect.Value) (reflect.Value, bool) {
 	switch v.Kind() {
 	case reflect.String:
-		text := mask(v.String())
-		if text == v.String() {
+		if m.ownWord(v) {
 			return v, false
 		}
-		return reflect.ValueOf(text).Convert(v.Type()), true
+		return m.changed(v, m.text(v.String()))
 	case reflect.Pointer:
 		if v.IsNil() {
 			return v, false
 		}
-		elem, changed := maskValue(v.Elem(), mask)
+		elem, changed := m.value(v.Elem())
 		if !changed {
 			return v, false
 		}
@@ -41,22 +65,69 @@ func maskValue(v reflect.Value, mask func(string) string) (reflect.Value, bool) 
 		out.Elem().Set(elem)
 		return out, true
 	case reflect.Struct:
-		return maskStruct(v, mask)
+		return m.structure(v)
 	case reflect.Slice:
-		return maskSlice(v, mask)
+		return m.slice(v)
 	case reflect.Map:
-		return maskMap(v, mask)
+		return m.mapping(v)
 	}
 	return v, false
 }
 
-func maskStruct(v reflect.Value, mask func(string) string) (reflect.Value, bool) {
+// ownWord reports whether a value is a word of looprun's own by its type. Two of the
+// types come from the command, and can hold anything where it broke the rules.
+func (m masker) ownWord(v reflect.Value) bool {
+	if v.Type() == reflect.TypeFor[string]() {
+		return false
+	}
+	switch word := v.Interface().(type) {
+	case GuardID, Action, Outcome, Cause, Status, Kind, ladder.RungName, ladder.AttemptType, rejection.Decision:
+		return true
+	case signal.Name:
+		return word == NameChoices || word == NameRejection || slices.Contains(signal.Names(), word)
+	case rejection.Reason:
+		return slices.Contains(rejection.Reasons(), word)
+	}
+	return false
+}
+
+func (m masker) changed(v reflect.Value, text string) (reflect.Value, bool) {
+	if text == v.String() {
+		return v, false
+	}
+	return reflect.ValueOf(text).Convert(v.Type()), true
+}
+
+// withheld stands in the place of a shell line that held a secret.
+const withheld = "echo 'looprun: this command held a secret, which is not kept, so it is not run' >&2; exit 126"
+
+func (m masker) field(f reflect.StructField, v reflect.Value) (reflect.Value, bool) {
+	if !f.IsExported() {
+		return v, false
+	}
+	switch f.Tag.Get("mask") {
+	case "own":
+		return v, false
+	case "option":
+		if !m.outside || v.Kind() == reflect.String && (v.String() == Yes || v.String() == No) {
+			return v, false
+		}
+	case "command":
+		if m.text(v.String()) == v.String() {
+			return v, false
+		}
+		return m.changed(v, withheld)
+	}
+	return m.value(v)
+}
+
+func (m masker) structure(v reflect.Value) (reflect.Value, bool) {
+	if q, ok := v.Interface().(Question); ok {
+		m.outside = q.From == FromCommand
+	}
 	var out reflect.Value
 	for i := range v.NumField() {
-		if !v.Type().Field(i).IsExported() {
-			continue
-		}
-		field, changed := maskValue(v.Field(i), mask)
+		field, changed := m.field(v.Type().Field(i), v.Field(i))
 		if !changed {
 			continue
 		}
@@ -72,17 +143,14 @@ func maskStruct(v reflect.Value, mask func(string) string) (reflect.Value, bool)
 	return out, true
 }
 
-func maskSlice(v reflect.Value, mask func(string) string) (reflect.Value, bool) {
+func (m masker) slice(v reflect.Value) (reflect.Value, bool) {
 	if raw, ok := v.Interface().(json.RawMessage); ok {
-		text := json.RawMessage(mask(string(raw)))
-		if string(text) == string(raw) || !json.Valid(text) {
-			return v, false // who records a configuration masks what is in it
-		}
-		return reflect.ValueOf(text), true
+		kept, changed := jsontext.Map(raw, m.text) // its keys are words of whoever made it
+		return reflect.ValueOf(kept), changed
 	}
 	var out reflect.Value
 	for i := range v.Len() {
-		elem, changed := maskValue(v.Index(i), mask)
+		elem, changed := m.value(v.Index(i))
 		if !changed {
 			continue
 		}
@@ -98,10 +166,10 @@ func maskSlice(v reflect.Value, mask func(string) string) (reflect.Value, bool) 
 	return out, true
 }
 
-func maskMap(v reflect.Value, mask func(string) string) (reflect.Value, bool) {
+func (m masker) mapping(v reflect.Value) (reflect.Value, bool) {
 	var out reflect.Value
 	for _, key := range v.MapKeys() {
-		elem, changed := maskValue(v.MapIndex(key), mask)
+		elem, changed := m.value(v.MapIndex(key))
 		if !changed {
 			continue
 		}

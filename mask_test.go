@@ -3,11 +3,20 @@ package looprun_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os/exec"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
@@ -66,5 +75,204 @@ func TestSecretsAreMaskedInEveryEvent(t *testing.T) {
 	}
 	if !strings.Contains(options[0].Label, secret) || !reflect.DeepEqual(before[1].(looprun.RejectionInvalid).Rejection.Summary, text) {
 		t.Error("the caller's own data was changed")
+	}
+}
+
+// A mask that takes all it can get changes no step of a run: the same events, guards,
+// options, actions, limits and exit code as without one.
+func TestAMaskSteersNothing(t *testing.T) {
+	outcomes := []looprun.Outcome{looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeError, looprun.OutcomeDone}
+	options := []string{"continue", "continue", "skip", "debug", "pause", "accept", "cancel", "review", ""}
+	responders := []string{looprun.RespondedByPolicy, looprun.RespondedByAssistant, looprun.RespondedByUser}
+	clarify := signal.Signal{Name: signal.Clarify, Cause: signal.SecurityConcern, Question: "may I?", Via: signal.ViaText}
+	course := func(seed uint64, mask func(string) string) []string {
+		r := rand.New(rand.NewPCG(seed, 5))
+		runner := works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+			d := looprun.IterationFinished{Outcome: outcomes[r.IntN(len(outcomes)-r.IntN(2))]}
+			d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1, Hash: signature.Hash(1 + r.IntN(3)), Label: "label"}
+			switch r.IntN(12) {
+			case 0:
+				d.Before = append(d.Before, looprun.SignalReceived{Signal: clarify})
+			case 1:
+				d.Before = append(d.Before, looprun.QuestionAsked{Question: looprun.Question{Text: "which?", Kind: looprun.KindConfirm, AskID: "a", To: "assistant_with_escalation", Returned: true}})
+			case 2:
+				d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Expert}})
+			case 3:
+				d.Before = append(d.Before, looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.MissingDependency, Suggested: "the other"}})
+			}
+			return d
+		})
+		run := &testRun{}
+		answers := looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+			o := options[r.IntN(len(options))]
+			if q.Kind == looprun.KindConfirm {
+				o = looprun.Yes
+			}
+			if o == "" {
+				return looprun.Answer{}, looprun.ErrNoAnswer
+			}
+			by := responders[r.IntN(len(responders))]
+			return looprun.Answer{Option: o, Responder: by, Rule: "policy.yaml:" + o, Person: by == looprun.RespondedByUser, Guidance: "so", Mandatory: r.IntN(2) == 0}, nil
+		})
+		l := looprun.Limits{Iterations: 2 + r.IntN(8), Runtime: time.Hour, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
+		run.Loop = &looprun.Loop{
+			Guards: guards.Default(), Runner: runner, Journal: &run.journal, Questions: asks{}, Responders: []looprun.Responder{answers}, Mask: mask,
+			Debug: debugs(func(context.Context) (looprun.DebugFinished, error) {
+				return looprun.DebugFinished{Findings: "found"}, nil
+			}), Experts: experts(func(ladder.Expert) (looprun.ExpertFinished, error) { return looprun.ExpertFinished{ExitCode: 1}, nil }),
+		}
+		rungs := ladder.Config{{Rung: ladder.SelfSolve, Attempts: 2}, {Rung: ladder.Experts, Experts: []ladder.Expert{{Name: "one", Command: "true"}, {Name: "two", Command: "true"}}}, {Rung: ladder.Human}}
+		if err := run.Start(looprun.RunStarted{RunID: "test", Parent: "above", Name: "task", Limits: l, Caps: looprun.DefaultCaps(l), Ladder: rungs}); err != nil {
+			t.Fatal(err)
+		}
+		res := run.run(t)
+		out := []string{fmt.Sprint(res.Status, res.ExitCode, res.Guard, res.Decision, res.Iterations, res.Trips, run.State().Limits, run.State().PolicyContinues)}
+		for _, e := range run.journal.Events {
+			what := ""
+			switch d := e.Data.(type) {
+			case looprun.RunStarted:
+				what = fmt.Sprint(d.RunID, d.Parent)
+			case looprun.GuardTripped:
+				what = fmt.Sprint(d.Guard, d.Also)
+			case looprun.QuestionAsked:
+				what = fmt.Sprint(d.ID, d.Guard, d.OptionIDs(), d.From, d.To, d.Mandatory, d.Given)
+			case looprun.QuestionAnswered:
+				what = fmt.Sprint(d.QuestionID, d.Option, d.Responder, d.Rule)
+			case looprun.ActionApplied:
+				what = fmt.Sprint(d.Action, d.Option, d.Guard, d.Limits, d.Resets)
+			case looprun.IterationFinished:
+				what = fmt.Sprint(d.Outcome, d.Cause, d.Signature.Hash)
+			case looprun.AttemptRecorded:
+				what = fmt.Sprint(d.Counted, d.Attempt.Number, d.Attempt.Type, d.Attempt.Key)
+			case looprun.ExpertFinished:
+				what = d.Expert
+			}
+			out = append(out, fmt.Sprint(e.Data.Type(), " ", what))
+		}
+		return out
+	}
+	kinds := map[looprun.EventType]bool{}
+	for seed := range uint64(400) {
+		plain := course(seed, nil)
+		hidden := course(seed, func(text string) string { return strings.Repeat("*", min(3, len(text))) })
+		for i := range max(len(plain), len(hidden)) {
+			if i >= len(plain) || i >= len(hidden) || plain[i] != hidden[i] {
+				t.Fatalf("seed %d, event %d:\nwithout a mask %q\nwith one       %q", seed, i, plain[min(i, len(plain)-1):], hidden[min(i, len(hidden)-1):])
+			}
+			kind, _, _ := strings.Cut(plain[i], " ")
+			kinds[looprun.EventType(kind)] = true
+		}
+	}
+	for _, want := range []looprun.EventType{looprun.TypeActionApplied, looprun.TypeExpertFinished, looprun.TypeAttemptRecorded, looprun.TypeRejectionDecided, looprun.TypeSignalReceived, looprun.TypeQuestionClosed} {
+		if !kinds[want] {
+			t.Errorf("no run had a %s", want)
+		}
+	}
+}
+
+// What interrupted the run is said as it was.
+func TestAMaskLeavesTheNameOfAnInterrupt(t *testing.T) {
+	d := looprun.InterruptReceived{Signal: "SIGTERM", Code: 143}
+	mask := func(string) string { return "***" }
+	if e, err := looprun.Record(folded(t, begun), &looprun.MemoryJournal{}, mask, 0, d); err != nil || e.Data != looprun.Data(d) {
+		t.Errorf("got %+v, %v; want %+v", e.Data, err, d)
+	}
+}
+
+// A field that is looprun's own in one event is so in all, and a type of words is
+// either looprun's own or known not to be: nothing is left to chance when one is added.
+func TestWhatIsMaskedIsTheSameEverywhere(t *testing.T) {
+	tags, types := map[string]map[string][]string{}, map[string]bool{}
+	seen := map[reflect.Type]bool{}
+	var walk func(t reflect.Type)
+	walk = func(rt reflect.Type) {
+		switch rt.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			walk(rt.Elem())
+		case reflect.String:
+			if rt.PkgPath() != "" {
+				types[rt.String()] = true
+			}
+		case reflect.Struct:
+			if seen[rt] {
+				return
+			}
+			seen[rt] = true
+			for f := range rt.Fields() {
+				if f.Type.Kind() == reflect.String && f.Type.PkgPath() == "" && f.IsExported() {
+					if tags[f.Name] == nil {
+						tags[f.Name] = map[string][]string{}
+					}
+					tag := f.Tag.Get("mask")
+					tags[f.Name][tag] = append(tags[f.Name][tag], rt.String()+"."+f.Name)
+				}
+				walk(f.Type)
+			}
+		}
+	}
+	for _, d := range everyEvent() {
+		walk(reflect.TypeOf(d))
+	}
+	outside := []string{ // words of other people under the same name
+		"signal.Signal.Expert", "signal.Considered.Option", "rejection.Issue.Rule", "looprun.RunStarted.Name", "looprun.RunStarted.Command", "looprun.VerifyFinished.Command",
+	}
+	for name, by := range tags {
+		for _, open := range by[""] {
+			if len(by) > 1 && !slices.Contains(outside, open) {
+				t.Errorf("%s is masked, and %s elsewhere is not: %v", open, name, by)
+			}
+		}
+	}
+	want := []string{
+		"ladder.AttemptType", "ladder.RungName", "looprun.Action", "looprun.Cause", "looprun.GuardID", "looprun.Kind",
+		"looprun.Outcome", "looprun.Status", "rejection.Decision", "rejection.Reason", "signal.Name",
+	}
+	if got := slices.Sorted(maps.Keys(types)); !slices.Equal(got, want) {
+		t.Errorf("words of the types %q are in events, want %q: decide in mask.go whether a new one is looprun's own", got, want)
+	}
+}
+
+// What a pattern leaves of a shell line is not run.
+func TestAMaskedCommandIsWithheld(t *testing.T) {
+	mask := func(s string) string { return strings.ReplaceAll(s, secret, "***") }
+	s := folded(t, begun, first, ended1, tripped)
+	q := looprun.Question{ID: "q", Default: secret, Options: []looprun.Option{
+		{ID: secret, Action: looprun.ActionRun, Command: "curl " + secret},
+		{ID: "b", Action: looprun.ActionRun, Command: "curl"},
+	}}
+	if _, err := looprun.Record(s, &looprun.MemoryJournal{}, mask, 0, looprun.QuestionAsked{Question: q}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", "-c", s.Question.Options[0].Command).CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 126 || strings.Contains(string(out), secret) {
+		t.Errorf("%q: %v, %s", s.Question.Options[0].Command, err, out)
+	}
+	if s.Question.Options[1].Command != "curl" {
+		t.Errorf("the other option runs %q", s.Question.Options[1].Command)
+	}
+	if _, ok := s.Question.Option(s.Question.Default); !ok || s.Question.Default != secret {
+		t.Errorf("the default %q is not an option of %v", s.Question.Default, s.Question.OptionIDs())
+	}
+}
+
+// Two options of the command's question that read the same when they are masked
+// cannot be told apart: the question is not taken, and the iteration is not done.
+func TestAQuestionWhoseOptionsAreMaskedAlikeIsNotTaken(t *testing.T) {
+	ask := looprun.Question{Text: "which?", Kind: looprun.KindSelect, Returned: true, Options: []looprun.Option{{ID: secret + "1"}, {ID: secret + "2"}}}
+	r := works(func(context.Context, looprun.Iteration) looprun.IterationFinished {
+		return looprun.IterationFinished{Outcome: looprun.OutcomeDone, Before: []looprun.Data{looprun.QuestionAsked{Question: ask}}}
+	})
+	run := start(t, looprun.Limits{Iterations: 1, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}, r)
+	run.Mask = func(s string) string {
+		if strings.Contains(s, secret) {
+			return "***"
+		}
+		return s
+	}
+	if res := run.run(t); res.Status != looprun.StatusTripped {
+		t.Errorf("got %+v, want a run that is not done", res)
+	}
+	if q := run.State().Pending(); len(q) != 0 {
+		t.Errorf("pending: %+v", q)
 	}
 }

@@ -25,9 +25,9 @@ const (
 
 // QuestionDelivered says that the answer has reached who asked.
 type QuestionDelivered struct {
-	QuestionID string `json:"question_id"`
+	QuestionID string `json:"question_id" mask:"own"`
 	// To says how: socket, file, or guidance.
-	To string `json:"to"`
+	To string `json:"to" mask:"own"`
 }
 
 // SignalReceived is a signal of the command. With a Problem it is malformed, and
@@ -40,25 +40,25 @@ type SignalReceived struct {
 // RejectionSubmitted is a valid rejection of the task: it becomes a question
 // when the iteration has ended.
 type RejectionSubmitted struct {
-	RejectionID string              `json:"rejection_id"`
+	RejectionID string              `json:"rejection_id" mask:"own"`
 	Rejection   rejection.Rejection `json:"rejection"`
-	Via         string              `json:"via,omitempty"` // socket or text
+	Via         string              `json:"via,omitempty" mask:"own"` // socket or text
 }
 
 // RejectionInvalid is a rejection that breaks the rules, and which.
 type RejectionInvalid struct {
-	RejectionID string              `json:"rejection_id"`
+	RejectionID string              `json:"rejection_id" mask:"own"`
 	Rejection   rejection.Rejection `json:"rejection"`
 	Issues      []rejection.Issue   `json:"issues"`
-	Via         string              `json:"via,omitempty"`
+	Via         string              `json:"via,omitempty" mask:"own"`
 }
 
 // RejectionDecided says what became of a rejection. It is written with the
 // answer, before that is carried out.
 type RejectionDecided struct {
-	RejectionID string             `json:"rejection_id"`
+	RejectionID string             `json:"rejection_id" mask:"own"`
 	Decision    rejection.Decision `json:"decision"`
-	Responder   string             `json:"responder"`
+	Responder   string             `json:"responder" mask:"own"`
 	Reason      string             `json:"reason,omitempty"`
 	Rationale   string             `json:"rationale,omitempty"`
 	// Created are the tasks that the decision made: sub-tasks, the feasible
@@ -85,7 +85,7 @@ type AttemptRecorded struct {
 // guidance, which the next iteration judges.
 type ExpertFinished struct {
 	Task     string `json:"task"`
-	Expert   string `json:"expert"`
+	Expert   string `json:"expert" mask:"own"`
 	ExitCode int    `json:"exit_code"`
 	Guidance string `json:"guidance,omitempty"`
 	// Why says what kept it from running.
@@ -96,7 +96,7 @@ type ExpertFinished struct {
 type CostReported struct {
 	USD    float64 `json:"usd,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
-	Via    string  `json:"via,omitempty"` // socket, text or output
+	Via    string  `json:"via,omitempty" mask:"own"` // socket, text or output
 }
 
 // WaitStarted begins the time that a limit of somebody else is waited out.

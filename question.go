@@ -67,7 +67,7 @@ const (
 
 // Option is one answer that a question allows.
 type Option struct {
-	ID          string `json:"id"`
+	ID          string `json:"id" mask:"option"`
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
 	Action      Action `json:"action"`
@@ -75,13 +75,13 @@ type Option struct {
 	// Guidance reaches the next iteration when the option continues.
 	Guidance string `json:"guidance,omitempty"`
 	// Command is the shell line of [ActionRun].
-	Command string `json:"command,omitempty"`
+	Command string `json:"command,omitempty" mask:"command"`
 }
 
 // Question is what is put to the responders: because a guard tripped, or because
 // the command asks (From is then [FromCommand] and there is no Guard).
 type Question struct {
-	ID     string  `json:"id"`
+	ID     string  `json:"id" mask:"own"`
 	Guard  GuardID `json:"guard,omitempty"`
 	Kind   Kind    `json:"kind"`
 	Header string  `json:"header"`
@@ -92,7 +92,7 @@ type Question struct {
 	Details []string `json:"details,omitempty"`
 	Options []Option `json:"options"`
 	// Default is the option that detached mode defaults takes; empty: none.
-	Default string `json:"default,omitempty"`
+	Default string `json:"default,omitempty" mask:"option"`
 	// Exclusive questions are a person's alone.
 	Exclusive bool `json:"exclusive,omitempty"`
 	// Mandatory questions are a person's too, except that a policy rule may name
@@ -101,14 +101,14 @@ type Question struct {
 
 	// From says who asks; empty: a guard. AskID is the name the command gave its
 	// question, and Path the runs it came through, the innermost last.
-	From  string   `json:"from,omitempty"`
+	From  string   `json:"from,omitempty" mask:"own"`
 	AskID string   `json:"ask_id,omitempty"`
 	Path  []string `json:"path,omitempty"`
 	// Returned says that the command left the question behind when it ended: the
 	// answer goes to the next iteration.
 	Returned bool `json:"returned,omitempty"`
 	// To narrows who may answer: user, assistant, assistant_with_escalation.
-	To string `json:"to,omitempty"`
+	To string `json:"to,omitempty" mask:"own"`
 	// Multi allows several options, AllowText free text instead of one, and
 	// AllowCancel no answer at all. Open says that a person gets nothing
 	// preselected: an assistant has advised against it.
@@ -142,9 +142,9 @@ const (
 
 // Given is an answer that was given earlier in the same trip.
 type Given struct {
-	Option    string `json:"option"`
-	Responder string `json:"responder"`
-	Rule      string `json:"rule,omitempty"`
+	Option    string `json:"option" mask:"option"`
+	Responder string `json:"responder" mask:"own"`
+	Rule      string `json:"rule,omitempty" mask:"own"`
 }
 
 // Option returns the option with that id.
@@ -181,7 +181,7 @@ func (q *Question) OptionIDs() []string {
 type Answer struct {
 	// Option is the id of the option, or yes or no; empty where Options, Text or
 	// Cancelled answers the question.
-	Option string `json:"option"`
+	Option string `json:"option" mask:"option"`
 	// Options are the ids chosen of a question with Multi.
 	Options []string `json:"options,omitempty"`
 	// Text answers a text question, or a select one that allows text.
@@ -189,10 +189,10 @@ type Answer struct {
 	// Cancelled declines to answer a question that allows it.
 	Cancelled bool `json:"cancelled,omitempty"`
 	// Responder is who answered: policy, assistant, parent, user, detached.
-	Responder string `json:"responder"`
+	Responder string `json:"responder" mask:"own"`
 	Reason    string `json:"reason,omitempty"`
 	// Rule is where the deciding rule stands, as file:line.
-	Rule string `json:"rule,omitempty"`
+	Rule string `json:"rule,omitempty" mask:"own"`
 	// Guidance is given to the next iteration beside that of the option.
 	Guidance string `json:"guidance,omitempty"`
 	// Person says that a person gave the answer.

@@ -16,7 +16,7 @@ import (
 // [Journal].Sync has returned.
 func Record(s *State, to Journal, mask func(string) string, elapsed time.Duration, d Data) (Event, error) {
 	if mask != nil {
-		d = masked(d, mask)
+		d = s.masked(d, mask)
 	}
 	if why := s.refuse(d); why != "" {
 		return Event{}, fmt.Errorf("%w: %s: %s", ErrEvent, d.Type(), why)

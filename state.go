@@ -201,12 +201,12 @@ type Ending struct {
 	Guard    GuardID `json:"guard,omitempty"`
 	// Decision is the option that ended the run, Responder who took it and
 	// Reason why.
-	Decision  string `json:"decision,omitempty"`
-	Responder string `json:"responder,omitempty"`
+	Decision  string `json:"decision,omitempty" mask:"option"`
+	Responder string `json:"responder,omitempty" mask:"own"`
 	Reason    string `json:"reason,omitempty"`
 	// Rule is where the deciding rule stands, as file:line, and At when it was
 	// decided; zero when nobody decided.
-	Rule string    `json:"rule,omitempty"`
+	Rule string    `json:"rule,omitempty" mask:"own"`
 	At   time.Time `json:"decided_at,omitzero"`
 }
 

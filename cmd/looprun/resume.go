@@ -91,7 +91,7 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 		return nil, event, fmt.Errorf("the configuration of run %s cannot be read: %w", state.RunID, err)
 	}
 	if r.Masked {
-		return nil, event, &usageError{"the command line or the configuration of run " + state.RunID + " held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable"}
+		return nil, event, &usageError{"the directory, the command line or the configuration of run " + state.RunID + " held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable"}
 	}
 	if r.Lossy {
 		return nil, event, &usageError{"the directory, the command line or the configuration of run " + state.RunID + " has bytes that are no UTF-8, which the journal does not keep, so it cannot be run again", "start a new run"}

@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/tty"
@@ -187,8 +188,11 @@ func (s *session) record() (json.RawMessage, error) {
 		r.Lossy = true
 		raw, err = json.Marshal(r)
 	}
-	if err != nil || s.masker == nil || s.masker.Text(string(raw)) == string(raw) {
+	if err != nil || s.masker == nil {
 		return raw, err
+	}
+	if _, masked := jsontext.Map(raw, s.masker.Text); !masked && s.masker.Text(s.dir) == s.dir {
+		return raw, nil
 	}
 	left := recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)}
 	for _, pattern := range s.opts.Redact { // for an answer that is given after the exit

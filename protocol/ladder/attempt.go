@@ -38,7 +38,7 @@ type Attempt struct {
 	Task   string      `json:"task,omitempty"`
 	Type   AttemptType `json:"attempt_type"`
 	// Expert is the name of the one that was asked; empty in self-solve.
-	Expert       string `json:"expert,omitempty"`
+	Expert       string `json:"expert,omitempty" mask:"own"`
 	Approach     string `json:"approach,omitempty"`
 	Outcome      string `json:"outcome,omitempty"`
 	WhyDifferent string `json:"why_different,omitempty"`
@@ -46,7 +46,7 @@ type Attempt struct {
 	// the last one before it ran.
 	Iteration int `json:"iteration,omitempty"`
 	// Key tells approaches apart, see [Key]. Empty: the approach is not known.
-	Key string `json:"key,omitempty"`
+	Key string `json:"key,omitempty" mask:"own"`
 }
 
 // String is the record on one line:

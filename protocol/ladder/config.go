@@ -48,9 +48,9 @@ type Rung struct {
 // Expert is a command that gives advice.
 type Expert struct {
 	// Name is letters, digits, "-", "_" and ".", at most 40.
-	Name string `json:"name"`
+	Name string `json:"name" mask:"own"`
 	// Command is a shell line.
-	Command string `json:"command"`
+	Command string `json:"command" mask:"command"`
 }
 
 // Config is the ladder from the bottom. Without rungs there is no ladder: nothing

@@ -76,7 +76,7 @@ type Signal struct {
 	WhyDifferent string `json:"why_different,omitempty"`
 
 	// Cause of a clarification: one of [Causes], or empty.
-	Cause string `json:"cause,omitempty"`
+	Cause string `json:"cause,omitempty" mask:"own"`
 
 	// What a person is asked, and what was tried before.
 	Question   string       `json:"question,omitempty"`
@@ -93,7 +93,7 @@ type Signal struct {
 	Tokens int64   `json:"tokens,omitempty"`
 
 	// Via is how it came, socket or text; empty where nobody said.
-	Via string `json:"via,omitempty"`
+	Via string `json:"via,omitempty" mask:"own"`
 }
 
 // Bounds of a signal.
