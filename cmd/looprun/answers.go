@@ -322,7 +322,7 @@ func (s *session) loadPolicy(kept *recordedFile) error {
 	default:
 		var err error
 		if text, err = readYAML(name); err != nil {
-			return &usageError{"--policy: " + err.Error(), "name a file that can be read"}
+			return &usageError{"--policy: " + err.Error(), toRead(err)}
 		}
 	}
 	set, err := s.questions.set()

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
@@ -60,12 +61,20 @@ func (s configSource) content() ([]byte, error) {
 
 // readYAML reads a file, and no more of it than shows that it is too large.
 func readYAML(name string) ([]byte, error) {
-	file, err := os.Open(name)
+	file, err := inputfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, strictyaml.MaxSize+1))
+}
+
+// toRead says what to do about a file that was named and cannot be read.
+func toRead(err error) string {
+	if errors.Is(err, inputfile.ErrNobodyWrites) {
+		return "start what writes to it beside looprun, or name a file"
+	}
+	return "name a file that can be read"
 }
 
 // suspicious refuses a file that was found and that others may have put there.

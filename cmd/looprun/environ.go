@@ -108,6 +108,6 @@ func (s *session) copyStdin(file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, s.app.stdin)
+	_, err = io.Copy(f, s.input)
 	return errors.Join(err, f.Close())
 }

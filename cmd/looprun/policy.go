@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
@@ -183,7 +183,7 @@ const stateLimit = 16 << 20
 // readState reads one state in JSON and nothing else: a key that means nothing
 // is a mistake that would change the answer without anybody noticing.
 func readState(file string) (*looprun.State, error) {
-	f, err := os.Open(file)
+	f, err := inputfile.Open(file)
 	if err != nil {
 		return nil, err
 	}

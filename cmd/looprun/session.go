@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/statusline"
@@ -61,6 +63,7 @@ type session struct {
 	interrupted time.Time        // when looprun was told to end
 	tidies      bool             // nothing ends or stops looprun any more without the terminal put in order
 	masker      *redact.Redactor // nil masks nothing
+	input       io.Reader        // what --stdin - reads
 }
 
 // recorded is what the journal keeps of the configuration.
@@ -111,15 +114,27 @@ func (s *session) load(kept *recordedFile) error {
 	}
 	wrong(err)
 	wrong(s.opts.needShell())
-	if !slices.Contains(stdinWords, s.opts.Stdin) {
-		f, err := os.Open(s.opts.Stdin)
-		if err != nil {
-			wrong(&usageError{"--stdin: " + err.Error(), "name a file that can be read, - or none"})
-		} else {
-			wrong(f.Close())
-		}
-	}
+	wrong(s.openStdin())
 	return errors.Join(errs...)
+}
+
+// openStdin tries the file that the command is to read. A pipe can be read only
+// once, so that it is taken in the place of standard input.
+func (s *session) openStdin() error {
+	s.input = s.app.stdin
+	name := s.opts.Stdin
+	if slices.Contains(stdinWords, name) {
+		return nil
+	}
+	f, err := inputfile.Open(name)
+	switch {
+	case err != nil:
+		return &usageError{"--stdin: " + err.Error(), toRead(err) + ", - or none"}
+	case inputfile.Piped(name):
+		s.input, s.opts.Stdin = f, "-"
+		return nil
+	}
+	return f.Close()
 }
 
 // stdinWords are the values of --stdin that name no file.

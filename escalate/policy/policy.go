@@ -3,11 +3,11 @@ package policy
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -62,7 +62,7 @@ const (
 // Load reads the policy file. The error is what [Parse] reports, or says why
 // the file could not be read.
 func Load(file string, known Known) (*Policy, error) {
-	f, err := os.Open(file)
+	f, err := inputfile.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
