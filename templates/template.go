@@ -101,7 +101,7 @@ const maxAmount = 1e12
 func (a *amount) UnmarshalText(b []byte) error {
 	text, isPercent := strings.CutSuffix(string(b), "%")
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v > 0 && v <= maxAmount) {
+	if err != nil || strictyaml.AmbiguousNumber(text) || !(v > 0 && v <= maxAmount) {
 		return strictyaml.Problem{
 			Text:   fmt.Sprintf("%q is no amount to extend a limit by", termsafe.Cut(string(b), 40)),
 			Remedy: "write a number above 0, or a percentage such as 50%",

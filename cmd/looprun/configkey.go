@@ -91,10 +91,27 @@ func (k configKey) strictly(value any) (want string) {
 	switch {
 	case k.flag.IsBool() && text != "true" && text != "false":
 		return "true or false"
+	case isText && slices.ContainsFunc(k.numbers(text), strictyaml.AmbiguousNumber):
+		return fmt.Sprintf("a plain decimal number, not %q; %s", text, strictyaml.WriteDecimal)
 	case isText && strings.TrimSpace(text) == "" && (k.flag.Enum != "" || k.flag.Target.Type() == reflect.TypeFor[modes]()):
 		return "a word; leave the key out for none"
 	}
 	return ""
+}
+
+// numbers are what has to be a number in a value; nothing of a text.
+func (k configKey) numbers(text string) []string {
+	t := k.flag.Target.Type()
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.String:
+		return nil
+	case k.isCodes():
+		return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '-' || r == ' ' })
+	}
+	return []string{strings.TrimSpace(text)}
 }
 
 // outside are the words that are none of those that the flag knows.
@@ -198,8 +215,8 @@ func (k configKey) readExitCodes(raw any) (any, []keyProblem) {
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		text, _ := given[key].(string)
 		code, err := strconv.Atoi(text)
-		if err != nil {
-			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%q wants an exit code from 0 to 255", key), below: []any{key}})
+		if err != nil || strictyaml.AmbiguousNumber(text) {
+			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%q wants an exit code from 0 to 255", key), remedy: "write a plain decimal number", below: []any{key}})
 			continue
 		}
 		if err := checkExitCode(key, code); err != nil {

@@ -12,6 +12,9 @@
 // pointer, a slice, a map with text keys, or any. A string takes every scalar
 // as it is written; all other kinds want their own.
 //
+// A number is written in decimal: 010, 0x10 and 1_000, of which not everybody reads
+// the same, are problems where a number is wanted, and where any is taken.
+//
 // A key without a value is a problem, as are anchors, aliases, merge keys and
 // tags of one's own: what a file says is to be read where it says it.
 package strictyaml

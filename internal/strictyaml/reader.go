@@ -75,7 +75,7 @@ func (r *reader) custom(n *yaml.Node, v reflect.Value, name string) bool {
 			}
 		}
 	case encoding.TextUnmarshaler:
-		if r.isScalar(n, name, "a single value") {
+		if r.isScalar(n, name, "a single value") && !r.ambiguous(n, name) {
 			err = to.UnmarshalText([]byte(n.Value))
 		}
 	default:
@@ -174,9 +174,18 @@ func (r *reader) plain(n *yaml.Node, typed bool) any {
 		}
 		return m
 	case yaml.ScalarNode:
+		if typed && r.ambiguous(n, "a value") {
+			return nil
+		}
 		return plainScalar(n, typed)
 	}
 	return nil
+}
+
+// isNumber reports whether YAML reads the node as a number.
+func isNumber(n *yaml.Node) bool {
+	tag := n.ShortTag()
+	return tag == "!!int" || tag == "!!float"
 }
 
 func plainScalar(n *yaml.Node, typed bool) any {
@@ -185,7 +194,7 @@ func plainScalar(n *yaml.Node, typed bool) any {
 		return nil
 	}
 	var v any = n.Value
-	if typed && (tag == "!!int" || tag == "!!float" || tag == "!!bool") && n.Decode(&v) == nil {
+	if typed && (isNumber(n) || tag == "!!bool") && n.Decode(&v) == nil {
 		if f, ok := v.(float64); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
 			return n.Value
 		}

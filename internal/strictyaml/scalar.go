@@ -3,6 +3,7 @@ package strictyaml
 import (
 	"math"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -11,7 +12,7 @@ import (
 // scalar reads the kinds that hold one value.
 func (r *reader) scalar(n *yaml.Node, v reflect.Value, name string) {
 	want := wanted(v.Kind())
-	if !r.isScalar(n, name, want) {
+	if !r.isScalar(n, name, want) || v.Kind() != reflect.String && r.ambiguous(n, name) {
 		return
 	}
 	ok := false
@@ -46,6 +47,31 @@ func (r *reader) scalar(n *yaml.Node, v reflect.Value, name string) {
 	if !ok {
 		r.add(n, name+" wants "+want+", not "+describe(n), "")
 	}
+}
+
+var (
+	anyNumber   = regexp.MustCompile(`^[-+$]?[0-9_.]([0-9a-fA-FoOxX_.]|[eE][-+])*[kKM%]?$`)
+	plainNumber = regexp.MustCompile(`^[-+$]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?[kKM%]?$`)
+)
+
+// AmbiguousNumber reports whether a text is a number of which not everybody reads
+// the same: 010 is 8 or 10, and not all know 0x10, 0b11 or 1_000. It may have $
+// before it, or k, K, M or % behind it.
+func AmbiguousNumber(text string) bool {
+	return anyNumber.MatchString(text) && !plainNumber.MatchString(text)
+}
+
+// WriteDecimal is the remedy for an ambiguous number.
+const WriteDecimal = "write it without leading zeros, 0x or _"
+
+// ambiguous refuses what YAML reads as a number and is not written as everybody
+// writes it.
+func (r *reader) ambiguous(n *yaml.Node, name string) bool {
+	if !isNumber(n) || plainNumber.MatchString(n.Value) || !strings.ContainsAny(n.Value, "0123456789") {
+		return false
+	}
+	r.add(n, name+" wants a plain decimal number, not "+quote(n.Value), WriteDecimal)
+	return true
 }
 
 func wanted(k reflect.Kind) string {

@@ -2,7 +2,9 @@ package strictyaml
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +69,7 @@ func TestDecode(t *testing.T) {
 max_iterations: off
 runtime: 1h30m
 loud: true
-count: 0x10
+count: 16
 small: 255
 ratio: 2
 items:
@@ -296,6 +298,46 @@ func FuzzDecode(f *testing.F) {
 		doc.KeyPos("name")
 		for i := range 20 {
 			doc.PosIn(i, "name")
+		}
+	})
+}
+
+// A number of which not everybody reads the same is refused at its place, whatever
+// kind of number is wanted; as a text it is as it is written.
+func TestAmbiguousNumbers(t *testing.T) {
+	for _, number := range []string{"010", "00", "-01", "+07", "08", "0x10", "0X1f", "0o17", "0b11", "1_000", "0_1", "1_0.5", "010.5", "1e5_0", "0x_1"} {
+		for _, key := range []string{"count", "small", "ratio", "facts", "max_iterations"} {
+			var got config
+			_, err := Decode("f.yaml", []byte("name: x\n"+key+": "+number+"\n"), &got)
+			at := fmt.Sprintf("f.yaml:2:%d: ", len(key)+3)
+			if err == nil || !strings.HasPrefix(err.Error(), at) || !strings.Contains(err.Error(), WriteDecimal) {
+				t.Errorf("%s: %s: %v, want it at %s", key, number, err, at)
+			}
+		}
+		var got config
+		if _, err := Decode("f.yaml", []byte("name: "+number+"\nfacts: {s: '"+number+"'}\n"), &got); err != nil || got.Name != number {
+			t.Errorf("as a text %s is %q: %v", number, got.Name, err)
+		}
+	}
+	for _, number := range []string{"0", "-0", "+5", "7", "10", "255"} {
+		var got config
+		if _, err := Decode("f.yaml", []byte("count: "+number+"\nratio: "+number+"\nfacts: ["+number+", 0.5, 1e3, 1.50]\n"), &got); err != nil {
+			t.Errorf("%s: %v", number, err)
+		}
+	}
+}
+
+// YAML has no way to write an integer that is read here and is not plain.
+func FuzzAmbiguousNumbers(f *testing.F) {
+	for _, number := range []string{"010", "0x10", "0o7", "0b1", "1_000", "-0b_1", "+0", "1:30", "0o", "_1", "1_", ".5", "0.5e1"} {
+		f.Add(number)
+	}
+	f.Fuzz(func(t *testing.T, number string) {
+		var got struct{ N int64 }
+		_, err := Decode("f.yaml", []byte("n: "+number+"\n"), &got)
+		want, notPlain := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+		if err == nil && (notPlain != nil || want != got.N) && !strings.ContainsAny(number, "#!\n\r") {
+			t.Errorf("%q is read as %d", number, got.N)
 		}
 	})
 }
