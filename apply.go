@@ -206,6 +206,9 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.SinceAnswer++
 	s.foldTree(d)
 	s.foldActing()
+	if s.Malformed >= malformedOver { // it has made an error of this one
+		s.Malformed = 0
+	}
 	s.guide(d)
 	s.History = last(append(s.History, d), historyKept)
 	if s.Baseline == nil {
@@ -223,6 +226,7 @@ func (s *State) foldIteration(d IterationFinished) {
 // again makes ready for an iteration that has not had its chance: it says again what
 // it has to say, and has what was said to it.
 func (s *State) again() {
+	s.Malformed = max(0, s.Malformed-s.Unread)
 	s.unsay()
 	s.Guidance, s.Later = joinLines(s.Guidance, s.Later), ""
 }

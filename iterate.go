@@ -55,8 +55,8 @@ func (l *Loop) deliver(answers []Asked) error {
 }
 
 // finished records the end of an iteration, behind what the command said with
-// its output. The third malformed signal in a row makes it an error: the command
-// is lost.
+// its output. The third malformed signal in a row makes the iteration that it came
+// in an error: the command is lost.
 func (l *Loop) finished(end IterationFinished) error {
 	for _, d := range end.Before {
 		d = identified(d, l.state.Seq+1)

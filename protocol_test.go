@@ -311,3 +311,50 @@ func TestAnImprovementIsNoAttempt(t *testing.T) {
 		t.Errorf("got %+v with %+v; only the first iteration improves nothing", res, run.State().Ladder.Task("climb"))
 	}
 }
+
+// The third signal in a row that cannot be read makes one iteration an error, and
+// none of those that follow and say nothing, or were cut off.
+func TestSignalsThatCannotBeRead(t *testing.T) {
+	bad := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"}
+	good := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "half"}}
+	for _, c := range []struct {
+		name string
+		says string // b: one that cannot be read, g: one that can, |: the iteration ends
+		want string // e: it is an error
+	}{
+		{"three in one", "bbb||||", "e..."},
+		{"one in each", "b|b|b|||", "..e.."},
+		{"nothing between", "b||b||b||", "....e."},
+		{"one that can be read between", "bb|gb|b||", "...."},
+		{"six", "bbb|bbb||", "ee."},
+		{"five in one", "bbbbb|b|b|b|", "e..e"},
+	} {
+		var plays [][]looprun.Data
+		for part := range strings.SplitSeq(strings.TrimSuffix(c.says, "|"), "|") {
+			var before []looprun.Data
+			for _, b := range part {
+				before = append(before, map[rune]looprun.Data{'b': bad, 'g': good}[b])
+			}
+			plays = append(plays, before)
+		}
+		l := defaults
+		l.Iterations, l.Errors = len(plays), looprun.Off
+		run := start(t, l, works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+			return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Before: plays[it.Number-1]}
+		}))
+		run.run(t)
+		got := ""
+		for _, h := range run.State().History {
+			got += map[looprun.Outcome]string{looprun.OutcomeNotDone: ".", looprun.OutcomeError: "e"}[h.Outcome]
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	cut := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeInterrupted}
+	for name, end := range map[string][]looprun.Data{"interrupted": {cut, finished(looprun.StatusInterrupted), looprun.RunResumed{}}, "crashed": {looprun.RunResumed{}}} {
+		if s := folded(t, append([]looprun.Data{begun, first, bad, bad}, end...)...); s.Malformed != 0 {
+			t.Errorf("%s: %d count, and the iteration runs again", name, s.Malformed)
+		}
+	}
+}
