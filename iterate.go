@@ -16,6 +16,9 @@ var errRuntime = errors.New("max_runtime passed")
 
 // iterate runs one iteration, 0 being the precheck, and records its end.
 func (l *Loop) iterate(ctx context.Context, n int) error {
+	if l.state.Crashes >= crashLimit {
+		return l.crashed(n)
+	}
 	if stop, err := l.wait(ctx); stop || err != nil {
 		return err
 	}
@@ -32,6 +35,20 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 		return err
 	}
 	return l.deliver(it.Answers)
+}
+
+// crashLimit is how often looprun may die in one iteration before that counts
+// as an error of the iteration.
+const crashLimit = 3
+
+// crashed counts the iteration, in place of running it once more. Its turn comes
+// when nothing else is open: not before a question in it is answered.
+func (l *Loop) crashed(n int) error {
+	return errors.Join(l.record(IterationStarted{n}), l.record(IterationFinished{
+		Iteration: n, Outcome: OutcomeError, Cause: CauseCrash, ExitCode: -1,
+		Detail:    fmt.Sprintf("looprun died %d times in this iteration", crashLimit),
+		Signature: causeSignature(CauseCrash),
+	}))
 }
 
 // deliver puts on record that the iteration has had the answers to what the one

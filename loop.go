@@ -87,9 +87,8 @@ func (l *Loop) begun(err error) error {
 	return err
 }
 
-// Resume goes on with the run whose events made this state. What a crash cut
-// off is put in order: an iteration that looprun died in for the third time is
-// an error.
+// Resume goes on with the run whose events made this state. An iteration that
+// looprun died in for the third time is not run again: it is an error.
 func (l *Loop) Resume(s State, d RunResumed) error {
 	if err := l.check(); err != nil {
 		return err
@@ -103,20 +102,8 @@ func (l *Loop) resume(d RunResumed) error {
 	if err := l.record(d); err != nil {
 		return err
 	}
-	if l.state.Crashes >= crashLimit {
-		n := l.state.Open
-		return errors.Join(l.record(IterationStarted{n}), l.record(IterationFinished{
-			Iteration: n, Outcome: OutcomeError, Cause: CauseCrash, ExitCode: -1,
-			Detail:    fmt.Sprintf("looprun died %d times in this iteration", crashLimit),
-			Signature: causeSignature(CauseCrash),
-		}))
-	}
 	return l.requestion()
 }
-
-// crashLimit is how often looprun may die in one iteration before that counts
-// as an error of the iteration.
-const crashLimit = 3
 
 // requestion withdraws a question that no longer stands under the limits the
 // run was resumed with.

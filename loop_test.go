@@ -366,11 +366,11 @@ func TestTheThirdCrashInOneIterationIsAnError(t *testing.T) {
 	if err := loop.Resume(s, looprun.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	if st := loop.State(); st.Iterations != 1 || st.Last.Outcome != looprun.OutcomeError || st.Last.Cause != looprun.CauseCrash {
-		t.Errorf("iteration 1 ended as %+v", st.Last)
-	}
-	if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 {
+	if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 || len(r.seen) != 1 {
 		t.Errorf("got %+v, %v; want done in iteration 2", res, err)
+	}
+	if d := loop.State().History[0]; d.Iteration != 1 || d.Outcome != looprun.OutcomeError || d.Cause != looprun.CauseCrash {
+		t.Errorf("iteration 1 ended as %+v", d)
 	}
 }
 

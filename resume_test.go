@@ -296,3 +296,44 @@ func TestGuidanceWhileAnIterationRunsReachesTheNext(t *testing.T) {
 		}
 	})
 }
+
+// A question about an iteration that looprun died in for the third time is asked, or
+// its answer carried out, before that counts.
+func TestTheThirdCrashAtAQuestion(t *testing.T) {
+	trip := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1, During: true}}
+	q := looprun.QuestionAsked{}
+	q.Question, _ = asks{}.Question(nil, trip.Trip)
+	q.ID = "q"
+	died := []looprun.Data{begun, first, looprun.RunResumed{}, first, looprun.RunResumed{}, first, trip, q}
+	answer := func(option string) looprun.QuestionAnswered {
+		return looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: option, Responder: looprun.RespondedByUser, Person: true}}
+	}
+	stop := looprun.ActionApplied{Option: "cancel", Action: looprun.ActionCancel, Guard: looprun.MaxRuntime, Limits: defaults}
+	more := defaults
+	more.Runtime = time.Hour
+	for _, c := range []struct {
+		name  string
+		then  []looprun.Data
+		event looprun.RunResumed
+		want  looprun.Status
+		ran   int // iterations that were run, behind the one that counts as an error
+	}{
+		{"it is asked", nil, looprun.RunResumed{}, looprun.StatusDone, 1},
+		{"the limit was raised", nil, looprun.RunResumed{Limits: &more}, looprun.StatusDone, 1},
+		{"it was answered", []looprun.Data{answer("continue")}, looprun.RunResumed{}, looprun.StatusDone, 1},
+		{"it was answered to end", []looprun.Data{answer("cancel")}, looprun.RunResumed{}, looprun.StatusCancelled, 0},
+		{"it was to end", []looprun.Data{answer("cancel"), stop}, looprun.RunResumed{}, looprun.StatusCancelled, 0},
+	} {
+		s := folded(t, slices.Concat(died, c.then)...)
+		s.Elapsed = 16 * time.Minute
+		r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
+		again := &looprun.Loop{Guards: guards.Default(), Questions: asks{}, Runner: r, Responders: []looprun.Responder{says("continue")}}
+		if err := again.Resume(*s, c.event); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if res, err := again.Run(t.Context()); err != nil || res.Status != c.want || len(r.seen) != c.ran || c.ran == 1 && r.seen[0].Number != 2 {
+			t.Errorf("%s: %+v, %v after %d iterations", c.name, res.Ending, err, len(r.seen))
+		}
+	}
+}
