@@ -153,9 +153,7 @@ func (s *State) fold(e Event) {
 		}
 	case InterruptReceived:
 		s.Interrupt = &d
-		if s.Answer != nil { // not carried out: the question is asked again
-			s.Answer, s.Given = nil, s.Given[:len(s.Given)-1]
-		}
+		s.takeBack()
 		if !s.Running {
 			s.endInterrupted()
 		}
@@ -278,6 +276,13 @@ func (s *State) endWith(d IterationFinished) {
 	}
 }
 
+// takeBack drops an answer that was not carried out: the question is asked again.
+func (s *State) takeBack() {
+	if s.Answer != nil {
+		s.Answer, s.Given = nil, s.Given[:max(0, len(s.Given)-1)]
+	}
+}
+
 func (s *State) endInterrupted() {
 	s.Ending = &Ending{Status: StatusInterrupted, ExitCode: s.Interrupt.Code, Reason: s.Interrupt.Signal}
 }
@@ -312,6 +317,9 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	s.Decisions = last(append(s.Decisions, Decision{at, s.Iterations, d}), historyKept)
 	before := s.Limits
 	s.Limits = d.Limits
+	if before.raised(d.Guard, s.Limits) { // to trip again it has to get there first
+		s.Given = nil
+	}
 	for _, id := range d.Resets {
 		s.reset(id)
 	}
@@ -401,6 +409,9 @@ func (s *State) foldResumed(d RunResumed) {
 	}
 	s.Ended, s.Interrupt = false, nil
 	if d.Limits != nil {
+		if t := s.LastTrip; t != nil && s.Limits.raised(t.Guard, *d.Limits) {
+			s.Given = nil
+		}
 		s.Initial, s.Limits = *d.Limits, *d.Limits
 	}
 	if d.Caps != nil {

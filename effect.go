@@ -126,6 +126,21 @@ func (s *State) lifts(l Limits) bool {
 	return true
 }
 
+// raised reports whether the limit that the guard watches is higher in those.
+func (l Limits) raised(id GuardID, now Limits) bool {
+	switch id {
+	case MaxIterations:
+		return now.Iterations > l.Iterations
+	case MaxRuntime:
+		return now.Runtime > l.Runtime
+	case MaxCost:
+		return now.Cost > l.Cost
+	case MaxTokens:
+		return now.Tokens > l.Tokens
+	}
+	return false
+}
+
 // Note is something that the loop itself has to say in a question: the key of
 // its wording, and what that can mention.
 type Note struct {

@@ -271,3 +271,17 @@ func TestAPrecheckThatRunsAgain(t *testing.T) {
 		t.Errorf("it waits past max_runtime: next is %s", next)
 	}
 }
+
+// An answer that is taken back may have been forgotten as given, since its limit was
+// raised.
+func TestAnInterruptTakesTheAnswerBack(t *testing.T) {
+	more := defaults
+	more.Runtime *= 2
+	trip := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1}}
+	for _, resumed := range []looprun.RunResumed{{}, {Limits: &more}} {
+		s := folded(t, begun, first, ended1, trip, question, looprun.RunPaused{}, answered, resumed, looprun.InterruptReceived{Code: 130})
+		if s.Answer != nil || len(s.Given) != 0 || s.Question == nil {
+			t.Errorf("answer %+v, given %v, question %+v", s.Answer, s.Given, s.Question)
+		}
+	}
+}

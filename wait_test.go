@@ -119,3 +119,32 @@ func TestASignalIsAnsweredInWords(t *testing.T) {
 		})
 	}
 }
+
+// While it waits no iteration counts, and each time that max_runtime passes is a trip
+// of its own all the same: what a rule may add is bounded by the cap.
+func TestARuleExtendsARunThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := start(t, defaults, limited(func(int) *time.Time { return nil }, 1000), rule("continue"))
+		res := run.run(t)
+		// 15 minutes and 10 more each time, up to an hour.
+		if limit := run.State().Limits.Runtime; res.ExitCode != 124 || limit != time.Hour || res.Trips != 6 || run.State().PolicyContinues != 5 {
+			t.Errorf("got %+v with a limit of %s after %d answers", res, limit, run.State().PolicyContinues)
+		}
+	})
+	// A limit that is raised on resume is a new one for the rules, another one is not.
+	pauses := looprun.ActionApplied{Option: "pause", Action: looprun.ActionPause, Guard: looprun.LoopDetected, Limits: defaults, Responder: looprun.RespondedByPolicy}
+	clock := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1}}
+	more := defaults
+	more.Runtime *= 2
+	for _, c := range []struct {
+		trip looprun.GuardTripped
+		want int
+	}{{clock, 0}, {tripped, 1}} {
+		paused := pauses
+		paused.Guard = c.trip.Guard
+		s := folded(t, begun, first, ended1, c.trip, question, answered, paused, looprun.RunPaused{}, looprun.RunResumed{Limits: &more}, c.trip)
+		if len(s.Given) != c.want {
+			t.Errorf("%s: given are %v, want %d", c.trip.Guard, s.Given, c.want)
+		}
+	}
+}
