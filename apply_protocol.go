@@ -84,6 +84,10 @@ func (s *State) foldProtocol(d Data) {
 	switch d := d.(type) {
 	case AnswerInvalid:
 		s.foldAdvice(d)
+		if s.Answer != nil && s.Question != nil && s.Question.ID == d.QuestionID && !d.Advice && !d.Told {
+			s.takeBack()
+			s.Question = nil // what can be chosen now is another question
+		}
 	case SignalReceived:
 		s.foldSignal(d)
 	case QuestionDelivered:

@@ -164,22 +164,25 @@ func (l *Loop) deferred() error {
 	return l.durable(d)
 }
 
-// act carries out the answer.
+// act carries out the answer. It was on record before, and what it needs can be gone
+// since, under other caps or without a debug command: then it is asked again.
 func (l *Loop) act(ctx context.Context) error {
-	q, a := l.state.Question, *l.state.Answer
-	o, err := q.Resolve(a)
-	if err == nil && (o.Action == ActionDebug || o.Action == ActionRun) {
-		var goOn bool
-		if goOn, err = l.debug(ctx, o, a); !goOn && err == nil {
-			return nil
-		}
+	a := *l.state.Answer
+	if err := l.acceptable(a); err != nil {
+		return l.refused(a, err)
 	}
+	o, err := l.state.Question.Resolve(a)
 	if err != nil {
 		return err
+	}
+	if o.Action == ActionDebug || o.Action == ActionRun {
+		if goOn, err := l.debug(ctx, o, a); !goOn || err != nil {
+			return err
+		}
 	}
 	d, err := l.state.Effect(o, a)
 	if err != nil {
-		return err
+		return l.refused(a, err)
 	}
 	for _, before := range l.state.consequences(o, a, d) {
 		if err := l.record(before); err != nil {
@@ -187,6 +190,11 @@ func (l *Loop) act(ctx context.Context) error {
 		}
 	}
 	return l.durable(d)
+}
+
+// refused puts on record that the answer cannot be carried out, which takes it back.
+func (l *Loop) refused(a Answer, why error) error {
+	return l.durable(AnswerInvalid{QuestionID: l.state.questionID(), Responder: a.Responder, Reason: why.Error()})
 }
 
 // debug runs the debug command; true when the run goes on with its findings.

@@ -162,7 +162,9 @@ type QuestionClosed struct {
 	Unanswered bool `json:"unanswered,omitempty"`
 }
 
-// AnswerInvalid records an answer, or a responder, that could not be used.
+// AnswerInvalid records an answer, or a responder, that could not be used. Where the
+// answer is on record and waits to be carried out it is taken back, and the question is
+// made anew.
 type AnswerInvalid struct {
 	QuestionID string `json:"question_id,omitempty" mask:"own"`
 	Responder  string `json:"responder,omitempty" mask:"own"`

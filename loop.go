@@ -106,10 +106,10 @@ func (l *Loop) resume(d RunResumed) error {
 }
 
 // requestion withdraws a question that no longer stands under the limits the
-// run was resumed with.
+// run was resumed with. One that was answered meanwhile is settled by its answer.
 func (l *Loop) requestion() error {
 	trip := l.state.Trip
-	if trip == nil {
+	if trip == nil || l.state.Answer != nil {
 		return nil
 	}
 	for _, g := range l.Guards {

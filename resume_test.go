@@ -337,3 +337,63 @@ func TestTheThirdCrashAtAQuestion(t *testing.T) {
 		}
 	}
 }
+
+// An answer that was recorded while the run rested is carried out, or its question is
+// asked again where it cannot be: it is never dropped, and no dead end.
+func TestAnAnswerThatWasRecordedAtRest(t *testing.T) {
+	defers := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		return looprun.Answer{}, looprun.ErrDeferred
+	})
+	more := defaults
+	more.Iterations = 12
+	for _, c := range []struct {
+		option string
+		event  looprun.RunResumed
+		asked  int
+		want   looprun.Status
+		after  int
+	}{
+		{"cancel", looprun.RunResumed{}, 0, looprun.StatusCancelled, 10},
+		{"cancel", looprun.RunResumed{Limits: &more}, 0, looprun.StatusCancelled, 10},
+		{"accept", looprun.RunResumed{Limits: &more}, 0, looprun.StatusAccepted, 10},
+		{"continue", looprun.RunResumed{}, 0, looprun.StatusDone, 11},
+		{"continue", looprun.RunResumed{Limits: &more}, 0, looprun.StatusDone, 11},
+		{"continue", looprun.RunResumed{Caps: &looprun.Caps{Iterations: 10}}, 1, looprun.StatusPaused, 10},
+		{"debug", looprun.RunResumed{}, 1, looprun.StatusPaused, 10},
+		{"debug", looprun.RunResumed{Limits: &more}, 1, looprun.StatusPaused, 10},
+	} {
+		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, defers)
+		run.run(t)
+		s := *run.State()
+		if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: looprun.QuestionAnswered{QuestionID: s.Question.ID, Answer: looprun.Answer{Option: c.option, Responder: looprun.RespondedByUser, Person: true}}}); err != nil {
+			t.Fatal(err)
+		}
+		var asked []looprun.Question
+		resume := func(s looprun.State, d looprun.RunResumed, ends looprun.Outcome) (looprun.Result, *looprun.State) {
+			again := &looprun.Loop{Guards: guards.Default(), Questions: asks{}, Runner: &script{steps: []play{{outcome: ends}}}, Responders: []looprun.Responder{watched(&asked, defers)}}
+			if err := again.Resume(s, d); err != nil {
+				t.Fatal(err)
+			}
+			res, err := again.Run(t.Context())
+			if err != nil {
+				t.Errorf("%s: %v", c.option, err)
+			}
+			return res, again.State()
+		}
+		res, st := resume(s, c.event, looprun.OutcomeDone)
+		if res.Status != c.want || res.Iterations != c.after || len(asked) != c.asked {
+			t.Errorf("%s: got %+v after %d questions", c.option, res, len(asked))
+		}
+		if c.asked == 0 {
+			continue
+		}
+		if _, ok := asked[0].Option(c.option); ok && c.option == "continue" {
+			t.Errorf("%s: it is offered again", c.option)
+		}
+		if err := st.Apply(looprun.Event{Seq: st.Seq + 1, Data: looprun.QuestionAnswered{QuestionID: asked[0].ID, Answer: looprun.Answer{Option: "cancel", Responder: looprun.RespondedByUser, Person: true}}}); err != nil {
+			t.Errorf("%s: %v", c.option, err)
+		} else if res, _ := resume(*st, looprun.RunResumed{}, looprun.OutcomeDone); res.Status != looprun.StatusCancelled {
+			t.Errorf("%s, then cancel: got %+v", c.option, res)
+		}
+	}
+}
