@@ -100,13 +100,13 @@ vulncheck: ## known vulnerabilities that looprun can reach, in both builds
 	  else cat $$log >&2; rm -f $$log; exit 1; fi; rm -f $$log; done
 
 licences: build ## write docs/licences.md; fails when a licence is not allowed
-	@$(GO) run ./tools/licences $(BIN) > docs/licences.md.new || { rm -f docs/licences.md.new; exit 1; }
+	@$(GO) run ./tools/release licences $(BIN) > docs/licences.md.new || { rm -f docs/licences.md.new; exit 1; }
 	@mv docs/licences.md.new docs/licences.md
 
 licences-check: build ## the licences of both builds are allowed, and docs/licences.md is up to date
-	@$(GO) run ./tools/licences -check docs/licences.md $(BIN)
+	@$(GO) run ./tools/release licences -check docs/licences.md $(BIN)
 	@CGO_ENABLED=0 $(GO) build -tags notify -trimpath -o $(BIN)-notify ./cmd/looprun
-	@$(GO) run ./tools/licences $(BIN)-notify > /dev/null
+	@$(GO) run ./tools/release licences $(BIN)-notify > /dev/null
 	@rm -f $(BIN)-notify
 
 # Each build has its own folder and its own empty build cache, so that the second
@@ -123,7 +123,7 @@ reproducible: ## two builds in two folders are the same, byte for byte
 	echo "reproducible: $${one%% *}"
 
 sbom: build ## the software bill of materials of the binary, beside it
-	@$(GO) run ./tools/sbom -version '$(VERSION)' $(BIN) > $(BIN).cdx.json
+	@$(GO) run ./tools/release sbom -version '$(VERSION)' $(BIN) > $(BIN).cdx.json
 	@echo "$(BIN).cdx.json"
 
 # --- What programs rely on ---
@@ -152,19 +152,22 @@ NFPM := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.44.0
 
 # Without VERSION=1.2.3 the version is that of the commit's tag.
 dist: ## programs, archives, packages, check sums, formula and Dockerfile for all systems, in dist/
-	@$(GO) run ./tools/dist -nfpm $(NFPM) $(if $(filter file,$(origin VERSION)),,-version $(VERSION)) $(DIST)
+	@$(GO) run ./tools/release dist -nfpm $(NFPM) $(if $(filter file,$(origin VERSION)),,-version $(VERSION)) $(DIST)
 	@ls -l $(DIST)
 
 dist-test: ## make the packages of this system twice, install one and use it
-	NFPM=$(NFPM) $(GO) test -count=1 -tags dist ./tools/dist
+	NFPM=$(NFPM) $(GO) test -count=1 -tags dist ./tools/release
 
 # --- How large it is ---
 .PHONY: size
 
 MAX_SIZE ?= 13000000
-size: ## how large the released program is, and what is in it; fails above MAX_SIZE bytes
+size: ## how large the released program is, and its largest packages; fails above MAX_SIZE bytes
 	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
 	build="env GOOS=linux GOARCH=amd64 CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false"; \
 	$$build -ldflags '$(LDFLAGS)' -o "$$work/stripped" ./cmd/looprun && \
 	$$build -ldflags '$(filter-out -s -w,$(LDFLAGS))' -o "$$work/full" ./cmd/looprun && \
-	$(GO) run ./tools/size -max $(MAX_SIZE) "$$work/stripped" "$$work/full"
+	$(GO) tool nm -size "$$work/full" | awk '{ name = $$4; sub(/\[.*/, "", name); dir = ""; if (match(name, /.*\//)) { dir = substr(name, 1, RLENGTH); name = substr(name, RLENGTH + 1) } \
+	  sub(/\..*/, "", name); sum[dir name] += $$2 } END { for (p in sum) printf "%9d  %s\n", sum[p], p }' | sort -rn | head -25; \
+	size=$$(stat -c %s "$$work/stripped"); echo "$$size bytes"; \
+	if [ "$$size" -gt $(MAX_SIZE) ]; then echo "the program has $$((size - $(MAX_SIZE))) bytes more than it may have" >&2; exit 1; fi

@@ -1,4 +1,4 @@
-# The Homebrew formula. tools/dist fills in the version and the check sums.
+# The Homebrew formula. tools/release fills in the version and the check sums.
 class Looprun < Formula
   desc "Run a command in a loop until it is done, and stop it when it is stuck"
   homepage "https://github.com/looprun/looprun"

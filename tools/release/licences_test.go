@@ -6,14 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/looprun/looprun/tools/linked"
 )
 
-const mit = "Permission is hereby granted, free of charge, to any person obtaining a copy … The above copyright notice and this permission notice shall be included"
-
-// module makes a folder with a licence.
-func module(t *testing.T, licence string) string {
+// licensed makes a folder with a licence.
+func licensed(t *testing.T, licence string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "LICENSE"), []byte(licence), 0o600); err != nil {
@@ -23,14 +19,17 @@ func module(t *testing.T, licence string) string {
 }
 
 func TestRenderRefusesWhatIsNotAllowed(t *testing.T) {
-	p := linked.Program{Modules: []linked.Module{{Path: "example.test/a", Version: "v1.2.3"}, {Path: "example.test/b", Version: "v0.1.0"}}}
-	good := module(t, mit)
+	good := licensed(t, mit)
 	for licence, want := range map[string]string{
 		mit:                          "",
 		"GNU GENERAL PUBLIC LICENSE": "example.test/b is under GPL, which is not on the list",
 		"ask me":                     "is not a licence that is known here",
 	} {
-		page, err := render(p, map[string]string{"std": good, "example.test/a": good, "example.test/b": module(t, licence)})
+		p := program{std: module{path: "std", folders: []string{good}}, modules: []module{
+			{path: "example.test/a", version: "v1.2.3", folders: []string{good}},
+			{path: "example.test/b", version: "v0.1.0", folders: []string{licensed(t, licence)}},
+		}}
+		page, err := p.licencesPage()
 		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -47,7 +46,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := run(self, "", &page); err != nil {
+	if err := licences(self, "", &page); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "licences.md")
@@ -55,7 +54,7 @@ func TestCheck(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(self, file, nil); (err == nil) != same {
+		if err := licences(self, file, nil); (err == nil) != same {
 			t.Errorf("%v", err)
 		}
 	}

@@ -84,7 +84,7 @@ func TestTargets(t *testing.T) {
 		t.Errorf("%v, %v", o.targets, err)
 	}
 	o = options{}
-	if err := o.choose("linux/arm64,windows/amd64"); err != nil || len(o.targets) != 2 || program(o.targets[1]) != "looprun.exe" {
+	if err := o.choose("linux/arm64,windows/amd64"); err != nil || len(o.targets) != 2 || executable(o.targets[1]) != "looprun.exe" {
 		t.Errorf("%v, %v", o.targets, err)
 	}
 	for _, wrong := range []string{"linux", "plan9/amd64", "linux/amd64,"} {

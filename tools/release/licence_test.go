@@ -1,4 +1,4 @@
-package linked
+package main
 
 import (
 	"os"
@@ -47,11 +47,11 @@ func TestLicence(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := Licence(dir)
+			got, err := module{folders: []string{dir}}.licence()
 			if got != c.want || (err == nil) != (c.want != "") {
 				t.Errorf("%q, %v; want %q", got, err, c.want)
 			}
-			if Allowed(got) != c.allowed {
+			if isAllowed(got) != c.allowed {
 				t.Errorf("%q: allowed is %v", got, !c.allowed)
 			}
 		})
@@ -64,18 +64,18 @@ func TestReadTheTestItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Read(self)
+	p, err := inspect(self)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(p.GoVersion, "go1.") || p.Main.Path != "github.com/looprun/looprun" {
+	if !strings.HasPrefix(p.goVersion, "go1.") || p.main.path != "github.com/looprun/looprun" {
 		t.Errorf("%+v", p)
 	}
 	text := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(text, []byte("no program"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(text); err == nil {
+	if _, err := inspect(text); err == nil {
 		t.Error("a text has build information")
 	}
 }
@@ -83,7 +83,8 @@ func TestReadTheTestItself(t *testing.T) {
 // TestTexts has to find what must be passed on, and nothing else.
 func TestTexts(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Texts(dir); err == nil {
+	m := module{folders: []string{dir}}
+	if _, err := m.notices(); err == nil {
 		t.Error("a module without a licence has texts")
 	}
 	for _, name := range []string{"LICENSE", "NOTICE", "edl-v10", "README.md", "main.go"} {
@@ -91,15 +92,16 @@ func TestTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	texts, err := Texts(dir)
+	texts, err := m.notices()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for _, f := range texts {
-		names = append(names, f.Name)
-		if string(f.Text) != f.Name {
-			t.Errorf("%s holds %q", f.Name, f.Text)
+		name := filepath.Base(f.file)
+		names = append(names, name)
+		if string(f.text) != name {
+			t.Errorf("%s holds %q", name, f.text)
 		}
 	}
 	if got := strings.Join(names, " "); got != "LICENSE NOTICE edl-v10" {
@@ -108,7 +110,33 @@ func TestTexts(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "LICENSE")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Texts(dir); err == nil {
+	if _, err := m.notices(); err == nil {
 		t.Error("a notice is no licence")
+	}
+}
+
+// A package that is linked can have a licence of its own, which goes along too.
+func TestNoticesOfPackages(t *testing.T) {
+	root := t.TempDir()
+	m := module{path: "example.test/a", version: "v1.0.0"}
+	for dir, text := range map[string]string{".": mit, "linked": bsd3, "linked/below": "package below", "not": gpl} {
+		dir = filepath.Join(root, dir)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "LICENSE"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(filepath.Join(root, "linked", "below", "LICENSE"), filepath.Join(root, "linked", "below", "below.go")); err != nil {
+		t.Fatal(err)
+	}
+	m.add(root, filepath.Join(root, "linked", "below"))
+	if got, err := m.licence(); got != "BSD-3-Clause AND MIT" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	text, err := program{modules: []module{m}, std: m}.notices()
+	if err != nil || !strings.Contains(string(text), "==== example.test/a/linked/LICENSE v1.0.0 ====") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }

@@ -1,12 +1,18 @@
-// Command dist makes what a release consists of: a static program for each
-// system, archives, packages for Debian and for rpm, check sums, and a formula
-// and a Dockerfile that name them. The same commit gives the same bytes,
-// whenever and wherever it is built with the same Go.
+// Command release makes what a release consists of, and says what is in a program.
 //
-//	go run ./tools/dist -nfpm PACKAGE@VERSION [-version 1.2.3] [-targets linux/amd64,…] DIR
+//	go run ./tools/release dist -nfpm PACKAGE@VERSION [-version 1.2.3] [-targets linux/amd64,…] DIR
+//	go run ./tools/release licences [-check docs/licences.md] PROGRAM
+//	go run ./tools/release sbom [-version 1.2.3] PROGRAM
 //
+// dist makes a static program for each system, archives, packages for Debian and
+// for rpm, check sums, and a formula and a Dockerfile that name them. The same
+// commit gives the same bytes, whenever and wherever it is built with the same Go.
 // The packages are made by nfpm, which is fetched by the Go tool and is no
-// dependency of looprun. Without -nfpm there are none.
+// dependency of looprun; without -nfpm there are none.
+//
+// licences prints the page of licences, and fails when one is not allowed, not
+// known, or, with -check, the page is another. sbom prints the software bill of
+// materials.
 package main
 
 import (
@@ -21,24 +27,76 @@ import (
 )
 
 func main() {
-	var o options
-	targets := flag.String("targets", "", "comma-separated `list` of what is built, such as linux/amd64; all without")
-	flag.StringVar(&o.version, "version", "", "the `version`; the tag of the commit without")
-	flag.StringVar(&o.nfpm, "nfpm", "", "the Go `package` of nfpm with its version")
-	flag.Parse()
-	o.out, o.log = flag.Arg(0), os.Stderr
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "dist: name one folder for what is made")
-		os.Exit(2)
-	}
-	err := o.choose(*targets)
-	if err == nil {
-		err = dist(o)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "dist:", err)
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	commands := map[string]func(*flag.FlagSet) func(string) error{
+		"dist": func(f *flag.FlagSet) func(string) error {
+			o := options{log: stderr}
+			f.StringVar(&o.version, "version", "", "the `version`; the tag of the commit without")
+			f.StringVar(&o.nfpm, "nfpm", "", "the Go `package` of nfpm with its version")
+			targets := f.String("targets", "", "comma-separated `list` of what is built, such as linux/amd64; all without")
+			return func(dir string) error {
+				o.out = dir
+				if err := o.choose(*targets); err != nil {
+					return err
+				}
+				return dist(o)
+			}
+		},
+		"licences": func(f *flag.FlagSet) func(string) error {
+			check := f.String("check", "", "fail when this `file` is not what would be printed, and print nothing")
+			return func(file string) error { return licences(file, *check, stdout) }
+		},
+		"sbom": func(f *flag.FlagSet) func(string) error {
+			version := f.String("version", "", "the program's `version`, where its build information has none")
+			return func(file string) error {
+				bill, err := newBill(file, *version, "", "")
+				if err != nil {
+					return err
+				}
+				_, err = stdout.Write(bill)
+				return err
+			}
+		},
+	}
+	if len(args) == 0 || commands[args[0]] == nil {
+		return errors.New("say what to make: dist, licences or sbom")
+	}
+	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	f.SetOutput(stderr)
+	command := commands[args[0]](f)
+	if err := f.Parse(args[1:]); err != nil {
+		return err
+	}
+	if f.NArg() != 1 {
+		return fmt.Errorf("%s: name one program, or the folder for what is made", args[0])
+	}
+	return command(f.Arg(0))
+}
+
+func licences(file, check string, out io.Writer) error {
+	p, err := inspect(file)
+	if err != nil {
+		return err
+	}
+	page, err := p.licencesPage()
+	if err != nil {
+		return err
+	}
+	if check == "" {
+		_, err := io.WriteString(out, page)
+		return err
+	}
+	old, err := os.ReadFile(check)
+	if err == nil && string(old) != page {
+		err = fmt.Errorf("%s is not up to date; make licences writes it", filepath.ToSlash(check))
+	}
+	return err
 }
 
 // options are what is asked for.
@@ -106,7 +164,7 @@ type release struct {
 	root  string // of the module
 	out   string // what is made
 	work  string // what is needed to make it
-	tools struct{ looprun, sbom, nfpm string }
+	tools struct{ looprun, nfpm string }
 	made  []string // names of files in out
 	log   io.Writer
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-
-	"github.com/looprun/looprun/tools/linked"
 )
 
 // plain is the environment of a build in which nothing of the builder's own
@@ -29,15 +27,12 @@ func (r *release) compile(t target, pkg, file string) error {
 }
 
 // prepare builds what runs here: looprun, which prints its completions and
-// pages, and the tools.
+// pages, and nfpm.
 func (r *release) prepare(nfpm string) error {
 	here := target{runtime.GOOS, runtime.GOARCH}
 	bin := filepath.Join(r.work, "bin")
-	r.tools.looprun, r.tools.sbom, r.tools.nfpm = filepath.Join(bin, "looprun"), filepath.Join(bin, "sbom"), filepath.Join(bin, "nfpm")
+	r.tools.looprun, r.tools.nfpm = filepath.Join(bin, "looprun"), filepath.Join(bin, "nfpm")
 	if err := r.compile(here, "./cmd/looprun", r.tools.looprun); err != nil {
-		return err
-	}
-	if err := r.compile(here, "./tools/sbom", r.tools.sbom); err != nil {
 		return err
 	}
 	if nfpm == "" {
@@ -47,8 +42,8 @@ func (r *release) prepare(nfpm string) error {
 	return err
 }
 
-// program is the name of looprun on a system.
-func program(t target) string {
+// executable is the name of looprun on a system.
+func executable(t target) string {
 	if t.os == "windows" {
 		return "looprun.exe"
 	}
@@ -63,7 +58,7 @@ func (r *release) build(t target) error {
 			return err
 		}
 	}
-	file := filepath.Join(dir, program(t))
+	file := filepath.Join(dir, executable(t))
 	if err := r.compile(t, "./cmd/looprun", file); err != nil {
 		return err
 	}
@@ -79,18 +74,22 @@ func (r *release) build(t target) error {
 	if err := r.generate(dir); err != nil {
 		return err
 	}
-	bill, err := tell(r.root, nil, r.tools.sbom, "-version", "v"+r.version, "-commit", r.commit, "-time", r.date, file)
+	bill, err := newBill(file, "v"+r.version, r.commit, r.date)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "looprun.cdx.json"), []byte(bill+"\n"), 0o644); err != nil {
-		return err
-	}
-	texts, err := licences(file)
+	p, err := inspect(file)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), texts, 0o644)
+	notices, err := p.notices()
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, "looprun.cdx.json"), bill, 0o644),
+		os.WriteFile(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), notices, 0o644),
+	)
 }
 
 // generate has looprun write what it knows about itself.
@@ -106,32 +105,4 @@ func (r *release) generate(dir string) error {
 	}
 	_, err := tell(r.work, []string{r.epoch(), "TZ=UTC"}, r.tools.looprun, "--quiet", "man", filepath.Join(dir, "man", "man1"))
 	return err
-}
-
-// licences are the texts that have to go along with the program: those of the
-// modules that are linked into it, and of Go's library.
-func licences(file string) ([]byte, error) {
-	p, err := linked.Read(file)
-	if err != nil {
-		return nil, err
-	}
-	dirs, err := linked.Dirs(p.Modules)
-	if err != nil {
-		return nil, err
-	}
-	if dirs["std"], err = tell("", nil, "go", "env", "GOROOT"); err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	fmt.Fprintln(&b, "looprun is built from these modules, each under its own licence.")
-	for _, m := range append([]linked.Module{{Path: "std", Version: "of Go"}}, p.Modules...) {
-		texts, err := linked.Texts(dirs[m.Path])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.Path, err)
-		}
-		for _, f := range texts {
-			fmt.Fprintf(&b, "\n==== %s %s: %s ====\n\n%s\n", m.Path, m.Version, f.Name, bytes.TrimSpace(f.Text))
-		}
-	}
-	return b.Bytes(), nil
 }
