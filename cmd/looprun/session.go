@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/internal/proc"
@@ -115,6 +116,11 @@ func (s *session) load(kept *recordedFile) error {
 	wrong(err)
 	wrong(s.opts.needShell())
 	wrong(s.openStdin())
+	if s.opts.Result != "" {
+		if err := atomicfile.CheckExport(s.opts.Result); err != nil {
+			wrong(&usageError{"--result: " + err.Error(), "name a file in a folder that is there and can be written"})
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -26,33 +26,6 @@ func Write(name string, data []byte, durable bool) error {
 	return write(name, data, Mode, durable)
 }
 
-// Export writes a file that the user named, with the mode that other programs
-// would give it. A link is followed, and what is no regular file, such as
-// /dev/stdout or a pipe, is written to and not replaced.
-func Export(name string, data []byte) error {
-	const mode = 0o666 // less the umask
-	if !device(name) {
-		if target, err := filepath.EvalSymlinks(name); err == nil {
-			name = target
-		}
-		if info, err := os.Lstat(name); err != nil || info.Mode().IsRegular() {
-			return write(name, data, mode, true)
-		}
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
-}
-
-// device reports whether the name stands for an open file, which may well be a
-// regular one: what was printed there before has to stay.
-func device(name string) bool {
-	return strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
-}
-
 func write(name string, data []byte, mode fs.FileMode, durable bool) (err error) {
 	f, err := create(name, mode)
 	if err != nil {

@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,18 +52,66 @@ func TestWriteReplacesALink(t *testing.T) {
 	want(t, link, "new")
 }
 
+// A link is the system's to follow: the file that it leads to stays the same one,
+// and nothing is made beside it.
 func TestExportFollowsALink(t *testing.T) {
 	dir := t.TempDir()
-	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	put(t, target, "old")
+	theirs := filepath.Join(dir, "theirs")
+	if err := os.Mkdir(theirs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	target, link := filepath.Join(theirs, "target"), filepath.Join(dir, "link")
+	put(t, target, "the old text is longer")
 	symlink(t, target, link)
+	before, err := os.Stat(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(CheckExport(link), Export(link, []byte("new"))); err != nil {
+		t.Fatal(err)
+	}
+	want(t, target, "new")
+	onlyFiles(t, theirs, "target")
+	if after, err := os.Stat(target); err != nil || !os.SameFile(before, after) {
+		t.Errorf("another file was put in the place of the target: %v", err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link was replaced: %v, %v", info.Mode(), err)
+	}
+}
+
+// A link to what is not there yet makes it, as for any program.
+func TestExportThroughALinkToNothing(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	symlink(t, target, link)
+	if err := CheckExport(link); err != nil {
+		t.Fatal(err)
+	}
+	onlyFiles(t, dir, "link")
 	if err := Export(link, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	want(t, target, "new")
-	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the link was replaced: %v, %v", info.Mode(), err)
+}
+
+// A check finds what would fail, and leaves everything as it was.
+func TestCheckExport(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	put(t, file, "old")
+	for _, name := range []string{file, filepath.Join(dir, "new"), os.DevNull} {
+		if err := CheckExport(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
+	for _, name := range []string{dir, filepath.Join(dir, "none", "file"), filepath.Join(file, "below")} {
+		if CheckExport(name) == nil || Export(name, []byte("x")) == nil {
+			t.Errorf("%s can be written", name)
+		}
+	}
+	want(t, file, "old")
+	onlyFiles(t, dir, "file")
 }
 
 func TestExportWritesToADevice(t *testing.T) {
