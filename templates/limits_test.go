@@ -38,6 +38,7 @@ func TestLimitsOfTemplates(t *testing.T) {
 		{"no iteration more", "", option("id: a, label: A, action: continue, extend: {iterations: 0}"), "iterations has to be above 0"},
 		{"another limit extended", "", option("id: a, label: A, action: continue, extend: {tokens: 1}"), "without extending the limit"},
 		{"no tokens more", "", option("id: a, label: A, action: continue, extend: {iterations: 1, tokens: 0}"), "no amount to extend a limit by"},
+		{"a percentage of which not everybody reads the same", "", option("id: a, label: A, action: continue, extend: {iterations: 1, tokens: 010%}"), "no amount to extend a limit by"},
 		{"a default", "default: cancel\n", options(2), ""},
 		{"a default that is none", "default: cancl\n", options(2), "no option has the id"},
 		{"a default that runs a command", "default: a\n", option("id: a, label: A, action: run, command: make"), "which decides nothing"},

@@ -67,10 +67,12 @@ func (a *app) needed(files []*configFile) {
 	var all configuration
 	all.add(files)
 	for _, f := range files {
-		if filepath.Base(f.path) != configName || f.system || f.path == userConfig() {
-			continue
+		if f.path != userConfig() {
+			f.found = filepath.Base(f.path) == configName && !f.system
 		}
-		f.doubt = provenance.Doubt(f.path)
+		if f.found {
+			f.doubt = provenance.Doubt(f.path)
+		}
 		if text := f.needs(all.risks(f)); text != "" && a.consented(a.config, f) {
 			a.say.news("%s; it has yours", text)
 		} else if text != "" {
@@ -88,12 +90,12 @@ func (f *configFile) needs(risks []risk) string {
 	}
 	text := strings.Join(slices.Compact(keys), ", ")
 	switch {
+	case !f.needsConsent(risks):
+		return ""
 	case f.doubt != "":
 		return fmt.Sprintf("where %s is found it needs your consent, whatever it sets: %s", f.name, f.doubt)
-	case text != "":
-		return fmt.Sprintf("where %s is found it needs your consent for %s", f.name, text)
 	}
-	return ""
+	return fmt.Sprintf("where %s is found it needs your consent for %s", f.name, text)
 }
 
 type configSchemaCmd struct{}
@@ -141,7 +143,7 @@ func knownVariables(n *kong.Node) []string {
 func (c *configShowCmd) note(a *app) {
 	for _, f := range a.config.files {
 		risks := a.config.risks(f)
-		if !f.found || f.doubt == "" && len(risks) == 0 || a.consented(a.config, f) {
+		if !f.needsConsent(risks) || a.consented(a.config, f) {
 			continue
 		}
 		what := fmt.Sprintf("for %d of its keys", len(risks))

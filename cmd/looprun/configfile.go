@@ -20,7 +20,7 @@ import (
 type configFile struct {
 	configSource
 	text   []byte
-	doubt  string // why it may be somebody else's; empty: it is not, or it was named
+	doubt  string // why it may be somebody else's; empty: it is not, it was named, or it is the system's
 	doc    *strictyaml.Document
 	layers []layer
 }
@@ -44,7 +44,7 @@ func (s configSource) read(keys []configKey) (*configFile, error) {
 		return nil, &usageError{err.Error(), "it has to be a file that can be read"}
 	}
 	f := &configFile{configSource: s, text: text}
-	if s.found {
+	if s.found || s.own {
 		f.doubt = provenance.Doubt(s.path)
 	}
 	return f, f.decode(keys)

@@ -103,7 +103,7 @@ const trustVariable = "LOOPRUN_TRUST"
 func (a *app) consent(c *configuration) error {
 	for _, f := range c.files {
 		risks := c.risks(f)
-		if !f.found || f.doubt == "" && len(risks) == 0 || !c.uses(f) {
+		if !f.needsConsent(risks) || !c.uses(f) {
 			continue
 		}
 		if err := a.consentTo(c, f, risks); err != nil {
@@ -111,6 +111,12 @@ func (a *app) consent(c *configuration) error {
 		}
 	}
 	return nil
+}
+
+// needsConsent reports whether the file is used only after somebody has agreed:
+// for what it sets, or because it may be somebody else's, the user's own included.
+func (f *configFile) needsConsent(risks []risk) bool {
+	return f.doubt != "" || f.found && len(risks) > 0
 }
 
 // uses reports whether the file says something that counts for the command. Where

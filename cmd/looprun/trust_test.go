@@ -217,3 +217,94 @@ func TestAFileOfAnotherUser(t *testing.T) {
 		})
 	}
 }
+
+// A command that takes nothing from another user's file goes on without it; one that
+// does needs consent too.
+func TestAFileOfAnotherUserForOtherCommands(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir, file := filepath.Join(top, "mine"), filepath.Join(top, configName)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(top, "pack"), 0o700), os.Mkdir(dir, 0o700), os.Chmod(top, 0o777|os.ModeSticky)); err != nil {
+		t.Fatal(err)
+	}
+	want := func(code int, args ...string) {
+		t.Helper()
+		s := found(t, dir, args...)
+		if got := s.ended(t); got != code || (code == 125) != strings.Contains(s.stderr.String(), "others can write to its directory") {
+			t.Errorf("%v ended with %d, want %d", args, got, code)
+		}
+	}
+	write("check: touch ran\n")
+	want(0, "list")
+	want(0, "template", "list")
+	want(125, "--dry-run", "--", "true")
+	write("templates: pack\n")
+	want(0, "list")
+	want(125, "template", "list")
+	write("state_dir: pack\n")
+	want(125, "list")
+	want(0, "template", "list")
+}
+
+// The user's own file is one that only he and root can write, wherever HOME leads.
+func TestOnesOwnFileOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	dir, own := t.TempDir(), t.TempDir()
+	folder := filepath.Join(own, "looprun")
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, configName), []byte("max_errors: 9\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]int{0o755: 0, 0o777: 125} {
+		if err := os.Chmod(folder, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"--", "true"}, {"config", "show"}, {"config", "check"}} {
+			s := ready(t, dir, args...)
+			s.Env = append(s.Env, "XDG_CONFIG_HOME="+own)
+			if err := s.Start(); err != nil {
+				t.Fatal(err)
+			}
+			code, asked := want, want == 125
+			if args[0] == "config" {
+				code = 0
+			}
+			got, said := s.ended(t), s.stderr.String()
+			if got != code || asked != strings.Contains(said, "others can write to its directory") || asked != strings.Contains(said, "agree") {
+				t.Errorf("mode %s: %v ended with %d, want %d", mode, args, got, code)
+			}
+		}
+	}
+}
+
+// A repository that another user planted where everyone can write hides no
+// looprun.yaml above it.
+func TestAPlantedRepository(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	open := filepath.Join(top, "open")
+	dir, git := filepath.Join(open, "mine"), filepath.Join(open, ".git")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(git, 0o700), os.WriteFile(filepath.Join(top, configName), []byte("max_iterations: 2\n"), 0o600), os.Chmod(open, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	want := func(said, state string) {
+		t.Helper()
+		s := found(t, dir, "--", "false")
+		if got := s.ended(t); got != 110 && got != 111 || !strings.Contains(s.stderr.String(), said) {
+			t.Errorf("ended with %d, want %q", got, said)
+		}
+		if runs, err := scratchpad.IDs(filepath.Join(state, scratchpad.StateDirName)); err != nil || len(runs) != 1 {
+			t.Errorf("runs in %s: %v, %v", state, runs, err)
+		}
+	}
+	want("of 10 iterations", open)
+	if err := os.Chown(git, 65534, -1); err != nil {
+		t.Skip(err)
+	}
+	want("after 2 of 2", top)
+}
