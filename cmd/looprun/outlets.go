@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
+	"syscall"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/outlet"
 )
 
@@ -17,6 +20,7 @@ type outlets struct {
 // through them. Whether anybody reads is nothing to the run's exit code either.
 func (s *session) openOutlets() {
 	keepPipes()
+	s.reading, s.leave = context.WithCancelCause(context.Background())
 	open := func(f *os.File) *outlet.Outlet {
 		if f == nil || !outlet.Holds(f) {
 			return nil
@@ -29,6 +33,20 @@ func (s *session) openOutlets() {
 		s.outlets.err = open(err)
 	}
 	s.app.say.w = s.outlets.messages(s.app, s.app.say.w)
+}
+
+// unread is what a reader of the command's output that went away leads to: nil where
+// somebody is at the terminal all the same, or where only standard error was left.
+// Without a terminal nobody could learn that the run goes on, and a pipeline would
+// wait for it: it ends as a program that writes into a pipe ends.
+func (s *session) unread(file *os.File) func() {
+	out, err := s.app.files.stdout, s.app.files.stderr
+	if isTerminal(err) || file != out && !sameFile(file, out) {
+		return nil
+	}
+	return func() {
+		s.leave(&looprun.Interrupt{Signal: "SIGPIPE", Code: 128 + int(syscall.SIGPIPE)})
+	}
 }
 
 // output is where the command's output goes for w, one of the two streams.

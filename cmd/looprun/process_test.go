@@ -3,12 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,32 +132,55 @@ func TestTwoProcessesNeverShareARun(t *testing.T) {
 	s.ended(t)
 }
 
-// A reader that went away does not end the loop, and is said once.
+// Without a terminal a reader that went away ends the run, as it ends any program
+// in a pipeline. Where somebody is at the terminal, or only standard error has lost
+// its reader, it goes on.
 func TestOutputThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	file, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	sh := exec.Command("bash", "-c", `"$0" --max-iterations 3 --loop-threshold off -- sh -c 'seq 1 50000; exit 1' | head -n 1; echo "code ${PIPESTATUS[0]}"`, file)
-	sh.Dir = dir
-	sh.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"))
-	var stderr bytes.Buffer
-	sh.Stderr = &stderr
-	out, err := sh.Output()
-	if err != nil || string(out) != "1\ncode 110\n" {
-		t.Errorf("printed %q, %v", out, err)
-	}
-	if n := strings.Count(stderr.String(), "can no longer be shown"); n != 1 {
-		t.Errorf("said %d times:\n%s", n, stderr.String())
-	}
-	// Nor does it change how the run ends when looprun's own lines have no reader.
-	sh = exec.Command("bash", "-c", `"$0" --max-iterations 3 --loop-threshold off -- sh -c 'seq 1 50000; exit 1' 2>&1 | head -n 1; echo "code ${PIPESTATUS[0]}"`, file)
-	sh.Dir = dir
-	sh.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"))
-	if out, err := sh.Output(); err != nil || string(out) != "looprun: iteration 1 of 3\ncode 110\n" {
-		t.Errorf("printed %q, %v", out, err)
+	const run = `"$0" --non-interactive --max-iterations 3 --loop-threshold off -- sh -c 'echo >>ran; seq 1 50000; exit 1' `
+	for name, c := range map[string]struct {
+		line string
+		code int
+		said string // on the terminal, or in the file stderr
+	}{
+		"no terminal":     {run + `2>stderr | head -n 1 >/dev/null`, 141, "nobody reads the command's output any more, and there is no terminal, so the run ends"},
+		"both streams":    {run + `2>&1 | head -n 1 >/dev/null`, 141, ""},
+		"only stderr":     {strings.Replace(run, "50000;", "50000 >&2;", 1) + `2>&1 >/dev/null | head -n 1 >/dev/null`, 110, ""},
+		"nothing printed": {strings.Replace(run, "seq 1 50000;", "", 1) + `2>&1 | true`, 110, ""},
+		"at a terminal":   {run + `| head -n 1 >/dev/null`, 110, "the command's output can no longer be shown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command("bash", "-c", c.line+`; echo "${PIPESTATUS[0]}" >code`, file)
+			s := &started{Cmd: cmd, dir: t.TempDir()}
+			if name == "at a terminal" {
+				s = &display(t, s.dir, cmd).started
+			} else {
+				s.Dir = s.dir
+				s.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+s.file("state"), "CI=")
+				if err := s.Start(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.ended(t)
+			read := func(name string) string {
+				b, _ := os.ReadFile(s.file(name))
+				return string(b)
+			}
+			if got := read("code"); got != strconv.Itoa(c.code)+"\n" {
+				t.Errorf("ended with %q, want %d", got, c.code)
+			}
+			if said := read("stderr") + s.stdout.String(); strings.Count(said, c.said) != 1 && c.said != "" {
+				t.Errorf("it does not say once %q:\n%s", c.said, said)
+			}
+			if n, ended := len(read("ran")), s.state(t).Ending; (n == 3) != (c.code == 110) || ended == nil || (ended.Status == looprun.StatusInterrupted) != (c.code == 141) {
+				t.Errorf("%d iterations, ended as %+v", n, ended)
+			}
+		})
 	}
 }
 

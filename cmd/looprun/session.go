@@ -61,10 +61,13 @@ type session struct {
 		tokens int64
 		warned bool
 	}
-	interrupted time.Time        // when looprun was told to end
-	tidies      bool             // nothing ends or stops looprun any more without the terminal put in order
-	masker      *redact.Redactor // nil masks nothing
-	input       io.Reader        // what --stdin - reads
+	interrupted time.Time // when looprun was told to end
+	// reading ends when those who read the output have gone and with them the run.
+	reading context.Context
+	leave   context.CancelCauseFunc
+	tidies  bool             // nothing ends or stops looprun any more without the terminal put in order
+	masker  *redact.Redactor // nil masks nothing
+	input   io.Reader        // what --stdin - reads
 }
 
 // recorded is what the journal keeps of the configuration.
@@ -248,7 +251,7 @@ func (s *session) drive() (looprun.Result, error) {
 	defer proc.DismissGuardians()
 	defer tty.RestoreAll()
 	defer proc.RestoreTerminal()
-	ctx, stop := watchSignals(context.Background(), s.executor.Kill)
+	ctx, stop := watchSignals(s.reading, s.executor.Kill)
 	defer stop()
 	defer s.display.Close()
 	defer s.watchStops()()
@@ -330,14 +333,14 @@ func (s *session) wire(journal looprun.Journal) error {
 	s.openOutlets()
 	s.speakToCI()
 	stdout, stderr, aside := s.shareTerminal()
-	others := s.shown(s.ci.Output(aside), nil)
+	others := s.shown(s.ci.Output(aside), nil, nil)
 	s.aside = func(b []byte) { _, _ = others.Write(b) }
 	s.executor = &looprun.Executor{
 		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
 		Judge: new(s.opts.judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
-		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.files.stdout), Stderr: s.shown(s.ci.Output(stderr), s.app.files.stderr),
+		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.files.stdout, s.unread(s.app.files.stdout)), Stderr: s.shown(s.ci.Output(stderr), s.app.files.stderr, s.unread(s.app.files.stderr)),
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 		Ending: s.outlets.hurry,
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -87,17 +89,18 @@ func sameFile(a, b *os.File) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// shown passes the command's output on to w until nobody reads it any more. Behind w
-// is file; nil: none is.
-func (s *session) shown(w io.Writer, file *os.File) io.Writer {
-	return &shown{w: w, file: file, say: s.app.say}
+// shown passes the command's output on to w until nobody reads it any more, and then
+// calls unread, if that is not nil. Behind w is file; nil: none is.
+func (s *session) shown(w io.Writer, file *os.File, unread func()) io.Writer {
+	return &shown{w: w, file: file, unread: unread, say: s.app.say}
 }
 
 type shown struct {
-	w    io.Writer
-	file *os.File // where it ends, until room was made there; nil: nowhere that has to be made
-	say  *messages
-	gone bool
+	w      io.Writer
+	file   *os.File // where it ends, until room was made there; nil: nowhere that has to be made
+	unread func()
+	say    *messages
+	gone   bool
 }
 
 func (o *shown) Write(b []byte) (int, error) {
@@ -110,6 +113,11 @@ func (o *shown) Write(b []byte) (int, error) {
 	}
 	if _, err := o.w.Write(b); err != nil {
 		o.gone = true
+		if o.unread != nil && errors.Is(err, syscall.EPIPE) {
+			o.say.warn("nobody reads the command's output any more, and there is no terminal, so the run ends")
+			o.unread()
+			return len(b), nil
+		}
 		o.say.warn("the command's output can no longer be shown (%v); the output files still get it", err)
 	}
 	return len(b), nil
