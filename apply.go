@@ -417,6 +417,9 @@ func (s *State) foldResumed(d RunResumed) {
 	if d.Caps != nil {
 		s.Caps = *d.Caps
 	}
+	if d.Dir != "" {
+		s.Dir = d.Dir
+	}
 }
 
 // last keeps the last n of a list, in place.

@@ -1,7 +1,6 @@
 package looprun
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -209,15 +208,22 @@ func (s *State) refuseAsked(q Question) string {
 	return ""
 }
 
-// late says that a question takes no answer (any more), and who was first.
+// late says that a question takes no answer (any more), who was first, and what
+// waits now in its place: an answer is for one question.
 func (s *State) late(questionID string) error {
-	for _, a := range slices.Backward(s.Answered) {
-		if a.QuestionID == questionID || questionID == "" {
-			return fmt.Errorf("%w: %s answered %q at %s", ErrAnswered, a.Responder, a.String(), a.Time.Format(time.TimeOnly))
+	now := ""
+	for _, q := range s.Pending() {
+		if q.ID == questionID {
+			return fmt.Errorf("question %s waits, but it is not asked now; answer it when its turn comes, or when the run has paused", questionID)
+		}
+		if now == "" {
+			now = fmt.Sprintf("; another question waits now: %s (%s)", q.ID, q.Header)
 		}
 	}
-	if slices.ContainsFunc(s.Pending(), func(q Question) bool { return q.ID == questionID }) {
-		return fmt.Errorf("question %s waits, but it is not asked now; answer it when its turn comes, or when the run has paused", questionID)
+	for _, a := range slices.Backward(s.Answered) {
+		if a.QuestionID == questionID {
+			return fmt.Errorf("%w: %s answered %s with %q at %s%s", ErrAnswered, a.Responder, questionID, a.String(), a.Time.Format(time.TimeOnly), now)
+		}
 	}
-	return errors.New("no question waits for an answer")
+	return fmt.Errorf("no question %q waits for an answer%s", questionID, now)
 }

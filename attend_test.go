@@ -336,8 +336,10 @@ func TestShortIterationsAreHeard(t *testing.T) {
 			return err
 		}, func(err error) bool { return err == nil }},
 		{"answer", func(run *testRun) error {
-			return run.Answer(context.Background(), "", chosen("accept"))
-		}, func(err error) bool { return err != nil && err.Error() == "no question waits for an answer" }},
+			return run.Answer(context.Background(), "loop_detected-9", chosen("accept"))
+		}, func(err error) bool {
+			return err != nil && err.Error() == `no question "loop_detected-9" waits for an answer`
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
 					ended <- res
 				}()
 				<-prompted
-				if err := run.Answer(t.Context(), "", chosen(c.option)); !errors.Is(err, looprun.ErrEnded) {
+				if err := run.Answer(t.Context(), run.State().Pending()[0].ID, chosen(c.option)); !errors.Is(err, looprun.ErrEnded) {
 					t.Errorf("who answered was told %v", err)
 				}
 				if res := <-ended; res.Status != looprun.StatusInterrupted || len(run.State().Pending()) != 1 {

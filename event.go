@@ -249,6 +249,8 @@ type RunResumed struct {
 	Caps   *Caps   `json:"caps,omitempty"`
 	// Config is set when anything in it changed.
 	Config json.RawMessage `json:"config,omitempty"`
+	// Dir is set when the commands run in another directory from now on.
+	Dir string `json:"dir,omitempty"`
 }
 
 // RunFinished is the last event, unless the run is resumed.

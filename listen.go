@@ -149,9 +149,10 @@ func (l *Loop) Ask(ctx context.Context, key string, q Question) (Asked, error) {
 	}
 }
 
-// Answer brings an answer from elsewhere to the open question; an empty id is
-// whichever is open. The first valid answer counts; a later one is refused with
-// [ErrAnswered] and who was first. Any goroutine may call it.
+// Answer brings an answer from elsewhere to the question with that id, which has
+// to be the one that is open: an answer is for one question, and never for the
+// next. The first valid answer counts; a later one is refused with [ErrAnswered]
+// and who was first. Any goroutine may call it.
 func (l *Loop) Answer(ctx context.Context, questionID string, a Answer) error {
 	e := &elsewhere{questionID, a, make(chan error, 1)}
 	select {
@@ -193,10 +194,10 @@ func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(
 			l.queue(a)
 		case e := <-l.ears.answers:
 			switch err := valid(e.answer); {
+			case e.questionID != q.ID:
+				e.told <- l.state.late(e.questionID)
 			case first != nil:
 				e.told <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, first.Responder, first.Answer.String())
-			case e.questionID != "" && e.questionID != q.ID:
-				e.told <- l.state.late(e.questionID)
 			case err != nil:
 				e.told <- err
 			default:

@@ -231,27 +231,32 @@ func TestAnswersFromElsewhere(t *testing.T) {
 			done <- res
 		}()
 		<-prompted
-		if err := run.Answer(t.Context(), "", chosen("nonsense")); err == nil {
+		// The loop waits for the prompt and for nothing else: its state stands still.
+		open := func() string { return run.State().Pending()[0].ID }
+		if err := run.Answer(t.Context(), "", chosen("continue")); err == nil || !strings.Contains(err.Error(), "another question waits now: "+open()) {
+			t.Errorf("an answer for no question: %v", err)
+		}
+		if err := run.Answer(t.Context(), open(), chosen("nonsense")); err == nil {
 			t.Error("an option that is not there was taken")
 		}
 		if err := run.Answer(t.Context(), "other-1", chosen("accept")); err == nil {
 			t.Error("the answer to another question was taken")
 		}
-		if err := run.Answer(t.Context(), "", looprun.Answer{Option: "continue", Responder: "user"}); err != nil {
+		if err := run.Answer(t.Context(), open(), looprun.Answer{Option: "continue", Responder: "user"}); err != nil {
 			t.Errorf("a valid answer was refused: %v", err)
 		}
 		<-prompted // the same failure three more times
 		first := run.State().Answered[0]
-		if err := run.Answer(t.Context(), first.QuestionID, chosen("cancel")); !errors.Is(err, looprun.ErrAnswered) || !strings.Contains(err.Error(), `user answered "continue" at `) {
+		if err := run.Answer(t.Context(), first.QuestionID, chosen("cancel")); !errors.Is(err, looprun.ErrAnswered) || !strings.Contains(err.Error(), "user answered "+first.QuestionID+` with "continue" at `) || !strings.Contains(err.Error(), "another question waits now: "+open()) {
 			t.Errorf("the second answer: %v", err)
 		}
-		if err := run.Answer(t.Context(), "", chosen("accept")); err != nil {
+		if err := run.Answer(t.Context(), open(), chosen("accept")); err != nil {
 			t.Error(err)
 		}
 		if res := <-done; res.Status != looprun.StatusAccepted || res.Reason != "because" {
 			t.Errorf("got %+v", res)
 		}
-		if err := run.Answer(t.Context(), "", chosen("accept")); !errors.Is(err, looprun.ErrEnded) {
+		if err := run.Answer(t.Context(), first.QuestionID, chosen("accept")); !errors.Is(err, looprun.ErrEnded) {
 			t.Errorf("after the end: %v", err)
 		}
 	})

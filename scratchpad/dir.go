@@ -49,6 +49,13 @@ type Run struct {
 	ID      string
 	Dir     string
 	Journal *Journal
+	// Unmarked says why the run's events bear no mark of this user; nil: they do.
+	// Going on with such a run later takes [OpenTrusted].
+	Unmarked error
+	// FirstEdition says that the run was taken for this user's though it bears no
+	// mark: the first edition made none.
+	FirstEdition bool
+
 	lock    *os.File
 	page    page
 	noted   noted
@@ -86,9 +93,14 @@ func create(dir, stateDir string, mode SyncMode) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(dir, mode, 0, lock)
-	if err != nil || mode == SyncOff {
-		return r, err
+	key, unmarked := ownKey(true)
+	r, err := open(dir, mode, 0, lock, marker{key: key})
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	r.Unmarked = unmarked
+	if mode == SyncOff {
+		return r, nil
 	}
 	if err := r.Journal.syncDirs(dir, stateDir); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -99,10 +111,13 @@ func create(dir, stateDir string, mode SyncMode) (*Run, error) {
 // idStep is the least time that makes another id.
 const idStep = time.Second/0x10000 + 1
 
+// idTime is the form of the time that an id begins with, in UTC.
+const idTime = "20060102-150405"
+
 // newID is the time to the 65,536th of a second: ids sort in the order in which
 // the runs were started.
 func newID(at time.Time) string {
-	return fmt.Sprintf("%s-%04x", at.UTC().Format("20060102-150405"), int64(at.Nanosecond())*0x10000/int64(time.Second))
+	return fmt.Sprintf("%s-%04x", at.UTC().Format(idTime), int64(at.Nanosecond())*0x10000/int64(time.Second))
 }
 
 // prepare makes the state directory, unseen by git, and refuses one that
@@ -132,30 +147,44 @@ func prepare(stateDir string) error {
 	return atomicfile.Write(ignore, []byte("*\n"), false)
 }
 
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 func refuseLink(stateDir string) error {
-	if info, err := os.Lstat(stateDir); err == nil && info.Mode()&fs.ModeSymlink != 0 && filepath.Base(stateDir) == StateDirName {
+	if isLink(stateDir) && filepath.Base(stateDir) == StateDirName {
 		return fmt.Errorf("%w: %s is a symbolic link, and a link that was merely found is not followed; remove it", ErrUnsafe, stateDir)
 	}
 	return nil
 }
 
 // Open opens a run to go on with it: it locks the run, replays the journal, and
-// cuts a torn last record off. The tail says how much that was.
+// cuts a torn last record off. The tail says how much that was. A run that is not
+// known to be this user's is refused with [ErrNotMine], see [Mine].
 func Open(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
-	if err := checkRunDir(dir); err != nil {
+	return reopen(dir, mode, false)
+}
+
+// OpenTrusted opens a run as [Open] does, whoever wrote it: the user has agreed to
+// it. With its next event it is this user's. A directory that is a link or
+// another user's is refused all the same, with [ErrUnsafe].
+func OpenTrusted(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
+	return reopen(dir, mode, true)
+}
+
+func reopen(dir string, mode SyncMode, trusted bool) (*Run, *looprun.State, Tail, error) {
+	if err := checkOwner(dir); err != nil {
 		return nil, nil, Tail{}, err
 	}
 	lock, err := acquire(filepath.Join(dir, lockName))
 	if err != nil {
 		return nil, nil, Tail{}, err
 	}
-	s, tail, err := Load(dir)
+	// The marks are read when nobody else can write any more.
+	r, s, tail, err := unlocked(dir, mode, trusted, lock)
 	if err != nil {
 		return nil, nil, tail, errors.Join(err, lock.Close())
-	}
-	r, err := open(dir, mode, tail.Offset, lock)
-	if err != nil {
-		return nil, nil, tail, err
 	}
 	r.Journal.verdict = filepath.Join(dir, resultName)
 	r.printed = s.NextIteration()
@@ -165,10 +194,42 @@ func Open(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
 	return r, s, tail, nil
 }
 
-func open(dir string, mode SyncMode, offset int64, lock *os.File) (*Run, error) {
-	j, err := openJournal(dir, mode, offset)
+// unlocked opens a run whose lock is held.
+func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *looprun.State, Tail, error) {
+	s, tail, err := Load(dir)
 	if err != nil {
-		lock.Close()
+		return nil, nil, tail, err
+	}
+	p, early, err := whose(dir)
+	if err == nil && p.records != tail.Events {
+		err = fmt.Errorf("%w: its journal changed while it was read", ErrNotMine)
+	}
+	if err != nil && !(trusted && errors.Is(err, ErrNotMine)) {
+		return nil, nil, tail, err
+	}
+	var unmarked error
+	if p.marker.key == nil {
+		if p.marker.key, unmarked = ownKey(true); unmarked == nil {
+			if p, err = prove(dir, p.marker.key); err != nil {
+				return nil, nil, tail, err
+			}
+		}
+	}
+	if err := makePrivate(dir); err != nil {
+		return nil, nil, tail, err
+	}
+	r, err := open(dir, mode, tail.Offset, lock, p.marker)
+	if err != nil {
+		return nil, nil, tail, err
+	}
+	r.Unmarked, r.FirstEdition = unmarked, early
+	return r, s, tail, nil
+}
+
+// open opens the journal of a run whose lock is held.
+func open(dir string, mode SyncMode, offset int64, lock *os.File, m marker) (*Run, error) {
+	j, err := openJournal(dir, mode, offset, m)
+	if err != nil {
 		return nil, fmt.Errorf("the journal cannot be opened: %w", err)
 	}
 	r := &Run{ID: filepath.Base(dir), Dir: dir, Journal: j, lock: lock, printed: -1}

@@ -90,7 +90,7 @@ func TestRunsGetTheirOwnDirectories(t *testing.T) {
 	seen := map[string]bool{}
 	for range 20 {
 		all.Go(func() {
-			r, err := Create(state, day, SyncOff)
+			r, err := Create(state, made, SyncOff)
 			if err != nil {
 				t.Error(err)
 				return
@@ -166,7 +166,7 @@ func TestModesOfAllFiles(t *testing.T) {
 func TestGitignoreOfOthersStays(t *testing.T) {
 	state := t.TempDir()
 	writeFile(t, filepath.Join(state, ".gitignore"), "mine\n")
-	r, err := Create(state, day, SyncOff)
+	r, err := Create(state, made, SyncOff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestStateDirectoryThatCannotBeUsed(t *testing.T) {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(top, dir)
 		}
-		_, err := Create(dir, day, SyncOff)
+		_, err := Create(dir, made, SyncOff)
 		if err == nil || !strings.Contains(err.Error(), top) || !strings.Contains(err.Error(), "--state-dir") {
 			t.Errorf("%s: %v", dir, err)
 		}
@@ -221,7 +221,7 @@ func TestStateDirectoryOfAnotherUser(t *testing.T) {
 	if err := os.Chown(dir, 12345, 12345); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Create(dir, day, SyncOff); err == nil || !strings.Contains(err.Error(), "another user") {
+	if _, err := Create(dir, made, SyncOff); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Errorf("%v", err)
 	}
 }
@@ -235,7 +235,7 @@ func TestStateDirectoryByLink(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), link); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Create(link, day, SyncAsync)
+	r, err := Create(link, made, SyncAsync)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func TestNoRoomForARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, disk, 16<<10)
-	if _, err := Create(state, day, SyncAsync); !errors.Is(err, unix.ENOSPC) {
+	if _, err := Create(state, made, SyncAsync); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("%v", err)
 	}
 	if ids, err := IDs(state); err != nil || len(ids) != 0 {
@@ -152,7 +152,7 @@ func TestNoRoomForARun(t *testing.T) {
 func TestReadOnlyDisk(t *testing.T) {
 	disk := smallDisk(t, 1024)
 	state := filepath.Join(disk, StateDirName)
-	r, err := Create(state, day, SyncAsync)
+	r, err := Create(state, made, SyncAsync)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	if err := unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Create(state, day, SyncAsync)
+	_, err = Create(state, made, SyncAsync)
 	if !errors.Is(err, unix.EROFS) || !strings.Contains(err.Error(), "--state-dir") || !strings.Contains(err.Error(), state) {
 		t.Errorf("Create: %v", err)
 	}

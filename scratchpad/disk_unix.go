@@ -11,17 +11,20 @@ import (
 
 // gone reports whether the open file was removed.
 func gone(f *os.File) bool {
-	removed, _ := extent(f)
+	removed, _, _ := extent(f)
 	return removed
 }
 
-// extent says whether the open file was removed, and its size; -1: nobody knows.
-func extent(f *os.File) (removed bool, size int64) {
-	var st unix.Stat_t
+// extent says whether the open file was removed, whether another or none is under
+// its name, and its size; -1: nobody knows.
+func extent(f *os.File) (removed, moved bool, size int64) {
+	var st, named unix.Stat_t
 	if unix.Fstat(int(f.Fd()), &st) != nil {
-		return false, -1
+		return false, false, -1
 	}
-	return st.Nlink == 0, st.Size
+	err := unix.Lstat(f.Name(), &named)
+	moved = err == unix.ENOENT || err == unix.ENOTDIR || err == nil && (named.Ino != st.Ino || named.Dev != st.Dev)
+	return st.Nlink == 0, moved, st.Size
 }
 
 // diskFull reports whether the error says that the disk, or a quota, is used up.

@@ -44,7 +44,7 @@ func sealLines(data []byte) []byte {
 	var out []byte
 	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
 		if len(line) > 0 {
-			out = append(out, seal(bytes.Clone(line))...)
+			out = append(out, seal(bytes.Clone(line), "")...)
 		}
 	}
 	return out

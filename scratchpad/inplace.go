@@ -77,7 +77,7 @@ type noted struct {
 const clockGrain = 20 * time.Millisecond
 
 func (n *noted) read(p *page) string {
-	now, err := os.Stat(p.name)
+	now, err := os.Lstat(p.name)
 	if err == nil && n.file != nil && os.SameFile(now, n.file) && now.Size() == n.file.Size() && now.ModTime().Equal(n.file.ModTime()) {
 		return n.text
 	}

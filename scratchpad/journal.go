@@ -40,13 +40,14 @@ type Journal struct {
 	f    *os.File
 
 	mu     sync.Mutex
+	marker marker // behind the last record
 	offset int64
 	dirty  bool
 	busy   bool      // a sync is going on, without mu
 	idle   sync.Cond // it has ended
 	timer  *time.Timer
 	err    error
-	full   bool  // err is a full disk, and the reserve is still there
+	full   bool  // err is a full disk, and the reserve is still there, or errMoved
 	lost   error // of a failed sync: nobody knows what of it is on the disk
 	closed bool
 	// verdict is the result of the run before it was opened again. It goes
@@ -54,17 +55,24 @@ type Journal struct {
 	verdict string
 }
 
-// openJournal opens the journal for writing behind its last whole record.
-func openJournal(dir string, mode SyncMode, offset int64) (*Journal, error) {
-	f, err := os.OpenFile(filepath.Join(dir, journalName), os.O_RDWR|os.O_CREATE, atomicfile.Mode)
+// openJournal opens the journal for writing behind its last whole record. One
+// that has nothing behind it is not touched before there is an event.
+func openJournal(dir string, mode SyncMode, offset int64, m marker) (*Journal, error) {
+	name, err := filepath.Abs(filepath.Join(dir, journalName)) // it is looked for again
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Truncate(offset); err != nil {
-		f.Close()
+	f, err := openPlain(name, os.O_RDWR|os.O_CREATE|readFlags)
+	if err != nil {
 		return nil, err
 	}
-	j := &Journal{dir: dir, mode: mode, f: f, offset: offset}
+	if info, err := f.Stat(); err != nil || info.Size() != offset {
+		if err := errors.Join(err, f.Truncate(offset)); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	j := &Journal{dir: dir, mode: mode, f: f, offset: offset, marker: m}
 	j.idle.L = &j.mu
 	if err := keepReserve(j.reserve(), reserveSize); err != nil {
 		f.Close()
@@ -74,6 +82,10 @@ func openJournal(dir string, mode SyncMode, offset int64) (*Journal, error) {
 }
 
 func (j *Journal) reserve() string { return filepath.Join(j.dir, "reserve") }
+
+// errMoved is how a run ends whose directory got another name or another place.
+// Its journal still takes the event that says so: it is open.
+var errMoved = errors.New("its folder was moved while the run was open")
 
 // Append writes one event with a single write that crosses no page border.
 func (j *Journal) Append(e looprun.Event) error {
@@ -105,12 +117,17 @@ func (j *Journal) Append(e looprun.Event) error {
 }
 
 func (j *Journal) write(e looprun.Event) error {
-	line, detail, err := encode(e)
+	object, detail, err := encode(e)
 	if err != nil {
 		return err
 	}
-	removed, size := extent(j.f)
+	next := j.marker.next(object[:len(object)-1], detail)
+	line := seal(object, next.mark())
+	removed, moved, size := extent(j.f)
+	_, last := e.Data.(looprun.RunFinished)
 	switch {
+	case moved && !removed && !last:
+		return fmt.Errorf("%s: %w: nothing else can be written there; go on where it is now, with looprun resume --dir DIR", j.f.Name(), errMoved)
 	case removed:
 		return fmt.Errorf("%s was removed while the run was open: what is written to it is lost", j.f.Name())
 	case size >= 0 && size < j.offset:
@@ -136,7 +153,7 @@ func (j *Journal) write(e looprun.Event) error {
 		return errors.Join(err, j.f.Truncate(j.offset))
 	}
 	j.offset += int64(len(line))
-	j.dirty = true
+	j.marker, j.dirty = next, true
 	return nil
 }
 
@@ -144,12 +161,11 @@ func (j *Journal) write(e looprun.Event) error {
 func (j *Journal) writeDetail(seq int64, detail []byte) error {
 	dir := filepath.Join(j.dir, detailDir)
 	durable := j.mode != SyncOff
-	if err := os.Mkdir(dir, dirMode); err == nil && durable {
+	made, err := ensureDir(dir)
+	if err == nil && made && durable {
 		err = atomicfile.SyncDir(j.dir)
-		if err != nil {
-			return err
-		}
-	} else if err != nil && !errors.Is(err, fs.ErrExist) {
+	}
+	if err != nil {
 		return err
 	}
 	return atomicfile.Write(detailName(j.dir, seq), detail, durable)
@@ -165,7 +181,7 @@ func padding(n int) []byte {
 }
 
 func (j *Journal) fail(err error) error {
-	j.full = j.err == nil && diskFull(err)
+	j.full = j.err == nil && (diskFull(err) || errors.Is(err, errMoved))
 	j.err = err
 	return err
 }

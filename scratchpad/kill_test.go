@@ -64,7 +64,7 @@ func openAny(dir string) (*Run, *looprun.State, Tail, error) {
 	if err != nil {
 		return nil, nil, Tail{}, err
 	}
-	r, err := open(dir, SyncAsync, 0, lock)
+	r, err := open(dir, SyncAsync, 0, lock, marker{key: must(ownKey(true))})
 	return r, new(looprun.State), Tail{}, err
 }
 

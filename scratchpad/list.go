@@ -80,7 +80,7 @@ func isID(name string) bool {
 }
 
 // Find finds a run by its id, by a part of it that only one has, or, for an
-// empty text, the latest. It returns the run's directory.
+// empty text, the [Latest]. It returns the run's directory.
 func Find(stateDir, text string) (string, error) {
 	ids, err := IDs(stateDir)
 	if err != nil {
@@ -90,12 +90,11 @@ func Find(stateDir, text string) (string, error) {
 		if len(ids) == 0 {
 			return "", fmt.Errorf("there are no runs in %s", stateDir)
 		}
-		for _, id := range ids {
-			if HasEvents(filepath.Join(stateDir, id)) {
-				return filepath.Join(stateDir, id), nil
-			}
+		dir, _, err := Latest(stateDir, func(string) bool { return true })
+		if err == nil && dir == "" {
+			err = fmt.Errorf("no run in %s has begun yet", stateDir)
 		}
-		return "", fmt.Errorf("no run in %s has begun yet", stateDir)
+		return dir, err
 	}
 	var found []string
 	for _, id := range ids {

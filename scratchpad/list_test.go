@@ -90,9 +90,9 @@ func TestFind(t *testing.T) {
 		t.Errorf("%v, %v", ids, err)
 	}
 	// The latest has just been created, and nothing is on record of it yet.
-	writeFile(t, journalOf(filepath.Join(state, want[1])), readFile(t, journalOf(written(t, iterations(1)))))
+	writeFile(t, journalOf(filepath.Join(state, want[2])), readFile(t, journalOf(written(t, iterations(1)))))
 	for _, c := range []struct{ text, id, problem string }{
-		{"", want[1], ""},
+		{"", want[2], ""},
 		{want[2], want[2], ""},
 		{"20251231", want[3], ""},
 		{"0001", want[3], ""},

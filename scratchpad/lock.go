@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/looprun/looprun/internal/atomicfile"
 )
 
 const lockName = "lock"
@@ -13,7 +11,7 @@ const lockName = "lock"
 // acquire takes the lock of a run. It is the system's: it goes when the process
 // does, however it ends, and knows no process ids that could be used again.
 func acquire(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, atomicfile.Mode)
+	f, err := openPlain(name, os.O_RDWR|os.O_CREATE|readFlags)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +30,7 @@ func acquire(name string) (*os.File, error) {
 
 // Locked reports whether the run is alive: whether a looprun has it open.
 func Locked(dir string) bool {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0)
+	f, err := openPlain(filepath.Join(dir, lockName), os.O_RDWR|readFlags)
 	if err != nil {
 		return false
 	}

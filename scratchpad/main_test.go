@@ -20,11 +20,22 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv("SCRATCHPAD_TEST_ROLE"); role != "" {
 		os.Exit(play(role, os.Getenv("SCRATCHPAD_TEST_DIR")))
 	}
-	os.Exit(m.Run())
+	os.Exit(apart(m.Run))
+}
+
+// apart gives the tests a state folder of their own for the user's key.
+func apart(run func() int) int {
+	dir := must(os.MkdirTemp("", "looprun-test-state-"))
+	defer os.RemoveAll(dir)
+	_ = os.Setenv("XDG_STATE_HOME", dir)
+	return run()
 }
 
 // day is when the runs of the tests start.
 var day = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+
+// made is when their directories are: it gives the id that the events have.
+var made = day.Add(0x3f9a * idStep)
 
 // numbered makes events of their data, as a run does.
 func numbered(data ...looprun.Data) []looprun.Event {
@@ -67,7 +78,7 @@ func must[T any](v T, err error) T {
 // newRun makes a run in an empty state directory.
 func newRun(t testing.TB, mode SyncMode) *Run {
 	t.Helper()
-	r, err := Create(filepath.Join(t.TempDir(), StateDirName), day, mode)
+	r, err := Create(filepath.Join(t.TempDir(), StateDirName), made, mode)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,13 +140,14 @@ func collect(dir string) (events []string, tail Tail, err error) {
 // encoded is the line of an event without its break; its detail file is made.
 func encoded(t testing.TB, dir string, e looprun.Event) []byte {
 	t.Helper()
-	line, detail, err := encode(e)
+	object, detail, err := encode(e)
 	if err == nil && detail != nil {
 		err = (&Journal{dir: dir, mode: SyncOff}).writeDetail(e.Seq, detail)
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", e.Data.Type(), err)
 	}
+	line := seal(object, "")
 	if n := len(line); n > pageSize || line[n-1] != '\n' {
 		t.Errorf("%s: a line of %d bytes", e.Data.Type(), n)
 	}

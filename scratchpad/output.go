@@ -90,13 +90,14 @@ func (c *capped) Write(b []byte) (int, error) {
 // reading from the one, and the other leads elsewhere.
 func (c *capped) open() (err error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | readFlags
+	if _, err := ensureDir(filepath.Dir(c.name)); err != nil {
+		return err
+	}
 	if c.f, err = openPlain(c.name, flags); err == nil {
 		return nil
 	}
 	again := err
-	if errors.Is(err, fs.ErrNotExist) {
-		again = os.Mkdir(filepath.Dir(c.name), dirMode)
-	} else if info, e := os.Lstat(c.name); e == nil && !info.Mode().IsRegular() {
+	if info, e := os.Lstat(c.name); e == nil && !info.Mode().IsRegular() {
 		again = os.Remove(c.name)
 	}
 	if again == nil {
@@ -147,6 +148,6 @@ func (c *capped) write(b []byte) error {
 
 // Capped reports whether the output file holds less than what was printed.
 func Capped(file string) bool {
-	info, err := os.Stat(file)
+	info, err := os.Lstat(file)
 	return err == nil && info.Size() > headSize+tailSize
 }

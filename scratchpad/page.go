@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -56,9 +57,9 @@ func (r *Run) Refresh(s *looprun.State, force bool) error {
 // notes returns the part of the page from the notes on, as it is. When their
 // heading is gone everything that looprun did not write itself is kept.
 func (p *page) notes() ([]byte, error) {
-	old, err := readPlain(p.name)
+	old, err := readWithin(filepath.Dir(p.name), p.name)
 	switch {
-	case os.IsNotExist(err):
+	case os.IsNotExist(err), err != nil && isLink(p.name): // what a link leads to is not the page
 		return []byte(emptyNotes), nil
 	case err != nil:
 		return nil, err

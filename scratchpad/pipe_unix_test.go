@@ -3,6 +3,7 @@
 package scratchpad
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,31 +30,24 @@ func within(t *testing.T, what string, f func()) {
 	}
 }
 
-// TestPageIsAPipe, or a device without an end: the command may write its notes
-// into the page, and what it does there stops no run.
+// TestPageIsAPipe: the command may write its notes into the page, and what it does
+// there stops no run.
 func TestPageIsAPipe(t *testing.T) {
-	for name, put := range map[string]func(page string) error{
-		"pipe":           func(page string) error { return unix.Mkfifo(page, 0o600) },
-		"link to device": func(page string) error { return os.Symlink("/dev/null", page) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRun(t, SyncOff)
-			s := stateAfter(t, iterations(1))
-			if err := put(r.PageFile()); err != nil {
-				t.Fatal(err)
-			}
-			within(t, "the page", func() {
-				if err := r.Refresh(s, true); err == nil || !strings.Contains(err.Error(), r.PageFile()) {
-					t.Errorf("Refresh: %v", err)
-				}
-			})
-			within(t, "the context", func() {
-				if got := r.page.read(); got != "" {
-					t.Errorf("the notes are %q", got)
-				}
-			})
-		})
+	r := newRun(t, SyncOff)
+	s := stateAfter(t, iterations(1))
+	if err := unix.Mkfifo(r.PageFile(), 0o600); err != nil {
+		t.Fatal(err)
 	}
+	within(t, "the page", func() {
+		if err := r.Refresh(s, true); err == nil || !strings.Contains(err.Error(), r.PageFile()) {
+			t.Errorf("Refresh: %v", err)
+		}
+	})
+	within(t, "the context", func() {
+		if got := r.page.read(); got != "" {
+			t.Errorf("the notes are %q", got)
+		}
+	})
 }
 
 // TestARunWithPipes in place of its files is read and opened, or not, but at once.
@@ -101,22 +95,75 @@ func TestARunWithPipes(t *testing.T) {
 	})
 }
 
-// TestPageIsALink: its notes are kept, and the file that it leads to is not touched.
+// TestPageIsALink: what it leads to is neither read nor written. A repository can
+// bring one, and what is read gets into a prompt.
 func TestPageIsALink(t *testing.T) {
-	r := newRun(t, SyncOff)
 	elsewhere := filepath.Join(t.TempDir(), "mine.md")
 	writeFile(t, elsewhere, "## Notes\n\nmine\n")
-	if err := os.Symlink(elsewhere, r.PageFile()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Refresh(stateAfter(t, iterations(1)), true); err != nil {
-		t.Fatal(err)
-	}
-	if got := readFile(t, r.PageFile()); !strings.HasSuffix(got, "## Notes\n\nmine\n") {
-		t.Errorf("the page is\n%s", got)
+	for _, target := range []string{elsewhere, "/dev/null"} {
+		r := newRun(t, SyncOff)
+		if err := os.Symlink(target, r.PageFile()); err != nil {
+			t.Fatal(err)
+		}
+		if got := Notes(r.Dir) + r.noted.read(&r.page); got != "" {
+			t.Errorf("the notes are %q", got)
+		}
+		if err := r.Refresh(stateAfter(t, iterations(1)), true); err != nil {
+			t.Fatal(err)
+		}
+		if got := readFile(t, r.PageFile()); !strings.HasSuffix(got, emptyNotes) || isLink(r.PageFile()) {
+			t.Errorf("the page is\n%s", got)
+		}
 	}
 	if got := readFile(t, elsewhere); got != "## Notes\n\nmine\n" {
 		t.Errorf("what it leads to became %q", got)
+	}
+}
+
+// TestALinkInARun is followed by nobody: not in place of a file, nor of the folder
+// that it is in.
+func TestALinkInARun(t *testing.T) {
+	elsewhere := t.TempDir()
+	for name, text := range map[string]string{"0001.log": "secret", "result.json": `{"status":"done"}`, "2.json": `{"reason":"x"}`} {
+		writeFile(t, filepath.Join(elsewhere, name), text)
+	}
+	r := newRun(t, SyncOff)
+	s := appendAll(t, r, iterations(1))
+	for name, target := range map[string]string{"output": elsewhere, resultName: filepath.Join(elsewhere, resultName), detailDir: elsewhere} {
+		if err := os.Symlink(target, filepath.Join(r.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f, err := OpenWithin(r.Dir, OutputFile(r.Dir, 1)); err == nil {
+		f.Close()
+		t.Error("an output below a link was opened")
+	}
+	if v, ok := readResult(r.Dir); ok {
+		t.Errorf("a link is the verdict %+v", v)
+	}
+	if b, err := readWithin(r.Dir, detailName(r.Dir, 2)); err == nil {
+		t.Errorf("a detail below a link: %s", b)
+	}
+	out := must(r.Output(1))
+	if _, err := out.Write([]byte("printed")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(out.Close(), r.Journal.Append(ending(s.Seq+1, strings.Repeat("x", 2*pageSize))), r.WriteResult(s.Result(), "")); err != nil {
+		t.Fatal(err)
+	}
+	if got := readFile(t, OutputFile(r.Dir, 1)); got != "printed" {
+		t.Errorf("the output is %q", got)
+	}
+	if _, _, err := Load(r.Dir); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"output", detailDir, resultName} {
+		if isLink(filepath.Join(r.Dir, name)) {
+			t.Errorf("%s is still a link", name)
+		}
+	}
+	if names := must(os.ReadDir(elsewhere)); len(names) != 3 || readFile(t, filepath.Join(elsewhere, "0001.log")) != "secret" {
+		t.Errorf("something was written to what the links lead to: %v", names)
 	}
 }
 

@@ -32,9 +32,10 @@ var errSum = errors.New("its check sum is wrong")
 // header are the fields that never move to a detail file.
 var header = []string{"seq", "time", "type", "elapsed_ms"}
 
-// seal turns a JSON object into a line with its check sum.
-func seal(object []byte) []byte {
-	body := object[:len(object)-1] // without the brace
+// seal turns a JSON object into a line with its mark, if it has one, and its
+// check sum.
+func seal(object []byte, mark string) []byte {
+	body := append(object[:len(object)-1], mark...) // in place of the brace
 	line := append(body, sumField...)
 	line = appendHash(line, xxhash.Sum64(body))
 	return append(line, sumEnd+"\n"...)
@@ -62,15 +63,15 @@ func unseal(line []byte) ([]byte, error) {
 	return append(line[:n:n], '}'), nil
 }
 
-// encode makes the line of an event and, when not all of it fits, what has to be
-// in its detail file before the line is written.
-func encode(e looprun.Event) (line, detail []byte, err error) {
-	object, err := e.MarshalJSON()
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(object)+sumSize <= pageSize {
-		return seal(object), nil, nil
+// recordSize is how long an object may be that becomes a line.
+var recordSize = pageSize - markSize - sumSize
+
+// encode makes the object that is sealed for an event and, when not all of it
+// fits, what has to be in its detail file before the line is written.
+func encode(e looprun.Event) (object, detail []byte, err error) {
+	object, err = e.MarshalJSON()
+	if err != nil || len(object) <= recordSize {
+		return object, nil, err
 	}
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(object, &fields); err != nil {
@@ -81,7 +82,7 @@ func encode(e looprun.Event) (line, detail []byte, err error) {
 
 // split moves fields to the detail file, the largest before the others, until
 // the rest fits.
-func split(seq int64, fields map[string]json.RawMessage) (line, detail []byte, err error) {
+func split(seq int64, fields map[string]json.RawMessage) (object, detail []byte, err error) {
 	var names []string
 	for name := range fields {
 		if !slices.Contains(header, name) {
@@ -100,8 +101,8 @@ func split(seq int64, fields map[string]json.RawMessage) (line, detail []byte, e
 		}
 		fields["detail"], _ = json.Marshal(names[:i+1])
 		fields["detail_sum"] = fmt.Appendf(nil, "%q", appendHash(nil, xxhash.Sum64(detail)))
-		if object := join(fields); len(object)+sumSize <= pageSize {
-			return seal(object), detail, nil
+		if object := join(fields); len(object) <= recordSize {
+			return object, detail, nil
 		}
 	}
 	return nil, nil, fmt.Errorf("event %d is too large even without its details", seq)
@@ -141,39 +142,49 @@ func decode(dir string, line []byte) (looprun.Event, error) {
 	if err != nil {
 		return e, err
 	}
-	if bytes.Contains(object, []byte(`"detail_sum":`)) {
-		if object, err = merge(dir, object); err != nil {
-			return e, err
-		}
+	detail, err := detailOf(dir, object)
+	if err == nil && detail != nil {
+		object, err = merge(object, detail)
+	}
+	if err != nil {
+		return e, err
 	}
 	err = e.UnmarshalJSON(object) // through json.Unmarshal it would be checked twice
 	return e, err
 }
 
-// merge puts the fields of the detail file back, if there is one: a field of the
-// event may hold the same name further down.
-func merge(dir string, object []byte) ([]byte, error) {
+// detailOf is what the detail file of a record holds; nil: it has none. A field of
+// the event may hold the same name further down.
+func detailOf(dir string, object []byte) ([]byte, error) {
+	if !bytes.Contains(object, []byte(`"detail_sum":`)) {
+		return nil, nil
+	}
 	var head struct {
 		Seq       int64  `json:"seq"`
 		DetailSum string `json:"detail_sum"`
 	}
-	fields, moved := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	if err := errors.Join(json.Unmarshal(object, &head), json.Unmarshal(object, &fields)); err != nil {
+	if err := json.Unmarshal(object, &head); err != nil || head.DetailSum == "" {
 		return nil, err
 	}
-	if head.DetailSum == "" {
-		return object, nil
-	}
 	name := detailName(dir, head.Seq)
-	detail, err := readPlain(name)
+	detail, err := readWithin(dir, name)
 	if err != nil {
 		return nil, fmt.Errorf("its detail file is missing: %w", err)
 	}
 	if string(appendHash(nil, xxhash.Sum64(detail))) != head.DetailSum {
 		return nil, fmt.Errorf("its detail file %s was changed", name)
 	}
+	return detail, nil
+}
+
+// merge puts the fields of the detail file back.
+func merge(object, detail []byte) ([]byte, error) {
+	fields, moved := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return nil, err
+	}
 	if err := json.Unmarshal(detail, &moved); err != nil {
-		return nil, fmt.Errorf("its detail file %s: %w", name, err)
+		return nil, fmt.Errorf("its detail file: %w", err)
 	}
 	delete(fields, "detail")
 	delete(fields, "detail_sum")

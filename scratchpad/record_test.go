@@ -73,7 +73,7 @@ func checkReplay(t *testing.T, dir string, events []looprun.Event) {
 // TestSizesAroundThePage has records that just fit into a page and that do not.
 func TestSizesAroundThePage(t *testing.T) {
 	base := looprun.Event{Seq: 1, Time: day, Data: looprun.RunStarted{RunID: "x", Command: []string{"x"}}}
-	room := pageSize - sumSize - len(must(base.MarshalJSON()))
+	room := recordSize - len(must(base.MarshalJSON()))
 	for n := room - 2; n <= room+2; n++ {
 		dir := t.TempDir()
 		e := looprun.Event{Seq: 1, Time: day, Data: looprun.RunStarted{RunID: "x" + strings.Repeat("y", n), Command: []string{"x"}}}
@@ -82,7 +82,7 @@ func TestSizesAroundThePage(t *testing.T) {
 		if moved := err == nil; moved != (n > room) {
 			t.Errorf("%d bytes of %d: moved to the detail file: %v", n, room, moved)
 		}
-		if n <= room && len(line) != pageSize-1-room+n {
+		if n <= room && len(line) != pageSize-markSize-1-room+n {
 			t.Errorf("%d bytes of %d: a line of %d bytes", n, room, len(line))
 		}
 		if back, err := decode(dir, line); err != nil || asJSON(back) != asJSON(e) {

@@ -90,7 +90,7 @@ func TestBrokenMiddle(t *testing.T) {
 	events := iterations(3)
 	dir := written(t, events)
 	lines := strings.SplitAfter(readFile(t, journalOf(dir)), "\n")
-	newer := string(seal([]byte(`{"seq":4,"time":"2026-01-02T15:04:05Z","type":"moon.landed","elapsed_ms":1}`)))
+	newer := string(seal([]byte(`{"seq":4,"time":"2026-01-02T15:04:05Z","type":"moon.landed","elapsed_ms":1}`), ""))
 	for name, c := range map[string]struct {
 		line string // in place of the fourth
 		want string
@@ -105,8 +105,8 @@ func TestBrokenMiddle(t *testing.T) {
 		"twice":          {lines[2], "event 3 follows 3", ErrDamaged},
 		"out of order":   {lines[4], "event 5 follows 3", ErrDamaged},
 		"over-long":      {strings.Repeat("x", 300_000) + "\n", "no end", ErrDamaged},
-		"no object":      {string(seal([]byte(`[1,2]`))), "invalid character", ErrDamaged},
-		"a wrong field":  {string(seal([]byte(`{"seq":"4","type":"run.alive"}`))), "seq", ErrDamaged},
+		"no object":      {string(seal([]byte(`[1,2]`), "")), "invalid character", ErrDamaged},
+		"a wrong field":  {string(seal([]byte(`{"seq":"4","type":"run.alive"}`), "")), "seq", ErrDamaged},
 		"of a newer one": {newer, "moon.landed", looprun.ErrUnknownEvent},
 		"not possible now": {
 			string(encoded(t, dir, looprun.Event{Seq: 4, Time: day, Data: looprun.DebugFinished{}})) + "\n",

@@ -6,19 +6,42 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
-// ErrUnsafe is returned by [Open] when a run's directory is not what looprun
-// made: somebody else could have made it, or could change what is in it. A run
-// that is resumed runs the commands of its journal. [Create] returns it for a
-// state directory in which others could do so.
+// ErrUnsafe is returned by [Open] and [OpenTrusted] when a run's directory is a
+// link or another user's, and by [Salvage] also when others could change what is
+// in it. [Create] returns it for a state directory in which others could do so.
 var ErrUnsafe = errors.New("the directory is not safe to use")
 
 // checkRunDir refuses the directory of a run that looprun did not make so:
-// one that another user made, or that came out of an archive or a repository.
+// one that another user made, or that others can open.
 func checkRunDir(dir string) error {
+	if err := checkOwner(dir); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err == nil && modesHold && info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%w: %s is open to others (mode %04o), and looprun makes it 0700: it came from somewhere else; "+
+			"if you trust what is in it, run chmod 700 on it", ErrUnsafe, dir, info.Mode().Perm())
+	}
+	return err
+}
+
+// makePrivate takes the directory of a run from all but its owner: a clone and an
+// archive leave it open.
+func makePrivate(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil || !modesHold || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return os.Chmod(dir, dirMode)
+}
+
+// checkOwner refuses a run's directory that is a link, or another user's.
+func checkOwner(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
@@ -29,9 +52,6 @@ func checkRunDir(dir string) error {
 		return fmt.Errorf("%s is no directory", dir)
 	case foreign(info):
 		return fmt.Errorf("%w: %s belongs to another user; go on with the run as that one", ErrUnsafe, dir)
-	case modesHold && info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%w: %s is open to others (mode %04o), and looprun makes it 0700: it came from somewhere else. "+
-			"Resuming it runs the commands of its journal; if you trust them, run chmod 700 on it", ErrUnsafe, dir, info.Mode().Perm())
 	}
 	return nil
 }
@@ -59,13 +79,44 @@ func openPlain(name string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// readPlain reads a file, or the one that a link leads to. The command may have
-// put anything in its place: a pipe would wait for ever, a device never end.
-func readPlain(name string) ([]byte, error) {
-	f, err := openPlain(name, os.O_RDONLY|noWaiting)
+// readWithin reads a regular file of a run's directory. No link in it is
+// followed, neither in place of the file nor of the folder that it is in: a run
+// can come from elsewhere, and the command may have put anything there.
+func readWithin(dir, name string) ([]byte, error) {
+	f, err := OpenWithin(dir, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(f)
+}
+
+// OpenWithin opens a regular file of a run's directory for reading, such as
+// [OutputFile], and follows no link below that directory.
+func OpenWithin(dir, name string) (*os.File, error) {
+	if folder := filepath.Dir(name); folder != filepath.Clean(dir) {
+		if info, err := os.Lstat(folder); err != nil {
+			return nil, err
+		} else if !info.IsDir() {
+			return nil, &fs.PathError{Op: "open", Path: folder, Err: errors.New("it is no folder")}
+		}
+	}
+	return openRegular(name)
+}
+
+// ensureDir makes a folder of a run's directory where there is none, in place of
+// a link, which would lead elsewhere what is written there.
+func ensureDir(name string) (made bool, err error) {
+	info, err := os.Lstat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return false, nil
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		err = os.Remove(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	err = os.Mkdir(name, dirMode)
+	return err == nil, err
 }

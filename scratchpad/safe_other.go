@@ -2,7 +2,10 @@
 
 package scratchpad
 
-import "io/fs"
+import (
+	"io/fs"
+	"time"
+)
 
 // modesHold says that the modes of files mean something here.
 const modesHold = false
@@ -14,3 +17,6 @@ const (
 
 // foreign is false: the access lists of the user's folders hold others off.
 func foreign(fs.FileInfo) bool { return false }
+
+// privateSince is not known here.
+func privateSince(string) (changed time.Time, ok bool) { return changed, false }

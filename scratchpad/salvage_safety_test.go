@@ -64,7 +64,7 @@ func TestSalvageKeepsTheNotes(t *testing.T) {
 func TestSalvageRefuses(t *testing.T) {
 	dir, _, lines := damagedRun(t)
 	text := with(lines, at(lines, 6), "broken\n")
-	newer := string(seal([]byte(`{"seq":8,"time":"2026-01-02T15:04:05Z","type":"moon.landed","elapsed_ms":1}`)))
+	newer := string(seal([]byte(`{"seq":8,"time":"2026-01-02T15:04:05Z","type":"moon.landed","elapsed_ms":1}`), ""))
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T)
 		want    error

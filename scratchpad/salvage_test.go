@@ -77,7 +77,7 @@ func TestSalvage(t *testing.T) {
 		"a foreign line":                {with(lines, at(lines, 4), l(4), "what is this?\n"), all, 0},
 		"a foreign line without an end": {with(lines, at(lines, 4), l(4), "what is this? "), 4, all - 5},
 		"a foreign huge line":           {with(lines, at(lines, 4), l(4), strings.Repeat("x", 200_000), "\n"), all, 0},
-		"a record without a meaning":    {with(lines, at(lines, 4), l(4), string(seal([]byte(`{"seq":"5"}`)))), all, 0},
+		"a record without a meaning":    {with(lines, at(lines, 4), l(4), string(seal([]byte(`{"seq":"5"}`), ""))), all, 0},
 		"another journal behind":        {whole + strings.Join(foreign, ""), all, 0},
 		"another journal's line":        {with(lines, at(lines, 4), l(4), foreign[at(foreign, 7)]), 4, all - 4},
 		"an event that cannot happen": {

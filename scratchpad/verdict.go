@@ -62,6 +62,6 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 
 // readResult reads the verdict; false: there is none.
 func readResult(dir string) (v Verdict, ok bool) {
-	b, err := readPlain(filepath.Join(dir, resultName))
+	b, err := readWithin(dir, filepath.Join(dir, resultName))
 	return v, err == nil && json.Unmarshal(b, &v) == nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/socket"
 	"github.com/looprun/looprun/scratchpad"
@@ -26,18 +27,21 @@ type answerCmd struct {
 	Option   []string `placeholder:"ID" help:"The id of the option; repeatable where several can be chosen." env:"-" sep:"none"`
 	Text     *string  `placeholder:"TEXT" help:"A text as the answer, where the question takes one." env:"-"`
 	Cancel   bool     `help:"Decline to answer, where the question allows it." env:"-"`
-	Question string   `placeholder:"ID" help:"The question, where several wait (the first)." env:"-"`
+	Question string   `placeholder:"ID" help:"The question that it is for, as looprun show --pending names it: needed while the run is going on, and where several wait." env:"-"`
 	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record." env:"-"`
 	Guidance string   `placeholder:"TEXT" help:"What the next iteration should know." env:"-"`
 	Resume   bool     `help:"Go on with the run at once." env:"-"`
-	StateDir string   `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	trustFlag
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
 // Help shows an example below the flags.
 func (answerCmd) Help() string {
 	return `Without an option it asks at the terminal; looprun show --pending prints the questions and
-their options. The first valid answer counts. From standard input comes {"answers": {"QUESTION": "OPTION"}} with questions by
-their text or id, or {"option": "ID", "reason": "TEXT"} for the first.
+their options. An answer is for one question: while the run is going on, or where several wait,
+--question names it. The first valid answer counts. From standard input comes
+{"answers": {"QUESTION": "OPTION"}} with questions by their text or id, or
+{"question": "ID", "option": "ID", "reason": "TEXT"}.
 
 Example:
   looprun answer accept --reason 'good enough for the demo' && looprun resume`
@@ -51,11 +55,16 @@ func (c *answerCmd) Run(a *app) error {
 	if insideOf(dir) {
 		return &usageError{"a run's question cannot be answered by its own command", "answer it from outside"}
 	}
+	live := reachable(dir) // before the look: what it shows is no older
 	state, _, err := scratchpad.Load(dir)
+	if err == nil {
+		err = c.check(dir)
+	}
 	if err != nil {
 		return err
 	}
-	given, err := c.answers(a, state, words)
+	live = live || reachable(dir)
+	given, err := c.answers(a, state, words, live)
 	if errors.Is(err, looprun.ErrInterrupted) {
 		a.say.printf("interrupted; the question still waits")
 		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), raise(syscall.SIGINT)
@@ -64,26 +73,76 @@ func (c *answerCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	live := scratchpad.Locked(dir)
-	for _, g := range given {
-		if live {
-			err = c.tell(a, dir, g)
-		} else {
-			err = c.record(a, dir, g)
-		}
+	for i, g := range given {
+		told, err := c.give(a, dir, g)
 		if err != nil {
 			return err
 		}
+		next := ""
+		switch {
+		case i < len(given)-1 || c.Resume:
+		case told:
+			next = fmt.Sprintf("; run %s goes on", state.RunID)
+		default:
+			next = "; continue with looprun resume " + state.RunID
+		}
+		did := "recorded"
+		if told {
+			did = "answered"
+		}
+		a.say.printf("%s %s (%s): %s%s", did, g.QuestionID, g.words, answerWords(g.Answer), next)
+		if told && i == len(given)-1 {
+			return nil
+		}
 	}
-	switch {
-	case live:
-		a.say.printf("answered; run %s goes on", state.RunID)
-	case c.Resume:
-		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir}).Run(a)
-	default:
-		a.say.printf("recorded; continue with looprun resume %s", state.RunID)
+	if c.Resume {
+		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir, trustFlag: c.trustFlag}).Run(a)
 	}
 	return nil
+}
+
+// busyFor is how long an answer waits for somebody else who has the run open just
+// now: another answer that is put on record, or a run that begins or ends.
+const busyFor = 10 * time.Second
+
+// give gives an answer to its question: to the run that waits for it, or, when it
+// has exited, into its journal.
+func (c *answerCmd) give(a *app, dir string, g answered) (told bool, err error) {
+	for since := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		if reachable(dir) {
+			if err = c.tell(dir, g); err == nil || !errors.Is(err, socket.ErrNoServer) && !errors.Is(err, socket.ErrNoReply) {
+				return err == nil, err
+			}
+		}
+		if err = c.record(a, dir, g); !errors.Is(err, scratchpad.ErrLocked) {
+			return false, err
+		}
+		if time.Since(since) > busyFor {
+			return false, &usageError{fmt.Sprintf("run %s is alive and cannot be reached", filepath.Base(dir)), "answer at its own terminal"}
+		}
+	}
+}
+
+// reachable reports whether a run is going on and takes answers.
+func reachable(dir string) bool {
+	_, err := socketOf(dir)
+	return err == nil && scratchpad.Locked(dir)
+}
+
+// answerWords is an answer as a person reads it.
+func answerWords(answer looprun.Answer) string {
+	if answer.Cancelled {
+		return "cancelled"
+	}
+	return short(answer.String(), 60)
+}
+
+// wordsOfQuestion name a question to a person, beside its id.
+func wordsOfQuestion(q looprun.Question) string {
+	if q.From == looprun.FromCommand && q.Short == "" { // it was asked without a heading
+		return "“" + short(q.Text, 60) + "”"
+	}
+	return termsafe.Line(q.Header)
 }
 
 // target is the run that the words name, and the words that are left.
@@ -106,28 +165,33 @@ func (c *answerCmd) target() (dir string, words []string, err error) {
 			return dir, nil, nil
 		}
 	}
-	dir, err = latestPending(c.StateDir)
+	dir, err = c.latestPending()
 	return dir, words, err
 }
 
 // latestPending is the latest run that waits with a question.
-func latestPending(flag string) (string, error) {
-	state, err := stateDir(flag)
+func (c *answerCmd) latestPending() (string, error) {
+	state, err := stateDir(c.StateDir)
 	if err != nil {
 		return "", err
 	}
-	ids, err := scratchpad.IDs(state)
-	if err != nil {
-		return "", err
+	waits := func(dir string) bool {
+		s, _, err := scratchpad.Load(dir)
+		return err == nil && len(waitingIn(s)) > 0
 	}
-	for _, id := range ids {
-		dir := filepath.Join(state, id)
-		if s, _, err := scratchpad.Load(dir); err == nil && len(waitingIn(s)) > 0 {
-			return dir, nil
-		}
+	dir, mine, err := scratchpad.Latest(state, waits)
+	if err != nil || mine {
+		return dir, err
 	}
-	if len(ids) > 0 { // it says who answered last
-		return filepath.Join(state, ids[0]), nil
+	all := func(string) bool { return true }
+	last, mine, err := scratchpad.Latest(state, all) // it says who answered last
+	switch {
+	case err != nil || mine && !c.TrustRun:
+		return last, err
+	case dir != "":
+		return c.latest(state, waits)
+	case last != "":
+		return last, nil
 	}
 	return "", fmt.Errorf("there are no runs in %s", state)
 }
@@ -141,29 +205,33 @@ func waitingIn(s *looprun.State) []looprun.Question {
 }
 
 // answers are those that were given, each with its question.
-func (c *answerCmd) answers(a *app, s *looprun.State, words []string) ([]answered, error) {
+func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool) ([]answered, error) {
 	pending := waitingIn(s)
+	if c.Question != "" {
+		q, found := named(pending, c.Question, live)
+		if !found {
+			return nil, noSuch(s, c.Question, pending)
+		}
+		pending = []looprun.Question{q}
+	}
 	if len(pending) == 0 {
 		return nil, c.nothing(s)
 	}
-	q := pending[0]
-	if c.Question != "" {
-		var found bool
-		if q, found = named(pending, c.Question); !found {
-			return nil, fmt.Errorf("no question %q waits in run %s; there are %s", c.Question, s.RunID, strings.Join(questionIDs(pending), ", "))
-		}
-	}
 	if len(words) > 0 && words[0] == "-" {
-		return c.fromDocument(a, pending)
+		return c.fromDocument(a, s, pending, live)
 	}
 	if len(words)+len(c.Option) == 0 && c.Text == nil && !c.Cancel {
-		return c.ask(a, s, q)
+		return c.ask(a, s, pending[0])
+	}
+	options := append(c.Option, words...)
+	q, err := c.only(a, s, pending, live, options)
+	if err != nil {
+		return nil, err
 	}
 	answer := looprun.Answer{
 		Responder: looprun.RespondedByUser, Person: true, Text: c.Text, Cancelled: c.Cancel,
 		Guidance: c.Guidance, Reason: firstNonEmpty(c.Reason, "answered with looprun answer"),
 	}
-	options := append(c.Option, words...)
 	switch {
 	case q.Multi:
 		answer.Options = options
@@ -180,7 +248,54 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string) ([]answere
 	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {
 		answer.Guidance = c.Reason
 	}
-	return []answered{{q.ID, answer}}, nil
+	return []answered{answerTo(q, answer)}, nil
+}
+
+func answerTo(q looprun.Question, answer looprun.Answer) answered {
+	return answered{QuestionID: q.ID, Answer: answer, words: wordsOfQuestion(q)}
+}
+
+// only is the question that a bare answer is for: the only one of a run at rest,
+// or the one that --question names. While a run goes on its questions come and
+// go, and an answer must not land on one that nobody has seen: at a terminal the
+// question is shown first.
+func (c *answerCmd) only(a *app, s *looprun.State, pending []looprun.Question, live bool, options []string) (looprun.Question, error) {
+	q := pending[0]
+	if c.Question != "" || len(pending) == 1 && !live {
+		return q, nil
+	}
+	if c.mayShow(a) {
+		return q, c.confirm(a, q, options)
+	}
+	text := fmt.Sprintf("run %s is going on, so an answer has to say which question it is for", s.RunID)
+	if !live {
+		text = fmt.Sprintf("%d questions wait in run %s, so an answer has to say which one it is for", len(pending), s.RunID)
+	}
+	return q, &usageError{text, "add --question ID: " + questionList(pending)}
+}
+
+// questionList are questions with their ids and words.
+func questionList(pending []looprun.Question) string {
+	var list []string
+	for _, q := range pending {
+		list = append(list, q.ID+" is "+wordsOfQuestion(q))
+	}
+	return strings.Join(list, ", ")
+}
+
+// noSuch says that a question does not wait, who answered it, and what does.
+func noSuch(s *looprun.State, id string, pending []looprun.Question) error {
+	text := fmt.Sprintf("no question %q waits in run %s", id, s.RunID)
+	for _, answer := range slices.Backward(s.Answered) {
+		if answer.QuestionID == id {
+			text = fmt.Sprintf("question %s of run %s waits no more: %s answered it with %q at %s", id, s.RunID, answer.Responder, answer.Answer.String(), answer.Time.Local().Format(time.DateTime))
+			break
+		}
+	}
+	if len(pending) > 0 {
+		text += "; what waits now is another: " + questionList(pending)
+	}
+	return errors.New(text)
 }
 
 // nothing says that no question waits, and who answered the last one.
@@ -192,31 +307,32 @@ func (c *answerCmd) nothing(s *looprun.State) error {
 	return fmt.Errorf("run %s has no question that waits for an answer", s.RunID)
 }
 
-func named(pending []looprun.Question, id string) (looprun.Question, bool) {
+// named is the question with that id; of a run at rest also by the id that the
+// command gave it, which a later question may have again, or one of looprun's own.
+func named(pending []looprun.Question, id string, live bool) (looprun.Question, bool) {
+	if i := slices.IndexFunc(pending, func(q looprun.Question) bool { return q.ID == id }); i >= 0 {
+		return pending[i], true
+	}
+	var found []looprun.Question
 	for _, q := range pending {
-		if q.ID == id || q.AskID == id {
-			return q, true
+		if q.AskID == id && !live {
+			found = append(found, q)
 		}
 	}
-	return looprun.Question{}, false
-}
-
-func questionIDs(list []looprun.Question) []string {
-	var ids []string
-	for _, q := range list {
-		ids = append(ids, q.ID)
+	if len(found) != 1 {
+		return looprun.Question{}, false
 	}
-	return ids
+	return found[0], true
 }
 
 // fromDocument reads answers from standard input, by the text or the id of the
 // question.
-func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered, error) {
+func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Question, live bool) ([]answered, error) {
 	text, err := readDocument(a, "-")
 	if err != nil {
 		return nil, err
 	}
-	if given, ok, err := c.single(text, pending[0]); ok {
+	if given, ok, err := c.single(a, text, s, pending, live); ok {
 		return given, err
 	}
 	// By the run's ids, or by those that the command gave, where they tell the
@@ -226,11 +342,11 @@ func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered
 		asked[q.AskID]++
 	}
 	var list []ask.Answer
-	own := make(map[string]string, len(pending))
+	own := make(map[string]looprun.Question, len(pending))
 	for _, named := range []func(looprun.Question) string{
 		func(q looprun.Question) string { return q.ID },
 		func(q looprun.Question) string {
-			if asked[q.AskID] > 1 {
+			if asked[q.AskID] > 1 || live {
 				return q.ID
 			}
 			return firstNonEmpty(q.AskID, q.ID)
@@ -240,7 +356,7 @@ func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered
 		for _, q := range pending {
 			put := asQuestion(q)
 			put.ID = named(q)
-			own[put.ID] = q.ID
+			own[put.ID] = q
 			questions = append(questions, put)
 		}
 		if list, err = ask.ParseAnswers(text, questions); err == nil {
@@ -255,15 +371,16 @@ func (c *answerCmd) fromDocument(a *app, pending []looprun.Question) ([]answered
 		answer := loopAnswer(one)
 		answer.Responder, answer.Person, answer.Guidance = looprun.RespondedByUser, true, c.Guidance
 		answer.Reason = firstNonEmpty(one.Reason, c.Reason, "answered with looprun answer")
-		given = append(given, answered{own[one.ID], answer})
+		given = append(given, answerTo(own[one.ID], answer))
 	}
 	return given, nil
 }
 
-// single reads the short form of the document, for the first question; false: it
-// has another form.
-func (c *answerCmd) single(text []byte, q looprun.Question) ([]answered, bool, error) {
+// single reads the short form of the document, which is for one question; false:
+// it has another form.
+func (c *answerCmd) single(a *app, text []byte, s *looprun.State, pending []looprun.Question, live bool) ([]answered, bool, error) {
 	var one struct {
+		Question string   `json:"question"`
 		Option   *string  `json:"option"`
 		Options  []string `json:"options"`
 		Text     *string  `json:"text"`
@@ -275,7 +392,7 @@ func (c *answerCmd) single(text []byte, q looprun.Question) ([]answered, bool, e
 	if json.Unmarshal(text, &keys) != nil {
 		return nil, false, nil
 	}
-	known := []string{"option", "options", "text", "cancel", "reason", "guidance"}
+	known := []string{"option", "options", "text", "cancel", "reason", "guidance", "question"}
 	answers := slices.ContainsFunc(known[:4], func(k string) bool { return keys[k] != nil })
 	for key := range keys {
 		answers = answers && slices.Contains(known, key)
@@ -290,6 +407,17 @@ func (c *answerCmd) single(text []byte, q looprun.Question) ([]answered, bool, e
 	if err != nil {
 		return nil, true, fmt.Errorf("standard input: %w", err)
 	}
+	if one.Question != "" {
+		q, found := named(pending, one.Question, live)
+		if !found {
+			return nil, true, noSuch(s, one.Question, pending)
+		}
+		pending, live = []looprun.Question{q}, false // it is named
+	}
+	q, err := c.only(a, s, pending, live, nil)
+	if err != nil {
+		return nil, true, err
+	}
 	answer := looprun.Answer{
 		Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Responder: looprun.RespondedByUser, Person: true,
 		Guidance: firstNonEmpty(one.Guidance, c.Guidance), Reason: firstNonEmpty(one.Reason, c.Reason, "answered with looprun answer"),
@@ -297,7 +425,7 @@ func (c *answerCmd) single(text []byte, q looprun.Question) ([]answered, bool, e
 	if one.Option != nil {
 		answer.Option = *one.Option
 	}
-	return []answered{{q.ID, answer}}, true, nil
+	return []answered{answerTo(q, answer)}, true, nil
 }
 
 // repeated is a key that an object has twice: which of its values counts, nobody
@@ -320,22 +448,29 @@ func repeated(object []byte) string {
 	return ""
 }
 
-// tell gives the answer to the run that waits for it.
-func (c *answerCmd) tell(a *app, dir string, g answered) error {
-	name, err := os.ReadFile(filepath.Join(dir, socketName))
+// socketOf is where the socket of a run is.
+func socketOf(dir string) (string, error) {
+	f, err := scratchpad.OpenWithin(dir, filepath.Join(dir, socketName))
 	if err != nil {
-		return &usageError{fmt.Sprintf("run %s is alive and cannot be reached (%v)", filepath.Base(dir), err), "answer at its own terminal"}
+		return "", err
 	}
-	err = socket.Call(context.Background(), strings.TrimSpace(string(name)), kindAnswer, g, nil)
-	if errors.Is(err, socket.ErrNoServer) || errors.Is(err, socket.ErrNoReply) {
-		return c.record(a, dir, g) // it has ended in this moment
+	defer f.Close()
+	name, err := readLimited(f, 4<<10)
+	return strings.TrimSpace(string(name)), err
+}
+
+// tell gives the answer to the run that waits for it.
+func (c *answerCmd) tell(dir string, g answered) error {
+	name, err := socketOf(dir)
+	if err != nil {
+		return socket.ErrNoServer
 	}
-	return err
+	return socket.Call(context.Background(), name, kindAnswer, g, nil)
 }
 
 // record puts the answer into the journal of a run that has exited.
 func (c *answerCmd) record(a *app, dir string, g answered) error {
-	run, s, _, err := scratchpad.Open(dir, scratchpad.SyncAsync)
+	run, s, err := c.open(a, dir, scratchpad.SyncAsync)
 	if err != nil {
 		return err
 	}
@@ -343,9 +478,10 @@ func (c *answerCmd) record(a *app, dir string, g answered) error {
 }
 
 func (c *answerCmd) append(a *app, run *scratchpad.Run, s *looprun.State, g answered) error {
-	q, found := named(waitingIn(s), g.QuestionID)
+	pending := waitingIn(s)
+	q, found := named(pending, g.QuestionID, true)
 	if !found {
-		return c.nothing(s)
+		return noSuch(s, g.QuestionID, pending)
 	}
 	check := q.Accepts
 	if q.From != looprun.FromCommand {

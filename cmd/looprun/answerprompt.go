@@ -29,5 +29,29 @@ func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answere
 	answer.Responder, answer.Person = looprun.RespondedByUser, true
 	answer.Reason = firstNonEmpty(c.Reason, answer.Reason)
 	answer.Guidance = firstNonEmpty(c.Guidance, answer.Guidance)
-	return []answered{{q.ID, answer}}, nil
+	return []answered{answerTo(q, answer)}, nil
+}
+
+// mayShow reports whether a question can be shown to a person who is asked then.
+func (c *answerCmd) mayShow(a *app) bool { return a.canAsk(a.config) }
+
+// confirm shows the question that waits, and asks whether the answer is for it.
+func (c *answerCmd) confirm(a *app, q looprun.Question, options []string) error {
+	with := strings.Join(options, ", ")
+	if c.Text != nil {
+		with = *c.Text
+	}
+	ask := "is the answer for this question?"
+	if with != "" {
+		ask = fmt.Sprintf("answer this with %q?", short(with, 60))
+	}
+	yes, err := a.yes(ask, func() {
+		var b strings.Builder
+		pendingText(&b, q)
+		a.say.printf("this question waits now:\n%s", b.String())
+	})
+	if err == nil && !yes {
+		err = errors.New("nothing was answered")
+	}
+	return err
 }

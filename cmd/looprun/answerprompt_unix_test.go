@@ -32,7 +32,7 @@ func TestAnswerAsks(t *testing.T) {
 	s = onTerminal(t, dir, "answer", filepath.Base(runs[0]), "--reason", "Enough for today.")
 	until(t, "the question is there", s.shows("> Cancel"))
 	s.press(t, keyUp, "the mark moves", s.shows("> Accept current"))
-	s.press(t, "\r", "the end", s.shows("recorded; continue with looprun resume"))
+	s.press(t, "\r", "the end", s.shows("continue with looprun resume"))
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

@@ -117,7 +117,7 @@ func (s *session) awaitAnswer(ctx context.Context, q looprun.Question, asked boo
 	if d <= 0 || asked || q.To == ask.ToAssistant {
 		return looprun.Answer{}, looprun.ErrNoAnswer
 	}
-	s.app.say.printf("waiting %s for an answer: looprun answer %s OPTION (%s)", d, s.run.ID, strings.Join(optionsOf(q), ", "))
+	s.app.say.printf("waiting %s for an answer: looprun answer %s OPTION --question %s (%s)", d, s.run.ID, q.ID, strings.Join(optionsOf(q), ", "))
 	select {
 	case <-time.After(d):
 		return looprun.Answer{}, fmt.Errorf("nobody answered within %s: %w", d, looprun.ErrNoAnswer)

@@ -51,6 +51,8 @@ func (f finder) lookup(kind completion.Kind, at completion.Place) []completion.C
 		return f.options(at)
 	case completion.Options:
 		return f.options(at)
+	case completion.Questions:
+		return f.questions(at)
 	case completion.Guards:
 		return guardNames(at)
 	case completion.ExitCodes:
@@ -145,11 +147,9 @@ func standing(s scratchpad.Summary) string {
 
 // waiting are the options of the latest question, and the runs that wait.
 func (f finder) waiting(at completion.Place) []completion.Candidate {
-	dir := f.stateDir(at)
-	ids, _ := scratchpad.IDs(dir)
 	var options, runs []completion.Candidate
-	for _, id := range ids[:min(described, len(ids))] {
-		asked := questionsIn(filepath.Join(dir, id))
+	for _, id := range f.recent(at) {
+		asked := questionsIn(filepath.Join(f.stateDir(at), id))
 		if len(asked) == 0 {
 			continue
 		}
@@ -164,22 +164,7 @@ func (f finder) waiting(at completion.Place) []completion.Candidate {
 // options are those of the question that the run waits with, or of the one that
 // is named; without a run those of the latest that waits.
 func (f finder) options(at completion.Place) []completion.Candidate {
-	dir := f.stateDir(at)
-	var asked []looprun.Question
-	if len(at.Args) > 0 {
-		run, err := scratchpad.Find(dir, at.Args[0])
-		if err != nil {
-			return nil
-		}
-		asked = questionsIn(run)
-	} else {
-		ids, _ := scratchpad.IDs(dir)
-		for _, id := range ids[:min(described, len(ids))] {
-			if asked = questionsIn(filepath.Join(dir, id)); len(asked) > 0 {
-				break
-			}
-		}
-	}
+	asked := f.asked(at)
 	if named := at.Flags["question"]; len(named) > 0 {
 		asked = slices.DeleteFunc(asked, func(q looprun.Question) bool { return q.ID != named[len(named)-1] })
 	}
@@ -187,6 +172,45 @@ func (f finder) options(at completion.Place) []completion.Candidate {
 		return nil
 	}
 	return choices(asked[0])
+}
+
+// questions are the ids of those that wait.
+func (f finder) questions(at completion.Place) []completion.Candidate {
+	var list []completion.Candidate
+	for _, q := range f.asked(at) {
+		list = append(list, completion.Candidate{Value: q.ID, Help: wordsOfQuestion(q)})
+	}
+	return list
+}
+
+// asked are the questions of the run that is named, or of the latest that waits.
+func (f finder) asked(at completion.Place) []looprun.Question {
+	dir := f.stateDir(at)
+	if len(at.Args) > 0 {
+		if run, err := scratchpad.Find(dir, at.Args[0]); err == nil {
+			return questionsIn(run)
+		}
+	}
+	for _, id := range f.recent(at) {
+		if asked := questionsIn(filepath.Join(dir, id)); len(asked) > 0 {
+			return asked
+		}
+	}
+	return nil
+}
+
+// recent are the latest runs of the user, which are all that an answer without a
+// name is for.
+func (f finder) recent(at completion.Place) []string {
+	dir := f.stateDir(at)
+	ids, _ := scratchpad.IDs(dir) // none, where they cannot be read
+	mine := ids[:0]
+	for _, id := range ids[:min(described, len(ids))] {
+		if run := filepath.Join(dir, id); scratchpad.Genuine(run) && scratchpad.Mine(run) == nil {
+			mine = append(mine, id)
+		}
+	}
+	return mine
 }
 
 // questionsIn are the questions that a run waits with. A run that ended in a way

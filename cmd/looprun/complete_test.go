@@ -47,9 +47,10 @@ func TestTab(t *testing.T) {
 		t.Run(string(shell), func(t *testing.T) {
 			t.Parallel()
 			dir, id := deferred(t, hostileName)
+			asked := questionsIn(filepath.Join(dir, "state", id))[0].ID
 			shelltest.Program(t, dir, "looprun", "exec "+file+` "$@"`)
 			shelltest.Program(t, dir, "zz-work", "")
-			s := shelltest.Start(t, shell, dir, "looprun", "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"))
+			s := shelltest.Start(t, shell, dir, "looprun", "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "XDG_STATE_HOME="+os.Getenv("XDG_STATE_HOME"))
 			s.Write("my policy.yaml", "")
 			s.Write("other.yaml", "")
 			if err := os.Mkdir(filepath.Join(dir, "pack"), 0o755); err != nil {
@@ -79,6 +80,8 @@ func TestTab(t *testing.T) {
 				{"looprun answer canc", "", []string{"answer", "cancel"}},
 				{"looprun answer " + id + " new_", "", []string{"answer", id, "new_approach"}},
 				{"looprun answer --option canc", "", []string{"answer", "--option", "cancel"}},
+				{"looprun answer --question loop", "", []string{"answer", "--question", asked}},
+				{"looprun answer new_approach --question loop", "", []string{"answer", "new_approach", "--question", asked}},
 				{"looprun policy check my", "", []string{"policy", "check", "my policy.yaml"}},
 				{"looprun --policy oth", "", []string{"--policy", "other.yaml"}},
 				{"looprun --policy=oth", "", []string{"--policy=other.yaml"}},

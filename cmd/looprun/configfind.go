@@ -8,6 +8,7 @@ import (
 
 	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/xdg"
 )
 
 // systemConfig is the file of whoever looks after the machine. Tests have one
@@ -108,22 +109,10 @@ func isThere(name string) bool {
 
 // userConfig is the user's own file; empty where there is no place for one.
 func userConfig() string {
-	if dir := xdg("XDG_CONFIG_HOME", ".config"); dir != "" {
-		return filepath.Join(dir, "looprun", configName)
+	if dir := xdg.Config(); dir != "" {
+		return filepath.Join(dir, configName)
 	}
 	return ""
-}
-
-// xdg is a folder of the user's, as the XDG base directory specification finds it.
-func xdg(variable, below string) string {
-	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
-		return dir
-	}
-	home, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(home) {
-		return ""
-	}
-	return filepath.Join(home, below)
 }
 
 // seenFrom is the file as messages call it.

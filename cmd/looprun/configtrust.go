@@ -17,6 +17,7 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
+	"github.com/looprun/looprun/internal/xdg"
 )
 
 // What the field of an option says of its key in a file that was merely found.
@@ -303,8 +304,8 @@ func (a *app) yes(question string, show func()) (bool, error) {
 
 // trustDir is where consent is kept; empty where there is no place for it.
 func trustDir() string {
-	if dir := xdg("XDG_STATE_HOME", filepath.Join(".local", "state")); dir != "" {
-		return filepath.Join(dir, "looprun", "trust")
+	if dir := xdg.State(); dir != "" {
+		return filepath.Join(dir, "trust")
 	}
 	return ""
 }

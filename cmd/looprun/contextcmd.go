@@ -31,7 +31,7 @@ func (c *contextCmd) Run(a *app) error {
 	dir := os.Getenv("LOOPRUN_DIR")
 	if c.ID != "" || dir == "" {
 		var err error
-		if dir, err = find(c.StateDir, c.ID); err != nil {
+		if dir, err = a.find(c.StateDir, c.ID); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ type diagnosis struct {
 }
 
 func (c *doctorCmd) Run(a *app) error {
-	dir, err := find(c.StateDir, c.ID)
+	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ type counted struct {
 }
 
 func (c *explainCmd) Run(a *app) error {
-	dir, err := find(c.StateDir, c.ID)
+	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (e *explanation) compare() error {
 		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
 	}
 	for i, d := range []*looprun.IterationFinished{e.first, e.last} {
-		f, err := openPlain(judged(e.dir, d.Iteration, d))
+		f, err := scratchpad.OpenWithin(e.dir, judged(e.dir, d.Iteration, d))
 		if err != nil {
 			return nil //nolint:nilerr // a silent command has no output to compare
 		}

@@ -114,7 +114,7 @@ func (c *policyTestCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	state, trip, err := c.situation()
+	state, trip, err := c.situation(a)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (c *policyTestCmd) Run(a *app) error {
 }
 
 // situation is the run and the trip that the policy is asked about.
-func (c *policyTestCmd) situation() (*looprun.State, looprun.Trip, error) {
+func (c *policyTestCmd) situation(a *app) (*looprun.State, looprun.Trip, error) {
 	switch {
 	case c.State != "":
 		state, err := readState(c.State)
@@ -145,7 +145,7 @@ func (c *policyTestCmd) situation() (*looprun.State, looprun.Trip, error) {
 		}
 		return c.lastTrip(state, "in the state "+c.State)
 	case c.ID != "":
-		dir, err := find(c.StateDir, c.ID)
+		dir, err := a.find(c.StateDir, c.ID)
 		if err != nil {
 			return nil, looprun.Trip{}, err
 		}

@@ -136,7 +136,14 @@ func (c *pruneCmd) choose(state string, p *pruned) error {
 		return err
 	}
 	if c.Keep != nil {
-		ids = ids[min(*c.Keep, len(ids)):]
+		kept := 0
+		ids = slices.DeleteFunc(ids, func(id string) bool {
+			if kept >= *c.Keep || !scratchpad.Genuine(filepath.Join(state, id)) { // no place for a false name or time
+				return false
+			}
+			kept++
+			return true
+		})
 	}
 	for _, id := range slices.Backward(ids) {
 		dir := filepath.Join(state, id)

@@ -97,7 +97,7 @@ func fileAndCode(arg string) (string, int, error) {
 }
 
 func (c *replayCmd) fromRun(a *app, r *replay) error {
-	dir, err := find(c.StateDir, c.ID)
+	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(stri
 		}
 		return "", nil
 	}
-	f, err := os.Open(file)
+	f, err := scratchpad.OpenWithin(dir, file)
 	if err != nil {
 		return "", err
 	}

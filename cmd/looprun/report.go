@@ -24,7 +24,7 @@ Example:
 }
 
 func (c *reportCmd) Run(a *app) error {
-	dir, err := find(c.StateDir, c.ID)
+	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {
 		return err
 	}

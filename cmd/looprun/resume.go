@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/scratchpad"
@@ -19,17 +20,21 @@ type resumeCmd struct {
 	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	limitFlags
 	answerFlags
+	trustFlag
 
+	Dir      string `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
 // Help shows an example below the flags.
 func (resumeCmd) Help() string {
 	return `Counters, limits, guidance and elapsed time are as they were; limits and a policy
-can be given anew. A run that tripped is asked again.
+can be given anew. A run that tripped is asked again. A run that came with a clone, an
+archive or a cache is refused without --trust-run.
 
 Example:
-  looprun resume --max-iterations 20`
+  looprun resume --max-iterations 20
+  looprun resume --dir .                 after the project was moved here`
 }
 
 func (c *resumeCmd) Run(a *app) error {
@@ -39,6 +44,9 @@ func (c *resumeCmd) Run(a *app) error {
 	}
 	state, tail, err := scratchpad.Load(dir)
 	if err != nil {
+		return err
+	}
+	if err := c.check(dir); err != nil {
 		return err
 	}
 	if state.Ended && !state.Ending.Status.Resumable() {
@@ -54,7 +62,7 @@ func (c *resumeCmd) Run(a *app) error {
 	if tail.Cut > 0 {
 		a.say.warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
 	}
-	return s.resume(dir, event)
+	return s.resume(dir, event, c.trustFlag)
 }
 
 // find is the run to go on with: without a name the latest that was not started
@@ -67,16 +75,47 @@ func (c *resumeCmd) find() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ids, err := scratchpad.IDs(state)
-	if err != nil {
-		return "", err
+	dir, err := c.latest(state, func(dir string) bool { return scratchpad.Summarize(dir).Parent == "" })
+	if err == nil && dir == "" {
+		err = fmt.Errorf("there are no runs in %s", state)
 	}
-	for _, id := range ids {
-		if dir := filepath.Join(state, id); scratchpad.HasEvents(dir) && scratchpad.Summarize(dir).Parent == "" {
-			return dir, nil
+	return dir, err
+}
+
+// place is the directory that the run's commands run in from now on.
+func (c *resumeCmd) place(dir string, state *looprun.State) (string, error) {
+	id := state.RunID
+	if c.Dir != "" {
+		place, err := filepath.Abs(c.Dir)
+		switch {
+		case err != nil:
+			return "", err
+		case !isDir(place):
+			return "", &usageError{"--dir " + c.Dir + " is not a directory", "name the one that the project is in now"}
+		case !utf8.ValidString(place):
+			return "", &usageError{"--dir has bytes that are no UTF-8, which the journal does not keep", "rename that directory"}
 		}
+		return place, nil
 	}
-	return "", fmt.Errorf("there are no runs in %s", state)
+	kept := realDir(filepath.Dir(dir))
+	switch {
+	case !isDir(state.Dir):
+		return "", &usageError{fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id)}
+	case filepath.Base(kept) == scratchpad.StateDirName && !below(realDir(state.Dir), filepath.Dir(kept)):
+		return "", &usageError{fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, commandLine([]string{filepath.Dir(kept)}), commandLine([]string{state.Dir}))}
+	}
+	return state.Dir, nil
+}
+
+// below reports whether a directory is in the other, or is it.
+func below(dir, above string) bool {
+	rel, err := filepath.Rel(above, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // restore makes the session from what was recorded, with what is given anew.
@@ -98,7 +137,14 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 	}
 	forget(&c.limitFlags, &r.Options.limitFlags, a.config)
 	forget(&c.answerFlags, &r.Options.answerFlags, a.config)
-	if err := c.locate(state.Dir); err != nil {
+	place, err := c.place(dir, state)
+	if err != nil {
+		return nil, event, err
+	}
+	if place != state.Dir {
+		event.Dir = place
+	}
+	if err := c.locate(place); err != nil {
 		return nil, event, err
 	}
 	changed := c.change(&r, a.config.has)
@@ -108,9 +154,9 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 		}
 	}
 	a.command = r.Command
-	s := &session{app: a, opts: &r.Options, command: r.Command, dir: state.Dir}
-	if err := os.Chdir(state.Dir); err != nil {
-		return nil, event, fmt.Errorf("the directory of run %s is gone: %w", state.RunID, err)
+	s := &session{app: a, opts: &r.Options, command: r.Command, dir: place}
+	if err := os.Chdir(place); err != nil {
+		return nil, event, fmt.Errorf("run %s cannot go on in its directory: %w", state.RunID, err)
 	}
 	if err := s.load(r.Policy); err != nil {
 		return nil, event, err
@@ -241,11 +287,11 @@ func configOf(dir string) (json.RawMessage, error) {
 
 var errNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 
-func (s *session) resume(dir string, event looprun.RunResumed) error {
+func (s *session) resume(dir string, event looprun.RunResumed, trust trustFlag) error {
 	if err := s.joinable(); err != nil {
 		return err
 	}
-	run, state, _, err := scratchpad.Open(dir, scratchpad.SyncMode(s.opts.Sync))
+	run, state, err := trust.open(s.app, dir, scratchpad.SyncMode(s.opts.Sync))
 	if err != nil {
 		return err
 	}

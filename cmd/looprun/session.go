@@ -177,6 +177,7 @@ func (s *session) start() error {
 		return err
 	}
 	s.app.noteStateDir(dir)
+	s.app.warnUnmarked(s.run)
 	if err := s.wire(s.run.Journal); err != nil {
 		return errors.Join(err, s.run.Close())
 	}

@@ -59,6 +59,7 @@ type shownRun struct {
 	History    []endedIteration     `json:"history"`
 
 	started time.Time
+	live    bool
 }
 
 // endedIteration is an iteration and when it ended.
@@ -68,7 +69,7 @@ type endedIteration struct {
 }
 
 func (c *showCmd) Run(a *app) error {
-	dir, err := find(c.StateDir, c.ID)
+	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
-		Decisions: s.Decisions, Known: s.Known, Warnings: s.Warnings, History: history, started: s.Started,
+		Decisions: s.Decisions, Known: s.Known, Warnings: s.Warnings, History: history, started: s.Started, live: alive,
 	}, nil
 }
 
@@ -246,7 +247,16 @@ func (r *shownRun) pending(w io.Writer) error {
 		}
 		pendingText(&b, q)
 	}
-	fmt.Fprintf(&b, "\nanswer with: looprun answer %s %s\n", r.RunID, termsafe.Line(firstWord(optionsOf(r.Pending[0]))))
+	for i, q := range r.Pending {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		which := ""
+		if r.live || len(r.Pending) > 1 {
+			which = " --question " + q.ID
+		}
+		fmt.Fprintf(&b, "answer with: looprun answer %s %s%s\n", r.RunID, termsafe.Line(firstWord(optionsOf(q))), which)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,31 +13,16 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// stateDirsDir is where looprun notes in which folders this user's runs are kept,
-// a file each, for looprun list --all; empty where there is no place for it.
-func stateDirsDir() string {
-	if dir := xdg("XDG_STATE_HOME", filepath.Join(".local", "state")); dir != "" {
-		return filepath.Join(dir, "looprun", "dirs")
-	}
-	return ""
-}
-
 // noteStateDir notes that runs are kept there. A list that is not whole is no
 // reason to warn of: a run in CI notes nothing either, since nobody lists it there.
 func (a *app) noteStateDir(dir string) {
-	notes := stateDirsDir()
-	if notes == "" || inCI() {
+	note := scratchpad.StateNote(dir)
+	if note == "" || inCI() || isFile(note) {
 		return
 	}
-	dir = realDir(dir)
-	sum := sha256.Sum256([]byte(dir))
-	note := filepath.Join(notes, hex.EncodeToString(sum[:8]))
-	if isFile(note) {
-		return
-	}
-	err := os.MkdirAll(notes, 0o700)
+	err := os.MkdirAll(filepath.Dir(note), 0o700)
 	if err == nil {
-		err = atomicfile.Write(note, []byte(dir+"\n"), false)
+		err = atomicfile.Write(note, []byte(realDir(dir)+"\n"), false)
 	}
 	if err != nil {
 		a.say.detail("looprun list --all will not show this run elsewhere: %v", err)
@@ -57,7 +40,7 @@ func realDir(dir string) string {
 // notedStateDirs are the folders that were noted and are still there. The note of
 // one that is gone is removed.
 func notedStateDirs() ([]string, error) {
-	notes := stateDirsDir()
+	notes := scratchpad.StateNotes()
 	entries, err := os.ReadDir(notes)
 	if notes == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

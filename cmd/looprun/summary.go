@@ -21,14 +21,16 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 	if r.Status == looprun.StatusFailed && r.Reason != "" {
 		m.say(toneProblem, "%s", r.Reason)
 	}
-	for _, q := range s.Pending() {
-		if r.Pending {
-			what := q.Header
-			if q.From == looprun.FromCommand && q.Short == "" { // it was asked without one
-				what = "“" + short(q.Text, 60) + "”"
-			}
-			m.printf("a question waits for its answer: %s; give it with looprun answer, then go on with looprun resume", what)
+	pending := s.Pending()
+	for _, q := range pending {
+		if !r.Pending {
+			break
 		}
+		how := "looprun answer"
+		if len(pending) > 1 {
+			how += " --question " + q.ID
+		}
+		m.printf("a question waits for its answer: %s; give it with %s, then go on with looprun resume", wordsOfQuestion(q), how)
 	}
 	m.recall(s)
 	if page != "" {

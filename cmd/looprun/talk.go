@@ -70,9 +70,12 @@ type rejectedReply struct {
 	Issues []rejection.Issue `json:"issues,omitempty"`
 }
 
+// answered is an answer and the question that it is for.
 type answered struct {
-	QuestionID string         `json:"question_id,omitempty"`
+	QuestionID string         `json:"question_id"`
 	Answer     looprun.Answer `json:"answer"`
+
+	words string // of the question, for a person
 }
 
 // listen opens the run's socket. The command finds it by its variable, other
@@ -303,6 +306,9 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessag
 	var m answered
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, invalid(err)
+	}
+	if m.QuestionID == "" {
+		return nil, invalid(errors.New("question_id is missing: an answer is for one question"))
 	}
 	m.Answer.Responder, m.Answer.Person = looprun.RespondedByUser, true
 	m.Answer.Rule, m.Answer.Mandatory, m.Answer.Unlisted = "", false, false

@@ -149,7 +149,7 @@ func (c *templatePreviewCmd) Run(a *app) error {
 	case c.ID != "" && c.State != "":
 		return &usageError{"--run and --state exclude each other", "use one of them"}
 	case c.ID != "":
-		dir, err := find(c.StateDir, c.ID)
+		dir, err := a.find(c.StateDir, c.ID)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (h *Hooks) job(e looprun.Event, s *looprun.State) (job, bool, error) {
 	switch data := e.Data.(type) {
 	case looprun.QuestionAsked:
 		j = job{command: h.OnQuestion, notify: h.Notify != nil, title: "looprun asks"}
-		d.Hook, d.Summary, d.Next = OnQuestion, data.Header+": "+data.Text, "looprun answer "+s.RunID+" OPTION"
+		d.Hook, d.Summary, d.Next = OnQuestion, data.Header+": "+data.Text, "looprun answer "+s.RunID+" OPTION --question "+data.ID
 	case looprun.GuardTripped:
 		j = job{command: h.OnTrip}
 		d.Hook, d.Summary, d.Next = OnTrip, fmt.Sprintf("%s tripped: %s", data.Guard, data.Reason), "looprun explain "+s.RunID
@@ -52,7 +52,7 @@ func (h *Hooks) job(e looprun.Event, s *looprun.State) (job, bool, error) {
 		j = job{command: h.OnEnd, notify: h.Notify != nil, last: true}
 		r := s.Result()
 		j.title = "looprun: " + string(r.Status)
-		d.Hook, d.Summary, d.Next = OnEnd, ended(r, s), afterwards(r)
+		d.Hook, d.Summary, d.Next = OnEnd, ended(r, s), afterwards(r, s)
 	default:
 		return j, false, nil
 	}
@@ -87,10 +87,10 @@ func ended(r looprun.Result, s *looprun.State) string {
 }
 
 // afterwards is what a person can do with a run that ended so.
-func afterwards(r looprun.Result) string {
-	switch {
-	case r.Pending && r.Status == looprun.StatusPaused:
-		return "looprun answer " + r.RunID + " OPTION"
+func afterwards(r looprun.Result, s *looprun.State) string {
+	switch waiting := s.Pending(); {
+	case r.Pending && r.Status == looprun.StatusPaused && len(waiting) > 0:
+		return "looprun answer " + r.RunID + " OPTION --question " + waiting[0].ID
 	case r.Status.Resumable():
 		return "looprun resume " + r.RunID
 	}

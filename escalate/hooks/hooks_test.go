@@ -29,8 +29,8 @@ func TestDocument(t *testing.T) {
 	all := documents(t, b.read(t, "got"))
 	want := []Document{
 		{Hook: OnTrip, Summary: "max_iterations tripped: 5 of 5 iterations are used.", Next: "looprun explain " + runID},
-		{Hook: OnQuestion, Summary: "Iteration limit: 5 of 5 are used. How to proceed?", Next: "looprun answer " + runID + " OPTION"},
-		{Hook: OnEnd, Summary: "paused after 5 iterations: the question is kept", Next: "looprun answer " + runID + " OPTION"},
+		{Hook: OnQuestion, Summary: "Iteration limit: 5 of 5 are used. How to proceed?", Next: "looprun answer " + runID + " OPTION --question q"},
+		{Hook: OnEnd, Summary: "paused after 5 iterations: the question is kept", Next: "looprun answer " + runID + " OPTION --question q"},
 		{Hook: OnEnd, Summary: "paused after 5 iterations: checkpoint", Next: "looprun resume " + runID},
 		{Hook: OnEnd, Summary: "tripped (max_iterations) after 5 iterations; progress: unknown", Next: "looprun resume " + runID},
 		{Hook: OnEnd, Summary: "done after 5 iterations", Next: "looprun show " + runID},
@@ -205,7 +205,7 @@ func TestNotify(t *testing.T) {
 	if want := []string{"looprun asks", "looprun: tripped"}; !reflect.DeepEqual(to.titles, want) {
 		t.Errorf("%q", to.titles)
 	}
-	if want := "Iteration limit: 5 of 5 are used. How to proceed?\nlooprun answer " + runID + " OPTION"; to.bodies[0] != want {
+	if want := "Iteration limit: 5 of 5 are used. How to proceed?\nlooprun answer " + runID + " OPTION --question q"; to.bodies[0] != want {
 		t.Errorf("%q", to.bodies[0])
 	}
 	if b.text() != "" {

@@ -18,6 +18,8 @@ const (
 	Answers Kind = "answers"
 	// Options are the ids of the options of a question that waits.
 	Options Kind = "options"
+	// Questions are the ids of questions that wait.
+	Questions Kind = "questions"
 	// Guards are ids of guards, and so of templates.
 	Guards Kind = "guards"
 	// ExitCodes are the keys of --exit-code.
@@ -66,10 +68,10 @@ func wants(v *kong.Value, placeholder string) wanted {
 		case "MODE[,KEY=MODE]":
 			w.kinds, w.keyed = append(w.kinds, Modes), ModeKeys
 		case "ID":
-			if kind := Kind(v.Name + "s"); kind == Guards || kind == Options {
+			if kind := Kind(v.Name + "s"); kind == Guards || kind == Options || kind == Questions {
 				w.kinds = append(w.kinds, kind)
 			}
-		case string(Runs), string(Answers), string(Options), string(Guards), string(ExitCodes):
+		case string(Runs), string(Answers), string(Options), string(Questions), string(Guards), string(ExitCodes):
 			w.kinds = append(w.kinds, Kind(word))
 		default:
 			if word != "" && word == strings.ToLower(word) {

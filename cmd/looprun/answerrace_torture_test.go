@@ -1,0 +1,6 @@
+//go:build unix && torture
+
+package main
+
+// answerRaces are the rounds of [TestAnswerRace].
+const answerRaces = 100

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// trustFlag is the consent to a run that is not known to be the user's.
+type trustFlag struct {
+	TrustRun bool `help:"Take the run though nothing says that it is yours: you have looked at its commands." env:"-"`
+}
+
+// open opens a run to go on with it, and says so where it was taken without a mark.
+func (t trustFlag) open(a *app, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *looprun.State, error) {
+	open := scratchpad.Open
+	if t.TrustRun {
+		open = scratchpad.OpenTrusted
+	}
+	run, state, _, err := open(dir, mode)
+	if err != nil {
+		return nil, nil, refusal(dir, err)
+	}
+	if run.FirstEdition {
+		a.say.news("run %s was made by the first edition, which left no mark in it; it is taken for yours: it is where it was made, and untouched since", run.ID)
+	}
+	a.warnUnmarked(run)
+	return run, state, nil
+}
+
+// check refuses a run before anything of it is used.
+func (t trustFlag) check(dir string) error {
+	if t.TrustRun {
+		return nil
+	}
+	return refusal(dir, scratchpad.Mine(dir))
+}
+
+// refusal says how to agree to a run that is refused.
+func refusal(dir string, err error) error {
+	if !errors.Is(err, scratchpad.ErrNotMine) {
+		return err
+	}
+	id := filepath.Base(dir)
+	return &usageError{
+		fmt.Sprintf("run %s is not gone on with: %v", id, err),
+		fmt.Sprintf("going on runs the commands of its journal: look at them with looprun show %s, and if you trust them add --trust-run", id),
+	}
+}
+
+// latest is the latest of the user's runs that fits; with consent of the others',
+// where there is but one.
+func (t trustFlag) latest(stateDir string, fits func(dir string) bool) (string, error) {
+	dir, mine, err := scratchpad.Latest(stateDir, fits)
+	if err != nil || mine || dir == "" {
+		return dir, err
+	}
+	if !t.TrustRun {
+		return "", refusal(dir, scratchpad.Mine(dir))
+	}
+	other, _, err := scratchpad.Latest(stateDir, func(d string) bool { return d != dir && fits(d) })
+	if err == nil && other != "" {
+		return "", &usageError{"there are several runs that are not known to be yours", "name the one that you trust: looprun list shows them"}
+	}
+	return dir, err
+}
+
+// find is the directory of a run that is looked at: without an id the latest, of
+// the user's runs first. Of another's it says so, since that may say anything.
+func (a *app) find(flag, id string) (string, error) {
+	dir, err := find(flag, id)
+	if err == nil && id == "" && errors.Is(scratchpad.Mine(dir), scratchpad.ErrNotMine) {
+		a.say.warn("run %s, the latest, is not known to be yours: what it says may be made up", filepath.Base(dir))
+	}
+	return dir, err
+}
+
+// warnUnmarked says why a run cannot be known as the user's later.
+func (a *app) warnUnmarked(run *scratchpad.Run) {
+	if run.Unmarked != nil {
+		a.say.warn("nothing will say that this run is yours (%v): to go on with it later takes --trust-run", run.Unmarked)
+	}
+}

@@ -1,0 +1,202 @@
+package scratchpad
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/xdg"
+)
+
+// Each record of a run ends with a mark, before its check sum: a part of a keyed
+// hash over the record and all before it. The check sum finds damage, the mark
+// who wrote it: the key is in the user's own state folder, where neither a
+// repository nor an archive can put one.
+const (
+	markField = `,"mark":"`
+	markBytes = 16
+	keyName   = "key"
+	keySize   = 32
+)
+
+// markSize is what a mark adds to a record.
+var markSize = len(markField) + base64.RawURLEncoding.EncodedLen(markBytes) + len(`"`)
+
+// marker marks records: it is the keyed hash behind the last of them. Without a
+// key it marks nothing.
+type marker struct {
+	key  []byte
+	link [sha256.Size]byte
+}
+
+// next is the marker behind one more record: an object without its last brace,
+// and what stands in its detail file.
+func (m marker) next(body, detail []byte) marker {
+	if m.key == nil {
+		return m
+	}
+	b, d := sha256.Sum256(body), sha256.Sum256(detail)
+	h := hmac.New(sha256.New, m.key)
+	h.Write(m.link[:])
+	h.Write(b[:])
+	h.Write(d[:])
+	h.Sum(m.link[:0])
+	return m
+}
+
+// mark is the field that the last record ends with; empty without a key.
+func (m marker) mark() string {
+	if m.key == nil {
+		return ""
+	}
+	return markField + base64.RawURLEncoding.EncodeToString(m.link[:markBytes]) + `"`
+}
+
+// unmark takes the mark off a record without its last brace; nil: it has none.
+func unmark(body []byte) (rest, mark []byte) {
+	if at := len(body) - markSize; at > 0 && bytes.HasPrefix(body[at:], []byte(markField)) {
+		return body[:at], body[at:]
+	}
+	return body, nil
+}
+
+// proven is what the marks of a journal say, as far as its records are whole.
+type proven struct {
+	marker  marker // behind the last of them
+	records int64
+	marked  bool // some record has a mark
+	begun   bool // the first has the right one
+	mine    bool // the last has: it and all before it were written, or agreed to, with the key
+}
+
+// prove reads the marks of a run.
+func prove(dir string, key []byte) (proven, error) {
+	p := proven{marker: marker{key: key}}
+	f, err := openRegular(filepath.Join(dir, journalName))
+	if err != nil {
+		return p, err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 64<<10)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err == io.EOF || errors.Is(err, bufio.ErrBufferFull) {
+			return p, nil // a torn end, or damage
+		}
+		if err != nil {
+			return p, err
+		}
+		if line = line[:len(line)-1]; len(line) > 0 && !p.take(dir, line) {
+			return p, nil
+		}
+	}
+}
+
+// take takes the next line in; false: it is no whole record.
+func (p *proven) take(dir string, line []byte) bool {
+	object, err := unseal(line)
+	if err != nil {
+		return false
+	}
+	detail, err := detailOf(dir, object)
+	if err != nil {
+		return false
+	}
+	body, mark := unmark(object[:len(object)-1])
+	p.records++
+	p.marker = p.marker.next(body, detail)
+	p.marked = p.marked || mark != nil
+	p.mine = mark != nil && hmac.Equal(mark, []byte(p.marker.mark()))
+	if p.records == 1 {
+		p.begun = p.mine
+	}
+	return true
+}
+
+// ownKey is the user's key. With making it is made where there is none.
+func ownKey(making bool) ([]byte, error) {
+	dir := xdg.State()
+	if dir == "" {
+		return nil, errors.New("there is no home directory for your key")
+	}
+	if making {
+		if err := os.MkdirAll(dir, dirMode); err != nil {
+			return nil, fmt.Errorf("your key cannot be kept: %w", err)
+		}
+	}
+	if info, err := os.Stat(dir); err == nil && (foreign(info) || modesHold && info.Mode().Perm()&0o022 != 0) {
+		return nil, fmt.Errorf("others can write to %s, so your key is not kept there; make it yours and run chmod 700 on it", dir)
+	}
+	name := filepath.Join(dir, keyName)
+	key, err := readKey(name)
+	if making && errors.Is(err, fs.ErrNotExist) {
+		if err = makeKey(name); err == nil {
+			key, err = readKey(name) // of two that made one at once the first counts
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("your key cannot be used: %w", err)
+	}
+	return key, nil
+}
+
+// readKey refuses a key that somebody else may know.
+func readKey(name string) ([]byte, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if foreign(info) || modesHold && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s is not yours alone (mode %04o); remove it", name, info.Mode().Perm())
+	}
+	text, err := io.ReadAll(io.LimitReader(f, readLimit))
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil || len(key) != keySize {
+		return nil, fmt.Errorf("%s holds no key; remove it", name)
+	}
+	return key, nil
+}
+
+// makeKey writes a new key under that name, unless somebody else was faster.
+func makeKey(name string) (err error) {
+	key := make([]byte, keySize)
+	_, _ = rand.Read(key) // it never fails
+	f, err := os.CreateTemp(filepath.Dir(name), "."+keyName+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.WriteString(hex.EncodeToString(key) + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	err = os.Link(f.Name(), name)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil: // a file system without second names
+		if err = os.Rename(f.Name(), name); err != nil {
+			return err
+		}
+	}
+	return atomicfile.SyncDir(filepath.Dir(name))
+}

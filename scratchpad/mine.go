@@ -1,0 +1,180 @@
+package scratchpad
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/xdg"
+)
+
+// ErrNotMine is returned by [Open] for a run that this user is not known to have
+// written: it came with a clone, an archive or a cache, or was changed since. A
+// run that is resumed runs the commands of its journal. [OpenTrusted] is for one
+// that the user has looked at.
+var ErrNotMine = errors.New("it is not known to be yours")
+
+// Mine is nil when all of a run was written by this user, or agreed to; else an
+// [ErrNotMine] that says why not. Neither the owner of its files nor their modes
+// say so, which a clone and an archive have as well, but marks in the journal
+// that nobody can make without the key in the user's state folder.
+func Mine(dir string) error {
+	_, _, err := whose(dir)
+	return err
+}
+
+// whose reads the marks of a run. The first edition made none: early says that
+// the run is one of its runs, and was made here.
+func whose(dir string) (p proven, early bool, err error) {
+	key, kerr := ownKey(false)
+	p, err = prove(dir, key)
+	switch {
+	case err != nil || p.mine:
+		return p, false, err
+	case firstEdition(dir, p):
+		return p, true, nil
+	}
+	return p, false, fmt.Errorf("%w: %s", ErrNotMine, p.refusal(kerr))
+}
+
+// refusal says why the marks do not make the run this user's.
+func (p proven) refusal(key error) string {
+	switch {
+	case !p.marked:
+		return "nothing in its journal says that it began here; it may have come with a clone, an archive or a cache, or have begun where there was no place for your key"
+	case key != nil:
+		return key.Error()
+	case p.begun:
+		return "something other than your looprun has written to its journal"
+	}
+	return "it began elsewhere, or as somebody else, or your key is another one now"
+}
+
+// firstEditionSlack is how long after the time of its last event the first
+// edition had that event in the file.
+const firstEditionSlack = 10 * time.Second
+
+// firstEdition reports whether a run without marks was made here by the first
+// edition. Owner and modes do not say it: a clone under umask 077 has the same.
+// It had noted the state directory before the run began, and nothing has touched
+// the journal since its last event: a clone and an archive may bring any time of
+// change but that one, which the system alone sets.
+func firstEdition(dir string, p proven) bool {
+	if p.marked || checkRunDir(dir) != nil {
+		return false
+	}
+	note, err := os.Lstat(StateNote(filepath.Dir(dir)))
+	if err != nil || foreign(note) {
+		return false
+	}
+	first, last, err := ends(dir)
+	if err != nil || !genuine(dir, first) || note.ModTime().After(first.Time.Add(time.Second)) {
+		return false
+	}
+	changed, ok := privateSince(filepath.Join(dir, journalName))
+	if late := changed.Sub(last.Time); !ok || late < -time.Second || late > firstEditionSlack {
+		return false
+	}
+	return noneAfter(filepath.Join(dir, detailDir), changed)
+}
+
+// noneAfter reports whether no file of a folder was changed after that.
+func noneAfter(dir string, then time.Time) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if changed, ok := privateSince(filepath.Join(dir, e.Name())); !ok || changed.After(then.Add(time.Second)) {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// ends are the first and the last event of a run.
+func ends(dir string) (first, last looprun.Event, err error) {
+	_, err = Replay(dir, func(e looprun.Event) error {
+		if e.Seq == 1 {
+			first = e
+		}
+		last = e
+		return nil
+	})
+	return first, last, err
+}
+
+// skew is how far in the future the start of a run may lie, for clocks that are
+// set back a little.
+const skew = time.Minute
+
+// genuine reports whether the first event is of the run that the directory is
+// named after, and not from the future.
+func genuine(dir string, first looprun.Event) bool {
+	started, ok := first.Data.(looprun.RunStarted)
+	return ok && started.RunID == filepath.Base(dir) && !first.Time.After(time.Now().Add(skew))
+}
+
+// Genuine reports whether a run may be taken for the latest: it is the one that
+// its directory is named after, and has not begun in the future. What cannot be
+// read speaks for itself by its name alone.
+func Genuine(dir string) bool {
+	id := filepath.Base(dir)
+	if !isID(id) || id[:len(idTime)] > time.Now().Add(skew).UTC().Format(idTime) {
+		return false
+	}
+	first, err := firstEvent(dir)
+	return err != nil || genuine(dir, first)
+}
+
+// Latest is the directory of the latest run that fits: of this user's, else of
+// the others, as mine says. One that is not [Genuine] is not taken. It is empty
+// when none fits.
+func Latest(stateDir string, fits func(dir string) bool) (dir string, mine bool, err error) {
+	ids, err := IDs(stateDir)
+	if err != nil {
+		return "", false, err
+	}
+	for _, id := range ids {
+		run := filepath.Join(stateDir, id)
+		if !HasEvents(run) || !Genuine(run) || !fits(run) {
+			continue
+		}
+		if Mine(run) == nil {
+			return run, true, nil
+		}
+		if dir == "" {
+			dir = run
+		}
+	}
+	return dir, false, nil
+}
+
+// StateNotes is the folder that has a file for each state directory in which this
+// user keeps runs, for looprun list --all; empty where there is no place for it.
+func StateNotes() string {
+	if dir := xdg.State(); dir != "" {
+		return filepath.Join(dir, "dirs")
+	}
+	return ""
+}
+
+// StateNote is the file for one state directory; empty where there is no place.
+func StateNote(stateDir string) string {
+	notes := StateNotes()
+	if notes == "" {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(stateDir); err == nil {
+		stateDir = real
+	}
+	sum := sha256.Sum256([]byte(stateDir))
+	return filepath.Join(notes, hex.EncodeToString(sum[:8]))
+}

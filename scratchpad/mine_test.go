@@ -1,0 +1,440 @@
+package scratchpad
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/xdg"
+)
+
+// as gives the test a state folder of its own: another user, or another machine.
+func as(t *testing.T, dir string) {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", dir)
+}
+
+// goOn opens a run, appends an event and closes it.
+func goOn(dir string, open func(string, SyncMode) (*Run, *looprun.State, Tail, error)) error {
+	r, s, _, err := open(dir, SyncOff)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Journal.Append(looprun.Event{Seq: s.Seq + 1, Time: day, Data: looprun.RunResumed{}}), r.Close())
+}
+
+// planted writes a journal as it would come with a repository: without marks.
+func planted(t *testing.T, dir string, events []looprun.Event) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	for _, e := range events {
+		b.Write(append(encoded(t, dir, e), '\n'))
+	}
+	writeFile(t, journalOf(dir), b.String())
+}
+
+// TestOnlyMyRunsGoOn: what was written with the key does, wherever it lies now,
+// and nothing else, whatever its owner and modes are.
+func TestOnlyMyRunsGoOn(t *testing.T) {
+	as(t, t.TempDir())
+	dir := written(t, iterations(2))
+	if err := goOn(dir, Open); err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(t.TempDir(), filepath.Base(dir))
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(moved, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := goOn(moved, Open); err != nil {
+		t.Errorf("moved: %v", err)
+	}
+	if info := must(os.Stat(moved)); modesHold && info.Mode().Perm() != dirMode {
+		t.Errorf("its mode is %04o", info.Mode().Perm())
+	}
+
+	other := filepath.Join(t.TempDir(), "20260102-150405-3f9a")
+	planted(t, other, iterations(2))
+	if err := goOn(other, Open); !errors.Is(err, ErrNotMine) || !strings.Contains(err.Error(), "clone") {
+		t.Errorf("planted: %v", err)
+	}
+	as(t, t.TempDir())
+	if err := goOn(moved, Open); !errors.Is(err, ErrNotMine) || !strings.Contains(err.Error(), "key") {
+		t.Errorf("another user's key: %v", err)
+	}
+	for range 2 { // with its next event it is mine
+		if err := goOn(moved, OpenTrusted); err != nil {
+			t.Fatal(err)
+		}
+		if err := Mine(moved); err != nil {
+			t.Errorf("trusted: %v", err)
+		}
+	}
+	if err := goOn(moved, Open); err != nil {
+		t.Errorf("agreed to: %v", err)
+	}
+}
+
+// TestNoChangeIsMine: a record that was changed, added, dropped or taken from
+// another run of mine makes a journal that nobody has agreed to, with check sums
+// that are right. Only its beginning is mine still.
+func TestNoChangeIsMine(t *testing.T) {
+	as(t, t.TempDir())
+	story := append(iterations(3), ending(8, strings.Repeat("x", 2*pageSize)))
+	dir := written(t, story)
+	good := strings.SplitAfter(strings.Trim(readFile(t, journalOf(dir)), "\n"), "\n")
+	again := story
+	again[2].Elapsed += time.Second
+	twin := strings.SplitAfter(strings.Trim(readFile(t, journalOf(written(t, again))), "\n"), "\n")
+	resealed := func(line, from, to string) string {
+		object := must(unseal([]byte(strings.TrimSuffix(line, "\n"))))
+		return string(seal(bytes.Replace(object, []byte(from), []byte(to), 1), ""))
+	}
+	added := string(seal(must(looprun.Event{Seq: 9, Time: day, Data: looprun.RunResumed{Config: []byte(`{"command":["evil"]}`)}}.MarshalJSON()), ""))
+	if err := Mine(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, lines := range map[string][]string{
+		"the command":        append([]string{resealed(good[0], "fix.sh", "bad.sh")}, good[1:]...),
+		"an outcome":         append(append(append([]string{}, good[:2]...), resealed(good[2], "not_done", "done")), good[3:]...),
+		"the last":           append(append([]string{}, good[:7]...), resealed(good[7], `"failed"`, `"done"`)),
+		"one more":           append(append([]string{}, good...), "\n", added),
+		"a twin's record":    append(append(append([]string{}, good[:2]...), twin[2]), good[3:]...),
+		"a twin's end":       append(append([]string{}, good[:3]...), twin[3:]...),
+		"without the first":  good[1:],
+		"without one":        append(append([]string{}, good[:3]...), good[4:]...),
+		"marks taken off":    {unmarked(good[0]), unmarked(good[1])},
+		"only the last mark": {unmarked(good[0]), good[1]},
+	} {
+		writeFile(t, journalOf(dir), strings.Join(lines, ""))
+		if name == "only the last mark" { // that is what agreeing to a run leaves
+			if err := Mine(dir); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err := Mine(dir); !errors.Is(err, ErrNotMine) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, _, _, err := Open(dir, SyncOff); err == nil {
+			t.Errorf("%s: it was opened", name)
+		}
+	}
+	writeFile(t, journalOf(dir), strings.Join(good, "")+`{"torn`)
+	if err := Mine(dir); err != nil {
+		t.Errorf("a torn end: %v", err)
+	}
+	// The detail's check sum is no proof: its content counts.
+	name := detailName(dir, 8)
+	detail := readFile(t, name)
+	p := must(prove(dir, must(ownKey(false))))
+	if q := p.marker.next([]byte("x"), []byte(detail)); q.mark() == p.marker.next([]byte("x"), []byte(detail+" ")).mark() {
+		t.Error("the detail is not in the mark")
+	}
+}
+
+func unmarked(line string) string {
+	object := must(unseal([]byte(strings.TrimSuffix(line, "\n"))))
+	rest, _ := unmark(object[:len(object)-1])
+	return string(seal(append(rest, '}'), ""))
+}
+
+// TestKeyOfMyOwn is not used where others can know or change it, and the run goes
+// on without: it says so, and is nobody's later.
+func TestKeyOfMyOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(state string) error
+		says  string
+	}{
+		"a file in the way": {func(state string) error { return os.WriteFile(state, nil, 0o600) }, "key"},
+		"no key":            {func(state string) error { return put(state, "what", 0o600) }, "holds no key"},
+		"a key for all":     {func(state string) error { return put(state, strings.Repeat("ab", keySize), 0o644) }, "not yours alone"},
+		"a short key":       {func(state string) error { return put(state, "abab", 0o600) }, "holds no key"},
+		"a link": {func(state string) error {
+			return errors.Join(os.Mkdir(state, 0o700), os.Symlink("/dev/null", filepath.Join(state, keyName)))
+		}, "key"},
+		"a folder for all": {func(state string) error {
+			return errors.Join(os.Mkdir(state, 0o700), os.Chmod(state, 0o777))
+		}, "others can write"},
+		"another user's folder": {func(state string) error {
+			return errors.Join(os.Mkdir(state, 0o700), os.Chown(state, 12345, 12345))
+		}, "others can write"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !modesHold {
+				t.Skip("modes of files mean nothing here")
+			}
+			as(t, t.TempDir())
+			if err := c.spoil(xdg.State()); err != nil {
+				t.Skip(err)
+			}
+			r := newRun(t, SyncOff)
+			if r.Unmarked == nil || !strings.Contains(r.Unmarked.Error(), c.says) {
+				t.Errorf("it says %v", r.Unmarked)
+			}
+			appendAll(t, r, iterations(1))
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := goOn(r.Dir, Open); !errors.Is(err, ErrNotMine) {
+				t.Errorf("Open: %v", err)
+			}
+			if err := goOn(r.Dir, OpenTrusted); err != nil {
+				t.Errorf("OpenTrusted: %v", err)
+			}
+		})
+	}
+}
+
+func put(state, key string, mode os.FileMode) error {
+	name := filepath.Join(state, keyName)
+	return errors.Join(os.MkdirAll(state, 0o700), os.WriteFile(name, []byte(key), mode), os.Chmod(name, mode))
+}
+
+// TestOneKey: of many that make it at once all have the same.
+func TestOneKey(t *testing.T) {
+	as(t, t.TempDir())
+	keys := make([]string, 32)
+	var all sync.WaitGroup
+	for i := range keys {
+		all.Go(func() {
+			key, err := ownKey(true)
+			if err != nil {
+				t.Error(err)
+			}
+			keys[i] = string(key)
+		})
+	}
+	all.Wait()
+	for _, key := range keys {
+		if key != keys[0] || len(key) != keySize {
+			t.Fatal("they differ")
+		}
+	}
+	if left := must(os.ReadDir(xdg.State())); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// early makes a run as the first edition did, just now: without marks, its state
+// directory noted before it.
+func early(t *testing.T, shift time.Duration) string {
+	t.Helper()
+	state := filepath.Join(t.TempDir(), StateDirName)
+	note := StateNote(state)
+	if err := os.MkdirAll(filepath.Dir(note), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, note, state+"\n")
+	events := iterations(2)
+	now := time.Now().Add(shift)
+	id := newID(now)
+	for i := range events {
+		events[i].Time = now
+	}
+	begun := events[0].Data.(looprun.RunStarted)
+	begun.RunID = id
+	events[0].Data = begun
+	planted(t, filepath.Join(state, id), events)
+	return filepath.Join(state, id)
+}
+
+// TestFirstEdition: a run without marks is taken where it was made, and nowhere
+// else: not as a clone or an archive under a strict umask brings it.
+func TestFirstEdition(t *testing.T) {
+	if !modesHold {
+		t.Skip("modes of files mean nothing here")
+	}
+	as(t, t.TempDir())
+	dir := early(t, 0)
+	r, _, _, err := Open(dir, SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.FirstEdition {
+		t.Error("nobody is told")
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := goOn(dir, Open); err != nil { // opening alone changes nothing
+		t.Errorf("opened again: %v", err)
+	}
+	if p, early, err := whose(dir); err != nil || early || !p.mine {
+		t.Errorf("after its next event: %+v, %v, %v", p, early, err)
+	}
+
+	refused := func(name, dir string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Skip(err)
+		}
+		if err := goOn(dir, Open); !errors.Is(err, ErrNotMine) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := goOn(dir, OpenTrusted); err != nil {
+			t.Errorf("%s, trusted: %v", name, err)
+		}
+	}
+	refused("written an hour after its events", early(t, -time.Hour), nil)
+	refused("written before its events", early(t, 30*time.Second), nil)
+	dir = early(t, 0)
+	refused("not noted", dir, os.Remove(StateNote(filepath.Dir(dir))))
+	dir = early(t, 0)
+	later := time.Now().Add(time.Minute)
+	refused("noted later", dir, os.Chtimes(StateNote(filepath.Dir(dir)), later, later))
+	dir = early(t, 0)
+	renamed := filepath.Join(filepath.Dir(dir), "20260101-000000-0000")
+	refused("renamed", renamed, os.Rename(dir, renamed))
+	dir = early(t, 0)
+	refused("open to others", dir, os.Chmod(dir, 0o755))
+	dir = early(t, 0)
+	refused("a journal open to others", dir, os.Chmod(journalOf(dir), 0o644))
+	dir = early(t, 0)
+	elsewhere := filepath.Join(t.TempDir(), filepath.Base(dir))
+	refused("moved", elsewhere, os.Rename(dir, elsewhere))
+	dir = early(t, 0)
+	refused("with a link for details", dir, os.Symlink(t.TempDir(), filepath.Join(dir, detailDir)))
+}
+
+// TestLatest: mine before others, and never one that is not what it is called, or
+// is from the future, however the directory sorts.
+func TestLatest(t *testing.T) {
+	as(t, t.TempDir())
+	dir := written(t, iterations(1))
+	state := filepath.Dir(dir)
+	named := func(id string, at time.Time) []looprun.Event {
+		events := iterations(2)
+		begun := events[0].Data.(looprun.RunStarted)
+		begun.RunID = id
+		events[0].Data = begun
+		for i := range events {
+			events[i].Time = at
+		}
+		return events
+	}
+	const future, newer, newest = "29991231-235959-beef", "20260103-000000-0000", "20260104-000000-0000"
+	planted(t, filepath.Join(state, newer), named(newer, day))
+	planted(t, filepath.Join(state, newest), iterations(1)) // another's name
+	planted(t, filepath.Join(state, future), named(future, day))
+	const ahead = "20260105-000000-0000"
+	planted(t, filepath.Join(state, ahead), named(ahead, time.Now().Add(time.Hour)))
+	const broken = "29991231-235959-dead"
+	planted(t, filepath.Join(state, broken), nil)
+	writeFile(t, journalOf(filepath.Join(state, broken)), "broken\n")
+
+	all := func(string) bool { return true }
+	if got, mine, err := Latest(state, all); got != dir || !mine || err != nil {
+		t.Errorf("%s, %v, %v", got, mine, err)
+	}
+	if got := must(Find(state, "")); got != dir {
+		t.Errorf("Find: %s", got)
+	}
+	if got, mine, err := Latest(state, func(d string) bool { return d != dir }); filepath.Base(got) != newer || mine || err != nil {
+		t.Errorf("of the others: %s, %v, %v", got, mine, err)
+	}
+}
+
+// FuzzProve: no bytes make a journal mine, whatever is in them, and none of mine
+// with other bytes in it is, but for its own beginnings.
+func FuzzProve(f *testing.F) {
+	f.Setenv("XDG_STATE_HOME", f.TempDir())
+	story := numbered(story()...)
+	dir := written(f, story)
+	good := readFile(f, journalOf(dir))
+	f.Add([]byte(good), uint16(0), byte(0))
+	f.Add([]byte(good), uint16(100), byte(1))
+	f.Add([]byte(strings.ReplaceAll(good, "mark", "mork")), uint16(3), byte(7))
+	f.Fuzz(func(t *testing.T, data []byte, at uint16, flip byte) {
+		if len(data) > 0 {
+			data[int(at)%len(data)] ^= flip
+		}
+		data = resealAll(data)
+		writeFile(t, journalOf(dir), string(data))
+		p, err := prove(dir, must(ownKey(false)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var records []string
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSuffix(line, "\n"); line != "" && int64(len(records)) < p.records {
+				records = append(records, line)
+			}
+		}
+		var whole []string
+		for line := range strings.Lines(good) {
+			if line = strings.TrimSuffix(line, "\n"); line != "" {
+				whole = append(whole, line)
+			}
+		}
+		if p.mine && (len(records) > len(whole) || records[len(records)-1] != whole[len(records)-1]) {
+			t.Errorf("%d records that I never wrote are mine", p.records)
+		}
+	})
+}
+
+// resealAll gives every line the right check sum and leaves its mark.
+func resealAll(data []byte) []byte {
+	var out []byte
+	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
+		if n := len(line) - sumSize; n > 0 {
+			out = append(out, seal(append(bytes.Clone(line[:n]), '}'), "")...)
+		}
+	}
+	return out
+}
+
+// bodies are the records without their marks and sums, and the last mark.
+func bodies(data []byte) string {
+	var b, last []byte
+	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
+		if n := len(line) - sumSize; n > 0 {
+			rest, mark := unmark(line[:n])
+			b, last = append(append(b, rest...), '\n'), mark
+		}
+	}
+	return string(append(b, last...))
+}
+
+// TestRandomChanges are all found, and every beginning of a journal is mine.
+func TestRandomChanges(t *testing.T) {
+	as(t, t.TempDir())
+	dir := written(t, numbered(story()...))
+	good := []byte(readFile(t, journalOf(dir)))
+	for range 2000 {
+		data := bytes.Clone(good)
+		data[rand.IntN(len(data))] ^= byte(1 + rand.IntN(255))
+		data = resealAll(data)
+		writeFile(t, journalOf(dir), string(data))
+		p := must(prove(dir, must(ownKey(false))))
+		if bodies(data) == bodies(good) { // only a check sum changed, or a mark that a later one stands for
+			continue
+		}
+		if whole := bytes.Count(bytes.TrimSpace(data), []byte("\n")) + 1; p.mine && p.records == int64(whole) {
+			t.Fatalf("changed, and mine:\n%s", data)
+		}
+	}
+	var records int
+	for end, b := range good {
+		if b != '\n' || end > 0 && good[end-1] == '\n' {
+			continue
+		}
+		records++
+		writeFile(t, journalOf(dir), string(good[:end+1]))
+		if p := must(prove(dir, must(ownKey(false)))); !p.mine || p.records != int64(records) {
+			t.Fatalf("the first %d records: %+v", records, p)
+		}
+	}
+}
