@@ -167,6 +167,19 @@ func TestAPersonLetsItGoOn(t *testing.T) {
 	}
 }
 
+// Ctrl-\ at the question interrupts the run as well.
+func TestCtrlBackslashAtTheQuestion(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", stuckWork)
+	until(t, "the question is asked", s.shows("> Cancel"))
+	if got := s.answer(t, "\x1c"); got != -int(syscall.SIGINT) {
+		t.Errorf("ended with %d, want SIGINT", got)
+	}
+	if st := s.state(t); st.Question == nil || st.Ending.Status != looprun.StatusInterrupted {
+		t.Errorf("ended as %+v, question %v", st.Ending, st.Question)
+	}
+}
+
 // Ctrl-C at the question interrupts the run; the question is kept, and resume
 // asks it again.
 func TestCtrlCAtTheQuestion(t *testing.T) {

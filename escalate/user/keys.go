@@ -10,7 +10,7 @@ const (
 	keyUp                   // arrow up
 	keyDown                 // arrow down
 	keyEnter                // Enter
-	keyInterrupt            // Ctrl-C
+	keyInterrupt            // Ctrl-C, or Ctrl-\, which is to end a program as well
 	keyEnd                  // Ctrl-D
 	keySuspend              // Ctrl-Z
 	keyReport               // the terminal answered
@@ -73,7 +73,7 @@ func (d *decoder) decode(b []byte, at time.Time) []stroke {
 
 func (d *decoder) feed(c byte) key {
 	switch {
-	case c == 0x03: // also in the middle of a sequence
+	case c == 0x03, c == 0x1c: // also in the middle of a sequence
 		d.state = inText
 		return keyInterrupt
 	case c == 0x1b && d.state != inString:
@@ -140,8 +140,8 @@ func (d *decoder) control(c byte) key {
 		return arrow(c)
 	case c == 'n' && params == "0":
 		return keyReport
-	case c == 'u' && params == "99;5", c == '~' && params == "27;5;99":
-		return keyInterrupt // Ctrl-C under the extended keyboard protocols
+	case c == 'u' && (params == "99;5" || params == "92;5"), c == '~' && (params == "27;5;99" || params == "27;5;92"):
+		return keyInterrupt // under the extended keyboard protocols
 	}
 	return keyNone
 }
