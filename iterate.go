@@ -19,7 +19,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	if l.state.Crashes >= crashLimit {
 		return l.crashed(n)
 	}
-	if stop, err := l.wait(ctx); stop || err != nil {
+	if stop, err := l.wait(ctx, n); stop || err != nil {
 		return err
 	}
 	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Ran, Answers: slices.Clone(l.state.Asked)}
@@ -28,6 +28,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	}
 	l.fresh = l.fresh && n == 0
 	end, err := l.attend(ctx, it)
+	l.ended = time.Now()
 	if err != nil {
 		return err
 	}

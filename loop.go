@@ -38,9 +38,10 @@ type Loop struct {
 
 	state     State
 	watch     *stopwatch
-	ready     bool   // it was started or resumed and has not been run since
-	fresh     bool   // no iteration has run since the start or the resume
-	end       func() // ends the iteration that stands still; nil: there is none
+	ready     bool      // it was started or resumed and has not been run since
+	fresh     bool      // no iteration has run since the start or the resume
+	ended     time.Time // when the last one ended
+	end       func()    // ends the iteration that stands still; nil: there is none
 	ears      ears
 	attention attention
 	announced time.Time // the wait that is on record

@@ -89,24 +89,3 @@ func TestTheWallClockGoesBackBetweenTwoEvents(t *testing.T) {
 		t.Errorf("%s have elapsed, want 4s", s.Elapsed)
 	}
 }
-
-func TestBackoff(t *testing.T) {
-	for _, c := range []struct {
-		b          Backoff
-		iterations int
-		want       time.Duration
-	}{
-		{Backoff{}, 3, 0},
-		{Backoff{Base: time.Second}, 0, 0},
-		{Backoff{Base: time.Second}, 9, time.Second},
-		{Backoff{Base: time.Second, Exponential: true}, 1, time.Second},
-		{Backoff{Base: time.Second, Exponential: true}, 5, 16 * time.Second},
-		{Backoff{Base: time.Second, Exponential: true}, 1000, maxDelay},
-		{Backoff{Base: 14 * time.Minute, Exponential: true}, 5, maxDelay},
-		{Backoff{Base: time.Hour, Exponential: true}, 5, time.Hour},
-	} {
-		if got := c.b.Delay(c.iterations); got < c.want*3/4 || got > c.want*5/4 {
-			t.Errorf("%+v after %d iterations: %s, want about %s", c.b, c.iterations, got, c.want)
-		}
-	}
-}

@@ -5,18 +5,25 @@ import (
 	"time"
 )
 
-// wait lets the time between two iterations pass. It returns true when the run
-// has to look at its state again instead of iterating.
-func (l *Loop) wait(ctx context.Context) (bool, error) {
+// wait lets the time before an iteration pass: since the one before it ended, so
+// that the time in which somebody thought of an answer counts. It returns true when
+// the run has to look at its state again instead of iterating.
+func (l *Loop) wait(ctx context.Context, n int) (bool, error) {
 	if ctx.Err() != nil {
 		return true, l.durable(interrupted(ctx))
 	}
-	delay := l.Backoff.Delay(l.state.SinceAnswer)
-	if delay <= 0 || l.fresh {
+	delay, since := l.Backoff.Delay(l.state.SinceAnswer), l.ended
+	if l.fresh {
+		delay, since = 0, time.Now()
+		if n > 0 && l.state.Iterations == 0 {
+			delay = l.Backoff.Initial
+		}
+	}
+	left := func() time.Duration { return delay - time.Since(since) }
+	if left() <= 0 {
 		return false, nil
 	}
-	began := time.Now()
-	return l.pass(ctx, func() time.Duration { return delay - time.Since(began) })
+	return l.pass(ctx, left)
 }
 
 // pass lets time pass until none is left, and listens meanwhile. It returns true

@@ -11,11 +11,10 @@ import (
 // silenced says why no person is to be asked, whether one is there or not; empty:
 // one may be.
 func (s *session) silenced() string {
+	flag := s.opts.silent()
 	switch {
-	case s.opts.NonInteractive:
-		return s.setBy("non-interactive")
-	case s.opts.Wait:
-		return s.setBy("wait")
+	case flag != "":
+		return s.setBy(flag)
 	case s.parent != "":
 		return "this run is inside another one, where nobody answered"
 	case insideHelper():
@@ -42,7 +41,7 @@ func (s *session) setBy(name string) string {
 // user has not decided that it is so.
 func (s *session) instead(q looprun.Question, err error) error {
 	switch {
-	case q.To == ask.ToAssistant || s.opts.Wait:
+	case q.To == ask.ToAssistant || s.opts.Wait || s.opts.Retry != nil && q.From == "":
 		return err
 	case q.Exclusive || q.Mandatory:
 		return fmt.Errorf("only a person can answer this; --detached defer keeps it for looprun answer: %w", err)

@@ -153,7 +153,7 @@ func (s *session) assistant() looprun.Responder {
 		return nil
 	}
 	o := assistant.Options{
-		Command: string(s.opts.Assistant), Dir: s.dir, Env: s.base, Timeout: time.Duration(s.opts.AssistantTimeout),
+		Command: string(s.opts.Assistant), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.or(0),
 		Escalation: s.opts.AssistantEscalation,
 		Stderr:     s.aside,
 	}

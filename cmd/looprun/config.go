@@ -236,8 +236,9 @@ func (c *configuration) source(f *kong.Flag) *layer {
 // presets are the keys that a preset sets too: given on the command line it
 // beats a file's values for them.
 var presets = map[string][]string{
-	"wait":  {"max_iterations", "loop_threshold", "max_errors", "delay", "detached"},
-	"retry": {"max_iterations", "loop_threshold"},
+	"wait":  {"max_iterations", "loop_threshold", "max_errors", "delay", "detached", "non_interactive"},
+	"retry": {"max_iterations", "loop_threshold", "max_errors", "non_interactive"},
+	"ask":   {"non_interactive"},
 }
 
 // preset is the flag of the preset that was given and sets the key.

@@ -102,7 +102,7 @@ func defaults() object {
 		"loop_threshold": l.Loop, "max_errors": l.Errors,
 		"max_cost": offWord, "max_tokens": offWord,
 		"max_idle_iterations": offWord, "detect_workspace_cycles": offWord,
-		"delay": "0s", "kill_after": proc.DefaultKillAfter.String(), "wait_answer": "0s", "wait_delay": "30s",
+		"delay": "0s", "max_delay": minutes(looprun.MaxDelay), "kill_after": proc.DefaultKillAfter.String(), "wait_answer": "0s", "wait_delay": "30s",
 		"detached": detachedModes[0], "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
 	}
 }
@@ -111,7 +111,7 @@ func defaults() object {
 const offWord = "off"
 
 func (k configKey) typeSchema() object {
-	span := object{"type": "string", "pattern": durationPattern}
+	text := object{"type": "string", "pattern": durationPattern}
 	code := object{"type": "integer", "minimum": 0, "maximum": 255}
 	switch t := k.flag.Target.Type(); t {
 	case reflect.TypeFor[*countLimit]():
@@ -121,10 +121,13 @@ func (k configKey) typeSchema() object {
 		}
 		return object{"anyOf": []any{object{"type": "integer", "minimum": least}, object{"const": "off"}}}
 	case reflect.TypeFor[*durationLimit]():
-		span["not"] = object{"pattern": zeroPattern}
-		return object{"anyOf": []any{span, object{"const": "off"}}}
-	case reflect.TypeFor[duration]():
-		return object{"anyOf": []any{span, object{"const": 0}}}
+		text["not"] = object{"pattern": zeroPattern}
+		return object{"anyOf": []any{text, object{"const": "off"}}}
+	case reflect.TypeFor[*span]():
+		text["not"] = object{"pattern": zeroPattern}
+		return text
+	case reflect.TypeFor[duration](), reflect.TypeFor[*duration]():
+		return object{"anyOf": []any{text, object{"const": 0}}}
 	case reflect.TypeFor[*moneyLimit]():
 		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
 	case reflect.TypeFor[*tokenLimit]():

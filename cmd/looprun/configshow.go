@@ -117,6 +117,7 @@ func (c *configShowCmd) computed() map[string]string {
 	if dir, err := s.stateDir(); err == nil {
 		values["state_dir"] = dir
 	}
+	values["non_interactive"] = fmt.Sprint(c.silent() != "")
 	values["delay"] = valueText(reflect.ValueOf(duration(c.backoff().Base)))
 	l, caps, err := c.limits()
 	if err != nil { // it is reported; the limits are what was given
@@ -140,7 +141,8 @@ func (c *configShowCmd) computed() map[string]string {
 
 // valueText is an option as one would write it.
 func valueText(v reflect.Value) string {
-	if v.Kind() == reflect.Pointer {
+	given := v.Kind() == reflect.Pointer // where it points to something
+	if given {
 		if v.IsNil() {
 			return ""
 		}
@@ -148,7 +150,7 @@ func valueText(v reflect.Value) string {
 	}
 	switch of := v.Interface().(type) {
 	case duration, durationLimit:
-		if v.IsZero() {
+		if v.IsZero() && !given {
 			return ""
 		}
 	case []string:

@@ -77,6 +77,33 @@ func (l *shellLine) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// span is a time that something has; where none is given there is a default,
+// which zero is not.
+type span time.Duration
+
+func (d *span) UnmarshalText(b []byte) error {
+	var v duration
+	if err := v.UnmarshalText(b); err != nil {
+		return err
+	}
+	if v == 0 {
+		return fmt.Errorf("%s would be no time at all; write 1ms for almost none, or leave it out for the default", b)
+	}
+	*d = span(v)
+	return nil
+}
+
+// MarshalText writes a time as it is read.
+func (d span) MarshalText() ([]byte, error) { return duration(d).MarshalText() }
+
+// or is the time, or the default where none is given.
+func (d *span) or(normal time.Duration) time.Duration {
+	if d == nil {
+		return normal
+	}
+	return time.Duration(*d)
+}
+
 // codes is a list of exit codes.
 type codes struct{ looprun.Codes }
 

@@ -34,11 +34,13 @@ type options struct {
 
 	limitFlags
 
-	IterationTimeout duration `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower"`
-	IdleTimeout      duration `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
-	KillAfter        duration `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask"`
-	Delay            duration `placeholder:"D" help:"Time between two iterations." json:"delay,omitempty" group:"time" trust:"ask"`
-	Backoff          string   `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to 15m, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
+	IterationTimeout duration  `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower"`
+	IdleTimeout      duration  `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
+	KillAfter        *span     `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask"`
+	InitialDelay     duration  `placeholder:"D" help:"Time before the first iteration." json:"initial_delay,omitempty" group:"time" trust:"ask"`
+	Delay            *duration `placeholder:"D" help:"Time between two iterations (0s)." json:"delay,omitempty" group:"time" trust:"ask"`
+	Backoff          string    `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
+	MaxDelay         *span     `placeholder:"D" help:"What --backoff exponential grows to at most (15m)." json:"max_delay,omitempty" group:"time" trust:"ask"`
 
 	Rules     string           `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path"`
 	LoopMatch string           `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
@@ -46,20 +48,20 @@ type options struct {
 
 	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`
 	WaitOn    []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
-	WaitDelay duration `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask"`
+	WaitDelay *span    `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask"`
 	Signals   string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
 	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask"`
-	Retry *int `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off." json:"retry,omitempty" group:"preset" trust:"ask"`
+	Retry *int `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask"`
 
 	answerFlags
 
 	HookOnQuestion shellLine `placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
 	HookOnTrip     shellLine `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
 	HookOnEnd      shellLine `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
-	HookTimeout    duration  `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask"`
+	HookTimeout    *span     `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask"`
 	Notify         []string  `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
 	CI         string `name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system: ${enum} (${default})." json:"ci,omitempty" group:"hooks" trust:"ask"`
@@ -111,10 +113,11 @@ type answerFlags struct {
 	Assistant    shellLine `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
 	AssistantFor []string  `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
 
-	AssistantEscalation bool     `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
-	AssistantTimeout    duration `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask"`
+	AssistantEscalation bool  `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
+	AssistantTimeout    *span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask"`
 
 	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask"`
+	Ask            bool `help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask"`
 }
 
 // limits are the limits and caps in force.
@@ -124,7 +127,7 @@ func (o *options) limits() (looprun.Limits, looprun.Caps, error) {
 		l.Iterations, l.Loop, l.Errors = looprun.Off, looprun.Off, looprun.Off
 	}
 	if o.Retry != nil {
-		l.Iterations, l.Loop = *o.Retry, looprun.Off
+		l.Iterations, l.Loop, l.Errors = *o.Retry, looprun.Off, looprun.Off
 	}
 	caps, err := o.limitFlags.over(&l)
 	return l, caps, err
@@ -218,13 +221,22 @@ func (o *options) check() error {
 	if both := o.DoneCodes.Both(o.StopCodes.Codes); !both.Empty() {
 		wrong(fmt.Sprintf("exit code %s is in --done-codes and in --stop-codes", both), "take it out of one of them")
 	}
-	if o.Backoff == "exponential" && o.Delay == 0 && !o.Wait {
+	b := o.backoff()
+	switch {
+	case b.Exponential && b.Base == 0:
 		wrong("--backoff exponential has no delay to grow", "add --delay D")
+	case o.MaxDelay != nil && !b.Exponential:
+		wrong("--max-delay without a delay that grows", "add --backoff exponential, or leave it out")
+	case o.MaxDelay != nil && b.Base > b.Max:
+		wrong(fmt.Sprintf("--delay %s is above --max-delay %s", b.Base, b.Max), "raise the one or lower the other")
+	}
+	if err := o.contrary(); err != nil {
+		errs = append(errs, err)
 	}
 	if o.Wait && o.Retry != nil {
 		wrong("--wait and --retry exclude each other", "use --wait for something that will come, --retry for something flaky")
 	}
-	if o.WaitDelay > 0 && len(o.WaitOn) == 0 {
+	if o.WaitDelay != nil && len(o.WaitOn) == 0 {
 		wrong("--wait-delay without a line to wait for", "add --wait-on REGEX")
 	}
 	if _, err := o.matcher(); err != nil {
@@ -308,9 +320,33 @@ func (o *options) judge(terminal bool) looprun.Judge {
 }
 
 func (o *options) backoff() looprun.Backoff {
-	b := looprun.Backoff{Base: time.Duration(o.Delay), Exponential: o.Backoff == "exponential"}
-	if o.Wait && b.Base == 0 {
+	b := looprun.Backoff{Initial: time.Duration(o.InitialDelay), Exponential: o.Backoff == "exponential", Max: o.MaxDelay.or(0)}
+	switch {
+	case o.Delay != nil:
+		b.Base = time.Duration(*o.Delay)
+	case o.Wait:
 		b.Base = time.Second
 	}
 	return b
+}
+
+// silent is the flag that has it that no person is asked; empty: there is none.
+func (o *options) silent() string {
+	switch {
+	case o.NonInteractive:
+		return "non-interactive"
+	case o.Wait && !o.Ask:
+		return "wait"
+	case o.Retry != nil && !o.Ask:
+		return "retry"
+	}
+	return ""
+}
+
+// contrary reports wishes that cannot both be met.
+func (f *answerFlags) contrary() error {
+	if f.Ask && f.NonInteractive {
+		return &usageError{"--ask and --non-interactive exclude each other", "use one of them"}
+	}
+	return nil
 }

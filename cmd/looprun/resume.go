@@ -256,11 +256,11 @@ func (c *resumeCmd) change(r *recorded, given func(flag string) bool) bool {
 	if c.AssistantEscalation {
 		r.Options.AssistantEscalation, changed = true, true
 	}
-	if c.AssistantTimeout > 0 {
+	if c.AssistantTimeout != nil {
 		r.Options.AssistantTimeout, changed = c.AssistantTimeout, true
 	}
-	if c.NonInteractive {
-		r.Options.NonInteractive, changed = true, true
+	if c.NonInteractive || c.Ask {
+		r.Options.NonInteractive, r.Options.Ask, changed = c.NonInteractive, c.Ask, true
 	}
 	return changed
 }

@@ -324,7 +324,7 @@ func (s *session) wire(journal looprun.Journal) error {
 	s.base = baseEnviron(os.Environ())
 	terminal := isTerminal(s.app.files.stdout) && isTerminal(s.app.files.stderr)
 	s.parent = parentSocket()
-	if s.opts.NonInteractive || s.opts.Wait {
+	if s.opts.silent() != "" {
 		s.parent = ""
 	}
 	var err error
@@ -372,7 +372,7 @@ func (s *session) wire(journal looprun.Journal) error {
 		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.backoff(),
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
 		Mask:      s.mask(),
-		WaitDelay: time.Duration(s.opts.WaitDelay),
+		WaitDelay: s.opts.WaitDelay.or(0),
 	}
 	return s.listen()
 }
@@ -387,13 +387,11 @@ func (s *session) outputNumber(iteration int) int {
 }
 
 func (s *session) killAfter() time.Duration {
-	switch {
-	case s.opts.KillAfter > 0:
-		return time.Duration(s.opts.KillAfter)
-	case inCI():
-		return 5 * time.Second
+	normal := proc.DefaultKillAfter
+	if inCI() {
+		normal = 5 * time.Second
 	}
-	return proc.DefaultKillAfter
+	return s.opts.KillAfter.or(normal)
 }
 
 // observe reports an event and keeps the page up to date while no command runs.

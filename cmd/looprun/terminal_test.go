@@ -154,6 +154,54 @@ func TestEnterCancels(t *testing.T) {
 }
 
 // Choosing to go on resets the count; the guidance reaches the next iteration.
+// A preset that tries or waits asks nobody, also where somebody is there.
+func TestPresetsAskNobody(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want int
+		says string
+	}{
+		{"retry", []string{"--retry", "2", "--", "false"}, 110, "--retry is set"},
+		{"wait", []string{"--wait", "--max-runtime", "50ms", "--", "false"}, 124, "--wait is set"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := onTerminal(t, t.TempDir(), c.args...)
+			asked := s.shows("> Cancel")
+			until(t, "it says why nobody is asked", func() bool { return asked() || s.shows(c.says)() })
+			if asked() {
+				t.Fatal("somebody is asked")
+			}
+			if got := s.ended(t); got != c.want {
+				t.Errorf("ended with %d, want %d", got, c.want)
+			}
+		})
+		t.Run(c.name+" and ask", func(t *testing.T) {
+			t.Parallel()
+			s := onTerminal(t, t.TempDir(), append([]string{"--ask"}, c.args...)...)
+			until(t, "the question is asked", s.shows("> Cancel"))
+			if got := s.answer(t, "\r"); got != 101 {
+				t.Errorf("ended with %d, want 101", got)
+			}
+		})
+	}
+}
+
+// What a run asks nobody about can be asked when it is resumed.
+func TestAskOnResume(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if got := onTerminal(t, dir, "--retry", "1", "--", "false").ended(t); got != 110 {
+		t.Fatalf("ended with %d, want 110", got)
+	}
+	s := onTerminal(t, dir, "resume", "--ask")
+	until(t, "the question is asked", s.shows("> Cancel"))
+	if got := s.answer(t, "\r"); got != 101 {
+		t.Errorf("ended with %d, want 101", got)
+	}
+}
+
 func TestAPersonLetsItGoOn(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", `test -n "$LOOPRUN_GUIDANCE" && exit 0; `+stuckWork)

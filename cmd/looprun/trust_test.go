@@ -110,7 +110,7 @@ func valueThatAsks(k configKey) string {
 		return "7"
 	case reflect.TypeFor[*countLimit](), reflect.TypeFor[*durationLimit](), reflect.TypeFor[*moneyLimit](), reflect.TypeFor[*tokenLimit]():
 		return offWord
-	case reflect.TypeFor[duration]():
+	case reflect.TypeFor[duration](), reflect.TypeFor[*duration](), reflect.TypeFor[*span]():
 		return "9999h"
 	case reflect.TypeFor[map[string]int]():
 		return "{tripped: 7}"

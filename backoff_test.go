@@ -1,0 +1,156 @@
+package looprun_test
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+)
+
+func TestBackoff(t *testing.T) {
+	const far = time.Duration(math.MaxInt64)
+	exponential := func(base, most time.Duration) looprun.Backoff {
+		return looprun.Backoff{Base: base, Exponential: true, Max: most}
+	}
+	for _, c := range []struct {
+		b          looprun.Backoff
+		iterations int
+		least      time.Duration
+		most       time.Duration
+	}{
+		{looprun.Backoff{}, 3, 0, 0},
+		{looprun.Backoff{Max: time.Hour, Exponential: true}, 3, 0, 0},
+		{looprun.Backoff{Base: time.Second}, 0, time.Second, time.Second},
+		{looprun.Backoff{Base: time.Second, Max: time.Millisecond}, 9, time.Second, time.Second},
+		{exponential(time.Second, 0), 0, 750 * time.Millisecond, 1250 * time.Millisecond},
+		{exponential(time.Second, 0), 1, 750 * time.Millisecond, 1250 * time.Millisecond},
+		{exponential(time.Second, 0), 5, 12 * time.Second, 20 * time.Second},
+		{exponential(time.Second, 0), 1000, looprun.MaxDelay * 3 / 4, looprun.MaxDelay},
+		{exponential(14*time.Minute, 0), 5, looprun.MaxDelay * 3 / 4, looprun.MaxDelay},
+		{exponential(time.Hour, 0), 5, 45 * time.Minute, time.Hour},
+		{exponential(time.Second, 5*time.Second), 3, 3 * time.Second, 5 * time.Second},
+		{exponential(time.Second, 5*time.Second), math.MaxInt, 3750 * time.Millisecond, 5 * time.Second},
+		{exponential(time.Minute, time.Second), 1, 750 * time.Millisecond, time.Second},
+		{exponential(time.Second, far), 1000, far - far/4, far},
+		{exponential(1, 1), 2, 1, 1},
+	} {
+		for range 200 {
+			if got := c.b.Delay(c.iterations); got < c.least || got > c.most {
+				t.Fatalf("%+v after %d iterations: %s, want %s to %s", c.b, c.iterations, got, c.least, c.most)
+			}
+		}
+	}
+}
+
+// timed notes when its iterations start, in a run that began at its zero.
+type timed struct {
+	began time.Time
+	at    []time.Duration
+}
+
+func (x *timed) Run(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+	if it.Number > 0 {
+		x.at = append(x.at, time.Since(x.began))
+	}
+	time.Sleep(10 * time.Second) // what the iteration takes; the clock is simulated
+	return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, nil
+}
+
+// Between two iterations there is the delay, also where an answer comes between
+// them; the time that the answer took is part of it.
+func TestDelays(t *testing.T) {
+	const took = 10 * time.Second
+	for _, c := range []struct {
+		name    string
+		backoff looprun.Backoff
+		answer  time.Duration // the time that an answer takes
+		want    []time.Duration
+	}{
+		{"none", looprun.Backoff{}, 0, []time.Duration{0, took, 2 * took, 3 * took}},
+		{"fixed", looprun.Backoff{Base: time.Minute}, 0, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
+		{"a moment's thought", looprun.Backoff{Base: time.Minute}, 20 * time.Second, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
+		{"a long one", looprun.Backoff{Base: time.Minute}, time.Hour, []time.Duration{0, time.Minute + took, time.Hour + time.Minute + 2*took, time.Hour + 2*time.Minute + 3*took}},
+		{"before the first", looprun.Backoff{Initial: time.Hour}, 0, []time.Duration{time.Hour, time.Hour + took, time.Hour + 2*took, time.Hour + 3*took}},
+		// It begins anew with the answer, which comes behind the second.
+		{"exponential", looprun.Backoff{Base: time.Minute, Exponential: true, Max: time.Minute}, 0, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := defaults
+				l.Iterations, l.Loop, l.Errors, l.Runtime = 2, looprun.Off, looprun.Off, looprun.Off
+				answers := 0
+				person := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+					time.Sleep(c.answer)
+					if answers++; answers > 2 {
+						return looprun.Answer{}, looprun.ErrNoAnswer
+					}
+					return looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}, nil
+				})
+				x := &timed{began: time.Now()}
+				run := start(t, l, x, person)
+				run.Loop.Backoff = c.backoff
+				run.run(t)
+				if len(x.at) < len(c.want) {
+					t.Fatalf("%d iterations, want %d", len(x.at), len(c.want))
+				}
+				for i, want := range c.want {
+					least := want
+					if c.backoff.Exponential {
+						least = want - time.Duration(i)*time.Minute/4
+					}
+					if got := x.at[i].Round(time.Second); got > want || got < least {
+						t.Errorf("iteration %d began after %s, want %s", i+1, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The time before the first iteration is not before the precheck, and not again
+// when the run is resumed.
+func TestInitialDelayIsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		prechecked := time.Duration(-1)
+		x := &timed{began: began}
+		run := &testRun{}
+		loop := func() *looprun.Loop {
+			return &looprun.Loop{
+				Guards: guards.Default(), Journal: &run.journal, Questions: asks{}, Backoff: looprun.Backoff{Initial: time.Hour},
+				Runner: works(func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+					if it.Number == 0 {
+						prechecked = time.Since(began)
+					}
+					d, _ := x.Run(ctx, it)
+					return d
+				}),
+			}
+		}
+		l := defaults
+		l.Iterations, l.Runtime, l.Loop = 1, looprun.Off, looprun.Off
+		run.Loop = loop()
+		if err := run.Start(looprun.RunStarted{RunID: "test", Limits: l, Caps: looprun.DefaultCaps(l), Check: []string{"check"}, Precheck: true}); err != nil {
+			t.Fatal(err)
+		}
+		run.run(t)
+		if prechecked != 0 || len(x.at) != 1 || x.at[0].Round(time.Second) != time.Hour+10*time.Second {
+			t.Errorf("the precheck began after %s, the iterations after %s", prechecked, x.at)
+		}
+		state := *run.State()
+		run.Loop = loop()
+		resumed := time.Since(began)
+		l.Iterations = 2
+		if err := run.Resume(state, looprun.RunResumed{Limits: &l}); err != nil {
+			t.Fatal(err)
+		}
+		run.run(t)
+		if len(x.at) != 2 || x.at[1] != resumed {
+			t.Errorf("resumed after %s, the iterations began after %s", resumed, x.at)
+		}
+	})
+}
