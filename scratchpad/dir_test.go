@@ -40,8 +40,7 @@ func TestStateDirOfOthers(t *testing.T) {
 	if !modesHold {
 		t.Skip("modes of files mean nothing here")
 	}
-	const nobody = 65534
-	mine, theirs := -1, nobody
+	mine, theirs := -1, os.Geteuid()+1
 	for name, c := range map[string]struct {
 		marker string
 		owner  int
