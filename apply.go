@@ -265,6 +265,7 @@ func (s *State) weigh(d IterationFinished) {
 // endWith sets the ending when the iteration is the run's last.
 func (s *State) endWith(d IterationFinished) {
 	switch {
+	case s.decided():
 	case s.Interrupt != nil:
 		s.endInterrupted()
 	case d.Outcome == OutcomeInterrupted:
@@ -283,7 +284,14 @@ func (s *State) takeBack() {
 	}
 }
 
+// decided reports whether somebody has ended the run for good: nothing that comes
+// before that is on record changes it.
+func (s *State) decided() bool { return s.Ending != nil && !s.Ending.Status.Resumable() }
+
 func (s *State) endInterrupted() {
+	if s.decided() {
+		return
+	}
 	s.Ending = &Ending{Status: StatusInterrupted, ExitCode: s.Interrupt.Code, Reason: s.Interrupt.Signal}
 }
 

@@ -71,6 +71,7 @@ type Executor struct {
 	mu      sync.Mutex
 	running Stopper
 	holds   int           // why it stands still: a question, a job-control stop
+	asked   bool          // the command has asked something, and its time stands still
 	still   int           // why its time does: those, and a question of its own
 	stood   time.Duration // how long the iteration's time stood still
 	since   time.Time     // since when it stands still
@@ -283,18 +284,25 @@ func (x *Executor) started(s Stopper) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.running = s
-	switch {
-	case x.killed:
+	if x.killed {
 		x.killed = false
 		x.killLocked()
-	case x.holds > 0:
+		return
+	}
+	if x.holds > 0 {
 		_ = s.Suspend()
+	}
+	if p, ok := s.(clocked); ok && x.asked {
+		p.HoldClocks()
 	}
 }
 
 func (x *Executor) stoodStill() time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.still > 0 {
+		return x.stood + time.Since(x.since)
+	}
 	return x.stood
 }
 

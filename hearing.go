@@ -104,6 +104,7 @@ func (x *Executor) Hold() {
 	x.held.Store(new(make(chan struct{})))
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.asked = true
 	x.pause()
 	if p, ok := x.running.(clocked); ok {
 		p.HoldClocks()
@@ -117,6 +118,7 @@ func (x *Executor) Release() {
 		return
 	}
 	x.mu.Lock()
+	x.asked = false
 	x.goOn()
 	if p, ok := x.running.(clocked); ok {
 		p.ReleaseClocks()

@@ -141,6 +141,7 @@ type running struct {
 	number   int
 	stop     context.CancelCauseFunc
 	done     chan ended // one value, also after it was looked at
+	stopped  bool       // it was told to end
 	late     func()     // looks after it
 	attended chan ended // gets what came of it, from late
 }
@@ -153,10 +154,27 @@ func (r *running) wait() ended {
 	return end
 }
 
+// over reports whether the iteration has come to its end without being told to.
+func (r *running) over() bool {
+	select {
+	case end := <-r.done:
+		r.done <- end
+		return !r.stopped
+	default:
+		return false
+	}
+}
+
+// halt ends the iteration.
+func (r *running) halt(why error) ended {
+	r.stopped = true
+	r.stop(why)
+	return r.wait()
+}
+
 // cut ends the iteration and says what that makes of it.
 func (r *running) cut(why error, o Outcome, c Cause) (IterationFinished, error) {
-	r.stop(why)
-	end := r.wait()
+	end := r.halt(why)
 	end.Outcome, end.Cause = o, c
 	return end.IterationFinished, end.err
 }
@@ -261,6 +279,9 @@ func (l *Loop) lookAfter(ctx context.Context, r *running) (IterationFinished, er
 		case l.state.Interrupt != nil:
 			i := l.state.Interrupt
 			return r.cut(&Interrupt{i.Signal, i.Code}, OutcomeInterrupted, CauseInterrupt)
+		case !goOn && r.over(): // while somebody was asked: what cannot be suspended goes on
+			end := r.wait()
+			return end.IterationFinished, end.err
 		case !goOn:
 			return r.cut(errRuntime, OutcomeError, CauseMaxRuntime)
 		}
@@ -315,9 +336,10 @@ func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	}
 	gone := false
 	l.end = func() {
-		gone = true
-		r.stop(errRuntime)
-		r.wait()
+		if !r.over() {
+			gone = true
+			r.halt(errRuntime)
+		}
 	}
 	defer func() { l.end = nil }()
 	trip.Iteration, trip.During = r.number, true

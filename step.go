@@ -39,7 +39,7 @@ type Invocation struct {
 	// Ending is called when the step is asked to end, while Stdout or Stderr may
 	// still hold it up; nil: nobody is told.
 	Ending func()
-	// Started is told of a process that can be suspended; nil: nobody is.
+	// Started is told of what can be suspended or ended; nil: nobody is.
 	Started func(Stopper)
 }
 
@@ -58,7 +58,8 @@ func Shell(line string) Step { return shellStep(line) }
 
 // Func is a step that calls a function. A nil error is exit 0, any other is
 // exit 1 with the error as output. The function has to return soon after ctx
-// ends; it cannot be suspended. What its goroutines print after that is dropped.
+// ends; it cannot be suspended, and goes on while somebody is asked. What its
+// goroutines print after that is dropped.
 func Func(f func(context.Context, Invocation) error) Step { return funcStep{f} }
 
 type argvStep []string
@@ -82,10 +83,12 @@ type funcStep struct {
 func (funcStep) Argv() []string { return []string{"(function)"} }
 
 func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
-	if in.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, in.Timeout, errTimeout)
-		defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	clock := startFuncClock(in.Timeout, cancel)
+	defer clock.HoldClocks()
+	if in.Started != nil {
+		in.Started(clock)
 	}
 	if in.Ending != nil {
 		defer context.AfterFunc(ctx, in.Ending)()
@@ -102,6 +105,56 @@ func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
 		return Exit{Code: 1}
 	}
 	return Exit{}
+}
+
+// funcClock is what can be done to a running function: it goes on while somebody is
+// asked, and its time limit stands still.
+type funcClock struct {
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	timer  *time.Timer // nil: there is no limit
+	left   time.Duration
+	since  time.Time
+	holds  int
+}
+
+func startFuncClock(limit time.Duration, cancel context.CancelCauseFunc) *funcClock {
+	c := &funcClock{cancel: cancel, left: limit, since: time.Now()}
+	if limit > 0 {
+		c.timer = time.AfterFunc(limit, func() { cancel(errTimeout) })
+	}
+	return c
+}
+
+func (c *funcClock) HoldClocks() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holds++; c.holds == 1 && c.timer != nil && c.timer.Stop() {
+		c.left -= time.Since(c.since)
+	}
+}
+
+func (c *funcClock) ReleaseClocks() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holds--; c.holds == 0 && c.timer != nil {
+		c.since = time.Now()
+		c.timer.Reset(max(0, c.left))
+	}
+}
+
+func (c *funcClock) Suspend() error {
+	c.HoldClocks()
+	return nil
+}
+
+func (c *funcClock) Resume() error {
+	c.ReleaseClocks()
+	return nil
+}
+
+func (c *funcClock) Stop(sig syscall.Signal) {
+	c.cancel(&Interrupt{Signal: sig.String(), Code: 128 + int(sig)})
 }
 
 // outputs let every goroutine of a function print, such as those of an exec.Cmd, and
