@@ -148,9 +148,11 @@ func (s *State) foldSignal(d SignalReceived) {
 
 // spend adds up, in billionths of a dollar: three times 0.1 are 0.3.
 func (s *State) spend(usd float64, tokens int64) {
-	const billion = 1e9
-	s.Cost = math.Round((s.Cost+usd)*billion) / billion
-	s.Tokens += tokens
+	const billion, exact = 1e9, 1 << 53
+	s.Cost, s.Tokens = plus(s.Cost, usd), plus(s.Tokens, tokens)
+	if s.Cost < exact/billion {
+		s.Cost = math.Round(s.Cost*billion) / billion
+	}
 }
 
 // unsay drops what the command said in the iteration that is over.

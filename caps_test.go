@@ -1,6 +1,8 @@
 package looprun_test
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -147,6 +149,55 @@ func TestTheQuestionSaysWhatTheCapLeaves(t *testing.T) {
 			if c.want == "" && strings.Contains(got, "room") || !strings.Contains(got, c.want) {
 				t.Errorf("%s: it says %q, want %q", c.name, got, c.want)
 			}
+		}
+	})
+}
+
+// The largest limits that can be written are limits: nothing that is added to them, or
+// to what was spent, goes round to the other end.
+func TestLimitsAreCountedToTheirEnd(t *testing.T) {
+	most := looprun.Limits{Iterations: math.MaxInt, Runtime: math.MaxInt64, Loop: 3, Errors: 3, Cost: math.MaxFloat64, Tokens: math.MaxInt64, IdleIterations: math.MaxInt, WorkspaceCycles: math.MaxInt}
+	caps := looprun.DefaultCaps(most)
+	if caps != (looprun.Caps{Iterations: math.MaxInt, Runtime: math.MaxInt64, Cost: math.MaxFloat64, Tokens: math.MaxInt64}) {
+		t.Errorf("caps %+v", caps)
+	}
+	if caps := looprun.DefaultCaps(looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Cost: looprun.Off, Tokens: looprun.Off}); caps != (looprun.Caps{Iterations: 50, Runtime: time.Hour}) {
+		t.Errorf("caps of limits that are off: %+v", caps)
+	}
+	text, err := json.Marshal(looprun.RunStarted{Limits: most, Caps: caps})
+	var back looprun.RunStarted
+	if err == nil {
+		err = json.Unmarshal(text, &back)
+	}
+	if err != nil || back.Limits != most || back.Caps != caps {
+		t.Errorf("%s is read as %+v, %+v, %v", text, back.Limits, back.Caps, err)
+	}
+
+	// Answers add up to the most there is, and what is spent does too.
+	started := begun
+	started.Limits, started.Caps = looprun.Limits{Iterations: 1, Runtime: 1, Loop: 3, Errors: 3, Cost: 1, Tokens: 1}, looprun.Caps{}
+	spent := looprun.CostReported{USD: math.MaxFloat64, Tokens: math.MaxInt64}
+	s := folded(t, started, first, spent, spent, ended1, tripped, question)
+	s.Iterations, s.Elapsed = 5, 5
+	if s.Cost != math.MaxFloat64 || s.Tokens != math.MaxInt64 {
+		t.Errorf("$%g and %d tokens were spent", s.Cost, s.Tokens)
+	}
+	s.Initial.Cost, s.Initial.Tokens = math.MaxFloat64, math.MaxInt64
+	for name, e := range map[string]looprun.Extend{
+		"amounts":     {Iterations: math.MaxInt, Runtime: math.MaxInt64, Cost: math.MaxFloat64, Tokens: math.MaxInt64},
+		"percentages": {Iterations: math.MaxInt, Runtime: math.MaxInt64, CostPercent: 200, TokensPercent: 200},
+	} {
+		d, err := s.Effect(looprun.Option{Action: looprun.ActionContinue, Extend: e}, looprun.Answer{})
+		if l := d.Limits; err != nil || l.Iterations != math.MaxInt || l.Runtime != math.MaxInt64 || l.Cost != math.MaxFloat64 || l.Tokens != math.MaxInt64 {
+			t.Errorf("%s: limits %+v, %v", name, d.Limits, err)
+		}
+	}
+
+	// The longest time is no deadline that has passed.
+	synctest.Test(t, func(t *testing.T) {
+		run := start(t, most, &script{steps: []play{{outcome: looprun.OutcomeDone, took: 25 * time.Second}}})
+		if res := run.run(t); res.Status != looprun.StatusDone || len(run.journal.Events) != 6 {
+			t.Errorf("got %+v after %d events", res, len(run.journal.Events))
 		}
 	})
 }

@@ -92,19 +92,19 @@ func (s *State) extended(e Extend) Limits {
 	l := s.Limits
 	l.Iterations = extend(l.Iterations, s.Iterations, e.Iterations, s.Caps.Iterations)
 	l.Runtime = extend(l.Runtime, s.Elapsed, e.Runtime, s.Caps.Runtime)
-	l.Cost = extend(l.Cost, s.Cost, e.Cost+s.Initial.Cost*max(0, e.CostPercent)/100, s.Caps.Cost)
-	l.Tokens = extend(l.Tokens, s.Tokens, e.Tokens+int64(float64(s.Initial.Tokens)*max(0, e.TokensPercent)/100), s.Caps.Tokens)
+	l.Cost = extend(l.Cost, s.Cost, plus(e.Cost, share(s.Initial.Cost, e.CostPercent)), s.Caps.Cost)
+	l.Tokens = extend(l.Tokens, s.Tokens, plus(e.Tokens, share(s.Initial.Tokens, e.TokensPercent)), s.Caps.Tokens)
 	return l
 }
 
 // extend returns the limit after the extension: what is spent plus what is
 // added, never less than the limit was and never past its cap. A limit that is
 // off stays off.
-func extend[T int | int64 | float64 | time.Duration](limit, spent, extra, ceiling T) T {
+func extend[T amount](limit, spent, extra, ceiling T) T {
 	if limit <= 0 || extra <= 0 {
 		return limit
 	}
-	extended := max(limit, spent+extra)
+	extended := max(limit, plus(spent, extra))
 	if ceiling > 0 {
 		extended = max(limit, min(extended, ceiling))
 	}
@@ -204,9 +204,9 @@ func (s *State) room(q Question) (Note, bool) {
 	for _, o := range q.Options {
 		switch l := s.extended(o.Extend); {
 		case !o.Action.Continues():
-		case s.Trip.Guard == MaxIterations && o.Extend.Iterations > 0 && l.Iterations < s.Iterations+o.Extend.Iterations:
+		case s.Trip.Guard == MaxIterations && o.Extend.Iterations > 0 && l.Iterations < plus(s.Iterations, o.Extend.Iterations):
 			return Note{NoteRoom, map[string]any{"Room": fmt.Sprintf("%d iterations", l.Iterations-s.Iterations), "Flag": "--cap-iterations"}}, true
-		case s.Trip.Guard == MaxRuntime && o.Extend.Runtime > 0 && l.Runtime < s.Elapsed+o.Extend.Runtime:
+		case s.Trip.Guard == MaxRuntime && o.Extend.Runtime > 0 && l.Runtime < plus(s.Elapsed, o.Extend.Runtime):
 			return Note{NoteRoom, map[string]any{"Room": (l.Runtime - s.Elapsed).Round(time.Second).String(), "Flag": "--cap-runtime"}}, true
 		}
 	}

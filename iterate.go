@@ -316,7 +316,7 @@ func (l *Loop) untilDeadline() (time.Duration, bool) {
 		}
 	}
 	// A trip needs the limit to be passed on record, in milliseconds.
-	return max(left, 0) + time.Millisecond, found
+	return plus(left, time.Millisecond), found
 }
 
 // overtime suspends the running iteration, puts the trip to the responders,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -72,11 +73,50 @@ type Caps struct {
 // limits; twice the limit for cost and tokens.
 func DefaultCaps(l Limits) Caps {
 	return Caps{
-		Iterations: max(50, 2*l.Iterations),
-		Runtime:    max(time.Hour, 2*l.Runtime),
-		Cost:       max(0, 2*l.Cost),
-		Tokens:     max(0, 2*l.Tokens),
+		Iterations: max(50, plus(l.Iterations, l.Iterations)),
+		Runtime:    max(time.Hour, plus(l.Runtime, l.Runtime)),
+		Cost:       plus(l.Cost, l.Cost),
+		Tokens:     plus(l.Tokens, l.Tokens),
 	}
+}
+
+// amount is what limits are counted in.
+type amount interface {
+	int | int64 | float64 | time.Duration
+}
+
+// plus is the sum of two amounts: what is off adds nothing, and where the sum is more
+// than the type can hold it is the most that it can.
+func plus[T amount](a, b T) T {
+	a, b = max(0, a), max(0, b)
+	if sum := a + b; sum >= a && !math.IsInf(float64(sum), 0) {
+		return sum
+	}
+	return most[T]()
+}
+
+func most[T amount]() T {
+	var t T
+	switch p := any(&t).(type) {
+	case *int:
+		*p = math.MaxInt
+	case *int64:
+		*p = math.MaxInt64
+	case *time.Duration:
+		*p = math.MaxInt64
+	case *float64:
+		*p = math.MaxFloat64
+	}
+	return t
+}
+
+// share is that many percent of an amount.
+func share[T int64 | float64](of T, percent float64) T {
+	part := float64(max(0, of)) * max(0, percent) / 100
+	if part >= float64(most[T]()) {
+		return most[T]()
+	}
+	return T(part)
 }
 
 // Extend is what a continuing answer adds to a limit: an amount, or a
@@ -139,7 +179,7 @@ func (f *limitField) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func parseLimit[T int | int64 | float64](name string, f limitField, to *T, errs *[]error) {
+func parseLimit[T int | int64 | float64](name string, f limitField, to *T, parse func(string) (T, error), errs *[]error) {
 	switch f.text {
 	case "":
 		return
@@ -147,12 +187,12 @@ func parseLimit[T int | int64 | float64](name string, f limitField, to *T, errs 
 		*to = Off
 		return
 	}
-	v, err := strconv.ParseFloat(f.text, 64)
+	v, err := parse(f.text)
 	if err != nil {
 		*errs = append(*errs, fmt.Errorf("limit %s: %q is no number", name, f.text))
 		return
 	}
-	*to = T(v)
+	*to = v
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -172,13 +212,15 @@ func (l *Limits) UnmarshalJSON(b []byte) error {
 	}
 	*l = Limits{}
 	var errs []error
-	parseLimit("iterations", j.Iterations, &l.Iterations, &errs)
-	parseLimit("loop", j.Loop, &l.Loop, &errs)
-	parseLimit("errors", j.Errors, &l.Errors, &errs)
-	parseLimit("cost", j.Cost, &l.Cost, &errs)
-	parseLimit("tokens", j.Tokens, &l.Tokens, &errs)
-	parseLimit("idle_iterations", j.IdleIterations, &l.IdleIterations, &errs)
-	parseLimit("workspace_cycles", j.WorkspaceCycles, &l.WorkspaceCycles, &errs)
+	tokens := func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
+	usd := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	parseLimit("iterations", j.Iterations, &l.Iterations, strconv.Atoi, &errs)
+	parseLimit("loop", j.Loop, &l.Loop, strconv.Atoi, &errs)
+	parseLimit("errors", j.Errors, &l.Errors, strconv.Atoi, &errs)
+	parseLimit("cost", j.Cost, &l.Cost, usd, &errs)
+	parseLimit("tokens", j.Tokens, &l.Tokens, tokens, &errs)
+	parseLimit("idle_iterations", j.IdleIterations, &l.IdleIterations, strconv.Atoi, &errs)
+	parseLimit("workspace_cycles", j.WorkspaceCycles, &l.WorkspaceCycles, strconv.Atoi, &errs)
 	switch t := j.Runtime.text; t {
 	case "":
 	case offWord:
