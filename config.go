@@ -51,7 +51,7 @@ type Config struct {
 	Journal Journal
 	// Resume is the state of a run to go on with, as scratchpad.Open gives it;
 	// nil: the run is new. Limits that are not zero take the place of those it
-	// had, and Journal has to be the one that it was read from.
+	// had, as do Caps, and Journal has to be the one that it was read from.
 	Resume *State
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
@@ -131,6 +131,8 @@ func (c *Config) begin(loop *Loop) error {
 				return err
 			}
 			d.Limits, d.Caps = &c.Limits, &caps
+		} else if c.Caps != (Caps{}) {
+			d.Caps = &c.Caps
 		}
 		return loop.Resume(*c.Resume, d)
 	}

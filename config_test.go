@@ -220,6 +220,14 @@ func TestRunResumes(t *testing.T) {
 	if _, err := looprun.Run(t.Context(), c); !errors.Is(err, looprun.ErrNoGuards) {
 		t.Errorf("half of the limits are taken: %v", err)
 	}
+	// Caps count without limits.
+	c.Limits, c.Caps = looprun.Limits{}, looprun.Caps{Iterations: 4}
+	c.Observe = func(_ looprun.Event, s *looprun.State) {
+		if s.Caps != c.Caps {
+			t.Errorf("resumed with the caps %+v", s.Caps)
+		}
+	}
+	run(4)
 	if want := []int{1, 2, 3, 4}; !slices.Equal(numbers, want) {
 		t.Errorf("iterations %v were run, want %v", numbers, want)
 	}
