@@ -65,6 +65,8 @@ func (j Judge) Outcome(e Exits) Outcome {
 		return OutcomeDone
 	case j.fails(judge):
 		return OutcomeError
+	case judge == e.Work && j.passes(judge): // but for the promise
+		return OutcomeNotDone
 	case judged && e.Work != nil && (e.Work.Signal != 0 || e.Work.Cause != CauseExited || j.WorkErrors.Has(e.Work.Code)):
 		return OutcomeError
 	}

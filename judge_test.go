@@ -29,6 +29,8 @@ func TestJudge(t *testing.T) {
 	by := func(code int, c looprun.Cause) *looprun.Exit { return &looprun.Exit{Code: code, Cause: c} }
 	killed := &looprun.Exit{Code: 137, Signal: syscall.SIGKILL}
 	any137 := looprun.Judge{Done: codes("0,137"), Stop: codes("137")}
+	promises := looprun.DefaultJudge()
+	promises.Done, promises.Promise = codes("0,3"), true
 	for _, c := range []struct {
 		name  string
 		judge looprun.Judge
@@ -62,6 +64,9 @@ func TestJudge(t *testing.T) {
 		{name: "130 elsewhere", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 130}}, want: failed},
 		{name: "129 on a terminal", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 129}}, want: failed},
 		{name: "1 on a terminal", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: looprun.Exits{Work: fail}, want: notDone},
+		{name: "a done code without the promise", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}}, want: notDone},
+		{name: "another code without the promise", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 4}}, want: failed},
+		{name: "a done code of the work, and the check judges", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Check: &looprun.Exit{}}, want: failed},
 		{name: "a stop code of the work is none of the judge", judge: looprun.Judge{Done: codes("0"), Stop: codes("3")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Check: fail}, want: notDone},
 	} {
 		if c.judge == (looprun.Judge{}) {
