@@ -130,7 +130,7 @@ func (s *State) fold(e Event) {
 		s.Trips++
 	case QuestionAsked:
 		if d.From == FromCommand {
-			s.Asked = append(s.Asked, Asked{Question: d.Question})
+			s.foldAsked(d.Question)
 			return
 		}
 		s.Question = new(d.Question)
@@ -246,7 +246,9 @@ func (s *State) weigh(d IterationFinished) {
 		s.KnownRun++
 		return
 	}
-	s.KnownRun = 0
+	if h != 0 { // of which nothing is known breaks no row
+		s.KnownRun = 0
+	}
 	issue := KnownIssue{h, d.Signature.Label}
 	if d.Outcome == OutcomeError {
 		s.ErrorRun++

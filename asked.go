@@ -188,6 +188,21 @@ func (q *Question) offersAs(other Question) bool {
 	return q.Kind == other.Kind && q.Multi == other.Multi && slices.EqualFunc(q.Options, other.Options, same)
 }
 
+// unfetched is the place of the oldest question whose answer waits to be fetched; -1:
+// there is none.
+func (s *State) unfetched() int {
+	return slices.IndexFunc(s.Asked, func(a Asked) bool { return a.Answer != nil })
+}
+
+// foldAsked adds a question of the command. Where there is no room an answer gives way
+// that nobody came to fetch: whoever asks for it again is asked again.
+func (s *State) foldAsked(q Question) {
+	if i := s.unfetched(); len(s.Asked) >= askedKept && i >= 0 {
+		s.unask(s.Asked[i].Question.ID)
+	}
+	s.Asked = append(s.Asked, Asked{Question: q})
+}
+
 func (s *State) unask(id string) {
 	s.Asked = slices.DeleteFunc(slices.Clone(s.Asked), func(a Asked) bool { return a.Question.ID == id })
 }
@@ -197,8 +212,8 @@ func (s *State) refuseAsked(q Question) string {
 	switch {
 	case s.asked(q.ID) != nil:
 		return "a question with that id waits already"
-	case len(s.Asked) >= askedKept:
-		return fmt.Sprintf("%d questions wait already", askedKept)
+	case len(s.Asked) >= askedKept && s.unfetched() < 0:
+		return fmt.Sprintf("%d questions wait for their answers already; answer those first", askedKept)
 	}
 	for i, o := range q.Options { // of two that are masked nobody could tell which was chosen
 		if slices.ContainsFunc(q.Options[:i], func(p Option) bool { return p.ID == o.ID }) {

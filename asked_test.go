@@ -1,6 +1,8 @@
 package looprun_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/looprun/looprun"
@@ -69,5 +71,25 @@ func TestWhatAnswersAQuestionOfTheCommand(t *testing.T) {
 		if err := c.question.Accepts(c.answer); (err == nil) != c.takes {
 			t.Errorf("%s: %v, taken should be %v", c.name, err, c.takes)
 		}
+	}
+}
+
+// What was answered and nobody fetched does not stand in the way of new questions; only
+// those that wait for their answers do.
+func TestAnswersThatNobodyFetchesGiveWay(t *testing.T) {
+	events := []looprun.Data{begun, first}
+	answer := func(id string) looprun.QuestionAnswered {
+		return looprun.QuestionAnswered{QuestionID: id, Answer: looprun.Answer{Option: looprun.Yes, Responder: looprun.RespondedByUser, Person: true}}
+	}
+	for i := range 64 {
+		events = append(events, commandAsks(fmt.Sprint("a", i)))
+	}
+	full := folded(t, events...)
+	if err := full.Apply(looprun.Event{Seq: full.Seq + 1, Data: commandAsks("one")}); err == nil || !strings.Contains(err.Error(), "answer those first") {
+		t.Errorf("with 64 that wait: %v", err)
+	}
+	s := folded(t, append(events, answer("a3"), answer("a9"), commandAsks("one"), commandAsks("two"))...)
+	if len(s.Asked) != 64 || len(s.Pending()) != 64 || s.Asked[62].Question.ID != "one" || s.Asked[63].Question.ID != "two" {
+		t.Errorf("%d are kept, of which %d wait", len(s.Asked), len(s.Pending()))
 	}
 }

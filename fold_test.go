@@ -285,3 +285,18 @@ func TestAnInterruptTakesTheAnswerBack(t *testing.T) {
 		}
 	}
 }
+
+// An iteration of which nothing is known adds to no row of skipped issues, and breaks
+// none.
+func TestAnUnknownIterationBreaksNoRow(t *testing.T) {
+	known := applied
+	known.Action, known.Known = looprun.ActionSkip, []looprun.KnownIssue{{Hash: 7, Label: "x"}}
+	events := []looprun.Data{begun, first, ended1, tripped, question, answered, known}
+	for i, h := range []signature.Hash{7, 0, 7, 0, 7} {
+		end := looprun.IterationFinished{Iteration: i + 2, Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{Hash: h}}
+		events = append(events, looprun.IterationStarted{Iteration: i + 2}, end)
+	}
+	if s := folded(t, events...); s.KnownRun != 3 {
+		t.Errorf("%d in a row, want 3", s.KnownRun)
+	}
+}
