@@ -28,6 +28,7 @@ type answerCmd struct {
 	Text     *string  `placeholder:"TEXT" help:"A text as the answer, where the question takes one." env:"-"`
 	Cancel   bool     `help:"Decline to answer, where the question allows it." env:"-"`
 	Question string   `placeholder:"ID" help:"The question that it is for, as looprun show --pending names it: needed while the run is going on, and where several wait." env:"-"`
+	Token    string   `placeholder:"WORD" help:"The word that the run shows on its terminal: needed while it is going on, where the system does not say who answers (not on Linux)." env:"-"`
 	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record." env:"-"`
 	Guidance string   `placeholder:"TEXT" help:"What the next iteration should know." env:"-"`
 	Resume   bool     `help:"Go on with the run at once." env:"-"`
@@ -465,6 +466,7 @@ func (c *answerCmd) tell(dir string, g answered) error {
 	if err != nil {
 		return socket.ErrNoServer
 	}
+	g.Token = c.Token
 	return socket.Call(context.Background(), name, kindAnswer, g, nil)
 }
 

@@ -47,7 +47,8 @@ type talk struct {
 	s      *session
 	server *socket.Server
 	// role is what runs now and cannot ask: an expert, a debug or verify command.
-	role atomic.Value
+	role  atomic.Value
+	token answerToken
 }
 
 type bubbled struct {
@@ -74,6 +75,9 @@ type rejectedReply struct {
 type answered struct {
 	QuestionID string         `json:"question_id"`
 	Answer     looprun.Answer `json:"answer"`
+	// Token is the word on the person's screen, where the system does not say who
+	// answers.
+	Token string `json:"token,omitempty"`
 
 	words string // of the question, for a person
 }
@@ -102,7 +106,19 @@ func (s *session) listen() error {
 		return fmt.Errorf("the socket for looprun ask and signal cannot be opened: %w", err)
 	}
 	s.talk = t
+	t.showToken(originsKnown, isTerminal(s.app.files.stderr))
 	return atomicfile.Write(filepath.Join(s.run.Dir, socketName), []byte(t.server.Path()+"\n"), false)
+}
+
+// showToken makes the word that an answer needs where origins are not known, and
+// shows it on a screen. In a file or a log the command could read it, so there is
+// none then, and nobody can answer before the run has paused.
+func (t *talk) showToken(known, screen bool) {
+	if known || !screen || t.s.opts.Interactive {
+		return
+	}
+	t.token.make()
+	t.s.app.say.printf("an answer from another terminal needs --token %s", t.token.word)
 }
 
 // path is where commands find the socket; empty where there is none.
@@ -297,15 +313,12 @@ func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
 // answer takes an answer from another terminal, never from the run's own
 // command: it would answer itself.
 func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessage) (any, error) {
-	switch originOf(peer.PID, os.Getpid()) {
-	case originInside:
-		return nil, &socket.Error{Code: codeRefused, Text: "a run's question cannot be answered by its own command; answer it from outside"}
-	case originUnknown:
-		return nil, &socket.Error{Code: codeRefused, Text: "it is not known whether this answer comes from the run's own command; wait for the reply when you answer"}
-	}
 	var m answered
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, invalid(err)
+	}
+	if err := t.token.admit(originOf(peer.PID, os.Getpid()), m.Token); err != nil {
+		return nil, &socket.Error{Code: codeRefused, Text: err.Error()}
 	}
 	if m.QuestionID == "" {
 		return nil, invalid(errors.New("question_id is missing: an answer is for one question"))
