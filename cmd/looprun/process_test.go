@@ -132,6 +132,48 @@ func TestTwoProcessesNeverShareARun(t *testing.T) {
 	s.ended(t)
 }
 
+// A run that begins while another one is going on in the same work tree says so.
+func TestASecondRunInTheSameWorkTree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	looprun := func(args ...string) string {
+		s := begin(t, dir, args...)
+		if got := s.ended(t); got != 0 {
+			t.Errorf("%q ended with %d", args, got)
+		}
+		return s.stderr.String()
+	}
+	const said = "another run is going on here"
+	if got := looprun("--", "true"); strings.Contains(got, said) {
+		t.Errorf("the first says %q", got)
+	}
+	first := begin(t, dir, "--name", "first", "--", "sh", "-c", "touch here; sleep 60")
+	until(t, "the command runs", first.has("here"))
+	want := said + ": " + first.state(t).RunID + " (touch here; sleep 60);"
+	if got := looprun("--", "true"); strings.Count(got, said) != 1 || !strings.Contains(got, want) {
+		t.Errorf("the second says %q, want %q", got, want)
+	}
+	if got := looprun("-q", "--", "true"); strings.Contains(got, said) {
+		t.Errorf("with -q it says %q", got)
+	}
+	second := begin(t, dir, "--", "sh", "-c", "touch there; sleep 60")
+	until(t, "the command runs", second.has("there"))
+	if got := looprun("--", "true"); !strings.Contains(got, " (touch there; sleep 60), and 1 more;") {
+		t.Errorf("the third says %q", got)
+	}
+	for _, s := range []*started{first, second} {
+		_ = s.Process.Signal(syscall.SIGTERM)
+		s.ended(t)
+	}
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := looprun("--", file, "--", file, "--", "true"); strings.Contains(got, said) {
+		t.Errorf("a run inside two others says %q", got)
+	}
+}
+
 // Without a terminal a reader that went away ends the run, as it ends any program
 // in a pipeline. Where somebody is at the terminal, or only standard error has lost
 // its reader, it goes on.

@@ -252,6 +252,7 @@ func (s *session) drive() (looprun.Result, error) {
 	defer proc.DismissGuardians()
 	defer tty.RestoreAll()
 	defer proc.RestoreTerminal()
+	s.mentionOther()
 	ctx, stop := watchSignals(s.reading, s.executor.Kill)
 	defer stop()
 	defer s.display.Close()

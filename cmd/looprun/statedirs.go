@@ -103,3 +103,38 @@ func keptFor(stateDir string) string {
 	}
 	return stateDir
 }
+
+// recentRuns is how many runs are looked at for one that is going on: looking at
+// each takes some microseconds, and whoever starts a run waits for it.
+const recentRuns = 1000
+
+// mentionOther names a run that is going on in the same state directory, which is
+// that of the work tree: two that change the same files undo what the other does.
+// Those that this run was started in are meant to be there.
+func (s *session) mentionOther() {
+	stateDir := filepath.Dir(s.run.Dir)
+	ids, err := scratchpad.IDs(stateDir)
+	if err != nil || s.app.say.flags.Quiet {
+		return
+	}
+	outer := map[string]bool{s.run.ID: true}
+	for id := os.Getenv("LOOPRUN_RUN_ID"); id != "" && !outer[id]; {
+		outer[id] = true
+		id = scratchpad.Summarize(filepath.Join(stateDir, id)).Parent
+	}
+	var others []scratchpad.Summary
+	for _, dir := range within(stateDir, ids[:min(recentRuns, len(ids))]) {
+		if !outer[filepath.Base(dir)] && scratchpad.Locked(dir) {
+			others = append(others, scratchpad.Summarize(dir))
+		}
+	}
+	if len(others) == 0 {
+		return
+	}
+	more := ""
+	if n := len(others) - 1; n > 0 {
+		more = fmt.Sprintf(", and %d more", n)
+	}
+	other := others[0]
+	s.app.say.news("another run is going on here: %s (%s)%s; what both change they change at the same time", other.ID, short(commandLine(other.Command), 60), more)
+}
