@@ -50,7 +50,7 @@ func (s *State) refuse(d Data) string {
 		switch {
 		case s.Running:
 			return fmt.Sprintf("iteration %d is still running", s.Open)
-		case s.Ending != nil || s.Trip != nil:
+		case s.Ending != nil || s.Trip != nil || s.Advance:
 			return "the run waits for something else"
 		case d.Iteration != s.NextIteration() && !(d.Iteration == 0 && s.Precheck):
 			return fmt.Sprintf("iteration %d is next", s.NextIteration())
@@ -196,12 +196,15 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.Last, s.Waits = &d, 0
 	if d.Iteration == 0 {
 		s.Precheck = false
+		s.Passed = d.Outcome == OutcomeDone
 		s.again() // nothing has had the guidance
 		s.endWith(d)
 		return
 	}
 	s.Iterations = d.Iteration
 	s.SinceAnswer++
+	s.Advance = s.endsSubtask(d)
+	s.Passed = d.Outcome == OutcomeDone && !s.Advance
 	s.foldTree(d)
 	s.foldActing()
 	if s.Malformed >= malformedOver { // it has made an error of this one
@@ -216,7 +219,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	if d.Outcome == OutcomeDone {
 		return
 	}
-	s.Weigh = len(s.Rungs) > 0
+	s.Weigh = len(s.Rungs) > 0 && !s.Advance
 	s.Errors = last(append(s.Errors, d), errorsKept)
 	s.weigh(d)
 }
@@ -272,8 +275,8 @@ func (s *State) endWith(d IterationFinished) {
 		s.endInterrupted()
 	case d.Outcome == OutcomeInterrupted:
 		s.Ending = &Ending{Status: StatusInterrupted, ExitCode: exitInterrupted, Reason: "the command was interrupted"}
-	case d.Outcome == OutcomeDone:
-		s.Ending = &Ending{Status: StatusDone}
+	case s.Passed:
+		s.endDone()
 	case d.Fatal != 0:
 		s.Ending = &Ending{Status: StatusFailed, ExitCode: d.Fatal, Reason: d.Detail}
 	}
@@ -289,6 +292,8 @@ func (s *State) takeBack() {
 // decided reports whether somebody has ended the run for good: nothing that comes
 // before that is on record changes it.
 func (s *State) decided() bool { return s.Ending != nil && !s.Ending.Status.Resumable() }
+
+func (s *State) endDone() { s.Ending = &Ending{Status: StatusDone} }
 
 func (s *State) endInterrupted() {
 	if s.decided() {
@@ -350,6 +355,7 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 		s.Ending = d.ending(StatusCancelled, at)
 	case ActionPause:
 		s.Ending = d.ending(StatusPaused, at)
+		s.Guidance = joinLines(s.Guidance, d.Guidance)
 	default:
 		s.Continues++
 		s.SinceAnswer = 0
@@ -374,7 +380,8 @@ func (d ActionApplied) ending(status Status, at time.Time) *Ending {
 	}
 }
 
-// reset starts a guard's counter over. Only an answered question does that.
+// reset starts a guard's counter over. Only an answered question does that, and the
+// end of a sub-task where it counts failures in a row.
 func (s *State) reset(id GuardID) {
 	if s.ResetAt == nil {
 		s.ResetAt = map[GuardID]int{}
@@ -414,10 +421,11 @@ func (s *State) foldResumed(d RunResumed) {
 	if s.Ended || s.Ending != nil && s.Ending.Status.Resumable() {
 		s.Ending = nil
 	}
-	if s.Last != nil && s.Last.Outcome == OutcomeDone { // only its record failed
-		s.Ending = &Ending{Status: StatusDone}
+	if s.Passed { // only its record failed
+		s.endDone()
 	}
 	s.Ended, s.Interrupt = false, nil
+	s.Guidance, s.Deferred = joinLines(s.Guidance, s.Deferred), ""
 	if d.Limits != nil {
 		if t := s.LastTrip; t != nil && s.Limits.raised(t.Guard, *d.Limits) {
 			s.Given = nil

@@ -69,6 +69,10 @@ func (s *State) refuseProtocol(d Data) string {
 		if !(d.USD >= 0) || math.IsInf(d.USD, 0) || d.Tokens < 0 {
 			return "a cost is negative, or no number"
 		}
+	case SubtaskFinished:
+		if !s.Advance {
+			return "no sub-task has ended"
+		}
 	case WaitFinished:
 		if s.Until == nil {
 			return "nothing is being waited for"
@@ -115,6 +119,8 @@ func (s *State) foldProtocol(d Data) {
 		s.spend(d.USD, d.Tokens)
 	case WaitStarted:
 		s.Until = &d.Until
+	case SubtaskFinished:
+		s.foldSubtask()
 	case WaitFinished:
 		s.Until = nil
 	}
@@ -252,9 +258,11 @@ func (s *State) foldContent(content signature.Hash) {
 func (s *State) foldTask(d ActionApplied) {
 	if d.Blocker != "" {
 		s.Blockers = last(append(slices.Clone(s.Blockers), d.Blocker), blockersKept)
+		s.Deferred = deferred(d)
 	}
 	if d.Task != "" {
-		s.Task, s.Subtasks = d.Task, d.Subtasks
+		s.Task = d.Task
+		s.foldList(d)
 	}
 	switch d.Guard {
 	case Rejection:

@@ -18,6 +18,9 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	if o.Action == ActionPause && s.Trip.Guard == Rejection && s.Rejected != nil {
 		d.Blocker = s.Rejected.Rejection.BlockerTask()
 	}
+	if o.Action == ActionPause { // for when the run goes on
+		d.Guidance = a.Guidance
+	}
 	if !o.Action.Continues() {
 		return d, nil
 	}

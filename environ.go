@@ -6,9 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// guidanceLimit is how much guidance goes into an environment variable; the
-// file has all of it.
-const guidanceLimit = 16 << 10
+// environLimit is how much of a text goes into an environment variable, in bytes.
+const environLimit = 16 << 10
+
+func environText(text string) string {
+	return cutText(strings.ReplaceAll(text, "\x00", ""), environLimit)
+}
 
 // Environ are the variables that tell a command about the iteration it runs in.
 func (it Iteration) Environ() []string {
@@ -20,7 +23,9 @@ func (it Iteration) Environ() []string {
 		"LOOPRUN=1",
 		"LOOPRUN_ITERATION=" + strconv.Itoa(it.Number),
 		"LOOPRUN_ITERATION_LIMIT=" + limit,
-		"LOOPRUN_GUIDANCE=" + cutText(strings.ReplaceAll(it.Guidance, "\x00", ""), guidanceLimit),
+		"LOOPRUN_GUIDANCE=" + environText(it.Guidance),
+		"LOOPRUN_TASK=" + environText(it.Task),
+		"LOOPRUN_SUBTASK=" + it.Subtasks.place(),
 	}
 	if it.Last == nil {
 		return append(env, "LOOPRUN_LAST_EXIT_CODE=", "LOOPRUN_LAST_SIGNATURE=")

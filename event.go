@@ -199,9 +199,10 @@ type ActionApplied struct {
 	Resets   []GuardID    `json:"resets,omitempty"`
 	Known    []KnownIssue `json:"known,omitempty"`
 	Guidance string       `json:"guidance,omitempty"`
-	// Task is what is worked on from now on; empty: as before. Subtasks are what
-	// comes after it.
+	// Task is what is worked on from now on; empty: as before. Subtask is the same as
+	// a part of a task that is taken apart, and Subtasks are all that come after it.
 	Task     string           `json:"task,omitempty"`
+	Subtask  *rejection.Task  `json:"subtask,omitempty"`
 	Subtasks []rejection.Task `json:"subtasks,omitempty"`
 	// Blocker is a task that has to be done elsewhere first.
 	Blocker string `json:"blocker,omitempty"`
@@ -309,6 +310,7 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeCostReported:       decodeData[CostReported],
 	TypeWaitStarted:        decodeData[WaitStarted],
 	TypeWaitFinished:       decodeData[WaitFinished],
+	TypeSubtaskFinished:    decodeData[SubtaskFinished],
 }
 
 type eventHeader struct {

@@ -64,7 +64,8 @@ type Executor struct {
 	// check print; nil: there are none.
 	WaitOn Matcher
 
-	promised atomic.Bool // the promise was made by a signal
+	wanted   atomic.Bool // a promise means something in this iteration
+	promised atomic.Bool // it was made by a signal
 	// held is closed when output that is held back may go on; nil: none is.
 	held atomic.Pointer[chan struct{}]
 
@@ -92,7 +93,7 @@ type Output interface {
 // Run runs one iteration: the work, then the check. The check does not run when
 // looprun ended the work, or when the work cannot be run at its first try.
 func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, error) {
-	x.prepare()
+	x.prepare(it)
 	out, err := x.open(it.Number)
 	if err != nil {
 		return IterationFinished{}, err
@@ -107,7 +108,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 	if it.Number > 0 {
 		e := x.step(ctx, x.Work, x.work, it, lost.all, began)
 		exits.Work = &e
-		exits.Promised = x.work.promised() || x.Judge.Promise && (x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised())
+		exits.Promised = x.work.promised() || x.wanted.Load() && (x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised())
 	}
 	if x.Check != nil && x.checks(exits, it) {
 		for n := 0; n < max(1, x.Passes); n++ {
@@ -156,7 +157,7 @@ func (x *Executor) open(n int) (Output, error) {
 }
 
 // prepare makes the taps once; they are reused for every iteration.
-func (x *Executor) prepare() {
+func (x *Executor) prepare(it Iteration) {
 	if x.Judge == nil {
 		x.Judge = new(DefaultJudge())
 	}
@@ -169,6 +170,7 @@ func (x *Executor) prepare() {
 	x.check.reset()
 	x.warnings = nil // the last iteration has them
 	x.promised.Store(false)
+	x.wanted.Store(x.Judge.Promise || x.Check != nil && it.Subtasks.Left() > 1)
 	x.mu.Lock()
 	x.running, x.holds, x.still, x.stood, x.killed = nil, 0, 0, 0, false
 	x.mu.Unlock()

@@ -291,10 +291,10 @@ func TestPasses(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	it := looprun.Iteration{Number: 3, Limit: 10, Guidance: "try\x00 harder", Last: &looprun.IterationFinished{ExitCode: 2}}
+	it := looprun.Iteration{Number: 3, Limit: 10, Guidance: "try\x00 harder", Task: "the\x00 flow", Subtasks: &looprun.Subtasks{Done: []string{"a"}, Current: "b", Remaining: []string{"c"}}, Last: &looprun.IterationFinished{ExitCode: 2}}
 	it.Last.Signature.Label = "test-fail:1-a"
 	got := strings.Join(it.Environ(), "\n")
-	want := "LOOPRUN=1\nLOOPRUN_ITERATION=3\nLOOPRUN_ITERATION_LIMIT=10\nLOOPRUN_GUIDANCE=try harder\nLOOPRUN_LAST_EXIT_CODE=2\nLOOPRUN_LAST_SIGNATURE=test-fail:1-a"
+	want := "LOOPRUN=1\nLOOPRUN_ITERATION=3\nLOOPRUN_ITERATION_LIMIT=10\nLOOPRUN_GUIDANCE=try harder\nLOOPRUN_TASK=the flow\nLOOPRUN_SUBTASK=2/3\nLOOPRUN_LAST_EXIT_CODE=2\nLOOPRUN_LAST_SIGNATURE=test-fail:1-a"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

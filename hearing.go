@@ -80,9 +80,14 @@ func (x *Executor) limit() (line string, until time.Time, found bool) {
 // MakePromise makes the promise in place of the output, for the iteration that
 // runs. It reports whether one is wanted.
 func (x *Executor) MakePromise() bool {
-	x.promised.Store(x.Judge.Promise)
-	return x.Judge.Promise
+	x.promised.Store(x.PromiseWanted())
+	return x.PromiseWanted()
 }
+
+// PromiseWanted reports whether a promise means something in the iteration that
+// runs: it is needed to be done, or it ends a part of a task that a check judges
+// as a whole.
+func (x *Executor) PromiseWanted() bool { return x.wanted.Load() }
 
 // mask puts the mask before what is kept of a stream.
 func (x *Executor) mask(to func([]byte)) (write func([]byte), flush func()) {

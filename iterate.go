@@ -22,7 +22,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	if stop, err := l.wait(ctx, n); stop || err != nil {
 		return err
 	}
-	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Ran, Answers: slices.Clone(l.state.Asked)}
+	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Ran, Answers: slices.Clone(l.state.Asked), Task: l.state.Task, Subtasks: l.state.Decomposed()}
 	if err := l.record(IterationStarted{n}); err != nil {
 		return err
 	}

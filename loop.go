@@ -171,6 +171,8 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 			err = l.iterate(ctx, l.state.NextIteration())
 		case NextAsked:
 			err = l.askPending(ctx)
+		case NextAdvance:
+			err = l.advance()
 		case NextWeigh:
 			err = l.weigh()
 		case NextExpert:

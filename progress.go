@@ -46,14 +46,25 @@ func (s *State) Summary() string {
 	if s.Last == nil {
 		return "nothing has run yet"
 	}
-	if s.Last.Outcome == OutcomeDone {
+	if s.Last.Outcome == OutcomeDone && (s.Subtask == nil || s.Passed) {
 		return "done"
 	}
-	if text := s.Last.Progress().String(); text != "" {
+	if s.Subtask == nil {
+		return s.Last.summary()
+	}
+	text := "sub-task " + strings.Replace(s.Decomposed().place(), "/", " of ", 1) + ": "
+	if s.Last.Outcome == OutcomeDone { // the one before it was
+		return text + "nothing has run yet"
+	}
+	return text + s.Last.summary()
+}
+
+func (d *IterationFinished) summary() string {
+	if text := d.Progress().String(); text != "" {
 		return text
 	}
-	if s.Last.Signature.Label != "" {
-		return "unknown; last was " + s.Last.Signature.Label
+	if d.Signature.Label != "" {
+		return "unknown; last was " + d.Signature.Label
 	}
 	return "unknown"
 }

@@ -21,6 +21,7 @@ const (
 	TypeCostReported       EventType = "cost.reported"
 	TypeWaitStarted        EventType = "wait.started"
 	TypeWaitFinished       EventType = "wait.finished"
+	TypeSubtaskFinished    EventType = "subtask.finished"
 )
 
 // QuestionDelivered says that the answer has reached who asked.
@@ -108,6 +109,15 @@ type WaitStarted struct {
 // WaitFinished ends it.
 type WaitFinished struct{}
 
+// SubtaskFinished ends a part of a task that was taken apart, and begins the next.
+type SubtaskFinished struct {
+	Iteration int    `json:"iteration"` // the one that ended it
+	Title     string `json:"title"`
+	Number    int    `json:"number"`         // from 1
+	Of        int    `json:"of"`             // how many parts there are
+	Next      string `json:"next,omitempty"` // empty: it was the last
+}
+
 // Type implements [Data].
 func (QuestionDelivered) Type() EventType  { return TypeQuestionDelivered }
 func (SignalReceived) Type() EventType     { return TypeSignalReceived }
@@ -120,3 +130,4 @@ func (ExpertFinished) Type() EventType     { return TypeExpertFinished }
 func (CostReported) Type() EventType       { return TypeCostReported }
 func (WaitStarted) Type() EventType        { return TypeWaitStarted }
 func (WaitFinished) Type() EventType       { return TypeWaitFinished }
+func (SubtaskFinished) Type() EventType    { return TypeSubtaskFinished }

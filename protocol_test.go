@@ -65,7 +65,7 @@ func TestRejections(t *testing.T) {
 		{"override", looprun.StatusDone, 0, "the big one", 0, "do it all the same"},
 		{"accept", looprun.StatusRejected, 103, "the big one", 0, ""},
 		{"defer", looprun.StatusPaused, 102, "the big one", 1, ""},
-		{"decompose", looprun.StatusDone, 0, "first: the parser", 2, "do it all the same"},
+		{"decompose", looprun.StatusDone, 0, "second", 2, "do it all the same"},
 		{"reformulate", looprun.StatusDone, 0, r.Suggested, 1, "do it all the same"},
 		{"cancel", looprun.StatusCancelled, 101, "the big one", 0, ""},
 	} {
@@ -98,8 +98,8 @@ func TestRejections(t *testing.T) {
 			if len(decided) != 1 || string(decided[0].Decision) != c.option || len(decided[0].Created) != c.created || decided[0].RejectionID == "" || decided[0].Reason != "because" {
 				t.Errorf("the record of the decision is %+v", decided)
 			}
-			if c.option == "decompose" && (len(s.Subtasks) != 1 || s.Subtasks[0].Title != "second") {
-				t.Errorf("the sub-tasks left are %+v", s.Subtasks)
+			if c.option == "decompose" && s.Decomposed().String() != "2 of 2 done" {
+				t.Errorf("the sub-tasks are %s", s.Decomposed())
 			}
 			if c.option == "defer" && len(s.Blockers) != 1 {
 				t.Errorf("the blockers are %q", s.Blockers)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
@@ -52,6 +53,7 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 		return all
 	}
 	toBlocked := list(begun, first, blocked, ended1, blockedTrip, question, answered)
+	parts := list(apart(looprun.ActionApplied{Subtasks: []rejection.Task{{Title: "two"}}}), looprun.IterationStarted{Iteration: 2}, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeDone})
 	for _, c := range []struct {
 		name   string
 		events []looprun.Data
@@ -89,6 +91,9 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 				looprun.CostReported{USD: -0.01}, looprun.CostReported{USD: math.NaN()}, looprun.CostReported{USD: math.Inf(1)}, looprun.CostReported{Tokens: -1},
 			), list(looprun.CostReported{}, looprun.CostReported{USD: 0.01, Tokens: 1}),
 		},
+		{"the end of no part", list(begun, first, ended1), list(looprun.SubtaskFinished{}), nil},
+		{"the end of a part", parts, list(looprun.IterationStarted{Iteration: 3}), list(looprun.SubtaskFinished{Title: "one"})},
+		{"the end of a part twice", list(parts, looprun.SubtaskFinished{}), list(looprun.SubtaskFinished{}), list(looprun.IterationStarted{Iteration: 3})},
 		{"the end of no wait", list(begun), list(looprun.WaitFinished{}), list(looprun.WaitStarted{Until: time.Unix(1, 0)})},
 		{"the end of a wait", list(begun, looprun.WaitStarted{Until: time.Unix(1, 0)}), nil, list(looprun.WaitFinished{})},
 		{"the end of a wait twice", list(begun, looprun.WaitStarted{Until: time.Unix(1, 0)}, looprun.WaitFinished{}), list(looprun.WaitFinished{}), nil},

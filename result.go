@@ -90,6 +90,8 @@ type Result struct {
 	Signature      string        `json:"signature"`
 	Trips          int           `json:"trips"`
 	CostUSD        float64       `json:"cost_usd"`
+	// Subtasks is how far a task is that was taken apart; nil: none was.
+	Subtasks *Subtasks `json:"subtasks,omitempty"`
 	// Pending says that a question waits for its answer.
 	Pending bool `json:"pending,omitempty"`
 	// Warnings are what somebody should know of the run though its status is as it
@@ -103,7 +105,7 @@ func (s *State) Result() Result {
 		RunID: s.RunID, Iterations: s.Iterations, Trips: s.Trips,
 		Runtime: s.Elapsed, RuntimeSeconds: seconds(s.Elapsed),
 		Pending: len(s.Pending()) > 0 || s.Question != nil,
-		CostUSD: s.Cost, Warnings: slices.Clone(s.Warnings),
+		CostUSD: s.Cost, Subtasks: s.Decomposed(), Warnings: slices.Clone(s.Warnings),
 		Ending: Ending{Status: StatusRunning},
 	}
 	if s.Ending != nil {

@@ -3,6 +3,7 @@ package looprun
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/protocol/rejection"
@@ -25,7 +26,8 @@ func (s *State) retask(a Action, d *ActionApplied) error {
 		if len(tasks) == 0 {
 			return errors.New("the rejection names no sub-tasks")
 		}
-		d.Task, d.Subtasks = taskText(tasks[0]), tasks[1:]
+		d.Task, d.Subtask = taskText(tasks[0]), &tasks[0]
+		d.Subtasks = slices.Concat(tasks[1:], s.Subtasks)
 	case ActionReformulate:
 		if d.Task = r.Reformulated(); strings.TrimSpace(d.Task) == "" {
 			return errors.New("the rejection suggests no other task")
@@ -101,7 +103,7 @@ func (s *State) decision(o Option, a Answer, d ActionApplied) RejectionDecided {
 	if d.Task != "" {
 		r.Created = append(r.Created, d.Task)
 	}
-	for _, t := range d.Subtasks {
+	for _, t := range d.Subtasks[:max(0, len(d.Subtasks)-len(s.Subtasks))] { // those after them were there
 		r.Created = append(r.Created, taskText(t))
 	}
 	if d.Blocker != "" {

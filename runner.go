@@ -17,6 +17,11 @@ type Iteration struct {
 	Last *IterationFinished
 	// Answers are those of the command's questions that wait to be fetched.
 	Answers []Asked
+	// Task is what is worked on: the run's name, until a rejection put another task
+	// or a part of it in its place. Subtasks is how far a task is that was taken
+	// apart; nil: none was.
+	Task     string
+	Subtasks *Subtasks
 	// Judging says that it is the check that runs.
 	Judging bool
 }

@@ -139,8 +139,18 @@ type State struct {
 	Restarted bool `json:"restarted,omitempty"`
 	// Blockers are the tasks that have to be done elsewhere first.
 	Blockers []string `json:"blockers,omitempty"`
-	// Subtasks are what is left of a task that was taken apart.
+	// Deferred is what the next iteration is told when a deferred task goes on.
+	Deferred string `json:"deferred,omitempty"`
+	// Subtask is the part that is worked on of a task that was taken apart, Subtasks
+	// are those after it, and Finished those that ended. Advance says that Subtask has
+	// ended, which is still to be put on record. See [State.Decomposed].
+	Subtask  *rejection.Task  `json:"subtask,omitempty"`
 	Subtasks []rejection.Task `json:"subtasks,omitempty"`
+	Finished []rejection.Task `json:"finished,omitempty"`
+	Advance  bool             `json:"advance,omitempty"`
+	// Passed says that the judge has found all of it done: no more than the record of
+	// the end can be missing.
+	Passed bool `json:"passed,omitempty"`
 
 	// Cost and Tokens are what was reported.
 	Cost   float64 `json:"cost,omitempty"`
@@ -219,6 +229,7 @@ const (
 	NextIterate  Next = "iterate"  // run the next iteration
 	NextGoOn     Next = "go_on"    // let the running iteration go on
 	NextAsked    Next = "asked"    // put a question of the command to the responders
+	NextAdvance  Next = "advance"  // put the end of a sub-task on record
 	NextWeigh    Next = "weigh"    // weigh the last iteration on the ladder
 	NextExpert   Next = "expert"   // run the next expert
 	NextWait     Next = "wait"     // wait somebody else's limit out
@@ -244,6 +255,8 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 		return NextAsk, nil
 	case s.Running:
 		return NextGoOn, nil
+	case s.Advance:
+		return NextAdvance, nil
 	case s.Unanswered() != nil:
 		return NextAsked, nil
 	case s.Weigh:

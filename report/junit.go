@@ -133,6 +133,7 @@ func (r *Report) properties() []property {
 	put("looprun.trips", fmt.Sprint(r.TripCount))
 	put("looprun.command", commandLine(r.Command))
 	put("looprun.check", commandLine(r.Check))
+	put("looprun.subtasks", r.Subtasks.String())
 	for _, w := range r.Warnings {
 		put("looprun.warning", w)
 	}

@@ -40,6 +40,15 @@ func (f *folder) finish(alive bool) {
 		r.ExitCode, r.Guard, r.Decision = res.ExitCode, id(res.Guard), line(res.Decision, 100)
 		r.Responder, r.Reason = line(res.Responder, 100), line(res.Reason, maxProse)
 	}
+	if s.Task != s.Name {
+		r.Task = line(s.Task, maxProse)
+	}
+	if list := s.Decomposed(); list != nil {
+		r.Subtasks = &looprun.Subtasks{
+			Done: notNil(lines(list.Done, maxLabel)), Current: line(list.Current, maxLabel), Remaining: notNil(lines(list.Remaining, maxLabel)),
+		}
+	}
+	r.Blockers = lines(s.Blockers, maxProse)
 	r.Pending, r.Warnings = res.Pending, lines(res.Warnings, maxProse)
 	r.Iterations, r.Runtime, r.Limits = s.Iterations, s.Result().RuntimeSeconds, s.Limits
 	r.Progress = line(s.Summary(), maxProse)

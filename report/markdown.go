@@ -99,6 +99,9 @@ func (r *Report) markdownFacts(p printer) {
 		}
 	}
 	row("Task", cell(r.Name))
+	row("Worked on", cell(r.Task))
+	row("Sub-tasks", cell(r.Subtasks.String()))
+	row("Deferred for", cell(strings.Join(r.Blockers, "; ")))
 	row("Command", cell(commandLine(r.Command)))
 	row("Check", cell(commandLine(r.Check)))
 	row("Run", cell(r.RunID))

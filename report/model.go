@@ -190,6 +190,9 @@ func (r *Report) facts() []fact {
 	}
 	add("Command", commandLine(r.Command), true)
 	add("Check", commandLine(r.Check), true)
+	add("Worked on", r.Task, false)
+	add("Sub-tasks", r.Subtasks.String(), false)
+	add("Deferred for", strings.Join(r.Blockers, "; "), false)
 	for _, w := range r.Warnings {
 		add("Warning", w, false)
 	}

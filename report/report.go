@@ -39,17 +39,20 @@ type Report struct {
 	Status  looprun.Status `json:"status" doc:"How the run stands or ended."`
 	// ExitCode is that of the ending; exit codes that are remapped by options
 	// are not in the journal.
-	ExitCode   int             `json:"exit_code" doc:"The exit code of the status, before exit_codes and --passthrough. 0 while the run has not ended."`
-	Guard      looprun.GuardID `json:"guard,omitempty" doc:"The guard that stopped the run."`
-	Decision   string          `json:"decision,omitempty" doc:"The option that ended the run."`
-	Responder  string          `json:"responder,omitempty" doc:"Who decided so."`
-	Reason     string          `json:"reason,omitempty" doc:"Why."`
-	Pending    bool            `json:"pending,omitempty" doc:"A question waits for its answer."`
-	Warnings   []string        `json:"warnings,omitempty" doc:"What to know beside the verdict."`
-	Iterations int             `json:"iterations" doc:"Iterations that ended of themselves. The precheck is none."`
-	Runtime    float64         `json:"runtime_seconds" doc:"Active time, in seconds: questions and pauses do not count."`
-	Limits     looprun.Limits  `json:"limits" doc:"When the guards trip, as it was at the end."`
-	Progress   string          `json:"progress" doc:"How far the work is, in words."`
+	ExitCode   int               `json:"exit_code" doc:"The exit code of the status, before exit_codes and --passthrough. 0 while the run has not ended."`
+	Guard      looprun.GuardID   `json:"guard,omitempty" doc:"The guard that stopped the run."`
+	Decision   string            `json:"decision,omitempty" doc:"The option that ended the run."`
+	Responder  string            `json:"responder,omitempty" doc:"Who decided so."`
+	Reason     string            `json:"reason,omitempty" doc:"Why."`
+	Pending    bool              `json:"pending,omitempty" doc:"A question waits for its answer."`
+	Task       string            `json:"task,omitempty" doc:"What was worked on last, where it is not the name."`
+	Subtasks   *looprun.Subtasks `json:"subtasks,omitempty" doc:"How far a task is that was taken apart, by the titles of its parts."`
+	Blockers   []string          `json:"blockers,omitempty" doc:"Tasks that had to be done elsewhere first: the run was deferred for them."`
+	Warnings   []string          `json:"warnings,omitempty" doc:"What to know beside the verdict."`
+	Iterations int               `json:"iterations" doc:"Iterations that ended of themselves. The precheck is none."`
+	Runtime    float64           `json:"runtime_seconds" doc:"Active time, in seconds: questions and pauses do not count."`
+	Limits     looprun.Limits    `json:"limits" doc:"When the guards trip, as it was at the end."`
+	Progress   string            `json:"progress" doc:"How far the work is, in words."`
 
 	Signatures []Signature  `json:"signatures" doc:"The signatures of the run, at most 500, in the order in which they first came."`
 	Earlier    *Earlier     `json:"earlier,omitempty" doc:"What is known of iterations before those in history."`

@@ -88,19 +88,25 @@ func contextTask(p printer, s *looprun.State, c contextOf) {
 	default:
 		p("The task: %s\n\n", inline(task))
 	}
-	for i, t := range s.Subtasks {
-		p("%d. Later: %s\n", i+1, inline(t.Title))
-	}
+	subtasks(p, s)
 	for _, blocker := range s.Blockers {
-		p("- Somebody else has to do first: %s\n", inline(blocker))
+		p("- It was deferred until this was done elsewhere: %s\n", inline(blocker))
 	}
 	if len(s.Check) > 0 {
-		p("- It is done when this passes: %s\n", code(s.Check[len(s.Check)-1]))
+		p("- %s done when this passes: %s\n", it(s, "It is", "All of it is"), code(s.Check[len(s.Check)-1]))
 	}
 	if s.Promise != "" {
-		p("- When all of it is done, and not before, print %s as a line of its own, without anything around it.\n", code(s.Promise))
+		p("- When %s done, and not before, print %s as a line of its own, without anything around it.\n", it(s, "all of it is", "the sub-task of now is"), code(s.Promise))
 	}
 	p("- Iteration %d of %s. Progress: %s\n\n", s.NextIteration(), limit(s.Limits.Iterations, "no limit"), inline(s.Summary()))
+}
+
+// it is what a sentence of the task is about: one, or one of a list.
+func it(s *looprun.State, whole, part string) string {
+	if s.Subtask == nil {
+		return whole
+	}
+	return part
 }
 
 func contextAnswers(p printer, s *looprun.State) {
@@ -182,8 +188,11 @@ func contextHowTo(p printer, s *looprun.State, text bool) {
 	p("## How to talk to looprun\n\n")
 	p("- To ask for a decision run `looprun ask 'TEXT' --option id=Label --option id=Label`; the answer is on its standard output.\n")
 	p("- To say where the work stands run `looprun signal progress|blocked|clarify|attempt|expert|cost`; `looprun signal --help` has the flags.\n")
-	if s.Promise != "" {
-		p("- `looprun signal done` says that all is done, as the promise does.\n")
+	switch {
+	case s.Promise != "":
+		p("- `looprun signal done` says that %s done, as the promise does.\n", it(s, "all is", "the sub-task of now is"))
+	case s.Subtask != nil && len(s.Check) > 0 && len(s.Subtasks) > 0:
+		p("- `looprun signal done` says that the sub-task of now is done; the next iteration gets the next.\n")
 	}
 	p("- When the task cannot be done as given run `looprun reject --help`, and say why.\n")
 	if text {

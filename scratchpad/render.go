@@ -223,13 +223,28 @@ func tasks(p printer, s *looprun.State) {
 		return
 	}
 	p("## Task\n\n%s\n\n", inline(s.Task))
-	for _, t := range s.Subtasks {
-		p("- Later: %s\n", inline(t.Title))
-	}
+	subtasks(p, s)
 	for _, b := range s.Blockers {
 		p("- Has to be done elsewhere first: %s\n", inline(b))
 	}
 	p("\n")
+}
+
+// subtasks is the list of a task that was taken apart.
+func subtasks(p printer, s *looprun.State) {
+	list := s.Decomposed()
+	if list == nil {
+		return
+	}
+	for _, t := range list.Done {
+		p("- Done: %s\n", inline(t))
+	}
+	if list.Current != "" {
+		p("- Now (%d of %d): %s\n", len(list.Done)+1, list.Of(), inline(list.Current))
+	}
+	for _, t := range list.Remaining {
+		p("- Later: %s\n", inline(t))
+	}
 }
 
 // attempts are the distinct approaches that failed.

@@ -16,8 +16,20 @@ type object = map[string]any
 // ResultSchema is the JSON Schema (2020-12) of result.json. It is made from
 // [Verdict], so that it cannot say anything else than what is written.
 func ResultSchema() []byte {
+	schema := fieldsOf(reflect.TypeFor[Verdict]())
+	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	schema["$id"] = resultSchema
+	schema["title"] = "result.json"
+	schema["description"] = "The verdict on a run: .looprun/RUN/result.json, and the file that --result names."
+	schema["properties"].(object)["warnings"].(object)["minItems"] = 1
+	data, _ := json.MarshalIndent(schema, "", "  ") // maps of texts and numbers always encode
+	return append(data, '\n')
+}
+
+// fieldsOf is the schema of a struct: required are the fields that are always there.
+func fieldsOf(t reflect.Type) object {
 	properties, required := object{}, []string{}
-	for f := range reflect.TypeFor[Verdict]().Fields() {
+	for f := range t.Fields() {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		s := verdictField(key, f.Type)
 		s["description"] = f.Tag.Get("doc")
@@ -26,16 +38,7 @@ func ResultSchema() []byte {
 			required = append(required, key)
 		}
 	}
-	schema := object{
-		"$schema":     "https://json-schema.org/draft/2020-12/schema",
-		"$id":         resultSchema,
-		"title":       "result.json",
-		"description": "The verdict on a run: .looprun/RUN/result.json, and the file that --result names.",
-		"type":        "object", "additionalProperties": false,
-		"required": required, "properties": properties,
-	}
-	data, _ := json.MarshalIndent(schema, "", "  ") // maps of texts and numbers always encode
-	return append(data, '\n')
+	return object{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
 }
 
 // ended are the statuses that a run can end with.
@@ -68,8 +71,10 @@ func verdictField(key string, t reflect.Type) object {
 		return object{"type": "string", "format": "date-time"}
 	}
 	switch t.Kind() {
+	case reflect.Pointer:
+		return fieldsOf(t.Elem())
 	case reflect.Slice:
-		return object{"type": "array", "items": verdictField("", t.Elem()), "minItems": 1}
+		return object{"type": "array", "items": verdictField("", t.Elem())}
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.Int:

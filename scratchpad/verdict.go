@@ -12,25 +12,27 @@ import (
 const resultName = "result.json"
 
 // Verdict is result.json: every field is always there, but for the moment of a
-// decision that nobody took and warnings where there are none. The doc of each is its description in the schema.
+// decision that nobody took, sub-tasks and warnings where there are none. The doc of
+// each is its description in the schema.
 type Verdict struct {
-	Schema         string          `json:"schema" doc:"The form of this file."`
-	RunID          string          `json:"run_id" doc:"The run, as looprun list shows it."`
-	Status         looprun.Status  `json:"status" doc:"How the run ended."`
-	ExitCode       int             `json:"exit_code" doc:"The code that looprun exited with: that of the status, unless exit_codes or --passthrough says otherwise."`
-	Guard          looprun.GuardID `json:"guard" doc:"What stopped the run, or asked last; empty where nothing did."`
-	Decision       string          `json:"decision" doc:"The option that ended the run; empty where none did."`
-	Responder      string          `json:"responder" doc:"Who chose it; empty where nobody did."`
-	Reason         string          `json:"reason" doc:"Why, in the words of who decided, or of looprun."`
-	Rule           string          `json:"rule" doc:"Where the rule of the policy that decided stands, as FILE:LINE; empty where none did."`
-	DecidedAt      time.Time       `json:"decided_at,omitzero" doc:"When it was decided; not there where nobody decided."`
-	Iterations     int             `json:"iterations" doc:"Iterations that were run, without the check before the first."`
-	RuntimeSeconds float64         `json:"runtime_seconds" doc:"Active time in seconds: questions and pauses do not count."`
-	Signature      string          `json:"signature" doc:"What the last iteration's output meant, as a label; empty where nothing can be said."`
-	Trips          int             `json:"trips" doc:"How often guards have stopped the run to ask."`
-	CostUSD        float64         `json:"cost_usd" doc:"The cost that was reported, in US dollars."`
-	Pending        bool            `json:"pending" doc:"A question waits for its answer: looprun answer gives it."`
-	Warnings       []string        `json:"warnings,omitempty" doc:"What somebody should know of the run though its status is as it is; not there where there is nothing."`
+	Schema         string            `json:"schema" doc:"The form of this file."`
+	RunID          string            `json:"run_id" doc:"The run, as looprun list shows it."`
+	Status         looprun.Status    `json:"status" doc:"How the run ended."`
+	ExitCode       int               `json:"exit_code" doc:"The code that looprun exited with: that of the status, unless exit_codes or --passthrough says otherwise."`
+	Guard          looprun.GuardID   `json:"guard" doc:"What stopped the run, or asked last; empty where nothing did."`
+	Decision       string            `json:"decision" doc:"The option that ended the run; empty where none did."`
+	Responder      string            `json:"responder" doc:"Who chose it; empty where nobody did."`
+	Reason         string            `json:"reason" doc:"Why, in the words of who decided, or of looprun."`
+	Rule           string            `json:"rule" doc:"Where the rule of the policy that decided stands, as FILE:LINE; empty where none did."`
+	DecidedAt      time.Time         `json:"decided_at,omitzero" doc:"When it was decided; not there where nobody decided."`
+	Iterations     int               `json:"iterations" doc:"Iterations that were run, without the check before the first."`
+	RuntimeSeconds float64           `json:"runtime_seconds" doc:"Active time in seconds: questions and pauses do not count."`
+	Signature      string            `json:"signature" doc:"What the last iteration's output meant, as a label; empty where nothing can be said."`
+	Trips          int               `json:"trips" doc:"How often guards have stopped the run to ask."`
+	CostUSD        float64           `json:"cost_usd" doc:"The cost that was reported, in US dollars."`
+	Pending        bool              `json:"pending" doc:"A question waits for its answer: looprun answer gives it."`
+	Subtasks       *looprun.Subtasks `json:"subtasks,omitempty" doc:"How far a task is that was taken apart, by the titles of its parts; not there where none was."`
+	Warnings       []string          `json:"warnings,omitempty" doc:"What somebody should know of the run though its status is as it is; not there where there is nothing."`
 }
 
 // resultSchema names the form of result.json.
@@ -45,7 +47,7 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 		Rule: res.Rule, DecidedAt: res.At,
 		Iterations: res.Iterations, RuntimeSeconds: res.RuntimeSeconds, Signature: res.Signature,
 		Trips: res.Trips, CostUSD: res.CostUSD, Pending: res.Pending,
-		Warnings: res.Warnings,
+		Subtasks: res.Subtasks, Warnings: res.Warnings,
 	}, "", "  ")
 	if err != nil {
 		return err

@@ -186,6 +186,8 @@ func (s *source) summary() any {
 	switch {
 	case last == nil:
 		return s.texts.say("summary_none", nil)
+	case last.Outcome == looprun.OutcomeDone && s.state.Subtask != nil && !s.state.Passed:
+		return line(s.state.Summary(), lineLength)
 	case last.Outcome == looprun.OutcomeDone:
 		return s.texts.say("summary_done", nil)
 	case p != nil && p.Failing >= 0:

@@ -26,14 +26,16 @@ Example:
 
 // explanation is what explain knows of a run.
 type explanation struct {
-	Schema     string          `json:"schema"`
-	RunID      string          `json:"run_id"`
-	Status     looprun.Status  `json:"status"`
-	Ending     *looprun.Ending `json:"ending,omitempty"`
-	Iterations int             `json:"iterations"`
-	Warnings   []string        `json:"warnings,omitempty"`
-	Trip       *looprun.Trip   `json:"trip,omitempty"`
-	Counted    []counted       `json:"counted,omitempty"`
+	Schema     string            `json:"schema"`
+	RunID      string            `json:"run_id"`
+	Status     looprun.Status    `json:"status"`
+	Ending     *looprun.Ending   `json:"ending,omitempty"`
+	Iterations int               `json:"iterations"`
+	Subtasks   *looprun.Subtasks `json:"subtasks,omitempty"`
+	Blockers   []string          `json:"blockers,omitempty"`
+	Warnings   []string          `json:"warnings,omitempty"`
+	Trip       *looprun.Trip     `json:"trip,omitempty"`
+	Counted    []counted         `json:"counted,omitempty"`
 	// Shared are the facts of all iterations that were counted; for a cycle
 	// those of each place in it.
 	Shared  []string              `json:"shared,omitempty"`
@@ -80,7 +82,7 @@ func explain(dir string) (*explanation, error) {
 	}
 	e := &explanation{
 		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
-		Ending: s.Ending, Iterations: s.Iterations, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir,
+		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir,
 	}
 	e.OnlyCounts = onlyCountsChanged(s.History)
 	e.window()

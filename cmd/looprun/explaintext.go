@@ -32,6 +32,12 @@ func (e *explanation) text() string {
 	if e.Status == looprun.StatusCrashed {
 		fmt.Fprintf(&b, "Why: it has no end, so looprun was killed; looprun resume %s goes on with it\n", e.RunID)
 	}
+	if e.Subtasks != nil {
+		fmt.Fprintf(&b, "Sub-tasks: %s\n", e.Subtasks)
+	}
+	for _, blocker := range e.Blockers {
+		fmt.Fprintf(&b, "Deferred for: %s\n", termsafe.Line(blocker))
+	}
 	for _, w := range e.state.Warnings {
 		fmt.Fprintf(&b, "Warning: %s\n", termsafe.Line(w))
 	}

@@ -236,7 +236,7 @@ func (h *hearing) hearSignals(d *looprun.IterationFinished) {
 	for _, c := range h.both() {
 		signals, malformed := c.signals.Result()
 		for _, sig := range signals {
-			if sig.Name == signal.Done && !h.s.executor.Judge.Promise {
+			if sig.Name == signal.Done && !h.s.executor.PromiseWanted() {
 				h.s.app.say.warn("the command said that it is done, which means nothing here: this run was started without --promise")
 				continue
 			}

@@ -114,6 +114,12 @@ func (m *messages) observeProtocol(data looprun.Data) {
 		if d.ExitCode != 0 {
 			m.news("expert %s was unsuccessful: %s", d.Expert, firstNonEmpty(d.Why, fmt.Sprintf("exit code %d", d.ExitCode)))
 		}
+	case looprun.SubtaskFinished:
+		next := ""
+		if d.Next != "" {
+			next = "; next: " + d.Next
+		}
+		m.news("sub-task %d of %d done: %s%s", d.Number, d.Of, d.Title, next)
 	case looprun.CostReported:
 		m.detail("cost: $%.4f, %d tokens", d.USD, d.Tokens)
 	}

@@ -55,6 +55,9 @@ type shownRun struct {
 	Pending    []looprun.Question   `json:"pending,omitempty"`
 	Decisions  []looprun.Decision   `json:"decisions"`
 	Known      []looprun.KnownIssue `json:"known_issues"`
+	Task       string               `json:"task,omitempty"`
+	Subtasks   *looprun.Subtasks    `json:"subtasks,omitempty"`
+	Blockers   []string             `json:"blockers,omitempty"`
 	Warnings   []string             `json:"warnings,omitempty"`
 	History    []endedIteration     `json:"history"`
 
@@ -135,7 +138,7 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
-		Decisions: s.Decisions, Known: s.Known, Warnings: s.Warnings, History: history, started: s.Started, live: alive,
+		Decisions: s.Decisions, Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: history, started: s.Started, live: alive,
 	}, nil
 }
 
@@ -168,6 +171,15 @@ func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
 		line("tokens", "%d", r.Tokens)
 	}
 	line("progress", "%s", r.Progress)
+	if r.Task != r.Name {
+		line("task", "%s", r.Task)
+	}
+	if r.Subtasks != nil {
+		line("sub-tasks", "%s", r.Subtasks)
+	}
+	for _, b := range r.Blockers {
+		line("deferred for", "%s", b)
+	}
 	line("directory", "%s", relative(r.Dir))
 	for _, d := range r.Decisions {
 		line("answer", "after iteration %d, %s: %s by %s: %s", d.Iteration, d.Guard, firstNonEmpty(d.Option, string(d.Action)), decider(d.Responder, d.Rule), d.Reason)

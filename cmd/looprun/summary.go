@@ -18,6 +18,9 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 		d := s.Decisions[n-1]
 		m.news("decision: %s by %s", d.Option, decider(d.Responder, d.Rule))
 	}
+	if r.Subtasks.Left() > 0 {
+		m.printf("sub-tasks: %s", r.Subtasks)
+	}
 	if r.Status == looprun.StatusFailed && r.Reason != "" {
 		m.say(toneProblem, "%s", r.Reason)
 	}
@@ -38,6 +41,9 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 	}
 	fields := map[string]any{
 		"status": r.Status, "exit_code": code, "guard": r.Guard, "iterations": r.Iterations, "runtime_seconds": r.RuntimeSeconds, "signature": r.Signature,
+	}
+	if r.Subtasks != nil {
+		fields["subtasks"] = r.Subtasks
 	}
 	if len(r.Warnings) > 0 {
 		fields["warnings"] = r.Warnings

@@ -27,6 +27,7 @@ const (
 	EdgeBlockedBy = "blocked_by" // from the rejection to the blocker
 	EdgeDecided   = "decided"    // from the rejection to the decision
 	EdgeCreated   = "created"    // from the decision to a created task
+	EdgeBefore    = "before"     // from a created task to one that depends on it
 )
 
 // Graph is how tasks, rejections, blockers, decisions and created tasks hang
@@ -96,8 +97,26 @@ func (b *builder) record(r Record, i int) {
 	}
 	decision := b.node(NodeDecision, id, label)
 	b.edge(rejection, decision, EdgeDecided)
+	created := make([]string, len(r.Created))
 	for n, task := range r.Created {
-		b.edge(decision, b.node(NodeCreatedTask, fmt.Sprintf("%s/%d", id, n+1), task), EdgeCreated)
+		created[n] = b.node(NodeCreatedTask, fmt.Sprintf("%s/%d", id, n+1), task)
+		b.edge(decision, created[n], EdgeCreated)
+	}
+	if r.Decision == Decompose {
+		b.dependencies(r.Rejection, created)
+	}
+}
+
+// dependencies links the sub-tasks, which were created in their order.
+func (b *builder) dependencies(r Rejection, created []string) {
+	tasks, _ := r.Subtasks() // where a link cannot be made there is none
+	needs, _ := links(tasks)
+	for i, n := range needs {
+		for _, on := range n.on {
+			if max(i, on) < len(created) {
+				b.edge(created[on], created[i], EdgeBefore)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,273 @@
+package looprun_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+)
+
+// wholeTask is a model of a task that is taken apart: what is still to be done, the
+// first of it now, made of the journal alone.
+type wholeTask struct {
+	check bool
+	left  []string
+	done  int
+	list  bool // it was taken apart
+
+	rejected *rejection.Rejection
+	objected bool // in this iteration
+	passed   bool // the judge found all of it done
+}
+
+func (m *wholeTask) take(d looprun.Data) {
+	switch d := d.(type) {
+	case looprun.RunStarted:
+		m.check, m.left = len(d.Check) > 0, []string{d.Name}
+	case looprun.IterationStarted:
+		m.objected = false
+	case looprun.SignalReceived:
+		m.objected = m.objected || d.Name == signal.Blocked
+	case looprun.RejectionSubmitted:
+		m.objected, m.rejected = true, &d.Rejection
+	case looprun.RejectionDecided:
+		switch d.Decision {
+		case rejection.Decompose:
+			tasks, _ := m.rejected.Subtasks()
+			m.list, m.left = true, slices.Concat(names(tasks), m.left[1:])
+		case rejection.Reformulate:
+			m.left = append([]string{m.rejected.Suggested}, m.left[1:]...)
+		}
+	case looprun.IterationFinished:
+		if !d.RunsAgain() {
+			m.finished(d)
+		}
+	}
+}
+
+func (m *wholeTask) finished(d looprun.IterationFinished) {
+	switch {
+	case m.check && d.Outcome == looprun.OutcomeDone:
+		m.passed = true
+	case m.check && d.Outcome == looprun.OutcomeNotDone && d.Promised && !m.objected && len(m.left) > 1,
+		!m.check && d.Outcome == looprun.OutcomeDone:
+		m.left = m.left[1:]
+		m.done++
+		m.passed = len(m.left) == 0
+	}
+}
+
+func names(tasks []rejection.Task) []string {
+	var list []string
+	for _, t := range tasks {
+		list = append(list, t.Title)
+	}
+	return list
+}
+
+// chaos runs iterations that end in any way, reject their task, and are interrupted.
+type chaos struct {
+	t      *testing.T
+	r      *rand.Rand
+	events *[]looprun.Event
+	cancel context.CancelCauseFunc
+	tasks  int
+}
+
+func (c *chaos) Run(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+	m := modelOf(*c.events)
+	if len(m.left) == 0 || it.Task != m.left[0] {
+		c.t.Fatalf("iteration %d works on %q, and what is left is %q", it.Number, it.Task, m.left)
+	}
+	outcomes := []looprun.Outcome{looprun.OutcomeDone, looprun.OutcomeDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeInterrupted}
+	d := looprun.IterationFinished{Outcome: outcomes[c.r.IntN(len(outcomes))], Promised: c.r.IntN(2) == 0}
+	if m.check && d.Outcome == looprun.OutcomeDone && c.r.IntN(4) > 0 { // else few have a list for long
+		d.Outcome = looprun.OutcomeNotDone
+	}
+	if d.Outcome == looprun.OutcomeError && c.r.IntN(2) == 0 {
+		d.Cause = looprun.CauseMaxRuntime
+	}
+	d.Signature.Hash = 1
+	switch c.r.IntN(10) {
+	case 0, 1, 2:
+		d.Before = append(d.Before, looprun.RejectionSubmitted{Rejection: c.rejection()})
+	case 3:
+		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}})
+	case 4:
+		c.cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143})
+	}
+	return d, nil
+}
+
+// rejection takes the task apart; some tasks depend on others, in a circle at times.
+func (c *chaos) rejection() rejection.Rejection {
+	r := rejection.Rejection{Task: "x", ReasonType: rejection.ScopeCreep}
+	c.tasks++
+	r.Suggested = fmt.Sprint("other ", c.tasks)
+	n := 1 + c.r.IntN(3)
+	for i := range n {
+		task := rejection.Task{Title: fmt.Sprintf("part %d.%d", c.tasks, i)}
+		if c.r.IntN(2) == 0 {
+			task.Dependencies = []string{fmt.Sprintf("part %d.%d", c.tasks, c.r.IntN(n))}
+		}
+		r.Alternatives = append(r.Alternatives, task)
+	}
+	return r
+}
+
+func modelOf(events []looprun.Event) *wholeTask {
+	m := &wholeTask{}
+	for _, e := range events {
+		m.take(e.Data)
+	}
+	return m
+}
+
+// Whatever happens to a run, also when looprun dies at any event and the run is
+// resumed: it is never done while parts of its task are left, unless its check
+// passed; and each iteration works on the first of what is left.
+func TestNothingIsDoneWhilePartsAreLeft(t *testing.T) {
+	taken, ended := 0, map[looprun.Status]int{}
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		decide := []string{"decompose", "decompose", "decompose", "reformulate", "override", "defer", "defer", "accept", "cancel"}
+		responder := looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+			option := decide[r.IntN(len(decide))]
+			if _, ok := q.Option(option); !ok || r.IntN(12) == 0 {
+				return looprun.Answer{}, looprun.ErrNoAnswer
+			}
+			return looprun.Answer{Option: option, Guidance: "words", Responder: looprun.RespondedByUser, Person: true}, nil
+		})
+		limits := looprun.Limits{Iterations: 12 + r.IntN(20), Runtime: looprun.Off, Loop: 2 + r.IntN(4), Errors: 2 + r.IntN(4)}
+		began := looprun.RunStarted{RunID: "r", Name: "all of it", Limits: limits}
+		if r.IntN(2) == 0 {
+			began.Check = []string{"sh", "-c", "make test"}
+		}
+		journal := &looprun.MemoryJournal{}
+		var result looprun.Result
+		for process := range 6 {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			l := &looprun.Loop{
+				Guards: guards.Default(), Journal: journal, Questions: decisions{}, Responders: []looprun.Responder{responder},
+				Runner: &chaos{t: t, r: r, events: &journal.Events, cancel: cancel, tasks: 100 * process},
+			}
+			var err error
+			if process == 0 {
+				err = l.Start(began)
+			} else {
+				err = l.Resume(*replay(t, journal.Events), looprun.RunResumed{})
+			}
+			if err == nil {
+				result, err = l.Run(ctx)
+			}
+			cancel(nil)
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			m := modelOf(journal.Events)
+			switch {
+			case result.Status == looprun.StatusDone && !m.passed:
+				t.Fatalf("seed %d: done, and %q are left (check: %v)", seed, m.left, m.check)
+			case result.Status == looprun.StatusDone && !m.check && len(m.left) > 0:
+				t.Fatalf("seed %d: done, and %q are left", seed, m.left)
+			case m.list != (result.Subtasks != nil):
+				t.Fatalf("seed %d: taken apart: %v, and the result has %v", seed, m.list, result.Subtasks)
+			case m.list && result.Subtasks.Left() != len(m.left):
+				t.Fatalf("seed %d: left are %q, and the result says %s", seed, m.left, result.Subtasks)
+			}
+			if m.list {
+				taken++
+			}
+			ended[result.Status]++
+			if r.IntN(3) == 0 { // looprun died at any event instead
+				journal.Events = journal.Events[:1+r.IntN(len(journal.Events))]
+			}
+			if s := replay(t, journal.Events); s.Ended && !s.Ending.Status.Resumable() {
+				break
+			}
+		}
+	}
+	if taken < 500 || ended[looprun.StatusDone] < 200 || ended[looprun.StatusInterrupted] < 200 || ended[looprun.StatusPaused] < 20 {
+		t.Errorf("%d runs with parts; ended: %v", taken, ended)
+	}
+}
+
+// apart are the events up to the decision to take the task apart.
+func apart(d looprun.ActionApplied) []looprun.Data {
+	r := rejection.Rejection{Alternatives: []rejection.Task{{Title: "one"}, {Title: "two"}, {Title: "three"}}}
+	d.Action, d.Option, d.Guard, d.Limits = looprun.ActionDecompose, "decompose", looprun.Rejection, defaults
+	d.Task = "one"
+	return []looprun.Data{
+		begun, first,
+		looprun.RejectionSubmitted{RejectionID: "j", Rejection: r},
+		ended1,
+		looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.Rejection, Iteration: 1}},
+		question, answered,
+		looprun.RejectionDecided{RejectionID: "j", Decision: rejection.Decompose},
+		d,
+	}
+}
+
+// A journal of the first edition has no list: the first part is the task, and the run
+// was done when that ended. It folds, says what is left, and can go on.
+func TestAListOfTheFirstEdition(t *testing.T) {
+	old := apart(looprun.ActionApplied{Subtasks: []rejection.Task{{Title: "two"}, {Title: "three"}}})
+	finished2 := []looprun.Data{looprun.IterationStarted{Iteration: 2}, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeDone}}
+	s := folded(t, append(slices.Clone(old), append(slices.Clone(finished2), finished(looprun.StatusDone))...)...)
+	if s.Ending.Status != looprun.StatusDone || s.Decomposed().String() != "1 of 3 done; then: two, three" {
+		t.Errorf("it folds to %+v, %s", s.Ending, s.Decomposed())
+	}
+	s = folded(t, append(slices.Clone(old), append(slices.Clone(finished2), looprun.RunResumed{})...)...)
+	if next, _ := s.Next(guards.Default()); next != looprun.NextAdvance || s.Ending != nil {
+		t.Errorf("what was cut off before the end goes on with %s, %+v", next, s.Ending)
+	}
+	nested := slices.Clone(old)
+	for _, d := range apart(looprun.ActionApplied{Subtasks: []rejection.Task{{Title: "one b"}}})[1:] {
+		switch e := d.(type) {
+		case looprun.IterationStarted:
+			d = looprun.IterationStarted{Iteration: 2}
+		case looprun.IterationFinished:
+			d = looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}
+		case looprun.GuardTripped:
+			e.Iteration = 2
+			d = e
+		}
+		nested = append(nested, d)
+	}
+	if got := folded(t, nested...).Decomposed().String(); got != "0 of 4 done; now: one; then: one b, two, three" {
+		t.Errorf("taken apart twice: %s", got)
+	}
+}
+
+// The end of a part ends streaks, and no limit.
+func TestTheEndOfAPartEndsStreaks(t *testing.T) {
+	one := rejection.Task{Title: "one"}
+	events := apart(looprun.ActionApplied{Subtask: &one, Subtasks: []rejection.Task{{Title: "two", Scope: "all"}}})
+	fails := looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeError}
+	fails.Signature.Hash, fails.Tree, fails.Content = 7, 8, 9
+	events = append(events, looprun.IterationStarted{Iteration: 2}, fails)
+	for n := 3; n <= 5; n++ {
+		again := fails
+		if again.Iteration = n; n == 5 {
+			again.Outcome = looprun.OutcomeDone
+		}
+		events = append(events, looprun.IterationStarted{Iteration: n}, again)
+	}
+	s := folded(t, append(events, looprun.SubtaskFinished{Title: "one"})...)
+	if s.ErrorRun != 0 || s.Idle != 0 || len(s.Labels) != 0 || s.Baseline != nil || s.Iterations != 5 || s.Limits != defaults {
+		t.Errorf("after it: %d errors, %d idle, labels %v, baseline %v, %d iterations", s.ErrorRun, s.Idle, s.Labels, s.Baseline, s.Iterations)
+	}
+	if _, ok := s.Cycles.Tripped(2); ok {
+		t.Error("the failures of the part before make a loop")
+	}
+	if s.Task != "two: all" || !strings.Contains(s.Guidance, "Sub-task 1 of 2 is done: one. Go on with the next: two: all") {
+		t.Errorf("the task is %q, and the guidance %q", s.Task, s.Guidance)
+	}
+}
