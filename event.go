@@ -87,6 +87,7 @@ const (
 	CauseMaxRuntime       Cause = "max_runtime"
 	CauseInterrupt        Cause = "interrupt"
 	CauseStartFailed      Cause = "start_failed"
+	CauseLost             Cause = "lost"  // nobody has seen how the command ended
 	CauseCrash            Cause = "crash" // looprun died in it, three times
 	// CauseUnfinished is for signatures alone: the command passed and said itself
 	// that something is open.

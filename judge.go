@@ -78,9 +78,9 @@ func (j Judge) interrupted(e *Exit) bool {
 		e.Cause == CauseExited && (e.Signal == syscall.SIGINT || j.Terminal && e.Code == exitInterrupted))
 }
 
-// cut reports whether looprun ended the step.
+// cut reports whether looprun ended the step, or has lost it.
 func cut(e *Exit) bool {
-	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout || e.Cause == CauseMaxRuntime)
+	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout || e.Cause == CauseMaxRuntime || e.Cause == CauseLost)
 }
 
 func (j Judge) passes(e *Exit) bool {

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Step is one half of an iteration: the work, or the check that judges it.
@@ -222,13 +226,16 @@ func runProcess(ctx context.Context, argv []string, in Invocation) Exit {
 	})
 	release()
 	if err != nil {
-		return Exit{Code: exitNotExecutable, Cause: CauseStartFailed, Detail: err.Error()}
+		return Exit{Code: ExitFailed, Cause: CauseStartFailed, Detail: err.Error()} // nothing that the command could help
 	}
 	return exitOf(ctx, end, in)
 }
 
 func exitOf(ctx context.Context, end proc.Exit, in Invocation) Exit {
 	e := Exit{Code: end.Code, Signal: end.Signal}
+	if text := left(end.Survivors); text != "" {
+		e.Warnings = []string{text}
+	}
 	switch end.Cause {
 	case proc.Timeout:
 		e.Cause, e.Detail = CauseIterationTimeout, fmt.Sprintf("ended after the iteration timeout of %s", in.Timeout)
@@ -241,10 +248,49 @@ func exitOf(ctx context.Context, end proc.Exit, in Invocation) Exit {
 		if end.StartErr != nil {
 			e.Detail = end.StartErr.Error()
 		}
+	case proc.Lost:
+		e.Cause, e.Detail = CauseLost, end.Lost.Error()
 	case proc.Stopped:
 		if cause := context.Cause(ctx); cause != nil {
 			e.Cause, e.Detail = stopCause(cause), cause.Error()
 		}
 	}
 	return e
+}
+
+// survivorsNamed is how many processes a warning names.
+const survivorsNamed = 5
+
+// left says which processes a command has left that could not be ended; empty: none.
+func left(survivors []proc.Survivor) string {
+	if len(survivors) == 0 {
+		return ""
+	}
+	var names []string
+	for _, s := range survivors[:min(len(survivors), survivorsNamed)] {
+		names = append(names, nameOf(s))
+	}
+	if more := len(survivors) - survivorsNamed; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return "what the command left could not be ended: " + strings.Join(names, ", ")
+}
+
+// nameOf is how a person finds the process.
+func nameOf(s proc.Survivor) string {
+	if s.Pid == 0 {
+		return "a process that /proc does not show"
+	}
+	text := fmt.Sprintf("process %d", s.Pid)
+	if s.Name != "" {
+		text += " (" + termsafe.Line(s.Name) + ")"
+	}
+	if s.User >= 0 && s.User != os.Getuid() {
+		of := fmt.Sprintf("user %d", s.User)
+		if u, err := user.LookupId(strconv.Itoa(s.User)); err == nil {
+			of = u.Username
+		}
+		text += " of " + of
+	}
+	return text
 }

@@ -52,7 +52,9 @@ var binary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, "looprun")
-	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
+	build := exec.Command("go", "build", "-o", file, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}

@@ -3,14 +3,20 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/proc"
 )
 
 func main() {
 	if proc.IsGuardian() {
 		os.Exit(proc.GuardianMain())
+	}
+	if err := proc.Room(); err != nil {
+		fmt.Fprintf(os.Stderr, "looprun: %v\n", err)
+		os.Exit(looprun.ExitFailed)
 	}
 	code, raise := execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	raise.self()

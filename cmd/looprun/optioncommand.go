@@ -48,6 +48,8 @@ func (c optionCommand) run(ctx context.Context, q looprun.Question) (looprun.Deb
 		return looprun.DebugFinished{}, fmt.Errorf("it could not be started: %w", end.StartErr)
 	case proc.Timeout:
 		found = fmt.Sprintf("it took longer than %s and was ended", c.limit)
+	case proc.Lost:
+		found = fmt.Sprintf("it is not known how it ended: %v", end.Lost)
 	}
 	return looprun.DebugFinished{ExitCode: end.Code, Findings: found}, nil
 }

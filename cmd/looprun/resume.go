@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -288,7 +289,7 @@ func configOf(dir string) (json.RawMessage, error) {
 var errNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 
 func (s *session) resume(dir string, event looprun.RunResumed, trust trustFlag) error {
-	if err := s.joinable(); err != nil {
+	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
 		return err
 	}
 	run, state, err := trust.open(s.app, dir, scratchpad.SyncMode(s.opts.Sync))

@@ -19,6 +19,11 @@ func TestMain(m *testing.M) {
 	if proc.IsGuardian() {
 		os.Exit(proc.GuardianMain())
 	}
+	for name, run := range otherPrograms {
+		if value := os.Getenv(name); value != "" {
+			os.Exit(run(value))
+		}
+	}
 	if file := os.Getenv(testSystemConfig); file != "" {
 		systemConfig = file
 	}
@@ -28,6 +33,9 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(apart{m}, map[string]func(){"looprun": main})
 }
+
+// otherPrograms are what the test binary is with these variables in the environment.
+var otherPrograms = map[string]func(value string) int{}
 
 // apart keeps what the tests' runs note for the user out of the user's own folder.
 type apart struct{ *testing.M }

@@ -165,7 +165,7 @@ func stateDir(flag string) (string, error) {
 
 // start runs a new run to its end.
 func (s *session) start() error {
-	if err := s.joinable(); err != nil {
+	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
 		return err
 	}
 	dir, err := s.stateDir()

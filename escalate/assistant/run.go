@@ -88,6 +88,8 @@ func (r *responder) cut(end proc.Exit) string {
 		return fmt.Sprintf("the assistant took longer than %s", r.Timeout)
 	case proc.StartFailed:
 		return fmt.Sprintf("the assistant could not be started: %v", end.StartErr)
+	case proc.Lost:
+		return fmt.Sprintf("it is not known how the assistant ended: %v", end.Lost)
 	}
 	return fmt.Sprintf("the assistant did not end by itself: %s", end.Cause)
 }

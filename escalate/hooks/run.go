@@ -79,6 +79,8 @@ func failed(ctx context.Context, end proc.Exit, line string) error {
 	switch {
 	case end.Cause == proc.StartFailed:
 		return fmt.Errorf("it could not be started: %w", end.StartErr)
+	case end.Lost != nil:
+		return fmt.Errorf("it is not known how it ended: %w", end.Lost)
 	case end.Cause != proc.Exited && errors.Is(context.Cause(ctx), errClosing):
 		text = "it was ended with the run"
 	case end.Cause != proc.Exited:

@@ -20,6 +20,10 @@
 // for each command that runs at the same time, and reused. Where none can be
 // started, Start fails rather than running a command unguarded.
 //
+// A guardian that is stopped is continued, and one that does not do what it is told
+// is killed. What it does not say is no exit code: a command of whose end nothing was
+// heard, or whose output could not be read, has the cause Lost and the code 137.
+//
 // A program allows all this by asking, before anything else in main (and in
 // TestMain), whether it is a guardian:
 //
@@ -41,8 +45,11 @@
 //     had started is left.
 //   - Processes of other users (a command that has used sudo) cannot be
 //     signalled by an ordinary user; ones in an uninterruptible system call do
-//     not end. Both are waited for five seconds after SIGKILL and then counted
-//     in Exit.Survivors.
+//     not end. Both are waited for five seconds after SIGKILL and then listed in
+//     Exit.Survivors; those that cannot be signalled for half a second only, from
+//     the second time on.
+//   - A command that stops its guardian over and over while this program is killed
+//     may be left.
 //   - When a guardian is killed, daemons that the program itself has started in
 //     another session are taken for what it has left.
 //   - A command that is stopped from its terminal in the moment of a vfork, and

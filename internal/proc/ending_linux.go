@@ -15,7 +15,7 @@ const abandonGrace = 30 * time.Second
 func (w *warden) advance() (done bool) {
 	late := !w.deadline.IsZero() && !time.Now().Before(w.deadline)
 	switch {
-	case w.phase == running && !w.report.exited:
+	case w.phase == running && w.report.end == nil:
 		if late {
 			w.killNow()
 		}
@@ -24,15 +24,15 @@ func (w *warden) advance() (done bool) {
 	case w.phase == keeping:
 		return !w.children
 	case !w.children:
-		w.gone(0)
+		w.gone(nil)
 	case w.phase == settling && late:
 		w.terminateRest()
 	case w.phase == ending && late:
 		w.killNow()
+	case w.phase == killing && late:
+		w.gone(w.survivors())
 	case w.phase == killing:
-		if left := w.signalAll(unix.SIGKILL, true); late {
-			w.gone(left)
-		}
+		w.killAgain()
 	}
 	return w.swept && w.phase == idle
 }
@@ -42,11 +42,11 @@ func (w *warden) ended() {
 	w.deadline, w.pause = time.Time{}, 0
 	switch {
 	case !w.children:
-		w.gone(0)
+		w.gone(nil)
 	case w.keep && !w.report.asked:
 		w.phase = keeping
 		w.report.leftover = w.count()
-		w.tell(w.exitMessage(), w.goneMessage())
+		w.tell(w.exitMessage(), w.report.goneMessage())
 	default:
 		w.phase = settling
 		w.deadline = time.Now().Add(settle)
@@ -64,19 +64,20 @@ func (w *warden) terminateRest() {
 		w.killAt = time.Now().Add(w.killAfter)
 	}
 	w.deadline = w.killAt
-	w.report.leftover = w.signalAll(unix.SIGTERM, true)
+	rest := w.signalAll(unix.SIGTERM, true)
+	if w.report.leftover = rest.found; rest.beyond() {
+		w.killNow() // nobody is there who could use the time
+	}
 }
 
-// gone reports that the tree is no more, but for survivors.
-func (w *warden) gone(survivors int) {
+// gone reports that the tree is no more, but for survivors. Of a command that is
+// one of them there is no exit to report.
+func (w *warden) gone(survivors []Survivor) {
 	w.report.survivors = survivors
-	if !w.report.exited { // the command itself cannot be ended
-		w.report.code, w.report.signal = 128+int(unix.SIGKILL), unix.SIGKILL
-	}
-	if w.told {
-		w.tell(w.goneMessage())
+	if w.told || w.report.end == nil {
+		w.tell(w.report.goneMessage())
 	} else {
-		w.tell(w.exitMessage(), w.goneMessage())
+		w.tell(w.exitMessage(), w.report.goneMessage())
 	}
 	w.phase, w.pid, w.deadline = idle, 0, time.Time{}
 	w.cooked = nil // the program does it
@@ -84,16 +85,11 @@ func (w *warden) gone(survivors int) {
 
 func (w *warden) exitMessage() message {
 	w.told = true
-	return w.report.exitMessage()
-}
-
-func (w *warden) goneMessage() message {
-	return newMessage(msgGone).num(int64(w.report.leftover)).num(int64(w.report.survivors))
+	return w.report.end.message(w.report.asked)
 }
 
 // tell sends messages in one write, behind the news that the command was started
-// where that has not been told. That the program does not listen any more
-// is noticed when the connection is read.
+// where that has not been told. What cannot be told would be waited for.
 func (w *warden) tell(messages ...message) {
 	var b []byte
 	if w.unsaid != 0 {
@@ -103,7 +99,7 @@ func (w *warden) tell(messages ...message) {
 	for _, m := range messages {
 		b = append(b, m.seal()...)
 	}
-	_ = w.send(b)
+	w.broken = w.broken || w.send(b) != nil
 }
 
 // end asks the whole tree to end. Where the command itself has ended, what is
@@ -113,7 +109,7 @@ func (w *warden) end(sig syscall.Signal, killAfter time.Duration) {
 	case settling, ending:
 		w.killNow()
 	case running:
-		if w.reap(); w.report.exited {
+		if w.reap(); w.report.end != nil {
 			return // before it was asked to
 		}
 		w.report.asked = true
@@ -121,13 +117,15 @@ func (w *warden) end(sig syscall.Signal, killAfter time.Duration) {
 			w.killAt = time.Now().Add(killAfter)
 			w.deadline = w.killAt
 		}
-		w.signalAll(sig, true)
+		if w.signalAll(sig, true).beyond() {
+			w.killNow()
+		}
 	}
 }
 
 func (w *warden) killNow() {
 	if w.phase == running {
-		if w.reap(); w.report.exited {
+		if w.reap(); w.report.end != nil {
 			w.ended()
 		} else {
 			w.report.asked = true
@@ -136,12 +134,24 @@ func (w *warden) killNow() {
 	if w.phase != running && w.phase != settling && w.phase != ending {
 		return
 	}
-	n := w.signalAll(unix.SIGKILL, false)
+	rest := w.signalAll(unix.SIGKILL, false)
 	if w.phase == settling {
-		w.report.leftover = n
+		w.report.leftover = rest.found
 	}
-	w.phase, w.pause = killing, 0
-	w.deadline = time.Now().Add(killGrace)
+	w.phase, w.pause, w.killedAt = killing, 0, time.Now()
+	w.waitFor(rest)
+}
+
+// killAgain kills what was started while the rest was being killed.
+func (w *warden) killAgain() { w.waitFor(w.signalAll(unix.SIGKILL, true)) }
+
+// waitFor sets how long those that were killed may take to end.
+func (w *warden) waitFor(rest census) {
+	grace := killGrace
+	if rest.beyond() {
+		grace = w.foreign
+	}
+	w.deadline = w.killedAt.Add(grace)
 }
 
 // sweep ends what was kept, and then the guardian.
@@ -156,12 +166,16 @@ func (w *warden) sweep(killAfter time.Duration) {
 // abandon ends everything at once: the program is gone.
 func (w *warden) abandon() {
 	w.restoreTerminal()
+	_ = unix.Dup3(1, 2, 0) // whoever reads what the program said need not wait for this
 	for end := time.Now().Add(abandonGrace); time.Now().Before(end); {
-		w.reap()
-		if !w.children {
+		rest := w.signalAll(unix.SIGKILL, false)
+		if w.reap(); !w.children {
 			return
 		}
-		w.signalAll(unix.SIGKILL, false)
-		time.Sleep(time.Millisecond)
+		pause := time.Millisecond
+		if rest.beyond() {
+			pause = time.Second // it may start something that is not
+		}
+		time.Sleep(pause)
 	}
 }

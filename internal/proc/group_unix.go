@@ -3,7 +3,7 @@
 package proc
 
 import (
-	"errors"
+	"fmt"
 	"sync"
 	"syscall"
 	"time"
@@ -16,10 +16,12 @@ import (
 type group struct {
 	id        int
 	killAfter time.Duration
+	foreign   time.Duration
 	keep      bool
 	wake      [2]int // a pipe that is written to when the group is gone
 
 	mu       sync.Mutex
+	over     bool // the command has ended
 	report   report
 	deadline time.Time // of an end that was asked for
 	timer    *time.Timer
@@ -37,7 +39,7 @@ func launchGroup(req request, attr *syscall.SysProcAttr) (watched, error) {
 		return nil, req.inWords(err)
 	}
 	changePipes()
-	g := &group{id: pid, killAfter: req.killAfter, keep: req.keep, wake: [2]int{r, w}}
+	g := &group{id: pid, killAfter: req.killAfter, foreign: req.foreign, keep: req.keep, wake: [2]int{r, w}}
 	go g.watch()
 	return g, nil
 }
@@ -48,13 +50,18 @@ func (g *group) fd() int  { return g.wake[0] }
 // watch waits for the command and ends what is left of its group. The pipe is
 // closed last: that wakes the pump.
 func (g *group) watch() {
-	status, usage := waitFor(g.id)
+	status, usage, err := waitFor(g.id)
 	g.mu.Lock()
-	g.report.setStatus(status, usage)
+	if err == nil {
+		g.report.end = endOf(status, usage)
+	} else {
+		g.report.lost = fmt.Errorf("how it ended could not be learned: %w", err)
+	}
+	g.over = true
 	g.mu.Unlock()
-	left := 0
-	if groupMembers(g.id) > 0 && !g.kept() {
-		left = g.endRest()
+	var left []Survivor
+	if groupMembers(g.id) > 0 && !g.kept() && g.endRest() > 0 {
+		left = groupSurvivors(g.id)
 	}
 	g.mu.Lock()
 	if g.timer != nil {
@@ -103,23 +110,27 @@ func (g *group) endRest() (left int) {
 	}
 	deadline := g.deadline
 	g.mu.Unlock()
-	g.signal(unix.SIGTERM)
-	g.signal(unix.SIGCONT)
-	if until(deadline) {
-		return 0
+	grace := killGrace
+	if g.signal(unix.SIGTERM) == unix.EPERM { // there is none that a signal reaches
+		grace = g.foreign
+	} else {
+		_ = g.signal(unix.SIGCONT)
+		if until(deadline) {
+			return 0
+		}
+		_ = g.signal(unix.SIGKILL)
 	}
-	g.signal(unix.SIGKILL)
-	until(time.Now().Add(killGrace))
+	until(time.Now().Add(grace))
 	return left
 }
 
-func (g *group) signal(sig syscall.Signal) { _ = unix.Kill(-g.id, sig) }
+func (g *group) signal(sig syscall.Signal) error { return unix.Kill(-g.id, sig) }
 
 func (g *group) end(sig syscall.Signal, killAfter time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.report.exited {
-		g.signal(unix.SIGKILL)
+	if g.over {
+		_ = g.signal(unix.SIGKILL)
 		return
 	}
 	g.report.asked = true
@@ -127,18 +138,18 @@ func (g *group) end(sig syscall.Signal, killAfter time.Duration) {
 		g.deadline = time.Now().Add(killAfter)
 		g.timer = time.AfterFunc(killAfter, g.kill)
 	}
-	g.signal(sig)
-	g.signal(unix.SIGCONT)
+	_ = g.signal(sig)
+	_ = g.signal(unix.SIGCONT)
 }
 
 func (g *group) kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.report.exited {
+	if !g.over {
 		g.report.asked = true
 	}
 	if !g.report.gone {
-		g.signal(unix.SIGKILL)
+		_ = g.signal(unix.SIGKILL)
 	}
 }
 
@@ -149,7 +160,7 @@ func (g *group) notify(sig syscall.Signal) { _ = g.signalLiving(sig) }
 func (g *group) signalLiving(sig syscall.Signal) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.report.exited {
+	if g.over {
 		return nil
 	}
 	return unix.Kill(-g.id, sig)
@@ -163,31 +174,40 @@ func (g *group) receive(r *report) {
 	*r = g.report
 }
 
+func (g *group) abandon(r *report, why error) {
+	g.kill()
+	for gone := false; !gone; time.Sleep(time.Millisecond) {
+		g.mu.Lock()
+		gone = g.report.gone
+		g.mu.Unlock()
+	}
+	r.lose(why)
+}
+
 func (g *group) release(*report) { unix.Close(g.wake[0]) }
 
-// waitFor waits for the child pid and reaps it.
-func waitFor(pid int) (unix.WaitStatus, unix.Rusage) {
-	var status unix.WaitStatus
-	var usage unix.Rusage
+// waitFor waits for the child pid and reaps it. The error is that there is no such
+// child: somebody else has reaped it.
+func waitFor(pid int) (status unix.WaitStatus, usage unix.Rusage, err error) {
 	for {
-		_, err := unix.Wait4(pid, &status, 0, &usage)
-		if errors.Is(err, unix.EINTR) {
-			continue
+		_, err = unix.Wait4(pid, &status, 0, &usage)
+		if err != unix.EINTR {
+			return status, usage, err
 		}
-		return status, usage
 	}
 }
 
-func (r *report) setStatus(ws unix.WaitStatus, ru unix.Rusage) {
-	r.exited = true
-	r.code = ws.ExitStatus()
-	if ws.Signaled() {
-		r.signal = ws.Signal()
-		r.code = 128 + int(r.signal)
+func endOf(ws unix.WaitStatus, ru unix.Rusage) *ended {
+	e := &ended{
+		code: ws.ExitStatus(),
+		user: time.Duration(ru.Utime.Nano()), system: time.Duration(ru.Stime.Nano()),
+		maxRSS: int64(ru.Maxrss) * maxRSSUnit,
 	}
-	r.user = time.Duration(ru.Utime.Nano())
-	r.system = time.Duration(ru.Stime.Nano())
-	r.maxRSS = int64(ru.Maxrss) * maxRSSUnit
+	if ws.Signaled() {
+		e.signal = ws.Signal()
+		e.code = 128 + int(e.signal)
+	}
+	return e
 }
 
 // keptGroup is a group whose leader has ended and whose other members stay.
@@ -197,6 +217,6 @@ func (k keptGroup) end(killAfter time.Duration) {
 	if unix.Kill(int(k), 0) != unix.ESRCH {
 		return // the group ended and its number has been given away: ours has no leader
 	}
-	g := &group{id: int(k), killAfter: killAfter}
+	g := &group{id: int(k), killAfter: killAfter, foreign: killGrace}
 	g.endRest()
 }

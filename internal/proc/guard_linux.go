@@ -1,8 +1,10 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -16,7 +18,7 @@ import (
 const guardianArg = "(guardian)"
 
 // startPatience is how long a guardian may take to start a command.
-const startPatience = 30 * time.Second
+const startPatience = 8 * time.Second
 
 // hooked is set when this program is known to become a guardian when it is
 // started as one.
@@ -48,9 +50,11 @@ func isSocket(fd int) bool {
 // at a time, so that everything below it belongs to that command.
 type guardian struct {
 	*wire
-	pid     int
+	pid int
+	out []byte // the last request, for the next one
+
 	sending sync.Mutex
-	out     []byte // the last request, for the next one
+	over    bool // the connection is closed
 }
 
 // guardians are all guardian processes of this program.
@@ -69,9 +73,13 @@ var becomeSubreaper = sync.OnceValue(func() error {
 })
 
 func startGuardian() (*guardian, error) {
+	if err := Ready(); err != nil {
+		return nil, err
+	}
 	if err := becomeSubreaper(); err != nil {
 		return nil, os.NewSyscallError("prctl", err)
 	}
+	continueStopped()
 	null, err := nullDevice()
 	if err != nil {
 		return nil, err
@@ -81,6 +89,11 @@ func startGuardian() (*guardian, error) {
 		return nil, os.NewSyscallError("socketpair", err)
 	}
 	defer unix.Close(pair[1])
+	patience := unix.NsecToTimeval(int64(startPatience))
+	if err := unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &patience); err != nil {
+		unix.Close(pair[0])
+		return nil, os.NewSyscallError("setsockopt", err)
+	}
 	stderr := 2
 	if _, err := unix.FcntlInt(2, unix.F_GETFD, 0); err != nil {
 		stderr = null
@@ -90,7 +103,9 @@ func startGuardian() (*guardian, error) {
 	guardians.mu.Lock()
 	defer guardians.mu.Unlock()
 	pid, err := syscall.ForkExec("/proc/self/exe", argv, &syscall.ProcAttr{
-		Env: os.Environ(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+		Env: os.Environ(), Files: files,
+		// One that is stopped when the program dies has to go on to end its command.
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGCONT},
 	})
 	if err != nil {
 		unix.Close(pair[0])
@@ -102,6 +117,25 @@ func startGuardian() (*guardian, error) {
 	guardians.pids[pid] = true
 	return &guardian{wire: newWire(pair[0]), pid: pid}, nil
 }
+
+// continueStopped lets guardians go on that somebody stops: the program, their
+// parent, is told of it. Nobody who waits for a guardian has to look after that.
+var continueStopped = sync.OnceFunc(func() {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, unix.SIGCHLD)
+	go func() {
+		for range changed {
+			guardians.mu.Lock()
+			for pid := range guardians.pids {
+				var stopped unix.Siginfo
+				if err := unix.Waitid(unix.P_PID, pid, &stopped, unix.WSTOPPED|unix.WNOHANG, nil); err == nil && stopped.Signo != 0 {
+					_ = unix.Kill(pid, unix.SIGCONT)
+				}
+			}
+			guardians.mu.Unlock()
+		}
+	}()
+})
 
 // Prepare starts a guardian in the background, for a program that will soon need
 // one: it takes as long to start as the program itself. That it cannot be started
@@ -133,19 +167,20 @@ func prepared() {
 	}
 }
 
-// takeGuardian is an idle guardian, or a new one. An idle one may have been killed.
-func takeGuardian() (*guardian, error) {
+// takeGuardian is an idle guardian, or a fresh one. An idle one may have been killed.
+func takeGuardian() (g *guardian, fresh bool, err error) {
 	prepared()
 	guardians.mu.Lock()
 	n := len(guardians.idle)
 	if n == 0 {
 		guardians.mu.Unlock()
-		return startGuardian()
+		g, err = startGuardian()
+		return g, true, err
 	}
-	g := guardians.idle[n-1]
+	g = guardians.idle[n-1]
 	guardians.idle = guardians.idle[:n-1]
 	guardians.mu.Unlock()
-	return g, nil
+	return g, false, nil
 }
 
 func (g *guardian) giveBack() {
@@ -158,13 +193,54 @@ func (g *guardian) giveBack() {
 // is left below it, and waits for it.
 func (g *guardian) dismiss() {
 	g.hangUp()
-	waitFor(g.pid)
-	g.forget()
+	g.await()
 }
 
 func (g *guardian) hangUp() {
-	unix.Close(g.fd)
-	_ = unix.Kill(g.pid, unix.SIGCONT) // should somebody have stopped it
+	g.sending.Lock()
+	defer g.sending.Unlock()
+	if !g.over {
+		g.over = true
+		unix.Close(g.fd)
+		_ = unix.Kill(g.pid, unix.SIGCONT) // should somebody have stopped it
+	}
+}
+
+// await waits for a guardian that was told to end, and kills one that does not.
+func (g *guardian) await() {
+	if !ends(g.pid, killGrace) {
+		_ = unix.Kill(g.pid, unix.SIGKILL)
+		ends(g.pid, killGrace)
+	}
+	g.forget()
+}
+
+// ends reports whether this child ends in that time, and reaps it.
+func ends(pid int, in time.Duration) bool {
+	end := time.Now().Add(in)
+	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+		waitReadable(fd, in)
+		unix.Close(fd)
+	}
+	for ; ; time.Sleep(time.Millisecond) {
+		switch got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); {
+		case err == unix.EINTR:
+		case err != nil || got == pid:
+			return true
+		case !time.Now().Before(end):
+			return false
+		}
+	}
+}
+
+// waitReadable waits until the descriptor is readable, but not forever.
+func waitReadable(fd int, patience time.Duration) {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if _, err := unix.Poll(fds, int(time.Until(end).Milliseconds())+1); err != unix.EINTR {
+			return
+		}
+	}
 }
 
 func (g *guardian) forget() {
@@ -183,8 +259,7 @@ func CloseGuardians() {
 	guardians.gone = nil
 	guardians.mu.Unlock()
 	for _, g := range list {
-		waitFor(g.pid)
-		g.forget()
+		g.await()
 	}
 }
 
@@ -201,42 +276,74 @@ func DismissGuardians() {
 	guardians.idle = nil
 }
 
+// say tells the guardian to do something. One that cannot be told is of no use, and
+// its command is not to be left to itself.
 func (g *guardian) say(m message) error {
 	g.sending.Lock()
 	defer g.sending.Unlock()
-	return g.send(m.seal())
+	if g.over {
+		return errHungUp
+	}
+	err := g.send(m.seal())
+	if err != nil {
+		_ = unix.Kill(g.pid, unix.SIGKILL)
+	}
+	return err
 }
 
-// spawn lets the guardian start a command.
+// strike kills the guardian. Its connection closes then.
+func (g *guardian) strike() {
+	g.sending.Lock()
+	defer g.sending.Unlock()
+	if !g.over {
+		_ = unix.Kill(g.pid, unix.SIGKILL)
+	}
+}
+
+// spawn lets the guardian start a command. A startError says why the command cannot
+// be started, errHungUp that the guardian was gone before it was asked, errLost that
+// nobody knows.
 func (g *guardian) spawn(req *request) (pid int, err error) {
 	g.out = spawnMessage(g.out, req)
 	if err := g.send(g.out, req.files[:]...); err != nil {
 		return 0, err
 	}
 	changePipes()
-	kind, b, err := g.answer(startPatience)
+	kind, b, err := g.answer()
 	switch {
-	case err != nil:
+	case errors.Is(err, errHungUp):
 		return 0, errLost
-	case kind == msgStarted:
-		return int(b.num()), nil
-	case kind == msgFailed:
-		return 0, req.inWords(syscall.Errno(b.num()))
+	case err != nil:
+		return 0, fmt.Errorf("%w: %w", errLost, err)
 	}
-	return 0, errLost
+	switch n := b.num(); {
+	case b.short:
+	case kind == msgStarted:
+		return int(n), nil
+	case kind == msgFailed:
+		return 0, req.inWords(syscall.Errno(n))
+	}
+	return 0, fmt.Errorf("%w: %w", errLost, errBadMessage)
 }
 
-func (g *guardian) answer(patience time.Duration) (kind byte, b body, err error) {
-	for end := time.Now().Add(patience); ; {
+var errNoAnswer = errors.New("it did not answer")
+
+// answer waits for the guardian's answer, in ticks, so that time in which the whole
+// machine stood still is no time.
+func (g *guardian) answer() (kind byte, b body, err error) {
+	for range startPatience / tick {
 		if kind, b, ok := g.next(); ok {
 			return kind, b, nil
 		}
 		wait := []unix.PollFd{{Fd: int32(g.fd), Events: unix.POLLIN}}
-		if n, _ := unix.Poll(wait, int(time.Until(end).Milliseconds())); n == 0 && !time.Now().Before(end) {
-			return 0, body{}, errHungUp
+		if n, err := unix.Poll(wait, int(tick.Milliseconds())); err != nil && err != unix.EINTR {
+			return 0, body{}, err
+		} else if n <= 0 {
+			continue
 		}
 		if err := g.receive(unix.MSG_DONTWAIT); err != nil {
 			return 0, body{}, err
 		}
 	}
+	return 0, body{}, errNoAnswer
 }

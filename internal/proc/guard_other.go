@@ -5,6 +5,9 @@ package proc
 // IsGuardian is false: there are guardians on Linux only.
 func IsGuardian() bool { return false }
 
+// Ready is nil: nothing is needed where there are no guardians.
+func Ready() error { return nil }
+
 // GuardianMain is for Linux only.
 func GuardianMain() int { return 1 }
 

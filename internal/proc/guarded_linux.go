@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -13,9 +14,13 @@ import (
 // guarded is a command below a guardian.
 type guarded struct {
 	*guardian
-	id   int
-	keep bool
-	once bool // the guardian is for this command only
+	id        int
+	killAfter time.Duration
+	keep      bool
+	once      bool // the guardian is for this command only
+
+	heard    atomic.Bool
+	released chan struct{} // closed when nothing is asked of the guardian any more; nil until it is told to end
 }
 
 // launch starts a command below a guardian where this program can be one, and
@@ -28,22 +33,23 @@ func launch(req request) (watched, error) {
 		return nil, err
 	}
 	for {
-		g, err := takeGuardian()
+		g, fresh, err := takeGuardian()
 		if err != nil {
 			return nil, err
 		}
 		pid, err := g.spawn(&req)
-		switch {
-		case err == nil:
-			return &guarded{guardian: g, id: pid, keep: req.keep}, nil
-		case errors.Is(err, errHungUp):
-			g.dismiss() // it had died before: nothing was started
-			continue
-		case errors.Is(err, errLost):
-			g.lost()
+		if _, refused := errors.AsType[*startError](err); refused {
+			g.giveBack()
 			return nil, err
 		}
-		g.giveBack()
+		switch {
+		case err == nil:
+			return &guarded{guardian: g, id: pid, killAfter: req.killAfter, keep: req.keep}, nil
+		case errors.Is(err, errHungUp) && !fresh:
+			g.dismiss() // it had died before: nothing was started
+			continue
+		}
+		g.lost()
 		return nil, err
 	}
 }
@@ -69,50 +75,99 @@ func (t *guarded) fd() int  { return t.guardian.fd }
 
 func (t *guarded) end(sig syscall.Signal, killAfter time.Duration) {
 	_ = t.say(newMessage(msgEnd).num(int64(sig)).num(int64(killAfter)))
+	t.expect()
 }
-func (t *guarded) kill()                     { _ = t.say(newMessage(msgKill)) }
+
+func (t *guarded) kill() {
+	_ = t.say(newMessage(msgKill))
+	t.expect()
+}
 func (t *guarded) suspend() error            { return t.say(newMessage(msgSuspend)) }
 func (t *guarded) resume() error             { return t.say(newMessage(msgResume)) }
 func (t *guarded) notify(sig syscall.Signal) { _ = t.say(newMessage(msgNotify).num(int64(sig))) }
 
-func (t *guarded) receive(r *report) {
-	err := t.guardian.receive(unix.MSG_DONTWAIT)
-	t.known(r)
-	if err != nil && !r.gone {
-		t.guardian.lost()
-		if !r.exited {
-			r.code, r.signal, r.exited = 128+int(unix.SIGKILL), unix.SIGKILL, true
-		}
-		r.lost, r.gone = true, true
+// A guardian that was told to end its command says at once that it has heard, and
+// in time that all is over. They are counted in ticks, so that time in which the
+// whole machine stood still is no time.
+const (
+	tick       = 250 * time.Millisecond
+	hearTicks  = 12
+	extraTicks = 8 // past the time in which all should be over
+)
+
+// expect watches, from the first time that an end is asked for, that it comes.
+func (t *guarded) expect() {
+	if t.released == nil {
+		t.released = make(chan struct{})
+		go t.watch(t.released)
 	}
 }
 
-func (t *guarded) known(r *report) {
-	for {
-		kind, b, ok := t.next()
-		if !ok {
-			break
+// watch kills a guardian that does not do what it is told: somebody has stopped it,
+// over and over, or holds it in a debugger. What is not read yet is an answer too.
+func (t *guarded) watch(released <-chan struct{}) {
+	left := hearTicks
+	for heard := false; left > 0; left-- {
+		_ = unix.Kill(t.guardian.pid, unix.SIGCONT)
+		select {
+		case <-released:
+			return
+		case <-time.After(tick):
 		}
-		switch kind {
-		case msgExited:
-			r.readExit(b)
-		case msgStopped:
-			r.stopped = true
-		case msgGone:
-			r.leftover, r.survivors, r.gone = int(b.num()), int(b.num()), true
+		unread := []unix.PollFd{{Fd: int32(t.guardian.fd), Events: unix.POLLIN}}
+		if n, _ := unix.Poll(unread, 0); n > 0 {
+			left++
+		} else if !heard && t.heard.Load() {
+			heard, left = true, int((t.killAfter+settle+killGrace)/tick)+extraTicks
 		}
 	}
+	t.strike()
+}
+
+func (t *guarded) receive(r *report) {
+	err := t.guardian.receive(unix.MSG_DONTWAIT)
+	if t.known(r); err == nil || r.gone {
+		return
+	}
+	t.guardian.lost()
+	if r.end == nil {
+		r.lost = errLost
+	}
+	r.gone = true
+}
+
+func (t *guarded) known(r *report) {
+	for !r.gone {
+		kind, b, ok := t.next()
+		if !ok {
+			return
+		}
+		if kind == msgHeard {
+			t.heard.Store(true)
+		}
+		if err := r.take(kind, b); err != nil {
+			t.abandon(r, fmt.Errorf("%w: %w", errLost, err))
+		}
+	}
+}
+
+func (t *guarded) abandon(r *report, why error) {
+	t.guardian.lost()
+	r.lose(why)
 }
 
 // release gives the guardian back for the next command, unless it still has
 // something below it.
 func (t *guarded) release(r *report) {
+	if t.released != nil {
+		close(t.released)
+	}
 	switch {
-	case r.lost: // it has been waited for
-	case r.survivors > 0:
-		unix.Close(t.guardian.fd) // it goes on trying for a while
+	case t.guardian.over: // it has been waited for
+	case len(r.survivors) > 0:
+		t.hangUp() // it goes on trying for a while
 		go func() {
-			waitFor(t.guardian.pid)
+			_, _, _ = waitFor(t.guardian.pid)
 			t.forget()
 		}()
 	case t.keep && r.leftover > 0 && !r.asked:
@@ -127,8 +182,14 @@ func (t *guarded) release(r *report) {
 // end ends what the command of this guardian has left behind, and the guardian.
 func (g *guardian) end(killAfter time.Duration) {
 	_ = g.say(newMessage(msgSweep).num(int64(killAfter)))
-	for g.receive(0) == nil {
+	for range int((killAfter+killGrace)/tick) + extraTicks {
+		_ = unix.Kill(g.pid, unix.SIGCONT)
+		wait := []unix.PollFd{{Fd: int32(g.fd), Events: unix.POLLIN}}
+		if n, _ := unix.Poll(wait, int(tick.Milliseconds())); n > 0 && g.receive(unix.MSG_DONTWAIT) != nil {
+			g.dismiss()
+			return
+		}
 		g.in = g.in[:0]
 	}
-	g.dismiss()
+	g.lost()
 }

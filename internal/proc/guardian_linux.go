@@ -33,11 +33,14 @@ type warden struct {
 	pidfd     int // -1 where there is none
 	unsaid    int // the process id, of a command of whose start the program has not been told; else 0
 	killAfter time.Duration
+	foreign   time.Duration
 	keep      bool
 	children  bool      // there are living children
 	deadline  time.Time // of the phase; zero for none
 	killAt    time.Time // when everything is sent SIGKILL; zero until an end is asked for
+	killedAt  time.Time // when it was
 	pause     time.Duration
+	broken    bool // it cannot do its work any more
 	swept     bool // everything is to be ended, and then the guardian
 	report    report
 	told      bool // the command's exit has been reported
@@ -82,30 +85,32 @@ func ignoreEndings() {
 	}
 }
 
-// turn waits for the next thing to happen and does what follows from it.
+// turn waits for the next thing to happen and does what follows from it. A guardian
+// that cannot see, or cannot say, what happens to its command is broken: it ends
+// everything and itself, upon which the program takes the command for lost.
 func (w *warden) turn() (done bool) {
 	fds := [2]unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}, {Fd: int32(w.pidfd), Events: unix.POLLIN}}
 	if _, err := unix.Poll(fds[:], w.patience()); err != nil && err != unix.EINTR {
-		w.abandon()
-		return true
+		w.broken = true
 	}
 	if w.unsaid != 0 && fds[1].Revents == 0 {
 		w.tell()
 	}
-	if fds[0].Revents != 0 {
-		if err := w.receive(unix.MSG_DONTWAIT); err != nil || !w.obey() {
-			w.abandon()
-			return true
-		}
+	if fds[0].Revents != 0 && !w.broken {
+		err := w.receive(unix.MSG_DONTWAIT)
+		w.broken = err != nil || !w.obey()
 	}
-	if w.phase != idle {
+	if w.phase != idle && !w.broken {
 		if w.pidfd < 0 || fds[1].Revents != 0 || fds[0].Revents == 0 {
 			w.reap()
 		}
 		w.lookForStop()
-		return w.advance()
+		done = w.advance()
 	}
-	return false
+	if w.broken {
+		w.abandon()
+	}
+	return done || w.broken
 }
 
 // patience is how long to wait for news, in milliseconds.
@@ -167,8 +172,10 @@ func (w *warden) obey() bool {
 				return false
 			}
 		case msgEnd:
+			w.tell(newMessage(msgHeard))
 			w.end(syscall.Signal(b.num()), time.Duration(b.num()))
 		case msgKill:
+			w.tell(newMessage(msgHeard))
 			w.killNow()
 		case msgSuspend:
 			w.suspend()
@@ -183,7 +190,7 @@ func (w *warden) obey() bool {
 		default:
 			return false
 		}
-		if b.short {
+		if b.short || w.broken {
 			return false
 		}
 	}
@@ -207,12 +214,13 @@ func (w *warden) spawn(req *request) error {
 		return w.send(newMessage(msgFailed).num(int64(errno)).seal())
 	}
 	w.phase, w.pid, w.unsaid, w.pidfd = running, pid, pid, pidfd
-	w.killAfter, w.keep, w.report = req.killAfter, req.keep, report{}
-	w.deadline, w.killAt, w.pause, w.told = time.Time{}, time.Time{}, 0, false
+	w.killAfter, w.foreign, w.keep, w.report = req.killAfter, req.foreign, req.keep, report{}
+	w.deadline, w.killAt, w.killedAt, w.pause, w.told = time.Time{}, time.Time{}, time.Time{}, 0, false
 	return nil
 }
 
-// reap takes in the children that have ended.
+// reap takes in the children that have ended. That there are none is news of all
+// but the command itself, whose end can then not be known any more.
 func (w *warden) reap() {
 	options := unix.WNOHANG
 	if w.job {
@@ -227,6 +235,7 @@ func (w *warden) reap() {
 			continue
 		case err != nil:
 			w.children = false
+			w.broken = w.broken || err != unix.ECHILD || w.pid != 0
 			return
 		case pid == 0:
 			w.children = true
@@ -234,7 +243,7 @@ func (w *warden) reap() {
 		case pid == w.pid && status.Stopped():
 			w.tellStopped()
 		case pid == w.pid && !status.Stopped():
-			w.report.setStatus(status, usage)
+			w.report.end = endOf(status, usage)
 			w.pid = 0
 			if w.pidfd >= 0 {
 				unix.Close(w.pidfd)

@@ -33,8 +33,16 @@ func TestMain(m *testing.M) {
 	if script := os.Getenv(runnerScript); script != "" {
 		os.Exit(runner(script))
 	}
+	for name, run := range otherPrograms {
+		if value := os.Getenv(name); value != "" {
+			os.Exit(run(value))
+		}
+	}
 	os.Exit(m.Run())
 }
+
+// otherPrograms are what the test binary is with these variables in the environment.
+var otherPrograms = map[string]func(value string) int{}
 
 // runnerScript, in the environment, makes the test binary a program that runs
 // it as a command and can be killed.

@@ -26,10 +26,13 @@ func launchInteractive(req request, t *terminal) (watched, error) {
 	}
 	switch {
 	case err == nil:
-		return &guarded{guardian: g, id: pid, keep: req.keep, once: true}, nil
-	case errors.Is(err, errHungUp), errors.Is(err, errLost):
+		return &guarded{guardian: g, id: pid, killAfter: req.killAfter, keep: req.keep, once: true}, nil
+	case errors.Is(err, errHungUp):
 		g.lost()
 		return nil, errLost
+	case errors.Is(err, errLost):
+		g.lost()
+		return nil, err
 	}
 	g.dismiss()
 	return nil, err

@@ -110,12 +110,14 @@ func (j *job) enter() {
 }
 
 func (p *Process) watch(j *job) {
-	_ = j.cmd.Wait()
+	err := j.cmd.Wait()
 	j.mu.Lock()
-	state := j.cmd.ProcessState
-	j.report.exited, j.report.gone = true, true
-	j.report.code = state.ExitCode()
-	j.report.user, j.report.system = state.UserTime(), state.SystemTime()
+	j.report.gone = true
+	if state := j.cmd.ProcessState; state != nil {
+		j.report.end = &ended{code: state.ExitCode(), user: state.UserTime(), system: state.SystemTime()}
+	} else {
+		j.report.lost = fmt.Errorf("how it ended could not be learned: %w", err)
+	}
 	asked := j.report.asked
 	j.closed = true
 	if !p.spec.KeepBackground || asked {
@@ -174,3 +176,6 @@ func (w *writer) Write(b []byte) (int, error) {
 }
 
 func closePipes() {}
+
+// Room is nil: nothing is known to be too little.
+func Room() error { return nil }

@@ -14,8 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Exit codes of a command that never ran, as shells use them.
+// Exit codes of a command that never ran, as shells use them; what this program lacks
+// is not the command's fault.
 const (
+	codeLacking       = 125
 	codeNotExecutable = 126
 	codeNotFound      = 127
 )
@@ -102,6 +104,14 @@ func explain(file, dir string, errno syscall.Errno) *startError {
 		} else if !st.IsDir() {
 			return &startError{codeNotExecutable, fmt.Errorf("working directory: %s is not a directory", dir)}
 		}
+	}
+	switch errno {
+	case unix.EMFILE, unix.ENFILE:
+		return &startError{codeLacking, fmt.Errorf("%s cannot be started: %w; raise the limit (ulimit -n)", file, errno)}
+	case unix.EAGAIN:
+		return &startError{codeLacking, fmt.Errorf("%s cannot be started: %w: there are too many processes (ulimit -u)", file, errno)}
+	case unix.ENOMEM:
+		return &startError{codeLacking, fmt.Errorf("%s cannot be started: %w", file, errno)}
 	}
 	full := inDir(dir, file)
 	st, err := os.Stat(full)

@@ -10,7 +10,7 @@ import (
 // lost cleans up after a guardian that was killed. What was below it is now
 // below this program, which is a subreaper; its commands have died with it.
 func (g *guardian) lost() {
-	_ = unix.Kill(g.pid, unix.SIGKILL)
+	g.strike()
 	g.dismiss()
 	endOrphans()
 }
@@ -25,8 +25,6 @@ func endOrphans() {
 	if !ok {
 		return
 	}
-	guardians.mu.Lock()
-	defer guardians.mu.Unlock()
 	orphan := func(s procStat) bool {
 		if s.parent != self || s.session == own.session || guardians.pids[s.pid] {
 			return false
@@ -38,7 +36,14 @@ func endOrphans() {
 	}
 	for end := time.Now().Add(killGrace); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		n := 0
-		if eachDescendant(orphan, func(s procStat) { n++; _ = signalProcess(s, unix.SIGKILL) }) != nil || n == 0 {
+		guardians.mu.Lock()
+		err := eachDescendant(orphan, func(s procStat) {
+			if signalProcess(s, unix.SIGKILL) != unix.EPERM { // else it stays, whatever is done
+				n++
+			}
+		})
+		guardians.mu.Unlock()
+		if err != nil || n == 0 {
 			return
 		}
 	}

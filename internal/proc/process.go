@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"syscall"
@@ -9,6 +10,9 @@ import (
 
 // ErrEnding is returned by Suspend when the tree is being ended already.
 var ErrEnding = errors.New("the process tree is being ended")
+
+// errUnseen is why the end is not known of a command that could not be ended.
+var errUnseen = errors.New("it could not be ended, and was left")
 
 // killGrace is how long the end of a process is waited for after SIGKILL.
 const killGrace = 5 * time.Second
@@ -33,19 +37,27 @@ type tree interface {
 
 // report is what a tree says about its end.
 type report struct {
+	end       *ended // nil: nobody has said how the command ended
+	asked     bool   // an end was asked for before the command ended
+	stopped   bool   // the command was stopped from its terminal since the last report
+	gone      bool   // there is nothing more to hear
+	leftover  int
+	survivors []Survivor
+	lost      error // why there is nothing more to hear before all was said; else nil
+}
+
+// ended is how a command ended. There is none of a command whose end nobody has
+// seen, so that the want of news is never taken for an exit status.
+type ended struct {
 	code         int
 	signal       syscall.Signal
 	user, system time.Duration
 	maxRSS       int64
-
-	asked     bool // an end was asked for before the command ended
-	exited    bool // the command has ended, what is above is known
-	stopped   bool // the command was stopped from its terminal since the last report
-	gone      bool // nothing is left of the tree
-	leftover  int
-	survivors int
-	lost      bool // with its guardian
 }
+
+// lose says that nothing more will be heard, and that what was heard counts for
+// nothing.
+func (r *report) lose(why error) { r.end, r.lost, r.gone = nil, why, true }
 
 // Process is a command that was started, and its process tree.
 type Process struct {
@@ -306,14 +318,26 @@ func (p *Process) release() {
 
 // finish publishes the end. The tree has been released.
 func (p *Process) finish(r report) {
-	p.exit = Exit{
-		Code: r.code, Signal: r.signal, User: r.user, System: r.system, MaxRSS: r.maxRSS,
-		Suspended: p.clock.suspended(), Leftover: r.leftover, Survivors: r.survivors, GuardianLost: r.lost,
-	}
-	if r.asked {
-		p.exit.Cause = p.cause
-	}
+	p.exit = Exit{Suspended: p.clock.suspended(), Leftover: r.leftover, Survivors: r.survivors}
+	p.exit.end(r, p.cause)
 	close(p.done)
+}
+
+// end fills in how the command ended, which was asked for where asked is not
+// Exited. What nobody has seen is an end by SIGKILL: it never passes for success.
+func (e *Exit) end(r report, asked Cause) {
+	if r.end != nil {
+		e.Code, e.Signal, e.User, e.System, e.MaxRSS = r.end.code, r.end.signal, r.end.user, r.end.system, r.end.maxRSS
+		if r.asked {
+			e.Cause = asked
+		}
+		return
+	}
+	e.Code, e.Signal, e.Cause = 128+int(syscall.SIGKILL), syscall.SIGKILL, asked
+	e.Lost = cmp.Or(r.lost, errUnseen)
+	if asked == Exited {
+		e.Cause = Lost
+	}
 }
 
 // fail publishes that the command never ran.

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strconv"
 	"syscall"
@@ -70,8 +71,10 @@ func eachProcess(visit func(procStat)) error {
 	buf := make([]byte, 0, 1024)
 	for {
 		names, err := dir.Readdirnames(128)
+		if len(names) == 0 && err != io.EOF {
+			return err
+		}
 		if len(names) == 0 {
-			_ = err // io.EOF, or a /proc that went away: what was read counts
 			return nil
 		}
 		for _, name := range names {
@@ -120,6 +123,28 @@ func childOf(parent int) func(procStat) bool {
 	return func(s procStat) bool { return s.parent == parent }
 }
 
+// survivor is what is to be said of a process that cannot be ended. Its user is
+// the one that it was started by: that decides who may signal it.
+func survivor(pid int) Survivor {
+	s := Survivor{Pid: pid, User: -1}
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return s
+	}
+	for line := range bytes.Lines(text) {
+		key, value, _ := bytes.Cut(line, []byte(":"))
+		switch string(key) {
+		case "Name":
+			s.Name = string(bytes.TrimSpace(value))
+		case "Uid":
+			if of, err := strconv.Atoi(string(bytes.Fields(value)[0])); err == nil {
+				s.User = of
+			}
+		}
+	}
+	return s
+}
+
 // signalProcess sends sig to the process that s describes, and to none that
 // has its number later.
 func signalProcess(s procStat, sig syscall.Signal) error {
@@ -135,7 +160,11 @@ func signalProcess(s procStat, sig syscall.Signal) error {
 	if !ok || now.started != s.started {
 		return nil
 	}
-	return ignoreGone(unix.PidfdSendSignal(fd, sig, nil, 0))
+	err = ignoreGone(unix.PidfdSendSignal(fd, sig, nil, 0))
+	if err != nil && err != unix.EPERM { // not this way
+		err = ignoreGone(unix.Kill(s.pid, sig))
+	}
+	return err
 }
 
 func ignoreGone(err error) error {
@@ -143,6 +172,15 @@ func ignoreGone(err error) error {
 		return nil
 	}
 	return err
+}
+
+func groupSurvivors(id int) (list []Survivor) {
+	_ = eachProcess(func(s procStat) {
+		if s.group == id && s.alive() {
+			list = append(list, survivor(s.pid))
+		}
+	})
+	return list
 }
 
 // groupMembers is the number of living processes in a process group.

@@ -76,10 +76,11 @@ const (
 	Stopped                  // Stop was called
 	Interrupted              // three interrupt keys within two seconds (Spec.Interactive)
 	StartFailed              // it never ran: see Exit.StartErr
+	Lost                     // nobody has seen how it ended: see Exit.Lost
 )
 
 func (c Cause) String() string {
-	names := [...]string{"exited", "timeout", "idle timeout", "stopped", "interrupted", "start failed"}
+	names := [...]string{"exited", "timeout", "idle timeout", "stopped", "interrupted", "start failed", "lost"}
 	if c < 0 || int(c) >= len(names) {
 		return fmt.Sprintf("Cause(%d)", int(c))
 	}
@@ -88,8 +89,10 @@ func (c Cause) String() string {
 
 // Exit says how a command ended.
 type Exit struct {
-	// Code is the exit status; 128+n for signal n; 127 when the command was
-	// not found and 126 when it could not be started for another reason.
+	// Code is the exit status; 128+n for signal n, and 137 where nobody has seen
+	// how it ended; 127 when the command was not found, 125 when this program
+	// lacked what it needs to start it, and 126 when it could not be started for
+	// another reason.
 	Code int
 	// Signal is the signal that ended the command, zero for none.
 	Signal syscall.Signal
@@ -108,11 +111,19 @@ type Exit struct {
 	// Leftover is the number of processes that were there when the command
 	// had ended, and were ended then (or kept: Spec.KeepBackground).
 	Leftover int
-	// Survivors is the number of processes that SIGKILL did not end in time:
-	// other users' processes, or ones the kernel does not let go of.
-	Survivors int
-	// GuardianLost is set when the guardian was killed, and the tree with it.
-	GuardianLost bool
+	// Survivors are the processes that SIGKILL did not end in time: other users'
+	// processes, or ones the kernel does not let go of.
+	Survivors []Survivor
+	// Lost is why nobody has seen how the command ended, its guardian was killed
+	// for instance; else nil. What there was of the tree was ended then.
+	Lost error
+}
+
+// Survivor is a process that could not be ended.
+type Survivor struct {
+	Pid  int // zero: not known
+	User int // whose it is; -1: not known
+	Name string
 }
 
 func (s *Spec) killAfter() time.Duration {

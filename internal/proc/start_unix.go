@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,7 +20,8 @@ type request struct {
 	argv, env []string
 	files     [3]int // what becomes 0, 1 and 2
 	killAfter time.Duration
-	keep      bool // leave alone what is there when the command ends by itself
+	foreign   time.Duration // how long processes that may not be signalled are waited for
+	keep      bool          // leave alone what is there when the command ends by itself
 }
 
 // watched is a tree that a pump can wait for.
@@ -31,13 +33,20 @@ type watched interface {
 	// been received already.
 	receive(r *report)
 	known(r *report)
+	// abandon kills everything: this program cannot follow it any more.
+	abandon(r *report, why error)
 	// release gives the tree up once it is gone.
 	release(r *report)
 }
 
-// errLost says that the guardian was killed before it could say whether the
-// command was started.
-var errLost = errors.New("guardian lost")
+// errLost says that the guardian was killed, or gave up, before it had said all.
+var errLost = errors.New("the guardian was lost")
+
+// leftGrace is how long processes that this user may not signal are waited for once
+// a command has left something that could not be ended: the next ones mostly do too.
+const leftGrace = 500 * time.Millisecond
+
+var leftBefore atomic.Bool
 
 // nullDevice is open for the life of the program: nearly every command has it
 // as its standard input.
@@ -50,7 +59,10 @@ var nullDevice = sync.OnceValues(func() (int, error) {
 func (p *Process) start() (follow func(), err error) {
 	req := request{
 		dir: p.spec.Dir, argv: p.spec.Argv, env: p.spec.Env,
-		killAfter: p.spec.killAfter(), keep: p.spec.KeepBackground,
+		killAfter: p.spec.killAfter(), foreign: killGrace, keep: p.spec.KeepBackground,
+	}
+	if leftBefore.Load() {
+		req.foreign = leftGrace
 	}
 	if req.env == nil {
 		req.env = os.Environ()
@@ -79,7 +91,7 @@ func (p *Process) refuse(err error) error {
 		p.fail(se.code, se.err)
 		return nil
 	case errors.Is(err, errLost):
-		p.finish(report{code: 128 + int(unix.SIGKILL), signal: unix.SIGKILL, lost: true})
+		p.finish(report{lost: err})
 		return nil
 	}
 	return fmt.Errorf("start %s: %w", p.spec.Argv[0], err)

@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"sync"
@@ -131,14 +132,18 @@ func (p *Process) pump(s *streams, t watched) {
 		}
 		fds = s.pollSet(fds[:0], t.fd())
 		if _, err := unix.Poll(fds, p.terminal.patience()); err != nil && err != unix.EINTR {
-			panic("poll: " + err.Error()) // the descriptors are ours
+			t.abandon(&r, fmt.Errorf("it could not be waited for: %w", err))
+			break
 		}
 		for i := range s.outs {
 			if fds[i].Revents&^unix.POLLOUT != 0 {
-				came.read(p.read(&s.outs[i], *buf), time.Now())
+				n, err := p.read(&s.outs[i], *buf)
+				if came.read(n, time.Now()); err != nil && !r.gone {
+					t.abandon(&r, err)
+				}
 			}
 		}
-		if fds[2].Revents != 0 {
+		if fds[2].Revents != 0 && !r.gone {
 			t.receive(&r)
 			p.heed(s, &r)
 		}
@@ -149,13 +154,18 @@ func (p *Process) pump(s *streams, t watched) {
 	}
 	p.release()
 	for i := range s.outs {
-		p.drain(&s.outs[i], *buf)
+		if err := p.drain(&s.outs[i], *buf); err != nil {
+			r.lose(err)
+		}
 	}
 	stop()
+	if len(r.survivors) > 0 {
+		leftBefore.Store(true)
+	}
 	switch {
 	case p.spec.KeepBackground && r.leftover > 0 && !r.asked:
 		discard(s)
-	case r.survivors > 0:
+	case len(r.survivors) > 0:
 		s.close()
 	default:
 		s.closeLater()
@@ -168,10 +178,10 @@ func (p *Process) pump(s *streams, t watched) {
 
 // heed does what follows from what the tree has said.
 func (p *Process) heed(s *streams, r *report) {
-	if r.exited && !p.over {
+	if r.end != nil && !p.over {
 		p.commandEnded()
 	}
-	if r.stopped && !r.exited && s.terminal != nil && s.terminal.outer != nil {
+	if r.stopped && r.end == nil && s.terminal != nil && s.terminal.outer != nil {
 		p.stopWithCommand(s.terminal)
 	}
 	r.stopped = false
@@ -199,32 +209,43 @@ func (s *streams) pollSet(fds []unix.PollFd, tree int) []unix.PollFd {
 }
 
 // read delivers what one read brings and reports how much that was. At the end
-// of the output the stream is closed to further reads.
-func (p *Process) read(s *stream, buf []byte) int {
+// of the output the stream is closed to further reads. The error is that output
+// cannot be read that may be there: what it would have said is not known.
+func (p *Process) read(s *stream, buf []byte) (int, error) {
 	n, err := unix.Read(s.fd, buf)
+	for err == unix.EINTR {
+		n, err = unix.Read(s.fd, buf)
+	}
 	switch {
-	case err == unix.EAGAIN || err == unix.EINTR:
-		return 0
-	case err != nil || n <= 0: // a terminal ends with EIO
+	case err == unix.EAGAIN:
+		return 0, nil
+	case err == unix.EIO && p.spec.terminal(): // so a terminal ends
 		s.open = false
-		return 0
+		return 0, nil
+	case err != nil:
+		s.open = false
+		return 0, fmt.Errorf("its output could not be read: %w", err)
+	case n <= 0:
+		s.open = false
+		return 0, nil
 	}
 	if n >= Busy && !s.big {
 		s.big = true
 		growPipe(s.fd, bigPipe)
 	}
 	p.deliver(s.to, buf[:n])
-	return n
+	return n, nil
 }
 
-func (p *Process) drain(s *stream, buf []byte) {
+func (p *Process) drain(s *stream, buf []byte) error {
 	for total := 0; s.open && total < drainLimit; {
-		n := p.read(s, buf)
-		if n == 0 {
-			return
+		n, err := p.read(s, buf)
+		if n == 0 || err != nil {
+			return err
 		}
 		total += n
 	}
+	return nil
 }
 
 // discard reads the output of processes that are kept, so that they do not end

@@ -11,10 +11,23 @@ import (
 // were being stopped.
 const suspendRounds = 10
 
+// signalRounds is how often processes are looked for before there are none: one that
+// keeps forking and exiting can be missed.
+const signalRounds = 3
+
+// census is what a signal was meant for.
+type census struct {
+	found   int // processes
+	refused int // those of them that this user may not signal
+}
+
+// beyond reports whether no process is there that a signal reaches.
+func (c census) beyond() bool { return c.refused == c.found }
+
 // signalAll sends sig to everything that descends from the guardian, and
 // SIGCONT after it with wake, since a stopped process ends only when it goes
-// on. It reports how many there were.
-func (w *warden) signalAll(sig syscall.Signal, wake bool) (n int) {
+// on.
+func (w *warden) signalAll(sig syscall.Signal, wake bool) (c census) {
 	group := w.pid
 	if group > 0 { // all at once, before its members learn of each other's end
 		_ = unix.Kill(-group, sig)
@@ -22,20 +35,39 @@ func (w *warden) signalAll(sig syscall.Signal, wake bool) (n int) {
 			_ = unix.Kill(-group, unix.SIGCONT)
 		}
 	}
-	err := eachDescendant(childOf(os.Getpid()), func(s procStat) {
-		n++
-		if group > 0 && s.group == group {
-			return
+	for range signalRounds {
+		err := eachDescendant(childOf(os.Getpid()), func(s procStat) {
+			c.found++
+			if group > 0 && s.group == group {
+				if unix.Kill(s.pid, 0) == unix.EPERM {
+					c.refused++
+				}
+				return
+			}
+			if signalProcess(s, sig) == unix.EPERM {
+				c.refused++
+			}
+			if wake {
+				_ = signalProcess(s, unix.SIGCONT)
+			}
+		})
+		if err != nil && c.found == 0 {
+			return census{1, 1} // unknown, but not none
 		}
-		_ = signalProcess(s, sig)
-		if wake {
-			_ = signalProcess(s, unix.SIGCONT)
+		if c.found > 0 {
+			break
 		}
-	})
-	if err != nil && n == 0 {
-		n = 1 // unknown, but not none
 	}
-	return n
+	return c
+}
+
+// survivors are the processes that are still there.
+func (w *warden) survivors() (list []Survivor) {
+	_ = eachDescendant(childOf(os.Getpid()), func(s procStat) { list = append(list, survivor(s.pid)) })
+	if w.reap(); len(list) == 0 && w.children { // which /proc does not show
+		list = []Survivor{{User: -1}}
+	}
+	return list
 }
 
 func (w *warden) count() (n int) {

@@ -42,7 +42,7 @@ func TestGuardianEndsWhatIsLeft(t *testing.T) {
 			n := nonce()
 			e := run(t, Spec{Argv: sh(strings.ReplaceAll(tree.script, "NONCE", n)), Stdout: func([]byte) {}, KillAfter: time.Hour})
 			gone(t, n)
-			if e.Code != 3 || e.Cause != Exited || e.Leftover == 0 || e.Survivors != 0 {
+			if e.Code != 3 || e.Cause != Exited || e.Leftover == 0 || len(e.Survivors) != 0 {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -143,7 +143,7 @@ func TestGuardianCatchesARunner(t *testing.T) {
 	script := `hop() { (sh -c 'exec sleep 0.002'; hop) & exit; }; hop ` + n
 	for range kills {
 		e := run(t, Spec{Argv: sh(script), KillAfter: 20 * time.Millisecond})
-		if e.Survivors != 0 {
+		if len(e.Survivors) != 0 {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -202,7 +202,7 @@ func TestGuardianIsKilled(t *testing.T) {
 				}
 				_ = unix.Kill(s.parent, unix.SIGKILL)
 				e := await(t, p)
-				if !e.GuardianLost || e.Code != 137 || e.Cause != Exited {
+				if e.Lost == nil || e.Code != 137 || e.Cause != Lost {
 					t.Errorf("%+v", e)
 				}
 				gone(t, n)
@@ -220,7 +220,7 @@ func TestGuardianIsKilledFirst(t *testing.T) {
 	for range kills {
 		n := nonce()
 		e := run(t, Spec{Argv: sh("sleep " + n + " & kill -9 $PPID; sleep " + n), Stdout: func([]byte) {}})
-		if !e.GuardianLost || e.Code != 137 || e.Cause != Exited {
+		if e.Lost == nil || e.Code != 137 || e.Cause != Lost {
 			t.Errorf("%+v", e)
 		}
 		gone(t, n)
@@ -247,7 +247,7 @@ func TestGuardianIsKilledIdle(t *testing.T) {
 				})
 			}
 		}
-		if e := run(t, Spec{Argv: sh("exit 4")}); e.Code != 4 && (dead || !e.GuardianLost) {
+		if e := run(t, Spec{Argv: sh("exit 4")}); e.Code != 4 && (dead || e.Lost == nil) {
 			t.Errorf("%+v", e)
 		}
 	}

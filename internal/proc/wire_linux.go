@@ -26,6 +26,7 @@ const (
 	msgFailed  = 'F' // errno
 	msgExited  = 'X' // how the command ended
 	msgGone    = 'G' // nothing is left: leftover, survivors
+	msgHeard   = 'H' // it was told to end the command, or to kill it
 	msgStopped = 'T' // the command was stopped from its terminal
 )
 
@@ -113,6 +114,7 @@ func (b *body) list() []string {
 type wire struct {
 	fd    int
 	in    []byte // received and not yet taken
+	empty int    // receives in a row that brought nothing, though there was something
 	fds   []int  // descriptors received and not yet taken
 	space []byte // for one receive
 }
@@ -140,8 +142,12 @@ func (w *wire) send(b []byte, fds ...int) error {
 	return nil
 }
 
-// receive takes in what has come. With unix.MSG_DONTWAIT it does not wait and
-// is nil when there is nothing.
+// emptyLimit is how often in a row a connection that is said to be readable may
+// turn out to be empty.
+const emptyLimit = 1000
+
+// receive takes in what has come, after poll has said that something has. With
+// unix.MSG_DONTWAIT it does not wait and is nil when there is nothing all the same.
 func (w *wire) receive(flags int) error {
 	var oob [64]byte
 	for {
@@ -150,12 +156,16 @@ func (w *wire) receive(flags int) error {
 		case err == unix.EINTR:
 			continue
 		case err == unix.EAGAIN:
+			if w.empty++; w.empty > emptyLimit {
+				return err
+			}
 			return nil
 		case err == unix.ECONNRESET || err == nil && n == 0:
 			return errHungUp
 		case err != nil:
 			return err
 		}
+		w.empty = 0
 		w.in = append(w.in, w.space[:n]...)
 		return w.takeRights(oob[:oobn])
 	}
@@ -201,11 +211,11 @@ func spawnMessage(space []byte, r *request) []byte {
 	if r.keep {
 		keep = 1
 	}
-	return m.num(int64(r.killAfter)).num(keep).text(r.path).text(r.dir).list(r.argv).list(r.env).seal()
+	return m.num(int64(r.killAfter)).num(int64(r.foreign)).num(keep).text(r.path).text(r.dir).list(r.argv).list(r.env).seal()
 }
 
 func readSpawn(b body, fds []int) (r request, err error) {
-	r.killAfter = time.Duration(b.num())
+	r.killAfter, r.foreign = time.Duration(b.num()), time.Duration(b.num())
 	r.keep = b.num() != 0
 	r.path, r.dir, r.argv, r.env = b.text(), b.text(), b.list(), b.list()
 	if b.short || len(fds) != len(r.files) {
@@ -215,18 +225,54 @@ func readSpawn(b body, fds []int) (r request, err error) {
 	return r, nil
 }
 
-func (r *report) exitMessage() message {
-	asked := int64(0)
-	if r.asked {
-		asked = 1
+func (e *ended) message(asked bool) message {
+	told := int64(0)
+	if asked {
+		told = 1
 	}
-	return newMessage(msgExited).num(int64(r.code)).num(int64(r.signal)).
-		num(int64(r.user)).num(int64(r.system)).num(r.maxRSS).num(asked)
+	return newMessage(msgExited).num(int64(e.code)).num(int64(e.signal)).
+		num(int64(e.user)).num(int64(e.system)).num(e.maxRSS).num(told)
 }
 
-func (r *report) readExit(b body) {
-	r.exited = true
-	r.code, r.signal = int(b.num()), unix.Signal(b.num())
-	r.user, r.system = time.Duration(b.num()), time.Duration(b.num())
-	r.maxRSS, r.asked = b.num(), b.num() != 0
+func (r *report) goneMessage() message {
+	m := newMessage(msgGone).num(int64(r.leftover)).num(int64(len(r.survivors)))
+	for _, s := range r.survivors {
+		m = m.num(int64(s.Pid)).num(int64(s.User)).text(s.Name)
+	}
+	return m
+}
+
+// take brings the report up to date with one message of the guardian. What cannot
+// be read says nothing: it is an error, not an end with the code zero.
+func (r *report) take(kind byte, b body) error {
+	switch kind {
+	case msgHeard:
+	case msgStopped:
+		r.stopped = true
+	case msgExited:
+		e := &ended{
+			code: int(b.num()), signal: unix.Signal(b.num()),
+			user: time.Duration(b.num()), system: time.Duration(b.num()), maxRSS: b.num(),
+		}
+		r.asked = b.num() != 0
+		if !b.short {
+			r.end = e
+		}
+	case msgGone:
+		r.leftover = int(b.num())
+		for range b.num() {
+			s := Survivor{Pid: int(b.num()), User: int(b.num()), Name: b.text()}
+			if b.short {
+				break
+			}
+			r.survivors = append(r.survivors, s)
+		}
+		r.gone = !b.short
+	default:
+		return errBadMessage
+	}
+	if b.short {
+		return errBadMessage
+	}
+	return nil
 }

@@ -68,7 +68,12 @@ func FuzzGuardianMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _ = readSpawn(body{rest: string(b)}, []int{0, 1, 2})
 		var r report
-		r.readExit(body{rest: string(b)})
+		for _, kind := range []byte{msgExited, msgGone} {
+			if err := r.take(kind, body{rest: string(b)}); err != nil && (r.end != nil || r.gone) {
+				t.Fatal("half a message says how the command ended")
+			}
+			r = report{}
+		}
 	})
 }
 

@@ -1,0 +1,132 @@
+package proc
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
+)
+
+// In the environment, these make the test binary a program that runs a command
+// several times and prints how each ended, and one that its user may not signal:
+// it sleeps as root.
+const (
+	survivorScript = "PROC_TEST_SURVIVORS"
+	rootSleep      = "PROC_TEST_ROOT_SLEEP"
+)
+
+func init() {
+	otherPrograms[survivorScript] = survivorRunner
+	otherPrograms[rootSleep] = sleepAsRoot
+}
+
+func survivorRunner(script string) int {
+	var ends []Exit
+	for range 3 {
+		p, err := Start(Spec{Argv: sh(script), Stdout: func([]byte) {}, KillAfter: 1000 * time.Hour})
+		if err != nil {
+			return 1
+		}
+		ends = append(ends, p.Wait())
+	}
+	if json.NewEncoder(os.Stdout).Encode(ends) != nil {
+		return 1
+	}
+	return 0
+}
+
+func sleepAsRoot(until string) int {
+	if err := syscall.Setresuid(0, 0, 0); err != nil {
+		return 1
+	}
+	for end := time.Now().Add(eventually.Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(until); err == nil {
+			return 0
+		}
+	}
+	return 0
+}
+
+// Processes of other users are named, and nobody waits for them as for one that
+// could use the time: the command's KillAfter is no limit here that anybody sees.
+func TestGuardianNamesSurvivors(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to be another user")
+	}
+	binary, setuid := publicCopy(t), publicCopy(t)
+	if err := os.Chmod(setuid, os.ModeSetuid|0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	over := dir + "/over"
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary)
+	// The command ends when its child can no longer be signalled.
+	script := "unset " + survivorScript + "; " + rootSleep + "=" + over + " " + setuid + ` & while kill -0 $! 2>/dev/null && [ "$(awk '/^Uid/{print $2}' /proc/$!/status)" != 0 ]; do :; done; exit 3`
+	cmd.Env = append(os.Environ(), survivorScript+"="+script)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends []Exit
+	if err := json.Unmarshal(out, &ends); err != nil || len(ends) != 3 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.WriteFile(over, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range ends {
+		eventually.Holds(t, "it has ended", func() bool { return len(e.Survivors) == 0 || syscall.Kill(e.Survivors[0].Pid, 0) != nil })
+		if e.Code != 3 || len(e.Survivors) != 1 || e.Survivors[0].User != 0 || e.Survivors[0].Name != "proc.test" || e.Survivors[0].Pid == 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// The first time processes that no signal reaches may take as long as others to end;
+// from then on a command pays half a second for them.
+func TestGuardianWaitsLessForSurvivors(t *testing.T) {
+	at := time.Now()
+	for _, c := range []struct {
+		rest census
+		want time.Duration
+	}{{census{found: 2, refused: 2}, leftGrace}, {census{found: 2, refused: 1}, killGrace}, {census{found: 1}, killGrace}} {
+		w := &warden{foreign: leftGrace, killedAt: at}
+		if w.waitFor(c.rest); w.deadline.Sub(at) != c.want {
+			t.Errorf("%+v are waited for %s, want %s", c.rest, w.deadline.Sub(at), c.want)
+		}
+	}
+	if leftBefore.Load() {
+		t.Fatal("something was left before")
+	}
+	defer leftBefore.Store(false)
+	said := joined((&ended{}).message(false), (&report{survivors: []Survivor{{1, 2, "x"}, {User: -1}}}).goneMessage())
+	if e := heard(t, said); !slices.Equal(e.Survivors, []Survivor{{1, 2, "x"}, {User: -1}}) || !leftBefore.Load() {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestSurvivor(t *testing.T) {
+	name, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := survivor(os.Getpid()); s.Pid != os.Getpid() || s.User != os.Getuid() || s.Name != string(bytes.TrimSpace(name)) {
+		t.Errorf("%+v", s)
+	}
+	if s := survivor(1 << 30); s != (Survivor{Pid: 1 << 30, User: -1}) {
+		t.Errorf("%+v of process "+strconv.Itoa(1<<30), s)
+	}
+}
