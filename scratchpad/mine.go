@@ -48,6 +48,8 @@ func (p proven) refusal(key error) string {
 	switch {
 	case !p.marked:
 		return "nothing in its journal says that it began here; it may have come with a clone, an archive or a cache, or have begun where there was no place for your key"
+	case errors.Is(key, fs.ErrNotExist):
+		return "it began elsewhere, or as somebody else: you have no key yet"
 	case key != nil:
 		return key.Error()
 	case p.begun:

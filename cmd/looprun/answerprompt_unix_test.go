@@ -41,3 +41,31 @@ func TestAnswerAsks(t *testing.T) {
 		t.Errorf("the answer is not on record: %v\n%s", err, journal)
 	}
 }
+
+// For a run that is going on an answer without --question is shown its question
+// first, and nothing but yes gives it.
+func TestAnswerShowsTheQuestion(t *testing.T) {
+	dir := t.TempDir()
+	run := begin(t, dir, "--wait-answer", "1h", "--max-iterations", "1", "--", "false")
+	q := waitsFor(t, run, "")
+
+	s := onTerminal(t, dir, "answer", "accept")
+	until(t, "it asks", s.shows(`answer this with "accept"? [y/N]`))
+	if !s.shows("("+q.ID+")")() || !s.shows("Iteration limit (1) reached")() {
+		t.Error("the question is not shown")
+	}
+	s.press(t, "\r", "the end", s.shows("nothing was answered"))
+	if code := s.ended(t); code != 125 {
+		t.Errorf("exit code %d", code)
+	}
+
+	s = onTerminal(t, dir, "answer", "accept")
+	until(t, "it asks", s.shows(`answer this with "accept"? [y/N]`))
+	s.press(t, "y\r", "the answer", s.shows("answered "+q.ID+" (Iteration Limit): accept; run "))
+	if code := s.ended(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if code := run.ended(t); code != 100 {
+		t.Errorf("the run ended with %d", code)
+	}
+}
