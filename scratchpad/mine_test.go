@@ -247,6 +247,9 @@ func early(t *testing.T, shift time.Duration) string {
 	begun := events[0].Data.(looprun.RunStarted)
 	begun.RunID = id
 	events[0].Data = begun
+	if err := os.Chtimes(note, now, now); err != nil {
+		t.Fatal(err)
+	}
 	planted(t, filepath.Join(state, id), events)
 	return filepath.Join(state, id)
 }

@@ -259,7 +259,7 @@ var promptStates = map[string]func(*testing.T, *prompted){
 	},
 	"another terminal": func(t *testing.T, p *prompted) {
 		p.asks(t)
-		first := begin(t, p.dir, append([]string{"answer", "--reason", "It is urgent."}, p.elsewhere...)...)
+		first := begin(t, p.dir, append([]string{"answer", "--reason", "It is urgent.", "--question", p.state(t).Pending()[0].ID}, p.elsewhere...)...)
 		if code := first.ended(t); code != 0 {
 			t.Fatalf("looprun answer ended with %d", code)
 		}

@@ -127,7 +127,7 @@ func byAnswerLater(t *testing.T, c *cell) outcome {
 func (c *cell) answerFrom(t *testing.T, s *started) bool {
 	t.Helper()
 	s.asked(t)
-	got := begin(t, s.dir, "answer", c.option.ID, "--reason", c.reason)
+	got := begin(t, s.dir, "answer", c.option.ID, "--reason", c.reason, "--question", s.state(t).Pending()[0].ID)
 	code := got.ended(t)
 	want := 0
 	if c.option.Action == looprun.ActionReview {
@@ -141,7 +141,7 @@ func (c *cell) answerFrom(t *testing.T, s *started) bool {
 
 func (c *cell) answerWith(t *testing.T, s *started, option string) {
 	t.Helper()
-	if got := begin(t, s.dir, "answer", option, "--reason", c.reason); got.ended(t) != 0 {
+	if got := begin(t, s.dir, "answer", option, "--reason", c.reason, "--question", s.state(t).Pending()[0].ID); got.ended(t) != 0 {
 		t.Fatalf("looprun answer %s: %s", option, got.stderr.String())
 	}
 }

@@ -118,7 +118,7 @@ prints 'guidance: Speak version 2 of the protocol.'
 in_example nested
 looprun --name outer --wait-answer 1m -- ./outer.sh >out 2>&1 &
 waits_for 'Which way?'
-exits 0 looprun answer right
+exits 0 looprun answer right --question "$(looprun show --pending | sed -n 's/^answer with: .* --question //p')"
 code=0
 wait $! || code=$?
 cp out "$work/printed"
