@@ -130,16 +130,20 @@ func (s *State) fold(e Event) {
 		s.Trips++
 	case QuestionAsked:
 		if d.From == FromCommand {
-			s.foldAsked(d.Question)
+			s.foldAsked(s.recalled(d.Question))
 			return
 		}
-		s.Question = new(d.Question)
+		s.Question = new(s.recalled(d.Question))
 	case QuestionAnswered:
 		s.Answered = last(append(s.Answered, Answered{d.QuestionID, e.Time, d.Answer}), answeredKept)
 		if a := s.asked(d.QuestionID); a != nil {
 			a.Answer = new(d.Answer)
+			s.foldVerdict(&a.Question, d.Answer)
 			return
 		}
+		q := *s.Question
+		s.foldVerdict(&q, d.Answer)
+		s.Question = &q
 		s.Answer = new(d.Answer)
 		s.Given = append(s.Given, Given{d.Option, d.Responder, d.Rule})
 	case QuestionClosed:
@@ -346,6 +350,9 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	}
 	s.Baseline = s.Last.Progress()
 	s.foldTask(d)
+	if s.Answer != nil && s.Answer.Person && !d.Action.Stops() {
+		s.unadvise(*s.Question)
+	}
 	switch d.Action {
 	case ActionReject:
 		s.Ending = d.ending(StatusRejected, at)

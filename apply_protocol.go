@@ -176,33 +176,6 @@ func (s *State) said(name signal.Name) int {
 	return n
 }
 
-// foldAdvice adds what the assistant advises to the question that waits.
-func (s *State) foldAdvice(d AnswerInvalid) {
-	if d.Told {
-		s.notice(d.Reason)
-	}
-	if !d.Advice {
-		return
-	}
-	add := func(q *Question) {
-		if !slices.Contains(q.Details, d.Reason) {
-			q.Details = append([]string{d.Reason}, q.Details...)
-		}
-	}
-	if a := s.asked(d.QuestionID); a != nil {
-		add(&a.Question)
-	} else if s.Question != nil && s.Question.ID == d.QuestionID {
-		q := *s.Question
-		add(&q)
-		s.Question = &q
-	}
-}
-
-// advised reports whether that is part of the question already.
-func (s *State) advised(id, text string) bool {
-	return slices.ContainsFunc(s.Pending(), func(q Question) bool { return q.ID == id && slices.Contains(q.Details, text) })
-}
-
 // unread tells the command what of its words could not be read.
 func unread(d SignalReceived) string {
 	what := "Your signal " + string(d.Name)

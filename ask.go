@@ -21,13 +21,13 @@ func (l *Loop) ask(ctx context.Context) error {
 	if q == nil {
 		return l.durable(QuestionClosed{Reason: "nobody is asked about it", Unanswered: true})
 	}
-	return l.pose(ctx, *q, l.acceptable)
+	return l.pose(ctx, *q)
 }
 
 // pose puts a question before the responders that nobody waits for in the
 // command, and records what becomes of it.
-func (l *Loop) pose(ctx context.Context, q Question, valid func(Answer) error) error {
-	h, err := l.put(ctx, q, valid)
+func (l *Loop) pose(ctx context.Context, q Question) error {
+	h, err := l.put(ctx, q)
 	switch {
 	case err != nil:
 		return err
@@ -53,7 +53,11 @@ const asks = 2
 // put puts the question to the responders in turn. The first valid answer is
 // taken. That of heard is [ErrNoAnswer] in words, [ErrDeferred] or
 // [ErrInterrupted]; the other error is looprun's own.
-func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (heard, error) {
+func (l *Loop) put(ctx context.Context, q Question) (heard, error) {
+	valid := l.acceptable
+	if q.From == FromCommand {
+		valid = q.Accepts // with the advice that q gets meanwhile
+	}
 	nobody := "nobody answered"
 	for _, r := range l.Responders {
 		for try := 1; ; try++ {
@@ -67,11 +71,16 @@ func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (h
 			case errors.Is(h.err, ErrInterrupted):
 				return h, nil
 			case errors.Is(h.err, ErrDeferred):
-				return h, l.advise(q, strings.TrimSuffix(h.err.Error(), ": "+ErrDeferred.Error()))
+				if why := strings.TrimSuffix(h.err.Error(), ": "+ErrDeferred.Error()); why != ErrDeferred.Error() {
+					_, err := l.advise(q, Advice{Text: why})
+					return h, err
+				}
+				return h, nil
 			}
 			if errors.Is(h.err, ErrNoAnswer) {
 				if a, ok := errors.AsType[adviser](h.err); ok {
-					if err := l.advise(q, a.Advice()); err != nil {
+					var err error
+					if q, err = l.advise(q, a.Advice()); err != nil {
 						return heard{}, err
 					}
 				}
@@ -95,25 +104,8 @@ func (l *Loop) put(ctx context.Context, q Question, valid func(Answer) error) (h
 			}
 		}
 	}
-	return heard{err: unanswered(nobody)}, nil
-}
-
-// adviser is an [ErrNoAnswer] of one who leaves the question to a person and says
-// what that person should know, wherever they answer.
-type adviser interface {
-	error
-	Advice() string
-}
-
-// advise puts on record, once, what whoever answers the question should know.
-func (l *Loop) advise(q Question, text string) error {
-	if l.Mask != nil {
-		text = l.Mask(text)
-	}
-	if text == ErrDeferred.Error() || l.state.advised(q.ID, text) {
-		return nil
-	}
-	return l.record(AnswerInvalid{QuestionID: q.ID, Responder: RespondedByAssistant, Reason: text, Advice: true})
+	a, err := q.unadvised(nobody)
+	return heard{Answer: a, err: err}, nil
 }
 
 // unanswered is an [ErrNoAnswer] that says who was asked in vain.
@@ -138,7 +130,7 @@ func (l *Loop) question() error {
 	if q.Kind == "" {
 		q.Kind = KindSelect
 	}
-	return l.durable(QuestionAsked{q})
+	return l.durable(QuestionAsked{l.advised(q)})
 }
 
 // acceptable checks the answer against its question, and that its action can

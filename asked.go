@@ -3,7 +3,6 @@ package looprun
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -46,6 +45,9 @@ func (a Answer) String() string {
 // Accepts checks the answer to a question of the command against the question.
 func (q *Question) Accepts(a Answer) error {
 	by := a.Responder
+	if err := q.againstAdvice(a); err != nil {
+		return err
+	}
 	switch {
 	case q.personal(a):
 		return fmt.Errorf("%s answered a question that only a person may answer", by)
@@ -179,10 +181,8 @@ func (s *State) kept(q Question) *Asked {
 // that the command gave no name have one by their place, q1 and so on, which says
 // nothing: they have to ask the same as well.
 func (q *Question) offersAs(other Question) bool {
-	if number, ok := strings.CutPrefix(q.AskID, "q"); ok && q.Text != other.Text {
-		if _, err := strconv.Atoi(number); err == nil {
-			return false
-		}
+	if q.ownName() == "" && q.AskID != "" && q.Text != other.Text {
+		return false
 	}
 	same := func(a, b Option) bool { return a.ID == b.ID && a.Label == b.Label }
 	return q.Kind == other.Kind && q.Multi == other.Multi && slices.EqualFunc(q.Options, other.Options, same)

@@ -11,6 +11,11 @@ var ErrNoGuards = errors.New("no guards")
 // exit code.
 var ErrNoAnswer = errors.New("no answer")
 
+// ErrAdvised is in the error of [Loop.Ask] when nobody answered a question that an
+// assistant recommended rejecting: no default of the asker's may let it through. It
+// is an [ErrNoAnswer].
+var ErrAdvised = errors.New("an assistant recommended rejecting it")
+
 // ErrDeferred is returned by a [Responder] that keeps the question for later.
 // The run pauses with the question pending.
 var ErrDeferred = errors.New("question deferred")

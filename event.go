@@ -173,6 +173,8 @@ type AnswerInvalid struct {
 	// Advice says that it is what the assistant advises the person who will
 	// answer: the question shows it.
 	Advice bool `json:"advice,omitempty"`
+	// Why is the reason for an advice in the assistant's own words.
+	Why string `json:"why,omitempty"`
 	// Told says that it is something the command said, which the next iteration is
 	// told of.
 	Told bool `json:"told,omitempty"`

@@ -74,13 +74,25 @@ func (h heard) tooLate() {
 // asked. [ErrEvent] says that it cannot happen now, [ErrEnded] that the loop has
 // ended. Any goroutine may call it once Start or Resume has returned.
 func (l *Loop) Tell(ctx context.Context, d Data) error {
-	told := make(chan error, 1)
-	post := func() error {
-		if why := l.refuses(d); why != "" {
-			told <- fmt.Errorf("%w: %s", ErrEvent, why)
+	told := ""
+	err := l.post(ctx, func() error {
+		if told = l.refuses(d); told != "" {
 			return nil
 		}
-		err := l.record(identified(d, l.state.Seq+1))
+		return l.record(identified(d, l.state.Seq+1))
+	})
+	if told != "" {
+		return fmt.Errorf("%w: %s", ErrEvent, told)
+	}
+	return err
+}
+
+// post lets the goroutine that runs the loop carry something out, and returns when it
+// has. An error of it is looprun's own.
+func (l *Loop) post(ctx context.Context, do func() error) error {
+	told := make(chan error, 1)
+	post := func() error {
+		err := do()
 		told <- err
 		return err
 	}
@@ -267,7 +279,7 @@ func (l *Loop) converse(ctx context.Context, first *asking) error {
 	if k := l.state.kept(first.question); k != nil {
 		return l.fetch(first, *k)
 	}
-	q := first.question.fromCommand(l.state.Seq + 1)
+	q := l.advised(first.question.fromCommand(l.state.Seq + 1))
 	if why := l.refuses(QuestionAsked{q}); why != "" {
 		first.reply <- heard{err: fmt.Errorf("%w: %s", ErrEvent, why)}
 		return nil
@@ -315,7 +327,7 @@ func (l *Loop) converseAbout(ctx context.Context, g *group, q Question) (heard, 
 	if err := l.durable(QuestionAsked{q}); err != nil {
 		return heard{}, err
 	}
-	h, err := l.put(g.ctx, q, q.Accepts)
+	h, err := l.put(g.ctx, q)
 	switch {
 	case err != nil:
 		return heard{}, err
@@ -345,7 +357,7 @@ func (l *Loop) askPending(ctx context.Context) error {
 	l.watch.Pause()
 	defer l.watch.Continue()
 	q := *l.state.Unanswered()
-	return l.pose(ctx, q, q.Accepts)
+	return l.pose(ctx, q)
 }
 
 // asking is the next question of the command: one that came while another was

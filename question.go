@@ -117,6 +117,10 @@ type Question struct {
 	AllowCancel bool `json:"allow_cancel,omitempty"`
 	Open        bool `json:"open,omitempty"`
 
+	// Advice is what an assistant said against it, now or when it was asked before;
+	// nil: nothing. Then only a person can let it through.
+	Advice *Advice `json:"advice,omitempty"`
+
 	// Given are the answers this trip has had already, oldest first. A rule or
 	// an assistant may not give the same one twice.
 	Given []Given `json:"given,omitempty"`
@@ -225,7 +229,7 @@ func (q *Question) Resolve(a Answer) (Option, error) {
 	case !a.Person && slices.Contains(q.Given, Given{a.Option, a.Responder, a.Rule}):
 		return Option{}, fmt.Errorf("%s answered %q a second time within one trip", a.Responder, a.Option)
 	}
-	return o, nil
+	return o, q.againstAdvice(a)
 }
 
 // personal reports whether the question needs a person and the answer is not

@@ -115,6 +115,10 @@ type State struct {
 	// order. Answered are the last answers of any question.
 	Asked    []Asked    `json:"asked,omitempty"`
 	Answered []Answered `json:"answered,omitempty"`
+	// Advised are the questions that an assistant rejected and no person has let
+	// through since. AllAdvised says that there were more than are remembered.
+	Advised    []Advised `json:"advised,omitempty"`
+	AllAdvised bool      `json:"all_advised,omitempty"`
 	// Undelivered is the question of a signal whose answer the next iteration
 	// gets as its guidance.
 	Undelivered string `json:"undelivered,omitempty"`

@@ -43,7 +43,7 @@ func (s *session) instead(q looprun.Question, err error) error {
 	switch {
 	case q.To == ask.ToAssistant || s.opts.Wait || s.opts.Retry != nil && q.From == "":
 		return err
-	case q.Exclusive || q.Mandatory:
+	case q.Exclusive || q.Mandatory || q.Advice != nil:
 		return fmt.Errorf("only a person can answer this; --detached defer keeps it for looprun answer: %w", err)
 	case !s.opts.Detached.IsZero() || s.policy != nil:
 		return err

@@ -342,21 +342,24 @@ func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Que
 	for _, q := range pending {
 		asked[q.AskID]++
 	}
+	byName := func(q looprun.Question) string {
+		if asked[q.AskID] > 1 || live {
+			return q.ID
+		}
+		return firstNonEmpty(q.AskID, q.ID)
+	}
+	byID := func(q looprun.Question) string { return q.ID }
+	told := func(q looprun.Question) string { return q.ForPerson().Text } // with what an assistant said
+	plain := func(q looprun.Question) string { return q.Text }
 	var list []ask.Answer
 	own := make(map[string]looprun.Question, len(pending))
-	for _, named := range []func(looprun.Question) string{
-		func(q looprun.Question) string { return q.ID },
-		func(q looprun.Question) string {
-			if asked[q.AskID] > 1 || live {
-				return q.ID
-			}
-			return firstNonEmpty(q.AskID, q.ID)
-		},
+	for _, as := range []struct{ id, text func(looprun.Question) string }{
+		{byID, told}, {byName, told}, {byID, plain}, {byName, plain},
 	} {
 		var questions []ask.Question
 		for _, q := range pending {
 			put := asQuestion(q)
-			put.ID = named(q)
+			put.ID, put.Question = as.id(q), as.text(q)
 			own[put.ID] = q
 			questions = append(questions, put)
 		}

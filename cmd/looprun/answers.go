@@ -28,22 +28,22 @@ func (s *session) responders() []looprun.Responder {
 	}
 	assisted := s.assistant()
 	if assisted != nil {
-		asking := s.escalations.From(assisted)
+		assisted = s.advised(assisted)
 		list = append(list, own(looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
 			if s.detachedMode(q) == detachedAuto || !slices.Contains(s.opts.AssistantFor, string(sourceOf(q))) {
 				return looprun.Answer{}, looprun.ErrNoAnswer
 			}
-			return asking.Respond(ctx, q, st)
+			return assisted.Respond(ctx, q, st)
 		})))
 	}
 	if s.parent != "" {
-		list = append(list, s.escalations.To(looprun.ResponderFunc(s.byParent)))
+		list = append(list, looprun.ResponderFunc(s.byParent))
 	}
 	asked, why := false, s.silenced()
-	person := s.escalations.To(user.New(user.Options{
+	person := user.New(user.Options{
 		NonInteractive: why != "", Why: why,
 		NoColor: !s.app.promptColours(),
-	}))
+	})
 	return append(
 		list,
 		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
@@ -68,12 +68,7 @@ func (s *session) responders() []looprun.Responder {
 			case len(q.Path) > 0: // the run inside decides by its own mode
 				return looprun.Answer{}, looprun.ErrNoAnswer
 			case assisted != nil && s.detachedMode(q) == detachedAuto:
-				a, err := assisted.Respond(ctx, q, st)
-				var e *assistant.Escalated
-				if errors.As(err, &e) { // nobody to escalate to
-					return e.Detached(detachedAuto, q)
-				}
-				return a, err
+				return assisted.Respond(ctx, q, st)
 			}
 			a, err := s.detached(q)
 			if err == looprun.ErrNoAnswer { // it says nothing more
@@ -163,17 +158,10 @@ func (s *session) assistant() looprun.Responder {
 // detached decides when nobody can be asked.
 func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
 	mode := s.detachedMode(q)
-	if e := s.escalations.Of(q.ID); e != nil {
-		a, err := e.Detached(mode, q)
-		if err == error(e) { // it was said when the assistant answered
-			err = looprun.ErrNoAnswer
-		}
-		return a, err
-	}
 	switch {
 	case mode == "defer":
 		return looprun.Answer{}, looprun.ErrDeferred
-	case mode != "defaults" || q.Default == "" || q.Exclusive || q.Mandatory:
+	case q.Advice != nil, mode != "defaults" || q.Default == "" || q.Exclusive || q.Mandatory:
 		return looprun.Answer{}, looprun.ErrNoAnswer
 	}
 	answer := looprun.Answer{Option: q.Default, Responder: looprun.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}

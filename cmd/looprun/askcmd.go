@@ -158,6 +158,8 @@ func (c *askCmd) unanswered(a *app, r ask.Request, err error) error {
 			a.say.printf("nobody answered, which counts as %s here: %s", q.Safe, told.Text)
 			return nil
 		}
+	case codeAdvised: // --safe is for what nobody has rejected
+		a.code = exitNobody
 	case codeDeferred:
 		a.code = exitDeferred
 		a.say.printf("the question is kept and will be answered later; end now, and ask again in the next iteration")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -17,16 +18,8 @@ func (s *session) byParent(ctx context.Context, q looprun.Question, st *looprun.
 	if q.To == ask.ToAssistant {
 		return looprun.Answer{}, looprun.ErrNoAnswer
 	}
-	b := bubbled{Question: q, Key: q.ID, Path: append([]string{st.RunID}, q.Path...)}
-	// The name is the same when another run asks the same in this one's place, so
-	// that a deferred answer finds it.
-	b.Question.From, b.Question.AskID = looprun.FromCommand, "nested/"+firstNonEmpty(q.AskID, string(q.Guard))+"/"+q.Text
-	b.Question.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o looprun.Option) bool {
-		// What only somebody at this run's own terminal can do.
-		return o.Action == looprun.ActionReview || o.Action == looprun.ActionDebug && s.opts.Debug == ""
-	})
 	var a looprun.Answer
-	err := socket.Call(ctx, s.parent, kindBubble, b, &a)
+	err := socket.Call(ctx, s.parent, kindBubble, s.bubble(q, st), &a)
 	var told *socket.Error
 	switch {
 	case err == nil:
@@ -41,6 +34,54 @@ func (s *session) byParent(ctx context.Context, q looprun.Question, st *looprun.
 	}
 	return looprun.Answer{}, looprun.ErrNoAnswer
 }
+
+// bubble is the question as the run above gets it.
+func (s *session) bubble(q looprun.Question, st *looprun.State) bubbled {
+	b := bubbled{Question: q, Key: q.ID, Path: append([]string{st.RunID}, q.Path...)}
+	// The name is the same when another run asks the same in this one's place, so
+	// that a deferred answer finds it.
+	b.Question.From, b.Question.AskID = looprun.FromCommand, "nested/"+firstNonEmpty(q.AskID, string(q.Guard))+"/"+q.Text
+	b.Question.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o looprun.Option) bool {
+		// What only somebody at this run's own terminal can do.
+		return o.Action == looprun.ActionReview || o.Action == looprun.ActionDebug && s.opts.Debug == ""
+	})
+	return b
+}
+
+// advised is an assistant that is asked only what no assistant has rejected in the
+// runs above this one: each run that is started anew in there would ask afresh. What
+// cannot be found out is not asked.
+func (s *session) advised(assistant looprun.Responder) looprun.Responder {
+	if s.parent == "" {
+		return assistant
+	}
+	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+		if q.Advice == nil {
+			advice, err := adviceAbove(ctx, s.parent, s.bubble(q, st))
+			if err != nil {
+				return looprun.Answer{}, fmt.Errorf("the run above cannot say whether an assistant has rejected this before (%w): %w", err, looprun.ErrNoAnswer)
+			}
+			if advice != nil {
+				return looprun.Answer{}, advisedAbove{*advice}
+			}
+		}
+		return assistant.Respond(ctx, q, st)
+	})
+}
+
+// adviceAbove is what the run with that socket knows, or one above it; nil: nothing.
+func adviceAbove(ctx context.Context, parent string, b bubbled) (*looprun.Advice, error) {
+	var known *looprun.Advice
+	err := socket.Call(ctx, parent, kindAdvice, b, &known)
+	return known, err
+}
+
+// advisedAbove is no answer, but what an assistant said in a run above.
+type advisedAbove struct{ advice looprun.Advice }
+
+func (a advisedAbove) Error() string          { return a.advice.Text + ": " + looprun.ErrNoAnswer.Error() }
+func (a advisedAbove) Unwrap() error          { return looprun.ErrNoAnswer }
+func (a advisedAbove) Advice() looprun.Advice { return a.advice }
 
 // parentSocket is that of the run that this process was started in; empty when
 // there is none, or when what runs is no work but a check or another helper.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/ci"
-	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
@@ -42,7 +41,6 @@ type session struct {
 	policy    *policy.Policy // nil: none
 	// policySource is the policy's text as it is recorded.
 	policySource *recordedFile
-	escalations  assistant.Escalations
 	run          *scratchpad.Run
 	loop         *looprun.Loop
 	executor     *looprun.Executor

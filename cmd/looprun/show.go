@@ -306,7 +306,7 @@ func (c *showCmd) export(a *app, r *shownRun) error {
 	}
 	var questions []ask.Question
 	for _, q := range r.Pending {
-		asked := asQuestion(q)
+		asked := asQuestion(q.ForPerson()) // that form has no place for advice
 		asked.Header = firstNonEmpty(asked.Header, "Question")
 		questions = append(questions, asked)
 	}

@@ -24,6 +24,7 @@ import (
 const (
 	kindAsk    = "ask"    // an [ask.Request]; the reply is an [ask.Response]
 	kindBubble = "bubble" // the question of a run inside this one
+	kindAdvice = "advice" // whether an assistant has rejected that before; the reply is a [looprun.Advice] or null
 	kindSignal = "signal"
 	kindReject = "reject"
 	kindAnswer = "answer" // from another terminal
@@ -32,6 +33,7 @@ const (
 // The codes of the errors that a client acts on.
 const (
 	codeNobody      = "nobody"
+	codeAdvised     = "advised" // nobody, and an assistant recommended rejecting it
 	codeDeferred    = "deferred"
 	codeEnded       = "ended"
 	codeInterrupted = "interrupted"
@@ -145,6 +147,8 @@ func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body j
 		reply, err = t.ask(ctx, body)
 	case kindBubble:
 		reply, err = t.bubble(ctx, body)
+	case kindAdvice:
+		reply, err = t.advice(ctx, body)
 	case kindSignal:
 		reply, err = t.signal(ctx, body)
 	case kindReject:
@@ -152,7 +156,7 @@ func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body j
 	case kindAnswer:
 		reply, err = t.answer(ctx, peer, body)
 	default:
-		known := []string{kindAsk, kindBubble, kindSignal, kindReject, kindAnswer}
+		known := []string{kindAsk, kindBubble, kindAdvice, kindSignal, kindReject, kindAnswer}
 		return nil, &socket.Error{Code: codeRefused, Text: fmt.Sprintf("unknown message type %q; there are %s", kind, strings.Join(known, ", "))}
 	}
 	return reply, coded(err)
@@ -166,6 +170,8 @@ func coded(err error) error {
 	}
 	code := codeRefused
 	switch {
+	case errors.Is(err, looprun.ErrAdvised):
+		code = codeAdvised
 	case errors.Is(err, looprun.ErrNoAnswer):
 		code = codeNobody
 	case errors.Is(err, looprun.ErrDeferred):
@@ -266,6 +272,21 @@ func (t *talk) bubble(ctx context.Context, body json.RawMessage) (any, error) {
 		return nil, err
 	}
 	return *asked.Answer, nil
+}
+
+// advice is what an assistant said against a question of a run inside this one, when
+// it came here before, or further up.
+func (t *talk) advice(ctx context.Context, body json.RawMessage) (any, error) {
+	var b bubbled
+	if err := json.Unmarshal(body, &b); err != nil {
+		return nil, invalid(err)
+	}
+	b.Question.Path = b.Path
+	known, err := t.s.loop.Advice(ctx, b.Question)
+	if err == nil && known == nil && t.s.parent != "" {
+		known, err = adviceAbove(ctx, t.s.parent, t.s.bubble(b.Question, &looprun.State{RunID: t.s.run.ID}))
+	}
+	return known, err
 }
 
 func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {

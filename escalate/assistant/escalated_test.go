@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"context"
 	"errors"
 	"reflect"
 	"strings"
@@ -62,97 +61,19 @@ func TestEscalationThatTheQuestionAsksFor(t *testing.T) {
 	}
 }
 
-func TestEscalatedQuestion(t *testing.T) {
-	q := trip()
-	got := (&Escalated{Reason: "It is\x1b[31m stuck."}).Question(q)
-	if want := "The assistant recommended rejecting this: “It is stuck.”\n\n" + q.Text; got.Text != want || got.Default != "" {
-		t.Errorf("%q, preselected %q", got.Text, got.Default)
-	}
-	if q.Default == "" || got.ID != q.ID || len(got.Options) != len(q.Options) {
-		t.Errorf("%+v", got)
-	}
-	if got := (&Escalated{Reason: " \n"}).Question(q); !strings.HasPrefix(got.Text, "The assistant recommended rejecting this: (no reason given)\n") {
-		t.Errorf("%q", got.Text)
-	}
-}
-
-func TestDetached(t *testing.T) {
-	confirm, reviewing, without := asked(looprun.KindConfirm), trip(), trip()
-	confirm.Default, reviewing.Default, without.Default = looprun.Yes, "review", ""
-	safe, odd, exclusive, mandatory := confirm, confirm, trip(), trip()
-	mandatory.Mandatory = true
-	safe.Default, odd.Default, exclusive.Exclusive = looprun.No, "perhaps", true
-	const overrode, agreed = "the default, which overrode the assistant's rejection: “Stuck.”", "the default, as the assistant recommended: “Stuck.”"
-	for name, c := range map[string]struct {
-		mode   string
-		q      looprun.Question
-		option string
-		by     string
-		reason string
-		err    error
-	}{
-		"deny a trip":           {"deny", trip(), "", "assistant", "", looprun.ErrNoAnswer},
-		"auto for a trip":       {"auto", trip(), "", "assistant", "", looprun.ErrNoAnswer},
-		"another mode":          {"yolo", trip(), "", "assistant", "", looprun.ErrNoAnswer},
-		"deny a confirm":        {"deny", confirm, looprun.No, "assistant", "Stuck.", nil},
-		"auto for a confirm":    {"auto", confirm, looprun.No, "assistant", "Stuck.", nil},
-		"no mode":               {"", confirm, looprun.No, "assistant", "Stuck.", nil},
-		"default of a trip":     {"defaults", trip(), "continue", "detached", overrode, nil},
-		"default of a confirm":  {"defaults", confirm, looprun.Yes, "detached", overrode, nil},
-		"default as advised":    {"defaults", safe, looprun.No, "detached", agreed, nil},
-		"a default of no use":   {"defaults", odd, looprun.No, "assistant", "Stuck.", nil},
-		"no default":            {"defaults", without, "", "assistant", "", looprun.ErrNoAnswer},
-		"review is no default":  {"defaults", reviewing, "", "assistant", "", looprun.ErrNoAnswer},
-		"exclusive, no default": {"defaults", exclusive, "", "assistant", "", looprun.ErrNoAnswer},
-		"mandatory, no default": {"defaults", mandatory, "", "assistant", "", looprun.ErrNoAnswer},
-		"defer a trip":          {"defer", trip(), "", "detached", "", looprun.ErrDeferred},
-		"defer a confirm":       {"defer", confirm, "", "detached", "", looprun.ErrDeferred},
-	} {
-		e := &Escalated{QuestionID: c.q.ID, Option: looprun.No, Reason: "Stuck."}
-		a, err := e.Detached(c.mode, c.q)
-		if want := (looprun.Answer{Option: c.option, Responder: c.by, Reason: c.reason}); !reflect.DeepEqual(a, want) || !errors.Is(err, c.err) {
-			t.Errorf("%s: %+v %v", name, a, err)
+// What an assistant rejected before it is not asked again, whatever it would say now.
+func TestARejectedQuestionIsNotPutToItAgain(t *testing.T) {
+	for _, q := range []looprun.Question{trip(), asked(looprun.KindConfirm), asked(looprun.KindText)} {
+		f := newFake(t, `say {"reason": "Fine now.", "answer": true}`)
+		advice := looprun.AdviseAgainst("Stuck\x1b[31m.")
+		q.Advice = &advice
+		a, err := New(f.Options).Respond(t.Context(), q, stuck())
+		if want := "The assistant recommended rejecting this: “Stuck.”: no answer"; !errors.Is(err, looprun.ErrNoAnswer) || err.Error() != want || a.Option != "" {
+			t.Errorf("%s: %+v %v", q.Kind, a, err)
 		}
-		if errors.Is(err, looprun.ErrDeferred) && errors.Is(err, looprun.ErrNoAnswer) {
-			t.Errorf("%s: %v is both", name, err)
+		if n := f.runs(t); n != 0 {
+			t.Errorf("%s: it was asked %d times", q.Kind, n)
 		}
-	}
-}
-
-// A rejection reaches the person, and none but that of this question.
-func TestEscalations(t *testing.T) {
-	var x Escalations
-	var reply error
-	from := x.From(looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-		return looprun.Answer{}, reply
-	}))
-	var shown looprun.Question
-	to := x.To(looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
-		shown = q
-		return looprun.Answer{Option: "continue", Person: true}, nil
-	}))
-	round := func(err error) {
-		t.Helper()
-		reply = err
-		if _, got := from.Respond(t.Context(), trip(), nil); got != err {
-			t.Fatal(got)
-		}
-		if a, err := to.Respond(t.Context(), trip(), nil); err != nil || a.Option != "continue" {
-			t.Fatal(a, err)
-		}
-	}
-	round(&Escalated{QuestionID: trip().ID, Option: "cancel", Reason: "Stuck."})
-	if !strings.Contains(shown.Text, "“Stuck.”") || shown.Default != "" || x.Of(trip().ID) == nil {
-		t.Errorf("%+v", shown)
-	}
-	other := trip()
-	other.ID = "another"
-	if _, err := to.Respond(t.Context(), other, nil); err != nil || shown.Text != other.Text {
-		t.Errorf("%+v %v", shown, err)
-	}
-	round(errors.New("crashed"))
-	if shown.Text != trip().Text || shown.Default == "" || x.Of(trip().ID) != nil {
-		t.Errorf("%+v", shown)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestInALoop(t *testing.T) {
 	goOn := `say {"reason": "Once more.", "answer": "continue"}`
 	stop := `say {"reason": "Stuck.", "answer": "cancel"}`
 	person := looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
-		return looprun.Answer{Option: "accept", Responder: looprun.RespondedByUser, Person: true, Reason: q.Text}, nil
+		return looprun.Answer{Option: "accept", Responder: looprun.RespondedByUser, Person: true, Reason: q.ForPerson().Text}, nil
 	})
 	for name, c := range map[string]struct {
 		parts      []string
@@ -52,12 +52,7 @@ func TestInALoop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, c.parts...)
 			f.Escalation = c.escalation
-			var x Escalations
-			responders := []looprun.Responder{x.From(New(f.Options))}
-			for _, o := range c.others {
-				responders = append(responders, x.To(o))
-			}
-			r := ends(t, responders...)
+			r := ends(t, append([]looprun.Responder{New(f.Options)}, c.others...)...)
 			if r.Status != c.status || r.Iterations != c.iterations || r.Responder != c.by {
 				t.Errorf("%+v, want %s after %d by %q", r, c.status, c.iterations, c.by)
 			}

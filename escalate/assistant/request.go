@@ -109,7 +109,7 @@ type Decision struct {
 
 // NewRequest makes the request for a question. The state is read only; nil says
 // that there is no run. It fails with [looprun.ErrNoAnswer] when the question
-// is a person's alone or for a person, allows several options, has nothing left
+// is a person's alone or for a person, was rejected before, allows several options, has nothing left
 // to choose, or cannot be put to a command.
 func NewRequest(q looprun.Question, s *looprun.State) (Request, error) {
 	if s == nil {
@@ -121,6 +121,8 @@ func NewRequest(q looprun.Question, s *looprun.State) (Request, error) {
 	}
 	var err error
 	switch {
+	case q.Advice != nil:
+		return Request{}, fmt.Errorf("%s: %w", strings.ReplaceAll(q.Advice.Text, "\n", " "), looprun.ErrNoAnswer)
 	case q.Exclusive, q.Mandatory:
 		err = errors.New("the question is a person's alone")
 	case q.To == toUser:

@@ -141,6 +141,9 @@ func (c *decision) applies(r *Rule) (o looprun.Option, unlisted bool, why string
 	if o, unlisted, why = r.option(q.Guard, q.Options); why != "" {
 		return o, false, why
 	}
+	if q.Advice != nil && !o.Action.Stops() {
+		return o, false, "an assistant recommended rejecting it, and only a person may go on"
+	}
 	if slices.Contains(q.Given, looprun.Given{Option: r.Answer, Responder: looprun.RespondedByPolicy, Rule: r.Where}) {
 		return o, false, "it gave this answer in this trip already"
 	}

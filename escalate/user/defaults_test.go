@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/escalate/assistant"
 )
 
 // Enter alone takes the default, where the question has one.
@@ -56,8 +55,9 @@ func TestNothingIsPreselectedAfterARejection(t *testing.T) {
 		want     string
 	}{{confirm, "Review …", looprun.No}, {trip, "Cancel", "cancel"}} {
 		t.Run(tt.want, func(t *testing.T) {
-			e := &assistant.Escalated{Option: tt.want, Reason: "It drops a table."}
-			s := start(t, setup{scenario: scenario{Question: e.Question(tt.question)}})
+			advice := looprun.AdviseAgainst("It drops a table.")
+			tt.question.Advice = &advice
+			s := start(t, setup{scenario: scenario{Question: tt.question}})
 			s.marks(tt.marked)
 			s.shows("The assistant recommended rejecting this: “It drops a table.”")
 			if tt.marked != "Cancel" { // Enter alone answers nothing

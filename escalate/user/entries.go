@@ -13,6 +13,7 @@ import (
 // [looprun.ErrNoAnswer]; one of which a choice could be mistaken for another is
 // an error. The state may be nil.
 func newMenu(q looprun.Question, s *looprun.State) (Menu, error) {
+	q = q.ForPerson()
 	m := Menu{Header: header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text))}
 	if len(q.Path) > 0 {
 		m.Details = append(m.Details, "through "+termsafe.Line(strings.Join(q.Path, " › ")))

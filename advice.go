@@ -1,0 +1,311 @@
+package looprun
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/signature"
+)
+
+// Advice is what an assistant said against a question. From then on, and whenever
+// the same question is asked again in the run, only a person can let it through: a
+// rule or a default may end or pause, and no assistant is asked.
+type Advice struct {
+	// Text is what the person who answers is told.
+	Text string `json:"text"`
+	// Reason is why, in the assistant's own words; empty where none is known.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Advised is a question that an assistant rejected: by its guard and by the
+// signature at that time, or by the name that the command gave it and by its words.
+type Advised struct {
+	Guard     GuardID        `json:"guard,omitempty"`
+	Signature signature.Hash `json:"signature,omitempty"`
+	AskID     string         `json:"ask_id,omitempty"`
+	Words     signature.Hash `json:"words,omitempty"`
+	Advice
+}
+
+// advisedKept is how many rejected questions are remembered. Past it every question
+// of the run is taken for one of them.
+const advisedKept = 64
+
+// AdviseAgainst is the advice to reject a question for that reason, which can be empty.
+func AdviseAgainst(reason string) Advice {
+	a := Advice{Text: "The assistant recommended rejecting this: (no reason given)", Reason: strings.TrimSpace(termsafe.Text(reason))}
+	if a.Reason != "" {
+		a.Text = "The assistant recommended rejecting this: “" + a.Reason + "”"
+	}
+	return a
+}
+
+// Stops reports whether the action can only end or pause the run.
+func (a Action) Stops() bool {
+	return a == ActionPause || a == ActionCancel || a == ActionReject
+}
+
+// ForPerson is the question as a person is asked it: what an assistant said against
+// it comes first, and nothing is preselected.
+func (q Question) ForPerson() Question {
+	if q.Advice == nil {
+		return q
+	}
+	q.Text = q.Advice.Text + "\n\n" + q.Text
+	q.Details = slices.DeleteFunc(slices.Clone(q.Details), func(d string) bool { return d == q.Advice.Text })
+	q.Default, q.Open = "", true
+	return q
+}
+
+// withAdvice is the question with what was said against it, also as a detail, for
+// those who see it elsewhere than at a prompt.
+func (q Question) withAdvice(a Advice) Question {
+	q.Advice = &a
+	if !slices.Contains(q.Details, a.Text) {
+		q.Details = append([]string{a.Text}, q.Details...)
+	}
+	return q
+}
+
+// againstAdvice refuses an answer that is no person's and lets through what an
+// assistant rejected. What only stops is never against it.
+func (q *Question) againstAdvice(a Answer) error {
+	o, listed := q.Option(a.Option)
+	action := o.Action
+	if !listed && a.Unlisted {
+		action = Action(a.Option)
+	}
+	switch {
+	case q.Advice == nil, a.Person, a.Cancelled, action.Stops(), q.Kind == KindConfirm && a.Option == No:
+		return nil
+	}
+	return fmt.Errorf("%s answered %q, and only a person may go on with what an assistant recommended rejecting", a.Responder, a.String())
+}
+
+// rejectedBy reports whether the answer is an assistant's rejection: no to a confirm
+// question, cancel to a guard's.
+func (q *Question) rejectedBy(a Answer) bool {
+	if a.Responder != RespondedByAssistant || a.Person {
+		return false
+	}
+	o, _ := q.Option(a.Option)
+	return q.Kind == KindConfirm && a.Option == No || q.From != FromCommand && o.Action == ActionCancel
+}
+
+// ownName is the name that the command gave its question; empty where it has one by
+// its place only, q1 and so on, which says nothing.
+func (q *Question) ownName() string {
+	if number, ok := strings.CutPrefix(q.AskID, "q"); ok {
+		if _, err := strconv.Atoi(number); err == nil {
+			return ""
+		}
+	}
+	return q.AskID
+}
+
+// words tell questions apart by what they ask and offer, whatever the case, the
+// white space and the order of the options.
+func (q *Question) words() signature.Hash {
+	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+	var options []string
+	for _, o := range q.Options {
+		options = append(options, plain(o.Label))
+	}
+	slices.Sort(options)
+	return signature.Hash(xxhash.Sum64String(fmt.Sprintf("%s %q %q", q.Kind, plain(q.Text), options)))
+}
+
+// identity is what the question is known by when it is asked again.
+func (s *State) identity(q Question) Advised {
+	if q.From == FromCommand {
+		return Advised{AskID: q.ownName(), Words: q.words()}
+	}
+	id := Advised{Guard: q.Guard}
+	if n := len(s.History); n > 0 {
+		id.Signature = s.Match(s.History[n-1].Signature)
+	}
+	return id
+}
+
+// same reports whether both are the same question. A signature that is not known
+// tells nothing apart.
+func (a Advised) same(b Advised) bool {
+	if a.Guard != "" || b.Guard != "" {
+		return a.Guard == b.Guard && (a.Signature == b.Signature || a.Signature == 0 || b.Signature == 0)
+	}
+	return a.AskID != "" && a.AskID == b.AskID || a.Words == b.Words
+}
+
+// adviceOn is what an assistant said against the same question; nil: nothing.
+func (s *State) adviceOn(q Question) *Advice {
+	id := s.identity(q)
+	for _, a := range slices.Backward(s.Advised) {
+		if a.same(id) {
+			return &a.Advice
+		}
+	}
+	if s.AllAdvised {
+		return &Advice{Text: fmt.Sprintf("The assistant recommended rejecting more than %d questions of this run; whether this is one of them is not known", advisedKept)}
+	}
+	return nil
+}
+
+// advise remembers what was said against the question. One that the command asks in
+// other words under the same name, or the other way round, is remembered as it is
+// now too.
+func (s *State) advise(q Question, a Advice) {
+	id := s.identity(q)
+	id.Advice = a
+	known := func(b Advised) bool {
+		return b.same(id) && (id.Guard != "" || b.AskID == id.AskID && b.Words == id.Words)
+	}
+	switch {
+	case slices.ContainsFunc(s.Advised, known):
+	case len(s.Advised) >= advisedKept:
+		s.AllAdvised = true
+	default:
+		s.Advised = append(slices.Clone(s.Advised), id)
+	}
+	for i := range s.Asked { // those that wait already
+		w := &s.Asked[i]
+		if w.Answer != nil || w.Question.Advice != nil {
+			continue
+		}
+		if same := s.adviceOn(w.Question); same != nil {
+			w.Question = w.Question.withAdvice(*same)
+			s.advise(w.Question, *same)
+		}
+	}
+}
+
+// unadvise forgets what was said against a question that a person has let through.
+func (s *State) unadvise(q Question) {
+	id := s.identity(q)
+	s.Advised = slices.DeleteFunc(slices.Clone(s.Advised), func(a Advised) bool { return a.same(id) })
+}
+
+// recalled is the question with what was said against it when it was asked before.
+func (s *State) recalled(q Question) Question {
+	if q.Advice == nil {
+		q.Advice = s.adviceOn(q)
+	}
+	if q.Advice == nil {
+		return q
+	}
+	if q.From == FromCommand {
+		s.advise(q, *q.Advice)
+	}
+	return q.withAdvice(*q.Advice)
+}
+
+// foldAdvice adds what the assistant said against a question to it.
+func (s *State) foldAdvice(d AnswerInvalid) {
+	if d.Told {
+		s.notice(d.Reason)
+	}
+	if !d.Advice {
+		return
+	}
+	advice := Advice{Text: d.Reason, Reason: d.Why}
+	if a := s.asked(d.QuestionID); a != nil {
+		s.advise(a.Question, advice)
+		a.Question = a.Question.withAdvice(advice)
+	} else if s.Question != nil && s.Question.ID == d.QuestionID {
+		s.advise(*s.Question, advice)
+		q := s.Question.withAdvice(advice)
+		s.Question = &q
+	}
+}
+
+// foldVerdict remembers an assistant's rejection, and forgets it when a person lets
+// through what it rejected. What a person answers to a guard counts when it is
+// carried out.
+func (s *State) foldVerdict(q *Question, a Answer) {
+	switch {
+	case q.rejectedBy(a):
+		if q.Advice == nil {
+			*q = q.withAdvice(AdviseAgainst(a.Reason))
+		}
+		s.advise(*q, *q.Advice)
+	case a.Person && q.From == FromCommand && !a.Cancelled && !(q.Kind == KindConfirm && a.Option != Yes):
+		s.unadvise(*q)
+	}
+}
+
+// Advice is what an assistant said against a question of the command when it was
+// asked before, here or by a run inside this one; nil: nothing. It returns when nobody
+// is asked, with [ErrEnded] when the loop has ended. Any goroutine may call it once
+// Start or Resume has returned.
+func (l *Loop) Advice(ctx context.Context, q Question) (*Advice, error) {
+	var known *Advice
+	err := l.post(ctx, func() error {
+		q.From = FromCommand
+		known = l.advised(q).Advice
+		return nil
+	})
+	return known, err
+}
+
+// advised is the question with what an assistant said against it before. The state
+// knows it as it is on record.
+func (l *Loop) advised(q Question) Question {
+	recorded := q
+	if l.Mask != nil {
+		if d, ok := l.state.masked(QuestionAsked{q}, l.Mask).(QuestionAsked); ok {
+			recorded = d.Question
+		}
+	}
+	if a := l.state.adviceOn(recorded); a != nil && q.Advice == nil {
+		return q.withAdvice(*a)
+	}
+	return q
+}
+
+// adviser is an [ErrNoAnswer] of one who leaves the question to a person and says
+// what that person should know, wherever they answer.
+type adviser interface {
+	error
+	Advice() Advice
+}
+
+// advise puts on record, once, what whoever answers the question should know, and
+// returns the question with it.
+func (l *Loop) advise(q Question, advice Advice) (Question, error) {
+	if l.Mask != nil {
+		advice = Advice{l.Mask(advice.Text), l.Mask(advice.Reason)}
+	}
+	if q.Advice != nil && q.Advice.Text == advice.Text {
+		return q, nil
+	}
+	d := AnswerInvalid{QuestionID: q.ID, Responder: RespondedByAssistant, Reason: advice.Text, Why: advice.Reason, Advice: true}
+	return q.withAdvice(advice), l.record(d)
+}
+
+// unadvised ends a question that nobody answered: what an assistant rejected is no,
+// where that is an answer, and else is not let through by anybody's default.
+func (q *Question) unadvised(nobody string) (Answer, error) {
+	no := Answer{Option: No, Responder: RespondedByAssistant}
+	switch {
+	case q.Advice == nil || len(q.Path) > 0: // the run inside decides
+		return no, unanswered(nobody)
+	case q.Kind == KindConfirm && q.Accepts(no) == nil:
+		no.Reason = q.Advice.Reason
+		if no.Reason == "" {
+			no.Reason = q.Advice.Text
+		}
+		return no, nil
+	}
+	return no, rejected(nobody)
+}
+
+// rejected is an unanswered question that an assistant recommended rejecting.
+type rejected string
+
+func (r rejected) Error() string   { return string(r) }
+func (r rejected) Is(e error) bool { return e == ErrNoAnswer || e == ErrAdvised }
