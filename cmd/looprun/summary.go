@@ -97,7 +97,8 @@ func lastLine(s *looprun.State, r looprun.Result, code int) string {
 
 // exitCode is the run's exit code: what --exit-code, the policy or looprun.yaml
 // says, each for the guard, then for the status; then the command's own with --passthrough; then the table's. With
-// --passthrough a run that is not done never exits 0 by the command's code.
+// --passthrough a run that is not done never exits 0 by the command's code, and
+// that looprun itself failed, or was interrupted, is not hidden by it.
 func exitCode(o *options, policy map[string]int, s *looprun.State, r looprun.Result) int {
 	for _, mapped := range []map[string]int{o.ExitCode, policy, o.ConfigExitCodes} {
 		if code, ok := mapped[string(r.Guard)]; ok && r.Status == looprun.StatusTripped {
@@ -107,7 +108,8 @@ func exitCode(o *options, policy map[string]int, s *looprun.State, r looprun.Res
 			return code
 		}
 	}
-	if o.Passthrough && s.Ran != nil {
+	own := r.Status == looprun.StatusInterrupted || r.Status == looprun.StatusFailed && r.ExitCode == looprun.ExitFailed
+	if o.Passthrough && s.Ran != nil && !own {
 		if code := s.Ran.ExitCode; code > 0 || r.Status == looprun.StatusDone {
 			return code
 		}

@@ -190,7 +190,10 @@ func (in *inspection) compared(name, operator string, with ast.Node) {
 			values = append(values, string(id))
 		}
 	case "outcome":
-		values = []string{"", string(looprun.OutcomeDone), string(looprun.OutcomeNotDone), string(looprun.OutcomeError), string(looprun.OutcomeInterrupted)}
+		if text.Value == "" {
+			return // there is none
+		}
+		values = []string{string(looprun.OutcomeDone), string(looprun.OutcomeNotDone), string(looprun.OutcomeError)}
 	default:
 		return
 	}
