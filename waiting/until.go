@@ -21,14 +21,19 @@ const (
 // does it, in Unix seconds after a vertical bar:
 //
 //	3:45 PM, 3am, 15:45, 3am (Europe/Rome)   the next such time
+//	3pm PST, 15:00 UTC+2, 15:00+02:00        the next such time in that zone
 //	Feb 7, 11am; Jul 5th, 2026 8:19 PM       that day
 //	5m 30s, 2 hours, 8h44m7s, 5 days 22 hours from now
+//	in 1:30:00                               hours, minutes and seconds from now
 //	120                                      seconds, after retry-after
 //	1763769600                               Unix seconds, or milliseconds
 //	2026-11-21T15:45:00Z                     RFC 3339
 //	Sat, 21 Nov 2026 15:45:00 GMT            an HTTP date
 //
-// A time of day is one of loc unless a zone follows it. One that has passed is
+// A time of day is one of loc unless a zone follows it: a name such as
+// Europe/Rome, an offset, UTC, GMT, or one of the American names of RFC 5322. What
+// follows it as a zone and is none of these, such as IST, names no moment; nor does
+// a time of day behind "in". One that has passed is
 // tomorrow's, but for the last 15 minutes: then the moment has just come, and
 // the result lies in the past. One that daylight saving time skips is later by
 // what it skips. Of several moments the first counts; those of
@@ -40,7 +45,7 @@ func Until(text string, now time.Time, loc *time.Location) (time.Time, bool) {
 	}
 	for _, at := range lead().FindAllStringIndex(text, -1) {
 		words := text[at[0]:at[1]]
-		r := reader{now: now, loc: loc, bar: words == "|"}
+		r := reader{now: now, loc: loc, bar: words == "|", span: relative().MatchString(words)}
 		if bare().MatchString(words) {
 			r.unit = time.Second
 		}
@@ -67,6 +72,11 @@ var (
 	bare = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)after|delay|_seconds`)
 	})
+	// relative are the leads that a time from now follows.
+	relative = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|[^a-z])(?:in|for|another)[\s:="'\\~]*$`)
+	})
+	hms   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,3}):([0-5]\d):([0-5]\d)(?:\D|$)`) })
 	unix  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{10}|\d{13})(?:\D|$)`) })
 	plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9}(?:\.\d+)?)(?:[^\w.%/:-]|\.?$|\.\s)`) })
 	stamp = sync.OnceValue(func() *regexp.Regexp {
@@ -80,7 +90,13 @@ var (
 	})
 	joint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\s|,|and\b)*`) })
 	clock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(\d{1,2})(?::(\d\d)(?::(\d\d))?)?\s?(?:([ap])\.?m\b\.?)?(?:[\s,]*\(?([A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}|UTC|GMT|Z)\b)?`)
+		return regexp.MustCompile(`(?i)^(\d{1,2})(?::(\d\d)(?::(\d\d))?)?\s?(?:([ap])\.?m\b\.?)?`)
+	})
+	offset = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i)(UTC|GMT)?\s?([-+−])(\d{1,2})(?::?(\d\d))?\b`)
+	})
+	named = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:(?i:UTC|GMT|Z|[ECMP][SD]T|eastern|central|mountain|pacific)\b|[A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}|[A-Z]{2,5}\b)`)
 	})
 	day = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4})\b)?[\s,]*(?:at )?`)
@@ -97,6 +113,7 @@ type reader struct {
 	loc  *time.Location
 	unit time.Duration // of a number alone; 0: it says nothing
 	bar  bool          // only Unix seconds can follow
+	span bool          // no time of day can follow
 }
 
 func (r reader) moment(text string) (time.Time, bool) {
@@ -127,7 +144,12 @@ func (r reader) moment(text string) (time.Time, bool) {
 	if t, ok := r.date(text); ok {
 		return t, true
 	}
-	if t, ok := r.timeOfDay(text); ok {
+	if r.span {
+		if m := hms().FindStringSubmatch(text); m != nil {
+			d, err := time.ParseDuration(m[1] + "h" + m[2] + "m" + m[3] + "s")
+			return r.now.Add(d), err == nil
+		}
+	} else if t, ok := r.timeOfDay(text); ok {
 		return t, true
 	}
 	if m := plain().FindStringSubmatch(text); m != nil && r.unit > 0 {
@@ -182,6 +204,9 @@ func (r reader) date(text string) (time.Time, bool) {
 	if t.Day() != dayOfMonth {
 		return time.Time{}, false // no such day
 	}
+	if !t.After(r.now.Add(-grace)) {
+		t = again(t)
+	}
 	if m[6] < 0 && t.Before(r.now.Add(-farthest)) {
 		t = wall(year+1, month, dayOfMonth, hour, minute, second, loc)
 	}
@@ -198,8 +223,10 @@ func (r reader) timeOfDay(text string) (time.Time, bool) {
 	// Yesterday's may have passed a minute ago, when it is just after midnight.
 	for _, days := range []int{-1, 0, 1} {
 		t := wall(y, m, d+days, hour, minute, second, loc)
-		if t.After(r.now.Add(-grace)) {
-			return t, true
+		for _, t := range []time.Time{t, again(t)} {
+			if t.After(r.now.Add(-grace)) {
+				return t, true
+			}
 		}
 	}
 	return time.Time{}, false
@@ -209,10 +236,25 @@ func (r reader) timeOfDay(text string) (time.Time, bool) {
 // skips are as much later as it skips: to wait too short is to ask for nothing.
 func wall(y int, m time.Month, d, hour, minute, second int, loc *time.Location) time.Time {
 	t := time.Date(y, m, d, hour, minute, second, 0, loc)
-	if missing := (hour-t.Hour())*60 + minute - t.Minute(); missing > 0 {
-		return t.Add(time.Duration(missing) * time.Minute)
+	wanted, shown := time.Date(y, m, d, hour, minute, second, 0, time.UTC), clocks(t)
+	return t.Add(max(0, wanted.Sub(shown)))
+}
+
+// again is the moment at which clocks show that once more, since they were put
+// back; the same moment where they show it once.
+func again(t time.Time) time.Time {
+	_, before := t.Zone()
+	_, after := t.Add(6 * time.Hour).Zone()
+	if u := t.Add(time.Duration(before-after) * time.Second); u.After(t) && clocks(u).Equal(clocks(t)) {
+		return u
 	}
 	return t
+}
+
+// clocks is what clocks show, as a time that can be compared.
+func clocks(t time.Time) time.Time {
+	y, m, d := t.Date()
+	return time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
 // clock reads a time of day. A number alone is none.
@@ -235,19 +277,40 @@ func (r reader) clock(text string) (hour, minute, second int, loc *time.Location
 	if hour > 23 || minute > 59 || second > 59 {
 		return 0, 0, 0, nil, false
 	}
-	return hour, minute, second, r.zone(m[5]), true
+	loc, ok = r.zone(text[len(m[0]):], m[3] != "")
+	return hour, minute, second, loc, ok
 }
 
-// zone is the named time zone, or the reader's where it is not known.
-func (r reader) zone(name string) *time.Location {
-	switch strings.ToUpper(name) {
-	case "":
-		return r.loc
-	case "UTC", "GMT", "Z":
-		return time.UTC
+// american are the zones of RFC 5322, section 4.3, in hours behind UTC.
+var american = map[string]int{"EST": 5, "EDT": 4, "CST": 6, "CDT": 5, "MST": 7, "MDT": 6, "PST": 8, "PDT": 7}
+
+// zone is the time zone that follows a time of day, or the reader's where none
+// does; false where one does that is not known. After a time with seconds a minus
+// begins an offset, and else perhaps the end of a span of time.
+func (r reader) zone(text string, seconds bool) (*time.Location, bool) {
+	text = strings.TrimLeft(text, " \t,(")
+	if m := offset().FindStringSubmatch(text); m != nil {
+		hours, _ := strconv.Atoi(m[3])
+		minutes, _ := strconv.Atoi(m[4])
+		ahead := hours*3600 + minutes*60
+		if m[2] != "+" {
+			ahead = -ahead
+		}
+		doubtful := m[1] == "" && (len(m[3]) < 2 || m[4] == "" || m[2] != "+" && !seconds)
+		return time.FixedZone("", ahead), !doubtful && hours <= 14 && minutes < 60
 	}
-	if loc, err := time.LoadLocation(name); err == nil {
-		return loc
+	name := named().FindString(text)
+	upper := strings.ToUpper(name)
+	switch behind, ok := american[upper]; {
+	case name == "":
+		return r.loc, true
+	case upper == "UTC" || upper == "GMT" || upper == "Z":
+		return time.UTC, true
+	case ok:
+		return time.FixedZone(upper, -behind*3600), true
+	case !strings.Contains(name, "/"):
+		return nil, false
 	}
-	return r.loc
+	loc, err := time.LoadLocation(name)
+	return loc, err == nil
 }
