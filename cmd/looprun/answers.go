@@ -232,7 +232,7 @@ func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Optio
 // environ is the environment of a command that is not the work: it has no way to
 // ask.
 func (d *debugger) environ(st *looprun.State, role string) []string {
-	return d.s.helperEnviron(looprun.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran}, role)
+	return d.s.helperEnviron(looprun.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran, Task: st.Task, Subtasks: st.Decomposed()}, role)
 }
 
 // helping marks that a command runs which cannot ask, until the function that it

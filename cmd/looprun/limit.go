@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun"
 )
@@ -75,6 +78,15 @@ func (l *shellLine) UnmarshalText(b []byte) error {
 	}
 	*l = shellLine(b)
 	return nil
+}
+
+// Decode takes a line byte for byte, as [asGiven] does.
+func (l *shellLine) Decode(ctx *kong.DecodeContext) error {
+	var text string
+	if err := asGiven(ctx, reflect.ValueOf(&text).Elem()); err != nil {
+		return err
+	}
+	return l.UnmarshalText([]byte(text))
 }
 
 // span is a time that something has; where none is given there is a default,
