@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // Provider is a CI system. The zero value is the same as [Auto].
@@ -39,7 +39,7 @@ func Parse(text string) (Provider, error) {
 		names[i] = string(known)
 	}
 	remedy := "use one of " + strings.Join(names, ", ")
-	if near := strictyaml.Nearest(text, names); near != "" {
+	if near := nearest.Word(text, names); near != "" {
 		remedy = "did you mean " + near + "?"
 	}
 	return Off, fmt.Errorf("%q is no CI system; %s", text, remedy)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // The presets of [New].
@@ -79,7 +79,7 @@ func New(spec string) (*Reader, error) {
 // expression makes it a reader of a regular expression.
 func (r *Reader) expression(spec string) error {
 	remedy := "give one of " + strings.Join(Presets(), ", ") + ", or a regular expression with (?P<usd>…) or (?P<tokens>…), as in 'cost: \\$(?P<usd>[0-9.]+)'"
-	if near := strictyaml.Nearest(spec, Presets()); near != "" {
+	if near := nearest.Word(spec, Presets()); near != "" {
 		remedy = fmt.Sprintf("did you mean %q? Else %s", near, remedy)
 	}
 	re, err := regexp.Compile(spec)

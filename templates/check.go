@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
 )
@@ -122,7 +122,7 @@ func (t *Template) checkOption(r *report, i int) {
 	}
 	for _, need := range o.Requires {
 		if !slices.Contains(needs, need) {
-			r.value("unknown need "+shown(need), strictyaml.DidYouMean(need, needs), at("requires")...)
+			r.value("unknown need "+shown(need), nearest.DidYouMean(need, needs), at("requires")...)
 		}
 	}
 	if r.doc.Has(at("action")...) {
@@ -168,7 +168,7 @@ func (t *Template) checkAction(r *report, i int) {
 	o := t.Options[i]
 	at := func(key string) []any { return []any{"options", i, key} }
 	if !slices.Contains(looprun.Actions(), o.Action) {
-		r.value("unknown action "+shown(string(o.Action)), strictyaml.DidYouMean(string(o.Action), actionNames()), at("action")...)
+		r.value("unknown action "+shown(string(o.Action)), nearest.DidYouMean(string(o.Action), actionNames()), at("action")...)
 		return
 	}
 	if (o.Action == looprun.ActionReject || o.Action.Retasks()) && t.Guard != looprun.Rejection && slices.Contains(guardIDs(), string(t.Guard)) {
@@ -250,7 +250,7 @@ func (t *Template) checkDefault(r *report) {
 	i := slices.IndexFunc(t.Options, func(o Option) bool { return o.ID == t.Default })
 	if i < 0 {
 		ids := slices.DeleteFunc(t.OptionIDs(), func(id string) bool { return !isID(id) })
-		r.value("no option has the id "+shown(t.Default), strictyaml.DidYouMean(t.Default, slices.Compact(ids)), "default")
+		r.value("no option has the id "+shown(t.Default), nearest.DidYouMean(t.Default, slices.Compact(ids)), "default")
 		return
 	}
 	if a := t.Options[i].Action; a == looprun.ActionReview || a == looprun.ActionRun {

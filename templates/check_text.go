@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -133,12 +133,12 @@ func (c *checker) command(cmd *parse.CommandNode, piped []VariableType, s scope)
 	name, ok := cmd.Args[0].(*parse.IdentifierNode)
 	if !ok {
 		if len(cmd.Args) > 1 || len(piped) > 0 {
-			return c.fault(cmd.Args[0], cmd.Args[0].String()+" is no function and takes nothing", strictyaml.DidYouMean("", functions))
+			return c.fault(cmd.Args[0], cmd.Args[0].String()+" is no function and takes nothing", nearest.DidYouMean("", functions))
 		}
 		return c.operand(cmd.Args[0], s)
 	}
 	if !slices.Contains(functions, name.Ident) {
-		return c.fault(name, fmt.Sprintf("unknown function %q", termsafe.Cut(name.Ident, 40)), strictyaml.DidYouMean(name.Ident, functions))
+		return c.fault(name, fmt.Sprintf("unknown function %q", termsafe.Cut(name.Ident, 40)), nearest.DidYouMean(name.Ident, functions))
 	}
 	var args []VariableType
 	for _, arg := range cmd.Args[1:] {
@@ -198,7 +198,7 @@ func (c *checker) variable(n parse.Node, path []string) VariableType {
 }
 
 func (c *checker) remedy(name string) string {
-	if near := strictyaml.Nearest(name, c.names); near != "" {
+	if near := nearest.Word(name, c.names); near != "" {
 		return "did you mean {{." + near + "}}?"
 	}
 	if len(c.names) == 0 {

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -52,7 +53,7 @@ func KnownGuard(guard looprun.GuardID) error {
 
 func unknownGuard(guard looprun.GuardID) strictyaml.Problem {
 	ids := guardIDs()
-	remedy := strictyaml.DidYouMean(string(guard), ids)
+	remedy := nearest.DidYouMean(string(guard), ids)
 	if remedy == "" {
 		remedy = "known are " + strings.Join(ids, ", ")
 	}

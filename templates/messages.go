@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -143,7 +144,7 @@ func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		variables, ok := kinds[key]
 		if !ok {
-			r.key("unknown text "+strconv.Quote(termsafe.Cut(key, 40)), strictyaml.DidYouMean(key, slices.Sorted(maps.Keys(kinds))), key)
+			r.key("unknown text "+strconv.Quote(termsafe.Cut(key, 40)), nearest.DidYouMean(key, slices.Sorted(maps.Keys(kinds))), key)
 			continue
 		}
 		w, faults := compile(texts[key], variables)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -40,7 +41,7 @@ func (s *Set) Render(w io.Writer, q looprun.Question, f Format) error {
 	default:
 		return strictyaml.Problem{
 			Text:   fmt.Sprintf("unknown format %q", termsafe.Cut(string(f), 40)),
-			Remedy: strictyaml.DidYouMean(string(f), []string{string(FormatText), string(FormatJSON)}),
+			Remedy: nearest.DidYouMean(string(f), []string{string(FormatText), string(FormatJSON)}),
 		}
 	}
 	return write(w, b.Bytes())

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -60,7 +60,7 @@ func Compile(specs []string) (*Matcher, error) {
 				}
 			}
 			if p.lines == nil {
-				return nil, fmt.Errorf("unknown pattern %q to wait on; %s; write \\@ for a regular expression that begins with @", spec, strictyaml.DidYouMean(spec, Names()))
+				return nil, fmt.Errorf("unknown pattern %q to wait on; %s; write \\@ for a regular expression that begins with @", spec, nearest.DidYouMean(spec, Names()))
 			}
 		default:
 			re, err := regexp.Compile(spec)

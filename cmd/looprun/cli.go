@@ -12,8 +12,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
-	"github.com/looprun/looprun/internal/strictyaml"
 )
 
 // cli is the command line.
@@ -197,7 +197,7 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 		}
 	}
 	remedy := node.FullPath() + " --help lists the flags."
-	if near := strictyaml.Nearest(strings.TrimLeft(flag, "-"), known); near != "" {
+	if near := nearest.Word(strings.TrimLeft(flag, "-"), known); near != "" {
 		remedy = "did you mean --" + near + "?"
 	}
 	return &usageError{"unknown flag " + flag, remedy + after}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -126,7 +127,7 @@ func (k configKey) outside(v reflect.Value) []keyProblem {
 	var wrong []keyProblem
 	for _, word := range words {
 		if known := k.known(); !slices.Contains(known, word) {
-			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%s: %q is not known", k.name, word), remedy: strictyaml.DidYouMean(word, known)})
+			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%s: %q is not known", k.name, word), remedy: nearest.DidYouMean(word, known)})
 		}
 	}
 	return wrong

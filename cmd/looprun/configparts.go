@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/protocol/ladder"
 )
@@ -80,7 +81,7 @@ func (l *layer) readHooks(hooks map[string]string, problems *strictyaml.Problems
 		_, twice := l.values[key]
 		switch {
 		case !slices.Contains(hookKeys, name):
-			remedy := firstNonEmpty(strictyaml.DidYouMean(name, hookKeys), "there are "+strings.Join(hookKeys, ", "))
+			remedy := firstNonEmpty(nearest.DidYouMean(name, hookKeys), "there are "+strings.Join(hookKeys, ", "))
 			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("unknown hook %q", name), remedy, path("hooks", name)...))
 		case twice:
 			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the hook %s stands here and as %s", name, key), "keep one of them", path("hooks", name)...))
@@ -138,7 +139,7 @@ func (m *modes) UnmarshalText(b []byte) error {
 // orNearest are the known words, and which of them was probably meant.
 func orNearest(word string, known []string) string {
 	text := strings.Join(known, ", ")
-	if near := strictyaml.Nearest(word, known); near != "" {
+	if near := nearest.Word(word, known); near != "" {
 		text += "; did you mean " + near + "?"
 	}
 	return text

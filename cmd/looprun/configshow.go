@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -177,7 +177,7 @@ func strayVariables(environ, known []string) []string {
 			continue
 		}
 		name, _, _ := strings.Cut(v, "=")
-		if near := strictyaml.Nearest(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
+		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
 			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
 		}
 	}

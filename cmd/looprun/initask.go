@@ -8,7 +8,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/user"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // interview asks the person at the terminal, and nobody else: nothing that is
@@ -62,7 +62,7 @@ func (i interview) project(s *setup, found []project) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("%q is none of them; %s", word, strictyaml.DidYouMean(word, kinds))
+		return fmt.Errorf("%q is none of them; %s", word, nearest.DidYouMean(word, kinds))
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // mistaken says what was probably meant by a word that is no command below one,
@@ -51,14 +51,14 @@ func mistaken(err error) error {
 			known = append(known, value)
 		}
 	}
-	return &usageError{fmt.Sprintf("%s: %q is not known", strings.Trim(name, "[]<>."), word), strictyaml.DidYouMean(word, known)}
+	return &usageError{fmt.Sprintf("%s: %q is not known", strings.Trim(name, "[]<>."), word), nearest.DidYouMean(word, known)}
 }
 
 // noCommand is for a word where one of the commands below node is expected.
 func noCommand(word string, node *kong.Node) error {
 	known := visibleNames(node)
 	remedy := "there are " + strings.Join(known, ", ")
-	if near := strictyaml.Nearest(word, known); near != "" {
+	if near := nearest.Word(word, known); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s %s?", node.Path(), near)
 	}
 	return &usageError{fmt.Sprintf("%q is no command of looprun %s", word, node.Path()), remedy}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
@@ -297,7 +297,7 @@ func checkExitCode(key string, code int) error {
 	switch {
 	case !isGuard && !slices.Contains(remappable, status):
 		bad = fmt.Sprintf("%q is no status and no guard; there are %s", key, strings.Join(exitCodeNames(), ", "))
-		if near := strictyaml.Nearest(key, exitCodeNames()); near != "" {
+		if near := nearest.Word(key, exitCodeNames()); near != "" {
 			bad = fmt.Sprintf("%q is no status and no guard; did you mean %s?", key, near)
 		}
 	case code < 0 || code > 255:

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
-	"github.com/looprun/looprun/internal/strictyaml"
 )
 
 // runCmd runs a command in a loop.
@@ -56,7 +56,7 @@ func (c *runCmd) command(a *app) error {
 // misplaced says what is wrong with words that stand before --.
 func misplaced(words []string, commands []string) error {
 	remedy := "write looprun -- " + commandLine(words)
-	if near := strictyaml.Nearest(words[0], commands); near != "" {
+	if near := nearest.Word(words[0], commands); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, commandLine(words))
 	}
 	return &usageError{fmt.Sprintf("%q is no command of looprun", words[0]), remedy}

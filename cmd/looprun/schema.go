@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -49,7 +49,7 @@ func (c *schemaCmd) Run(a *app) error {
 		}
 	}
 	remedy := "looprun schema lists them"
-	if near := strictyaml.Nearest(c.Name, names); near != "" {
+	if near := nearest.Word(c.Name, names); near != "" {
 		remedy = fmt.Sprintf("did you mean %q?", near)
 	}
 	return &usageError{fmt.Sprintf("there is no schema %q", c.Name), remedy}

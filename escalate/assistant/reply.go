@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // Reply is what the command prints on its standard output, and nothing else.
@@ -132,7 +132,7 @@ func (r Request) checkOption(id string, isText bool) error {
 		return nil
 	}
 	problem := fmt.Sprintf("there is no option %q to choose; the ids are %s", cut(clean(id), lineKept), strings.Join(ids, ", "))
-	if near := strictyaml.Nearest(id, ids); near != "" {
+	if near := nearest.Word(id, ids); near != "" {
 		problem += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return errors.New(problem)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -118,11 +119,11 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 	case !given("guard"):
 		r.value("the test has no guard", "add guard to its facts", at("facts")...)
 	case !slices.Contains(ids, guard):
-		r.value("unknown guard "+quote(guard), strictyaml.DidYouMean(guard, ids), at("facts", "guard")...)
+		r.value("unknown guard "+quote(guard), nearest.DidYouMean(guard, ids), at("facts", "guard")...)
 	case r.doc.Has(at("expect")...):
 		answers := append(p.known.answers([]looprun.GuardID{looprun.GuardID(guard)}), ExpectNone)
 		if !slices.Contains(answers, f.Expect) {
-			r.value(fmt.Sprintf("nothing can answer %s to %s", quote(f.Expect), guard), strictyaml.DidYouMean(f.Expect, answers), at("expect")...)
+			r.value(fmt.Sprintf("nothing can answer %s to %s", quote(f.Expect), guard), nearest.DidYouMean(f.Expect, answers), at("expect")...)
 		}
 	}
 	return t

@@ -16,7 +16,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -245,7 +245,7 @@ func factNames() []string {
 }
 
 func nearestFact(name string) string {
-	if near := strictyaml.Nearest(name, factNames()); near != "" {
+	if near := nearest.Word(name, factNames()); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "known are " + strings.Join(factNames(), ", ")

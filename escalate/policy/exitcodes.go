@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // statuses are how a run can end.
@@ -35,7 +35,7 @@ func checkExitCodes(r *report, codes map[string]int, known Known) {
 		hidden := slices.Contains(nonzero, looprun.Status(key)) || slices.Contains(guards, looprun.GuardID(key))
 		switch {
 		case !slices.Contains(names, key):
-			p := r.doc.Problem("unknown status or guard "+quote(key), strictyaml.DidYouMean(key, names), path...)
+			p := r.doc.Problem("unknown status or guard "+quote(key), nearest.DidYouMean(key, names), path...)
 			p.Line, p.Column = r.doc.KeyPos(path...)
 			r.problems = append(r.problems, p)
 		case code < 0 || code > 255:

@@ -9,7 +9,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // functions are what a condition can call, operators what it can write between
@@ -108,7 +108,7 @@ func callee(n *ast.CallNode) string {
 
 func (in *inspection) unknownFunction(n ast.Node, name string) {
 	remedy := "known are " + strings.Join(functions, ", ")
-	if near := strictyaml.Nearest(name, functions); near != "" {
+	if near := nearest.Word(name, functions); near != "" {
 		remedy = fmt.Sprintf("did you mean %q?", near)
 	}
 	in.fault(n, "unknown function "+quote(name), remedy)
@@ -198,7 +198,7 @@ func (in *inspection) compared(name, operator string, with ast.Node) {
 		return
 	}
 	if !slices.Contains(values, text.Value) {
-		in.fault(text, fmt.Sprintf("%s is never %s", name, quote(text.Value)), strictyaml.DidYouMean(text.Value, values))
+		in.fault(text, fmt.Sprintf("%s is never %s", name, quote(text.Value)), nearest.DidYouMean(text.Value, values))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -112,7 +113,7 @@ func Parse(file string, data []byte, known Known) (*Policy, error) {
 func readDetached(r *report, text string) Detached {
 	modes := []string{string(DetachedDeny), string(DetachedDefaults), string(DetachedAuto), string(DetachedDefer)}
 	if r.doc.Has("detached") && !slices.Contains(modes, text) {
-		r.value("unknown detached mode "+quote(text), strictyaml.DidYouMean(text, modes), "detached")
+		r.value("unknown detached mode "+quote(text), nearest.DidYouMean(text, modes), "detached")
 	}
 	return Detached(text)
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // maxReason is how many characters a reason may have.
@@ -166,7 +166,7 @@ func (l guardList) check(r *report, known Known, path []any) bool {
 			fault(j, `"*" in a list of guards`, `write guard: "*" for every guard`)
 		case id == EveryGuard:
 		case !slices.Contains(names, string(id)):
-			fault(j, "unknown guard "+quote(string(id)), strictyaml.DidYouMean(string(id), names))
+			fault(j, "unknown guard "+quote(string(id)), nearest.DidYouMean(string(id), names))
 		case slices.Contains(l.ids[:j], id):
 			fault(j, "the guard "+quote(string(id))+" stands in the list twice", "remove one of them")
 		}
@@ -206,6 +206,6 @@ func (r *Rule) checkAnswer(to *report, known Known, path []any) {
 		if !r.single() {
 			text = "none of these guards has an option " + quote(r.Answer)
 		}
-		to.value(text, strictyaml.DidYouMean(r.Answer, answers), path...)
+		to.value(text, nearest.DidYouMean(r.Answer, answers), path...)
 	}
 }

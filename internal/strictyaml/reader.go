@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // Unmarshaler is a type that reads a value of more than one kind, such as “an
@@ -116,7 +118,7 @@ func (r *reader) fields(n *yaml.Node, v reflect.Value, name string) {
 		seen[key.Value] = true
 		index, ok := known.index[key.Value]
 		if !ok {
-			r.add(key, "unknown key "+quote(key.Value), DidYouMean(key.Value, known.names))
+			r.add(key, "unknown key "+quote(key.Value), nearest.DidYouMean(key.Value, known.names))
 			continue
 		}
 		r.value(value, v.FieldByIndex(index), quote(key.Value))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -177,7 +177,7 @@ func (q Question) checkSelected(s Selected) error {
 	}
 	for i, id := range s.ids {
 		if !slices.Contains(ids, id) {
-			return fmt.Errorf("there is no option %s; %s", excerpt(id), strictyaml.DidYouMean(id, ids))
+			return fmt.Errorf("there is no option %s; %s", excerpt(id), nearest.DidYouMean(id, ids))
 		}
 		if slices.Contains(s.ids[:i], id) {
 			return fmt.Errorf("the option %s is selected twice", excerpt(id))

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // The form that other programs' interfaces take.
@@ -157,7 +157,7 @@ func remedyForKey(key string, questions []Question) string {
 	for _, q := range questions {
 		names = append(names, q.Question)
 	}
-	if near := strictyaml.Nearest(key, names); near != "" {
+	if near := nearest.Word(key, names); near != "" {
 		return "did you mean " + excerpt(near) + "?"
 	}
 	return "the ids are " + strings.Join(names[:len(questions)], ", ")
@@ -220,7 +220,7 @@ func (q Question) answerFromText(text string) (Answer, error) {
 		for _, o := range q.choices() {
 			names = append(names, o.Label)
 		}
-		return a, fmt.Errorf("there is no option %s; %s", excerpt(text), strictyaml.DidYouMean(text, names))
+		return a, fmt.Errorf("there is no option %s; %s", excerpt(text), nearest.DidYouMean(text, names))
 	}
 	return a, nil
 }

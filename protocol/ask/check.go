@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/plural"
-	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -77,7 +77,7 @@ func (q Question) checkDefault(at string, ps *Problems) {
 			return
 		}
 	}
-	ps.add(at, excerpt(q.Default)+" is no option", strictyaml.DidYouMean(q.Default, ids))
+	ps.add(at, excerpt(q.Default)+" is no option", nearest.DidYouMean(q.Default, ids))
 }
 
 // checkOptions wants ids and labels that tell the options apart, also where one's

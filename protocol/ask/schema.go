@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // object is one JSON Schema.
@@ -26,7 +26,7 @@ func Schema(name string) ([]byte, error) {
 	case "choices":
 		s, id = choicesShape(), ChoicesSchema
 	default:
-		return nil, fmt.Errorf("there is no schema %s; %s", excerpt(name), strictyaml.DidYouMean(name, schemaNames))
+		return nil, fmt.Errorf("there is no schema %s; %s", excerpt(name), nearest.DidYouMean(name, schemaNames))
 	}
 	schema := s.schema()
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

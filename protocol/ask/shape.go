@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/plural"
-	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -142,7 +142,7 @@ func (s shape) checkText(text, path string, ps *Problems) bool {
 	case s.most > 0 && n > s.most:
 		ps.add(path, "it has "+plural.Count(n, "character"), fmt.Sprintf("%d are allowed", s.most))
 	case len(s.words) > 0 && !slices.Contains(s.words, text):
-		remedy := strictyaml.DidYouMean(text, s.words)
+		remedy := nearest.DidYouMean(text, s.words)
 		if len(s.words) == 1 {
 			remedy = "it has to be " + s.words[0]
 		}
@@ -192,7 +192,7 @@ func (s shape) readObject(raw json.RawMessage, path string, ps *Problems) (any, 
 		i := slices.IndexFunc(s.fields, func(f field) bool { return f.name == m.key })
 		switch {
 		case i < 0:
-			ps.add(at, "the key is not known", strictyaml.DidYouMean(m.key, s.names()))
+			ps.add(at, "the key is not known", nearest.DidYouMean(m.key, s.names()))
 			continue
 		case seen[m.key]:
 			ps.add(at, "the key is there twice", "leave one of them out")

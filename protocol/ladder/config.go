@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -78,7 +78,7 @@ func (c Config) Validate() []Problem {
 	for i, r := range c {
 		switch before := slices.IndexFunc(c[:i], func(b Rung) bool { return b.Rung == r.Rung }); {
 		case !slices.Contains(rungNames, string(r.Rung)):
-			add("unknown rung "+quote(string(r.Rung)), strictyaml.DidYouMean(string(r.Rung), rungNames), i, "rung")
+			add("unknown rung "+quote(string(r.Rung)), nearest.DidYouMean(string(r.Rung), rungNames), i, "rung")
 			continue
 		case before >= 0:
 			add(fmt.Sprintf("the rung %s is there twice", r.Rung), "put its attempts and experts into one", i, "rung")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // The thresholds of the rules. Lengths are in code points.
@@ -130,7 +130,7 @@ func checkReason(r Rejection) (problem, remedy string) {
 	if blank(string(r.ReasonType)) {
 		return "it is missing", "give one of " + strings.Join(known, ", ")
 	}
-	return "“" + short(string(r.ReasonType), 60) + "” is no type", strictyaml.DidYouMean(string(r.ReasonType), known)
+	return "“" + short(string(r.ReasonType), 60) + "” is no type", nearest.DidYouMean(string(r.ReasonType), known)
 }
 
 // evidence are the pieces that hold data.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // Parse reads the JSON document strictly: an unknown key, a key that stands
@@ -137,7 +137,7 @@ func (d *decoder) object(path string, raw json.RawMessage, members []member) {
 		i := slices.Index(keys, key)
 		switch {
 		case i < 0:
-			d.problem("%s has no key %q%s", where, short(key, 60), remedy(strictyaml.DidYouMean(key, keys)))
+			d.problem("%s has no key %q%s", where, short(key, 60), remedy(nearest.DidYouMean(key, keys)))
 		case seen[key]:
 			d.problem("%s%s stands twice; give it once", prefix, key)
 		case !isNull(v):

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // Name says what a signal means.
@@ -228,7 +228,7 @@ func (s Signal) bounds(fault func(string, ...any)) {
 
 // hint is the nearest known word as the end of a sentence.
 func hint(word string, known []string) string {
-	if near := strictyaml.DidYouMean(word, known); near != "" {
+	if near := nearest.DidYouMean(word, known); near != "" {
 		return "; " + near
 	}
 	return ""

@@ -1,12 +1,18 @@
-package strictyaml
+// Package nearest finds the known word that a mistyped one was probably meant to be.
+package nearest
 
-import "strings"
+import (
+	"strconv"
+	"strings"
 
-// Nearest is the known word that was probably meant: one that differs in case
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Word is the known word that was probably meant: one that differs in case
 // or in - and _ only, the only one that begins with the word, or the one with
 // the fewest typing slips, at most one in three letters. It is empty when
 // nothing is near; of equally near ones the first in the list is taken.
-func Nearest(word string, known []string) string {
+func Word(word string, known []string) string {
 	const longest = 64
 	w := fold(word)
 	if len(w) == 0 || len(w) > longest {
@@ -36,10 +42,10 @@ func Nearest(word string, known []string) string {
 // none is near and they are few; else it is empty.
 func DidYouMean(word string, known []string) string {
 	const few = 12
-	near := Nearest(word, known)
+	near := Word(word, known)
 	switch {
 	case near != "":
-		return "did you mean " + quote(near) + "?"
+		return "did you mean " + strconv.Quote(termsafe.Cut(near, 40)) + "?"
 	case len(known) > 0 && len(known) <= few:
 		return "known are " + strings.Join(known, ", ")
 	}
