@@ -190,8 +190,10 @@ func (in *inspection) compared(name, operator string, with ast.Node) {
 			values = append(values, string(id))
 		}
 	case "outcome":
-		if text.Value == "" {
-			return // there is none
+		// There is none, or it is what policies of recorded runs may say, which holds
+		// no more: an iteration that was cut off is no evidence.
+		if text.Value == "" || text.Value == string(looprun.OutcomeInterrupted) {
+			return
 		}
 		values = []string{string(looprun.OutcomeDone), string(looprun.OutcomeNotDone), string(looprun.OutcomeError)}
 	default:
