@@ -3,6 +3,7 @@ package looprun
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"unicode"
 
@@ -20,6 +21,23 @@ func CheckPromise(text string) error {
 		return errors.New("the promise has a control character, which no line that a person sees can have; give plain text")
 	}
 	return nil
+}
+
+// Promised reports whether a recorded output makes the promise, alone on a line,
+// or with anywhere as any part of the text.
+func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
+	p := newPromiseScanner(promise, anywhere)
+	b := make([]byte, 32<<10)
+	for {
+		n, err := output.Read(b)
+		p.write(b[:n])
+		if err == io.EOF {
+			return p.end(), nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
 }
 
 // lineSlack is how much decoration around a promise is looked through.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
 )
 
 // replayCmd drives the guards over recordings.
@@ -20,14 +22,18 @@ type replayCmd struct {
 	limitFlags
 	ID string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead."`
 	ruleFlags
-	LoopMatch string `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})."`
-	Format    string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
-	StateDir  string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	LoopMatch    *string `enum:"strict,loose" placeholder:"HOW" help:"Compare signatures ${enum}: loose leaves out all numbers (the run's; strict)."`
+	Promise      *string `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only where it has this text."`
+	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})."`
+	Format       string  `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	StateDir     string  `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
 func (replayCmd) Help() string {
 	return `Nothing is run. All recordings are read, and for each guard it is said where it
-would first trip. With masks or rules of your own the outputs of a run are read anew.
+would first trip. An iteration that is done ends a run; what follows it is another one.
+An earlier run has the limits that it had, unless others are given. With masks or rules
+of your own its outputs are read anew.
 
 Example:
   looprun replay --loop-threshold 3 monday.log tuesday.log=2 wednesday.log`
@@ -35,16 +41,16 @@ Example:
 
 func (c *replayCmd) Run(a *app) error {
 	out := newReplayWriter(a.stdout, c.Format)
-	r, err := newReplay(&c.limitFlags, c.LoopMatch == "loose", out)
-	if err != nil {
-		return err
-	}
+	r := newReplay(out)
+	var err error
 	if r.rules, err = c.config(); err != nil {
 		return err
 	}
 	switch {
 	case c.ID != "" && len(c.Files) > 0:
 		return &usageError{"--run and files exclude each other", "use one of them"}
+	case c.ID != "" && c.Promise != nil:
+		return &usageError{"--promise is for recorded outputs: of a run it is on record whether it was made", "leave it out"}
 	case c.ID != "":
 		err = c.fromRun(a, r)
 	case len(c.Files) == 0:
@@ -58,29 +64,82 @@ func (c *replayCmd) Run(a *app) error {
 	return out.end(r.trips)
 }
 
+// begin lets the replay begin as a run with these limits, and those given over them.
+func (c *replayCmd) begin(r *replay, limits looprun.Limits, loose bool) error {
+	if _, err := c.over(&limits); err != nil {
+		return err
+	}
+	if c.LoopMatch != nil {
+		loose = *c.LoopMatch == "loose"
+	}
+	r.started = looprun.RunStarted{RunID: "replay", Limits: limits, Loose: loose}
+	return r.apply(r.started)
+}
+
 func (c *replayCmd) fromFiles(r *replay) error {
 	judge := looprun.DefaultJudge()
+	if judge.Promise = c.Promise != nil; judge.Promise {
+		if err := looprun.CheckPromise(*c.Promise); err != nil {
+			return &usageError{"--promise: " + err.Error(), "leave it out where exit code 0 is done"}
+		}
+	}
+	if err := c.begin(r, looprun.DefaultLimits(), false); err != nil {
+		return err
+	}
 	for _, arg := range c.Files {
 		name, code, err := fileAndCode(arg)
 		if err != nil {
 			return err
 		}
-		f, err := os.Open(name)
-		if err != nil {
+		exits := looprun.Exits{Work: &looprun.Exit{Code: code}}
+		if exits.Promised, err = c.promised(name); err != nil {
 			return err
 		}
-		why, err := sign(f, code, r.rules, false)
-		f.Close()
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		d := looprun.IterationFinished{ExitCode: code, Outcome: judge.Outcome(exits), Promised: exits.Promised}
+		if d.Signature, err = r.sign(name, code, judge.Promise); err != nil {
+			return err
 		}
-		d := looprun.IterationFinished{ExitCode: code, Signature: why.Signature}
-		d.Outcome = judge.Outcome(looprun.Exits{Work: &looprun.Exit{Code: code}})
 		if err := r.add(name, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (c *replayCmd) promised(name string) (bool, error) {
+	if c.Promise == nil {
+		return false, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return looprun.Promised(f, *c.Promise, c.PromiseMatch == "anywhere")
+}
+
+// sign is the signature of a recorded output; with content also that of one that
+// passes is made of what it says.
+func (r *replay) sign(name string, code int, content bool) (signature.Signature, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return signature.Signature{}, err
+	}
+	defer f.Close()
+	if content && code == 0 {
+		o, err := r.rules.options(workingDir())
+		if err != nil {
+			return signature.Signature{}, err
+		}
+		s := signature.New(o)
+		_, err = io.Copy(s.Stdout(), f)
+		return s.SumContent(code), err
+	}
+	why, err := sign(f, code, r.rules, false)
+	if err != nil {
+		return signature.Signature{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return why.Signature, nil
 }
 
 // fileAndCode splits FILE=CODE. A file whose name itself ends in =N exists.
@@ -107,6 +166,12 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 		anew = false
 	}
 	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
+		switch d := e.Data.(type) {
+		case looprun.RunStarted:
+			return c.begin(r, d.Limits, d.Loose)
+		case looprun.RunResumed:
+			return c.resumed(r, d)
+		}
 		d, ok := e.Data.(looprun.IterationFinished)
 		if !ok || d.Iteration == 0 || d.RunsAgain() {
 			return nil
@@ -119,6 +184,17 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 		}
 		return r.add(file, d)
 	})
+	return err
+}
+
+// resumed lets the run go on with the limits that it was resumed with.
+func (c *replayCmd) resumed(r *replay, d looprun.RunResumed) error {
+	if d.Limits == nil {
+		return nil
+	}
+	limits := *d.Limits
+	_, err := c.over(&limits)
+	r.state.Limits, r.started.Limits = limits, limits
 	return err
 }
 
@@ -163,23 +239,21 @@ func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(stri
 // first trips. It keeps no more of an iteration than the state does: a run of
 // any length takes the same memory.
 type replay struct {
-	state  looprun.State
-	guards []looprun.Guard
-	rules  *signatureConfig
-	steps  replayWriter
-	trips  []replayedTrip
+	started looprun.RunStarted
+	before  int // iterations of runs that were done
+	state   looprun.State
+	guards  []looprun.Guard
+	rules   *signatureConfig
+	steps   replayWriter
+	trips   []replayedTrip
 }
 
-func newReplay(f *limitFlags, loose bool, steps replayWriter) (*replay, error) {
-	limits := looprun.DefaultLimits()
-	if _, err := f.over(&limits); err != nil {
-		return nil, err
-	}
+func newReplay(steps replayWriter) *replay {
 	r := &replay{guards: guards.Default(), steps: steps}
 	for _, g := range r.guards {
 		r.trips = append(r.trips, replayedTrip{Guard: g.ID()})
 	}
-	return r, r.apply(looprun.RunStarted{RunID: "replay", Limits: limits, Loose: loose})
+	return r
 }
 
 func (r *replay) apply(d looprun.Data) error {
@@ -193,13 +267,14 @@ func (r *replay) apply(d looprun.Data) error {
 func (r *replay) add(file string, d looprun.IterationFinished) error {
 	step := replayedStep{File: file, ExitCode: d.ExitCode, Outcome: d.Outcome, Hash: d.Signature.Hash, Label: d.Signature.Label}
 	d.Iteration, d.Fatal = r.state.NextIteration(), 0
-	step.Iteration = d.Iteration
+	step.Iteration = r.before + d.Iteration
 	if err := r.steps.step(step); err != nil {
 		return err
 	}
 	if d.Outcome == looprun.OutcomeDone {
-		// The run would end here; what follows is read all the same.
-		d.Outcome = looprun.OutcomeNotDone
+		// The run would end here: no guard is asked, and what follows is another one.
+		r.before, r.state = step.Iteration, looprun.State{}
+		return r.apply(r.started)
 	}
 	if err := r.apply(looprun.IterationStarted{Iteration: d.Iteration}); err != nil {
 		return err
@@ -213,7 +288,7 @@ func (r *replay) add(file string, d looprun.IterationFinished) error {
 			continue
 		}
 		if trip := g.Check(&r.state); trip != nil {
-			t.At, t.Period, t.Reason = d.Iteration, trip.Period, trip.Reason
+			t.At, t.Period, t.Reason = step.Iteration, trip.Period, trip.Reason
 		}
 	}
 	return nil

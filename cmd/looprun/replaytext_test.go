@@ -24,8 +24,8 @@ func failedWave(n int) looprun.IterationFinished {
 
 func newTestReplay(t *testing.T, w io.Writer, format string) *replay {
 	t.Helper()
-	r, err := newReplay(&limitFlags{}, false, newReplayWriter(w, format))
-	if err != nil {
+	r := newReplay(newReplayWriter(w, format))
+	if err := new(replayCmd).begin(r, looprun.DefaultLimits(), false); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -37,10 +37,7 @@ func TestStuckbenchReplay(t *testing.T) {
 		for _, file := range q.Files {
 			cmd.Files = append(cmd.Files, fmt.Sprintf("%s=%d", filepath.Join(dir, file), codes[file]))
 		}
-		r, err := newReplay(&limitFlags{}, false, newReplayWriter(io.Discard, "text"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := newReplay(newReplayWriter(io.Discard, "text"))
 		if err := cmd.fromFiles(r); err != nil {
 			t.Fatal(err)
 		}
