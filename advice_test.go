@@ -396,6 +396,8 @@ func TestAdviceBeyondWhatIsKeptIsOnEverything(t *testing.T) {
 		apply(t, s, commandConfirms("again", "Drop table 1?"))
 		if s.Asked[0].Question.Advice == nil {
 			t.Errorf("after %d: a rejected question is asked as if it were new", c.rejected)
+		} else if q := s.Asked[0].Question; !slices.Contains(q.Details, q.Advice.Text) {
+			t.Errorf("after %d: who answers elsewhere reads %q", c.rejected, q.Details)
 		}
 		apply(t, s, looprun.QuestionAnswered{QuestionID: "again", Answer: looprun.Answer{Option: looprun.Yes, Responder: looprun.RespondedByUser, Person: true}})
 		apply(t, s, commandConfirms("new", "May I?"))
@@ -405,6 +407,18 @@ func TestAdviceBeyondWhatIsKeptIsOnEverything(t *testing.T) {
 		if len(s.Advised) > 64 {
 			t.Errorf("after %d: %d are kept", c.rejected, len(s.Advised))
 		}
+	}
+}
+
+// In journals of the first edition an assistant could say yes after its no. That is
+// no person's, so the question is still a rejected one.
+func TestAnOldYesAfterANoLetsNothingThrough(t *testing.T) {
+	s := folded(t, begun, first, commandConfirms("ask-1", "Drop it?"),
+		looprun.AnswerInvalid{QuestionID: "ask-1", Reason: "The assistant recommended rejecting this: “no”", Advice: true},
+		looprun.QuestionAnswered{QuestionID: "ask-1", Answer: looprun.Answer{Option: looprun.Yes, Responder: looprun.RespondedByAssistant}},
+		looprun.QuestionDelivered{QuestionID: "ask-1", To: "socket"}, commandConfirms("ask-2", "Drop it?"))
+	if s.Asked[0].Question.Advice == nil {
+		t.Error("it is asked as if nothing had been said")
 	}
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -245,6 +246,33 @@ func TestCtrlCAtTheQuestion(t *testing.T) {
 	until(t, "the question is asked again", again.shows("> Cancel"))
 	if got := again.answer(t, "\r"); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
+	}
+}
+
+// A person who has read what the assistant recommended, and leaves to have a look, is
+// asked again on resume, and the assistant is not.
+func TestCtrlCAtWhatAnAssistantRejected(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const flips = `cat >/dev/null; if [ -e said ]; then touch again; echo '{"reason": "Fine now.", "answer": "cancel"}'; exit; fi; touch said; echo '{"reason": "It is stuck.", "answer": "cancel"}'`
+	const advice = "The assistant recommended rejecting this: “It is stuck.”"
+	s := onTerminal(t, dir, "--assistant", flips, "--assistant-for", "ask,guards", "--assistant-escalation", "--", "sh", "-c", stuckWork)
+	until(t, "the person reads the advice", s.shows(advice))
+	until(t, "the question is asked", s.shows("> Cancel"))
+	if got := s.answer(t, "\x03"); got != -int(syscall.SIGINT) {
+		t.Errorf("ended with %d, want SIGINT", got)
+	}
+	again := onTerminal(t, dir, "resume")
+	until(t, "the person reads the advice again", again.shows(advice))
+	until(t, "the question is asked again", again.shows("> Cancel"))
+	if got := again.answer(t, "\r"); got != 101 {
+		t.Errorf("ended with %d, want 101", got)
+	}
+	if st := again.state(t); st.Ending.Responder != looprun.RespondedByUser {
+		t.Errorf("it was ended by %+v, want the person", st.Ending)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "again")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the assistant was asked again: %v", err)
 	}
 }
 
