@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/socket"
 )
 
 // Without an option looprun answer asks at the terminal, for the latest run that
@@ -17,10 +20,7 @@ func TestAnswerAsks(t *testing.T) {
 	if code := deferred.ended(t); code != 102 {
 		t.Fatalf("exit code %d", code)
 	}
-	runs, err := filepath.Glob(filepath.Join(dir, "state", "*-*"))
-	if err != nil || len(runs) != 1 {
-		t.Fatal(runs, err)
-	}
+	only := onlyRun(t, dir)
 
 	s := onTerminal(t, dir, "answer")
 	until(t, "the question is there", s.shows("> Cancel"))
@@ -29,17 +29,27 @@ func TestAnswerAsks(t *testing.T) {
 		t.Errorf("exit code %d after Ctrl-C", code)
 	}
 
-	s = onTerminal(t, dir, "answer", filepath.Base(runs[0]), "--reason", "Enough for today.")
+	s = onTerminal(t, dir, "answer", filepath.Base(only), "--reason", "Enough for today.")
 	until(t, "the question is there", s.shows("> Cancel"))
 	s.press(t, keyUp, "the mark moves", s.shows("> Accept current"))
 	s.press(t, "\r", "the end", s.shows("continue with looprun resume"))
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	journal, err := os.ReadFile(filepath.Join(runs[0], "journal.jsonl"))
+	journal, err := os.ReadFile(filepath.Join(only, "journal.jsonl"))
 	if err != nil || !strings.Contains(string(journal), `"responder":"user"`) || !strings.Contains(string(journal), "Enough for today.") {
 		t.Errorf("the answer is not on record: %v\n%s", err, journal)
 	}
+}
+
+// onlyRun is the directory of the only run.
+func onlyRun(t *testing.T, dir string) string {
+	t.Helper()
+	runs, err := filepath.Glob(filepath.Join(dir, "state", "*-*"))
+	if err != nil || len(runs) != 1 {
+		t.Fatal(runs, err)
+	}
+	return runs[0]
 }
 
 // For a run that is going on an answer without --question is shown its question
@@ -48,6 +58,13 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 	dir := t.TempDir()
 	run := begin(t, dir, "--wait-answer", "1h", "--max-iterations", "1", "--", "false")
 	q := waitsFor(t, run, "")
+	at, err := socketOf(onlyRun(t, dir))
+	if err == nil {
+		err = socket.Call(t.Context(), at, kindAnswer, map[string]any{"answer": looprun.Answer{Option: "accept"}}, nil)
+	}
+	if err == nil || !strings.Contains(err.Error(), "question_id is missing") {
+		t.Errorf("an answer for no question: %v", err)
+	}
 
 	s := onTerminal(t, dir, "answer", "accept")
 	until(t, "it asks", s.shows(`answer this with "accept"? [y/N]`))
