@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -50,15 +51,19 @@ func (r *reader) scalar(n *yaml.Node, v reflect.Value, name string) {
 }
 
 var (
-	anyNumber   = regexp.MustCompile(`^[-+$]?[0-9_.]([0-9a-fA-FoOxX_.]|[eE][-+])*[kKM%]?$`)
-	plainNumber = regexp.MustCompile(`^[-+$]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?[kKM%]?$`)
+	anyNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[-+$]?[0-9_.]([0-9a-fA-FoOxX_.]|[eE][-+])*[kKM%]?$`)
+	})
+	plainNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[-+$]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?[kKM%]?$`)
+	})
 )
 
 // AmbiguousNumber reports whether a text is a number of which not everybody reads
 // the same: 010 is 8 or 10, and not all know 0x10, 0b11 or 1_000. It may have $
 // before it, or k, K, M or % behind it.
 func AmbiguousNumber(text string) bool {
-	return anyNumber.MatchString(text) && !plainNumber.MatchString(text)
+	return anyNumber().MatchString(text) && !plainNumber().MatchString(text)
 }
 
 // WriteDecimal is the remedy for an ambiguous number.
@@ -67,7 +72,7 @@ const WriteDecimal = "write it without leading zeros, 0x or _"
 // ambiguous refuses what YAML reads as a number and is not written as everybody
 // writes it.
 func (r *reader) ambiguous(n *yaml.Node, name string) bool {
-	if !isNumber(n) || plainNumber.MatchString(n.Value) || !strings.ContainsAny(n.Value, "0123456789") {
+	if !isNumber(n) || plainNumber().MatchString(n.Value) || !strings.ContainsAny(n.Value, "0123456789") {
 		return false
 	}
 	r.add(n, name+" wants a plain decimal number, not "+quote(n.Value), WriteDecimal)
