@@ -139,3 +139,26 @@ func waitsFor(t *testing.T, run *started, before string) looprun.Question {
 	})
 	return q
 }
+
+// An answer to a run that is going on and is not known to be one's own is refused
+// like one to a run that has paused.
+func TestAnswerToALiveRunOfSomebodyElse(t *testing.T) {
+	dir := t.TempDir()
+	run := ready(t, dir, "-q", "--max-iterations", "1", "--wait-answer", "1h", "-c", "exit 1")
+	run.Env = append(run.Env, "XDG_STATE_HOME=/dev/null") // it has no key
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	id := waitsFor(t, run, "").ID
+	for _, words := range [][]string{{"accept"}, {run.state(t).RunID, "accept"}} {
+		if (person{"", append(words, "--question", id), ""}).answers(t, dir, id) {
+			t.Errorf("the run of somebody else was answered with %q", words)
+		}
+	}
+	if !(person{"", []string{"accept", "--question", id, "--trust-run"}, ""}).answers(t, dir, id) {
+		t.Error("--trust-run was refused")
+	}
+	if code := run.ended(t); code != 100 {
+		t.Errorf("the run ended with %d", code)
+	}
+}
