@@ -1,0 +1,388 @@
+package looprun_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
+)
+
+// mortal is a journal that takes so many records and then no more, as when looprun is
+// killed; negative: it takes all.
+type mortal struct {
+	looprun.MemoryJournal
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (m *mortal) Append(e looprun.Event) error {
+	if m.left == 0 {
+		return errKilled
+	}
+	m.left--
+	return m.MemoryJournal.Append(e)
+}
+
+// life is a run from its start over every resume to its end, and the model of what
+// must hold in it. The model reads the events one by one and computes nothing that the
+// state computes for it.
+type life struct {
+	t       *testing.T
+	r       *rand.Rand
+	seed    uint64
+	journal mortal
+	state   *looprun.State
+	mask    func(string) string
+	backoff looprun.Backoff
+	fresh   bool // no iteration has run since the last resume
+	guided  int  // guidance that was made up
+
+	counts   *looprun.IterationFinished // the last that is evidence
+	baseline *looprun.Progress
+	counted  int
+	limits   looprun.Limits
+	prechk   bool            // the precheck is still to be run
+	pending  []string        // guidance that no iteration has had yet
+	had      []string        // guidance of the running iteration
+	unread   int             // signals in a row, and as it was when the iteration began
+	before   int             //
+	returned looprun.Outcome // what the runner returned
+	answer   *looprun.Answer // recorded, and not yet carried out
+	over     looprun.Status  // what somebody decided for good
+	until    *time.Time      // what has to be waited out
+	ended    time.Time       // the last iteration
+	tripped  looprun.GuardTripped
+}
+
+func (l *life) fail(format string, args ...any) {
+	l.t.Helper()
+	var story []string
+	for _, e := range l.journal.Events[max(0, len(l.journal.Events)-25):] {
+		story = append(story, fmt.Sprintf("%d %s %.200s", e.Seq, e.Data.Type(), fmt.Sprintf("%+v", e.Data)))
+	}
+	l.t.Fatalf("seed %d: %s\n%s", l.seed, fmt.Sprintf(format, args...), strings.Join(story, "\n"))
+}
+
+// Run is one iteration, of any kind that there is.
+func (l *life) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+	r := l.r
+	if got := strings.Fields(it.Guidance); it.Number > 0 && !slices.Equal(tokens(got), l.pending) {
+		l.fail("iteration %d is told %v, want %v", it.Number, tokens(got), l.pending)
+	}
+	l.had, l.fresh = slices.Clone(l.pending), l.fresh && it.Number == 0
+	d := looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}
+	failing := r.IntN(5)
+	switch r.IntN(12) {
+	case 0, 1:
+		d.Outcome = looprun.OutcomeError
+	case 2, 3:
+		d.Outcome = looprun.OutcomeWaiting
+	case 4:
+		if it.Number > 2 {
+			d.Outcome, d.ExitCode = looprun.OutcomeDone, 0
+		}
+	}
+	for range []int{0, 0, 1, 2, 3}[r.IntN(5)] {
+		if it.Number > 0 {
+			d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"})
+		}
+	}
+	select {
+	case <-time.After(time.Duration(r.IntN(6)) * time.Minute):
+	case <-ctx.Done():
+		failing = 0 // what it printed so far has fewer failures
+	}
+	h := signature.Hash(1 + failing)
+	d.Signature = signature.Signature{Kind: signature.KindTestFail, Hash: h, Loose: h, Label: fmt.Sprint("f", failing), Failing: failing, Passed: 1, Total: failing + 1}
+	l.returned = d.Outcome
+	return d, nil
+}
+
+// tokens are the pieces of guidance that the test made.
+func tokens(words []string) []string {
+	return slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, "g#") })
+}
+
+// answers is everybody who can be asked: a rule that always goes on, somebody who
+// decides anything, or nobody.
+func (l *life) answers(ctx context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+	r := l.r
+	if r.IntN(3) == 0 {
+		select {
+		case <-time.After(time.Duration(r.IntN(5)) * time.Minute):
+		case <-ctx.Done():
+			return looprun.Answer{}, context.Cause(ctx)
+		}
+	}
+	l.guided++
+	a := looprun.Answer{Guidance: fmt.Sprintf("g#%d", l.guided), Reason: "said so", Responder: looprun.RespondedByUser, Person: true}
+	switch n := r.IntN(20); {
+	case n < 8:
+		a.Option, a.Responder, a.Person = "continue", looprun.RespondedByPolicy, false
+	case n < 12:
+		return a, looprun.ErrDeferred
+	case n < 15:
+		return a, looprun.ErrNoAnswer
+	default:
+		a.Option = []string{"skip", "debug", "pause", "accept", "cancel"}[n-15]
+	}
+	return a, nil
+}
+
+// observe holds the event, and the state behind it, against the model.
+func (l *life) observe(e looprun.Event, s *looprun.State) {
+	switch d := e.Data.(type) {
+	case looprun.RunStarted:
+		l.limits, l.prechk = d.Limits, d.Precheck
+	case looprun.RunResumed:
+		if d.Limits != nil {
+			l.limits = *d.Limits
+		}
+		l.unread = l.before
+	case looprun.IterationStarted:
+		l.starts(d, s)
+	case looprun.IterationFinished:
+		l.finishes(d)
+	case looprun.SignalReceived:
+		l.unread++
+	case looprun.WaitFinished:
+		l.until = nil
+	case looprun.GuardTripped:
+		l.tripped = d
+	case looprun.QuestionAsked:
+		limit := l.tripped.Guard == looprun.MaxIterations || l.tripped.Guard == looprun.MaxRuntime
+		if limit && slices.ContainsFunc(d.Given, func(g looprun.Given) bool { return g.Option == "continue" }) {
+			l.fail("going on raised the limit, and counts as given: %v", d.Given)
+		}
+	case looprun.QuestionAnswered:
+		l.answer = &d.Answer
+	case looprun.AnswerInvalid:
+		if !d.Told && !d.Advice {
+			l.answer = nil // it is asked again
+		}
+	case looprun.InterruptReceived, looprun.DebugFinished:
+		l.answer = nil // it is asked again
+	case looprun.QuestionClosed:
+		if l.answer != nil {
+			l.fail("the answer %q was dropped", l.answer.Option)
+		}
+	case looprun.ActionApplied:
+		l.acts(d)
+	}
+	l.compare(e, s)
+}
+
+func (l *life) starts(d looprun.IterationStarted, s *looprun.State) {
+	switch {
+	case l.answer != nil:
+		l.fail("iteration %d starts, and the answer %q was not carried out", d.Iteration, l.answer.Option)
+	case l.over != "":
+		l.fail("iteration %d starts, and the run is %s", d.Iteration, l.over)
+	case d.Iteration > 0 && l.prechk:
+		l.fail("iteration %d starts before the precheck has come to its end", d.Iteration)
+	case d.Iteration != 0 && d.Iteration != l.counted+1:
+		l.fail("iteration %d starts after %d", d.Iteration, l.counted)
+	case l.limits.Iterations > 0 && l.counted >= l.limits.Iterations, l.limits.Runtime > 0 && s.Elapsed >= l.limits.Runtime:
+		l.fail("iteration %d starts past %+v, after %s", d.Iteration, l.limits, s.Elapsed)
+	case looprun.Evaluate(guards.Default(), s) != nil:
+		l.fail("iteration %d starts, and a guard trips", d.Iteration)
+	case l.until != nil && time.Now().Before(*l.until):
+		l.fail("iteration %d starts before %s", d.Iteration, l.until)
+	case !l.fresh && l.counted > 0 && time.Since(l.ended) < l.backoff.Base:
+		l.fail("iteration %d starts %s after the last", d.Iteration, time.Since(l.ended))
+	}
+	l.before, l.had = l.unread, nil
+}
+
+func (l *life) finishes(d looprun.IterationFinished) {
+	l.ended = time.Now()
+	if d.Outcome == looprun.OutcomeInterrupted || d.Outcome == looprun.OutcomeWaiting || d.Cause == looprun.CauseMaxRuntime || d.Cause == looprun.CauseInterrupt {
+		l.unread = l.before
+		l.until = nil
+		if d.Outcome == looprun.OutcomeWaiting {
+			l.until = d.Until
+		}
+		return
+	}
+	l.counts = &d
+	if d.Iteration == 0 {
+		l.prechk = false
+		return
+	}
+	l.counted++
+	want := l.returned
+	if d.Cause == looprun.CauseCrash {
+		want = looprun.OutcomeError
+	} else {
+		l.pending = slices.DeleteFunc(l.pending, func(g string) bool { return slices.Contains(l.had, g) })
+	}
+	if l.unread >= 3 {
+		l.unread = 0
+		if want == looprun.OutcomeNotDone {
+			want = looprun.OutcomeError
+		}
+	}
+	l.before = l.unread
+	if d.Outcome != want {
+		l.fail("iteration %d is %s (%s), want %s", d.Iteration, d.Outcome, d.Detail, want)
+	}
+	if l.baseline == nil {
+		l.baseline = d.Progress()
+	}
+}
+
+func (l *life) acts(d looprun.ActionApplied) {
+	if d.Pending {
+		return
+	}
+	if l.answer == nil || l.answer.Option != d.Option {
+		l.fail("%s is carried out, and the answer is %+v", d.Option, l.answer)
+	}
+	l.answer, l.limits, l.baseline = nil, d.Limits, l.counts.Progress()
+	switch d.Action {
+	case looprun.ActionCancel:
+		l.over = looprun.StatusCancelled
+	case looprun.ActionAccept:
+		l.over = looprun.StatusAccepted
+	case looprun.ActionContinue, looprun.ActionSkip:
+		l.pending = append(l.pending, tokens(strings.Fields(d.Guidance))...)
+	}
+}
+
+// compare says whether the state has of the run what the model has.
+func (l *life) compare(e looprun.Event, s *looprun.State) {
+	if got, want := fmt.Sprintf("%+v", s.Baseline), fmt.Sprintf("%+v", l.baseline); got != want {
+		l.fail("behind %s the baseline is %s, want %s", e.Data.Type(), got, want)
+	}
+	failing, improved := "", false
+	if p := l.counts.Progress(); p != nil {
+		failing = p.String()
+		improved = l.baseline != nil && p.Failing < l.baseline.Failing
+	}
+	if s.Improved() != improved {
+		l.fail("behind %s improved is %v", e.Data.Type(), s.Improved())
+	}
+	if failing != "" && l.counts.Outcome != looprun.OutcomeDone && s.Summary() != failing {
+		l.fail("behind %s the summary is %q, want %q", e.Data.Type(), s.Summary(), failing)
+	}
+	if s.Limits != l.limits {
+		l.fail("behind %s the limits are %+v, want %+v", e.Data.Type(), s.Limits, l.limits)
+	}
+}
+
+// part runs the loop until it ends, is interrupted, or dies.
+func (l *life) part(resume *looprun.RunResumed) {
+	r := l.r
+	l.journal.left = -1
+	if r.IntN(3) == 0 {
+		l.journal.left = 2 + r.IntN(25)
+	}
+	loop := &looprun.Loop{
+		Guards: guards.Default(), Questions: asks{}, Journal: &l.journal, Runner: l, Responders: []looprun.Responder{looprun.ResponderFunc(l.answers)},
+		Mask: l.mask, Observe: l.observe, Backoff: l.backoff, Debug: debugs(func(context.Context) (looprun.DebugFinished, error) { return looprun.DebugFinished{ExitCode: 1}, nil }),
+	}
+	if r.IntN(4) == 0 {
+		loop.Debug = nil
+	}
+	l.fresh = true
+	var err error
+	if resume == nil {
+		limits := looprun.Limits{Iterations: 1 + r.IntN(5), Runtime: time.Duration(1+r.IntN(12)) * time.Minute, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
+		err = loop.Start(looprun.RunStarted{RunID: "r", Limits: limits, Caps: looprun.Caps{Iterations: 20, Runtime: time.Hour}, Precheck: r.IntN(3) == 0})
+	} else {
+		err = loop.Resume(*l.state, *resume)
+	}
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	defer interrupt(nil)
+	if r.IntN(3) == 0 {
+		time.AfterFunc(time.Duration(r.IntN(15*60))*time.Second, func() { interrupt(&looprun.Interrupt{Signal: "SIGINT", Code: 130}) })
+	}
+	if err == nil {
+		_, err = loop.Run(ctx)
+	}
+	if err != nil && !errors.Is(err, errKilled) {
+		l.fail("it failed: %v", err)
+	}
+	l.state = replay(l.t, l.journal.Events)
+	if l.over != "" && l.state.Ending.Status != l.over {
+		l.fail("it ended as %+v, and somebody said %s", l.state.Ending, l.over)
+	}
+}
+
+// rest is what can happen to a run that rests: its question is answered.
+func (l *life) rest() {
+	l.journal.left = -1
+	q := l.state.Question
+	if q == nil || l.state.Answer != nil || l.r.IntN(2) == 0 {
+		return
+	}
+	l.guided++
+	a := looprun.Answer{Option: []string{"continue", "continue", "debug", "accept", "cancel"}[l.r.IntN(5)], Responder: looprun.RespondedByUser, Person: true, Guidance: fmt.Sprintf("g#%d", l.guided)}
+	if _, err := l.state.Resolve(a); err != nil {
+		return
+	}
+	e, err := looprun.Record(l.state, &l.journal, l.mask, l.state.Elapsed, looprun.QuestionAnswered{QuestionID: q.ID, Answer: a})
+	if err != nil {
+		l.fail("an answer at rest: %v", err)
+	}
+	l.observe(e, l.state)
+}
+
+// resumed is how it is resumed: as it was, or under other limits and caps.
+func (l *life) resumed() *looprun.RunResumed {
+	d := &looprun.RunResumed{}
+	limits := l.state.Limits
+	switch l.r.IntN(4) {
+	case 0:
+		limits.Iterations, limits.Runtime = limits.Iterations+1+l.r.IntN(3), limits.Runtime+time.Duration(l.r.IntN(10))*time.Minute
+		d.Limits, d.Caps = &limits, &looprun.Caps{Iterations: 30, Runtime: 2 * time.Hour}
+	case 1:
+		limits.Iterations, limits.Errors = max(1, limits.Iterations-1), looprun.Off
+		limits.IdleIterations = 1
+		d.Limits = &limits
+	case 2:
+		d.Caps = &looprun.Caps{Iterations: l.state.Iterations + l.r.IntN(3), Runtime: l.state.Elapsed + time.Duration(l.r.IntN(3))*time.Minute + 1}
+	}
+	return d
+}
+
+// lives is how many lives TestLivesHoldWhatWasPromised plays.
+var lives = uint64(600)
+
+// Whole runs with everything that can befall them: interrupts, max_runtime in the middle
+// of an iteration, limits to wait for, kills, prechecks, answers during an iteration and
+// at rest, resumes under other limits, and a mask. Nothing of what was promised gives.
+func TestLivesHoldWhatWasPromised(t *testing.T) {
+	words := regexp.MustCompile(`[a-z_]{4,}`)
+	for seed := range lives {
+		synctest.Test(t, func(t *testing.T) {
+			l := &life{t: t, r: rand.New(rand.NewPCG(seed, 3)), seed: seed}
+			if seed%2 == 0 {
+				l.mask = func(s string) string { return words.ReplaceAllString(s, "***") }
+			}
+			if seed%3 == 0 {
+				l.backoff.Base = time.Minute
+			}
+			l.part(nil)
+			for range 8 {
+				if s := l.state; s.Seq == 0 || s.Ended && !s.Ending.Status.Resumable() {
+					break
+				}
+				l.rest()
+				l.part(l.resumed())
+			}
+		})
+	}
+}
