@@ -47,6 +47,7 @@ type life struct {
 	mask    func(string) string
 	backoff looprun.Backoff
 	fresh   bool // no iteration has run since the last resume
+	deadly  int  // how often it is killed at once
 	guided  int  // guidance that was made up
 
 	counts   *looprun.IterationFinished // the last that is evidence
@@ -289,6 +290,13 @@ func (l *life) part(resume *looprun.RunResumed) {
 	if r.IntN(3) == 0 {
 		l.journal.left = 2 + r.IntN(25)
 	}
+	if l.deadly > 0 { // it dies early in the first iteration, and then about its question
+		l.deadly--
+		l.journal.left = 3
+		if l.deadly == 0 {
+			l.journal.left = 5 + r.IntN(10)
+		}
+	}
 	loop := &looprun.Loop{
 		Guards: guards.Default(), Questions: asks{}, Journal: &l.journal, Runner: l, Responders: []looprun.Responder{looprun.ResponderFunc(l.answers)},
 		Mask: l.mask, Observe: l.observe, Backoff: l.backoff, Debug: debugs(func(context.Context) (looprun.DebugFinished, error) { return looprun.DebugFinished{ExitCode: 1}, nil }),
@@ -299,7 +307,7 @@ func (l *life) part(resume *looprun.RunResumed) {
 	l.fresh = true
 	var err error
 	if resume == nil {
-		limits := looprun.Limits{Iterations: 1 + r.IntN(5), Runtime: time.Duration(1+r.IntN(12)) * time.Minute, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
+		limits := looprun.Limits{Iterations: 1 + r.IntN(5), Runtime: time.Duration(1+r.IntN(12)) * time.Minute / time.Duration(1+l.deadly), Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
 		err = loop.Start(looprun.RunStarted{RunID: "r", Limits: limits, Caps: looprun.Caps{Iterations: 20, Runtime: time.Hour}, Precheck: r.IntN(3) == 0})
 	} else {
 		err = loop.Resume(*l.state, *resume)
@@ -359,7 +367,7 @@ func (l *life) resumed() *looprun.RunResumed {
 }
 
 // lives is how many lives TestLivesHoldWhatWasPromised plays.
-var lives = uint64(600)
+var lives = uint64(400)
 
 // Whole runs with everything that can befall them: interrupts, max_runtime in the middle
 // of an iteration, limits to wait for, kills, prechecks, answers during an iteration and
@@ -374,6 +382,9 @@ func TestLivesHoldWhatWasPromised(t *testing.T) {
 			}
 			if seed%3 == 0 {
 				l.backoff.Base = time.Minute
+			}
+			if seed%5 == 0 {
+				l.deadly = 3
 			}
 			l.part(nil)
 			for range 8 {
