@@ -236,6 +236,15 @@ func (s *State) again() {
 	s.Guidance, s.Later = joinLines(s.Guidance, s.Later), ""
 }
 
+// tell gives guidance to the next iteration that begins.
+func (s *State) tell(guidance string) {
+	if s.Running {
+		s.Later = joinLines(s.Later, guidance)
+	} else {
+		s.Guidance = joinLines(s.Guidance, guidance)
+	}
+}
+
 // guide makes the guidance of the next iteration when one has ended that counts.
 func (s *State) guide(d IterationFinished) {
 	had := s.Guidance
@@ -362,15 +371,11 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 		s.Ending = d.ending(StatusCancelled, at)
 	case ActionPause:
 		s.Ending = d.ending(StatusPaused, at)
-		s.Guidance = joinLines(s.Guidance, d.Guidance)
+		s.tell(d.Guidance)
 	default:
 		s.Continues++
 		s.SinceAnswer = 0
-		if s.Running {
-			s.Later = joinLines(s.Later, d.Guidance)
-		} else {
-			s.Guidance = joinLines(s.Guidance, d.Guidance)
-		}
+		s.tell(d.Guidance)
 		if d.Responder == RespondedByPolicy {
 			s.PolicyContinues++
 			s.PolicyIterations += max(0, d.Limits.Iterations-before.Iterations)

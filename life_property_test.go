@@ -25,11 +25,11 @@ type mortal struct {
 	left int
 }
 
-var errKilled = errors.New("killed")
+var errNoMore = errors.New("killed")
 
 func (m *mortal) Append(e looprun.Event) error {
 	if m.left == 0 {
-		return errKilled
+		return errNoMore
 	}
 	m.left--
 	return m.MemoryJournal.Append(e)
@@ -257,7 +257,7 @@ func (l *life) acts(d looprun.ActionApplied) {
 		l.over = looprun.StatusCancelled
 	case looprun.ActionAccept:
 		l.over = looprun.StatusAccepted
-	case looprun.ActionContinue, looprun.ActionSkip:
+	case looprun.ActionContinue, looprun.ActionSkip, looprun.ActionPause:
 		l.pending = append(l.pending, tokens(strings.Fields(d.Guidance))...)
 	}
 }
@@ -320,7 +320,7 @@ func (l *life) part(resume *looprun.RunResumed) {
 	if err == nil {
 		_, err = loop.Run(ctx)
 	}
-	if err != nil && !errors.Is(err, errKilled) {
+	if err != nil && !errors.Is(err, errNoMore) {
 		l.fail("it failed: %v", err)
 	}
 	l.state = replay(l.t, l.journal.Events)
