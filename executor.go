@@ -7,7 +7,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/looprun/looprun/signature"
@@ -282,75 +281,57 @@ func (x *Executor) sign(e Exits, outcome Outcome) signature.Signature {
 	return checked
 }
 
-func (x *Executor) started(s Stopper) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.running = s
-	if x.killed {
-		x.killed = false
-		x.killLocked()
+// matchLimit bounds the line that is kept of a limit to wait for, in bytes.
+const matchLimit = 500
+
+// limited makes the iteration one that waits, where its output says so.
+func (x *Executor) limited(d *IterationFinished) {
+	failed := d.Outcome == OutcomeNotDone || d.Outcome == OutcomeError
+	if x.WaitOn == nil || !failed || d.Cause != CauseExited || d.Fatal != 0 {
 		return
 	}
-	if x.holds > 0 {
-		_ = s.Suspend()
+	line, until, ok := x.limit()
+	if !ok {
+		return
 	}
-	if p, ok := s.(clocked); ok && x.asked {
-		p.HoldClocks()
+	d.Outcome, d.Match = OutcomeWaiting, cutText(line, matchLimit)
+	if !until.IsZero() {
+		d.Until = &until
 	}
 }
 
-func (x *Executor) stoodStill() time.Duration {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.still > 0 {
-		return x.stood + time.Since(x.since)
+// limit is the limit that the output names: of several the one with the latest
+// moment. Where none names one it is the check's before the work's, and that on
+// standard error before that on standard output.
+func (x *Executor) limit() (line string, until time.Time, found bool) {
+	for _, t := range []*tap{x.work, x.check} {
+		for i := range t.streams {
+			end := &t.streams[i].end
+			if l, u, ok := x.WaitOn.Match(end.last(), end.cut()); ok && !u.Before(until) {
+				line, until, found = l, u, true
+			}
+		}
 	}
-	return x.stood
+	return line, until, found
 }
 
-// Suspend stops the running step with all that it started, until Resume was
-// called as often as Suspend.
-func (x *Executor) Suspend() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.holds++; x.holds > 1 {
-		return
-	}
-	x.pause()
-	if x.running != nil {
-		_ = x.running.Suspend() // when it is ending already it stands still soon
-	}
+// MakePromise makes the promise in place of the output, for the iteration that
+// runs. It reports whether one is wanted.
+func (x *Executor) MakePromise() bool {
+	x.promised.Store(x.PromiseWanted())
+	return x.PromiseWanted()
 }
 
-// Resume lets it go on.
-func (x *Executor) Resume() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.holds == 0 {
-		return
-	}
-	if x.holds--; x.holds > 0 {
-		return
-	}
-	x.goOn()
-	if x.running != nil {
-		_ = x.running.Resume()
-	}
-}
+// PromiseWanted reports whether a promise means something in the iteration that
+// runs: it is needed to be done, or it ends a part of a task that a check judges
+// as a whole.
+func (x *Executor) PromiseWanted() bool { return x.wanted.Load() }
 
-// Kill ends the running step at once, or the one that is about to start, without
-// the time that KillAfter gives it.
-func (x *Executor) Kill() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.running == nil {
-		x.killed = true
-		return
+// mask puts the mask before what is kept of a stream.
+func (x *Executor) mask(to func([]byte)) (write func([]byte), flush func()) {
+	if x.Mask == nil {
+		return to, func() {}
 	}
-	x.killLocked()
-}
-
-func (x *Executor) killLocked() {
-	x.running.Stop(syscall.SIGKILL)
-	x.running.Stop(syscall.SIGKILL)
+	m := x.Mask(to)
+	return m.Write, m.Flush
 }

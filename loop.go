@@ -288,3 +288,17 @@ func interrupted(ctx context.Context) InterruptReceived {
 	}
 	return InterruptReceived{Signal: "SIGINT", Code: exitInterrupted}
 }
+
+// weigh puts on record what the last iteration is on the ladder.
+func (l *Loop) weigh() error { return l.record(l.state.Weighed()) }
+
+// advance puts the end of a sub-task on record.
+func (l *Loop) advance() error {
+	s := &l.state
+	n := len(s.Finished) + 1
+	d := SubtaskFinished{Iteration: s.Iterations, Title: title(*s.Subtask), Number: n, Of: n + len(s.Subtasks)}
+	if len(s.Subtasks) > 0 {
+		d.Next = title(s.Subtasks[0])
+	}
+	return l.record(d)
+}

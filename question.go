@@ -10,6 +10,25 @@ import (
 // Action is what an answer makes looprun do.
 type Action string
 
+// Actions are all actions, in the order in which they are documented.
+func Actions() []Action {
+	return []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun, ActionReject, ActionDecompose, ActionReformulate}
+}
+
+// Continues reports whether the run can go on through the action.
+func (a Action) Continues() bool {
+	return a == ActionContinue || a == ActionDebug || a == ActionSkip || a.Retasks()
+}
+
+// Retasks reports whether the action puts another task in the place of a
+// rejected one. Only the question about a rejection has such options.
+func (a Action) Retasks() bool { return a == ActionDecompose || a == ActionReformulate }
+
+// Stops reports whether the action can only end or pause the run.
+func (a Action) Stops() bool {
+	return a == ActionPause || a == ActionCancel || a == ActionReject
+}
+
 // The actions an option can name.
 const (
 	// ActionContinue extends the limit that tripped, or resets the guard's
@@ -40,20 +59,6 @@ const (
 	ActionDecompose   Action = "decompose"
 	ActionReformulate Action = "reformulate"
 )
-
-// Actions are all actions, in the order in which they are documented.
-func Actions() []Action {
-	return []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun, ActionReject, ActionDecompose, ActionReformulate}
-}
-
-// Continues reports whether the run can go on through the action.
-func (a Action) Continues() bool {
-	return a == ActionContinue || a == ActionDebug || a == ActionSkip || a.Retasks()
-}
-
-// Retasks reports whether the action puts another task in the place of a
-// rejected one. Only the question about a rejection has such options.
-func (a Action) Retasks() bool { return a == ActionDecompose || a == ActionReformulate }
 
 // Kind is the kind of a question.
 type Kind string
@@ -261,4 +266,96 @@ type ResponderFunc func(context.Context, Question, *State) (Answer, error)
 // Respond calls the function.
 func (f ResponderFunc) Respond(ctx context.Context, q Question, s *State) (Answer, error) {
 	return f(ctx, q, s)
+}
+
+// Text is the answer in words: the options, the text, or that it was cancelled.
+func (a Answer) String() string {
+	switch {
+	case a.Cancelled:
+		return "cancelled"
+	case a.Text != nil:
+		return *a.Text
+	case len(a.Options) > 0:
+		return strings.Join(a.Options, ", ")
+	}
+	return a.Option
+}
+
+// Accepts checks the answer to a question of the command against the question.
+func (q *Question) Accepts(a Answer) error {
+	by := a.Responder
+	if err := q.againstAdvice(a); err != nil {
+		return err
+	}
+	switch {
+	case q.personal(a):
+		return fmt.Errorf("%s answered a question that only a person may answer", by)
+	case a.Cancelled && !q.AllowCancel:
+		return fmt.Errorf("%s cancelled a question that has to be answered", by)
+	case a.Cancelled:
+		return nil // a cancel beats whatever else was given
+	case a.Text != nil:
+		return q.acceptsText(a)
+	case q.Kind == KindText:
+		return fmt.Errorf("%s answered with an option where a text is wanted", by)
+	case len(a.Options) > 0:
+		return q.acceptsSeveral(a)
+	case q.Kind == KindConfirm:
+		if a.Option != Yes && a.Option != No {
+			return fmt.Errorf("%s answered %q; the question takes yes or no", by, a.Option)
+		}
+		return nil
+	}
+	if err := q.has(by, a.Option); err != nil {
+		return err
+	}
+	if o, _ := q.Option(a.Option); q.WantsWords(o) && a.Guidance == "" { // of a run inside this one
+		return errWordless(o)
+	}
+	return nil
+}
+
+func (q *Question) acceptsText(a Answer) error {
+	switch {
+	case q.Kind != KindText && !q.AllowText:
+		return fmt.Errorf("%s answered with a text, which the question does not take", a.Responder)
+	case a.Option != "" || len(a.Options) > 0:
+		return fmt.Errorf("%s answered with an option and with a text", a.Responder)
+	case strings.TrimSpace(*a.Text) == "":
+		return fmt.Errorf("%s answered with an empty text", a.Responder)
+	}
+	return nil
+}
+
+func (q *Question) acceptsSeveral(a Answer) error {
+	if !q.Multi || a.Option != "" {
+		return fmt.Errorf("%s answered with several options, and the question takes one", a.Responder)
+	}
+	for i, id := range a.Options {
+		if slices.Contains(a.Options[:i], id) {
+			return fmt.Errorf("%s answered with %q twice", a.Responder, id)
+		}
+		if err := q.has(a.Responder, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *Question) has(by, id string) error {
+	if _, ok := q.Option(id); !ok {
+		return fmt.Errorf("%s answered %q; the question has %s", by, id, strings.Join(q.OptionIDs(), ", "))
+	}
+	return nil
+}
+
+// offersAs reports whether both questions offer the same to choose from. Those
+// that the command gave no name have one by their place, q1 and so on, which says
+// nothing: they have to ask the same as well.
+func (q *Question) offersAs(other Question) bool {
+	if q.ownName() == "" && q.AskID != "" && q.Text != other.Text {
+		return false
+	}
+	same := func(a, b Option) bool { return a.ID == b.ID && a.Label == b.Label }
+	return q.Kind == other.Kind && q.Multi == other.Multi && slices.EqualFunc(q.Options, other.Options, same)
 }

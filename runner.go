@@ -1,6 +1,13 @@
 package looprun
 
-import "context"
+import (
+	"context"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/proc"
+)
 
 // Iteration is what a [Runner] is told about the iteration it is to run.
 type Iteration struct {
@@ -50,32 +57,67 @@ type Holder interface {
 	Release()
 }
 
-// Journal keeps the events of a run. Append returns when the event would
-// survive the end of the process; Sync when it would survive a power loss.
-type Journal interface {
-	Append(Event) error
-	Sync() error
-}
-
-// MemoryJournal keeps all events in memory, about a kilobyte an iteration. The
-// zero value is ready to use.
-type MemoryJournal struct{ Events []Event }
-
-// Append keeps the event.
-func (j *MemoryJournal) Append(e Event) error {
-	j.Events = append(j.Events, e)
-	return nil
-}
-
-// Sync does nothing.
-func (j *MemoryJournal) Sync() error { return nil }
-
-// noJournal keeps nothing: a run that nobody resumes needs no more than its state.
-type noJournal struct{}
-
-func (noJournal) Append(Event) error { return nil }
-func (noJournal) Sync() error        { return nil }
-
 // Observer is told of every event once it is in the journal, with the state
 // after it. It must not keep the state, nor change it.
 type Observer func(Event, *State)
+
+// environLimit is how much of a text goes into an environment variable, in bytes.
+const environLimit = 16 << 10
+
+func environText(text string) string {
+	return cutText(strings.ReplaceAll(text, "\x00", ""), environLimit)
+}
+
+// Environ are the variables that tell a command about the iteration it runs in.
+func (it Iteration) Environ() []string {
+	limit := offWord
+	if it.Limit > 0 {
+		limit = strconv.Itoa(it.Limit)
+	}
+	env := []string{
+		"LOOPRUN=1",
+		"LOOPRUN_ITERATION=" + strconv.Itoa(it.Number),
+		"LOOPRUN_ITERATION_LIMIT=" + limit,
+		"LOOPRUN_GUIDANCE=" + environText(it.Guidance),
+		"LOOPRUN_TASK=" + environText(it.Task),
+		"LOOPRUN_SUBTASK=" + it.Subtasks.place(),
+	}
+	if it.Last == nil {
+		return append(env, "LOOPRUN_LAST_EXIT_CODE=", "LOOPRUN_LAST_SIGNATURE=")
+	}
+	return append(env,
+		"LOOPRUN_LAST_EXIT_CODE="+strconv.Itoa(it.Last.ExitCode),
+		"LOOPRUN_LAST_SIGNATURE="+it.Last.Signature.Label)
+}
+
+// cutText is text of at most n bytes, cut between two characters.
+func cutText(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// Guardian reports whether this process was started to guard a command, has
+// guarded it then, and returns the code to exit with. A program whose steps are
+// commands ([Argv], [Shell]) calls it before anything else:
+//
+//	if code, ok := looprun.Guardian(); ok {
+//		os.Exit(code)
+//	}
+//
+// From then on the loop starts the program a second time, between itself and the
+// command, and nothing that an iteration starts outlives it, not even when the
+// program is killed. Without the call process groups are used, and a process that
+// leaves its group survives. A guardian without a command waits for the next one,
+// and ends with the program. Only Linux has guardians; elsewhere it returns false.
+// A program whose steps are functions has no use for it.
+func Guardian() (code int, ok bool) {
+	if !proc.IsGuardian() {
+		return 0, false
+	}
+	return proc.GuardianMain(), true
+}

@@ -201,6 +201,33 @@ type State struct {
 	Resumes int `json:"resumes,omitempty"`
 }
 
+// Asked is a question of the command that is not done with: it waits for its
+// answer, or its answer waits to be fetched.
+type Asked struct {
+	Question Question `json:"question"`
+	Answer   *Answer  `json:"answer,omitempty"`
+}
+
+// Answered says who answered a question, and when.
+type Answered struct {
+	QuestionID string    `json:"question_id"`
+	Time       time.Time `json:"time"`
+	Answer
+}
+
+// Tree is a state of the work tree that was seen.
+type Tree struct {
+	Content signature.Hash `json:"content"`
+	// Returns is how often the tree came back to it after it had left it.
+	Returns int `json:"returns,omitempty"`
+}
+
+// Seen is what one iteration left behind for the next to be compared with.
+type Seen struct {
+	Signature signature.Hash `json:"signature,omitempty"`
+	Tree      signature.Hash `json:"tree,omitempty"`
+}
+
 // Decision is an answer that was carried out.
 type Decision struct {
 	Time      time.Time `json:"time"`

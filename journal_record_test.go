@@ -243,7 +243,7 @@ func TestOnlyRecordAppendsToAJournal(t *testing.T) {
 		}
 		return nil
 	})
-	if want := []string{"record.go: Record"}; err != nil || !slices.Equal(doors, want) {
+	if want := []string{"journal.go: Record"}; err != nil || !slices.Equal(doors, want) {
 		t.Errorf("%q append to a journal, want %q; %v", doors, want, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,6 +23,15 @@ func (l *Loop) ask(ctx context.Context) error {
 		return l.durable(QuestionClosed{Reason: "nobody is asked about it", Unanswered: true})
 	}
 	return l.pose(ctx, *q)
+}
+
+// askPending puts the first question that waits to the responders, before any
+// work goes on.
+func (l *Loop) askPending(ctx context.Context) error {
+	l.watch.Pause()
+	defer l.watch.Continue()
+	q := *l.state.Unanswered()
+	return l.pose(ctx, q)
 }
 
 // pose puts a question before the responders that nobody waits for in the
@@ -113,6 +123,46 @@ type unanswered string
 
 func (u unanswered) Error() string   { return string(u) }
 func (u unanswered) Is(e error) bool { return e == ErrNoAnswer }
+
+// respond lets one responder answer, until somebody else does.
+func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(Answer) error) heard {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	got := make(chan heard, 1)
+	go func() {
+		a, err := r.Respond(ctx, q, &l.state)
+		got <- heard{Answer: a, err: err}
+	}()
+	var first *heard
+	for {
+		select {
+		case h := <-got:
+			if first != nil {
+				return *first
+			}
+			return h
+		case f := <-l.ears.calls:
+			f()
+		case a := <-l.ears.asks:
+			l.queue(a)
+		case e := <-l.ears.answers:
+			switch err := valid(e.answer); {
+			case e.questionID != q.ID:
+				e.told <- l.state.late(e.questionID)
+			case first != nil:
+				e.told <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, first.Responder, first.Answer.String())
+			case err != nil:
+				e.told <- err
+			default:
+				first = &heard{Answer: e.answer, told: e.told}
+				cancel(errAnswered) // the responder lets go of the terminal
+			}
+		}
+	}
+}
+
+// errAnswered ends a prompt whose question was answered elsewhere.
+var errAnswered = errors.New("the question was answered elsewhere")
 
 // question puts the question on record before anybody is asked.
 func (l *Loop) question() error {
@@ -210,13 +260,6 @@ func (l *Loop) debug(ctx context.Context, o Option, a Answer) (bool, error) {
 	return o.Action == ActionDebug && end.ExitCode == 0, nil
 }
 
-func (s *State) questionID() string {
-	if s.Question == nil {
-		return ""
-	}
-	return s.Question.ID
-}
-
 // besideLimit is how long a debug command has when the question that it is to
 // help with is about a deadline that has passed.
 const besideLimit = time.Minute
@@ -234,3 +277,170 @@ func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 	limited, cancel := context.WithTimeoutCause(ctx, left, errRuntime)
 	return limited, cancel
 }
+
+// converse puts a question of the command to the responders while the command
+// waits for it. The clocks stand still meanwhile.
+func (l *Loop) converse(ctx context.Context, first *asking) error {
+	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool { return a == first })
+	if first.ctx.Err() != nil { // nobody would fetch the answer
+		first.reply <- heard{err: errGone}
+		return nil
+	}
+	if k := l.state.kept(first.question); k != nil {
+		return l.fetch(first, *k)
+	}
+	q := l.advised(first.question.fromCommand(l.state.Seq + 1))
+	if why := l.refuses(QuestionAsked{q}); why != "" {
+		first.reply <- heard{err: fmt.Errorf("%w: %s", ErrEvent, why)}
+		return nil
+	}
+	g := newGroup(ctx, first.key)
+	defer g.cancel(nil)
+	g.join(first)
+	l.asked = g
+	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool {
+		if a.key == g.key {
+			g.join(a)
+		}
+		return a.key == g.key
+	})
+	h, err := l.converseAbout(ctx, g, q)
+	l.asked = nil
+	if err != nil {
+		h = heard{err: err}
+	}
+	h.question = q
+	g.reply(h)
+	return err
+}
+
+// fetch hands over the answer that waits for whoever asks again, or says that
+// there is none yet.
+func (l *Loop) fetch(a *asking, k Asked) error {
+	if k.Answer == nil {
+		a.reply <- heard{err: ErrDeferred}
+		return nil
+	}
+	err := l.durable(QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
+	a.reply <- heard{Answer: *k.Answer, err: err, question: k.Question}
+	return err
+}
+
+// converseAbout asks and records what becomes of it. The error is looprun's own.
+func (l *Loop) converseAbout(ctx context.Context, g *group, q Question) (heard, error) {
+	l.watch.Pause()
+	defer l.watch.Continue()
+	if h, ok := l.Runner.(Holder); ok {
+		h.Hold()
+		defer h.Release()
+	}
+	if err := l.durable(QuestionAsked{q}); err != nil {
+		return heard{}, err
+	}
+	h, err := l.put(g.ctx, q)
+	switch {
+	case err != nil:
+		return heard{}, err
+	case ctx.Err() != nil:
+		h.tooLate()
+		h.err = context.Cause(ctx) // kept: it is asked again on resume
+	case errors.Is(h.err, ErrInterrupted):
+		return h, l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
+	case errors.Is(h.err, ErrDeferred):
+	case h.err == nil:
+		err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
+		h.tell(err)
+		if err == nil {
+			err = l.record(QuestionDelivered{QuestionID: q.ID, To: "socket"})
+		}
+	case g.ctx.Err() != nil:
+		err = l.record(QuestionClosed{QuestionID: q.ID, Reason: errGone.Error()})
+	default:
+		err = l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error()})
+	}
+	return h, err
+}
+
+// expert runs the next expert, between two iterations. The clock runs.
+func (l *Loop) expert(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return l.durable(interrupted(ctx))
+	}
+	e, _ := l.state.NextExpert()
+	end := ExpertFinished{ExitCode: -1, Why: "nothing runs experts here"}
+	if l.Experts != nil {
+		var err error
+		limited, cancel := l.within(ctx)
+		end, err = l.Experts.Expert(limited, &l.state, e)
+		cancel()
+		if err != nil {
+			end = ExpertFinished{ExitCode: -1, Why: err.Error()}
+		}
+	}
+	if ctx.Err() != nil {
+		return l.durable(interrupted(ctx))
+	}
+	end.Task, end.Expert = l.state.Task, e.Name
+	if end.ExitCode != 0 {
+		end.Guidance = ""
+	}
+	return l.durable(end)
+}
+
+// adviser is an [ErrNoAnswer] of one who leaves the question to a person and says
+// what that person should know, wherever they answer.
+type adviser interface {
+	error
+	Advice() Advice
+}
+
+// advised is the question with what an assistant said against it before. The state
+// knows it as it is on record.
+func (l *Loop) advised(q Question) Question {
+	recorded := q
+	if l.Mask != nil {
+		if d, ok := l.state.masked(QuestionAsked{q}, l.Mask).(QuestionAsked); ok {
+			recorded = d.Question
+		}
+	}
+	if a := l.state.adviceOn(recorded); a != nil && q.Advice == nil {
+		return q.withAdvice(*a)
+	}
+	return q
+}
+
+// advise puts on record, once, what whoever answers the question should know, and
+// returns the question with it.
+func (l *Loop) advise(q Question, advice Advice) (Question, error) {
+	if l.Mask != nil {
+		advice = Advice{l.Mask(advice.Text), l.Mask(advice.Reason)}
+	}
+	if q.Advice != nil && q.Advice.Text == advice.Text {
+		return q, nil
+	}
+	d := AnswerInvalid{QuestionID: q.ID, Responder: RespondedByAssistant, Reason: advice.Text, Why: advice.Reason, Advice: true}
+	return q.withAdvice(advice), l.record(d)
+}
+
+// unadvised ends a question that nobody answered: what an assistant rejected is no,
+// where that is an answer, and else is not let through by anybody's default.
+func (q *Question) unadvised(nobody string) (Answer, error) {
+	no := Answer{Option: No, Responder: RespondedByAssistant}
+	switch {
+	case q.Advice == nil || len(q.Path) > 0: // the run inside decides
+		return no, unanswered(nobody)
+	case q.Kind == KindConfirm && q.Accepts(no) == nil:
+		no.Reason = q.Advice.Reason
+		if no.Reason == "" {
+			no.Reason = q.Advice.Text
+		}
+		return no, nil
+	}
+	return no, rejected(nobody)
+}
+
+// rejected is an unanswered question that an assistant recommended rejecting.
+type rejected string
+
+func (r rejected) Error() string   { return string(r) }
+func (r rejected) Is(e error) bool { return e == ErrNoAnswer || e == ErrAdvised }

@@ -2,14 +2,69 @@ package looprun
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 )
+
+// Journal keeps the events of a run. Append returns when the event would
+// survive the end of the process; Sync when it would survive a power loss.
+type Journal interface {
+	Append(Event) error
+	Sync() error
+}
+
+// MemoryJournal keeps all events in memory, about a kilobyte an iteration. The
+// zero value is ready to use.
+type MemoryJournal struct{ Events []Event }
+
+// Append keeps the event.
+func (j *MemoryJournal) Append(e Event) error {
+	j.Events = append(j.Events, e)
+	return nil
+}
+
+// Sync does nothing.
+func (j *MemoryJournal) Sync() error { return nil }
+
+// noJournal keeps nothing: a run that nobody resumes needs no more than its state.
+type noJournal struct{}
+
+func (noJournal) Append(Event) error { return nil }
+func (noJournal) Sync() error        { return nil }
+
+// Record is the one door to a journal: it masks what happened, refuses what cannot
+// happen in this state ([ErrEvent]), writes it, and then changes the state. A [Loop]
+// records everything through it, and so does a program that puts an answer on record
+// while the run rests. A nil mask takes out nothing; elapsed is the run's active
+// time, [State].Elapsed for a run that rests.
+//
+// When the journal cannot be written the state is as it was. The event is what was
+// written; it survives the end of the process, and a power loss only once
+// [Journal].Sync has returned.
+func Record(s *State, to Journal, mask func(string) string, elapsed time.Duration, d Data) (Event, error) {
+	if mask != nil {
+		d = s.masked(d, mask)
+	}
+	if why := s.refuse(d); why != "" {
+		return Event{}, fmt.Errorf("%w: %s: %s", ErrEvent, d.Type(), why)
+	}
+	e := Event{
+		Seq: s.Seq + 1, Time: time.Now().UTC().Truncate(time.Millisecond),
+		Elapsed: elapsed.Truncate(time.Millisecond), Data: d,
+	}
+	if err := to.Append(e); err != nil {
+		return Event{}, fmt.Errorf("the journal cannot be written: %w", err)
+	}
+	s.take(e)
+	return e, nil
+}
 
 // masked takes what the mask takes out of every text of the event. The event
 // that was given stays as it is: its parts can be shared.

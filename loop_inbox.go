@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 )
 
@@ -177,48 +176,8 @@ func (l *Loop) Answer(ctx context.Context, questionID string, a Answer) error {
 	}
 }
 
-// errAnswered ends a prompt whose question was answered elsewhere.
-var errAnswered = errors.New("the question was answered elsewhere")
-
 // errGone ends a prompt when nobody waits for its answer any more.
 var errGone = errors.New("whoever asked is gone")
-
-// respond lets one responder answer, until somebody else does.
-func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(Answer) error) heard {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	got := make(chan heard, 1)
-	go func() {
-		a, err := r.Respond(ctx, q, &l.state)
-		got <- heard{Answer: a, err: err}
-	}()
-	var first *heard
-	for {
-		select {
-		case h := <-got:
-			if first != nil {
-				return *first
-			}
-			return h
-		case f := <-l.ears.calls:
-			f()
-		case a := <-l.ears.asks:
-			l.queue(a)
-		case e := <-l.ears.answers:
-			switch err := valid(e.answer); {
-			case e.questionID != q.ID:
-				e.told <- l.state.late(e.questionID)
-			case first != nil:
-				e.told <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, first.Responder, first.Answer.String())
-			case err != nil:
-				e.told <- err
-			default:
-				first = &heard{Answer: e.answer, told: e.told}
-				cancel(errAnswered) // the responder lets go of the terminal
-			}
-		}
-	}
-}
 
 // queue keeps a question that comes while another one is asked. When it is the
 // same one its asker waits for the same answer.
@@ -268,98 +227,6 @@ func (g *group) reply(h heard) {
 	}
 }
 
-// converse puts a question of the command to the responders while the command
-// waits for it. The clocks stand still meanwhile.
-func (l *Loop) converse(ctx context.Context, first *asking) error {
-	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool { return a == first })
-	if first.ctx.Err() != nil { // nobody would fetch the answer
-		first.reply <- heard{err: errGone}
-		return nil
-	}
-	if k := l.state.kept(first.question); k != nil {
-		return l.fetch(first, *k)
-	}
-	q := l.advised(first.question.fromCommand(l.state.Seq + 1))
-	if why := l.refuses(QuestionAsked{q}); why != "" {
-		first.reply <- heard{err: fmt.Errorf("%w: %s", ErrEvent, why)}
-		return nil
-	}
-	g := newGroup(ctx, first.key)
-	defer g.cancel(nil)
-	g.join(first)
-	l.asked = g
-	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool {
-		if a.key == g.key {
-			g.join(a)
-		}
-		return a.key == g.key
-	})
-	h, err := l.converseAbout(ctx, g, q)
-	l.asked = nil
-	if err != nil {
-		h = heard{err: err}
-	}
-	h.question = q
-	g.reply(h)
-	return err
-}
-
-// fetch hands over the answer that waits for whoever asks again, or says that
-// there is none yet.
-func (l *Loop) fetch(a *asking, k Asked) error {
-	if k.Answer == nil {
-		a.reply <- heard{err: ErrDeferred}
-		return nil
-	}
-	err := l.durable(QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
-	a.reply <- heard{Answer: *k.Answer, err: err, question: k.Question}
-	return err
-}
-
-// converseAbout asks and records what becomes of it. The error is looprun's own.
-func (l *Loop) converseAbout(ctx context.Context, g *group, q Question) (heard, error) {
-	l.watch.Pause()
-	defer l.watch.Continue()
-	if h, ok := l.Runner.(Holder); ok {
-		h.Hold()
-		defer h.Release()
-	}
-	if err := l.durable(QuestionAsked{q}); err != nil {
-		return heard{}, err
-	}
-	h, err := l.put(g.ctx, q)
-	switch {
-	case err != nil:
-		return heard{}, err
-	case ctx.Err() != nil:
-		h.tooLate()
-		h.err = context.Cause(ctx) // kept: it is asked again on resume
-	case errors.Is(h.err, ErrInterrupted):
-		return h, l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
-	case errors.Is(h.err, ErrDeferred):
-	case h.err == nil:
-		err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
-		h.tell(err)
-		if err == nil {
-			err = l.record(QuestionDelivered{QuestionID: q.ID, To: "socket"})
-		}
-	case g.ctx.Err() != nil:
-		err = l.record(QuestionClosed{QuestionID: q.ID, Reason: errGone.Error()})
-	default:
-		err = l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error()})
-	}
-	return h, err
-}
-
-// askPending puts the first question that waits to the responders, before any
-// work goes on.
-func (l *Loop) askPending(ctx context.Context) error {
-	l.watch.Pause()
-	defer l.watch.Continue()
-	q := *l.state.Unanswered()
-	return l.pose(ctx, q)
-}
-
 // asking is the next question of the command: one that came while another was
 // asked, before new ones.
 func (l *Loop) asking() <-chan *asking {
@@ -369,4 +236,39 @@ func (l *Loop) asking() <-chan *asking {
 	next := make(chan *asking, 1)
 	next <- l.ears.waiting[0]
 	return next
+}
+
+// hear takes in what was said to an iteration that is over already. Where all are
+// short, nobody else would hear of it before the run has ended.
+func (l *Loop) hear(ctx context.Context) error {
+	for {
+		var err error
+		select {
+		case f := <-l.ears.posts:
+			err = f()
+		case a := <-l.asking():
+			err = l.converse(ctx, a)
+		case e := <-l.ears.answers:
+			e.told <- l.state.late(e.questionID)
+		default:
+			return nil
+		}
+		if err != nil || l.state.Interrupt != nil {
+			return err
+		}
+	}
+}
+
+// Advice is what an assistant said against a question of the command when it was
+// asked before, here or by a run inside this one; nil: nothing. It returns when nobody
+// is asked, with [ErrEnded] when the loop has ended. Any goroutine may call it once
+// Start or Resume has returned.
+func (l *Loop) Advice(ctx context.Context, q Question) (*Advice, error) {
+	var known *Advice
+	err := l.post(ctx, func() error {
+		q.From = FromCommand
+		known = l.advised(q).Advice
+		return nil
+	})
+	return known, err
 }

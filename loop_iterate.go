@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/looprun/looprun/protocol/signal"
@@ -222,27 +223,6 @@ func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, err
 	return e.IterationFinished, e.err
 }
 
-// hear takes in what was said to an iteration that is over already. Where all are
-// short, nobody else would hear of it before the run has ended.
-func (l *Loop) hear(ctx context.Context) error {
-	for {
-		var err error
-		select {
-		case f := <-l.ears.posts:
-			err = f()
-		case a := <-l.asking():
-			err = l.converse(ctx, a)
-		case e := <-l.ears.answers:
-			e.told <- l.state.late(e.questionID)
-		default:
-			return nil
-		}
-		if err != nil || l.state.Interrupt != nil {
-			return err
-		}
-	}
-}
-
 // lookAfter interrupts the iteration when ctx ends, asks when a deadline passes,
 // answers the command, and puts the elapsed time on record meanwhile.
 func (l *Loop) lookAfter(ctx context.Context, r *running) (IterationFinished, error) {
@@ -386,4 +366,71 @@ func (l *Loop) settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// attention calls for somebody who looks after an iteration that goes on for a
+// while. Its timer goes on from one iteration to the next: to set one for each
+// would wake a thread for each.
+type attention struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	fires time.Time // when the timer does; zero: it does not run
+	run   *running  // nil: none runs, or it is looked after
+	due   time.Time // when it is to be looked after
+}
+
+// begin has the iteration looked after when so much time has passed.
+func (a *attention) begin(r *running, after time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.run, a.due = r, time.Now().Add(after)
+	if a.fires.IsZero() || a.due.Before(a.fires) {
+		a.setTimer(after)
+	}
+}
+
+// end reports whether the iteration ended without having been looked after.
+func (a *attention) end() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	unattended := a.run != nil
+	a.run = nil
+	return unattended
+}
+
+func (a *attention) setTimer(after time.Duration) {
+	a.fires = time.Now().Add(after)
+	if a.timer == nil {
+		a.timer = time.AfterFunc(after, a.fire)
+		return
+	}
+	a.timer.Reset(after)
+}
+
+func (a *attention) fire() {
+	a.mu.Lock()
+	a.fires = time.Time{}
+	r := a.run
+	if r == nil {
+		a.mu.Unlock()
+		return
+	}
+	if left := time.Until(a.due); left > 0 { // it was set for an earlier one
+		a.setTimer(left)
+		a.mu.Unlock()
+		return
+	}
+	a.run = nil
+	a.mu.Unlock()
+	r.late()
+}
+
+// stop is for the end of the loop.
+func (a *attention) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	a.fires = time.Time{}
 }

@@ -2,9 +2,11 @@ package looprun
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -30,84 +32,6 @@ func (s *State) take(e Event) {
 	s.Seq = e.Seq
 	s.Elapsed = max(s.Elapsed, e.Elapsed) // time never runs backwards
 	s.fold(e)
-}
-
-// refuse says why the event cannot happen now; "" when it can.
-func (s *State) refuse(d Data) string {
-	_, starts := d.(RunStarted)
-	_, resumes := d.(RunResumed)
-	_, answers := d.(QuestionAnswered) // from elsewhere, while the run rests
-	switch {
-	case starts && s.Seq > 0:
-		return "the run has started already"
-	case !starts && s.Seq == 0:
-		return "the run has not started"
-	case s.Ended && !resumes && !(answers && s.Ending.Status.Resumable()):
-		return "the run has ended"
-	}
-	switch d := d.(type) {
-	case IterationStarted:
-		switch {
-		case s.Running:
-			return fmt.Sprintf("iteration %d is still running", s.Open)
-		case s.Ending != nil || s.Trip != nil || s.Advance:
-			return "the run waits for something else"
-		case d.Iteration != s.NextIteration() && !(d.Iteration == 0 && s.Precheck):
-			return fmt.Sprintf("iteration %d is next", s.NextIteration())
-		}
-	case IterationFinished:
-		if !s.Running || d.Iteration != s.Open {
-			return fmt.Sprintf("iteration %d is not running", d.Iteration)
-		}
-	case GuardTripped:
-		if s.Trip != nil || s.Ending != nil {
-			return "the run waits for something else"
-		}
-	case QuestionAsked:
-		if d.From == FromCommand {
-			return s.refuseAsked(d.Question)
-		}
-		if s.Trip == nil || s.Question != nil {
-			return "there is nothing to ask"
-		}
-	case QuestionAnswered:
-		if a := s.asked(d.QuestionID); a != nil && a.Answer == nil {
-			return ""
-		}
-		if s.Question == nil || s.Question.ID != d.QuestionID || s.Answer != nil {
-			return "no such question waits for an answer"
-		}
-	case QuestionClosed:
-		if s.Trip == nil && s.asked(d.QuestionID) == nil {
-			return "no question is open"
-		}
-	case ActionApplied:
-		if d.Pending && s.Unanswered() != nil && !s.Running {
-			return ""
-		}
-		if s.Trip == nil || (s.Answer == nil && !d.Pending) {
-			return "no answer is to be carried out"
-		}
-	case DebugFinished:
-		if s.Answer == nil {
-			return "no answer is to be carried out"
-		}
-	case RunFinished:
-		if s.Running && d.Status != StatusFailed {
-			return fmt.Sprintf("iteration %d is still running", s.Open)
-		}
-	case RunPaused:
-		if s.Running {
-			return fmt.Sprintf("iteration %d is still running", s.Open)
-		}
-	case RunResumed:
-		if s.Ended && !s.Ending.Status.Resumable() {
-			return "the run ended as " + string(s.Ending.Status)
-		}
-	default:
-		return s.refuseProtocol(d)
-	}
-	return ""
 }
 
 func (s *State) fold(e Event) {
@@ -460,4 +384,156 @@ func last[T any](list []T, n int) []T {
 	copy(list, list[len(list)-n:])
 	clear(list[n:])
 	return list[:n]
+}
+
+// How much of what the command says is kept.
+const (
+	signalsKept   = 64 // of each name, in an iteration
+	unreadKept    = 20
+	malformedOver = 3 // malformed signals in a row that make an iteration an error
+	treesKept     = 256
+	blockersKept  = 50
+)
+
+func (s *State) foldProtocol(d Data) {
+	switch d := d.(type) {
+	case AnswerInvalid:
+		s.foldAdvice(d)
+		if s.Answer != nil && s.Question != nil && s.Question.ID == d.QuestionID && !d.Advice && !d.Told {
+			s.takeBack()
+			s.Question = nil // what can be chosen now is another question
+		}
+	case SignalReceived:
+		s.foldSignal(d)
+	case QuestionDelivered:
+		s.unask(d.QuestionID)
+		if d.QuestionID == s.Undelivered {
+			s.Undelivered = ""
+		}
+	case RejectionSubmitted:
+		s.Rejected, s.Decided = &d, false
+	case RejectionInvalid:
+		s.Objects = "the command rejected the task, in a way that breaks the rules"
+		for _, i := range d.Issues {
+			s.notice(fmt.Sprintf("Your rejection was not valid: %s: %s", i.Problem, i.Remedy))
+		}
+	case RejectionDecided:
+		s.Decided = true
+	case CountersReset:
+		s.Ladder.Reset(d.Task)
+		s.Restarted = true
+	case AttemptRecorded:
+		s.foldAttempt(d)
+	case ExpertFinished:
+		s.foldExpert(d)
+	case CostReported:
+		s.spend(d.USD, d.Tokens)
+	case WaitStarted:
+		s.Until = &d.Until
+	case SubtaskFinished:
+		s.foldSubtask()
+	case WaitFinished:
+		s.Until = nil
+	}
+}
+
+// notice tells the next iteration something.
+func (s *State) notice(text string) {
+	if !slices.Contains(s.Notices, text) {
+		s.Notices = append(slices.Clone(s.Notices), text)
+	}
+}
+
+func (s *State) foldSignal(d SignalReceived) {
+	if d.Problem != "" {
+		s.Malformed++
+		s.Unread++
+		s.notice(unread(d))
+		switch d.Name {
+		case signal.Blocked, signal.Clarify, NameChoices, NameRejection:
+			s.Objects = "what the command said could not be read"
+		}
+		return
+	}
+	s.Malformed = 0
+	if d.Name == signal.Cost { // as often as there is something to report
+		s.spend(d.USD, d.Tokens)
+		return
+	}
+	s.Signals = append(s.Signals, d.Signal)
+}
+
+// spend adds up, in billionths of a dollar: three times 0.1 are 0.3.
+func (s *State) spend(usd float64, tokens int64) {
+	const billion, exact = 1e9, 1 << 53
+	s.Cost, s.Tokens = plus(s.Cost, usd), plus(s.Tokens, tokens)
+	if s.Cost < exact/billion {
+		s.Cost = math.Round(s.Cost*billion) / billion
+	}
+}
+
+// unsay drops what the command said in the iteration that is over.
+func (s *State) unsay() { s.Signals, s.Unread, s.Objects = nil, 0, "" }
+
+// said counts the signals of that name in the running iteration: however many
+// others came, the first of each has its place.
+func (s *State) said(name signal.Name) int {
+	n := 0
+	for _, sig := range s.Signals {
+		if sig.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// unread tells the command what of its words could not be read.
+func unread(d SignalReceived) string {
+	what := "Your signal " + string(d.Name)
+	switch d.Name {
+	case NameChoices:
+		what = "The questions that you left"
+	case NameRejection:
+		what = "The rejection that you left"
+	}
+	return what + " could not be read: " + d.Problem
+}
+
+// The names under which documents in the output are on record that could not be
+// read.
+const (
+	NameChoices   signal.Name = "choices"
+	NameRejection signal.Name = "rejection"
+)
+
+// foldTree compares the work tree with what it was. What is not known is no
+// change, and no standing still either.
+func (s *State) foldTree(d IterationFinished) {
+	before := s.Previous
+	s.Previous = &Seen{s.Match(d.Signature), d.Tree}
+	if d.Content != 0 {
+		s.foldContent(d.Content)
+	}
+	switch {
+	case before == nil:
+	case before.Signature != 0 && s.Previous.Signature != 0 && before.Signature != s.Previous.Signature,
+		before.Tree != 0 && d.Tree != 0 && before.Tree != d.Tree:
+		s.Idle = 0
+	case before.Tree != 0 && d.Tree != 0 && before.Signature != 0 && s.Previous.Signature != 0:
+		s.Idle++
+	}
+}
+
+func (s *State) foldContent(content signature.Hash) {
+	n := len(s.Trees)
+	if n > 0 && s.Trees[n-1].Content == content {
+		return
+	}
+	now := Tree{Content: content}
+	trees := slices.Clone(s.Trees)
+	if i := slices.IndexFunc(trees, func(t Tree) bool { return t.Content == content }); i >= 0 {
+		now.Returns = trees[i].Returns + 1
+		trees = slices.Delete(trees, i, i+1)
+	}
+	s.Trees = last(append(trees, now), treesKept)
 }

@@ -1,17 +1,137 @@
 package looprun
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
+
+// askedKept is how many questions of the command can wait at once.
+const askedKept = 64
+
+// answeredKept is how many answers are remembered, to say who was first.
+const answeredKept = 20
+
+// Unanswered is the first question of the command that waits for its answer;
+// nil when there is none.
+func (s *State) Unanswered() *Question {
+	for i := range s.Asked {
+		if s.Asked[i].Answer == nil {
+			return &s.Asked[i].Question
+		}
+	}
+	return nil
+}
+
+// Pending are all questions that wait for an answer, in the order in which they
+// will be asked.
+func (s *State) Pending() []Question {
+	var list []Question
+	if s.Question != nil && s.Answer == nil {
+		list = append(list, *s.Question)
+	}
+	for _, a := range s.Asked {
+		if a.Answer == nil {
+			list = append(list, a.Question)
+		}
+	}
+	return list
+}
+
+// objection says why the iteration that ends is not done, whatever its exit code:
+// the command itself said that something is open. Only a check knows better.
+func (s *State) objection() string {
+	for _, sig := range s.Signals {
+		if sig.Name == signal.Blocked || sig.Name == signal.Clarify ||
+			sig.Name == signal.Expert && len(s.Ladder.Untried(s.Rungs, s.Task)) > 0 {
+			return "the command said " + string(sig.Name)
+		}
+	}
+	switch {
+	case s.Objects != "":
+		return s.Objects
+	case s.Rejected != nil:
+		return "the command rejected the task"
+	case s.Unanswered() != nil:
+		return "a question waits for its answer"
+	}
+	return ""
+}
+
+func (s *State) asked(id string) *Asked {
+	i := slices.IndexFunc(s.Asked, func(a Asked) bool { return a.Question.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.Asked[i]
+}
+
+// kept is the entry for a question that was asked before under the same name
+// with the same options: its answer, once there is one and it answers this one
+// too, is for who asks again.
+func (s *State) kept(q Question) *Asked {
+	for i := range s.Asked {
+		a := &s.Asked[i]
+		if q.AskID != "" && a.Question.AskID == q.AskID && a.Question.offersAs(q) && (a.Answer == nil || q.Accepts(*a.Answer) == nil) {
+			return a
+		}
+	}
+	return nil
+}
+
+// unfetched is the place of the oldest question whose answer waits to be fetched; -1:
+// there is none.
+func (s *State) unfetched() int {
+	return slices.IndexFunc(s.Asked, func(a Asked) bool { return a.Answer != nil })
+}
+
+// foldAsked adds a question of the command. Where there is no room an answer gives way
+// that nobody came to fetch: whoever asks for it again is asked again.
+func (s *State) foldAsked(q Question) {
+	if i := s.unfetched(); len(s.Asked) >= askedKept && i >= 0 {
+		s.unask(s.Asked[i].Question.ID)
+	}
+	s.Asked = append(s.Asked, Asked{Question: q})
+}
+
+func (s *State) unask(id string) {
+	s.Asked = slices.DeleteFunc(slices.Clone(s.Asked), func(a Asked) bool { return a.Question.ID == id })
+}
+
+// late says that a question takes no answer (any more), who was first, and what
+// waits now in its place: an answer is for one question.
+func (s *State) late(questionID string) error {
+	now := ""
+	for _, q := range s.Pending() {
+		if q.ID == questionID {
+			return fmt.Errorf("question %s waits, but it is not asked now; answer it when its turn comes, or when the run has paused", questionID)
+		}
+		if now == "" {
+			now = fmt.Sprintf("; another question waits now: %s (%s)", q.ID, q.Header)
+		}
+	}
+	for _, a := range slices.Backward(s.Answered) {
+		if a.QuestionID == questionID {
+			return fmt.Errorf("%w: %s answered %s with %q at %s%s", ErrAnswered, a.Responder, questionID, a.String(), a.Time.Format(time.TimeOnly), now)
+		}
+	}
+	return fmt.Errorf("no question %q waits for an answer%s", questionID, now)
+}
+
+func (s *State) questionID() string {
+	if s.Question == nil {
+		return ""
+	}
+	return s.Question.ID
+}
 
 // Advice is what an assistant said against a question. From then on, and whenever
 // the same question is asked again in the run, only a person can let it through: a
@@ -44,11 +164,6 @@ func AdviseAgainst(reason string) Advice {
 		a.Text = "The assistant recommended rejecting this: “" + a.Reason + "”"
 	}
 	return a
-}
-
-// Stops reports whether the action can only end or pause the run.
-func (a Action) Stops() bool {
-	return a == ActionPause || a == ActionCancel || a == ActionReject
 }
 
 // ForPerson is the question as a person is asked it: what an assistant said against
@@ -237,75 +352,3 @@ func (s *State) foldVerdict(q *Question, a Answer) {
 		s.unadvise(*q)
 	}
 }
-
-// Advice is what an assistant said against a question of the command when it was
-// asked before, here or by a run inside this one; nil: nothing. It returns when nobody
-// is asked, with [ErrEnded] when the loop has ended. Any goroutine may call it once
-// Start or Resume has returned.
-func (l *Loop) Advice(ctx context.Context, q Question) (*Advice, error) {
-	var known *Advice
-	err := l.post(ctx, func() error {
-		q.From = FromCommand
-		known = l.advised(q).Advice
-		return nil
-	})
-	return known, err
-}
-
-// advised is the question with what an assistant said against it before. The state
-// knows it as it is on record.
-func (l *Loop) advised(q Question) Question {
-	recorded := q
-	if l.Mask != nil {
-		if d, ok := l.state.masked(QuestionAsked{q}, l.Mask).(QuestionAsked); ok {
-			recorded = d.Question
-		}
-	}
-	if a := l.state.adviceOn(recorded); a != nil && q.Advice == nil {
-		return q.withAdvice(*a)
-	}
-	return q
-}
-
-// adviser is an [ErrNoAnswer] of one who leaves the question to a person and says
-// what that person should know, wherever they answer.
-type adviser interface {
-	error
-	Advice() Advice
-}
-
-// advise puts on record, once, what whoever answers the question should know, and
-// returns the question with it.
-func (l *Loop) advise(q Question, advice Advice) (Question, error) {
-	if l.Mask != nil {
-		advice = Advice{l.Mask(advice.Text), l.Mask(advice.Reason)}
-	}
-	if q.Advice != nil && q.Advice.Text == advice.Text {
-		return q, nil
-	}
-	d := AnswerInvalid{QuestionID: q.ID, Responder: RespondedByAssistant, Reason: advice.Text, Why: advice.Reason, Advice: true}
-	return q.withAdvice(advice), l.record(d)
-}
-
-// unadvised ends a question that nobody answered: what an assistant rejected is no,
-// where that is an answer, and else is not let through by anybody's default.
-func (q *Question) unadvised(nobody string) (Answer, error) {
-	no := Answer{Option: No, Responder: RespondedByAssistant}
-	switch {
-	case q.Advice == nil || len(q.Path) > 0: // the run inside decides
-		return no, unanswered(nobody)
-	case q.Kind == KindConfirm && q.Accepts(no) == nil:
-		no.Reason = q.Advice.Reason
-		if no.Reason == "" {
-			no.Reason = q.Advice.Text
-		}
-		return no, nil
-	}
-	return no, rejected(nobody)
-}
-
-// rejected is an unanswered question that an assistant recommended rejecting.
-type rejected string
-
-func (r rejected) Error() string   { return string(r) }
-func (r rejected) Is(e error) bool { return e == ErrNoAnswer || e == ErrAdvised }

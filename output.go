@@ -1,0 +1,509 @@
+package looprun
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/signature"
+)
+
+// Masker takes secrets out of a stream. It can hold back what may be the
+// beginning of one until Flush.
+type Masker interface {
+	Write([]byte)
+	Flush()
+}
+
+// Listener learns from one stream of output as it passes. Its Write never fails.
+type Listener interface {
+	io.Writer
+	Reset()
+}
+
+// Listeners are two of one kind, one for each stream of what the work prints: a
+// line of one stream may come between two pieces of what the other says. Nothing
+// else can listen to an [Executor], so that no listener is given both. The two
+// are T itself and not what it points to: give them nothing in common that
+// listening changes.
+type Listeners[T any, L interface {
+	*T
+	Listener
+}] struct{ Stdout, Stderr T }
+
+func (l *Listeners[T, L]) listeners() [2]Listener {
+	return [2]Listener{stdoutStream: L(&l.Stdout), stderrStream: L(&l.Stderr)}
+}
+
+// Streams is one of [Listeners].
+type Streams interface{ listeners() [2]Listener }
+
+// Matcher finds a line for which the work has to wait, and the moment that it
+// names; zero when it names none. It is given the end of what one stream printed,
+// and whether it is cut, so that its first line may lack its beginning. It keeps
+// nothing of it.
+type Matcher interface {
+	Match(end []byte, cut bool) (line string, until time.Time, ok bool)
+}
+
+// How much of the end of an output is kept for questions.
+const (
+	excerptBytes = 2048
+	excerptLines = 10
+	excerptWidth = 160
+)
+
+// The streams of a step.
+const (
+	stdoutStream = iota
+	stderrStream
+)
+
+// waitEnd is how much of the end of each stream is looked at for a limit to wait
+// for, in bytes.
+const waitEnd = 64 << 10
+
+// tap learns from one step's output as it streams past.
+type tap struct {
+	signer  *signature.Signer
+	signing signing
+	streams [2]stream
+	bytes   int64
+	recent  tail // of both streams, as it came
+}
+
+// stream learns from one stream of a step. What reads in it reads nothing else:
+// what one stream says in pieces is whole, whatever the other says in between.
+type stream struct {
+	promise  *promiseScanner // nil: no promise is looked for
+	listener Listener        // nil: nobody listens
+	end      tail
+}
+
+func newTap(o signature.Options, waits bool) *tap {
+	t := &tap{signer: signature.New(o), recent: tail{limit: excerptBytes}}
+	t.signing = newSigning(t.signer)
+	if waits {
+		for i := range t.streams {
+			t.streams[i].end.limit = waitEnd
+		}
+	}
+	return t
+}
+
+// listen looks for the promise in each stream, unless it is empty, and gives each
+// its listener.
+func (t *tap) listen(promise string, anywhere bool, to Streams) {
+	for i := range t.streams {
+		s := &t.streams[i]
+		if promise != "" {
+			s.promise = newPromiseScanner(promise, anywhere)
+		}
+		if to != nil {
+			s.listener = to.listeners()[i]
+		}
+	}
+}
+
+func (t *tap) reset() {
+	t.signer.Reset()
+	t.bytes = 0
+	t.recent.reset()
+	for i := range t.streams {
+		t.streams[i].reset()
+	}
+}
+
+func (s *stream) reset() {
+	s.end.reset()
+	if s.promise != nil {
+		s.promise.reset()
+	}
+	if s.listener != nil {
+		s.listener.Reset()
+	}
+}
+
+// take takes the next piece of a stream.
+func (t *tap) take(stream int, b []byte) {
+	t.signing.write(stream, b)
+	t.streams[stream].take(b)
+	t.bytes += int64(len(b))
+	t.recent.write(b)
+}
+
+func (s *stream) take(b []byte) {
+	if s.promise != nil {
+		s.promise.write(b)
+	}
+	if s.listener != nil {
+		_, _ = s.listener.Write(b)
+	}
+	s.end.write(b)
+}
+
+// settle ends the output of a step: all of it has been learned from when it returns.
+func (t *tap) settle() { t.signing.settle() }
+
+func (t *tap) promised() bool {
+	made := false
+	for i := range t.streams {
+		if p := t.streams[i].promise; p != nil {
+			made = p.end() || made
+		}
+	}
+	return made
+}
+
+// sign ends the output. A judge that passed has the constant signature, however
+// it says so.
+func (t *tap) sign(code int, passed bool) signature.Signature {
+	if passed {
+		return signature.Pass
+	}
+	return t.signer.SumContent(code)
+}
+
+// excerpt is the end of the output, safe to show anywhere.
+func (t *tap) excerpt() string {
+	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(t.recent.last()))), "\n")
+	if t.recent.cut() && len(lines) > 1 {
+		lines = lines[1:] // cut somewhere in its middle
+	}
+	lines = lines[max(0, len(lines)-excerptLines):]
+	for i, l := range lines {
+		lines[i] = termsafe.Cut(l, excerptWidth)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// tail keeps the last limit bytes of what is written to it, and up to as much again.
+type tail struct {
+	limit int // 0: nothing is kept
+	kept  []byte
+	more  bool // there was more than is kept
+}
+
+func (t *tail) reset() { t.kept, t.more = t.kept[:0], false }
+
+func (t *tail) write(b []byte) {
+	if len(b) >= t.limit {
+		t.more = t.more || len(t.kept) > 0 || len(b) > t.limit
+		t.kept = append(t.kept[:0], ending(b, t.limit)...)
+		return
+	}
+	t.kept = append(t.kept, b...)
+	if len(t.kept) > 2*t.limit {
+		t.kept, t.more = append(t.kept[:0], ending(t.kept, t.limit)...), true
+	}
+}
+
+// last is what is kept, and cut whether there was more before it.
+func (t *tail) last() []byte { return ending(t.kept, t.limit) }
+func (t *tail) cut() bool    { return t.more || len(t.kept) > t.limit }
+
+// ending is the last n bytes of b.
+func ending(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
+
+const (
+	// signAhead is how much of a step's output is signed where it is read. What prints
+	// more is signed beside the reading, which most steps are too short to gain from.
+	signAhead = 256 << 10
+	// A batch is handed over when it is full: nobody waits for a signature before the
+	// end, and each hand-over wakes a thread.
+	batchBytes = 256 << 10
+	batchParts = 256
+	batchCount = 4 // at most: the reading waits for the signature then
+)
+
+// signing gives a step's output to its signer: at once as long as there is little, and
+// then in batches to a goroutine, which ends with settle. Nothing holds more than
+// batchCount batches. It is for one goroutine at a time.
+type signing struct {
+	to    [2]io.Writer // standard output and error; they never fail
+	taken int
+	now   *batch      // is being filled; nil: there is no goroutine
+	full  chan *batch // to the goroutine
+	empty chan *batch // back from it
+	over  chan struct{}
+}
+
+// batch is a part of an output, of both streams in the order in which it came.
+type batch struct {
+	bytes []byte
+	parts []batchPart
+}
+
+// batchPart says where in a batch what came from one stream ends.
+type batchPart struct{ stream, end int }
+
+var batches = sync.Pool{New: func() any {
+	return &batch{bytes: make([]byte, 0, batchBytes), parts: make([]batchPart, 0, batchParts)}
+}}
+
+func newSigning(s *signature.Signer) signing {
+	return signing{to: [2]io.Writer{s.Stdout(), s.Stderr()}}
+}
+
+// write takes the next bytes of a stream: 0 is standard output, 1 standard error. It
+// keeps nothing of b.
+func (g *signing) write(stream int, b []byte) {
+	if g.now == nil {
+		if g.taken += len(b); g.taken <= signAhead || runtime.GOMAXPROCS(0) == 1 {
+			_, _ = g.to[stream].Write(b)
+			return
+		}
+		g.start()
+	}
+	for {
+		n := g.now.add(stream, b)
+		if b = b[n:]; len(b) == 0 {
+			return
+		}
+		g.full <- g.now
+		g.now = <-g.empty
+	}
+}
+
+// add takes as much as there is room for.
+func (t *batch) add(stream int, b []byte) int {
+	last := len(t.parts) - 1
+	if last < 0 || t.parts[last].stream != stream {
+		if len(t.parts) == batchParts {
+			return 0
+		}
+		t.parts = append(t.parts, batchPart{stream: stream})
+		last++
+	}
+	n := min(len(b), batchBytes-len(t.bytes))
+	t.bytes = append(t.bytes, b[:n]...)
+	t.parts[last].end = len(t.bytes)
+	return n
+}
+
+func (g *signing) start() {
+	g.full, g.empty, g.over = make(chan *batch, batchCount), make(chan *batch, batchCount), make(chan struct{})
+	for range batchCount - 1 {
+		g.empty <- batches.Get().(*batch)
+	}
+	g.now = batches.Get().(*batch)
+	go g.run()
+}
+
+// run signs what it is given, until there is no more.
+func (g *signing) run() {
+	defer close(g.over)
+	for t := range g.full {
+		from := 0
+		for _, p := range t.parts {
+			_, _ = g.to[p.stream].Write(t.bytes[from:p.end])
+			from = p.end
+		}
+		t.bytes, t.parts = t.bytes[:0], t.parts[:0]
+		g.empty <- t // there is room for all
+	}
+}
+
+// settle returns when everything is signed that was written; the next write is that
+// of another step. Before it the signer is not to be used otherwise.
+func (g *signing) settle() {
+	if g.now != nil {
+		g.full <- g.now
+		close(g.full)
+		<-g.over
+		close(g.empty)
+		for t := range g.empty {
+			batches.Put(t)
+		}
+	}
+	*g = signing{to: g.to}
+}
+
+// sink keeps output and remembers the first failure to.
+type sink struct {
+	cancel context.CancelCauseFunc
+	out    Output
+	mu     sync.Mutex
+	err    error
+}
+
+func (s *sink) all(b []byte) { s.write(s.out, b) }
+
+func (s *sink) judge(b []byte) {
+	if s.out != nil {
+		s.write(s.out, b)
+		s.write(s.out.Check(), b)
+	}
+}
+
+func (s *sink) write(w io.Writer, b []byte) {
+	if s.out == nil {
+		return
+	}
+	if _, err := w.Write(b); err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.err == nil {
+			s.err = err
+			s.cancel(err)
+		}
+	}
+}
+
+func (s *sink) close() error {
+	if s.out == nil {
+		return nil
+	}
+	err := s.out.Close()
+	if s.err != nil {
+		return s.err
+	}
+	return err
+}
+
+// CheckPromise says why a text cannot be a promise.
+func CheckPromise(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return errors.New("the promise is empty: every output would make it; give the text that the command prints when it is done")
+	case strings.ContainsAny(text, "\n\r"):
+		return errors.New("the promise has more than one line; give one line that the command prints when it is done")
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }):
+		return errors.New("the promise has a control character, which no line that a person sees can have; give plain text")
+	}
+	return nil
+}
+
+// Promised reports whether a recorded output makes the promise, alone on a line,
+// or with anywhere as any part of the text.
+func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
+	p := newPromiseScanner(promise, anywhere)
+	b := make([]byte, 32<<10)
+	for {
+		n, err := output.Read(b)
+		p.write(b[:n])
+		if err == io.EOF {
+			return p.end(), nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// lineSlack is how much decoration around a promise is looked through.
+const lineSlack = 4096
+
+// promiseScanner looks for the promise in one stream of output. Its memory
+// does not grow with the output.
+type promiseScanner struct {
+	promise  []byte
+	anywhere bool
+	unseen   termsafe.Strings
+	begun    bool   // a line has ended
+	line     []byte // the unfinished line, cut at its limit
+	long     bool   // the line is too long to be a promise
+	made     bool
+}
+
+func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
+	return &promiseScanner{promise: []byte(strings.TrimSpace(promise)), anywhere: anywhere}
+}
+
+func (p *promiseScanner) reset() {
+	p.unseen.Reset()
+	p.line, p.begun, p.long, p.made = p.line[:0], false, false, false
+}
+
+// write looks at the next piece of the stream, cut anywhere.
+func (p *promiseScanner) write(b []byte) {
+	if p.made {
+		return
+	}
+	b = p.unseen.Drop(b)
+	if p.anywhere {
+		p.find(b)
+		return
+	}
+	for len(b) > 0 && !p.made {
+		i := bytes.IndexAny(b, "\n\r")
+		if i < 0 {
+			p.keep(b)
+			return
+		}
+		p.keep(b[:i])
+		p.endLine()
+		b = b[i+1:]
+	}
+}
+
+// find looks for the plain text, also across two writes.
+func (p *promiseScanner) find(b []byte) {
+	p.line = append(p.line, b[:min(len(b), len(p.promise)-1)]...)
+	p.made = bytes.Contains(p.line, p.promise) || bytes.Contains(b, p.promise)
+	p.line = append(p.line[:0], ending(append(p.line, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
+}
+
+func (p *promiseScanner) keep(b []byte) {
+	if room := len(p.promise) + lineSlack - len(p.line); len(b) > room {
+		p.long = true
+		b = b[:max(0, room)]
+	}
+	p.line = append(p.line, b...)
+}
+
+func (p *promiseScanner) endLine() {
+	if !p.begun { // a byte order mark is no part of the text
+		p.line = bytes.TrimPrefix(p.line, []byte("\ufeff"))
+		p.begun = true
+	}
+	if !p.long && len(p.line) >= len(p.promise) && bytes.Contains(p.line, p.promise[:1]) {
+		p.made = p.made || isPromise(string(p.line), string(p.promise))
+	}
+	p.line, p.long = p.line[:0], false
+}
+
+// end says whether the promise was made; a last line needs no line break.
+func (p *promiseScanner) end() bool {
+	if !p.anywhere {
+		p.endLine()
+	}
+	return p.made
+}
+
+// isPromise reports whether the line is the promise and nothing else, bare or
+// in <promise> tags, after escape sequences, white space and Markdown emphasis
+// or backticks are stripped. Hidden characters are not: a line that only looks
+// like the promise, or does not even look like it, is none.
+func isPromise(line, promise string) bool {
+	text := strip(termsafe.Unescaped(line), promise)
+	if text == promise {
+		return true
+	}
+	inner, ok := strings.CutPrefix(text, "<promise>")
+	if !ok {
+		return false
+	}
+	inner, ok = strings.CutSuffix(inner, "</promise>")
+	return ok && strip(inner, promise) == promise
+}
+
+// strip takes decoration away until the promise or nothing more is left, so
+// that a promise may itself begin with a decorating character.
+func strip(text, promise string) string {
+	for {
+		text = strings.TrimSpace(text)
+		n := len(text)
+		if text == promise || n < 2 || text[0] != text[n-1] || !strings.ContainsRune("*_`", rune(text[0])) {
+			return text
+		}
+		text = text[1 : n-1]
+	}
+}
