@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -202,54 +201,3 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 	}
 	return &usageError{"unknown flag " + flag, remedy + after}
 }
-
-// groups are the headings of the flags.
-var groups = []kong.Group{
-	{Key: "done", Title: "When it is done:"},
-	{Key: "guard", Title: "What stops it:"},
-	{Key: "time", Title: "Time:"},
-	{Key: "preset", Title: "Presets:"},
-	{Key: "answer", Title: "Who answers questions:"},
-	{Key: "hooks", Title: "Who is told:"},
-	{Key: "run", Title: "How the command runs:"},
-	{Key: "state", Title: "State and exit code:"},
-}
-
-// help prints kong's help, with the command after -- in the usage of run, which
-// kong does not see.
-func help(o kong.HelpOptions, ctx *kong.Context) error {
-	out := ctx.Stdout
-	var b bytes.Buffer
-	ctx.Stdout = &b
-	err := kong.DefaultHelpPrinter(o, ctx)
-	ctx.Stdout = out
-	text := strings.NewReplacer(
-		"Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…]",
-		"Usage: looprun <command> [flags]", "Usage: looprun [flags] -- COMMAND [ARG…]\n       looprun <command> [flags]",
-		`Run "looprun <command> --help" for more information on a command.`, "looprun run --help shows the flags of a run, and looprun <command> --help those of a command.",
-	).Replace(b.String())
-	if n := ctx.Selected(); n != nil && n.Path() == "run" {
-		text += environmentHelp()
-	}
-	_, werr := io.WriteString(out, text)
-	return errors.Join(err, werr)
-}
-
-// flagNames are the names of all flags of the command and those below it.
-func flagNames(n *kong.Node) []string {
-	var names []string
-	for _, f := range n.Flags {
-		names = append(names, f.Name)
-	}
-	for _, child := range n.Children {
-		names = append(names, flagNames(child)...)
-	}
-	return names
-}
-
-const description = `looprun runs a command in a loop until it is done, and stops it when it is stuck.
-
-Examples:
-  looprun --check 'go test ./...' -- ./fix.sh    run fix.sh until the tests pass
-  looprun --promise ALL-DONE -- my-agent         run until it prints ALL-DONE
-  looprun --policy ci.yaml -- make test          in CI, a policy answers questions`

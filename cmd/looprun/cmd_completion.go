@@ -8,12 +8,34 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/shell/completion"
 	"github.com/looprun/looprun/templates"
 )
+
+// completionCmd prints the scripts that make a shell complete looprun.
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}."`
+}
+
+// Help shows an example below the flags.
+func (completionCmd) Help() string {
+	return `Commands, flags and their values are completed, and so are the ids of runs, the
+options of a question that waits, and guards. What stands after -- is completed as the
+command that it is. The script calls the looprun that is found in PATH.
+
+  bash    source <(looprun completion bash)          in ~/.bashrc
+  zsh     source <(looprun completion zsh)           in ~/.zshrc, after compinit
+  fish    looprun completion fish > ~/.config/fish/completions/looprun.fish
+
+Example:
+  looprun completion bash > ~/.local/share/bash-completion/completions/looprun`
+}
+
+func (c *completionCmd) Run(a *app) error {
+	return completion.WriteScript(a.stdout, completion.Shell(c.Shell), "looprun")
+}
 
 // completeCmd is what the completion scripts call: the words typed so far stand
 // after --. It reads only what is there, asks nobody, and when something is wrong

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -115,4 +117,27 @@ func (o *options) hints(command []string) []string {
 		}
 	}
 	return hints
+}
+
+// dryRun prints what would run.
+func (s *session) dryRun(w io.Writer) error {
+	dir, err := s.stateDir()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "would run: %s\n", commandLine(s.opts.work(s.command).Argv()))
+	if s.opts.Check != "" {
+		fmt.Fprintf(w, "check: %s\n", s.opts.Check)
+	}
+	fmt.Fprintf(w, "in: %s\nstate: %s\n", s.dir, dir)
+	config, err := json.MarshalIndent(struct {
+		Limits  looprun.Limits `json:"limits"`
+		Caps    looprun.Caps   `json:"caps"`
+		Options *options       `json:"options"`
+	}{s.limits, s.caps, s.opts}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "configuration: %s\n", config)
+	return err
 }
