@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/user"
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/socket"
@@ -393,24 +393,11 @@ func (c *answerCmd) single(a *app, text []byte, s *looprun.State, pending []loop
 		Reason   string   `json:"reason"`
 		Guidance string   `json:"guidance"`
 	}
-	var keys map[string]json.RawMessage
-	if json.Unmarshal(text, &keys) != nil {
+	if !isShortAnswer(text) {
 		return nil, false, nil
 	}
-	known := []string{"option", "options", "text", "cancel", "reason", "guidance", "question"}
-	answers := slices.ContainsFunc(known[:4], func(k string) bool { return keys[k] != nil })
-	for key := range keys {
-		answers = answers && slices.Contains(known, key)
-	}
-	if !answers {
-		return nil, false, nil
-	}
-	err := json.Unmarshal(text, &one)
-	if key := repeated(text); key != "" {
-		err = fmt.Errorf("the key %q is there twice; leave one of them out", key)
-	}
-	if err != nil {
-		return nil, true, fmt.Errorf("standard input: %w", err)
+	if ps := shortAnswer().Read(text, &one); len(ps) > 0 {
+		return nil, true, fmt.Errorf("standard input: %w", ps)
 	}
 	if one.Question != "" {
 		q, found := named(pending, one.Question, live)
@@ -433,24 +420,37 @@ func (c *answerCmd) single(a *app, text []byte, s *looprun.State, pending []loop
 	return []answered{answerTo(q, answer)}, true, nil
 }
 
-// repeated is a key that an object has twice: which of its values counts, nobody
-// has said.
-func repeated(object []byte) string {
-	d := json.NewDecoder(bytes.NewReader(object))
-	_, _ = d.Token() // what is no object ends the loop
-	seen := map[any]bool{}
-	for d.More() {
-		key, err := d.Token()
-		var value json.RawMessage
-		if err != nil || d.Decode(&value) != nil {
-			break
-		}
-		if seen[key] {
-			return fmt.Sprint(key)
-		}
-		seen[key] = true
+// shortAnswer is the short form of the document: what answers, then what goes with it.
+func shortAnswer() strictjson.Shape {
+	text := strictjson.Shape{Form: strictjson.Text, Nullable: true}
+	return strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
+		strictjson.Optional("option", text),
+		strictjson.Optional("options", strictjson.Shape{Form: strictjson.List, Nullable: true, Items: &text}),
+		strictjson.Optional("text", text),
+		strictjson.Optional("cancel", strictjson.Shape{Form: strictjson.Bool, Nullable: true}),
+		strictjson.Optional("reason", text),
+		strictjson.Optional("guidance", text),
+		strictjson.Optional("question", text),
+	}}
+}
+
+// isShortAnswer reports whether the document has keys of the short form only, and one
+// of those that answer.
+func isShortAnswer(document []byte) bool {
+	if strictjson.Readable(document) != nil {
+		return false
 	}
-	return ""
+	members, _ := strictjson.Members(document)
+	known := shortAnswer().Names()
+	answers := false
+	for _, m := range members {
+		i := slices.Index(known, m.Key)
+		if i < 0 {
+			return false
+		}
+		answers = answers || i < slices.Index(known, "reason")
+	}
+	return answers
 }
 
 // socketOf is where the socket of a run is.

@@ -105,7 +105,7 @@ func TestOffered(t *testing.T) {
 		if got := strings.Join(ids, " "); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-		if shape := decoded[replyShape](t, req.ReplySchema); !slices.Equal(shape.Properties.Answer.Enum, ids) {
+		if shape := decoded[replyDocument](t, req.ReplySchema); !slices.Equal(shape.Properties.Answer.Enum, ids) {
 			t.Errorf("%s: the schema has %v", name, shape.Properties.Answer.Enum)
 		}
 		if reply, err := req.Check([]byte(valid)); (err == nil) != slices.Contains(ids, "continue") {

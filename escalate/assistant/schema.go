@@ -4,10 +4,51 @@ import (
 	"encoding/json"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictjson"
 )
 
-// object is one JSON Schema.
-type object = map[string]any
+type object = strictjson.Schema
+
+// kinds are those of the questions that a reply can answer.
+var kinds = []looprun.Kind{looprun.KindSelect, looprun.KindConfirm, looprun.KindText}
+
+// replyShape is the reply to one question. The reason stands before the answer: see
+// [orderedSchema].
+func replyShape(q Asked) strictjson.Shape {
+	answer := strictjson.Shape{Form: strictjson.Text, Filled: true, About: "The answer, as text. Not blank."}
+	switch q.Kind {
+	case looprun.KindConfirm:
+		answer = strictjson.Shape{Form: strictjson.Bool, About: "true is yes, false is no."}
+	case looprun.KindSelect:
+		answer = strictjson.Shape{Form: strictjson.Text, About: "The id of the option that is chosen."}
+		for _, o := range q.Options {
+			answer.Words = append(answer.Words, o.ID)
+		}
+	}
+	return replyWith(answer)
+}
+
+func replyWith(answer strictjson.Shape) strictjson.Shape {
+	return strictjson.Shape{Form: strictjson.Object, About: "The reply to a question of looprun.", Fields: []strictjson.Field{
+		strictjson.Required("reason", strictjson.Shape{Form: strictjson.Text, Filled: true, About: "Why, in a sentence or two. Not blank."}),
+		strictjson.Required("answer", answer),
+	}}
+}
+
+// replySchema is the JSON Schema of the reply to one question.
+func replySchema(q Asked) json.RawMessage {
+	data, _ := json.Marshal(orderedSchema(replyShape(q))) // texts always encode
+	return data
+}
+
+// ReplySchema is the JSON Schema of replies to any question. The schema of the
+// reply to one question is in its [Request].
+func ReplySchema() []byte {
+	return indented(orderedSchema(replyWith(strictjson.Shape{
+		About: "true or false for a confirm question, the id of an option for a select question, else a text. Not blank.",
+		Also:  object{"type": []string{"string", "boolean"}},
+	})))
+}
 
 // member describes one key of the reply.
 type member struct {
@@ -16,12 +57,8 @@ type member struct {
 	Enum        []string `json:"enum,omitempty"`
 }
 
-// replyShape is the JSON Schema of a reply. The fields stand in the order in
-// which they are written: models write the keys of an object in the order of
-// its schema, and the reason is to come before the answer. It keeps to the
-// keywords that every service for structured output takes, so it has no
-// minLength and no $schema.
-type replyShape struct {
+// replyDocument is the JSON Schema of a reply as it is written.
+type replyDocument struct {
 	Type        string `json:"type"`
 	Description string `json:"description"`
 	Properties  struct {
@@ -32,36 +69,17 @@ type replyShape struct {
 	Additional bool     `json:"additionalProperties"` // always false
 }
 
-func newReplyShape(answer member) replyShape {
-	s := replyShape{Type: "object", Description: "The reply to a question of looprun.", Required: []string{"reason", "answer"}}
-	s.Properties.Reason = member{Type: "string", Description: "Why, in a sentence or two. Not blank."}
-	s.Properties.Answer = answer
-	return s
-}
-
-// replySchema is the JSON Schema of the reply to one question.
-func replySchema(q Asked) json.RawMessage {
-	answer := member{Type: "string", Description: "The answer, as text. Not blank."}
-	switch q.Kind {
-	case looprun.KindConfirm:
-		answer = member{Type: "boolean", Description: "true is yes, false is no."}
-	case looprun.KindSelect:
-		answer.Description = "The id of the option that is chosen."
-		for _, o := range q.Options {
-			answer.Enum = append(answer.Enum, o.ID)
-		}
+// orderedSchema is the JSON Schema of a reply with its keys in their order: models
+// write the keys of an object in the order of its schema, and the reason is to come
+// before the answer. It keeps to the keywords that every service for structured output
+// takes, so it has no pattern and no $schema.
+func orderedSchema(s strictjson.Shape) replyDocument {
+	of := func(s strictjson.Shape) member {
+		return member{Type: s.Schema()["type"], Description: s.About, Enum: s.Words}
 	}
-	data, _ := json.Marshal(newReplyShape(answer)) // texts always encode
-	return data
-}
-
-// ReplySchema is the JSON Schema of replies to any question. The schema of the
-// reply to one question is in its [Request].
-func ReplySchema() []byte {
-	return indented(newReplyShape(member{
-		Type:        []string{"string", "boolean"},
-		Description: "true or false for a confirm question, the id of an option for a select question, else a text. Not blank.",
-	}))
+	d := replyDocument{Type: "object", Description: s.About, Required: s.Names()}
+	d.Properties.Reason, d.Properties.Answer = of(s.Fields[0].Shape), of(s.Fields[1].Shape)
+	return d
 }
 
 // RequestSchema is the JSON Schema (2020-12) of what the command gets.
@@ -88,7 +106,6 @@ func questionSchema() object {
 	option := closed([]string{"id", "label"}, object{
 		"id": text("What the reply names."), "label": text("What a person would choose."), "description": text("What it does."),
 	})
-	kinds := []looprun.Kind{looprun.KindSelect, looprun.KindConfirm, looprun.KindText}
 	return about("The question to answer.", []string{"id", "kind", "header", "question"}, object{
 		"id":       text("Names the question within the run."),
 		"kind":     object{"enum": kinds, "description": "Says what the answer is: the id of an option, true or false, or text."},

@@ -24,6 +24,12 @@ func Cut(s string, n int) string {
 	return strings.TrimRight(string([]rune(s)[:max(0, n-1)]), " ") + "…"
 }
 
+// Quote is the beginning of a text that somebody sent on one line, at most n characters
+// of it, in double quotes.
+func Quote(s string, n int) string {
+	return `"` + Cut(Line(s[:min(len(s), 8*n)]), n) + `"`
+}
+
 // Text removes what is not text and keeps line breaks and tabs. A carriage
 // return that redraws a line leaves what was drawn last.
 func Text(s string) string {

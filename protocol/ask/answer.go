@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -75,7 +76,7 @@ func (s *Selected) UnmarshalJSON(data []byte) error {
 	}
 	var several []string
 	if err := json.Unmarshal(data, &several); err != nil {
-		return errors.New("selected has to be " + string(formSelected))
+		return errors.New("selected has to be " + string(strictjson.Selected))
 	}
 	*s = Several(several...)
 	return nil
@@ -85,7 +86,7 @@ func (s *Selected) UnmarshalJSON(data []byte) error {
 // [CheckResponse]. The error is [Problems].
 func ParseResponse(data []byte) (Response, error) {
 	var r Response
-	if ps := responseShape().parse(data, &r); len(ps) > 0 {
+	if ps := read(responseShape(), data, &r); len(ps) > 0 {
 		return Response{}, ps
 	}
 	r.Schema = AnswerSchema

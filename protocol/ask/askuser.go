@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/strictjson"
 )
 
 // The form that other programs' interfaces take.
@@ -67,14 +68,14 @@ func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
 	questions = withDefaults(questions)
 	var ps Problems
 	members := answerMembers(data, questions, &ps)
-	values := make([]*member, len(questions))
+	values := make([]*strictjson.Member, len(questions))
 	for _, m := range members {
-		i, problem := keyed(questions, m.key)
+		i, problem := keyed(questions, m.Key)
 		switch {
 		case problem != "":
-			ps.add(join("", m.key), problem, remedyForKey(m.key, questions))
+			ps.add(strictjson.Join("", m.Key), problem, remedyForKey(m.Key, questions))
 		case values[i] != nil:
-			ps.add(join("", m.key), "the question "+excerpt(questions[i].ID)+" is answered twice", "leave one of them out")
+			ps.add(strictjson.Join("", m.Key), "the question "+excerpt(questions[i].ID)+" is answered twice", "leave one of them out")
 		default:
 			values[i] = &m
 		}
@@ -84,12 +85,12 @@ func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
 		if values[i] == nil {
 			continue
 		}
-		a, err := q.answerFrom(values[i].value)
+		a, err := q.answerFrom(values[i].Value)
 		if err == nil {
 			err = CheckAnswer(q, a)
 		}
 		if err != nil {
-			ps.add(join("", values[i].key), err.Error(), "")
+			ps.add(strictjson.Join("", values[i].Key), err.Error(), "")
 		}
 		answers = append(answers, a)
 	}
@@ -104,25 +105,25 @@ func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
 
 // answerMembers are the values by question. A program may give the questions back
 // with the answers.
-func answerMembers(data []byte, questions []Question, ps *Problems) []member {
-	if *ps = readable(data); len(*ps) > 0 {
+func answerMembers(data []byte, questions []Question, ps *Problems) []strictjson.Member {
+	if *ps = asProblems(strictjson.Readable(data)); len(*ps) > 0 {
 		return nil
 	}
-	members, ok := membersOf(data)
+	members, ok := strictjson.Members(data)
 	if !ok {
 		ps.add("", "the answers have to be an object", `write {"QUESTION OR ID": "ANSWER"}`)
 		return nil
 	}
 	for _, m := range members {
-		if m.key != "answers" || slices.ContainsFunc(questions, func(q Question) bool { return q.ID == m.key }) {
+		if m.Key != "answers" || slices.ContainsFunc(questions, func(q Question) bool { return q.ID == m.Key }) {
 			continue
 		}
 		for _, other := range members {
-			if other.key != "answers" && other.key != "questions" {
-				ps.add(join("", other.key), "the key is not known beside answers", "put it under answers")
+			if other.Key != "answers" && other.Key != "questions" {
+				ps.add(strictjson.Join("", other.Key), "the key is not known beside answers", "put it under answers")
 			}
 		}
-		inner, ok := membersOf(m.value)
+		inner, ok := strictjson.Members(m.Value)
 		if !ok {
 			ps.add("answers", "it has to be an object", `write {"QUESTION OR ID": "ANSWER"}`)
 		}

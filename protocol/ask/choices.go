@@ -20,15 +20,8 @@ type Choices struct {
 // The error is [Problems], for the command to read: an empty list is one.
 func ParseChoices(data []byte) (Choices, error) {
 	var c Choices
-	ps := choicesShape().parse(data, &c)
+	ps := read(choicesShape(), data, &c)
 	const at = "pending_user_choices"
-	if ps.has(at) && len(c.PendingUserChoices) == 0 {
-		for i := range ps {
-			if ps[i].Path == at && ps[i].Text == "it is empty" {
-				ps[i].Remedy = "name at least one question, or exit without this document when there is nothing to decide"
-			}
-		}
-	}
 	c.PendingUserChoices = withDefaults(c.PendingUserChoices)
 	checkQuestions(c.PendingUserChoices, at, &ps)
 	if len(ps) > 0 {

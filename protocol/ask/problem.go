@@ -1,9 +1,7 @@
 package ask
 
 import (
-	"fmt"
-	"strings"
-
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -18,38 +16,29 @@ type Problem struct {
 }
 
 // Error is "path: text; remedy", without the parts that are empty.
-func (p Problem) Error() string {
-	text := p.Text
-	if p.Path != "" {
-		text = p.Path + ": " + text
-	}
-	if p.Remedy != "" {
-		text += "; " + p.Remedy
-	}
-	return text
-}
+func (p Problem) Error() string { return strictjson.Problem(p).Error() }
 
 // Problems are all that is wrong with a document, in the order of the document
 // as far as that is known.
 type Problems []Problem
 
-// mostShown is how many problems a message lists.
-const mostShown = 20
-
 // Error has one line a problem; of very many it has the first and their number.
 func (ps Problems) Error() string {
-	var b strings.Builder
+	all := make(strictjson.Problems, len(ps))
 	for i, p := range ps {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		if i == mostShown {
-			fmt.Fprintf(&b, "and %d more", len(ps)-mostShown)
-			break
-		}
-		b.WriteString(p.Error())
+		all[i] = strictjson.Problem(p)
 	}
-	return b.String()
+	return all.Error()
+}
+
+// read reads a document of the shape into the value that into points to.
+func read(s shape, data []byte, into any) Problems { return asProblems(s.Read(data, into)) }
+
+func asProblems(all strictjson.Problems) (ps Problems) {
+	for _, p := range all {
+		ps = append(ps, Problem(p))
+	}
+	return ps
 }
 
 // err is the list as an error, nil when it is empty.
@@ -75,7 +64,4 @@ func (ps Problems) has(path string) bool {
 }
 
 // excerpt is the beginning of a text that somebody sent, in quotes, safe to show.
-func excerpt(text string) string {
-	const longest = 60
-	return `"` + termsafe.Cut(termsafe.Line(text[:min(len(text), 8*longest)]), longest) + `"`
-}
+func excerpt(text string) string { return termsafe.Quote(text, 60) }

@@ -95,7 +95,7 @@ type Option struct {
 // is [Problems].
 func Parse(data []byte) (Request, error) {
 	var r Request
-	ps := requestShape().parse(data, &r)
+	ps := read(requestShape(), data, &r)
 	r = r.WithDefaults()
 	checkQuestions(r.Questions, "questions", &ps)
 	if len(ps) > 0 {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/strictjson"
 )
 
 // document is one whose question is the text.
@@ -200,11 +202,11 @@ func reference(output []byte) []byte {
 			continue
 		}
 		var status string
-		members, _ := membersOf(raw)
+		members, _ := strictjson.Members(raw)
 		for _, m := range members {
-			if m.key == "status" {
+			if m.Key == "status" {
 				status = ""
-				_ = json.Unmarshal(m.value, &status)
+				_ = json.Unmarshal(m.Value, &status)
 			}
 		}
 		if status == StatusChoices {

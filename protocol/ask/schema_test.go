@@ -170,12 +170,12 @@ func TestSchemaKeys(t *testing.T) {
 			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			want = append(want, key)
 		}
-		if got := c.shape.names(); !slices.Equal(got, want) {
+		if got := c.shape.Names(); !slices.Equal(got, want) {
 			t.Errorf("%T: the schema has %v, the type %v", c.value, got, want)
 		}
-		for _, f := range c.shape.fields {
-			if f.shape.about == "" {
-				t.Errorf("%T: %s has no description", c.value, f.name)
+		for _, f := range c.shape.Fields {
+			if f.Shape.About == "" {
+				t.Errorf("%T: %s has no description", c.value, f.Name)
 			}
 		}
 	}

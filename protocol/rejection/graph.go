@@ -148,8 +148,8 @@ func (g Graph) JSON() []byte {
 	return out.Bytes()
 }
 
-// shape is how Graphviz draws a kind.
-func shape(kind string) string {
+// outline is how Graphviz draws a kind.
+func outline(kind string) string {
 	switch kind {
 	case NodeRejection:
 		return "octagon"
@@ -168,7 +168,7 @@ func (g Graph) DOT() []byte {
 	var out bytes.Buffer
 	out.WriteString("digraph rejections {\n  rankdir=LR;\n")
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&out, "  %s [shape=%s, label=%s];\n", dotText(n.ID), shape(n.Kind), dotLabel(short(n.Label, cell)))
+		fmt.Fprintf(&out, "  %s [shape=%s, label=%s];\n", dotText(n.ID), outline(n.Kind), dotLabel(short(n.Label, cell)))
 	}
 	for _, e := range g.Edges {
 		fmt.Fprintf(&out, "  %s -> %s [label=%s];\n", dotText(e.From), dotText(e.To), dotLabel(e.Kind))

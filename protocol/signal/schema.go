@@ -1,38 +1,60 @@
 package signal
 
-import "encoding/json"
+import "github.com/looprun/looprun/internal/strictjson"
 
 // SchemaID names the schema of a signal.
 const SchemaID = "looprun.dev/signal/v1"
 
-type object = map[string]any
+type (
+	shape  = strictjson.Shape
+	object = strictjson.Schema
+)
 
 // Schema is the JSON Schema (draft 2020-12) of a signal as [Parse] reads it.
 // Lengths are checked in bytes by [Signal.Validate], and the schema gives them
 // in characters, which is never stricter.
-func Schema() []byte {
-	properties := object{
-		"schema": object{"const": SchemaID, "description": "The form of this document."},
-		"name":   object{"enum": Names(), "description": "What the signal means."},
-		"options_considered": object{
-			"type": "array", "maxItems": MaxList, "description": "What was thought of, and why it does not do.",
-			"items": object{
-				"type": "object", "additionalProperties": false, "required": []string{"option"},
-				"properties": object{"option": text("The option.", MaxText, 1), "why_insufficient": text("Why it does not do.", MaxText, 0)},
-			},
-		},
-		"attempts_made": object{"type": "array", "maxItems": MaxList, "items": text("One attempt.", MaxText, 0), "description": "What was tried before."},
-		"usd":           object{"type": "number", "minimum": 0, "maximum": MaxUSD, "description": "US dollars since the last report."},
-		"tokens":        object{"type": "integer", "minimum": 0, "maximum": int64(MaxTokens), "description": "Tokens since the last report."},
-		"via":           object{"enum": []string{"", ViaSocket, ViaText}, "description": "How the signal came. looprun sets it."},
+func Schema() []byte { return documentShape().Document(SchemaID, "looprun signal") }
+
+// documentShape is a signal as it is written. A null is the same as a key that is
+// left out; what [Signal.Validate] checks, of signals in texts too, is for the
+// schema alone.
+func documentShape() shape {
+	document := shape{
+		Form: strictjson.Object, About: "What the command of a loop tells looprun while it works.",
+		Also: object{"required": []string{"name"}, "allOf": rulesByName()},
 	}
+	add := func(key string, s shape) {
+		document.Fields = append(document.Fields, strictjson.Optional(key, s))
+	}
+	add("schema", shape{
+		Form: strictjson.Text, Lenient: true, About: "The form of this document.", Words: []string{SchemaID, ""},
+		Also: object{"type": nil, "enum": nil, "const": SchemaID},
+	})
+	add("name", oneOf("What the signal means.", texts(Names())))
 	for _, f := range ids {
-		properties[f.key] = text(f.about, MaxID, 0)
+		if f.key == "cause" {
+			add(f.key, oneOf("Why clarification is needed. Each of these asks a person at once.", append([]string{""}, Causes()...)))
+			continue
+		}
+		add(f.key, text(f.about, MaxID, 0))
 	}
 	for _, f := range messages {
-		properties[f.key] = text(f.about, MaxText, 0)
+		add(f.key, text(f.about, MaxText, 0))
 	}
-	properties["cause"] = object{"enum": append([]string{""}, Causes()...), "description": "Why clarification is needed. Each of these asks a person at once."}
+	considered := shape{Form: strictjson.Object, Also: object{"required": []string{"option"}}, Fields: []strictjson.Field{
+		strictjson.Optional("option", text("The option.", MaxText, 1)),
+		strictjson.Optional("why_insufficient", text("Why it does not do.", MaxText, 0)),
+	}}
+	add("options_considered", list("What was thought of, and why it does not do.", considered))
+	add("attempts_made", list("What was tried before.", text("One attempt.", MaxText, 0)))
+	add("usd", number(strictjson.Number, "US dollars since the last report.", MaxUSD))
+	add("tokens", number(strictjson.Integer, "Tokens since the last report.", int64(MaxTokens)))
+	add("via", oneOf("How the signal came. looprun sets it.", []string{"", ViaSocket, ViaText}))
+	return document
+}
+
+// rulesByName are what goes with which name; [Signal.Validate] does the same.
+func rulesByName() []object {
 	when := func(names []Name, then object) object {
 		return object{"if": object{"properties": object{"name": object{"enum": names}}}, "then": then}
 	}
@@ -53,28 +75,31 @@ func Schema() []byte {
 		}
 		return list
 	}
-	data, _ := json.MarshalIndent(object{ // maps of texts and numbers always encode
-		"$schema":     "https://json-schema.org/draft/2020-12/schema",
-		"$id":         SchemaID,
-		"title":       "looprun signal",
-		"description": "What the command of a loop tells looprun while it works.",
-		"type":        "object", "additionalProperties": false, "required": []string{"name"},
-		"properties": properties,
-		"allOf": []object{
-			when([]Name{Attempt}, said("approach")),
-			when([]Name{Blocked, Clarify}, object{"anyOf": []object{said("question"), said("text")}}),
-			when([]Name{Cost}, object{"anyOf": []object{positive("usd"), positive("tokens")}}),
-			when(others(Cost), none),
-			when(others(Clarify), noCause),
-		},
-	}, "", "  ")
-	return append(data, '\n')
+	return []object{
+		when([]Name{Attempt}, said("approach")),
+		when([]Name{Blocked, Clarify}, object{"anyOf": []object{said("question"), said("text")}}),
+		when([]Name{Cost}, object{"anyOf": []object{positive("usd"), positive("tokens")}}),
+		when(others(Cost), none),
+		when(others(Clarify), noCause),
+	}
 }
 
-func text(about string, most, least int) object {
-	t := object{"type": "string", "maxLength": most, "description": about}
+func text(about string, most, least int) shape {
+	t := shape{Form: strictjson.Text, Lenient: true, About: about, Also: object{"maxLength": most}}
 	if least > 0 {
-		t["minLength"] = least
+		t.Also["minLength"] = least
 	}
 	return t
+}
+
+func oneOf(about string, words []string) shape {
+	return shape{Form: strictjson.Text, Lenient: true, About: about, Also: object{"type": nil, "enum": words}}
+}
+
+func number(form strictjson.Form, about string, most any) shape {
+	return shape{Form: form, Lenient: true, About: about, Also: object{"minimum": 0, "maximum": most}}
+}
+
+func list(about string, of shape) shape {
+	return shape{Form: strictjson.List, Lenient: true, About: about, Items: &of, Also: object{"maxItems": MaxList}}
 }

@@ -40,7 +40,7 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%s is %+v", key, p)
 		}
 		// What the schema knows, Parse knows.
-		if _, err := Parse([]byte(`{"name":"done","` + key + `":null}`)); err != nil && strings.Contains(err.Error(), "unknown key") {
+		if _, err := Parse([]byte(`{"name":"done","` + key + `":null}`)); err != nil && strings.Contains(err.Error(), "the key is not known") {
 			t.Error(err)
 		}
 	}
