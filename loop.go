@@ -42,7 +42,8 @@ type Loop struct {
 	fresh     bool      // no iteration has run since the start or the resume
 	ended     time.Time // when the last one ended
 	end       func()    // ends the iteration that stands still; nil: there is none
-	ears      ears
+	inbox     inbox
+	prompt    *prompt // the question that a responder is asked; nil: none is
 	attention attention
 	announced time.Time // the wait that is on record
 	asked     *group    // who waits for the question that is asked now
@@ -132,7 +133,7 @@ func (l *Loop) check() error {
 		l.Journal = noJournal{}
 	}
 	l.fresh = true
-	l.ears = newEars()
+	l.inbox = newInbox()
 	return nil
 }
 
@@ -159,7 +160,7 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	}
 	l.ready = false
 	defer l.watch.Stop()
-	defer close(l.ears.over)
+	defer close(l.inbox.over)
 	defer l.attention.stop()
 	for {
 		next, trip := l.state.Next(l.Guards)
@@ -232,9 +233,8 @@ func (l *Loop) BeforeVerify() {
 
 // AfterVerify puts the end of that command on record.
 func (l *Loop) AfterVerify(d VerifyFinished) error {
-	told := make(chan error, 1)
-	l.ears.calls <- func() { told <- l.record(d) }
-	err := <-told
+	record := func() error { return l.record(d) }
+	err := l.await(context.Background(), &post{do: record, done: make(chan error, 1), urgent: true})
 	l.watch.Pause()
 	return err
 }

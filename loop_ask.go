@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -133,31 +132,40 @@ func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(
 		a, err := r.Respond(ctx, q, &l.state)
 		got <- heard{Answer: a, err: err}
 	}()
-	var first *heard
+	p := &prompt{question: q, valid: valid, end: cancel}
+	l.prompt = p
+	defer func() { l.prompt = nil }()
 	for {
 		select {
 		case h := <-got:
-			if first != nil {
-				return *first
+			if p.first != nil {
+				return *p.first
 			}
 			return h
-		case f := <-l.ears.calls:
-			f()
-		case a := <-l.ears.asks:
-			l.queue(a)
-		case e := <-l.ears.answers:
-			switch err := valid(e.answer); {
-			case e.questionID != q.ID:
-				e.told <- l.state.late(e.questionID)
-			case first != nil:
-				e.told <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, first.Responder, first.Answer.String())
-			case err != nil:
-				e.told <- err
-			default:
-				first = &heard{Answer: e.answer, told: e.told}
-				cancel(errAnswered) // the responder lets go of the terminal
-			}
+		case m := <-l.inbox.messages:
+			_ = l.handle(ctx, m) // whoever sent it has its error
 		}
+	}
+}
+
+// prompt is the question that a responder is asked.
+type prompt struct {
+	question Question
+	valid    func(Answer) error
+	end      context.CancelCauseFunc
+	first    *heard // the answer that came from elsewhere
+}
+
+// take takes an answer from elsewhere, where it is valid and the first.
+func (p *prompt) take(e *elsewhere) {
+	switch err := p.valid(e.answer); {
+	case p.first != nil:
+		e.told <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, p.first.Responder, p.first.Answer.String())
+	case err != nil:
+		e.told <- err
+	default:
+		p.first = &heard{Answer: e.answer, told: e.told}
+		p.end(errAnswered) // the responder lets go of the terminal
 	}
 }
 
@@ -281,7 +289,6 @@ func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 // converse puts a question of the command to the responders while the command
 // waits for it. The clocks stand still meanwhile.
 func (l *Loop) converse(ctx context.Context, first *asking) error {
-	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool { return a == first })
 	if first.ctx.Err() != nil { // nobody would fetch the answer
 		first.reply <- heard{err: errGone}
 		return nil
@@ -298,11 +305,13 @@ func (l *Loop) converse(ctx context.Context, first *asking) error {
 	defer g.cancel(nil)
 	g.join(first)
 	l.asked = g
-	l.ears.waiting = slices.DeleteFunc(l.ears.waiting, func(a *asking) bool {
-		if a.key == g.key {
-			g.join(a)
+	l.inbox.remove(func(m message) bool {
+		a, asks := m.(*asking)
+		if !asks || a.key != g.key {
+			return false
 		}
-		return a.key == g.key
+		g.join(a)
+		return true
 	})
 	h, err := l.converseAbout(ctx, g, q)
 	l.asked = nil

@@ -4,26 +4,114 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// ears are where a loop hears from outside: the command that talks back, and
-// people at other terminals. Everything is carried out by the goroutine that
-// runs the loop, when it comes to it.
-type ears struct {
-	calls   chan func()       // from a responder, while it is asked
-	answers chan *elsewhere   // from another terminal
-	posts   chan func() error // from the command, while nobody is asked
-	asks    chan *asking      // the command's questions
-	over    chan struct{}     // closed when the loop has ended
-	waiting []*asking         // those that came while somebody was asked
+// inbox is where other goroutines leave what they want of a loop: the command that
+// talks back, people at other terminals, and a responder that runs a command of its
+// own. The goroutine that runs the loop takes it out with [Loop.handle].
+type inbox struct {
+	messages chan message
+	over     chan struct{} // closed when the loop has ended
+	waiting  []message     // those that came while a responder was asked
 }
 
-func newEars() ears {
-	return ears{
-		calls: make(chan func()), answers: make(chan *elsewhere), posts: make(chan func() error),
-		asks: make(chan *asking), over: make(chan struct{}),
+// message is a *post, an *asking or an *elsewhere.
+type message any
+
+func newInbox() inbox {
+	return inbox{messages: make(chan message), over: make(chan struct{})}
+}
+
+// send leaves a message. Its error says that nobody will take it.
+func (b *inbox) send(ctx context.Context, m message) error {
+	select {
+	case b.messages <- m:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-b.over:
+		return ErrEnded
 	}
+}
+
+// next is the next message: of those that waited the first, before new ones.
+func (b *inbox) next() <-chan message {
+	if len(b.waiting) == 0 {
+		return b.messages
+	}
+	next := make(chan message, 1)
+	next <- b.waiting[0]
+	return next
+}
+
+// keep lets a message wait until no responder is asked.
+func (b *inbox) keep(m message) { b.waiting = append(b.waiting, m) }
+
+// remove takes those out of the waiting messages for which it holds.
+func (b *inbox) remove(holds func(message) bool) {
+	b.waiting = slices.DeleteFunc(b.waiting, holds)
+}
+
+// handle carries out what a message wants. While a responder is asked that is only
+// what belongs to its question; all else waits.
+func (l *Loop) handle(ctx context.Context, m message) error {
+	l.inbox.remove(func(w message) bool { return w == m })
+	switch m := m.(type) {
+	case *post:
+		if l.prompt != nil && !m.urgent {
+			l.inbox.keep(m)
+			return nil
+		}
+		return m.carryOut()
+	case *asking:
+		if l.prompt != nil {
+			l.queue(m)
+			return nil
+		}
+		return l.converse(ctx, m)
+	case *elsewhere:
+		if l.prompt == nil || l.prompt.question.ID != m.questionID {
+			m.told <- l.state.late(m.questionID)
+			return nil
+		}
+		l.prompt.take(m)
+	}
+	return nil
+}
+
+// drain handles what was sent during an iteration that is over already. Where all are
+// short, nobody else would take it before the run has ended.
+func (l *Loop) drain(ctx context.Context) error {
+	for {
+		select {
+		case m := <-l.inbox.next():
+			if err := l.handle(ctx, m); err != nil || l.state.Interrupt != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// post is something to be carried out by the goroutine that runs the loop.
+type post struct {
+	do     func() error
+	done   chan error
+	urgent bool        // from the responder who is asked: it waits for no answer
+	taken  atomic.Bool // it was begun, or withdrawn
+}
+
+func (p *post) carryOut() error {
+	if !p.taken.CompareAndSwap(false, true) {
+		return nil
+	}
+	err := p.do()
+	p.done <- err
+	return err
 }
 
 // elsewhere is an answer from another terminal.
@@ -87,22 +175,28 @@ func (l *Loop) Tell(ctx context.Context, d Data) error {
 }
 
 // post lets the goroutine that runs the loop carry something out, and returns when it
-// has. An error of it is looprun's own.
+// has, or when it never will. An error of it is looprun's own.
 func (l *Loop) post(ctx context.Context, do func() error) error {
-	told := make(chan error, 1)
-	post := func() error {
-		err := do()
-		told <- err
+	return l.await(ctx, &post{do: do, done: make(chan error, 1)})
+}
+
+func (l *Loop) await(ctx context.Context, p *post) error {
+	if err := l.inbox.send(ctx, p); err != nil {
 		return err
 	}
+	var gone error
 	select {
-	case l.ears.posts <- post:
+	case err := <-p.done:
+		return err
 	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.ears.over:
-		return ErrEnded
+		gone = context.Cause(ctx)
+	case <-l.inbox.over:
+		gone = ErrEnded
 	}
-	return <-told
+	if p.taken.CompareAndSwap(false, true) { // it waited, and is withdrawn
+		return gone
+	}
+	return <-p.done
 }
 
 // identified gives a rejection its name.
@@ -136,12 +230,8 @@ func (q Question) fromCommand(seq int64) Question {
 // ended. Any goroutine may call it once Start or Resume has returned.
 func (l *Loop) Ask(ctx context.Context, key string, q Question) (Asked, error) {
 	a := &asking{ctx: ctx, key: key, question: q, reply: make(chan heard, 1)}
-	select {
-	case l.ears.asks <- a:
-	case <-ctx.Done():
-		return Asked{}, context.Cause(ctx)
-	case <-l.ears.over:
-		return Asked{}, ErrEnded
+	if err := l.inbox.send(ctx, a); err != nil {
+		return Asked{}, err
 	}
 	var gone error
 	select {
@@ -149,7 +239,7 @@ func (l *Loop) Ask(ctx context.Context, key string, q Question) (Asked, error) {
 		return h.asked()
 	case <-ctx.Done(): // the question is withdrawn, or never asked
 		gone = context.Cause(ctx)
-	case <-l.ears.over:
+	case <-l.inbox.over:
 		gone = ErrEnded
 	}
 	select {
@@ -166,14 +256,10 @@ func (l *Loop) Ask(ctx context.Context, key string, q Question) (Asked, error) {
 // and who was first. Any goroutine may call it.
 func (l *Loop) Answer(ctx context.Context, questionID string, a Answer) error {
 	e := &elsewhere{questionID, a, make(chan error, 1)}
-	select {
-	case l.ears.answers <- e:
-		return <-e.told
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.ears.over:
-		return ErrEnded
+	if err := l.inbox.send(ctx, e); err != nil {
+		return err
 	}
+	return <-e.told
 }
 
 // errGone ends a prompt when nobody waits for its answer any more.
@@ -186,7 +272,7 @@ func (l *Loop) queue(a *asking) {
 		l.asked.join(a)
 		return
 	}
-	l.ears.waiting = append(l.ears.waiting, a)
+	l.inbox.keep(a)
 }
 
 // group are all who wait for the answer to the same question.
@@ -224,38 +310,6 @@ func (g *group) join(a *asking) {
 func (g *group) reply(h heard) {
 	for _, a := range g.all {
 		a.reply <- h
-	}
-}
-
-// asking is the next question of the command: one that came while another was
-// asked, before new ones.
-func (l *Loop) asking() <-chan *asking {
-	if len(l.ears.waiting) == 0 {
-		return l.ears.asks
-	}
-	next := make(chan *asking, 1)
-	next <- l.ears.waiting[0]
-	return next
-}
-
-// hear takes in what was said to an iteration that is over already. Where all are
-// short, nobody else would hear of it before the run has ended.
-func (l *Loop) hear(ctx context.Context) error {
-	for {
-		var err error
-		select {
-		case f := <-l.ears.posts:
-			err = f()
-		case a := <-l.asking():
-			err = l.converse(ctx, a)
-		case e := <-l.ears.answers:
-			e.told <- l.state.late(e.questionID)
-		default:
-			return nil
-		}
-		if err != nil || l.state.Interrupt != nil {
-			return err
-		}
 	}
 }
 

@@ -381,3 +381,48 @@ func TestTell(t *testing.T) {
 		t.Error("on record is what was refused")
 	}
 }
+
+// What is said while somebody is asked waits for the answer, in its order, and is
+// withdrawn with whoever said it.
+func TestWhatIsSaidWhileSomebodyIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *testRun
+		told := make(chan error, 3)
+		tell := func(ctx context.Context, tokens int64) {
+			go func() { told <- run.Tell(ctx, looprun.CostReported{Tokens: tokens}) }()
+			synctest.Wait()
+		}
+		person := looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, s *looprun.State) (looprun.Answer, error) {
+			gone, leave := context.WithCancelCause(ctx)
+			tell(context.WithoutCancel(ctx), 1)
+			tell(gone, 2)
+			tell(context.WithoutCancel(ctx), 4)
+			leave(errLeft)
+			synctest.Wait()
+			if err := <-told; len(told) != 0 || !errors.Is(err, errLeft) || s.Tokens != 0 {
+				t.Errorf("while it is asked %d tokens are on record, and who left was told %v", s.Tokens, err)
+			}
+			return chosen("pg"), nil
+		})
+		run = start(t, defaults, once(func(ctx context.Context) {
+			_, _ = run.Ask(ctx, "key", database())
+			for range 2 {
+				if err := <-told; err != nil {
+					t.Errorf("who waited was told %v", err)
+				}
+			}
+		}), person)
+		run.run(t)
+		var order []int64
+		for _, e := range run.journal.Events {
+			if d, ok := e.Data.(looprun.CostReported); ok {
+				order = append(order, d.Tokens)
+			}
+		}
+		if !slices.Equal(order, []int64{1, 4}) {
+			t.Errorf("on record are %d, want 1 and 4", order)
+		}
+	})
+}
+
+var errLeft = errors.New("left")

@@ -215,7 +215,7 @@ func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, err
 	if l.attention.end() {
 		e := r.wait()
 		if e.err == nil {
-			e.err = l.hear(ctx)
+			e.err = l.drain(ctx)
 		}
 		return e.IterationFinished, e.err
 	}
@@ -240,12 +240,8 @@ func (l *Loop) lookAfter(ctx context.Context, r *running) (IterationFinished, er
 			return end.IterationFinished, end.err
 		case <-ctx.Done():
 			err = l.record(interrupted(ctx))
-		case f := <-l.ears.posts:
-			err = f()
-		case a := <-l.asking():
-			err = l.converse(ctx, a)
-		case e := <-l.ears.answers:
-			e.told <- l.state.late(e.questionID)
+		case m := <-l.inbox.next():
+			err = l.handle(ctx, m)
 		case <-alive.C:
 			err = l.record(RunAlive{})
 		case <-deadline:

@@ -86,12 +86,8 @@ func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error
 			heard = false
 		case <-deadline:
 			heard = false
-		case f := <-l.ears.posts:
-			err = f()
-		case a := <-l.asking():
-			err = l.converse(ctx, a)
-		case e := <-l.ears.answers:
-			e.told <- l.state.late(e.questionID)
+		case m := <-l.inbox.next():
+			err = l.handle(ctx, m)
 		}
 		release()
 		if err == nil && !heard { // on record, so that max_runtime sees the time that has passed
