@@ -106,15 +106,18 @@ func TestAnInterruptInADelayBeginsNoIteration(t *testing.T) {
 	})
 }
 
-// The delays begin anew with an answer that continues.
+// The delays begin anew with an answer that continues: behind it, too, one passes. They
+// are a minute, two, and a minute again, each a quarter longer or shorter; the third in
+// a row would be four.
 func TestAnAnswerStartsTheDelaysOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := defaults
-		l.Iterations = 2
-		run := start(t, l, &script{steps: []play{{outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeDone}}}, says("continue"))
-		run.Backoff = looprun.Backoff{Base: time.Minute}
-		if res := run.run(t); res.Status != looprun.StatusDone || res.Runtime.Round(time.Second) != time.Minute {
-			t.Errorf("got %+v, want one delay of a minute", res)
+		l.Iterations = 3
+		failed := play{outcome: looprun.OutcomeNotDone}
+		run := start(t, l, &script{steps: []play{failed, failed, failed, {outcome: looprun.OutcomeDone}}}, says("continue"))
+		run.Backoff = looprun.Backoff{Base: time.Minute, Exponential: true}
+		if res := run.run(t); res.Status != looprun.StatusDone || res.Runtime < 3*time.Minute || res.Runtime > 5*time.Minute+time.Second {
+			t.Errorf("got %+v, want 3 to 5 minutes", res)
 		}
 	})
 }
