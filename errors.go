@@ -1,6 +1,9 @@
 package looprun
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ErrNoGuards is returned by [Run] and [Loop.Run] when nothing could ever stop
 // the loop: no guards were given, or a limit is neither stated nor [Off].
@@ -27,6 +30,16 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrEvent is returned by [State.Apply] for an event that cannot happen in
 // that state. The state is left as it was.
 var ErrEvent = errors.New("event out of order")
+
+// Refusal is an [ErrEvent] that says in words why the event cannot happen.
+type Refusal struct{ Why string }
+
+func (r *Refusal) Error() string { return ErrEvent.Error() + ": " + r.Why }
+
+// Unwrap returns [ErrEvent].
+func (r *Refusal) Unwrap() error { return ErrEvent }
+
+func refusal(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
 // ErrUnknownEvent is returned when an event of an unknown type is decoded: the
 // journal was written by a newer looprun.

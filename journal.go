@@ -53,7 +53,7 @@ func Record(s *State, to Journal, mask func(string) string, elapsed time.Duratio
 		d = s.masked(d, mask)
 	}
 	if why := s.refuse(d); why != "" {
-		return Event{}, fmt.Errorf("%w: %s: %s", ErrEvent, d.Type(), why)
+		return Event{}, refusal("%s: %s", d.Type(), why)
 	}
 	e := Event{
 		Seq: s.Seq + 1, Time: time.Now().UTC().Truncate(time.Millisecond),

@@ -191,7 +191,7 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 		case NextEnd:
 			return l.state.Result(), nil
 		default:
-			err = fmt.Errorf("%w: an iteration runs that nobody started", ErrEvent)
+			err = &Refusal{"an iteration runs that nobody started"}
 		}
 		if err != nil {
 			return l.failed(err)

@@ -298,7 +298,7 @@ func (l *Loop) converse(ctx context.Context, first *asking) error {
 	}
 	q := l.advised(first.question.fromCommand(l.state.Seq + 1))
 	if why := l.refuses(QuestionAsked{q}); why != "" {
-		first.reply <- heard{err: fmt.Errorf("%w: %s", ErrEvent, why)}
+		first.reply <- heard{err: &Refusal{why}}
 		return nil
 	}
 	g := newGroup(ctx, first.key)

@@ -169,7 +169,7 @@ func (l *Loop) Tell(ctx context.Context, d Data) error {
 		return l.record(identified(d, l.state.Seq+1))
 	})
 	if told != "" {
-		return fmt.Errorf("%w: %s", ErrEvent, told)
+		return &Refusal{told}
 	}
 	return err
 }

@@ -15,13 +15,13 @@ import (
 // was damaged or written by something else.
 func (s *State) Apply(e Event) error {
 	if e.Data == nil {
-		return fmt.Errorf("%w: event %d has no data", ErrEvent, e.Seq)
+		return refusal("event %d has no data", e.Seq)
 	}
 	if e.Seq != s.Seq+1 {
-		return fmt.Errorf("%w: event %d follows %d", ErrEvent, e.Seq, s.Seq)
+		return refusal("event %d follows %d", e.Seq, s.Seq)
 	}
 	if why := s.refuse(e.Data); why != "" {
-		return fmt.Errorf("%w: event %d, %s: %s", ErrEvent, e.Seq, e.Data.Type(), why)
+		return refusal("event %d, %s: %s", e.Seq, e.Data.Type(), why)
 	}
 	s.take(e)
 	return nil

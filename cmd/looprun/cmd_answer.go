@@ -544,8 +544,7 @@ func maskOf(dir string) (func(string) string, error) {
 func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answered, error) {
 	o := user.Options{NoColor: !a.promptColours()}
 	if err := user.Available(o); err != nil {
-		why := strings.TrimSuffix(err.Error(), ": "+looprun.ErrNoAnswer.Error())
-		return nil, &usageError{"no option was given, and " + why, "looprun show --pending prints the options; write looprun answer [RUN] OPTION"}
+		return nil, &usageError{"no option was given, and " + whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION"}
 	}
 	ctx, stop := watchSignals(context.Background(), func() {})
 	defer stop()
@@ -560,6 +559,14 @@ func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answere
 	answer.Reason = firstNonEmpty(c.Reason, answer.Reason)
 	answer.Guidance = firstNonEmpty(c.Guidance, answer.Guidance)
 	return []answered{answerTo(q, answer)}, nil
+}
+
+// whyNobody says why no person can be asked.
+func whyNobody(err error) string {
+	if of, ok := errors.AsType[*user.Unavailable](err); ok {
+		return of.Why
+	}
+	return err.Error()
 }
 
 // mayShow reports whether a question can be shown to a person who is asked then.

@@ -314,7 +314,7 @@ type interview struct {
 func (s *setup) ask(ctx context.Context, a *app, found []project, given bool) error {
 	o := user.Options{NoColor: !a.promptColours()}
 	if err := user.Available(o); err != nil {
-		return &usageError{strings.TrimSuffix(err.Error(), ": "+looprun.ErrNoAnswer.Error()), "use --yes to take what is found here, or --dry-run to see it first"}
+		return &usageError{whyNobody(err), "use --yes to take what is found here, or --dry-run to see it first"}
 	}
 	i := interview{ctx, user.New(o)}
 	if !given {

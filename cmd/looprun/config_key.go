@@ -221,9 +221,8 @@ func (k configKey) readExitCodes(raw any) (any, []keyProblem) {
 			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%q wants an exit code from 0 to 255", key), remedy: "write a plain decimal number", below: []any{key}})
 			continue
 		}
-		if err := checkExitCode(key, code); err != nil {
-			text := strings.Replace(err.Error(), fmt.Sprintf("--exit-code %s=%d", key, code), fmt.Sprintf("%s: %d", key, code), 1)
-			wrong = append(wrong, keyProblem{text: text, below: []any{key}})
+		if why := wrongExitCode(key, code); why != "" {
+			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%s: %d: %s", key, code, why), below: []any{key}})
 		}
 		codes[key] = code
 	}

@@ -148,7 +148,7 @@ func (k configKey) typeSchema() object {
 		names := exitCodeNames()
 		hidden := object{} // what may not look like success
 		for _, name := range names {
-			if checkExitCode(name, 0) != nil {
+			if wrongExitCode(name, 0) != "" {
 				hidden[name] = object{"type": "integer", "minimum": 1, "maximum": 255, "description": "Exit code of a run that " + name + " ended; not 0."}
 			}
 		}

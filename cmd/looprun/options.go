@@ -261,8 +261,8 @@ func (o *options) check() error {
 		wrong("--assistant-escalation: there is no assistant to answer", "add --assistant LINE")
 	}
 	for key, code := range o.ExitCode {
-		if err := checkExitCode(key, code); err != nil {
-			errs = append(errs, err)
+		if why := wrongExitCode(key, code); why != "" {
+			wrong(fmt.Sprintf("--exit-code %s=%d: %s", key, code, why), "")
 		}
 	}
 	if _, _, err := o.limits(); err != nil {
@@ -289,26 +289,22 @@ func exitCodeNames() []string {
 	return names
 }
 
-// checkExitCode refuses a mapping that nobody could mean.
-func checkExitCode(key string, code int) error {
+// wrongExitCode says why nobody could mean a mapping; empty: somebody could.
+func wrongExitCode(key string, code int) string {
 	status, guard := looprun.Status(key), looprun.GuardID(key)
 	isGuard := slices.Contains(looprun.GuardIDs(), guard) || slices.Contains(looprun.ProtocolIDs(), guard)
-	var bad string
 	switch {
 	case !isGuard && !slices.Contains(remappable, status):
-		bad = fmt.Sprintf("%q is no status and no guard; there are %s", key, strings.Join(exitCodeNames(), ", "))
 		if near := nearest.Word(key, exitCodeNames()); near != "" {
-			bad = fmt.Sprintf("%q is no status and no guard; did you mean %s?", key, near)
+			return fmt.Sprintf("%q is no status and no guard; did you mean %s?", key, near)
 		}
+		return fmt.Sprintf("%q is no status and no guard; there are %s", key, strings.Join(exitCodeNames(), ", "))
 	case code < 0 || code > 255:
-		bad = "an exit code is from 0 to 255"
+		return "an exit code is from 0 to 255"
 	case code == 0 && (isGuard || status == looprun.StatusTripped || status == looprun.StatusFailed || status == looprun.StatusInterrupted):
-		bad = "a run that did not end well must not look as if it did; use a code above 0"
+		return "a run that did not end well must not look as if it did; use a code above 0"
 	}
-	if bad == "" {
-		return nil
-	}
-	return &usageError{fmt.Sprintf("--exit-code %s=%d: %s", key, code, bad), ""}
+	return ""
 }
 
 // judge decides what exit codes mean.

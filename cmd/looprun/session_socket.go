@@ -185,7 +185,11 @@ func coded(err error) error {
 	if errors.As(err, &interrupt) {
 		code = codeInterrupted
 	}
-	return &socket.Error{Code: code, Text: strings.TrimPrefix(err.Error(), looprun.ErrEvent.Error()+": ")}
+	text := err.Error()
+	if of, ok := errors.AsType[*looprun.Refusal](err); ok {
+		text = of.Why
+	}
+	return &socket.Error{Code: code, Text: text}
 }
 
 func invalid(err error) error { return &socket.Error{Code: codeInvalid, Text: err.Error()} }

@@ -2,7 +2,6 @@ package user
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 
 	"github.com/looprun/looprun"
@@ -38,9 +37,15 @@ func Available(o Options) error {
 	return nil
 }
 
-func unavailable(why string) error {
-	return fmt.Errorf("nobody can be asked, %s: %w", why, looprun.ErrNoAnswer)
-}
+func unavailable(why string) error { return &Unavailable{"nobody can be asked, " + why} }
+
+// Unavailable is a [looprun.ErrNoAnswer] that says in words why no person can be asked.
+type Unavailable struct{ Why string }
+
+func (u *Unavailable) Error() string { return u.Why + ": " + looprun.ErrNoAnswer.Error() }
+
+// Unwrap returns [looprun.ErrNoAnswer].
+func (u *Unavailable) Unwrap() error { return looprun.ErrNoAnswer }
 
 // ciVariables are set by CI systems in the environment of every job.
 var ciVariables = []string{
