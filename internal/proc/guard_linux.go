@@ -329,11 +329,14 @@ func (g *guardian) spawn(req *request) (pid int, err error) {
 var errNoAnswer = errors.New("it did not answer")
 
 // answer waits for the guardian's answer, in ticks, so that time in which the whole
-// machine stood still is no time.
+// machine stood still is no time. That it was told to end the command before, in the
+// moment in which that ended, is none.
 func (g *guardian) answer() (kind byte, b body, err error) {
 	for range startPatience / tick {
-		if kind, b, ok := g.next(); ok {
-			return kind, b, nil
+		for kind, b, ok := g.next(); ok; kind, b, ok = g.next() {
+			if kind != msgHeard {
+				return kind, b, nil
+			}
 		}
 		wait := []unix.PollFd{{Fd: int32(g.fd), Events: unix.POLLIN}}
 		if n, err := unix.Poll(wait, int(tick.Milliseconds())); err != nil && err != unix.EINTR {
