@@ -189,11 +189,11 @@ func (p *Process) keys(t *terminal, typed bool) {
 // is the command.
 func (p *Process) stopWithCommand(t *terminal) {
 	p.mu.Lock()
-	if p.tree == nil || p.suspended || p.cause != Exited {
+	if p.tree == nil || p.standsStill() || p.cause != Exited {
 		p.mu.Unlock()
 		return
 	}
-	p.suspended = true
+	p.stopped = true
 	p.clock.pause()
 	p.mu.Unlock()
 	t.leave()
@@ -205,14 +205,14 @@ func (p *Process) stopWithCommand(t *terminal) {
 	case <-time.After(stopPatience):
 	}
 	signal.Stop(continued)
-	_ = p.Resume()
+	_ = p.goOn(&p.stopped)
 }
 
 // rejoin takes the terminal where this program has come to the foreground.
 func (p *Process) rejoin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree != nil && !p.suspended {
+	if p.tree != nil && !p.standsStill() {
 		p.terminal.join()
 	}
 }

@@ -70,7 +70,8 @@ type Process struct {
 	terminal  *terminal
 	clock     stopwatch
 	timer     *time.Timer
-	suspended bool
+	suspended bool  // by Suspend
+	stopped   bool  // from the terminal, with this program
 	waiting   bool  // its clocks stand still while it goes on
 	over      bool  // the command has ended
 	cause     Cause // why an end was asked for; Exited for none
@@ -167,7 +168,7 @@ func (p *Process) endLocked(cause Cause, sig syscall.Signal) {
 	if p.cause == Exited {
 		p.cause = cause
 	}
-	p.suspended, p.waiting = false, false
+	p.suspended, p.stopped, p.waiting = false, false, false
 	p.clock.resume()
 	p.tree.end(sig, p.spec.killAfter())
 }
@@ -186,20 +187,32 @@ func (p *Process) Suspend() error {
 	if err := p.tree.suspend(); err != nil {
 		return err
 	}
-	p.clock.pause()
 	p.suspended = true
-	p.terminal.leave()
+	if !p.stopped {
+		p.clock.pause()
+		p.terminal.leave()
+	}
 	return nil
 }
 
 // Resume lets a suspended tree and its clocks go on where they stood.
-func (p *Process) Resume() error {
+func (p *Process) Resume() error { return p.goOn(&p.suspended) }
+
+// standsStill says that the tree is not to run, for whatever reason.
+func (p *Process) standsStill() bool { return p.suspended || p.stopped }
+
+// goOn takes back one reason to stand still. The tree goes on when there is none
+// left: what is asked about stays suspended when the shell continues this program.
+func (p *Process) goOn(reason *bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree == nil || !p.suspended {
+	if p.tree == nil || !*reason {
 		return nil
 	}
-	p.suspended = false
+	*reason = false
+	if p.standsStill() {
+		return nil
+	}
 	if !p.waiting {
 		p.clock.resume()
 		p.armLocked()
@@ -227,7 +240,7 @@ func (p *Process) ReleaseClocks() {
 		return
 	}
 	p.waiting = false
-	if !p.suspended {
+	if !p.standsStill() {
 		p.clock.resume()
 		p.armLocked()
 	}
@@ -263,7 +276,7 @@ func (p *Process) left() (time.Duration, Cause) {
 }
 
 func (p *Process) armLocked() {
-	if p.timer != nil && !p.suspended && !p.waiting && !p.over && p.cause == Exited {
+	if p.timer != nil && !p.standsStill() && !p.waiting && !p.over && p.cause == Exited {
 		left, _ := p.left()
 		p.timer.Reset(left)
 	}
@@ -272,7 +285,7 @@ func (p *Process) armLocked() {
 func (p *Process) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree == nil || p.suspended || p.waiting || p.over || p.cause != Exited {
+	if p.tree == nil || p.standsStill() || p.waiting || p.over || p.cause != Exited {
 		return
 	}
 	if left, cause := p.left(); left <= 0 {
