@@ -29,11 +29,8 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 		if !r.Pending {
 			break
 		}
-		how := "looprun answer"
-		if len(pending) > 1 {
-			how += " --question " + q.ID
-		}
-		m.printf("a question waits for its answer: %s; give it with %s, then go on with looprun resume", wordsOfQuestion(q), how)
+		m.printf("a question waits for its answer: %s; give it with looprun answer %s --question %s, then go on with looprun resume %s",
+			wordsOfQuestion(q), s.RunID, q.ID, s.RunID)
 	}
 	m.recall(s)
 	if page != "" {

@@ -46,8 +46,8 @@ func refusal(dir string, err error) error {
 	}
 	id := filepath.Base(dir)
 	return &usageError{
-		fmt.Sprintf("run %s is not gone on with: %v", id, err),
-		fmt.Sprintf("going on runs the commands of its journal: look at them with looprun show %s, and if you trust them add --trust-run", id),
+		fmt.Sprintf("run %s was not touched: %v", id, err),
+		fmt.Sprintf("to resume it would run the commands in its journal: look at them with looprun show %s, and if you trust them add --trust-run", id),
 	}
 }
 
