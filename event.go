@@ -152,7 +152,7 @@ type IterationFinished struct {
 }
 
 // RunsAgain reports whether the iteration did not end of itself: it was
-// interrupted, cut off by max_runtime, or has to wait for somebody else's limit. It
+// interrupted, cut off by max_runtime, or has to wait for a rate limit. It
 // runs again under its own number, and is evidence for nothing: what it printed
 // stops where it was cut off.
 func (d *IterationFinished) RunsAgain() bool {
@@ -371,7 +371,7 @@ type CostReported struct {
 	Via    string  `json:"via,omitempty" mask:"own"` // socket, text or output
 }
 
-// WaitStarted begins the time that a limit of somebody else is waited out.
+// WaitStarted says that the run waits for a rate limit.
 type WaitStarted struct {
 	Match string    `json:"match"` // the line that says so
 	Until time.Time `json:"until"`

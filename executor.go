@@ -59,8 +59,7 @@ type Executor struct {
 	// AlsoPromised reports whether the promise was made otherwise than in its own
 	// words; nil: it was not.
 	AlsoPromised func() bool
-	// WaitOn recognises the limits of somebody else in what the work and the
-	// check print; nil: there are none.
+	// WaitOn recognises rate limits in what the work and the check print; nil: there are none.
 	WaitOn Matcher
 
 	wanted   atomic.Bool // a promise means something in this iteration
@@ -77,7 +76,7 @@ type Executor struct {
 	since   time.Time     // since when it stands still
 	killed  bool          // what is about to be started is to end at once
 
-	work, check *tap
+	work, check *analyzer
 	warnings    []string // of the iteration's steps
 }
 
@@ -100,7 +99,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 	// A step whose output can no longer be kept is ended: nothing may be lost.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	lost := &sink{cancel: cancel, out: out}
+	lost := &outputFile{cancel: cancel, out: out}
 
 	began := time.Now()
 	var exits Exits
@@ -155,15 +154,15 @@ func (x *Executor) open(n int) (Output, error) {
 	return out, nil
 }
 
-// prepare makes the taps once; they are reused for every iteration.
+// prepare makes the analyzers once; they are reused for every iteration.
 func (x *Executor) prepare(it Iteration) {
 	if x.Judge == nil {
 		x.Judge = new(DefaultJudge())
 	}
 	if x.work == nil {
-		x.work = newTap(x.Signature, x.WaitOn != nil)
+		x.work = newAnalyzer(x.Signature, x.WaitOn != nil)
 		x.work.listen(x.Promise, x.PromiseAnywhere, x.Listeners)
-		x.check = newTap(x.Signature, x.WaitOn != nil)
+		x.check = newAnalyzer(x.Signature, x.WaitOn != nil)
 	}
 	x.work.reset()
 	x.check.reset()
@@ -175,7 +174,7 @@ func (x *Executor) prepare(it Iteration) {
 	x.mu.Unlock()
 }
 
-func (x *Executor) step(ctx context.Context, s Step, t *tap, it Iteration, keep func([]byte), began time.Time) Exit {
+func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it Iteration, keep func([]byte), began time.Time) Exit {
 	it.Judging = t == x.check
 	in := Invocation{
 		Iteration: it, Dir: x.Dir, Env: x.environ(it), PTY: x.PTY,
@@ -304,7 +303,7 @@ func (x *Executor) limited(d *IterationFinished) {
 // moment. Where none names one it is the check's before the work's, and that on
 // standard error before that on standard output.
 func (x *Executor) limit() (line string, until time.Time, found bool) {
-	for _, t := range []*tap{x.work, x.check} {
+	for _, t := range []*analyzer{x.work, x.check} {
 		for i := range t.streams {
 			end := &t.streams[i].end
 			if l, u, ok := x.WaitOn.Match(end.last(), end.cut()); ok && !u.Before(until) {

@@ -39,7 +39,7 @@ import (
 // not be used, a question that nobody answered, an interrupt and an iteration
 // that ended as an error are warnings. The begin and the end of a run, the end
 // of an iteration, answers and what they did are information. All else is for
-// debugging: the begin of an iteration, signs of life, costs, signals.
+// debugging: the begin of an iteration, heartbeats, costs, signals.
 //
 // The command's output is never logged, nor what is made of it: no excerpts, no
 // labels, no findings. Neither are command lines, environments, questions,

@@ -9,9 +9,9 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// aliveEvery is how often a run that waits for its command puts its elapsed
+// heartbeatEvery is how often a run that waits for its command puts its elapsed
 // time on record, so that a crash loses no more of it than that.
-const aliveEvery = 10 * time.Second
+const heartbeatEvery = 10 * time.Second
 
 // Loop drives a run. Fields are set before [Loop.Run] and not changed after.
 type Loop struct {
@@ -44,9 +44,9 @@ type Loop struct {
 	end       func()    // ends the iteration that stands still; nil: there is none
 	inbox     inbox
 	prompt    *prompt // the question that a responder is asked; nil: none is
-	attention attention
+	watchdog  watchdog
 	announced time.Time // the wait that is on record
-	asked     *group    // who waits for the question that is asked now
+	askers    *askers   // who waits for the question that is asked now
 }
 
 // Experts runs an expert's command. The error says why it could not be run.
@@ -161,7 +161,7 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	l.ready = false
 	defer l.watch.Stop()
 	defer close(l.inbox.over)
-	defer l.attention.stop()
+	defer l.watchdog.stop()
 	for {
 		next, trip := l.state.Next(l.Guards)
 		var err error

@@ -51,7 +51,7 @@ func (l *Loop) pose(ctx context.Context, q Question) error {
 		return l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error(), Unanswered: true})
 	}
 	err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
-	h.tell(err)
+	h.confirm(err)
 	return err
 }
 
@@ -60,9 +60,9 @@ func (l *Loop) pose(ctx context.Context, q Question) error {
 const asks = 2
 
 // put puts the question to the responders in turn. The first valid answer is
-// taken. That of heard is [ErrNoAnswer] in words, [ErrDeferred] or
+// taken. That of reply is [ErrNoAnswer] in words, [ErrDeferred] or
 // [ErrInterrupted]; the other error is looprun's own.
-func (l *Loop) put(ctx context.Context, q Question) (heard, error) {
+func (l *Loop) put(ctx context.Context, q Question) (reply, error) {
 	valid := l.acceptable
 	if q.From == FromCommand {
 		valid = q.Accepts // with the advice that q gets meanwhile
@@ -71,12 +71,12 @@ func (l *Loop) put(ctx context.Context, q Question) (heard, error) {
 	for _, r := range l.Responders {
 		for try := 1; ; try++ {
 			h := l.respond(ctx, r, q, valid)
-			if h.told != nil {
+			if h.counted != nil {
 				return h, nil // it was checked when it came
 			}
 			switch {
 			case ctx.Err() != nil:
-				return heard{err: context.Cause(ctx)}, nil
+				return reply{err: context.Cause(ctx)}, nil
 			case errors.Is(h.err, ErrInterrupted):
 				return h, nil
 			case errors.Is(h.err, ErrDeferred):
@@ -90,7 +90,7 @@ func (l *Loop) put(ctx context.Context, q Question) (heard, error) {
 				if a, ok := errors.AsType[adviser](h.err); ok {
 					var err error
 					if q, err = l.advise(q, a.Advice()); err != nil {
-						return heard{}, err
+						return reply{}, err
 					}
 				}
 				if why := strings.TrimSuffix(h.err.Error(), ": "+ErrNoAnswer.Error()); why != ErrNoAnswer.Error() {
@@ -106,7 +106,7 @@ func (l *Loop) put(ctx context.Context, q Question) (heard, error) {
 				return h, nil
 			}
 			if err := l.record(AnswerInvalid{QuestionID: q.ID, Responder: h.Responder, Reason: h.err.Error()}); err != nil {
-				return heard{}, err
+				return reply{}, err
 			}
 			if !answered || q.From != FromCommand || try == asks {
 				break // who failed has tried again by itself
@@ -114,7 +114,7 @@ func (l *Loop) put(ctx context.Context, q Question) (heard, error) {
 		}
 	}
 	a, err := q.unadvised(nobody)
-	return heard{Answer: a, err: err}, nil
+	return reply{Answer: a, err: err}, nil
 }
 
 // unanswered is an [ErrNoAnswer] that says who was asked in vain.
@@ -123,14 +123,14 @@ type unanswered string
 func (u unanswered) Error() string   { return string(u) }
 func (u unanswered) Is(e error) bool { return e == ErrNoAnswer }
 
-// respond lets one responder answer, until somebody else does.
-func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(Answer) error) heard {
+// respond lets one responder answer, until an answer comes from elsewhere.
+func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(Answer) error) reply {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	got := make(chan heard, 1)
+	got := make(chan reply, 1)
 	go func() {
 		a, err := r.Respond(ctx, q, &l.state)
-		got <- heard{Answer: a, err: err}
+		got <- reply{Answer: a, err: err}
 	}()
 	p := &prompt{question: q, valid: valid, end: cancel}
 	l.prompt = p
@@ -153,18 +153,18 @@ type prompt struct {
 	question Question
 	valid    func(Answer) error
 	end      context.CancelCauseFunc
-	first    *heard // the answer that came from elsewhere
+	first    *reply // the answer that came from elsewhere
 }
 
 // take takes an answer from elsewhere, where it is valid and the first.
 func (p *prompt) take(e *elsewhere) {
 	switch err := p.valid(e.answer); {
 	case p.first != nil:
-		e.told <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, p.first.Responder, p.first.Answer.String())
+		e.done <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, p.first.Responder, p.first.Answer.String())
 	case err != nil:
-		e.told <- err
+		e.done <- err
 	default:
-		p.first = &heard{Answer: e.answer, told: e.told}
+		p.first = &reply{Answer: e.answer, counted: e.done}
 		p.end(errAnswered) // the responder lets go of the terminal
 	}
 }
@@ -202,7 +202,7 @@ func (l *Loop) acceptable(a Answer) error {
 }
 
 // deferred pauses the run with its question pending. A running iteration is
-// ended by whoever attends to it; it runs again when the run is resumed.
+// ended by its supervisor; it runs again when the run is resumed.
 func (l *Loop) deferred() error {
 	d := ActionApplied{
 		Action: ActionPause, Limits: l.state.Limits,
@@ -286,11 +286,11 @@ func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 	return limited, cancel
 }
 
-// converse puts a question of the command to the responders while the command
+// askForCommand puts a question of the command to the responders while the command
 // waits for it. The clocks stand still meanwhile.
-func (l *Loop) converse(ctx context.Context, first *asking) error {
+func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 	if first.ctx.Err() != nil { // nobody would fetch the answer
-		first.reply <- heard{err: errGone}
+		first.reply <- reply{err: errGone}
 		return nil
 	}
 	if k := l.state.kept(first.question); k != nil {
@@ -298,25 +298,25 @@ func (l *Loop) converse(ctx context.Context, first *asking) error {
 	}
 	q := l.advised(first.question.fromCommand(l.state.Seq + 1))
 	if why := l.refuses(QuestionAsked{q}); why != "" {
-		first.reply <- heard{err: &Refusal{why}}
+		first.reply <- reply{err: &Refusal{why}}
 		return nil
 	}
-	g := newGroup(ctx, first.key)
+	g := newAskers(ctx, first.key)
 	defer g.cancel(nil)
 	g.join(first)
-	l.asked = g
+	l.askers = g
 	l.inbox.remove(func(m message) bool {
-		a, asks := m.(*asking)
+		a, asks := m.(*asker)
 		if !asks || a.key != g.key {
 			return false
 		}
 		g.join(a)
 		return true
 	})
-	h, err := l.converseAbout(ctx, g, q)
-	l.asked = nil
+	h, err := l.poseForCommand(ctx, g, q)
+	l.askers = nil
 	if err != nil {
-		h = heard{err: err}
+		h = reply{err: err}
 	}
 	h.question = q
 	g.reply(h)
@@ -325,18 +325,18 @@ func (l *Loop) converse(ctx context.Context, first *asking) error {
 
 // fetch hands over the answer that waits for whoever asks again, or says that
 // there is none yet.
-func (l *Loop) fetch(a *asking, k Asked) error {
+func (l *Loop) fetch(a *asker, k Asked) error {
 	if k.Answer == nil {
-		a.reply <- heard{err: ErrDeferred}
+		a.reply <- reply{err: ErrDeferred}
 		return nil
 	}
 	err := l.durable(QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
-	a.reply <- heard{Answer: *k.Answer, err: err, question: k.Question}
+	a.reply <- reply{Answer: *k.Answer, err: err, question: k.Question}
 	return err
 }
 
-// converseAbout asks and records what becomes of it. The error is looprun's own.
-func (l *Loop) converseAbout(ctx context.Context, g *group, q Question) (heard, error) {
+// poseForCommand asks and records what becomes of it. The error is looprun's own.
+func (l *Loop) poseForCommand(ctx context.Context, g *askers, q Question) (reply, error) {
 	l.watch.Pause()
 	defer l.watch.Continue()
 	if h, ok := l.Runner.(Holder); ok {
@@ -344,12 +344,12 @@ func (l *Loop) converseAbout(ctx context.Context, g *group, q Question) (heard, 
 		defer h.Release()
 	}
 	if err := l.durable(QuestionAsked{q}); err != nil {
-		return heard{}, err
+		return reply{}, err
 	}
 	h, err := l.put(g.ctx, q)
 	switch {
 	case err != nil:
-		return heard{}, err
+		return reply{}, err
 	case ctx.Err() != nil:
 		h.tooLate()
 		h.err = context.Cause(ctx) // kept: it is asked again on resume
@@ -358,7 +358,7 @@ func (l *Loop) converseAbout(ctx context.Context, g *group, q Question) (heard, 
 	case errors.Is(h.err, ErrDeferred):
 	case h.err == nil:
 		err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
-		h.tell(err)
+		h.confirm(err)
 		if err == nil {
 			err = l.record(QuestionDelivered{QuestionID: q.ID, To: "socket"})
 		}

@@ -18,7 +18,7 @@ type inbox struct {
 	waiting  []message     // those that came while a responder was asked
 }
 
-// message is a *post, an *asking or an *elsewhere.
+// message is a *post, an *asker or an *elsewhere.
 type message any
 
 func newInbox() inbox {
@@ -66,15 +66,15 @@ func (l *Loop) handle(ctx context.Context, m message) error {
 			return nil
 		}
 		return m.carryOut()
-	case *asking:
+	case *asker:
 		if l.prompt != nil {
 			l.queue(m)
 			return nil
 		}
-		return l.converse(ctx, m)
+		return l.askForCommand(ctx, m)
 	case *elsewhere:
 		if l.prompt == nil || l.prompt.question.ID != m.questionID {
-			m.told <- l.state.late(m.questionID)
+			m.done <- l.state.notWaiting(m.questionID)
 			return nil
 		}
 		l.prompt.take(m)
@@ -118,42 +118,42 @@ func (p *post) carryOut() error {
 type elsewhere struct {
 	questionID string
 	answer     Answer
-	told       chan error
+	done       chan error
 }
 
-// asking is one who waits for the answer to a question of the command.
-type asking struct {
+// asker is one who waits for the answer to a question of the command.
+type asker struct {
 	ctx      context.Context
 	key      string
 	question Question
-	reply    chan heard
+	reply    chan reply
 }
 
-// heard is an answer, and whom to tell that it counts.
-type heard struct {
+// reply is an answer, and whom to tell that it counts.
+type reply struct {
 	Answer
 	err      error
-	told     chan error // nil: nobody waits for that
+	counted  chan error // nil: nobody waits for that
 	question Question
 }
 
-func (h heard) asked() (Asked, error) {
+func (h reply) asked() (Asked, error) {
 	if h.err != nil {
 		return Asked{Question: h.question}, h.err
 	}
 	return Asked{Question: h.question, Answer: &h.Answer}, nil
 }
 
-func (h heard) tell(err error) {
-	if h.told != nil {
-		h.told <- err
+func (h reply) confirm(err error) {
+	if h.counted != nil {
+		h.counted <- err
 	}
 }
 
 // tooLate is for an answer that came with the end of the run: it is not put on
 // record, and the question is asked again when the run is resumed.
-func (h heard) tooLate() {
-	h.tell(fmt.Errorf("%w: it was interrupted before the answer counted", ErrEnded))
+func (h reply) tooLate() {
+	h.confirm(fmt.Errorf("%w: it was interrupted before the answer counted", ErrEnded))
 }
 
 // Tell puts something on record that the command said: a signal, a rejection, a
@@ -229,7 +229,7 @@ func (q Question) fromCommand(seq int64) Question {
 // is kept and the run pauses after the iteration, [ErrEnded] when the loop has
 // ended. Any goroutine may call it once Start or Resume has returned.
 func (l *Loop) Ask(ctx context.Context, key string, q Question) (Asked, error) {
-	a := &asking{ctx: ctx, key: key, question: q, reply: make(chan heard, 1)}
+	a := &asker{ctx: ctx, key: key, question: q, reply: make(chan reply, 1)}
 	if err := l.inbox.send(ctx, a); err != nil {
 		return Asked{}, err
 	}
@@ -259,7 +259,7 @@ func (l *Loop) Answer(ctx context.Context, questionID string, a Answer) error {
 	if err := l.inbox.send(ctx, e); err != nil {
 		return err
 	}
-	return <-e.told
+	return <-e.done
 }
 
 // errGone ends a prompt when nobody waits for its answer any more.
@@ -267,33 +267,33 @@ var errGone = errors.New("whoever asked is gone")
 
 // queue keeps a question that comes while another one is asked. When it is the
 // same one its asker waits for the same answer.
-func (l *Loop) queue(a *asking) {
-	if l.asked != nil && l.asked.key == a.key {
-		l.asked.join(a)
+func (l *Loop) queue(a *asker) {
+	if l.askers != nil && l.askers.key == a.key {
+		l.askers.join(a)
 		return
 	}
 	l.inbox.keep(a)
 }
 
-// group are all who wait for the answer to the same question.
-type group struct {
+// askers are all who wait for the answer to the same question.
+type askers struct {
 	key    string
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	mu     sync.Mutex
 	left   int
-	all    []*asking
+	all    []*asker
 }
 
-func newGroup(ctx context.Context, key string) *group {
-	g := &group{key: key}
+func newAskers(ctx context.Context, key string) *askers {
+	g := &askers{key: key}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	return g
 }
 
 // join adds one who waits. When the last of them is gone the question is
 // withdrawn.
-func (g *group) join(a *asking) {
+func (g *askers) join(a *asker) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.all = append(g.all, a)
@@ -307,7 +307,7 @@ func (g *group) join(a *asking) {
 	})
 }
 
-func (g *group) reply(h heard) {
+func (g *askers) reply(h reply) {
 	for _, a := range g.all {
 		a.reply <- h
 	}

@@ -28,7 +28,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 		return err
 	}
 	l.fresh = l.fresh && n == 0
-	end, err := l.attend(ctx, it)
+	end, err := l.runIteration(ctx, it)
 	l.ended = time.Now()
 	if err != nil {
 		return err
@@ -139,12 +139,12 @@ type ended struct {
 
 // running is an iteration that runs.
 type running struct {
-	number   int
-	stop     context.CancelCauseFunc
-	done     chan ended // one value, also after it was looked at
-	stopped  bool       // it was told to end
-	late     func()     // looks after it
-	attended chan ended // gets what came of it, from late
+	number     int
+	stop       context.CancelCauseFunc
+	done       chan ended // one value, also after it was looked at
+	stopped    bool       // it was told to end
+	supervise  func()     // is called by the watchdog
+	supervised chan ended // gets what came of it, from supervise
 }
 
 // wait returns what the runner returned, as often as it is called.
@@ -180,53 +180,53 @@ func (r *running) cut(why error, o Outcome, c Cause) (IterationFinished, error) 
 	return end.IterationFinished, end.err
 }
 
-// attendAfter is how long an iteration goes on before it is looked after. Most of
-// what a fast loop would cost else is to wake another goroutine, twice.
-const attendAfter = 5 * time.Millisecond
+// superviseAfter is how long an iteration goes on before it is supervised. Most of
+// what a fast loop would cost otherwise is waking another goroutine, twice.
+const superviseAfter = 5 * time.Millisecond
 
-// attend runs the iteration, and looks after it unless it is over soon.
-func (l *Loop) attend(ctx context.Context, it Iteration) (IterationFinished, error) {
+// runIteration runs the iteration, supervised unless it is over soon.
+func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationFinished, error) {
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1), attended: make(chan ended, 1)}
-	// Until it is over the state belongs to whoever looks after it.
-	r.late = func() {
-		defer close(r.attended)
-		end, err := l.lookAfter(ctx, r)
-		r.attended <- ended{end, err}
+	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1), supervised: make(chan ended, 1)}
+	// From then on the state belongs to this goroutine, until the iteration is over.
+	r.supervise = func() {
+		defer close(r.supervised)
+		end, err := l.supervise(ctx, r)
+		r.supervised <- ended{end, err}
 	}
-	after := attendAfter
+	after := superviseAfter
 	if left, ok := l.untilDeadline(); ok {
 		after = min(after, left)
 	}
-	l.attention.begin(r, after)
+	l.watchdog.begin(r, after)
 	returned := false
 	defer func() {
-		if !returned { // it panics: who looks after the iteration has to know that it is over
+		if !returned { // it panics: its supervisor has to know that it is over
 			r.done <- ended{}
-			if !l.attention.end() {
-				<-r.attended
+			if !l.watchdog.end() {
+				<-r.supervised
 			}
 		}
 	}()
 	end, err := l.Runner.Run(runCtx, it)
 	returned = true
 	r.done <- ended{end, err}
-	if l.attention.end() {
+	if l.watchdog.end() {
 		e := r.wait()
 		if e.err == nil {
 			e.err = l.drain(ctx)
 		}
 		return e.IterationFinished, e.err
 	}
-	e := <-r.attended
+	e := <-r.supervised
 	return e.IterationFinished, e.err
 }
 
-// lookAfter interrupts the iteration when ctx ends, asks when a deadline passes,
+// supervise interrupts the iteration when ctx ends, asks when a deadline passes,
 // answers the command, and puts the elapsed time on record meanwhile.
-func (l *Loop) lookAfter(ctx context.Context, r *running) (IterationFinished, error) {
-	alive := time.NewTicker(aliveEvery)
+func (l *Loop) supervise(ctx context.Context, r *running) (IterationFinished, error) {
+	alive := time.NewTicker(heartbeatEvery)
 	defer alive.Stop()
 	for {
 		var err error
@@ -364,69 +364,68 @@ func (l *Loop) settle(ctx context.Context) error {
 	return nil
 }
 
-// attention calls for somebody who looks after an iteration that goes on for a
-// while. Its timer goes on from one iteration to the next: to set one for each
-// would wake a thread for each.
-type attention struct {
+// watchdog has an iteration supervised that goes on for a while. Its timer goes on
+// from one iteration to the next: to set one for each would wake a thread for each.
+type watchdog struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	fires time.Time // when the timer does; zero: it does not run
-	run   *running  // nil: none runs, or it is looked after
-	due   time.Time // when it is to be looked after
+	run   *running  // nil: none runs, or it is supervised
+	due   time.Time // when it is to be supervised
 }
 
-// begin has the iteration looked after when so much time has passed.
-func (a *attention) begin(r *running, after time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.run, a.due = r, time.Now().Add(after)
-	if a.fires.IsZero() || a.due.Before(a.fires) {
-		a.setTimer(after)
+// begin has the iteration supervised when so much time has passed.
+func (w *watchdog) begin(r *running, after time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.run, w.due = r, time.Now().Add(after)
+	if w.fires.IsZero() || w.due.Before(w.fires) {
+		w.setTimer(after)
 	}
 }
 
-// end reports whether the iteration ended without having been looked after.
-func (a *attention) end() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	unattended := a.run != nil
-	a.run = nil
-	return unattended
+// end reports whether the iteration ended without having been supervised.
+func (w *watchdog) end() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	alone := w.run != nil
+	w.run = nil
+	return alone
 }
 
-func (a *attention) setTimer(after time.Duration) {
-	a.fires = time.Now().Add(after)
-	if a.timer == nil {
-		a.timer = time.AfterFunc(after, a.fire)
+func (w *watchdog) setTimer(after time.Duration) {
+	w.fires = time.Now().Add(after)
+	if w.timer == nil {
+		w.timer = time.AfterFunc(after, w.fire)
 		return
 	}
-	a.timer.Reset(after)
+	w.timer.Reset(after)
 }
 
-func (a *attention) fire() {
-	a.mu.Lock()
-	a.fires = time.Time{}
-	r := a.run
+func (w *watchdog) fire() {
+	w.mu.Lock()
+	w.fires = time.Time{}
+	r := w.run
 	if r == nil {
-		a.mu.Unlock()
+		w.mu.Unlock()
 		return
 	}
-	if left := time.Until(a.due); left > 0 { // it was set for an earlier one
-		a.setTimer(left)
-		a.mu.Unlock()
+	if left := time.Until(w.due); left > 0 { // it was set for an earlier one
+		w.setTimer(left)
+		w.mu.Unlock()
 		return
 	}
-	a.run = nil
-	a.mu.Unlock()
-	r.late()
+	w.run = nil
+	w.mu.Unlock()
+	r.supervise()
 }
 
 // stop is for the end of the loop.
-func (a *attention) stop() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.timer != nil {
-		a.timer.Stop()
+func (w *watchdog) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
 	}
-	a.fires = time.Time{}
+	w.fires = time.Time{}
 }

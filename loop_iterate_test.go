@@ -218,9 +218,9 @@ func TestAnInvalidAnswerIsOnRecord(t *testing.T) {
 	}
 }
 
-// The timer that was set for one iteration looks after a later one, too, and not
+// The timer that was set for one iteration has a later one supervised, too, and not
 // before that has gone on for as long.
-func TestALaterIterationIsLookedAfter(t *testing.T) {
+func TestALaterIterationIsSupervised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var run *testRun
@@ -246,7 +246,7 @@ func TestALaterIterationIsLookedAfter(t *testing.T) {
 	})
 }
 
-// A deadline that is nearer than the moment from which an iteration is looked after
+// A deadline that is nearer than the moment from which an iteration is supervised
 // is not late.
 func TestANearDeadlineIsNotLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
 	}
 }
 
-// A runner that panics, whether or not its iteration was looked after, leaves nothing
+// A runner that panics, whether or not its iteration was supervised, leaves nothing
 // behind that goes on with the run: who recovers can resume it.
 func TestARunnerThatPanics(t *testing.T) {
 	for _, took := range []time.Duration{0, time.Minute} {
@@ -320,7 +320,7 @@ func TestARunnerThatPanics(t *testing.T) {
 	}
 }
 
-// In a loop whose iterations are all too short to be looked after, everybody who
+// In a loop whose iterations are all too short to be supervised, everybody who
 // speaks to it is heard when the next one ends.
 func TestShortIterationsAreHeard(t *testing.T) {
 	for _, c := range []struct {

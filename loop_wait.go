@@ -68,7 +68,7 @@ func (l *Loop) wait(ctx context.Context, n int) (bool, error) {
 // pass lets time pass until none is left, and listens meanwhile. It returns true
 // when the run has to look at its state again.
 func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error) {
-	alive := time.NewTicker(aliveEvery)
+	alive := time.NewTicker(heartbeatEvery)
 	defer alive.Stop()
 	over := time.NewTimer(left())
 	defer over.Stop()
@@ -99,7 +99,7 @@ func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error
 		if l.state.Interrupt != nil || Evaluate(l.Guards, &l.state) != nil {
 			return true, nil
 		}
-		over.Reset(max(0, min(left(), aliveEvery))) // the wall clock can jump
+		over.Reset(max(0, min(left(), heartbeatEvery))) // the wall clock can jump
 	}
 }
 
@@ -128,7 +128,7 @@ func (l *Loop) waitUntil(end IterationFinished) time.Time {
 	return now.Add(d)
 }
 
-// waitOut lets the time pass until somebody else's limit is over. The clock
+// waitOut lets the time pass until a rate limit is over. The clock
 // runs: max_runtime sees it.
 func (l *Loop) waitOut(ctx context.Context) error {
 	until := *l.state.Until

@@ -70,8 +70,8 @@ const (
 // for, in bytes.
 const waitEnd = 64 << 10
 
-// tap learns from one step's output as it streams past.
-type tap struct {
+// analyzer learns from one step's output as it streams past.
+type analyzer struct {
 	signer  *signature.Signer
 	signing signing
 	streams [2]stream
@@ -87,22 +87,22 @@ type stream struct {
 	end      tail
 }
 
-func newTap(o signature.Options, waits bool) *tap {
-	t := &tap{signer: signature.New(o), recent: tail{limit: excerptBytes}}
-	t.signing = newSigning(t.signer)
+func newAnalyzer(o signature.Options, waits bool) *analyzer {
+	a := &analyzer{signer: signature.New(o), recent: tail{limit: excerptBytes}}
+	a.signing = newSigning(a.signer)
 	if waits {
-		for i := range t.streams {
-			t.streams[i].end.limit = waitEnd
+		for i := range a.streams {
+			a.streams[i].end.limit = waitEnd
 		}
 	}
-	return t
+	return a
 }
 
 // listen looks for the promise in each stream, unless it is empty, and gives each
 // its listener.
-func (t *tap) listen(promise string, anywhere bool, to Streams) {
-	for i := range t.streams {
-		s := &t.streams[i]
+func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
+	for i := range a.streams {
+		s := &a.streams[i]
 		if promise != "" {
 			s.promise = newPromiseScanner(promise, anywhere)
 		}
@@ -112,12 +112,12 @@ func (t *tap) listen(promise string, anywhere bool, to Streams) {
 	}
 }
 
-func (t *tap) reset() {
-	t.signer.Reset()
-	t.bytes = 0
-	t.recent.reset()
-	for i := range t.streams {
-		t.streams[i].reset()
+func (a *analyzer) reset() {
+	a.signer.Reset()
+	a.bytes = 0
+	a.recent.reset()
+	for i := range a.streams {
+		a.streams[i].reset()
 	}
 }
 
@@ -132,11 +132,11 @@ func (s *stream) reset() {
 }
 
 // take takes the next piece of a stream.
-func (t *tap) take(stream int, b []byte) {
-	t.signing.write(stream, b)
-	t.streams[stream].take(b)
-	t.bytes += int64(len(b))
-	t.recent.write(b)
+func (a *analyzer) take(stream int, b []byte) {
+	a.signing.write(stream, b)
+	a.streams[stream].take(b)
+	a.bytes += int64(len(b))
+	a.recent.write(b)
 }
 
 func (s *stream) take(b []byte) {
@@ -150,12 +150,12 @@ func (s *stream) take(b []byte) {
 }
 
 // settle ends the output of a step: all of it has been learned from when it returns.
-func (t *tap) settle() { t.signing.settle() }
+func (a *analyzer) settle() { a.signing.settle() }
 
-func (t *tap) promised() bool {
+func (a *analyzer) promised() bool {
 	made := false
-	for i := range t.streams {
-		if p := t.streams[i].promise; p != nil {
+	for i := range a.streams {
+		if p := a.streams[i].promise; p != nil {
 			made = p.end() || made
 		}
 	}
@@ -164,17 +164,17 @@ func (t *tap) promised() bool {
 
 // sign ends the output. A judge that passed has the constant signature, however
 // it says so.
-func (t *tap) sign(code int, passed bool) signature.Signature {
+func (a *analyzer) sign(code int, passed bool) signature.Signature {
 	if passed {
 		return signature.Pass
 	}
-	return t.signer.SumContent(code)
+	return a.signer.SumContent(code)
 }
 
 // excerpt is the end of the output, safe to show anywhere.
-func (t *tap) excerpt() string {
-	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(t.recent.last()))), "\n")
-	if t.recent.cut() && len(lines) > 1 {
+func (a *analyzer) excerpt() string {
+	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(a.recent.last()))), "\n")
+	if a.recent.cut() && len(lines) > 1 {
 		lines = lines[1:] // cut somewhere in its middle
 	}
 	lines = lines[max(0, len(lines)-excerptLines):]
@@ -326,44 +326,44 @@ func (g *signing) settle() {
 	*g = signing{to: g.to}
 }
 
-// sink keeps output and remembers the first failure to.
-type sink struct {
+// outputFile keeps output and remembers the first failure to.
+type outputFile struct {
 	cancel context.CancelCauseFunc
 	out    Output
 	mu     sync.Mutex
 	err    error
 }
 
-func (s *sink) all(b []byte) { s.write(s.out, b) }
+func (f *outputFile) all(b []byte) { f.write(f.out, b) }
 
-func (s *sink) judge(b []byte) {
-	if s.out != nil {
-		s.write(s.out, b)
-		s.write(s.out.Check(), b)
+func (f *outputFile) judge(b []byte) {
+	if f.out != nil {
+		f.write(f.out, b)
+		f.write(f.out.Check(), b)
 	}
 }
 
-func (s *sink) write(w io.Writer, b []byte) {
-	if s.out == nil {
+func (f *outputFile) write(w io.Writer, b []byte) {
+	if f.out == nil {
 		return
 	}
 	if _, err := w.Write(b); err != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.err == nil {
-			s.err = err
-			s.cancel(err)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.err == nil {
+			f.err = err
+			f.cancel(err)
 		}
 	}
 }
 
-func (s *sink) close() error {
-	if s.out == nil {
+func (f *outputFile) close() error {
+	if f.out == nil {
 		return nil
 	}
-	err := s.out.Close()
-	if s.err != nil {
-		return s.err
+	err := f.out.Close()
+	if f.err != nil {
+		return f.err
 	}
 	return err
 }

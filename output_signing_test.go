@@ -56,7 +56,7 @@ func TestSigningAhead(t *testing.T) {
 		rnd := rand.New(rand.NewSource(int64(most)))
 		direct := signature.New(signature.Options{})
 		to := [2]func([]byte) (int, error){direct.Stdout().Write, direct.Stderr().Write}
-		ahead := newTap(signature.Options{}, false)
+		ahead := newAnalyzer(signature.Options{}, false)
 		goroutines := runtime.NumGoroutine()
 		for step := range 3 {
 			direct.Reset()

@@ -45,7 +45,7 @@ func TestStreamsAreApart(t *testing.T) {
 	for seed := range int64(200) {
 		rnd := rand.New(rand.NewSource(seed))
 		var l Listeners[heardBytes, *heardBytes]
-		work := newTap(signature.Options{}, true)
+		work := newAnalyzer(signature.Options{}, true)
 		work.listen(promise, false, &l)
 		for range 2 {
 			work.reset()
@@ -97,9 +97,9 @@ func TestLimitOfSeveralStreams(t *testing.T) {
 		{[4]string{"1l", "2e", "", "4e"}, "1l"},
 		{[4]string{"1e", "2l", "3e", ""}, "2l"},
 	} {
-		x := &Executor{WaitOn: m, work: newTap(signature.Options{}, true), check: newTap(signature.Options{}, true)}
+		x := &Executor{WaitOn: m, work: newAnalyzer(signature.Options{}, true), check: newAnalyzer(signature.Options{}, true)}
 		for i, text := range c.output {
-			[]*tap{x.work, x.check}[i/2].take(i%2, []byte(text))
+			[]*analyzer{x.work, x.check}[i/2].take(i%2, []byte(text))
 		}
 		line, until, ok := x.limit()
 		if want := m.moments[append([]byte(c.want), 'x')[len(c.want)-min(1, len(c.want))]]; line != c.want || ok != (c.want != "") || c.want != "" && until != want {

@@ -28,7 +28,7 @@ const (
 	OutcomeNotDone     Outcome = "not_done"
 	OutcomeError       Outcome = "error"
 	OutcomeInterrupted Outcome = "interrupted"
-	// OutcomeWaiting: somebody else's limit has to pass first. The iteration is
+	// OutcomeWaiting: a rate limit has to pass first. The iteration is
 	// evidence for nothing and runs again under its own number.
 	OutcomeWaiting Outcome = "waiting"
 )
@@ -263,7 +263,7 @@ const (
 	NextAdvance  Next = "advance"  // put the end of a sub-task on record
 	NextWeigh    Next = "weigh"    // weigh the last iteration on the ladder
 	NextExpert   Next = "expert"   // run the next expert
-	NextWait     Next = "wait"     // wait somebody else's limit out
+	NextWait     Next = "wait"     // wait until a rate limit is over
 	NextTrip     Next = "trip"     // put the trip on record
 	NextAsk      Next = "ask"      // put the question to the responders
 	NextAct      Next = "act"      // carry out the answer

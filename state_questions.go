@@ -106,9 +106,9 @@ func (s *State) unask(id string) {
 	s.Asked = slices.DeleteFunc(slices.Clone(s.Asked), func(a Asked) bool { return a.Question.ID == id })
 }
 
-// late says that a question takes no answer (any more), who was first, and what
+// notWaiting says that a question takes no answer (any more), who was first, and what
 // waits now in its place: an answer is for one question.
-func (s *State) late(questionID string) error {
+func (s *State) notWaiting(questionID string) error {
 	now := ""
 	for _, q := range s.Pending() {
 		if q.ID == questionID {
