@@ -79,7 +79,7 @@ func (s *session) speakToCI() {
 		Provider: ci.Provider(s.opts.CI), Log: s.outlets.messages(s.app, ci.LogOf(s.app.stdout, s.app.stderr)),
 		AllowCommands: s.opts.CICommands == "allow",
 	})
-	s.app.say.w = s.ci.Messages(s.app.say.w)
+	s.app.say.W = s.ci.Messages(s.app.say.W)
 }
 
 // ciPatience is how long another program may take to tell the CI system.
@@ -98,6 +98,6 @@ func (s *session) tellCI(state *looprun.State, result looprun.Result) {
 		return r.Markdown(w, limit)
 	}}
 	if err := s.ci.Finish(ctx, verdict); err != nil {
-		s.app.say.warn("the CI system could not be told: %v", err)
+		s.app.say.Warn("the CI system could not be told: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
 )
@@ -50,18 +51,8 @@ type cli struct {
 // commonFlags are the flags of every command.
 type commonFlags struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-" key:"-"`
-	outputFlags
+	console.Flags
 	configFlags
-}
-
-// outputFlags are for looprun's own messages.
-type outputFlags struct {
-	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line." trust:"safe"`
-	Verbose bool   `short:"v" help:"Print more about what looprun does." trust:"safe"`
-	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}." trust:"safe"`
-
-	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})." trust:"safe"`
-	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})." trust:"safe"`
 }
 
 // app is what every command gets.
@@ -77,6 +68,14 @@ type app struct {
 	code           int   // exit code
 	raise          raise // signal to end by
 }
+
+// printer prints on standard output. Its page or flush comes last.
+func (a *app) printer() *console.Printer {
+	return console.NewPrinter(a.stdout, a.files.stdout, a.say.Flags.Color)
+}
+
+// printJSON prints a value on standard output, as a JSON document.
+func (a *app) printJSON(v any) error { return console.PrintJSON(a.stdout, v) }
 
 // usageError is an error in how looprun was called.
 type usageError struct {
@@ -95,8 +94,8 @@ func (e *usageError) Error() string {
 func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise) {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	a.files.stdout, a.files.stderr = stdout, stderr
-	a.say = &messages{w: stderr}
-	a.say.configure(outputFlags{LogFormat: earlyFormat(args), Color: "auto"}, isTerminal(stderr), os.Getenv)
+	a.say = &messages{Messages: console.Messages{W: stderr}}
+	a.say.Configure(console.Flags{LogFormat: earlyFormat(args), Color: "auto"}, console.IsTerminal(stderr), os.Getenv)
 	own := args
 	if i := slices.Index(args, "--"); i >= 0 {
 		own, a.command, a.hasCommand = args[:i], args[i+1:], true
@@ -107,7 +106,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	defer proc.CloseGuardians()
 	p, err := a.parse(own)
 	if err != nil {
-		a.say.problem(err)
+		a.say.Problem(err)
 		return looprun.ExitFailed, 0
 	}
 	if p.exited >= 0 { // --help and --version
@@ -115,7 +114,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	}
 	ctx, err := p.ctx, p.err
 	if err == nil {
-		a.say.configure(p.flags.outputFlags, isTerminal(stderr), os.Getenv)
+		a.say.Configure(p.flags.Flags, console.IsTerminal(stderr), os.Getenv)
 		a.sayFiles(ctx)
 		err = a.checkCommand(ctx)
 	}
@@ -125,7 +124,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 		err = a.parseError(err, p.model, own)
 	}
 	if err != nil {
-		a.say.problem(err)
+		a.say.Problem(err)
 		return looprun.ExitFailed, 0
 	}
 	return a.code, a.raise

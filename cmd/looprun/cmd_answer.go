@@ -14,6 +14,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/user"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ask"
@@ -68,7 +69,7 @@ func (c *answerCmd) Run(a *app) error {
 	live = live || reachable(dir)
 	given, err := c.answers(a, state, words, live)
 	if errors.Is(err, looprun.ErrInterrupted) {
-		a.say.printf("interrupted; the question still waits")
+		a.say.Printf("interrupted; the question still waits")
 		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), raise(syscall.SIGINT)
 		return nil
 	}
@@ -92,7 +93,7 @@ func (c *answerCmd) Run(a *app) error {
 		if told {
 			did = "answered"
 		}
-		a.say.printf("%s %s (%s): %s%s", did, g.QuestionID, g.words, answerWords(g.Answer), next)
+		a.say.Printf("%s %s (%s): %s%s", did, g.QuestionID, g.words, answerWords(g.Answer), next)
 		if told && i == len(given)-1 {
 			return nil
 		}
@@ -136,13 +137,13 @@ func answerWords(answer looprun.Answer) string {
 	if answer.Cancelled {
 		return "cancelled"
 	}
-	return short(answer.String(), 60)
+	return console.Short(answer.String(), 60)
 }
 
 // wordsOfQuestion name a question to a person, beside its id.
 func wordsOfQuestion(q looprun.Question) string {
 	if q.From == looprun.FromCommand && q.Short == "" { // it was asked without a heading
-		return "“" + short(q.Text, 60) + "”"
+		return "“" + console.Short(q.Text, 60) + "”"
 	}
 	return termsafe.Line(q.Header)
 }
@@ -508,7 +509,7 @@ func (c *answerCmd) append(a *app, run *scratchpad.Run, s *looprun.State, g answ
 		return err
 	}
 	if kept, ok := e.Data.(looprun.QuestionAnswered); ok && wordsOf(kept.Answer) != wordsOf(g.Answer) {
-		a.say.warn("the answer holds a secret, which is not kept: the command gets *** in its place")
+		a.say.Warn("the answer holds a secret, which is not kept: the command gets *** in its place")
 	}
 	return run.Journal.Sync()
 }
@@ -580,12 +581,12 @@ func (c *answerCmd) confirm(a *app, q looprun.Question, options []string) error 
 	}
 	ask := "is the answer for this question?"
 	if with != "" {
-		ask = fmt.Sprintf("answer this with %q?", short(with, 60))
+		ask = fmt.Sprintf("answer this with %q?", console.Short(with, 60))
 	}
 	yes, err := a.yes(ask, func() {
 		var b strings.Builder
 		pendingText(&b, q)
-		a.say.printf("this question waits now:\n%s", b.String())
+		a.say.Printf("this question waits now:\n%s", b.String())
 	})
 	if err == nil && !yes {
 		err = errors.New("nothing was answered")

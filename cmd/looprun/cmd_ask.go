@@ -155,21 +155,21 @@ func (c *askCmd) unanswered(a *app, r ask.Request, err error) error {
 		a.code = exitNobody
 		if q := r.Questions[0]; len(r.Questions) == 1 && q.Safe != "" {
 			a.code = confirmed(q.Safe == ask.Yes)
-			a.say.printf("nobody answered, which counts as %s here: %s", q.Safe, told.Text)
+			a.say.Printf("nobody answered, which counts as %s here: %s", q.Safe, told.Text)
 			return nil
 		}
 	case codeAdvised: // --safe is for what nobody has rejected
 		a.code = exitNobody
 	case codeDeferred:
 		a.code = exitDeferred
-		a.say.printf("the question is kept and will be answered later; end now, and ask again in the next iteration")
+		a.say.Printf("the question is kept and will be answered later; end now, and ask again in the next iteration")
 		return nil
 	case codeInterrupted:
 		a.code = exitCancelled
 	default:
 		return err
 	}
-	a.say.printf("%s", told.Text)
+	a.say.Printf("%s", told.Text)
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 
 func printAnswer(a *app, answer ask.Answer) error {
 	if answer.Reason != "" {
-		a.say.printf("%s: %s", answer.Responder, termsafe.Text(answer.Reason))
+		a.say.Printf("%s: %s", answer.Responder, termsafe.Text(answer.Reason))
 	}
 	lines := answer.Selected.IDs()
 	if answer.Text != nil && !answer.Cancelled {

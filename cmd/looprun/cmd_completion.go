@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/shell/completion"
 	"github.com/looprun/looprun/templates"
@@ -164,7 +165,7 @@ func standing(s scratchpad.Summary) string {
 	if s.Guard != "" {
 		text += " (" + s.Guard + ")"
 	}
-	return text + ", " + ago(time.Now(), s.Started) + ": " + short(cmp.Or(s.Name, commandLine(s.Command)), 40)
+	return text + ", " + console.Ago(time.Now(), s.Started) + ": " + console.Short(cmp.Or(s.Name, console.CommandLine(s.Command)), 40)
 }
 
 // waiting are the options of the latest question, and the runs that wait.

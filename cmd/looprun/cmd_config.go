@@ -53,7 +53,7 @@ func (c *configCheckCmd) Run(a *app) error {
 		errs = append(errs, err)
 		if f != nil && err == nil {
 			correct = append(correct, f)
-			a.say.news("%s is correct", s.name)
+			a.say.News("%s is correct", s.name)
 		}
 	}
 	a.needed(correct)
@@ -61,7 +61,7 @@ func (c *configCheckCmd) Run(a *app) error {
 		return err
 	}
 	if len(correct) == 0 {
-		a.say.news("there is no %s here, and neither you nor the system has one", configName)
+		a.say.News("there is no %s here, and neither you nor the system has one", configName)
 	}
 	return nil
 }
@@ -79,9 +79,9 @@ func (a *app) needed(files []*configFile) {
 			f.doubt = provenance.Doubt(f.path)
 		}
 		if text := f.needs(all.risks(f)); text != "" && a.consented(a.config, f) {
-			a.say.news("%s; it has yours", text)
+			a.say.News("%s; it has yours", text)
 		} else if text != "" {
-			a.say.news("%s; read it, then agree once with looprun --trust, or in CI with %s", text, f.trustLine())
+			a.say.News("%s; read it, then agree once with looprun --trust, or in CI with %s", text, f.trustLine())
 		}
 	}
 }
@@ -155,10 +155,10 @@ func (c *configShowCmd) note(a *app) {
 		if f.doubt != "" {
 			what = "(" + f.doubt + ")"
 		}
-		a.say.news("%s needs your consent %s before it is used; read it, then agree once with looprun --trust", f.name, what)
+		a.say.News("%s needs your consent %s before it is used; read it, then agree once with looprun --trust", f.name, what)
 	}
 	if err := c.check(); err != nil {
-		a.say.warn("%s", fmt.Sprint(a.config.locate(err)))
+		a.say.Warn("%s", fmt.Sprint(a.config.locate(err)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -77,7 +78,7 @@ func (c *explainCmd) Run(a *app) error {
 	}
 	p := a.printer()
 	p.WriteString(e.text())
-	return p.page()
+	return p.Page()
 }
 
 func explain(dir string) (*explanation, error) {
@@ -196,7 +197,7 @@ const indent = "    "
 // text is the explanation for a person.
 func (e *explanation) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "run %s is %s after %s and %s.\n", e.RunID, e.Status, plural.Count(e.Iterations, "iteration"), roundTime(e.state.Elapsed))
+	fmt.Fprintf(&b, "run %s is %s after %s and %s.\n", e.RunID, e.Status, plural.Count(e.Iterations, "iteration"), console.Round(e.state.Elapsed))
 	if e.Ending != nil && e.Ending.Reason != "" {
 		fmt.Fprintf(&b, "Why: %s\n", termsafe.Line(e.Ending.Reason))
 	}
@@ -230,13 +231,13 @@ func (e *explanation) tripText(b *strings.Builder) {
 	}
 	b.WriteString("\nThe iterations that it counted:\n\n")
 	for _, d := range e.Counted {
-		fmt.Fprintf(b, indent+"%4d  %s  exit %-3d  %s\n", d.Iteration, d.Hash, d.ExitCode, short(d.Label, 80))
+		fmt.Fprintf(b, indent+"%4d  %s  exit %-3d  %s\n", d.Iteration, d.Hash, d.ExitCode, console.Short(d.Label, 80))
 	}
 	if len(e.Shared) > 0 {
 		b.WriteString("\nWhat all of them say:\n\n")
 	}
 	for _, f := range e.Shared {
-		fmt.Fprintf(b, indent+"%s\n", short(f, 120))
+		fmt.Fprintf(b, indent+"%s\n", console.Short(f, 120))
 	}
 }
 
@@ -261,7 +262,7 @@ func (e *explanation) sidesText(b *strings.Builder) {
 		if left != right {
 			mark = "|"
 		}
-		fmt.Fprintf(b, indent+"%s %s %s\n", cells.Pad(short(left, sideWidth), sideWidth), mark, short(right, sideWidth))
+		fmt.Fprintf(b, indent+"%s %s %s\n", cells.Pad(console.Short(left, sideWidth), sideWidth), mark, console.Short(right, sideWidth))
 	}
 }
 

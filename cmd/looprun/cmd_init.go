@@ -68,7 +68,7 @@ func (c *initCmd) Run(a *app) error {
 	}
 	s, err := c.setup(a, detect(dir))
 	if errors.Is(err, looprun.ErrInterrupted) {
-		a.say.printf("interrupted; nothing was written")
+		a.say.Printf("interrupted; nothing was written")
 		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), raise(syscall.SIGINT)
 		return nil
 	}
@@ -92,12 +92,12 @@ func (c *initCmd) Run(a *app) error {
 		fmt.Fprintln(a.stdout, w)
 	}
 	if above != filepath.Join(dir, configName) && isFile(above) {
-		a.say.warn("%s counted here until now; from now on the new one does", seenFrom(dir, above))
+		a.say.Warn("%s counted here until now; from now on the new one does", seenFrom(dir, above))
 	}
 	if len(done) == 0 {
-		a.say.news("everything is there already, as it would be written")
+		a.say.News("everything is there already, as it would be written")
 	}
-	a.say.printf("next, with your own command in place of ./fix.sh:\n  looprun --dry-run -- ./fix.sh\n  looprun -- ./fix.sh")
+	a.say.Printf("next, with your own command in place of ./fix.sh:\n  looprun --dry-run -- ./fix.sh\n  looprun -- ./fix.sh")
 	return nil
 }
 

@@ -9,8 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/looprun/looprun/internal/cells"
-	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -55,20 +54,20 @@ func (c *listCmd) Run(a *app) error {
 		return a.printJSON(list)
 	}
 	if all == 0 && c.All {
-		a.say.news("you have no runs yet")
+		a.say.News("you have no runs yet")
 		return nil
 	}
 	if all == 0 {
-		a.say.news("there are no runs in %s", dir)
+		a.say.News("there are no runs in %s", dir)
 		return nil
 	}
 	p := a.printer()
-	listed(list, time.Now(), a.say.flags.Verbose, c.All).print(p)
-	if err := p.page(); err != nil {
+	listed(list, time.Now(), a.say.Flags.Verbose, c.All).Print(p)
+	if err := p.Page(); err != nil {
 		return err
 	}
 	if all > len(runs) {
-		a.say.news("%d of %d runs; -n 0 lists all", len(runs), all)
+		a.say.News("%d of %d runs; -n 0 lists all", len(runs), all)
 	}
 	return nil
 }
@@ -84,54 +83,54 @@ func (c *listCmd) dirs(a *app, dir string) ([]string, error) {
 
 // listed is the table of the runs. With exact, times are moments and not how long
 // ago they were, and texts are whole; with places each run has its folder.
-func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *table {
-	t := &table{columns: []column{
-		{title: "RUN"},
-		{title: "STARTED", drop: 3},
-		{title: "STATUS", least: 7},
-		{title: "ITERATIONS", right: true, least: 4, drop: 2},
-		{title: "RUNTIME", right: true, drop: 1},
-		{title: "COMMAND", least: 8},
-		{title: "LAST", least: 8},
+func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *console.Table {
+	t := &console.Table{Columns: []console.Column{
+		{Title: "RUN"},
+		{Title: "STARTED", Drop: 3},
+		{Title: "STATUS", Least: 7},
+		{Title: "ITERATIONS", Right: true, Least: 4, Drop: 2},
+		{Title: "RUNTIME", Right: true, Drop: 1},
+		{Title: "COMMAND", Least: 8},
+		{Title: "LAST", Least: 8},
 	}}
 	named := slices.ContainsFunc(runs, func(r scratchpad.Summary) bool { return r.Name != "" })
 	if named { // behind the id: that is what a person looks for
-		t.columns = slices.Insert(t.columns, 1, column{title: "NAME", least: 8})
+		t.Columns = slices.Insert(t.Columns, 1, console.Column{Title: "NAME", Least: 8})
 	}
 	if places {
-		t.columns = append(t.columns, column{title: "FOLDER", least: 12})
+		t.Columns = append(t.Columns, console.Column{Title: "FOLDER", Least: 12})
 	}
-	add := func(r scratchpad.Summary, name string, row ...entry) {
+	add := func(r scratchpad.Summary, name string, row ...console.Entry) {
 		if places {
-			row = append(row, entry{text: keptFor(filepath.Dir(r.Dir))})
+			row = append(row, console.Entry{Text: keptFor(filepath.Dir(r.Dir))})
 		}
 		if named {
-			row = slices.Insert(row, 0, entry{text: name})
+			row = slices.Insert(row, 0, console.Entry{Text: name})
 		}
-		t.add(slices.Insert(row, 0, entry{text: r.ID})...)
+		t.Add(slices.Insert(row, 0, console.Entry{Text: r.ID})...)
 	}
 	const most = 40
 	cut := func(text string) string {
 		if exact {
 			return text
 		}
-		return short(text, most)
+		return console.Short(text, most)
 	}
 	for _, r := range runs {
 		if r.Problem != "" {
-			add(r, "", entry{}, entry{"unreadable", red}, entry{}, entry{}, entry{}, entry{text: r.Problem})
+			add(r, "", console.Entry{}, console.Entry{Text: "unreadable", Colour: console.Red}, console.Entry{}, console.Entry{}, console.Entry{}, console.Entry{Text: r.Problem})
 			continue
 		}
 		status := string(r.Status)
 		if r.Guard != "" {
 			status += " (" + r.Guard + ")"
 		}
-		started := ago(now, r.Started)
+		started := console.Ago(now, r.Started)
 		if exact {
 			started = r.Started.Local().Format(time.DateTime)
 		}
-		add(r, cut(r.Name), entry{started, dim}, entry{status, statusColour(r.Status)}, entry{text: fmt.Sprint(r.Iterations)},
-			entry{text: roundTime(time.Duration(r.Runtime * float64(time.Second)))}, entry{text: cut(commandLine(r.Command))}, entry{text: cut(r.Signature)})
+		add(r, cut(r.Name), console.Entry{Text: started, Colour: console.Dim}, console.Entry{Text: status, Colour: statusColour(r.Status)}, console.Entry{Text: fmt.Sprint(r.Iterations)},
+			console.Entry{Text: console.Round(time.Duration(r.Runtime * float64(time.Second)))}, console.Entry{Text: cut(console.CommandLine(r.Command))}, console.Entry{Text: cut(r.Signature)})
 	}
 	return t
 }
@@ -157,23 +156,3 @@ func concurrently(n int, read func(i int)) {
 	}
 	readers.Wait()
 }
-
-// ago is a moment as a person says it.
-func ago(now, t time.Time) string {
-	switch d := now.Sub(t); {
-	case d < 0: // a clock was set back
-		return t.Local().Format(time.DateTime)
-	case d < time.Minute:
-		return fmt.Sprintf("%ds ago", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", int(d.Hours()))
-	case d < 30*24*time.Hour:
-		return fmt.Sprintf("%dd ago", int(d.Hours()/24))
-	}
-	return t.Local().Format(time.DateOnly)
-}
-
-// short is text on one line of at most n columns.
-func short(text string, n int) string { return cells.Cut(termsafe.Line(text), n) }

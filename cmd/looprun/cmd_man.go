@@ -53,7 +53,7 @@ func (c *manCmd) Run(a *app) error {
 			return fmt.Errorf("a page cannot be written: %w; name a folder that you can write to", err)
 		}
 	}
-	a.say.news("%d pages are in %s", len(pages), c.Dir)
+	a.say.News("%d pages are in %s", len(pages), c.Dir)
 	return nil
 }
 

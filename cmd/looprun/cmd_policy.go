@@ -73,7 +73,7 @@ func (c *policyCheckCmd) Run(a *app) error {
 	if n := len(p.Tests); n > 0 {
 		tests = plural.Count(n, "test") + " passed"
 	}
-	a.say.news("%s is correct: %s, %s", c.File, plural.Count(len(p.Rules), "rule"), tests)
+	a.say.News("%s is correct: %s, %s", c.File, plural.Count(len(p.Rules), "rule"), tests)
 	return nil
 }
 
@@ -212,8 +212,8 @@ func (s *session) explainRules(e policy.Evaluation) {
 	if e.Answer != nil {
 		return
 	}
-	s.app.say.news("the policy does not answer %s", e.Guard)
+	s.app.say.News("the policy does not answer %s", e.Guard)
 	for _, v := range e.Rules {
-		s.app.say.news("  %s (%s): %s", v.Rule, v.Answer, v.Why)
+		s.app.say.News("  %s (%s): %s", v.Rule, v.Answer, v.Why)
 	}
 }

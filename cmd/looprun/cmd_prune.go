@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -90,7 +91,7 @@ func (c *pruneCmd) Run(a *app) error {
 			return err
 		}
 		if !yes {
-			a.say.news("nothing was removed")
+			a.say.News("nothing was removed")
 			a.code = looprun.StatusCancelled.ExitCode()
 			return nil
 		}
@@ -238,17 +239,17 @@ func (c *pruneCmd) report(a *app, p *pruned, state string) error {
 		return err
 	}
 	for _, k := range p.Kept {
-		a.say.news("run %s is left: %s", k.ID, k.Why)
+		a.say.News("run %s is left: %s", k.ID, k.Why)
 	}
 	did, free := "removed", "freed"
 	if c.DryRun {
 		did, free = "would remove", "would be freed"
 	}
 	if len(p.Removed)+p.Unfinished == 0 {
-		a.say.news("there is nothing to remove in %s", state)
+		a.say.News("there is nothing to remove in %s", state)
 		return nil
 	}
-	a.say.news("%s %s, %s %s", did, p.count(), sizeText(p.Bytes), free)
+	a.say.News("%s %s, %s %s", did, p.count(), sizeText(p.Bytes), free)
 	return nil
 }
 
@@ -273,9 +274,9 @@ func (p *pruned) table(w io.Writer) error {
 			status = "unreadable"
 		}
 		if !r.Last.IsZero() {
-			last = ago(time.Now(), r.Last)
+			last = console.Ago(time.Now(), r.Last)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, status, last, sizeText(r.Bytes), short(commandLine(r.Command), 40))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, status, last, sizeText(r.Bytes), console.Short(console.CommandLine(r.Command), 40))
 	}
 	return t.Flush()
 }

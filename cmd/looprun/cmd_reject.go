@@ -68,10 +68,10 @@ func (c *rejectCmd) Run(a *app) error {
 		return a.printJSON(reply)
 	}
 	for _, issue := range reply.Issues {
-		a.say.printf("%s", issue)
+		a.say.Printf("%s", issue)
 	}
 	if reply.Valid {
-		a.say.news("the rejection is put to whoever decides when this iteration has ended")
+		a.say.News("the rejection is put to whoever decides when this iteration has ended")
 	}
 	return nil
 }

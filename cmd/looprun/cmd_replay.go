@@ -13,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
@@ -163,7 +164,7 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 	}
 	anew := c.given()
 	if anew && onlyLastKept(dir) {
-		a.say.warn("run %s kept the output of its last iteration alone (--wait), so the signatures are those that were recorded", filepath.Base(dir))
+		a.say.Warn("run %s kept the output of its last iteration alone (--wait), so the signatures are those that were recorded", filepath.Base(dir))
 		anew = false
 	}
 	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
@@ -179,7 +180,7 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 		}
 		file := ""
 		if anew {
-			if file, err = r.resign(dir, &d, a.say.warn); err != nil {
+			if file, err = r.resign(dir, &d, a.say.Warn); err != nil {
 				return err
 			}
 		}
@@ -260,7 +261,7 @@ func newReplay(steps replayWriter) *replay {
 func (r *replay) apply(d looprun.Data) error {
 	elapsed := r.state.Elapsed
 	if d, ok := d.(looprun.IterationFinished); ok {
-		elapsed += msDuration(d.DurationMS)
+		elapsed += console.Milliseconds(d.DurationMS)
 	}
 	return r.state.Apply(looprun.Event{Seq: r.state.Seq + 1, Elapsed: elapsed, Data: d})
 }
@@ -347,7 +348,7 @@ func (t *replayText) step(s replayedStep) error {
 	if t.steps++; t.steps > replayLines {
 		return nil
 	}
-	_, err := fmt.Fprintf(t.w, "%4d  %-16s  exit %-3d  %s  %s\n", s.Iteration, s.Hash, s.ExitCode, short(s.Label, 60), s.File)
+	_, err := fmt.Fprintf(t.w, "%4d  %-16s  exit %-3d  %s  %s\n", s.Iteration, s.Hash, s.ExitCode, console.Short(s.Label, 60), s.File)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -61,7 +62,7 @@ func (c *resumeCmd) Run(a *app) error {
 		return err
 	}
 	if tail.Cut > 0 {
-		a.say.warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
+		a.say.Warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
 	}
 	return s.resume(dir, event, c.trustFlag)
 }
@@ -103,7 +104,7 @@ func (c *resumeCmd) place(dir string, state *looprun.State) (string, error) {
 	case !isDir(state.Dir):
 		return "", &usageError{fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id)}
 	case filepath.Base(kept) == scratchpad.StateDirName && !below(realDir(state.Dir), filepath.Dir(kept)):
-		return "", &usageError{fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, commandLine([]string{filepath.Dir(kept)}), commandLine([]string{state.Dir}))}
+		return "", &usageError{fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir}))}
 	}
 	return state.Dir, nil
 }

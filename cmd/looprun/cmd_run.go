@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
 )
@@ -57,9 +58,9 @@ func (c *runCmd) command(a *app) error {
 
 // misplaced says what is wrong with words that stand before --.
 func misplaced(words []string, commands []string) error {
-	remedy := "write looprun -- " + commandLine(words)
+	remedy := "write looprun -- " + console.CommandLine(words)
 	if near := nearest.Word(words[0], commands); near != "" {
-		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, commandLine(words))
+		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, console.CommandLine(words))
 	}
 	return &usageError{fmt.Sprintf("%q is no command of looprun", words[0]), remedy}
 }
@@ -125,7 +126,7 @@ func (s *session) dryRun(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "would run: %s\n", commandLine(s.opts.work(s.command).Argv()))
+	fmt.Fprintf(w, "would run: %s\n", console.CommandLine(s.opts.work(s.command).Argv()))
 	if s.opts.Check != "" {
 		fmt.Fprintf(w, "check: %s\n", s.opts.Check)
 	}

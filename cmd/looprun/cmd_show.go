@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/scratchpad"
@@ -102,17 +103,17 @@ func (c *showCmd) Run(a *app) error {
 	}
 	if c.Pending && len(run.Pending) == 0 {
 		a.code = 1
-		a.say.printf("no question waits for an answer")
+		a.say.Printf("no question waits for an answer")
 		return nil
 	}
 	if c.Pending {
 		return run.pending(a.stdout)
 	}
 	p := a.printer()
-	if err := run.text(p, time.Now(), a.say.flags.Verbose); err != nil {
+	if err := run.text(p, time.Now(), a.say.Flags.Verbose); err != nil {
 		return err
 	}
-	return p.page()
+	return p.Page()
 }
 
 // load reads the run; its history from the journal, as much as is asked for.
@@ -144,27 +145,27 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 }
 
 // text prints the run for a person. With exact, times are moments and texts whole.
-func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
-	t := &table{columns: []column{{}, {least: 20}}}
+func (r *shownRun) text(p *console.Printer, now time.Time, exact bool) error {
+	t := &console.Table{Columns: []console.Column{{}, {Least: 20}}}
 	status := string(r.Status)
 	if r.Ending != nil && r.Ending.Guard != "" {
 		status += fmt.Sprintf(" (%s)", r.Ending.Guard)
 	}
 	line := func(key, format string, args ...any) {
-		t.add(entry{text: key}, entry{text: fmt.Sprintf(format, args...)})
+		t.Add(console.Entry{Text: key}, console.Entry{Text: fmt.Sprintf(format, args...)})
 	}
 	line("run", "%s", r.RunID)
 	if r.Name != "" {
 		line("name", "%s", r.Name)
 	}
-	t.add(entry{text: "status"}, entry{status, statusColour(r.Status)})
-	line("started", "%s", moment(now, r.started, exact))
-	line("command", "%s", commandLine(r.Command))
+	t.Add(console.Entry{Text: "status"}, console.Entry{Text: status, Colour: statusColour(r.Status)})
+	line("started", "%s", console.Moment(now, r.started, exact))
+	line("command", "%s", console.CommandLine(r.Command))
 	if len(r.Check) > 0 {
-		line("check", "%s", commandLine(r.Check))
+		line("check", "%s", console.CommandLine(r.Check))
 	}
 	line("iterations", "%d", r.Iterations)
-	line("runtime", "%s", roundTime(time.Duration(r.Runtime*float64(time.Second))))
+	line("runtime", "%s", console.Round(time.Duration(r.Runtime*float64(time.Second))))
 	if r.CostUSD > 0 {
 		line("cost", "$%.2f", r.CostUSD)
 	}
@@ -192,11 +193,11 @@ func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
 		line("skipped", "%s", k.Label)
 	}
 	if exact {
-		t.columns[1].least = 0
+		t.Columns[1].Least = 0
 	}
-	t.print(p)
+	t.Print(p)
 	if len(r.History) > 0 {
-		r.history(now, exact).print(p)
+		r.history(now, exact).Print(p)
 	}
 	if n := len(r.History); n > 0 && n < r.Iterations {
 		fmt.Fprintf(p, "the last %d of %d iterations; -n 0 shows all\n", n, r.Iterations)
@@ -209,15 +210,15 @@ func (r *shownRun) text(p *printer, now time.Time, exact bool) error {
 }
 
 // history is the table of the iterations, behind an empty line.
-func (r *shownRun) history(now time.Time, exact bool) *table {
-	t := &table{space: true, columns: []column{
-		{title: "ITERATION", right: true, least: 4},
-		{title: "ENDED", drop: 3},
-		{title: "OUTCOME"},
-		{title: "EXIT", right: true},
-		{title: "TOOK", right: true, drop: 2},
-		{title: "SIGNATURE", least: 6, first: true, drop: 1},
-		{title: "WHAT", least: 20},
+func (r *shownRun) history(now time.Time, exact bool) *console.Table {
+	t := &console.Table{Space: true, Columns: []console.Column{
+		{Title: "ITERATION", Right: true, Least: 4},
+		{Title: "ENDED", Drop: 3},
+		{Title: "OUTCOME"},
+		{Title: "EXIT", Right: true},
+		{Title: "TOOK", Right: true, Drop: 2},
+		{Title: "SIGNATURE", Least: 6, First: true, Drop: 1},
+		{Title: "WHAT", Least: 20},
 	}}
 	for _, d := range r.History {
 		number := fmt.Sprint(d.Iteration)
@@ -226,10 +227,11 @@ func (r *shownRun) history(now time.Time, exact bool) *table {
 		}
 		what := firstNonEmpty(d.Detail, d.Signature.Label)
 		if !exact {
-			what = short(what, 60)
+			what = console.Short(what, 60)
 		}
-		t.add(entry{text: number}, entry{moment(now, d.Time, exact), dim}, entry{strings.ReplaceAll(string(d.Outcome), "_", " "), outcomeColour(d.Outcome)},
-			entry{text: fmt.Sprint(d.ExitCode)}, entry{text: roundMS(d.DurationMS)}, entry{text: d.Signature.Hash.String()}, entry{text: what})
+		t.Add(console.Entry{Text: number}, console.Entry{Text: console.Moment(now, d.Time, exact), Colour: console.Dim},
+			console.Entry{Text: strings.ReplaceAll(string(d.Outcome), "_", " "), Colour: outcomeColour(d.Outcome)},
+			console.Entry{Text: fmt.Sprint(d.ExitCode)}, console.Entry{Text: console.RoundMS(d.DurationMS)}, console.Entry{Text: d.Signature.Hash.String()}, console.Entry{Text: what})
 	}
 	return t
 }
@@ -237,19 +239,11 @@ func (r *shownRun) history(now time.Time, exact bool) *table {
 func outcomeColour(o looprun.Outcome) string {
 	switch o {
 	case looprun.OutcomeDone:
-		return green
+		return console.Green
 	case looprun.OutcomeError:
-		return red
+		return console.Red
 	}
 	return ""
-}
-
-// moment is how long ago something was, or when exactly.
-func moment(now, t time.Time, exact bool) string {
-	if exact {
-		return t.Local().Format(time.DateTime)
-	}
-	return ago(now, t)
 }
 
 func (r *shownRun) pending(w io.Writer) error {
@@ -313,7 +307,7 @@ func (c *showCmd) export(a *app, r *shownRun) error {
 	}
 	text, left := ask.AskUserQuestion(questions)
 	for _, name := range left {
-		a.say.warn("left out, since that form takes 4 questions with 4 options each: %s", name)
+		a.say.Warn("left out, since that form takes 4 questions with 4 options each: %s", name)
 	}
 	_, err := a.stdout.Write(append(text, '\n'))
 	return err
@@ -337,9 +331,9 @@ func (c *showCmd) follow(a *app, dir string) error {
 	}
 	defer journal.Close()
 	// Events are printed as they are while a run goes on, with their time in place of the name.
-	f := &following{w: a.stdout, say: &messages{
-		flags: outputFlags{Verbose: true}, colour: colours(a.say.flags.Color, isTerminal(a.files.stdout), os.Getenv),
-	}}
+	f := &following{w: a.stdout, say: &messages{Messages: console.Messages{
+		Flags: console.Flags{Verbose: true}, Colour: console.Colours(a.say.Flags.Color, console.IsTerminal(a.files.stdout), os.Getenv),
+	}}}
 	f.past.most = c.Number
 	for {
 		alive := scratchpad.Locked(dir) // before the look: what a run writes last is still read
@@ -349,12 +343,12 @@ func (c *showCmd) follow(a *app, dir string) error {
 		}
 		switch {
 		case err != nil:
-			return quietly(err)
+			return console.Quietly(err)
 		case !alive && n == 0 && f.state.Ended:
 			return nil
 		case !alive && n == 0:
 			a.code = 1
-			a.say.printf("%s is not there any more: looprun was killed. looprun resume %s goes on", f.name(dir), f.name(dir))
+			a.say.Printf("%s is not there any more: looprun was killed. looprun resume %s goes on", f.name(dir), f.name(dir))
 			return nil
 		case alive:
 			time.Sleep(followEvery)
@@ -385,26 +379,26 @@ func (f *following) event(format string, e looprun.Event) error {
 	if started, ok := e.Data.(looprun.IterationStarted); ok {
 		f.past.begin(started.Iteration)
 	}
-	f.say.w = &f.past
+	f.say.W = &f.past
 	if f.past.over {
-		f.say.w = f.w
+		f.say.W = f.w
 	}
 	if format == "json" {
 		line, err := json.Marshal(e)
 		if err == nil {
-			_, err = f.say.w.Write(append(line, '\n'))
+			_, err = f.say.W.Write(append(line, '\n'))
 		}
 		return err
 	}
-	f.say.lead = e.Time.Local().Format(time.TimeOnly)
+	f.say.Lead = e.Time.Local().Format(time.TimeOnly)
 	if time.Since(e.Time) > 12*time.Hour {
-		f.say.lead = e.Time.Local().Format(time.DateTime)
+		f.say.Lead = e.Time.Local().Format(time.DateTime)
 	}
 	f.say.observe(e, &f.state)
 	switch e.Data.(type) {
 	case looprun.RunFinished, looprun.RunPaused:
 		r := f.state.Result()
-		f.say.say(toneOf(r.Status), "%s", lastLine(&f.state, r, r.ExitCode))
+		f.say.Say(toneOf(r.Status), "%s", lastLine(&f.state, r, r.ExitCode))
 	}
 	return nil
 }

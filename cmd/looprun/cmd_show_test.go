@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 )
 
 // inTurn prints a line an iteration, each when its file go-N is there.
@@ -181,7 +182,7 @@ func TestShowIsPaged(t *testing.T) {
 	if s.shows("the pager")() {
 		t.Error("a short text is paged")
 	}
-	if raw := s.stdout.String(); !strings.Contains(raw, red) {
+	if raw := s.stdout.String(); !strings.Contains(raw, console.Red) {
 		t.Errorf("on a terminal there are no colours: %q", raw)
 	}
 	s = shown("/nonexistent/pager", "show")

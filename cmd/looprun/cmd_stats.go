@@ -46,7 +46,7 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	var records []rejection.Record
 	for i, err := range problems {
 		if err != nil {
-			a.say.warn("run %s cannot be read and is left out: %v", ids[i], err)
+			a.say.Warn("run %s cannot be read and is left out: %v", ids[i], err)
 			continue
 		}
 		records = append(records, found[i]...)

@@ -116,7 +116,7 @@ func (c *templateCheckCmd) Run(a *app) error {
 	if err := templates.Check(c.Paths...); err != nil {
 		return err
 	}
-	a.say.news("the templates are correct")
+	a.say.News("the templates are correct")
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
@@ -94,9 +95,9 @@ func (a *app) configure(ctx *kong.Context) error {
 	if err != nil {
 		return &configError{err}
 	}
-	a.config.stray(a.say.warn)
+	a.config.stray(a.say.Warn)
 	if len(files) > 0 {
-		a.config.beaten(a.say.warn)
+		a.config.beaten(a.say.Warn)
 		ctx.AddResolver(a.config)
 	}
 	return nil
@@ -109,14 +110,14 @@ func (a *app) sayFiles(ctx *kong.Context) {
 		return
 	}
 	l := a.config.source(a.config.flag("quiet"))
-	if byFile := l != nil && l.file.found; a.say.flags.Quiet && !byFile {
+	if byFile := l != nil && l.file.found; a.say.Flags.Quiet && !byFile {
 		return
 	}
 	var names []string
 	for _, f := range a.config.files {
 		names = append(names, f.name)
 	}
-	a.say.tell(toneNews, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
+	a.say.Tell(console.News, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
 }
 
 // someKeys are the keys that count for a command which starts no run: where runs

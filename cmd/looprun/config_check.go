@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -17,7 +18,7 @@ import (
 func checkConfig(a *app, s configSource) (*configFile, error) {
 	var of struct {
 		options
-		outputFlags
+		console.Flags
 	}
 	parser, err := kong.New(&of, kong.Vars{"version": version()}, kong.ExplicitGroups(groups))
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/internal/console"
 )
 
 func testKeys(t *testing.T) []configKey {
@@ -24,7 +26,7 @@ func testKeys(t *testing.T) []configKey {
 func TestEveryOptionHasAKey(t *testing.T) {
 	parser, err := kong.New(new(struct {
 		options
-		outputFlags
+		console.Flags
 	}), kong.ExplicitGroups(groups))
 	if err != nil {
 		t.Fatal(err)

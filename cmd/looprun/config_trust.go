@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
@@ -222,7 +223,7 @@ func (a *app) consentTo(c *configuration, f *configFile, risks []risk) error {
 	if len(trustGiven()) > 0 {
 		text += "; " + trustVariable + " is for another content, or not of the form sha256:HEX"
 	}
-	return &usageError{text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, commandLine(a.args))}
+	return &usageError{text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, console.CommandLine(a.args))}
 }
 
 // consented reports whether the file's content was agreed to: by the variable,
@@ -263,13 +264,13 @@ func (f *configFile) digest() string {
 
 // canAsk reports whether a person is there to be asked.
 func (a *app) canAsk(c *configuration) bool {
-	return isTerminal(a.stdin) && isTerminal(a.files.stderr) && !inCI() && c.text("non-interactive") != "true"
+	return console.IsTerminal(a.stdin) && console.IsTerminal(a.files.stderr) && !inCI() && c.text("non-interactive") != "true"
 }
 
 // ask asks the person at the terminal about a file.
 func (a *app) ask(f *configFile, sets []string) (bool, error) {
 	return a.yes("trust "+termsafe.Line(f.name)+" with this content?", func() {
-		a.say.printf("%s was found, %sand it sets\n  %s", f.name, f.doubted(), strings.Join(sets, "\n  "))
+		a.say.Printf("%s was found, %sand it sets\n  %s", f.name, f.doubted(), strings.Join(sets, "\n  "))
 	})
 }
 
@@ -335,6 +336,6 @@ func (a *app) remember(f *configFile) {
 		err = atomicfile.Write(filepath.Join(dir, f.digest()), []byte(f.path+"\n"), false)
 	}
 	if err != nil {
-		a.say.warn("consent to %s holds this time only; it could not be recorded: %v", f.name, err)
+		a.say.Warn("consent to %s holds this time only; it could not be recorded: %v", f.name, err)
 	}
 }

@@ -7,81 +7,90 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
+// messages says what happens in a run, while it does.
+type messages struct {
+	console.Messages
+	said   signal.Name    // the signal of this iteration that does something
+	told   time.Time      // when it was last said how long is still to be waited
+	warned map[string]int // what iterations have warned of, and which was the first
+}
+
 // observe reports events to the person who watches.
 func (m *messages) observe(e looprun.Event, s *looprun.State) {
-	m.report(e.Data.Type(), s.RunID)
-	defer m.report("", s.RunID)
+	m.Report(string(e.Data.Type()), s.RunID)
+	defer m.Report("", s.RunID)
 	switch d := e.Data.(type) {
 	case looprun.RunStarted:
-		m.detail("run %s in %s", d.RunID, d.Dir)
+		m.Detail("run %s in %s", d.RunID, d.Dir)
 	case looprun.QuestionAsked:
-		m.detail("question %s: %s", d.ID, d.Text)
+		m.Detail("question %s: %s", d.ID, d.Text)
 	case looprun.IterationStarted:
 		m.said = ""
 		if d.Iteration == 0 {
-			m.header("precheck: %s", commandLine(s.Check))
+			m.Header("precheck: %s", console.CommandLine(s.Check))
 			return
 		}
 		of := ""
 		if s.Limits.Iterations > 0 {
 			of = fmt.Sprintf(" of %d", s.Limits.Iterations)
 		}
-		m.header("iteration %d%s", d.Iteration, of)
+		m.Header("iteration %d%s", d.Iteration, of)
 	case looprun.IterationFinished:
 		m.finished(d, s)
 	case looprun.GuardTripped:
-		m.say(toneTrip, "%s tripped: %s", d.Guard, d.Reason)
+		m.Say(console.Alert, "%s tripped: %s", d.Guard, d.Reason)
 	case looprun.WaitStarted:
 		m.told = time.Time{}
-		m.news("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
+		m.News("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
 	case looprun.RunAlive:
 		m.countDown(s.Until, e.Time)
 	case looprun.WaitFinished:
-		m.news("the wait is over")
+		m.News("the wait is over")
 	case looprun.AnswerInvalid:
 		if d.Advice {
-			m.news("%s", d.Reason)
+			m.News("%s", d.Reason)
 			return
 		}
 		if d.Told {
-			m.warn("the next iteration is told: %s", d.Reason)
+			m.Warn("the next iteration is told: %s", d.Reason)
 			return
 		}
-		m.warn("not answered: %s", d.Reason)
+		m.Warn("not answered: %s", d.Reason)
 	case looprun.QuestionAnswered:
 		m.answered(d)
 	case looprun.QuestionClosed:
 		if strings.HasPrefix(d.QuestionID, "ask-") && !d.Unanswered {
-			m.detail("%s: %s", d.QuestionID, d.Reason) // who asked is told
+			m.Detail("%s: %s", d.QuestionID, d.Reason) // who asked is told
 			return
 		}
-		m.news("%s", d.Reason)
+		m.News("%s", d.Reason)
 	case looprun.DebugFinished:
 		if d.ExitCode < 0 {
-			m.warn("%s: %s", d.Action, d.Findings)
+			m.Warn("%s: %s", d.Action, d.Findings)
 			return
 		}
 		found := ""
 		if d.Action == looprun.ActionRun && d.Findings != "" { // debug has shown its own
 			found = ": " + d.Findings
 		}
-		m.news("%s ended with exit code %d%s", d.Action, d.ExitCode, found)
+		m.News("%s ended with exit code %d%s", d.Action, d.ExitCode, found)
 	case looprun.VerifyFinished:
 		m.verified(d)
 	case looprun.ActionApplied:
 		if d.Action == looprun.ActionAccept {
-			m.warn("Task completed with partial results due to %s", d.Guard)
+			m.Warn("Task completed with partial results due to %s", d.Guard)
 		}
 	case looprun.InterruptReceived:
-		m.news("%s received; ending", d.Signal)
+		m.News("%s received; ending", d.Signal)
 	default:
 		m.observeProtocol(e.Data)
 	case looprun.RunResumed:
-		m.news("resumed after %s and %s", plural.Count(s.Iterations, "iteration"), roundTime(s.Elapsed))
+		m.News("resumed after %s and %s", plural.Count(s.Iterations, "iteration"), console.Round(s.Elapsed))
 	}
 }
 
@@ -91,37 +100,37 @@ func (m *messages) observeProtocol(data looprun.Data) {
 	case looprun.SignalReceived:
 		switch {
 		case d.Problem != "":
-			m.warn("a signal could not be read: %s: %s", d.Name, d.Problem)
+			m.Warn("a signal could not be read: %s: %s", d.Name, d.Problem)
 		default:
 			spent := ""
 			if d.Name == signal.Cost {
 				spent = fmt.Sprintf("$%.4f, %d tokens", d.USD, d.Tokens)
 			}
 			m.several(d.Name)
-			m.news("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question, d.Expert, spent))
+			m.News("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question, d.Expert, spent))
 		}
 	case looprun.RejectionSubmitted:
-		m.say(toneTrip, "the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
+		m.Say(console.Alert, "the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
 	case looprun.RejectionInvalid:
-		m.warn("a rejection breaks %s and changes nothing; the next iteration is told which", plural.Count(len(d.Issues), "rule"))
+		m.Warn("a rejection breaks %s and changes nothing; the next iteration is told which", plural.Count(len(d.Issues), "rule"))
 	case looprun.RejectionDecided:
-		m.news("the rejection was decided: %s", joinTexts(": ", string(d.Decision), d.Rationale))
+		m.News("the rejection was decided: %s", joinTexts(": ", string(d.Decision), d.Rationale))
 	case looprun.AttemptRecorded:
 		if d.Counted {
-			m.news("%s", d.Attempt)
+			m.News("%s", d.Attempt)
 		}
 	case looprun.ExpertFinished:
 		if d.ExitCode != 0 {
-			m.news("expert %s was unsuccessful: %s", d.Expert, firstNonEmpty(d.Why, fmt.Sprintf("exit code %d", d.ExitCode)))
+			m.News("expert %s was unsuccessful: %s", d.Expert, firstNonEmpty(d.Why, fmt.Sprintf("exit code %d", d.ExitCode)))
 		}
 	case looprun.SubtaskFinished:
 		next := ""
 		if d.Next != "" {
 			next = "; next: " + d.Next
 		}
-		m.news("sub-task %d of %d done: %s%s", d.Number, d.Of, d.Title, next)
+		m.News("sub-task %d of %d done: %s%s", d.Number, d.Of, d.Title, next)
 	case looprun.CostReported:
-		m.detail("cost: $%.4f, %d tokens", d.USD, d.Tokens)
+		m.Detail("cost: $%.4f, %d tokens", d.USD, d.Tokens)
 	}
 }
 
@@ -135,7 +144,7 @@ func (m *messages) several(name signal.Name) {
 		if name.Priority() > m.said.Priority() {
 			first, other = name, m.said
 		}
-		m.warn("%s and %s came in one iteration: %s goes first, %s does nothing", m.said, name, first, other)
+		m.Warn("%s and %s came in one iteration: %s goes first, %s does nothing", m.said, name, first, other)
 		m.said = first
 		return
 	}
@@ -156,7 +165,7 @@ func (m *messages) countDown(until *time.Time, now time.Time) {
 		return
 	}
 	m.told = now
-	m.news("waiting: %s left", left)
+	m.News("waiting: %s left", left)
 }
 
 // joinTexts joins the texts that say something.
@@ -169,15 +178,15 @@ func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
 	if d.Iteration == 0 {
 		switch {
 		case d.Outcome == looprun.OutcomeDone:
-			m.news("precheck: it passes")
+			m.News("precheck: it passes")
 		case d.RunsAgain():
-			m.news("precheck: it did not come to its end, and runs again")
+			m.News("precheck: it did not come to its end, and runs again")
 		default:
-			m.news("precheck: it does not pass yet: %s", d.Signature.Label)
+			m.News("precheck: it does not pass yet: %s", d.Signature.Label)
 		}
 		return
 	}
-	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), roundMS(d.DurationMS))
+	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), console.RoundMS(d.DurationMS))
 	if d.Outcome != looprun.OutcomeDone && d.Signature.Label != "" {
 		text += ": " + d.Signature.Label
 	}
@@ -187,7 +196,7 @@ func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
 	if d.Detail != "" {
 		text += " (" + d.Detail + ")"
 	}
-	m.news("%s", text)
+	m.News("%s", text)
 }
 
 // caution warns of what an iteration found, once of each.
@@ -197,7 +206,7 @@ func (m *messages) caution(d looprun.IterationFinished) {
 	}
 	for _, w := range d.Warnings {
 		if _, said := m.warned[w]; !said {
-			m.warn("%s", w)
+			m.Warn("%s", w)
 			m.warned[w] = d.Iteration
 		}
 	}
@@ -207,7 +216,7 @@ func (m *messages) caution(d looprun.IterationFinished) {
 func (m *messages) recall(s *looprun.State) {
 	for _, w := range s.Warnings {
 		if at, said := m.warned[w]; !said || s.Last == nil || at != s.Last.Iteration {
-			m.warn("%s", w)
+			m.Warn("%s", w)
 		}
 	}
 }
@@ -227,7 +236,7 @@ func (m *messages) answered(d looprun.QuestionAnswered) {
 	if d.Reason != "" {
 		text += ": " + d.Reason
 	}
-	m.printf("%s", text)
+	m.Printf("%s", text)
 }
 
 func (m *messages) verified(d looprun.VerifyFinished) {
@@ -235,5 +244,5 @@ func (m *messages) verified(d looprun.VerifyFinished) {
 	if d.TimedOut {
 		end = "it took too long"
 	}
-	m.news("verify %s (%s): %s", d.Command, d.Rule, end)
+	m.News("verify %s (%s): %s", d.Command, d.Rule, end)
 }

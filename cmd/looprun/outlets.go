@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/outlet"
 )
 
@@ -32,7 +33,7 @@ func (s *session) openOutlets() {
 	if s.outlets.err = s.outlets.out; !sameFile(out, err) {
 		s.outlets.err = open(err)
 	}
-	s.app.say.w = s.outlets.messages(s.app, s.app.say.w)
+	s.app.say.W = s.outlets.messages(s.app, s.app.say.W)
 }
 
 // unread is what a reader of the command's output that went away leads to: nil where
@@ -41,7 +42,7 @@ func (s *session) openOutlets() {
 // wait for it: it ends as a program that writes into a pipe ends.
 func (s *session) unread(file *os.File) func() {
 	out, err := s.app.files.stdout, s.app.files.stderr
-	if isTerminal(err) || file != out && !sameFile(file, out) {
+	if console.IsTerminal(err) || file != out && !sameFile(file, out) {
 		return nil
 	}
 	return func() {

@@ -17,6 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/looprun/looprun/escalate/policy"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/templates"
 )
 
@@ -81,7 +82,7 @@ func yamlValue(text []byte) (any, error) {
 // itself reads them.
 var readers = map[string]func(file string) error{
 	"config": func(file string) error {
-		a := &app{say: &messages{w: io.Discard}}
+		a := &app{say: &messages{Messages: console.Messages{W: io.Discard}}}
 		_, err := checkConfig(a, configSource{name: file, path: file, system: file == systemConfig})
 		return err
 	},

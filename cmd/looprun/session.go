@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/internal/proc"
@@ -194,7 +195,7 @@ func (s *session) start() error {
 	started.Ladder = s.opts.Ladder
 	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
 	for _, hint := range s.opts.hints(started.Command) {
-		s.app.say.warn("%s", hint)
+		s.app.say.Warn("%s", hint)
 	}
 	if err := s.loop.Start(started); err != nil {
 		return errors.Join(err, s.run.Close())
@@ -240,7 +241,7 @@ func (s *session) mask() func(string) string {
 		return nil
 	}
 	if names := s.masker.Names(); len(names) > 0 {
-		s.app.say.detail("the values of %s are masked", strings.Join(names, ", "))
+		s.app.say.Detail("the values of %s are masked", strings.Join(names, ", "))
 	}
 	return s.masker.Text
 }
@@ -267,7 +268,7 @@ func (s *session) drive() (looprun.Result, error) {
 	s.hangUp()
 	s.told.Close(late)
 	if s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.stdin) {
-		s.app.say.warn("there is something on standard input that the command was not given; --stdin - gives it")
+		s.app.say.Warn("there is something on standard input that the command was not given; --stdin - gives it")
 	}
 	return result, err
 }
@@ -289,7 +290,7 @@ func (s *session) finish(result looprun.Result, err error) error {
 	result.RunID = s.run.ID
 	page := s.run.PageFile()
 	if perr := s.run.Refresh(state, true); perr != nil {
-		s.app.say.warn("the scratchpad could not be written: %v", perr)
+		s.app.say.Warn("the scratchpad could not be written: %v", perr)
 		page = ""
 	}
 	if werr := s.run.WriteResult(result, s.opts.Result); werr != nil {
@@ -298,7 +299,7 @@ func (s *session) finish(result looprun.Result, err error) error {
 	err = errors.Join(err, s.run.Close())
 	if err != nil && result.Status != looprun.StatusFailed {
 		code = looprun.ExitFailed
-		s.app.say.problem(err)
+		s.app.say.Problem(err)
 	}
 	s.tellCI(state, result)
 	s.app.say.summarize(state, result, code, relative(page))
@@ -321,7 +322,7 @@ func relative(file string) string {
 // wire builds the loop.
 func (s *session) wire(journal looprun.Journal) error {
 	s.base = baseEnviron(os.Environ())
-	terminal := isTerminal(s.app.files.stdout) && isTerminal(s.app.files.stderr)
+	terminal := console.IsTerminal(s.app.files.stdout) && console.IsTerminal(s.app.files.stderr)
 	s.parent = parentSocket()
 	if s.opts.silent() != "" {
 		s.parent = ""
@@ -349,7 +350,7 @@ func (s *session) wire(journal looprun.Journal) error {
 	}
 	if c := s.opts.Signature; c != nil && len(c.Reports) > 0 {
 		s.executor.Reports = func(signer *signature.Signer, since time.Time) {
-			c.addReports(s.dir, signer, since, s.app.say.warn)
+			c.addReports(s.dir, signer, since, s.app.say.Warn)
 		}
 	}
 	if s.opts.Promise != nil {
@@ -422,6 +423,6 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 		s.interrupted = time.Now()
 	}
 	if err != nil {
-		s.app.say.warn("the scratchpad could not be written: %v", err)
+		s.app.say.Warn("the scratchpad could not be written: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ func (s *session) answersFile(it looprun.Iteration) string {
 		err = atomicfile.Write(name, append(text, '\n'), false)
 	}
 	if err != nil {
-		s.app.say.warn("the answers could not be written: %v", err)
+		s.app.say.Warn("the answers could not be written: %v", err)
 		return os.DevNull
 	}
 	return name
@@ -43,7 +43,7 @@ func (s *session) answersFile(it looprun.Iteration) string {
 func (s *session) writeContext(state *looprun.State) {
 	err := s.run.WriteContext(state, scratchpad.ContextOptions{Text: s.opts.Signals == "text"})
 	if err != nil {
-		s.app.say.warn("the context could not be written: %v", err)
+		s.app.say.Warn("the context could not be written: %v", err)
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *session) hooks() (*hooks.Hooks, error) {
 	h := &hooks.Hooks{
 		OnQuestion: string(s.opts.HookOnQuestion), OnTrip: string(s.opts.HookOnTrip), OnEnd: string(s.opts.HookOnEnd),
 		Dir: s.dir, Env: s.base, Timeout: s.opts.HookTimeout.or(0),
-		Warn: func(text string) { s.app.say.warn("%s", text) }, Mask: s.masker.Text,
+		Warn: func(text string) { s.app.say.Warn("%s", text) }, Mask: s.masker.Text,
 	}
 	if h.Timeout == 0 && inCI() {
 		h.Timeout = ciTimeout

@@ -55,7 +55,7 @@ func (s *session) guidanceFile(it looprun.Iteration) string {
 	}
 	name := filepath.Join(s.run.Dir, "guidance.txt")
 	if err := atomicfile.Write(name, []byte(it.Guidance), false); err != nil {
-		s.app.say.warn("the guidance could not be written: %v", err)
+		s.app.say.Warn("the guidance could not be written: %v", err)
 		return os.DevNull
 	}
 	return name

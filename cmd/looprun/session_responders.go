@@ -112,7 +112,7 @@ func (s *session) awaitAnswer(ctx context.Context, q looprun.Question, asked boo
 	if d <= 0 || asked || q.To == ask.ToAssistant {
 		return looprun.Answer{}, looprun.ErrNoAnswer
 	}
-	s.app.say.printf("waiting %s for an answer: looprun answer %s OPTION --question %s (%s)", d, s.run.ID, q.ID, strings.Join(optionsOf(q), ", "))
+	s.app.say.Printf("waiting %s for an answer: looprun answer %s OPTION --question %s (%s)", d, s.run.ID, q.ID, strings.Join(optionsOf(q), ", "))
 	select {
 	case <-time.After(d):
 		return looprun.Answer{}, fmt.Errorf("nobody answered within %s: %w", d, looprun.ErrNoAnswer)
@@ -248,7 +248,7 @@ func (s *session) helping(role string) func() {
 // Expert runs an expert's command. What it prints is guidance.
 func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Expert) (looprun.ExpertFinished, error) {
 	defer d.s.helping("expert")()
-	d.s.app.say.news("expert %s: %s", e.Name, e.Command)
+	d.s.app.say.News("expert %s: %s", e.Name, e.Command)
 	var out tailBuffer
 	d.s.writeContext(st)
 	exit := looprun.Shell(e.Command).Run(ctx, looprun.Invocation{
@@ -266,7 +266,7 @@ func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugF
 	}
 	defer tty.Close()
 	name := firstNonEmpty(os.Getenv("SHELL"), "sh")
-	d.s.app.say.printf("%s with the run's environment; exit 0 goes on, any other code asks again", name)
+	d.s.app.say.Printf("%s with the run's environment; exit 0 goes on, any other code asks again", name)
 	d.s.display.Lend()
 	defer d.s.display.Retake()
 	sh := exec.CommandContext(ctx, name)

@@ -237,7 +237,7 @@ func (h *hearing) hearSignals(d *looprun.IterationFinished) {
 		signals, malformed := c.signals.Result()
 		for _, sig := range signals {
 			if sig.Name == signal.Done && !h.s.executor.PromiseWanted() {
-				h.s.app.say.warn("the command said that it is done, which means nothing here: this run was started without --promise")
+				h.s.app.say.Warn("the command said that it is done, which means nothing here: this run was started without --promise")
 				continue
 			}
 			d.Before = append(d.Before, looprun.SignalReceived{Signal: sig})
@@ -265,7 +265,7 @@ func (h *hearing) hearCost(d *looprun.IterationFinished) {
 	if found {
 		d.Before = append(d.Before, sum)
 	} else if why != "" {
-		h.s.app.say.warn("the cost of iteration %d is not known: %s", d.Iteration, termsafe.Line(why))
+		h.s.app.say.Warn("the cost of iteration %d is not known: %s", d.Iteration, termsafe.Line(why))
 	}
 }
 
@@ -275,7 +275,7 @@ func (s *session) missCost(d looprun.IterationFinished, st *looprun.State) {
 	blind := st.Limits.Cost > 0 && st.Cost == s.cost.usd || st.Limits.Tokens > 0 && st.Tokens == s.cost.tokens
 	if blind && !s.cost.warned && d.Iteration > 0 && d.Outcome != looprun.OutcomeDone {
 		s.cost.warned = true
-		s.app.say.warn("iteration %d reported no cost, so its guard cannot see it; report it with looprun signal cost, or --cost-from", d.Iteration)
+		s.app.say.Warn("iteration %d reported no cost, so its guard cannot see it; report it with looprun signal cost, or --cost-from", d.Iteration)
 	}
 	s.cost.usd, s.cost.tokens = st.Cost, st.Tokens
 }
@@ -293,7 +293,7 @@ func (h *hearing) lookAround(d *looprun.IterationFinished) {
 	defer cancel()
 	f, err := h.tree.Fingerprint(ctx)
 	if err != nil {
-		h.s.app.say.warn("the state of the work tree is not known: %v", err)
+		h.s.app.say.Warn("the state of the work tree is not known: %v", err)
 		return
 	}
 	d.Content = signature.Hash(f.Content)

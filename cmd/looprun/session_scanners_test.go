@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -16,7 +17,7 @@ import (
 func listeners(t *testing.T, dir string) *hearing {
 	t.Helper()
 	h := &hearing{s: &session{
-		app: &app{say: &messages{w: io.Discard}}, run: &scratchpad.Run{Dir: dir},
+		app: &app{say: &messages{Messages: console.Messages{W: io.Discard}}}, run: &scratchpad.Run{Dir: dir},
 		executor: &looprun.Executor{Judge: &looprun.Judge{Promise: true}},
 	}}
 	for _, c := range h.both() {

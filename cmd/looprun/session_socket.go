@@ -14,6 +14,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -94,21 +95,21 @@ func (s *session) listen() error {
 		Handle: t.handle,
 		Trouble: func(text string) {
 			if strings.Contains(text, `"`+kindBubble+`"`) { // it was answered in the run inside
-				s.app.say.detail("the socket of this run: %s", text)
+				s.app.say.Detail("the socket of this run: %s", text)
 				return
 			}
-			s.app.say.warn("the socket of this run: %s", text)
+			s.app.say.Warn("the socket of this run: %s", text)
 		},
 	})
 	if errors.Is(err, socket.ErrUnsupported) {
-		s.app.say.warn("the command cannot ask, signal or reject in this run, and nobody can answer it from elsewhere: %v", socket.ErrUnsupported)
+		s.app.say.Warn("the command cannot ask, signal or reject in this run, and nobody can answer it from elsewhere: %v", socket.ErrUnsupported)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("the socket for looprun ask and signal cannot be opened: %w", err)
 	}
 	s.talk = t
-	t.showToken(originsKnown, isTerminal(s.app.files.stderr))
+	t.showToken(originsKnown, console.IsTerminal(s.app.files.stderr))
 	return atomicfile.Write(filepath.Join(s.run.Dir, socketName), []byte(t.server.Path()+"\n"), false)
 }
 
@@ -120,7 +121,7 @@ func (t *talk) showToken(known, screen bool) {
 		return
 	}
 	t.token.make()
-	t.s.app.say.printf("an answer from another terminal needs --token %s", t.token.word)
+	t.s.app.say.Printf("an answer from another terminal needs --token %s", t.token.word)
 }
 
 // path is where commands find the socket; empty where there is none.

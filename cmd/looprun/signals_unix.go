@@ -46,7 +46,7 @@ func (s *session) watchStops() (stop func()) {
 			select {
 			case <-signals:
 				if proc.InOrphanedGroup() {
-					s.app.say.warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
+					s.app.say.Warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
 					continue
 				}
 				s.executor.Suspend()

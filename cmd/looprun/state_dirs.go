@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -25,7 +26,7 @@ func (a *app) noteStateDir(dir string) {
 		err = atomicfile.Write(note, []byte(realDir(dir)+"\n"), false)
 	}
 	if err != nil {
-		a.say.detail("looprun list --all will not show this run elsewhere: %v", err)
+		a.say.Detail("looprun list --all will not show this run elsewhere: %v", err)
 	}
 }
 
@@ -79,7 +80,7 @@ func (a *app) allRuns(dir string) ([]string, error) {
 	for _, dir := range dirs {
 		ids, err := scratchpad.IDs(dir)
 		if err != nil {
-			a.say.warn("%v", err)
+			a.say.Warn("%v", err)
 		}
 		runs = append(runs, within(dir, ids)...)
 	}
@@ -114,7 +115,7 @@ const recentRuns = 1000
 func (s *session) mentionOther() {
 	stateDir := filepath.Dir(s.run.Dir)
 	ids, err := scratchpad.IDs(stateDir)
-	if err != nil || s.app.say.flags.Quiet {
+	if err != nil || s.app.say.Flags.Quiet {
 		return
 	}
 	outer := map[string]bool{s.run.ID: true}
@@ -136,5 +137,5 @@ func (s *session) mentionOther() {
 		more = fmt.Sprintf(", and %d more", n)
 	}
 	other := others[0]
-	s.app.say.news("another run is going on here: %s (%s)%s; what both change they change at the same time", other.ID, short(commandLine(other.Command), 60), more)
+	s.app.say.News("another run is going on here: %s (%s)%s; what both change they change at the same time", other.ID, console.Short(console.CommandLine(other.Command), 60), more)
 }

@@ -3,38 +3,38 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 )
 
 // summarize prints how the run ended. Its last line is always the same form, so
 // that a script can read it.
 func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page string) {
 	if s.Iterations == 0 && r.Status == looprun.StatusDone {
-		m.printf("already passing; %s was not run", commandLine(s.Command))
+		m.Printf("already passing; %s was not run", console.CommandLine(s.Command))
 	}
 	if n := len(s.Decisions); n > 0 && r.Decision != "" {
 		d := s.Decisions[n-1]
-		m.news("decision: %s by %s", d.Option, decider(d.Responder, d.Rule))
+		m.News("decision: %s by %s", d.Option, decider(d.Responder, d.Rule))
 	}
 	if r.Subtasks.Left() > 0 {
-		m.printf("sub-tasks: %s", r.Subtasks)
+		m.Printf("sub-tasks: %s", r.Subtasks)
 	}
 	if r.Status == looprun.StatusFailed && r.Reason != "" {
-		m.say(toneProblem, "%s", r.Reason)
+		m.Say(console.Problem, "%s", r.Reason)
 	}
 	pending := s.Pending()
 	for _, q := range pending {
 		if !r.Pending {
 			break
 		}
-		m.printf("a question waits for its answer: %s; give it with looprun answer %s --question %s, then go on with looprun resume %s",
+		m.Printf("a question waits for its answer: %s; give it with looprun answer %s --question %s, then go on with looprun resume %s",
 			wordsOfQuestion(q), s.RunID, q.ID, s.RunID)
 	}
 	m.recall(s)
 	if page != "" {
-		m.news("scratchpad: %s", page)
+		m.News("scratchpad: %s", page)
 	}
 	fields := map[string]any{
 		"status": r.Status, "exit_code": code, "guard": r.Guard, "iterations": r.Iterations, "runtime_seconds": r.RuntimeSeconds, "signature": r.Signature,
@@ -45,17 +45,17 @@ func (m *messages) summarize(s *looprun.State, r looprun.Result, code int, page 
 	if len(r.Warnings) > 0 {
 		fields["warnings"] = r.Warnings
 	}
-	m.tell(toneOf(r.Status), fields, "%s", lastLine(s, r, code))
+	m.Tell(toneOf(r.Status), fields, "%s", lastLine(s, r, code))
 }
 
 // toneOf is how a verdict sounds.
-func toneOf(status looprun.Status) tone {
-	t := tone{level: "info", colour: statusColour(status)}
+func toneOf(status looprun.Status) console.Tone {
+	t := console.Tone{Level: "info", Colour: statusColour(status)}
 	switch status {
 	case looprun.StatusTripped:
-		t.level = "warning"
+		t.Level = "warning"
 	case looprun.StatusFailed:
-		t.level = "error"
+		t.Level = "error"
 	}
 	return t
 }
@@ -65,11 +65,11 @@ func toneOf(status looprun.Status) tone {
 func statusColour(status looprun.Status) string {
 	switch status {
 	case looprun.StatusDone:
-		return green
+		return console.Green
 	case looprun.StatusTripped, looprun.StatusFailed, looprun.StatusCrashed:
-		return red
+		return console.Red
 	}
-	return yellow
+	return console.Yellow
 }
 
 // lastLine is: STATUS (GUARD) after N of MAX iterations, RUNTIME: LABEL; exit
@@ -84,7 +84,7 @@ func lastLine(s *looprun.State, r looprun.Result, code int) string {
 	if s.Limits.Iterations > 0 {
 		fmt.Fprintf(&b, " of %d", s.Limits.Iterations)
 	}
-	fmt.Fprintf(&b, " iterations, %s", roundTime(r.Runtime))
+	fmt.Fprintf(&b, " iterations, %s", console.Round(r.Runtime))
 	if r.Signature != "" {
 		b.WriteString(": " + r.Signature)
 	}
@@ -114,21 +114,6 @@ func exitCode(o *options, policy map[string]int, s *looprun.State, r looprun.Res
 	return r.ExitCode
 }
 
-func msDuration(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
-
-func roundMS(ms int64) string { return roundTime(msDuration(ms)) }
-
-// roundTime is a duration as a person says it.
-func roundTime(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
-}
-
 func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -136,21 +121,6 @@ func firstNonEmpty(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// commandLine is the command as a person would type it.
-func commandLine(argv []string) string {
-	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
-		return argv[2]
-	}
-	quoted := make([]string, len(argv))
-	for i, a := range argv {
-		quoted[i] = a
-		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
-			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }
 
 // decider is who took a decision, and by which rule.

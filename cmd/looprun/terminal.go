@@ -9,20 +9,17 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/looprun/looprun/ci"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/tty"
 )
 
-func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
-
 // joinable refuses -i where there is no terminal to join the command to: that
 // the command cannot be started would be no fault of its own.
 func (s *session) joinable() error {
-	if !s.opts.Interactive || isTerminal(s.app.stdin) || runtime.GOOS == "windows" { // which has none
+	if !s.opts.Interactive || console.IsTerminal(s.app.stdin) || runtime.GOOS == "windows" { // which has none
 		return nil
 	}
 	f, err := os.OpenFile(tty.Path, os.O_RDWR, 0)
@@ -33,7 +30,7 @@ func (s *session) joinable() error {
 }
 
 // promptColours says whether prompts have colours; they are always on a terminal.
-func (a *app) promptColours() bool { return colours(a.say.flags.Color, true, os.Getenv) }
+func (a *app) promptColours() bool { return console.Colours(a.say.Flags.Color, true, os.Getenv) }
 
 // shareTerminal prepares the terminal that looprun's messages are on, and returns
 // where the command's output goes, and what other commands say: assistants, experts,
@@ -43,15 +40,15 @@ func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
 	stdout, stderr = s.outlets.output(s.app, s.app.stdout), s.outlets.output(s.app, s.app.stderr)
 	aside = s.outlets.messages(s.app, s.app.stderr)
 	screen := s.app.files.stderr
-	if !isTerminal(screen) || s.opts.Interactive || s.ci.Provider() != ci.Off {
+	if !console.IsTerminal(screen) || s.opts.Interactive || s.ci.Provider() != ci.Off {
 		return stdout, stderr, aside
 	}
 	show := s.showsProgress()
 	s.display = statusline.New(statusline.Options{
-		Screen: screen, Draw: aside, Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.say.colour,
+		Screen: screen, Draw: aside, Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.say.Colour,
 		Elapsed: func() time.Duration { return s.loop.Elapsed() },
 	})
-	s.app.say.w = s.display.Messages(s.app.say.w)
+	s.app.say.W = s.display.Messages(s.app.say.W)
 	if sameFile(s.app.files.stdout, screen) {
 		stdout = s.display.Output(stdout)
 	}
@@ -63,7 +60,7 @@ func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
 // command's output. What reads the output from a pipe may print it on the same
 // terminal (tee, less), where the line would be in its way.
 func (s *session) showsProgress() bool {
-	f := s.app.say.flags
+	f := s.app.say.Flags
 	return f.Progress != "off" && f.LogFormat != "json" && !f.Quiet &&
 		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !inCI() && !isPipe(s.app.files.stdout)
 }
@@ -114,11 +111,11 @@ func (o *shown) Write(b []byte) (int, error) {
 	if _, err := o.w.Write(b); err != nil {
 		o.gone = true
 		if o.unread != nil && errors.Is(err, syscall.EPIPE) {
-			o.say.warn("nobody reads the command's output any more, and there is no terminal, so the run ends")
+			o.say.Warn("nobody reads the command's output any more, and there is no terminal, so the run ends")
 			o.unread()
 			return len(b), nil
 		}
-		o.say.warn("the command's output can no longer be shown (%v); the output files still get it", err)
+		o.say.Warn("the command's output can no longer be shown (%v); the output files still get it", err)
 	}
 	return len(b), nil
 }

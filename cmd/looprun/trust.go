@@ -25,7 +25,7 @@ func (t trustFlag) open(a *app, dir string, mode scratchpad.SyncMode) (*scratchp
 		return nil, nil, refusal(dir, err)
 	}
 	if run.FirstEdition {
-		a.say.news("run %s was made by the first edition, which left no mark in it; it is taken for yours: it is where it was made, and untouched since", run.ID)
+		a.say.News("run %s was made by the first edition, which left no mark in it; it is taken for yours: it is where it was made, and untouched since", run.ID)
 	}
 	a.warnUnmarked(run)
 	return run, state, nil
@@ -73,7 +73,7 @@ func (t trustFlag) latest(stateDir string, fits func(dir string) bool) (string, 
 func (a *app) find(flag, id string) (string, error) {
 	dir, err := find(flag, id)
 	if err == nil && id == "" && errors.Is(scratchpad.Mine(dir), scratchpad.ErrNotMine) {
-		a.say.warn("run %s, the latest, is not known to be yours: what it says may be made up", filepath.Base(dir))
+		a.say.Warn("run %s, the latest, is not known to be yours: what it says may be made up", filepath.Base(dir))
 	}
 	return dir, err
 }
@@ -81,6 +81,6 @@ func (a *app) find(flag, id string) (string, error) {
 // warnUnmarked says why a run cannot be known as the user's later.
 func (a *app) warnUnmarked(run *scratchpad.Run) {
 	if run.Unmarked != nil {
-		a.say.warn("nothing will say that this run is yours (%v): to go on with it later takes --trust-run", run.Unmarked)
+		a.say.Warn("nothing will say that this run is yours (%v): to go on with it later takes --trust-run", run.Unmarked)
 	}
 }

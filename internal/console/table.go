@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"io"
@@ -8,58 +8,58 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// entry is a text in a table, and its colour.
-type entry struct {
-	text, colour string
+// Entry is a text in a table, and its colour.
+type Entry struct {
+	Text, Colour string
 }
 
-// column is a column of a table.
-type column struct {
-	title string
-	right bool // numbers stand at the right
+// Column is a column of a table.
+type Column struct {
+	Title string
+	Right bool // numbers stand at the right
 	// least is how many columns of the screen it keeps where there is too little
 	// room; zero: all that it needs.
-	least int
+	Least int
 	// first says that it gives up room before the others.
-	first bool
+	First bool
 	// drop says that it is left out where that is not enough: 1 before 2 and so on;
 	// zero: it stays.
-	drop int
+	Drop int
 }
 
-// table aligns cells by the columns that they take on a terminal.
-type table struct {
-	columns []column
-	space   bool // an empty line comes before it
-	rows    [][]entry
+// Table aligns cells by the columns that they take on a terminal.
+type Table struct {
+	Columns []Column
+	Space   bool // an empty line comes before it
+	rows    [][]Entry
 }
 
-// add adds a row of texts, which are made safe to show on one line.
-func (t *table) add(row ...entry) {
+// Add adds a row of texts, which are made safe to show on one line.
+func (t *Table) Add(row ...Entry) {
 	for i := range row {
-		row[i].text = termsafe.Line(row[i].text)
+		row[i].Text = termsafe.Line(row[i].Text)
 	}
 	t.rows = append(t.rows, row)
 }
 
 const gap = "  "
 
-// print prints the table. On a terminal it is cut to the width: the columns that
+// Print prints the table. On a terminal it is cut to the width: the columns that
 // can be narrower give up room, from the right, so that a line never
 // wraps.
-func (t *table) print(p *printer) {
+func (t *Table) Print(p *Printer) {
 	widths := t.widths(p.width)
-	line := func(row []entry) {
+	line := func(row []Entry) {
 		var b strings.Builder
 		for i, c := range row {
 			if widths[i] == 0 {
 				continue
 			}
-			text := cells.Cut(c.text, widths[i])
+			text := cells.Cut(c.Text, widths[i])
 			blanks := strings.Repeat(" ", widths[i]-cells.Width(text))
-			text = p.paint(c.colour, text)
+			text = p.Paint(c.Colour, text)
 			switch {
-			case t.columns[i].right:
+			case t.Columns[i].Right:
 				b.WriteString(blanks + text)
 			case i < len(row)-1:
 				b.WriteString(text + blanks)
@@ -72,14 +72,14 @@ func (t *table) print(p *printer) {
 		}
 		_, _ = io.WriteString(p, strings.TrimRight(b.String(), " ")+"\n") // Flush says what is wrong
 	}
-	if t.space {
+	if t.Space {
 		_, _ = io.WriteString(p, "\n")
 	}
-	titles := make([]entry, len(t.columns))
+	titles := make([]Entry, len(t.Columns))
 	headed := false
-	for i, c := range t.columns {
-		titles[i] = entry{c.title, bold}
-		headed = headed || c.title != ""
+	for i, c := range t.Columns {
+		titles[i] = Entry{c.Title, Bold}
+		headed = headed || c.Title != ""
 	}
 	if headed {
 		line(titles)
@@ -90,10 +90,10 @@ func (t *table) print(p *printer) {
 }
 
 // widths is what each column takes of the room; zero of that is any.
-func (t *table) widths(room int) []int {
+func (t *Table) widths(room int) []int {
 	most := 0
-	for _, c := range t.columns {
-		most = max(most, c.drop)
+	for _, c := range t.Columns {
+		most = max(most, c.Drop)
 	}
 	for dropped := 0; ; dropped++ {
 		widths, over := t.narrowed(room, dropped)
@@ -108,16 +108,16 @@ func (t *table) widths(room int) []int {
 
 // narrowed is what the columns take without those that were dropped, and how much
 // that is too much.
-func (t *table) narrowed(room, dropped int) (widths []int, over int) {
-	widths = make([]int, len(t.columns))
+func (t *Table) narrowed(room, dropped int) (widths []int, over int) {
+	widths = make([]int, len(t.Columns))
 	over = -len(gap) - room
-	for i, c := range t.columns {
-		if c.drop > 0 && c.drop <= dropped {
+	for i, c := range t.Columns {
+		if c.Drop > 0 && c.Drop <= dropped {
 			continue
 		}
-		widths[i] = cells.Width(c.title)
+		widths[i] = cells.Width(c.Title)
 		for _, row := range t.rows {
-			widths[i] = max(widths[i], cells.Width(row[i].text))
+			widths[i] = max(widths[i], cells.Width(row[i].Text))
 		}
 		over += widths[i] + len(gap)
 	}
@@ -126,8 +126,8 @@ func (t *table) narrowed(room, dropped int) (widths []int, over int) {
 	}
 	for _, first := range []bool{true, false} {
 		for i := len(widths) - 1; i >= 0 && over > 0; i-- {
-			if c := t.columns[i]; c.least > 0 && c.first == first && widths[i] > c.least {
-				give := min(over, widths[i]-c.least)
+			if c := t.Columns[i]; c.Least > 0 && c.First == first && widths[i] > c.Least {
+				give := min(over, widths[i]-c.Least)
 				widths[i] -= give
 				over -= give
 			}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A wrong command line is reported in the format that it asks for.
+func TestEarlyFormat(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "", "--log-format json": "json", "--log-format=json": "json", "-- x --log-format=json": "", "--log-format": "", "--log-format text -- x": "text",
+	} {
+		t.Setenv("LOOPRUN_LOG_FORMAT", "")
+		if got := earlyFormat(strings.Fields(args)); got != want {
+			t.Errorf("%q: %q, want %q", args, got, want)
+		}
+	}
+	t.Setenv("LOOPRUN_LOG_FORMAT", "json")
+	if got := earlyFormat([]string{"--color", "x"}); got != "json" {
+		t.Errorf("by the variable: %q", got)
+	}
+}

@@ -1,0 +1,137 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Flags are for looprun's own messages.
+type Flags struct {
+	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line." trust:"safe"`
+	Verbose bool   `short:"v" help:"Print more about what looprun does." trust:"safe"`
+	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}." trust:"safe"`
+
+	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})." trust:"safe"`
+	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})." trust:"safe"`
+}
+
+// Messages prints looprun's own lines, each beginning with “looprun: ”, so that
+// they can be told from the command's, or as JSON objects, one a line. Stdout is
+// the command's alone.
+type Messages struct {
+	W      io.Writer
+	Flags  Flags
+	Colour bool
+	Lead   string // what lines begin with; empty: “looprun:”
+
+	mu    sync.Mutex
+	about string // the type of the event that is being reported; empty: none
+	run   string // the run's id, as soon as there is one
+}
+
+// Configure sets what the flags say. Colours are for a terminal.
+func (m *Messages) Configure(f Flags, terminal bool, getenv func(string) string) {
+	m.Flags, m.Colour = f, Colours(f.Color, terminal, getenv)
+}
+
+// Tone is what kind of message it is: its level in JSON, what stands before it, and
+// its colour.
+type Tone struct {
+	Level, Prefix, Colour string
+}
+
+// The tones of what looprun says.
+var (
+	Detail  = Tone{Level: "debug", Colour: Dim}
+	News    = Tone{Level: "info"}
+	Header  = Tone{Level: "info", Colour: Bold}
+	Warning = Tone{Level: "warning", Prefix: "warning: ", Colour: Yellow}
+	Alert   = Tone{Level: "warning", Colour: Yellow} // its text says what it is
+	Problem = Tone{Level: "error", Colour: Red}
+)
+
+// Say prints a message whatever is set.
+func (m *Messages) Say(t Tone, format string, args ...any) {
+	m.Tell(t, nil, format, args...)
+}
+
+// Tell is Say with more fields for the JSON.
+func (m *Messages) Tell(t Tone, fields map[string]any, format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text := strings.TrimRight(termsafe.Text(fmt.Sprintf(format, args...)), "\n")
+	if m.Flags.LogFormat == "json" {
+		m.object(t, fields, text)
+		return
+	}
+	text = t.Prefix + text
+	lead := cmp.Or(m.Lead, "looprun:")
+	for line := range strings.SplitSeq(text, "\n") {
+		if m.Colour {
+			line = Dim + lead + Plain + " " + Paint(t.Colour, line)
+		} else {
+			line = lead + " " + line
+		}
+		_, _ = io.WriteString(m.W, line+"\n") // stderr gone: there is nobody to tell
+	}
+}
+
+// object prints a message as JSON.
+func (m *Messages) object(t Tone, fields map[string]any, text string) {
+	head := struct {
+		Time    string         `json:"time"`
+		Level   string         `json:"level"`
+		Message string         `json:"message"`
+		Run     string         `json:"run_id,omitempty"`
+		Event   string         `json:"event,omitempty"`
+		Fields  map[string]any `json:"fields,omitempty"`
+	}{time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00"), t.Level, text, m.run, m.about, fields}
+	line, err := json.Marshal(head)
+	if err == nil {
+		_, _ = m.W.Write(append(line, '\n')) // as above
+	}
+}
+
+// Report sets which event messages are about from now on, and in which run.
+func (m *Messages) Report(about, run string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.about, m.run = about, run
+}
+
+// Printf prints news whatever is set.
+func (m *Messages) Printf(format string, args ...any) { m.Say(News, format, args...) }
+
+// News is what -q leaves out.
+func (m *Messages) News(format string, args ...any) {
+	if !m.Flags.Quiet {
+		m.Say(News, format, args...)
+	}
+}
+
+// Header begins something new. It is news.
+func (m *Messages) Header(format string, args ...any) {
+	if !m.Flags.Quiet {
+		m.Say(Header, format, args...)
+	}
+}
+
+// Detail is what -v adds.
+func (m *Messages) Detail(format string, args ...any) {
+	if m.Flags.Verbose {
+		m.Say(Detail, format, args...)
+	}
+}
+
+// Warn prints a warning.
+func (m *Messages) Warn(format string, args ...any) { m.Say(Warning, format, args...) }
+
+// Problem prints an error, one line for each that was joined to it.
+func (m *Messages) Problem(err error) { m.Say(Problem, "%v", err) }

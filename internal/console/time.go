@@ -1,0 +1,48 @@
+package console
+
+import (
+	"fmt"
+	"time"
+)
+
+// Ago is a moment as a person says it: for a month how long ago it was, then its date.
+func Ago(now, t time.Time) string {
+	switch d := now.Sub(t); {
+	case d < 0: // a clock was set back
+		return t.Local().Format(time.DateTime)
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	case d < 30*24*time.Hour:
+		return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+	}
+	return t.Local().Format(time.DateOnly)
+}
+
+// Moment is how long ago something was, or when exactly.
+func Moment(now, t time.Time, exact bool) string {
+	if exact {
+		return t.Local().Format(time.DateTime)
+	}
+	return Ago(now, t)
+}
+
+// Round is a duration as a person says it.
+func Round(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+// RoundMS is Round of milliseconds.
+func RoundMS(ms int64) string { return Round(Milliseconds(ms)) }
+
+// Milliseconds is that many of them.
+func Milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
