@@ -30,8 +30,8 @@ const (
 	keySize   = 32
 )
 
-// markSize is what a mark adds to a record.
-var markSize = len(markField) + base64.RawURLEncoding.EncodedLen(markBytes) + len(`"`)
+// markSize is what a mark adds to a record, with 6 bits to a character.
+const markSize = len(markField) + (8*markBytes+5)/6 + len(`"`)
 
 // marker marks records: it is the keyed hash behind the last of them. Without a
 // key it marks nothing.

@@ -82,8 +82,12 @@ type replies struct{ s *screen }
 
 func (r replies) Write(b []byte) (int, error) { return r.s.tty.Write(b) }
 
+// shows says that a text is on the screen. Where a line is full it goes on in the
+// next one: how long it is can depend on how long something took.
 func (s *screen) shows(text string) func() bool {
-	return func() bool { return strings.Contains(s.term.String(), text) }
+	return func() bool {
+		return strings.Contains(s.term.String(), text) || strings.Contains(strings.ReplaceAll(s.term.String(), "\n", ""), text)
+	}
 }
 
 func (s *screen) keys(t *testing.T, keys string) {

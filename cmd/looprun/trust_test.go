@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -59,15 +58,16 @@ func TestARunFromARepository(t *testing.T) {
 	if got := found(t, dir, "--max-iterations", "1", "--", "sh", "-c", "echo x >> ran; exit 1").ended(t); got != 110 {
 		t.Fatalf("ended with %d", got)
 	}
-	// As git would check it out.
-	if out, err := exec.Command("chmod", "-R", "u=rwX,go=rX", filepath.Join(dir, scratchpad.StateDirName)).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	// As somebody has it who cloned the repository.
+	s := ready(t, dir, "resume", "--max-iterations", "5")
+	s.Env = append(s.Env, "LOOPRUN_STATE_DIR=", "LOOPRUN_DIR=", "XDG_STATE_HOME="+t.TempDir())
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
 	}
-	s := found(t, dir, "resume", "--max-iterations", "5")
 	if got := s.ended(t); got != 125 || len(lines(t, s.file("ran"))) != 1 {
 		t.Errorf("ended with %d, want 125; ran %v", got, lines(t, s.file("ran")))
 	}
-	if !strings.Contains(s.stderr.String(), "open to others") {
+	if !strings.Contains(s.stderr.String(), "--trust-run") {
 		t.Error("it does not say why")
 	}
 }
