@@ -37,6 +37,8 @@ const (
 // its zero value is a run that has not started. Fields are for reading; only
 // [State.Apply] changes them.
 type State struct {
+	// The run as it was started, and the limits in force.
+
 	RunID    string    `json:"run_id"`
 	Name     string    `json:"name,omitempty"`
 	Command  []string  `json:"command,omitempty"`
@@ -47,16 +49,16 @@ type State struct {
 	Started  time.Time `json:"started"`
 	Precheck bool      `json:"precheck,omitempty"` // still to be run
 	Loose    bool      `json:"loose,omitempty"`    // signatures are compared without numbers
-
 	// Seq is the last event's number and Elapsed the active time up to it.
 	Seq     int64         `json:"seq"`
 	Elapsed time.Duration `json:"elapsed_ns"`
-
 	// Initial are the limits the run began or was resumed with; Limits are
 	// those in force.
 	Initial Limits `json:"initial"`
 	Limits  Limits `json:"limits"`
 	Caps    Caps   `json:"caps"`
+
+	// Its iterations.
 
 	// Iterations counts those that ended of themselves. Open is the number of
 	// the one that was started and not finished, and Running says that there
@@ -72,7 +74,6 @@ type State struct {
 	Crashes int `json:"crashes,omitempty"`
 	// SinceAnswer counts iterations since the start or the last continuing answer.
 	SinceAnswer int `json:"since_answer,omitempty"`
-
 	// Last is the last iteration that is evidence, the precheck included: what is
 	// judged, asked or told by looks at it. Ran is the last that ran, also one that
 	// [IterationFinished.RunsAgain]: it has the last exit code and the last output.
@@ -84,6 +85,8 @@ type State struct {
 	// for telling the next attempt what to avoid.
 	Errors []IterationFinished `json:"errors,omitempty"`
 
+	// The evidence that guards judge by.
+
 	// Cycles is the evidence of [LoopDetected].
 	Cycles signature.Cycles `json:"cycles"`
 	// ErrorRun counts errors in a row, ErrorHashes are their signatures.
@@ -91,15 +94,51 @@ type State struct {
 	ErrorHashes []KnownIssue `json:"error_hashes,omitempty"`
 	// Labels name the signatures of the last 5 iterations that count, oldest first.
 	Labels []KnownIssue `json:"labels,omitempty"`
-
 	// Known are the signatures that were skipped; KnownRun counts iterations in
 	// a row that had one of them, and SkippedBy is the guard of the last skip.
 	Known     []KnownIssue `json:"known,omitempty"`
 	KnownRun  int          `json:"known_run,omitempty"`
 	SkippedBy GuardID      `json:"skipped_by,omitempty"`
-
 	// ResetAt is the iteration after which a guard's counter last started over.
 	ResetAt map[GuardID]int `json:"reset_at,omitempty"`
+	// Cost and Tokens are what was reported.
+	Cost   float64 `json:"cost,omitempty"`
+	Tokens int64   `json:"tokens,omitempty"`
+	// Idle counts iterations in a row in which nothing changed, and Trees are
+	// the states of the work tree that were seen, the latest last.
+	Idle  int    `json:"idle,omitempty"`
+	Trees []Tree `json:"trees,omitempty"`
+	// Previous is what the last iteration left to compare with.
+	Previous *Seen `json:"previous,omitempty"`
+	// Baseline is what was failing at the last trip, or in the first iteration.
+	Baseline *Progress `json:"baseline,omitempty"`
+
+	// The task, its parts, and what was tried at it.
+
+	// Task is what is worked on: the run's name until a rejection put another
+	// one in its place.
+	Task string `json:"task,omitempty"`
+	// Subtask is the part that is worked on of a task that was taken apart, Subtasks
+	// are those after it, and Finished those that ended. Advance says that Subtask has
+	// ended, which is still to be put on record. See [State.Decomposed].
+	Subtask  *rejection.Task  `json:"subtask,omitempty"`
+	Subtasks []rejection.Task `json:"subtasks,omitempty"`
+	Finished []rejection.Task `json:"finished,omitempty"`
+	Advance  bool             `json:"advance,omitempty"`
+	// Passed says that the judge has found all of it done: no more than the record of
+	// the end can be missing.
+	Passed bool `json:"passed,omitempty"`
+	// Rungs are the escalation ladder, empty without one, and Ladder what was
+	// tried on it. Weigh says that the last iteration is still to be weighed.
+	Rungs  ladder.Config `json:"rungs,omitempty"`
+	Ladder ladder.State  `json:"ladder,omitzero"`
+	Weigh  bool          `json:"weigh,omitempty"`
+	// Restarted says that the open answer has started the attempts over.
+	Restarted bool `json:"restarted,omitempty"`
+	// Blockers are the tasks that have to be done elsewhere first.
+	Blockers []string `json:"blockers,omitempty"`
+
+	// What the next iteration is told.
 
 	// Guidance is for the next iteration. Later was given while one was running, and
 	// Notices are what looprun itself has to tell the next: they become part of it
@@ -107,21 +146,14 @@ type State struct {
 	Guidance string   `json:"guidance,omitempty"`
 	Later    string   `json:"later,omitempty"`
 	Notices  []string `json:"notices,omitempty"`
-
-	// Task is what is worked on: the run's name until a rejection put another
-	// one in its place.
-	Task string `json:"task,omitempty"`
-	// Asked are the command's own questions that are not done with, in their
-	// order. Answered are the last answers of any question.
-	Asked    []Asked    `json:"asked,omitempty"`
-	Answered []Answered `json:"answered,omitempty"`
-	// Advised are the questions that an assistant rejected and no person has let
-	// through since. AllAdvised says that there were more than are remembered.
-	Advised    []Advised `json:"advised,omitempty"`
-	AllAdvised bool      `json:"all_advised,omitempty"`
+	// Deferred is what the next iteration is told when a deferred task goes on.
+	Deferred string `json:"deferred,omitempty"`
 	// Undelivered is the question of a signal whose answer the next iteration
 	// gets as its guidance.
 	Undelivered string `json:"undelivered,omitempty"`
+
+	// What the command said.
+
 	// Signals are those of the running iteration; Signal is the one of the last
 	// iteration that has to be acted on, Rejected the rejection that has.
 	Signals   []signal.Signal     `json:"signals,omitempty"`
@@ -134,37 +166,12 @@ type State struct {
 	// Objects is why the running iteration is not done, in the command's own words
 	// that could not be taken.
 	Objects string `json:"objects,omitempty"`
-	// Rungs are the escalation ladder, empty without one, and Ladder what was
-	// tried on it. Weigh says that the last iteration is still to be weighed.
-	Rungs  ladder.Config `json:"rungs,omitempty"`
-	Ladder ladder.State  `json:"ladder,omitzero"`
-	Weigh  bool          `json:"weigh,omitempty"`
-	// Restarted says that the open answer has started the attempts over.
-	Restarted bool `json:"restarted,omitempty"`
-	// Blockers are the tasks that have to be done elsewhere first.
-	Blockers []string `json:"blockers,omitempty"`
-	// Deferred is what the next iteration is told when a deferred task goes on.
-	Deferred string `json:"deferred,omitempty"`
-	// Subtask is the part that is worked on of a task that was taken apart, Subtasks
-	// are those after it, and Finished those that ended. Advance says that Subtask has
-	// ended, which is still to be put on record. See [State.Decomposed].
-	Subtask  *rejection.Task  `json:"subtask,omitempty"`
-	Subtasks []rejection.Task `json:"subtasks,omitempty"`
-	Finished []rejection.Task `json:"finished,omitempty"`
-	Advance  bool             `json:"advance,omitempty"`
-	// Passed says that the judge has found all of it done: no more than the record of
-	// the end can be missing.
-	Passed bool `json:"passed,omitempty"`
+	// Asked are the command's own questions that are not done with, in their
+	// order. Answered are the last answers of any question.
+	Asked    []Asked    `json:"asked,omitempty"`
+	Answered []Answered `json:"answered,omitempty"`
 
-	// Cost and Tokens are what was reported.
-	Cost   float64 `json:"cost,omitempty"`
-	Tokens int64   `json:"tokens,omitempty"`
-	// Idle counts iterations in a row in which nothing changed, and Trees are
-	// the states of the work tree that were seen, the latest last.
-	Idle  int    `json:"idle,omitempty"`
-	Trees []Tree `json:"trees,omitempty"`
-	// Previous is what the last iteration left to compare with.
-	Previous *Seen `json:"previous,omitempty"`
+	// The trip and its question, and what was answered.
 
 	// Trip is the trip being settled, Question the one that waits for its
 	// answer, Answer the one being carried out, Findings what debug found.
@@ -175,7 +182,10 @@ type State struct {
 	LastTrip *Trip   `json:"last_trip,omitempty"`
 	Given    []Given `json:"given,omitempty"`
 	Findings string  `json:"findings,omitempty"`
-
+	// Advised are the questions that an assistant rejected and no person has let
+	// through since. AllAdvised says that there were more than are remembered.
+	Advised    []Advised `json:"advised,omitempty"`
+	AllAdvised bool      `json:"all_advised,omitempty"`
 	// Trips counts trips, Continues the answers that let the run go on.
 	Trips     int `json:"trips,omitempty"`
 	Continues int `json:"continues,omitempty"`
@@ -186,12 +196,11 @@ type State struct {
 	PolicyRuntime    time.Duration `json:"policy_runtime_ns,omitempty"`
 	// Decisions are the actions applied so far, the last 50.
 	Decisions []Decision `json:"decisions,omitempty"`
-	// Baseline is what was failing at the last trip, or in the first iteration.
-	Baseline *Progress `json:"baseline,omitempty"`
+
+	// What went wrong beside it, and how it ends.
 
 	// Warnings are those of all iterations, each once, the first 20.
 	Warnings []string `json:"warnings,omitempty"`
-
 	// Interrupt is set when looprun was told to stop.
 	Interrupt *InterruptReceived `json:"interrupt,omitempty"`
 	// Ending is how the run ends; Ended says that this is on record.
