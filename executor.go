@@ -306,7 +306,7 @@ func (x *Executor) limit() (line string, until time.Time, found bool) {
 	for _, t := range []*analyzer{x.work, x.check} {
 		for i := range t.streams {
 			end := &t.streams[i].end
-			if l, u, ok := x.WaitOn.Match(end.last(), end.cut()); ok && !u.Before(until) {
+			if l, u, ok := x.WaitOn.Match(end.Bytes(), end.Cut()); ok && !u.Before(until) {
 				line, until, found = l, u, true
 			}
 		}

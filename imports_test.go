@@ -18,6 +18,7 @@ var linked = []string{
 	"github.com/looprun/looprun/internal/plural",
 	"github.com/looprun/looprun/internal/proc",
 	"github.com/looprun/looprun/internal/strictjson",
+	"github.com/looprun/looprun/internal/tail",
 	"github.com/looprun/looprun/internal/termsafe",
 	"github.com/looprun/looprun/protocol/ladder",
 	"github.com/looprun/looprun/protocol/rejection",

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
 )
@@ -76,7 +77,7 @@ type analyzer struct {
 	signing signing
 	streams [2]stream
 	bytes   int64
-	recent  tail // of both streams, as it came
+	recent  tail.Buffer // of both streams, as it came
 }
 
 // stream learns from one stream of a step. What reads in it reads nothing else:
@@ -84,15 +85,15 @@ type analyzer struct {
 type stream struct {
 	promise  *promiseScanner // nil: no promise is looked for
 	listener Listener        // nil: nobody listens
-	end      tail
+	end      tail.Buffer
 }
 
 func newAnalyzer(o signature.Options, waits bool) *analyzer {
-	a := &analyzer{signer: signature.New(o), recent: tail{limit: excerptBytes}}
+	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}}
 	a.signing = newSigning(a.signer)
 	if waits {
 		for i := range a.streams {
-			a.streams[i].end.limit = waitEnd
+			a.streams[i].end.Limit = waitEnd
 		}
 	}
 	return a
@@ -115,14 +116,14 @@ func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
 func (a *analyzer) reset() {
 	a.signer.Reset()
 	a.bytes = 0
-	a.recent.reset()
+	a.recent.Reset()
 	for i := range a.streams {
 		a.streams[i].reset()
 	}
 }
 
 func (s *stream) reset() {
-	s.end.reset()
+	s.end.Reset()
 	if s.promise != nil {
 		s.promise.reset()
 	}
@@ -136,7 +137,7 @@ func (a *analyzer) take(stream int, b []byte) {
 	a.signing.write(stream, b)
 	a.streams[stream].take(b)
 	a.bytes += int64(len(b))
-	a.recent.write(b)
+	a.recent.Take(b)
 }
 
 func (s *stream) take(b []byte) {
@@ -146,7 +147,7 @@ func (s *stream) take(b []byte) {
 	if s.listener != nil {
 		_, _ = s.listener.Write(b)
 	}
-	s.end.write(b)
+	s.end.Take(b)
 }
 
 // settle ends the output of a step: all of it has been learned from when it returns.
@@ -173,8 +174,8 @@ func (a *analyzer) sign(code int, passed bool) signature.Signature {
 
 // excerpt is the end of the output, safe to show anywhere.
 func (a *analyzer) excerpt() string {
-	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(a.recent.last()))), "\n")
-	if a.recent.cut() && len(lines) > 1 {
+	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(a.recent.Bytes()))), "\n")
+	if a.recent.Cut() && len(lines) > 1 {
 		lines = lines[1:] // cut somewhere in its middle
 	}
 	lines = lines[max(0, len(lines)-excerptLines):]
@@ -183,34 +184,6 @@ func (a *analyzer) excerpt() string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// tail keeps the last limit bytes of what is written to it, and up to as much again.
-type tail struct {
-	limit int // 0: nothing is kept
-	kept  []byte
-	more  bool // there was more than is kept
-}
-
-func (t *tail) reset() { t.kept, t.more = t.kept[:0], false }
-
-func (t *tail) write(b []byte) {
-	if len(b) >= t.limit {
-		t.more = t.more || len(t.kept) > 0 || len(b) > t.limit
-		t.kept = append(t.kept[:0], ending(b, t.limit)...)
-		return
-	}
-	t.kept = append(t.kept, b...)
-	if len(t.kept) > 2*t.limit {
-		t.kept, t.more = append(t.kept[:0], ending(t.kept, t.limit)...), true
-	}
-}
-
-// last is what is kept, and cut whether there was more before it.
-func (t *tail) last() []byte { return ending(t.kept, t.limit) }
-func (t *tail) cut() bool    { return t.more || len(t.kept) > t.limit }
-
-// ending is the last n bytes of b.
-func ending(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
 const (
 	// signAhead is how much of a step's output is signed where it is read. What prints
@@ -448,7 +421,7 @@ func (p *promiseScanner) write(b []byte) {
 func (p *promiseScanner) find(b []byte) {
 	p.line = append(p.line, b[:min(len(b), len(p.promise)-1)]...)
 	p.made = bytes.Contains(p.line, p.promise) || bytes.Contains(b, p.promise)
-	p.line = append(p.line[:0], ending(append(p.line, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
+	p.line = append(p.line[:0], tail.Of(append(p.line, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
 }
 
 func (p *promiseScanner) keep(b []byte) {

@@ -1,36 +1,12 @@
 package looprun
 
 import (
-	"bytes"
 	"math/rand"
 	"testing"
 	"time"
 
 	"github.com/looprun/looprun/signature"
 )
-
-// What is kept of the end is the end, however it came.
-func TestTail(t *testing.T) {
-	for seed := range int64(300) {
-		rnd := rand.New(rand.NewSource(seed))
-		k := tail{limit: rnd.Intn(20)}
-		for range 2 {
-			var all []byte
-			for range rnd.Intn(12) {
-				b := make([]byte, rnd.Intn(30))
-				rnd.Read(b)
-				k.write(b)
-				all = append(all, b...)
-				clear(b) // the slice is the caller's again
-			}
-			want := all[max(0, len(all)-k.limit):]
-			if !bytes.Equal(k.last(), want) || k.cut() != (len(all) > k.limit) || len(k.kept) > 2*k.limit {
-				t.Fatalf("seed %d: %q, cut %t, %d bytes kept; want %q of %q", seed, k.last(), k.cut(), len(k.kept), want, all)
-			}
-			k.reset()
-		}
-	}
-}
 
 // heardBytes remembers what it was given.
 type heardBytes struct{ b []byte }
@@ -57,7 +33,7 @@ func TestStreamsAreApart(t *testing.T) {
 			}
 			work.settle()
 			for i, got := range []string{string(l.Stdout.b), string(l.Stderr.b)} {
-				if end := string(work.streams[i].end.last()); got != text[i] || end != text[i] {
+				if end := string(work.streams[i].end.Bytes()); got != text[i] || end != text[i] {
 					t.Fatalf("seed %d, stream %d: a listener was given %q, and the end is %q; want %q", seed, i, got, end, text[i])
 				}
 			}

@@ -87,7 +87,7 @@ func mixZeroed(h uint64, b []byte) uint64 {
 	case from >= 0:
 		return mix(h, zeroed(binary.LittleEndian.Uint64(b[from:]))>>(8*(i-from)))
 	}
-	return mix(h, zeroed(tail(b)))
+	return mix(h, zeroed(upToEight(b)))
 }
 
 // zeroed is w with 0 for each digit.
@@ -134,7 +134,7 @@ func nextID(b []byte, from int) lineID {
 		if i+8 <= len(b) {
 			w = binary.LittleEndian.Uint64(b[i:])
 		} else {
-			w = tail(b[i:])
+			w = upToEight(b[i:])
 		}
 		d := digits(w)
 		if d|lastD != 0 {

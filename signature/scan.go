@@ -94,11 +94,11 @@ func mixText(h uint64, b []byte) uint64 {
 		h = mix(h, binary.LittleEndian.Uint64(b))
 		b = b[8:]
 	}
-	return mix(h, tail(b))
+	return mix(h, upToEight(b))
 }
 
-// tail loads the up to eight bytes of b.
-func tail(b []byte) uint64 {
+// upToEight loads the up to eight bytes of b.
+func upToEight(b []byte) uint64 {
 	switch n := len(b); {
 	case n == 8:
 		return binary.LittleEndian.Uint64(b)

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/tail"
 )
 
 // maxLine is how much of one line is looked at, in bytes. What a longer line says
@@ -25,11 +27,11 @@ type stream struct {
 	half []byte // an incomplete UTF-16 unit or pair
 	conv []byte
 
-	buf    []byte // the line so far
-	over   bool   // buf is full, the rest of the line is dropped
-	overCR bool   // a carriage return came while over
-	taken  bool   // long takes the pieces of this line
-	tail   []byte // last bytes of the stream
+	buf    []byte      // the line so far
+	over   bool        // buf is full, the rest of the line is dropped
+	overCR bool        // a carriage return came while over
+	taken  bool        // long takes the pieces of this line
+	tail   tail.Buffer // of the stream
 }
 
 type encoding byte
@@ -124,7 +126,8 @@ func (s *stream) wide(p []byte) {
 
 // feed cuts decoded bytes into lines.
 func (s *stream) feed(p []byte) {
-	s.keepTail(p)
+	s.tail.Limit = tailSize
+	s.tail.Take(p)
 	plain := !dirty(p) // to ask once is cheaper than for each line
 	for len(p) > 0 {
 		n := bytes.IndexByte(p, '\n')
@@ -190,18 +193,6 @@ func (s *stream) hold(p []byte) {
 	}
 }
 
-// keepTail remembers the last bytes.
-func (s *stream) keepTail(p []byte) {
-	if len(p) >= tailSize {
-		s.tail = append(s.tail[:0], p[len(p)-tailSize:]...)
-		return
-	}
-	if over := len(s.tail) + len(p) - 2*tailSize; over > 0 {
-		s.tail = append(s.tail[:0], s.tail[len(s.tail)-tailSize:]...)
-	}
-	s.tail = append(s.tail, p...)
-}
-
 // end passes on what is left at the end of the stream.
 func (s *stream) end() {
 	if s.enc == undecided {
@@ -213,13 +204,11 @@ func (s *stream) end() {
 }
 
 func (s *stream) reset() {
-	*s = stream{mu: s.mu, line: s.line, long: s.long, head: s.head[:0], half: s.half[:0], conv: s.conv[:0], buf: s.buf[:0], tail: s.tail[:0]}
+	s.tail.Reset()
+	*s = stream{mu: s.mu, line: s.line, long: s.long, head: s.head[:0], half: s.half[:0], conv: s.conv[:0], buf: s.buf[:0], tail: s.tail}
 }
 
 // lastText is the text at the end of the stream, at most tailSize bytes of it.
 func (s *stream) lastText() []byte {
-	if len(s.tail) > tailSize {
-		return s.tail[len(s.tail)-tailSize:]
-	}
-	return s.tail
+	return s.tail.Bytes()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
+	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/ladder"
 )
@@ -217,16 +218,16 @@ func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Optio
 		}
 		return looprun.DebugFinished{}, errNoDebug
 	}
-	var out tailBuffer
+	out := tail.Buffer{Limit: findingsLimit}
 	show := func(b []byte) {
 		d.s.aside(b)
-		out.write(b)
+		out.Take(b)
 	}
 	defer d.s.helping(string(o.Action))()
 	exit := looprun.Shell(string(line)).Run(ctx, looprun.Invocation{
 		Dir: d.s.dir, Env: d.environ(st, string(o.Action)), Stdout: show, Stderr: show, KillAfter: d.s.killAfter(),
 	})
-	return looprun.DebugFinished{ExitCode: exit.Code, Findings: out.text(exit.Detail)}, nil
+	return looprun.DebugFinished{ExitCode: exit.Code, Findings: strings.TrimSpace(strings.TrimSpace(string(out.Bytes())) + "\n" + exit.Detail)}, nil
 }
 
 // environ is the environment of a command that is not the work: it has no way to
@@ -249,13 +250,13 @@ func (s *session) helping(role string) func() {
 func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Expert) (looprun.ExpertFinished, error) {
 	defer d.s.helping("expert")()
 	d.s.app.say.News("expert %s: %s", e.Name, e.Command)
-	var out tailBuffer
+	out := tail.Buffer{Limit: findingsLimit}
 	d.s.writeContext(st)
 	exit := looprun.Shell(e.Command).Run(ctx, looprun.Invocation{
-		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+d.s.run.ContextFile()), KillAfter: d.s.killAfter(), Stdout: out.write,
+		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+d.s.run.ContextFile()), KillAfter: d.s.killAfter(), Stdout: out.Take,
 		Stderr: d.s.aside,
 	})
-	return looprun.ExpertFinished{ExitCode: exit.Code, Guidance: out.text(""), Why: exit.Detail}, nil
+	return looprun.ExpertFinished{ExitCode: exit.Code, Guidance: strings.TrimSpace(string(out.Bytes())), Why: exit.Detail}, nil
 }
 
 // shell lets the person look around with the run's environment.
@@ -278,24 +279,6 @@ func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugF
 		return looprun.DebugFinished{}, err
 	}
 	return looprun.DebugFinished{ExitCode: sh.ProcessState.ExitCode()}, nil
-}
-
-// tailBuffer keeps the end of what is written.
-type tailBuffer struct{ b []byte }
-
-func (t *tailBuffer) write(b []byte) {
-	t.b = append(t.b, b...)
-	if over := len(t.b) - findingsLimit; over > 0 {
-		t.b = append(t.b[:0], t.b[over:]...)
-	}
-}
-
-func (t *tailBuffer) text(why string) string {
-	text := strings.TrimSpace(string(t.b))
-	if why != "" {
-		text = strings.TrimSpace(text + "\n" + why)
-	}
-	return text
 }
 
 // loadPolicy reads the policy file, or what was recorded of it.

@@ -273,17 +273,8 @@ func TestContextEndsWhileWaiting(t *testing.T) {
 	}
 }
 
-// However much the assistant complains, what is kept of it is its end.
-func TestComplaintsAreBounded(t *testing.T) {
-	var complaint tail
-	for range 1000 {
-		complaint.take([]byte(strings.Repeat("x", stderrKept/2) + "\n"))
-		if len(complaint) > stderrKept {
-			t.Fatalf("%d bytes are kept", len(complaint))
-		}
-	}
-	complaint.take([]byte(strings.Repeat("y", 3*stderrKept) + "\nthe last"))
-	if got := complaint.lastLine(); got != "the last" || len(complaint) > stderrKept {
-		t.Errorf("%q of %d bytes", got, len(complaint))
+func TestLastLine(t *testing.T) {
+	if got := lastLine([]byte("first\n the \x1b[31mlast\n\n")); got != "the last" {
+		t.Errorf("%q", got)
 	}
 }

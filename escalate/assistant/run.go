@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -41,11 +42,11 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 		return output{}, err
 	}
 	out := collector{full: make(chan struct{})}
-	var complaint tail
+	complaint := tail.Buffer{Limit: stderrKept}
 	end, err := proc.RunFed(ctx, proc.Spec{
 		Argv: proc.Shell(r.Command), Dir: r.Dir, Env: r.Env,
 		Stdout: out.take, Stderr: func(b []byte) {
-			complaint.take(b)
+			complaint.Take(b)
 			if r.Stderr != nil {
 				r.Stderr(b)
 			}
@@ -58,7 +59,7 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 	if err := context.Cause(ctx); err != nil {
 		return output{}, err
 	}
-	return out.output, r.verdict(end, out.output, complaint.lastLine())
+	return out.output, r.verdict(end, out.output, lastLine(complaint.Bytes()))
 }
 
 // verdict says why what was printed cannot be a reply; nil when it can. Too
@@ -120,18 +121,8 @@ func (c *collector) take(b []byte) {
 	c.text = append(c.text, b...)
 }
 
-// tail keeps the end of what it takes.
-type tail []byte
-
-func (t *tail) take(b []byte) {
-	*t = append(*t, b[max(0, len(b)-stderrKept):]...)
-	if cut := len(*t) - stderrKept; cut > 0 {
-		*t = append((*t)[:0], (*t)[cut:]...)
-	}
-}
-
 // lastLine is the last line that says something.
-func (t tail) lastLine() string {
-	lines := bytes.Split(bytes.TrimSpace([]byte(termsafe.Text(string(t)))), []byte("\n"))
+func lastLine(text []byte) string {
+	lines := bytes.Split(bytes.TrimSpace([]byte(termsafe.Text(string(text)))), []byte("\n"))
 	return cut(termsafe.Line(string(lines[len(lines)-1])), lineKept)
 }
