@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -27,7 +28,7 @@ func ciFacts(dir string) policy.CI {
 		pr, _, _ := strings.Cut(strings.TrimPrefix(get("GITHUB_REF"), "refs/pull/"), "/")
 		c := policy.CI{
 			In: true, Name: "github", Event: get("GITHUB_EVENT_NAME"), Attempt: number(get("GITHUB_RUN_ATTEMPT")),
-			Branch: firstNonEmpty(get("GITHUB_HEAD_REF"), get("GITHUB_REF_NAME")), BaseBranch: get("GITHUB_BASE_REF"), PullRequest: number(pr),
+			Branch: cmp.Or(get("GITHUB_HEAD_REF"), get("GITHUB_REF_NAME")), BaseBranch: get("GITHUB_BASE_REF"), PullRequest: number(pr),
 		}
 		if get("GITHUB_REF_TYPE") == "tag" {
 			c.Branch, c.Tag = "", get("GITHUB_REF_NAME")
@@ -36,7 +37,7 @@ func ciFacts(dir string) policy.CI {
 	case get("GITLAB_CI") != "":
 		return policy.CI{
 			In: true, Name: "gitlab", Event: get("CI_PIPELINE_SOURCE"),
-			Branch: firstNonEmpty(get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"), get("CI_COMMIT_BRANCH")), BaseBranch: get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
+			Branch: cmp.Or(get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"), get("CI_COMMIT_BRANCH")), BaseBranch: get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
 			Tag: get("CI_COMMIT_TAG"), PullRequest: number(get("CI_MERGE_REQUEST_IID")),
 		}
 	case get("BUILDKITE") != "":
@@ -48,7 +49,7 @@ func ciFacts(dir string) policy.CI {
 	if get("TF_BUILD") != "" {
 		return policy.CI{
 			In: true, Name: "azure", Event: get("BUILD_REASON"), Attempt: number(get("SYSTEM_JOBATTEMPT")),
-			Branch:     firstNonEmpty(get("SYSTEM_PULLREQUEST_SOURCEBRANCH"), get("BUILD_SOURCEBRANCHNAME")),
+			Branch:     cmp.Or(get("SYSTEM_PULLREQUEST_SOURCEBRANCH"), get("BUILD_SOURCEBRANCHNAME")),
 			BaseBranch: get("SYSTEM_PULLREQUEST_TARGETBRANCH"), PullRequest: number(get("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")),
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -233,7 +234,7 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool)
 	}
 	answer := looprun.Answer{
 		Responder: looprun.RespondedByUser, Person: true, Text: c.Text, Cancelled: c.Cancel,
-		Guidance: c.Guidance, Reason: firstNonEmpty(c.Reason, "answered with looprun answer"),
+		Guidance: c.Guidance, Reason: cmp.Or(c.Reason, "answered with looprun answer"),
 	}
 	switch {
 	case q.Multi:
@@ -348,7 +349,7 @@ func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Que
 		if asked[q.AskID] > 1 || live {
 			return q.ID
 		}
-		return firstNonEmpty(q.AskID, q.ID)
+		return cmp.Or(q.AskID, q.ID)
 	}
 	byID := func(q looprun.Question) string { return q.ID }
 	told := func(q looprun.Question) string { return q.ForPerson().Text } // with what an assistant said
@@ -376,7 +377,7 @@ func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Que
 	for _, one := range list {
 		answer := loopAnswer(one)
 		answer.Responder, answer.Person, answer.Guidance = looprun.RespondedByUser, true, c.Guidance
-		answer.Reason = firstNonEmpty(one.Reason, c.Reason, "answered with looprun answer")
+		answer.Reason = cmp.Or(one.Reason, c.Reason, "answered with looprun answer")
 		given = append(given, answerTo(own[one.ID], answer))
 	}
 	return given, nil
@@ -413,7 +414,7 @@ func (c *answerCmd) single(a *app, text []byte, s *looprun.State, pending []loop
 	}
 	answer := looprun.Answer{
 		Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Responder: looprun.RespondedByUser, Person: true,
-		Guidance: firstNonEmpty(one.Guidance, c.Guidance), Reason: firstNonEmpty(one.Reason, c.Reason, "answered with looprun answer"),
+		Guidance: cmp.Or(one.Guidance, c.Guidance), Reason: cmp.Or(one.Reason, c.Reason, "answered with looprun answer"),
 	}
 	if one.Option != nil {
 		answer.Option = *one.Option
@@ -557,8 +558,8 @@ func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answere
 		return nil, fmt.Errorf("the question still waits: %w", err)
 	}
 	answer.Responder, answer.Person = looprun.RespondedByUser, true
-	answer.Reason = firstNonEmpty(c.Reason, answer.Reason)
-	answer.Guidance = firstNonEmpty(c.Guidance, answer.Guidance)
+	answer.Reason = cmp.Or(c.Reason, answer.Reason)
+	answer.Guidance = cmp.Or(c.Guidance, answer.Guidance)
 	return []answered{answerTo(q, answer)}, nil
 }
 

@@ -1,19 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/alecthomas/kong"
-	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -115,36 +113,6 @@ func (configSchemaCmd) Run(a *app) error {
 	return writeConfigSchema(a.stdout, configKeys(a.config.ctx.Model))
 }
 
-// stray warns of variables that look like a flag's and are none: they would be
-// ignored without a word.
-func (c *configuration) stray(warn func(string, ...any)) {
-	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
-		return
-	}
-	known := knownVariables(c.ctx.Model.Node)
-	if !slices.ContainsFunc(os.Environ(), func(v string) bool { return unknownVariable(v, known) }) {
-		return
-	}
-	whole, err := wholeModel() // the one at hand may be of looprun run alone
-	if err != nil {
-		return
-	}
-	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node)) {
-		warn("%s", line)
-	}
-}
-
-func knownVariables(n *kong.Node) []string {
-	known := []string{trustVariable}
-	for _, f := range n.Flags {
-		known = append(known, f.Envs...)
-	}
-	for _, child := range n.Children {
-		known = append(known, knownVariables(child)...)
-	}
-	return known
-}
-
 func (c *configShowCmd) note(a *app) {
 	for _, f := range a.config.files {
 		risks := a.config.risks(f)
@@ -198,7 +166,7 @@ func (c *configShowCmd) Run(a *app) error {
 			if r.Enforced {
 				r.Origin += " (enforced)"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\n", r.Key, firstNonEmpty(termsafe.Line(r.Value), "-"), termsafe.Line(r.Origin))
+			fmt.Fprintf(w, "%s\t%s\t%s\n", r.Key, cmp.Or(termsafe.Line(r.Value), "-"), termsafe.Line(r.Origin))
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -221,8 +189,8 @@ func (c *configShowCmd) rows(config *configuration) []shownOption {
 		case config.given(f) != "":
 			r.Origin = config.given(f)
 		default:
-			r.Origin = firstNonEmpty(config.presetOrigin(k.name), r.Origin)
-			r.Value = firstNonEmpty(computed[k.name], r.Value)
+			r.Origin = cmp.Or(config.presetOrigin(k.name), r.Origin)
+			r.Value = cmp.Or(computed[k.name], r.Value)
 		}
 		if k.name == exitCodesKey {
 			all := maps.Clone(c.ConfigExitCodes)
@@ -315,36 +283,4 @@ func valueText(v reflect.Value) string {
 		return string(text)
 	}
 	return fmt.Sprint(v.Interface())
-}
-
-// strayVariables says what each variable that nobody reads was probably meant
-// to be.
-func strayVariables(environ, known []string) []string {
-	var lines []string
-	for _, v := range environ {
-		if !unknownVariable(v, known) {
-			continue
-		}
-		name, _, _ := strings.Cut(v, "=")
-		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
-			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
-		}
-	}
-	slices.Sort(lines)
-	return lines
-}
-
-// unknownVariable reports whether NAME=VALUE looks like a flag's variable and is
-// none.
-func unknownVariable(v string, known []string) bool {
-	name, _, _ := strings.Cut(v, "=")
-	return strings.HasPrefix(name, "LOOPRUN_") && !slices.Contains(known, name)
-}
-
-func withoutPrefix(names []string) []string {
-	short := make([]string, len(names))
-	for i, n := range names {
-		short[i] = strings.TrimPrefix(n, "LOOPRUN_")
-	}
-	return short
 }

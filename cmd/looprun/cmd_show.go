@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -184,7 +185,7 @@ func (r *shownRun) text(p *console.Printer, now time.Time, exact bool) error {
 	}
 	line("directory", "%s", relative(r.Dir))
 	for _, d := range r.Decisions {
-		line("answer", "after iteration %d, %s: %s by %s: %s", d.Iteration, d.Guard, firstNonEmpty(d.Option, string(d.Action)), decider(d.Responder, d.Rule), d.Reason)
+		line("answer", "after iteration %d, %s: %s by %s: %s", d.Iteration, d.Guard, cmp.Or(d.Option, string(d.Action)), decider(d.Responder, d.Rule), d.Reason)
 	}
 	for _, w := range r.Warnings {
 		line("warning", "%s", w)
@@ -225,7 +226,7 @@ func (r *shownRun) history(now time.Time, exact bool) *console.Table {
 		if d.Iteration == 0 {
 			number = "precheck"
 		}
-		what := firstNonEmpty(d.Detail, d.Signature.Label)
+		what := cmp.Or(d.Detail, d.Signature.Label)
 		if !exact {
 			what = console.Short(what, 60)
 		}
@@ -302,7 +303,7 @@ func (c *showCmd) export(a *app, r *shownRun) error {
 	var questions []ask.Question
 	for _, q := range r.Pending {
 		asked := asQuestion(q.ForPerson()) // that form has no place for advice
-		asked.Header = firstNonEmpty(asked.Header, "Question")
+		asked.Header = cmp.Or(asked.Header, "Question")
 		questions = append(questions, asked)
 	}
 	text, left := ask.AskUserQuestion(questions)

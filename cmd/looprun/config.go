@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
@@ -368,4 +369,66 @@ func (c *configuration) locate(err error) error {
 		return err
 	}
 	return &usageError{text: strings.Join(lines, "\n")}
+}
+
+// stray warns of variables that look like a flag's and are none: they would be
+// ignored without a word.
+func (c *configuration) stray(warn func(string, ...any)) {
+	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
+		return
+	}
+	known := knownVariables(c.ctx.Model.Node)
+	if !slices.ContainsFunc(os.Environ(), func(v string) bool { return unknownVariable(v, known) }) {
+		return
+	}
+	whole, err := wholeModel() // the one at hand may be of looprun run alone
+	if err != nil {
+		return
+	}
+	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node)) {
+		warn("%s", line)
+	}
+}
+
+func knownVariables(n *kong.Node) []string {
+	known := []string{trustVariable}
+	for _, f := range n.Flags {
+		known = append(known, f.Envs...)
+	}
+	for _, child := range n.Children {
+		known = append(known, knownVariables(child)...)
+	}
+	return known
+}
+
+// strayVariables says what each variable that nobody reads was probably meant
+// to be.
+func strayVariables(environ, known []string) []string {
+	var lines []string
+	for _, v := range environ {
+		if !unknownVariable(v, known) {
+			continue
+		}
+		name, _, _ := strings.Cut(v, "=")
+		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
+			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// unknownVariable reports whether NAME=VALUE looks like a flag's variable and is
+// none.
+func unknownVariable(v string, known []string) bool {
+	name, _, _ := strings.Cut(v, "=")
+	return strings.HasPrefix(name, "LOOPRUN_") && !slices.Contains(known, name)
+}
+
+func withoutPrefix(names []string) []string {
+	short := make([]string, len(names))
+	for i, n := range names {
+		short[i] = strings.TrimPrefix(n, "LOOPRUN_")
+	}
+	return short
 }

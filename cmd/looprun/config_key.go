@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -320,7 +321,7 @@ func (l *layer) readHooks(hooks map[string]string, problems *strictyaml.Problems
 		_, twice := l.values[key]
 		switch {
 		case !slices.Contains(hookKeys, name):
-			remedy := firstNonEmpty(nearest.DidYouMean(name, hookKeys), "there are "+strings.Join(hookKeys, ", "))
+			remedy := cmp.Or(nearest.DidYouMean(name, hookKeys), "there are "+strings.Join(hookKeys, ", "))
 			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("unknown hook %q", name), remedy, path("hooks", name)...))
 		case twice:
 			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the hook %s stands here and as %s", name, key), "keep one of them", path("hooks", name)...))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -219,7 +220,7 @@ func (a *app) consentTo(c *configuration, f *configFile, risks []risk) error {
 		}
 	}
 	line := f.trustLine()
-	text := fmt.Sprintf("%s was found, %snobody has agreed to it, and it sets %s", f.name, f.doubted(), firstNonEmpty(strings.Join(sets, "; "), "nothing"))
+	text := fmt.Sprintf("%s was found, %snobody has agreed to it, and it sets %s", f.name, f.doubted(), cmp.Or(strings.Join(sets, "; "), "nothing"))
 	if len(trustGiven()) > 0 {
 		text += "; " + trustVariable + " is for another content, or not of the form sha256:HEX"
 	}

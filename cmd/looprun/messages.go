@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,7 +122,7 @@ func (m *messages) observeProtocol(data looprun.Data) {
 		}
 	case looprun.ExpertFinished:
 		if d.ExitCode != 0 {
-			m.News("expert %s was unsuccessful: %s", d.Expert, firstNonEmpty(d.Why, fmt.Sprintf("exit code %d", d.ExitCode)))
+			m.News("expert %s was unsuccessful: %s", d.Expert, cmp.Or(d.Why, fmt.Sprintf("exit code %d", d.ExitCode)))
 		}
 	case looprun.SubtaskFinished:
 		next := ""

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/cost"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/redact"
+	"github.com/looprun/looprun/waiting"
 )
 
 // options are the flags of run. They are recorded in the journal, so that a
@@ -345,4 +348,38 @@ func (f *answerFlags) contrary() error {
 		return &usageError{"--ask and --non-interactive exclude each other", "use one of them"}
 	}
 	return nil
+}
+
+// detachedAuto lets the assistant answer when no person can be asked.
+const detachedAuto = "auto"
+
+// stdinContext gives the command what looprun context prints.
+const stdinContext = "context"
+
+// stdinWords are the values of --stdin that name no file.
+var stdinWords = []string{"none", "-", stdinContext}
+
+// matcher recognises limits to wait for; nil: there are none.
+func (o *options) matcher() (*waiting.Matcher, error) {
+	if len(o.WaitOn) == 0 {
+		return nil, nil //nolint:nilnil // there is nothing to match
+	}
+	return waiting.Compile(o.WaitOn)
+}
+
+// costReader reads the cost of an iteration; nil: it is not read.
+func (o *options) costReader() (*cost.Reader, error) {
+	if o.CostFrom == "" {
+		return nil, nil //nolint:nilnil // nothing is read
+	}
+	return cost.New(o.CostFrom)
+}
+
+// redactor masks secrets; nil masks nothing.
+func (o *options) redactor(environ []string) (*redact.Redactor, error) {
+	patterns := make([]redact.Pattern, len(o.Redact))
+	for i, text := range o.Redact {
+		patterns[i] = redact.Pattern{Text: text}
+	}
+	return redact.New(redact.Options{Environ: environ, Patterns: patterns, Off: o.NoRedact})
 }

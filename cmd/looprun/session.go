@@ -145,9 +145,6 @@ func (s *session) openStdin() error {
 	return f.Close()
 }
 
-// stdinWords are the values of --stdin that name no file.
-var stdinWords = []string{"none", "-", stdinContext}
-
 // stateDir is where the run is kept.
 func (s *session) stateDir() (string, error) { return stateDir(s.opts.StateDir) }
 

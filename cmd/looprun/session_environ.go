@@ -77,9 +77,6 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// stdinContext gives the command what looprun context prints.
-const stdinContext = "context"
-
 // feed prepares what the command reads. Standard input is read once, to its
 // end, and each iteration reads it from the beginning.
 func (s *session) feed() error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (s *session) bubble(q looprun.Question, st *looprun.State) bubbled {
 	b := bubbled{Question: q, Key: q.ID, Path: append([]string{st.RunID}, q.Path...)}
 	// The name is the same when another run asks the same in this one's place, so
 	// that a deferred answer finds it.
-	b.Question.From, b.Question.AskID = looprun.FromCommand, "nested/"+firstNonEmpty(q.AskID, string(q.Guard))+"/"+q.Text
+	b.Question.From, b.Question.AskID = looprun.FromCommand, "nested/"+cmp.Or(q.AskID, string(q.Guard))+"/"+q.Text
 	b.Question.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o looprun.Option) bool {
 		// What only somebody at this run's own terminal can do.
 		return o.Action == looprun.ActionReview || o.Action == looprun.ActionDebug && s.opts.Debug == ""

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,9 +141,6 @@ func optionsOf(q looprun.Question) []string {
 	return ids
 }
 
-// detachedAuto lets the assistant answer when no person can be asked.
-const detachedAuto = "auto"
-
 // assistant is the command that answers questions; nil without one.
 func (s *session) assistant() looprun.Responder {
 	if s.opts.Assistant == "" {
@@ -183,15 +181,15 @@ func (s *session) detachedMode(q looprun.Question) string {
 		}
 	}
 	if s.policy != nil {
-		return firstNonEmpty(s.opts.Detached.all, string(s.policy.Detached), "deny")
+		return cmp.Or(s.opts.Detached.all, string(s.policy.Detached), "deny")
 	}
-	return firstNonEmpty(s.opts.Detached.all, "deny")
+	return cmp.Or(s.opts.Detached.all, "deny")
 }
 
 // modeText is the detached mode as config show prints it.
 func (s *session) modeText() string {
 	text, _ := s.opts.Detached.MarshalText() // it never fails
-	return firstNonEmpty(string(text), s.detachedMode(looprun.Question{}))
+	return cmp.Or(string(text), s.detachedMode(looprun.Question{}))
 }
 
 // debugger runs the debug command, a shell for a person without one, or the
@@ -266,7 +264,7 @@ func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugF
 		return looprun.DebugFinished{}, fmt.Errorf("%w, and there is no terminal for a shell (%w)", errNoDebug, err)
 	}
 	defer tty.Close()
-	name := firstNonEmpty(os.Getenv("SHELL"), "sh")
+	name := cmp.Or(os.Getenv("SHELL"), "sh")
 	d.s.app.say.Printf("%s with the run's environment; exit 0 goes on, any other code asks again", name)
 	d.s.display.Lend()
 	defer d.s.display.Retake()
@@ -339,7 +337,7 @@ func (s *session) silenced() string {
 	case s.parent != "":
 		return "this run is inside another one, where nobody answered"
 	case insideHelper():
-		return "this was started by the " + firstNonEmpty(os.Getenv("LOOPRUN_ROLE"), "helper") + " command of another run"
+		return "this was started by the " + cmp.Or(os.Getenv("LOOPRUN_ROLE"), "helper") + " command of another run"
 	}
 	return ""
 }

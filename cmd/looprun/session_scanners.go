@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,9 +18,7 @@ import (
 	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
-	"github.com/looprun/looprun/redact"
 	"github.com/looprun/looprun/signature"
-	"github.com/looprun/looprun/waiting"
 	"github.com/looprun/looprun/workspace"
 )
 
@@ -71,31 +70,6 @@ func (c *scanners) Reset() {
 // output, standard error.
 func (h *hearing) both() [2]*scanners {
 	return [2]*scanners{&h.streams.Stdout, &h.streams.Stderr}
-}
-
-// matcher recognises limits to wait for; nil: there are none.
-func (o *options) matcher() (*waiting.Matcher, error) {
-	if len(o.WaitOn) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing to match
-	}
-	return waiting.Compile(o.WaitOn)
-}
-
-// costReader reads the cost of an iteration; nil: it is not read.
-func (o *options) costReader() (*cost.Reader, error) {
-	if o.CostFrom == "" {
-		return nil, nil //nolint:nilnil // nothing is read
-	}
-	return cost.New(o.CostFrom)
-}
-
-// redactor masks secrets; nil masks nothing.
-func (o *options) redactor(environ []string) (*redact.Redactor, error) {
-	patterns := make([]redact.Pattern, len(o.Redact))
-	for i, text := range o.Redact {
-		patterns[i] = redact.Pattern{Text: text}
-	}
-	return redact.New(redact.Options{Environ: environ, Patterns: patterns, Off: o.NoRedact})
 }
 
 // hear lets the executor listen.
@@ -260,7 +234,7 @@ func (h *hearing) hearCost(d *looprun.IterationFinished) {
 		usd, tokens, ok := c.cost.Report()
 		found = found || ok
 		sum.USD, sum.Tokens = sum.USD+usd, sum.Tokens+tokens
-		why = firstNonEmpty(why, c.cost.Problem())
+		why = cmp.Or(why, c.cost.Problem())
 	}
 	if found {
 		d.Before = append(d.Before, sum)

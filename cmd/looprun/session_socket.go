@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -325,7 +326,7 @@ func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, invalid(err)
 	}
-	r.Task = firstNonEmpty(r.Task, t.s.opts.Name)
+	r.Task = cmp.Or(r.Task, t.s.opts.Name)
 	d := rejected(r, "socket")
 	if err := t.s.loop.Tell(context.WithoutCancel(ctx), d); err != nil {
 		return nil, err
@@ -357,7 +358,7 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessag
 // questionOf is a question of the command as the loop asks it.
 func questionOf(q ask.Question, to string) looprun.Question {
 	out := looprun.Question{
-		From: looprun.FromCommand, AskID: q.ID, Kind: looprun.Kind(q.Kind), Header: firstNonEmpty(q.Header, "Question"), Short: q.Header,
+		From: looprun.FromCommand, AskID: q.ID, Kind: looprun.Kind(q.Kind), Header: cmp.Or(q.Header, "Question"), Short: q.Header,
 		Text: q.Question, Default: q.Default, Exclusive: q.Exclusive, To: to,
 		Multi: q.MultiSelect, AllowText: q.TakesText(), AllowCancel: q.AllowCancel,
 	}

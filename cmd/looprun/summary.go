@@ -114,15 +114,6 @@ func exitCode(o *options, policy map[string]int, s *looprun.State, r looprun.Res
 	return r.ExitCode
 }
 
-func firstNonEmpty(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // decider is who took a decision, and by which rule.
 func decider(responder, rule string) string {
 	if rule == "" {
