@@ -137,7 +137,7 @@ func (s *State) contradiction(d IterationFinished) string {
 	}
 	said := IterationFinished{Signature: d.Said}
 	return fmt.Sprintf("%s ended with exit code 0, and its output says %s. "+
-		"A pipe has the exit code of its last command and hides the others': take it out, or begin the line with set -o pipefail", judge, termsafe.Line(said.Progress().String()))
+		"A pipe has the exit code of its last command alone: leave it out, or write bash -c 'set -o pipefail; …'", judge, termsafe.Line(said.Progress().String()))
 }
 
 // showsFailing reports whether an output shows tests that fail: by their names, or

@@ -136,7 +136,7 @@ func ownKey(making bool) ([]byte, error) {
 		}
 	}
 	if info, err := os.Stat(dir); err == nil && (foreign(info) || modesHold && info.Mode().Perm()&0o022 != 0) {
-		return nil, fmt.Errorf("others can write to %s, so your key is not kept there; make it yours and run chmod 700 on it", dir)
+		return nil, fmt.Errorf("%s belongs to somebody else, or others can write to it, so your key is not kept there; make it yours, with mode 700", dir)
 	}
 	name := filepath.Join(dir, keyName)
 	key, err := readKey(name)

@@ -14,6 +14,7 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/shell/man"
 )
 
 // configFlags say which files are read, besides the system's.
@@ -406,10 +407,12 @@ func knownVariables(n *kong.Node) []string {
 func strayVariables(environ, known []string) []string {
 	var lines []string
 	for _, v := range environ {
-		if !unknownVariable(v, known) {
+		name, _, _ := strings.Cut(v, "=")
+		if !unknownVariable(v, known) || slices.ContainsFunc(commandEnvironment(), func(e man.Entry) bool {
+			return slices.Contains(strings.Split(e.Term, ", "), name) // a run's own, left over
+		}) {
 			continue
 		}
-		name, _, _ := strings.Cut(v, "=")
 		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
 			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
 		}

@@ -73,7 +73,7 @@ type shellLine string
 
 func (l *shellLine) UnmarshalText(b []byte) error {
 	if strings.TrimSpace(string(b)) == "" {
-		return fmt.Errorf("%q is no shell line; if a variable stands there it may be unset; write a line, or leave it out", b)
+		return fmt.Errorf("%q is not a shell line; a variable in it may be unset; write a line, or leave the flag out", b)
 	}
 	*l = shellLine(b)
 	return nil

@@ -137,5 +137,5 @@ func (s *session) mentionOther() {
 		more = fmt.Sprintf(", and %d more", n)
 	}
 	other := others[0]
-	s.app.say.News("another run is going on here: %s (%s)%s; what both change they change at the same time", other.ID, console.Short(console.CommandLine(other.Command), 60), more)
+	s.app.say.News("another run is going on here: %s (%s)%s; both may change the same files", other.ID, console.Short(console.CommandLine(other.Command), 60), more)
 }

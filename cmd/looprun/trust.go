@@ -25,7 +25,7 @@ func (t trustFlag) open(a *app, dir string, mode scratchpad.SyncMode) (*scratchp
 		return nil, nil, refusal(dir, err)
 	}
 	if run.FirstEdition {
-		a.say.News("run %s was made by the first edition, which left no mark in it; it is taken for yours: it is where it was made, and untouched since", run.ID)
+		a.say.News("run %s was made by the first edition, which left no mark in it; it is treated as yours because it lies where it was made, untouched since", run.ID)
 	}
 	a.warnUnmarked(run)
 	return run, state, nil
@@ -81,6 +81,6 @@ func (a *app) find(flag, id string) (string, error) {
 // warnUnmarked says why a run cannot be known as the user's later.
 func (a *app) warnUnmarked(run *scratchpad.Run) {
 	if run.Unmarked != nil {
-		a.say.Warn("nothing will say that this run is yours (%v): to go on with it later takes --trust-run", run.Unmarked)
+		a.say.Warn("this run cannot be marked as yours (%v); resuming it will take --trust-run", run.Unmarked)
 	}
 }
