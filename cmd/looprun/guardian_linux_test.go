@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // bounded is a looprun that a shell starts after the line.
@@ -190,7 +191,7 @@ func sleepAsRoot(over string) int {
 	if err := syscall.Setresuid(0, 0, 0); err != nil {
 		return 1
 	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(eventually.Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if isFile(over) {
 			break
 		}
