@@ -66,7 +66,7 @@ torture: ## the long forms of the reliability tests; TORTURE_RUNS=N kills N runs
 	$(GO) test -tags torture -count=1 -p 1 -timeout 60m ./internal/proc ./scratchpad ./cmd/looprun
 
 # Those of the packages below need no folder, which Wine before 10 cannot remove.
-WINDOWS_TESTS := ./signature ./guards/... ./cost ./waiting ./protocol/ask ./protocol/ladder ./protocol/rejection \
+WINDOWS_TESTS := ./signature ./guards/... ./internal/cost ./internal/waiting ./internal/ask ./protocol/ladder ./protocol/rejection \
   ./protocol/signal ./internal/strictyaml ./internal/cells ./internal/termsafe
 windows-test: ## compile all tests for Windows; where Wine is, run the program and what needs no POSIX system
 	GOOS=windows $(GO) test -count=1 -exec true ./... >/dev/null

@@ -24,7 +24,7 @@ var textReaders = map[string]string{
 	"loop_ask.go put":                         "responders wrap the sentinels with the words that are shown",
 	"protocol/signal/text.go":                 "several lines are set out on one",
 	"templates/text.go":                       "text/template puts its name in front",
-	"workspace/git.go":                        "git says in words alone that there is no repository",
+	"internal/workspace/git.go":               "git says in words alone that there is no repository",
 }
 
 func TestTextOfErrorsIsNotRead(t *testing.T) {

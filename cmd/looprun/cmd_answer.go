@@ -15,11 +15,11 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/user"
+	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
-	"github.com/looprun/looprun/protocol/ask"
-	"github.com/looprun/looprun/protocol/socket"
 	"github.com/looprun/looprun/scratchpad"
 )
 

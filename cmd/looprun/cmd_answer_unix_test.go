@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/protocol/socket"
+	"github.com/looprun/looprun/internal/socket"
 )
 
 // Without an option looprun answer asks at the terminal, for the latest run that

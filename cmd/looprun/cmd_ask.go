@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/termsafe"
-	"github.com/looprun/looprun/protocol/ask"
-	"github.com/looprun/looprun/protocol/socket"
 )
 
 // Exit codes of looprun ask beside 0, answered.

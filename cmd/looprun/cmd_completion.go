@@ -9,9 +9,9 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
-	"github.com/looprun/looprun/shell/completion"
 	"github.com/looprun/looprun/templates"
 )
 

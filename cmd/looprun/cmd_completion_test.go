@@ -14,9 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/completion"
+	"github.com/looprun/looprun/internal/completion/shelltest"
 	"github.com/looprun/looprun/scratchpad"
-	"github.com/looprun/looprun/shell/completion"
-	"github.com/looprun/looprun/shell/completion/shelltest"
 )
 
 // deferred makes a folder with a run that waits for its answer, and returns the

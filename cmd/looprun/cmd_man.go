@@ -13,7 +13,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/atomicfile"
-	"github.com/looprun/looprun/shell/man"
+	"github.com/looprun/looprun/internal/man"
 )
 
 // manCmd writes the manual pages. They are made from the flags, as the help is.

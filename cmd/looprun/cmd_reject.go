@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/rejection"
-	"github.com/looprun/looprun/protocol/socket"
 )
 
 // rejectCmd says from inside a run that the task cannot be done as given.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/termsafe"
-	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/scratchpad"
 )
 

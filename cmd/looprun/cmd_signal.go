@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/signal"
-	"github.com/looprun/looprun/protocol/socket"
 )
 
 // signalCmd sends a signal from inside a run.

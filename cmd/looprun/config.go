@@ -12,9 +12,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/man"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ladder"
-	"github.com/looprun/looprun/shell/man"
 )
 
 // configFlags say which files are read, besides the system's.

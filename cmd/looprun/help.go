@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/cells"
-	"github.com/looprun/looprun/shell/man"
+	"github.com/looprun/looprun/internal/man"
 )
 
 const description = `looprun runs a command in a loop until it is done, and stops it when it is stuck.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/cost"
+	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/redact"
+	"github.com/looprun/looprun/internal/waiting"
 	"github.com/looprun/looprun/protocol/ladder"
-	"github.com/looprun/looprun/redact"
-	"github.com/looprun/looprun/waiting"
 )
 
 // options are the flags of run. They are recorded in the journal, so that a

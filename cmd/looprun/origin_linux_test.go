@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun/protocol/socket"
+	"github.com/looprun/looprun/internal/socket"
 )
 
 // Only who is known to be outside of the run may answer. A process that sent its

@@ -23,9 +23,9 @@ import (
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/redact"
 	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/tty"
-	"github.com/looprun/looprun/redact"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/notify"
+	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/atomicfile"
-	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/scratchpad"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/protocol/ask"
-	"github.com/looprun/looprun/protocol/socket"
+	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/socket"
 )
 
 // byParent puts a question to the run that this one was started in, and so to

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/protocol/ask"
-	"github.com/looprun/looprun/protocol/socket"
+	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/socket"
 )
 
 // What the run outside says is what it is: kept for later, interrupted, or no

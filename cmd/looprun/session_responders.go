@@ -15,8 +15,8 @@ import (
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
+	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/tail"
-	"github.com/looprun/looprun/protocol/ask"
 	"github.com/looprun/looprun/protocol/ladder"
 )
 

@@ -13,13 +13,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/cost"
+	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/termsafe"
-	"github.com/looprun/looprun/protocol/ask"
+	"github.com/looprun/looprun/internal/workspace"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
-	"github.com/looprun/looprun/workspace"
 )
 
 // hearing is what is learned from what the command prints and leaves behind.

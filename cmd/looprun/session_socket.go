@@ -14,12 +14,12 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/assistant"
+	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
-	"github.com/looprun/looprun/protocol/ask"
+	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
-	"github.com/looprun/looprun/protocol/socket"
 )
 
 // The messages on a run's socket, by their type.

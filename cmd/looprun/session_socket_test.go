@@ -10,7 +10,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
-	"github.com/looprun/looprun/protocol/ask"
+	"github.com/looprun/looprun/internal/ask"
 )
 
 // working is a command that is done when it returns.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/looprun/looprun/shell/completion"
+	"github.com/looprun/looprun/internal/completion"
 )
 
 // Session is a shell that waits for its user.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/looprun/looprun/shell/completion"
-	"github.com/looprun/looprun/shell/completion/shelltest"
+	"github.com/looprun/looprun/internal/completion"
+	"github.com/looprun/looprun/internal/completion/shelltest"
 )
 
 // hostile are words that some shell would make something of. Each of them,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun/shell/completion"
+	"github.com/looprun/looprun/internal/completion"
 )
 
 // grammar is a command line with one of everything.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun/shell/man"
+	"github.com/looprun/looprun/internal/man"
 )
 
 const nasty = ".so /etc/passwd 'quoted' \"double\" back\\slash \\fBbold\\fR `tick` ~^ – “é漢” \x1b[31m --flag"
