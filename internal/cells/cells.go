@@ -6,12 +6,50 @@ package cells
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 )
 
-// Rune is how many columns the character takes: two when Unicode calls it wide,
-// none when it is drawn over the one before.
+// Width is how many columns the text takes.
+func Width(s string) int {
+	n := 0
+	for s != "" {
+		size, w := next(s)
+		n, s = n+w, s[size:]
+	}
+	return n
+}
+
+// next is the first character as a reader sees it, in bytes, and how many columns it
+// takes. An emoji may be several code points: ⚠️ (with U+FE0F, drawn as a picture),
+// 👍🏽 (with a skin tone), 👩‍🚀 (joined by U+200D), 🇩🇪 (two letters). It takes two.
+func next(s string) (size, columns int) {
+	r, size := utf8.DecodeRuneInString(s)
+	columns = Rune(r)
+	for joined := false; size < len(s); {
+		follower, n := utf8.DecodeRuneInString(s[size:])
+		switch {
+		case joined && columns == 2, '\U0001f3fb' <= follower && follower <= '\U0001f3ff' && columns == 2:
+			joined = false
+		case follower == 0xfe0f && columns > 0:
+			columns = 2
+		case isFlagLetter(r) && isFlagLetter(follower):
+			return size + n, 2
+		case follower == 0x200d && columns == 2:
+			joined = true
+		default:
+			return size, columns
+		}
+		size += n
+	}
+	return size, columns
+}
+
+func isFlagLetter(r rune) bool { return '\U0001f1e6' <= r && r <= '\U0001f1ff' }
+
+// Rune is how many columns a character of one code point takes: two when Unicode calls it wide, none when it is drawn over
+// the one before.
 func Rune(r rune) int {
 	switch {
 	case r < 0x300: // below the first that combines
@@ -26,15 +64,6 @@ func Rune(r rune) int {
 	return 1
 }
 
-// Width is how many columns the text takes.
-func Width(s string) int {
-	n := 0
-	for _, r := range s {
-		n += Rune(r)
-	}
-	return n
-}
-
 // Cut is as much of the text as n columns hold, with … at its end where some is
 // left out. Zero or less holds nothing.
 func Cut(s string, n int) string {
@@ -42,13 +71,14 @@ func Cut(s string, n int) string {
 		return ""
 	}
 	used, end := 0, 0 // end is behind the last character that leaves room for …
-	for i, r := range s {
-		w := Rune(r)
+	for i := 0; i < len(s); {
+		size, w := next(s[i:])
 		if used+w > n {
 			return s[:end] + "…"
 		}
+		i += size
 		if used += w; used < n {
-			end = i + len(string(r))
+			end = i
 		}
 	}
 	return s

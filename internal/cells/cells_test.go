@@ -9,7 +9,7 @@ import (
 func TestWidth(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "abc": 3, "äöü": 3, "a\u0308": 1, "日本語": 6, "ｱ": 1, "Ａ": 2, "한국": 4, "\u1112\u1161\u11ab": 2,
-		"🚀": 2, "🀄": 2, "👩\u200d🚀": 4, "…": 1, "·": 1, "\U0001f321": 1, "𠀀": 2, "\u200b": 0,
+		"🚀": 2, "🀄": 2, "👩\u200d🚀": 2, "⚠\ufe0f": 2, "1\ufe0f\u20e3": 2, "👍🏽": 2, "🇩🇪🇫🇷": 4, "🇩": 1, "a\u200db": 2, "👩\u200d🚀x": 3, "🏽": 2, "🚀🚀": 4, "…": 1, "·": 1, "\U0001f321": 1, "𠀀": 2, "\u200b": 0,
 	} {
 		if got := Width(text); got != want {
 			t.Errorf("%q takes %d columns, want %d", text, got, want)
@@ -35,6 +35,7 @@ func TestCut(t *testing.T) {
 		{"日本語", 2, "…"},
 		{"a\u0308bc", 2, "a\u0308…"},
 		{"ab\u0308", 2, "ab\u0308"},
+		{"👩\u200d🚀👩\u200d🚀", 3, "👩\u200d🚀…"},
 	} {
 		if got := Cut(c.text, c.n); got != c.want {
 			t.Errorf("Cut(%q, %d) = %q, want %q", c.text, c.n, got, c.want)
