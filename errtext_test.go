@@ -16,8 +16,6 @@ import (
 var textReaders = map[string]string{
 	"cmd/looprun/cli.go parseError":           "kong has no types for unknown flags and arguments",
 	"cmd/looprun/mistaken.go mistaken":        "kong has no types for wrong values",
-	"cmd/looprun/config.go locate":            "the flags that a message names, to say where they are set",
-	"cmd/looprun/config_check.go problems":    "the flags that a message names, to say where they are set",
 	"escalate/policy/condition.go expression": "expr has no types for what is wrong with a condition",
 	"escalate/policy/parts.go":                "expr draws a picture under its message",
 	"internal/strictyaml/document.go":         "yaml puts its name and the line in front",

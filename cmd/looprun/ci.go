@@ -13,6 +13,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/escalate/policy"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/report"
 )
 
@@ -53,7 +54,7 @@ func ciFacts(dir string) policy.CI {
 			BaseBranch: get("SYSTEM_PULLREQUEST_TARGETBRANCH"), PullRequest: number(get("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")),
 		}
 	}
-	return policy.CI{In: inCI(), Branch: gitBranch(dir)}
+	return policy.CI{In: console.InCI(), Branch: gitBranch(dir)}
 }
 
 // gitBranch is the branch that is checked out, empty when there is none.
@@ -65,12 +66,6 @@ func gitBranch(dir string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(out))
-}
-
-// inCI reports whether this is CI, as all hosted runners say it is.
-func inCI() bool {
-	v := os.Getenv("CI")
-	return v != "" && v != "0" && v != "false"
 }
 
 // speakToCI prepares the log of the CI job: what the command prints is data

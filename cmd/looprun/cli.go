@@ -77,19 +77,6 @@ func (a *app) printer() *console.Printer {
 // printJSON prints a value on standard output, as a JSON document.
 func (a *app) printJSON(v any) error { return console.PrintJSON(a.stdout, v) }
 
-// usageError is an error in how looprun was called.
-type usageError struct {
-	text   string
-	remedy string
-}
-
-func (e *usageError) Error() string {
-	if e.remedy == "" {
-		return e.text
-	}
-	return e.text + "; " + e.remedy
-}
-
 // execute runs looprun and returns its exit code.
 func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise) {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
@@ -151,7 +138,7 @@ func earlyFormat(args []string) string {
 // checkCommand refuses a command after -- where none is taken.
 func (a *app) checkCommand(ctx *kong.Context) error {
 	if name := ctx.Selected(); a.hasCommand && name != nil && !takesCommand(name) {
-		return &usageError{fmt.Sprintf("%s takes no command after --", name.Path()), "give a command to looprun run"}
+		return usage(fmt.Sprintf("%s takes no command after --", name.Path()), "give a command to looprun run")
 	}
 	return nil
 }
@@ -182,7 +169,7 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 	}
 	rest, unknown := strings.CutPrefix(text, "unknown flag ")
 	if !unknown {
-		return &usageError{text, "see " + node.FullPath() + " --help"}
+		return usage(text, "see "+node.FullPath()+" --help")
 	}
 	flag, _, _ := strings.Cut(rest, ",")
 	if node != model.Node && !takesCommand(node) {
@@ -198,5 +185,5 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 	if near := nearest.Word(strings.TrimLeft(flag, "-"), known); near != "" {
 		remedy = "did you mean --" + near + "?"
 	}
-	return &usageError{"unknown flag " + flag, remedy + after}
+	return usage("unknown flag "+flag, remedy+after)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -57,7 +58,7 @@ func (c *answerCmd) Run(a *app) error {
 		return err
 	}
 	if insideOf(dir) {
-		return &usageError{"a run's question cannot be answered by its own command", "answer it from outside"}
+		return usage("a run's question cannot be answered by its own command", "answer it from outside")
 	}
 	live := reachable(dir) // before the look: what it shows is no older
 	state, _, err := scratchpad.Load(dir)
@@ -122,7 +123,7 @@ func (c *answerCmd) give(a *app, dir string, g answered) (told bool, err error) 
 			return false, err
 		}
 		if time.Since(since) > busyFor {
-			return false, &usageError{fmt.Sprintf("run %s is alive and cannot be reached", filepath.Base(dir)), "answer at its own terminal"}
+			return false, usage(fmt.Sprintf("run %s is alive and cannot be reached", filepath.Base(dir)), "answer at its own terminal")
 		}
 	}
 }
@@ -159,7 +160,7 @@ func (c *answerCmd) target() (dir string, words []string, err error) {
 	}
 	switch {
 	case len(words) > most:
-		return "", nil, &usageError{fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION"}
+		return "", nil, usage(fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION")
 	case len(words) == most:
 		dir, err = find(c.StateDir, words[0])
 		return dir, words[1:], err
@@ -240,13 +241,13 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool)
 	case q.Multi:
 		answer.Options = options
 	case len(options) > 1:
-		return nil, &usageError{fmt.Sprintf("%d options were given, and the question takes one", len(options)), "give one"}
+		return nil, usage(fmt.Sprintf("%d options were given, and the question takes one", len(options)), "give one")
 	case len(options) == 1:
 		answer.Option = options[0]
 	}
 	for _, id := range options {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
-			return nil, &usageError{text: fmt.Sprintf("%q is no option of the question; there are %s", id, orNearest(id, optionsOf(q)))}
+			return nil, usage(fmt.Sprintf("%q is no option of the question; there are %s", id, orNearest(id, optionsOf(q))), "")
 		}
 	}
 	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {
@@ -275,7 +276,7 @@ func (c *answerCmd) only(a *app, s *looprun.State, pending []looprun.Question, l
 	if !live {
 		text = fmt.Sprintf("%d questions wait in run %s, so an answer has to say which one it is for", len(pending), s.RunID)
 	}
-	return q, &usageError{text, "add --question ID: " + questionList(pending)}
+	return q, usage(text, "add --question ID: "+questionList(pending))
 }
 
 // questionList are questions with their ids and words.
@@ -546,7 +547,7 @@ func maskOf(dir string) (func(string) string, error) {
 func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answered, error) {
 	o := user.Options{NoColor: !a.promptColours()}
 	if err := user.Available(o); err != nil {
-		return nil, &usageError{"no option was given, and " + whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION"}
+		return nil, usage("no option was given, and "+whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION")
 	}
 	ctx, stop := watchSignals(context.Background(), func() {})
 	defer stop()
@@ -584,7 +585,7 @@ func (c *answerCmd) confirm(a *app, q looprun.Question, options []string) error 
 	if with != "" {
 		ask = fmt.Sprintf("answer this with %q?", console.Short(with, 60))
 	}
-	yes, err := a.yes(ask, func() {
+	yes, err := tty.Confirm(ask, func() {
 		var b strings.Builder
 		pendingText(&b, q)
 		a.say.Printf("this question waits now:\n%s", b.String())

@@ -26,7 +26,7 @@ Example:
 
 func (c *contextCmd) Run(a *app) error {
 	if c.MaxBytes < 1 {
-		return &usageError{fmt.Sprintf("--max-bytes %d", c.MaxBytes), "use 1 or more"}
+		return usage(fmt.Sprintf("--max-bytes %d", c.MaxBytes), "use 1 or more")
 	}
 	dir := os.Getenv("LOOPRUN_DIR")
 	if c.ID != "" || dir == "" {

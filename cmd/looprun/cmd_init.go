@@ -116,10 +116,10 @@ func (c *initCmd) setup(a *app, found []project) (setup, error) {
 		}
 	}
 	if s.check == "" {
-		return s, &usageError{"there is no go.mod, no package.json with a test script, no Cargo.toml, nothing for pytest and no Makefile with the target test here", "say with --check LINE what tells that it is done"}
+		return s, usage("there is no go.mod, no package.json with a test script, no Cargo.toml, nothing for pytest and no Makefile with the target test here", "say with --check LINE what tells that it is done")
 	}
 	if strings.ContainsAny(s.check, "\r\n\x00") {
-		return s, &usageError{"--check has more than one line", "put them into a script and name that"}
+		return s, usage("--check has more than one line", "put them into a script and name that")
 	}
 	return s, nil
 }
@@ -314,7 +314,7 @@ type interview struct {
 func (s *setup) ask(ctx context.Context, a *app, found []project, given bool) error {
 	o := user.Options{NoColor: !a.promptColours()}
 	if err := user.Available(o); err != nil {
-		return &usageError{whyNobody(err), "use --yes to take what is found here, or --dry-run to see it first"}
+		return usage(whyNobody(err), "use --yes to take what is found here, or --dry-run to see it first")
 	}
 	i := interview{ctx, user.New(o)}
 	if !given {
@@ -643,7 +643,7 @@ func (w *writing) stage(files []initFile, force bool) error {
 		needed = append(needed, f)
 	}
 	if len(taken) > 0 && !force {
-		return &usageError{strings.Join(taken, ", ") + " is there already, and nothing was written", "move it away, or use --force, which keeps it with .bak at its end"}
+		return usage(strings.Join(taken, ", ")+" is there already, and nothing was written", "move it away, or use --force, which keeps it with .bak at its end")
 	}
 	for _, f := range needed {
 		s := stagedFile{name: filepath.Join(w.dir, filepath.FromSlash(f.name))}
@@ -675,7 +675,7 @@ func (w *writing) there(f initFile) ([]byte, error) {
 		case err != nil:
 			return nil, fmt.Errorf("nothing was written: %w", err)
 		case last && !info.Mode().IsRegular(), !last && !info.IsDir():
-			return nil, &usageError{name + " is in the way, and nothing was written", "move it away"}
+			return nil, usage(name+" is in the way, and nothing was written", "move it away")
 		}
 	}
 	f2, err := os.ReadFile(name)

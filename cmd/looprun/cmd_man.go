@@ -64,7 +64,7 @@ func sourceDate(epoch string) (time.Time, error) {
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil || seconds < 0 {
-		return time.Time{}, &usageError{fmt.Sprintf("SOURCE_DATE_EPOCH is %q", epoch), "give seconds since 1970, or leave it unset"}
+		return time.Time{}, usage(fmt.Sprintf("SOURCE_DATE_EPOCH is %q", epoch), "give seconds since 1970, or leave it unset")
 	}
 	return time.Unix(seconds, 0), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -106,11 +107,11 @@ func (c *pruneCmd) check() error {
 	chosen := c.OlderThan != nil || c.Keep != nil || len(c.Status) > 0
 	switch {
 	case len(c.Runs) > 0 && chosen:
-		return &usageError{"runs are named, and --older-than, --keep or --status choose others", "use one of the two"}
+		return usage("runs are named, and --older-than, --keep or --status choose others", "use one of the two")
 	case len(c.Runs) == 0 && !chosen:
-		return &usageError{"nothing says which runs to remove", "give --older-than 30d, --keep 20, --status done or the ids of runs; --dry-run shows what would be removed"}
+		return usage("nothing says which runs to remove", "give --older-than 30d, --keep 20, --status done or the ids of runs; --dry-run shows what would be removed")
 	case c.Keep != nil && *c.Keep < 0:
-		return &usageError{fmt.Sprintf("--keep is %d", *c.Keep), "give a number from 0"}
+		return usage(fmt.Sprintf("--keep is %d", *c.Keep), "give a number from 0")
 	}
 	return nil
 }
@@ -194,9 +195,9 @@ func (c *pruneCmd) agreed(a *app, p *pruned) (bool, error) {
 		return true, nil
 	}
 	if c.Format == "json" || !a.canAsk(a.config) {
-		return false, &usageError{fmt.Sprintf("nobody was asked whether to remove %s", p.count()), "use --yes to remove them, or --dry-run to see them first"}
+		return false, usage(fmt.Sprintf("nobody was asked whether to remove %s", p.count()), "use --yes to remove them, or --dry-run to see them first")
 	}
-	yes, err := a.yes(fmt.Sprintf("remove %s (%s)?", p.count(), sizeText(p.Bytes)), func() { _ = p.table(a.stderr) })
+	yes, err := tty.Confirm(fmt.Sprintf("remove %s (%s)?", p.count(), sizeText(p.Bytes)), func() { _ = p.table(a.stderr) })
 	if err != nil {
 		return false, fmt.Errorf("nobody was asked, and nothing was removed: %w; use --yes", err)
 	}

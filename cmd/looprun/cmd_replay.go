@@ -50,13 +50,13 @@ func (c *replayCmd) Run(a *app) error {
 	}
 	switch {
 	case c.ID != "" && len(c.Files) > 0:
-		return &usageError{"--run and files exclude each other", "use one of them"}
+		return usage("--run and files exclude each other", "use one of them")
 	case c.ID != "" && c.Promise != nil:
-		return &usageError{"--promise is for recorded outputs: of a run it is on record whether it was made", "leave it out"}
+		return usage("--promise is for recorded outputs: of a run it is on record whether it was made", "leave it out")
 	case c.ID != "":
 		err = c.fromRun(a, r)
 	case len(c.Files) == 0:
-		return &usageError{"there is nothing to replay", "name recorded outputs, or --run RUN"}
+		return usage("there is nothing to replay", "name recorded outputs, or --run RUN")
 	default:
 		err = c.fromFiles(r)
 	}
@@ -82,7 +82,7 @@ func (c *replayCmd) fromFiles(r *replay) error {
 	judge := looprun.DefaultJudge()
 	if judge.Promise = c.Promise != nil; judge.Promise {
 		if err := looprun.CheckPromise(*c.Promise); err != nil {
-			return &usageError{"--promise: " + err.Error(), "leave it out where exit code 0 is done"}
+			return usage("--promise: "+err.Error(), "leave it out where exit code 0 is done")
 		}
 	}
 	if err := c.begin(r, looprun.DefaultLimits(), false); err != nil {
@@ -152,7 +152,7 @@ func fileAndCode(arg string) (string, int, error) {
 	}
 	code, err := strconv.Atoi(arg[i+1:])
 	if err != nil || code < 0 || code > 255 {
-		return "", 0, &usageError{fmt.Sprintf("%q: %q is no exit code", arg, arg[i+1:]), "write FILE=CODE with a code from 0 to 255"}
+		return "", 0, usage(fmt.Sprintf("%q: %q is no exit code", arg, arg[i+1:]), "write FILE=CODE with a code from 0 to 255")
 	}
 	return arg[:i], code, nil
 }

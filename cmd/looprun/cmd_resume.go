@@ -52,10 +52,10 @@ func (c *resumeCmd) Run(a *app) error {
 		return err
 	}
 	if state.Ended && !state.Ending.Status.Resumable() {
-		return &usageError{fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), "start a new one"}
+		return usage(fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), "start a new one")
 	}
 	if insideOf(dir) {
-		return &usageError{"a run cannot be resumed by its own command", "resume it from outside"}
+		return usage("a run cannot be resumed by its own command", "resume it from outside")
 	}
 	s, event, err := c.restore(a, dir, state)
 	if err != nil {
@@ -93,18 +93,18 @@ func (c *resumeCmd) place(dir string, state *looprun.State) (string, error) {
 		case err != nil:
 			return "", err
 		case !isDir(place):
-			return "", &usageError{"--dir " + c.Dir + " is not a directory", "name the one that the project is in now"}
+			return "", usage("--dir "+c.Dir+" is not a directory", "name the one that the project is in now")
 		case !utf8.ValidString(place):
-			return "", &usageError{"--dir has bytes that are no UTF-8, which the journal does not keep", "rename that directory"}
+			return "", usage("--dir has bytes that are no UTF-8, which the journal does not keep", "rename that directory")
 		}
 		return place, nil
 	}
 	kept := realDir(filepath.Dir(dir))
 	switch {
 	case !isDir(state.Dir):
-		return "", &usageError{fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id)}
+		return "", usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id))
 	case filepath.Base(kept) == scratchpad.StateDirName && !below(realDir(state.Dir), filepath.Dir(kept)):
-		return "", &usageError{fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir}))}
+		return "", usage(fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
 	}
 	return state.Dir, nil
 }
@@ -132,10 +132,10 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 		return nil, event, fmt.Errorf("the configuration of run %s cannot be read: %w", state.RunID, err)
 	}
 	if r.Masked {
-		return nil, event, &usageError{"the directory, the command line or the configuration of run " + state.RunID + " held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable"}
+		return nil, event, usage("the directory, the command line or the configuration of run "+state.RunID+" held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable")
 	}
 	if r.Lossy {
-		return nil, event, &usageError{"the directory, the command line or the configuration of run " + state.RunID + " has bytes that are no UTF-8, which the journal does not keep, so it cannot be run again", "start a new run"}
+		return nil, event, usage("the directory, the command line or the configuration of run "+state.RunID+" has bytes that are no UTF-8, which the journal does not keep, so it cannot be run again", "start a new run")
 	}
 	forget(&c.limitFlags, &r.Options.limitFlags, a.config)
 	forget(&c.answerFlags, &r.Options.answerFlags, a.config)

@@ -52,7 +52,7 @@ func (c *schemaCmd) Run(a *app) error {
 	if near := nearest.Word(c.Name, names); near != "" {
 		remedy = fmt.Sprintf("did you mean %q?", near)
 	}
-	return &usageError{fmt.Sprintf("there is no schema %q", c.Name), remedy}
+	return usage(fmt.Sprintf("there is no schema %q", c.Name), remedy)
 }
 
 // namedSchema is one JSON Schema.

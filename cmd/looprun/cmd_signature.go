@@ -109,7 +109,7 @@ func printExplanation(w io.Writer, why signature.Explanation) error {
 // diff compares two recordings.
 func (c *signatureCmd) diff(w io.Writer) error {
 	if len(c.Files) != 2 {
-		return &usageError{fmt.Sprintf("--diff compares two files, and %d are given", len(c.Files)), "name two"}
+		return usage(fmt.Sprintf("--diff compares two files, and %d are given", len(c.Files)), "name two")
 	}
 	var sigs [2]signature.Signature
 	for i, name := range c.Files {

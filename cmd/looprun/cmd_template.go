@@ -147,7 +147,7 @@ func (c *templatePreviewCmd) Run(a *app) error {
 	state, trip := templates.Sample(guard)
 	switch {
 	case c.ID != "" && c.State != "":
-		return &usageError{"--run and --state exclude each other", "use one of them"}
+		return usage("--run and --state exclude each other", "use one of them")
 	case c.ID != "":
 		dir, err := a.find(c.StateDir, c.ID)
 		if err != nil {

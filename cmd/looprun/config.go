@@ -283,16 +283,16 @@ func (c *configuration) overridden() error {
 				continue
 			}
 			if by := c.given(f); by != "" && c.differs(f, l.values[key]) {
-				errs = append(errs, &usageError{fmt.Sprintf("%s cannot change %s: %s enforces %s", by, key, l.at(key), shownValue(l.values[key])), "leave it out"})
+				errs = append(errs, usage(fmt.Sprintf("%s cannot change %s: %s enforces %s", by, key, l.at(key), shownValue(l.values[key])), "leave it out"))
 			}
 		}
 		if f := c.flag("rules"); f != nil && l.enforced() && l.signature != nil && c.given(f) != "" {
-			errs = append(errs, &usageError{fmt.Sprintf("%s cannot change signature: %s enforces it", c.given(f), l.at("signature")), "leave it out"})
+			errs = append(errs, usage(fmt.Sprintf("%s cannot change signature: %s enforces it", c.given(f), l.at("signature")), "leave it out"))
 		}
 	}
 	if c.flag("shell") != nil && c.hasCommand {
 		if l := c.find("shell"); l != nil && l.enforced() {
-			errs = append(errs, &usageError{fmt.Sprintf("a command cannot be given: %s enforces shell: %s", l.at("shell"), shownValue(l.values["shell"])), "leave it out"})
+			errs = append(errs, usage(fmt.Sprintf("a command cannot be given: %s enforces shell: %s", l.at("shell"), shownValue(l.values["shell"])), "leave it out"))
 		}
 	}
 	return errors.Join(errs...)
@@ -341,35 +341,6 @@ func (c *configuration) apply(o *options) {
 		}
 		maps.Copy(*to, codes)
 	}
-}
-
-// locate adds to an error that names flags where a file, or which variable, sets
-// them.
-func (c *configuration) locate(err error) error {
-	if err == nil {
-		return nil
-	}
-	lines := strings.Split(err.Error(), "\n")
-	changed := false
-	for i, line := range lines {
-		var places []string
-		for _, name := range flagsIn(line) {
-			if f := c.flag(name); f != nil {
-				if l := c.source(f); l != nil {
-					places = append(places, l.at(keyOf(name))+" sets "+keyOf(name))
-				} else if by := c.given(f); by != "" && by != "--"+name {
-					places = append(places, by+" is set")
-				}
-			}
-		}
-		if slices.Sort(places); len(places) > 0 {
-			lines[i], changed = line+" ("+strings.Join(slices.Compact(places), ", ")+")", true
-		}
-	}
-	if !changed {
-		return err
-	}
-	return &usageError{text: strings.Join(lines, "\n")}
 }
 
 // stray warns of variables that look like a flag's and are none: they would be

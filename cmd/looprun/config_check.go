@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -46,45 +45,6 @@ func checkConfig(a *app, s configSource) (*configFile, error) {
 	config.apply(&of.options)
 	_, unread := newSession(a, &of.options)
 	return f, config.problems(problems, errors.Join(of.check(), unread)).Err()
-}
-
-// problems adds what is wrong with the options together to what is wrong with
-// single keys, each at the first key that it names.
-func (c *configuration) problems(all strictyaml.Problems, err error) strictyaml.Problems {
-	if err == nil {
-		return all
-	}
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		p := strictyaml.Problem{Text: line}
-		follows := false
-		for _, name := range flagsIn(line) {
-			key := keyOf(name)
-			l := c.find(key)
-			switch {
-			case l != nil && p.Line == 0:
-				p.File = l.file.name
-				p.Line, p.Column = l.file.doc.Pos(l.path(key)...)
-			case l == nil && c.unread(key):
-				follows = true // from what is wrong with that key
-			}
-			p.Text = strings.Replace(p.Text, "--"+name, key, 1)
-		}
-		if !follows && !slices.ContainsFunc(all, func(other strictyaml.Problem) bool { return other.Error() == p.Error() }) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// flagsIn are the names of the flags that a text has.
-func flagsIn(text string) []string {
-	var names []string
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {
-		if name, ok := strings.CutPrefix(word, "--"); ok {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // unread reports whether a file has the key with a value that cannot be used.

@@ -86,7 +86,7 @@ func loadConfig(flag string, keys []configKey) ([]*configFile, error) {
 func currentDir() (string, error) {
 	dir, err := os.Getwd()
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		err = &usageError{"the current directory cannot be found: " + errno.Error(), "change to one that is there"}
+		err = usage("the current directory cannot be found: "+errno.Error(), "change to one that is there")
 	}
 	return dir, err
 }
@@ -150,11 +150,11 @@ func (s configSource) read(keys []configKey) (*configFile, error) {
 	}
 	switch {
 	case err != nil && s.flag:
-		return nil, &usageError{"--config: " + err.Error(), "name a file that can be read, or none"}
+		return nil, usage("--config: "+err.Error(), "name a file that can be read, or none")
 	case err != nil && s.own && errors.Is(err, fs.ErrPermission):
-		return nil, &usageError{err.Error(), "let HOME or XDG_CONFIG_HOME name a folder of this user's, or leave the file out with --config none"}
+		return nil, usage(err.Error(), "let HOME or XDG_CONFIG_HOME name a folder of this user's, or leave the file out with --config none")
 	case err != nil:
-		return nil, &usageError{err.Error(), "it has to be a file that can be read"}
+		return nil, usage(err.Error(), "it has to be a file that can be read")
 	}
 	f := &configFile{configSource: s, text: text}
 	if s.found || s.own {
@@ -199,11 +199,11 @@ func (s configSource) suspicious() error {
 	named := "or name it with --config " + s.name + " if it is yours"
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return &usageError{s.name + " is a symbolic link, and a link that was merely found is not followed", "put the file itself there, " + named}
+		return usage(s.name+" is a symbolic link, and a link that was merely found is not followed", "put the file itself there, "+named)
 	case !info.Mode().IsRegular():
-		return &usageError{s.name + " is no file", "remove it, or use --config none"}
+		return usage(s.name+" is no file", "remove it, or use --config none")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
-		return &usageError{fmt.Sprintf("%s was found, and others can write it (%s)", s.name, info.Mode().Perm()), "chmod go-w " + s.name + ", " + named}
+		return usage(fmt.Sprintf("%s was found, and others can write it (%s)", s.name, info.Mode().Perm()), "chmod go-w "+s.name+", "+named)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (f *ruleFlags) given() bool { return f.Rules != "" || len(f.Mask)+len(f.Ign
 func readRules(file string) (*signatureConfig, error) {
 	text, err := readYAML(file)
 	if err != nil {
-		return nil, &usageError{"--rules: " + err.Error(), toRead(err)}
+		return nil, usagef("%s: %v; %s", flagName("rules"), err, toRead(err))
 	}
 	var c signatureConfig
 	doc, err := strictyaml.Decode(file, text, &c)

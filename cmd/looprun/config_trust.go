@@ -12,7 +12,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
@@ -216,7 +215,7 @@ func (a *app) consentTo(c *configuration, f *configFile, risks []risk) error {
 			a.remember(f)
 			return nil
 		case err == nil:
-			return &usageError{f.name + " is not trusted", "use --config none to run without it"}
+			return usage(f.name+" is not trusted", "use --config none to run without it")
 		}
 	}
 	line := f.trustLine()
@@ -224,7 +223,7 @@ func (a *app) consentTo(c *configuration, f *configFile, risks []risk) error {
 	if len(trustGiven()) > 0 {
 		text += "; " + trustVariable + " is for another content, or not of the form sha256:HEX"
 	}
-	return &usageError{text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, console.CommandLine(a.args))}
+	return usage(text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, console.CommandLine(a.args)))
 }
 
 // consented reports whether the file's content was agreed to: by the variable,
@@ -265,43 +264,14 @@ func (f *configFile) digest() string {
 
 // canAsk reports whether a person is there to be asked.
 func (a *app) canAsk(c *configuration) bool {
-	return console.IsTerminal(a.stdin) && console.IsTerminal(a.files.stderr) && !inCI() && c.text("non-interactive") != "true"
+	return console.IsTerminal(a.stdin) && console.IsTerminal(a.files.stderr) && !console.InCI() && c.text("non-interactive") != "true"
 }
 
 // ask asks the person at the terminal about a file.
 func (a *app) ask(f *configFile, sets []string) (bool, error) {
-	return a.yes("trust "+termsafe.Line(f.name)+" with this content?", func() {
+	return tty.Confirm("trust "+termsafe.Line(f.name)+" with this content?", func() {
 		a.say.Printf("%s was found, %sand it sets\n  %s", f.name, f.doubted(), strings.Join(sets, "\n  "))
 	})
-}
-
-// yes asks the person at the terminal, after showing what it is about. Everything
-// but y is no, and so is what was typed before the question could be read.
-func (a *app) yes(question string, show func()) (bool, error) {
-	t, err := tty.Open(tty.Path)
-	if err != nil {
-		return false, err
-	}
-	defer t.Close()
-	if !t.Foreground() {
-		return false, errors.New("looprun runs in the background of the terminal")
-	}
-	show()
-	// There and back throws away what was typed ahead; keys are read in the
-	// ordinary mode, in which Ctrl-C ends looprun.
-	if err := errors.Join(t.Raw(), t.Restore()); err != nil {
-		return false, err
-	}
-	if _, err := t.Write([]byte("looprun: " + question + " [y/N] ")); err != nil {
-		return false, err
-	}
-	b := make([]byte, 256)
-	n, err := t.Read(b, time.Time{})
-	if err != nil || n == 0 {
-		return false, nil
-	}
-	word := strings.ToLower(strings.TrimSpace(string(b[:n])))
-	return word == "y" || word == "yes", nil
 }
 
 // trustDir is where consent is kept; empty where there is no place for it.

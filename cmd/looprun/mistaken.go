@@ -25,16 +25,16 @@ func mistaken(err error) error {
 		}
 	}
 	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.HasSuffix(rest, `"EOL" (<EOL>)`) {
-		return &usageError{name + " has no value", "write one behind it"}
+		return usagef("%s has no value; write one behind it", flagIn(name))
 	}
 	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.Contains(rest, " flag); perhaps try ") {
 		_, got, _ := strings.Cut(rest, " value but got ")
 		if word, err := strconv.QuotedPrefix(got); err == nil {
-			return &usageError{fmt.Sprintf("%s: %s looks like a flag", name, word), fmt.Sprintf("write %s=%s if it is the value", name, word)}
+			return usagef("%s: %s looks like a flag; write %[1]s=%[2]s if it is the value", flagIn(name), word)
 		}
 	}
 	if name, value, ok := strings.Cut(text, ": invalid map value "); ok {
-		return &usageError{fmt.Sprintf("%s: %s is no whole number", name, value), "write KEY=N, such as cancelled=1"}
+		return usagef("%s: %s is no whole number; write KEY=N, such as cancelled=1", flagIn(name), value)
 	}
 	name, rest, ok := strings.Cut(text, " must be one of ")
 	if !ok {
@@ -51,7 +51,19 @@ func mistaken(err error) error {
 			known = append(known, value)
 		}
 	}
-	return &usageError{fmt.Sprintf("%s: %q is not known", strings.Trim(name, "[]<>."), word), nearest.DidYouMean(word, known)}
+	remedy := nearest.DidYouMean(word, known)
+	if remedy != "" {
+		remedy = "; " + remedy
+	}
+	return usagef("%s: %q is not known%s", flagIn(strings.Trim(name, "[]<>.")), word, remedy)
+}
+
+// flagIn is the flag that kong names, or the argument as it does.
+func flagIn(name string) any {
+	if flag, ok := strings.CutPrefix(name, "--"); ok {
+		return flagName(flag)
+	}
+	return name
 }
 
 // noCommand is for a word where one of the commands below node is expected.
@@ -61,7 +73,7 @@ func noCommand(word string, node *kong.Node) error {
 	if near := nearest.Word(word, known); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s %s?", node.Path(), near)
 	}
-	return &usageError{fmt.Sprintf("%q is no command of looprun %s", word, node.Path()), remedy}
+	return usage(fmt.Sprintf("%q is no command of looprun %s", word, node.Path()), remedy)
 }
 
 // visibleNames are the commands below one that people are to know.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/redact"
 	"github.com/looprun/looprun/internal/waiting"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -153,11 +155,9 @@ func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
 		l.Runtime = time.Duration(*f.MaxRuntime)
 	}
 	var errs []error
-	wrong := func(remedy, text string, args ...any) {
-		errs = append(errs, &usageError{fmt.Sprintf(text, args...), remedy})
-	}
+	wrong := func(format string, args ...any) { errs = append(errs, usagef(format, args...)) }
 	if l.Loop == 1 {
-		wrong("use 2 or more, or off", "--loop-threshold 1: every failure would be a loop")
+		wrong("%s 1: every failure would be a loop; use 2 or more, or off", flagName("loop-threshold"))
 	}
 	caps := looprun.DefaultCaps(*l)
 	set(&caps.Iterations, f.CapIterations)
@@ -170,18 +170,18 @@ func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
 	if f.CapTokens != nil {
 		caps.Tokens = int64(*f.CapTokens)
 	}
-	const above = "raise the cap or lower the limit"
+	const lower = "raise the cap or lower the limit"
 	if caps.Cost > 0 && l.Cost > caps.Cost {
-		wrong(above, "--max-cost %.2f is above --cap-cost %.2f", l.Cost, caps.Cost)
+		wrong("%s %.2f is above %s %.2f; "+lower, flagName("max-cost"), l.Cost, flagName("cap-cost"), caps.Cost)
 	}
 	if caps.Tokens > 0 && l.Tokens > caps.Tokens {
-		wrong(above, "--max-tokens %d is above --cap-tokens %d", l.Tokens, caps.Tokens)
+		wrong("%s %d is above %s %d; "+lower, flagName("max-tokens"), l.Tokens, flagName("cap-tokens"), caps.Tokens)
 	}
 	if caps.Iterations > 0 && l.Iterations > caps.Iterations {
-		wrong(above, "--max-iterations %d is above --cap-iterations %d", l.Iterations, caps.Iterations)
+		wrong("%s %d is above %s %d; "+lower, flagName("max-iterations"), l.Iterations, flagName("cap-iterations"), caps.Iterations)
 	}
 	if caps.Runtime > 0 && l.Runtime > caps.Runtime {
-		wrong(above, "--max-runtime %s is above --cap-runtime %s", l.Runtime, caps.Runtime)
+		wrong("%s %s is above %s %s; "+lower, flagName("max-runtime"), l.Runtime, flagName("cap-runtime"), caps.Runtime)
 	}
 	return caps, errors.Join(errs...)
 }
@@ -195,77 +195,77 @@ func set(to *int, from *countLimit) {
 // check reports everything that is wrong with the options before anything runs.
 func (o *options) check() error {
 	var errs []error
-	wrong := func(text, remedy string) { errs = append(errs, &usageError{text, remedy}) }
+	wrong := func(format string, args ...any) { errs = append(errs, usagef(format, args...)) }
 	if o.Promise != nil {
 		if err := looprun.CheckPromise(*o.Promise); err != nil {
-			wrong("--promise: "+err.Error(), "")
+			wrong("%s: %v", flagName("promise"), err)
 		}
 	}
 	if o.Passes < 1 {
-		wrong(fmt.Sprintf("--passes %d: the check has to pass at least once", o.Passes), "use 1 or more")
+		wrong("%s %d: the check has to pass at least once; use 1 or more", flagName("passes"), o.Passes)
 	}
 	if slices.Contains(o.Templates, "") {
-		wrong("--templates: the name of a folder is empty", "name a folder with templates, or leave it out")
+		wrong("%s: the name of a folder is empty; name a folder with templates, or leave it out", flagName("templates"))
 	}
 	if o.Check == "" {
 		if o.Passes > 1 {
-			wrong("--passes needs a check that can pass", "add --check LINE")
+			wrong("%s needs a check that can pass; add %s LINE", flagName("passes"), flagName("check"))
 		}
 		if o.NoPrecheck {
-			wrong("--no-precheck without a check", "add --check LINE, or leave it out")
+			wrong("%s without a check; add %s LINE, or leave it out", flagName("no-precheck"), flagName("check"))
 		}
 	}
 	if o.DoneCodes.Empty() {
-		wrong("--done-codes none: the run could never be done", "name the exit codes that pass, or leave it out")
+		wrong("%s none: the run could never be done; name the exit codes that pass, or leave it out", flagName("done-codes"))
 	}
 	if both := o.DoneCodes.Both(o.ErrorCodes.Codes); !both.Empty() {
-		wrong(fmt.Sprintf("exit code %s is in --done-codes and in --error-codes", both), "take it out of one of them")
+		wrong("exit code %s is in %s and in %s; take it out of one of them", both, flagName("done-codes"), flagName("error-codes"))
 	}
 	if both := o.DoneCodes.Both(o.StopCodes.Codes); !both.Empty() {
-		wrong(fmt.Sprintf("exit code %s is in --done-codes and in --stop-codes", both), "take it out of one of them")
+		wrong("exit code %s is in %s and in %s; take it out of one of them", both, flagName("done-codes"), flagName("stop-codes"))
 	}
 	b := o.backoff()
 	switch {
 	case b.Exponential && b.Base == 0:
-		wrong("--backoff exponential has no delay to grow", "add --delay D")
+		wrong("%s exponential has no delay to grow; add %s D", flagName("backoff"), flagName("delay"))
 	case o.MaxDelay != nil && !b.Exponential:
-		wrong("--max-delay without a delay that grows", "add --backoff exponential, or leave it out")
+		wrong("%s without a delay that grows; add %s exponential, or leave it out", flagName("max-delay"), flagName("backoff"))
 	case o.MaxDelay != nil && b.Base > b.Max:
-		wrong(fmt.Sprintf("--delay %s is above --max-delay %s", b.Base, b.Max), "raise the one or lower the other")
+		wrong("%s %s is above %s %s; raise the one or lower the other", flagName("delay"), b.Base, flagName("max-delay"), b.Max)
 	}
 	if err := o.contrary(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.Wait && o.Retry != nil {
-		wrong("--wait and --retry exclude each other", "use --wait for something that will come, --retry for something flaky")
+		wrong("%s and %s exclude each other; use %[1]s for something that will come, %[2]s for something flaky", flagName("wait"), flagName("retry"))
 	}
 	if o.WaitDelay != nil && len(o.WaitOn) == 0 {
-		wrong("--wait-delay without a line to wait for", "add --wait-on REGEX")
+		wrong("%s without a line to wait for; add %s REGEX", flagName("wait-delay"), flagName("wait-on"))
 	}
 	if _, err := o.matcher(); err != nil {
-		wrong("--wait-on: "+err.Error(), "")
+		wrong("%s: %v", flagName("wait-on"), err)
 	}
 	if _, err := o.costReader(); err != nil {
-		wrong("--cost-from: "+err.Error(), "")
+		wrong("%s: %v", flagName("cost-from"), err)
 	}
 	if _, err := o.redactor(nil); err != nil {
-		wrong("--redact: "+err.Error(), "")
+		wrong("%s: %v", flagName("redact"), err)
 	}
 	if o.Retry != nil && *o.Retry < 1 {
-		wrong(fmt.Sprintf("--retry %d", *o.Retry), "use 1 or more")
+		wrong("%s %d; use 1 or more", flagName("retry"), *o.Retry)
 	}
 	if o.Interactive && o.Stdin != "none" {
-		wrong("-i joins the command to the terminal, so --stdin cannot feed it", "use one of them")
+		wrong("-i joins the command to the terminal, so %s cannot feed it; use one of them", flagName("stdin"))
 	}
 	if o.Assistant == "" && o.Detached.has(detachedAuto) {
-		wrong("--detached auto: there is no assistant to answer", "add --assistant LINE")
+		wrong("%s auto: there is no assistant to answer; add %s LINE", flagName("detached"), flagName("assistant"))
 	}
 	if o.Assistant == "" && o.AssistantEscalation {
-		wrong("--assistant-escalation: there is no assistant to answer", "add --assistant LINE")
+		wrong("%s: there is no assistant to answer; add %s LINE", flagName("assistant-escalation"), flagName("assistant"))
 	}
 	for key, code := range o.ExitCode {
 		if why := wrongExitCode(key, code); why != "" {
-			wrong(fmt.Sprintf("--exit-code %s=%d: %s", key, code, why), "")
+			wrong("%s %s=%d: %s", flagName("exit-code"), key, code, why)
 		}
 	}
 	if _, _, err := o.limits(); err != nil {
@@ -345,7 +345,7 @@ func (o *options) silent() string {
 // contrary reports wishes that cannot both be met.
 func (f *answerFlags) contrary() error {
 	if f.Ask && f.NonInteractive {
-		return &usageError{"--ask and --non-interactive exclude each other", "use one of them"}
+		return usagef("%s and %s exclude each other; use one of them", flagName("ask"), flagName("non-interactive"))
 	}
 	return nil
 }
@@ -382,4 +382,52 @@ func (o *options) redactor(environ []string) (*redact.Redactor, error) {
 		patterns[i] = redact.Pattern{Text: text}
 	}
 	return redact.New(redact.Options{Environ: environ, Patterns: patterns, Off: o.NoRedact})
+}
+
+// work is the step to run, and check the one that judges it.
+func (o *options) work(command []string) looprun.Step {
+	if o.Shell != "" {
+		return looprun.Shell(string(o.Shell))
+	}
+	return looprun.Argv(command...)
+}
+
+func (o *options) checkStep() looprun.Step {
+	if o.Check == "" {
+		return nil
+	}
+	return looprun.Shell(string(o.Check))
+}
+
+// needShell refuses shell lines where there is no shell to run them.
+func (o *options) needShell() error {
+	of := reflect.ValueOf(o).Elem()
+	for _, f := range reflect.VisibleFields(of.Type()) {
+		if f.Type == reflect.TypeFor[shellLine]() && !of.FieldByIndex(f.Index).IsZero() {
+			if err := proc.FindShell(); err != nil {
+				if short := f.Tag.Get("short"); short != "" {
+					return usagef("-%s: %v", short, err)
+				}
+				key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				return usagef("%s: %v", flagName(flagOf(key)), err)
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// agents are commands that end with 0 whatever they achieved.
+var agents = []string{"claude", "codex", "gemini", "aider", "opencode", "goose", "amp", "cursor-agent", "copilot"}
+
+// hints are warnings about a configuration that is allowed and rarely meant.
+func (o *options) hints(command []string) []string {
+	var hints []string
+	if o.Check == "" && o.Promise == nil && len(command) > 0 {
+		name := command[0][strings.LastIndexByte(command[0], '/')+1:]
+		if slices.Contains(agents, name) {
+			hints = append(hints, fmt.Sprintf("%s ends with exit code 0 also when the work is not done, and that will count as done; give --check LINE or --promise TEXT", name))
+		}
+	}
+	return hints
 }

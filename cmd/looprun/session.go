@@ -120,7 +120,7 @@ func (s *session) load(kept *recordedFile) error {
 	wrong(s.openStdin())
 	if s.opts.Result != "" {
 		if err := atomicfile.CheckExport(s.opts.Result); err != nil {
-			wrong(&usageError{"--result: " + err.Error(), "name a file in a folder that is there and can be written"})
+			wrong(usagef("%s: %v; name a file in a folder that is there and can be written", flagName("result"), err))
 		}
 	}
 	return errors.Join(errs...)
@@ -137,7 +137,7 @@ func (s *session) openStdin() error {
 	f, err := inputfile.Open(name)
 	switch {
 	case err != nil:
-		return &usageError{"--stdin: " + err.Error(), toRead(err) + ", - or none"}
+		return usagef("%s: %v; %s, - or none", flagName("stdin"), err, toRead(err))
 	case inputfile.Piped(name):
 		s.input, s.opts.Stdin = f, "-"
 		return nil
@@ -273,7 +273,7 @@ func (s *session) drive() (looprun.Result, error) {
 // late is the context of what is left to do when the run has ended. It has an end
 // of its own only where the runner kills an interrupted job soon.
 func (s *session) late(ctx context.Context) (context.Context, func()) {
-	if ctx.Err() == nil || !inCI() {
+	if ctx.Err() == nil || !console.InCI() {
 		return context.Background(), func() {}
 	}
 	return context.WithDeadline(context.Background(), s.interrupted.Add(ciEnd))
@@ -385,7 +385,7 @@ func (s *session) outputNumber(iteration int) int {
 
 func (s *session) killAfter() time.Duration {
 	normal := proc.DefaultKillAfter
-	if inCI() {
+	if console.InCI() {
 		normal = 5 * time.Second
 	}
 	return s.opts.KillAfter.or(normal)

@@ -13,6 +13,7 @@ import (
 	"github.com/looprun/looprun/escalate/notify"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -54,7 +55,7 @@ func (s *session) hooks() (*hooks.Hooks, error) {
 		Dir: s.dir, Env: s.base, Timeout: s.opts.HookTimeout.or(0),
 		Warn: func(text string) { s.app.say.Warn("%s", text) }, Mask: s.masker.Text,
 	}
-	if h.Timeout == 0 && inCI() {
+	if h.Timeout == 0 && console.InCI() {
 		h.Timeout = ciTimeout
 	}
 	if len(s.opts.Notify) > 0 {

@@ -291,7 +291,7 @@ func (s *session) loadPolicy(kept *recordedFile) error {
 	default:
 		var err error
 		if text, err = readYAML(name); err != nil {
-			return &usageError{"--policy: " + err.Error(), toRead(err)}
+			return usagef("%s: %v; %s", flagName("policy"), err, toRead(err))
 		}
 	}
 	set, err := s.questions.set()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 )
 
 // raise is the signal by which looprun ends itself, so that its parent sees
@@ -46,7 +47,7 @@ func watchSignals(parent context.Context, kill func()) (ctx context.Context, sto
 					kill()
 					continue
 				}
-				if inCI() {
+				if console.InCI() {
 					time.AfterFunc(ciKill, kill)
 				}
 				cancel(&looprun.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))})

@@ -18,7 +18,7 @@ import (
 // reason to warn of: a run in CI notes nothing either, since nobody lists it there.
 func (a *app) noteStateDir(dir string) {
 	note := scratchpad.StateNote(dir)
-	if note == "" || inCI() || isFile(note) {
+	if note == "" || console.InCI() || isFile(note) {
 		return
 	}
 	err := os.MkdirAll(filepath.Dir(note), 0o700)

@@ -24,7 +24,7 @@ func (s *session) joinable() error {
 	}
 	f, err := os.OpenFile(tty.Path, os.O_RDWR, 0)
 	if err != nil {
-		return &usageError{fmt.Sprintf("-i joins the command to the terminal, and there is none (%v)", err), "start it at a terminal, or leave -i out"}
+		return usage(fmt.Sprintf("-i joins the command to the terminal, and there is none (%v)", err), "start it at a terminal, or leave -i out")
 	}
 	return f.Close()
 }
@@ -62,7 +62,7 @@ func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
 func (s *session) showsProgress() bool {
 	f := s.app.say.Flags
 	return f.Progress != "off" && f.LogFormat != "json" && !f.Quiet &&
-		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !inCI() && !isPipe(s.app.files.stdout)
+		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !console.InCI() && !isPipe(s.app.files.stdout)
 }
 
 func isPipe(f *os.File) bool {

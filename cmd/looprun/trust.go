@@ -45,10 +45,8 @@ func refusal(dir string, err error) error {
 		return err
 	}
 	id := filepath.Base(dir)
-	return &usageError{
-		fmt.Sprintf("run %s was not touched: %v", id, err),
-		fmt.Sprintf("to resume it would run the commands in its journal: look at them with looprun show %s, and if you trust them add --trust-run", id),
-	}
+	return usage(fmt.Sprintf("run %s was not touched: %v", id, err),
+		fmt.Sprintf("to resume it would run the commands in its journal: look at them with looprun show %s, and if you trust them add --trust-run", id))
 }
 
 // latest is the latest of the user's runs that fits; with consent of the others',
@@ -63,7 +61,7 @@ func (t trustFlag) latest(stateDir string, fits func(dir string) bool) (string, 
 	}
 	other, _, err := scratchpad.Latest(stateDir, func(d string) bool { return d != dir && fits(d) })
 	if err == nil && other != "" {
-		return "", &usageError{"there are several runs that are not known to be yours", "name the one that you trust: looprun list shows them"}
+		return "", usage("there are several runs that are not known to be yours", "name the one that you trust: looprun list shows them")
 	}
 	return dir, err
 }

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// flagName is a flag in a message: --NAME on the command line, and in a file its key.
+type flagName string
+
+func (f flagName) String() string { return "--" + string(f) }
+
+// usageError is an error in how looprun was called, or in what a variable or a file
+// says in place of a flag.
+type usageError struct {
+	text   string
+	inFile string // with keys in place of flags
+	flags  []flagName
+}
+
+func (e *usageError) Error() string { return e.text }
+
+// usage is an error of which it matters to nobody which flags it is about.
+func usage(text, remedy string) error {
+	if remedy != "" {
+		text += "; " + remedy
+	}
+	return &usageError{text: text, inFile: text}
+}
+
+// usagef is an error about the flags among the arguments, and what to do about it.
+func usagef(format string, args ...any) error {
+	e := &usageError{text: fmt.Sprintf(format, args...)}
+	for i, arg := range args {
+		if f, ok := arg.(flagName); ok {
+			e.flags = append(e.flags, f)
+			args[i] = keyOf(string(f))
+		}
+	}
+	e.inFile = fmt.Sprintf(format, args...)
+	return e
+}
+
+// each are the errors that were joined to one.
+func each(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, each(e)...)
+	}
+	return all
+}
+
+// locate adds to errors about flags where a file, or which variable, sets them.
+func (c *configuration) locate(err error) error {
+	var all []error
+	for _, err := range each(err) {
+		of, ok := errors.AsType[*usageError](err)
+		if !ok {
+			all = append(all, err)
+			continue
+		}
+		var places []string
+		for _, name := range of.flags {
+			places = append(places, c.place(string(name))...)
+		}
+		if slices.Sort(places); len(places) > 0 {
+			err = usage(of.text+" ("+strings.Join(slices.Compact(places), ", ")+")", "")
+		}
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}
+
+// place is where a flag is set, if not on the command line.
+func (c *configuration) place(name string) []string {
+	f := c.flag(name)
+	if f == nil {
+		return nil
+	}
+	if l := c.source(f); l != nil {
+		return []string{l.at(keyOf(name)) + " sets " + keyOf(name)}
+	}
+	if by := c.given(f); by != "" && by != "--"+name {
+		return []string{by + " is set"}
+	}
+	return nil
+}
+
+// problems adds what is wrong with the options together to what is wrong with
+// single keys, each at the first key that it names.
+func (c *configuration) problems(all strictyaml.Problems, err error) strictyaml.Problems {
+	for _, err := range each(err) {
+		p := strictyaml.Problem{Text: err.Error()}
+		of, ok := errors.AsType[*usageError](err)
+		if !ok {
+			of = &usageError{inFile: p.Text}
+		}
+		p.Text = of.inFile
+		follows := false
+		for _, name := range of.flags {
+			key := keyOf(string(name))
+			l := c.find(key)
+			switch {
+			case l != nil && p.Line == 0:
+				p.File = l.file.name
+				p.Line, p.Column = l.file.doc.Pos(l.path(key)...)
+			case l == nil && c.unread(key):
+				follows = true // from what is wrong with that key
+			}
+		}
+		if !follows && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
