@@ -26,6 +26,7 @@ const (
 	TypeQuestionAnswered  EventType = "question.answered"
 	TypeQuestionClosed    EventType = "question.closed"
 	TypeAnswerInvalid     EventType = "answer.invalid"
+	TypeAdviceGiven       EventType = "advice.given"
 	TypeActionApplied     EventType = "action.applied"
 	TypeDebugFinished     EventType = "debug.finished"
 	TypeVerifyFinished    EventType = "verify.finished"
@@ -40,6 +41,7 @@ const (
 const (
 	TypeQuestionDelivered  EventType = "question.delivered"
 	TypeSignalReceived     EventType = "signal.received"
+	TypeMessageRefused     EventType = "message.refused"
 	TypeRejectionSubmitted EventType = "rejection.submitted"
 	TypeRejectionInvalid   EventType = "rejection.invalid"
 	TypeRejectionDecided   EventType = "rejection.decided"
@@ -187,14 +189,14 @@ type AnswerInvalid struct {
 	QuestionID string `json:"question_id,omitempty" mask:"own"`
 	Responder  string `json:"responder,omitempty" mask:"own"`
 	Reason     string `json:"reason"`
-	// Advice says that it is what the assistant advises the person who will
-	// answer: the question shows it.
-	Advice bool `json:"advice,omitempty"`
-	// Why is the reason for an advice in the assistant's own words.
-	Why string `json:"why,omitempty"`
-	// Told says that it is something the command said, which the next iteration is
-	// told of.
-	Told bool `json:"told,omitempty"`
+}
+
+// AdviceGiven is what an assistant said against a question: it is shown with it, and
+// only a person can let the question through from then on.
+type AdviceGiven struct {
+	QuestionID string `json:"question_id" mask:"own"`
+	Responder  string `json:"responder,omitempty" mask:"own"`
+	Advice
 }
 
 // KnownIssue is a signature that was skipped.
@@ -286,6 +288,7 @@ func (QuestionAsked) Type() EventType     { return TypeQuestionAsked }
 func (QuestionAnswered) Type() EventType  { return TypeQuestionAnswered }
 func (QuestionClosed) Type() EventType    { return TypeQuestionClosed }
 func (AnswerInvalid) Type() EventType     { return TypeAnswerInvalid }
+func (AdviceGiven) Type() EventType       { return TypeAdviceGiven }
 func (ActionApplied) Type() EventType     { return TypeActionApplied }
 func (DebugFinished) Type() EventType     { return TypeDebugFinished }
 func (VerifyFinished) Type() EventType    { return TypeVerifyFinished }
@@ -307,6 +310,12 @@ type QuestionDelivered struct {
 type SignalReceived struct {
 	signal.Signal
 	Problem string `json:"problem,omitempty"`
+}
+
+// MessageRefused is something that the command said and that could not happen. The next
+// iteration is told of it, in the words of the reason.
+type MessageRefused struct {
+	Reason string `json:"reason"`
 }
 
 // RejectionSubmitted is a valid rejection of the task: it becomes a question
@@ -392,6 +401,7 @@ type SubtaskFinished struct {
 // Type implements [Data].
 func (QuestionDelivered) Type() EventType  { return TypeQuestionDelivered }
 func (SignalReceived) Type() EventType     { return TypeSignalReceived }
+func (MessageRefused) Type() EventType     { return TypeMessageRefused }
 func (RejectionSubmitted) Type() EventType { return TypeRejectionSubmitted }
 func (RejectionInvalid) Type() EventType   { return TypeRejectionInvalid }
 func (RejectionDecided) Type() EventType   { return TypeRejectionDecided }
@@ -409,6 +419,24 @@ func decodeData[T Data](b []byte) (Data, error) {
 	return d, err
 }
 
+// decodeAnswerInvalid reads the three facts that had one type in the first edition.
+func decodeAnswerInvalid(b []byte) (Data, error) {
+	var d struct {
+		AnswerInvalid
+		Advice bool   `json:"advice"`
+		Why    string `json:"why"` // of an advice
+		Told   bool   `json:"told"`
+	}
+	err := json.Unmarshal(b, &d)
+	switch {
+	case d.Told:
+		return MessageRefused{d.Reason}, err
+	case d.Advice:
+		return AdviceGiven{QuestionID: d.QuestionID, Responder: d.Responder, Advice: Advice{Text: d.Reason, Reason: d.Why}}, err
+	}
+	return d.AnswerInvalid, err
+}
+
 var decoders = map[EventType]func([]byte) (Data, error){
 	TypeRunStarted:        decodeData[RunStarted],
 	TypeIterationStarted:  decodeData[IterationStarted],
@@ -417,7 +445,8 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeQuestionAsked:     decodeData[QuestionAsked],
 	TypeQuestionAnswered:  decodeData[QuestionAnswered],
 	TypeQuestionClosed:    decodeData[QuestionClosed],
-	TypeAnswerInvalid:     decodeData[AnswerInvalid],
+	TypeAnswerInvalid:     decodeAnswerInvalid,
+	TypeAdviceGiven:       decodeData[AdviceGiven],
 	TypeActionApplied:     decodeData[ActionApplied],
 	TypeDebugFinished:     decodeData[DebugFinished],
 	TypeVerifyFinished:    decodeData[VerifyFinished],
@@ -429,6 +458,7 @@ var decoders = map[EventType]func([]byte) (Data, error){
 
 	TypeQuestionDelivered:  decodeData[QuestionDelivered],
 	TypeSignalReceived:     decodeData[SignalReceived],
+	TypeMessageRefused:     decodeData[MessageRefused],
 	TypeRejectionSubmitted: decodeData[RejectionSubmitted],
 	TypeRejectionInvalid:   decodeData[RejectionInvalid],
 	TypeRejectionDecided:   decodeData[RejectionDecided],

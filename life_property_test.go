@@ -183,9 +183,7 @@ func (l *life) observe(e looprun.Event, s *looprun.State) {
 	case looprun.QuestionAnswered:
 		l.answer = &d.Answer
 	case looprun.AnswerInvalid:
-		if !d.Told && !d.Advice {
-			l.answer = nil // it is asked again
-		}
+		l.answer = nil // it is asked again
 	case looprun.InterruptReceived, looprun.DebugFinished:
 		l.answer = nil // it is asked again
 	case looprun.QuestionClosed:

@@ -35,8 +35,8 @@ import (
 //	until        the moment up to which a limit is waited out
 //	error        why looprun itself failed
 //
-// Levels: failures of looprun itself are errors. A trip, an answer that could
-// not be used, a question that nobody answered, an interrupt and an iteration
+// Levels: failures of looprun itself are errors. A trip, an answer or a
+// message that could not be used, an assistant's advice, a question that nobody answered, an interrupt and an iteration
 // that ended as an error are warnings. The begin and the end of a run, the end
 // of an iteration, answers and what they did are information. All else is for
 // debugging: the begin of an iteration, heartbeats, costs, signals.
@@ -88,6 +88,10 @@ func logged(e Event, s *State) (slog.Level, []slog.Attr) {
 		return level, a.text("question", d.QuestionID)
 	case AnswerInvalid:
 		return slog.LevelWarn, a.text("question", d.QuestionID).text("responder", d.Responder)
+	case AdviceGiven:
+		return slog.LevelWarn, a.text("question", d.QuestionID).text("responder", d.Responder)
+	case MessageRefused:
+		return slog.LevelWarn, a
 	case ActionApplied:
 		return slog.LevelInfo, a.text("action", string(d.Action)).text("guard", string(d.Guard)).text("option", d.Option).text("responder", d.Responder).text("rule", d.Rule)
 	case DebugFinished:

@@ -427,8 +427,7 @@ func (l *Loop) advise(q Question, advice Advice) (Question, error) {
 	if q.Advice != nil && q.Advice.Text == advice.Text {
 		return q, nil
 	}
-	d := AnswerInvalid{QuestionID: q.ID, Responder: RespondedByAssistant, Reason: advice.Text, Why: advice.Reason, Advice: true}
-	return q.withAdvice(advice), l.record(d)
+	return q.withAdvice(advice), l.record(AdviceGiven{QuestionID: q.ID, Responder: RespondedByAssistant, Advice: advice})
 }
 
 // unadvised ends a question that nobody answered: what an assistant rejected is no,

@@ -128,7 +128,7 @@ func (l *Loop) notTaken(d Data, why string) Data {
 	if slices.Contains(l.state.Notices, why) {
 		return nil
 	}
-	return AnswerInvalid{Reason: why, Told: true}
+	return MessageRefused{why}
 }
 
 // ended is what came of an iteration.

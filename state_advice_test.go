@@ -250,10 +250,8 @@ func (m *memory) see(e looprun.Event) {
 				m.reject(d.Question)
 			}
 		}
-	case looprun.AnswerInvalid:
-		if d.Advice {
-			m.reject(m.asked[d.QuestionID])
-		}
+	case looprun.AdviceGiven:
+		m.reject(m.asked[d.QuestionID])
 	case looprun.QuestionAnswered:
 		m.answered(e, d)
 	case looprun.ActionApplied:
@@ -367,7 +365,7 @@ func advised(t *testing.T, n int) *looprun.State {
 	s := folded(t, begun, first)
 	for i := range n {
 		apply(t, s, commandConfirms(fmt.Sprint("ask-", i), fmt.Sprint("Drop table ", i, "?")))
-		apply(t, s, looprun.AnswerInvalid{QuestionID: fmt.Sprint("ask-", i), Reason: "do not", Advice: true})
+		apply(t, s, looprun.AdviceGiven{QuestionID: fmt.Sprint("ask-", i), Advice: looprun.Advice{Text: "do not"}})
 		apply(t, s, looprun.QuestionAnswered{QuestionID: fmt.Sprint("ask-", i), Answer: looprun.Answer{Option: looprun.No, Responder: looprun.RespondedByAssistant}})
 		apply(t, s, looprun.QuestionDelivered{QuestionID: fmt.Sprint("ask-", i), To: "socket"})
 	}
@@ -414,7 +412,7 @@ func TestAdviceBeyondWhatIsKeptIsOnEverything(t *testing.T) {
 // no person's, so the question is still a rejected one.
 func TestAnOldYesAfterANoLetsNothingThrough(t *testing.T) {
 	s := folded(t, begun, first, commandConfirms("ask-1", "Drop it?"),
-		looprun.AnswerInvalid{QuestionID: "ask-1", Reason: "The assistant recommended rejecting this: “no”", Advice: true},
+		looprun.AdviceGiven{QuestionID: "ask-1", Advice: looprun.Advice{Text: "The assistant recommended rejecting this: “no”"}},
 		looprun.QuestionAnswered{QuestionID: "ask-1", Answer: looprun.Answer{Option: looprun.Yes, Responder: looprun.RespondedByAssistant}},
 		looprun.QuestionDelivered{QuestionID: "ask-1", To: "socket"}, commandConfirms("ask-2", "Drop it?"))
 	if s.Asked[0].Question.Advice == nil {
@@ -527,7 +525,7 @@ func TestAdviceOnAGuardsQuestion(t *testing.T) {
 		asked := question
 		asked.Guard = looprun.LoopDetected
 		s := folded(t, begun, first, ended(1, c.then), tripped, asked,
-			looprun.AnswerInvalid{QuestionID: "q", Reason: "do not", Advice: true}, looprun.QuestionClosed{QuestionID: "q"},
+			looprun.AdviceGiven{QuestionID: "q", Advice: looprun.Advice{Text: "do not"}}, looprun.QuestionClosed{QuestionID: "q"},
 			looprun.IterationStarted{Iteration: 2}, ended(2, c.now), looprun.GuardTripped{Trip: looprun.Trip{Guard: c.guard, Iteration: 2}})
 		asked.Guard = c.guard
 		apply(t, s, asked)

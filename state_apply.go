@@ -398,11 +398,14 @@ const (
 func (s *State) foldProtocol(d Data) {
 	switch d := d.(type) {
 	case AnswerInvalid:
-		s.foldAdvice(d)
-		if s.Answer != nil && s.Question != nil && s.Question.ID == d.QuestionID && !d.Advice && !d.Told {
+		if s.Answer != nil && s.Question != nil && s.Question.ID == d.QuestionID {
 			s.takeBack()
 			s.Question = nil // what can be chosen now is another question
 		}
+	case AdviceGiven:
+		s.foldAdvice(d)
+	case MessageRefused:
+		s.notice(d.Reason)
 	case SignalReceived:
 		s.foldSignal(d)
 	case QuestionDelivered:

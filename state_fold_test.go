@@ -157,8 +157,8 @@ func TestDeliveriesAreApart(t *testing.T) {
 // What the assistant advises is shown once, with the question it is about; what
 // the command is told reaches the next iteration.
 func TestAdviceGoesToItsQuestion(t *testing.T) {
-	advice := func(id string) looprun.AnswerInvalid {
-		return looprun.AnswerInvalid{QuestionID: id, Reason: "do not", Advice: true}
+	advice := func(id string) looprun.Data {
+		return looprun.AdviceGiven{QuestionID: id, Advice: looprun.Advice{Text: "do not"}}
 	}
 	events := []looprun.Data{begun, first, commandAsks("a"), ended1, tripped, question}
 	details := func(s *looprun.State) (trip, command string) {
@@ -173,7 +173,7 @@ func TestAdviceGoesToItsQuestion(t *testing.T) {
 		{"to the command", []looprun.Data{advice("a"), advice("a")}, "", "do not", ""},
 		{"to another", []looprun.Data{advice("p")}, "", "", ""},
 		{"no advice", []looprun.Data{looprun.AnswerInvalid{QuestionID: "q", Reason: "nonsense"}}, "", "", ""},
-		{"told", []looprun.Data{looprun.AnswerInvalid{Reason: "not taken", Told: true}}, "", "", "not taken"},
+		{"told", []looprun.Data{looprun.MessageRefused{Reason: "not taken"}}, "", "", "not taken"},
 	} {
 		s := folded(t, append(slices.Clone(events), c.then...)...)
 		if trip, command := details(s); trip != c.trip || command != c.command || strings.Join(s.Notices, "|") != c.told {

@@ -320,20 +320,13 @@ func (s *State) recalled(q Question) Question {
 }
 
 // foldAdvice adds what the assistant said against a question to it.
-func (s *State) foldAdvice(d AnswerInvalid) {
-	if d.Told {
-		s.notice(d.Reason)
-	}
-	if !d.Advice {
-		return
-	}
-	advice := Advice{Text: d.Reason, Reason: d.Why}
+func (s *State) foldAdvice(d AdviceGiven) {
 	if a := s.asked(d.QuestionID); a != nil {
-		s.advise(a.Question, advice)
-		a.Question = a.Question.withAdvice(advice)
+		s.advise(a.Question, d.Advice)
+		a.Question = a.Question.withAdvice(d.Advice)
 	} else if s.Question != nil && s.Question.ID == d.QuestionID {
-		s.advise(*s.Question, advice)
-		q := s.Question.withAdvice(advice)
+		s.advise(*s.Question, d.Advice)
+		q := s.Question.withAdvice(d.Advice)
 		s.Question = &q
 	}
 }

@@ -136,7 +136,7 @@ func (s *State) refuseProtocol(d Data) string {
 		if s.Until == nil {
 			return "nothing is being waited for"
 		}
-	case RunStarted, InterruptReceived, RunAlive, AnswerInvalid, VerifyFinished, RejectionInvalid, WaitStarted:
+	case RunStarted, InterruptReceived, RunAlive, AnswerInvalid, AdviceGiven, MessageRefused, VerifyFinished, RejectionInvalid, WaitStarted:
 	default: // a pointer, too: what it says would be on record and not in the state
 		return fmt.Sprintf("%T is no event of a run", d)
 	}

@@ -24,6 +24,12 @@ func (f *folder) decision(e looprun.Event) bool {
 			return false
 		}
 		t.Refused = add(t.Refused, Refused{line(d.Responder, 100), line(d.Reason, maxProse)})
+	case looprun.AdviceGiven:
+		t := f.about(d.QuestionID)
+		if t == nil {
+			return false
+		}
+		t.Refused = add(t.Refused, Refused{line(d.Responder, 100), line(d.Text, maxProse)})
 	case looprun.QuestionAnswered:
 		t := f.about(d.QuestionID)
 		if t == nil {

@@ -53,15 +53,11 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	case looprun.WaitFinished:
 		m.News("the wait is over")
 	case looprun.AnswerInvalid:
-		if d.Advice {
-			m.News("%s", d.Reason)
-			return
-		}
-		if d.Told {
-			m.Warn("the next iteration is told: %s", d.Reason)
-			return
-		}
 		m.Warn("not answered: %s", d.Reason)
+	case looprun.AdviceGiven:
+		m.News("%s", d.Text)
+	case looprun.MessageRefused:
+		m.Warn("the next iteration is told: %s", d.Reason)
 	case looprun.QuestionAnswered:
 		m.answered(d)
 	case looprun.QuestionClosed:

@@ -1,0 +1,97 @@
+package looprun_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+)
+
+// firstEdition are the events of a run that the first edition recorded: an unusable
+// answer, advice and a message that was not taken, all three as answer.invalid.
+func firstEdition(t *testing.T) []looprun.Event {
+	t.Helper()
+	text, err := os.ReadFile("testdata/first-edition/journal.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []looprun.Event
+	for line := range bytes.Lines(text) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var e looprun.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// What the first edition wrote as one type is read as what it is, means what it meant,
+// and means the same when it is written again.
+func TestFirstEditionEvents(t *testing.T) {
+	events := firstEdition(t)
+	var got []string
+	for _, e := range events {
+		switch d := e.Data.(type) {
+		case looprun.AnswerInvalid:
+			got = append(got, "invalid "+d.Responder)
+		case looprun.AdviceGiven:
+			got = append(got, "advice for "+d.QuestionID)
+		case looprun.MessageRefused:
+			got = append(got, "refused "+d.Reason[:8])
+		}
+	}
+	if want := []string{"invalid assistant", "refused What you", "invalid assistant", "refused What you", "advice for max_iterations-144"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s := replay(t, events)
+	if q := s.Question; q == nil || q.Advice == nil || !strings.Contains(q.Advice.Text, "recommended rejecting this: “stuck”") {
+		t.Errorf("the question that waits has no advice: %+v", q)
+	}
+	if !strings.Contains(s.Guidance, "was not taken: 64 signals") {
+		t.Errorf("the next iteration is not told: %q", s.Guidance)
+	}
+	var again []looprun.Event
+	for _, e := range events {
+		line, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back looprun.Event
+		if err := json.Unmarshal(line, &back); err != nil {
+			t.Fatal(err)
+		}
+		again = append(again, back)
+	}
+	if a, b := encode(t, s), encode(t, replay(t, again)); !bytes.Equal(a, b) {
+		t.Errorf("written again they give another state:\n%s\n%s", a, b)
+	}
+}
+
+// It goes on where it stood: nothing but a person's answer gets past the advice.
+func TestFirstEditionGoesOn(t *testing.T) {
+	for by, want := range map[string]looprun.Status{looprun.RespondedByPolicy: looprun.StatusTripped, looprun.RespondedByUser: looprun.StatusDone} {
+		answer := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			return looprun.Answer{Option: "continue", Responder: by, Person: by == looprun.RespondedByUser}, nil
+		})
+		l := &looprun.Loop{
+			Guards: guards.Default(), Questions: asks{}, Responders: []looprun.Responder{answer},
+			Runner: &script{steps: []play{{outcome: looprun.OutcomeDone}}},
+		}
+		if err := l.Resume(*replay(t, firstEdition(t)), looprun.RunResumed{}); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := l.Run(t.Context()); err != nil || res.Status != want {
+			t.Errorf("answered by %s: %+v, %v, want %s", by, res, err, want)
+		}
+	}
+}
