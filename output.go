@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
@@ -23,7 +24,9 @@ type Masker interface {
 	Flush()
 }
 
-// Listener learns from one stream of output as it passes. Its Write never fails.
+// Listener learns from one stream of output as it passes. Its Write never fails. It
+// gets whole lines, each with its line break; a line of more than 64 KiB in pieces, and
+// what ends without a line break when the step ends.
 type Listener interface {
 	io.Writer
 	Reset()
@@ -81,8 +84,12 @@ type analyzer struct {
 }
 
 // stream learns from one stream of a step. What reads in it reads nothing else:
-// what one stream says in pieces is whole, whatever the other says in between.
+// what one stream says in pieces is whole, whatever the other says in between. It is
+// cut into lines here, once for all that learn from it.
 type stream struct {
+	id       int
+	signing  *signing
+	lines    lines.Reader
 	promise  *promiseScanner // nil: no promise is looked for
 	listener Listener        // nil: nobody listens
 	end      tail.Buffer
@@ -91,9 +98,11 @@ type stream struct {
 func newAnalyzer(o signature.Options, waits bool) *analyzer {
 	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}}
 	a.signing = newSigning(a.signer)
-	if waits {
-		for i := range a.streams {
-			a.streams[i].end.Limit = waitEnd
+	for i := range a.streams {
+		s := &a.streams[i]
+		s.id, s.signing = i, &a.signing
+		if waits {
+			s.end.Limit = waitEnd
 		}
 	}
 	return a
@@ -124,6 +133,7 @@ func (a *analyzer) reset() {
 
 func (s *stream) reset() {
 	s.end.Reset()
+	s.lines.Reset()
 	if s.promise != nil {
 		s.promise.reset()
 	}
@@ -134,24 +144,49 @@ func (s *stream) reset() {
 
 // take takes the next piece of a stream.
 func (a *analyzer) take(stream int, b []byte) {
-	a.signing.write(stream, b)
 	a.streams[stream].take(b)
 	a.bytes += int64(len(b))
 	a.recent.Take(b)
 }
 
 func (s *stream) take(b []byte) {
+	s.lines.Write(b, s)
+	s.end.Take(b)
+}
+
+// Lines implements [lines.Sink].
+func (s *stream) Lines(b []byte) {
+	s.signing.write(s.id, b)
+	s.said(b)
+}
+
+// Long implements [lines.Sink].
+func (s *stream) Long(b []byte, _ bool) bool {
+	s.Lines(b)
+	return true
+}
+
+// LongEnd implements [lines.Sink].
+func (s *stream) LongEnd([]byte) { s.Lines([]byte{'\n'}) }
+
+// said learns from what the work says.
+func (s *stream) said(b []byte) {
 	if s.promise != nil {
 		s.promise.write(b)
 	}
 	if s.listener != nil {
 		_, _ = s.listener.Write(b)
 	}
-	s.end.Take(b)
 }
 
 // settle ends the output of a step: all of it has been learned from when it returns.
-func (a *analyzer) settle() { a.signing.settle() }
+func (a *analyzer) settle() {
+	for i := range a.streams {
+		s := &a.streams[i]
+		s.lines.End(s)
+	}
+	a.signing.settle()
+}
 
 func (a *analyzer) promised() bool {
 	made := false
@@ -371,18 +406,15 @@ func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
 	}
 }
 
-// lineSlack is how much decoration around a promise is looked through.
-const lineSlack = 4096
-
 // promiseScanner looks for the promise in one stream of output. Its memory
-// does not grow with the output.
+// does not grow with the output. What is longer than [lines.Max] is no promise.
 type promiseScanner struct {
 	promise  []byte
 	anywhere bool
 	unseen   termsafe.Strings
+	lines    lines.Reader
 	begun    bool   // a line has ended
-	line     []byte // the unfinished line, cut at its limit
-	long     bool   // the line is too long to be a promise
+	last     []byte // anywhere: the end of what was written
 	made     bool
 }
 
@@ -392,7 +424,8 @@ func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
 
 func (p *promiseScanner) reset() {
 	p.unseen.Reset()
-	p.line, p.begun, p.long, p.made = p.line[:0], false, false, false
+	p.lines.Reset()
+	p.last, p.begun, p.made = p.last[:0], false, false
 }
 
 // write looks at the next piece of the stream, cut anywhere.
@@ -405,49 +438,44 @@ func (p *promiseScanner) write(b []byte) {
 		p.find(b)
 		return
 	}
-	for len(b) > 0 && !p.made {
-		i := bytes.IndexAny(b, "\n\r")
-		if i < 0 {
-			p.keep(b)
-			return
-		}
-		p.keep(b[:i])
-		p.endLine()
-		b = b[i+1:]
-	}
+	p.lines.Write(b, p)
 }
 
 // find looks for the plain text, also across two writes.
 func (p *promiseScanner) find(b []byte) {
-	p.line = append(p.line, b[:min(len(b), len(p.promise)-1)]...)
-	p.made = bytes.Contains(p.line, p.promise) || bytes.Contains(b, p.promise)
-	p.line = append(p.line[:0], tail.Of(append(p.line, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
+	p.last = append(p.last, b[:min(len(b), len(p.promise)-1)]...)
+	p.made = bytes.Contains(p.last, p.promise) || bytes.Contains(b, p.promise)
+	p.last = append(p.last[:0], tail.Of(append(p.last, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
 }
 
-func (p *promiseScanner) keep(b []byte) {
-	if room := len(p.promise) + lineSlack - len(p.line); len(b) > room {
-		p.long = true
-		b = b[:max(0, room)]
+// Lines implements [lines.Sink]. What stands between carriage returns is a line too.
+func (p *promiseScanner) Lines(b []byte) {
+	for len(b) > 0 && !p.made {
+		line := b
+		if i := bytes.IndexAny(b, "\n\r"); i >= 0 {
+			line, b = b[:i], b[i+1:]
+		} else {
+			b = nil
+		}
+		if !p.begun { // a byte order mark is no part of the text
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+			p.begun = true
+		}
+		if len(line) >= len(p.promise) && bytes.Contains(line, p.promise[:1]) {
+			p.made = isPromise(string(line), string(p.promise))
+		}
 	}
-	p.line = append(p.line, b...)
 }
 
-func (p *promiseScanner) endLine() {
-	if !p.begun { // a byte order mark is no part of the text
-		p.line = bytes.TrimPrefix(p.line, []byte("\ufeff"))
-		p.begun = true
-	}
-	if !p.long && len(p.line) >= len(p.promise) && bytes.Contains(p.line, p.promise[:1]) {
-		p.made = p.made || isPromise(string(p.line), string(p.promise))
-	}
-	p.line, p.long = p.line[:0], false
-}
+// Long implements [lines.Sink].
+func (p *promiseScanner) Long([]byte, bool) bool { return false }
+
+// LongEnd implements [lines.Sink].
+func (p *promiseScanner) LongEnd([]byte) { p.begun = true }
 
 // end says whether the promise was made; a last line needs no line break.
 func (p *promiseScanner) end() bool {
-	if !p.anywhere {
-		p.endLine()
-	}
+	p.lines.End(p)
 	return p.made
 }
 

@@ -2,9 +2,11 @@ package looprun
 
 import (
 	"math/rand"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -39,6 +41,43 @@ func TestStreamsAreApart(t *testing.T) {
 			}
 			if !work.promised() {
 				t.Fatalf("seed %d: the promise was overlooked", seed)
+			}
+		}
+	}
+}
+
+// linesOnly fails where it is given a part of a line.
+type linesOnly struct {
+	heardBytes
+	broken bool
+}
+
+func (l *linesOnly) Write(b []byte) (int, error) {
+	l.broken = l.broken || len(l.b) > 0 && l.b[len(l.b)-1] != '\n'
+	return l.heardBytes.Write(b)
+}
+
+// What learns from a stream is given whole lines, however they came; a line that is too
+// long comes in pieces, and none is lost.
+func TestListenersGetLines(t *testing.T) {
+	for _, size := range []int{1, 20, lines.Max - 1, 3 * lines.Max} {
+		text := strings.Repeat("x", size) + "\nab\r\n\nend"
+		for seed := range int64(20) {
+			rnd := rand.New(rand.NewSource(seed))
+			var l Listeners[linesOnly, *linesOnly]
+			work := newAnalyzer(signature.Options{}, false)
+			work.listen("", false, &l)
+			for rest := text; rest != ""; {
+				n := min(len(rest), 1+rnd.Intn(1+size))
+				work.take(1, []byte(rest[:n]))
+				rest = rest[n:]
+			}
+			work.settle()
+			if got := string(l.Stderr.b); got != text {
+				t.Fatalf("of %d bytes %d arrived", len(text), len(got))
+			}
+			if l.Stderr.broken && size <= lines.Max {
+				t.Fatalf("seed %d: a line of %d bytes came in pieces", seed, size)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun/internal/lines"
 )
 
 // findings reads test reports and lint reports in JSON by what their objects have:
@@ -180,7 +182,7 @@ func (fi *findings) lines(msg string) {
 func (fi *findings) output(s string) {
 	for s != "" {
 		line, rest, whole := strings.Cut(s, "\n")
-		if len(fi.text) < maxLine {
+		if len(fi.text) < lines.Max {
 			fi.text = append(fi.text, line...)
 		}
 		if !whole {

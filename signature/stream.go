@@ -6,12 +6,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
 )
-
-// maxLine is how much of one line is looked at, in bytes. What a longer line says
-// after that is left out, except that a carriage return starts it anew.
-const maxLine = 64 << 10
 
 // tailSize is how much of the end of each stream is kept as text, in bytes.
 const tailSize = 8 << 10
@@ -27,11 +24,8 @@ type stream struct {
 	half []byte // an incomplete UTF-16 unit or pair
 	conv []byte
 
-	buf    []byte      // the line so far
-	over   bool        // buf is full, the rest of the line is dropped
-	overCR bool        // a carriage return came while over
-	taken  bool        // long takes the pieces of this line
-	tail   tail.Buffer // of the stream
+	lines lines.Reader
+	tail  tail.Buffer // of the stream
 }
 
 type encoding byte
@@ -124,72 +118,34 @@ func (s *stream) wide(p []byte) {
 	s.feed(out)
 }
 
-// feed cuts decoded bytes into lines.
+// feed takes decoded bytes.
 func (s *stream) feed(p []byte) {
 	s.tail.Limit = tailSize
 	s.tail.Take(p)
-	plain := !dirty(p) // to ask once is cheaper than for each line
-	for len(p) > 0 {
-		n := bytes.IndexByte(p, '\n')
-		if n < 0 {
-			s.hold(p)
-			return
-		}
-		if len(s.buf) == 0 && !s.over && n <= maxLine {
-			s.line(p[:n], plain)
+	s.lines.Write(p, s)
+}
+
+// Lines implements [lines.Sink].
+func (s *stream) Lines(b []byte) {
+	plain := !dirty(b) // to ask once is cheaper than for each line
+	for len(b) > 0 {
+		line := b
+		if n := bytes.IndexByte(b, '\n'); n >= 0 {
+			line, b = b[:n], b[n+1:]
 		} else {
-			s.hold(p[:n])
-			s.endLine()
+			b = nil
 		}
-		p = p[n+1:]
+		s.line(line, plain)
 	}
 }
 
-func (s *stream) endLine() {
-	if !s.taken {
-		s.line(s.buf, false)
-	}
-	s.buf, s.over, s.overCR, s.taken = s.buf[:0], false, false, false
-}
+// Long implements [lines.Sink].
+func (s *stream) Long(b []byte, first bool) bool { return s.long(b, first) }
 
-// hold keeps a part of a line. When the line gets too long, what was redrawn since
-// is dropped first.
-func (s *stream) hold(p []byte) {
-	for len(p) > 0 {
-		if s.taken {
-			if s.long(p, false) {
-				return
-			}
-			s.taken = false
-		}
-		if s.over {
-			if s.overCR {
-				s.buf, s.over, s.overCR = s.buf[:0], false, false
-				continue
-			}
-			cr := bytes.IndexByte(p, '\r')
-			if cr < 0 {
-				return
-			}
-			s.overCR = true
-			p = p[cr+1:]
-			continue
-		}
-		n := min(maxLine-len(s.buf), len(p))
-		s.buf = append(s.buf, p[:n]...)
-		p = p[n:]
-		if len(p) == 0 {
-			return
-		}
-		cr := bytes.LastIndexByte(s.buf, '\r')
-		if cr < 0 {
-			s.over = true
-			if s.long != nil {
-				s.taken = s.long(s.buf, true)
-			}
-			continue
-		}
-		s.buf = append(s.buf[:0], s.buf[cr+1:]...)
+// LongEnd implements [lines.Sink].
+func (s *stream) LongEnd(head []byte) {
+	if head != nil {
+		s.line(head, false)
 	}
 }
 
@@ -198,14 +154,13 @@ func (s *stream) end() {
 	if s.enc == undecided {
 		s.decoded(s.decide(nil, true))
 	}
-	if len(s.buf) > 0 {
-		s.endLine()
-	}
+	s.lines.End(s)
 }
 
 func (s *stream) reset() {
 	s.tail.Reset()
-	*s = stream{mu: s.mu, line: s.line, long: s.long, head: s.head[:0], half: s.half[:0], conv: s.conv[:0], buf: s.buf[:0], tail: s.tail}
+	s.lines.Reset()
+	*s = stream{mu: s.mu, line: s.line, long: s.long, head: s.head[:0], half: s.half[:0], conv: s.conv[:0], lines: s.lines, tail: s.tail}
 }
 
 // lastText is the text at the end of the stream, at most tailSize bytes of it.

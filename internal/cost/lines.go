@@ -8,59 +8,61 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// longestLine is how much of a line is looked at, in bytes.
-const longestLine = 16 << 10
-
-// lines gives every line to found, as a terminal shows it. Where only is set, a
+// lineReader gives every line to found, as a terminal shows it. Where only is set, a
 // line is read only if it holds that, and so is the one after it.
-type lines struct {
+type lineReader struct {
 	found func(line []byte)
 	only  []byte
 
-	line  []byte // the unfinished line, cut
-	after bool   // the next line is to be read too
+	lines lines.Reader
+	after bool // the next line is to be read too
 }
 
-func (l *lines) reset() { l.line, l.after = l.line[:0], false }
+func (l *lineReader) reset() {
+	l.lines.Reset()
+	l.after = false
+}
 
-func (l *lines) write(p []byte) {
-	for len(p) > 0 {
-		if l.only != nil && len(l.line) == 0 && !l.after {
-			p = l.seek(p)
+func (l *lineReader) write(p []byte) { l.lines.Write(p, l) }
+
+// Lines implements [lines.Sink].
+func (l *lineReader) Lines(b []byte) {
+	for len(b) > 0 {
+		if l.only != nil && !l.after {
+			if b = l.seek(b); len(b) == 0 {
+				return
+			}
 		}
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			l.keep(p)
-			return
-		}
-		if len(l.line) == 0 {
-			l.take(p[:min(i, longestLine)])
+		line := b
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			line, b = b[:i], b[i+1:]
 		} else {
-			l.keep(p[:i])
-			l.take(l.line)
-			l.line = l.line[:0]
+			b = nil
 		}
-		p = p[i+1:]
+		l.take(line)
 	}
 }
 
-// seek skips whole lines that do not hold what is looked for.
-func (l *lines) seek(p []byte) []byte {
-	at := bytes.Index(p, l.only)
+// Long implements [lines.Sink].
+func (l *lineReader) Long([]byte, bool) bool { return false }
+
+// LongEnd implements [lines.Sink].
+func (l *lineReader) LongEnd(head []byte) { l.take(head) }
+
+// seek skips the lines before the one that holds what is looked for.
+func (l *lineReader) seek(b []byte) []byte {
+	at := bytes.Index(b, l.only)
 	if at < 0 {
-		at = len(p) // nothing but perhaps in the unfinished line
+		return nil
 	}
-	return p[bytes.LastIndexByte(p[:at], '\n')+1:]
+	return b[bytes.LastIndexByte(b[:at], '\n')+1:]
 }
 
-func (l *lines) keep(p []byte) {
-	l.line = append(l.line, p[:min(len(p), longestLine-len(l.line))]...)
-}
-
-func (l *lines) take(line []byte) {
+func (l *lineReader) take(line []byte) {
 	holds := l.only == nil || bytes.Contains(line, l.only)
 	if holds || l.after {
 		l.found(shown(line))
@@ -80,12 +82,7 @@ func shown(line []byte) []byte {
 }
 
 // end reads the unfinished line. If it goes on after all, its rest is another line.
-func (l *lines) end() {
-	if len(l.line) > 0 {
-		l.take(l.line)
-		l.line = l.line[:0]
-	}
-}
+func (l *lineReader) end() { l.lines.End(l) }
 
 var numeral = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]+)?(\.[0-9]+)?([eE][-+]?[0-9]+)?([kKmMbB]?)$`)

@@ -56,7 +56,7 @@ func New(spec string) (*Reader, error) {
 		claude: spec == Claude || spec == Auto, codex: spec == Codex || spec == Auto, gemini: spec == Gemini || spec == Auto,
 	}
 	o := &objects{found: a.object, long: a.tooLong}
-	l := &lines{found: a.line, only: []byte("kens used")}
+	l := &lineReader{found: a.line, only: []byte("kens used")}
 	r.write = func(p []byte) {
 		o.write(p)
 		if a.codex {
@@ -90,7 +90,7 @@ func (r *Reader) expression(spec string) error {
 	if usd < 0 && tokens < 0 {
 		return fmt.Errorf("%q has neither a group usd nor a group tokens; %s", spec, remedy)
 	}
-	l := &lines{found: func(line []byte) {
+	l := &lineReader{found: func(line []byte) {
 		for _, m := range re.FindAllSubmatch(line, -1) {
 			r.match(group(m, usd), group(m, tokens))
 		}

@@ -248,15 +248,15 @@ func TestNumber(t *testing.T) {
 // Memory is bounded whatever is printed.
 func TestReaderIsBounded(t *testing.T) {
 	o := &objects{found: func([]byte) {}, long: func([]byte) {}}
-	l := &lines{found: func([]byte) {}}
+	l := &lineReader{found: func([]byte) {}}
 	chunk := []byte(strings.Repeat("[", maxObject))
 	o.write([]byte("{"))
 	for range 4 {
 		o.write(chunk)
 		l.write(chunk)
 	}
-	if cap(o.buf) > 2*maxObject || cap(l.line) > 2*longestLine {
-		t.Errorf("%d and %d bytes are kept", cap(o.buf), cap(l.line))
+	if cap(o.buf) > 2*maxObject || len(l.lines.Rest()) > 0 {
+		t.Errorf("%d and %d bytes are kept", cap(o.buf), len(l.lines.Rest()))
 	}
 	a := &agents{reader: &Reader{}, claude: true, codex: true}
 	for i := range 1000 {

@@ -1,6 +1,10 @@
 package rejection
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/lines"
+)
 
 // Scanner finds the last complete block fenced as looprun-rejection in output
 // that is written to it, cut anywhere:
@@ -22,12 +26,11 @@ import "bytes"
 //
 // The zero value is ready to use. A Scanner is for one stream and one goroutine.
 type Scanner struct {
-	line []byte // the unfinished line, up to its limit
-	long bool   // the unfinished line is longer
-	in   fence  // the block that is open
-	body []byte // of an open block of ours
-	last []byte // of the last one that was closed
-	ok   bool
+	lines lines.Reader
+	in    fence  // the block that is open
+	body  []byte // of an open block of ours
+	last  []byte // of the last one that was closed
+	ok    bool
 }
 
 // fence is what opened a block; the zero value: none.
@@ -40,40 +43,30 @@ type fence struct {
 const (
 	tag       = "looprun-rejection"
 	maxFence  = 16
-	lineLimit = 4 << 10       // of a line that may be a fence, with its escape sequences
-	bodyLimit = 2*MaxSize + 1 // of a line of the document, with its escape sequences
+	lineLimit = 4 << 10 // of a line that may be a fence, with its escape sequences
 )
 
 var backticks, tildes = []byte("```"), []byte("~~~")
 
 // Reset forgets everything.
 func (s *Scanner) Reset() {
-	*s = Scanner{line: s.line[:0], body: s.body[:0], last: s.last[:0]}
+	s.lines.Reset()
+	*s = Scanner{lines: s.lines, body: s.body[:0], last: s.last[:0]}
 }
 
 // Write takes the next piece of output. It never fails.
 func (s *Scanner) Write(p []byte) (int, error) {
-	n := len(p)
-	if len(s.line) > 0 || s.long {
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			s.keep(p)
-			return n, nil
-		}
-		s.keep(p[:end])
-		s.endLine(s.line, s.long)
-		s.line, s.long = s.line[:0], false
-		p = p[end+1:]
-	}
-	whole := bytes.LastIndexByte(p, '\n') + 1
-	s.lines(p[:whole])
-	s.keep(p[whole:])
-	return n, nil
+	s.lines.Write(p, (*sink)(s))
+	return len(p), nil
 }
 
-// lines takes whole lines. Outside of a document it looks only at those that
+// sink takes the lines of a Scanner's stream.
+type sink Scanner
+
+// Lines implements [lines.Sink]. Outside of a document it looks only at those that
 // hold three marks in a row, which is what makes it fast.
-func (s *Scanner) lines(p []byte) {
+func (k *sink) Lines(p []byte) {
+	s := (*Scanner)(k)
 	tick, tilde := -1, -1 // where the next marks are; negative: to be looked for
 	for at := 0; at < len(p); {
 		start := at
@@ -86,8 +79,19 @@ func (s *Scanner) lines(p []byte) {
 			start = at + bytes.LastIndexByte(p[at:mark], '\n') + 1
 		}
 		end := start + bytes.IndexByte(p[start:], '\n')
-		s.endLine(p[start:end], false)
+		s.line(p[start:end])
 		at = end + 1
+	}
+}
+
+// Long implements [lines.Sink].
+func (*sink) Long([]byte, bool) bool { return false }
+
+// LongEnd implements [lines.Sink]. Such a line makes its document too large, whatever
+// it says.
+func (k *sink) LongEnd([]byte) {
+	if s := (*Scanner)(k); s.in.ours {
+		s.add(string(bytes.Repeat([]byte(" "), MaxSize+1)))
 	}
 }
 
@@ -103,32 +107,13 @@ func next(p, marks []byte, known, at int) int {
 	return len(p)
 }
 
-func (s *Scanner) limit() int {
+// line takes one line without its line break.
+func (s *Scanner) line(line []byte) {
 	if s.in.ours {
-		return bodyLimit
-	}
-	return lineLimit
-}
-
-// keep adds to the unfinished line.
-func (s *Scanner) keep(p []byte) {
-	if room := s.limit() - len(s.line); len(p) > room {
-		s.long = true
-		p = p[:room]
-	}
-	s.line = append(s.line, p...)
-}
-
-// endLine takes one line without its line break.
-func (s *Scanner) endLine(line []byte, long bool) {
-	if limit := s.limit(); len(line) > limit {
-		line, long = line[:limit], true
-	}
-	if s.in.ours {
-		s.content(line, long)
+		s.content(line)
 		return
 	}
-	if long || plain(line) {
+	if len(line) > lineLimit || plain(line) {
 		return
 	}
 	f, info := parseFence(clean(line))
@@ -143,16 +128,17 @@ func (s *Scanner) endLine(line []byte, long bool) {
 }
 
 // content takes a line of an open document.
-func (s *Scanner) content(line []byte, long bool) {
+func (s *Scanner) content(line []byte) {
 	text := clean(line)
-	if f, info := parseFence(text); !long && s.in.closes(f, info) {
+	if f, info := parseFence(text); s.in.closes(f, info) {
 		s.last, s.body = s.body, s.last[:0]
 		s.in, s.ok = fence{}, true
 		return
 	}
-	if long {
-		text = string(bytes.Repeat([]byte(" "), MaxSize+1)) // too large, whatever it says
-	}
+	s.add(text)
+}
+
+func (s *Scanner) add(text string) {
 	if room := MaxSize + 1 - len(s.body); len(text)+1 > room {
 		text = text[:min(len(text), max(0, room))]
 	}
@@ -166,8 +152,8 @@ func (s *Scanner) content(line []byte, long bool) {
 // none. An unfinished last line is taken as if it were finished. The bytes are
 // the caller's own.
 func (s *Scanner) Result() (document []byte, ok bool) {
-	if s.in.ours && !s.long && len(s.line) > 0 {
-		if f, info := parseFence(clean(s.line)); s.in.closes(f, info) {
+	if rest := s.lines.Rest(); s.in.ours && len(rest) > 0 {
+		if f, info := parseFence(clean(rest)); s.in.closes(f, info) {
 			return bytes.Clone(s.body), true
 		}
 	}
