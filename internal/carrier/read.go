@@ -1,0 +1,379 @@
+package carrier
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// object reads a line or a document, and says whether it is a carrier. Where it may
+// be cut, what there is of it is read.
+func (s *Stream) object(src []byte, cut bool) bool {
+	d := &s.doc
+	if !d.read(src) || d.cut && !d.full && !cut {
+		return false
+	}
+	if d.nodes[0].kind == record {
+		return s.open(0)
+	}
+	first := d.nodes[0].child
+	if d.nodes[0].kind != list || first == 0 || !s.open(first) {
+		return false
+	}
+	for i := d.nodes[first].next; i != 0; i = d.nodes[i].next {
+		s.open(i)
+	}
+	return true
+}
+
+// open reads an object; false: its shape is not known.
+func (s *Stream) open(i int32) bool {
+	d := &s.doc
+	shape := s.table().of(d, i, s.seen)
+	if shape == nil {
+		return false
+	}
+	if s.agent = shape.Agent; s.agent != "" {
+		s.seen = s.agent
+	}
+	if len(shape.each) == 0 {
+		s.entry(shape, i)
+		return true
+	}
+	at := d.get(i, shape.each)
+	if at == none {
+		return true
+	}
+	if d.nodes[at].kind != list {
+		s.entry(shape, at)
+		return true
+	}
+	for c := d.nodes[at].child; c != 0; c = d.nodes[c].next {
+		s.entry(shape, c)
+	}
+	return true
+}
+
+func (s *Stream) entry(of *shape, i int32) {
+	for k := range of.read {
+		if r := &of.read[k]; r.when.holds(&s.doc, i) {
+			s.parts(r, i)
+			s.facts(r, i)
+			return
+		}
+	}
+}
+
+// parts gives what the entry carries.
+func (s *Stream) parts(r *reading, i int32) {
+	if r.Ends {
+		s.finish()
+	}
+	if text, cut := s.texts(r.said, i); text != nil {
+		switch whole, rest := unfinished(text, cut); {
+		case r.Piece && !cut:
+			s.goOn(text)
+		case r.Turn != Goes && !cut:
+			s.conclude(Said, text)
+		case cut:
+			s.say(Said, bytes.Clone(whole))
+			s.ended(Noise, bytes.Clone(rest))
+		default:
+			s.say(Said, text)
+		}
+	}
+	if text, _ := s.texts(r.printed, i); text != nil {
+		switch {
+		case s.agent == "":
+			s.log(r, text, i)
+		case r.Turn != Goes:
+			s.conclude(Printed, text)
+		default:
+			s.say(Printed, text)
+		}
+	}
+	if text, _ := s.texts(r.noise, i); text != nil {
+		s.ended(Noise, text)
+	}
+	if r.name.of != nil {
+		s.call(r, i)
+	}
+}
+
+// unfinished cuts off the last line of a text that was cut.
+func unfinished(text []byte, cut bool) (whole, rest []byte) {
+	if !cut {
+		return text, nil
+	}
+	n := bytes.LastIndexByte(text, '\n') + 1
+	return text[:n], text[n:]
+}
+
+// log reads the text of a log's line, which may be a carrier itself.
+func (s *Stream) log(r *reading, text []byte, i int32) {
+	if r.Line && !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(text, '\n')
+	}
+	from := s.word(r.src, i)
+	if s.depth+1 >= nested {
+		s.source = from
+		s.plain(text)
+		return
+	}
+	if s.inner == nil {
+		s.inner = &Stream{Table: s.table(), depth: s.depth + 1}
+	}
+	s.inner.Part, s.inner.Fact, s.inner.source = s.Part, s.Fact, from
+	_, _ = s.inner.Write(text)
+}
+
+// call begins or ends the call of a tool.
+func (s *Stream) call(r *reading, i int32) {
+	c := call{id: s.word(r.id, i), name: s.called(r.name, i)}
+	at := r.input.find(&s.doc, i)
+	if at != none {
+		raw := s.doc.raw(at)
+		c.input, c.hash, c.reads = bytes.Clone(raw[:min(len(raw), maxWords)]), xxhash.Sum64(raw), s.reads(at)
+	}
+	known := s.forget(c.id)
+	if known == nil && at != none {
+		s.ended(Noise, s.shown(c.name, at))
+	}
+	if r.output.of == nil {
+		s.calls = append(s.calls, c)
+		if len(s.calls) > maxCalls {
+			s.calls = append(s.calls[:0], s.calls[1:]...)
+		}
+		return
+	}
+	if known != nil {
+		if at == none {
+			c.input, c.hash, c.reads = known.input, known.hash, known.reads
+		}
+		if c.name == "" {
+			c.name = known.name
+		}
+	}
+	output, _ := s.texts(r.output, i)
+	role := Printed
+	if c.reads {
+		role = Noise
+	}
+	s.ended(role, output)
+	s.tell(Call{
+		Agent: s.agent, Name: c.name, Input: c.input, Output: output,
+		InputHash: c.hash, OutputHash: xxhash.Sum64(output), Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i),
+	})
+}
+
+// forget takes the call with an id from those that have not ended.
+func (s *Stream) forget(id string) *call {
+	for i := range s.calls {
+		if c := s.calls[i]; id != "" && c.id == id {
+			s.calls = append(s.calls[:i], s.calls[i+1:]...)
+			return &c
+		}
+	}
+	return nil
+}
+
+// What the input of a tool that runs something names, and of one that only brings
+// what stands somewhere, or what another agent thinks.
+var (
+	runs  = []path{{"command"}, {"cmd"}, {"script"}, {"code"}}
+	looks = []path{
+		{"file_path"},
+		{"filePath"},
+		{"absolute_path"},
+		{"path"},
+		{"paths"},
+		{"dir_path"},
+		{"notebook_path"},
+		{"pattern"},
+		{"glob"},
+		{"url"},
+		{"query"},
+		{"prompt"},
+		{"todos"},
+		{"patch"},
+	}
+)
+
+func (s *Stream) reads(input int32) bool {
+	has := func(names []path) bool { return (paths{of: names}).find(&s.doc, input) != none }
+	return s.doc.nodes[input].kind == record && !has(runs) && has(looks)
+}
+
+// shown is a call as people see it: the tool, and the first text it is called with.
+func (s *Stream) shown(name string, input int32) []byte {
+	d := &s.doc
+	out := append(s.text[:0], name...)
+	if d.nodes[input].kind == record {
+		for c := d.nodes[input].child; c != 0; c = d.nodes[c].next {
+			if d.nodes[c].kind == text {
+				input = c
+				break
+			}
+		}
+	}
+	if d.nodes[input].kind == text {
+		out = appendString(append(out, ' '), d.raw(input))
+	}
+	s.text = out
+	return out[:min(len(out), maxWords)]
+}
+
+// called is the name of a tool: a text, or what the record is called that stands there.
+func (s *Stream) called(p paths, i int32) string {
+	at := p.find(&s.doc, i)
+	if at != none && s.doc.nodes[at].kind == record {
+		return string(s.doc.called(at))
+	}
+	return s.word(p, i)
+}
+
+func (s *Stream) tell(f Fact) {
+	if s.Fact != nil {
+		s.Fact(f)
+	}
+}
+
+// facts tells what the agent says of itself.
+func (s *Stream) facts(r *reading, i int32) {
+	if s.agent == "" {
+		return
+	}
+	if text := s.word(r.trouble, i); text != "" && text != s.trouble {
+		s.trouble = text
+		s.tell(Trouble{Agent: s.agent, Text: text, Until: moment(s.number(r.until, i))})
+	}
+	if tool := s.word(r.refused, i); tool != "" {
+		s.tell(Refused{Agent: s.agent, Tool: tool, Text: s.word(r.last, i)})
+	}
+	if usd, tokens := s.number(r.usd, i), s.number(r.tokens, i); usd > 0 || tokens > 0 {
+		s.tell(Usage{Agent: s.agent, Session: s.word(r.session, i), USD: usd, Tokens: tokens})
+	}
+	if r.Turn != Goes {
+		last := s.word(r.last, i)
+		if last == "" {
+			last = strings.TrimSpace(string(s.words.recent))
+		}
+		s.tell(Ended{Agent: s.agent, Failed: r.Turn == Failed, Last: last})
+		s.trouble, s.words.recent = "", s.words.recent[:0]
+	}
+}
+
+// texts is the text at the paths, valid until the next is asked for; nil: there is
+// none. It is cut off where the document is.
+func (s *Stream) texts(p paths, i int32) (all []byte, cut bool) {
+	d := &s.doc
+	out, found := s.text[:0], false
+	for _, one := range p.of {
+		at := d.get(i, one)
+		if at == none || d.nodes[at].kind == null || d.nodes[at].kind == record {
+			continue
+		}
+		if found && len(out) > 0 && out[len(out)-1] != '\n' {
+			out = append(out, ' ')
+		}
+		out, cut = s.appendText(out, at, cut)
+		if found = true; !p.all {
+			break
+		}
+	}
+	if s.text = out; !found {
+		return nil, false
+	}
+	return out, cut
+}
+
+// appendText appends the text of a value: of a list, that of its entries, or of the
+// bytes that it lists.
+func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
+	d := &s.doc
+	switch d.nodes[i].kind {
+	case text:
+		return appendString(out, d.raw(i)), cut || d.nodes[i].cut
+	case list:
+		for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
+			if n, err := strconv.ParseUint(string(d.raw(c)), 10, 8); err == nil && d.nodes[c].kind == other {
+				out = append(out, byte(n))
+				continue
+			}
+			at := c
+			if d.nodes[c].kind == record {
+				at = d.get(c, path{"text"})
+			}
+			if at != none && d.nodes[at].kind == text {
+				if len(out) > 0 && out[len(out)-1] != '\n' {
+					out = append(out, '\n')
+				}
+				out, cut = appendString(out, d.raw(at)), cut || d.nodes[at].cut
+			}
+		}
+	case other:
+		return append(out, d.raw(i)...), cut
+	case null, record:
+	}
+	return out, cut
+}
+
+// word is a short text.
+func (s *Stream) word(p paths, i int32) string {
+	if p.of == nil {
+		return ""
+	}
+	kept := s.text
+	s.text = nil
+	out, _ := s.texts(p, i)
+	s.text = kept
+	return string(out[:min(len(out), maxWords)])
+}
+
+// number is the sum of what stands at the paths; what is no number is nothing.
+func (s *Stream) number(p paths, i int32) (sum float64) {
+	for _, one := range p.of {
+		n, found := s.sum(one, i)
+		if sum += n; found && !p.all {
+			break
+		}
+	}
+	return sum
+}
+
+func (s *Stream) sum(p path, i int32) (sum float64, found bool) {
+	d := &s.doc
+	if len(p) == 0 {
+		n, err := strconv.ParseFloat(string(d.raw(i)), 64)
+		if err != nil || d.nodes[i].kind != other || !(n > 0) || math.IsInf(n, 0) {
+			return 0, err == nil
+		}
+		return n, true
+	}
+	if d.nodes[i].kind != record {
+		return 0, false
+	}
+	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
+		if p[0] == "*" || string(d.called(c)) == p[0] {
+			n, ok := s.sum(p[1:], c)
+			sum, found = sum+n, found || ok
+		}
+	}
+	return sum, found
+}
+
+// moment is a time in seconds or milliseconds since 1970; zero: none that anybody
+// waits for.
+func moment(n float64) time.Time {
+	if n > 1e11 {
+		n /= 1000
+	}
+	if n <= 0 || n > 1e11 {
+		return time.Time{}
+	}
+	return time.Unix(int64(n), 0)
+}

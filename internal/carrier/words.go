@@ -1,0 +1,121 @@
+package carrier
+
+import (
+	"bytes"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// longestPiece is how much of a line that comes in pieces is kept until it is whole.
+const longestPiece = 64 << 10
+
+// words is what an agent has said, as far as it is needed to say nothing twice.
+type words struct {
+	open    bool   // pieces have begun that go on
+	line    []byte // of them, the unfinished line
+	pieces  xxhash.Digest
+	done    [16]uint64 // texts that came in pieces, and may come again whole
+	next    int
+	last    uint64 // the last text
+	all     xxhash.Digest
+	started bool   // all has begun
+	recent  []byte // the beginning of the last text
+}
+
+// out gives a part of whole lines.
+func (s *Stream) out(r Role, text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	s.Part(Part{Role: r, Text: text, Agent: s.agent, Source: s.source})
+}
+
+// ended gives text, which may lack its last line end.
+func (s *Stream) ended(r Role, text []byte) {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	s.out(r, text)
+}
+
+// plain gives what is no carrier.
+func (s *Stream) plain(text []byte) {
+	if len(text) > 0 {
+		s.Part(Part{Role: Plain, Text: text, Source: s.source})
+	}
+}
+
+// goOn says a piece: its whole lines now, the rest when it is whole too.
+func (s *Stream) goOn(text []byte) {
+	w := &s.words
+	if !w.open {
+		w.open, w.recent = true, w.recent[:0]
+		w.pieces.Reset()
+	}
+	w.recent = append(w.recent, text[:min(len(text), maxWords-len(w.recent))]...)
+	_, _ = w.pieces.Write(text)
+	w.line = append(w.line, text...)
+	n := bytes.LastIndexByte(w.line, '\n') + 1
+	if len(w.line)-n > longestPiece {
+		n = len(w.line)
+	}
+	s.out(Said, w.line[:n])
+	w.line = append(w.line[:0], w.line[n:]...)
+}
+
+// finish says the rest of the pieces. Nothing else than the agent's word that they
+// end may call it, or the line of which this is the beginning may say the opposite.
+func (s *Stream) finish() {
+	w := &s.words
+	if !w.open {
+		return
+	}
+	s.ended(Said, w.line)
+	w.line, w.open, w.last = w.line[:0], false, w.pieces.Sum64()
+	w.done[w.next%len(w.done)] = w.last
+	w.next++
+}
+
+// leave drops what never became a whole line.
+func (s *Stream) leave() {
+	s.ended(Noise, s.words.line)
+	s.words.line, s.words.open = s.words.line[:0], false
+}
+
+// say says a whole text, unless it came in pieces already.
+func (s *Stream) say(r Role, text []byte) {
+	w := &s.words
+	sum := xxhash.Sum64(text)
+	again := w.open && w.pieces.Sum64() == sum
+	if again {
+		s.finish()
+	}
+	s.leave()
+	for i := range w.done {
+		if w.done[i] == sum {
+			again, w.done[i] = true, 0
+			break
+		}
+	}
+	if !w.started {
+		w.started = true
+		w.all.Reset()
+	}
+	_, _ = w.all.Write(text)
+	w.recent = append(w.recent[:0], text[:min(len(text), maxWords)]...)
+	if w.last = sum; !again {
+		s.ended(r, text)
+	}
+}
+
+// conclude says the last text of a turn, which mostly repeats what was said.
+func (s *Stream) conclude(r Role, text []byte) {
+	s.leave()
+	w := &s.words
+	sum := xxhash.Sum64(text)
+	if sum != w.last && (!w.started || sum != w.all.Sum64()) {
+		s.ended(r, text)
+	}
+	w.last, w.started = 0, false
+	w.recent = append(w.recent[:0], text[:min(len(text), maxWords)]...)
+}
