@@ -12,6 +12,7 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
 )
@@ -203,6 +204,9 @@ func readState(file string) (*looprun.State, error) {
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s goes on after the state", file)
+	}
+	if key := strictjson.Repeated(text); key != "" {
+		return nil, fmt.Errorf("%s: the key %s is there twice", file, key)
 	}
 	return s, nil
 }

@@ -259,3 +259,33 @@ func Members(raw json.RawMessage) ([]Member, bool) {
 	}
 	return out, true
 }
+
+// Repeated is the path of a key that an object in the data, which is valid JSON, has
+// twice, in whatever case: encoding/json would take the last and say nothing. It is
+// empty when there is none.
+func Repeated(data json.RawMessage) string { return repeated(data, "") }
+
+func repeated(data json.RawMessage, path string) string {
+	var items []json.RawMessage
+	if json.Unmarshal(data, &items) == nil {
+		for i, item := range items {
+			if twice := repeated(item, fmt.Sprintf("%s[%d]", path, i)); twice != "" {
+				return twice
+			}
+		}
+	}
+	members, _ := Members(data)
+	seen := map[string]bool{}
+	for _, m := range members {
+		at := Join(path, m.Key)
+		key := strings.ToLower(strings.ToUpper(m.Key)) // as encoding/json folds it
+		if seen[key] {
+			return at
+		}
+		seen[key] = true
+		if twice := repeated(m.Value, at); twice != "" {
+			return twice
+		}
+	}
+	return ""
+}

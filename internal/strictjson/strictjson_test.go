@@ -120,3 +120,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestRepeated(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string]string{
+		`{"a":1,"b":[{"a":2}],"c":{"a":3}}`: "",
+		`{"a":1,"a":1}`:                     "a",
+		`{"a":[0,{"s":1,"ſ":2}]}`:           "a[1].ſ",
+		`[[{"k":1}],[{"k":1,"K":2}]]`:       "[1][0].K",
+		`"a"`:                               "",
+	} {
+		if got := Repeated([]byte(data)); got != want {
+			t.Errorf("%s: got %q, want %q", data, got, want)
+		}
+	}
+}
