@@ -24,7 +24,8 @@ var ErrAdvised = errors.New("an assistant recommended rejecting it")
 var ErrDeferred = errors.New("question deferred")
 
 // ErrInterrupted is returned by a [Responder] when a person interrupted the
-// prompt. The run ends as interrupted and its question is kept.
+// prompt. The run ends as interrupted and its question is kept. An [Interrupt] beside
+// it says by which signal; without one it is SIGINT.
 var ErrInterrupted = errors.New("interrupted")
 
 // ErrEvent is returned by [State.Apply] for an event that cannot happen in

@@ -282,8 +282,11 @@ type Interrupt struct {
 func (i *Interrupt) Error() string { return "interrupted by " + i.Signal }
 
 // interrupted says why the context ended.
-func interrupted(ctx context.Context) InterruptReceived {
-	if i, ok := errors.AsType[*Interrupt](context.Cause(ctx)); ok {
+func interrupted(ctx context.Context) InterruptReceived { return interruptedBy(context.Cause(ctx)) }
+
+// interruptedBy says which signal the error is about.
+func interruptedBy(err error) InterruptReceived {
+	if i, ok := errors.AsType[*Interrupt](err); ok {
 		return InterruptReceived{Signal: i.Signal, Code: i.Code}
 	}
 	return InterruptReceived{Signal: "SIGINT", Code: exitInterrupted}

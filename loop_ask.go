@@ -44,7 +44,7 @@ func (l *Loop) pose(ctx context.Context, q Question) error {
 		h.tooLate()
 		return l.durable(interrupted(ctx))
 	case errors.Is(h.err, ErrInterrupted):
-		return l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
+		return l.durable(interruptedBy(h.err))
 	case errors.Is(h.err, ErrDeferred):
 		return l.deferred()
 	case h.err != nil:
@@ -354,7 +354,7 @@ func (l *Loop) poseForCommand(ctx context.Context, g *askers, q Question) (reply
 		h.tooLate()
 		h.err = context.Cause(ctx) // kept: it is asked again on resume
 	case errors.Is(h.err, ErrInterrupted):
-		return h, l.durable(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
+		return h, l.durable(interruptedBy(h.err))
 	case errors.Is(h.err, ErrDeferred):
 	case h.err == nil:
 		err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})

@@ -2,6 +2,7 @@ package user
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -33,6 +34,9 @@ var normalTiming = timing{
 
 // errRedraw ends a prompt that has to be drawn anew.
 var errRedraw = errors.New("draw the prompt anew")
+
+// errQuit ends a prompt because of Ctrl-\.
+var errQuit = fmt.Errorf("%w: %w", looprun.ErrInterrupted, &looprun.Interrupt{Signal: "SIGQUIT", Code: 131})
 
 // errSuspend ends a prompt because of Ctrl-Z.
 var errSuspend = errors.New("suspend")
@@ -109,6 +113,8 @@ func (k *keyboard) counts(got stroke) (stroke, error) {
 	switch got.key {
 	case keyInterrupt:
 		return stroke{}, looprun.ErrInterrupted
+	case keyQuit:
+		return stroke{}, errQuit
 	case keyEnd:
 		return stroke{}, looprun.ErrNoAnswer
 	case keySuspend:
@@ -205,6 +211,8 @@ func (k *keyboard) arm() error {
 			switch got.key {
 			case keyInterrupt:
 				return looprun.ErrInterrupted
+			case keyQuit:
+				return errQuit
 			case keyReport:
 				reported = true
 			default:

@@ -10,7 +10,8 @@ const (
 	keyUp                   // arrow up
 	keyDown                 // arrow down
 	keyEnter                // Enter
-	keyInterrupt            // Ctrl-C, or Ctrl-\, which is to end a program as well
+	keyInterrupt            // Ctrl-C
+	keyQuit                 // Ctrl-\
 	keyEnd                  // Ctrl-D
 	keySuspend              // Ctrl-Z
 	keyReport               // the terminal answered
@@ -75,6 +76,9 @@ func (d *decoder) feed(c byte) key {
 	switch {
 	case c == 0x03, c == 0x1c: // also in the middle of a sequence
 		d.state = inText
+		if c == 0x1c {
+			return keyQuit
+		}
 		return keyInterrupt
 	case c == 0x1b && d.state != inString:
 		d.state = inEscape
@@ -140,8 +144,10 @@ func (d *decoder) control(c byte) key {
 		return arrow(c)
 	case c == 'n' && params == "0":
 		return keyReport
-	case c == 'u' && (params == "99;5" || params == "92;5"), c == '~' && (params == "27;5;99" || params == "27;5;92"):
+	case c == 'u' && params == "99;5", c == '~' && params == "27;5;99":
 		return keyInterrupt // under the extended keyboard protocols
+	case c == 'u' && params == "92;5", c == '~' && params == "27;5;92":
+		return keyQuit
 	}
 	return keyNone
 }
