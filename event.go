@@ -142,13 +142,6 @@ type IterationFinished struct {
 	// Warnings are what somebody should know of the iteration, each a sentence,
 	// though its outcome is as it is.
 	Warnings []string `json:"warnings,omitempty"`
-	// Said is the signature of what the judge printed though it passed: for when
-	// something else says that it is not done, and for what contradicts the exit
-	// code. It is not part of the event.
-	Said signature.Signature `json:"-"`
-	// Before are events that belong before this one: what the command said with
-	// its output. They are not part of it.
-	Before []Data `json:"-"`
 	// Fatal is the exit code with which the run ends at once as failed.
 	Fatal int `json:"fatal,omitempty"`
 }
@@ -413,6 +406,47 @@ func (WaitStarted) Type() EventType        { return TypeWaitStarted }
 func (WaitFinished) Type() EventType       { return TypeWaitFinished }
 func (SubtaskFinished) Type() EventType    { return TypeSubtaskFinished }
 
+// said is an event's data in a list: a flat object with its type.
+type said struct{ Data }
+
+func (d said) MarshalJSON() ([]byte, error) {
+	return flat(fmt.Appendf(nil, `{"type":%q`, d.Type()), d.Data)
+}
+
+func (d *said) UnmarshalJSON(b []byte) (err error) {
+	var h struct{ Type EventType }
+	if err := json.Unmarshal(b, &h); err != nil {
+		return err
+	}
+	d.Data, err = decode(h.Type, b)
+	return err
+}
+
+// decode reads the data of an event of that type.
+func decode(t EventType, b []byte) (Data, error) {
+	read, ok := decoders[t]
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", ErrUnknownEvent, t)
+	}
+	data, err := read(b)
+	if err != nil {
+		return nil, fmt.Errorf("event %q: %w", t, err)
+	}
+	return data, nil
+}
+
+// flat adds the fields of the data to the object that begins so.
+func flat(head []byte, d Data) ([]byte, error) {
+	body, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(body, []byte("{}")) {
+		return append(head, '}'), nil
+	}
+	return append(append(head, ','), body[1:]...), nil
+}
+
 func decodeData[T Data](b []byte) (Data, error) {
 	var d T
 	err := json.Unmarshal(b, &d)
@@ -487,15 +521,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(e.Data)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Equal(body, []byte("{}")) {
-		return append(head, '}'), nil
-	}
-	head = append(head, ',')
-	return append(head, body[1:]...), nil
+	return flat(head, e.Data)
 }
 
 // header writes an eventHeader but for its end.
@@ -516,13 +542,9 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &h); err != nil {
 		return err
 	}
-	decode, ok := decoders[h.Type]
-	if !ok {
-		return fmt.Errorf("%w: %q", ErrUnknownEvent, h.Type)
-	}
-	data, err := decode(b)
+	data, err := decode(h.Type, b)
 	if err != nil {
-		return fmt.Errorf("event %q: %w", h.Type, err)
+		return err
 	}
 	*e = Event{Seq: h.Seq, Time: h.Time, Elapsed: time.Duration(h.ElapsedMS) * time.Millisecond, Data: data}
 	return nil

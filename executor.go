@@ -55,7 +55,7 @@ type Executor struct {
 	// iteration. Heard is called when it has ended, to add what they found. Nil:
 	// nobody listens, there is nothing to add.
 	Listeners Streams
-	Heard     func(Iteration, *IterationFinished)
+	Heard     func(Iteration, *IterationResult)
 	// AlsoPromised reports whether the promise was made otherwise than in its own
 	// words; nil: it was not.
 	AlsoPromised func() bool
@@ -90,11 +90,11 @@ type Output interface {
 
 // Run runs one iteration: the work, then the check. The check does not run when
 // looprun ended the work, or when the work cannot be run at its first try.
-func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, error) {
+func (x *Executor) Run(ctx context.Context, it Iteration) (IterationResult, error) {
 	x.prepare(it)
 	out, err := x.open(it.Number)
 	if err != nil {
-		return IterationFinished{}, err
+		return IterationResult{}, err
 	}
 	// A step whose output can no longer be kept is ended: nothing may be lost.
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -121,7 +121,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 		}
 	}
 	if err := lost.close(); err != nil {
-		return IterationFinished{}, fmt.Errorf("the output of iteration %d cannot be kept: %w", it.Number, err)
+		return IterationResult{}, fmt.Errorf("the output of iteration %d cannot be kept: %w", it.Number, err)
 	}
 	if x.Reports != nil {
 		judge := x.work
@@ -131,7 +131,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationFinished, er
 		x.Reports(judge.signer, began)
 	}
 	d := x.finished(exits, it, time.Since(began))
-	x.limited(&d)
+	x.limited(&d.IterationFinished)
 	if x.Heard != nil && it.Number > 0 {
 		x.Heard(it, &d)
 	}
@@ -231,17 +231,17 @@ func (x *Executor) environ(it Iteration) []string {
 	return append(os.Environ(), it.Environ()...)
 }
 
-func (x *Executor) finished(e Exits, it Iteration, took time.Duration) IterationFinished {
+func (x *Executor) finished(e Exits, it Iteration, took time.Duration) IterationResult {
 	judge, seen := e.Check, x.check
 	if judge == nil {
 		judge, seen = e.Work, x.work
 	}
-	d := IterationFinished{
+	d := IterationResult{IterationFinished: IterationFinished{
 		Iteration: it.Number, Outcome: x.Judge.Outcome(e), ExitCode: judge.Code,
 		Cause: judge.Cause, Detail: judge.Detail, DurationMS: took.Milliseconds(),
 		Fatal: x.Judge.Fatal(e, it.First), Promised: e.Promised,
 		Excerpt: seen.excerpt(), OutputBytes: x.work.bytes + x.check.bytes, Warnings: x.warnings,
-	}
+	}}
 	if e.Check != nil && e.Work != nil {
 		d.WorkExitCode = new(e.Work.Code)
 	}
@@ -255,7 +255,7 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 	}
 	d.Signature = x.sign(e, d.Outcome)
 	if d.Outcome == OutcomeDone {
-		d.Said = seen.sign(judge.Code, false)
+		d.Printed = seen.sign(judge.Code, false)
 	}
 	return d
 }

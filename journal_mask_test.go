@@ -35,8 +35,8 @@ func TestSecretsAreMaskedInEveryEvent(t *testing.T) {
 		looprun.QuestionAsked{Question: looprun.Question{Text: text, Options: options}},
 		looprun.CostReported{USD: 1},
 	}
-	r := works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
-		d := looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Excerpt: text, Before: before}
+	r := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
+		d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Excerpt: text}, Said: before}
 		d.Signature = signature.Signature{Hash: 1, Label: text, Checks: []string{text}, Errors: []string{text}}
 		return d
 	})
@@ -87,18 +87,18 @@ func TestAMaskSteersNothing(t *testing.T) {
 	clarify := signal.Signal{Name: signal.Clarify, Cause: signal.SecurityConcern, Question: "may I?", Via: signal.ViaText}
 	course := func(seed uint64, mask func(string) string) []string {
 		r := rand.New(rand.NewPCG(seed, 5))
-		runner := works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
-			d := looprun.IterationFinished{Outcome: outcomes[r.IntN(len(outcomes)-r.IntN(2))]}
+		runner := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
+			d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: outcomes[r.IntN(len(outcomes)-r.IntN(2))]}}
 			d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1, Hash: signature.Hash(1 + r.IntN(3)), Label: "label"}
 			switch r.IntN(12) {
 			case 0:
-				d.Before = append(d.Before, looprun.SignalReceived{Signal: clarify})
+				d.Said = append(d.Said, looprun.SignalReceived{Signal: clarify})
 			case 1:
-				d.Before = append(d.Before, looprun.QuestionAsked{Question: looprun.Question{Text: "which?", Kind: looprun.KindConfirm, AskID: "a", To: "assistant_with_escalation", Returned: true}})
+				d.Said = append(d.Said, looprun.QuestionAsked{Question: looprun.Question{Text: "which?", Kind: looprun.KindConfirm, AskID: "a", To: "assistant_with_escalation", Returned: true}})
 			case 2:
-				d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Expert}})
+				d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Expert}})
 			case 3:
-				d.Before = append(d.Before, looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.MissingDependency, Suggested: "the other"}})
+				d.Said = append(d.Said, looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.MissingDependency, Suggested: "the other"}})
 			}
 			return d
 		})
@@ -259,8 +259,8 @@ func TestAMaskedCommandIsWithheld(t *testing.T) {
 // cannot be told apart: the question is not taken, and the iteration is not done.
 func TestAQuestionWhoseOptionsAreMaskedAlikeIsNotTaken(t *testing.T) {
 	ask := looprun.Question{Text: "which?", Kind: looprun.KindSelect, Returned: true, Options: []looprun.Option{{ID: secret + "1"}, {ID: secret + "2"}}}
-	r := works(func(context.Context, looprun.Iteration) looprun.IterationFinished {
-		return looprun.IterationFinished{Outcome: looprun.OutcomeDone, Before: []looprun.Data{looprun.QuestionAsked{Question: ask}}}
+	r := reports(func(context.Context, looprun.Iteration) looprun.IterationResult {
+		return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}, Said: []looprun.Data{looprun.QuestionAsked{Question: ask}}}
 	})
 	run := start(t, looprun.Limits{Iterations: 1, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}, r)
 	run.Mask = func(s string) string {

@@ -180,10 +180,10 @@ var recorded = map[string]func(*looprun.Loop) looprun.RunStarted{
 
 // saying runs iterations that fail in their own ways. Each says one thing while it
 // runs and the rest with its output, and asks a question; the last is done.
-func saying(l *looprun.Loop, list [][]looprun.Data) works {
-	return func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+func saying(l *looprun.Loop, list [][]looprun.Data) reports {
+	return func(ctx context.Context, it looprun.Iteration) looprun.IterationResult {
 		if it.Number > len(list) {
-			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}
 		}
 		data := list[it.Number-1]
 		if len(data) > 1 {
@@ -191,10 +191,10 @@ func saying(l *looprun.Loop, list [][]looprun.Data) works {
 			_, _ = l.Ask(ctx, "key", looprun.Question{Kind: looprun.KindConfirm, Text: "Now?"})
 			data = data[1:]
 		}
-		return looprun.IterationFinished{
-			Outcome: looprun.OutcomeNotDone, Before: data,
+		return looprun.IterationResult{Said: data, IterationFinished: looprun.IterationFinished{
+			Outcome:   looprun.OutcomeNotDone,
 			Signature: signature.Signature{Hash: signature.Hash(it.Number), Label: fmt.Sprint("output:", it.Number), Failing: -1, Passed: -1, Total: -1},
-		}
+		}}
 	}
 }
 

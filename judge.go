@@ -127,17 +127,17 @@ func unstartable(e *Exit) bool {
 
 // contradiction says that the judge's own output shows failing tests though its exit
 // code is that of a success; empty: it does not, or says nothing of tests.
-func (s *State) contradiction(d IterationFinished) string {
-	if d.Outcome != OutcomeDone || d.ExitCode != 0 || !showsFailing(d.Said) {
+func (s *State) contradiction(d IterationResult) string {
+	if d.Outcome != OutcomeDone || d.ExitCode != 0 || !showsFailing(d.Printed) {
 		return ""
 	}
 	judge := "the command"
 	if len(s.Check) > 0 {
 		judge = "the check"
 	}
-	said := IterationFinished{Signature: d.Said}
+	printed := IterationFinished{Signature: d.Printed}
 	return fmt.Sprintf("%s ended with exit code 0, and its output says %s. "+
-		"A pipe has the exit code of its last command alone: leave it out, or write bash -c 'set -o pipefail; …'", judge, termsafe.Line(said.Progress().String()))
+		"A pipe has the exit code of its last command alone: leave it out, or write bash -c 'set -o pipefail; …'", judge, termsafe.Line(printed.Progress().String()))
 }
 
 // showsFailing reports whether an output shows tests that fail: by their names, or

@@ -90,13 +90,13 @@ func (l *life) fail(format string, args ...any) {
 }
 
 // Run is one iteration, of any kind that there is.
-func (l *life) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+func (l *life) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	r := l.r
 	if got := strings.Fields(it.Guidance); it.Number > 0 && !slices.Equal(tokens(got), l.pending) {
 		l.fail("iteration %d is told %v, want %v", it.Number, tokens(got), l.pending)
 	}
 	l.had, l.fresh = slices.Clone(l.pending), l.fresh && it.Number == 0
-	d := looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}
+	d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}}
 	failing := r.IntN(5)
 	switch r.IntN(12) {
 	case 0, 1:
@@ -110,7 +110,7 @@ func (l *life) Run(ctx context.Context, it looprun.Iteration) (looprun.Iteration
 	}
 	for range []int{0, 0, 1, 2, 3}[r.IntN(5)] {
 		if it.Number > 0 {
-			d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"})
+			d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"})
 		}
 	}
 	select {

@@ -52,12 +52,12 @@ type timed struct {
 	at    []time.Duration
 }
 
-func (x *timed) Run(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+func (x *timed) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	if it.Number > 0 {
 		x.at = append(x.at, time.Since(x.began))
 	}
 	time.Sleep(10 * time.Second) // what the iteration takes; the clock is simulated
-	return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, nil
+	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}, nil
 }
 
 // Between two iterations there is the delay, also where an answer comes between
@@ -127,7 +127,7 @@ func TestInitialDelayIsOnce(t *testing.T) {
 						prechecked = time.Since(began)
 					}
 					d, _ := x.Run(ctx, it)
-					return d
+					return d.IterationFinished
 				}),
 			}
 		}

@@ -163,7 +163,7 @@ func (h reply) tooLate() {
 func (l *Loop) Tell(ctx context.Context, d Data) error {
 	told := ""
 	err := l.post(ctx, func() error {
-		if told = l.refuses(d); told != "" {
+		if told = l.unsayable(d); told != "" {
 			return nil
 		}
 		return l.record(identified(d, l.state.Seq+1))

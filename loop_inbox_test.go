@@ -17,7 +17,14 @@ import (
 // works is a runner whose work is a function.
 type works func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished
 
-func (w works) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+func (w works) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+	return looprun.IterationResult{IterationFinished: w(ctx, it)}, nil
+}
+
+// reports is one whose work says something too.
+type reports func(ctx context.Context, it looprun.Iteration) looprun.IterationResult
+
+func (w reports) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	return w(ctx, it), nil
 }
 
@@ -318,11 +325,11 @@ func TestADeferredQuestion(t *testing.T) {
 // Questions that the output ended with are asked before the next iteration, and
 // with nobody to answer the run stops.
 func TestQuestionsInTheOutput(t *testing.T) {
-	ends := works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+	ends := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
 		if it.Number == 2 {
-			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}
 		}
-		return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Before: []looprun.Data{looprun.QuestionAsked{Question: database()}}}
+		return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, Said: []looprun.Data{looprun.QuestionAsked{Question: database()}}}
 	})
 	var seen []looprun.Question
 	run := start(t, defaults, ends, watched(&seen, says("pg")))

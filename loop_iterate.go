@@ -76,15 +76,15 @@ func (l *Loop) deliver(answers []Asked) error {
 // finished records the end of an iteration, behind what the command said with
 // its output. The third malformed signal in a row makes the iteration that it came
 // in an error: the command is lost.
-func (l *Loop) finished(end IterationFinished) error {
-	for _, d := range end.Before {
+func (l *Loop) finished(end IterationResult) error {
+	for _, d := range end.Said {
 		d = identified(d, l.state.Seq+1)
 		if q, ok := d.(QuestionAsked); ok {
 			if k := l.state.kept(q.Question); k != nil && k.Answer == nil {
 				continue // it waits already
 			}
 		}
-		if why := l.refuses(d); why != "" {
+		if why := l.unsayable(d); why != "" {
 			d = l.notTaken(d, why)
 		}
 		if d == nil {
@@ -95,12 +95,12 @@ func (l *Loop) finished(end IterationFinished) error {
 		}
 	}
 	if end.Outcome == OutcomeWaiting {
-		until := l.waitUntil(end)
+		until := l.waitUntil(end.IterationFinished)
 		end.Until = &until
 	}
 	if why := l.state.objection(); why != "" && end.Outcome == OutcomeDone && len(l.state.Check) == 0 {
 		end.Outcome, end.Detail = OutcomeNotDone, why
-		if end.Signature = end.Said; end.Said.Hash == 0 {
+		if end.Signature = end.Printed; end.Printed.Hash == 0 {
 			end.Signature = causeSignature(CauseUnfinished)
 		}
 	}
@@ -111,7 +111,15 @@ func (l *Loop) finished(end IterationFinished) error {
 	if why := l.state.contradiction(end); why != "" {
 		end.Warnings = append(slices.Clone(end.Warnings), why)
 	}
-	return l.record(end)
+	return l.record(end.IterationFinished)
+}
+
+// unsayable says why the command cannot say that, or not now.
+func (l *Loop) unsayable(d Data) string {
+	if !sayable(d) {
+		return "no command can say that"
+	}
+	return l.refuses(d)
 }
 
 // notTaken is what is put on record in the place of something that the command said
@@ -133,7 +141,7 @@ func (l *Loop) notTaken(d Data, why string) Data {
 
 // ended is what came of an iteration.
 type ended struct {
-	IterationFinished
+	IterationResult
 	err error
 }
 
@@ -174,10 +182,10 @@ func (r *running) halt(why error) ended {
 }
 
 // cut ends the iteration and says what that makes of it.
-func (r *running) cut(why error, o Outcome, c Cause) (IterationFinished, error) {
+func (r *running) cut(why error, o Outcome, c Cause) (IterationResult, error) {
 	end := r.halt(why)
 	end.Outcome, end.Cause = o, c
-	return end.IterationFinished, end.err
+	return end.IterationResult, end.err
 }
 
 // superviseAfter is how long an iteration goes on before it is supervised. Most of
@@ -185,7 +193,7 @@ func (r *running) cut(why error, o Outcome, c Cause) (IterationFinished, error) 
 const superviseAfter = 5 * time.Millisecond
 
 // runIteration runs the iteration, supervised unless it is over soon.
-func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationFinished, error) {
+func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationResult, error) {
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1), supervised: make(chan ended, 1)}
@@ -217,15 +225,15 @@ func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationFinishe
 		if e.err == nil {
 			e.err = l.drain(ctx)
 		}
-		return e.IterationFinished, e.err
+		return e.IterationResult, e.err
 	}
 	e := <-r.supervised
-	return e.IterationFinished, e.err
+	return e.IterationResult, e.err
 }
 
 // supervise interrupts the iteration when ctx ends, asks when a deadline passes,
 // answers the command, and puts the elapsed time on record meanwhile.
-func (l *Loop) supervise(ctx context.Context, r *running) (IterationFinished, error) {
+func (l *Loop) supervise(ctx context.Context, r *running) (IterationResult, error) {
 	alive := time.NewTicker(heartbeatEvery)
 	defer alive.Stop()
 	for {
@@ -237,7 +245,7 @@ func (l *Loop) supervise(ctx context.Context, r *running) (IterationFinished, er
 			r.done <- end
 			release()
 			end = r.wait()
-			return end.IterationFinished, end.err
+			return end.IterationResult, end.err
 		case <-ctx.Done():
 			err = l.record(interrupted(ctx))
 		case m := <-l.inbox.next():
@@ -251,13 +259,13 @@ func (l *Loop) supervise(ctx context.Context, r *running) (IterationFinished, er
 		switch {
 		case err != nil:
 			_, _ = r.cut(err, OutcomeError, CauseExited) // err says why
-			return IterationFinished{}, err
+			return IterationResult{}, err
 		case l.state.Interrupt != nil:
 			i := l.state.Interrupt
 			return r.cut(&Interrupt{i.Signal, i.Code}, OutcomeInterrupted, CauseInterrupt)
 		case !goOn && r.over(): // while somebody was asked: what cannot be suspended goes on
 			end := r.wait()
-			return end.IterationFinished, end.err
+			return end.IterationResult, end.err
 		case !goOn:
 			return r.cut(errRuntime, OutcomeError, CauseMaxRuntime)
 		}

@@ -70,11 +70,11 @@ func TestTheClockIsOnRecordWhileAnIterationRuns(t *testing.T) {
 func TestAJournalThatFailsDuringAnIterationEndsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := false
-		r := runnerFunc(func(ctx context.Context, _ looprun.Iteration) (looprun.IterationFinished, error) {
+		r := runnerFunc(func(ctx context.Context, _ looprun.Iteration) (looprun.IterationResult, error) {
 			<-ctx.Done()
 			time.Sleep(time.Second)
 			gone = true
-			return looprun.IterationFinished{}, nil
+			return looprun.IterationResult{}, nil
 		})
 		loop := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: &brokenJournal{2}}
 		if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
@@ -88,8 +88,8 @@ func TestAJournalThatFailsDuringAnIterationEndsIt(t *testing.T) {
 
 // A runner that cannot go on ends the run as failed, and that is on record.
 func TestARunnerThatFailsEndsTheRun(t *testing.T) {
-	run := start(t, defaults, runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationFinished, error) {
-		return looprun.IterationFinished{Outcome: looprun.OutcomeDone}, errors.New("the output cannot be kept")
+	run := start(t, defaults, runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
+		return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}, errors.New("the output cannot be kept")
 	}))
 	res, err := run.Run(t.Context())
 	if err == nil || res.Status != looprun.StatusFailed || res.ExitCode != 125 {
@@ -225,17 +225,17 @@ func TestALaterIterationIsSupervised(t *testing.T) {
 		began := time.Now()
 		var run *testRun
 		var heard time.Duration
-		r := runnerFunc(func(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+		r := runnerFunc(func(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 			if it.Number == 1 {
 				time.Sleep(4 * time.Millisecond)
-				return looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1}, nil
+				return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1}}, nil
 			}
 			asked, err := run.Ask(ctx, "key", database())
 			if err != nil || asked.Answer == nil {
 				t.Errorf("got %+v, %v", asked, err)
 			}
 			heard = time.Since(began)
-			return looprun.IterationFinished{Iteration: it.Number, Outcome: looprun.OutcomeDone}, nil
+			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Iteration: it.Number, Outcome: looprun.OutcomeDone}}, nil
 		})
 		run = start(t, defaults, r, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
 			return chosen("my"), nil
@@ -292,7 +292,7 @@ func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
 func TestARunnerThatPanics(t *testing.T) {
 	for _, took := range []time.Duration{0, time.Minute} {
 		synctest.Test(t, func(t *testing.T) { // it fails when a goroutine is left
-			run := start(t, defaults, runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationFinished, error) {
+			run := start(t, defaults, runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
 				time.Sleep(took)
 				panic("the runner is broken")
 			}))
@@ -344,16 +344,16 @@ func TestShortIterationsAreHeard(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				heard, iteration := false, 0
-				r := runnerFunc(func(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+				r := runnerFunc(func(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 					time.Sleep(time.Millisecond)
 					synctest.Wait() // who speaks has spoken, who was heard knows
 					if heard && iteration == 0 {
 						iteration = it.Number
 					}
 					if it.Number == 5 {
-						return looprun.IterationFinished{Outcome: looprun.OutcomeDone}, nil
+						return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}, nil
 					}
-					return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, nil
+					return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}, nil
 				})
 				run := start(t, defaults, r, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
 					return chosen("my"), nil

@@ -15,16 +15,16 @@ import (
 // waves fail in a way of their own each, with all that an iteration can leave.
 type waves struct{}
 
-func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	h := signature.Hash(it.Number)
-	return looprun.IterationFinished{
+	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{
 		Outcome: looprun.OutcomeNotDone, ExitCode: 1, Tree: h, Content: h,
 		Signature: signature.Signature{
 			Label: fmt.Sprintf("test-fail:1-wave%d", it.Number), Hash: h, Loose: h, Failing: 1, Passed: 2, Total: 3,
 			Checks: []string{fmt.Sprintf("wave%d", it.Number)},
 		},
 		Excerpt: fmt.Sprintf("Error: wave %d was lost", it.Number),
-	}, nil
+	}}, nil
 }
 
 // A loop of 50,000 iterations takes no more memory than one of 1,000: the state

@@ -197,9 +197,9 @@ func TestSkippedIssuesComeBackToTheGuardThatSkippedThem(t *testing.T) {
 // With loose matching two failures that differ in numbers only are the same.
 func TestLooseMatchingComparesWithoutNumbers(t *testing.T) {
 	n := 0
-	counting := runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationFinished, error) {
+	counting := runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
 		n++
-		d := looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}
+		d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}
 		d.Signature.Hash, d.Signature.Loose = signature.Hash(n), 9
 		return d, nil
 	})

@@ -33,10 +33,10 @@ type play struct {
 func (s *script) Suspend() { s.suspended++ }
 func (s *script) Resume()  { s.resumed++ }
 
-func (s *script) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+func (s *script) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	p := s.steps[min(len(s.seen), len(s.steps)-1)]
 	s.seen = append(s.seen, it)
-	d := looprun.IterationFinished{Outcome: p.outcome, Fatal: p.fatal}
+	d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: p.outcome, Fatal: p.fatal}}
 	d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1, Hash: signature.Hash(p.same), Label: fmt.Sprint("output:", p.same)}
 	if p.same == 0 {
 		d.Signature.Hash = signature.Hash(1000 + len(s.seen))

@@ -2,11 +2,14 @@ package looprun
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/signature"
 )
 
 // Iteration is what a [Runner] is told about the iteration it is to run.
@@ -40,7 +43,64 @@ type Iteration struct {
 // means that looprun cannot go on; a command that fails is no error but an
 // [IterationFinished] that says so.
 type Runner interface {
-	Run(context.Context, Iteration) (IterationFinished, error)
+	Run(context.Context, Iteration) (IterationResult, error)
+}
+
+// IterationResult is what a [Runner] hands over: how the iteration ended, and beside it
+// what has a record of its own or none. In JSON it is the fields of iteration.finished
+// with said and printed, for a runner on another machine.
+type IterationResult struct {
+	IterationFinished
+	// Said is what the command said with its output, in its order: it is on record
+	// before the end of the iteration.
+	Said []Data
+	// Printed is the signature of what the judge printed though it passed: for when
+	// something else says that it is not done, and for what contradicts the exit code.
+	Printed signature.Signature
+}
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (r IterationResult) MarshalJSON() ([]byte, error) {
+	wire := iterationWire{IterationFinished: r.IterationFinished, Printed: r.Printed}
+	for _, d := range r.Said {
+		wire.Said = append(wire.Said, said{d})
+	}
+	return json.Marshal(wire)
+}
+
+// UnmarshalJSON reads the result of a runner elsewhere. What no command can say is an
+// error.
+func (r *IterationResult) UnmarshalJSON(b []byte) error {
+	var wire iterationWire
+	if err := json.Unmarshal(b, &wire); err != nil {
+		return err
+	}
+	*r = IterationResult{IterationFinished: wire.IterationFinished, Printed: wire.Printed}
+	for _, d := range wire.Said {
+		if !sayable(d.Data) {
+			return fmt.Errorf("%w: a command cannot say %s", ErrEvent, d.Type())
+		}
+		r.Said = append(r.Said, d.Data)
+	}
+	return nil
+}
+
+type iterationWire struct {
+	IterationFinished
+	Said    []said              `json:"said,omitempty"`
+	Printed signature.Signature `json:"printed,omitzero"`
+}
+
+// sayable reports whether the command can say that: nothing that it says decides
+// anything by itself.
+func sayable(d Data) bool {
+	switch d := d.(type) {
+	case SignalReceived, RejectionSubmitted, RejectionInvalid, CostReported:
+		return true
+	case QuestionAsked: // it gets its name from the loop
+		return d.Guard == ""
+	}
+	return false
 }
 
 // Suspender is a [Runner] that can stand still in the middle of an iteration,

@@ -69,8 +69,8 @@ func (w *world) asked() looprun.Question {
 	return q
 }
 
-func (w *world) Run(ctx context.Context, _ looprun.Iteration) (looprun.IterationFinished, error) {
-	d := looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}
+func (w *world) Run(ctx context.Context, _ looprun.Iteration) (looprun.IterationResult, error) {
+	d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}
 	d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1, Hash: signature.Hash(w.r.IntN(3)), Label: "label"}
 	for range w.r.IntN(3) {
 		_, _ = w.loop.Ask(ctx, fmt.Sprint(w.r.Int()), w.asked()) // whatever comes of it, the run goes on
@@ -78,7 +78,7 @@ func (w *world) Run(ctx context.Context, _ looprun.Iteration) (looprun.Iteration
 	if w.r.IntN(4) == 0 {
 		q := w.asked()
 		q.Returned = true
-		d.Before = append(d.Before, looprun.QuestionAsked{Question: q})
+		d.Said = append(d.Said, looprun.QuestionAsked{Question: q})
 	}
 	return d, nil
 }

@@ -18,9 +18,9 @@ import (
 )
 
 // runnerFunc is a runner made of a function.
-type runnerFunc func(context.Context, looprun.Iteration) (looprun.IterationFinished, error)
+type runnerFunc func(context.Context, looprun.Iteration) (looprun.IterationResult, error)
 
-func (f runnerFunc) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+func (f runnerFunc) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	return f(ctx, it)
 }
 

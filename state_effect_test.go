@@ -129,8 +129,8 @@ func TestContinuingPastMaxRuntimeNeedsRoom(t *testing.T) {
 
 // Skipping needs something to skip, and skips all of a cycle.
 func TestSkippingTakesTheWholeWindow(t *testing.T) {
-	unsigned := runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationFinished, error) {
-		return looprun.IterationFinished{Outcome: looprun.OutcomeError}, nil
+	unsigned := runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
+		return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeError}}, nil
 	})
 	run := start(t, defaults, unsigned, rule("skip"))
 	if res := run.run(t); res.ExitCode != 112 || run.State().Continues != 0 {

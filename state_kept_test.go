@@ -68,11 +68,11 @@ func TestAskingForAnExpertIsNotDone(t *testing.T) {
 		{"no experts", ladder.Config{{Rung: ladder.SelfSolve}, {Rung: ladder.Human}}, wants, true},
 		{"another signal", rungs, half, true},
 	} {
-		r := works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+		r := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
 			if it.Number > 1 {
-				return looprun.IterationFinished{Outcome: looprun.OutcomeError, Fatal: 7}
+				return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeError, Fatal: 7}}
 			}
-			return looprun.IterationFinished{Outcome: looprun.OutcomeDone, Before: []looprun.Data{c.said}}
+			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}, Said: []looprun.Data{c.said}}
 		})
 		run := &testRun{}
 		run.Loop = &looprun.Loop{Guards: start(t, defaults, r).Guards, Journal: &run.journal, Questions: asks{}, Runner: r}

@@ -25,11 +25,11 @@ func TestWhatTheCommandLeftOpenIsNotDone(t *testing.T) {
 	} {
 		for _, check := range [][]string{nil, {"make", "test"}} {
 			run := &testRun{}
-			r := works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+			r := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
 				if it.Number > 1 {
-					return looprun.IterationFinished{Outcome: looprun.OutcomeError, Fatal: 7}
+					return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeError, Fatal: 7}}
 				}
-				return looprun.IterationFinished{Outcome: looprun.OutcomeDone, Before: []looprun.Data{data}}
+				return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}, Said: []looprun.Data{data}}
 			})
 			run.Loop = &looprun.Loop{Guards: start(t, defaults, r).Guards, Journal: &run.journal, Questions: decisions{}, Runner: r}
 			if err := run.Start(looprun.RunStarted{RunID: "test", Check: check, Limits: defaults}); err != nil {

@@ -28,15 +28,15 @@ func (decisions) Question(*looprun.State, looprun.Trip) (looprun.Question, error
 }
 
 // said runs iterations that fail, each in its own way, and say that.
-func said(n int, data ...looprun.Data) works {
-	return func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+func said(n int, data ...looprun.Data) reports {
+	return func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
 		if it.Number > n {
-			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}
 		}
-		return looprun.IterationFinished{
-			Outcome: looprun.OutcomeNotDone, Before: data,
+		return looprun.IterationResult{Said: data, IterationFinished: looprun.IterationFinished{
+			Outcome:   looprun.OutcomeNotDone,
 			Signature: signature.Signature{Hash: signature.Hash(it.Number), Label: fmt.Sprint("output:", it.Number), Failing: -1, Passed: -1, Total: -1},
-		}
+		}}
 	}
 }
 
@@ -339,8 +339,8 @@ func TestSignalsThatCannotBeRead(t *testing.T) {
 		}
 		l := defaults
 		l.Iterations, l.Errors = len(plays), looprun.Off
-		run := start(t, l, works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
-			return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Before: plays[it.Number-1]}
+		run := start(t, l, reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
+			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, Said: plays[it.Number-1]}
 		}))
 		run.run(t)
 		got := ""

@@ -81,13 +81,13 @@ type chaos struct {
 	tasks  int
 }
 
-func (c *chaos) Run(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+func (c *chaos) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	m := modelOf(*c.events)
 	if len(m.left) == 0 || it.Task != m.left[0] {
 		c.t.Fatalf("iteration %d works on %q, and what is left is %q", it.Number, it.Task, m.left)
 	}
 	outcomes := []looprun.Outcome{looprun.OutcomeDone, looprun.OutcomeDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeInterrupted}
-	d := looprun.IterationFinished{Outcome: outcomes[c.r.IntN(len(outcomes))], Promised: c.r.IntN(2) == 0}
+	d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: outcomes[c.r.IntN(len(outcomes))], Promised: c.r.IntN(2) == 0}}
 	if m.check && d.Outcome == looprun.OutcomeDone && c.r.IntN(4) > 0 { // else few have a list for long
 		d.Outcome = looprun.OutcomeNotDone
 	}
@@ -97,9 +97,9 @@ func (c *chaos) Run(_ context.Context, it looprun.Iteration) (looprun.IterationF
 	d.Signature.Hash = 1
 	switch c.r.IntN(10) {
 	case 0, 1, 2:
-		d.Before = append(d.Before, looprun.RejectionSubmitted{Rejection: c.rejection()})
+		d.Said = append(d.Said, looprun.RejectionSubmitted{Rejection: c.rejection()})
 	case 3:
-		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}})
+		d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}})
 	case 4:
 		c.cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143})
 	}

@@ -77,10 +77,10 @@ func replays(looprun string) error {
 // waves fail in a way of their own each: no guard trips, and nothing repeats.
 type waves struct{}
 
-func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationFinished, error) {
+func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	h := signature.Hash(uint64(it.Number) * 0x9e3779b97f4a7c15)
 	name := fmt.Sprintf("wave%d", it.Number)
-	return looprun.IterationFinished{
+	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{
 		Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1500, OutputBytes: 12345,
 		Signature: signature.Signature{
 			Kind: signature.KindTestFail, Label: "test-fail:2-" + name, Hash: h, Loose: h,
@@ -88,7 +88,7 @@ func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationFini
 			Errors: []string{"auth_test.go:31: got 401, want 200"},
 		},
 		Excerpt: "--- FAIL: TestLogin (0.02s)\n    auth_test.go:31: got 401, want 200\nFAIL",
-	}, nil
+	}}, nil
 }
 
 // record runs so many iterations of nothing through the loop, with its journal

@@ -110,13 +110,13 @@ func (h *hearing) saidDone() bool {
 }
 
 // heard adds what was learned to the end of an iteration.
-func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationFinished) {
+func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationResult) {
 	h.said(d)
 	h.lookAround(d)
 }
 
 // said adds what the command said with its output.
-func (h *hearing) said(d *looprun.IterationFinished) {
+func (h *hearing) said(d *looprun.IterationResult) {
 	h.hearChoices(d)
 	h.hearRejection(d)
 	h.hearSignals(d)
@@ -125,7 +125,7 @@ func (h *hearing) said(d *looprun.IterationFinished) {
 
 // hearChoices puts questions that the command ended with on record: those that it
 // printed, or else those in its file.
-func (h *hearing) hearChoices(d *looprun.IterationFinished) {
+func (h *hearing) hearChoices(d *looprun.IterationResult) {
 	printed := false
 	for _, c := range h.both() {
 		found, err := c.choices.Result()
@@ -139,9 +139,9 @@ func (h *hearing) hearChoices(d *looprun.IterationFinished) {
 }
 
 // addChoices adds one document's questions, or what is wrong with it.
-func addChoices(d *looprun.IterationFinished, found *ask.Choices, err error) {
+func addChoices(d *looprun.IterationResult, found *ask.Choices, err error) {
 	if err != nil {
-		d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameChoices}, Problem: err.Error()})
+		d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameChoices}, Problem: err.Error()})
 	}
 	if found == nil {
 		return
@@ -149,7 +149,7 @@ func addChoices(d *looprun.IterationFinished, found *ask.Choices, err error) {
 	for _, q := range found.PendingUserChoices {
 		asked := questionOf(q, "")
 		asked.Returned = true
-		d.Before = append(d.Before, looprun.QuestionAsked{Question: asked})
+		d.Said = append(d.Said, looprun.QuestionAsked{Question: asked})
 	}
 }
 
@@ -178,7 +178,7 @@ func (h *hearing) choicesFile() (*ask.Choices, error) {
 	return &c, nil
 }
 
-func (h *hearing) hearRejection(d *looprun.IterationFinished) {
+func (h *hearing) hearRejection(d *looprun.IterationResult) {
 	var before []byte
 	for _, c := range h.both() {
 		text, ok := c.rejection.Result()
@@ -188,10 +188,10 @@ func (h *hearing) hearRejection(d *looprun.IterationFinished) {
 		before = text
 		r, err := rejection.Parse(text)
 		if err != nil {
-			d.Before = append(d.Before, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameRejection}, Problem: err.Error()})
+			d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameRejection}, Problem: err.Error()})
 			continue
 		}
-		d.Before = append(d.Before, rejected(r, "text"))
+		d.Said = append(d.Said, rejected(r, "text"))
 	}
 }
 
@@ -205,7 +205,7 @@ func rejected(r rejection.Rejection, via string) looprun.Data {
 }
 
 // hearSignals puts signals on record, and behind them what could not be read.
-func (h *hearing) hearSignals(d *looprun.IterationFinished) {
+func (h *hearing) hearSignals(d *looprun.IterationResult) {
 	var unread []looprun.Data
 	for _, c := range h.both() {
 		signals, malformed := c.signals.Result()
@@ -214,17 +214,17 @@ func (h *hearing) hearSignals(d *looprun.IterationFinished) {
 				h.s.app.say.Warn("the command said that it is done, which means nothing here: this run was started without --promise")
 				continue
 			}
-			d.Before = append(d.Before, looprun.SignalReceived{Signal: sig})
+			d.Said = append(d.Said, looprun.SignalReceived{Signal: sig})
 		}
 		for _, m := range malformed {
 			unread = append(unread, looprun.SignalReceived{Signal: signal.Signal{Name: m.Means(), Via: signal.ViaText}, Problem: fmt.Sprintf("line %d: %s", m.Line, m.Problem)})
 		}
 	}
-	d.Before = append(d.Before, unread...)
+	d.Said = append(d.Said, unread...)
 }
 
 // hearCost adds up what both streams report.
-func (h *hearing) hearCost(d *looprun.IterationFinished) {
+func (h *hearing) hearCost(d *looprun.IterationResult) {
 	sum := looprun.CostReported{Via: "output"}
 	found, why := false, ""
 	for _, c := range h.both() {
@@ -237,7 +237,7 @@ func (h *hearing) hearCost(d *looprun.IterationFinished) {
 		why = cmp.Or(why, c.cost.Problem())
 	}
 	if found {
-		d.Before = append(d.Before, sum)
+		d.Said = append(d.Said, sum)
 	} else if why != "" {
 		h.s.app.say.Warn("the cost of iteration %d is not known: %s", d.Iteration, termsafe.Line(why))
 	}
@@ -259,7 +259,7 @@ const lookLimit = 30 * time.Second
 
 // lookAround takes the fingerprint of the work tree. One that cannot be taken is
 // not known, which is evidence of nothing.
-func (h *hearing) lookAround(d *looprun.IterationFinished) {
+func (h *hearing) lookAround(d *looprun.IterationResult) {
 	if h.tree == nil {
 		return
 	}

@@ -103,7 +103,7 @@ func TestHeardOfMixedStreams(t *testing.T) {
 			}
 		}
 		alone := listeners(t, dir)
-		var want looprun.IterationFinished
+		var want looprun.IterationResult
 		for i, c := range alone.both() {
 			_, _ = c.Write([]byte(text[i]))
 		}
@@ -115,10 +115,10 @@ func TestHeardOfMixedStreams(t *testing.T) {
 			_, _ = mixed.both()[i].Write([]byte(rest[i][:n]))
 			rest[i] = rest[i][n:]
 		}
-		var got looprun.IterationFinished
+		var got looprun.IterationResult
 		mixed.said(&got)
 		if !reflect.DeepEqual(got, want) || mixed.saidDone() != alone.saidDone() {
-			t.Fatalf("seed %d, of %q:\n%+v, want\n%+v", seed, text, got.Before, want.Before)
+			t.Fatalf("seed %d, of %q:\n%+v, want\n%+v", seed, text, got.Said, want.Said)
 		}
 	}
 }

@@ -16,9 +16,9 @@ import (
 // working is a command that is done when it returns.
 type working func(context.Context)
 
-func (w working) Run(ctx context.Context, _ looprun.Iteration) (looprun.IterationFinished, error) {
+func (w working) Run(ctx context.Context, _ looprun.Iteration) (looprun.IterationResult, error) {
 	w(ctx)
-	return looprun.IterationFinished{Outcome: looprun.OutcomeDone}, nil
+	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}, nil
 }
 
 // Equal questions of several clients are asked once; one that the answer does not
