@@ -102,7 +102,9 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	ctx, err := p.ctx, p.err
 	if err == nil {
 		a.say.Configure(p.flags.Flags, console.IsTerminal(stderr), os.Getenv)
-		a.sayFiles(ctx)
+		if a.config != nil {
+			a.config.sayFiles()
+		}
 		err = a.checkCommand(ctx)
 	}
 	if err == nil {

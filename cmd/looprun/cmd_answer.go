@@ -573,7 +573,7 @@ func whyNobody(err error) string {
 }
 
 // mayShow reports whether a question can be shown to a person who is asked then.
-func (c *answerCmd) mayShow(a *app) bool { return a.canAsk(a.config) }
+func (c *answerCmd) mayShow(a *app) bool { return a.config.canAsk() }
 
 // confirm shows the question that waits, and asks whether the answer is for it.
 func (c *answerCmd) confirm(a *app, q looprun.Question, options []string) error {

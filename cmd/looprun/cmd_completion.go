@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/console"
@@ -119,18 +120,7 @@ func (f finder) configuredStateDir(at completion.Place) string {
 	if given := at.Flags["config"]; len(given) > 0 {
 		flag = given[len(given)-1]
 	}
-	var c configuration
-	files, _ := loadConfig(flag, configKeys(f.model)) // what is wrong with it is said when it is used
-	c.add(files)
-	l := c.find("state_dir")
-	if l == nil {
-		return ""
-	}
-	if l.file.found && !trusted(l.file.digest()) {
-		return ""
-	}
-	text, _ := l.values["state_dir"].(string)
-	return text
+	return trustedStateDir(flag, f.model)
 }
 
 // runs are the ids, the latest first; for resume those that can go on, for prune

@@ -130,7 +130,7 @@ func (s *setup) choose(p project) { s.check, s.verify, s.found = p.check, p.veri
 // nothing without it.
 func (c *initCmd) files(a *app, s setup) ([]initFile, error) {
 	var schema bytes.Buffer
-	if err := writeConfigSchema(&schema, configKeys(a.config.ctx.Model)); err != nil {
+	if err := writeConfigSchema(&schema, a.config.ctx.Model); err != nil {
 		return nil, err
 	}
 	files := []initFile{
@@ -145,7 +145,7 @@ func (c *initCmd) files(a *app, s setup) ([]initFile, error) {
 
 // trust records the consent to the file that the user has just had written.
 func (c *initCmd) trust(a *app, dir string, text []byte) {
-	a.remember(&configFile{configSource: configSource{name: configName, path: filepath.Join(dir, configName)}, text: text})
+	agree(filepath.Join(dir, configName), text, a.say.Warn)
 }
 
 // printFiles prints what people would edit; the schemas are only named.

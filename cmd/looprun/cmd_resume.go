@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
@@ -200,18 +198,6 @@ func (c *resumeCmd) caps(old looprun.Caps, l looprun.Limits, given looprun.Caps)
 		old.Tokens = given.Tokens
 	}
 	return old
-}
-
-// forget drops from flags what a variable says as it did when the run began:
-// that is not given anew, and would undo what answers have added to a limit.
-func forget[T any](flags, began *T, config *configuration) {
-	f, b := reflect.ValueOf(flags).Elem(), reflect.ValueOf(began).Elem()
-	for i := range f.NumField() {
-		key, _, _ := strings.Cut(f.Type().Field(i).Tag.Get("json"), ",")
-		if config.byVariable(flagOf(key)) && reflect.DeepEqual(f.Field(i).Interface(), b.Field(i).Interface()) {
-			f.Field(i).SetZero()
-		}
-	}
 }
 
 // locate makes paths that were given here hold in the run's directory, which is

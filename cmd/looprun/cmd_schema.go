@@ -89,7 +89,7 @@ func schemas(model *kong.Application) []namedSchema {
 		{"assistant-request", "what an assistant reads (docs/assistants.md)", fixed(assistant.RequestSchema)},
 		{"assistant-reply", "what it prints", fixed(assistant.ReplySchema)},
 		{"hook", "what a hook reads (docs/hooks.md)", fixed(hooks.DocumentSchema)},
-		{"config", "looprun.yaml", func(w io.Writer) error { return writeConfigSchema(w, configKeys(model)) }},
+		{"config", "looprun.yaml", func(w io.Writer) error { return writeConfigSchema(w, model) }},
 		{"policy", "policy files (docs/policies.md)", fixed(policy.Schema)},
 		{"template", "files of questions", templates.WriteSchema},
 		{"messages", "messages.yaml beside them", templates.WriteMessagesSchema},

@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/console"
-	"github.com/looprun/looprun/internal/man"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ladder"
 )
@@ -26,14 +25,26 @@ type configFlags struct {
 // configuration is what the files say. It gives flags their values where
 // neither the command line nor the environment does.
 type configuration struct {
+	call   callOf
 	ctx    *kong.Context
 	files  []*configFile
 	layers []layer // the first that has a key counts
 	// whole is whether every key is wanted; else those in some are.
 	whole bool
 	some  []string
-	// hasCommand is whether a command was given, which beats the key shell.
-	hasCommand bool
+}
+
+// callOf is how looprun was called.
+type callOf struct {
+	args       []string // all of them
+	hasCommand bool     // a command was given, which beats the key shell
+	stdin      *os.File
+	stderr     *os.File
+	say        *console.Messages
+	// whole describes all commands: the context may be of looprun run alone.
+	whole func() (*kong.Application, error)
+	// inside are the variables of a run's command.
+	inside func() []string
 }
 
 // layer is the part of a file that has one rank: its keys, or what stands below
@@ -74,52 +85,52 @@ func (l *layer) path(key string) []any {
 // configError is an error about files, which is printed as it is.
 type configError struct{ error }
 
-// configure reads the files that the selected command needs. Most need none.
-func (a *app) configure(ctx *kong.Context) error {
-	a.config = &configuration{ctx: ctx, hasCommand: a.hasCommand}
+// readConfiguration reads the files that the selected command needs. Most need none.
+func readConfiguration(ctx *kong.Context, of callOf) (*configuration, error) {
+	c := &configuration{ctx: ctx, call: of}
 	node := ctx.Selected()
 	if node == nil {
-		return nil
+		return c, nil
 	}
 	showing := node.Parent != nil && node.Parent.Name == "config" && node.Name == "show"
-	a.config.whole = showing || node.Name == "run"
-	if a.config.some = someKeys(node); !a.config.whole && len(a.config.some) == 0 {
-		return nil
+	c.whole = showing || node.Name == "run"
+	if c.some = someKeys(node); !c.whole && len(c.some) == 0 {
+		return c, nil
 	}
-	files, err := loadConfig(a.config.text("config"), configKeys(ctx.Model))
+	files, err := loadConfig(c.text("config"), configKeys(ctx.Model))
 	if err == nil {
-		a.config.add(files)
-		err = a.config.overridden()
+		c.add(files)
+		err = c.overridden()
 	}
 	if err == nil && !showing {
-		err = a.consent(a.config)
+		err = c.consent()
 	}
 	if err != nil {
-		return &configError{err}
+		return c, &configError{err}
 	}
-	a.config.stray(a.say.Warn)
+	c.stray()
 	if len(files) > 0 {
-		a.config.beaten(a.say.Warn)
-		ctx.AddResolver(a.config)
+		c.beaten()
+		ctx.AddResolver(c)
 	}
-	return nil
+	return c, nil
 }
 
 // sayFiles says which files a run was configured by. A file that was merely found
 // cannot keep that quiet.
-func (a *app) sayFiles(ctx *kong.Context) {
-	if node := ctx.Selected(); a.config == nil || node == nil || node.Name != "run" || len(a.config.files) == 0 {
+func (c *configuration) sayFiles() {
+	if node := c.ctx.Selected(); node == nil || node.Name != "run" || len(c.files) == 0 {
 		return
 	}
-	l := a.config.source(a.config.flag("quiet"))
-	if byFile := l != nil && l.file.found; a.say.Flags.Quiet && !byFile {
+	l := c.source(c.flag("quiet"))
+	if byFile := l != nil && l.file.found; c.call.say.Flags.Quiet && !byFile {
 		return
 	}
 	var names []string
-	for _, f := range a.config.files {
+	for _, f := range c.files {
 		names = append(names, f.name)
 	}
-	a.say.Tell(console.News, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
+	c.call.say.Tell(console.News, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
 }
 
 // someKeys are the keys that count for a command which starts no run: where runs
@@ -230,7 +241,7 @@ func (c *configuration) source(f *kong.Flag) *layer {
 	switch {
 	case l == nil || l.enforced():
 		return l
-	case c.given(f) != "" || key == "shell" && c.hasCommand || c.preset(key) != "":
+	case c.given(f) != "" || key == "shell" && c.call.hasCommand || c.preset(key) != "":
 		return nil
 	}
 	return l
@@ -290,7 +301,7 @@ func (c *configuration) overridden() error {
 			errs = append(errs, usage(fmt.Sprintf("%s cannot change signature: %s enforces it", c.given(f), l.at("signature")), "leave it out"))
 		}
 	}
-	if c.flag("shell") != nil && c.hasCommand {
+	if c.flag("shell") != nil && c.call.hasCommand {
 		if l := c.find("shell"); l != nil && l.enforced() {
 			errs = append(errs, usage(fmt.Sprintf("a command cannot be given: %s enforces shell: %s", l.at("shell"), shownValue(l.values["shell"])), "leave it out"))
 		}
@@ -312,11 +323,11 @@ func (c *configuration) differs(f *kong.Flag, raw any) bool {
 }
 
 // beaten warns of keys of other files that an enforced one makes void.
-func (c *configuration) beaten(warn func(string, ...any)) {
+func (c *configuration) beaten() {
 	for _, l := range c.layers {
 		for _, key := range slices.Sorted(maps.Keys(l.values)) {
 			if top := c.find(key); c.whole && !l.enforced() && top.enforced() && key != exitCodesKey && !reflect.DeepEqual(top.values[key], l.values[key]) {
-				warn("%s: %s is not used: %s enforces %s", l.at(key), key, top.at(key), shownValue(top.values[key]))
+				c.call.say.Warn("%s: %s is not used: %s enforces %s", l.at(key), key, top.at(key), shownValue(top.values[key]))
 			}
 		}
 	}
@@ -345,7 +356,7 @@ func (c *configuration) apply(o *options) {
 
 // stray warns of variables that look like a flag's and are none: they would be
 // ignored without a word.
-func (c *configuration) stray(warn func(string, ...any)) {
+func (c *configuration) stray() {
 	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
 		return
 	}
@@ -353,12 +364,12 @@ func (c *configuration) stray(warn func(string, ...any)) {
 	if !slices.ContainsFunc(os.Environ(), func(v string) bool { return unknownVariable(v, known) }) {
 		return
 	}
-	whole, err := wholeModel() // the one at hand may be of looprun run alone
+	whole, err := c.call.whole()
 	if err != nil {
 		return
 	}
-	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node)) {
-		warn("%s", line)
+	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node), c.call.inside()) {
+		c.call.say.Warn("%s", line)
 	}
 }
 
@@ -375,13 +386,11 @@ func knownVariables(n *kong.Node) []string {
 
 // strayVariables says what each variable that nobody reads was probably meant
 // to be.
-func strayVariables(environ, known []string) []string {
+func strayVariables(environ, known, inside []string) []string {
 	var lines []string
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
-		if !unknownVariable(v, known) || slices.ContainsFunc(commandEnvironment(), func(e man.Entry) bool {
-			return slices.Contains(strings.Split(e.Term, ", "), name) // a run's own, left over
-		}) {
+		if !unknownVariable(v, known) || slices.Contains(inside, name) { // left over from a run
 			continue
 		}
 		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
@@ -405,4 +414,16 @@ func withoutPrefix(names []string) []string {
 		short[i] = strings.TrimPrefix(n, "LOOPRUN_")
 	}
 	return short
+}
+
+// forget drops from flags what a variable says as it did when the run began:
+// that is not given anew, and would undo what answers have added to a limit.
+func forget[T any](flags, began *T, config *configuration) {
+	f, b := reflect.ValueOf(flags).Elem(), reflect.ValueOf(began).Elem()
+	for i := range f.NumField() {
+		key, _, _ := strings.Cut(f.Type().Field(i).Tag.Get("json"), ",")
+		if config.byVariable(flagOf(key)) && reflect.DeepEqual(f.Field(i).Interface(), b.Field(i).Interface()) {
+			f.Field(i).SetZero()
+		}
+	}
 }

@@ -11,10 +11,13 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/xdg"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // systemConfig is the file of whoever looks after the machine. Tests have one
@@ -310,4 +313,30 @@ func patternProblems(err error) strictyaml.Problems {
 		return all
 	}
 	return strictyaml.Problems{{Text: err.Error()}}
+}
+
+// stateDir is where runs are kept.
+func stateDir(flag string) (string, error) {
+	if flag != "" {
+		return filepath.Abs(flag)
+	}
+	dir, err := currentDir()
+	if err != nil {
+		return "", err
+	}
+	return scratchpad.StateDir(dir), nil
+}
+
+// trustedStateDir is where runs are kept according to the files that need no
+// consent, or have it; empty where they do not say.
+func trustedStateDir(flag string, model *kong.Application) string {
+	var c configuration
+	files, _ := loadConfig(flag, configKeys(model)) // what is wrong with it is said when it is used
+	c.add(files)
+	l := c.find("state_dir")
+	if l == nil || l.file.found && !trusted(l.file.digest()) {
+		return ""
+	}
+	text, _ := l.values["state_dir"].(string)
+	return text
 }

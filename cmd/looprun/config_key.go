@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -383,6 +384,16 @@ func orNearest(word string, known []string) string {
 		text += "; did you mean " + near + "?"
 	}
 	return text
+}
+
+// mode is that of the first key which has one, or of all questions; empty for none.
+func (m modes) mode(keys ...string) string {
+	for _, key := range keys {
+		if mode := m.by[key]; mode != "" {
+			return mode
+		}
+	}
+	return m.all
 }
 
 // MarshalText writes the modes as they are read.

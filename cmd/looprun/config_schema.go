@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/hooks"
@@ -22,7 +24,8 @@ type object = map[string]any
 
 // writeConfigSchema writes the JSON Schema of looprun.yaml. It is made from the
 // flags, so that it cannot say anything else than they do.
-func writeConfigSchema(w io.Writer, keys []configKey) error {
+func writeConfigSchema(w io.Writer, model *kong.Application) error {
+	keys := configKeys(model)
 	properties, same := object{}, object{}
 	for _, k := range keys {
 		s := k.schema()

@@ -13,32 +13,35 @@ import (
 	"github.com/looprun/looprun/internal/console"
 )
 
-func testKeys(t *testing.T) []configKey {
+func runModel(t *testing.T) *kong.Application {
 	t.Helper()
-	parser, err := kong.New(new(cli), kong.Vars{"version": "test"}, kong.ExplicitGroups(groups))
+	var of struct {
+		options
+		console.Flags
+		configFlags
+	}
+	parser, err := kong.New(&of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return configKeys(parser.Model)
+	return parser.Model
+}
+
+func runKeys(t *testing.T) []configKey {
+	t.Helper()
+	return configKeys(runModel(t))
 }
 
 // Every flag of run that is not about one call only has a key.
 func TestEveryOptionHasAKey(t *testing.T) {
-	parser, err := kong.New(new(struct {
-		options
-		console.Flags
-	}), kong.ExplicitGroups(groups))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var have []string
-	for _, k := range testKeys(t) {
+	for _, k := range runKeys(t) {
 		have = append(have, k.name)
 		if keyOf(flagOf(k.name)) != k.name || flagOf(k.name) != k.flag.Name {
 			t.Errorf("%s is not the key of --%s", k.name, k.flag.Name)
 		}
 	}
-	for _, f := range parser.Model.Flags {
+	for _, f := range runModel(t).Flags {
 		if f.Name != "help" && !slices.Contains(have, keyOf(f.Name)) {
 			t.Errorf("--%s has no key", f.Name)
 		}
@@ -48,7 +51,7 @@ func TestEveryOptionHasAKey(t *testing.T) {
 // A flag that takes a shell line is of the type that refuses an empty one.
 func TestShellLinesAreNotBlank(t *testing.T) {
 	lines := 0
-	for _, k := range testKeys(t) {
+	for _, k := range runKeys(t) {
 		if k.flag.PlaceHolder != "LINE" {
 			continue
 		}
@@ -64,7 +67,7 @@ func TestShellLinesAreNotBlank(t *testing.T) {
 // A preset names keys.
 func TestPresetsNameKeys(t *testing.T) {
 	var have []string
-	for _, k := range testKeys(t) {
+	for _, k := range runKeys(t) {
 		have = append(have, k.name)
 	}
 	for _, key := range slices.Concat(presets["wait"], presets["retry"]) {
@@ -76,8 +79,8 @@ func TestPresetsNameKeys(t *testing.T) {
 
 func TestConfigSchema(t *testing.T) {
 	var out bytes.Buffer
-	keys := testKeys(t)
-	if err := writeConfigSchema(&out, keys); err != nil {
+	keys := runKeys(t)
+	if err := writeConfigSchema(&out, runModel(t)); err != nil {
 		t.Fatal(err)
 	}
 	var schema struct {
@@ -120,7 +123,7 @@ func TestStrayVariables(t *testing.T) {
 	known := []string{"LOOPRUN_MAX_ITERATIONS", "LOOPRUN_CHECK"}
 	got := strayVariables([]string{
 		"LOOPRUN_MAX_ITERATIONS=3", "LOOPRUN_MAX_ITERATION=3", "LOOPRUN_chekc=x", "LOOPRUN_OF_MINE=x", "PATH=/bin",
-	}, known)
+	}, known, []string{"LOOPRUN_OF_MINE"})
 	want := []string{
 		"the variable LOOPRUN_MAX_ITERATION is not used; did you mean LOOPRUN_MAX_ITERATIONS?",
 		"the variable LOOPRUN_chekc is not used; did you mean LOOPRUN_CHECK?",

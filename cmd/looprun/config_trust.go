@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/internal/xdg"
@@ -102,13 +103,13 @@ const trustVariable = "LOOPRUN_TRUST"
 
 // consent refuses a file that was merely found until somebody has agreed to
 // this very content.
-func (a *app) consent(c *configuration) error {
+func (c *configuration) consent() error {
 	for _, f := range c.files {
 		risks := c.risks(f)
 		if !f.needsConsent(risks) || !c.uses(f) {
 			continue
 		}
-		if err := a.consentTo(c, f, risks); err != nil {
+		if err := c.consentTo(f, risks); err != nil {
 			return err
 		}
 	}
@@ -201,18 +202,18 @@ func (l *layer) shown(k givenKey) []string {
 	return texts
 }
 
-func (a *app) consentTo(c *configuration, f *configFile, risks []risk) error {
-	if a.consented(c, f) {
+func (c *configuration) consentTo(f *configFile, risks []risk) error {
+	if c.consented(f) {
 		return nil
 	}
 	var sets []string
 	for _, r := range risks {
 		sets = append(sets, r.text)
 	}
-	if a.canAsk(c) {
-		switch yes, err := a.ask(f, sets); {
+	if c.canAsk() {
+		switch yes, err := c.ask(f, sets); {
 		case yes:
-			a.remember(f)
+			f.remember(c.call.say.Warn)
 			return nil
 		case err == nil:
 			return usage(f.name+" is not trusted", "use --config none to run without it")
@@ -223,12 +224,12 @@ func (a *app) consentTo(c *configuration, f *configFile, risks []risk) error {
 	if len(trustGiven()) > 0 {
 		text += "; " + trustVariable + " is for another content, or not of the form sha256:HEX"
 	}
-	return usage(text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, console.CommandLine(a.args)))
+	return usage(text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, console.CommandLine(c.call.args)))
 }
 
 // consented reports whether the file's content was agreed to: by the variable,
 // earlier, or now by --trust, which is recorded.
-func (a *app) consented(c *configuration, f *configFile) bool {
+func (c *configuration) consented(f *configFile) bool {
 	digest := f.digest()
 	if slices.Contains(trustGiven(), "sha256:"+digest) || trusted(digest) {
 		return true
@@ -236,7 +237,7 @@ func (a *app) consented(c *configuration, f *configFile) bool {
 	if c.text("trust") != "true" {
 		return false
 	}
-	a.remember(f)
+	f.remember(c.call.say.Warn)
 	return true
 }
 
@@ -263,15 +264,67 @@ func (f *configFile) digest() string {
 }
 
 // canAsk reports whether a person is there to be asked.
-func (a *app) canAsk(c *configuration) bool {
-	return console.IsTerminal(a.stdin) && console.IsTerminal(a.files.stderr) && !console.InCI() && c.text("non-interactive") != "true"
+func (c *configuration) canAsk() bool {
+	return console.IsTerminal(c.call.stdin) && console.IsTerminal(c.call.stderr) && !console.InCI() && c.text("non-interactive") != "true"
 }
 
 // ask asks the person at the terminal about a file.
-func (a *app) ask(f *configFile, sets []string) (bool, error) {
+func (c *configuration) ask(f *configFile, sets []string) (bool, error) {
 	return tty.Confirm("trust "+termsafe.Line(f.name)+" with this content?", func() {
-		a.say.Printf("%s was found, %sand it sets\n  %s", f.name, f.doubted(), strings.Join(sets, "\n  "))
+		c.call.say.Printf("%s was found, %sand it sets\n  %s", f.name, f.doubted(), strings.Join(sets, "\n  "))
 	})
+}
+
+// needed says of each file that runs can find which of its keys need consent, and
+// how that is given.
+func (c *configuration) needed(files []*configFile) {
+	var all configuration
+	all.add(files)
+	for _, f := range files {
+		if f.path != userConfig() {
+			f.found = filepath.Base(f.path) == configName && !f.system
+		}
+		if f.found {
+			f.doubt = provenance.Doubt(f.path)
+		}
+		if text := f.needs(all.risks(f)); text != "" && c.consented(f) {
+			c.call.say.News("%s; it has yours", text)
+		} else if text != "" {
+			c.call.say.News("%s; read it, then agree once with looprun --trust, or in CI with %s", text, f.trustLine())
+		}
+	}
+}
+
+// needs says what in a file needs consent; empty for nothing.
+func (f *configFile) needs(risks []risk) string {
+	var keys []string
+	for _, r := range risks {
+		line, _ := f.doc.KeyPos(r.key)
+		keys = append(keys, fmt.Sprintf("%s (line %d)", r.key, line))
+	}
+	text := strings.Join(slices.Compact(keys), ", ")
+	switch {
+	case !f.needsConsent(risks):
+		return ""
+	case f.doubt != "":
+		return fmt.Sprintf("where %s is found it needs your consent, whatever it sets: %s", f.name, f.doubt)
+	}
+	return fmt.Sprintf("where %s is found it needs your consent for %s", f.name, text)
+}
+
+// unagreed says of each file in use that it needs consent, and how that is given.
+func (c *configuration) unagreed() {
+	for _, f := range c.files {
+		risks := c.risks(f)
+		if !f.needsConsent(risks) || c.consented(f) {
+			continue
+		}
+		what := fmt.Sprintf("for %d of its keys", len(risks))
+		if f.doubt != "" {
+			what = "(" + f.doubt + ")"
+		}
+		c.call.say.News("%s needs your consent %s before it is used; read it, then agree once with looprun --trust", f.name, what)
+	}
 }
 
 // trustDir is where consent is kept; empty where there is no place for it.
@@ -294,7 +347,7 @@ func trusted(digest string) bool {
 }
 
 // remember records consent. Where that fails it holds for this call.
-func (a *app) remember(f *configFile) {
+func (f *configFile) remember(warn func(string, ...any)) {
 	dir := trustDir()
 	err := errors.New("there is no home directory")
 	if dir != "" {
@@ -307,6 +360,12 @@ func (a *app) remember(f *configFile) {
 		err = atomicfile.Write(filepath.Join(dir, f.digest()), []byte(f.path+"\n"), false)
 	}
 	if err != nil {
-		a.say.Warn("consent to %s holds this time only; it could not be recorded: %v", f.name, err)
+		warn("consent to %s holds this time only; it could not be recorded: %v", f.name, err)
 	}
+}
+
+// agree records consent to a file that the user has just had written.
+func agree(file string, text []byte, warn func(string, ...any)) {
+	f := configFile{configSource: configSource{name: filepath.Base(file), path: file}, text: text}
+	f.remember(warn)
 }

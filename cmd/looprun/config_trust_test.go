@@ -25,7 +25,7 @@ var unasked = map[string]string{
 // Every key says what may be done with it unasked, and only those above may do
 // anything.
 func TestEveryKeySaysWhatIsTrusted(t *testing.T) {
-	of := shape(testKeys(t))
+	of := shape(runKeys(t))
 	seen := map[string]bool{}
 	for i := range of.NumField() {
 		key, trust := of.Field(i).Tag.Get("yaml"), of.Field(i).Tag.Get("trust")
@@ -58,7 +58,7 @@ func TestBoundsAreTheBuiltInOnes(t *testing.T) {
 		"max_runtime": float64(caps.Runtime), "cap_runtime": float64(caps.Runtime),
 		"loop_threshold": float64(limits.Loop), "max_errors": float64(limits.Errors),
 	}
-	for _, k := range testKeys(t) {
+	for _, k := range runKeys(t) {
 		text, bounded := strings.CutPrefix(k.flag.Tag.Get("trust"), trustUpto)
 		bound, limited := want[k.name]
 		if n, ok := k.size(text); bounded != limited || bounded && (!ok || n != bound) {
@@ -99,7 +99,7 @@ func TestWhatNobodyTaggedAsks(t *testing.T) {
 // A limit asks when it is above what is built in and above what the user has.
 func TestLimitsUnasked(t *testing.T) {
 	keys := map[string]givenKey{}
-	for _, k := range testKeys(t) {
+	for _, k := range runKeys(t) {
 		keys[k.name] = givenKey{k, k.flag.Tag.Get("trust")}
 	}
 	for _, c := range []struct {

@@ -77,6 +77,15 @@ func commandEnvironment() []man.Entry {
 	}
 }
 
+// commandVariables are their names.
+func commandVariables() []string {
+	var names []string
+	for _, e := range commandEnvironment() {
+		names = append(names, strings.Split(e.Term, ", ")...)
+	}
+	return names
+}
+
 // environmentHelp is the part of the help of run about the command's variables.
 func environmentHelp() string {
 	const indent, most = "      ", 80

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
@@ -430,4 +431,13 @@ func (o *options) hints(command []string) []string {
 		}
 	}
 	return hints
+}
+
+// killAfter is the time between SIGTERM and SIGKILL.
+func (o *options) killAfter() time.Duration {
+	normal := proc.DefaultKillAfter
+	if console.InCI() {
+		normal = 5 * time.Second
+	}
+	return o.KillAfter.or(normal)
 }

@@ -65,7 +65,12 @@ func (a *app) parseWith(grammar any, flags *commonFlags, own []string) (p parsed
 			if p.exited >= 0 || a.config != nil { // it is called for every flag
 				return nil
 			}
-			return a.configure(ctx)
+			var err error
+			a.config, err = readConfiguration(ctx, callOf{
+				args: a.args, hasCommand: a.hasCommand, stdin: a.stdin, stderr: a.files.stderr, say: &a.say.Messages,
+				whole: wholeModel, inside: commandVariables,
+			})
+			return err
 		}),
 	)
 	if err != nil {
@@ -83,21 +88,6 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 		kong.DefaultEnvars("LOOPRUN"), kong.KindMapper(reflect.String, kong.MapperFunc(asGiven)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.ExplicitGroups(groups),
 	}, options...)...)
-}
-
-// asGiven takes a text byte for byte. Kong's own way leads through JSON, where
-// what is no UTF-8 becomes something else: another path, another shell line.
-func asGiven(ctx *kong.DecodeContext, target reflect.Value) error {
-	token, err := ctx.Scan.PopValue("string")
-	if err != nil {
-		return err
-	}
-	if text, ok := token.Value.(string); ok {
-		target.SetString(text)
-		return nil
-	}
-	ctx.Scan.PushToken(token)
-	return ctx.Scan.PopValueInto("string", target.Addr().Interface())
 }
 
 // wholeModel describes all commands. There is a fault in the program when it

@@ -82,8 +82,10 @@ func yamlValue(text []byte) (any, error) {
 // itself reads them.
 var readers = map[string]func(file string) error{
 	"config": func(file string) error {
-		a := &app{say: &messages{Messages: console.Messages{W: io.Discard}}}
-		_, err := checkConfig(a, configSource{name: file, path: file, system: file == systemConfig})
+		_, err := checkFiles(file, "", func(o *options) error {
+			_, err := newSession(&app{say: &messages{Messages: console.Messages{W: io.Discard}}}, o)
+			return err
+		})
 		return err
 	},
 	"policy": func(file string) error {

@@ -148,17 +148,6 @@ func (s *session) openStdin() error {
 // stateDir is where the run is kept.
 func (s *session) stateDir() (string, error) { return stateDir(s.opts.StateDir) }
 
-func stateDir(flag string) (string, error) {
-	if flag != "" {
-		return filepath.Abs(flag)
-	}
-	dir, err := currentDir()
-	if err != nil {
-		return "", err
-	}
-	return scratchpad.StateDir(dir), nil
-}
-
 // start runs a new run to its end.
 func (s *session) start() error {
 	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
@@ -383,13 +372,7 @@ func (s *session) outputNumber(iteration int) int {
 	return iteration
 }
 
-func (s *session) killAfter() time.Duration {
-	normal := proc.DefaultKillAfter
-	if console.InCI() {
-		normal = 5 * time.Second
-	}
-	return s.opts.KillAfter.or(normal)
-}
+func (s *session) killAfter() time.Duration { return s.opts.killAfter() }
 
 // observe reports an event and keeps the page up to date while no command runs.
 func (s *session) observe(e looprun.Event, state *looprun.State) {

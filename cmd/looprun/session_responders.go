@@ -174,22 +174,13 @@ func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
 // mode for its id, for its guard, for its kind, for all; else the policy's, else
 // deny.
 func (s *session) detachedMode(q looprun.Question) string {
-	by := s.opts.Detached.by
-	for _, key := range []string{q.AskID, string(q.Guard), string(q.Kind)} {
-		if mode, ok := by[key]; ok && key != "" {
-			return mode
-		}
+	if mode := s.opts.Detached.mode(q.AskID, string(q.Guard), string(q.Kind)); mode != "" {
+		return mode
 	}
 	if s.policy != nil {
-		return cmp.Or(s.opts.Detached.all, string(s.policy.Detached), "deny")
+		return cmp.Or(string(s.policy.Detached), "deny")
 	}
-	return cmp.Or(s.opts.Detached.all, "deny")
-}
-
-// modeText is the detached mode as config show prints it.
-func (s *session) modeText() string {
-	text, _ := s.opts.Detached.MarshalText() // it never fails
-	return cmp.Or(string(text), s.detachedMode(looprun.Question{}))
+	return "deny"
 }
 
 // debugger runs the debug command, a shell for a person without one, or the
@@ -344,14 +335,8 @@ func (s *session) silenced() string {
 
 // setBy says what set the flag: itself, its variable or a file.
 func (s *session) setBy(name string) string {
-	c := s.app.config
-	if f := c.flag(name); f != nil {
-		if l := c.source(f); l != nil {
-			return l.at(keyOf(name)) + " sets " + keyOf(name)
-		}
-		if by := c.given(f); by != "" {
-			return by + " is set"
-		}
+	if places := s.app.config.place(name); len(places) > 0 {
+		return places[0]
 	}
 	return "--" + name + " is set" // a resumed run has it from its journal
 }

@@ -38,7 +38,7 @@ type scanners struct {
 	cost      *cost.Reader // nil: not read
 }
 
-func (o *options) scanners() (scanners, error) {
+func scannersOf(o *options) (scanners, error) {
 	r, err := o.costReader()
 	return scanners{text: o.Signals == "text", cost: r}, err
 }
@@ -79,7 +79,7 @@ func (s *session) hear() error {
 	x.Listeners, x.AlsoPromised, x.Heard = &h.streams, h.saidDone, h.heard
 	for _, c := range h.both() {
 		var err error
-		if *c, err = s.opts.scanners(); err != nil {
+		if *c, err = scannersOf(s.opts); err != nil {
 			return err
 		}
 	}

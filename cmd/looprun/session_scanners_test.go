@@ -22,7 +22,7 @@ func listeners(t *testing.T, dir string) *hearing {
 	}}
 	for _, c := range h.both() {
 		var err error
-		if *c, err = (&options{Signals: "text", CostFrom: "auto"}).scanners(); err != nil {
+		if *c, err = scannersOf(&options{Signals: "text", CostFrom: "auto"}); err != nil {
 			t.Fatal(err)
 		}
 	}

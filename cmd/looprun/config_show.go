@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"encoding"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+)
+
+// shownOption is an option as config show prints it.
+type shownOption struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	// Origin is a flag, the name of a variable, file:line, or default.
+	Origin   string `json:"origin"`
+	Enforced bool   `json:"enforced,omitempty"`
+}
+
+// show is every option with its value, and where that comes from.
+func (c *configuration) show(o *options) []shownOption {
+	computed := o.computed()
+	var rows []shownOption
+	for _, k := range configKeys(c.ctx.Model) {
+		f := c.flag(flagOf(k.name))
+		r := shownOption{Key: k.name, Value: valueText(f.Target), Origin: "default"}
+		source := c.source(f)
+		switch {
+		case source != nil:
+			r.Origin, r.Enforced = source.at(k.name), source.enforced()
+		case c.given(f) != "":
+			r.Origin = c.given(f)
+		default:
+			r.Origin = cmp.Or(c.presetOrigin(k.name), r.Origin)
+			r.Value = cmp.Or(computed[k.name], r.Value)
+		}
+		if k.name == exitCodesKey {
+			all := maps.Clone(o.ConfigExitCodes)
+			if all == nil {
+				all = map[string]int{}
+			}
+			maps.Copy(all, o.ExitCode)
+			r.Value = valueText(reflect.ValueOf(all))
+		}
+		rows = append(rows, r)
+	}
+	part := func(key string, text func(*layer) string) {
+		for _, l := range c.layers {
+			if value := text(&l); value != "" {
+				rows = append(rows, shownOption{Key: key, Value: value, Origin: l.at(key), Enforced: l.enforced()})
+				return
+			}
+		}
+	}
+	part("signature", func(l *layer) string {
+		if s := l.signature; s != nil {
+			return fmt.Sprintf("%d mask, %d ignore, %d extract, %d reports", len(s.Mask), len(s.Ignore), len(s.Extract), len(s.Reports))
+		}
+		return ""
+	})
+	part("ladder", func(l *layer) string {
+		var rungs []string
+		for _, r := range l.ladder {
+			rungs = append(rungs, string(r.Rung))
+		}
+		return strings.Join(rungs, ", ")
+	})
+	return rows
+}
+
+// computed are the values of options that are left out, where they are no
+// constant of the flag.
+func (o *options) computed() map[string]string {
+	mode, _ := o.Detached.MarshalText() // it never fails
+	values := map[string]string{"kill_after": o.killAfter().String(), "detached": cmp.Or(string(mode), detachedModes[0])}
+	if dir, err := stateDir(o.StateDir); err == nil {
+		values["state_dir"] = dir
+	}
+	values["non_interactive"] = fmt.Sprint(o.silent() != "")
+	values["delay"] = valueText(reflect.ValueOf(duration(o.backoff().Base)))
+	l, caps, err := o.limits()
+	if err != nil { // it is reported; the limits are what was given
+		return values
+	}
+	for key, n := range map[string]int{
+		"max_iterations": l.Iterations, "loop_threshold": l.Loop, "max_errors": l.Errors, "cap_iterations": caps.Iterations,
+	} {
+		values[key] = valueText(reflect.ValueOf(countLimit(n)))
+	}
+	values["max_runtime"] = valueText(reflect.ValueOf(durationLimit(l.Runtime)))
+	values["cap_runtime"] = valueText(reflect.ValueOf(durationLimit(caps.Runtime)))
+	if caps.Cost > 0 {
+		values["cap_cost"] = valueText(reflect.ValueOf(moneyLimit(caps.Cost)))
+	}
+	if caps.Tokens > 0 {
+		values["cap_tokens"] = valueText(reflect.ValueOf(tokenLimit(caps.Tokens)))
+	}
+	return values
+}
+
+// valueText is an option as one would write it.
+func valueText(v reflect.Value) string {
+	given := v.Kind() == reflect.Pointer // where it points to something
+	if given {
+		if v.IsNil() {
+			return ""
+		}
+		v = v.Elem()
+	}
+	switch of := v.Interface().(type) {
+	case duration, durationLimit:
+		if v.IsZero() && !given {
+			return ""
+		}
+	case []string:
+		return strings.Join(of, ", ")
+	case map[string]int:
+		if len(of) == 0 {
+			return ""
+		}
+		return shownValue(of)
+	}
+	if m, ok := v.Interface().(encoding.TextMarshaler); ok {
+		text, _ := m.MarshalText() // it never fails
+		return string(text)
+	}
+	return fmt.Sprint(v.Interface())
+}
