@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
@@ -52,7 +53,7 @@ type cli struct {
 type commonFlags struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-" key:"-"`
 	console.Flags
-	configFlags
+	config.FileFlags
 }
 
 // app is what every command gets.
@@ -64,7 +65,7 @@ type app struct {
 	command        []string // what stands after --
 	hasCommand     bool
 	args           []string // all of them
-	config         *configuration
+	config         *config.Settings
 	code           int   // exit code
 	raise          raise // signal to end by
 }
@@ -103,7 +104,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise
 	if err == nil {
 		a.say.Configure(p.flags.Flags, console.IsTerminal(stderr), os.Getenv)
 		if a.config != nil {
-			a.config.sayFiles()
+			a.config.SayFiles()
 		}
 		err = a.checkCommand(ctx)
 	}
@@ -140,19 +141,19 @@ func earlyFormat(args []string) string {
 // checkCommand refuses a command after -- where none is taken.
 func (a *app) checkCommand(ctx *kong.Context) error {
 	if name := ctx.Selected(); a.hasCommand && name != nil && !takesCommand(name) {
-		return usage(fmt.Sprintf("%s takes no command after --", name.Path()), "give a command to looprun run")
+		return config.Usage(fmt.Sprintf("%s takes no command after --", name.Path()), "give a command to looprun run")
 	}
 	return nil
 }
 
 // parseError names the nearest known flag or command.
 func (a *app) parseError(err error, model *kong.Application, args []string) error {
-	if of, ok := errors.AsType[*configError](err); ok {
-		return of.error
+	if of, ok := errors.AsType[*config.FileError](err); ok {
+		return of.Unwrap()
 	}
 	if of := mistaken(err); of != nil {
 		if a.config != nil { // a variable may hold the value
-			return a.config.locate(of)
+			return a.config.Locate(of)
 		}
 		return of
 	}
@@ -171,7 +172,7 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 	}
 	rest, unknown := strings.CutPrefix(text, "unknown flag ")
 	if !unknown {
-		return usage(text, "see "+node.FullPath()+" --help")
+		return config.Usage(text, "see "+node.FullPath()+" --help")
 	}
 	flag, _, _ := strings.Cut(rest, ",")
 	if node != model.Node && !takesCommand(node) {
@@ -187,5 +188,5 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 	if near := nearest.Word(strings.TrimLeft(flag, "-"), known); near != "" {
 		remedy = "did you mean --" + near + "?"
 	}
-	return usage("unknown flag "+flag, remedy+after)
+	return config.Usage("unknown flag "+flag, remedy+after)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/strictjson"
@@ -58,7 +59,7 @@ func (c *answerCmd) Run(a *app) error {
 		return err
 	}
 	if insideOf(dir) {
-		return usage("a run's question cannot be answered by its own command", "answer it from outside")
+		return config.Usage("a run's question cannot be answered by its own command", "answer it from outside")
 	}
 	live := reachable(dir) // before the look: what it shows is no older
 	state, _, err := scratchpad.Load(dir)
@@ -123,7 +124,7 @@ func (c *answerCmd) give(a *app, dir string, g answered) (told bool, err error) 
 			return false, err
 		}
 		if time.Since(since) > busyFor {
-			return false, usage(fmt.Sprintf("run %s is alive and cannot be reached", filepath.Base(dir)), "answer at its own terminal")
+			return false, config.Usage(fmt.Sprintf("run %s is alive and cannot be reached", filepath.Base(dir)), "answer at its own terminal")
 		}
 	}
 }
@@ -160,7 +161,7 @@ func (c *answerCmd) target() (dir string, words []string, err error) {
 	}
 	switch {
 	case len(words) > most:
-		return "", nil, usage(fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION")
+		return "", nil, config.Usage(fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION")
 	case len(words) == most:
 		dir, err = find(c.StateDir, words[0])
 		return dir, words[1:], err
@@ -176,7 +177,7 @@ func (c *answerCmd) target() (dir string, words []string, err error) {
 
 // latestPending is the latest run that waits with a question.
 func (c *answerCmd) latestPending() (string, error) {
-	state, err := stateDir(c.StateDir)
+	state, err := config.StateDir(c.StateDir)
 	if err != nil {
 		return "", err
 	}
@@ -241,13 +242,13 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool)
 	case q.Multi:
 		answer.Options = options
 	case len(options) > 1:
-		return nil, usage(fmt.Sprintf("%d options were given, and the question takes one", len(options)), "give one")
+		return nil, config.Usage(fmt.Sprintf("%d options were given, and the question takes one", len(options)), "give one")
 	case len(options) == 1:
 		answer.Option = options[0]
 	}
 	for _, id := range options {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
-			return nil, usage(fmt.Sprintf("%q is no option of the question; there are %s", id, orNearest(id, optionsOf(q))), "")
+			return nil, config.Usage(fmt.Sprintf("%q is no option of the question; there are %s", id, config.OrNearest(id, optionsOf(q))), "")
 		}
 	}
 	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {
@@ -276,7 +277,7 @@ func (c *answerCmd) only(a *app, s *looprun.State, pending []looprun.Question, l
 	if !live {
 		text = fmt.Sprintf("%d questions wait in run %s, so an answer has to say which one it is for", len(pending), s.RunID)
 	}
-	return q, usage(text, "add --question ID: "+questionList(pending))
+	return q, config.Usage(text, "add --question ID: "+questionList(pending))
 }
 
 // questionList are questions with their ids and words.
@@ -536,7 +537,7 @@ func maskOf(dir string) (func(string) string, error) {
 	if err != nil && !errors.Is(err, errNoConfig) {
 		return nil, fmt.Errorf("the run's configuration, which says what is masked, cannot be read: %w", err)
 	}
-	masker, err := r.Options.redactor(os.Environ())
+	masker, err := r.Options.Redactor(os.Environ())
 	if masker == nil {
 		return nil, err
 	}
@@ -547,7 +548,7 @@ func maskOf(dir string) (func(string) string, error) {
 func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answered, error) {
 	o := user.Options{NoColor: !a.promptColours()}
 	if err := user.Available(o); err != nil {
-		return nil, usage("no option was given, and "+whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION")
+		return nil, config.Usage("no option was given, and "+whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION")
 	}
 	ctx, stop := watchSignals(context.Background(), func() {})
 	defer stop()
@@ -573,7 +574,7 @@ func whyNobody(err error) string {
 }
 
 // mayShow reports whether a question can be shown to a person who is asked then.
-func (c *answerCmd) mayShow(a *app) bool { return a.config.canAsk() }
+func (c *answerCmd) mayShow(a *app) bool { return a.config.CanAsk() }
 
 // confirm shows the question that waits, and asks whether the answer is for it.
 func (c *answerCmd) confirm(a *app, q looprun.Question, options []string) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -81,14 +82,14 @@ func runSocket() (string, error) {
 	if path := parentSocket(); path != "" {
 		return path, nil
 	}
-	return "", usage("not inside a run: LOOPRUN_SOCKET is not set", "use it in a command that looprun runs")
+	return "", config.Usage("not inside a run: LOOPRUN_SOCKET is not set", "use it in a command that looprun runs")
 }
 
 // request is the document, or what the flags say as one.
 func (c *askCmd) request(a *app) (ask.Request, error) {
 	if c.Request != "" {
 		if len(c.Words) > 0 || c.Question != "" || len(c.Option) > 0 || c.Confirm || c.Text {
-			return ask.Request{}, usage("--request and a question in flags exclude each other", "use one of them")
+			return ask.Request{}, config.Usage("--request and a question in flags exclude each other", "use one of them")
 		}
 		text, err := readDocument(a, c.Request)
 		if err != nil {
@@ -112,7 +113,7 @@ func (c *askCmd) question() (ask.Question, error) {
 	text := c.Question
 	if len(c.Words) > 0 {
 		if text != "" {
-			return ask.Question{}, usage("the question is given twice: as words and with --question", "use one of them")
+			return ask.Question{}, config.Usage("the question is given twice: as words and with --question", "use one of them")
 		}
 		text = strings.Join(c.Words, " ")
 	}
@@ -122,13 +123,13 @@ func (c *askCmd) question() (ask.Question, error) {
 	}
 	switch {
 	case c.Confirm && c.Text:
-		return q, usage("--confirm and --text exclude each other", "use one of them")
+		return q, config.Usage("--confirm and --text exclude each other", "use one of them")
 	case c.Confirm:
 		q.Kind = ask.KindConfirm
 	case c.Text:
 		q.Kind = ask.KindText
 	case len(c.Option) == 0:
-		return q, usage("the question has no answers to choose from", "give two or more --option ID=LABEL, or --confirm, or --text")
+		return q, config.Usage("the question has no answers to choose from", "give two or more --option ID=LABEL, or --confirm, or --text")
 	}
 	if c.NoText {
 		q.AllowText = new(bool)
@@ -228,7 +229,7 @@ func readDocument(a *app, name string) ([]byte, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, usage(err.Error(), "name a file that can be read, or - for standard input")
+			return nil, config.Usage(err.Error(), "name a file that can be read, or - for standard input")
 		}
 		defer f.Close()
 		in = f

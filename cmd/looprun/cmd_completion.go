@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/completion"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
@@ -52,7 +53,7 @@ func takesCommand(n *kong.Node) bool { return n.Name == "run" || n.Name == "__co
 func (c *completeCmd) Run(a *app) error {
 	shell := completion.Shell(c.Shell)
 	words, quoted := shell.Typed(a.command)
-	model := a.config.ctx.Model
+	model := a.config.Ctx.Model
 	found := finder{model: model}
 	return completion.Complete(model, words, found.lookup).Write(a.stdout, shell, quoted)
 }
@@ -82,7 +83,7 @@ func (f finder) lookup(kind completion.Kind, at completion.Place) []completion.C
 	case completion.ExitCodes:
 		return exitCodeKeys()
 	case completion.Modes:
-		return detachedWords("", detachedModes)
+		return detachedWords("", config.DetachedModes)
 	case completion.ModeKeys:
 		kinds := []looprun.Kind{looprun.KindConfirm, looprun.KindSelect, looprun.KindText}
 		return append(detachedWords("=", kinds), detachedWords("=", looprun.GuardIDs())...)
@@ -108,7 +109,7 @@ func (f finder) stateDir(at completion.Place) string {
 	if !set {
 		named = f.configuredStateDir(at)
 	}
-	dir, err := stateDir(named)
+	dir, err := config.StateDir(named)
 	if err != nil {
 		return ""
 	}
@@ -120,7 +121,7 @@ func (f finder) configuredStateDir(at completion.Place) string {
 	if given := at.Flags["config"]; len(given) > 0 {
 		flag = given[len(given)-1]
 	}
-	return trustedStateDir(flag, f.model)
+	return config.TrustedStateDir(flag, f.model)
 }
 
 // runs are the ids, the latest first; for resume those that can go on, for prune
@@ -270,7 +271,7 @@ func guardNames(at completion.Place) []completion.Candidate {
 
 func exitCodeKeys() []completion.Candidate {
 	var list []completion.Candidate
-	for _, s := range remappable {
+	for _, s := range config.Remappable {
 		list = append(list, completion.Candidate{Value: string(s) + "=", Help: "runs that end so"})
 	}
 	for _, g := range slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()) {

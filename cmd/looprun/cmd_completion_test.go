@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/completion/shelltest"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -143,13 +144,13 @@ func TestWhatFishIsTold(t *testing.T) {
 // Tab is no place to ask for consent or to report mistakes.
 func TestCompletionIgnoresBrokenFiles(t *testing.T) {
 	t.Parallel()
-	for name, config := range map[string]string{
+	for name, text := range map[string]string{
 		"broken":     "check: [\nnonsense",
 		"not agreed": "check: touch pwned\nstate_dir: elsewhere\n",
 		"empty":      "",
 	} {
 		dir, id := deferred(t, "")
-		if err := os.WriteFile(filepath.Join(dir, configName), []byte(config), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "state", id, "journal.jsonl"), []byte("{torn"), 0o600); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -26,19 +27,19 @@ func (configCheckCmd) Help() string {
 }
 
 func (c *configCheckCmd) Run(a *app) error {
-	correct, err := checkFiles(c.File, a.config.text("config"), func(o *options) error {
+	correct, err := config.Check(c.File, a.config.Text("config"), func(o *config.Options) error {
 		_, err := newSession(a, o)
 		return err
 	})
 	for _, f := range correct {
-		a.say.News("%s is correct", f.name)
+		a.say.News("%s is correct", f.Name)
 	}
-	a.config.needed(correct)
+	a.config.Needed(correct)
 	if err != nil {
 		return err
 	}
 	if len(correct) == 0 {
-		a.say.News("there is no %s here, and neither you nor the system has one", configName)
+		a.say.News("there is no %s here, and neither you nor the system has one", config.Name)
 	}
 	return nil
 }
@@ -52,11 +53,11 @@ func (configSchemaCmd) Help() string {
 }
 
 func (configSchemaCmd) Run(a *app) error {
-	return writeConfigSchema(a.stdout, a.config.ctx.Model)
+	return config.WriteSchema(a.stdout, a.config.Ctx.Model)
 }
 
 type configShowCmd struct {
-	options
+	config.Options
 	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
 }
 
@@ -69,8 +70,8 @@ Example:
 }
 
 func (c *configShowCmd) Run(a *app) error {
-	a.config.apply(&c.options)
-	rows := a.config.show(&c.options)
+	a.config.Apply(&c.Options)
+	rows := a.config.Show(&c.Options)
 	if c.Format == "json" {
 		if err := a.printJSON(rows); err != nil {
 			return err
@@ -88,9 +89,9 @@ func (c *configShowCmd) Run(a *app) error {
 			return err
 		}
 	}
-	a.config.unagreed()
-	if err := c.check(); err != nil {
-		a.say.Warn("%s", fmt.Sprint(a.config.locate(err)))
+	a.config.Unagreed()
+	if err := c.Wrong(); err != nil {
+		a.say.Warn("%s", fmt.Sprint(a.config.Locate(err)))
 	}
 	return nil
 }

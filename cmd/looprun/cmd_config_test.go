@@ -1,13 +1,17 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/looprun/looprun/internal/config"
+)
 
 // testKeys are the keys of looprun.yaml.
-func testKeys(t *testing.T) []configKey {
+func testKeys(t *testing.T) []config.Key {
 	t.Helper()
 	model, err := wholeModel()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return configKeys(model)
+	return config.Keys(model)
 }

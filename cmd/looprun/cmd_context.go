@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -26,7 +27,7 @@ Example:
 
 func (c *contextCmd) Run(a *app) error {
 	if c.MaxBytes < 1 {
-		return usage(fmt.Sprintf("--max-bytes %d", c.MaxBytes), "use 1 or more")
+		return config.Usage(fmt.Sprintf("--max-bytes %d", c.MaxBytes), "use 1 or more")
 	}
 	dir := os.Getenv("LOOPRUN_DIR")
 	if c.ID != "" || dir == "" {

@@ -20,16 +20,17 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/scratchpad"
 )
 
 // initCmd writes a configuration and a policy to begin with.
 type initCmd struct {
-	Yes    bool      `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make." env:"-"`
-	Check  shellLine `placeholder:"LINE" help:"Shell line that says that it is done, in place of the project's tests." env:"-"`
-	Force  bool      `help:"Replace files that are there; each is kept beside the new one, with .bak at its end." env:"-"`
-	DryRun bool      `help:"Print the files and write nothing; nothing is asked." env:"-"`
+	Yes    bool             `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make." env:"-"`
+	Check  config.ShellLine `placeholder:"LINE" help:"Shell line that says that it is done, in place of the project's tests." env:"-"`
+	Force  bool             `help:"Replace files that are there; each is kept beside the new one, with .bak at its end." env:"-"`
+	DryRun bool             `help:"Print the files and write nothing; nothing is asked." env:"-"`
 }
 
 // Help shows an example below the flags.
@@ -62,7 +63,7 @@ type setup struct {
 }
 
 func (c *initCmd) Run(a *app) error {
-	dir, err := currentDir()
+	dir, err := config.CurrentDir()
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (c *initCmd) Run(a *app) error {
 	if c.DryRun {
 		return printFiles(a, files)
 	}
-	above := nearestConfig(dir)
+	above := config.Nearest(dir)
 	done, err := writeFiles(dir, files, c.Force)
 	if err != nil {
 		return err
@@ -91,8 +92,8 @@ func (c *initCmd) Run(a *app) error {
 	for _, w := range done {
 		fmt.Fprintln(a.stdout, w)
 	}
-	if above != filepath.Join(dir, configName) && isFile(above) {
-		a.say.Warn("%s counted here until now; from now on the new one does", seenFrom(dir, above))
+	if above != filepath.Join(dir, config.Name) && isFile(above) {
+		a.say.Warn("%s counted here until now; from now on the new one does", config.SeenFrom(dir, above))
 	}
 	if len(done) == 0 {
 		a.say.News("everything is there already, as it would be written")
@@ -116,10 +117,10 @@ func (c *initCmd) setup(a *app, found []project) (setup, error) {
 		}
 	}
 	if s.check == "" {
-		return s, usage("there is no go.mod, no package.json with a test script, no Cargo.toml, nothing for pytest and no Makefile with the target test here", "say with --check LINE what tells that it is done")
+		return s, config.Usage("there is no go.mod, no package.json with a test script, no Cargo.toml, nothing for pytest and no Makefile with the target test here", "say with --check LINE what tells that it is done")
 	}
 	if strings.ContainsAny(s.check, "\r\n\x00") {
-		return s, usage("--check has more than one line", "put them into a script and name that")
+		return s, config.Usage("--check has more than one line", "put them into a script and name that")
 	}
 	return s, nil
 }
@@ -130,7 +131,7 @@ func (s *setup) choose(p project) { s.check, s.verify, s.found = p.check, p.veri
 // nothing without it.
 func (c *initCmd) files(a *app, s setup) ([]initFile, error) {
 	var schema bytes.Buffer
-	if err := writeConfigSchema(&schema, a.config.ctx.Model); err != nil {
+	if err := config.WriteSchema(&schema, a.config.Ctx.Model); err != nil {
 		return nil, err
 	}
 	files := []initFile{
@@ -140,12 +141,12 @@ func (c *initCmd) files(a *app, s setup) ([]initFile, error) {
 	if s.policy {
 		files = append(files, initFile{name: initPolicySchema, data: policy.Schema()}, initFile{name: initPolicy, data: s.policyText()})
 	}
-	return append(files, initFile{name: configName, data: s.configText()}), nil
+	return append(files, initFile{name: config.Name, data: s.configText()}), nil
 }
 
 // trust records the consent to the file that the user has just had written.
 func (c *initCmd) trust(a *app, dir string, text []byte) {
-	agree(filepath.Join(dir, configName), text, a.say.Warn)
+	config.Agree(filepath.Join(dir, config.Name), text, a.say.Warn)
 }
 
 // printFiles prints what people would edit; the schemas are only named.
@@ -314,7 +315,7 @@ type interview struct {
 func (s *setup) ask(ctx context.Context, a *app, found []project, given bool) error {
 	o := user.Options{NoColor: !a.promptColours()}
 	if err := user.Available(o); err != nil {
-		return usage(whyNobody(err), "use --yes to take what is found here, or --dry-run to see it first")
+		return config.Usage(whyNobody(err), "use --yes to take what is found here, or --dry-run to see it first")
 	}
 	i := interview{ctx, user.New(o)}
 	if !given {
@@ -412,7 +413,7 @@ func wantLine(line string) error {
 }
 
 func wantCount(word string) error {
-	var n countLimit
+	var n config.CountLimit
 	return n.UnmarshalText([]byte(word))
 }
 
@@ -643,7 +644,7 @@ func (w *writing) stage(files []initFile, force bool) error {
 		needed = append(needed, f)
 	}
 	if len(taken) > 0 && !force {
-		return usage(strings.Join(taken, ", ")+" is there already, and nothing was written", "move it away, or use --force, which keeps it with .bak at its end")
+		return config.Usage(strings.Join(taken, ", ")+" is there already, and nothing was written", "move it away, or use --force, which keeps it with .bak at its end")
 	}
 	for _, f := range needed {
 		s := stagedFile{name: filepath.Join(w.dir, filepath.FromSlash(f.name))}
@@ -675,7 +676,7 @@ func (w *writing) there(f initFile) ([]byte, error) {
 		case err != nil:
 			return nil, fmt.Errorf("nothing was written: %w", err)
 		case last && !info.Mode().IsRegular(), !last && !info.IsDir():
-			return nil, usage(name+" is in the way, and nothing was written", "move it away")
+			return nil, config.Usage(name+" is in the way, and nothing was written", "move it away")
 		}
 	}
 	f2, err := os.ReadFile(name)
@@ -733,9 +734,9 @@ func (w *writing) place(f stagedFile) error {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
 	w.undo = append(w.undo, func() error { return os.Remove(f.name) })
-	what += seenFrom(w.dir, f.name)
+	what += config.SeenFrom(w.dir, f.name)
 	if f.backup != "" && !f.drop {
-		what += ", which is kept as " + seenFrom(w.dir, f.backup)
+		what += ", which is kept as " + config.SeenFrom(w.dir, f.backup)
 	}
 	w.done = append(w.done, what)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -129,7 +130,7 @@ func FuzzYAMLText(f *testing.F) {
 
 func TestInitRefusesSeveralLines(t *testing.T) {
 	for _, line := range []string{"a\nb", "a\rb", "a\x00b"} {
-		if _, err := (&initCmd{Yes: true, Check: shellLine(line)}).setup(&app{}, nil); err == nil || !strings.Contains(err.Error(), "put them into a script") {
+		if _, err := (&initCmd{Yes: true, Check: config.ShellLine(line)}).setup(&app{}, nil); err == nil || !strings.Contains(err.Error(), "put them into a script") {
 			t.Errorf("%q: %v", line, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -136,7 +137,7 @@ func TestInitAtTheTerminal(t *testing.T) {
 	if code := s.ended(t); code != 0 {
 		t.Fatalf("ended with %d", code)
 	}
-	b, err := os.ReadFile(s.file(configName))
+	b, err := os.ReadFile(s.file(config.Name))
 	if err != nil || !strings.Contains(string(b), "\ncheck: make test\n") || !strings.Contains(string(b), "\nmax_iterations: 7\n") {
 		t.Errorf("%v\n%s", err, b)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -31,7 +32,7 @@ Example:
 }
 
 func (c *listCmd) Run(a *app) error {
-	dir, err := stateDir(c.StateDir)
+	dir, err := config.StateDir(c.StateDir)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/man"
 )
 
@@ -36,7 +37,7 @@ func (c *manCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	pages := manualPages(a.config.ctx.Model, date)
+	pages := manualPages(a.config.Ctx.Model, date)
 	if c.Dir == "" {
 		_, err := a.stdout.Write(pages[0].Text)
 		return err
@@ -64,7 +65,7 @@ func sourceDate(epoch string) (time.Time, error) {
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil || seconds < 0 {
-		return time.Time{}, usage(fmt.Sprintf("SOURCE_DATE_EPOCH is %q", epoch), "give seconds since 1970, or leave it unset")
+		return time.Time{}, config.Usage(fmt.Sprintf("SOURCE_DATE_EPOCH is %q", epoch), "give seconds since 1970, or leave it unset")
 	}
 	return time.Unix(seconds, 0), nil
 }
@@ -165,7 +166,7 @@ func manEnvironment(n *kong.Node) []man.Entry {
 	}
 	list := []man.Entry{
 		{Term: "LOOPRUN_…", Text: "Nearly every option of run has a variable: LOOPRUN_MAX_ITERATIONS is --max-iterations. Flags beat variables, and variables beat looprun.yaml. None of them reaches the command."},
-		{Term: trustVariable, Text: "Consent to a looprun.yaml that was found: sha256: and the hash of its content."},
+		{Term: config.TrustVariable, Text: "Consent to a looprun.yaml that was found: sha256: and the hash of its content."},
 		{Term: "NO_COLOR, FORCE_COLOR, CLICOLOR", Text: "Whether looprun's own messages have colours."},
 		{Term: "CI", Text: "This is a job of a CI system, where no person is asked."},
 		{Term: "XDG_CONFIG_HOME, XDG_STATE_HOME", Text: "Where your own looprun.yaml is, and where consent is kept."},
@@ -182,8 +183,8 @@ func manFiles(n *kong.Node) []man.Entry {
 		return nil
 	}
 	return []man.Entry{
-		{Term: configName, Text: "Defaults for the options of run: the nearest one upwards, to the git root."},
-		{Term: "~/.config/looprun/" + configName, Text: "Your own defaults, which the nearest one beats."},
+		{Term: config.Name, Text: "Defaults for the options of run: the nearest one upwards, to the git root."},
+		{Term: "~/.config/looprun/" + config.Name, Text: "Your own defaults, which the nearest one beats."},
 		{Term: "/etc/looprun/looprun.yaml", Text: "Those of the system. What stands below enforce nothing beats."},
 		{Term: ".looprun/RUN/journal.jsonl", Text: "All that happened to a run, one event a line."},
 		{Term: ".looprun/RUN/scratchpad.md", Text: "The page of a run, for people and agents."},

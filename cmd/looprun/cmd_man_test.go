@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 )
 
 func testModel(t *testing.T) *kong.Application {
@@ -57,7 +58,7 @@ func TestManualIsComplete(t *testing.T) {
 func TestManualExitCodes(t *testing.T) {
 	page := string(manualPages(testModel(t), time.Time{})[0].Text)
 	codes := []int{looprun.ExitFailed, 126, 127, 129, 130, 143}
-	for _, s := range remappable {
+	for _, s := range config.Remappable {
 		codes = append(codes, s.ExitCode())
 	}
 	for _, g := range looprun.GuardIDs() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/strictjson"
@@ -142,7 +143,7 @@ func (c *policyTestCmd) situation(a *app) (*looprun.State, looprun.Trip, error) 
 	case c.State != "":
 		state, err := readState(c.State)
 		if err != nil {
-			return nil, looprun.Trip{}, usage("--state: "+err.Error(), "give the state of a run as JSON, with the keys of looprun.State")
+			return nil, looprun.Trip{}, config.Usage("--state: "+err.Error(), "give the state of a run as JSON, with the keys of looprun.State")
 		}
 		return c.lastTrip(state, "in the state "+c.State)
 	case c.ID != "":
@@ -174,7 +175,7 @@ func (c *policyTestCmd) lastTrip(s *looprun.State, where string) (*looprun.State
 	case s.LastTrip != nil:
 		return s, *s.LastTrip, nil
 	}
-	return nil, looprun.Trip{}, usage(where+" no guard tripped", "ask about a guard with --guard ID")
+	return nil, looprun.Trip{}, config.Usage(where+" no guard tripped", "ask about a guard with --guard ID")
 }
 
 // stateLimit bounds a state that is read from a file. It keeps the last 50
@@ -197,7 +198,7 @@ func readState(file string) (*looprun.State, error) {
 	dec.DisallowUnknownFields()
 	var s *looprun.State
 	if err := dec.Decode(&s); err != nil {
-		return nil, usage(fmt.Sprintf("%s: %v", file, err), "give a state as looprun show --format state prints it")
+		return nil, config.Usage(fmt.Sprintf("%s: %v", file, err), "give a state as looprun show --format state prints it")
 	}
 	if s == nil {
 		return nil, fmt.Errorf("%s holds null", file)

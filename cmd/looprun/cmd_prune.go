@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/tty"
@@ -75,7 +76,7 @@ func (c *pruneCmd) Run(a *app) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	state, err := stateDir(c.StateDir)
+	state, err := config.StateDir(c.StateDir)
 	if err != nil {
 		return err
 	}
@@ -110,11 +111,11 @@ func (c *pruneCmd) check() error {
 	chosen := c.OlderThan != nil || c.Keep != nil || len(c.Status) > 0
 	switch {
 	case len(c.Runs) > 0 && chosen:
-		return usage("runs are named, and --older-than, --keep or --status choose others", "use one of the two")
+		return config.Usage("runs are named, and --older-than, --keep or --status choose others", "use one of the two")
 	case len(c.Runs) == 0 && !chosen:
-		return usage("nothing says which runs to remove", "give --older-than 30d, --keep 20, --status done or the ids of runs; --dry-run shows what would be removed")
+		return config.Usage("nothing says which runs to remove", "give --older-than 30d, --keep 20, --status done or the ids of runs; --dry-run shows what would be removed")
 	case c.Keep != nil && *c.Keep < 0:
-		return usage(fmt.Sprintf("--keep is %d", *c.Keep), "give a number from 0")
+		return config.Usage(fmt.Sprintf("--keep is %d", *c.Keep), "give a number from 0")
 	}
 	return nil
 }
@@ -197,8 +198,8 @@ func (c *pruneCmd) agreed(a *app, p *pruned) (bool, error) {
 	if c.Yes {
 		return true, nil
 	}
-	if c.Format == "json" || !a.config.canAsk() {
-		return false, usage(fmt.Sprintf("nobody was asked whether to remove %s", p.count()), "use --yes to remove them, or --dry-run to see them first")
+	if c.Format == "json" || !a.config.CanAsk() {
+		return false, config.Usage(fmt.Sprintf("nobody was asked whether to remove %s", p.count()), "use --yes to remove them, or --dry-run to see them first")
 	}
 	yes, err := tty.Confirm(fmt.Sprintf("remove %s (%s)?", p.count(), sizeText(p.Bytes)), func() { _ = p.table(a.stderr) })
 	if err != nil {

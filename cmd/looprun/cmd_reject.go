@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/rejection"
 )
@@ -86,10 +87,10 @@ func (c *rejectCmd) rejection(a *app) (rejection.Rejection, error) {
 		}
 		return rejection.Parse(text)
 	default:
-		return rejection.Rejection{}, usage(fmt.Sprintf("%q is neither a flag nor -", c.Document), "write looprun reject - and give the document on standard input")
+		return rejection.Rejection{}, config.Usage(fmt.Sprintf("%q is neither a flag nor -", c.Document), "write looprun reject - and give the document on standard input")
 	}
 	if math.IsNaN(c.Growth) || math.IsInf(c.Growth, 0) {
-		return rejection.Rejection{}, usage("--growth is no number", "write how many times the scope has become what it was, such as 2.5")
+		return rejection.Rejection{}, config.Usage("--growth is no number", "write how many times the scope has become what it was, such as 2.5")
 	}
 	r := rejection.Rejection{
 		Task: c.Task, Agent: c.Agent, ReasonType: rejection.Reason(c.ReasonType), Summary: c.Summary, Detail: c.Detail,
@@ -128,7 +129,7 @@ func evidence(text string) (rejection.Evidence, error) {
 		case last != nil:
 			*last += "," + part
 		default:
-			return e, usage(fmt.Sprintf("--evidence %q has no type, data or source", text), "write it as type=error_log,data=…,source=…")
+			return e, config.Usage(fmt.Sprintf("--evidence %q has no type, data or source", text), "write it as type=error_log,data=…,source=…")
 		}
 	}
 	return e, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
@@ -21,9 +22,9 @@ import (
 // replayCmd drives the guards over recordings.
 type replayCmd struct {
 	Files []string `arg:"" optional:"" name:"file=code" help:"Recorded outputs, one an iteration, each with its exit code (1 without)."`
-	limitFlags
+	config.LimitFlags
 	ID string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead."`
-	ruleFlags
+	config.RuleFlags
 	LoopMatch    *string `enum:"strict,loose" placeholder:"HOW" help:"Compare signatures ${enum}: loose leaves out all numbers (the run's; strict)."`
 	Promise      *string `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only where it has this text."`
 	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})."`
@@ -45,18 +46,18 @@ func (c *replayCmd) Run(a *app) error {
 	out := newReplayWriter(a.stdout, c.Format)
 	r := newReplay(out)
 	var err error
-	if r.rules, err = c.config(); err != nil {
+	if r.rules, err = c.Signature(); err != nil {
 		return err
 	}
 	switch {
 	case c.ID != "" && len(c.Files) > 0:
-		return usage("--run and files exclude each other", "use one of them")
+		return config.Usage("--run and files exclude each other", "use one of them")
 	case c.ID != "" && c.Promise != nil:
-		return usage("--promise is for recorded outputs: of a run it is on record whether it was made", "leave it out")
+		return config.Usage("--promise is for recorded outputs: of a run it is on record whether it was made", "leave it out")
 	case c.ID != "":
 		err = c.fromRun(a, r)
 	case len(c.Files) == 0:
-		return usage("there is nothing to replay", "name recorded outputs, or --run RUN")
+		return config.Usage("there is nothing to replay", "name recorded outputs, or --run RUN")
 	default:
 		err = c.fromFiles(r)
 	}
@@ -68,7 +69,7 @@ func (c *replayCmd) Run(a *app) error {
 
 // begin lets the replay begin as a run with these limits, and those given over them.
 func (c *replayCmd) begin(r *replay, limits looprun.Limits, loose bool) error {
-	if _, err := c.over(&limits); err != nil {
+	if _, err := c.Over(&limits); err != nil {
 		return err
 	}
 	if c.LoopMatch != nil {
@@ -82,7 +83,7 @@ func (c *replayCmd) fromFiles(r *replay) error {
 	judge := looprun.DefaultJudge()
 	if judge.Promise = c.Promise != nil; judge.Promise {
 		if err := looprun.CheckPromise(*c.Promise); err != nil {
-			return usage("--promise: "+err.Error(), "leave it out where exit code 0 is done")
+			return config.Usage("--promise: "+err.Error(), "leave it out where exit code 0 is done")
 		}
 	}
 	if err := c.begin(r, looprun.DefaultLimits(), false); err != nil {
@@ -129,7 +130,7 @@ func (r *replay) sign(name string, code int, content bool) (signature.Signature,
 	}
 	defer f.Close()
 	if content && code == 0 {
-		o, err := r.rules.options(workingDir())
+		o, err := r.rules.Options(workingDir())
 		if err != nil {
 			return signature.Signature{}, err
 		}
@@ -152,7 +153,7 @@ func fileAndCode(arg string) (string, int, error) {
 	}
 	code, err := strconv.Atoi(arg[i+1:])
 	if err != nil || code < 0 || code > 255 {
-		return "", 0, usage(fmt.Sprintf("%q: %q is no exit code", arg, arg[i+1:]), "write FILE=CODE with a code from 0 to 255")
+		return "", 0, config.Usage(fmt.Sprintf("%q: %q is no exit code", arg, arg[i+1:]), "write FILE=CODE with a code from 0 to 255")
 	}
 	return arg[:i], code, nil
 }
@@ -162,7 +163,7 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 	if err != nil {
 		return err
 	}
-	anew := c.given()
+	anew := c.Given()
 	if anew && onlyLastKept(dir) {
 		a.say.Warn("run %s kept the output of its last iteration alone (--wait), so the signatures are those that were recorded", filepath.Base(dir))
 		anew = false
@@ -195,7 +196,7 @@ func (c *replayCmd) resumed(r *replay, d looprun.RunResumed) error {
 		return nil
 	}
 	limits := *d.Limits
-	_, err := c.over(&limits)
+	_, err := c.Over(&limits)
 	r.state.Limits, r.started.Limits = limits, limits
 	return err
 }
@@ -245,7 +246,7 @@ type replay struct {
 	before  int // iterations of runs that were done
 	state   looprun.State
 	guards  []looprun.Guard
-	rules   *signatureConfig
+	rules   *config.Signature
 	steps   replayWriter
 	trips   []replayedTrip
 }

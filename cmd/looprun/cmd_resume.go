@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/scratchpad"
@@ -18,8 +19,8 @@ import (
 // resumeCmd goes on with a run.
 type resumeCmd struct {
 	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
-	limitFlags
-	answerFlags
+	config.LimitFlags
+	config.AnswerFlags
 	trustFlag
 
 	Dir      string `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
@@ -50,10 +51,10 @@ func (c *resumeCmd) Run(a *app) error {
 		return err
 	}
 	if state.Ended && !state.Ending.Status.Resumable() {
-		return usage(fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), "start a new one")
+		return config.Usage(fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), "start a new one")
 	}
 	if insideOf(dir) {
-		return usage("a run cannot be resumed by its own command", "resume it from outside")
+		return config.Usage("a run cannot be resumed by its own command", "resume it from outside")
 	}
 	s, event, err := c.restore(a, dir, state)
 	if err != nil {
@@ -71,7 +72,7 @@ func (c *resumeCmd) find() (string, error) {
 	if c.ID != "" {
 		return find(c.StateDir, c.ID)
 	}
-	state, err := stateDir(c.StateDir)
+	state, err := config.StateDir(c.StateDir)
 	if err != nil {
 		return "", err
 	}
@@ -91,18 +92,18 @@ func (c *resumeCmd) place(dir string, state *looprun.State) (string, error) {
 		case err != nil:
 			return "", err
 		case !isDir(place):
-			return "", usage("--dir "+c.Dir+" is not a directory", "name the one that the project is in now")
+			return "", config.Usage("--dir "+c.Dir+" is not a directory", "name the one that the project is in now")
 		case !utf8.ValidString(place):
-			return "", usage("--dir has bytes that are no UTF-8, which the journal does not keep", "rename that directory")
+			return "", config.Usage("--dir has bytes that are no UTF-8, which the journal does not keep", "rename that directory")
 		}
 		return place, nil
 	}
 	kept := realDir(filepath.Dir(dir))
 	switch {
 	case !isDir(state.Dir):
-		return "", usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id))
+		return "", config.Usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id))
 	case filepath.Base(kept) == scratchpad.StateDirName && !below(realDir(state.Dir), filepath.Dir(kept)):
-		return "", usage(fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
+		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
 	}
 	return state.Dir, nil
 }
@@ -130,13 +131,13 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 		return nil, event, fmt.Errorf("the configuration of run %s cannot be read: %w", state.RunID, err)
 	}
 	if r.Masked {
-		return nil, event, usage("the directory, the command line or the configuration of run "+state.RunID+" held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable")
+		return nil, event, config.Usage("the directory, the command line or the configuration of run "+state.RunID+" held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable")
 	}
 	if r.Lossy {
-		return nil, event, usage("the directory, the command line or the configuration of run "+state.RunID+" has bytes that are no UTF-8, which the journal does not keep, so it cannot be run again", "start a new run")
+		return nil, event, config.Usage("the directory, the command line or the configuration of run "+state.RunID+" has bytes that are no UTF-8, which the journal does not keep, so it cannot be run again", "start a new run")
 	}
-	forget(&c.limitFlags, &r.Options.limitFlags, a.config)
-	forget(&c.answerFlags, &r.Options.answerFlags, a.config)
+	config.Forget(&c.LimitFlags, &r.Options.LimitFlags, a.config)
+	config.Forget(&c.AnswerFlags, &r.Options.AnswerFlags, a.config)
 	place, err := c.place(dir, state)
 	if err != nil {
 		return nil, event, err
@@ -147,9 +148,9 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 	if err := c.locate(place); err != nil {
 		return nil, event, err
 	}
-	changed := c.change(&r, a.config.has)
+	changed := c.change(&r, a.config.Has)
 	if changed {
-		if err := r.Options.check(); err != nil {
+		if err := r.Options.Wrong(); err != nil {
 			return nil, event, err
 		}
 	}
@@ -167,7 +168,7 @@ func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session,
 		}
 	}
 	limits := state.Limits
-	given, err := c.limitFlags.over(&limits)
+	given, err := c.LimitFlags.Over(&limits)
 	if err != nil {
 		return nil, event, err
 	}
@@ -203,7 +204,7 @@ func (c *resumeCmd) caps(old looprun.Caps, l looprun.Limits, given looprun.Caps)
 // locate makes paths that were given here hold in the run's directory, which is
 // the one that everything else is relative to.
 func (c *resumeCmd) locate(dir string) error {
-	here, err := currentDir()
+	here, err := config.CurrentDir()
 	if err != nil || here == dir {
 		return err
 	}
@@ -295,7 +296,7 @@ func (s *session) resume(dir string, event looprun.RunResumed, trust trustFlag) 
 
 // find is the directory of a run.
 func find(flag, id string) (string, error) {
-	state, err := stateDir(flag)
+	state, err := config.StateDir(flag)
 	if err != nil {
 		return "", err
 	}

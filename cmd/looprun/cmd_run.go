@@ -6,13 +6,14 @@ import (
 	"io"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
 // runCmd runs a command in a loop.
 type runCmd struct {
-	options
+	config.Options
 	DryRun bool `help:"Print what would run and with which configuration, and run nothing." env:"-" key:"-"`
 }
 
@@ -26,13 +27,13 @@ func (c *runCmd) Run(a *app) error {
 	if err := c.command(a); err != nil {
 		return err
 	}
-	a.config.apply(&c.options)
-	if err := c.check(); err != nil {
-		return a.config.locate(err)
+	a.config.Apply(&c.Options)
+	if err := c.Wrong(); err != nil {
+		return a.config.Locate(err)
 	}
-	s, err := newSession(a, &c.options)
+	s, err := newSession(a, &c.Options)
 	if err != nil {
-		return a.config.locate(err)
+		return a.config.Locate(err)
 	}
 	if c.DryRun {
 		return s.dryRun(a.stdout)
@@ -44,13 +45,13 @@ func (c *runCmd) Run(a *app) error {
 func (c *runCmd) command(a *app) error {
 	switch {
 	case c.Shell != "" && a.hasCommand:
-		return usage("-c and a command after -- exclude each other", "use one of them")
+		return config.Usage("-c and a command after -- exclude each other", "use one of them")
 	case c.Shell != "" || len(a.command) > 0 && a.command[0] != "":
 		return nil
 	case a.hasCommand:
-		return usage("there is no command after --", "write looprun [flags] -- COMMAND [ARG…]")
+		return config.Usage("there is no command after --", "write looprun [flags] -- COMMAND [ARG…]")
 	}
-	return usage("no command was given", "write looprun [flags] -- COMMAND [ARG…], or -c 'SHELL LINE'; see looprun --help")
+	return config.Usage("no command was given", "write looprun [flags] -- COMMAND [ARG…], or -c 'SHELL LINE'; see looprun --help")
 }
 
 // misplaced says what is wrong with words that stand before --.
@@ -59,7 +60,7 @@ func misplaced(words []string, commands []string) error {
 	if near := nearest.Word(words[0], commands); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, console.CommandLine(words))
 	}
-	return usage(fmt.Sprintf("%q is no command of looprun", words[0]), remedy)
+	return config.Usage(fmt.Sprintf("%q is no command of looprun", words[0]), remedy)
 }
 
 // dryRun prints what would run.
@@ -68,15 +69,15 @@ func (s *session) dryRun(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "would run: %s\n", console.CommandLine(s.opts.work(s.command).Argv()))
+	fmt.Fprintf(w, "would run: %s\n", console.CommandLine(s.opts.Work(s.command).Argv()))
 	if s.opts.Check != "" {
 		fmt.Fprintf(w, "check: %s\n", s.opts.Check)
 	}
 	fmt.Fprintf(w, "in: %s\nstate: %s\n", s.dir, dir)
 	config, err := json.MarshalIndent(struct {
-		Limits  looprun.Limits `json:"limits"`
-		Caps    looprun.Caps   `json:"caps"`
-		Options *options       `json:"options"`
+		Limits  looprun.Limits  `json:"limits"`
+		Caps    looprun.Caps    `json:"caps"`
+		Options *config.Options `json:"options"`
 	}{s.limits, s.caps, s.opts}, "", "  ")
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/config"
 )
 
 // onTrustQuestion starts looprun on a terminal in a folder whose looprun.yaml
@@ -17,7 +19,7 @@ func onTrustQuestion(t *testing.T) *screen {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "own"))
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "own"))
-	if err := os.WriteFile(filepath.Join(dir, configName), []byte("debug: make mischief\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte("debug: make mischief\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := onTerminal(t, dir, "--", "touch", "ran")
@@ -64,7 +66,7 @@ func TestNoConsentAtTheTerminal(t *testing.T) {
 func TestNoConsentIsAskedForWithoutAPerson(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "own"))
-	if err := os.WriteFile(filepath.Join(dir, configName), []byte("debug: make mischief\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte("debug: make mischief\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := onTerminal(t, dir, "--non-interactive", "--", "touch", "ran")
@@ -77,7 +79,7 @@ func TestNoConsentIsAskedForWithoutAPerson(t *testing.T) {
 func TestNoConsentIsAskedForInCI(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "own"))
-	if err := os.WriteFile(filepath.Join(dir, configName), []byte("debug: make mischief\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte("debug: make mischief\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	file, err := binary()

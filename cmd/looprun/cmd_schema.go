@@ -12,6 +12,7 @@ import (
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -34,7 +35,7 @@ Example:
 }
 
 func (c *schemaCmd) Run(a *app) error {
-	all := schemas(a.config.ctx.Model)
+	all := schemas(a.config.Ctx.Model)
 	if c.Name == "" {
 		t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, s := range all {
@@ -52,7 +53,7 @@ func (c *schemaCmd) Run(a *app) error {
 	if near := nearest.Word(c.Name, names); near != "" {
 		remedy = fmt.Sprintf("did you mean %q?", near)
 	}
-	return usage(fmt.Sprintf("there is no schema %q", c.Name), remedy)
+	return config.Usage(fmt.Sprintf("there is no schema %q", c.Name), remedy)
 }
 
 // namedSchema is one JSON Schema.
@@ -89,7 +90,7 @@ func schemas(model *kong.Application) []namedSchema {
 		{"assistant-request", "what an assistant reads (docs/assistants.md)", fixed(assistant.RequestSchema)},
 		{"assistant-reply", "what it prints", fixed(assistant.ReplySchema)},
 		{"hook", "what a hook reads (docs/hooks.md)", fixed(hooks.DocumentSchema)},
-		{"config", "looprun.yaml", func(w io.Writer) error { return writeConfigSchema(w, model) }},
+		{"config", "looprun.yaml", func(w io.Writer) error { return config.WriteSchema(w, model) }},
 		{"policy", "policy files (docs/policies.md)", fixed(policy.Schema)},
 		{"template", "files of questions", templates.WriteSchema},
 		{"messages", "messages.yaml beside them", templates.WriteMessagesSchema},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -298,7 +299,7 @@ func pendingText(b *strings.Builder, q looprun.Question) {
 // export prints the pending questions for a person's interface.
 func (c *showCmd) export(a *app, r *shownRun) error {
 	if !c.Pending {
-		return usage("--format ask-user-question is for questions", "add --pending")
+		return config.Usage("--format ask-user-question is for questions", "add --pending")
 	}
 	var questions []ask.Question
 	for _, q := range r.Pending {
@@ -322,9 +323,9 @@ const followEvery = 250 * time.Millisecond
 func (c *showCmd) follow(a *app, dir string) error {
 	switch {
 	case c.Pending:
-		return usage("--follow and --pending exclude each other", "use one of them")
+		return config.Usage("--follow and --pending exclude each other", "use one of them")
 	case c.Format != "text" && c.Format != "json":
-		return usage("--follow has no --format "+c.Format, "use text or json")
+		return config.Usage("--follow has no --format "+c.Format, "use text or json")
 	}
 	journal, err := scratchpad.Follow(dir)
 	if err != nil {

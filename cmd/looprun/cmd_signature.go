@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -17,9 +18,9 @@ type signatureCmd struct {
 	Format   string   `enum:"text,hash,json" default:"text" help:"${enum}." env:"-"`
 	Explain  bool     `help:"Show the masked lines, and which rule found each fact." env:"-"`
 	Diff     bool     `help:"Say why two outputs are, or are not, the same failure." env:"-"`
-	ruleFlags
+	config.RuleFlags
 
-	rules *signatureConfig
+	rules *config.Signature
 }
 
 func (signatureCmd) Help() string {
@@ -30,7 +31,7 @@ Example:
 }
 
 func (c *signatureCmd) Run(a *app) (err error) {
-	if c.rules, err = c.config(); err != nil {
+	if c.rules, err = c.Signature(); err != nil {
 		return err
 	}
 	if c.Diff {
@@ -109,7 +110,7 @@ func printExplanation(w io.Writer, why signature.Explanation) error {
 // diff compares two recordings.
 func (c *signatureCmd) diff(w io.Writer) error {
 	if len(c.Files) != 2 {
-		return usage(fmt.Sprintf("--diff compares two files, and %d are given", len(c.Files)), "name two")
+		return config.Usage(fmt.Sprintf("--diff compares two files, and %d are given", len(c.Files)), "name two")
 	}
 	var sigs [2]signature.Signature
 	for i, name := range c.Files {
@@ -171,8 +172,8 @@ func printSignature(w io.Writer, sig signature.Signature) error {
 }
 
 // sign reads recorded output as it would have streamed past.
-func sign(r io.Reader, exitCode int, rules *signatureConfig, explain bool) (signature.Explanation, error) {
-	o, err := rules.options(workingDir())
+func sign(r io.Reader, exitCode int, rules *config.Signature, explain bool) (signature.Explanation, error) {
+	o, err := rules.Options(workingDir())
 	if err != nil {
 		return signature.Explanation{}, err
 	}

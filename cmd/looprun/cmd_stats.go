@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -32,7 +33,7 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	state, err := stateDir(c.StateDir)
+	state, err := config.StateDir(c.StateDir)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func parseSince(text string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
-	return time.Time{}, usage(fmt.Sprintf("--since %q is no date", text), "write it as 2006-01-02 or 2006-01-02T15:04:05Z")
+	return time.Time{}, config.Usage(fmt.Sprintf("--since %q is no date", text), "write it as 2006-01-02 or 2006-01-02T15:04:05Z")
 }
 
 // rejectionsOf are the rejections of a run with what became of them.

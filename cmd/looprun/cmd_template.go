@@ -6,6 +6,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/user"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
 )
@@ -147,7 +148,7 @@ func (c *templatePreviewCmd) Run(a *app) error {
 	state, trip := templates.Sample(guard)
 	switch {
 	case c.ID != "" && c.State != "":
-		return usage("--run and --state exclude each other", "use one of them")
+		return config.Usage("--run and --state exclude each other", "use one of them")
 	case c.ID != "":
 		dir, err := a.find(c.StateDir, c.ID)
 		if err != nil {

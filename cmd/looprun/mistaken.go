@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -25,16 +26,16 @@ func mistaken(err error) error {
 		}
 	}
 	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.HasSuffix(rest, `"EOL" (<EOL>)`) {
-		return usagef("%s has no value; write one behind it", flagIn(name))
+		return config.Usagef("%s has no value; write one behind it", flagIn(name))
 	}
 	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.Contains(rest, " flag); perhaps try ") {
 		_, got, _ := strings.Cut(rest, " value but got ")
 		if word, err := strconv.QuotedPrefix(got); err == nil {
-			return usagef("%s: %s looks like a flag; write %[1]s=%[2]s if it is the value", flagIn(name), word)
+			return config.Usagef("%s: %s looks like a flag; write %[1]s=%[2]s if it is the value", flagIn(name), word)
 		}
 	}
 	if name, value, ok := strings.Cut(text, ": invalid map value "); ok {
-		return usagef("%s: %s is no whole number; write KEY=N, such as cancelled=1", flagIn(name), value)
+		return config.Usagef("%s: %s is no whole number; write KEY=N, such as cancelled=1", flagIn(name), value)
 	}
 	name, rest, ok := strings.Cut(text, " must be one of ")
 	if !ok {
@@ -55,13 +56,13 @@ func mistaken(err error) error {
 	if remedy != "" {
 		remedy = "; " + remedy
 	}
-	return usagef("%s: %q is not known%s", flagIn(strings.Trim(name, "[]<>.")), word, remedy)
+	return config.Usagef("%s: %q is not known%s", flagIn(strings.Trim(name, "[]<>.")), word, remedy)
 }
 
 // flagIn is the flag that kong names, or the argument as it does.
 func flagIn(name string) any {
 	if flag, ok := strings.CutPrefix(name, "--"); ok {
-		return flagName(flag)
+		return config.Flag(flag)
 	}
 	return name
 }
@@ -73,7 +74,7 @@ func noCommand(word string, node *kong.Node) error {
 	if near := nearest.Word(word, known); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s %s?", node.Path(), near)
 	}
-	return usage(fmt.Sprintf("%q is no command of looprun %s", word, node.Path()), remedy)
+	return config.Usage(fmt.Sprintf("%q is no command of looprun %s", word, node.Path()), remedy)
 }
 
 // visibleNames are the commands below one that people are to know.

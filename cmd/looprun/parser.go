@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/proc"
 )
 
@@ -66,9 +67,9 @@ func (a *app) parseWith(grammar any, flags *commonFlags, own []string) (p parsed
 				return nil
 			}
 			var err error
-			a.config, err = readConfiguration(ctx, callOf{
-				args: a.args, hasCommand: a.hasCommand, stdin: a.stdin, stderr: a.files.stderr, say: &a.say.Messages,
-				whole: wholeModel, inside: commandVariables,
+			a.config, err = config.Read(ctx, config.Call{
+				Args: a.args, HasCommand: a.hasCommand, Stdin: a.stdin, Stderr: a.files.stderr, Say: &a.say.Messages,
+				Whole: wholeModel, Inside: commandVariables,
 			})
 			return err
 		}),
@@ -85,7 +86,7 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append([]kong.Option{
 		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
 		kong.Vars{"version": version()},
-		kong.DefaultEnvars("LOOPRUN"), kong.KindMapper(reflect.String, kong.MapperFunc(asGiven)),
+		kong.DefaultEnvars("LOOPRUN"), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.ExplicitGroups(groups),
 	}, options...)...)
 }

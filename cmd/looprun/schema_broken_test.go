@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/config"
 )
 
 const goodTemplate = `
@@ -175,9 +177,9 @@ func TestEnforceByItsSchema(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	before := systemConfig
-	t.Cleanup(func() { systemConfig = before })
-	systemConfig = file
+	before := config.SystemFile
+	t.Cleanup(func() { config.SystemFile = before })
+	config.SystemFile = file
 	v, err := yamlValue([]byte(text))
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/looprun/looprun/escalate/policy"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/templates"
 )
@@ -82,7 +83,7 @@ func yamlValue(text []byte) (any, error) {
 // itself reads them.
 var readers = map[string]func(file string) error{
 	"config": func(file string) error {
-		_, err := checkFiles(file, "", func(o *options) error {
+		_, err := config.Check(file, "", func(o *config.Options) error {
 			_, err := newSession(&app{say: &messages{Messages: console.Messages{W: io.Discard}}}, o)
 			return err
 		})

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/config"
 )
 
 // sample is a file that is known to be right.
@@ -19,7 +21,7 @@ type sample struct{ name, kind, text string }
 
 // kindOf says of which kind a YAML text is, by what stands in it; empty: of
 // none of looprun's, such as the configuration of a CI system.
-func kindOf(t *testing.T, name string, text []byte, keys []configKey) string {
+func kindOf(t *testing.T, name string, text []byte, keys []config.Key) string {
 	t.Helper()
 	v, err := yamlValue(text)
 	if err != nil {
@@ -29,7 +31,7 @@ func kindOf(t *testing.T, name string, text []byte, keys []configKey) string {
 	has := func(key string) bool { _, ok := m[key]; return ok }
 	known := []string{"signature", "ladder", "hooks", "enforce"}
 	for _, k := range keys {
-		known = append(known, k.name)
+		known = append(known, k.Name)
 	}
 	all := func(known []string) bool {
 		return len(m) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return !slices.Contains(known, k) })
@@ -124,7 +126,7 @@ func initialised(t *testing.T) map[string][2]string {
 		if said, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("init for %s: %v\n%s", kind, err, said)
 		}
-		config, cerr := os.ReadFile(filepath.Join(dir, configName))
+		config, cerr := os.ReadFile(filepath.Join(dir, config.Name))
 		policy, perr := os.ReadFile(filepath.Join(dir, initPolicy))
 		if err := errors.Join(cerr, perr); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 )
 
 // ending is one way for a run to end, by the binary.
@@ -87,7 +88,7 @@ func TestResultsByTheirSchema(t *testing.T) {
 			e.check(t, schema)
 		})
 	}
-	for _, s := range remappable {
+	for _, s := range config.Remappable {
 		if !slices.Contains(seen, s) {
 			t.Errorf("no run ends as %s", s)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/proc"
 )
 
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if file := os.Getenv(testSystemConfig); file != "" {
-		systemConfig = file
+		config.SystemFile = file
 	}
 	// The tests' runs do not speak for the job that the tests run in.
 	for _, name := range []string{"GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD"} {

@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/jsontext"
@@ -34,7 +35,7 @@ import (
 // and the loop.
 type session struct {
 	app     *app
-	opts    *options
+	opts    *config.Options
 	command []string
 	dir     string // where commands run
 
@@ -71,9 +72,9 @@ type session struct {
 
 // recorded is what the journal keeps of the configuration.
 type recorded struct {
-	Options options       `json:"options"`
-	Command []string      `json:"command"`
-	Policy  *recordedFile `json:"policy,omitempty"`
+	Options config.Options `json:"options"`
+	Command []string       `json:"command"`
+	Policy  *recordedFile  `json:"policy,omitempty"`
 	// Masked says that the rest held a secret and is not all there.
 	Masked bool `json:"masked,omitempty"`
 	// Lossy says that the rest, or the run's directory, has bytes that are no
@@ -89,10 +90,10 @@ type recordedFile struct {
 
 // newSession reads everything that the options name, and reports all that is
 // wrong with it before anything runs.
-func newSession(a *app, o *options) (*session, error) {
+func newSession(a *app, o *config.Options) (*session, error) {
 	s := &session{app: a, opts: o, command: a.command}
 	var err error
-	if s.dir, err = currentDir(); err != nil {
+	if s.dir, err = config.CurrentDir(); err != nil {
 		return nil, err
 	}
 	return s, s.load(nil)
@@ -104,23 +105,23 @@ func (s *session) load(kept *recordedFile) error {
 	var err error
 	var errs []error
 	wrong := func(err error) { errs = append(errs, err) }
-	s.limits, s.caps, err = s.opts.limits()
+	s.limits, s.caps, err = s.opts.Limits()
 	wrong(err)
 	if s.opts.Rules != "" {
-		s.opts.Signature, err = readRules(s.opts.Rules)
+		s.opts.Signature, err = config.ReadRules(s.opts.Rules)
 	} else {
-		_, err = s.opts.Signature.options("")
+		_, err = s.opts.Signature.Options("")
 	}
 	wrong(err)
 	if s.questions, err = loadQuestions(s.opts.Templates, s.opts.Debug != ""); err == nil {
 		err = s.loadPolicy(kept)
 	}
 	wrong(err)
-	wrong(s.opts.needShell())
+	wrong(s.opts.NeedShell())
 	wrong(s.openStdin())
 	if s.opts.Result != "" {
 		if err := atomicfile.CheckExport(s.opts.Result); err != nil {
-			wrong(usagef("%s: %v; name a file in a folder that is there and can be written", flagName("result"), err))
+			wrong(config.Usagef("%s: %v; name a file in a folder that is there and can be written", config.Flag("result"), err))
 		}
 	}
 	return errors.Join(errs...)
@@ -131,13 +132,13 @@ func (s *session) load(kept *recordedFile) error {
 func (s *session) openStdin() error {
 	s.input = s.app.stdin
 	name := s.opts.Stdin
-	if slices.Contains(stdinWords, name) {
+	if slices.Contains(config.StdinWords, name) {
 		return nil
 	}
 	f, err := inputfile.Open(name)
 	switch {
 	case err != nil:
-		return usagef("%s: %v; %s, - or none", flagName("stdin"), err, toRead(err))
+		return config.Usagef("%s: %v; %s, - or none", config.Flag("stdin"), err, config.ToRead(err))
 	case inputfile.Piped(name):
 		s.input, s.opts.Stdin = f, "-"
 		return nil
@@ -146,7 +147,7 @@ func (s *session) openStdin() error {
 }
 
 // stateDir is where the run is kept.
-func (s *session) stateDir() (string, error) { return stateDir(s.opts.StateDir) }
+func (s *session) stateDir() (string, error) { return config.StateDir(s.opts.StateDir) }
 
 // start runs a new run to its end.
 func (s *session) start() error {
@@ -180,7 +181,7 @@ func (s *session) start() error {
 	}
 	started.Ladder = s.opts.Ladder
 	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
-	for _, hint := range s.opts.hints(started.Command) {
+	for _, hint := range s.opts.Hints(started.Command) {
 		s.app.say.Warn("%s", hint)
 	}
 	if err := s.loop.Start(started); err != nil {
@@ -310,11 +311,11 @@ func (s *session) wire(journal looprun.Journal) error {
 	s.base = baseEnviron(os.Environ())
 	terminal := console.IsTerminal(s.app.files.stdout) && console.IsTerminal(s.app.files.stderr)
 	s.parent = parentSocket()
-	if s.opts.silent() != "" {
+	if s.opts.Silent() != "" {
 		s.parent = ""
 	}
 	var err error
-	if s.masker, err = s.opts.redactor(os.Environ()); err != nil {
+	if s.masker, err = s.opts.Redactor(os.Environ()); err != nil {
 		return err
 	}
 	s.openOutlets()
@@ -323,20 +324,20 @@ func (s *session) wire(journal looprun.Journal) error {
 	others := s.shown(s.ci.Output(aside), nil, nil)
 	s.aside = func(b []byte) { _, _ = others.Write(b) }
 	s.executor = &looprun.Executor{
-		Work: s.opts.work(s.command), Check: s.opts.checkStep(), Passes: s.opts.Passes,
-		Judge: new(s.opts.judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
+		Work: s.opts.Work(s.command), Check: s.opts.CheckStep(), Passes: s.opts.Passes,
+		Judge: new(s.opts.Judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
 		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.files.stdout, s.unread(s.app.files.stdout)), Stderr: s.shown(s.ci.Output(stderr), s.app.files.stderr, s.unread(s.app.files.stderr)),
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 		Ending: s.outlets.hurry,
 	}
-	if s.executor.Signature, err = s.opts.Signature.options(s.dir); err != nil {
+	if s.executor.Signature, err = s.opts.Signature.Options(s.dir); err != nil {
 		return err
 	}
 	if c := s.opts.Signature; c != nil && len(c.Reports) > 0 {
 		s.executor.Reports = func(signer *signature.Signer, since time.Time) {
-			c.addReports(s.dir, signer, since, s.app.say.Warn)
+			c.AddReports(s.dir, signer, since, s.app.say.Warn)
 		}
 	}
 	if s.opts.Promise != nil {
@@ -355,10 +356,10 @@ func (s *session) wire(journal looprun.Journal) error {
 		return err
 	}
 	s.loop = &looprun.Loop{
-		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.backoff(),
+		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.Delays(),
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
 		Mask:      s.mask(),
-		WaitDelay: s.opts.WaitDelay.or(0),
+		WaitDelay: s.opts.WaitDelay.Or(0),
 	}
 	return s.listen()
 }
@@ -372,7 +373,7 @@ func (s *session) outputNumber(iteration int) int {
 	return iteration
 }
 
-func (s *session) killAfter() time.Duration { return s.opts.killAfter() }
+func (s *session) killAfter() time.Duration { return s.opts.GracePeriod() }
 
 // observe reports an event and keeps the page up to date while no command runs.
 func (s *session) observe(e looprun.Event, state *looprun.State) {

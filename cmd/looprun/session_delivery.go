@@ -52,7 +52,7 @@ func (s *session) writeContext(state *looprun.State) {
 func (s *session) hooks() (*hooks.Hooks, error) {
 	h := &hooks.Hooks{
 		OnQuestion: string(s.opts.HookOnQuestion), OnTrip: string(s.opts.HookOnTrip), OnEnd: string(s.opts.HookOnEnd),
-		Dir: s.dir, Env: s.base, Timeout: s.opts.HookTimeout.or(0),
+		Dir: s.dir, Env: s.base, Timeout: s.opts.HookTimeout.Or(0),
 		Warn: func(text string) { s.app.say.Warn("%s", text) }, Mask: s.masker.Text,
 	}
 	if h.Timeout == 0 && console.InCI() {

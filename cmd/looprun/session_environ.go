@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/config"
 )
 
 // baseEnviron is the environment without looprun's own variables, so that a
@@ -89,7 +90,7 @@ func (s *session) feed() error {
 			return fmt.Errorf("standard input cannot be read: %w", err)
 		}
 		s.executor.Stdin = func() (*os.File, error) { return openPlain(file) }
-	case stdinContext:
+	case config.StdinContext:
 		s.executor.Stdin = func() (*os.File, error) { return os.Open(s.run.ContextFile()) }
 	default:
 		s.executor.Stdin = func() (*os.File, error) { return os.Open(name) }

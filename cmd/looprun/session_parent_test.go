@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/socket"
 )
 
@@ -49,7 +50,7 @@ func TestWhatTheParentSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &session{parent: server.Path(), opts: &options{Debug: shellLine(c.debug)}}
+			s := &session{parent: server.Path(), opts: &config.Options{Debug: config.ShellLine(c.debug)}}
 			a, err := s.byParent(t.Context(), c.question, &looprun.State{RunID: "inner"})
 			if closed := server.Close(); closed != nil {
 				t.Error(closed)
@@ -59,7 +60,7 @@ func TestWhatTheParentSays(t *testing.T) {
 			}
 		})
 	}
-	s := &session{parent: "/nowhere", opts: &options{}}
+	s := &session{parent: "/nowhere", opts: &config.Options{}}
 	if _, err := s.byParent(t.Context(), trip, &looprun.State{}); !errors.Is(err, looprun.ErrNoAnswer) {
 		t.Errorf("without a run outside: %v", err)
 	}

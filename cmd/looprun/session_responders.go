@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/protocol/ladder"
 )
@@ -32,7 +33,7 @@ func (s *session) responders() []looprun.Responder {
 	if assisted != nil {
 		assisted = s.advised(assisted)
 		list = append(list, own(looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
-			if s.detachedMode(q) == detachedAuto || !slices.Contains(s.opts.AssistantFor, string(sourceOf(q))) {
+			if s.detachedMode(q) == config.DetachedAuto || !slices.Contains(s.opts.AssistantFor, string(sourceOf(q))) {
 				return looprun.Answer{}, looprun.ErrNoAnswer
 			}
 			return assisted.Respond(ctx, q, st)
@@ -69,7 +70,7 @@ func (s *session) responders() []looprun.Responder {
 				return looprun.Answer{}, looprun.ErrDeferred
 			case len(q.Path) > 0: // the run inside decides by its own mode
 				return looprun.Answer{}, looprun.ErrNoAnswer
-			case assisted != nil && s.detachedMode(q) == detachedAuto:
+			case assisted != nil && s.detachedMode(q) == config.DetachedAuto:
 				return assisted.Respond(ctx, q, st)
 			}
 			a, err := s.detached(q)
@@ -147,7 +148,7 @@ func (s *session) assistant() looprun.Responder {
 		return nil
 	}
 	o := assistant.Options{
-		Command: string(s.opts.Assistant), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.or(0),
+		Command: string(s.opts.Assistant), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.Or(0),
 		Escalation: s.opts.AssistantEscalation,
 		Stderr:     s.aside,
 	}
@@ -174,7 +175,7 @@ func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
 // mode for its id, for its guard, for its kind, for all; else the policy's, else
 // deny.
 func (s *session) detachedMode(q looprun.Question) string {
-	if mode := s.opts.Detached.mode(q.AskID, string(q.Guard), string(q.Kind)); mode != "" {
+	if mode := s.opts.Detached.Mode(q.AskID, string(q.Guard), string(q.Kind)); mode != "" {
 		return mode
 	}
 	if s.policy != nil {
@@ -281,8 +282,8 @@ func (s *session) loadPolicy(kept *recordedFile) error {
 		return nil
 	default:
 		var err error
-		if text, err = readYAML(name); err != nil {
-			return usagef("%s: %v; %s", flagName("policy"), err, toRead(err))
+		if text, err = config.ReadYAML(name); err != nil {
+			return config.Usagef("%s: %v; %s", config.Flag("policy"), err, config.ToRead(err))
 		}
 	}
 	set, err := s.questions.set()
@@ -321,7 +322,7 @@ func (s *session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.
 // silenced says why no person is to be asked, whether one is there or not; empty:
 // one may be.
 func (s *session) silenced() string {
-	flag := s.opts.silent()
+	flag := s.opts.Silent()
 	switch {
 	case flag != "":
 		return s.setBy(flag)
@@ -335,7 +336,7 @@ func (s *session) silenced() string {
 
 // setBy says what set the flag: itself, its variable or a file.
 func (s *session) setBy(name string) string {
-	if places := s.app.config.place(name); len(places) > 0 {
+	if places := s.app.config.Place(name); len(places) > 0 {
 		return places[0]
 	}
 	return "--" + name + " is set" // a resumed run has it from its journal

@@ -14,6 +14,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/workspace"
@@ -38,8 +39,8 @@ type scanners struct {
 	cost      *cost.Reader // nil: not read
 }
 
-func scannersOf(o *options) (scanners, error) {
-	r, err := o.costReader()
+func scannersOf(o *config.Options) (scanners, error) {
+	r, err := o.CostReader()
 	return scanners{text: o.Signals == "text", cost: r}, err
 }
 
@@ -83,7 +84,7 @@ func (s *session) hear() error {
 			return err
 		}
 	}
-	m, err := s.opts.matcher()
+	m, err := s.opts.Matcher()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -22,7 +23,7 @@ func listeners(t *testing.T, dir string) *hearing {
 	}}
 	for _, c := range h.both() {
 		var err error
-		if *c, err = scannersOf(&options{Signals: "text", CostFrom: "auto"}); err != nil {
+		if *c, err = scannersOf(&config.Options{Signals: "text", CostFrom: "auto"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 )
 
@@ -96,7 +97,7 @@ func lastLine(s *looprun.State, r looprun.Result, code int) string {
 // says, each for the guard, then for the status; then the command's own with --passthrough; then the table's. With
 // --passthrough a run that is not done never exits 0 by the command's code, and
 // that looprun itself failed, or was interrupted, is not hidden by it.
-func exitCode(o *options, policy map[string]int, s *looprun.State, r looprun.Result) int {
+func exitCode(o *config.Options, policy map[string]int, s *looprun.State, r looprun.Result) int {
 	for _, mapped := range []map[string]int{o.ExitCode, policy, o.ConfigExitCodes} {
 		if code, ok := mapped[string(r.Guard)]; ok && r.Status == looprun.StatusTripped {
 			return code

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/ci"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/statusline"
@@ -24,7 +25,7 @@ func (s *session) joinable() error {
 	}
 	f, err := os.OpenFile(tty.Path, os.O_RDWR, 0)
 	if err != nil {
-		return usage(fmt.Sprintf("-i joins the command to the terminal, and there is none (%v)", err), "start it at a terminal, or leave -i out")
+		return config.Usage(fmt.Sprintf("-i joins the command to the terminal, and there is none (%v)", err), "start it at a terminal, or leave -i out")
 	}
 	return f.Close()
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -45,7 +46,7 @@ func refusal(dir string, err error) error {
 		return err
 	}
 	id := filepath.Base(dir)
-	return usage(fmt.Sprintf("run %s was not touched: %v", id, err),
+	return config.Usage(fmt.Sprintf("run %s was not touched: %v", id, err),
 		fmt.Sprintf("to resume it would run the commands in its journal: look at them with looprun show %s, and if you trust them add --trust-run", id))
 }
 
@@ -61,7 +62,7 @@ func (t trustFlag) latest(stateDir string, fits func(dir string) bool) (string, 
 	}
 	other, _, err := scratchpad.Latest(stateDir, func(d string) bool { return d != dir && fits(d) })
 	if err == nil && other != "" {
-		return "", usage("there are several runs that are not known to be yours", "name the one that you trust: looprun list shows them")
+		return "", config.Usage("there are several runs that are not known to be yours", "name the one that you trust: looprun list shows them")
 	}
 	return dir, err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -104,42 +105,45 @@ func TestARunIsNoPath(t *testing.T) {
 }
 
 // valueThatAsks is a value of a key as it could stand in a hostile file.
-func valueThatAsks(k configKey) string {
-	switch k.flag.Target.Type() {
-	case reflect.TypeFor[codes](), reflect.TypeFor[int](), reflect.TypeFor[*int]():
+func valueThatAsks(k config.Key) string {
+	switch k.Flag.Target.Type() {
+	case reflect.TypeFor[config.Codes](), reflect.TypeFor[int](), reflect.TypeFor[*int]():
 		return "7"
-	case reflect.TypeFor[*countLimit](), reflect.TypeFor[*durationLimit](), reflect.TypeFor[*moneyLimit](), reflect.TypeFor[*tokenLimit]():
-		return offWord
-	case reflect.TypeFor[duration](), reflect.TypeFor[*duration](), reflect.TypeFor[*span]():
+	case reflect.TypeFor[*config.CountLimit](), reflect.TypeFor[*config.DurationLimit](), reflect.TypeFor[*config.MoneyLimit](), reflect.TypeFor[*config.TokenLimit]():
+		return config.OffWord
+	case reflect.TypeFor[config.Duration](), reflect.TypeFor[*config.Duration](), reflect.TypeFor[*config.Span]():
 		return "9999h"
 	case reflect.TypeFor[map[string]int]():
 		return "{tripped: 7}"
-	case reflect.TypeFor[modes]():
+	case reflect.TypeFor[config.Modes]():
 		return "defaults"
 	}
-	if k.flag.IsBool() {
+	if k.Flag.IsBool() {
 		return "true"
 	}
-	if words := k.known(); len(words) > 0 {
+	if words := k.Known(); len(words) > 0 {
 		return words[len(words)-1]
 	}
 	return "x"
 }
 
-// Every key by itself, in a file that was found: what is not in the list above
-// runs nothing.
+// Every key by itself, in a file that was found: what is neither safe
+// nor a lower limit runs nothing.
 func TestEveryKeyUnasked(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
 		"signature": "{mask: [{pattern: x}]}", "ladder": "[{rung: self_solve, attempts: 1}, {rung: human}]", "hooks": "{on_end: touch ran}",
 	}
+	used := map[string]bool{}
 	for _, k := range testKeys(t) {
-		values[k.name] = valueThatAsks(k)
+		values[k.Name] = valueThatAsks(k)
+		trust := k.Flag.Tag.Get("trust")
+		used[k.Name] = trust == "safe" || trust == "lower"
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		t.Run(key, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, configName), fmt.Appendf(nil, "%s: %s\n", key, values[key]), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, config.Name), fmt.Appendf(nil, "%s: %s\n", key, values[key]), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			s := found(t, dir, "--", "touch", "ran")
@@ -148,8 +152,7 @@ func TestEveryKeyUnasked(t *testing.T) {
 			if key == "hooks" {
 				starts = "hook_on_end"
 			}
-			used := unasked[key] != "" && !strings.HasPrefix(unasked[key], trustUpto)
-			if said := s.stderr.String(); used != (code == 0) || used != s.has("ran")() || used == strings.Contains(said, "nobody has agreed to it, and it sets "+starts) {
+			if said := s.stderr.String(); used[key] != (code == 0) || used[key] != s.has("ran")() || used[key] == strings.Contains(said, "nobody has agreed to it, and it sets "+starts) {
 				t.Errorf("%s: %s ended with %d, and says %s", key, values[key], code, said)
 			}
 		})
@@ -183,7 +186,7 @@ func TestAFileOfAnotherUser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			top := t.TempDir()
-			dir, file := filepath.Join(top, "mine"), filepath.Join(top, configName)
+			dir, file := filepath.Join(top, "mine"), filepath.Join(top, config.Name)
 			err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(file, fmt.Appendf(nil, "max_iterations: 2\n# consent is for this text: %s\n", name), 0o644))
 			if c.git {
 				err = errors.Join(err, os.Mkdir(filepath.Join(top, ".git"), 0o700))
@@ -223,7 +226,7 @@ func TestAFileOfAnotherUser(t *testing.T) {
 func TestAFileOfAnotherUserForOtherCommands(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
-	dir, file := filepath.Join(top, "mine"), filepath.Join(top, configName)
+	dir, file := filepath.Join(top, "mine"), filepath.Join(top, config.Name)
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -257,7 +260,7 @@ func TestOnesOwnFileOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	dir, own := t.TempDir(), t.TempDir()
 	folder := filepath.Join(own, "looprun")
-	if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, configName), []byte("max_errors: 9\n"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, config.Name), []byte("max_errors: 9\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for mode, want := range map[os.FileMode]int{0o755: 0, 0o777: 125} {
@@ -289,7 +292,7 @@ func TestAPlantedRepository(t *testing.T) {
 	top := t.TempDir()
 	open := filepath.Join(top, "open")
 	dir, git := filepath.Join(open, "mine"), filepath.Join(open, ".git")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(git, 0o700), os.WriteFile(filepath.Join(top, configName), []byte("max_iterations: 2\n"), 0o600), os.Chmod(open, 0o777)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(git, 0o700), os.WriteFile(filepath.Join(top, config.Name), []byte("max_iterations: 2\n"), 0o600), os.Chmod(open, 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	want := func(said, state string) {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ import (
 func runModel(t *testing.T) *kong.Application {
 	t.Helper()
 	var of struct {
-		options
+		Options
 		console.Flags
-		configFlags
+		FileFlags
 	}
 	parser, err := kong.New(&of)
 	if err != nil {
@@ -27,22 +27,22 @@ func runModel(t *testing.T) *kong.Application {
 	return parser.Model
 }
 
-func runKeys(t *testing.T) []configKey {
+func runKeys(t *testing.T) []Key {
 	t.Helper()
-	return configKeys(runModel(t))
+	return Keys(runModel(t))
 }
 
 // Every flag of run that is not about one call only has a key.
 func TestEveryOptionHasAKey(t *testing.T) {
 	var have []string
 	for _, k := range runKeys(t) {
-		have = append(have, k.name)
-		if keyOf(flagOf(k.name)) != k.name || flagOf(k.name) != k.flag.Name {
-			t.Errorf("%s is not the key of --%s", k.name, k.flag.Name)
+		have = append(have, k.Name)
+		if keyOf(flagOf(k.Name)) != k.Name || flagOf(k.Name) != k.Flag.Name {
+			t.Errorf("%s is not the key of --%s", k.Name, k.Flag.Name)
 		}
 	}
 	for _, f := range runModel(t).Flags {
-		if f.Name != "help" && !slices.Contains(have, keyOf(f.Name)) {
+		if !slices.Contains([]string{"help", "config", "trust"}, f.Name) && !slices.Contains(have, keyOf(f.Name)) {
 			t.Errorf("--%s has no key", f.Name)
 		}
 	}
@@ -52,11 +52,11 @@ func TestEveryOptionHasAKey(t *testing.T) {
 func TestShellLinesAreNotBlank(t *testing.T) {
 	lines := 0
 	for _, k := range runKeys(t) {
-		if k.flag.PlaceHolder != "LINE" {
+		if k.Flag.PlaceHolder != "LINE" {
 			continue
 		}
-		if lines++; k.flag.Target.Type() != reflect.TypeFor[shellLine]() {
-			t.Errorf("%s is a %s, not a shellLine", k.name, k.flag.Target.Type())
+		if lines++; k.Flag.Target.Type() != reflect.TypeFor[ShellLine]() {
+			t.Errorf("%s is a %s, not a shellLine", k.Name, k.Flag.Target.Type())
 		}
 	}
 	if lines < 7 {
@@ -68,7 +68,7 @@ func TestShellLinesAreNotBlank(t *testing.T) {
 func TestPresetsNameKeys(t *testing.T) {
 	var have []string
 	for _, k := range runKeys(t) {
-		have = append(have, k.name)
+		have = append(have, k.Name)
 	}
 	for _, key := range slices.Concat(presets["wait"], presets["retry"]) {
 		if !slices.Contains(have, key) {
@@ -80,7 +80,7 @@ func TestPresetsNameKeys(t *testing.T) {
 func TestConfigSchema(t *testing.T) {
 	var out bytes.Buffer
 	keys := runKeys(t)
-	if err := writeConfigSchema(&out, runModel(t)); err != nil {
+	if err := WriteSchema(&out, runModel(t)); err != nil {
 		t.Fatal(err)
 	}
 	var schema struct {
@@ -101,7 +101,7 @@ func TestConfigSchema(t *testing.T) {
 	}
 	want := []string{"signature", "ladder", "hooks", "enforce"}
 	for _, k := range keys {
-		want = append(want, k.name)
+		want = append(want, k.Name)
 	}
 	if got := slices.Sorted(maps.Keys(schema.Properties)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 		t.Errorf("properties are %v", got)

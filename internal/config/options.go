@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -18,43 +18,43 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// options are the flags of run. They are recorded in the journal, so that a
+// Options are the flags of run. They are recorded in the journal, so that a
 // resumed run has them as they were.
 //
 // The tag trust says what a looprun.yaml that was merely found may do with the
-// key of that name unasked, see [configKey.asks]; value says what a text is: a
+// key of that name unasked, see [Key.asks]; value says what a text is: a
 // path, or a pattern.
-type options struct {
-	Shell      shellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
-	Check      shellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
+type Options struct {
+	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
+	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
 	NoPrecheck bool      `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
 	Passes     int       `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask"`
 
 	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask"`
 	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done" trust:"ask"`
 
-	DoneCodes      codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
-	ErrorCodes     codes `default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none (${default})." json:"error_codes" group:"done" trust:"ask"`
-	WorkErrorCodes codes `default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none (${default})." json:"work_error_codes" group:"done" trust:"ask"`
-	StopCodes      codes `default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed (${default})." json:"stop_codes" group:"done" trust:"ask"`
+	DoneCodes      Codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
+	ErrorCodes     Codes `default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none (${default})." json:"error_codes" group:"done" trust:"ask"`
+	WorkErrorCodes Codes `default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none (${default})." json:"work_error_codes" group:"done" trust:"ask"`
+	StopCodes      Codes `default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed (${default})." json:"stop_codes" group:"done" trust:"ask"`
 
-	limitFlags
+	LimitFlags
 
-	IterationTimeout duration  `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower"`
-	IdleTimeout      duration  `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
-	KillAfter        *span     `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask"`
-	InitialDelay     duration  `placeholder:"D" help:"Time before the first iteration." json:"initial_delay,omitempty" group:"time" trust:"ask"`
-	Delay            *duration `placeholder:"D" help:"Time between two iterations (0s)." json:"delay,omitempty" group:"time" trust:"ask"`
+	IterationTimeout Duration  `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower"`
+	IdleTimeout      Duration  `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
+	KillAfter        *Span     `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask"`
+	InitialDelay     Duration  `placeholder:"D" help:"Time before the first iteration." json:"initial_delay,omitempty" group:"time" trust:"ask"`
+	Delay            *Duration `placeholder:"D" help:"Time between two iterations (0s)." json:"delay,omitempty" group:"time" trust:"ask"`
 	Backoff          string    `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
-	MaxDelay         *span     `placeholder:"D" help:"What --backoff exponential grows to at most (15m)." json:"max_delay,omitempty" group:"time" trust:"ask"`
+	MaxDelay         *Span     `placeholder:"D" help:"What --backoff exponential grows to at most (15m)." json:"max_delay,omitempty" group:"time" trust:"ask"`
 
-	Rules     string           `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path"`
-	LoopMatch string           `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
-	Signature *signatureConfig `kong:"-" json:"signature,omitempty"`
+	Rules     string     `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path"`
+	LoopMatch string     `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
+	Signature *Signature `kong:"-" json:"signature,omitempty"`
 
 	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`
 	WaitOn    []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
-	WaitDelay *span    `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask"`
+	WaitDelay *Span    `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask"`
 	Signals   string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
@@ -62,12 +62,12 @@ type options struct {
 	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask"`
 	Retry *int `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask"`
 
-	answerFlags
+	AnswerFlags
 
-	HookOnQuestion shellLine `placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
-	HookOnTrip     shellLine `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
-	HookOnEnd      shellLine `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
-	HookTimeout    *span     `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask"`
+	HookOnQuestion ShellLine `placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
+	HookOnTrip     ShellLine `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
+	HookOnEnd      ShellLine `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
+	HookTimeout    *Span     `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask"`
 	Notify         []string  `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
 	CI         string `name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system: ${enum} (${default})." json:"ci,omitempty" group:"hooks" trust:"ask"`
@@ -81,7 +81,7 @@ type options struct {
 	NoPty          bool      `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
 	KeepBackground bool      `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
 	Name           string    `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" group:"run" trust:"safe"`
-	Debug          shellLine `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
+	Debug          ShellLine `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
 
 	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state" trust:"ask" value:"path"`
 	Sync        string         `enum:"off,async,each" default:"async" help:"How the journal reaches the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
@@ -92,42 +92,42 @@ type options struct {
 	ConfigExitCodes map[string]int `kong:"-" json:"config_exit_codes,omitempty"`
 }
 
-// limitFlags can also be given anew to a run that is resumed.
-type limitFlags struct {
-	MaxIterations *countLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard" trust:"upto=50"`
-	MaxRuntime    *durationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m"`
-	LoopThreshold *countLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3"`
-	MaxErrors     *countLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard" trust:"upto=3"`
-	MaxCost       *moneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard" trust:"lower"`
-	MaxTokens     *tokenLimit    `placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M (off)." json:"max_tokens,omitempty" group:"guard" trust:"lower"`
+// LimitFlags can also be given anew to a run that is resumed.
+type LimitFlags struct {
+	MaxIterations *CountLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard" trust:"upto=50"`
+	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m"`
+	LoopThreshold *CountLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3"`
+	MaxErrors     *CountLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard" trust:"upto=3"`
+	MaxCost       *MoneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard" trust:"lower"`
+	MaxTokens     *TokenLimit    `placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M (off)." json:"max_tokens,omitempty" group:"guard" trust:"lower"`
 
-	MaxIdleIterations     *countLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower"`
-	DetectWorkspaceCycles *countLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower"`
+	MaxIdleIterations     *CountLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower"`
+	DetectWorkspaceCycles *CountLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower"`
 
-	CapIterations *countLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
-	CapRuntime    *durationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
-	CapCost       *moneyLimit    `placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard" trust:"ask"`
-	CapTokens     *tokenLimit    `placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
+	CapIterations *CountLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
+	CapRuntime    *DurationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
+	CapCost       *MoneyLimit    `placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard" trust:"ask"`
+	CapTokens     *TokenLimit    `placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
 }
 
-// answerFlags say who answers questions.
-type answerFlags struct {
+// AnswerFlags say who answers questions.
+type AnswerFlags struct {
 	Policy       string    `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer" trust:"ask" value:"path"`
 	Templates    []string  `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path"`
-	Detached     modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask"`
-	WaitAnswer   duration  `placeholder:"D" help:"How long to wait for looprun answer before that (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask"`
-	Assistant    shellLine `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
+	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask"`
+	WaitAnswer   Duration  `placeholder:"D" help:"How long to wait for looprun answer before that (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask"`
+	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
 	AssistantFor []string  `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
 
 	AssistantEscalation bool  `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
-	AssistantTimeout    *span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask"`
+	AssistantTimeout    *Span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask"`
 
 	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask"`
 	Ask            bool `help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask"`
 }
 
-// limits are the limits and caps in force.
-func (o *options) limits() (looprun.Limits, looprun.Caps, error) {
+// Limits are the limits and caps in force.
+func (o *Options) Limits() (looprun.Limits, looprun.Caps, error) {
 	l := looprun.DefaultLimits()
 	if o.Wait {
 		l.Iterations, l.Loop, l.Errors = looprun.Off, looprun.Off, looprun.Off
@@ -135,12 +135,12 @@ func (o *options) limits() (looprun.Limits, looprun.Caps, error) {
 	if o.Retry != nil {
 		l.Iterations, l.Loop, l.Errors = *o.Retry, looprun.Off, looprun.Off
 	}
-	caps, err := o.limitFlags.over(&l)
+	caps, err := o.LimitFlags.Over(&l)
 	return l, caps, err
 }
 
-// over puts the limits that were given over those in l, and returns the caps.
-func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
+// Over puts the limits that were given over those in l, and returns the caps.
+func (f *LimitFlags) Over(l *looprun.Limits) (looprun.Caps, error) {
 	set(&l.Iterations, f.MaxIterations)
 	set(&l.Loop, f.LoopThreshold)
 	set(&l.Errors, f.MaxErrors)
@@ -156,9 +156,9 @@ func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
 		l.Runtime = time.Duration(*f.MaxRuntime)
 	}
 	var errs []error
-	wrong := func(format string, args ...any) { errs = append(errs, usagef(format, args...)) }
+	wrong := func(format string, args ...any) { errs = append(errs, Usagef(format, args...)) }
 	if l.Loop == 1 {
-		wrong("%s 1: every failure would be a loop; use 2 or more, or off", flagName("loop-threshold"))
+		wrong("%s 1: every failure would be a loop; use 2 or more, or off", Flag("loop-threshold"))
 	}
 	caps := looprun.DefaultCaps(*l)
 	set(&caps.Iterations, f.CapIterations)
@@ -173,110 +173,110 @@ func (f *limitFlags) over(l *looprun.Limits) (looprun.Caps, error) {
 	}
 	const lower = "raise the cap or lower the limit"
 	if caps.Cost > 0 && l.Cost > caps.Cost {
-		wrong("%s %.2f is above %s %.2f; "+lower, flagName("max-cost"), l.Cost, flagName("cap-cost"), caps.Cost)
+		wrong("%s %.2f is above %s %.2f; "+lower, Flag("max-cost"), l.Cost, Flag("cap-cost"), caps.Cost)
 	}
 	if caps.Tokens > 0 && l.Tokens > caps.Tokens {
-		wrong("%s %d is above %s %d; "+lower, flagName("max-tokens"), l.Tokens, flagName("cap-tokens"), caps.Tokens)
+		wrong("%s %d is above %s %d; "+lower, Flag("max-tokens"), l.Tokens, Flag("cap-tokens"), caps.Tokens)
 	}
 	if caps.Iterations > 0 && l.Iterations > caps.Iterations {
-		wrong("%s %d is above %s %d; "+lower, flagName("max-iterations"), l.Iterations, flagName("cap-iterations"), caps.Iterations)
+		wrong("%s %d is above %s %d; "+lower, Flag("max-iterations"), l.Iterations, Flag("cap-iterations"), caps.Iterations)
 	}
 	if caps.Runtime > 0 && l.Runtime > caps.Runtime {
-		wrong("%s %s is above %s %s; "+lower, flagName("max-runtime"), l.Runtime, flagName("cap-runtime"), caps.Runtime)
+		wrong("%s %s is above %s %s; "+lower, Flag("max-runtime"), l.Runtime, Flag("cap-runtime"), caps.Runtime)
 	}
 	return caps, errors.Join(errs...)
 }
 
-func set(to *int, from *countLimit) {
+func set(to *int, from *CountLimit) {
 	if from != nil {
 		*to = int(*from)
 	}
 }
 
-// check reports everything that is wrong with the options before anything runs.
-func (o *options) check() error {
+// Wrong reports everything that is wrong with the options before anything runs.
+func (o *Options) Wrong() error {
 	var errs []error
-	wrong := func(format string, args ...any) { errs = append(errs, usagef(format, args...)) }
+	wrong := func(format string, args ...any) { errs = append(errs, Usagef(format, args...)) }
 	if o.Promise != nil {
 		if err := looprun.CheckPromise(*o.Promise); err != nil {
-			wrong("%s: %v", flagName("promise"), err)
+			wrong("%s: %v", Flag("promise"), err)
 		}
 	}
 	if o.Passes < 1 {
-		wrong("%s %d: the check has to pass at least once; use 1 or more", flagName("passes"), o.Passes)
+		wrong("%s %d: the check has to pass at least once; use 1 or more", Flag("passes"), o.Passes)
 	}
 	if slices.Contains(o.Templates, "") {
-		wrong("%s: the name of a folder is empty; name a folder with templates, or leave it out", flagName("templates"))
+		wrong("%s: the name of a folder is empty; name a folder with templates, or leave it out", Flag("templates"))
 	}
 	if o.Check == "" {
 		if o.Passes > 1 {
-			wrong("%s needs a check that can pass; add %s LINE", flagName("passes"), flagName("check"))
+			wrong("%s needs a check that can pass; add %s LINE", Flag("passes"), Flag("check"))
 		}
 		if o.NoPrecheck {
-			wrong("%s without a check; add %s LINE, or leave it out", flagName("no-precheck"), flagName("check"))
+			wrong("%s without a check; add %s LINE, or leave it out", Flag("no-precheck"), Flag("check"))
 		}
 	}
 	if o.DoneCodes.Empty() {
-		wrong("%s none: the run could never be done; name the exit codes that pass, or leave it out", flagName("done-codes"))
+		wrong("%s none: the run could never be done; name the exit codes that pass, or leave it out", Flag("done-codes"))
 	}
 	if both := o.DoneCodes.Both(o.ErrorCodes.Codes); !both.Empty() {
-		wrong("exit code %s is in %s and in %s; take it out of one of them", both, flagName("done-codes"), flagName("error-codes"))
+		wrong("exit code %s is in %s and in %s; take it out of one of them", both, Flag("done-codes"), Flag("error-codes"))
 	}
 	if both := o.DoneCodes.Both(o.StopCodes.Codes); !both.Empty() {
-		wrong("exit code %s is in %s and in %s; take it out of one of them", both, flagName("done-codes"), flagName("stop-codes"))
+		wrong("exit code %s is in %s and in %s; take it out of one of them", both, Flag("done-codes"), Flag("stop-codes"))
 	}
-	b := o.backoff()
+	b := o.Delays()
 	switch {
 	case b.Exponential && b.Base == 0:
-		wrong("%s exponential has no delay to grow; add %s D", flagName("backoff"), flagName("delay"))
+		wrong("%s exponential has no delay to grow; add %s D", Flag("backoff"), Flag("delay"))
 	case o.MaxDelay != nil && !b.Exponential:
-		wrong("%s without a delay that grows; add %s exponential, or leave it out", flagName("max-delay"), flagName("backoff"))
+		wrong("%s without a delay that grows; add %s exponential, or leave it out", Flag("max-delay"), Flag("backoff"))
 	case o.MaxDelay != nil && b.Base > b.Max:
-		wrong("%s %s is above %s %s; raise the one or lower the other", flagName("delay"), b.Base, flagName("max-delay"), b.Max)
+		wrong("%s %s is above %s %s; raise the one or lower the other", Flag("delay"), b.Base, Flag("max-delay"), b.Max)
 	}
 	if err := o.contrary(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.Wait && o.Retry != nil {
-		wrong("%s and %s exclude each other; use %[1]s for something that will come, %[2]s for something flaky", flagName("wait"), flagName("retry"))
+		wrong("%s and %s exclude each other; use %[1]s for something that will come, %[2]s for something flaky", Flag("wait"), Flag("retry"))
 	}
 	if o.WaitDelay != nil && len(o.WaitOn) == 0 {
-		wrong("%s without a line to wait for; add %s REGEX", flagName("wait-delay"), flagName("wait-on"))
+		wrong("%s without a line to wait for; add %s REGEX", Flag("wait-delay"), Flag("wait-on"))
 	}
-	if _, err := o.matcher(); err != nil {
-		wrong("%s: %v", flagName("wait-on"), err)
+	if _, err := o.Matcher(); err != nil {
+		wrong("%s: %v", Flag("wait-on"), err)
 	}
-	if _, err := o.costReader(); err != nil {
-		wrong("%s: %v", flagName("cost-from"), err)
+	if _, err := o.CostReader(); err != nil {
+		wrong("%s: %v", Flag("cost-from"), err)
 	}
-	if _, err := o.redactor(nil); err != nil {
-		wrong("%s: %v", flagName("redact"), err)
+	if _, err := o.Redactor(nil); err != nil {
+		wrong("%s: %v", Flag("redact"), err)
 	}
 	if o.Retry != nil && *o.Retry < 1 {
-		wrong("%s %d; use 1 or more", flagName("retry"), *o.Retry)
+		wrong("%s %d; use 1 or more", Flag("retry"), *o.Retry)
 	}
 	if o.Interactive && o.Stdin != "none" {
-		wrong("-i joins the command to the terminal, so %s cannot feed it; use one of them", flagName("stdin"))
+		wrong("-i joins the command to the terminal, so %s cannot feed it; use one of them", Flag("stdin"))
 	}
-	if o.Assistant == "" && o.Detached.has(detachedAuto) {
-		wrong("%s auto: there is no assistant to answer; add %s LINE", flagName("detached"), flagName("assistant"))
+	if o.Assistant == "" && o.Detached.has(DetachedAuto) {
+		wrong("%s auto: there is no assistant to answer; add %s LINE", Flag("detached"), Flag("assistant"))
 	}
 	if o.Assistant == "" && o.AssistantEscalation {
-		wrong("%s: there is no assistant to answer; add %s LINE", flagName("assistant-escalation"), flagName("assistant"))
+		wrong("%s: there is no assistant to answer; add %s LINE", Flag("assistant-escalation"), Flag("assistant"))
 	}
 	for key, code := range o.ExitCode {
 		if why := wrongExitCode(key, code); why != "" {
-			wrong("%s %s=%d: %s", flagName("exit-code"), key, code, why)
+			wrong("%s %s=%d: %s", Flag("exit-code"), key, code, why)
 		}
 	}
-	if _, _, err := o.limits(); err != nil {
+	if _, _, err := o.Limits(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// remappable are the statuses whose exit code can be changed.
-var remappable = []looprun.Status{
+// Remappable are the statuses whose exit code can be changed.
+var Remappable = []looprun.Status{
 	looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled, looprun.StatusPaused,
 	looprun.StatusRejected, looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
 }
@@ -284,7 +284,7 @@ var remappable = []looprun.Status{
 // exitCodeNames are the statuses and guards whose exit code can be changed.
 func exitCodeNames() []string {
 	var names []string
-	for _, s := range remappable {
+	for _, s := range Remappable {
 		names = append(names, string(s))
 	}
 	for _, g := range slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()) {
@@ -298,7 +298,7 @@ func wrongExitCode(key string, code int) string {
 	status, guard := looprun.Status(key), looprun.GuardID(key)
 	isGuard := slices.Contains(looprun.GuardIDs(), guard) || slices.Contains(looprun.ProtocolIDs(), guard)
 	switch {
-	case !isGuard && !slices.Contains(remappable, status):
+	case !isGuard && !slices.Contains(Remappable, status):
 		if near := nearest.Word(key, exitCodeNames()); near != "" {
 			return fmt.Sprintf("%q is no status and no guard; did you mean %s?", key, near)
 		}
@@ -311,16 +311,16 @@ func wrongExitCode(key string, code int) string {
 	return ""
 }
 
-// judge decides what exit codes mean.
-func (o *options) judge(terminal bool) looprun.Judge {
+// Judge decides what exit codes mean.
+func (o *Options) Judge(terminal bool) looprun.Judge {
 	return looprun.Judge{
 		Done: o.DoneCodes.Codes, Errors: o.ErrorCodes.Codes, WorkErrors: o.WorkErrorCodes.Codes, Stop: o.StopCodes.Codes,
 		Promise: o.Promise != nil, Terminal: terminal,
 	}
 }
 
-func (o *options) backoff() looprun.Backoff {
-	b := looprun.Backoff{Initial: time.Duration(o.InitialDelay), Exponential: o.Backoff == "exponential", Max: o.MaxDelay.or(0)}
+func (o *Options) Delays() looprun.Backoff {
+	b := looprun.Backoff{Initial: time.Duration(o.InitialDelay), Exponential: o.Backoff == "exponential", Max: o.MaxDelay.Or(0)}
 	switch {
 	case o.Delay != nil:
 		b.Base = time.Duration(*o.Delay)
@@ -330,8 +330,8 @@ func (o *options) backoff() looprun.Backoff {
 	return b
 }
 
-// silent is the flag that has it that no person is asked; empty: there is none.
-func (o *options) silent() string {
+// Silent is the flag that has it that no person is asked; empty: there is none.
+func (o *Options) Silent() string {
 	switch {
 	case o.NonInteractive:
 		return "non-interactive"
@@ -344,40 +344,40 @@ func (o *options) silent() string {
 }
 
 // contrary reports wishes that cannot both be met.
-func (f *answerFlags) contrary() error {
+func (f *AnswerFlags) contrary() error {
 	if f.Ask && f.NonInteractive {
-		return usagef("%s and %s exclude each other; use one of them", flagName("ask"), flagName("non-interactive"))
+		return Usagef("%s and %s exclude each other; use one of them", Flag("ask"), Flag("non-interactive"))
 	}
 	return nil
 }
 
-// detachedAuto lets the assistant answer when no person can be asked.
-const detachedAuto = "auto"
+// DetachedAuto lets the assistant answer when no person can be asked.
+const DetachedAuto = "auto"
 
-// stdinContext gives the command what looprun context prints.
-const stdinContext = "context"
+// StdinContext gives the command what looprun context prints.
+const StdinContext = "context"
 
-// stdinWords are the values of --stdin that name no file.
-var stdinWords = []string{"none", "-", stdinContext}
+// StdinWords are the values of --stdin that name no file.
+var StdinWords = []string{"none", "-", StdinContext}
 
-// matcher recognises limits to wait for; nil: there are none.
-func (o *options) matcher() (*waiting.Matcher, error) {
+// Matcher recognises limits to wait for; nil: there are none.
+func (o *Options) Matcher() (*waiting.Matcher, error) {
 	if len(o.WaitOn) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to match
 	}
 	return waiting.Compile(o.WaitOn)
 }
 
-// costReader reads the cost of an iteration; nil: it is not read.
-func (o *options) costReader() (*cost.Reader, error) {
+// CostReader reads the cost of an iteration; nil: it is not read.
+func (o *Options) CostReader() (*cost.Reader, error) {
 	if o.CostFrom == "" {
 		return nil, nil //nolint:nilnil // nothing is read
 	}
 	return cost.New(o.CostFrom)
 }
 
-// redactor masks secrets; nil masks nothing.
-func (o *options) redactor(environ []string) (*redact.Redactor, error) {
+// Redactor masks secrets; nil masks nothing.
+func (o *Options) Redactor(environ []string) (*redact.Redactor, error) {
 	patterns := make([]redact.Pattern, len(o.Redact))
 	for i, text := range o.Redact {
 		patterns[i] = redact.Pattern{Text: text}
@@ -385,32 +385,32 @@ func (o *options) redactor(environ []string) (*redact.Redactor, error) {
 	return redact.New(redact.Options{Environ: environ, Patterns: patterns, Off: o.NoRedact})
 }
 
-// work is the step to run, and check the one that judges it.
-func (o *options) work(command []string) looprun.Step {
+// Work is the step to run, and check the one that judges it.
+func (o *Options) Work(command []string) looprun.Step {
 	if o.Shell != "" {
 		return looprun.Shell(string(o.Shell))
 	}
 	return looprun.Argv(command...)
 }
 
-func (o *options) checkStep() looprun.Step {
+func (o *Options) CheckStep() looprun.Step {
 	if o.Check == "" {
 		return nil
 	}
 	return looprun.Shell(string(o.Check))
 }
 
-// needShell refuses shell lines where there is no shell to run them.
-func (o *options) needShell() error {
+// NeedShell refuses shell lines where there is no shell to run them.
+func (o *Options) NeedShell() error {
 	of := reflect.ValueOf(o).Elem()
 	for _, f := range reflect.VisibleFields(of.Type()) {
-		if f.Type == reflect.TypeFor[shellLine]() && !of.FieldByIndex(f.Index).IsZero() {
+		if f.Type == reflect.TypeFor[ShellLine]() && !of.FieldByIndex(f.Index).IsZero() {
 			if err := proc.FindShell(); err != nil {
 				if short := f.Tag.Get("short"); short != "" {
-					return usagef("-%s: %v", short, err)
+					return Usagef("-%s: %v", short, err)
 				}
 				key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				return usagef("%s: %v", flagName(flagOf(key)), err)
+				return Usagef("%s: %v", Flag(flagOf(key)), err)
 			}
 			break
 		}
@@ -421,8 +421,8 @@ func (o *options) needShell() error {
 // agents are commands that end with 0 whatever they achieved.
 var agents = []string{"claude", "codex", "gemini", "aider", "opencode", "goose", "amp", "cursor-agent", "copilot"}
 
-// hints are warnings about a configuration that is allowed and rarely meant.
-func (o *options) hints(command []string) []string {
+// Hints are warnings about a configuration that is allowed and rarely meant.
+func (o *Options) Hints(command []string) []string {
 	var hints []string
 	if o.Check == "" && o.Promise == nil && len(command) > 0 {
 		name := command[0][strings.LastIndexByte(command[0], '/')+1:]
@@ -433,11 +433,11 @@ func (o *options) hints(command []string) []string {
 	return hints
 }
 
-// killAfter is the time between SIGTERM and SIGKILL.
-func (o *options) killAfter() time.Duration {
+// GracePeriod is the time between SIGTERM and SIGKILL.
+func (o *Options) GracePeriod() time.Duration {
 	normal := proc.DefaultKillAfter
 	if console.InCI() {
 		normal = 5 * time.Second
 	}
-	return o.KillAfter.or(normal)
+	return o.KillAfter.Or(normal)
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ import (
 // A limit on the command line is a number of 1 or more, or “off”. Zero is
 // refused: elsewhere it means off in one place and the default in another.
 
-type countLimit int
+type CountLimit int
 
-func (l *countLimit) UnmarshalText(b []byte) error {
+func (l *CountLimit) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if text == "off" {
 		*l = looprun.Off
@@ -28,13 +28,13 @@ func (l *countLimit) UnmarshalText(b []byte) error {
 	if err != nil || n < 1 {
 		return badLimit(text, "a whole number of 1 or more")
 	}
-	*l = countLimit(n)
+	*l = CountLimit(n)
 	return nil
 }
 
-type durationLimit time.Duration
+type DurationLimit time.Duration
 
-func (l *durationLimit) UnmarshalText(b []byte) error {
+func (l *DurationLimit) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if text == "off" {
 		*l = looprun.Off
@@ -44,7 +44,7 @@ func (l *durationLimit) UnmarshalText(b []byte) error {
 	if err != nil || d < time.Millisecond {
 		return badLimit(text, "a duration such as 90s, 15m or 2h30m")
 	}
-	*l = durationLimit(d)
+	*l = DurationLimit(d)
 	return nil
 }
 
@@ -55,43 +55,43 @@ func badLimit(text, want string) error {
 	return fmt.Errorf("%q is not %s; write off to turn it off", text, want)
 }
 
-// duration is a time that may not be negative; zero means none.
-type duration time.Duration
+// Duration is a time that may not be negative; zero means none.
+type Duration time.Duration
 
-func (d *duration) UnmarshalText(b []byte) error {
+func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(strings.TrimSpace(string(b)))
 	if err != nil || v < 0 {
 		return fmt.Errorf("%q is not a duration such as 500ms, 90s or 15m", b)
 	}
-	*d = duration(v)
+	*d = Duration(v)
 	return nil
 }
 
-// shellLine is a line for sh -c; its zero value is none. A blank one is refused
+// ShellLine is a line for sh -c; its zero value is none. A blank one is refused
 // wherever it comes from: it would be as if nothing was asked for, and as a check it
 // would always pass.
-type shellLine string
+type ShellLine string
 
-func (l *shellLine) UnmarshalText(b []byte) error {
+func (l *ShellLine) UnmarshalText(b []byte) error {
 	if strings.TrimSpace(string(b)) == "" {
 		return fmt.Errorf("%q is not a shell line; a variable in it may be unset; write a line, or leave the flag out", b)
 	}
-	*l = shellLine(b)
+	*l = ShellLine(b)
 	return nil
 }
 
-// Decode takes a line byte for byte, as [asGiven] does.
-func (l *shellLine) Decode(ctx *kong.DecodeContext) error {
+// Decode takes a line byte for byte, as [AsGiven] does.
+func (l *ShellLine) Decode(ctx *kong.DecodeContext) error {
 	var text string
-	if err := asGiven(ctx, reflect.ValueOf(&text).Elem()); err != nil {
+	if err := AsGiven(ctx, reflect.ValueOf(&text).Elem()); err != nil {
 		return err
 	}
 	return l.UnmarshalText([]byte(text))
 }
 
-// asGiven takes a text byte for byte. Kong's own way leads through JSON, where
+// AsGiven takes a text byte for byte. Kong's own way leads through JSON, where
 // what is no UTF-8 becomes something else: another path, another shell line.
-func asGiven(ctx *kong.DecodeContext, target reflect.Value) error {
+func AsGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {
 		return err
@@ -104,49 +104,49 @@ func asGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	return ctx.Scan.PopValueInto("string", target.Addr().Interface())
 }
 
-// span is a time that something has; where none is given there is a default,
+// Span is a time that something has; where none is given there is a default,
 // which zero is not.
-type span time.Duration
+type Span time.Duration
 
-func (d *span) UnmarshalText(b []byte) error {
-	var v duration
+func (d *Span) UnmarshalText(b []byte) error {
+	var v Duration
 	if err := v.UnmarshalText(b); err != nil {
 		return err
 	}
 	if v == 0 {
 		return fmt.Errorf("%s would be no time at all; write 1ms for almost none, or leave it out for the default", b)
 	}
-	*d = span(v)
+	*d = Span(v)
 	return nil
 }
 
 // MarshalText writes a time as it is read.
-func (d span) MarshalText() ([]byte, error) { return duration(d).MarshalText() }
+func (d Span) MarshalText() ([]byte, error) { return Duration(d).MarshalText() }
 
-// or is the time, or the default where none is given.
-func (d *span) or(normal time.Duration) time.Duration {
+// Or is the time, or the default where none is given.
+func (d *Span) Or(normal time.Duration) time.Duration {
 	if d == nil {
 		return normal
 	}
 	return time.Duration(*d)
 }
 
-// codes is a list of exit codes.
-type codes struct{ looprun.Codes }
+// Codes is a list of exit codes.
+type Codes struct{ looprun.Codes }
 
-func (c *codes) UnmarshalText(b []byte) error {
+func (c *Codes) UnmarshalText(b []byte) error {
 	parsed, err := looprun.ParseCodes(string(b))
 	c.Codes = parsed
 	return err
 }
 
-func (c codes) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-func (d duration) MarshalText() ([]byte, error) {
+func (c Codes) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (d Duration) MarshalText() ([]byte, error) {
 	return []byte(time.Duration(d).String()), nil
 }
 
 // MarshalText writes a limit as it is read.
-func (l countLimit) MarshalText() ([]byte, error) {
+func (l CountLimit) MarshalText() ([]byte, error) {
 	if l < 0 {
 		return []byte("off"), nil
 	}
@@ -154,17 +154,17 @@ func (l countLimit) MarshalText() ([]byte, error) {
 }
 
 // MarshalText writes a limit as it is read.
-func (l durationLimit) MarshalText() ([]byte, error) {
+func (l DurationLimit) MarshalText() ([]byte, error) {
 	if l < 0 {
 		return []byte("off"), nil
 	}
 	return []byte(time.Duration(l).String()), nil
 }
 
-// moneyLimit is an amount in US dollars.
-type moneyLimit float64
+// MoneyLimit is an amount in US dollars.
+type MoneyLimit float64
 
-func (l *moneyLimit) UnmarshalText(b []byte) error {
+func (l *MoneyLimit) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if text == "off" {
 		*l = looprun.Off
@@ -174,22 +174,22 @@ func (l *moneyLimit) UnmarshalText(b []byte) error {
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
 		return badLimit(text, "an amount in US dollars above 0, such as 2.50")
 	}
-	*l = moneyLimit(v)
+	*l = MoneyLimit(v)
 	return nil
 }
 
 // MarshalText writes a limit as it is read.
-func (l moneyLimit) MarshalText() ([]byte, error) {
+func (l MoneyLimit) MarshalText() ([]byte, error) {
 	if l < 0 {
 		return []byte("off"), nil
 	}
 	return strconv.AppendFloat(nil, float64(l), 'f', -1, 64), nil
 }
 
-// tokenLimit is a number of tokens.
-type tokenLimit int64
+// TokenLimit is a number of tokens.
+type TokenLimit int64
 
-func (l *tokenLimit) UnmarshalText(b []byte) error {
+func (l *TokenLimit) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if text == "off" {
 		*l = looprun.Off
@@ -205,12 +205,12 @@ func (l *tokenLimit) UnmarshalText(b []byte) error {
 	if err != nil || n < 1 || n > math.MaxInt64/factor {
 		return badLimit(text, "a number of tokens of 1 or more, such as 500000, 500k or 2M")
 	}
-	*l = tokenLimit(n * factor)
+	*l = TokenLimit(n * factor)
 	return nil
 }
 
 // MarshalText writes a limit as it is read.
-func (l tokenLimit) MarshalText() ([]byte, error) {
+func (l TokenLimit) MarshalText() ([]byte, error) {
 	if l < 0 {
 		return []byte("off"), nil
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -69,8 +69,8 @@ func (k givenKey) most(own any) (n float64, text string, ok bool) {
 
 // size is how much a limit allows, without end where it is off; false for what is
 // no limit.
-func (k configKey) size(value any) (float64, bool) {
-	if k.flag == nil {
+func (k Key) size(value any) (float64, bool) {
+	if k.Flag == nil {
 		return 0, false
 	}
 	v, err := k.parse(value)
@@ -79,15 +79,15 @@ func (k configKey) size(value any) (float64, bool) {
 	}
 	var n float64
 	switch of := reflect.Indirect(v).Interface().(type) {
-	case countLimit:
+	case CountLimit:
 		n = float64(of)
-	case durationLimit:
+	case DurationLimit:
 		n = float64(of)
-	case moneyLimit:
+	case MoneyLimit:
 		n = float64(of)
-	case tokenLimit:
+	case TokenLimit:
 		n = float64(of)
-	case duration: // zero is none
+	case Duration: // zero is none
 		n = float64(of)
 	default:
 		return 0, false
@@ -98,12 +98,12 @@ func (k configKey) size(value any) (float64, bool) {
 	return n, true
 }
 
-// trustVariable holds the consent that is given from outside.
-const trustVariable = "LOOPRUN_TRUST"
+// TrustVariable holds the consent that is given from outside.
+const TrustVariable = "LOOPRUN_TRUST"
 
 // consent refuses a file that was merely found until somebody has agreed to
 // this very content.
-func (c *configuration) consent() error {
+func (c *Settings) consent() error {
 	for _, f := range c.files {
 		risks := c.risks(f)
 		if !f.needsConsent(risks) || !c.uses(f) {
@@ -118,16 +118,16 @@ func (c *configuration) consent() error {
 
 // needsConsent reports whether the file is used only after somebody has agreed:
 // for what it sets, or because it may be somebody else's, the user's own included.
-func (f *configFile) needsConsent(risks []risk) bool {
+func (f *File) needsConsent(risks []risk) bool {
 	return f.doubt != "" || f.found && len(risks) > 0
 }
 
 // uses reports whether the file says something that counts for the command. Where
 // nothing but templates is wanted nothing is run or written.
-func (c *configuration) uses(f *configFile) bool {
+func (c *Settings) uses(f *File) bool {
 	return c.whole || slices.ContainsFunc(f.layers, func(l layer) bool {
 		return slices.ContainsFunc(l.given, func(k givenKey) bool {
-			return c.wants(k.name) && (k.name != "templates" || f.doubt != "")
+			return c.wants(k.Name) && (k.Name != "templates" || f.doubt != "")
 		})
 	})
 }
@@ -137,11 +137,11 @@ type risk struct{ key, text string }
 
 // risks are the keys of a file that need consent: all of them where the file may
 // be somebody else's.
-func (c *configuration) risks(f *configFile) []risk {
+func (c *Settings) risks(f *File) []risk {
 	var risks []risk
 	for _, l := range f.layers {
 		for _, k := range l.given {
-			why, asks := k.asks(l.values[k.name], c.without(f, k.name))
+			why, asks := k.asks(l.values[k.Name], c.without(f, k.Name))
 			if !asks && f.doubt == "" {
 				continue
 			}
@@ -149,7 +149,7 @@ func (c *configuration) risks(f *configFile) []risk {
 				if why != "" {
 					text += " (" + why + ")"
 				}
-				risks = append(risks, risk{k.name, text})
+				risks = append(risks, risk{k.Name, text})
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func (c *configuration) risks(f *configFile) []risk {
 }
 
 // without is what the other files say of a key; nil for nothing.
-func (c *configuration) without(f *configFile, key string) any {
+func (c *Settings) without(f *File, key string) any {
 	for _, l := range c.layers {
 		if v, ok := l.values[key]; ok && l.file != f {
 			return v
@@ -170,7 +170,7 @@ func (c *configuration) without(f *configFile, key string) any {
 func (l *layer) shown(k givenKey) []string {
 	var texts []string
 	show := func(key string, value any) { texts = append(texts, key+": "+shownValue(value)) }
-	switch k.name {
+	switch k.Name {
 	case "hooks":
 		for _, key := range l.hooked {
 			show(key, l.values[key])
@@ -194,15 +194,15 @@ func (l *layer) shown(k givenKey) []string {
 		}
 		slices.Sort(texts)
 	default:
-		show(k.name, l.values[k.name])
+		show(k.Name, l.values[k.Name])
 	}
 	if texts == nil { // a key with nothing below it
-		return []string{k.name}
+		return []string{k.Name}
 	}
 	return texts
 }
 
-func (c *configuration) consentTo(f *configFile, risks []risk) error {
+func (c *Settings) consentTo(f *File, risks []risk) error {
 	if c.consented(f) {
 		return nil
 	}
@@ -210,44 +210,44 @@ func (c *configuration) consentTo(f *configFile, risks []risk) error {
 	for _, r := range risks {
 		sets = append(sets, r.text)
 	}
-	if c.canAsk() {
+	if c.CanAsk() {
 		switch yes, err := c.ask(f, sets); {
 		case yes:
-			f.remember(c.call.say.Warn)
+			f.remember(c.call.Say.Warn)
 			return nil
 		case err == nil:
-			return usage(f.name+" is not trusted", "use --config none to run without it")
+			return Usage(f.Name+" is not trusted", "use --config none to run without it")
 		}
 	}
 	line := f.trustLine()
-	text := fmt.Sprintf("%s was found, %snobody has agreed to it, and it sets %s", f.name, f.doubted(), cmp.Or(strings.Join(sets, "; "), "nothing"))
+	text := fmt.Sprintf("%s was found, %snobody has agreed to it, and it sets %s", f.Name, f.doubted(), cmp.Or(strings.Join(sets, "; "), "nothing"))
 	if len(trustGiven()) > 0 {
-		text += "; " + trustVariable + " is for another content, or not of the form sha256:HEX"
+		text += "; " + TrustVariable + " is for another content, or not of the form sha256:HEX"
 	}
-	return usage(text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, console.CommandLine(c.call.args)))
+	return Usage(text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, console.CommandLine(c.call.Args)))
 }
 
 // consented reports whether the file's content was agreed to: by the variable,
 // earlier, or now by --trust, which is recorded.
-func (c *configuration) consented(f *configFile) bool {
+func (c *Settings) consented(f *File) bool {
 	digest := f.digest()
 	if slices.Contains(trustGiven(), "sha256:"+digest) || trusted(digest) {
 		return true
 	}
-	if c.text("trust") != "true" {
+	if c.Text("trust") != "true" {
 		return false
 	}
-	f.remember(c.call.say.Warn)
+	f.remember(c.call.Say.Warn)
 	return true
 }
 
 // trustGiven are the consents of the variable, each of the form sha256:HEX.
 func trustGiven() []string {
-	return strings.FieldsFunc(os.Getenv(trustVariable), func(r rune) bool { return r == ',' || r == ' ' })
+	return strings.FieldsFunc(os.Getenv(TrustVariable), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // doubted says why the file may be somebody else's, to be followed by more.
-func (f *configFile) doubted() string {
+func (f *File) doubted() string {
 	if f.doubt == "" {
 		return ""
 	}
@@ -255,48 +255,48 @@ func (f *configFile) doubted() string {
 }
 
 // trustLine is the variable that consents to the file's content.
-func (f *configFile) trustLine() string { return trustVariable + "=sha256:" + f.digest() }
+func (f *File) trustLine() string { return TrustVariable + "=sha256:" + f.digest() }
 
 // digest is the name of the file's content, for which consent is given.
-func (f *configFile) digest() string {
+func (f *File) digest() string {
 	sum := sha256.Sum256(f.text)
 	return hex.EncodeToString(sum[:])
 }
 
-// canAsk reports whether a person is there to be asked.
-func (c *configuration) canAsk() bool {
-	return console.IsTerminal(c.call.stdin) && console.IsTerminal(c.call.stderr) && !console.InCI() && c.text("non-interactive") != "true"
+// CanAsk reports whether a person is there to be asked.
+func (c *Settings) CanAsk() bool {
+	return console.IsTerminal(c.call.Stdin) && console.IsTerminal(c.call.Stderr) && !console.InCI() && c.Text("non-interactive") != "true"
 }
 
 // ask asks the person at the terminal about a file.
-func (c *configuration) ask(f *configFile, sets []string) (bool, error) {
-	return tty.Confirm("trust "+termsafe.Line(f.name)+" with this content?", func() {
-		c.call.say.Printf("%s was found, %sand it sets\n  %s", f.name, f.doubted(), strings.Join(sets, "\n  "))
+func (c *Settings) ask(f *File, sets []string) (bool, error) {
+	return tty.Confirm("trust "+termsafe.Line(f.Name)+" with this content?", func() {
+		c.call.Say.Printf("%s was found, %sand it sets\n  %s", f.Name, f.doubted(), strings.Join(sets, "\n  "))
 	})
 }
 
-// needed says of each file that runs can find which of its keys need consent, and
+// Needed says of each file that runs can find which of its keys need consent, and
 // how that is given.
-func (c *configuration) needed(files []*configFile) {
-	var all configuration
+func (c *Settings) Needed(files []*File) {
+	var all Settings
 	all.add(files)
 	for _, f := range files {
-		if f.path != userConfig() {
-			f.found = filepath.Base(f.path) == configName && !f.system
+		if f.path != userFile() {
+			f.found = filepath.Base(f.path) == Name && !f.system
 		}
 		if f.found {
 			f.doubt = provenance.Doubt(f.path)
 		}
 		if text := f.needs(all.risks(f)); text != "" && c.consented(f) {
-			c.call.say.News("%s; it has yours", text)
+			c.call.Say.News("%s; it has yours", text)
 		} else if text != "" {
-			c.call.say.News("%s; read it, then agree once with looprun --trust, or in CI with %s", text, f.trustLine())
+			c.call.Say.News("%s; read it, then agree once with looprun --trust, or in CI with %s", text, f.trustLine())
 		}
 	}
 }
 
 // needs says what in a file needs consent; empty for nothing.
-func (f *configFile) needs(risks []risk) string {
+func (f *File) needs(risks []risk) string {
 	var keys []string
 	for _, r := range risks {
 		line, _ := f.doc.KeyPos(r.key)
@@ -307,13 +307,13 @@ func (f *configFile) needs(risks []risk) string {
 	case !f.needsConsent(risks):
 		return ""
 	case f.doubt != "":
-		return fmt.Sprintf("where %s is found it needs your consent, whatever it sets: %s", f.name, f.doubt)
+		return fmt.Sprintf("where %s is found it needs your consent, whatever it sets: %s", f.Name, f.doubt)
 	}
-	return fmt.Sprintf("where %s is found it needs your consent for %s", f.name, text)
+	return fmt.Sprintf("where %s is found it needs your consent for %s", f.Name, text)
 }
 
-// unagreed says of each file in use that it needs consent, and how that is given.
-func (c *configuration) unagreed() {
+// Unagreed says of each file in use that it needs consent, and how that is given.
+func (c *Settings) Unagreed() {
 	for _, f := range c.files {
 		risks := c.risks(f)
 		if !f.needsConsent(risks) || c.consented(f) {
@@ -323,7 +323,7 @@ func (c *configuration) unagreed() {
 		if f.doubt != "" {
 			what = "(" + f.doubt + ")"
 		}
-		c.call.say.News("%s needs your consent %s before it is used; read it, then agree once with looprun --trust", f.name, what)
+		c.call.Say.News("%s needs your consent %s before it is used; read it, then agree once with looprun --trust", f.Name, what)
 	}
 }
 
@@ -347,7 +347,7 @@ func trusted(digest string) bool {
 }
 
 // remember records consent. Where that fails it holds for this call.
-func (f *configFile) remember(warn func(string, ...any)) {
+func (f *File) remember(warn func(string, ...any)) {
 	dir := trustDir()
 	err := errors.New("there is no home directory")
 	if dir != "" {
@@ -360,12 +360,12 @@ func (f *configFile) remember(warn func(string, ...any)) {
 		err = atomicfile.Write(filepath.Join(dir, f.digest()), []byte(f.path+"\n"), false)
 	}
 	if err != nil {
-		warn("consent to %s holds this time only; it could not be recorded: %v", f.name, err)
+		warn("consent to %s holds this time only; it could not be recorded: %v", f.Name, err)
 	}
 }
 
-// agree records consent to a file that the user has just had written.
-func agree(file string, text []byte, warn func(string, ...any)) {
-	f := configFile{configSource: configSource{name: filepath.Base(file), path: file}, text: text}
+// Agree records consent to a file that the user has just had written.
+func Agree(file string, text []byte, warn func(string, ...any)) {
+	f := File{Source: Source{Name: filepath.Base(file), path: file}, text: text}
 	f.remember(warn)
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"strings"
@@ -59,10 +59,10 @@ func TestBoundsAreTheBuiltInOnes(t *testing.T) {
 		"loop_threshold": float64(limits.Loop), "max_errors": float64(limits.Errors),
 	}
 	for _, k := range runKeys(t) {
-		text, bounded := strings.CutPrefix(k.flag.Tag.Get("trust"), trustUpto)
-		bound, limited := want[k.name]
+		text, bounded := strings.CutPrefix(k.Flag.Tag.Get("trust"), trustUpto)
+		bound, limited := want[k.Name]
 		if n, ok := k.size(text); bounded != limited || bounded && (!ok || n != bound) {
-			t.Errorf("%s: the bound is %q, want %v", k.name, text, bound)
+			t.Errorf("%s: the bound is %q, want %v", k.Name, text, bound)
 		}
 	}
 }
@@ -77,21 +77,21 @@ func TestWhatNobodyTaggedAsks(t *testing.T) {
 		Number   int        `trust:"upto=5"`
 		Words    []string   `trust:"lower"`
 		Bound    string     `trust:"upto="`
-		None     countLimit `trust:"upto="`
-		Mistaken countLimit `trust:"upto=many"`
+		None     CountLimit `trust:"upto="`
+		Mistaken CountLimit `trust:"upto=many"`
 	}
 	parser, err := kong.New(&of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range configKeys(parser.Model) {
+	for _, k := range Keys(parser.Model) {
 		for _, own := range []any{nil, "4", "9"} {
-			if _, asks := (givenKey{k, k.flag.Tag.Get("trust")}).asks("4", own); !asks {
-				t.Errorf("%s does not ask beside %v", k.name, own)
+			if _, asks := (givenKey{k, k.Flag.Tag.Get("trust")}).asks("4", own); !asks {
+				t.Errorf("%s does not ask beside %v", k.Name, own)
 			}
 		}
 	}
-	if _, asks := (givenKey{configKey{name: "part"}, trustLower}).asks("4", nil); !asks {
+	if _, asks := (givenKey{Key{Name: "part"}, trustLower}).asks("4", nil); !asks {
 		t.Error("a key that is no flag does not ask")
 	}
 }
@@ -100,7 +100,7 @@ func TestWhatNobodyTaggedAsks(t *testing.T) {
 func TestLimitsUnasked(t *testing.T) {
 	keys := map[string]givenKey{}
 	for _, k := range runKeys(t) {
-		keys[k.name] = givenKey{k, k.flag.Tag.Get("trust")}
+		keys[k.Name] = givenKey{k, k.Flag.Tag.Get("trust")}
 	}
 	for _, c := range []struct {
 		key        string

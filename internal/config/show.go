@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -18,24 +18,24 @@ type shownOption struct {
 	Enforced bool   `json:"enforced,omitempty"`
 }
 
-// show is every option with its value, and where that comes from.
-func (c *configuration) show(o *options) []shownOption {
+// Show is every option with its value, and where that comes from.
+func (c *Settings) Show(o *Options) []shownOption {
 	computed := o.computed()
 	var rows []shownOption
-	for _, k := range configKeys(c.ctx.Model) {
-		f := c.flag(flagOf(k.name))
-		r := shownOption{Key: k.name, Value: valueText(f.Target), Origin: "default"}
+	for _, k := range Keys(c.Ctx.Model) {
+		f := c.flag(flagOf(k.Name))
+		r := shownOption{Key: k.Name, Value: valueText(f.Target), Origin: "default"}
 		source := c.source(f)
 		switch {
 		case source != nil:
-			r.Origin, r.Enforced = source.at(k.name), source.enforced()
+			r.Origin, r.Enforced = source.at(k.Name), source.enforced()
 		case c.given(f) != "":
 			r.Origin = c.given(f)
 		default:
-			r.Origin = cmp.Or(c.presetOrigin(k.name), r.Origin)
-			r.Value = cmp.Or(computed[k.name], r.Value)
+			r.Origin = cmp.Or(c.presetOrigin(k.Name), r.Origin)
+			r.Value = cmp.Or(computed[k.Name], r.Value)
 		}
-		if k.name == exitCodesKey {
+		if k.Name == exitCodesKey {
 			all := maps.Clone(o.ConfigExitCodes)
 			if all == nil {
 				all = map[string]int{}
@@ -71,30 +71,30 @@ func (c *configuration) show(o *options) []shownOption {
 
 // computed are the values of options that are left out, where they are no
 // constant of the flag.
-func (o *options) computed() map[string]string {
+func (o *Options) computed() map[string]string {
 	mode, _ := o.Detached.MarshalText() // it never fails
-	values := map[string]string{"kill_after": o.killAfter().String(), "detached": cmp.Or(string(mode), detachedModes[0])}
-	if dir, err := stateDir(o.StateDir); err == nil {
+	values := map[string]string{"kill_after": o.GracePeriod().String(), "detached": cmp.Or(string(mode), DetachedModes[0])}
+	if dir, err := StateDir(o.StateDir); err == nil {
 		values["state_dir"] = dir
 	}
-	values["non_interactive"] = fmt.Sprint(o.silent() != "")
-	values["delay"] = valueText(reflect.ValueOf(duration(o.backoff().Base)))
-	l, caps, err := o.limits()
+	values["non_interactive"] = fmt.Sprint(o.Silent() != "")
+	values["delay"] = valueText(reflect.ValueOf(Duration(o.Delays().Base)))
+	l, caps, err := o.Limits()
 	if err != nil { // it is reported; the limits are what was given
 		return values
 	}
 	for key, n := range map[string]int{
 		"max_iterations": l.Iterations, "loop_threshold": l.Loop, "max_errors": l.Errors, "cap_iterations": caps.Iterations,
 	} {
-		values[key] = valueText(reflect.ValueOf(countLimit(n)))
+		values[key] = valueText(reflect.ValueOf(CountLimit(n)))
 	}
-	values["max_runtime"] = valueText(reflect.ValueOf(durationLimit(l.Runtime)))
-	values["cap_runtime"] = valueText(reflect.ValueOf(durationLimit(caps.Runtime)))
+	values["max_runtime"] = valueText(reflect.ValueOf(DurationLimit(l.Runtime)))
+	values["cap_runtime"] = valueText(reflect.ValueOf(DurationLimit(caps.Runtime)))
 	if caps.Cost > 0 {
-		values["cap_cost"] = valueText(reflect.ValueOf(moneyLimit(caps.Cost)))
+		values["cap_cost"] = valueText(reflect.ValueOf(MoneyLimit(caps.Cost)))
 	}
 	if caps.Tokens > 0 {
-		values["cap_tokens"] = valueText(reflect.ValueOf(tokenLimit(caps.Tokens)))
+		values["cap_tokens"] = valueText(reflect.ValueOf(TokenLimit(caps.Tokens)))
 	}
 	return values
 }
@@ -109,7 +109,7 @@ func valueText(v reflect.Value) string {
 		v = v.Elem()
 	}
 	switch of := v.Interface().(type) {
-	case duration, durationLimit:
+	case Duration, DurationLimit:
 		if v.IsZero() && !given {
 			return ""
 		}

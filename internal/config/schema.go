@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"encoding/json"
@@ -22,16 +22,16 @@ import (
 // object is one JSON Schema, or a part of one.
 type object = map[string]any
 
-// writeConfigSchema writes the JSON Schema of looprun.yaml. It is made from the
+// WriteSchema writes the JSON Schema of looprun.yaml. It is made from the
 // flags, so that it cannot say anything else than they do.
-func writeConfigSchema(w io.Writer, model *kong.Application) error {
-	keys := configKeys(model)
+func WriteSchema(w io.Writer, model *kong.Application) error {
+	keys := Keys(model)
 	properties, same := object{}, object{}
 	for _, k := range keys {
 		s := k.schema()
-		s["description"] = k.flag.Help
-		properties[k.name] = s
-		same[k.name] = object{"$ref": "#/properties/" + k.name}
+		s["description"] = k.Flag.Help
+		properties[k.Name] = s
+		same[k.Name] = object{"$ref": "#/properties/" + k.Name}
 	}
 	properties["signature"] = signatureSchema()
 	same["signature"] = object{"$ref": "#/properties/signature"}
@@ -47,7 +47,7 @@ func writeConfigSchema(w io.Writer, model *kong.Application) error {
 	}
 	same["hooks"] = object{"$ref": "#/properties/hooks"}
 	properties["enforce"] = object{
-		"description": "In " + systemConfig + " alone: keys that neither flags, variables nor other files change.",
+		"description": "In " + SystemFile + " alone: keys that neither flags, variables nor other files change.",
 		"type":        "object", "additionalProperties": false, "properties": same,
 	}
 	enc := json.NewEncoder(w)
@@ -71,22 +71,22 @@ const (
 )
 
 // schema is what the flag takes.
-func (k configKey) schema() object {
+func (k Key) schema() object {
 	s := k.typeSchema()
-	f := k.flag
-	switch k.name {
+	f := k.Flag
+	switch k.Name {
 	case "passes", "retry":
 		s["minimum"] = 1
 	case "promise":
 		s = notBlank(s)
 	}
 	if f.Enum != "" {
-		words := object{"enum": k.known()}
+		words := object{"enum": k.Known()}
 		if s = words; f.IsSlice() {
 			s = object{"anyOf": []any{words, object{"type": "array", "items": words}}}
 		}
 	}
-	switch said, ok := defaults()[k.name]; {
+	switch said, ok := defaults()[k.Name]; {
 	case f.HasDefault && f.Default != "":
 		s["default"] = typedDefault(s, f.Default)
 	case ok:
@@ -105,45 +105,45 @@ func defaults() object {
 	return object{
 		"max_iterations": l.Iterations, "max_runtime": minutes(l.Runtime),
 		"loop_threshold": l.Loop, "max_errors": l.Errors,
-		"max_cost": offWord, "max_tokens": offWord,
-		"max_idle_iterations": offWord, "detect_workspace_cycles": offWord,
+		"max_cost": OffWord, "max_tokens": OffWord,
+		"max_idle_iterations": OffWord, "detect_workspace_cycles": OffWord,
 		"delay": "0s", "max_delay": minutes(looprun.MaxDelay), "kill_after": proc.DefaultKillAfter.String(), "wait_answer": "0s", "wait_delay": "30s",
-		"detached": detachedModes[0], "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
+		"detached": DetachedModes[0], "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
 	}
 }
 
-// offWord is what turns a limit off.
-const offWord = "off"
+// OffWord is what turns a limit off.
+const OffWord = "off"
 
-func (k configKey) typeSchema() object {
+func (k Key) typeSchema() object {
 	text := object{"type": "string", "pattern": durationPattern}
 	code := object{"type": "integer", "minimum": 0, "maximum": 255}
-	switch t := k.flag.Target.Type(); t {
-	case reflect.TypeFor[*countLimit]():
+	switch t := k.Flag.Target.Type(); t {
+	case reflect.TypeFor[*CountLimit]():
 		least := 1
-		if k.name == "loop_threshold" { // once is no repetition
+		if k.Name == "loop_threshold" { // once is no repetition
 			least = 2
 		}
 		return object{"anyOf": []any{object{"type": "integer", "minimum": least}, object{"const": "off"}}}
-	case reflect.TypeFor[*durationLimit]():
+	case reflect.TypeFor[*DurationLimit]():
 		text["not"] = object{"pattern": zeroPattern}
 		return object{"anyOf": []any{text, object{"const": "off"}}}
-	case reflect.TypeFor[*span]():
+	case reflect.TypeFor[*Span]():
 		text["not"] = object{"pattern": zeroPattern}
 		return text
-	case reflect.TypeFor[duration](), reflect.TypeFor[*duration]():
+	case reflect.TypeFor[Duration](), reflect.TypeFor[*Duration]():
 		return object{"anyOf": []any{text, object{"const": 0}}}
-	case reflect.TypeFor[*moneyLimit]():
+	case reflect.TypeFor[*MoneyLimit]():
 		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
-	case reflect.TypeFor[*tokenLimit]():
+	case reflect.TypeFor[*TokenLimit]():
 		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
-	case reflect.TypeFor[shellLine]():
+	case reflect.TypeFor[ShellLine]():
 		return notBlank(schemaOf(t))
-	case reflect.TypeFor[modes]():
-		mode := object{"enum": detachedModes}
-		list := object{"type": "string", "pattern": `^([A-Za-z0-9_./-]+=)?(` + strings.Join(detachedModes, "|") + `)(,([A-Za-z0-9_./-]+=)?(` + strings.Join(detachedModes, "|") + `))*$`}
+	case reflect.TypeFor[Modes]():
+		mode := object{"enum": DetachedModes}
+		list := object{"type": "string", "pattern": `^([A-Za-z0-9_./-]+=)?(` + strings.Join(DetachedModes, "|") + `)(,([A-Za-z0-9_./-]+=)?(` + strings.Join(DetachedModes, "|") + `))*$`}
 		return object{"anyOf": []any{mode, list, object{"type": "object", "minProperties": 1, "additionalProperties": mode}}}
-	case reflect.TypeFor[codes]():
+	case reflect.TypeFor[Codes]():
 		text := object{"type": "string", "pattern": codesPattern}
 		one := object{"type": "string", "pattern": codePattern}
 		return object{"anyOf": []any{code, text, object{"type": "array", "minItems": 1, "items": object{"anyOf": []any{code, one}}}}}
@@ -157,9 +157,9 @@ func (k configKey) typeSchema() object {
 		}
 		return object{"type": "object", "propertyNames": object{"enum": names}, "properties": hidden, "additionalProperties": code}
 	default:
-		if k.flag.IsSlice() { // one of them need not be a list
+		if k.Flag.IsSlice() { // one of them need not be a list
 			one := schemaOf(t.Elem())
-			if k.flag.Tag.Get("value") == "pattern" {
+			if k.Flag.Tag.Get("value") == "pattern" {
 				one["minLength"] = 1
 			}
 			return object{"anyOf": []any{one, object{"type": "array", "items": one}}}
@@ -238,7 +238,7 @@ func typedDefault(s object, text string) any {
 // signatureSchema is the schema of the key signature, with what the patterns have
 // to have before they are compiled.
 func signatureSchema() object {
-	s := schemaOf(reflect.TypeFor[signatureConfig]())
+	s := schemaOf(reflect.TypeFor[Signature]())
 	s["description"] = "Your own masks and rules for signatures, and the reports that the command writes."
 	lists, _ := s["properties"].(object)
 	for _, list := range lists {

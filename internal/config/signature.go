@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// signatureConfig is what a user adds to how signatures are made: the key
+// Signature is what a user adds to how signatures are made: the key
 // signature of looprun.yaml, or a file of its own given with --rules.
-type signatureConfig struct {
+type Signature struct {
 	// Mask are regular expressions whose matches are noise.
 	Mask []maskConfig `yaml:"mask" json:"mask,omitempty" doc:"Regular expressions whose matches are noise."`
 	// Ignore are regular expressions for lines that mean nothing.
@@ -45,7 +45,7 @@ type extractConfig struct {
 }
 
 // locate remembers where each pattern stands, for messages about it.
-func (c *signatureConfig) locate(file string, doc *strictyaml.Document, path ...any) {
+func (c *Signature) locate(file string, doc *strictyaml.Document, path ...any) {
 	at := func(key string, i int) signature.Source {
 		line, _ := doc.Pos(append(append([]any{}, path...), key, i)...)
 		return signature.Source{File: file, Line: line}
@@ -61,8 +61,8 @@ func (c *signatureConfig) locate(file string, doc *strictyaml.Document, path ...
 	}
 }
 
-// options compiles the patterns. The error lists every one that is wrong.
-func (c *signatureConfig) options(dir string) (signature.Options, error) {
+// Options compiles the patterns. The error lists every one that is wrong.
+func (c *Signature) Options(dir string) (signature.Options, error) {
 	o := signature.Options{Dir: dir}
 	if c == nil {
 		return o, nil
@@ -83,19 +83,19 @@ func (c *signatureConfig) options(dir string) (signature.Options, error) {
 	return o, errors.Join(errs...)
 }
 
-// ruleFlags are one's own masks and rules, to try them out.
-type ruleFlags struct {
+// RuleFlags are one's own masks and rules, to try them out.
+type RuleFlags struct {
 	Rules  string   `placeholder:"FILE" help:"Your own masks and rules, in YAML." env:"-"`
 	Mask   []string `placeholder:"REGEXP" help:"What matches is noise; repeatable." env:"-" sep:"none"`
 	Ignore []string `placeholder:"REGEXP" help:"Lines that match mean nothing; repeatable." env:"-" sep:"none"`
 }
 
-// config is what the flags say; nil for nothing.
-func (f *ruleFlags) config() (*signatureConfig, error) {
-	c := &signatureConfig{}
+// Signature is what the flags say; nil for nothing.
+func (f *RuleFlags) Signature() (*Signature, error) {
+	c := &Signature{}
 	if f.Rules != "" {
 		var err error
-		if c, err = readRules(f.Rules); err != nil {
+		if c, err = ReadRules(f.Rules); err != nil {
 			return nil, err
 		}
 	}
@@ -105,31 +105,31 @@ func (f *ruleFlags) config() (*signatureConfig, error) {
 	for _, text := range f.Ignore {
 		c.Ignore = append(c.Ignore, ignoreConfig{Pattern: text, Source: signature.Source{File: "--ignore"}})
 	}
-	_, err := c.options("")
+	_, err := c.Options("")
 	return c, err
 }
 
-func (f *ruleFlags) given() bool { return f.Rules != "" || len(f.Mask)+len(f.Ignore) > 0 }
+func (f *RuleFlags) Given() bool { return f.Rules != "" || len(f.Mask)+len(f.Ignore) > 0 }
 
-// readRules reads a file with the content of the key signature.
-func readRules(file string) (*signatureConfig, error) {
-	text, err := readYAML(file)
+// ReadRules reads a file with the content of the key signature.
+func ReadRules(file string) (*Signature, error) {
+	text, err := ReadYAML(file)
 	if err != nil {
-		return nil, usagef("%s: %v; %s", flagName("rules"), err, toRead(err))
+		return nil, Usagef("%s: %v; %s", Flag("rules"), err, ToRead(err))
 	}
-	var c signatureConfig
+	var c Signature
 	doc, err := strictyaml.Decode(file, text, &c)
 	if err != nil {
 		return nil, fmt.Errorf("the rules cannot be used:\n%w", err)
 	}
 	c.locate(file, doc)
-	_, err = c.options("")
+	_, err = c.Options("")
 	return &c, err
 }
 
-// addReports reads the reports that the command wrote since the iteration
+// AddReports reads the reports that the command wrote since the iteration
 // began. One that is not there, or older, says nothing.
-func (c *signatureConfig) addReports(dir string, s *signature.Signer, since time.Time, warn func(string, ...any)) {
+func (c *Signature) AddReports(dir string, s *signature.Signer, since time.Time, warn func(string, ...any)) {
 	for _, name := range c.Reports {
 		err := addReport(filepath.Join(dir, name), name, s, since)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

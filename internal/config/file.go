@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -20,55 +20,55 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// systemConfig is the file of whoever looks after the machine. Tests have one
+// SystemFile is the file of whoever looks after the machine. Tests have one
 // of their own.
-var systemConfig = "/etc/looprun/looprun.yaml"
+var SystemFile = "/etc/looprun/looprun.yaml"
 
-const configName = "looprun.yaml"
+const Name = "looprun.yaml"
 
-// configSource is a file to be read.
-type configSource struct {
-	name, path    string
+// Source is a file to be read.
+type Source struct {
+	Name, path    string
 	found, system bool
 	optional      bool
 	own           bool // the user's
 	flag          bool // named with --config
 }
 
-// configSources are the files that count, highest rank first. The system's is
+// sourcesOf are the files that count, highest rank first. The system's is
 // always read: what it enforces could be avoided otherwise.
-func configSources(flag string) ([]configSource, error) {
-	dir, err := currentDir()
+func sourcesOf(flag string) ([]Source, error) {
+	dir, err := CurrentDir()
 	if err != nil {
 		return nil, err
 	}
-	system := configSource{name: systemConfig, path: systemConfig, system: true, optional: true}
+	system := Source{Name: SystemFile, path: SystemFile, system: true, optional: true}
 	if flag == "none" {
-		return []configSource{system}, nil
+		return []Source{system}, nil
 	}
-	var list []configSource
-	own := userConfig()
+	var list []Source
+	own := userFile()
 	if flag != "" {
-		list = append(list, configSource{name: flag, path: filepath.Join(dir, flag), flag: true})
+		list = append(list, Source{Name: flag, path: filepath.Join(dir, flag), flag: true})
 		if filepath.IsAbs(flag) {
 			list[0].path = flag
 		}
-	} else if file := nearestConfig(dir); file != own {
-		list = append(list, configSource{name: seenFrom(dir, file), path: file, found: true, optional: true})
+	} else if file := Nearest(dir); file != own {
+		list = append(list, Source{Name: SeenFrom(dir, file), path: file, found: true, optional: true})
 	}
 	if own != "" {
-		list = append(list, configSource{name: own, path: own, own: true, optional: true})
+		list = append(list, Source{Name: own, path: own, own: true, optional: true})
 	}
 	return append(list, system), nil
 }
 
-// loadConfig reads the files and reports all that is wrong with any of them.
-func loadConfig(flag string, keys []configKey) ([]*configFile, error) {
-	sources, err := configSources(flag)
+// load reads the files and reports all that is wrong with any of them.
+func load(flag string, keys []Key) ([]*File, error) {
+	sources, err := sourcesOf(flag)
 	if err != nil {
 		return nil, err
 	}
-	var files []*configFile
+	var files []*File
 	var errs []error
 	var problems strictyaml.Problems
 	for _, s := range sources {
@@ -85,27 +85,27 @@ func loadConfig(flag string, keys []configKey) ([]*configFile, error) {
 	return files, errors.Join(append(errs, problems.Err())...)
 }
 
-// currentDir is where looprun was called.
-func currentDir() (string, error) {
+// CurrentDir is where looprun was called.
+func CurrentDir() (string, error) {
 	dir, err := os.Getwd()
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		err = usage("the current directory cannot be found: "+errno.Error(), "change to one that is there")
+		err = Usage("the current directory cannot be found: "+errno.Error(), "change to one that is there")
 	}
 	return dir, err
 }
 
-// nearestConfig is the nearest looprun.yaml upwards to the root of the git
+// Nearest is the nearest looprun.yaml upwards to the root of the git
 // repository, whoever put it there. Where there is none it is the one that could
 // be there: at that root, or in the folder itself.
-func nearestConfig(start string) string {
+func Nearest(start string) string {
 	for dir := start; ; dir = filepath.Dir(dir) {
-		file := filepath.Join(dir, configName)
+		file := filepath.Join(dir, Name)
 		git := filepath.Join(dir, ".git")
 		if isThere(file) || isThere(git) && !provenance.Planted(git) {
 			return file
 		}
 		if dir == filepath.Dir(dir) {
-			return filepath.Join(start, configName)
+			return filepath.Join(start, Name)
 		}
 	}
 }
@@ -116,25 +116,25 @@ func isThere(name string) bool {
 	return err == nil
 }
 
-// userConfig is the user's own file; empty where there is no place for one.
-func userConfig() string {
+// userFile is the user's own file; empty where there is no place for one.
+func userFile() string {
 	if dir := xdg.Config(); dir != "" {
-		return filepath.Join(dir, configName)
+		return filepath.Join(dir, Name)
 	}
 	return ""
 }
 
-// seenFrom is the file as messages call it.
-func seenFrom(dir, file string) string {
+// SeenFrom is the file as messages call it.
+func SeenFrom(dir, file string) string {
 	if rel, err := filepath.Rel(dir, file); err == nil {
 		return rel
 	}
 	return file
 }
 
-// configFile is a looprun.yaml that was read.
-type configFile struct {
-	configSource
+// File is a looprun.yaml that was read.
+type File struct {
+	Source
 	text   []byte
 	doubt  string // why it may be somebody else's; empty: it is not, it was named, or it is the system's
 	doc    *strictyaml.Document
@@ -142,41 +142,41 @@ type configFile struct {
 }
 
 // read reads the file; nil for one that need not be there and is not.
-func (s configSource) read(keys []configKey) (*configFile, error) {
+func (s Source) read(keys []Key) (*File, error) {
 	text, err := s.content()
 	if s.optional && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
 	}
-	var refused *usageError
+	var refused *UsageError
 	if errors.As(err, &refused) {
 		return nil, refused
 	}
 	switch {
 	case err != nil && s.flag:
-		return nil, usage("--config: "+err.Error(), "name a file that can be read, or none")
+		return nil, Usage("--config: "+err.Error(), "name a file that can be read, or none")
 	case err != nil && s.own && errors.Is(err, fs.ErrPermission):
-		return nil, usage(err.Error(), "let HOME or XDG_CONFIG_HOME name a folder of this user's, or leave the file out with --config none")
+		return nil, Usage(err.Error(), "let HOME or XDG_CONFIG_HOME name a folder of this user's, or leave the file out with --config none")
 	case err != nil:
-		return nil, usage(err.Error(), "it has to be a file that can be read")
+		return nil, Usage(err.Error(), "it has to be a file that can be read")
 	}
-	f := &configFile{configSource: s, text: text}
+	f := &File{Source: s, text: text}
 	if s.found || s.own {
 		f.doubt = provenance.Doubt(s.path)
 	}
 	return f, f.decode(keys)
 }
 
-func (s configSource) content() ([]byte, error) {
+func (s Source) content() ([]byte, error) {
 	if s.found {
 		if err := s.suspicious(); err != nil {
 			return nil, err
 		}
 	}
-	return readYAML(s.name)
+	return ReadYAML(s.Name)
 }
 
-// readYAML reads a file, and no more of it than shows that it is too large.
-func readYAML(name string) ([]byte, error) {
+// ReadYAML reads a file, and no more of it than shows that it is too large.
+func ReadYAML(name string) ([]byte, error) {
 	file, err := inputfile.Open(name)
 	if err != nil {
 		return nil, err
@@ -185,8 +185,8 @@ func readYAML(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, strictyaml.MaxSize+1))
 }
 
-// toRead says what to do about a file that was named and cannot be read.
-func toRead(err error) string {
+// ToRead says what to do about a file that was named and cannot be read.
+func ToRead(err error) string {
 	if errors.Is(err, inputfile.ErrNobodyWrites) {
 		return "start what writes to it beside looprun, or name a file"
 	}
@@ -194,19 +194,19 @@ func toRead(err error) string {
 }
 
 // suspicious refuses a file that was found and that others may have put there.
-func (s configSource) suspicious() error {
+func (s Source) suspicious() error {
 	info, err := os.Lstat(s.path)
 	if err != nil {
 		return err
 	}
-	named := "or name it with --config " + s.name + " if it is yours"
+	named := "or name it with --config " + s.Name + " if it is yours"
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return usage(s.name+" is a symbolic link, and a link that was merely found is not followed", "put the file itself there, "+named)
+		return Usage(s.Name+" is a symbolic link, and a link that was merely found is not followed", "put the file itself there, "+named)
 	case !info.Mode().IsRegular():
-		return usage(s.name+" is no file", "remove it, or use --config none")
+		return Usage(s.Name+" is no file", "remove it, or use --config none")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
-		return usage(fmt.Sprintf("%s was found, and others can write it (%s)", s.name, info.Mode().Perm()), "chmod go-w "+s.name+", "+named)
+		return Usage(fmt.Sprintf("%s was found, and others can write it (%s)", s.Name, info.Mode().Perm()), "chmod go-w "+s.Name+", "+named)
 	}
 	return nil
 }
@@ -221,23 +221,23 @@ func (r *rawValue) FromYAML(value any) error {
 }
 
 // parts are the keys that are no flags, with what may be done with them unasked
-// as in [options].
+// as in [Options].
 type parts struct {
-	Signature *signatureConfig   `yaml:"signature" trust:"ask"`
+	Signature *Signature         `yaml:"signature" trust:"ask"`
 	Ladder    *ladderConfig      `yaml:"ladder" trust:"ask"`
 	Hooks     *map[string]string `yaml:"hooks" trust:"ask"`
 }
 
 // shape is a struct with a field for every key, so that the file is decoded as
 // strictly as every other. What is no flag comes after them, and enforce last.
-func shape(keys []configKey) reflect.Type {
+func shape(keys []Key) reflect.Type {
 	tag := func(key, trust string) reflect.StructTag {
 		return reflect.StructTag(fmt.Sprintf("yaml:%q trust:%q", key, trust))
 	}
 	fields := make([]reflect.StructField, 0, len(keys)+4)
 	for i, k := range keys {
 		fields = append(fields, reflect.StructField{
-			Name: fmt.Sprintf("Key%d", i), Type: reflect.TypeFor[*rawValue](), Tag: tag(k.name, k.flag.Tag.Get("trust")),
+			Name: fmt.Sprintf("Key%d", i), Type: reflect.TypeFor[*rawValue](), Tag: tag(k.Name, k.Flag.Tag.Get("trust")),
 		})
 	}
 	fields = append(fields, reflect.VisibleFields(reflect.TypeFor[parts]())...)
@@ -246,25 +246,25 @@ func shape(keys []configKey) reflect.Type {
 }
 
 // decode reads the keys and reports everything that is wrong.
-func (f *configFile) decode(keys []configKey) error {
+func (f *File) decode(keys []Key) error {
 	into := reflect.New(shape(keys))
 	var problems strictyaml.Problems
 	var err error
-	f.doc, err = strictyaml.Decode(f.name, f.text, into.Interface())
+	f.doc, err = strictyaml.Decode(f.Name, f.text, into.Interface())
 	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
 		problems = ps
 	}
 	f.layers = append(f.layers, f.layer(keys, into.Elem(), &problems))
 	if enforced := into.Elem().FieldByName("Enforce"); !enforced.IsNil() {
 		if !f.system {
-			problems = append(problems, f.doc.Problem("enforce is for "+systemConfig+" alone", "write its keys without it", "enforce"))
+			problems = append(problems, f.doc.Problem("enforce is for "+SystemFile+" alone", "write its keys without it", "enforce"))
 		}
 		f.layers = append(f.layers, f.layer(keys, enforced.Elem(), &problems, "enforce"))
 	}
 	return problems.Err()
 }
 
-func (f *configFile) layer(keys []configKey, from reflect.Value, problems *strictyaml.Problems, under ...any) layer {
+func (f *File) layer(keys []Key, from reflect.Value, problems *strictyaml.Problems, under ...any) layer {
 	l := layer{file: f, under: under, values: map[string]any{}}
 	path := func(steps ...any) []any { return append(append([]any{}, under...), steps...) }
 	l.given = givenKeys(keys, from)
@@ -275,10 +275,10 @@ func (f *configFile) layer(keys []configKey, from reflect.Value, problems *stric
 		}
 		value, wrong := k.read(raw.value, filepath.Dir(f.path))
 		for _, w := range wrong {
-			*problems = append(*problems, f.doc.Problem(w.text, w.remedy, path(append([]any{k.name}, w.below...)...)...))
+			*problems = append(*problems, f.doc.Problem(w.text, w.remedy, path(append([]any{k.Name}, w.below...)...)...))
 		}
 		if len(wrong) == 0 {
-			l.values[k.name] = value
+			l.values[k.Name] = value
 		}
 	}
 	l.readParts(from, problems, path)
@@ -287,15 +287,15 @@ func (f *configFile) layer(keys []configKey, from reflect.Value, problems *stric
 
 // givenKeys are the keys with a value in what was decoded; all of them, so that
 // none is taken for harmless because nobody asked for it.
-func givenKeys(keys []configKey, from reflect.Value) []givenKey {
+func givenKeys(keys []Key, from reflect.Value) []givenKey {
 	var given []givenKey
 	for i := range from.NumField() {
 		tag := from.Type().Field(i).Tag
-		k := givenKey{configKey{name: tag.Get("yaml")}, tag.Get("trust")}
+		k := givenKey{Key{Name: tag.Get("yaml")}, tag.Get("trust")}
 		if i < len(keys) {
-			k.flag = keys[i].flag
+			k.Flag = keys[i].Flag
 		}
-		if k.name != "enforce" && !from.Field(i).IsNil() {
+		if k.Name != "enforce" && !from.Field(i).IsNil() {
 			given = append(given, k)
 		}
 	}
@@ -315,23 +315,23 @@ func patternProblems(err error) strictyaml.Problems {
 	return strictyaml.Problems{{Text: err.Error()}}
 }
 
-// stateDir is where runs are kept.
-func stateDir(flag string) (string, error) {
+// StateDir is where runs are kept.
+func StateDir(flag string) (string, error) {
 	if flag != "" {
 		return filepath.Abs(flag)
 	}
-	dir, err := currentDir()
+	dir, err := CurrentDir()
 	if err != nil {
 		return "", err
 	}
 	return scratchpad.StateDir(dir), nil
 }
 
-// trustedStateDir is where runs are kept according to the files that need no
+// TrustedStateDir is where runs are kept according to the files that need no
 // consent, or have it; empty where they do not say.
-func trustedStateDir(flag string, model *kong.Application) string {
-	var c configuration
-	files, _ := loadConfig(flag, configKeys(model)) // what is wrong with it is said when it is used
+func TrustedStateDir(flag string, model *kong.Application) string {
+	var c Settings
+	files, _ := load(flag, Keys(model)) // what is wrong with it is said when it is used
 	c.add(files)
 	l := c.find("state_dir")
 	if l == nil || l.file.found && !trusted(l.file.digest()) {

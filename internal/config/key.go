@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -18,10 +18,10 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// configKey is a key of looprun.yaml and the flag of run that it stands for.
-type configKey struct {
-	name string
-	flag *kong.Flag
+// Key is a key of looprun.yaml and the flag of run that it stands for.
+type Key struct {
+	Name string
+	Flag *kong.Flag
 }
 
 // exitCodesKey is called as in a policy: it holds several.
@@ -41,19 +41,19 @@ func flagOf(key string) string {
 	return strings.ReplaceAll(key, "_", "-")
 }
 
-// configKeys are the keys of looprun.yaml, in the order of the flags of run. A
+// Keys are the keys of looprun.yaml, in the order of the flags of run. A
 // flag that says something about one call only has the tag key:"-".
-func configKeys(app *kong.Application) []configKey {
+func Keys(app *kong.Application) []Key {
 	flags := app.Flags
 	for _, n := range app.Children {
 		if n.Name == "run" {
 			flags = append(slices.Clone(n.Flags), flags...)
 		}
 	}
-	var keys []configKey
+	var keys []Key
 	for _, f := range flags {
 		if f != app.HelpFlag && f.Tag.Get("key") != "-" {
-			keys = append(keys, configKey{keyOf(f.Name), f})
+			keys = append(keys, Key{keyOf(f.Name), f})
 		}
 	}
 	return keys
@@ -67,8 +67,8 @@ type keyProblem struct {
 
 // read makes of a value as it is written what the flag's parser takes, with
 // paths made absolute, and says what that parser would say.
-func (k configKey) read(raw any, dir string) (any, []keyProblem) {
-	if k.name == exitCodesKey {
+func (k Key) read(raw any, dir string) (any, []keyProblem) {
+	if k.Name == exitCodesKey {
 		return k.readExitCodes(raw)
 	}
 	value, want := k.token(raw)
@@ -76,11 +76,11 @@ func (k configKey) read(raw any, dir string) (any, []keyProblem) {
 		want = k.strictly(value)
 	}
 	if want != "" {
-		return nil, []keyProblem{{text: fmt.Sprintf("%s wants %s", k.name, want)}}
+		return nil, []keyProblem{{text: fmt.Sprintf("%s wants %s", k.Name, want)}}
 	}
 	parsed, err := k.parse(value)
 	if err != nil {
-		return nil, []keyProblem{{text: fmt.Sprintf("%s: %v", k.name, err)}}
+		return nil, []keyProblem{{text: fmt.Sprintf("%s: %v", k.Name, err)}}
 	}
 	if wrong := k.outside(parsed); len(wrong) > 0 {
 		return nil, wrong
@@ -90,22 +90,22 @@ func (k configKey) read(raw any, dir string) (any, []keyProblem) {
 
 // strictly says what a file has to have where a flag or a variable may be less
 // exact: there yes is true, and nothing is as if it was not given.
-func (k configKey) strictly(value any) (want string) {
+func (k Key) strictly(value any) (want string) {
 	text, isText := value.(string)
 	switch {
-	case k.flag.IsBool() && text != "true" && text != "false":
+	case k.Flag.IsBool() && text != "true" && text != "false":
 		return "true or false"
 	case isText && slices.ContainsFunc(k.numbers(text), strictyaml.AmbiguousNumber):
 		return fmt.Sprintf("a plain decimal number, not %q; %s", text, strictyaml.WriteDecimal)
-	case isText && strings.TrimSpace(text) == "" && (k.flag.Enum != "" || k.flag.Target.Type() == reflect.TypeFor[modes]()):
+	case isText && strings.TrimSpace(text) == "" && (k.Flag.Enum != "" || k.Flag.Target.Type() == reflect.TypeFor[Modes]()):
 		return "a word; leave the key out for none"
 	}
 	return ""
 }
 
 // numbers are what has to be a number in a value; nothing of a text.
-func (k configKey) numbers(text string) []string {
-	t := k.flag.Target.Type()
+func (k Key) numbers(text string) []string {
+	t := k.Flag.Target.Type()
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
@@ -119,8 +119,8 @@ func (k configKey) numbers(text string) []string {
 }
 
 // outside are the words that are none of those that the flag knows.
-func (k configKey) outside(v reflect.Value) []keyProblem {
-	if k.flag.Enum == "" {
+func (k Key) outside(v reflect.Value) []keyProblem {
+	if k.Flag.Enum == "" {
 		return nil
 	}
 	words := []string{v.String()}
@@ -129,22 +129,22 @@ func (k configKey) outside(v reflect.Value) []keyProblem {
 	}
 	var wrong []keyProblem
 	for _, word := range words {
-		if known := k.known(); !slices.Contains(known, word) {
-			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%s: %q is not known", k.name, word), remedy: nearest.DidYouMean(word, known)})
+		if known := k.Known(); !slices.Contains(known, word) {
+			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%s: %q is not known", k.Name, word), remedy: nearest.DidYouMean(word, known)})
 		}
 	}
 	return wrong
 }
 
-// known are the words of a flag that takes nothing else.
-func (k configKey) known() []string {
-	return slices.DeleteFunc(k.flag.EnumSlice(), func(v string) bool { return v == "" })
+// Known are the words of a flag that takes nothing else.
+func (k Key) Known() []string {
+	return slices.DeleteFunc(k.Flag.EnumSlice(), func(v string) bool { return v == "" })
 }
 
 // token is the value in the form that the flag's parser takes; want says what
 // is expected where it has none.
-func (k configKey) token(raw any) (value any, want string) {
-	if by, ok := raw.(map[string]any); ok && k.flag.Target.Type() == reflect.TypeFor[modes]() {
+func (k Key) token(raw any) (value any, want string) {
+	if by, ok := raw.(map[string]any); ok && k.Flag.Target.Type() == reflect.TypeFor[Modes]() {
 		var words []string
 		for _, key := range slices.Sorted(maps.Keys(by)) {
 			words = append(words, fmt.Sprintf("%s=%v", key, by[key]))
@@ -162,13 +162,13 @@ func (k configKey) token(raw any) (value any, want string) {
 	}
 	_, isText := raw.(string)
 	switch {
-	case k.flag.IsSlice() && isText && k.flag.Tag.Sep != -1:
+	case k.Flag.IsSlice() && isText && k.Flag.Tag.Sep != -1:
 		return raw, ""
-	case k.flag.IsSlice() && isText:
+	case k.Flag.IsSlice() && isText:
 		return []any{raw}, ""
-	case k.flag.IsSlice() && isList:
+	case k.Flag.IsSlice() && isList:
 		return list, ""
-	case k.flag.IsSlice():
+	case k.Flag.IsSlice():
 		return nil, "a list"
 	case k.isCodes() && isList:
 		return strings.Join(words, ","), ""
@@ -178,22 +178,22 @@ func (k configKey) token(raw any) (value any, want string) {
 	return raw, ""
 }
 
-func (k configKey) isCodes() bool { return k.flag.Target.Type() == reflect.TypeFor[codes]() }
+func (k Key) isCodes() bool { return k.Flag.Target.Type() == reflect.TypeFor[Codes]() }
 
 // parse reads a value as the flag does.
-func (k configKey) parse(value any) (reflect.Value, error) {
-	target := reflect.New(k.flag.Target.Type()).Elem()
+func (k Key) parse(value any) (reflect.Value, error) {
+	target := reflect.New(k.Flag.Target.Type()).Elem()
 	if target.Kind() == reflect.Pointer {
 		target.Set(reflect.New(target.Type().Elem()))
 	}
 	scan := kong.Scan().PushTyped(value, kong.FlagValueToken)
-	return target, k.flag.Mapper.Decode(&kong.DecodeContext{Value: k.flag.Value, Scan: scan}, target)
+	return target, k.Flag.Mapper.Decode(&kong.DecodeContext{Value: k.Flag.Value, Scan: scan}, target)
 }
 
 // absolute makes paths absolute. In a file they are relative to it: who wrote it
 // does not know from where looprun is called.
-func (k configKey) absolute(value any, dir string) any {
-	if k.flag.Tag.Get("value") != "path" {
+func (k Key) absolute(value any, dir string) any {
+	if k.Flag.Tag.Get("value") != "path" {
 		return value
 	}
 	if list, ok := value.([]any); ok {
@@ -203,16 +203,16 @@ func (k configKey) absolute(value any, dir string) any {
 		return list
 	}
 	text, _ := value.(string)
-	if text == "" || filepath.IsAbs(text) || k.name == "stdin" && slices.Contains(stdinWords, text) {
+	if text == "" || filepath.IsAbs(text) || k.Name == "stdin" && slices.Contains(StdinWords, text) {
 		return value
 	}
 	return filepath.Join(dir, text)
 }
 
-func (k configKey) readExitCodes(raw any) (any, []keyProblem) {
+func (k Key) readExitCodes(raw any) (any, []keyProblem) {
 	given, ok := raw.(map[string]any)
 	if !ok {
-		return nil, []keyProblem{{text: fmt.Sprintf("%q wants keys with values", k.name), remedy: "write it as {accepted: 0}"}}
+		return nil, []keyProblem{{text: fmt.Sprintf("%q wants keys with values", k.Name), remedy: "write it as {accepted: 0}"}}
 	}
 	codes := map[string]int{}
 	var wrong []keyProblem
@@ -286,9 +286,9 @@ func (c ladderConfig) config(doc *strictyaml.Document, path ...any) ladder.Confi
 // readParts reads the keys of a part of the file that are no flags.
 func (l *layer) readParts(from reflect.Value, problems *strictyaml.Problems, path func(...any) []any) {
 	doc := l.file.doc
-	if l.signature, _ = from.FieldByName("Signature").Interface().(*signatureConfig); l.signature != nil {
-		l.signature.locate(l.file.name, doc, path("signature")...)
-		if _, err := l.signature.options(""); err != nil {
+	if l.signature, _ = from.FieldByName("Signature").Interface().(*Signature); l.signature != nil {
+		l.signature.locate(l.file.Name, doc, path("signature")...)
+		if _, err := l.signature.Options(""); err != nil {
 			*problems = append(*problems, patternProblems(err)...)
 		}
 		if _, both := l.values["rules"]; both {
@@ -318,7 +318,7 @@ var hookKeys = []string{"on_question", "on_trip", "on_end"}
 func (l *layer) readHooks(hooks map[string]string, problems *strictyaml.Problems, path func(...any) []any) {
 	for _, name := range slices.Sorted(maps.Keys(hooks)) {
 		key := "hook_" + name
-		blank := new(shellLine).UnmarshalText([]byte(hooks[name]))
+		blank := new(ShellLine).UnmarshalText([]byte(hooks[name]))
 		_, twice := l.values[key]
 		switch {
 		case !slices.Contains(hookKeys, name):
@@ -335,18 +335,18 @@ func (l *layer) readHooks(hooks map[string]string, problems *strictyaml.Problems
 	}
 }
 
-// modes are detached modes: for all questions, and for kinds and single ones.
-type modes struct {
+// Modes are detached modes: for all questions, and for kinds and single ones.
+type Modes struct {
 	all string
 	by  map[string]string
 }
 
-// detachedModes are the modes that there are.
-var detachedModes = []string{"deny", "defaults", "auto", "defer"}
+// DetachedModes are the modes that there are.
+var DetachedModes = []string{"deny", "defaults", "auto", "defer"}
 
 // UnmarshalText reads MODE, or a list of MODE and KEY=MODE.
-func (m *modes) UnmarshalText(b []byte) error {
-	*m = modes{}
+func (m *Modes) UnmarshalText(b []byte) error {
+	*m = Modes{}
 	if strings.TrimSpace(string(b)) == "" {
 		return nil
 	}
@@ -359,8 +359,8 @@ func (m *modes) UnmarshalText(b []byte) error {
 		key, mode = strings.TrimSpace(key), strings.TrimSpace(mode)
 		_, twice := m.by[key]
 		switch {
-		case !slices.Contains(detachedModes, mode):
-			errs = append(errs, fmt.Errorf("%q is no detached mode; there are %s", mode, orNearest(mode, detachedModes)))
+		case !slices.Contains(DetachedModes, mode):
+			errs = append(errs, fmt.Errorf("%q is no detached mode; there are %s", mode, OrNearest(mode, DetachedModes)))
 		case key == "":
 			errs = append(errs, fmt.Errorf("%q names no kind and no question", word))
 		case twice || key == "all" && m.all != "":
@@ -377,8 +377,8 @@ func (m *modes) UnmarshalText(b []byte) error {
 	return errors.Join(errs...)
 }
 
-// orNearest are the known words, and which of them was probably meant.
-func orNearest(word string, known []string) string {
+// OrNearest are the known words, and which of them was probably meant.
+func OrNearest(word string, known []string) string {
 	text := strings.Join(known, ", ")
 	if near := nearest.Word(word, known); near != "" {
 		text += "; did you mean " + near + "?"
@@ -386,8 +386,8 @@ func orNearest(word string, known []string) string {
 	return text
 }
 
-// mode is that of the first key which has one, or of all questions; empty for none.
-func (m modes) mode(keys ...string) string {
+// Mode is that of the first key which has one, or of all questions; empty for none.
+func (m Modes) Mode(keys ...string) string {
 	for _, key := range keys {
 		if mode := m.by[key]; mode != "" {
 			return mode
@@ -397,7 +397,7 @@ func (m modes) mode(keys ...string) string {
 }
 
 // MarshalText writes the modes as they are read.
-func (m modes) MarshalText() ([]byte, error) {
+func (m Modes) MarshalText() ([]byte, error) {
 	var words []string
 	if m.all != "" {
 		words = append(words, m.all)
@@ -409,9 +409,9 @@ func (m modes) MarshalText() ([]byte, error) {
 }
 
 // IsZero says that no mode was given.
-func (m modes) IsZero() bool { return m.all == "" && len(m.by) == 0 }
+func (m Modes) IsZero() bool { return m.all == "" && len(m.by) == 0 }
 
 // has reports whether some question has the mode.
-func (m modes) has(mode string) bool {
+func (m Modes) has(mode string) bool {
 	return m.all == mode || slices.Contains(slices.Collect(maps.Values(m.by)), mode)
 }

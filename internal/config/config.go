@@ -1,4 +1,7 @@
-package main
+// Package config is how a run is configured: the flags of looprun run, looprun.yaml,
+// and which of them counts. All that is to be known of an option stands in the tags
+// of its field in [Options].
+package config
 
 import (
 	"errors"
@@ -16,44 +19,44 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// configFlags say which files are read, besides the system's.
-type configFlags struct {
+// FileFlags say which files are read, besides the system's.
+type FileFlags struct {
 	Config string `placeholder:"FILE|none" help:"Read this file in place of the nearest looprun.yaml; none reads neither that nor your own." key:"-"`
 	Trust  bool   `help:"Consent to what the looprun.yaml of this directory can do." env:"-" key:"-"`
 }
 
-// configuration is what the files say. It gives flags their values where
+// Settings is what the files say. It gives flags their values where
 // neither the command line nor the environment does.
-type configuration struct {
-	call   callOf
-	ctx    *kong.Context
-	files  []*configFile
+type Settings struct {
+	call   Call
+	Ctx    *kong.Context
+	files  []*File
 	layers []layer // the first that has a key counts
 	// whole is whether every key is wanted; else those in some are.
 	whole bool
 	some  []string
 }
 
-// callOf is how looprun was called.
-type callOf struct {
-	args       []string // all of them
-	hasCommand bool     // a command was given, which beats the key shell
-	stdin      *os.File
-	stderr     *os.File
-	say        *console.Messages
-	// whole describes all commands: the context may be of looprun run alone.
-	whole func() (*kong.Application, error)
-	// inside are the variables of a run's command.
-	inside func() []string
+// Call is how looprun was called.
+type Call struct {
+	Args       []string // all of them
+	HasCommand bool     // a command was given, which beats the key shell
+	Stdin      *os.File
+	Stderr     *os.File
+	Say        *console.Messages
+	// Whole describes all commands: the context may be of looprun run alone.
+	Whole func() (*kong.Application, error)
+	// Inside are the variables of a run's command.
+	Inside func() []string
 }
 
 // layer is the part of a file that has one rank: its keys, or what stands below
 // enforce.
 type layer struct {
-	file      *configFile
+	file      *File
 	under     []any // path of the part
 	values    map[string]any
-	signature *signatureConfig
+	signature *Signature
 	ladder    ladder.Config
 	hooked    []string   // keys that stand below hooks
 	given     []givenKey // all that the file has, in the order of the flags
@@ -62,7 +65,7 @@ type layer struct {
 // givenKey is a key that a file has, and the tag trust of its field; the flag is
 // nil for a key that is none.
 type givenKey struct {
-	configKey
+	Key
 	trust string
 }
 
@@ -71,7 +74,7 @@ func (l *layer) enforced() bool { return len(l.under) > 0 }
 // at is where a key stands.
 func (l *layer) at(key string) string {
 	line, _ := l.file.doc.KeyPos(l.path(key)...)
-	return fmt.Sprintf("%s:%d", l.file.name, line)
+	return fmt.Sprintf("%s:%d", l.file.Name, line)
 }
 
 // path leads to a key in the file.
@@ -82,12 +85,15 @@ func (l *layer) path(key string) []any {
 	return append(slices.Clone(l.under), key)
 }
 
-// configError is an error about files, which is printed as it is.
-type configError struct{ error }
+// FileError is an error about files, which is printed as it is.
+type FileError struct{ error }
 
-// readConfiguration reads the files that the selected command needs. Most need none.
-func readConfiguration(ctx *kong.Context, of callOf) (*configuration, error) {
-	c := &configuration{ctx: ctx, call: of}
+// Unwrap is the error.
+func (e *FileError) Unwrap() error { return e.error }
+
+// Read reads the files that the selected command needs. Most need none.
+func Read(ctx *kong.Context, of Call) (*Settings, error) {
+	c := &Settings{Ctx: ctx, call: of}
 	node := ctx.Selected()
 	if node == nil {
 		return c, nil
@@ -97,7 +103,7 @@ func readConfiguration(ctx *kong.Context, of callOf) (*configuration, error) {
 	if c.some = someKeys(node); !c.whole && len(c.some) == 0 {
 		return c, nil
 	}
-	files, err := loadConfig(c.text("config"), configKeys(ctx.Model))
+	files, err := load(c.Text("config"), Keys(ctx.Model))
 	if err == nil {
 		c.add(files)
 		err = c.overridden()
@@ -106,7 +112,7 @@ func readConfiguration(ctx *kong.Context, of callOf) (*configuration, error) {
 		err = c.consent()
 	}
 	if err != nil {
-		return c, &configError{err}
+		return c, &FileError{err}
 	}
 	c.stray()
 	if len(files) > 0 {
@@ -116,21 +122,21 @@ func readConfiguration(ctx *kong.Context, of callOf) (*configuration, error) {
 	return c, nil
 }
 
-// sayFiles says which files a run was configured by. A file that was merely found
+// SayFiles says which files a run was configured by. A file that was merely found
 // cannot keep that quiet.
-func (c *configuration) sayFiles() {
-	if node := c.ctx.Selected(); node == nil || node.Name != "run" || len(c.files) == 0 {
+func (c *Settings) SayFiles() {
+	if node := c.Ctx.Selected(); node == nil || node.Name != "run" || len(c.files) == 0 {
 		return
 	}
 	l := c.source(c.flag("quiet"))
-	if byFile := l != nil && l.file.found; c.call.say.Flags.Quiet && !byFile {
+	if byFile := l != nil && l.file.found; c.call.Say.Flags.Quiet && !byFile {
 		return
 	}
 	var names []string
 	for _, f := range c.files {
-		names = append(names, f.name)
+		names = append(names, f.Name)
 	}
-	c.call.say.Tell(console.News, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
+	c.call.Say.Tell(console.News, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
 }
 
 // someKeys are the keys that count for a command which starts no run: where runs
@@ -146,11 +152,11 @@ func someKeys(node *kong.Node) []string {
 }
 
 // wants reports whether the command takes the key from a file.
-func (c *configuration) wants(key string) bool { return c.whole || slices.Contains(c.some, key) }
+func (c *Settings) wants(key string) bool { return c.whole || slices.Contains(c.some, key) }
 
 // add ranks the layers of files that come in falling rank: what is enforced
 // beats everything.
-func (c *configuration) add(files []*configFile) {
+func (c *Settings) add(files []*File) {
 	c.files = files
 	for _, enforced := range []bool{true, false} {
 		for _, f := range files {
@@ -164,7 +170,7 @@ func (c *configuration) add(files []*configFile) {
 }
 
 // find is the layer whose value for the key counts.
-func (c *configuration) find(key string) *layer {
+func (c *Settings) find(key string) *layer {
 	for i, l := range c.layers {
 		if _, ok := l.values[key]; ok {
 			return &c.layers[i]
@@ -174,8 +180,8 @@ func (c *configuration) find(key string) *layer {
 }
 
 // flag is the flag of that name of the command that was called.
-func (c *configuration) flag(name string) *kong.Flag {
-	for _, p := range c.ctx.Path {
+func (c *Settings) flag(name string) *kong.Flag {
+	for _, p := range c.Ctx.Path {
 		for _, f := range p.Flags {
 			if f.Name == name {
 				return f
@@ -185,18 +191,18 @@ func (c *configuration) flag(name string) *kong.Flag {
 	return nil
 }
 
-// text is a flag's value before the files are read.
-func (c *configuration) text(name string) string {
+// Text is a flag's value before the files are read.
+func (c *Settings) Text(name string) string {
 	f := c.flag(name)
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprint(c.ctx.FlagValue(f))
+	return fmt.Sprint(c.Ctx.FlagValue(f))
 }
 
 // given is the flag or the variable that set the flag's value, empty for none.
-func (c *configuration) given(f *kong.Flag) string {
-	for _, p := range c.ctx.Path {
+func (c *Settings) given(f *kong.Flag) string {
+	for _, p := range c.Ctx.Path {
 		if p.Flag == f && !p.Resolved {
 			return "--" + f.Name
 		}
@@ -209,23 +215,23 @@ func (c *configuration) given(f *kong.Flag) string {
 	return ""
 }
 
-// has reports whether the flag of that name was given, or its variable.
-func (c *configuration) has(name string) bool {
+// Has reports whether the flag of that name was given, or its variable.
+func (c *Settings) Has(name string) bool {
 	f := c.flag(name)
 	return f != nil && c.given(f) != ""
 }
 
 // byVariable reports whether it was a variable that set the flag of that name.
-func (c *configuration) byVariable(name string) bool {
+func (c *Settings) byVariable(name string) bool {
 	f := c.flag(name)
 	return f != nil && !slices.Contains([]string{"", "--" + name}, c.given(f))
 }
 
 // Validate is part of [kong.Resolver]; files are checked when they are read.
-func (c *configuration) Validate(*kong.Application) error { return nil }
+func (c *Settings) Validate(*kong.Application) error { return nil }
 
 // Resolve is the value of a flag that the command line did not set.
-func (c *configuration) Resolve(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+func (c *Settings) Resolve(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 	key := keyOf(f.Name)
 	if l := c.source(f); l != nil && key != exitCodesKey && c.wants(key) {
 		return l.values[key], nil
@@ -235,13 +241,13 @@ func (c *configuration) Resolve(_ *kong.Context, _ *kong.Path, f *kong.Flag) (an
 
 // source is the layer that gives the flag its value; nil where the command
 // line, the environment or the default does.
-func (c *configuration) source(f *kong.Flag) *layer {
+func (c *Settings) source(f *kong.Flag) *layer {
 	key := keyOf(f.Name)
 	l := c.find(key)
 	switch {
 	case l == nil || l.enforced():
 		return l
-	case c.given(f) != "" || key == "shell" && c.call.hasCommand || c.preset(key) != "":
+	case c.given(f) != "" || key == "shell" && c.call.HasCommand || c.preset(key) != "":
 		return nil
 	}
 	return l
@@ -256,13 +262,13 @@ var presets = map[string][]string{
 }
 
 // preset is the flag of the preset that was given and sets the key.
-func (c *configuration) preset(key string) string {
+func (c *Settings) preset(key string) string {
 	for _, name := range slices.Sorted(maps.Keys(presets)) {
 		f := c.flag(name)
 		if f == nil || !slices.Contains(presets[name], key) || c.given(f) == "" {
 			continue
 		}
-		if !reflect.ValueOf(c.ctx.FlagValue(f)).IsZero() {
+		if !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
 			return name
 		}
 	}
@@ -271,13 +277,13 @@ func (c *configuration) preset(key string) string {
 
 // presetOrigin is what set the preset that gives the key its value: a flag, a
 // variable or file:line; empty without one.
-func (c *configuration) presetOrigin(key string) string {
+func (c *Settings) presetOrigin(key string) string {
 	if name := c.preset(key); name != "" {
 		return c.given(c.flag(name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(presets)) {
 		f := c.flag(name)
-		if l := c.source(f); l != nil && slices.Contains(presets[name], key) && !reflect.ValueOf(c.ctx.FlagValue(f)).IsZero() {
+		if l := c.source(f); l != nil && slices.Contains(presets[name], key) && !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
 			return l.at(name)
 		}
 	}
@@ -285,7 +291,7 @@ func (c *configuration) presetOrigin(key string) string {
 }
 
 // overridden refuses flags and variables that differ from what is enforced.
-func (c *configuration) overridden() error {
+func (c *Settings) overridden() error {
 	var errs []error
 	for _, l := range c.layers {
 		for _, key := range slices.Sorted(maps.Keys(l.values)) {
@@ -294,23 +300,23 @@ func (c *configuration) overridden() error {
 				continue
 			}
 			if by := c.given(f); by != "" && c.differs(f, l.values[key]) {
-				errs = append(errs, usage(fmt.Sprintf("%s cannot change %s: %s enforces %s", by, key, l.at(key), shownValue(l.values[key])), "leave it out"))
+				errs = append(errs, Usage(fmt.Sprintf("%s cannot change %s: %s enforces %s", by, key, l.at(key), shownValue(l.values[key])), "leave it out"))
 			}
 		}
 		if f := c.flag("rules"); f != nil && l.enforced() && l.signature != nil && c.given(f) != "" {
-			errs = append(errs, usage(fmt.Sprintf("%s cannot change signature: %s enforces it", c.given(f), l.at("signature")), "leave it out"))
+			errs = append(errs, Usage(fmt.Sprintf("%s cannot change signature: %s enforces it", c.given(f), l.at("signature")), "leave it out"))
 		}
 	}
-	if c.flag("shell") != nil && c.call.hasCommand {
+	if c.flag("shell") != nil && c.call.HasCommand {
 		if l := c.find("shell"); l != nil && l.enforced() {
-			errs = append(errs, usage(fmt.Sprintf("a command cannot be given: %s enforces shell: %s", l.at("shell"), shownValue(l.values["shell"])), "leave it out"))
+			errs = append(errs, Usage(fmt.Sprintf("a command cannot be given: %s enforces shell: %s", l.at("shell"), shownValue(l.values["shell"])), "leave it out"))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (c *configuration) differs(f *kong.Flag, raw any) bool {
-	now := c.ctx.FlagValue(f)
+func (c *Settings) differs(f *kong.Flag, raw any) bool {
+	now := c.Ctx.FlagValue(f)
 	if codes, ok := raw.(map[string]int); ok {
 		given, _ := now.(map[string]int)
 		return slices.ContainsFunc(slices.Collect(maps.Keys(codes)), func(key string) bool {
@@ -318,23 +324,23 @@ func (c *configuration) differs(f *kong.Flag, raw any) bool {
 			return ok && code != codes[key]
 		})
 	}
-	v, err := configKey{flag: f}.parse(raw)
+	v, err := Key{Flag: f}.parse(raw)
 	return err != nil || !reflect.DeepEqual(now, v.Interface())
 }
 
 // beaten warns of keys of other files that an enforced one makes void.
-func (c *configuration) beaten() {
+func (c *Settings) beaten() {
 	for _, l := range c.layers {
 		for _, key := range slices.Sorted(maps.Keys(l.values)) {
 			if top := c.find(key); c.whole && !l.enforced() && top.enforced() && key != exitCodesKey && !reflect.DeepEqual(top.values[key], l.values[key]) {
-				c.call.say.Warn("%s: %s is not used: %s enforces %s", l.at(key), key, top.at(key), shownValue(top.values[key]))
+				c.call.Say.Warn("%s: %s is not used: %s enforces %s", l.at(key), key, top.at(key), shownValue(top.values[key]))
 			}
 		}
 	}
 }
 
-// apply sets what is no flag, or is put together from several files.
-func (c *configuration) apply(o *options) {
+// Apply sets what is no flag, or is put together from several files.
+func (c *Settings) Apply(o *Options) {
 	for _, l := range slices.Backward(c.layers) {
 		if l.signature != nil {
 			o.Signature = l.signature
@@ -356,25 +362,25 @@ func (c *configuration) apply(o *options) {
 
 // stray warns of variables that look like a flag's and are none: they would be
 // ignored without a word.
-func (c *configuration) stray() {
+func (c *Settings) stray() {
 	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
 		return
 	}
-	known := knownVariables(c.ctx.Model.Node)
+	known := knownVariables(c.Ctx.Model.Node)
 	if !slices.ContainsFunc(os.Environ(), func(v string) bool { return unknownVariable(v, known) }) {
 		return
 	}
-	whole, err := c.call.whole()
+	whole, err := c.call.Whole()
 	if err != nil {
 		return
 	}
-	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node), c.call.inside()) {
-		c.call.say.Warn("%s", line)
+	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node), c.call.Inside()) {
+		c.call.Say.Warn("%s", line)
 	}
 }
 
 func knownVariables(n *kong.Node) []string {
-	known := []string{trustVariable}
+	known := []string{TrustVariable}
 	for _, f := range n.Flags {
 		known = append(known, f.Envs...)
 	}
@@ -416,9 +422,9 @@ func withoutPrefix(names []string) []string {
 	return short
 }
 
-// forget drops from flags what a variable says as it did when the run began:
+// Forget drops from flags what a variable says as it did when the run began:
 // that is not given anew, and would undo what answers have added to a limit.
-func forget[T any](flags, began *T, config *configuration) {
+func Forget[T any](flags, began *T, config *Settings) {
 	f, b := reflect.ValueOf(flags).Elem(), reflect.ValueOf(began).Elem()
 	for i := range f.NumField() {
 		key, _, _ := strings.Cut(f.Type().Field(i).Tag.Get("json"), ",")

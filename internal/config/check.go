@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -11,23 +11,23 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// checkFiles checks one file, or all that count here. It returns those that are
+// Check checks one file, or all that count here. It returns those that are
 // correct, and what is wrong with the others.
-func checkFiles(file, flag string, load func(*options) error) ([]*configFile, error) {
-	sources := []configSource{{name: file, path: file}}
+func Check(file, flag string, load func(*Options) error) ([]*File, error) {
+	sources := []Source{{Name: file, path: file}}
 	if file == "" {
 		var err error
-		if sources, err = configSources(flag); err != nil {
+		if sources, err = sourcesOf(flag); err != nil {
 			return nil, err
 		}
 	} else if path, err := filepath.Abs(file); err == nil {
 		sources[0].path = path
-		sources[0].system = path == systemConfig
+		sources[0].system = path == SystemFile
 	}
 	var errs []error
-	var correct []*configFile
+	var correct []*File
 	for _, s := range sources {
-		f, err := checkConfig(s, load)
+		f, err := checkOne(s, load)
 		errs = append(errs, err)
 		if f != nil && err == nil {
 			correct = append(correct, f)
@@ -36,44 +36,44 @@ func checkFiles(file, flag string, load func(*options) error) ([]*configFile, er
 	return correct, errors.Join(errs...)
 }
 
-// checkConfig checks a file by itself: its keys as a run would have them where
+// checkOne checks a file by itself: its keys as a run would have them where
 // nothing else is given, and the files that they name. What is wrong with single
 // keys does not keep it from checking how the others go together. The file is nil
 // where there is none. What the options name is read by load.
-func checkConfig(s configSource, load func(*options) error) (*configFile, error) {
+func checkOne(s Source, load func(*Options) error) (*File, error) {
 	var of struct {
-		options
+		Options
 		console.Flags
 	}
 	parser, err := kong.New(&of)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.read(configKeys(parser.Model))
+	f, err := s.read(Keys(parser.Model))
 	var problems strictyaml.Problems
 	if err != nil && !errors.As(err, &problems) || f == nil {
 		return f, err
 	}
-	config := &configuration{whole: true}
-	config.add([]*configFile{f})
+	config := &Settings{whole: true}
+	config.add([]*File{f})
 	ctx, err := kong.Trace(parser, nil)
 	if err != nil {
 		return f, err
 	}
 	ctx.AddResolver(config)
-	config.ctx = ctx
+	config.Ctx = ctx
 	if err := errors.Join(ctx.Reset(), ctx.Resolve()); err != nil {
 		return f, errors.Join(problems.Err(), err)
 	}
 	if _, err := ctx.Apply(); err != nil {
 		return f, errors.Join(problems.Err(), err)
 	}
-	config.apply(&of.options)
-	return f, config.problems(problems, errors.Join(of.check(), load(&of.options))).Err()
+	config.Apply(&of.Options)
+	return f, config.problems(problems, errors.Join(of.Wrong(), load(&of.Options))).Err()
 }
 
 // unread reports whether a file has the key with a value that cannot be used.
-func (c *configuration) unread(key string) bool {
+func (c *Settings) unread(key string) bool {
 	return slices.ContainsFunc(c.layers, func(l layer) bool {
 		_, usable := l.values[key]
 		return !usable && l.file.doc.Has(l.path(key)...)

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -9,34 +9,34 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// flagName is a flag in a message: --NAME on the command line, and in a file its key.
-type flagName string
+// Flag is a flag in a message: --NAME on the command line, and in a file its key.
+type Flag string
 
-func (f flagName) String() string { return "--" + string(f) }
+func (f Flag) String() string { return "--" + string(f) }
 
-// usageError is an error in how looprun was called, or in what a variable or a file
+// UsageError is an error in how looprun was called, or in what a variable or a file
 // says in place of a flag.
-type usageError struct {
+type UsageError struct {
 	text   string
 	inFile string // with keys in place of flags
-	flags  []flagName
+	flags  []Flag
 }
 
-func (e *usageError) Error() string { return e.text }
+func (e *UsageError) Error() string { return e.text }
 
-// usage is an error of which it matters to nobody which flags it is about.
-func usage(text, remedy string) error {
+// Usage is an error of which it matters to nobody which flags it is about.
+func Usage(text, remedy string) error {
 	if remedy != "" {
 		text += "; " + remedy
 	}
-	return &usageError{text: text, inFile: text}
+	return &UsageError{text: text, inFile: text}
 }
 
-// usagef is an error about the flags among the arguments, and what to do about it.
-func usagef(format string, args ...any) error {
-	e := &usageError{text: fmt.Sprintf(format, args...)}
+// Usagef is an error about the flags among the arguments, and what to do about it.
+func Usagef(format string, args ...any) error {
+	e := &UsageError{text: fmt.Sprintf(format, args...)}
 	for i, arg := range args {
-		if f, ok := arg.(flagName); ok {
+		if f, ok := arg.(Flag); ok {
 			e.flags = append(e.flags, f)
 			args[i] = keyOf(string(f))
 		}
@@ -61,29 +61,29 @@ func each(err error) []error {
 	return all
 }
 
-// locate adds to errors about flags where a file, or which variable, sets them.
-func (c *configuration) locate(err error) error {
+// Locate adds to errors about flags where a file, or which variable, sets them.
+func (c *Settings) Locate(err error) error {
 	var all []error
 	for _, err := range each(err) {
-		of, ok := errors.AsType[*usageError](err)
+		of, ok := errors.AsType[*UsageError](err)
 		if !ok {
 			all = append(all, err)
 			continue
 		}
 		var places []string
 		for _, name := range of.flags {
-			places = append(places, c.place(string(name))...)
+			places = append(places, c.Place(string(name))...)
 		}
 		if slices.Sort(places); len(places) > 0 {
-			err = usage(of.text+" ("+strings.Join(slices.Compact(places), ", ")+")", "")
+			err = Usage(of.text+" ("+strings.Join(slices.Compact(places), ", ")+")", "")
 		}
 		all = append(all, err)
 	}
 	return errors.Join(all...)
 }
 
-// place is where a flag is set, if not on the command line.
-func (c *configuration) place(name string) []string {
+// Place is where a flag is set, if not on the command line.
+func (c *Settings) Place(name string) []string {
 	f := c.flag(name)
 	if f == nil {
 		return nil
@@ -99,12 +99,12 @@ func (c *configuration) place(name string) []string {
 
 // problems adds what is wrong with the options together to what is wrong with
 // single keys, each at the first key that it names.
-func (c *configuration) problems(all strictyaml.Problems, err error) strictyaml.Problems {
+func (c *Settings) problems(all strictyaml.Problems, err error) strictyaml.Problems {
 	for _, err := range each(err) {
 		p := strictyaml.Problem{Text: err.Error()}
-		of, ok := errors.AsType[*usageError](err)
+		of, ok := errors.AsType[*UsageError](err)
 		if !ok {
-			of = &usageError{inFile: p.Text}
+			of = &UsageError{inFile: p.Text}
 		}
 		p.Text = of.inFile
 		follows := false
@@ -113,7 +113,7 @@ func (c *configuration) problems(all strictyaml.Problems, err error) strictyaml.
 			l := c.find(key)
 			switch {
 			case l != nil && p.Line == 0:
-				p.File = l.file.name
+				p.File = l.file.Name
 				p.Line, p.Column = l.file.doc.Pos(l.path(key)...)
 			case l == nil && c.unread(key):
 				follows = true // from what is wrong with that key
