@@ -50,6 +50,10 @@
 // column numbers, and temporary directories are masked. Absolute paths lose their
 // directories: below Options.Dir the rest stays, elsewhere the last element.
 //
+// Whether a word is a random id depends on how its letters follow each other, on where
+// letters, capitals and digits change (random.go), and on a key in front of it; never
+// on which digits it has. So ids of one shape are masked all, or none of them.
+//
 // # Numbers
 //
 // In known places a number is a count and stays: "3 failed, 5 passed". Elsewhere the

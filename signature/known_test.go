@@ -75,7 +75,7 @@ var piecesOfLines = []string{
 	"9e3779b1-1c2b-4d3e-8f90-00000001daa5", "1234567d-1c2b-4d3e-8f90-0123456789ab", "12345678-1c2b-4d3e-8f90-0123456789fd", "2026abcd-1234-5678-9abc-def012345678", "abcdefab-1c2b-4d3e-8f90-00000001daa5",
 	"Nov 21 2026", "21 Nov", "21-Nov-", "2026abcd", "2026abcdef12", "Dec", "Feb", "Sat, ", "2026-11-21", "09:12:05", "09:12", ".719", "Z", "T", " UTC", "+0100", "I1121 ", "20261121T091205Z",
 	"ms", "s", "m", "h", "d", "B", "K", "MB", " of ", " rows", " tests", "5s", ".5s", "pid ", "fd ", "port=", "exit ", "id=", "line ", "code:",
-	"/tmp/", "/srv/app1/", "/srv/app2/", "/srv/app1", "/usr/lib/", "C:\\", "a.go:", "x", "z", "case_", "worker-", "E", "node", "v", "@@ -", "> ", "://",
+	"/tmp/", "/srv/app1/", "/srv/app2/", "/srv/app1", "/usr/lib/", "C:\\", "a.go:", "x", "z", "case_", "worker-", "E", "api-", "7d9f8b6k5", "x2x4z", "b2c4d", "xkcdz", "V1StGXR8_Z5jd", "B6myT", "rMgJxohoZyc", "toolu_01zE9Vz62PXF", "call_", "id: ", "ref='", "RequestID: ", "sha256:", " does not match", "node", "v", "@@ -", "> ", "://",
 }
 
 func randomLine(rnd *rand.Rand) []byte {

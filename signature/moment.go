@@ -119,6 +119,16 @@ func timeAfter(b []byte, e int) int {
 		if t := clockAt(b, e+1); t > 0 {
 			return t
 		}
+		if s := at(b, e+3); (s == '_' || s == '-') && at(b, e+6) == s { // T09_12_05_719Z, in the names of files
+			t := digitsFrom(b, e+7)
+			if digitsFrom(b, e+1) != e+3 || digitsFrom(b, e+4) != e+6 || t != e+9 {
+				return e
+			}
+			if at(b, t) == s {
+				t = digitsFrom(b, t+1)
+			}
+			return zoneAfter(b, t)
+		}
 	}
 	return e
 }

@@ -162,19 +162,20 @@ func (sc *scanner) hash(b []byte, found *knownLine) lineHash {
 }
 
 // names of the masks in the text form.
-var maskText = [...]string{masked: "<n>", moment: "<time>", span: "<dur>", amount: "<size>", ident: "<id>", tempDir: "<tmp>", rootDir: ""}
+var maskText = [...]string{masked: "<n>", moment: "<time>", span: "<dur>", amount: "<size>", ident: "<n>", tempDir: "<tmp>", rootDir: ""}
 
 // text appends the masked form of a line to dst: the spans of hash, with a named
 // mask for each. With loose, numbers are masked too. A number that stood glued to noise
 // is looked at again without it, so that masking twice gives what masking once does.
 func (sc *scanner) text(dst, b []byte, loose bool) []byte {
 	from := len(dst)
-	dst = sc.textOnce(dst, b, loose)
-	for !bytes.Equal(dst[from:], b) {
+	for {
+		dst = words(sc.textOnce(dst[:from], b, loose), from)
+		if bytes.Equal(dst[from:], b) {
+			return dst
+		}
 		b = bytes.Clone(dst[from:])
-		dst = sc.textOnce(dst[:from], b, loose)
 	}
-	return dst
 }
 
 func (sc *scanner) textOnce(dst, b []byte, loose bool) []byte {

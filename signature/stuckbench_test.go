@@ -18,6 +18,8 @@ type benchRecording struct {
 	Tool string `json:"tool"`
 	File string `json:"file"`
 	Exit int    `json:"exit_code"`
+
+	Failing []string `json:"failing"` // names of the checks that fail
 }
 
 type benchPair struct {
@@ -78,14 +80,7 @@ func (s score) String() string {
 // signAll signs every recording of a corpus directory.
 func signAll(t testing.TB, dir string) map[string]Signature {
 	t.Helper()
-	var recs []benchRecording
-	raw, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &recs); err != nil {
-		t.Fatal(err)
-	}
+	recs := readRecordings(t, dir)
 	out := map[string]Signature{}
 	s := New(Options{})
 	for _, r := range recs {
@@ -96,6 +91,18 @@ func signAll(t testing.TB, dir string) map[string]Signature {
 		s.Reset()
 		s.Stdout().Write(b)
 		out[r.File] = s.Sum(r.Exit)
+	}
+	return out
+}
+
+func readRecordings(t testing.TB, dir string) (out []benchRecording) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
 	}
 	return out
 }

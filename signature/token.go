@@ -83,14 +83,11 @@ func identifier(b []byte, from, s, k int) (int, int, kind) {
 	}
 	w := b[s:e]
 	sh := shapeOf(w)
-	if sh.other == 0 && len(w) >= 6 && (sh.digits > 1 || len(w) >= 8) {
-		if n := uuidAt(b, s); n > 0 {
-			return s, s + n, ident
-		}
+	if s, e, ok := id(b, from, s, e, sh); ok {
 		return s, e, ident
 	}
-	if randomWord(w, sh) {
-		return s, e, ident
+	if contentHash(b, s, e) {
+		return s, e, plain
 	}
 	if len(w) == 5 && sh.run == 4 && sh.runAt == 1 && clockAt(b, e+1) > 0 { // I1121 09:12:05.7
 		return s + 1, clockAt(b, e+1), moment
@@ -109,20 +106,22 @@ func identifier(b []byte, from, s, k int) (int, int, kind) {
 	return s, e, plain
 }
 
-// randomWord says whether a word reads as drawn at random: long, with letters and
-// digits well mixed.
-func randomWord(w []byte, sh wordShape) bool {
-	switch {
-	case sh.digits == 0:
-		return false
-	case sh.other == 0 && len(w) >= 8:
-		return true
-	case len(w) >= 20 && sh.digits >= 3 && sh.changes >= 4:
-		return true
-	case len(w) >= 10 && sh.changes >= 5 && sh.digits*4 >= len(w):
-		return true
+// id says whether an id is in the word b[s:e], and where: a UUID, a hash, what reads as
+// drawn at random.
+func id(b []byte, from, s, e int, sh wordShape) (int, int, bool) {
+	if n := uuidAt(b, s); n > 0 {
+		return s, s + n, true
 	}
-	return false
+	if s, e, ok := podSpan(b, from, s, e); ok {
+		return s, e, true
+	}
+	if contentHash(b, s, e) {
+		return s, e, false
+	}
+	if n := e - s; sh.other == 0 && (n >= 8 || n >= 6 && sh.digits > 1 || n == 7 && !digit(b[e-1])) {
+		return s, e, true
+	}
+	return randomSpan(b, from, s, e)
 }
 
 // uuidAt returns the length of a UUID at s, or 0.
@@ -157,7 +156,7 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 		return withMonth(b, from, k), e, moment
 	}
 	if n < len(b) && classOf[b[n]]&(isAlpha|isUnder) != 0 {
-		if s, e, kd, ok := mixedWord(b, k, n); ok {
+		if s, e, kd, ok := mixedWord(b, from, k, n); ok {
 			return s, e, kd
 		}
 	}
@@ -198,7 +197,7 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 }
 
 // mixedWord handles a word of digits first and letters after: 12ms, 0x7f, 5f2e9c1a.
-func mixedWord(b []byte, k, n int) (s, e int, kd kind, ok bool) {
+func mixedWord(b []byte, from, k, n int) (s, e int, kd kind, ok bool) {
 	e = n
 	for e < len(b) && classOf[b[e]]&wordMask != 0 {
 		e++
@@ -211,17 +210,14 @@ func mixedWord(b []byte, k, n int) (s, e int, kd kind, ok bool) {
 		return k, u, uk, true
 	}
 	sh := shapeOf(w)
-	if sh.other == 0 && len(w) >= 6 && (sh.digits > 1 || len(w) >= 8) {
-		if u := uuidAt(b, k); u > 0 {
-			return k, k + u, ident, true
-		}
-		return k, e, ident, true
-	}
 	if len(w) >= 15 && n-k == 8 && b[n] == 'T' && digitsFrom(b, n+1) == n+7 { // 20261121T091205Z
 		return k, e, moment, true
 	}
-	if randomWord(w, sh) {
-		return k, e, ident, true
+	if s, e, ok := id(b, from, k, e, sh); ok {
+		return s, e, ident, true
+	}
+	if contentHash(b, k, e) {
+		return k, e, plain, true
 	}
 	if sh.run >= 6 {
 		return k + sh.runAt, k + sh.runAt + sh.run, masked, true
