@@ -171,3 +171,12 @@ size: ## how large the released program is, and its largest packages; fails abov
 	  sub(/\..*/, "", name); sum[dir name] += $$2 } END { for (p in sum) printf "%9d  %s\n", sum[p], p }' | sort -rn | head -25; \
 	size=$$(stat -c %s "$$work/stripped"); echo "$$size bytes"; \
 	if [ "$$size" -gt $(MAX_SIZE) ]; then echo "the program has $$((size - $(MAX_SIZE))) bytes more than it may have" >&2; exit 1; fi
+
+# --- Real coding agents ---
+.PHONY: agents
+
+AGENTS := tools/agents/.installed
+agents: ## install the coding agents that agents-test runs, pinned, in an ignored folder (1.2 GB, from npm)
+	@mkdir -p $(AGENTS) && cp tools/agents/package.json tools/agents/package-lock.json $(AGENTS)/
+	cd $(AGENTS) && npm ci --no-audit --no-fund --loglevel=error
+	@cd $(AGENTS)/node_modules/.bin && for a in claude codex gemini opencode; do printf '%s ' $$a; ./$$a --version | tail -1; done

@@ -12,6 +12,9 @@ import (
 // otherwise, in bytes.
 const DefaultContext = 16 << 10
 
+// mostChecks is how many failing checks are named.
+const mostChecks = 20
+
 // cutNote ends a context that was cut.
 const cutNote = "(The rest is in the scratchpad.)\n"
 
@@ -43,7 +46,7 @@ func Context(s *looprun.State, o ContextOptions) []byte {
 	if len(s.Known) > 0 {
 		p("## Known issues\n\nThese are known and need not be mended:\n\n")
 		for _, k := range s.Known[max(0, len(s.Known)-20):] {
-			p("- %s\n", inline(k.Label))
+			p("- %s\n", code(k.Label))
 		}
 		p("\n")
 	}
@@ -83,14 +86,14 @@ func contextTask(p printer, s *looprun.State, c contextOf) {
 	switch task := strings.TrimSpace(s.Task); {
 	case task == "":
 		p("(The run has no name; the command knows its task.)\n\n")
-	case strings.Contains(task, "\n"):
+	case strings.Contains(task, "\n") || len(task) > longest:
 		p("%s\n", c.quoted(task))
 	default:
-		p("The task: %s\n\n", inline(task))
+		p("The task: %s\n\n", bare(task))
 	}
-	subtasks(p, s)
+	subtasks(p, s, bare)
 	for _, blocker := range s.Blockers {
-		p("- It was deferred until this was done elsewhere: %s\n", inline(blocker))
+		p("- It was deferred until this was done elsewhere: %s\n", bare(blocker))
 	}
 	if len(s.Check) > 0 {
 		p("- %s done when this passes: %s\n", it(s, "It is", "All of it is"), code(s.Check[len(s.Check)-1]))
@@ -98,7 +101,7 @@ func contextTask(p printer, s *looprun.State, c contextOf) {
 	if s.Promise != "" {
 		p("- When %s done, and not before, print %s as a line of its own, without anything around it.\n", it(s, "all of it is", "the sub-task of now is"), code(s.Promise))
 	}
-	p("- Iteration %d of %s. Progress: %s\n\n", s.NextIteration(), limit(s.Limits.Iterations, "no limit"), inline(s.Summary()))
+	p("- Iteration %d of %s. Progress: %s\n\n", s.NextIteration(), limit(s.Limits.Iterations, "no limit"), code(s.Summary()))
 }
 
 // it is what a sentence of the task is about: one, or one of a list.
@@ -121,7 +124,7 @@ func contextAnswers(p printer, s *looprun.State) {
 	}
 	p("## Answers\n\n")
 	for _, a := range answers {
-		p("Task: %s\nAgent: %s\nQuestion: %s\nGuidance: %s\n\n", inline(s.Task), inline(a.Question.AskID), inline(a.Question.Text), inline(spoken(a)))
+		p("Task: %s\nAgent: %s\nQuestion: %s\nGuidance: %s\n\n", bare(s.Task), bare(a.Question.AskID), bare(a.Question.Text), bare(spoken(a)))
 	}
 }
 
@@ -158,15 +161,25 @@ func contextErrors(p printer, s *looprun.State, c contextOf) {
 	case len(s.Errors) > 0:
 		p("## Recent errors to avoid\n\n")
 		for _, d := range s.Errors {
-			p("- Iteration %d: %s\n", d.Iteration, inline(encountered(d)))
+			p("- Iteration %d: %s\n", d.Iteration, code(encountered(d)))
 		}
 		last = &s.Errors[len(s.Errors)-1]
 	case last != nil && last.Iteration == 0 && last.Outcome != looprun.OutcomeDone: // the precheck
-		p("## Errors to mend\n\n- Before the first iteration: %s\n", inline(encountered(*last)))
+		p("## Errors to mend\n\n- Before the first iteration: %s\n", code(encountered(*last)))
 	default:
 		return
 	}
 	p("\n")
+	if checks := last.Signature.Checks; len(checks) > 0 {
+		p("These fail:\n\n")
+		for _, name := range checks[:min(len(checks), mostChecks)] {
+			p("- %s\n", code(name))
+		}
+		if more := max(last.Signature.Failing, len(checks)) - mostChecks; more > 0 {
+			p("- and %d more\n", more)
+		}
+		p("\n")
+	}
 	if last.Excerpt != "" {
 		p("The end of the last output:\n\n%s\n", c.quoted(last.Excerpt))
 	}
@@ -179,7 +192,7 @@ func contextTried(p printer, s *looprun.State) {
 	}
 	p("## What was tried\n\n")
 	for _, a := range made[max(0, len(made)-10):] {
-		p("- %s\n", inline(a.String()))
+		p("- %s\n", bare(a.String()))
 	}
 	p("\n")
 }

@@ -6,10 +6,16 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
+// longest is how much of a text from outside stands within a line.
+const longest = 300
+
 // inline makes text from outside safe within a line of Markdown.
-func inline(s string) string {
-	return escaper.Replace(termsafe.Cut(termsafe.Line(s), 300))
-}
+func inline(s string) string { return escaper.Replace(bare(s)) }
+
+// bare is text from outside within a line that a model reads, to which an escape is
+// a part of the text. Behind the beginning of a line it can be no heading, list or
+// signal.
+func bare(s string) string { return termsafe.Cut(termsafe.Line(s), longest) }
 
 var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`)
 

@@ -223,7 +223,7 @@ func tasks(p printer, s *looprun.State) {
 		return
 	}
 	p("## Task\n\n%s\n\n", inline(s.Task))
-	subtasks(p, s)
+	subtasks(p, s, inline)
 	for _, b := range s.Blockers {
 		p("- Has to be done elsewhere first: %s\n", inline(b))
 	}
@@ -231,19 +231,19 @@ func tasks(p printer, s *looprun.State) {
 }
 
 // subtasks is the list of a task that was taken apart.
-func subtasks(p printer, s *looprun.State) {
+func subtasks(p printer, s *looprun.State, written func(string) string) {
 	list := s.Decomposed()
 	if list == nil {
 		return
 	}
 	for _, t := range list.Done {
-		p("- Done: %s\n", inline(t))
+		p("- Done: %s\n", written(t))
 	}
 	if list.Current != "" {
-		p("- Now (%d of %d): %s\n", len(list.Done)+1, list.Of(), inline(list.Current))
+		p("- Now (%d of %d): %s\n", len(list.Done)+1, list.Of(), written(list.Current))
 	}
 	for _, t := range list.Remaining {
-		p("- Later: %s\n", inline(t))
+		p("- Later: %s\n", written(t))
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *session) helperEnviron(it looprun.Iteration, role string) []string {
 
 func (s *session) commonEnviron(it looprun.Iteration) []string {
 	own := it.Environ()
-	env := make([]string, 0, len(s.base)+len(own)+9)
+	env := make([]string, 0, len(s.base)+len(own)+10)
 	env = append(append(env, s.base...), own...)
 	return append(env,
 		"LOOPRUN_RUN_ID="+s.run.ID,
@@ -46,6 +46,7 @@ func (s *session) commonEnviron(it looprun.Iteration) []string {
 		"LOOPRUN_SCRATCHPAD="+s.run.PageFile(),
 		"LOOPRUN_GUIDANCE_FILE="+s.guidanceFile(it),
 		"LOOPRUN_LAST_OUTPUT="+s.lastOutput(it),
+		"LOOPRUN_FAILING="+s.failingFile(it),
 	)
 }
 
@@ -57,6 +58,20 @@ func (s *session) guidanceFile(it looprun.Iteration) string {
 	name := filepath.Join(s.run.Dir, "guidance.txt")
 	if err := atomicfile.Write(name, []byte(it.Guidance), false); err != nil {
 		s.app.say.Warn("the guidance could not be written: %v", err)
+		return os.DevNull
+	}
+	return name
+}
+
+// failingFile has the names of the checks that fail, one a line. It is empty unless
+// all of them are known: who runs only those must not miss one.
+func (s *session) failingFile(it looprun.Iteration) string {
+	if it.Last == nil || len(it.Last.Signature.Checks) == 0 || len(it.Last.Signature.Checks) != it.Last.Signature.Failing {
+		return os.DevNull
+	}
+	name := filepath.Join(s.run.Dir, "failing.txt")
+	if err := atomicfile.Write(name, []byte(strings.Join(it.Last.Signature.Checks, "\n")+"\n"), false); err != nil {
+		s.app.say.Warn("the names of the checks that fail could not be written: %v", err)
 		return os.DevNull
 	}
 	return name

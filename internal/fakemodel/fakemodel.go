@@ -1,0 +1,235 @@
+// Package fakemodel is a model that follows a script. It speaks the wire formats of
+// Anthropic (/v1/messages), OpenAI (/v1/responses and /v1/chat/completions) and Gemini
+// (:generateContent and :streamGenerateContent), so that real coding agents can be run
+// without an account, a network and a bill.
+//
+//	m := fakemodel.New(script)
+//	server := httptest.NewServer(m)
+//	cmd.Env = append(env, fakemodel.Environ(server.URL)...)
+//
+// A [Script] says what each process of an agent does. A request in which the model has
+// said nothing yet begins the next process; the last entry serves all further ones. A
+// request without tools is a question beside the work (a title, a summary) and takes no
+// step.
+package fakemodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Script is what the processes of an agent do, one list of steps for each.
+type Script [][]Step
+
+// Step is what the model answers to one request: a text, the call of a tool, or an
+// error of its server.
+type Step struct {
+	Text  string         `json:"text,omitempty"`
+	Tool  string         `json:"tool,omitempty"` // its name, as the agent offers it
+	Input map[string]any `json:"input,omitempty"`
+
+	Status int               `json:"status,omitempty"` // 429 and the like; 0: no error
+	Kind   string            `json:"type,omitempty"`
+	Error  string            `json:"error,omitempty"`
+	Header map[string]string `json:"header,omitempty"`
+
+	Sleep time.Duration `json:"sleep,omitempty"` // before the answer
+}
+
+// after is what the model says when a process asks for more than its script has.
+var after = Step{Text: "I have done what I can."}
+
+// Model serves a script. Make one with [New].
+type Model struct {
+	mu        sync.Mutex
+	script    Script
+	processes int
+	at        int
+	requests  []Request
+}
+
+// Request is what an agent asked.
+type Request struct {
+	Path string
+	Body []byte
+}
+
+// New makes a model that follows the script.
+func New(script Script) *Model { return &Model{script: script} }
+
+// Read reads a script.
+func Read(r io.Reader) (Script, error) {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	var s Script
+	if err := d.Decode(&s); err != nil {
+		return nil, fmt.Errorf("the script is not a list of lists of steps: %w", err)
+	}
+	if len(s) == 0 {
+		return nil, fmt.Errorf("the script has no process")
+	}
+	return s, nil
+}
+
+// Environ are the variables by which the agents find the model at a URL, with made-up
+// keys.
+func Environ(url string) []string {
+	return []string{
+		"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=made-up",
+		"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=made-up",
+		"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=made-up",
+	}
+}
+
+// Processes is how many processes have asked so far.
+func (m *Model) Processes() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.processes
+}
+
+// Requests are all that have come.
+func (m *Model) Requests() []Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]Request(nil), m.requests...)
+}
+
+// next is the step for a request; fresh: the model has said nothing in it yet.
+func (m *Model) next(fresh bool) Step {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if fresh {
+		m.processes++
+		m.at = 0
+	}
+	steps := m.script[min(max(m.processes, 1), len(m.script))-1]
+	m.at++
+	if m.at > len(steps) {
+		if len(steps) > 0 && steps[len(steps)-1].Status != 0 {
+			return steps[len(steps)-1] // an agent tries again, and it is still so
+		}
+		return after
+	}
+	return steps[m.at-1]
+}
+
+// ServeHTTP answers as the server of the format that the path belongs to would.
+func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 32<<20))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	m.mu.Lock()
+	m.requests = append(m.requests, Request{Path: r.URL.Path, Body: body})
+	m.mu.Unlock()
+	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/v1/messages"):
+		m.answer(w, body, anthropic{})
+	case strings.HasSuffix(path, "/count_tokens"):
+		reply(w, object{"input_tokens": 100})
+	case strings.HasSuffix(path, "/responses"):
+		m.answer(w, body, responses{})
+	case strings.HasSuffix(path, "/chat/completions"):
+		m.answer(w, body, chat{})
+	case strings.Contains(path, "enerateContent"):
+		m.answer(w, body, gemini{stream: strings.Contains(path, "streamGenerateContent")})
+	case strings.HasSuffix(path, "/models"):
+		reply(w, object{"object": "list", "models": []any{}, "data": []any{object{"id": "fake", "object": "model"}}})
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		reply(w, object{"error": object{"message": "the scripted model does not serve this"}})
+	}
+}
+
+// format is how a server takes requests and answers them.
+type format interface {
+	// asks reports whether the model is asked to go on with the work, and whether it
+	// has said nothing yet.
+	asks(request object) (work, fresh bool)
+	// aside is the answer to a question beside the work.
+	aside(request object) Step
+	write(w http.ResponseWriter, request object, s Step, id string)
+}
+
+type (
+	object = map[string]any
+	array  = []any
+)
+
+func (m *Model) answer(w http.ResponseWriter, body []byte, f format) {
+	var request object
+	if err := json.Unmarshal(body, &request); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		reply(w, object{"error": object{"message": err.Error()}})
+		return
+	}
+	s := f.aside(request)
+	if work, fresh := f.asks(request); work {
+		s = m.next(fresh)
+	}
+	time.Sleep(s.Sleep)
+	if s.Status != 0 {
+		fail(w, s)
+		return
+	}
+	f.write(w, request, s, fmt.Sprintf("%024d", time.Now().UnixNano()))
+}
+
+func fail(w http.ResponseWriter, s Step) {
+	for k, v := range s.Header {
+		w.Header().Set(k, v)
+	}
+	kind := s.Kind
+	if kind == "" {
+		kind = "api_error"
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(s.Status)
+	reply(w, object{"type": "error", "error": object{"type": kind, "code": kind, "message": s.Error}})
+}
+
+func reply(w http.ResponseWriter, o object) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(o)
+}
+
+// event sends one event of a stream; without a name, the data alone.
+func event(w http.ResponseWriter, name string, data object) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	text, _ := json.Marshal(data)
+	if name != "" {
+		_, _ = fmt.Fprintf(w, "event: %s\n", name)
+	}
+	_, _ = fmt.Fprintf(w, "data: %s\n\n", text)
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// said reports whether one of the messages is of the role that the model has.
+func said(messages any, key, role string) bool {
+	list, _ := messages.(array)
+	for _, one := range list {
+		if o, _ := one.(object); o[key] == role {
+			return true
+		}
+	}
+	return false
+}
+
+func tools(request object) bool {
+	list, _ := request["tools"].(array)
+	return len(list) > 0
+}
+
+func text(o any) string {
+	b, _ := json.Marshal(o)
+	return string(b)
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/fakemodel"
+)
+
+// kit is what an agent needs to work with a scripted model.
+type kit struct {
+	name    string
+	tool    string            // its tool that runs shell lines
+	line    string            // what the tool calls such a line
+	more    map[string]any    // what else the tool has to be given
+	env     []string          // variables of its own
+	files   map[string]string // in its home
+	project map[string]string // in the work tree; @URL@ is the model's
+	permit  []string          // flags that let it work, which a person would pass too
+	model   []string          // flags that lead it to the model
+}
+
+var kits = []kit{
+	{
+		name: "claude", tool: "Bash", line: "command", more: map[string]any{"description": "work"},
+		env:    []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_MAX_RETRIES=1"},
+		permit: []string{"--permission-mode", "acceptEdits", "--allowedTools", "Bash"},
+	},
+	{
+		name: "codex", tool: "exec_command", line: "cmd",
+		permit: []string{"--dangerously-bypass-approvals-and-sandbox"}, // the sandbox needs a kernel of its own
+		model: []string{
+			"--skip-git-repo-check", "-c", "model_provider=fake", "-c", "model=gpt-5.5", "-c",
+			`model_providers.fake={name="fake",base_url="@URL@/v1",wire_api="responses",env_key="OPENAI_API_KEY",request_max_retries=0,stream_max_retries=0,supports_websockets=false}`,
+		},
+	},
+	{
+		name: "gemini", tool: "run_shell_command", line: "command", more: map[string]any{"description": "work"},
+		files:  map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
+		permit: []string{"--yolo"}, model: []string{"--skip-trust"},
+	},
+	{
+		name: "opencode", tool: "bash", line: "command", more: map[string]any{"description": "work"},
+		project: map[string]string{"opencode.json": `{"autoupdate":false,"provider":{"fake":{"npm":"@ai-sdk/openai-compatible","name":"fake","options":{"baseURL":"@URL@/v1","apiKey":"made-up"},"models":{"m":{"name":"m","tool_call":true,"limit":{"context":100000,"output":8000}}}}},"model":"fake/m","small_model":"fake/m","permission":"allow"}`},
+		model:   []string{"--model", "fake/m"},
+	},
+}
+
+func names() (all []string) {
+	for _, k := range kits {
+		all = append(all, k.name)
+	}
+	return all
+}
+
+// story is what a model does, for any agent: one list of steps for each process. A step
+// that begins with $ is a shell line, any other a text.
+type story [][]string
+
+// Each bug of examples/testfix, mended.
+const (
+	nine  = `$ sed -i 's/"VIIII"/"IX"/' roman.go`
+	zero  = `$ sed -i 's/n < 0 ||/n < 1 ||/' roman.go`
+	lower = `$ sed -i 's/n, rest := 0, text$/n, rest := 0, strings.ToUpper(text)/' roman.go`
+)
+
+var stories = map[string]story{
+	"mends":   {{nine, "Nine is written IX now."}, {zero, "Zero has no numeral any more."}, {lower, "Lower case is read too.\n\n<promise>COMPLETE</promise>"}},
+	"lies":    {{"$ echo '// tried again' >> roman.go", "I have fixed the bug; all tests pass now."}},
+	"asks":    {{`$ looprun ask 'Which of the two?' --option one --option two > answer.txt`, "I know now."}},
+	"hangs":   {{`$ setsid sleep 301 >/dev/null 2>&1 & sleep 302`, "Never said."}},
+	"does":    {{nine, zero, lower, "$ sleep 303", "Never said."}},
+	"nothing": {{"I cannot do that."}},
+}
+
+func scripts() []string { return slices.Sorted(maps.Keys(stories)) }
+
+// script is a story in the agent's own tools.
+func (k kit) script(s story) fakemodel.Script {
+	var out fakemodel.Script
+	for _, process := range s {
+		var steps []fakemodel.Step
+		for _, step := range process {
+			line, ok := strings.CutPrefix(step, "$ ")
+			if !ok {
+				steps = append(steps, fakemodel.Step{Text: step})
+				continue
+			}
+			input := map[string]any{k.line: line}
+			maps.Copy(input, k.more)
+			steps = append(steps, fakemodel.Step{Tool: k.tool, Input: input})
+		}
+		out = append(out, steps)
+	}
+	return out
+}
+
+// flags are what a person passes on to the agent behind --.
+func (k kit) flags(url string) []string {
+	var out []string
+	for _, f := range slices.Concat(k.permit, k.model) {
+		out = append(out, strings.ReplaceAll(f, "@URL@", url))
+	}
+	return out
+}
+
+// environ prepares a home and the work tree of this process, and returns the whole
+// environment that an agent gets.
+func (k kit) environ(home, url string) ([]string, error) {
+	for name, text := range k.files {
+		if err := place(filepath.Join(home, name), text); err != nil {
+			return nil, err
+		}
+	}
+	path := os.Getenv("PATH")
+	if bin, err := installed(); err == nil {
+		path = bin + string(filepath.ListSeparator) + path
+	}
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		return nil, err
+	}
+	env := []string{
+		"PATH=" + path, "HOME=" + home, "LANG=C.UTF-8", "TERM=xterm-256color", "SHELL=/bin/sh",
+		"GOCACHE=" + strings.TrimSpace(string(cache)), "GOTOOLCHAIN=local",
+	}
+	return slices.Concat(env, k.env, fakemodel.Environ(url)), nil
+}
+
+// prepare puts what the agent needs into a work tree.
+func (k kit) prepare(dir, url string) error {
+	for name, text := range k.project {
+		if err := place(filepath.Join(dir, name), strings.ReplaceAll(text, "@URL@", url)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func place(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// installed is the folder of the agents that make agents installed.
+func installed() (string, error) {
+	top, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(strings.TrimSpace(string(top)), "tools", "agents", ".installed", "node_modules", ".bin")
+	if _, err := os.Stat(bin); err != nil {
+		return "", fmt.Errorf("no agents are installed; run make agents: %w", err)
+	}
+	return bin, nil
+}
