@@ -61,7 +61,7 @@ type app struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	files          struct{ stdout, stderr *os.File } // nil when not a file
-	say            *messages
+	say            *console.Observer
 	command        []string // what stands after --
 	hasCommand     bool
 	args           []string // all of them
@@ -82,7 +82,7 @@ func (a *app) printJSON(v any) error { return console.PrintJSON(a.stdout, v) }
 func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise) {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	a.files.stdout, a.files.stderr = stdout, stderr
-	a.say = &messages{Messages: console.Messages{W: stderr}}
+	a.say = &console.Observer{Messages: console.Messages{W: stderr}}
 	a.say.Configure(console.Flags{LogFormat: earlyFormat(args), Color: "auto"}, console.IsTerminal(stderr), os.Getenv)
 	own := args
 	if i := slices.Index(args, "--"); i >= 0 {

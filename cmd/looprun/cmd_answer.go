@@ -20,7 +20,6 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/strictjson"
-	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -143,14 +142,6 @@ func answerWords(answer looprun.Answer) string {
 	return console.Short(answer.String(), 60)
 }
 
-// wordsOfQuestion name a question to a person, beside its id.
-func wordsOfQuestion(q looprun.Question) string {
-	if q.From == looprun.FromCommand && q.Short == "" { // it was asked without a heading
-		return "“" + console.Short(q.Text, 60) + "”"
-	}
-	return termsafe.Line(q.Header)
-}
-
 // target is the run that the words name, and the words that are left.
 func (c *answerCmd) target() (dir string, words []string, err error) {
 	words = c.Words
@@ -258,7 +249,7 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool)
 }
 
 func answerTo(q looprun.Question, answer looprun.Answer) answered {
-	return answered{QuestionID: q.ID, Answer: answer, words: wordsOfQuestion(q)}
+	return answered{QuestionID: q.ID, Answer: answer, words: console.WordsOfQuestion(q)}
 }
 
 // only is the question that a bare answer is for: the only one of a run at rest,
@@ -284,7 +275,7 @@ func (c *answerCmd) only(a *app, s *looprun.State, pending []looprun.Question, l
 func questionList(pending []looprun.Question) string {
 	var list []string
 	for _, q := range pending {
-		list = append(list, q.ID+" is "+wordsOfQuestion(q))
+		list = append(list, q.ID+" is "+console.WordsOfQuestion(q))
 	}
 	return strings.Join(list, ", ")
 }

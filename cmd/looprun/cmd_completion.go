@@ -192,7 +192,7 @@ func (f finder) options(at completion.Place) []completion.Candidate {
 func (f finder) questions(at completion.Place) []completion.Candidate {
 	var list []completion.Candidate
 	for _, q := range f.asked(at) {
-		list = append(list, completion.Candidate{Value: q.ID, Help: wordsOfQuestion(q)})
+		list = append(list, completion.Candidate{Value: q.ID, Help: console.WordsOfQuestion(q)})
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -76,14 +77,14 @@ func (d *diagnosis) text(w io.Writer) error {
 	line := func(format string, args ...any) {
 		b.WriteString(termsafe.Line(fmt.Sprintf(format, args...)) + "\n")
 	}
-	line("run %s in %s: %d events", d.RunID, relative(d.Dir), d.Events)
+	line("run %s in %s: %d events", d.RunID, console.Relative(d.Dir), d.Events)
 	if d.Alive {
 		line("another looprun has it open: what is being written was not looked at")
 	}
 	if r := d.Repaired; r != nil {
-		line("repaired: %d events are kept; the damaged journal is %s", r.Kept, filepath.Join(relative(d.Dir), r.Damaged))
+		line("repaired: %d events are kept; the damaged journal is %s", r.Kept, filepath.Join(console.Relative(d.Dir), r.Damaged))
 		if r.Result != "" {
-			line("the result that no longer holds is %s", filepath.Join(relative(d.Dir), r.Result))
+			line("the result that no longer holds is %s", filepath.Join(console.Relative(d.Dir), r.Result))
 		}
 		lost(line, r.Lost, r.LostCount)
 	}

@@ -90,7 +90,7 @@ func explain(dir string) (*explanation, error) {
 		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
 		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir,
 	}
-	e.OnlyCounts = onlyCountsChanged(s.History)
+	e.OnlyCounts = console.OnlyCountsChanged(s.History)
 	e.window()
 	return e, e.compare()
 }
@@ -285,6 +285,6 @@ func (e *explanation) lastText(b *strings.Builder) {
 		}
 	}
 	if file := scratchpad.OutputFile(e.dir, d.Iteration); isFile(file) {
-		fmt.Fprintf(b, "\nThe last output is in %s\n", relative(file))
+		fmt.Fprintf(b, "\nThe last output is in %s\n", console.Relative(file))
 	}
 }

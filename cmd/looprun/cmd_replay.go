@@ -234,7 +234,7 @@ func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(stri
 		warn("iteration %d: only the head and the tail of its output were kept, so its signature is an approximation", d.Iteration)
 	}
 	d.Signature = why.Signature
-	return relative(file), nil
+	return console.Relative(file), nil
 }
 
 // replay feeds recorded iterations to the core. Nobody answers: the state is

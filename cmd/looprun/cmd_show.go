@@ -160,7 +160,7 @@ func (r *shownRun) text(p *console.Printer, now time.Time, exact bool) error {
 	if r.Name != "" {
 		line("name", "%s", r.Name)
 	}
-	t.Add(console.Entry{Text: "status"}, console.Entry{Text: status, Colour: statusColour(r.Status)})
+	t.Add(console.Entry{Text: "status"}, console.Entry{Text: status, Colour: console.StatusColour(r.Status)})
 	line("started", "%s", console.Moment(now, r.started, exact))
 	line("command", "%s", console.CommandLine(r.Command))
 	if len(r.Check) > 0 {
@@ -184,9 +184,9 @@ func (r *shownRun) text(p *console.Printer, now time.Time, exact bool) error {
 	for _, b := range r.Blockers {
 		line("deferred for", "%s", b)
 	}
-	line("directory", "%s", relative(r.Dir))
+	line("directory", "%s", console.Relative(r.Dir))
 	for _, d := range r.Decisions {
-		line("answer", "after iteration %d, %s: %s by %s: %s", d.Iteration, d.Guard, cmp.Or(d.Option, string(d.Action)), decider(d.Responder, d.Rule), d.Reason)
+		line("answer", "after iteration %d, %s: %s by %s: %s", d.Iteration, d.Guard, cmp.Or(d.Option, string(d.Action)), console.Decider(d.Responder, d.Rule), d.Reason)
 	}
 	for _, w := range r.Warnings {
 		line("warning", "%s", w)
@@ -333,7 +333,7 @@ func (c *showCmd) follow(a *app, dir string) error {
 	}
 	defer journal.Close()
 	// Events are printed as they are while a run goes on, with their time in place of the name.
-	f := &following{w: a.stdout, say: &messages{Messages: console.Messages{
+	f := &following{w: a.stdout, say: &console.Observer{Messages: console.Messages{
 		Flags: console.Flags{Verbose: true}, Colour: console.Colours(a.say.Flags.Color, console.IsTerminal(a.files.stdout), os.Getenv),
 	}}}
 	f.past.most = c.Number
@@ -361,7 +361,7 @@ func (c *showCmd) follow(a *app, dir string) error {
 // following is what is known of a run that is followed.
 type following struct {
 	w     io.Writer
-	say   *messages
+	say   *console.Observer
 	state looprun.State
 	past  past
 }
@@ -396,11 +396,11 @@ func (f *following) event(format string, e looprun.Event) error {
 	if time.Since(e.Time) > 12*time.Hour {
 		f.say.Lead = e.Time.Local().Format(time.DateTime)
 	}
-	f.say.observe(e, &f.state)
+	f.say.Observe(e, &f.state)
 	switch e.Data.(type) {
 	case looprun.RunFinished, looprun.RunPaused:
 		r := f.state.Result()
-		f.say.Say(toneOf(r.Status), "%s", lastLine(&f.state, r, r.ExitCode))
+		f.say.Say(console.ToneOf(r.Status), "%s", console.Verdict(&f.state, r, r.ExitCode))
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -289,21 +288,9 @@ func (s *session) finish(result looprun.Result, err error) error {
 		s.app.say.Problem(err)
 	}
 	s.tellCI(state, result)
-	s.app.say.summarize(state, result, code, relative(page))
+	s.app.say.Summarize(state, result, code, console.Relative(page))
 	s.app.code, s.app.raise = code, raiseFor(result.Status, code)
 	return nil
-}
-
-// relative is the file as a person in this folder would name it.
-func relative(file string) string {
-	dir, err := os.Getwd()
-	if err != nil || file == "" {
-		return file
-	}
-	if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return file
 }
 
 // wire builds the loop.
@@ -383,7 +370,7 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 		// Its section of the log has its line.
 		s.ci.Observe(e, state)
 	}
-	s.app.say.observe(e, state)
+	s.app.say.Observe(e, state)
 	if s.tidies {
 		s.display.Observe(e, state)
 	}
@@ -406,4 +393,26 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 	if err != nil {
 		s.app.say.Warn("the scratchpad could not be written: %v", err)
 	}
+}
+
+// exitCode is the run's exit code: what --exit-code, the policy or looprun.yaml
+// says, each for the guard, then for the status; then the command's own with --passthrough; then the table's. With
+// --passthrough a run that is not done never exits 0 by the command's code, and
+// that looprun itself failed, or was interrupted, is not hidden by it.
+func exitCode(o *config.Options, policy map[string]int, s *looprun.State, r looprun.Result) int {
+	for _, mapped := range []map[string]int{o.ExitCode, policy, o.ConfigExitCodes} {
+		if code, ok := mapped[string(r.Guard)]; ok && r.Status == looprun.StatusTripped {
+			return code
+		}
+		if code, ok := mapped[string(r.Status)]; ok {
+			return code
+		}
+	}
+	own := r.Status == looprun.StatusInterrupted || r.Status == looprun.StatusFailed && r.ExitCode == looprun.ExitFailed
+	if o.Passthrough && s.Ran != nil && !own {
+		if code := s.Ran.ExitCode; code > 0 || r.Status == looprun.StatusDone {
+			return code
+		}
+	}
+	return r.ExitCode
 }

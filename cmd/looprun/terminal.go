@@ -97,7 +97,7 @@ type shown struct {
 	w      io.Writer
 	file   *os.File // where it ends, until room was made there; nil: nowhere that has to be made
 	unread func()
-	say    *messages
+	say    *console.Observer
 	gone   bool
 }
 

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"cmp"
@@ -8,21 +8,20 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// messages says what happens in a run, while it does.
-type messages struct {
-	console.Messages
+// Observer says what happens in a run, while it does.
+type Observer struct {
+	Messages
 	said   signal.Name    // the signal of this iteration that does something
 	told   time.Time      // when it was last said how long is still to be waited
 	warned map[string]int // what iterations have warned of, and which was the first
 }
 
-// observe reports events to the person who watches.
-func (m *messages) observe(e looprun.Event, s *looprun.State) {
+// Observe reports events to the person who watches.
+func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 	m.Report(string(e.Data.Type()), s.RunID)
 	defer m.Report("", s.RunID)
 	switch d := e.Data.(type) {
@@ -33,7 +32,7 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	case looprun.IterationStarted:
 		m.said = ""
 		if d.Iteration == 0 {
-			m.Header("precheck: %s", console.CommandLine(s.Check))
+			m.Header("precheck: %s", CommandLine(s.Check))
 			return
 		}
 		of := ""
@@ -44,7 +43,7 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	case looprun.IterationFinished:
 		m.finished(d, s)
 	case looprun.GuardTripped:
-		m.Say(console.Alert, "%s tripped: %s", d.Guard, d.Reason)
+		m.Say(Alert, "%s tripped: %s", d.Guard, d.Reason)
 	case looprun.WaitStarted:
 		m.told = time.Time{}
 		m.News("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
@@ -87,12 +86,12 @@ func (m *messages) observe(e looprun.Event, s *looprun.State) {
 	default:
 		m.observeProtocol(e.Data)
 	case looprun.RunResumed:
-		m.News("resumed after %s and %s", plural.Count(s.Iterations, "iteration"), console.Round(s.Elapsed))
+		m.News("resumed after %s and %s", plural.Count(s.Iterations, "iteration"), Round(s.Elapsed))
 	}
 }
 
 // observeProtocol reports what the command said, and what follows from it.
-func (m *messages) observeProtocol(data looprun.Data) {
+func (m *Observer) observeProtocol(data looprun.Data) {
 	switch d := data.(type) {
 	case looprun.SignalReceived:
 		switch {
@@ -107,7 +106,7 @@ func (m *messages) observeProtocol(data looprun.Data) {
 			m.News("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question, d.Expert, spent))
 		}
 	case looprun.RejectionSubmitted:
-		m.Say(console.Alert, "the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
+		m.Say(Alert, "the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
 	case looprun.RejectionInvalid:
 		m.Warn("a rejection breaks %s and changes nothing; the next iteration is told which", plural.Count(len(d.Issues), "rule"))
 	case looprun.RejectionDecided:
@@ -132,7 +131,7 @@ func (m *messages) observeProtocol(data looprun.Data) {
 }
 
 // several warns of signals of which only the highest does something.
-func (m *messages) several(name signal.Name) {
+func (m *Observer) several(name signal.Name) {
 	if name.Priority() == 0 {
 		return
 	}
@@ -153,7 +152,7 @@ func (m *messages) several(name signal.Name) {
 const countEvery = time.Minute
 
 // countDown says how long is still to be waited for somebody else's limit.
-func (m *messages) countDown(until *time.Time, now time.Time) {
+func (m *Observer) countDown(until *time.Time, now time.Time) {
 	if until == nil {
 		return
 	}
@@ -170,7 +169,7 @@ func joinTexts(by string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), by)
 }
 
-func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
+func (m *Observer) finished(d looprun.IterationFinished, s *looprun.State) {
 	defer m.caution(d)
 	if d.Iteration == 0 {
 		switch {
@@ -183,11 +182,11 @@ func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
 		}
 		return
 	}
-	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), console.RoundMS(d.DurationMS))
+	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), RoundMS(d.DurationMS))
 	if d.Outcome != looprun.OutcomeDone && d.Signature.Label != "" {
 		text += ": " + d.Signature.Label
 	}
-	if onlyCountsChanged(s.History) {
+	if OnlyCountsChanged(s.History) {
 		text += " (only counts changed)"
 	}
 	if d.Detail != "" {
@@ -197,7 +196,7 @@ func (m *messages) finished(d looprun.IterationFinished, s *looprun.State) {
 }
 
 // caution warns of what an iteration found, once of each.
-func (m *messages) caution(d looprun.IterationFinished) {
+func (m *Observer) caution(d looprun.IterationFinished) {
 	if m.warned == nil {
 		m.warned = map[string]int{}
 	}
@@ -210,7 +209,7 @@ func (m *messages) caution(d looprun.IterationFinished) {
 }
 
 // recall warns of it all once more, but for what stands a few lines above.
-func (m *messages) recall(s *looprun.State) {
+func (m *Observer) recall(s *looprun.State) {
 	for _, w := range s.Warnings {
 		if at, said := m.warned[w]; !said || s.Last == nil || at != s.Last.Iteration {
 			m.Warn("%s", w)
@@ -218,8 +217,8 @@ func (m *messages) recall(s *looprun.State) {
 	}
 }
 
-// onlyCountsChanged reports whether the last two outputs differ in numbers alone.
-func onlyCountsChanged(history []looprun.IterationFinished) bool {
+// OnlyCountsChanged reports whether the last two outputs differ in numbers alone.
+func OnlyCountsChanged(history []looprun.IterationFinished) bool {
 	n := len(history)
 	if n < 2 {
 		return false
@@ -228,15 +227,15 @@ func onlyCountsChanged(history []looprun.IterationFinished) bool {
 	return a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
 }
 
-func (m *messages) answered(d looprun.QuestionAnswered) {
-	text := fmt.Sprintf("answered by %s: %s", decider(d.Responder, d.Rule), d.Answer.String())
+func (m *Observer) answered(d looprun.QuestionAnswered) {
+	text := fmt.Sprintf("answered by %s: %s", Decider(d.Responder, d.Rule), d.Answer.String())
 	if d.Reason != "" {
 		text += ": " + d.Reason
 	}
 	m.Printf("%s", text)
 }
 
-func (m *messages) verified(d looprun.VerifyFinished) {
+func (m *Observer) verified(d looprun.VerifyFinished) {
 	end := fmt.Sprintf("exit code %d", d.ExitCode)
 	if d.TimedOut {
 		end = "it took too long"

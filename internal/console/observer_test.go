@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -9,23 +9,22 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/console"
 )
 
 // While a limit is waited out a person sees how long it still takes: each minute,
 // and in the last one each time.
 func TestCountDown(t *testing.T) {
 	var out bytes.Buffer
-	m := &messages{Messages: console.Messages{W: &out}}
+	m := &Observer{Messages: Messages{W: &out}}
 	begin := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	until := begin.Add(150 * time.Second)
 	s := &looprun.State{Until: &until}
-	m.observe(looprun.Event{Time: begin, Data: looprun.WaitStarted{Match: "limit reached", Until: until}}, s)
+	m.Observe(looprun.Event{Time: begin, Data: looprun.WaitStarted{Match: "limit reached", Until: until}}, s)
 	for after := 10 * time.Second; after <= 160*time.Second; after += 10 * time.Second {
-		m.observe(looprun.Event{Time: begin.Add(after), Data: looprun.RunAlive{}}, s)
+		m.Observe(looprun.Event{Time: begin.Add(after), Data: looprun.RunAlive{}}, s)
 	}
-	m.observe(looprun.Event{Time: until, Data: looprun.WaitFinished{}}, s)
-	m.observe(looprun.Event{Time: until, Data: looprun.RunAlive{}}, &looprun.State{})
+	m.Observe(looprun.Event{Time: until, Data: looprun.WaitFinished{}}, s)
+	m.Observe(looprun.Event{Time: until, Data: looprun.RunAlive{}}, &looprun.State{})
 	var lines []string
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		lines = append(lines, strings.TrimPrefix(line, "looprun: "))
@@ -39,10 +38,10 @@ func TestCountDown(t *testing.T) {
 // What an iteration warns of is said once, with -q too.
 func TestWarningsOfIterations(t *testing.T) {
 	var out strings.Builder
-	m := &messages{Messages: console.Messages{W: &out, Flags: console.Flags{Quiet: true}}}
+	m := &Observer{Messages: Messages{W: &out, Flags: Flags{Quiet: true}}}
 	for n := range 3 {
 		d := looprun.IterationFinished{Iteration: n, Outcome: looprun.OutcomeDone, Warnings: []string{"something is left"}}
-		m.observe(looprun.Event{Data: d}, &looprun.State{})
+		m.Observe(looprun.Event{Data: d}, &looprun.State{})
 	}
 	if want := "looprun: warning: something is left\n"; out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
@@ -52,11 +51,11 @@ func TestWarningsOfIterations(t *testing.T) {
 // In JSON a message is an object on one line, whatever is in it.
 func TestMessagesAsJSON(t *testing.T) {
 	var out bytes.Buffer
-	m := &messages{Messages: console.Messages{W: &out, Colour: true, Flags: console.Flags{LogFormat: "json", Verbose: true}}}
+	m := &Observer{Messages: Messages{W: &out, Colour: true, Flags: Flags{LogFormat: "json", Verbose: true}}}
 	m.Warn("one\ntwo \x1b[31m\"red\"")
-	m.observe(looprun.Event{Data: looprun.RunStarted{RunID: "r", Dir: "/d"}}, &looprun.State{RunID: "r"})
+	m.Observe(looprun.Event{Data: looprun.RunStarted{RunID: "r", Dir: "/d"}}, &looprun.State{RunID: "r"})
 	m.Problem(errors.New("wrong"))
-	m.summarize(&looprun.State{RunID: "r", Iterations: 2}, looprun.Result{RunID: "r", Iterations: 2, Ending: looprun.Ending{Status: looprun.StatusTripped, Guard: looprun.LoopDetected}}, 111, "")
+	m.Summarize(&looprun.State{RunID: "r", Iterations: 2}, looprun.Result{RunID: "r", Iterations: 2, Ending: looprun.Ending{Status: looprun.StatusTripped, Guard: looprun.LoopDetected}}, 111, "")
 	var got []string
 	for line := range strings.Lines(out.String()) {
 		var o struct {
