@@ -120,10 +120,13 @@ type IterationFinished struct {
 	// ExitCode is the judge's: the check's when there is one; 128+n for a signal.
 	ExitCode int `json:"exit_code"`
 	// WorkExitCode is the work's when there is a check too.
-	WorkExitCode *int   `json:"work_exit_code,omitempty"`
-	Cause        Cause  `json:"cause,omitempty"`
-	Detail       string `json:"why,omitempty"` // the cause in words
-	DurationMS   int64  `json:"duration_ms"`
+	WorkExitCode *int  `json:"work_exit_code,omitempty"`
+	Cause        Cause `json:"cause,omitempty"`
+	// WorkCause is the time limit that ended the work, where a check or a promise
+	// judges what it did before.
+	WorkCause  Cause  `json:"work_cause,omitempty"`
+	Detail     string `json:"why,omitempty"` // the cause in words
+	DurationMS int64  `json:"duration_ms"`
 	// Signature is zero when nothing can be said; that is evidence of nothing.
 	Signature signature.Signature `json:"signature"`
 	// Excerpt is the end of the judge's output, cleaned of control characters.

@@ -1,6 +1,7 @@
 package looprun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -88,8 +90,9 @@ type Output interface {
 	Close() error
 }
 
-// Run runs one iteration: the work, then the check. The check does not run when
-// looprun ended the work, or when the work cannot be run at its first try.
+// Run runs one iteration: the work, then the check. The check runs also when a time
+// limit ended the work, with an IterationTimeout of its own. It does not run when the
+// run's time is over, or when the work cannot be run at its first try.
 func (x *Executor) Run(ctx context.Context, it Iteration) (IterationResult, error) {
 	x.prepare(it)
 	out, err := x.open(it.Number)
@@ -109,6 +112,10 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationResult, erro
 		exits.Promised = x.work.promised() || x.wanted.Load() && (x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised())
 	}
 	if x.Check != nil && x.checks(exits, it) {
+		began := began
+		if timedOut(exits.Work) {
+			began = x.restart()
+		}
 		for n := 0; n < max(1, x.Passes); n++ {
 			if n > 0 {
 				x.check.reset()
@@ -140,7 +147,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationResult, erro
 
 // checks reports whether there is something for the check to judge.
 func (x *Executor) checks(e Exits, it Iteration) bool {
-	return e.Work == nil || !x.Judge.interrupted(e.Work) && !cut(e.Work) && (!it.First || !unstartable(e.Work))
+	return e.Work == nil || !x.Judge.interrupted(e.Work) && (!cut(e.Work) || timedOut(e.Work)) && (!it.First || !unstartable(e.Work))
 }
 
 func (x *Executor) open(n int) (Output, error) {
@@ -240,11 +247,26 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 		Iteration: it.Number, Outcome: x.Judge.Outcome(e), ExitCode: judge.Code,
 		Cause: judge.Cause, Detail: judge.Detail, DurationMS: took.Milliseconds(),
 		Fatal: x.Judge.Fatal(e, it.First), Promised: e.Promised,
-		Excerpt: seen.excerpt(), OutputBytes: x.work.bytes + x.check.bytes, Warnings: x.warnings,
+		OutputBytes: x.work.bytes + x.check.bytes, Warnings: x.warnings,
 	}}
 	if e.Check != nil && e.Work != nil {
 		d.WorkExitCode = new(e.Work.Code)
 	}
+	if x.Judge.hears(e) {
+		d.WorkCause, d.Detail = e.Work.Cause, cmp.Or(judge.Detail, e.Work.Detail)
+	}
+	d.Signature = x.sign(e, d.Outcome)
+	switch {
+	case d.Outcome == OutcomeDone:
+		d.Cause = CauseExited // the time limit that ended the work decided nothing
+		d.Printed = seen.sign(judge.Code, false)
+	case x.Judge.blamed(e):
+		seen = x.work
+		d.Cause, d.Detail = e.Work.Cause, cmp.Or(e.Work.Detail, e.Failure)
+	case e.Failure != "":
+		d.Detail = cmp.Or(d.Detail, e.Failure)
+	}
+	d.Excerpt = seen.excerpt()
 	if d.Fatal != 0 && d.Detail == "" {
 		d.Detail = fmt.Sprintf("exit code %d", d.Fatal)
 		if x.Judge.Stop.Has(d.Fatal) {
@@ -253,10 +275,6 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 			d.Detail += ": the command cannot be run"
 		}
 	}
-	d.Signature = x.sign(e, d.Outcome)
-	if d.Outcome == OutcomeDone {
-		d.Printed = seen.sign(judge.Code, false)
-	}
 	return d
 }
 
@@ -264,21 +282,39 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 // of the check's output; the work's counts where the work itself failed.
 func (x *Executor) sign(e Exits, outcome Outcome) signature.Signature {
 	switch {
-	case cut(e.Work):
-		return causeSignature(e.Work.Cause)
 	case cut(e.Check):
 		return causeSignature(e.Check.Cause)
+	case e.Check == nil && cut(e.Work) && outcome != OutcomeDone:
+		return causeSignature(e.Work.Cause)
 	case e.Check == nil && outcome == OutcomeDone && x.Promise == "":
 		return signature.Pass
 	case e.Check == nil:
-		return x.work.sign(e.Work.Code, false)
+		return x.signWork(e)
 	}
 	checked := x.check.sign(e.Check.Code, x.Judge.passes(e.Check))
-	if outcome != OutcomeDone && e.Work != nil && e.Work.Code != 0 && x.Judge.WorkErrors.Has(e.Work.Code) {
-		return both(checked, x.work.sign(e.Work.Code, false))
+	if outcome != OutcomeDone && x.Judge.workFailed(e) {
+		return both(checked, x.signWork(e), x.Judge.blamed(e))
 	}
 	return checked
 }
+
+// signWork signs what failed work printed. Of what a time limit has cut off only that
+// counts. What is not known for a failure is named by its last line.
+func (x *Executor) signWork(e Exits) signature.Signature {
+	if timedOut(e.Work) && e.Check != nil {
+		return causeSignature(e.Work.Cause)
+	}
+	s := x.work.sign(e.Work.Code, false)
+	if e.Check != nil && s.Kind == signature.KindOutput {
+		if line := x.work.lastLine(); line != "" {
+			s.Kind, s.Label, s.Errors = signature.KindError, "error:"+termsafe.Cut(line, labelWidth), []string{line}
+		}
+	}
+	return s
+}
+
+// labelWidth is how much of a line names a failure.
+const labelWidth = 60
 
 // matchLimit bounds the line that is kept of a limit to wait for, in bytes.
 const matchLimit = 500

@@ -116,6 +116,15 @@ func (x *Executor) goOn() {
 	}
 }
 
+// restart begins the iteration's time anew.
+func (x *Executor) restart() time.Time {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	now := time.Now()
+	x.stood, x.since = 0, now
+	return now
+}
+
 func (x *Executor) stoodStill() time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()

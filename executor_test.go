@@ -124,10 +124,10 @@ func TestTimeouts(t *testing.T) {
 		set         func(*looprun.Executor)
 		want        looprun.Cause
 	}{
-		{"iteration", "sleep 60", "exit 0", func(x *looprun.Executor) { x.IterationTimeout = 50 * time.Millisecond }, looprun.CauseIterationTimeout},
+		{"iteration", "sleep 60", "exit 1", func(x *looprun.Executor) { x.IterationTimeout = 50 * time.Millisecond }, looprun.CauseIterationTimeout},
 		{"iteration, in the check", "true", "sleep 60", func(x *looprun.Executor) { x.IterationTimeout = 50 * time.Millisecond }, looprun.CauseIterationTimeout},
-		{"idle", "echo begun; sleep 60", "exit 0", func(x *looprun.Executor) { x.IdleTimeout = 50 * time.Millisecond }, looprun.CauseIdleTimeout},
-		{"a child that ignores SIGTERM", "trap '' TERM; sleep 60 & sleep 60; sleep 60", "exit 0", func(x *looprun.Executor) {
+		{"idle", "echo begun; sleep 60", "exit 1", func(x *looprun.Executor) { x.IdleTimeout = 50 * time.Millisecond }, looprun.CauseIdleTimeout},
+		{"a child that ignores SIGTERM", "trap '' TERM; sleep 60 & sleep 60; sleep 60", "exit 1", func(x *looprun.Executor) {
 			x.IterationTimeout, x.KillAfter = 50*time.Millisecond, 50*time.Millisecond
 		}, looprun.CauseIterationTimeout},
 	} {

@@ -49,30 +49,67 @@ func DefaultJudge() Judge {
 type Exits struct {
 	Work, Check *Exit
 	Promised    bool
+	// Failure is what the work says of a failure of its own, as an agent does that is
+	// not logged in, whatever it exits with; empty: it says nothing of one.
+	Failure string
 }
 
-// Outcome is the first rule of the specification that matches.
+// Outcome is the first rule that matches. The judge is the check where there is one,
+// and else the work.
 func (j Judge) Outcome(e Exits) Outcome {
 	judge := e.Check
 	if judge == nil {
 		judge = e.Work
 	}
-	judged := e.Check != nil || j.Promise // by more than the work's own exit
 	switch {
 	case j.interrupted(e.Work) || j.interrupted(e.Check):
 		return OutcomeInterrupted
-	case cut(e.Work) || cut(e.Check):
+	case cut(e.Check) || cut(e.Work) && !j.hears(e):
 		return OutcomeError
-	case j.passes(judge) && (!j.Promise || e.Promised):
+	case j.done(e):
 		return OutcomeDone
 	case j.fails(judge):
 		return OutcomeError
-	case judge == e.Work && j.passes(judge): // but for the promise
+	case judge == e.Work && j.passes(judge) && e.Failure == "": // but for the promise
 		return OutcomeNotDone
-	case judged && e.Work != nil && (e.Work.Signal != 0 || e.Work.Cause != CauseExited || j.WorkErrors.Has(e.Work.Code)):
+	case j.workFailed(e):
 		return OutcomeError
 	}
 	return OutcomeNotDone
+}
+
+// hears reports whether what the work did before a time limit of its own ended it
+// counts: something else judges it.
+func (j Judge) hears(e Exits) bool { return timedOut(e.Work) && (e.Check != nil || j.Promise) }
+
+func (j Judge) done(e Exits) bool {
+	switch {
+	case j.Promise && !e.Promised:
+		return false
+	case e.Check != nil:
+		return j.passes(e.Check)
+	}
+	return e.Failure == "" && (j.passes(e.Work) || j.hears(e))
+}
+
+// workFailed reports whether the work failed, where that counts: its exit code does
+// where something else judges.
+func (j Judge) workFailed(e Exits) bool {
+	switch {
+	case e.Work == nil:
+		return false
+	case e.Failure != "":
+		return true
+	case e.Check == nil && !j.Promise:
+		return false
+	}
+	return e.Work.Signal != 0 || e.Work.Cause != CauseExited || j.WorkErrors.Has(e.Work.Code)
+}
+
+// blamed reports whether it is an error because of the work, and not of the check
+// that judges it.
+func (j Judge) blamed(e Exits) bool {
+	return e.Check != nil && j.workFailed(e) && !cut(e.Check) && !j.fails(e.Check) && j.Outcome(e) == OutcomeError
 }
 
 func (j Judge) interrupted(e *Exit) bool {
@@ -83,6 +120,11 @@ func (j Judge) interrupted(e *Exit) bool {
 // cut reports whether looprun ended the step, or has lost it.
 func cut(e *Exit) bool {
 	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout || e.Cause == CauseMaxRuntime || e.Cause == CauseLost)
+}
+
+// timedOut reports whether a time limit ended the step, and not the whole run.
+func timedOut(e *Exit) bool {
+	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout)
 }
 
 func (j Judge) passes(e *Exit) bool {
@@ -107,7 +149,7 @@ func (j Judge) Fatal(e Exits, first bool) int {
 	if judge == nil {
 		judge = e.Work
 	}
-	if j.passes(judge) && (!j.Promise || e.Promised) {
+	if j.done(e) {
 		return 0
 	}
 	if j.Stop.Has(judge.Code) && judge.Cause == CauseExited && judge.Signal == 0 {
@@ -158,16 +200,21 @@ func causeSignature(c Cause) signature.Signature {
 }
 
 // both is the signature of an iteration in which the work failed and the check
-// too: it is another failure when either is.
-func both(check, work signature.Signature) signature.Signature {
-	mix := func(a, b signature.Hash) signature.Hash {
-		return signature.Hash(xxhash.Sum64String(fmt.Sprintf("check %s work %s", a, b)))
-	}
+// too: it is another failure when either is. What is blamed for it names it.
+func both(check, work signature.Signature, blamed bool) signature.Signature {
 	if work.Hash == 0 {
 		return check
 	}
-	check.Hash, check.Loose = mix(check.Hash, work.Hash), mix(check.Loose, work.Loose)
-	return check
+	named := check
+	if blamed && work.Kind != signature.KindSilent {
+		named = work
+		named.Failing, named.Passed, named.Total, named.Checks = check.Failing, check.Passed, check.Total, check.Checks
+	}
+	mix := func(a, b signature.Hash) signature.Hash {
+		return signature.Hash(xxhash.Sum64String(fmt.Sprintf("check %s work %s", a, b)))
+	}
+	named.Hash, named.Loose = mix(check.Hash, work.Hash), mix(check.Loose, work.Loose)
+	return named
 }
 
 // Codes is a set of exit codes, 0 to 255. The zero value is empty.

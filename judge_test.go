@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
 )
 
 // What looprun or a signal ended never passes, whatever its code; and what
@@ -38,8 +40,8 @@ func TestJudge(t *testing.T) {
 		want  looprun.Outcome
 		fatal int
 	}{
-		{name: "work out of time, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseIterationTimeout), Check: pass}, want: failed},
-		{name: "silent work, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseIdleTimeout), Check: pass}, want: failed},
+		{name: "work out of time, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseIterationTimeout), Check: pass}, want: done},
+		{name: "silent work, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseIdleTimeout), Check: pass}, want: done},
 		{name: "work out of the run's time, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseMaxRuntime), Check: pass}, want: failed},
 		{name: "a check out of time with exit 0", exits: looprun.Exits{Work: pass, Check: by(0, looprun.CauseIterationTimeout)}, want: failed},
 		{name: "an interrupted check", exits: looprun.Exits{Work: pass, Check: &looprun.Exit{Code: 130, Signal: syscall.SIGINT}}, want: interrupted},
@@ -78,6 +80,57 @@ func TestJudge(t *testing.T) {
 		if got := c.judge.Fatal(c.exits, true); got != c.fatal {
 			t.Errorf("%s: fatal %d, want %d", c.name, got, c.fatal)
 		}
+	}
+}
+
+// The manual's table of all cases is what is judged.
+func TestOutcomesAreThoseOfTheManual(t *testing.T) {
+	page, err := os.ReadFile("docs/running.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	works := map[string]looprun.Exits{
+		"exits with 0":                             {Work: &looprun.Exit{}},
+		"exits with 1 to 125":                      {Work: &looprun.Exit{Code: 1}},
+		"exits with 126 and up":                    {Work: &looprun.Exit{Code: 126}},
+		"is killed by a signal":                    {Work: &looprun.Exit{Code: 137, Signal: syscall.SIGKILL}},
+		"is ended by `--iteration-timeout`":        {Work: &looprun.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: looprun.CauseIterationTimeout}},
+		"is ended by `--idle-timeout`":             {Work: &looprun.Exit{Cause: looprun.CauseIdleTimeout}},
+		"reports that it failed, as an agent does": {Work: &looprun.Exit{}, Failure: "Not logged in"},
+		"is interrupted by a person":               {Work: &looprun.Exit{Code: 130, Signal: syscall.SIGINT}},
+		"is ended by `max_runtime`":                {Work: &looprun.Exit{Cause: looprun.CauseMaxRuntime}},
+	}
+	says := map[string]looprun.Outcome{"done": done, "not done": notDone, "error": failed, "interrupted": interrupted}
+	_, table, _ := strings.Cut(string(page), "| the command | alone | with `--promise` | with `--check` |\n|---|---|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for row := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(row), "| "), " | ")
+		e, ok := works[cells[0]]
+		if !ok || len(cells) != 4 {
+			t.Fatalf("no such case, or too few columns: %q", cells)
+		}
+		delete(works, cells[0])
+		for i, cell := range cells[1:] {
+			judge, e := looprun.DefaultJudge(), e
+			judge.Promise = i == 1
+			then, otherwise := cell, cell
+			if first, second, ok := strings.Cut(cell, ", else "); ok {
+				then, otherwise = strings.TrimSuffix(strings.TrimSuffix(first, " if the promise was made"), " if the check passes"), second
+			}
+			for _, yes := range []bool{true, false} {
+				want := map[bool]string{true: then, false: otherwise}[yes]
+				e.Promised = yes
+				if i == 2 {
+					e.Promised, e.Check = false, &looprun.Exit{Code: map[bool]int{true: 0, false: 1}[yes]}
+				}
+				if got := judge.Outcome(e); says[want] == "" || got != says[want] {
+					t.Errorf("%s, column %d, %t: %s, and the manual says %q", cells[0], i+1, yes, got, want)
+				}
+			}
+		}
+	}
+	if len(works) > 0 {
+		t.Errorf("the manual lacks %v", works)
 	}
 }
 
@@ -215,7 +268,8 @@ func TestTheCheckIsAlone(t *testing.T) {
 	}
 }
 
-// Once the work was ended there is nothing for the check to judge: it does not run.
+// Once a person, or the run's time, has ended the work there is nothing for the check to
+// judge: it does not run.
 func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
 	for _, c := range []struct {
 		cause looprun.Cause
@@ -223,8 +277,7 @@ func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
 	}{
 		{looprun.CauseInterrupt, interrupted},
 		{looprun.CauseMaxRuntime, failed},
-		{looprun.CauseIterationTimeout, failed},
-		{looprun.CauseIdleTimeout, failed},
+		{looprun.CauseLost, failed},
 	} {
 		x := &looprun.Executor{Judge: new(looprun.DefaultJudge())}
 		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { return looprun.Exit{Cause: c.cause} })
@@ -234,6 +287,50 @@ func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
 		})
 		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != c.want {
 			t.Errorf("%s: %+v, %v; want %s", c.cause, d, err, c.want)
+		}
+	}
+}
+
+// Work that was cut off after it had moved the work tree is no error in a row, nor, where
+// no check has said so, the same failure again. What is not known is no movement.
+func TestCutOffWorkThatMovesTheTreeIsNoErrorInARow(t *testing.T) {
+	timeout := looprun.IterationFinished{Outcome: failed, Cause: looprun.CauseIdleTimeout, WorkCause: looprun.CauseIdleTimeout}
+	timeout.Signature = signature.Signature{Label: "error:idle_timeout", Hash: 7, Loose: 7}
+	old := timeout
+	old.WorkCause = looprun.CauseExited // as a journal of the first edition has it
+	for _, c := range []struct {
+		name  string
+		d     looprun.IterationFinished
+		trees []signature.Hash
+		want  int
+	}{
+		{"it moves", timeout, []signature.Hash{1, 2, 3, 4}, 0},
+		{"it stands still", timeout, []signature.Hash{1, 1, 1}, 3},
+		{"it moves at last", timeout, []signature.Hash{1, 1, 2}, 0},
+		{"it is not known", timeout, []signature.Hash{0, 0, 0}, 3},
+		{"not known at first", timeout, []signature.Hash{0, 1, 2}, 0},
+		{"a run of the first edition", old, []signature.Hash{1, 2, 3}, 3},
+	} {
+		s := looprun.State{}
+		e := looprun.Event{Seq: 1, Data: looprun.RunStarted{RunID: "r", Command: []string{"x"}, Limits: looprun.Limits{Iterations: 20}}}
+		apply := func(d looprun.Data) {
+			e.Data = d
+			if err := s.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			e.Seq++
+		}
+		apply(e.Data)
+		for i, tree := range c.trees {
+			apply(looprun.IterationStarted{Iteration: i + 1})
+			c.d.Iteration, c.d.Tree = i+1, tree
+			apply(c.d)
+		}
+		if s.ErrorRun != c.want {
+			t.Errorf("%s: %d errors in a row, want %d", c.name, s.ErrorRun, c.want)
+		}
+		if moved := c.want == 0; moved != (s.Cycles.Repeats() < len(c.trees)) {
+			t.Errorf("%s: the same failure %d times", c.name, s.Cycles.Repeats())
 		}
 	}
 }

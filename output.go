@@ -220,6 +220,12 @@ func (a *analyzer) excerpt() string {
 	return strings.Join(lines, "\n")
 }
 
+// lastLine is the last line of the output that is not blank, safe to show.
+func (a *analyzer) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(a.excerpt()), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
 const (
 	// signAhead is how much of a step's output is signed where it is read. What prints
 	// more is signed beside the reading, which most steps are too short to gain from.

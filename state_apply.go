@@ -133,7 +133,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.SinceAnswer++
 	s.Advance = s.endsSubtask(d)
 	s.Passed = d.Outcome == OutcomeDone && !s.Advance
-	s.foldTree(d)
+	moved := s.foldTree(d)
 	s.foldActing()
 	if s.Malformed >= malformedOver { // it has made an error of this one
 		s.Malformed = 0
@@ -149,7 +149,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	}
 	s.Weigh = len(s.Rungs) > 0 && !s.Advance
 	s.Errors = last(append(s.Errors, d), errorsKept)
-	s.weigh(d)
+	s.weigh(d, moved)
 }
 
 // again makes ready for an iteration that has not had its chance: it says again what
@@ -179,9 +179,14 @@ func (s *State) guide(d IterationFinished) {
 	s.Later, s.Notices = "", nil
 }
 
-// weigh adds the iteration to the evidence of the guards that count.
-func (s *State) weigh(d IterationFinished) {
+// weigh adds the iteration to the evidence of the guards that count. One that moved the
+// work tree before a time limit ended it is no error in a row, nor the same failure again.
+func (s *State) weigh(d IterationFinished, moved bool) {
 	h := s.Match(d.Signature)
+	moved = moved && d.WorkCause != CauseExited
+	if moved && d.WorkExitCode == nil { // nothing but its being cut off is signed
+		h = 0
+	}
 	if h != 0 && s.IsKnown(h) {
 		s.KnownRun++
 		return
@@ -190,7 +195,7 @@ func (s *State) weigh(d IterationFinished) {
 		s.KnownRun = 0
 	}
 	issue := KnownIssue{h, d.Signature.Label}
-	if d.Outcome == OutcomeError {
+	if d.Outcome == OutcomeError && !moved {
 		s.ErrorRun++
 		if h != 0 && !slices.Contains(s.ErrorHashes, issue) {
 			s.ErrorHashes = last(append(s.ErrorHashes, issue), errorHashesKept)
@@ -509,22 +514,23 @@ const (
 	NameRejection signal.Name = "rejection"
 )
 
-// foldTree compares the work tree with what it was. What is not known is no
-// change, and no standing still either.
-func (s *State) foldTree(d IterationFinished) {
+// foldTree compares the work tree with what it was, and reports whether it moved. What
+// is not known is no change, and no standing still either.
+func (s *State) foldTree(d IterationFinished) (moved bool) {
 	before := s.Previous
 	s.Previous = &Seen{s.Match(d.Signature), d.Tree}
 	if d.Content != 0 {
 		s.foldContent(d.Content)
 	}
+	moved = before != nil && before.Tree != 0 && d.Tree != 0 && before.Tree != d.Tree
 	switch {
 	case before == nil:
-	case before.Signature != 0 && s.Previous.Signature != 0 && before.Signature != s.Previous.Signature,
-		before.Tree != 0 && d.Tree != 0 && before.Tree != d.Tree:
+	case before.Signature != 0 && s.Previous.Signature != 0 && before.Signature != s.Previous.Signature, moved:
 		s.Idle = 0
 	case before.Tree != 0 && d.Tree != 0 && before.Signature != 0 && s.Previous.Signature != 0:
 		s.Idle++
 	}
+	return moved
 }
 
 func (s *State) foldContent(content signature.Hash) {

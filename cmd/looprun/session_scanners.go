@@ -91,7 +91,8 @@ func (s *session) hear() error {
 	if m != nil {
 		x.WaitOn = m
 	}
-	if s.limits.IdleIterations > 0 || s.limits.WorkspaceCycles > 0 || len(s.opts.Ladder) > 0 {
+	timed := (x.IterationTimeout > 0 || x.IdleTimeout > 0) && (x.Check != nil || x.Promise != "") && s.limits.Errors > 0
+	if s.limits.IdleIterations > 0 || s.limits.WorkspaceCycles > 0 || len(s.opts.Ladder) > 0 || timed {
 		if h.tree, err = workspace.Open(s.dir, filepath.Dir(s.run.Dir)); err != nil {
 			return err
 		}
