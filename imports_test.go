@@ -17,6 +17,7 @@ var linked = []string{
 	"github.com/looprun/looprun/internal/nearest",
 	"github.com/looprun/looprun/internal/plural",
 	"github.com/looprun/looprun/internal/lines",
+	"github.com/looprun/looprun/internal/margin",
 	"github.com/looprun/looprun/internal/proc",
 	"github.com/looprun/looprun/internal/strictjson",
 	"github.com/looprun/looprun/internal/tail",

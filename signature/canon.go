@@ -14,18 +14,22 @@ func (s *Signer) conclude(exitCode int) Signature {
 	chosen := s.choose()
 	strict, loose := make([]string, 0, len(chosen)+2), make([]string, 0, len(chosen)+2)
 	for _, f := range chosen {
-		line := factNames[f.kind] + " " + f.text
+		line := f.canonical(f.text)
 		if len(f.places) > 1 {
 			line += fmt.Sprintf(" ×%d", len(f.places))
 		}
 		strict = append(strict, line)
-		loose = append(loose, factNames[f.kind]+" "+f.loose)
+		loose = append(loose, f.canonical(f.loose))
 	}
 	named := s.named(chosen)
 	if sig.Failing > named && named >= 0 {
 		strict = append(strict, fmt.Sprintf("count failing %d", sig.Failing))
 	}
-	if len(chosen) == 0 {
+	exit := fmt.Sprintf("exit %d", exitCode)
+	strict, loose = append(strict, exit), append(loose, exit)
+	listed := slices.Clone(strict)
+	if !slices.ContainsFunc(chosen, (*fact).telling) {
+		listed = append(listed, s.tailFacts()...)
 		fs, fl := s.lines.hashes()
 		for _, h := range fs {
 			strict = append(strict, fmt.Sprintf("line %016x", h))
@@ -34,15 +38,10 @@ func (s *Signer) conclude(exitCode int) Signature {
 			loose = append(loose, fmt.Sprintf("line %016x", h))
 		}
 	}
-	exit := fmt.Sprintf("exit %d", exitCode)
-	strict, loose = append(strict, exit), append(loose, exit)
 	sig.Hash, sig.Loose = digest(strict), digest(loose)
 	s.describe(&sig, chosen)
 	sig.Label = s.label(&sig, chosen, exitCode)
-	if len(chosen) == 0 {
-		strict = append(s.tailFacts(), exit)
-	}
-	sig.Facts = bounded(strict, MaxFacts)
+	sig.Facts = bounded(listed, MaxFacts)
 	return sig
 }
 
@@ -77,7 +76,7 @@ func withoutEchoes(fs []*fact) []*fact {
 	out := fs[:0:0]
 	for _, f := range fs {
 		if f.kind == factCheck && slices.ContainsFunc(fs, func(g *fact) bool {
-			return g.kind == factCheck && len(g.text) > len(f.text)+1 && strings.HasSuffix(g.text, f.text) && !word(g.text[len(g.text)-len(f.text)-1])
+			return g.kind == factCheck && g.suite == f.suite && len(g.text) > len(f.text)+1 && strings.HasSuffix(g.text, f.text) && !word(g.text[len(g.text)-len(f.text)-1])
 		}) {
 			continue
 		}
@@ -244,7 +243,8 @@ func (s *Signer) tailFacts() []string {
 		}
 		for _, l := range lines {
 			full := c.clean.clean([]byte(strings.TrimSuffix(l, "\r")))
-			if _, b, counts := c.masked(full, trim(full)); counts && len(b) > 0 {
+			full, _, counts := c.masked(full, trim(full))
+			if b := trim(full[c.split.Cut(full).Len:]); counts && len(b) > 0 {
 				out = append(out, "line "+printable(string(s.sc.text(nil, b, false)), maxText))
 			}
 		}

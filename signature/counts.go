@@ -115,7 +115,8 @@ func classNear(b []byte, i, n int) countClass {
 		end++
 	}
 	cl := countWord(b[w:end])
-	if cl == countTotal && at(b, end) == ' ' { // 3 tests failed
+	ofAll := i > 3 && string(b[i-3:i]) == "of "          // 3 of 8 checks failed: 8 are all
+	if cl == countTotal && !ofAll && at(b, end) == ' ' { // 3 tests failed
 		if next := classAt(b, end+1); next == countFailed || next == countPassed || next == countErrored {
 			return next
 		}

@@ -21,8 +21,11 @@
 // The scanner (scan.go, token.go) finds the noise in a line in one pass and hashes
 // what stays. What it found in a line holds for every line that differs from it in
 // digits and ids only (outline.go), and is remembered (known.go). A line whose hash is
-// known to mean nothing ends here: that is what makes long logs cheap. Of the others the margin is taken off (margin.go: time
-// stamps, pids, levels, "E   ", "# ", "| ") and the rules of rules.yaml say what the
+// known to mean nothing ends here: that is what makes long logs cheap. Before that, what
+// collectors and runners put in front of every line is cut off (internal/margin); each
+// source that it names is read by itself (sources.go). Of the lines that may mean
+// something, what a tool puts in front is taken off (margin.go: time stamps, pids,
+// levels, "E   ", "# ", "| ") and the rules of rules.yaml say what the
 // rest means. JSON and XML reports are read as such, from the stream or with Report.
 //
 // # What decides
@@ -35,6 +38,7 @@
 //  2. errors alone, with the steps that were reached
 //  3. warnings, where there is nothing else
 //  4. consequences ("make: *** Error 1") and errors in log lines
+//     and, except beside errors in log lines, what 5 says
 //  5. otherwise the set of different masked lines: all of them if there are at most
 //     256, else the last 48; log lines of a harmless level only where there are no
 //     others. Where there is a standard error, its lines and the last 8

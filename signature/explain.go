@@ -72,10 +72,10 @@ func (s *Signer) Explain(sig Signature) Explanation {
 	}
 	chosen := map[string]bool{}
 	for _, f := range s.choose() {
-		chosen[factNames[f.kind]+" "+f.text] = true
+		chosen[f.canonical(f.text)] = true
 	}
 	for _, f := range s.why.found {
-		text := factNames[f.kind] + " " + f.text
+		text := f.canonical(f.text)
 		used := chosen[text]
 		for c := range chosen { // a place that became known later
 			used = used || strings.HasPrefix(c, text+" @") || strings.HasSuffix(c, " "+f.text)

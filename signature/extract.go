@@ -9,6 +9,10 @@ type extractor struct {
 	s  *Signer
 	id int
 
+	suite     string // what the margin calls the source of the lines
+	suiteHash uint64
+	timed     bool // the margin of this line had a time
+
 	fields fields
 	pairs  pairs
 
@@ -45,7 +49,9 @@ func (x *extractor) init(s *Signer, id int) {
 
 func (x *extractor) reset() {
 	j, m := x.json, x.xml
+	suite, hash := x.suite, x.suiteHash
 	x.init(x.s, x.id)
+	x.suite, x.suiteHash = suite, hash
 	x.json.stack, x.json.tok = j.stack[:0], j.tok[:0]
 	x.xml.open, x.xml.tag = m.open[:0], m.tag[:0]
 }
@@ -61,8 +67,6 @@ func (x *extractor) blank() {
 	x.frame = ""
 	x.step()
 }
-
-func (x *extractor) end() {}
 
 // step lets what was remembered grow old.
 func (x *extractor) step() {
@@ -111,7 +115,7 @@ func (x *extractor) plain(full, b []byte) bool {
 		x.step()
 		return false
 	}
-	f := x.s.sc.split(full)
+	f := x.s.sc.split(full, x.timed)
 	if len(f.body) == 0 {
 		x.blank()
 		return false
@@ -229,7 +233,7 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 		}
 		x.add(fact{kind: factDetail, rule: r.id}, f.body, 0)
 	case factStep:
-		name := x.s.sc.split(fd[capName]).body
+		name := x.s.sc.split(fd[capName], false).body
 		if nf := x.add(fact{kind: factStep, rule: r.id}, name, 0); nf != nil {
 			x.within = nf.text
 		}
@@ -290,6 +294,7 @@ func (x *extractor) keep(f fact, place uint64) *fact {
 	if f.text == "" {
 		return nil
 	}
+	f.suite = x.suite
 	x.s.why.fact(&f)
 	return x.s.facts.add(f, place)
 }

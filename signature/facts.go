@@ -14,6 +14,7 @@ type fact struct {
 	text  string // canonical
 	loose string // with every number masked
 	name  string // the failing check, or the kind of error
+	suite string // the source of the line, from its margin
 	file  string // the file it is about, without directories that vary
 	rule  string
 	raw   string // as the output had it, for people
@@ -21,6 +22,18 @@ type fact struct {
 	seq   int    // order of appearance, for people
 	// A finding is counted once for each place it was found at.
 	places []uint64
+}
+
+// telling says whether a fact tells one failure from another. What is left, steps and
+// consequences, stands above and below any failure.
+func (f *fact) telling() bool { return f.kind != factStep && f.kind != factWeak }
+
+// canonical is the fact as a line, with text for its text.
+func (f *fact) canonical(text string) string {
+	if f.suite == "" {
+		return factNames[f.kind] + " " + text
+	}
+	return factNames[f.kind] + " " + text + " [" + f.suite + "]"
 }
 
 // Bounds of one iteration's facts. Which facts stay when there are more does not
@@ -49,7 +62,7 @@ func (fs *factSet) reset() {
 // add takes a fact found at a place (0: places do not matter) and returns the one
 // that is kept, nil if it is one too many.
 func (fs *factSet) add(f fact, place uint64) *fact {
-	f.key = xxhash.Sum64String(factNames[f.kind] + "\x00" + f.text)
+	f.key = xxhash.Sum64String(f.canonical(f.text))
 	fs.seq++
 	old := fs.by[f.key]
 	if old == nil {
@@ -93,7 +106,7 @@ func (fs *factSet) rename(f *fact, text, loose string) *fact {
 	delete(fs.by, f.key)
 	g := *f
 	g.text, g.loose = text, loose
-	g.key = xxhash.Sum64String(factNames[g.kind] + "\x00" + g.text)
+	g.key = xxhash.Sum64String(g.canonical(g.text))
 	if old := fs.by[g.key]; old != nil {
 		for _, p := range g.places {
 			if len(old.places) < maxPlaces && !slices.Contains(old.places, p) {

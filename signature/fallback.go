@@ -32,9 +32,10 @@ type windowLine struct {
 	chatter bool
 }
 
-func (f *fallback) add(side int, h lineHash, sc *scanner, b []byte) { f.side[side].add(h, sc, b) }
+// add takes a line by its hash; chatter is asked of a line that is new.
+func (f *fallback) add(side int, h lineHash, chatter func() bool) { f.side[side].add(h, chatter) }
 
-func (w *lineWindow) add(h lineHash, sc *scanner, b []byte) {
+func (w *lineWindow) add(h lineHash, chatter func() bool) {
 	w.last[w.n%endLines] = h
 	w.n++
 	if w.over || h.strict == w.prev {
@@ -49,8 +50,7 @@ func (w *lineWindow) add(h lineHash, sc *scanner, b []byte) {
 			w.over = true
 			return
 		}
-		front := sc.split(b)
-		w.set[h.strict] = windowLine{h, front.log && (front.level == 'i' || front.level == 'w')}
+		w.set[h.strict] = windowLine{h, chatter()}
 	}
 }
 

@@ -33,6 +33,7 @@ func FuzzCut(f *testing.F) {
 	f.Add([]byte("--- FAIL: TestA (0.1s)\r\n\x1b[31mError: x\x1b[0m\n10%\r20%\rdone\n"), int64(1))
 	f.Add([]byte("\xff\xfeE\x00r\x00r\x00o\x00r\x00:\x00 \x00x\x00\n\x00"), int64(2))
 	f.Add([]byte("not ok 1 - a\n  ---\n  error: 'x'\n  ...\n"), int64(3))
+	f.Add([]byte("web-1  | --- FAIL: TestA\nweb-1  |     a_test.go:1: x\ndb-1   | error: y\n[x] 10:00:01 z\n"), int64(5))
 	f.Add([]byte("{\"name\":\"x\",\"status\":\"failed\"}\n<testsuite><testcase name=\"a\"><failure/></testcase></testsuite>"), int64(4))
 	f.Fuzz(func(t *testing.T, data []byte, seed int64) {
 		whole := signPieces(data, func() int { return len(data) })
@@ -80,11 +81,19 @@ func TestCutRecordings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := signPieces(data, func() int { return len(data) })
-		for _, most := range []int{1, 7, 500} {
-			if cut := signPieces(data, func() int { return 1 + rnd.Intn(most) }); !sameSignature(whole, cut) {
-				t.Errorf("%s in pieces of up to %d bytes: %v, want %v", name, most, cut, whole)
-			}
+		behind := []byte(newWrapping(1, wrappings["pod, time"]).around(string(data)))
+		for _, data := range [][]byte{data, behind} {
+			cutAnywhere(t, rnd, name, data)
+		}
+	}
+}
+
+func cutAnywhere(t *testing.T, rnd *rand.Rand, name string, data []byte) {
+	t.Helper()
+	whole := signPieces(data, func() int { return len(data) })
+	for _, most := range []int{1, 7, 500} {
+		if cut := signPieces(data, func() int { return 1 + rnd.Intn(most) }); !sameSignature(whole, cut) {
+			t.Errorf("%s in pieces of up to %d bytes: %v, want %v", name, most, cut, whole)
 		}
 	}
 }

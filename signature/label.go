@@ -65,8 +65,8 @@ func errorName(fs []*fact) string {
 			best = f
 		}
 	}
-	if best == nil {
-		return slug(fs[0].text, 32)
+	if best == nil { // nothing but steps: it is the last that did not get on
+		return slug(slices.MaxFunc(fs, func(a, b *fact) int { return a.seq - b.seq }).text, 32)
 	}
 	name := slug(best.text, 32)
 	if best.name != "" {

@@ -15,8 +15,13 @@ type front struct {
 
 // split takes time stamps, levels, margins and rules of dashes off a line. full has
 // its white space in front.
-func (sc *scanner) split(full []byte) (f front) {
+// timed says that a time stood in front of it.
+func (sc *scanner) split(full []byte, timed bool) (f front) {
 	b := full
+	if timed {
+		_, e := levelAt(trim(full))
+		f.log = e > 0
+	}
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
 		b = b[1:]
 		f.indent++
@@ -24,7 +29,7 @@ func (sc *scanner) split(full []byte) (f front) {
 	for range 8 { // margins nest, but not for ever
 		n := len(b)
 		b = sc.stamp(b, &f)
-		b = margin(b, &f)
+		b = quoted(b, &f)
 		if len(b) == n {
 			break
 		}
@@ -216,8 +221,8 @@ func levelAt(b []byte) (level byte, end int) {
 	return level, e
 }
 
-// margin takes one margin off the front: "E   ", "# ", "| ", "│ ", "* ".
-func margin(b []byte, f *front) []byte {
+// quoted takes one quoting sign off the front: "E   ", "# ", "| ", "│ ", "* ".
+func quoted(b []byte, f *front) []byte {
 	switch at(b, 0) {
 	case 'E':
 		if bytes.HasPrefix(b, []byte("E   ")) {

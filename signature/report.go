@@ -10,17 +10,14 @@ import (
 // used for messages only. The error is that of r; what was read before it counts.
 // The reader is streamed; a report may be of any size.
 func (s *Signer) Report(name string, r io.Reader) error {
-	c := &channel{s: s, id: 0, seen: make([]uint64, seenSize)}
-	c.stream.mu, c.stream.line = &s.mu, c.rawLine
-	c.stream.long = c.ex.longLine
-	c.ex.init(s, 0)
+	c := &channel{}
+	c.init(s, 0)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := r.Read(buf)
 		c.stream.Write(buf[:n])
 		if err != nil {
-			c.stream.end()
-			c.ex.end()
+			c.end()
 			if err == io.EOF {
 				return nil
 			}

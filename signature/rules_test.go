@@ -13,7 +13,7 @@ type ruleExample struct{ rule, line, want string }
 func TestRuleExamples(t *testing.T) {
 	sc := &scanner{}
 	for _, e := range ruleExamples {
-		f := sc.split([]byte(e.line))
+		f := sc.split([]byte(e.line), false)
 		var p pairs
 		var fd fields
 		p.fill(f.body)
@@ -68,7 +68,7 @@ func TestPrefilterLosesNothing(t *testing.T) {
 	outs := readFamilies(t)
 	for _, o := range outs {
 		for line := range strings.SplitSeq(o.text, "\n") {
-			f := (&scanner{}).split([]byte(line))
+			f := (&scanner{}).split([]byte(line), false)
 			if len(f.body) == 0 {
 				continue
 			}

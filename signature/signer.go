@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"sync"
+
+	"github.com/looprun/looprun/internal/margin"
 )
 
 // Options configure a Signer. The zero value means the built-in rules alone.
@@ -46,7 +48,8 @@ type channel struct {
 	id    int
 	clean cleaner
 	mask  []byte
-	ex    extractor
+	split margin.Splitter
+	src   sources
 	seen  []uint64 // hashes of lines that no rule wants
 }
 
@@ -61,14 +64,28 @@ func New(o Options) *Signer {
 	if o.Explain {
 		s.why = &explainer{}
 	}
-	for i, c := range []*channel{&s.out, &s.err} {
-		c.s, c.id = s, i
-		c.stream.mu, c.stream.line = &s.mu, c.rawLine
-		c.stream.long = c.ex.longLine
-		c.ex.init(s, i)
-		c.seen = make([]uint64, seenSize)
-	}
+	s.out.init(s, 0)
+	s.err.init(s, 1)
 	return s
+}
+
+func (c *channel) init(s *Signer, id int) {
+	c.s, c.id = s, id
+	c.stream.mu, c.stream.line, c.stream.long = &s.mu, c.rawLine, c.longLine
+	c.split.Line = c.message
+	c.src.init(s, id)
+	c.seen = make([]uint64, seenSize)
+}
+
+func (c *channel) end() {
+	c.stream.end()
+	c.split.Flush()
+}
+
+// longLine takes the pieces of a line that is too long to be kept.
+func (c *channel) longLine(p []byte, first bool) bool {
+	c.split.Flush()
+	return c.src.main.longLine(p, first)
 }
 
 // Stdout takes the command's standard output, or the merged output of a terminal.
@@ -88,7 +105,8 @@ func (s *Signer) Reset() {
 	}
 	for _, c := range []*channel{&s.out, &s.err} {
 		c.stream.reset()
-		c.ex.reset()
+		c.split.Reset()
+		c.src.reset()
 		clear(c.seen)
 	}
 }
@@ -115,8 +133,7 @@ func (s *Signer) SumContent(exitCode int) Signature {
 
 func (s *Signer) end() {
 	for _, c := range []*channel{&s.out, &s.err} {
-		c.stream.end()
-		c.ex.end()
+		c.end()
 	}
 }
 
@@ -135,26 +152,32 @@ func (c *channel) rawLine(b []byte, plain bool) {
 
 // textLine takes one line as a terminal would show it.
 func (c *channel) textLine(full []byte) {
-	s := c.s
+	if full, _, counts := c.masked(full, trim(full)); counts {
+		c.split.Add(full)
+	}
+}
+
+// message takes one line with its margin.
+func (c *channel) message(full []byte, cut margin.Cut) {
+	s, x := c.s, c.src.of(cut.Name)
+	x.timed = cut.Time
+	full = trimRight(full[cut.Len:])
 	b := trim(full)
 	if len(b) == 0 {
-		c.ex.blank()
-		return
-	}
-	full, b, counts := c.masked(full, b)
-	if !counts {
+		x.blank()
 		return
 	}
 	if s.why != nil {
 		s.why.line(&s.sc, c.id, b)
 	}
 	h := s.known.hash(&s.sc, b)
-	s.lines.add(c.id, h, &s.sc, b)
+	h.loose, h.strict = h.loose^x.suiteHash, h.strict^x.suiteHash
+	s.lines.add(c.id, h, func() bool { return x.chatter(b) })
 	place := &c.seen[h.loose%seenSize]
-	if *place == h.loose && !c.ex.busy() && len(s.user.extract) == 0 {
+	if *place == h.loose && !x.busy() && len(s.user.extract) == 0 {
 		return
 	}
-	if !c.ex.line(trimRight(full), b) {
+	if !x.line(full, b) {
 		*place = h.loose
 	}
 }

@@ -1,0 +1,130 @@
+package margin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// split returns the margins and messages of a text.
+func split(text string) (cuts []Cut, messages []string) {
+	s := &Splitter{Line: func(line []byte, cut Cut) {
+		cut.Name = slices.Clone(cut.Name)
+		cuts, messages = append(cuts, cut), append(messages, string(line[cut.Len:]))
+	}}
+	for l := range strings.Lines(text) {
+		s.Add([]byte(strings.TrimSuffix(l, "\n")))
+	}
+	s.Flush()
+	return cuts, messages
+}
+
+func TestMargins(t *testing.T) {
+	tests := []struct {
+		name, text string
+		names      []string // of each line
+		messages   []string
+	}{
+		{"one line", "[pod/api-7d9f8b6c5-x2x4z/app] --- FAIL: TestLogin\n", []string{"pod/api-7d9f8b6c5-x2x4z/app"}, []string{"--- FAIL: TestLogin"}},
+		{"services", "web-1  | a\ndb-1   |   b\nweb-1  |\nweb-1 exited with code 1\n", []string{"web-1", "db-1", "web-1", ""}, []string{"a", "  b", "", "web-1 exited with code 1"}},
+		{"a margin in a margin", "10:00:01 web.1 | [api] a\n10:00:02 web.1 | [api]   b\n10:00:02 web.1 | [api] c\n", []string{"web.1 api", "web.1 api", "web.1 api"}, []string{"a", "  b", "c"}},
+		{"the host and the pid are dropped", "Nov  2 09:00:01 build-host unit[17]: a\nNov  2 09:00:01 build-host unit[17]: b\nNov  2 09:00:02 build-host unit[18]: c\n", []string{"unit", "unit", "unit"}, []string{"a", "b", "c"}},
+		{"a number that runs", "[test:L1:0s] a\n[test:L2:0s] b\n[test:L3:1s] c\n[test:L4:1s] d\n", []string{"test:L0:0s", "test:L0:0s", "test:L0:0s", "test:L0:0s"}, []string{"a", "b", "c", "d"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cuts, messages := split(tt.text)
+			var names []string
+			for _, c := range cuts {
+				names = append(names, string(c.Name))
+			}
+			if !slices.Equal(names, tt.names) || !slices.Equal(messages, tt.messages) {
+				t.Errorf("names %q, messages %q; want %q, %q", names, messages, tt.names, tt.messages)
+			}
+		})
+	}
+}
+
+// What a message begins with is no margin, however many lines begin like it.
+func TestNoMargin(t *testing.T) {
+	for _, text := range []string{
+		"src/a.c:3:5: error: x\nsrc/a.c:4:5: error: y\nsrc/a.c:9:1: error: z\n",
+		"a.c: In function\na.c: In function\na.c: At top level\n",
+		"./deploy.sh: line 8: x\n./deploy.sh: line 9: y\n./deploy.sh: line 9: z\n",
+		"error: a\nerror: b\nerror: c\n",
+		"Warning: a\nWarning: b\nWarning: c\n",
+		"TypeError: a\nTypeError: b\nTypeError: c\n",
+		"ok 1 - a\nok 2 - b\nnot ok 3 - c\nok 4 - d\nok 5 - e\nok 6 - f\n",
+		"test a ... ok\ntest b ... ok\ntest c ... FAILED\ntest d ... ok\n",
+		"login: BAD\nlogout: good\nrefresh: good\norders: BAD\n",
+		"ok  \tpkg/a\t0.1s\nok  \tpkg/b\t0.1s\nFAIL\tpkg/c\t0.1s\n",
+		"  5:12  error  a\n  6:3   error  b\n  7:1   error  c\n",
+		"   12 | a\n   13 | b\n   14 | c\n",
+		"[INFO] a\n[INFO] b\n[ERROR] c\n",
+		"[  FAILED  ] A.a\n[  FAILED  ] A.b\n[       OK ] A.c\n",
+		" id | name\n  1 | alice\n  2 | bob\n",
+		"--- FAIL: A\n--- FAIL: B\n--- FAIL: C\n",
+		"FAILED a.py::x\nFAILED a.py::y\nFAILED a.py::z\nFAILED a.py::u\n",
+		"Suite > a FAILED\nSuite > b FAILED\nSuite > c FAILED\nSuite > d FAILED\n",
+	} {
+		cuts, _ := split(text)
+		for i, c := range cuts {
+			if c.Len > 0 {
+				t.Errorf("line %d of %q is cut at %d, name %q", i+1, text, c.Len, c.Name)
+			}
+		}
+	}
+}
+
+// A margin that begins in the middle of a long output is learned there, and one that
+// has ended is forgotten.
+func TestMarginsComeAndGo(t *testing.T) {
+	var b strings.Builder
+	for i := range 3000 {
+		switch {
+		case i < 1000:
+			fmt.Fprintf(&b, "building part %c of the image\n", 'a'+i%26)
+		case i < 2000:
+			fmt.Fprintf(&b, "2026-11-02 10:%02d:%02d web: said %d\n", i/60%60, i%60, i)
+		default:
+			fmt.Fprintf(&b, "unpacking part %c of the image\n", 'a'+i%26)
+		}
+	}
+	cuts, messages := split(b.String())
+	if len(cuts) != 3000 {
+		t.Fatalf("%d lines, want 3000", len(cuts))
+	}
+	for i, c := range cuts {
+		switch {
+		case (i < 1000 || i >= 2000) && c.Len > 0:
+			t.Fatalf("line %d is cut: %q is left", i, messages[i])
+		case i >= 1100 && i < 2000 && (string(c.Name) != "web" || !c.Time):
+			t.Fatalf("line %d: %+v, want the time and web cut off", i, c)
+		}
+	}
+}
+
+// Whatever the lines are, each comes back once, in order, and whole.
+func FuzzSplitter(f *testing.F) {
+	f.Add("web-1  | a\nweb-1  | b\n[x] y\n")
+	f.Add("Nov  2 09:00:01 h u[1]: a\n<14>1 2026-11-02T10:00:00Z h a 1 - - b\n[ 1.5] x\n#9 0.380 y\n")
+	f.Add(" : \n : \n: :\n[]\n[ ]\n|\n | \n\t\n10:\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		var want, got []string
+		s := &Splitter{Line: func(line []byte, cut Cut) {
+			if cut.Len < 0 || cut.Len > len(line) {
+				t.Fatalf("%q is cut at %d", line, cut.Len)
+			}
+			got = append(got, string(line))
+		}}
+		for l := range strings.SplitSeq(text, "\n") {
+			want = append(want, l)
+			s.Add([]byte(l))
+		}
+		s.Flush()
+		if !slices.Equal(got, want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}

@@ -1,0 +1,422 @@
+package margin
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// shape is the form of a column. The order is that in which they are tried.
+type shape byte
+
+const (
+	moment   shape = iota // a date or time of day
+	reading               // a clock that runs: 0.380, [   12.345678], +1.5s
+	tabbed                // NAME, then a tab
+	bracket               // [NAME]
+	barred                // NAME |
+	colon                 // NAME:
+	sign                  // a bar or another sign alone
+	bareWord              // a word that nothing sets off
+)
+
+// named says whether the shape sets off a name.
+func (s shape) named() bool { return s >= tabbed && s <= colon }
+
+// piece is what a column is on one line: b[:end], with the name in it.
+type piece struct {
+	name []byte
+	end  int
+}
+
+// at finds a piece of the shape at the start of b.
+func (s shape) at(b []byte) (p piece, ok bool) {
+	in := indent(b)
+	t := b[in:]
+	switch s {
+	case moment:
+		p.end = enclosed(t, timeEnd)
+	case reading:
+		p.end = enclosed(t, readingEnd)
+	case tabbed:
+		if n := bytes.IndexByte(t[:min(len(t), maxName)], '\t'); n > 0 && title(t[:n]) {
+			return piece{bytes.TrimRight(t[:n], " "), in + n + 1}, true
+		}
+	case bracket:
+		p.name, p.end = bracketed(t)
+	case barred:
+		p.name, p.end = beforeBar(t)
+	case colon:
+		p.name, p.end = beforeColon(t)
+	case sign:
+		p.end = signs(t)
+	case bareWord:
+		for p.end < len(t) && t[p.end] > ' ' {
+			p.end++
+		}
+		if p.end > maxName || p.end > 0 && !bareName(t[:p.end]) {
+			return piece{}, false
+		}
+		p.name = t[:p.end]
+	}
+	if p.end == 0 {
+		return piece{}, false
+	}
+	if p.end < len(t) && t[p.end] == ' ' {
+		p.end++
+	}
+	p.end += in
+	return p, true
+}
+
+// learn looks how many of the lines have the shape, behind the columns before; 0 for
+// too few.
+func (s shape) learn(lines [][]byte, before chain) (column, int) {
+	col := column{shape: s}
+	var t tally
+	for _, b := range lines {
+		if p, ok := s.at(b); ok {
+			t.take(p, b)
+		}
+	}
+	if t.lines == 0 || !s.common(&t, lines, before) {
+		return col, 0
+	}
+	if s == colon || s == bareWord {
+		if t.names(&col); len(col.names) == 0 {
+			return col, 0
+		}
+	}
+	col.runs = s.named() && 3*len(t.exact) > t.lines && len(t.counts) < len(t.exact)
+	return col, t.lines
+}
+
+// common says whether what was counted makes a column.
+func (s shape) common(t *tally, lines [][]byte, before chain) bool {
+	all := len(lines)
+	switch s {
+	case moment:
+		return t.covers(all, 80)
+	case reading:
+		return t.lines >= 4 && t.covers(all, 80) && rising(lines)
+	case tabbed:
+		return t.lines >= 3 && t.covers(all, 80) && t.repeats(3)
+	case bracket:
+		return t.covers(all, 60) && t.repeats(2)
+	case barred:
+		return 3*len(t.counts) <= 2*t.lines || all <= 2
+	case colon:
+		return t.lines >= 3 && t.covers(all, 60) && t.repeats(3)
+	case sign:
+		return t.lines >= 3 && t.covers(all, 80)
+	case bareWord:
+		return t.lines >= 4 && t.covers(all, 95) && len(t.counts) <= max(2, t.lines/20) && (12*t.indented >= t.lines || t.numbered() || behindTime(before) || setOff(lines))
+	}
+	return false
+}
+
+// setOff says whether the lines have words in front, and behind those a time or what
+// only a margin has: messages that are indented.
+func setOff(lines [][]byte) bool {
+	rest := make([][]byte, 0, len(lines))
+	for _, b := range lines {
+		if p, ok := bareWord.at(b); ok {
+			rest = append(rest, b[p.end:])
+		}
+	}
+	if _, n := moment.learn(rest, nil); n > 0 {
+		return true
+	}
+	if len(rest) > 0 && len(lines[0])-len(rest[0]) > 200 {
+		return false
+	}
+	_, n := bareWord.learn(rest, nil)
+	return n > 0
+}
+
+// behindTime says whether a margin has a time, or a word that was taken for a part of
+// it, already.
+func behindTime(c chain) bool {
+	return slices.ContainsFunc(c, func(col column) bool { return col.shape == moment || col.shape == bareWord })
+}
+
+// tally counts the pieces of one shape.
+type tally struct {
+	lines    int
+	byKey    map[string]int  // place in counts
+	counts   []int           // lines with a key
+	exact    map[string]bool // the names as they stand
+	indented int             // lines whose message is empty or indented
+	key      []byte
+}
+
+func (t *tally) take(p piece, b []byte) {
+	t.lines++
+	if p.end >= len(b) || b[p.end] == ' ' || b[p.end] == '\t' {
+		t.indented++
+	}
+	if t.byKey == nil {
+		t.byKey, t.exact = map[string]int{}, map[string]bool{}
+	}
+	t.key = appendKey(t.key[:0], p.name)
+	i, ok := t.byKey[string(t.key)]
+	if !ok {
+		i = len(t.counts)
+		t.byKey[string(t.key)], t.counts = i, append(t.counts, 0)
+	}
+	t.counts[i]++
+	if !t.exact[string(p.name)] {
+		t.exact[string(p.name)] = true
+	}
+}
+
+// covers says whether so many in a hundred lines have the shape.
+func (t *tally) covers(all, percent int) bool { return 100*t.lines >= percent*all }
+
+// numbered says whether the one name there is looks like that of a machine: api-7f9-2.
+func (t *tally) numbered() bool {
+	for name := range t.exact {
+		if len(t.exact) > 1 || !strings.ContainsAny(name, "-.") || !strings.ContainsAny(name, "0123456789") || letters([]byte(name)) < 2 {
+			return false
+		}
+	}
+	return true
+}
+
+// repeats says whether there are at least n times as many lines as names, or just one
+// name.
+func (t *tally) repeats(n int) bool {
+	return n*len(t.counts) <= t.lines || len(t.counts) == 1
+}
+
+// names notes the names that are seen more than once, and the forms of those that no
+// other word of a message has.
+func (t *tally) names(col *column) {
+	keys := make([]string, 0, len(t.byKey))
+	for k, i := range t.byKey {
+		if n := t.counts[i]; n >= 2 && (20*n >= t.lines || n >= 5) {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys) // which stay when there are too many must not be chance
+	for _, k := range keys {
+		col.add(k)
+		if f := string(appendForm(nil, []byte(k))); strings.Trim(f, "a0") != "" {
+			col.add(f)
+		}
+	}
+}
+
+// appendKey appends a name without its numbers, which may run.
+func appendKey(out, name []byte) []byte {
+	was := false
+	for _, c := range name {
+		if digit(c) {
+			if was {
+				continue
+			}
+			c = '0'
+		}
+		was = c == '0'
+		out = append(out, c)
+	}
+	return out
+}
+
+// appendForm appends a name with every word written a: a:a, @a/a, a/a a.
+func appendForm(out, name []byte) []byte {
+	was := false
+	for _, c := range name {
+		w := letter(c) || digit(c) || c == '_' || c == '-' || c >= 0x80
+		if w && was {
+			continue
+		}
+		if was = w; w {
+			c = 'a'
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func bracketed(t []byte) ([]byte, int) {
+	if len(t) < 3 || t[0] != '[' {
+		return nil, 0
+	}
+	n := bytes.IndexByte(t[:min(len(t), maxName)], ']')
+	if n < 2 || n+1 < len(t) && t[n+1] != ' ' && t[n+1] != ':' {
+		return nil, 0
+	}
+	name := bytes.TrimSpace(t[1:n])
+	if !plausible(name) || !hasLetter(name) {
+		return nil, 0
+	}
+	if n++; n < len(t) && t[n] == ':' {
+		n++
+	}
+	return name, n
+}
+
+func beforeBar(t []byte) ([]byte, int) {
+	for i := 1; i < len(t) && i < maxName; i++ {
+		n := 0
+		switch {
+		case t[i] == '|':
+			n = 1
+		case bytes.HasPrefix(t[i:], []byte("│")), bytes.HasPrefix(t[i:], []byte("┃")):
+			n = 3
+		}
+		if n == 0 {
+			continue
+		}
+		name := bytes.TrimRight(t[:i], " ")
+		if len(name) == i || i+n < len(t) && t[i+n] != ' ' || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 1 || bytes.Contains(name, []byte(": ")) {
+			return nil, 0
+		}
+		return name, i + n
+	}
+	return nil, 0
+}
+
+func beforeColon(t []byte) ([]byte, int) {
+	for i := 1; i < len(t) && i < maxName; i++ {
+		if t[i] != ':' || i+1 < len(t) && t[i+1] != ' ' {
+			continue
+		}
+		name := t[:i]
+		if t[i-1] == ' ' || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 3 || located(name) {
+			return nil, 0
+		}
+		w := name[bytes.LastIndexByte(name, ' ')+1:]
+		if n := bytes.IndexByte(w, '['); n > 0 && w[len(w)-1] == ']' {
+			name = w[:n] // host unit[pid]
+		}
+		return name, i + 1
+	}
+	return nil, 0
+}
+
+// located says whether a name is a source file or a place in one: what follows it is
+// a finding.
+func located(name []byte) bool {
+	w := name[bytes.LastIndexByte(name, ' ')+1:]
+	if i := bytes.LastIndexByte(w, ':'); i >= 0 && numeric(w[i+1:]) {
+		return true
+	}
+	if w[len(w)-1] == ')' {
+		return bytes.IndexByte(w, ',') > 0
+	}
+	i := bytes.LastIndexByte(w, '.')
+	if i < 0 || len(w)-i > 6 {
+		return false
+	}
+	for _, c := range w[i+1:] {
+		if !letter(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// signs returns the length of a bar or of another sign that quotes, alone.
+func signs(t []byte) int {
+	i := 0
+	for i < len(t) && i < 3 && bytes.IndexByte([]byte("|>#*%"), t[i]) >= 0 && t[i] == t[0] {
+		i++
+	}
+	if i == 0 && (bytes.HasPrefix(t, []byte("│")) || bytes.HasPrefix(t, []byte("┃")) || bytes.HasPrefix(t, []byte("»"))) {
+		i = bytes.IndexByte(append(t[:min(3, len(t)):min(3, len(t))], ' '), ' ')
+	}
+	if i < len(t) && t[i] != ' ' {
+		return 0
+	}
+	return i
+}
+
+// plausible says whether a text may be a name: words of what names are made of, none
+// of which says how something ended or how bad it is.
+func plausible(name []byte) bool {
+	if len(name) == 0 || len(name) > maxName || !nameStart(name[0]) {
+		return false
+	}
+	for _, c := range name {
+		if !nameByte(c) && c != ' ' {
+			return false
+		}
+	}
+	for w := range bytes.SplitSeq(name, []byte(" ")) {
+		if len(w) == 0 || telling(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// title is plausible for what a tab sets off: of a step called "Look for errors" the
+// first word is looked at alone.
+func title(name []byte) bool {
+	first, _, _ := bytes.Cut(name, []byte(" "))
+	return plausible(first) && hasLetter(name)
+}
+
+func bareName(w []byte) bool {
+	for _, c := range w {
+		if !nameByte(c) && c != '<' && c != '>' {
+			return false
+		}
+	}
+	return !telling(w)
+}
+
+func nameStart(c byte) bool {
+	return letter(c) || digit(c) || c == '@' || c == '.' || c == '/' || c == '_' || c == '+' || c == '[' || c >= 0x80
+}
+
+func nameByte(c byte) bool {
+	return letter(c) || digit(c) || c >= 0x80 || bytes.IndexByte([]byte("_@./:+#~-()[]="), c) >= 0
+}
+
+// telling says whether a word is part of a message rather than of a name.
+func telling(w []byte) bool {
+	switch string(bytes.ToLower(bytes.Trim(w, "[]():"))) {
+	case "error", "errors", "err", "fatal", "critical", "crit", "severe", "panic", "emerg", "alert", "warning", "warn", "wrn", "info", "inf", "note", "notice", "debug", "dbg", "trace", "verbose", "hint", "help", "remark",
+		"fail", "failed", "fails", "failing", "failure", "failures", "broken", "bad", "ko", "not", "timeout", "crashed", "aborted", "killed",
+		"pass", "passed", "passing", "ok", "good", "done", "success", "succeeded", "skip", "skipped", "todo", "pending", "ready",
+		"expected", "actual", "received", "got", "want", "wanted", "left", "right", "value", "reason", "cause", "caused", "by", "found", "message", "in", "at", "line", "file", "assert", "assertion", "exception", "traceback", "style", "convention", "refactor", "performance":
+		return true
+	}
+	for _, kind := range [...]string{"Error", "Exception", "Failure", "Warning"} {
+		if len(w) > len(kind) && bytes.HasSuffix(w, []byte(kind)) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasLetter(b []byte) bool {
+	return slices.ContainsFunc(b, func(c byte) bool { return letter(c) || c >= 0x80 })
+}
+
+func letters(b []byte) (n int) {
+	for _, c := range b {
+		if letter(c) {
+			n++
+		}
+	}
+	return n
+}
+
+func numeric(b []byte) bool {
+	return len(b) > 0 && !slices.ContainsFunc(b, func(c byte) bool { return !digit(c) })
+}
+
+func indent(b []byte) int {
+	i := 0
+	for i < len(b) && b[i] == ' ' {
+		i++
+	}
+	return i
+}
+
+func digit(c byte) bool  { return c-'0' < 10 }
+func letter(c byte) bool { return c|0x20-'a' < 26 }

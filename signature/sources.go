@@ -1,0 +1,91 @@
+package signature
+
+import (
+	"bytes"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// sources are those whose lines come mixed in one stream, as their margins name
+// them. Each has an extractor of its own, so that what takes several lines is read
+// within one of them.
+type sources struct {
+	main   extractor             // of lines that name no source
+	byName map[string]*extractor // by the name as it stands there
+	slots  [maxSources]*extractor
+}
+
+// maxSources bounds the extractors of one stream; further sources share them.
+const maxSources = 32
+
+func (r *sources) init(s *Signer, id int) { r.main.init(s, id) }
+
+func (r *sources) reset() {
+	r.main.reset()
+	clear(r.byName)
+	clear(r.slots[:])
+}
+
+// of returns the extractor for the lines of a source.
+func (r *sources) of(name []byte) *extractor {
+	if len(name) == 0 {
+		return &r.main
+	}
+	if x := r.byName[string(name)]; x != nil {
+		return x
+	}
+	if r.byName == nil {
+		r.byName = map[string]*extractor{}
+	}
+	suite := r.main.s.sc.source(name)
+	if len(r.byName) < maxSources {
+		x := &extractor{}
+		x.init(r.main.s, r.main.id)
+		x.suite, x.suiteHash = suite, xxhash.Sum64String(suite)
+		r.slots[len(r.byName)], r.byName[string(name)] = x, x
+		return x
+	}
+	x := r.slots[xxhash.Sum64(name)%maxSources]
+	if x.suite != suite {
+		x.close()
+		x.suite, x.suiteHash = suite, xxhash.Sum64String(suite)
+	}
+	return x
+}
+
+// source is the name of a source with the parts masked that change from run to run.
+func (sc *scanner) source(b []byte) string {
+	var out []byte
+	for i := 0; i < len(b); {
+		e := i
+		for e < len(b) && classOf[b[e]]&alnumMask != 0 {
+			e++
+		}
+		switch w := b[i:e]; {
+		case e == i:
+			out, e = append(out, b[i]), i+1
+		case machineMade(w):
+			out = append(out, maskText[ident]...)
+		default:
+			out = sc.text(out, w, true)
+		}
+		i = e
+	}
+	return string(squeeze(out))
+}
+
+// machineMade says whether a part of a name was drawn at random: pods have such parts,
+// without vowels.
+func machineMade(w []byte) bool {
+	if len(w) < 5 {
+		return false
+	}
+	sh := shapeOf(w)
+	return sh.changes > 1 || sh.digits > 0 && len(w) >= 12 || !bytes.ContainsAny(w, "aeiouyAEIOUY")
+}
+
+// chatter says whether a line is a log line of a level that tells of no failure.
+func (x *extractor) chatter(b []byte) bool {
+	f := x.s.sc.split(b, x.timed)
+	return f.log && (f.level == 'i' || f.level == 'w')
+}
