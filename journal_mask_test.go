@@ -31,7 +31,7 @@ func TestSecretsAreMaskedInEveryEvent(t *testing.T) {
 	options := []looprun.Option{{ID: "pg", Label: text}, {ID: "my", Label: "MySQL"}}
 	before := []looprun.Data{
 		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: text, Attempts: []string{text}}},
-		looprun.RejectionInvalid{Rejection: rejection.Rejection{Summary: text}, Issues: []rejection.Issue{{Problem: text}}},
+		looprun.RejectionInvalid{Rejection: rejection.Rejection{Summary: text, ReasonType: rejection.Reason(text)}, Issues: []rejection.Issue{{Problem: text}}},
 		looprun.QuestionAsked{Question: looprun.Question{Text: text, Options: options}},
 		looprun.CostReported{USD: 1},
 	}
@@ -142,6 +142,8 @@ func TestAMaskSteersNothing(t *testing.T) {
 				what = fmt.Sprint(d.Action, d.Option, d.Guard, d.Limits, d.Resets)
 			case looprun.IterationFinished:
 				what = fmt.Sprint(d.Outcome, d.Cause, d.Signature.Hash)
+			case looprun.RejectionSubmitted:
+				what = string(d.Rejection.ReasonType)
 			case looprun.AttemptRecorded:
 				what = fmt.Sprint(d.Counted, d.Attempt.Number, d.Attempt.Type, d.Attempt.Key)
 			case looprun.ExpertFinished:

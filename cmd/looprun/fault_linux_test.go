@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -73,11 +75,14 @@ func (d *disk) start(t *testing.T, s *started) {
 	began := make(chan error)
 	go onOwnThread(func() {
 		var err error
-		if d.listener, err = listen(); err != nil {
+		if d.listener, err = listen(slices.Collect(maps.Keys(watchedCalls))); err != nil {
 			began <- fmt.Errorf("%w: %w", errNoListener, err)
 			return
 		}
-		go d.serve()
+		go func() {
+			defer close(d.over)
+			d.err = serve(d.listener, d.decide)
+		}()
 		began <- s.Start()
 	})
 	if err := <-began; err != nil {
@@ -109,11 +114,11 @@ func onOwnThread(f func()) {
 }
 
 // listen puts a filter on the current thread and returns who is asked about each
-// of the watched calls.
-func listen() (int, error) {
+// of the calls.
+func listen(calls []int32) (int, error) {
 	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}}
-	for nr := range watchedCalls {
-		left := len(watchedCalls) - len(filter) + 1
+	for _, nr := range calls {
+		left := len(calls) - len(filter) + 1
 		filter = append(filter, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: uint8(left), K: uint32(nr)})
 	}
 	filter = append(
@@ -149,31 +154,30 @@ type response struct {
 	flags uint32
 }
 
-// serve answers until the last process with the filter has gone.
-func (d *disk) serve() {
-	defer close(d.over)
-	defer unix.Close(d.listener)
+// serve answers until the last process with the filter has gone: with what decide
+// says, or, where that is zero, with the call itself.
+func serve(listener int, decide func(*request) syscall.Errno) error {
+	defer unix.Close(listener)
 	for {
-		fds := []unix.PollFd{{Fd: int32(d.listener), Events: unix.POLLIN}}
+		fds := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
 		if _, err := unix.Poll(fds, -1); err != nil && err != unix.EINTR {
-			d.err = err
-			return
+			return err
 		}
 		if fds[0].Revents&unix.POLLIN == 0 {
 			if fds[0].Revents&unix.POLLHUP != 0 {
-				return
+				return nil
 			}
 			continue
 		}
 		var r request
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(d.listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&r))); errno != 0 {
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&r))); errno != 0 {
 			continue // the thread was killed meanwhile
 		}
 		a := response{id: r.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-		if errno := d.decide(&r); errno != 0 {
+		if errno := decide(&r); errno != 0 {
 			a.flags, a.err = 0, -int32(errno)
 		}
-		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(d.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a))) // the thread may be gone
+		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a))) // the thread may be gone
 	}
 }
 

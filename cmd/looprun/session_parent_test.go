@@ -65,3 +65,40 @@ func TestWhatTheParentSays(t *testing.T) {
 		t.Errorf("without a run outside: %v", err)
 	}
 }
+
+// What the run outside knows of a rejection is asked before the assistant is; where
+// that cannot be found out, nobody is.
+func TestAnAssistantInsideARun(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		known *looprun.Advice // in the run outside
+		says  error
+		asked bool
+		want  error
+	}{
+		{"it was not rejected", nil, nil, true, nil},
+		{"it was rejected", &looprun.Advice{Text: "no"}, nil, false, looprun.ErrNoAnswer},
+		{"nobody can say", nil, errors.New("too late"), false, looprun.ErrNoAnswer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server, err := socket.Listen(socket.Options{Handle: func(context.Context, socket.Peer, string, json.RawMessage) (any, error) {
+				return c.known, c.says
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, asked := &session{parent: server.Path(), opts: &config.Options{}}, false
+			assistant := s.advised(looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				asked = true
+				return looprun.Answer{Option: looprun.Yes}, nil
+			}))
+			_, err = assistant.Respond(t.Context(), looprun.Question{Kind: looprun.KindConfirm, Text: "Drop it?"}, &looprun.State{RunID: "inner"})
+			if closed := server.Close(); closed != nil {
+				t.Error(closed)
+			}
+			if asked != c.asked || !errors.Is(err, c.want) {
+				t.Errorf("asked: %v, %v", asked, err)
+			}
+		})
+	}
+}

@@ -4,7 +4,10 @@ package main
 
 // The short forms of the tests that repeat; the long ones are in
 // disk_torture_test.go and kill_torture_test.go.
-const faultStep = 23
+const (
+	faultStep = 23
+	callStep  = 67 // of some thousand faults of system calls
+)
 
 func killRuns() int { return 20 }
 

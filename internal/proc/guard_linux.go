@@ -84,22 +84,20 @@ func startGuardian() (*guardian, error) {
 	if err != nil {
 		return nil, err
 	}
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	pair, err := connection(startPatience)
 	if err != nil {
-		return nil, os.NewSyscallError("socketpair", err)
+		return nil, err
 	}
 	defer unix.Close(pair[1])
-	patience := unix.NsecToTimeval(int64(startPatience))
-	if err := unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &patience); err != nil {
-		unix.Close(pair[0])
-		return nil, os.NewSyscallError("setsockopt", err)
-	}
 	stderr := 2
 	if _, err := unix.FcntlInt(2, unix.F_GETFD, 0); err != nil {
 		stderr = null
 	}
 	files := []uintptr{uintptr(pair[1]), uintptr(null), uintptr(stderr)}
 	argv := []string{filepath.Base(os.Args[0]), guardianArg}
+	// Where ForkExec cannot find out that it has started something, it waits for the end of that.
+	hangUp := time.AfterFunc(startPatience/2, func() { _ = unix.Shutdown(pair[0], unix.SHUT_RDWR) })
+	defer hangUp.Stop()
 	guardians.mu.Lock()
 	defer guardians.mu.Unlock()
 	pid, err := syscall.ForkExec("/proc/self/exe", argv, &syscall.ProcAttr{
@@ -116,6 +114,21 @@ func startGuardian() (*guardian, error) {
 	}
 	guardians.pids[pid] = true
 	return &guardian{wire: newWire(pair[0]), pid: pid}, nil
+}
+
+// connection is the program's end and the guardian's. The program waits no longer
+// than that for a guardian that does not take what it is told.
+func connection(patience time.Duration) (pair [2]int, err error) {
+	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		return pair, os.NewSyscallError("socketpair", err)
+	}
+	limit := unix.NsecToTimeval(int64(patience))
+	if err := unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit); err != nil {
+		unix.Close(pair[0])
+		unix.Close(pair[1])
+		return pair, os.NewSyscallError("setsockopt", err)
+	}
+	return pair, nil
 }
 
 // continueStopped lets guardians go on that somebody stops: the program, their

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 func TestGuardianRequest(t *testing.T) {
@@ -94,5 +97,71 @@ func TestGuardianReadsAnyName(t *testing.T) {
 	}
 	if _, ok := parseStat(1, []byte("1 (x")); ok {
 		t.Error("half a line is no process")
+	}
+}
+
+// A guardian that does not take what it is told is killed, and not waited for.
+func TestGuardianThatDoesNotListen(t *testing.T) {
+	t.Parallel()
+	pair, err := connection(10 * time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	if limit, err := unix.GetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO); err != nil || limit.Nano() == 0 {
+		t.Fatalf("it would be waited for for ever: %v, %v", limit, err)
+	}
+	deaf := exec.Command("sleep", "3600")
+	if err := deaf.Start(); err != nil {
+		t.Fatal(err)
+	}
+	g := &guardian{wire: newWire(pair[0]), pid: deaf.Process.Pid}
+	told := make(chan error)
+	go func() {
+		var err error
+		for err == nil {
+			err = g.say(newMessage(msgNotify).text(strings.Repeat("x", 1<<16)))
+		}
+		told <- err
+	}()
+	if err := eventually.Receive(t, "what it does not take is an error", told); err != unix.EAGAIN {
+		t.Errorf("got %v, want %v", err, unix.EAGAIN)
+	}
+	_ = deaf.Process.Signal(unix.SIGTERM) // by which it ends where nobody has killed it
+	if err := deaf.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("the guardian ended with %v", err)
+	}
+}
+
+// A connection that is said to have something and has nothing is of no use after a
+// while; one that has something now and then is.
+func TestAnEmptyConnection(t *testing.T) {
+	t.Parallel()
+	pair, err := connection(startPatience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := newWire(pair[0]), newWire(pair[1])
+	defer unix.Close(a.fd)
+	defer unix.Close(b.fd)
+	for range 2 {
+		for n := range emptyLimit {
+			if err := b.receive(unix.MSG_DONTWAIT); err != nil {
+				t.Fatalf("at time %d: %v", n+1, err)
+			}
+		}
+		if err := a.send(newMessage(msgKill).seal()); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.receive(unix.MSG_DONTWAIT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range emptyLimit {
+		_ = b.receive(unix.MSG_DONTWAIT) // the last but one
+	}
+	if err := b.receive(unix.MSG_DONTWAIT); err != unix.EAGAIN {
+		t.Errorf("after %d times in a row: %v, want %v", emptyLimit+1, err, unix.EAGAIN)
 	}
 }
