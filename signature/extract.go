@@ -269,18 +269,14 @@ func (x *extractor) error(rule, kind string, msg []byte, f front) {
 
 // add makes a fact of the masked text of b.
 func (x *extractor) add(f fact, b []byte, place uint64) *fact {
-	b = clipBytes(b)
-	f.text = string(squeeze(x.s.sc.text(nil, b, false)))
-	f.loose = string(squeeze(x.s.sc.text(nil, b, true)))
+	f.text, f.loose = x.masked(b, false), x.masked(b, true)
 	f.raw = clip(b)
 	return x.keep(f, place)
 }
 
 // addAt is add with the file that the fact is about.
 func (x *extractor) addAt(f fact, b []byte, file string) *fact {
-	b = clipBytes(b)
-	f.text = string(squeeze(x.s.sc.text(nil, b, false)))
-	f.loose = string(squeeze(x.s.sc.text(nil, b, true)))
+	f.text, f.loose = x.masked(b, false), x.masked(b, true)
 	f.raw = clip(b)
 	if file != "" {
 		f.file = file

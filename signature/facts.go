@@ -20,6 +20,7 @@ type fact struct {
 	raw   string // as the output had it, for people
 	key   uint64 // hash of kind and text
 	seq   int    // order of appearance, for people
+	times int    // so often it was said with this text
 	// A finding is counted once for each place it was found at.
 	places []uint64
 }
@@ -77,6 +78,7 @@ func (fs *factSet) add(f fact, place uint64) *fact {
 			fs.shrink()
 		}
 	}
+	old.times++
 	if place != 0 && len(old.places) < maxPlaces && !slices.Contains(old.places, place) {
 		old.places = append(old.places, place)
 	}
@@ -103,11 +105,14 @@ func (fs *factSet) rename(f *fact, text, loose string) *fact {
 	if f == nil || fs.by[f.key] != f {
 		return nil
 	}
-	delete(fs.by, f.key)
 	g := *f
-	g.text, g.loose = text, loose
+	if f.times--; f.times <= 0 { // else it was said elsewhere too, where the place is not known
+		delete(fs.by, f.key)
+	}
+	g.text, g.loose, g.times = text, loose, 1
 	g.key = xxhash.Sum64String(g.canonical(g.text))
 	if old := fs.by[g.key]; old != nil {
+		old.times++
 		for _, p := range g.places {
 			if len(old.places) < maxPlaces && !slices.Contains(old.places, p) {
 				old.places = append(old.places, p)

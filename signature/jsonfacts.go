@@ -164,7 +164,7 @@ func (fi *findings) finding(r *jsonReader, o *object) {
 	}
 	at := xxhash.Sum64String(o.get(lineKeys...))*31 + xxhash.Sum64String(o.get("column", "col", "Column", "startColumn", "column_start"))*17 + xxhash.Sum64String(place)
 	x.keep(fact{
-		kind: kind, text: joined(place, code, string(squeeze(x.s.sc.text(nil, b, false)))), loose: joined(place, code, string(squeeze(x.s.sc.text(nil, b, true)))),
+		kind: kind, text: joined(place, code, x.masked(b, false)), loose: joined(place, code, x.masked(b, true)),
 		name: code, file: place, rule: "json-finding", raw: joined(place, code, first),
 	}, at|1)
 }

@@ -2,6 +2,7 @@ package signature
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -47,7 +48,7 @@ func checkName(b []byte) []byte {
 				b = b[:i]
 			}
 		}
-		if i := bytes.LastIndex(b, []byte(" # ")); i > 0 && (timing(b[i+3:]) || bytes.HasPrefix(b[i+3:], []byte("time="))) {
+		if i := bytes.LastIndex(b, []byte(" # ")); i > 0 && (timing(b[i+3:]) || bytes.HasPrefix(b[i+3:], []byte("time=")) || positionEnd(b, len(b)) && bytes.IndexByte(b[i+3:], ' ') < 0) {
 			b = b[:i]
 		}
 		if i := bytes.LastIndexByte(b, ' '); i > 0 && i+1 < len(b) && digit(b[i+1]) {
@@ -63,10 +64,32 @@ func checkName(b []byte) []byte {
 	if bytes.HasPrefix(b, []byte("- ")) {
 		b = trim(b[2:])
 	}
+	if n := digitsFrom(b, 0); n > 0 && bytes.HasPrefix(b[n:], []byte(" [")) && bytes.Contains(b[n:], []byte("] › ")) {
+		b = b[n+1:] // 3 [chromium] › orders.spec.ts:12:5 › Orders
+	}
 	if i := bytes.IndexByte(b, '('); i > 1 && b[i-1] == ' ' && b[len(b)-1] == ')' && bytes.IndexByte(b[i:], ' ') < 0 && bytes.IndexByte(b[:i-1], ' ') < 0 && bytes.IndexByte(b[i:], '.') > 0 {
 		b = b[:i-1] // test_login (tests.test_auth.AuthTest)
 	}
 	return clipBytes(b)
+}
+
+// positionEnd says whether what ends at e is a line, or a line and a column, of a file
+// of source text.
+func positionEnd(b []byte, e int) bool {
+	for range 2 {
+		i := e
+		for i > 0 && digit(b[i-1]) {
+			i--
+		}
+		if i == e || i == 0 || b[i-1] != ':' {
+			return false
+		}
+		e = i - 1
+		if s := bytes.LastIndexAny(b[:e], " (\"'"); sourceFile(b[s+1 : e]) {
+			return true
+		}
+	}
+	return false
 }
 
 // timing says whether a text in brackets is about time or an exit code.
@@ -93,7 +116,7 @@ func (sc *scanner) name(dst, b []byte, loose bool) []byte {
 			return append(dst, b[pos:]...)
 		}
 		s, e, kd := sc.token(b, pos, k)
-		if kd == plain || kd == span || kd == amount || (kd == masked && e-s <= 5 && !loose) || kd == number && !loose {
+		if kd == plain || kd == span || kd == amount || (kd == masked && e-s <= 5 && !loose && !positionEnd(b, e)) || kd == number && !loose {
 			i = max(e, k+1)
 			continue
 		}
@@ -103,6 +126,28 @@ func (sc *scanner) name(dst, b []byte, loose bool) []byte {
 		}
 		dst = append(dst, maskText[kd]...)
 		pos, i = e, e
+	}
+}
+
+// ordered sorts what stands in braces, {legs=0, points=1}, in place: maps and sets are
+// printed in any order.
+func ordered(b []byte) []byte {
+	for open := -1; ; {
+		i := bytes.IndexAny(b[open+1:], "{}")
+		if i < 0 {
+			return b
+		}
+		i += open + 1
+		if b[i] == '{' {
+			open = i
+			continue
+		}
+		if open >= 0 && b[open] == '{' && bytes.Contains(b[open:i], []byte(", ")) {
+			parts := bytes.Split(bytes.Clone(b[open+1:i]), []byte(", "))
+			slices.SortFunc(parts, bytes.Compare)
+			copy(b[open+1:], bytes.Join(parts, []byte(", ")))
+		}
+		open = i
 	}
 }
 

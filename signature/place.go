@@ -6,8 +6,9 @@ import "bytes"
 // checkout the rest stays, below a temporary directory nothing but a plain file
 // name does, elsewhere the last element stays.
 func (sc *scanner) path(b []byte, from, k int) (s, e int, kd kind) {
-	url := k > 2 && b[k-1] == '/' && b[k-2] == '/' && b[k-3] == ':' // file:///srv/x
-	if k > from && !url && classOf[b[k-1]]&isPathByte != 0 || k+1 == len(b) || classOf[b[k+1]]&wordMask == 0 && b[k+1] != '.' && b[k+1] != '~' {
+	url := k > 2 && b[k-1] == '/' && b[k-2] == '/' && b[k-3] == ':'             // file:///srv/x
+	behind := k > 0 && b[k-1] == ':' && (k == from+1 || k > 1 && b[k-2] == '>') // /tmp/x.o:/srv/main.c
+	if k > from && !url && !behind && classOf[b[k-1]]&isPathByte != 0 || k+1 == len(b) || classOf[b[k+1]]&wordMask == 0 && b[k+1] != '.' && b[k+1] != '~' {
 		return k, k + 1, plain
 	}
 	if sc.dir != "" && bytes.HasPrefix(b[k:], []byte(sc.dir)) {

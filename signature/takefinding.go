@@ -13,13 +13,13 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	if len(fd[capFile]) > 0 {
 		file = x.place(fd[capFile])
 	}
-	msg := x.s.sc.text(nil, fd[capMsg], false)
+	msg := x.masked(fd[capMsg], false)
 	code := string(fd[capCode])
 	if k := fd[capKind]; len(k) > 0 {
 		code = string(k)
 	}
-	text := joined(file, code, string(squeeze(msg)))
-	loose := joined(file, code, string(squeeze(x.s.sc.text(nil, fd[capMsg], true))))
+	text := joined(file, code, msg)
+	loose := joined(file, code, x.masked(fd[capMsg], true))
 	place := xxhash.Sum64(fd[capPos])*31 + xxhash.Sum64(fd[capCol])*17 + xxhash.Sum64String(file)
 	k := r.fact
 	if k == factWarn && lintCode(r, fd) {
@@ -45,8 +45,18 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	*fd = fields{}
 }
 
+// masked is the canonical form of a message: without noise, and without the order of
+// what has none.
 func (x *extractor) masked(b []byte, loose bool) string {
-	return string(squeeze(x.s.sc.text(nil, clipBytes(b), loose)))
+	braces := bytes.IndexByte(b, '{') >= 0
+	if braces {
+		b = ordered(bytes.Clone(b[:min(len(b), 4*maxText)]))
+	}
+	text := squeeze(x.s.sc.text(nil, clipBytes(b), loose))
+	if braces {
+		text = ordered(text)
+	}
+	return string(text)
 }
 
 // lintCode says whether a warning is one by which a linter fails: it has a rule's

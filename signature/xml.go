@@ -275,7 +275,7 @@ func (r *xmlReader) found(e *element) {
 	}
 	at := xxhash.Sum64String(e.attrs.get("line"))*31 + xxhash.Sum64String(e.attrs.get("column"))*17 + xxhash.Sum64String(place)
 	x.keep(fact{
-		kind: kind, text: joined(place, code, string(squeeze(x.s.sc.text(nil, msg, false)))), loose: joined(place, code, string(squeeze(x.s.sc.text(nil, msg, true)))),
+		kind: kind, text: joined(place, code, x.masked(msg, false)), loose: joined(place, code, x.masked(msg, true)),
 		name: code, file: place, rule: "xml-finding", raw: joined(place, code, string(msg)),
 	}, at|1)
 }
