@@ -38,6 +38,7 @@ type cli struct {
 	Policy    policyCmd    `cmd:"" help:"Check and try out policy files."`
 	Template  templateCmd  `cmd:"" help:"Write, check and preview the questions."`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schemas of documents and files."`
+	Agents    agentsCmd    `cmd:"" help:"List the coding agents that --agent can set up."`
 	Config    configCmd    `cmd:"" help:"Show, check and describe the configuration."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 

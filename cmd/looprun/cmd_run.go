@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os/exec"
+	"strings"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/config"
@@ -41,9 +43,27 @@ func (c *runCmd) Run(a *app) error {
 	return s.start()
 }
 
-// command finds what is to be run: the words after --, or the line of -c.
+// agentRunCmd runs a coding agent in a loop.
+type agentRunCmd struct {
+	runCmd
+	Task []string `arg:"" optional:"" help:"What the agent is to do."`
+}
+
+func (c *agentRunCmd) Run(a *app) error {
+	if len(c.Task) > 0 && a.config.Has("name") {
+		return config.Usage("the task is given twice, by --name and behind the flags", "leave one of them out")
+	}
+	if len(c.Task) > 0 {
+		c.Name = strings.Join(c.Task, " ")
+	}
+	return c.runCmd.Run(a)
+}
+
+// command finds what is to be run: the words after --, the line of -c, or an agent.
 func (c *runCmd) command(a *app) error {
 	switch {
+	case c.Agent != "":
+		return c.AgentNeeded(exec.LookPath)
 	case c.Shell != "" && a.hasCommand:
 		return config.Usage("-c and a command after -- exclude each other", "use one of them")
 	case c.Shell != "" || len(a.command) > 0 && a.command[0] != "":

@@ -20,6 +20,18 @@ type runOnly struct {
 	commonFlags
 }
 
+// agentOnly is runOnly where --agent is given: the words behind the flags are the
+// task then, and no command of looprun.
+type agentOnly struct {
+	Run agentRunCmd `cmd:"" default:"withargs" help:"Run a command in a loop until it is done (the default command)."`
+	commonFlags
+}
+
+// names reports whether one of the arguments is the flag, with its value or before it.
+func names(args []string, flag string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return a == flag || strings.HasPrefix(a, flag+"=") })
+}
+
 // parsed is what became of looprun's own arguments.
 type parsed struct {
 	ctx    *kong.Context
@@ -36,8 +48,7 @@ func (a *app) parse(own []string) (parsed, error) {
 		if !slices.Contains(own, "--help") && !slices.Contains(own, "-h") {
 			proc.Prepare() // most of these are runs
 		}
-		var c runOnly
-		p, helped, err := a.parseWith(&c, &c.commonFlags, own)
+		p, helped, err := a.parseRun(own)
 		// Help names the other commands, and so does what is wrong with words
 		// that are none. Nothing has been read by then.
 		if err != nil || !helped && (p.err == nil || a.config != nil) {
@@ -47,6 +58,15 @@ func (a *app) parse(own []string) (parsed, error) {
 	var c cli
 	p, _, err := a.parseWith(&c, &c.commonFlags, own)
 	return p, err
+}
+
+func (a *app) parseRun(own []string) (parsed, bool, error) {
+	if names(own, "--agent") {
+		var c agentOnly
+		return a.parseWith(&c, &c.commonFlags, own)
+	}
+	var c runOnly
+	return a.parseWith(&c, &c.commonFlags, own)
 }
 
 // parseWith parses by a grammar; helped reports that help was asked for, which

@@ -35,6 +35,8 @@ type Settings struct {
 	// whole is whether every key is wanted; else those in some are.
 	whole bool
 	some  []string
+	// byAgent are the keys that --agent gave their value.
+	byAgent map[string]bool
 }
 
 // Call is how looprun was called.
@@ -247,7 +249,7 @@ func (c *Settings) source(f *kong.Flag) *layer {
 	switch {
 	case l == nil || l.enforced():
 		return l
-	case c.given(f) != "" || key == "shell" && c.call.HasCommand || c.preset(key) != "":
+	case c.given(f) != "" || key == "shell" && (c.call.HasCommand || c.Has("agent")) || c.preset(key) != "":
 		return nil
 	}
 	return l
@@ -358,6 +360,7 @@ func (c *Settings) Apply(o *Options) {
 		}
 		maps.Copy(*to, codes)
 	}
+	c.setUpAgent(o)
 }
 
 // stray warns of variables that look like a flag's and are none: they would be

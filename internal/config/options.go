@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/nearest"
@@ -59,8 +60,9 @@ type Options struct {
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
-	Wait  bool `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask"`
-	Retry *int `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask"`
+	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task that is written behind the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask"`
+	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask"`
+	Retry *int   `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask"`
 
 	AnswerFlags
 
@@ -234,9 +236,7 @@ func (o *Options) Wrong() error {
 	case o.MaxDelay != nil && b.Base > b.Max:
 		wrong("%s %s is above %s %s; raise the one or lower the other", Flag("delay"), b.Base, Flag("max-delay"), b.Max)
 	}
-	if err := o.contrary(); err != nil {
-		errs = append(errs, err)
-	}
+	errs = append(errs, o.contrary(), o.wrongAgent())
 	if o.Wait && o.Retry != nil {
 		wrong("%s and %s exclude each other; use %[1]s for something that will come, %[2]s for something flaky", Flag("wait"), Flag("retry"))
 	}
@@ -390,6 +390,9 @@ func (o *Options) Work(command []string) looprun.Step {
 	if o.Shell != "" {
 		return looprun.Shell(string(o.Shell))
 	}
+	if a, ok := agent.Find(o.Agent); ok {
+		command = slices.Concat(a.Command, command) // its own flags
+	}
 	return looprun.Argv(command...)
 }
 
@@ -418,17 +421,22 @@ func (o *Options) NeedShell() error {
 	return nil
 }
 
-// agents are commands that end with 0 whatever they achieved.
-var agents = []string{"claude", "codex", "gemini", "aider", "opencode", "goose", "amp", "cursor-agent", "copilot"}
-
 // Hints are warnings about a configuration that is allowed and rarely meant.
 func (o *Options) Hints(command []string) []string {
+	a, ok := agent.Of(command)
+	if !ok {
+		return nil
+	}
 	var hints []string
-	if o.Check == "" && o.Promise == nil && len(command) > 0 {
-		name := command[0][strings.LastIndexByte(command[0], '/')+1:]
-		if slices.Contains(agents, name) {
-			hints = append(hints, fmt.Sprintf("%s ends with exit code 0 also when the work is not done, and that will count as done; give --check LINE or --promise TEXT", name))
+	if o.Check == "" && o.Promise == nil {
+		hints = append(hints, fmt.Sprintf("%s ends with exit code 0 also when the work is not done, and that will count as done; give --check LINE or --promise TEXT", a.Name))
+	}
+	if o.Agent == "" && o.MaxRuntime == nil && o.Retry == nil && !o.Wait {
+		remedy := "give --max-runtime 8h"
+		if a.Command != nil {
+			remedy += ", or let --agent " + a.Name + " set what it needs"
 		}
+		hints = append(hints, fmt.Sprintf("%s may need longer than the %.0f minutes that a run has; %s", a.Name, looprun.DefaultLimits().Runtime.Minutes(), remedy))
 	}
 	return hints
 }

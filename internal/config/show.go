@@ -32,7 +32,7 @@ func (c *Settings) Show(o *Options) []shownOption {
 		case c.given(f) != "":
 			r.Origin = c.given(f)
 		default:
-			r.Origin = cmp.Or(c.presetOrigin(k.Name), r.Origin)
+			r.Origin = cmp.Or(c.presetOrigin(k.Name), c.agentOrigin(k.Name), r.Origin)
 			r.Value = cmp.Or(computed[k.Name], r.Value)
 		}
 		if k.Name == exitCodesKey {

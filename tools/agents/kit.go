@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -109,8 +110,19 @@ func (k kit) flags(url string) []string {
 	return out
 }
 
-// environ prepares a home and the work tree of this process, and returns the whole
-// environment that an agent gets.
+// fill puts the flags in the place of @FLAGS@.
+func (k kit) fill(args []string, url string) (out []string) {
+	for _, a := range args {
+		if a == "@FLAGS@" {
+			out = append(out, k.flags(url)...)
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// environ prepares a home, and returns the whole environment that an agent gets.
 func (k kit) environ(home, url string) ([]string, error) {
 	for name, text := range k.files {
 		if err := place(filepath.Join(home, name), text); err != nil {
@@ -151,11 +163,8 @@ func place(file, text string) error {
 
 // installed is the folder of the agents that make agents installed.
 func installed() (string, error) {
-	top, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(strings.TrimSpace(string(top)), "tools", "agents", ".installed", "node_modules", ".bin")
+	_, self, _, _ := runtime.Caller(0)
+	bin := filepath.Join(filepath.Dir(self), ".installed", "node_modules", ".bin")
 	if _, err := os.Stat(bin); err != nil {
 		return "", fmt.Errorf("no agents are installed; run make agents: %w", err)
 	}

@@ -1,8 +1,9 @@
 // Command agents runs a command against a scripted model: without a network where the
 // system allows it, without an account, with an environment and a home of its own.
 //
-//	go run ./tools/agents -agent claude -script mends -- looprun --agent claude --check 'go test ./...' 'Make the tests pass' -- --permission-mode acceptEdits --allowedTools Bash
+//	agents -agent claude -script mends -- looprun --agent claude --check 'go test ./...' 'Make the tests pass' -- @FLAGS@
 //
+// @FLAGS@ stands for the flags by which the agent works unasked and finds the model.
 // The agents are those that make agents installs. Its scripts are those of the tests.
 package main
 
@@ -59,7 +60,10 @@ func run() (int, error) {
 			}
 		}
 	}
-	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
+	if err := kits[i].prepare(".", server.URL); err != nil {
+		return 2, err
+	}
+	cmd := exec.Command(flag.Arg(0), kits[i].fill(flag.Args()[1:], server.URL)...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		if of, ok := errors.AsType[*exec.ExitError](err); ok {
