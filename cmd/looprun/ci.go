@@ -72,7 +72,7 @@ func gitBranch(dir string) string {
 // there.
 func (s *session) speakToCI() {
 	s.ci = ci.New(ci.Options{
-		Provider: ci.Provider(s.opts.CI), Log: s.outlets.messages(s.app, ci.LogOf(s.app.stdout, s.app.stderr)),
+		Provider: ci.Provider(s.opts.CI), Log: s.outlets.messages(s.app, ci.LogOf(s.app.Stdout, s.app.Stderr)),
 		AllowCommands: s.opts.CICommands == "allow",
 	})
 	s.app.say.W = s.ci.Messages(s.app.say.W)

@@ -71,6 +71,17 @@ type app struct {
 	raise          raise // signal to end by
 }
 
+// program is the process, for a run.
+func (a *app) program() *Program {
+	return &Program{Stdin: a.stdin, Stdout: a.files.stdout, Stderr: a.files.stderr, say: a.say, Command: a.command, Config: a.config, Version: version()}
+}
+
+// end takes how a run has ended.
+func (a *app) end(e Ended, err error) error {
+	a.code, a.raise = e.Code, e.Raise
+	return err
+}
+
 // printer prints on standard output. Its page or flush comes last.
 func (a *app) printer() *console.Printer {
 	return console.NewPrinter(a.stdout, a.files.stdout, a.say.Flags.Color)

@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/tty"
@@ -101,7 +102,7 @@ func (c *answerCmd) Run(a *app) error {
 		}
 	}
 	if c.Resume {
-		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir, trustFlag: c.trustFlag}).Run(a)
+		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir, Anew: Anew{trustFlag: c.trustFlag}}).Run(a)
 	}
 	return nil
 }
@@ -455,7 +456,7 @@ func socketOf(dir string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	name, err := readLimited(f, 4<<10)
+	name, err := inputfile.ReadLimited(f, 4<<10)
 	return strings.TrimSpace(string(name)), err
 }
 
@@ -471,7 +472,7 @@ func (c *answerCmd) tell(dir string, g answered) error {
 
 // record puts the answer into the journal of a run that has exited.
 func (c *answerCmd) record(a *app, dir string, g answered) error {
-	run, s, err := c.open(a, dir, scratchpad.SyncAsync)
+	run, s, err := c.open(a.say, dir, scratchpad.SyncAsync)
 	if err != nil {
 		return err
 	}
@@ -537,7 +538,7 @@ func maskOf(dir string) (func(string) string, error) {
 
 // ask asks the person at this terminal the question that waits.
 func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answered, error) {
-	o := user.Options{NoColor: !a.promptColours()}
+	o := user.Options{NoColor: !a.say.PromptColours()}
 	if err := user.Available(o); err != nil {
 		return nil, config.Usage("no option was given, and "+whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -234,7 +235,7 @@ func readDocument(a *app, name string) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	text, err := readLimited(in, documentLimit)
+	text, err := inputfile.ReadLimited(in, documentLimit)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/completion/shelltest"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -104,7 +105,7 @@ func TestTab(t *testing.T) {
 					t.Errorf("%s: %q, want %q", tt.text, got, tt.want)
 				}
 			}
-			if isFile(filepath.Join(dir, "pwned")) {
+			if inputfile.IsFile(filepath.Join(dir, "pwned")) {
 				t.Error("the name of a run was run")
 			}
 		})
@@ -136,7 +137,7 @@ func TestWhatFishIsTold(t *testing.T) {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 	}
-	if isFile(filepath.Join(dir, "pwned")) {
+	if inputfile.IsFile(filepath.Join(dir, "pwned")) {
 		t.Error("the name of a run was run")
 	}
 }

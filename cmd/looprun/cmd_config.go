@@ -28,7 +28,7 @@ func (configCheckCmd) Help() string {
 
 func (c *configCheckCmd) Run(a *app) error {
 	correct, err := config.Check(c.File, a.config.Text("config"), func(o *config.Options) error {
-		_, err := newSession(a, o)
+		_, err := newSession(a.program(), o)
 		return err
 	})
 	for _, f := range correct {

@@ -9,6 +9,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -174,15 +175,6 @@ func (e *explanation) compare() error {
 	return nil
 }
 
-// judged is the file of what the judge of an iteration printed, under that number
-// of the files. It is not there when the judge was silent.
-func judged(dir string, number int, d *looprun.IterationFinished) string {
-	if d.Iteration == 0 || d.WorkExitCode != nil {
-		return scratchpad.CheckOutputFile(dir, number)
-	}
-	return scratchpad.OutputFile(dir, number)
-}
-
 // How much of two outputs is shown side by side.
 const (
 	sideLines = 20
@@ -284,7 +276,7 @@ func (e *explanation) lastText(b *strings.Builder) {
 			fmt.Fprintf(b, indent+"%s\n", line)
 		}
 	}
-	if file := scratchpad.OutputFile(e.dir, d.Iteration); isFile(file) {
+	if file := scratchpad.OutputFile(e.dir, d.Iteration); inputfile.IsFile(file) {
 		fmt.Fprintf(b, "\nThe last output is in %s\n", console.Relative(file))
 	}
 }

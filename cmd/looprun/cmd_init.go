@@ -21,6 +21,7 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -92,7 +93,7 @@ func (c *initCmd) Run(a *app) error {
 	for _, w := range done {
 		fmt.Fprintln(a.stdout, w)
 	}
-	if above != filepath.Join(dir, config.Name) && isFile(above) {
+	if above != filepath.Join(dir, config.Name) && inputfile.IsFile(above) {
 		a.say.Warn("%s counted here until now; from now on the new one does", config.SeenFrom(dir, above))
 	}
 	if len(done) == 0 {
@@ -187,7 +188,7 @@ func detect(dir string) []project {
 // folder is where the project is looked for.
 type folder string
 
-func (d folder) has(name string) bool { return isFile(filepath.Join(string(d), name)) }
+func (d folder) has(name string) bool { return inputfile.IsFile(filepath.Join(string(d), name)) }
 
 // first is the first of the files that is there.
 func (d folder) first(names ...string) string {
@@ -313,7 +314,7 @@ type interview struct {
 
 // ask asks what cannot be known. Enter alone takes what was found.
 func (s *setup) ask(ctx context.Context, a *app, found []project, given bool) error {
-	o := user.Options{NoColor: !a.promptColours()}
+	o := user.Options{NoColor: !a.say.PromptColours()}
 	if err := user.Available(o); err != nil {
 		return config.Usage(whyNobody(err), "use --yes to take what is found here, or --dry-run to see it first")
 	}

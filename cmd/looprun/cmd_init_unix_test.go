@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -141,7 +142,7 @@ func TestInitAtTheTerminal(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), "\ncheck: make test\n") || !strings.Contains(string(b), "\nmax_iterations: 7\n") {
 		t.Errorf("%v\n%s", err, b)
 	}
-	if isFile(s.file(initPolicy)) {
+	if inputfile.IsFile(s.file(initPolicy)) {
 		t.Error("the policy was written")
 	}
 }

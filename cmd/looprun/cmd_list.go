@@ -76,7 +76,7 @@ func (c *listCmd) Run(a *app) error {
 // dirs are the directories of the runs to list, the latest first.
 func (c *listCmd) dirs(a *app, dir string) ([]string, error) {
 	if c.All {
-		return a.allRuns(dir)
+		return allRuns(a.say, dir)
 	}
 	ids, err := scratchpad.IDs(dir)
 	return within(dir, ids), err

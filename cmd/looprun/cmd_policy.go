@@ -25,17 +25,6 @@ type policyCmd struct {
 	Schema policySchemaCmd `cmd:"" help:"Print the JSON Schema, or the facts that conditions can mention."`
 }
 
-// knownOptions are the options of each question, which rules name.
-func knownOptions(set *templates.Set) policy.Known {
-	known := policy.Known{}
-	for _, t := range set.Templates() {
-		for _, o := range t.Options {
-			known[t.Guard] = append(known[t.Guard], o.Option)
-		}
-	}
-	return known
-}
-
 func loadPolicy(file string, packs []string) (*policy.Policy, *templates.Set, error) {
 	set, err := templates.Load(packs...)
 	if err != nil {
@@ -190,7 +179,7 @@ func readState(file string) (*looprun.State, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := readLimited(f, stateLimit)
+	text, err := inputfile.ReadLimited(f, stateLimit)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -210,15 +199,4 @@ func readState(file string) (*looprun.State, error) {
 		return nil, fmt.Errorf("%s: the key %s is there twice", file, key)
 	}
 	return s, nil
-}
-
-// explainRules says why the policy did not answer.
-func (s *session) explainRules(e policy.Evaluation) {
-	if e.Answer != nil {
-		return
-	}
-	s.app.say.News("the policy does not answer %s", e.Guard)
-	for _, v := range e.Rules {
-		s.app.say.News("  %s (%s): %s", v.Rule, v.Answer, v.Why)
-	}
 }

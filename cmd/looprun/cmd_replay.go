@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
@@ -148,7 +149,7 @@ func (r *replay) sign(name string, code int, content bool) (signature.Signature,
 // fileAndCode splits FILE=CODE. A file whose name itself ends in =N exists.
 func fileAndCode(arg string) (string, int, error) {
 	i := strings.LastIndexByte(arg, '=')
-	if i < 0 || isFile(arg) {
+	if i < 0 || inputfile.IsFile(arg) {
 		return arg, 1, nil
 	}
 	code, err := strconv.Atoi(arg[i+1:])
@@ -215,8 +216,8 @@ func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(stri
 	if d.Cause != looprun.CauseExited || d.Outcome == looprun.OutcomeDone {
 		return "", nil
 	}
-	if !isFile(file) {
-		if d.OutputBytes > 0 && !isFile(scratchpad.OutputFile(dir, d.Iteration)) {
+	if !inputfile.IsFile(file) {
+		if d.OutputBytes > 0 && !inputfile.IsFile(scratchpad.OutputFile(dir, d.Iteration)) {
 			warn("iteration %d: its output is not there any more, so its signature is the one that was recorded", d.Iteration)
 		}
 		return "", nil

@@ -1,29 +1,16 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"unicode/utf8"
 
-	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/config"
-	"github.com/looprun/looprun/internal/console"
-	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/scratchpad"
 )
 
 // resumeCmd goes on with a run.
 type resumeCmd struct {
 	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
-	config.LimitFlags
-	config.AnswerFlags
-	trustFlag
-
-	Dir      string `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
+	Anew
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
@@ -50,20 +37,7 @@ func (c *resumeCmd) Run(a *app) error {
 	if err := c.check(dir); err != nil {
 		return err
 	}
-	if state.Ended && !state.Ending.Status.Resumable() {
-		return config.Usage(fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), "start a new one")
-	}
-	if insideOf(dir) {
-		return config.Usage("a run cannot be resumed by its own command", "resume it from outside")
-	}
-	s, event, err := c.restore(a, dir, state)
-	if err != nil {
-		return err
-	}
-	if tail.Cut > 0 {
-		a.say.Warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
-	}
-	return s.resume(dir, event, c.trustFlag)
+	return a.end(resume(a.program(), dir, state, tail, c.Anew))
 }
 
 // find is the run to go on with: without a name the latest that was not started
@@ -81,233 +55,4 @@ func (c *resumeCmd) find() (string, error) {
 		err = fmt.Errorf("there are no runs in %s", state)
 	}
 	return dir, err
-}
-
-// place is the directory that the run's commands run in from now on.
-func (c *resumeCmd) place(dir string, state *looprun.State) (string, error) {
-	id := state.RunID
-	if c.Dir != "" {
-		place, err := filepath.Abs(c.Dir)
-		switch {
-		case err != nil:
-			return "", err
-		case !isDir(place):
-			return "", config.Usage("--dir "+c.Dir+" is not a directory", "name the one that the project is in now")
-		case !utf8.ValidString(place):
-			return "", config.Usage("--dir has bytes that are no UTF-8, which the journal does not keep", "rename that directory")
-		}
-		return place, nil
-	}
-	kept := realDir(filepath.Dir(dir))
-	switch {
-	case !isDir(state.Dir):
-		return "", config.Usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id))
-	case filepath.Base(kept) == scratchpad.StateDirName && !below(realDir(state.Dir), filepath.Dir(kept)):
-		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
-	}
-	return state.Dir, nil
-}
-
-// below reports whether a directory is in the other, or is it.
-func below(dir, above string) bool {
-	rel, err := filepath.Rel(above, dir)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
-}
-
-// restore makes the session from what was recorded, with what is given anew.
-func (c *resumeCmd) restore(a *app, dir string, state *looprun.State) (*session, looprun.RunResumed, error) {
-	event := looprun.RunResumed{Version: version()}
-	raw, err := configOf(dir)
-	if err != nil {
-		return nil, event, err
-	}
-	var r recorded
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return nil, event, fmt.Errorf("the configuration of run %s cannot be read: %w", state.RunID, err)
-	}
-	if r.Masked {
-		return nil, event, config.Usage("the directory, the command line or the configuration of run "+state.RunID+" held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable")
-	}
-	if r.Lossy {
-		return nil, event, config.Usage("the directory, the command line or the configuration of run "+state.RunID+" has bytes that are no UTF-8, which the journal does not keep, so it cannot be run again", "start a new run")
-	}
-	config.Forget(&c.LimitFlags, &r.Options.LimitFlags, a.config)
-	config.Forget(&c.AnswerFlags, &r.Options.AnswerFlags, a.config)
-	place, err := c.place(dir, state)
-	if err != nil {
-		return nil, event, err
-	}
-	if place != state.Dir {
-		event.Dir = place
-	}
-	if err := c.locate(place); err != nil {
-		return nil, event, err
-	}
-	changed := c.change(&r, a.config.Has)
-	if changed {
-		if err := r.Options.Wrong(); err != nil {
-			return nil, event, err
-		}
-	}
-	a.command = r.Command
-	s := &session{app: a, opts: &r.Options, command: r.Command, dir: place}
-	if err := os.Chdir(place); err != nil {
-		return nil, event, fmt.Errorf("run %s cannot go on in its directory: %w", state.RunID, err)
-	}
-	if err := s.load(r.Policy); err != nil {
-		return nil, event, err
-	}
-	if changed {
-		if event.Config, err = s.record(); err != nil {
-			return nil, event, err
-		}
-	}
-	limits := state.Limits
-	given, err := c.LimitFlags.Over(&limits)
-	if err != nil {
-		return nil, event, err
-	}
-	caps := c.caps(state.Caps, limits, given)
-	s.limits, s.caps = limits, caps
-	if limits != state.Limits {
-		event.Limits = &limits
-	}
-	if caps != state.Caps {
-		event.Caps = &caps
-	}
-	return s, event, nil
-}
-
-// caps are the run's, unless others were given or the new limit is above them.
-func (c *resumeCmd) caps(old looprun.Caps, l looprun.Limits, given looprun.Caps) looprun.Caps {
-	if c.CapIterations != nil || old.Iterations > 0 && l.Iterations > old.Iterations {
-		old.Iterations = given.Iterations
-	}
-	if c.CapRuntime != nil || old.Runtime > 0 && l.Runtime > old.Runtime {
-		old.Runtime = given.Runtime
-	}
-	// A cost or token limit that is new has no cap yet.
-	if c.CapCost != nil || c.MaxCost != nil && (old.Cost == 0 || old.Cost > 0 && l.Cost > old.Cost) {
-		old.Cost = given.Cost
-	}
-	if c.CapTokens != nil || c.MaxTokens != nil && (old.Tokens == 0 || old.Tokens > 0 && l.Tokens > old.Tokens) {
-		old.Tokens = given.Tokens
-	}
-	return old
-}
-
-// locate makes paths that were given here hold in the run's directory, which is
-// the one that everything else is relative to.
-func (c *resumeCmd) locate(dir string) error {
-	here, err := config.CurrentDir()
-	if err != nil || here == dir {
-		return err
-	}
-	from := func(path string) string {
-		if path == "" || filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(here, path)
-	}
-	c.Policy = from(c.Policy)
-	for i, path := range c.Templates {
-		c.Templates[i] = from(path)
-	}
-	return nil
-}
-
-// change puts what was given anew over what was recorded.
-func (c *resumeCmd) change(r *recorded, given func(flag string) bool) bool {
-	changed := false
-	if c.Policy != "" {
-		r.Options.Policy, r.Policy, changed = c.Policy, nil, true
-	}
-	if !c.Detached.IsZero() {
-		r.Options.Detached, changed = c.Detached, true
-	}
-	if len(c.Templates) > 0 {
-		r.Options.Templates, changed = c.Templates, true
-	}
-	if c.WaitAnswer > 0 {
-		r.Options.WaitAnswer, changed = c.WaitAnswer, true
-	}
-	if c.Assistant != "" {
-		r.Options.Assistant, changed = c.Assistant, true
-	}
-	if given("assistant-for") && c.AssistantFor != nil { // its default is no wish
-		r.Options.AssistantFor, changed = c.AssistantFor, true
-	}
-	if c.AssistantEscalation {
-		r.Options.AssistantEscalation, changed = true, true
-	}
-	if c.AssistantTimeout != nil {
-		r.Options.AssistantTimeout, changed = c.AssistantTimeout, true
-	}
-	if c.NonInteractive || c.Ask {
-		r.Options.NonInteractive, r.Options.Ask, changed = c.NonInteractive, c.Ask, true
-	}
-	return changed
-}
-
-// configOf is the configuration that the run was last started or resumed with.
-func configOf(dir string) (json.RawMessage, error) {
-	var raw json.RawMessage
-	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
-		switch d := e.Data.(type) {
-		case looprun.RunStarted:
-			raw = d.Config
-		case looprun.RunResumed:
-			if d.Config != nil {
-				raw = d.Config
-			}
-		}
-		return nil
-	})
-	if err == nil && raw == nil {
-		err = errNoConfig
-	}
-	return raw, err
-}
-
-var errNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
-
-func (s *session) resume(dir string, event looprun.RunResumed, trust trustFlag) error {
-	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
-		return err
-	}
-	run, state, err := trust.open(s.app, dir, scratchpad.SyncMode(s.opts.Sync))
-	if err != nil {
-		return err
-	}
-	s.run = run
-	if err := s.wire(run.Journal); err != nil {
-		return errors.Join(err, run.Close())
-	}
-	if err := s.loop.Resume(*state, event); err != nil {
-		return errors.Join(err, run.Close())
-	}
-	return s.finish(s.drive())
-}
-
-// find is the directory of a run.
-func find(flag, id string) (string, error) {
-	state, err := config.StateDir(flag)
-	if err != nil {
-		return "", err
-	}
-	return scratchpad.Find(state, id)
-}
-
-// insideOf reports whether this process was started by the run's own command.
-func insideOf(dir string) bool { return os.Getenv("LOOPRUN_DIR") == dir }
-
-// lossy reports whether a text did not get into the JSON whole: an escape stands
-// there for each byte that is no UTF-8, and for nothing else.
-func lossy(raw []byte) bool {
-	return bytes.Contains(bytes.ReplaceAll(raw, []byte(`\\`), nil), []byte(`\ufffd`))
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 
-	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
@@ -33,14 +30,14 @@ func (c *runCmd) Run(a *app) error {
 	if err := c.Wrong(); err != nil {
 		return a.config.Locate(err)
 	}
-	s, err := newSession(a, &c.Options)
+	s, err := newSession(a.program(), &c.Options)
 	if err != nil {
 		return a.config.Locate(err)
 	}
 	if c.DryRun {
 		return s.dryRun(a.stdout)
 	}
-	return s.start()
+	return a.end(s.start())
 }
 
 // agentRunCmd runs a coding agent in a loop.
@@ -81,27 +78,4 @@ func misplaced(words []string, commands []string) error {
 		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, console.CommandLine(words))
 	}
 	return config.Usage(fmt.Sprintf("%q is no command of looprun", words[0]), remedy)
-}
-
-// dryRun prints what would run.
-func (s *session) dryRun(w io.Writer) error {
-	dir, err := s.stateDir()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "would run: %s\n", console.CommandLine(s.opts.Work(s.command).Argv()))
-	if s.opts.Check != "" {
-		fmt.Fprintf(w, "check: %s\n", s.opts.Check)
-	}
-	fmt.Fprintf(w, "in: %s\nstate: %s\n", s.dir, dir)
-	config, err := json.MarshalIndent(struct {
-		Limits  looprun.Limits  `json:"limits"`
-		Caps    looprun.Caps    `json:"caps"`
-		Options *config.Options `json:"options"`
-	}{s.limits, s.caps, s.opts}, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "configuration: %s\n", config)
-	return err
 }

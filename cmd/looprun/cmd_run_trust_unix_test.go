@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
 )
 
 // onTrustQuestion starts looprun on a terminal in a folder whose looprun.yaml
@@ -34,7 +35,7 @@ func onTrustQuestion(t *testing.T) *screen {
 func TestConsentAtTheTerminal(t *testing.T) {
 	s := onTrustQuestion(t)
 	s.keys(t, "y\r")
-	if got := s.ended(t); got != 0 || !isFile(s.file("ran")) {
+	if got := s.ended(t); got != 0 || !inputfile.IsFile(s.file("ran")) {
 		t.Fatalf("ended with %d", got)
 	}
 	again := onTerminal(t, s.dir, "--", "true")
@@ -52,7 +53,7 @@ func TestNoConsentAtTheTerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := onTrustQuestion(t)
 			s.keys(t, keys)
-			if got := s.ended(t); got != 125 || isFile(s.file("ran")) {
+			if got := s.ended(t); got != 125 || inputfile.IsFile(s.file("ran")) {
 				t.Errorf("ended with %d", got)
 			}
 			if files, _ := filepath.Glob(filepath.Join(s.dir, "own", "looprun", "trust", "*")); len(files) > 0 {
@@ -70,7 +71,7 @@ func TestNoConsentIsAskedForWithoutAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := onTerminal(t, dir, "--non-interactive", "--", "touch", "ran")
-	if got := s.ended(t); got != 125 || isFile(s.file("ran")) {
+	if got := s.ended(t); got != 125 || inputfile.IsFile(s.file("ran")) {
 		t.Errorf("ended with %d", got)
 	}
 }
@@ -87,7 +88,7 @@ func TestNoConsentIsAskedForInCI(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := display(t, dir, exec.Command("env", "CI=true", file, "--", "touch", "ran"))
-	if got := s.ended(t); got != 125 || isFile(s.file("ran")) || strings.Contains(s.term.String(), "[y/N]") {
+	if got := s.ended(t); got != 125 || inputfile.IsFile(s.file("ran")) || strings.Contains(s.term.String(), "[y/N]") {
 		t.Errorf("ended with %d", got)
 	}
 }

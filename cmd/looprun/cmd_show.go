@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -446,4 +448,14 @@ func (p *past) Write(b []byte) (int, error) {
 	last := len(p.iterations) - 1
 	p.iterations[last] = append(p.iterations[last], b...)
 	return len(b), nil
+}
+
+// find is the directory of a run that is looked at: without an id the latest, of
+// the user's runs first. Of another's it says so, since that may say anything.
+func (a *app) find(flag, id string) (string, error) {
+	dir, err := find(flag, id)
+	if err == nil && id == "" && errors.Is(scratchpad.Mine(dir), scratchpad.ErrNotMine) {
+		a.say.Warn("run %s, the latest, is not known to be yours: what it says may be made up", filepath.Base(dir))
+	}
+	return dir, err
 }

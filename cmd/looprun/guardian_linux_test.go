@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/internal/inputfile"
 )
 
 // bounded is a looprun that a shell starts after the line.
@@ -192,7 +193,7 @@ func sleepAsRoot(over string) int {
 		return 1
 	}
 	for end := time.Now().Add(eventually.Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if isFile(over) {
+		if inputfile.IsFile(over) {
 			break
 		}
 	}

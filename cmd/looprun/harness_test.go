@@ -17,6 +17,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -113,7 +114,7 @@ func until(t *testing.T, what string, holds func() bool) {
 func (s *started) file(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *started) has(name string) func() bool {
-	return func() bool { return isFile(s.file(name)) }
+	return func() bool { return inputfile.IsFile(s.file(name)) }
 }
 
 // ended waits and returns how it ended: an exit code, or minus a signal.

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
@@ -153,7 +154,7 @@ exit 1`
 		}
 	}
 	for _, name := range []string{"evaluated", filepath.Join(run, "evaluated")} {
-		if s.has(name)() || isFile(name) {
+		if s.has(name)() || inputfile.IsFile(name) {
 			t.Error("what the command printed was run")
 		}
 	}

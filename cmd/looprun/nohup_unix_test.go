@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/looprun/looprun/internal/inputfile"
 )
 
 // What was started with nohup does not end by a hang-up.
@@ -26,14 +28,14 @@ func TestNohup(t *testing.T) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the command runs", func() bool { return isFile(filepath.Join(dir, "here")) })
+	until(t, "the command runs", func() bool { return inputfile.IsFile(filepath.Join(dir, "here")) })
 	if err := run.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := run.Wait(); err != nil || !isFile(filepath.Join(dir, "done")) {
+	if err := run.Wait(); err != nil || !inputfile.IsFile(filepath.Join(dir, "done")) {
 		t.Errorf("it ended by %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func (s *session) openOutlets() {
 		}
 		return outlet.New(f)
 	}
-	out, err := s.app.files.stdout, s.app.files.stderr
+	out, err := s.app.Stdout, s.app.Stderr
 	s.outlets.out = open(out)
 	if s.outlets.err = s.outlets.out; !sameFile(out, err) {
 		s.outlets.err = open(err)
@@ -41,7 +41,7 @@ func (s *session) openOutlets() {
 // Without a terminal nobody could learn that the run goes on, and a pipeline would
 // wait for it: it ends as a program that writes into a pipe ends.
 func (s *session) unread(file *os.File) func() {
-	out, err := s.app.files.stdout, s.app.files.stderr
+	out, err := s.app.Stdout, s.app.Stderr
 	if console.IsTerminal(err) || file != out && !sameFile(file, out) {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (s *session) unread(file *os.File) func() {
 }
 
 // output is where the command's output goes for w, one of the two streams.
-func (o *outlets) output(a *app, w io.Writer) io.Writer {
+func (o *outlets) output(a *Program, w io.Writer) io.Writer {
 	if o := o.of(a, w); o != nil {
 		return o.Output()
 	}
@@ -59,18 +59,18 @@ func (o *outlets) output(a *app, w io.Writer) io.Writer {
 }
 
 // messages is where looprun's own lines go for w, one of the two streams.
-func (o *outlets) messages(a *app, w io.Writer) io.Writer {
+func (o *outlets) messages(a *Program, w io.Writer) io.Writer {
 	if o := o.of(a, w); o != nil {
 		return o.Messages()
 	}
 	return w
 }
 
-func (o *outlets) of(a *app, w io.Writer) *outlet.Outlet {
+func (o *outlets) of(a *Program, w io.Writer) *outlet.Outlet {
 	switch w {
-	case a.stdout:
+	case a.Stdout:
 		return o.out
-	case a.stderr:
+	case a.Stderr:
 		return o.err
 	}
 	return nil

@@ -84,7 +84,7 @@ func yamlValue(text []byte) (any, error) {
 var readers = map[string]func(file string) error{
 	"config": func(file string) error {
 		_, err := config.Check(file, "", func(o *config.Options) error {
-			_, err := newSession(&app{say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, o)
+			_, err := newSession(&Program{say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, o)
 			return err
 		})
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
 )
 
 // ending is one way for a run to end, by the binary.
@@ -114,7 +115,7 @@ func (e ending) check(t *testing.T, schema *jsonschema.Schema) {
 	}
 	run := begin(t, dir, args...)
 	if e.signal != 0 {
-		until(t, "the command begins", func() bool { return isFile(filepath.Join(dir, "begun")) })
+		until(t, "the command begins", func() bool { return inputfile.IsFile(filepath.Join(dir, "begun")) })
 		if err := run.Process.Signal(e.signal); err != nil {
 			t.Fatal(err)
 		}

@@ -30,10 +30,25 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
+// Program is the process that a run goes on in: its streams, and how it was called.
+type Program struct {
+	Stdin, Stdout, Stderr *os.File
+	say                   *console.Observer
+	Command               []string // what stands after --
+	Config                *config.Settings
+	Version               string
+}
+
+// Ended is how the process ends that a run went on in.
+type Ended struct {
+	Code  int
+	Raise raise // the signal to end by
+}
+
 // session is one process's part of a run: all that stands between the options
 // and the loop.
 type session struct {
-	app     *app
+	app     *Program
 	opts    *config.Options
 	command []string
 	dir     string // where commands run
@@ -89,8 +104,8 @@ type recordedFile struct {
 
 // newSession reads everything that the options name, and reports all that is
 // wrong with it before anything runs.
-func newSession(a *app, o *config.Options) (*session, error) {
-	s := &session{app: a, opts: o, command: a.command}
+func newSession(app *Program, o *config.Options) (*session, error) {
+	s := &session{app: app, opts: o, command: app.Command}
 	var err error
 	if s.dir, err = config.CurrentDir(); err != nil {
 		return nil, err
@@ -129,7 +144,7 @@ func (s *session) load(kept *recordedFile) error {
 // openStdin tries the file that the command is to read. A pipe can be read only
 // once, so that it is taken in the place of standard input.
 func (s *session) openStdin() error {
-	s.input = s.app.stdin
+	s.input = s.app.Stdin
 	name := s.opts.Stdin
 	if slices.Contains(config.StdinWords, name) {
 		return nil
@@ -149,30 +164,30 @@ func (s *session) openStdin() error {
 func (s *session) stateDir() (string, error) { return config.StateDir(s.opts.StateDir) }
 
 // start runs a new run to its end.
-func (s *session) start() error {
+func (s *session) start() (Ended, error) {
 	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
-		return err
+		return Ended{}, err
 	}
 	dir, err := s.stateDir()
 	if err != nil {
-		return err
+		return Ended{}, err
 	}
 	s.run, err = scratchpad.Create(dir, time.Now(), scratchpad.SyncMode(s.opts.Sync))
 	if err != nil {
-		return err
+		return Ended{}, err
 	}
-	s.app.noteStateDir(dir)
-	s.app.warnUnmarked(s.run)
+	noteStateDir(s.app.say, dir)
+	warnUnmarked(s.app.say, s.run)
 	if err := s.wire(s.run.Journal); err != nil {
-		return errors.Join(err, s.run.Close())
+		return Ended{}, errors.Join(err, s.run.Close())
 	}
-	config, err := s.record()
+	recorded, err := s.record()
 	if err != nil {
-		return err
+		return Ended{}, err
 	}
 	started := looprun.RunStarted{
 		RunID: s.run.ID, Name: s.opts.Name, Command: s.executor.Work.Argv(), Dir: s.dir,
-		Limits: s.limits, Caps: s.caps, Version: version(), Config: config, Parent: os.Getenv("LOOPRUN_RUN_ID"),
+		Limits: s.limits, Caps: s.caps, Version: s.app.Version, Config: recorded, Parent: os.Getenv("LOOPRUN_RUN_ID"),
 	}
 	if s.executor.Check != nil {
 		started.Check = s.executor.Check.Argv()
@@ -184,7 +199,7 @@ func (s *session) start() error {
 		s.app.say.Warn("%s", hint)
 	}
 	if err := s.loop.Start(started); err != nil {
-		return errors.Join(err, s.run.Close())
+		return Ended{}, errors.Join(err, s.run.Close())
 	}
 	return s.finish(s.drive())
 }
@@ -253,7 +268,7 @@ func (s *session) drive() (looprun.Result, error) {
 	proc.EndBackground(left)
 	s.hangUp()
 	s.told.Close(late)
-	if s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.stdin) {
+	if s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.Stdin) {
 		s.app.say.Warn("there is something on standard input that the command was not given; --stdin - gives it")
 	}
 	return result, err
@@ -269,7 +284,7 @@ func (s *session) late(ctx context.Context) (context.Context, func()) {
 }
 
 // finish writes the verdict, says how it ended and sets the exit code.
-func (s *session) finish(result looprun.Result, err error) error {
+func (s *session) finish(result looprun.Result, err error) (Ended, error) {
 	state := s.loop.State()
 	code := exitCode(s.opts, s.policyCodes(), state, result)
 	result.ExitCode = code
@@ -289,14 +304,13 @@ func (s *session) finish(result looprun.Result, err error) error {
 	}
 	s.tellCI(state, result)
 	s.app.say.Summarize(state, result, code, console.Relative(page))
-	s.app.code, s.app.raise = code, raiseFor(result.Status, code)
-	return nil
+	return Ended{code, raiseFor(result.Status, code)}, nil
 }
 
 // wire builds the loop.
 func (s *session) wire(journal looprun.Journal) error {
 	s.base = baseEnviron(os.Environ())
-	terminal := console.IsTerminal(s.app.files.stdout) && console.IsTerminal(s.app.files.stderr)
+	terminal := console.IsTerminal(s.app.Stdout) && console.IsTerminal(s.app.Stderr)
 	s.parent = parentSocket()
 	if s.opts.Silent() != "" {
 		s.parent = ""
@@ -315,7 +329,7 @@ func (s *session) wire(journal looprun.Journal) error {
 		Judge: new(s.opts.Judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
-		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.files.stdout, s.unread(s.app.files.stdout)), Stderr: s.shown(s.ci.Output(stderr), s.app.files.stderr, s.unread(s.app.files.stderr)),
+		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.Stdout, s.unread(s.app.Stdout)), Stderr: s.shown(s.ci.Output(stderr), s.app.Stderr, s.unread(s.app.Stderr)),
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 		Ending: s.outlets.hurry,
 	}
@@ -415,4 +429,27 @@ func exitCode(o *config.Options, policy map[string]int, s *looprun.State, r loop
 		}
 	}
 	return r.ExitCode
+}
+
+// dryRun prints what would run.
+func (s *session) dryRun(w io.Writer) error {
+	dir, err := s.stateDir()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "would run: %s\n", console.CommandLine(s.opts.Work(s.command).Argv()))
+	if s.opts.Check != "" {
+		fmt.Fprintf(w, "check: %s\n", s.opts.Check)
+	}
+	fmt.Fprintf(w, "in: %s\nstate: %s\n", s.dir, dir)
+	config, err := json.MarshalIndent(struct {
+		Limits  looprun.Limits  `json:"limits"`
+		Caps    looprun.Caps    `json:"caps"`
+		Options *config.Options `json:"options"`
+	}{s.limits, s.caps, s.opts}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "configuration: %s\n", config)
+	return err
 }

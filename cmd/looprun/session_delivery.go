@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -74,17 +73,3 @@ const ciTimeout = 5 * time.Second
 
 // choicesLimit is how large the file with questions may be, in bytes.
 const choicesLimit = 64 << 10
-
-// readLimited reads what is no longer than that many bytes, a power of two from
-// 1 KiB.
-func readLimited(r io.Reader, most int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err == nil && int64(len(text)) > most {
-		size := fmt.Sprintf("%d KiB", most>>10)
-		if most >= 1<<20 {
-			size = fmt.Sprintf("%d MiB", most>>20)
-		}
-		err = fmt.Errorf("it is larger than %s", size)
-	}
-	return text, err
-}

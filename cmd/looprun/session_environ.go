@@ -12,6 +12,8 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // baseEnviron is the environment without looprun's own variables, so that a
@@ -82,15 +84,10 @@ func (s *session) lastOutput(it looprun.Iteration) string {
 	if it.Last == nil || it.Last.OutputBytes == 0 {
 		return os.DevNull
 	}
-	if name := judged(s.run.Dir, s.outputNumber(it.Last.Iteration), it.Last); isFile(name) {
+	if name := judged(s.run.Dir, s.outputNumber(it.Last.Iteration), it.Last); inputfile.IsFile(name) {
 		return name
 	}
 	return os.DevNull
-}
-
-func isFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // feed prepares what the command reads. Standard input is read once, to its
@@ -104,7 +101,7 @@ func (s *session) feed() error {
 		if err := s.copyStdin(file); err != nil {
 			return fmt.Errorf("standard input cannot be read: %w", err)
 		}
-		s.executor.Stdin = func() (*os.File, error) { return openPlain(file) }
+		s.executor.Stdin = func() (*os.File, error) { return inputfile.OpenPlain(file) }
 	case config.StdinContext:
 		s.executor.Stdin = func() (*os.File, error) { return os.Open(s.run.ContextFile()) }
 	default:
@@ -114,7 +111,7 @@ func (s *session) feed() error {
 }
 
 func (s *session) copyStdin(file string) error {
-	if isFile(file) { // resumed: it was read when the run started
+	if inputfile.IsFile(file) { // resumed: it was read when the run started
 		return nil
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, atomicfile.Mode)
@@ -123,4 +120,13 @@ func (s *session) copyStdin(file string) error {
 	}
 	_, err = io.Copy(f, s.input)
 	return errors.Join(err, f.Close())
+}
+
+// judged is the file of what the judge of an iteration printed, under that number
+// of the files. It is not there when the judge was silent.
+func judged(dir string, number int, d *looprun.IterationFinished) string {
+	if d.Iteration == 0 || d.WorkExitCode != nil {
+		return scratchpad.CheckOutputFile(dir, number)
+	}
+	return scratchpad.OutputFile(dir, number)
 }

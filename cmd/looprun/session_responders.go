@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/templates"
 )
 
 // responders answer questions, in this order: the policy, the assistant, the run
@@ -45,7 +46,7 @@ func (s *session) responders() []looprun.Responder {
 	asked, why := false, s.silenced()
 	person := user.New(user.Options{
 		NonInteractive: why != "", Why: why,
-		NoColor: !s.app.promptColours(),
+		NoColor: !s.app.say.PromptColours(),
 	})
 	return append(
 		list,
@@ -336,7 +337,7 @@ func (s *session) silenced() string {
 
 // setBy says what set the flag: itself, its variable or a file.
 func (s *session) setBy(name string) string {
-	if places := s.app.config.Place(name); len(places) > 0 {
+	if places := s.app.Config.Place(name); len(places) > 0 {
 		return places[0]
 	}
 	return "--" + name + " is set" // a resumed run has it from its journal
@@ -356,4 +357,26 @@ func (s *session) instead(q looprun.Question, err error) error {
 		return fmt.Errorf("--assistant LINE or --detached MODE answers such a question: %w", err)
 	}
 	return fmt.Errorf("--policy FILE or --detached MODE answers such a question: %w", err)
+}
+
+// knownOptions are the options of each question, which rules name.
+func knownOptions(set *templates.Set) policy.Known {
+	known := policy.Known{}
+	for _, t := range set.Templates() {
+		for _, o := range t.Options {
+			known[t.Guard] = append(known[t.Guard], o.Option)
+		}
+	}
+	return known
+}
+
+// explainRules says why the policy did not answer.
+func (s *session) explainRules(e policy.Evaluation) {
+	if e.Answer != nil {
+		return
+	}
+	s.app.say.News("the policy does not answer %s", e.Guard)
+	for _, v := range e.Rules {
+		s.app.say.News("  %s (%s): %s", v.Rule, v.Answer, v.Why)
+	}
 }

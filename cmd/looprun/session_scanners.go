@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/cost"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/workspace"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -161,11 +162,11 @@ const choicesName = "questions.json"
 // choicesFile takes the questions that the command left in its file.
 func (h *hearing) choicesFile() (*ask.Choices, error) {
 	name := filepath.Join(h.s.run.Dir, choicesName)
-	f, err := openPlain(name)
+	f, err := inputfile.OpenPlain(name)
 	if err != nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	text, err := readLimited(f, choicesLimit)
+	text, err := inputfile.ReadLimited(f, choicesLimit)
 	_ = f.Close()
 	if err == nil {
 		err = os.Remove(name)

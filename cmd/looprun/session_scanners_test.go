@@ -18,7 +18,7 @@ import (
 func listeners(t *testing.T, dir string) *hearing {
 	t.Helper()
 	h := &hearing{s: &session{
-		app: &app{say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, run: &scratchpad.Run{Dir: dir},
+		app: &Program{say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, run: &scratchpad.Run{Dir: dir},
 		executor: &looprun.Executor{Judge: &looprun.Judge{Promise: true}},
 	}}
 	for _, c := range h.both() {

@@ -110,7 +110,7 @@ func (s *session) listen() error {
 		return fmt.Errorf("the socket for looprun ask and signal cannot be opened: %w", err)
 	}
 	s.talk = t
-	t.showToken(originsKnown, console.IsTerminal(s.app.files.stderr))
+	t.showToken(originsKnown, console.IsTerminal(s.app.Stderr))
 	return atomicfile.Write(filepath.Join(s.run.Dir, socketName), []byte(t.server.Path()+"\n"), false)
 }
 

@@ -20,7 +20,7 @@ import (
 // joinable refuses -i where there is no terminal to join the command to: that
 // the command cannot be started would be no fault of its own.
 func (s *session) joinable() error {
-	if !s.opts.Interactive || console.IsTerminal(s.app.stdin) || runtime.GOOS == "windows" { // which has none
+	if !s.opts.Interactive || console.IsTerminal(s.app.Stdin) || runtime.GOOS == "windows" { // which has none
 		return nil
 	}
 	f, err := os.OpenFile(tty.Path, os.O_RDWR, 0)
@@ -30,17 +30,14 @@ func (s *session) joinable() error {
 	return f.Close()
 }
 
-// promptColours says whether prompts have colours; they are always on a terminal.
-func (a *app) promptColours() bool { return console.Colours(a.say.Flags.Color, true, os.Getenv) }
-
 // shareTerminal prepares the terminal that looprun's messages are on, and returns
 // where the command's output goes, and what other commands say: assistants, experts,
 // those that debug and verify. In the log of a CI job lines are kept apart by
 // the log, and while a command talks to the person (-i) the terminal is its own.
 func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
-	stdout, stderr = s.outlets.output(s.app, s.app.stdout), s.outlets.output(s.app, s.app.stderr)
-	aside = s.outlets.messages(s.app, s.app.stderr)
-	screen := s.app.files.stderr
+	stdout, stderr = s.outlets.output(s.app, s.app.Stdout), s.outlets.output(s.app, s.app.Stderr)
+	aside = s.outlets.messages(s.app, s.app.Stderr)
+	screen := s.app.Stderr
 	if !console.IsTerminal(screen) || s.opts.Interactive || s.ci.Provider() != ci.Off {
 		return stdout, stderr, aside
 	}
@@ -50,7 +47,7 @@ func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
 		Elapsed: func() time.Duration { return s.loop.Elapsed() },
 	})
 	s.app.say.W = s.display.Messages(s.app.say.W)
-	if sameFile(s.app.files.stdout, screen) {
+	if sameFile(s.app.Stdout, screen) {
 		stdout = s.display.Output(stdout)
 	}
 	return stdout, s.display.Output(stderr), s.display.Output(aside)
@@ -63,7 +60,7 @@ func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
 func (s *session) showsProgress() bool {
 	f := s.app.say.Flags
 	return f.Progress != "off" && f.LogFormat != "json" && !f.Quiet &&
-		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !console.InCI() && !isPipe(s.app.files.stdout)
+		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !console.InCI() && !isPipe(s.app.Stdout)
 }
 
 func isPipe(f *os.File) bool {

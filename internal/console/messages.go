@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -135,3 +136,6 @@ func (m *Messages) Warn(format string, args ...any) { m.Say(Warning, format, arg
 
 // Problem prints an error, one line for each that was joined to it.
 func (m *Messages) Problem(err error) { m.Say(Problem, "%v", err) }
+
+// PromptColours says whether prompts have colours; they are always on a terminal.
+func (m *Messages) PromptColours() bool { return Colours(m.Flags.Color, true, os.Getenv) }

@@ -99,3 +99,23 @@ func (p *pipe) Read(b []byte) (int, error) {
 }
 
 func (p *pipe) Close() error { return p.file.Close() }
+
+// ReadLimited reads what is no longer than that many bytes, a power of two from
+// 1 KiB.
+func ReadLimited(r io.Reader, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(text)) > most {
+		size := fmt.Sprintf("%d KiB", most>>10)
+		if most >= 1<<20 {
+			size = fmt.Sprintf("%d MiB", most>>20)
+		}
+		err = fmt.Errorf("it is larger than %s", size)
+	}
+	return text, err
+}
+
+// IsFile reports whether the name is that of a regular file.
+func IsFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}

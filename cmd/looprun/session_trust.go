@@ -7,6 +7,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -16,7 +17,7 @@ type trustFlag struct {
 }
 
 // open opens a run to go on with it, and says so where it was taken without a mark.
-func (t trustFlag) open(a *app, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *looprun.State, error) {
+func (t trustFlag) open(say *console.Observer, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *looprun.State, error) {
 	open := scratchpad.Open
 	if t.TrustRun {
 		open = scratchpad.OpenTrusted
@@ -26,9 +27,9 @@ func (t trustFlag) open(a *app, dir string, mode scratchpad.SyncMode) (*scratchp
 		return nil, nil, refusal(dir, err)
 	}
 	if run.FirstEdition {
-		a.say.News("run %s was made by the first edition, which left no mark in it; it is treated as yours because it lies where it was made, untouched since", run.ID)
+		say.News("run %s was made by the first edition, which left no mark in it; it is treated as yours because it lies where it was made, untouched since", run.ID)
 	}
-	a.warnUnmarked(run)
+	warnUnmarked(say, run)
 	return run, state, nil
 }
 
@@ -67,19 +68,9 @@ func (t trustFlag) latest(stateDir string, fits func(dir string) bool) (string, 
 	return dir, err
 }
 
-// find is the directory of a run that is looked at: without an id the latest, of
-// the user's runs first. Of another's it says so, since that may say anything.
-func (a *app) find(flag, id string) (string, error) {
-	dir, err := find(flag, id)
-	if err == nil && id == "" && errors.Is(scratchpad.Mine(dir), scratchpad.ErrNotMine) {
-		a.say.Warn("run %s, the latest, is not known to be yours: what it says may be made up", filepath.Base(dir))
-	}
-	return dir, err
-}
-
 // warnUnmarked says why a run cannot be known as the user's later.
-func (a *app) warnUnmarked(run *scratchpad.Run) {
+func warnUnmarked(say *console.Observer, run *scratchpad.Run) {
 	if run.Unmarked != nil {
-		a.say.Warn("this run cannot be marked as yours (%v); resuming it will take --trust-run", run.Unmarked)
+		say.Warn("this run cannot be marked as yours (%v); resuming it will take --trust-run", run.Unmarked)
 	}
 }

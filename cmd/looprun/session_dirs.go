@@ -11,14 +11,15 @@ import (
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
 )
 
 // noteStateDir notes that runs are kept there. A list that is not whole is no
 // reason to warn of: a run in CI notes nothing either, since nobody lists it there.
-func (a *app) noteStateDir(dir string) {
+func noteStateDir(say *console.Observer, dir string) {
 	note := scratchpad.StateNote(dir)
-	if note == "" || console.InCI() || isFile(note) {
+	if note == "" || console.InCI() || inputfile.IsFile(note) {
 		return
 	}
 	err := os.MkdirAll(filepath.Dir(note), 0o700)
@@ -26,7 +27,7 @@ func (a *app) noteStateDir(dir string) {
 		err = atomicfile.Write(note, []byte(realDir(dir)+"\n"), false)
 	}
 	if err != nil {
-		a.say.Detail("looprun list --all will not show this run elsewhere: %v", err)
+		say.Detail("looprun list --all will not show this run elsewhere: %v", err)
 	}
 }
 
@@ -68,7 +69,7 @@ func notedStateDirs() ([]string, error) {
 
 // allRuns are the directories of all runs of this user, the latest first: of those
 // in dir, and in every other folder that was noted.
-func (a *app) allRuns(dir string) ([]string, error) {
+func allRuns(say *console.Observer, dir string) ([]string, error) {
 	dirs, err := notedStateDirs()
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (a *app) allRuns(dir string) ([]string, error) {
 	for _, dir := range dirs {
 		ids, err := scratchpad.IDs(dir)
 		if err != nil {
-			a.say.Warn("%v", err)
+			say.Warn("%v", err)
 		}
 		runs = append(runs, within(dir, ids)...)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package inputfile
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// openPlain opens a file that the command may have put there: no link is
+// OpenPlain opens a file that the command may have put there: no link is
 // followed, and nothing but a regular file is read.
-func openPlain(name string) (*os.File, error) {
+func OpenPlain(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
