@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/session"
 )
 
 // cli is the command line.
@@ -67,17 +68,17 @@ type app struct {
 	hasCommand     bool
 	args           []string // all of them
 	config         *config.Settings
-	code           int   // exit code
-	raise          raise // signal to end by
+	code           int           // exit code
+	raise          session.Raise // signal to end by
 }
 
 // program is the process, for a run.
-func (a *app) program() *Program {
-	return &Program{Stdin: a.stdin, Stdout: a.files.stdout, Stderr: a.files.stderr, say: a.say, Command: a.command, Config: a.config, Version: version()}
+func (a *app) program() *session.Program {
+	return &session.Program{Stdin: a.stdin, Stdout: a.files.stdout, Stderr: a.files.stderr, Say: a.say, Command: a.command, Config: a.config, Version: version()}
 }
 
 // end takes how a run has ended.
-func (a *app) end(e Ended, err error) error {
+func (a *app) end(e session.Ended, err error) error {
 	a.code, a.raise = e.Code, e.Raise
 	return err
 }
@@ -91,7 +92,7 @@ func (a *app) printer() *console.Printer {
 func (a *app) printJSON(v any) error { return console.PrintJSON(a.stdout, v) }
 
 // execute runs looprun and returns its exit code.
-func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, raise) {
+func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, session.Raise) {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	a.files.stdout, a.files.stderr = stdout, stderr
 	a.say = &console.Observer{Messages: console.Messages{W: stderr}}

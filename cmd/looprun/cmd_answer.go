@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/tty"
@@ -37,7 +38,7 @@ type answerCmd struct {
 	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record." env:"-"`
 	Guidance string   `placeholder:"TEXT" help:"What the next iteration should know." env:"-"`
 	Resume   bool     `help:"Go on with the run at once." env:"-"`
-	trustFlag
+	session.TrustFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
@@ -58,13 +59,13 @@ func (c *answerCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if insideOf(dir) {
+	if session.InsideOf(dir) {
 		return config.Usage("a run's question cannot be answered by its own command", "answer it from outside")
 	}
 	live := reachable(dir) // before the look: what it shows is no older
 	state, _, err := scratchpad.Load(dir)
 	if err == nil {
-		err = c.check(dir)
+		err = c.Check(dir)
 	}
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func (c *answerCmd) Run(a *app) error {
 	given, err := c.answers(a, state, words, live)
 	if errors.Is(err, looprun.ErrInterrupted) {
 		a.say.Printf("interrupted; the question still waits")
-		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), raise(syscall.SIGINT)
+		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), session.Raise(syscall.SIGINT)
 		return nil
 	}
 	if err != nil {
@@ -96,13 +97,13 @@ func (c *answerCmd) Run(a *app) error {
 		if told {
 			did = "answered"
 		}
-		a.say.Printf("%s %s (%s): %s%s", did, g.QuestionID, g.words, answerWords(g.Answer), next)
+		a.say.Printf("%s %s (%s): %s%s", did, g.QuestionID, g.Words, answerWords(g.Answer), next)
 		if told && i == len(given)-1 {
 			return nil
 		}
 	}
 	if c.Resume {
-		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir, Anew: Anew{trustFlag: c.trustFlag}}).Run(a)
+		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir, Anew: session.Anew{TrustFlag: c.TrustFlag}}).Run(a)
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ const busyFor = 10 * time.Second
 
 // give gives an answer to its question: to the run that waits for it, or, when it
 // has exited, into its journal.
-func (c *answerCmd) give(a *app, dir string, g answered) (told bool, err error) {
+func (c *answerCmd) give(a *app, dir string, g session.Answered) (told bool, err error) {
 	for since := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		if reachable(dir) {
 			if err = c.tell(dir, g); err == nil || !errors.Is(err, socket.ErrNoServer) && !errors.Is(err, socket.ErrNoReply) {
@@ -155,11 +156,11 @@ func (c *answerCmd) target() (dir string, words []string, err error) {
 	case len(words) > most:
 		return "", nil, config.Usage(fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION")
 	case len(words) == most:
-		dir, err = find(c.StateDir, words[0])
+		dir, err = session.Find(c.StateDir, words[0])
 		return dir, words[1:], err
 	}
 	if len(words) == 1 { // the whole id of a run and no option: it asks
-		if dir, err := find(c.StateDir, words[0]); err == nil && filepath.Base(dir) == words[0] {
+		if dir, err := session.Find(c.StateDir, words[0]); err == nil && filepath.Base(dir) == words[0] {
 			return dir, nil, nil
 		}
 	}
@@ -187,7 +188,7 @@ func (c *answerCmd) latestPending() (string, error) {
 	case err != nil || mine && !c.TrustRun:
 		return last, err
 	case dir != "":
-		return c.latest(state, waits)
+		return c.Latest(state, waits)
 	case last != "":
 		return last, nil
 	}
@@ -203,7 +204,7 @@ func waitingIn(s *looprun.State) []looprun.Question {
 }
 
 // answers are those that were given, each with its question.
-func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool) ([]answered, error) {
+func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool) ([]session.Answered, error) {
 	pending := waitingIn(s)
 	if c.Question != "" {
 		q, found := named(pending, c.Question, live)
@@ -240,17 +241,17 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool)
 	}
 	for _, id := range options {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
-			return nil, config.Usage(fmt.Sprintf("%q is no option of the question; there are %s", id, config.OrNearest(id, optionsOf(q))), "")
+			return nil, config.Usage(fmt.Sprintf("%q is no option of the question; there are %s", id, config.OrNearest(id, session.OptionsOf(q))), "")
 		}
 	}
 	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {
 		answer.Guidance = c.Reason
 	}
-	return []answered{answerTo(q, answer)}, nil
+	return []session.Answered{answerTo(q, answer)}, nil
 }
 
-func answerTo(q looprun.Question, answer looprun.Answer) answered {
-	return answered{QuestionID: q.ID, Answer: answer, words: console.WordsOfQuestion(q)}
+func answerTo(q looprun.Question, answer looprun.Answer) session.Answered {
+	return session.Answered{QuestionID: q.ID, Answer: answer, Words: console.WordsOfQuestion(q)}
 }
 
 // only is the question that a bare answer is for: the only one of a run at rest,
@@ -325,7 +326,7 @@ func named(pending []looprun.Question, id string, live bool) (looprun.Question, 
 
 // fromDocument reads answers from standard input, by the text or the id of the
 // question.
-func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Question, live bool) ([]answered, error) {
+func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Question, live bool) ([]session.Answered, error) {
 	text, err := readDocument(a, "-")
 	if err != nil {
 		return nil, err
@@ -355,7 +356,7 @@ func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Que
 	} {
 		var questions []ask.Question
 		for _, q := range pending {
-			put := asQuestion(q)
+			put := session.AsQuestion(q)
 			put.ID, put.Question = as.id(q), as.text(q)
 			own[put.ID] = q
 			questions = append(questions, put)
@@ -367,9 +368,9 @@ func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Que
 	if err != nil {
 		return nil, fmt.Errorf("standard input: %w", err)
 	}
-	var given []answered
+	var given []session.Answered
 	for _, one := range list {
-		answer := loopAnswer(one)
+		answer := session.LoopAnswer(one)
 		answer.Responder, answer.Person, answer.Guidance = looprun.RespondedByUser, true, c.Guidance
 		answer.Reason = cmp.Or(one.Reason, c.Reason, "answered with looprun answer")
 		given = append(given, answerTo(own[one.ID], answer))
@@ -379,7 +380,7 @@ func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Que
 
 // single reads the short form of the document, which is for one question; false:
 // it has another form.
-func (c *answerCmd) single(a *app, text []byte, s *looprun.State, pending []looprun.Question, live bool) ([]answered, bool, error) {
+func (c *answerCmd) single(a *app, text []byte, s *looprun.State, pending []looprun.Question, live bool) ([]session.Answered, bool, error) {
 	var one struct {
 		Question string   `json:"question"`
 		Option   *string  `json:"option"`
@@ -413,7 +414,7 @@ func (c *answerCmd) single(a *app, text []byte, s *looprun.State, pending []loop
 	if one.Option != nil {
 		answer.Option = *one.Option
 	}
-	return []answered{answerTo(q, answer)}, true, nil
+	return []session.Answered{answerTo(q, answer)}, true, nil
 }
 
 // shortAnswer is the short form of the document: what answers, then what goes with it.
@@ -451,7 +452,7 @@ func isShortAnswer(document []byte) bool {
 
 // socketOf is where the socket of a run is.
 func socketOf(dir string) (string, error) {
-	f, err := scratchpad.OpenWithin(dir, filepath.Join(dir, socketName))
+	f, err := scratchpad.OpenWithin(dir, filepath.Join(dir, session.SocketName))
 	if err != nil {
 		return "", err
 	}
@@ -461,25 +462,25 @@ func socketOf(dir string) (string, error) {
 }
 
 // tell gives the answer to the run that waits for it.
-func (c *answerCmd) tell(dir string, g answered) error {
+func (c *answerCmd) tell(dir string, g session.Answered) error {
 	name, err := socketOf(dir)
 	if err != nil {
 		return socket.ErrNoServer
 	}
 	g.Token = c.Token
-	return socket.Call(context.Background(), name, kindAnswer, g, nil)
+	return socket.Call(context.Background(), name, session.KindAnswer, g, nil)
 }
 
 // record puts the answer into the journal of a run that has exited.
-func (c *answerCmd) record(a *app, dir string, g answered) error {
-	run, s, err := c.open(a.say, dir, scratchpad.SyncAsync)
+func (c *answerCmd) record(a *app, dir string, g session.Answered) error {
+	run, s, err := c.Open(a.say, dir, scratchpad.SyncAsync)
 	if err != nil {
 		return err
 	}
 	return errors.Join(c.append(a, run, s, g), run.Close())
 }
 
-func (c *answerCmd) append(a *app, run *scratchpad.Run, s *looprun.State, g answered) error {
+func (c *answerCmd) append(a *app, run *scratchpad.Run, s *looprun.State, g session.Answered) error {
 	pending := waitingIn(s)
 	q, found := named(pending, g.QuestionID, true)
 	if !found {
@@ -521,12 +522,12 @@ func wordsOf(a looprun.Answer) string {
 // maskOf takes secrets out of what is put on record of a run that rests: by the
 // patterns that it was started with, and the values of this process's variables.
 func maskOf(dir string) (func(string) string, error) {
-	var r recorded
-	raw, err := configOf(dir)
+	var r session.Recorded
+	raw, err := session.ConfigOf(dir)
 	if err == nil {
 		err = json.Unmarshal(raw, &r)
 	}
-	if err != nil && !errors.Is(err, errNoConfig) {
+	if err != nil && !errors.Is(err, session.ErrNoConfig) {
 		return nil, fmt.Errorf("the run's configuration, which says what is masked, cannot be read: %w", err)
 	}
 	masker, err := r.Options.Redactor(os.Environ())
@@ -537,12 +538,12 @@ func maskOf(dir string) (func(string) string, error) {
 }
 
 // ask asks the person at this terminal the question that waits.
-func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answered, error) {
+func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]session.Answered, error) {
 	o := user.Options{NoColor: !a.say.PromptColours()}
 	if err := user.Available(o); err != nil {
 		return nil, config.Usage("no option was given, and "+whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION")
 	}
-	ctx, stop := watchSignals(context.Background(), func() {})
+	ctx, stop := session.WatchSignals(context.Background(), func() {})
 	defer stop()
 	answer, err := user.New(o).Respond(ctx, q, s)
 	switch {
@@ -554,7 +555,7 @@ func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]answere
 	answer.Responder, answer.Person = looprun.RespondedByUser, true
 	answer.Reason = cmp.Or(c.Reason, answer.Reason)
 	answer.Guidance = cmp.Or(c.Guidance, answer.Guidance)
-	return []answered{answerTo(q, answer)}, nil
+	return []session.Answered{answerTo(q, answer)}, nil
 }
 
 // whyNobody says why no person can be asked.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/socket"
 )
 
@@ -60,7 +61,7 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 	q := waitsFor(t, run, "")
 	at, err := socketOf(onlyRun(t, dir))
 	if err == nil {
-		err = socket.Call(t.Context(), at, kindAnswer, map[string]any{"answer": looprun.Answer{Option: "accept"}}, nil)
+		err = socket.Call(t.Context(), at, session.KindAnswer, map[string]any{"answer": looprun.Answer{Option: "accept"}}, nil)
 	}
 	if err == nil || !strings.Contains(err.Error(), "question_id is missing") {
 		t.Errorf("an answer for no question: %v", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -65,7 +66,7 @@ func (c *askCmd) Run(a *app) error {
 		return err
 	}
 	var response ask.Response
-	err = socket.Call(context.Background(), path, kindAsk, r, &response)
+	err = socket.Call(context.Background(), path, session.KindAsk, r, &response)
 	if err != nil {
 		return c.unanswered(a, r, err)
 	}
@@ -78,9 +79,9 @@ func (c *askCmd) Run(a *app) error {
 // runSocket is the socket of the run that this is inside of.
 func runSocket() (string, error) {
 	if role := os.Getenv("LOOPRUN_ROLE"); role != "" {
-		return "", errors.New(cannotAsk(role))
+		return "", errors.New(session.CannotAsk(role))
 	}
-	if path := parentSocket(); path != "" {
+	if path := session.ParentSocket(); path != "" {
 		return path, nil
 	}
 	return "", config.Usage("not inside a run: LOOPRUN_SOCKET is not set", "use it in a command that looprun runs")
@@ -153,20 +154,20 @@ func (c *askCmd) unanswered(a *app, r ask.Request, err error) error {
 		return err
 	}
 	switch told.Code {
-	case codeNobody:
+	case session.CodeNobody:
 		a.code = exitNobody
 		if q := r.Questions[0]; len(r.Questions) == 1 && q.Safe != "" {
 			a.code = confirmed(q.Safe == ask.Yes)
 			a.say.Printf("nobody answered, which counts as %s here: %s", q.Safe, told.Text)
 			return nil
 		}
-	case codeAdvised: // --safe is for what nobody has rejected
+	case session.CodeAdvised: // --safe is for what nobody has rejected
 		a.code = exitNobody
-	case codeDeferred:
+	case session.CodeDeferred:
 		a.code = exitDeferred
 		a.say.Printf("the question is kept and will be answered later; end now, and ask again in the next iteration")
 		return nil
-	case codeInterrupted:
+	case session.CodeInterrupted:
 		a.code = exitCancelled
 	default:
 		return err

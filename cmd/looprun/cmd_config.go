@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -28,7 +29,7 @@ func (configCheckCmd) Help() string {
 
 func (c *configCheckCmd) Run(a *app) error {
 	correct, err := config.Check(c.File, a.config.Text("config"), func(o *config.Options) error {
-		_, err := newSession(a.program(), o)
+		_, err := session.New(a.program(), o)
 		return err
 	})
 	for _, f := range correct {

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -41,8 +42,8 @@ func (c *contextCmd) Run(a *app) error {
 		return err
 	}
 	o := scratchpad.ContextOptions{Notes: scratchpad.Notes(dir), MaxBytes: c.MaxBytes}
-	var r recorded
-	if raw, err := configOf(dir); err == nil && json.Unmarshal(raw, &r) == nil {
+	var r session.Recorded
+	if raw, err := session.ConfigOf(dir); err == nil && json.Unmarshal(raw, &r) == nil {
 		o.Text = r.Options.Signals == "text"
 	}
 	_, err = a.stdout.Write(scratchpad.Context(state, o))

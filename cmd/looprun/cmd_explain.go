@@ -11,6 +11,7 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
@@ -151,8 +152,8 @@ func (e *explanation) compare() error {
 	if e.first == nil || e.first.Iteration == e.last.Iteration {
 		return nil
 	}
-	raw, err := configOf(e.dir)
-	var r recorded
+	raw, err := session.ConfigOf(e.dir)
+	var r session.Recorded
 	if err == nil {
 		err = json.Unmarshal(raw, &r)
 	}
@@ -160,7 +161,7 @@ func (e *explanation) compare() error {
 		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
 	}
 	for i, d := range []*looprun.IterationFinished{e.first, e.last} {
-		f, err := scratchpad.OpenWithin(e.dir, judged(e.dir, d.Iteration, d))
+		f, err := scratchpad.OpenWithin(e.dir, session.Judged(e.dir, d.Iteration, d))
 		if err != nil {
 			return nil //nolint:nilerr // a silent command has no output to compare
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -71,7 +72,7 @@ func (c *initCmd) Run(a *app) error {
 	s, err := c.setup(a, detect(dir))
 	if errors.Is(err, looprun.ErrInterrupted) {
 		a.say.Printf("interrupted; nothing was written")
-		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), raise(syscall.SIGINT)
+		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), session.Raise(syscall.SIGINT)
 		return nil
 	}
 	if err != nil {
@@ -111,7 +112,7 @@ func (c *initCmd) setup(a *app, found []project) (setup, error) {
 		s.choose(found[0])
 	}
 	if !c.Yes && !c.DryRun {
-		ctx, stop := watchSignals(context.Background(), func() {})
+		ctx, stop := session.WatchSignals(context.Background(), func() {})
 		defer stop()
 		if err := s.ask(ctx, a, found, c.Check != ""); err != nil {
 			return s, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -76,10 +77,10 @@ func (c *listCmd) Run(a *app) error {
 // dirs are the directories of the runs to list, the latest first.
 func (c *listCmd) dirs(a *app, dir string) ([]string, error) {
 	if c.All {
-		return allRuns(a.say, dir)
+		return session.AllRuns(a.say, dir)
 	}
 	ids, err := scratchpad.IDs(dir)
-	return within(dir, ids), err
+	return session.Within(dir, ids), err
 }
 
 // listed is the table of the runs. With exact, times are moments and not how long
@@ -103,7 +104,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 	}
 	add := func(r scratchpad.Summary, name string, row ...console.Entry) {
 		if places {
-			row = append(row, console.Entry{Text: keptFor(filepath.Dir(r.Dir))})
+			row = append(row, console.Entry{Text: session.KeptFor(filepath.Dir(r.Dir))})
 		}
 		if named {
 			row = slices.Insert(row, 0, console.Entry{Text: name})

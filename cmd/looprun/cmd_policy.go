@@ -13,6 +13,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
@@ -30,7 +31,7 @@ func loadPolicy(file string, packs []string) (*policy.Policy, *templates.Set, er
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := policy.Load(file, knownOptions(set))
+	p, err := policy.Load(file, session.KnownOptions(set))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,9 +115,9 @@ func (c *policyTestCmd) Run(a *app) error {
 		return err
 	}
 	q.Mandatory = trip.Mandatory
-	ctx, stop := watchSignals(context.Background(), func() {})
+	ctx, stop := session.WatchSignals(context.Background(), func() {})
 	defer stop()
-	e, err := p.Evaluate(ctx, q, state, policy.Options{CI: ciFacts(workingDir()), Verifying: policy.VerifyFail})
+	e, err := p.Evaluate(ctx, q, state, policy.Options{CI: session.CIFacts(workingDir()), Verifying: policy.VerifyFail})
 	if err != nil {
 		return err
 	}

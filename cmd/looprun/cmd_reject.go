@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/rejection"
 )
@@ -58,8 +59,8 @@ func (c *rejectCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var reply rejectedReply
-	if err := socket.Call(context.Background(), path, kindReject, rejectedMessage{Rejection: document}, &reply); err != nil {
+	var reply session.RejectedReply
+	if err := socket.Call(context.Background(), path, session.KindReject, session.RejectedMessage{Rejection: document}, &reply); err != nil {
 		return err
 	}
 	if !reply.Valid {

@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
@@ -204,15 +205,15 @@ func (c *replayCmd) resumed(r *replay, d looprun.RunResumed) error {
 
 // onlyLastKept reports whether all iterations of the run have one output file.
 func onlyLastKept(dir string) bool {
-	raw, err := configOf(dir)
-	var r recorded
+	raw, err := session.ConfigOf(dir)
+	var r session.Recorded
 	return err == nil && json.Unmarshal(raw, &r) == nil && r.Options.Wait
 }
 
 // resign makes the signature of a recorded iteration anew from its output file,
 // and says where that holds less than was printed.
 func (r *replay) resign(dir string, d *looprun.IterationFinished, warn func(string, ...any)) (string, error) {
-	file := judged(dir, d.Iteration, d)
+	file := session.Judged(dir, d.Iteration, d)
 	if d.Cause != looprun.CauseExited || d.Outcome == looprun.OutcomeDone {
 		return "", nil
 	}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
 
 // resumeCmd goes on with a run.
 type resumeCmd struct {
 	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
-	Anew
+	session.Anew
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
@@ -34,23 +35,23 @@ func (c *resumeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := c.check(dir); err != nil {
+	if err := c.Check(dir); err != nil {
 		return err
 	}
-	return a.end(resume(a.program(), dir, state, tail, c.Anew))
+	return a.end(session.Resume(a.program(), dir, state, tail, c.Anew))
 }
 
 // find is the run to go on with: without a name the latest that was not started
 // by another run's command.
 func (c *resumeCmd) find() (string, error) {
 	if c.ID != "" {
-		return find(c.StateDir, c.ID)
+		return session.Find(c.StateDir, c.ID)
 	}
 	state, err := config.StateDir(c.StateDir)
 	if err != nil {
 		return "", err
 	}
-	dir, err := c.latest(state, func(dir string) bool { return scratchpad.Summarize(dir).Parent == "" })
+	dir, err := c.Latest(state, func(dir string) bool { return scratchpad.Summarize(dir).Parent == "" })
 	if err == nil && dir == "" {
 		err = fmt.Errorf("there are no runs in %s", state)
 	}

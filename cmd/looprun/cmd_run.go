@@ -8,6 +8,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/session"
 )
 
 // runCmd runs a command in a loop.
@@ -30,14 +31,14 @@ func (c *runCmd) Run(a *app) error {
 	if err := c.Wrong(); err != nil {
 		return a.config.Locate(err)
 	}
-	s, err := newSession(a.program(), &c.Options)
+	s, err := session.New(a.program(), &c.Options)
 	if err != nil {
 		return a.config.Locate(err)
 	}
 	if c.DryRun {
-		return s.dryRun(a.stdout)
+		return s.DryRun(a.stdout)
 	}
-	return a.end(s.start())
+	return a.end(s.Start())
 }
 
 // agentRunCmd runs a coding agent in a loop.

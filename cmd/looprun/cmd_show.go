@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -266,7 +267,7 @@ func (r *shownRun) pending(w io.Writer) error {
 		if r.live || len(r.Pending) > 1 {
 			which = " --question " + q.ID
 		}
-		fmt.Fprintf(&b, "answer with: looprun answer %s %s%s\n", r.RunID, termsafe.Line(firstWord(optionsOf(q))), which)
+		fmt.Fprintf(&b, "answer with: looprun answer %s %s%s\n", r.RunID, termsafe.Line(firstWord(session.OptionsOf(q))), which)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -305,7 +306,7 @@ func (c *showCmd) export(a *app, r *shownRun) error {
 	}
 	var questions []ask.Question
 	for _, q := range r.Pending {
-		asked := asQuestion(q.ForPerson()) // that form has no place for advice
+		asked := session.AsQuestion(q.ForPerson()) // that form has no place for advice
 		asked.Header = cmp.Or(asked.Header, "Question")
 		questions = append(questions, asked)
 	}
@@ -453,7 +454,7 @@ func (p *past) Write(b []byte) (int, error) {
 // find is the directory of a run that is looked at: without an id the latest, of
 // the user's runs first. Of another's it says so, since that may say anything.
 func (a *app) find(flag, id string) (string, error) {
-	dir, err := find(flag, id)
+	dir, err := session.Find(flag, id)
 	if err == nil && id == "" && errors.Is(scratchpad.Mine(dir), scratchpad.ErrNotMine) {
 		a.say.Warn("run %s, the latest, is not known to be yours: what it says may be made up", filepath.Base(dir))
 	}

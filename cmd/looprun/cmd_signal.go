@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/signal"
 )
@@ -52,7 +53,7 @@ func (c *signalCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return socket.Call(context.Background(), path, kindSignal, signalled{Signal: document}, nil)
+	return socket.Call(context.Background(), path, session.KindSignal, session.Signalled{Signal: document}, nil)
 }
 
 func (c *signalCmd) document(a *app) (json.RawMessage, error) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
@@ -184,7 +185,7 @@ func hostileRun(t *testing.T, dir, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := json.Marshal(recorded{Command: []string{text}})
+	config, err := json.Marshal(session.Recorded{Command: []string{text}})
 	if err != nil {
 		t.Fatal(err)
 	}

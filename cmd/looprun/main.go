@@ -19,6 +19,6 @@ func main() {
 		os.Exit(looprun.ExitFailed)
 	}
 	code, raise := execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	raise.self()
+	raise.Self()
 	os.Exit(code)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/templates"
 )
 
@@ -84,7 +85,7 @@ func yamlValue(text []byte) (any, error) {
 var readers = map[string]func(file string) error{
 	"config": func(file string) error {
 		_, err := config.Check(file, "", func(o *config.Options) error {
-			_, err := newSession(&Program{say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, o)
+			_, err := session.New(&session.Program{Say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, o)
 			return err
 		})
 		return err
@@ -94,7 +95,7 @@ var readers = map[string]func(file string) error{
 		if err != nil {
 			return err
 		}
-		p, err := policy.Load(file, knownOptions(set))
+		p, err := policy.Load(file, session.KnownOptions(set))
 		if err != nil {
 			return err
 		}

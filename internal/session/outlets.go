@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type outlets struct {
 
 // openOutlets lets looprun's messages, and all that is shown from here on, go
 // through them. Whether anybody reads is nothing to the run's exit code either.
-func (s *session) openOutlets() {
+func (s *Session) openOutlets() {
 	keepPipes()
 	s.reading, s.leave = context.WithCancelCause(context.Background())
 	open := func(f *os.File) *outlet.Outlet {
@@ -33,14 +33,14 @@ func (s *session) openOutlets() {
 	if s.outlets.err = s.outlets.out; !sameFile(out, err) {
 		s.outlets.err = open(err)
 	}
-	s.app.say.W = s.outlets.messages(s.app, s.app.say.W)
+	s.app.Say.W = s.outlets.messages(s.app, s.app.Say.W)
 }
 
 // unread is what a reader of the command's output that went away leads to: nil where
 // somebody is at the terminal all the same, or where only standard error was left.
 // Without a terminal nobody could learn that the run goes on, and a pipeline would
 // wait for it: it ends as a program that writes into a pipe ends.
-func (s *session) unread(file *os.File) func() {
+func (s *Session) unread(file *os.File) func() {
 	out, err := s.app.Stdout, s.app.Stderr
 	if console.IsTerminal(err) || file != out && !sameFile(file, out) {
 		return nil

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"encoding/json"
@@ -18,11 +18,11 @@ import (
 
 // answersFile has the answers to questions that the command left behind or that
 // were deferred, for the iteration that begins.
-func (s *session) answersFile(it looprun.Iteration) string {
+func (s *Session) answersFile(it looprun.Iteration) string {
 	response := ask.Response{Schema: ask.AnswerSchema}
 	for _, a := range it.Answers {
 		if a.Answer != nil {
-			response.Answers = append(response.Answers, answerOf(asQuestion(a.Question), *a.Answer))
+			response.Answers = append(response.Answers, answerOf(AsQuestion(a.Question), *a.Answer))
 		}
 	}
 	if len(response.Answers) == 0 {
@@ -34,25 +34,25 @@ func (s *session) answersFile(it looprun.Iteration) string {
 		err = atomicfile.Write(name, append(text, '\n'), false)
 	}
 	if err != nil {
-		s.app.say.Warn("the answers could not be written: %v", err)
+		s.app.Say.Warn("the answers could not be written: %v", err)
 		return os.DevNull
 	}
 	return name
 }
 
-func (s *session) writeContext(state *looprun.State) {
+func (s *Session) writeContext(state *looprun.State) {
 	err := s.run.WriteContext(state, scratchpad.ContextOptions{Text: s.opts.Signals == "text"})
 	if err != nil {
-		s.app.say.Warn("the context could not be written: %v", err)
+		s.app.Say.Warn("the context could not be written: %v", err)
 	}
 }
 
 // hooks tells others what happens; nil fields are no hooks.
-func (s *session) hooks() (*hooks.Hooks, error) {
+func (s *Session) hooks() (*hooks.Hooks, error) {
 	h := &hooks.Hooks{
 		OnQuestion: string(s.opts.HookOnQuestion), OnTrip: string(s.opts.HookOnTrip), OnEnd: string(s.opts.HookOnEnd),
 		Dir: s.dir, Env: s.base, Timeout: s.opts.HookTimeout.Or(0),
-		Warn: func(text string) { s.app.say.Warn("%s", text) }, Mask: s.masker.Text,
+		Warn: func(text string) { s.app.Say.Warn("%s", text) }, Mask: s.masker.Text,
 	}
 	if h.Timeout == 0 && console.InCI() {
 		h.Timeout = ciTimeout

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ import (
 // responders answer questions, in this order: the policy, the assistant, the run
 // that this one was started in, a person, and what stands in for a person who is
 // not there.
-func (s *session) responders() []looprun.Responder {
+func (s *Session) responders() []looprun.Responder {
 	var list []looprun.Responder
 	if s.policy != nil {
 		list = append(list, own(looprun.ResponderFunc(s.byPolicy)))
@@ -46,7 +46,7 @@ func (s *session) responders() []looprun.Responder {
 	asked, why := false, s.silenced()
 	person := user.New(user.Options{
 		NonInteractive: why != "", Why: why,
-		NoColor: !s.app.say.PromptColours(),
+		NoColor: !s.app.Say.PromptColours(),
 	})
 	return append(
 		list,
@@ -84,7 +84,7 @@ func (s *session) responders() []looprun.Responder {
 }
 
 // onlyAssistant says why nobody else answers what is for the assistant.
-func (s *session) onlyAssistant() error {
+func (s *Session) onlyAssistant() error {
 	if s.opts.Assistant == "" {
 		return fmt.Errorf("the question is for an assistant, and there is none (--assistant LINE): %w", looprun.ErrNoAnswer)
 	}
@@ -111,12 +111,12 @@ func sourceOf(q looprun.Question) assistant.Source {
 
 // awaitAnswer keeps the question open for a while, for looprun answer. The answer
 // itself comes through the socket and ends the wait.
-func (s *session) awaitAnswer(ctx context.Context, q looprun.Question, asked bool) (looprun.Answer, error) {
+func (s *Session) awaitAnswer(ctx context.Context, q looprun.Question, asked bool) (looprun.Answer, error) {
 	d := time.Duration(s.opts.WaitAnswer)
 	if d <= 0 || asked || q.To == ask.ToAssistant {
 		return looprun.Answer{}, looprun.ErrNoAnswer
 	}
-	s.app.say.Printf("waiting %s for an answer: looprun answer %s OPTION --question %s (%s)", d, s.run.ID, q.ID, strings.Join(optionsOf(q), ", "))
+	s.app.Say.Printf("waiting %s for an answer: looprun answer %s OPTION --question %s (%s)", d, s.run.ID, q.ID, strings.Join(OptionsOf(q), ", "))
 	select {
 	case <-time.After(d):
 		return looprun.Answer{}, fmt.Errorf("nobody answered within %s: %w", d, looprun.ErrNoAnswer)
@@ -125,8 +125,8 @@ func (s *session) awaitAnswer(ctx context.Context, q looprun.Question, asked boo
 	}
 }
 
-// optionsOf are the words that answer the question.
-func optionsOf(q looprun.Question) []string {
+// OptionsOf are the words that answer the question.
+func OptionsOf(q looprun.Question) []string {
 	switch q.Kind {
 	case looprun.KindConfirm:
 		return []string{looprun.Yes, looprun.No}
@@ -144,7 +144,7 @@ func optionsOf(q looprun.Question) []string {
 }
 
 // assistant is the command that answers questions; nil without one.
-func (s *session) assistant() looprun.Responder {
+func (s *Session) assistant() looprun.Responder {
 	if s.opts.Assistant == "" {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (s *session) assistant() looprun.Responder {
 }
 
 // detached decides when nobody can be asked.
-func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
+func (s *Session) detached(q looprun.Question) (looprun.Answer, error) {
 	mode := s.detachedMode(q)
 	switch {
 	case mode == "defer":
@@ -175,7 +175,7 @@ func (s *session) detached(q looprun.Question) (looprun.Answer, error) {
 // detachedMode is what decides about the question when nobody can be asked: the
 // mode for its id, for its guard, for its kind, for all; else the policy's, else
 // deny.
-func (s *session) detachedMode(q looprun.Question) string {
+func (s *Session) detachedMode(q looprun.Question) string {
 	if mode := s.opts.Detached.Mode(q.AskID, string(q.Guard), string(q.Kind)); mode != "" {
 		return mode
 	}
@@ -187,7 +187,7 @@ func (s *session) detachedMode(q looprun.Question) string {
 
 // debugger runs the debug command, a shell for a person without one, or the
 // command of an option.
-type debugger struct{ s *session }
+type debugger struct{ s *Session }
 
 var errNoDebug = errors.New("no debug command is configured (--debug LINE)")
 
@@ -229,7 +229,7 @@ func (d *debugger) environ(st *looprun.State, role string) []string {
 
 // helping marks that a command runs which cannot ask, until the function that it
 // returns is called.
-func (s *session) helping(role string) func() {
+func (s *Session) helping(role string) func() {
 	if s.talk == nil {
 		return func() {}
 	}
@@ -240,7 +240,7 @@ func (s *session) helping(role string) func() {
 // Expert runs an expert's command. What it prints is guidance.
 func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Expert) (looprun.ExpertFinished, error) {
 	defer d.s.helping("expert")()
-	d.s.app.say.News("expert %s: %s", e.Name, e.Command)
+	d.s.app.Say.News("expert %s: %s", e.Name, e.Command)
 	out := tail.Buffer{Limit: findingsLimit}
 	d.s.writeContext(st)
 	exit := looprun.Shell(e.Command).Run(ctx, looprun.Invocation{
@@ -258,7 +258,7 @@ func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugF
 	}
 	defer tty.Close()
 	name := cmp.Or(os.Getenv("SHELL"), "sh")
-	d.s.app.say.Printf("%s with the run's environment; exit 0 goes on, any other code asks again", name)
+	d.s.app.Say.Printf("%s with the run's environment; exit 0 goes on, any other code asks again", name)
 	d.s.display.Lend()
 	defer d.s.display.Retake()
 	sh := exec.CommandContext(ctx, name)
@@ -273,7 +273,7 @@ func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugF
 }
 
 // loadPolicy reads the policy file, or what was recorded of it.
-func (s *session) loadPolicy(kept *recordedFile) error {
+func (s *Session) loadPolicy(kept *recordedFile) error {
 	name := s.opts.Policy
 	var text []byte
 	switch {
@@ -291,7 +291,7 @@ func (s *session) loadPolicy(kept *recordedFile) error {
 	if err != nil {
 		return err
 	}
-	p, err := policy.Parse(name, text, knownOptions(set))
+	p, err := policy.Parse(name, text, KnownOptions(set))
 	if err != nil {
 		return fmt.Errorf("the policy cannot be used, and nothing was run:\n%w", err)
 	}
@@ -299,7 +299,7 @@ func (s *session) loadPolicy(kept *recordedFile) error {
 	return nil
 }
 
-func (s *session) policyCodes() map[string]int {
+func (s *Session) policyCodes() map[string]int {
 	if s.policy == nil {
 		return nil
 	}
@@ -308,9 +308,9 @@ func (s *session) policyCodes() map[string]int {
 
 // byPolicy lets the policy answer. What it finds out about the environment it
 // finds out only now: most runs never ask.
-func (s *session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+func (s *Session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
 	return s.policy.Responder(policy.Options{
-		Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Output: s.aside,
+		Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: CIFacts(s.dir), Output: s.aside,
 		BeforeVerify: func(context.Context) error {
 			s.loop.BeforeVerify()
 			return nil
@@ -322,7 +322,7 @@ func (s *session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.
 
 // silenced says why no person is to be asked, whether one is there or not; empty:
 // one may be.
-func (s *session) silenced() string {
+func (s *Session) silenced() string {
 	flag := s.opts.Silent()
 	switch {
 	case flag != "":
@@ -336,7 +336,7 @@ func (s *session) silenced() string {
 }
 
 // setBy says what set the flag: itself, its variable or a file.
-func (s *session) setBy(name string) string {
+func (s *Session) setBy(name string) string {
 	if places := s.app.Config.Place(name); len(places) > 0 {
 		return places[0]
 	}
@@ -345,7 +345,7 @@ func (s *session) setBy(name string) string {
 
 // instead adds to [looprun.ErrNoAnswer] what the user can do about it, where the
 // user has not decided that it is so.
-func (s *session) instead(q looprun.Question, err error) error {
+func (s *Session) instead(q looprun.Question, err error) error {
 	switch {
 	case q.To == ask.ToAssistant || s.opts.Wait || s.opts.Retry != nil && q.From == "":
 		return err
@@ -359,8 +359,8 @@ func (s *session) instead(q looprun.Question, err error) error {
 	return fmt.Errorf("--policy FILE or --detached MODE answers such a question: %w", err)
 }
 
-// knownOptions are the options of each question, which rules name.
-func knownOptions(set *templates.Set) policy.Known {
+// KnownOptions are the options of each question, which rules name.
+func KnownOptions(set *templates.Set) policy.Known {
 	known := policy.Known{}
 	for _, t := range set.Templates() {
 		for _, o := range t.Options {
@@ -371,12 +371,12 @@ func knownOptions(set *templates.Set) policy.Known {
 }
 
 // explainRules says why the policy did not answer.
-func (s *session) explainRules(e policy.Evaluation) {
+func (s *Session) explainRules(e policy.Evaluation) {
 	if e.Answer != nil {
 		return
 	}
-	s.app.say.News("the policy does not answer %s", e.Guard)
+	s.app.Say.News("the policy does not answer %s", e.Guard)
 	for _, v := range e.Rules {
-		s.app.say.News("  %s (%s): %s", v.Rule, v.Answer, v.Why)
+		s.app.Say.News("  %s (%s): %s", v.Rule, v.Answer, v.Why)
 	}
 }

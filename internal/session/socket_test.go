@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func TestAnEqualQuestionThatTheAnswerDoesNotFit(t *testing.T) {
 				var l *looprun.Loop
 				heard := make(chan any, 1)
 				work := working(func(ctx context.Context) {
-					to := &talk{s: &session{loop: l}}
+					to := &talk{s: &Session{loop: l}}
 					go func() { _, _ = to.ask(ctx, json.RawMessage(c.first)) }()
 					time.Sleep(time.Second) // of simulated time: it is asked
 					go func() {

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ import (
 
 // hearing is what is learned from what the command prints and leaves behind.
 type hearing struct {
-	s       *session
+	s       *Session
 	streams looprun.Listeners[scanners, *scanners]
 	tree    *workspace.Tree // nil: no guard needs it
 }
@@ -75,7 +75,7 @@ func (h *hearing) both() [2]*scanners {
 }
 
 // hear lets the executor listen.
-func (s *session) hear() error {
+func (s *Session) hear() error {
 	h := &hearing{s: s}
 	x := s.executor
 	x.Listeners, x.AlsoPromised, x.Heard = &h.streams, h.saidDone, h.heard
@@ -214,7 +214,7 @@ func (h *hearing) hearSignals(d *looprun.IterationResult) {
 		signals, malformed := c.signals.Result()
 		for _, sig := range signals {
 			if sig.Name == signal.Done && !h.s.executor.PromiseWanted() {
-				h.s.app.say.Warn("the command said that it is done, which means nothing here: this run was started without --promise")
+				h.s.app.Say.Warn("the command said that it is done, which means nothing here: this run was started without --promise")
 				continue
 			}
 			d.Said = append(d.Said, looprun.SignalReceived{Signal: sig})
@@ -242,17 +242,17 @@ func (h *hearing) hearCost(d *looprun.IterationResult) {
 	if found {
 		d.Said = append(d.Said, sum)
 	} else if why != "" {
-		h.s.app.say.Warn("the cost of iteration %d is not known: %s", d.Iteration, termsafe.Line(why))
+		h.s.app.Say.Warn("the cost of iteration %d is not known: %s", d.Iteration, termsafe.Line(why))
 	}
 }
 
 // missCost warns, once, of an iteration that reported no cost where a guard
 // counts on it.
-func (s *session) missCost(d looprun.IterationFinished, st *looprun.State) {
+func (s *Session) missCost(d looprun.IterationFinished, st *looprun.State) {
 	blind := st.Limits.Cost > 0 && st.Cost == s.cost.usd || st.Limits.Tokens > 0 && st.Tokens == s.cost.tokens
 	if blind && !s.cost.warned && d.Iteration > 0 && d.Outcome != looprun.OutcomeDone {
 		s.cost.warned = true
-		s.app.say.Warn("iteration %d reported no cost, so its guard cannot see it; report it with looprun signal cost, or --cost-from", d.Iteration)
+		s.app.Say.Warn("iteration %d reported no cost, so its guard cannot see it; report it with looprun signal cost, or --cost-from", d.Iteration)
 	}
 	s.cost.usd, s.cost.tokens = st.Cost, st.Tokens
 }
@@ -270,7 +270,7 @@ func (h *hearing) lookAround(d *looprun.IterationResult) {
 	defer cancel()
 	f, err := h.tree.Fingerprint(ctx)
 	if err != nil {
-		h.s.app.say.Warn("the state of the work tree is not known: %v", err)
+		h.s.app.Say.Warn("the state of the work tree is not known: %v", err)
 		return
 	}
 	d.Content = signature.Hash(f.Content)

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/looprun/looprun/internal/console"
 )
 
-// raise is the signal by which looprun ends itself, so that its parent sees
+// Raise is the signal by which looprun ends itself, so that its parent sees
 // that it was interrupted; zero: it exits.
-type raise syscall.Signal
+type Raise syscall.Signal
 
 // interrupts are the signals that end a run, and their names.
 var interrupts = map[os.Signal]string{
@@ -28,9 +28,9 @@ const (
 	ciEnd  = 5500 * time.Millisecond
 )
 
-// watchSignals cancels the context with an [looprun.Interrupt] at the first
+// WatchSignals cancels the context with an [looprun.Interrupt] at the first
 // signal and calls kill at every further one. stop ends the watch.
-func watchSignals(parent context.Context, kill func()) (ctx context.Context, stop func()) {
+func WatchSignals(parent context.Context, kill func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 8)
 	done := make(chan struct{})
@@ -64,13 +64,13 @@ func watchSignals(parent context.Context, kill func()) (ctx context.Context, sto
 }
 
 // raiseFor is the signal that a run which ended with this code ends itself by.
-func raiseFor(status looprun.Status, code int) raise {
+func raiseFor(status looprun.Status, code int) Raise {
 	if status != looprun.StatusInterrupted {
 		return 0
 	}
 	switch s := syscall.Signal(code - 128); s {
 	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-		return raise(s)
+		return Raise(s)
 	}
 	return 0
 }

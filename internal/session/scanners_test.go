@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ import (
 // listeners are what reads the two streams with every reader switched on.
 func listeners(t *testing.T, dir string) *hearing {
 	t.Helper()
-	h := &hearing{s: &session{
-		app: &Program{say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, run: &scratchpad.Run{Dir: dir},
+	h := &hearing{s: &Session{
+		app: &Program{Say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, run: &scratchpad.Run{Dir: dir},
 		executor: &looprun.Executor{Judge: &looprun.Judge{Promise: true}},
 	}}
 	for _, c := range h.both() {

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -32,8 +32,8 @@ func TestWhatTheParentSays(t *testing.T) {
 	}{
 		{"an answer", trip, "", nil, nil, []string{"cancel"}},
 		{"with a debug command of its own", trip, "make debug", nil, nil, []string{"debug", "cancel"}},
-		{"kept for later", trip, "", &socket.Error{Code: codeDeferred}, looprun.ErrDeferred, []string{"cancel"}},
-		{"interrupted", trip, "", &socket.Error{Code: codeInterrupted}, looprun.ErrInterrupted, []string{"cancel"}},
+		{"kept for later", trip, "", &socket.Error{Code: CodeDeferred}, looprun.ErrDeferred, []string{"cancel"}},
+		{"interrupted", trip, "", &socket.Error{Code: CodeInterrupted}, looprun.ErrInterrupted, []string{"cancel"}},
 		{"refused", trip, "", &socket.Error{Code: "refused"}, looprun.ErrNoAnswer, []string{"cancel"}},
 		{"for an assistant", forAssistant, "", nil, looprun.ErrNoAnswer, nil},
 	} {
@@ -50,7 +50,7 @@ func TestWhatTheParentSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &session{parent: server.Path(), opts: &config.Options{Debug: config.ShellLine(c.debug)}}
+			s := &Session{parent: server.Path(), opts: &config.Options{Debug: config.ShellLine(c.debug)}}
 			a, err := s.byParent(t.Context(), c.question, &looprun.State{RunID: "inner"})
 			if closed := server.Close(); closed != nil {
 				t.Error(closed)
@@ -60,7 +60,7 @@ func TestWhatTheParentSays(t *testing.T) {
 			}
 		})
 	}
-	s := &session{parent: "/nowhere", opts: &config.Options{}}
+	s := &Session{parent: "/nowhere", opts: &config.Options{}}
 	if _, err := s.byParent(t.Context(), trip, &looprun.State{}); !errors.Is(err, looprun.ErrNoAnswer) {
 		t.Errorf("without a run outside: %v", err)
 	}

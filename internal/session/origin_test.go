@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func TestWhereATokenIsShown(t *testing.T) {
 		{false, true, false, true}, {false, false, false, false}, {true, true, false, false}, {false, true, true, false},
 	} {
 		var out bytes.Buffer
-		to := &talk{s: &session{app: &Program{say: &console.Observer{Messages: console.Messages{W: &out}}}, opts: &config.Options{Interactive: c.interactive}}}
+		to := &talk{s: &Session{app: &Program{Say: &console.Observer{Messages: console.Messages{W: &out}}}, opts: &config.Options{Interactive: c.interactive}}}
 		to.showToken(c.known, c.screen)
 		if got := strings.Contains(out.String(), "--token"); got != c.shown || (to.token.word != "") != c.shown {
 			t.Errorf("%+v: it says %q, and the token is %q", c, out.String(), to.token.word)

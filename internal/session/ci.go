@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 	"github.com/looprun/looprun/report"
 )
 
-// ciFacts is what the environment says about the CI job, for policies.
-func ciFacts(dir string) policy.CI {
+// CIFacts is what the environment says about the CI job, for policies.
+func CIFacts(dir string) policy.CI {
 	get := os.Getenv
 	number := func(text string) int {
 		n, _ := strconv.Atoi(text) // not known: 0
@@ -70,12 +70,12 @@ func gitBranch(dir string) string {
 
 // speakToCI prepares the log of the CI job: what the command prints is data
 // there.
-func (s *session) speakToCI() {
+func (s *Session) speakToCI() {
 	s.ci = ci.New(ci.Options{
 		Provider: ci.Provider(s.opts.CI), Log: s.outlets.messages(s.app, ci.LogOf(s.app.Stdout, s.app.Stderr)),
 		AllowCommands: s.opts.CICommands == "allow",
 	})
-	s.app.say.W = s.ci.Messages(s.app.say.W)
+	s.app.Say.W = s.ci.Messages(s.app.Say.W)
 }
 
 // ciPatience is how long another program may take to tell the CI system.
@@ -83,7 +83,7 @@ const ciPatience = 5 * time.Second
 
 // tellCI tells the CI system the verdict. What it could not be told is a warning:
 // the run has ended whatever it learns.
-func (s *session) tellCI(state *looprun.State, result looprun.Result) {
+func (s *Session) tellCI(state *looprun.State, result looprun.Result) {
 	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
 	defer cancel()
 	verdict := ci.Verdict{Result: result, Limit: state.Limits.Iterations, RunDir: s.run.Dir, Summary: func(w io.Writer, limit int) error {
@@ -94,6 +94,6 @@ func (s *session) tellCI(state *looprun.State, result looprun.Result) {
 		return r.Markdown(w, limit)
 	}}
 	if err := s.ci.Finish(ctx, verdict); err != nil {
-		s.app.say.Warn("the CI system could not be told: %v", err)
+		s.app.Say.Warn("the CI system could not be told: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 
 // joinable refuses -i where there is no terminal to join the command to: that
 // the command cannot be started would be no fault of its own.
-func (s *session) joinable() error {
+func (s *Session) joinable() error {
 	if !s.opts.Interactive || console.IsTerminal(s.app.Stdin) || runtime.GOOS == "windows" { // which has none
 		return nil
 	}
@@ -34,7 +34,7 @@ func (s *session) joinable() error {
 // where the command's output goes, and what other commands say: assistants, experts,
 // those that debug and verify. In the log of a CI job lines are kept apart by
 // the log, and while a command talks to the person (-i) the terminal is its own.
-func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
+func (s *Session) shareTerminal() (stdout, stderr, aside io.Writer) {
 	stdout, stderr = s.outlets.output(s.app, s.app.Stdout), s.outlets.output(s.app, s.app.Stderr)
 	aside = s.outlets.messages(s.app, s.app.Stderr)
 	screen := s.app.Stderr
@@ -43,10 +43,10 @@ func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
 	}
 	show := s.showsProgress()
 	s.display = statusline.New(statusline.Options{
-		Screen: screen, Draw: aside, Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.say.Colour,
+		Screen: screen, Draw: aside, Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.Say.Colour,
 		Elapsed: func() time.Duration { return s.loop.Elapsed() },
 	})
-	s.app.say.W = s.display.Messages(s.app.say.W)
+	s.app.Say.W = s.display.Messages(s.app.Say.W)
 	if sameFile(s.app.Stdout, screen) {
 		stdout = s.display.Output(stdout)
 	}
@@ -57,8 +57,8 @@ func (s *session) shareTerminal() (stdout, stderr, aside io.Writer) {
 // another one the outer one shows it, and what this one drew would be kept as the
 // command's output. What reads the output from a pipe may print it on the same
 // terminal (tee, less), where the line would be in its way.
-func (s *session) showsProgress() bool {
-	f := s.app.say.Flags
+func (s *Session) showsProgress() bool {
+	f := s.app.Say.Flags
 	return f.Progress != "off" && f.LogFormat != "json" && !f.Quiet &&
 		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !console.InCI() && !isPipe(s.app.Stdout)
 }
@@ -86,8 +86,8 @@ func sameFile(a, b *os.File) bool {
 
 // shown passes the command's output on to w until nobody reads it any more, and then
 // calls unread, if that is not nil. Behind w is file; nil: none is.
-func (s *session) shown(w io.Writer, file *os.File, unread func()) io.Writer {
-	return &shown{w: w, file: file, unread: unread, say: s.app.say}
+func (s *Session) shown(w io.Writer, file *os.File, unread func()) io.Writer {
+	return &shown{w: w, file: file, unread: unread, say: s.app.Say}
 }
 
 type shown struct {

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 type Anew struct {
 	config.LimitFlags
 	config.AnswerFlags
-	trustFlag
+	TrustFlag
 
 	Dir string `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
 }
@@ -61,12 +61,12 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// resume goes on with a run.
-func resume(p *Program, dir string, state *looprun.State, tail scratchpad.Tail, with Anew) (Ended, error) {
+// Resume goes on with a run.
+func Resume(p *Program, dir string, state *looprun.State, tail scratchpad.Tail, with Anew) (Ended, error) {
 	if state.Ended && !state.Ending.Status.Resumable() {
 		return Ended{}, config.Usage(fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), "start a new one")
 	}
-	if insideOf(dir) {
+	if InsideOf(dir) {
 		return Ended{}, config.Usage("a run cannot be resumed by its own command", "resume it from outside")
 	}
 	s, event, err := with.restore(p, dir, state)
@@ -74,19 +74,19 @@ func resume(p *Program, dir string, state *looprun.State, tail scratchpad.Tail, 
 		return Ended{}, err
 	}
 	if tail.Cut > 0 {
-		p.say.Warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
+		p.Say.Warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
 	}
-	return s.resume(dir, event, with.trustFlag)
+	return s.resume(dir, event, with.TrustFlag)
 }
 
 // restore makes the session from what was recorded, with what is given anew.
-func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*session, looprun.RunResumed, error) {
+func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*Session, looprun.RunResumed, error) {
 	event := looprun.RunResumed{Version: app.Version}
-	raw, err := configOf(dir)
+	raw, err := ConfigOf(dir)
 	if err != nil {
 		return nil, event, err
 	}
-	var r recorded
+	var r Recorded
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return nil, event, fmt.Errorf("the configuration of run %s cannot be read: %w", state.RunID, err)
 	}
@@ -114,7 +114,7 @@ func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*session
 			return nil, event, err
 		}
 	}
-	s := &session{app: app, opts: &r.Options, command: r.Command, dir: place}
+	s := &Session{app: app, opts: &r.Options, command: r.Command, dir: place}
 	if err := os.Chdir(place); err != nil {
 		return nil, event, fmt.Errorf("run %s cannot go on in its directory: %w", state.RunID, err)
 	}
@@ -181,7 +181,7 @@ func (c *Anew) locate(dir string) error {
 }
 
 // change puts what was given anew over what was recorded.
-func (c *Anew) change(r *recorded, given func(flag string) bool) bool {
+func (c *Anew) change(r *Recorded, given func(flag string) bool) bool {
 	changed := false
 	if c.Policy != "" {
 		r.Options.Policy, r.Policy, changed = c.Policy, nil, true
@@ -213,8 +213,8 @@ func (c *Anew) change(r *recorded, given func(flag string) bool) bool {
 	return changed
 }
 
-// configOf is the configuration that the run was last started or resumed with.
-func configOf(dir string) (json.RawMessage, error) {
+// ConfigOf is the configuration that the run was last started or resumed with.
+func ConfigOf(dir string) (json.RawMessage, error) {
 	var raw json.RawMessage
 	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
 		switch d := e.Data.(type) {
@@ -228,18 +228,18 @@ func configOf(dir string) (json.RawMessage, error) {
 		return nil
 	})
 	if err == nil && raw == nil {
-		err = errNoConfig
+		err = ErrNoConfig
 	}
 	return raw, err
 }
 
-var errNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
+var ErrNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 
-func (s *session) resume(dir string, event looprun.RunResumed, trust trustFlag) (Ended, error) {
+func (s *Session) resume(dir string, event looprun.RunResumed, trust TrustFlag) (Ended, error) {
 	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
 		return Ended{}, err
 	}
-	run, state, err := trust.open(s.app.say, dir, scratchpad.SyncMode(s.opts.Sync))
+	run, state, err := trust.Open(s.app.Say, dir, scratchpad.SyncMode(s.opts.Sync))
 	if err != nil {
 		return Ended{}, err
 	}
@@ -253,8 +253,8 @@ func (s *session) resume(dir string, event looprun.RunResumed, trust trustFlag) 
 	return s.finish(s.drive())
 }
 
-// find is the directory of a run.
-func find(flag, id string) (string, error) {
+// Find is the directory of a run.
+func Find(flag, id string) (string, error) {
 	state, err := config.StateDir(flag)
 	if err != nil {
 		return "", err
@@ -262,8 +262,8 @@ func find(flag, id string) (string, error) {
 	return scratchpad.Find(state, id)
 }
 
-// insideOf reports whether this process was started by the run's own command.
-func insideOf(dir string) bool { return os.Getenv("LOOPRUN_DIR") == dir }
+// InsideOf reports whether this process was started by the run's own command.
+func InsideOf(dir string) bool { return os.Getenv("LOOPRUN_DIR") == dir }
 
 // lossy reports whether a text did not get into the JSON whole: an escape stands
 // there for each byte that is no UTF-8, and for nothing else.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package session
 
 import (
 	"os"
@@ -15,9 +15,9 @@ import (
 // end of looprun, from here on. The signal is caught, not ignored: commands would inherit that.
 func keepPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// self sends looprun the signal and waits for its end. The first process of a
+// Self sends looprun the signal and waits for its end. The first process of a
 // container is not ended by its own signals: its exit code has to do.
-func (r raise) self() {
+func (r Raise) Self() {
 	if r == 0 || os.Getpid() == 1 {
 		return
 	}
@@ -36,7 +36,7 @@ func (r raise) self() {
 
 // watchStops makes Ctrl-Z stop the command together with looprun, which runs
 // in another process group, and fg let both go on.
-func (s *session) watchStops() (stop func()) {
+func (s *Session) watchStops() (stop func()) {
 	signals, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	done := make(chan struct{})
 	signal.Notify(signals, syscall.SIGTSTP)
@@ -46,7 +46,7 @@ func (s *session) watchStops() (stop func()) {
 			select {
 			case <-signals:
 				if proc.InOrphanedGroup() {
-					s.app.say.Warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
+					s.app.Say.Warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
 					continue
 				}
 				s.executor.Suspend()

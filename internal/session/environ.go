@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func baseEnviron(env []string) []string {
 }
 
 // environ is the environment of an iteration.
-func (s *session) environ(it looprun.Iteration) []string {
+func (s *Session) environ(it looprun.Iteration) []string {
 	if it.Judging {
 		return s.helperEnviron(it, "check")
 	}
@@ -34,11 +34,11 @@ func (s *session) environ(it looprun.Iteration) []string {
 
 // helperEnviron is that of a check, a verify, debug or expert command. It has no
 // socket: nobody is asked from there, and a nested looprun asks nobody either.
-func (s *session) helperEnviron(it looprun.Iteration, role string) []string {
+func (s *Session) helperEnviron(it looprun.Iteration, role string) []string {
 	return append(s.commonEnviron(it), "LOOPRUN_ROLE="+role)
 }
 
-func (s *session) commonEnviron(it looprun.Iteration) []string {
+func (s *Session) commonEnviron(it looprun.Iteration) []string {
 	own := it.Environ()
 	env := make([]string, 0, len(s.base)+len(own)+10)
 	env = append(append(env, s.base...), own...)
@@ -53,13 +53,13 @@ func (s *session) commonEnviron(it looprun.Iteration) []string {
 }
 
 // guidanceFile has the whole guidance, however long.
-func (s *session) guidanceFile(it looprun.Iteration) string {
+func (s *Session) guidanceFile(it looprun.Iteration) string {
 	if it.Guidance == "" {
 		return os.DevNull
 	}
 	name := filepath.Join(s.run.Dir, "guidance.txt")
 	if err := atomicfile.Write(name, []byte(it.Guidance), false); err != nil {
-		s.app.say.Warn("the guidance could not be written: %v", err)
+		s.app.Say.Warn("the guidance could not be written: %v", err)
 		return os.DevNull
 	}
 	return name
@@ -67,24 +67,24 @@ func (s *session) guidanceFile(it looprun.Iteration) string {
 
 // failingFile has the names of the checks that fail, one a line. It is empty unless
 // all of them are known: who runs only those must not miss one.
-func (s *session) failingFile(it looprun.Iteration) string {
+func (s *Session) failingFile(it looprun.Iteration) string {
 	if it.Last == nil || len(it.Last.Signature.Checks) == 0 || len(it.Last.Signature.Checks) != it.Last.Signature.Failing {
 		return os.DevNull
 	}
 	name := filepath.Join(s.run.Dir, "failing.txt")
 	if err := atomicfile.Write(name, []byte(strings.Join(it.Last.Signature.Checks, "\n")+"\n"), false); err != nil {
-		s.app.say.Warn("the names of the checks that fail could not be written: %v", err)
+		s.app.Say.Warn("the names of the checks that fail could not be written: %v", err)
 		return os.DevNull
 	}
 	return name
 }
 
 // lastOutput is the file of the judge's last output, empty when it was silent.
-func (s *session) lastOutput(it looprun.Iteration) string {
+func (s *Session) lastOutput(it looprun.Iteration) string {
 	if it.Last == nil || it.Last.OutputBytes == 0 {
 		return os.DevNull
 	}
-	if name := judged(s.run.Dir, s.outputNumber(it.Last.Iteration), it.Last); inputfile.IsFile(name) {
+	if name := Judged(s.run.Dir, s.outputNumber(it.Last.Iteration), it.Last); inputfile.IsFile(name) {
 		return name
 	}
 	return os.DevNull
@@ -92,7 +92,7 @@ func (s *session) lastOutput(it looprun.Iteration) string {
 
 // feed prepares what the command reads. Standard input is read once, to its
 // end, and each iteration reads it from the beginning.
-func (s *session) feed() error {
+func (s *Session) feed() error {
 	switch name := s.opts.Stdin; name {
 	case "none":
 		return nil
@@ -110,7 +110,7 @@ func (s *session) feed() error {
 	return nil
 }
 
-func (s *session) copyStdin(file string) error {
+func (s *Session) copyStdin(file string) error {
 	if inputfile.IsFile(file) { // resumed: it was read when the run started
 		return nil
 	}
@@ -122,9 +122,9 @@ func (s *session) copyStdin(file string) error {
 	return errors.Join(err, f.Close())
 }
 
-// judged is the file of what the judge of an iteration printed, under that number
+// Judged is the file of what the judge of an iteration printed, under that number
 // of the files. It is not there when the judge was silent.
-func judged(dir string, number int, d *looprun.IterationFinished) string {
+func Judged(dir string, number int, d *looprun.IterationFinished) string {
 	if d.Iteration == 0 || d.WorkExitCode != nil {
 		return scratchpad.CheckOutputFile(dir, number)
 	}

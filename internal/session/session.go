@@ -1,4 +1,7 @@
-package main
+// Package session is one process's part of a run: all that stands between the
+// options and the loop. It starts and resumes runs, puts their responders, their
+// socket, the streams and the signals together, and knows how others reach a run.
+package session
 
 import (
 	"context"
@@ -33,7 +36,7 @@ import (
 // Program is the process that a run goes on in: its streams, and how it was called.
 type Program struct {
 	Stdin, Stdout, Stderr *os.File
-	say                   *console.Observer
+	Say                   *console.Observer
 	Command               []string // what stands after --
 	Config                *config.Settings
 	Version               string
@@ -42,12 +45,12 @@ type Program struct {
 // Ended is how the process ends that a run went on in.
 type Ended struct {
 	Code  int
-	Raise raise // the signal to end by
+	Raise Raise // the signal to end by
 }
 
-// session is one process's part of a run: all that stands between the options
+// Session is one process's part of a run: all that stands between the options
 // and the loop.
-type session struct {
+type Session struct {
 	app     *Program
 	opts    *config.Options
 	command []string
@@ -84,8 +87,8 @@ type session struct {
 	input   io.Reader        // what --stdin - reads
 }
 
-// recorded is what the journal keeps of the configuration.
-type recorded struct {
+// Recorded is what the journal keeps of the configuration.
+type Recorded struct {
 	Options config.Options `json:"options"`
 	Command []string       `json:"command"`
 	Policy  *recordedFile  `json:"policy,omitempty"`
@@ -102,10 +105,10 @@ type recordedFile struct {
 	Text string `json:"text"`
 }
 
-// newSession reads everything that the options name, and reports all that is
+// New reads everything that the options name, and reports all that is
 // wrong with it before anything runs.
-func newSession(app *Program, o *config.Options) (*session, error) {
-	s := &session{app: app, opts: o, command: app.Command}
+func New(app *Program, o *config.Options) (*Session, error) {
+	s := &Session{app: app, opts: o, command: app.Command}
 	var err error
 	if s.dir, err = config.CurrentDir(); err != nil {
 		return nil, err
@@ -115,7 +118,7 @@ func newSession(app *Program, o *config.Options) (*session, error) {
 
 // load reads templates and policy; kept is the policy as it was recorded, used
 // when the options name none.
-func (s *session) load(kept *recordedFile) error {
+func (s *Session) load(kept *recordedFile) error {
 	var err error
 	var errs []error
 	wrong := func(err error) { errs = append(errs, err) }
@@ -143,7 +146,7 @@ func (s *session) load(kept *recordedFile) error {
 
 // openStdin tries the file that the command is to read. A pipe can be read only
 // once, so that it is taken in the place of standard input.
-func (s *session) openStdin() error {
+func (s *Session) openStdin() error {
 	s.input = s.app.Stdin
 	name := s.opts.Stdin
 	if slices.Contains(config.StdinWords, name) {
@@ -161,10 +164,10 @@ func (s *session) openStdin() error {
 }
 
 // stateDir is where the run is kept.
-func (s *session) stateDir() (string, error) { return config.StateDir(s.opts.StateDir) }
+func (s *Session) stateDir() (string, error) { return config.StateDir(s.opts.StateDir) }
 
-// start runs a new run to its end.
-func (s *session) start() (Ended, error) {
+// Start runs a new run to its end.
+func (s *Session) Start() (Ended, error) {
 	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
 		return Ended{}, err
 	}
@@ -176,8 +179,8 @@ func (s *session) start() (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	noteStateDir(s.app.say, dir)
-	warnUnmarked(s.app.say, s.run)
+	noteStateDir(s.app.Say, dir)
+	warnUnmarked(s.app.Say, s.run)
 	if err := s.wire(s.run.Journal); err != nil {
 		return Ended{}, errors.Join(err, s.run.Close())
 	}
@@ -196,7 +199,7 @@ func (s *session) start() (Ended, error) {
 	started.Ladder = s.opts.Ladder
 	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
 	for _, hint := range s.opts.Hints(started.Command) {
-		s.app.say.Warn("%s", hint)
+		s.app.Say.Warn("%s", hint)
 	}
 	if err := s.loop.Start(started); err != nil {
 		return Ended{}, errors.Join(err, s.run.Close())
@@ -206,8 +209,8 @@ func (s *session) start() (Ended, error) {
 
 // record is the configuration as the journal keeps it. A secret in it is not
 // kept, nor are bytes that are no UTF-8, and such a run cannot be resumed.
-func (s *session) record() (json.RawMessage, error) {
-	r := recorded{Options: *s.opts, Command: s.command, Policy: s.policySource}
+func (s *Session) record() (json.RawMessage, error) {
+	r := Recorded{Options: *s.opts, Command: s.command, Policy: s.policySource}
 	raw, err := json.Marshal(r)
 	if err == nil && (!utf8.ValidString(s.dir) || lossy(raw)) {
 		r.Lossy = true
@@ -219,7 +222,7 @@ func (s *session) record() (json.RawMessage, error) {
 	if _, masked := jsontext.Map(raw, s.masker.Text); !masked && s.masker.Text(s.dir) == s.dir {
 		return raw, nil
 	}
-	left := recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)}
+	left := Recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)}
 	for _, pattern := range s.opts.Redact { // for an answer that is given after the exit
 		if s.masker.Text(pattern) == pattern {
 			left.Options.Redact = append(left.Options.Redact, pattern)
@@ -237,23 +240,23 @@ func maskAll(texts []string, mask func(string) string) []string {
 }
 
 // mask is what takes secrets out of texts; nil when there are none.
-func (s *session) mask() func(string) string {
+func (s *Session) mask() func(string) string {
 	if s.masker == nil {
 		return nil
 	}
 	if names := s.masker.Names(); len(names) > 0 {
-		s.app.say.Detail("the values of %s are masked", strings.Join(names, ", "))
+		s.app.Say.Detail("the values of %s are masked", strings.Join(names, ", "))
 	}
 	return s.masker.Text
 }
 
 // drive runs the loop, with signals, terminal and processes put in order after.
-func (s *session) drive() (looprun.Result, error) {
+func (s *Session) drive() (looprun.Result, error) {
 	defer proc.DismissGuardians()
 	defer tty.RestoreAll()
 	defer proc.RestoreTerminal()
 	s.mentionOther()
-	ctx, stop := watchSignals(s.reading, s.executor.Kill)
+	ctx, stop := WatchSignals(s.reading, s.executor.Kill)
 	defer stop()
 	defer s.display.Close()
 	defer s.watchStops()()
@@ -269,14 +272,14 @@ func (s *session) drive() (looprun.Result, error) {
 	s.hangUp()
 	s.told.Close(late)
 	if s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.Stdin) {
-		s.app.say.Warn("there is something on standard input that the command was not given; --stdin - gives it")
+		s.app.Say.Warn("there is something on standard input that the command was not given; --stdin - gives it")
 	}
 	return result, err
 }
 
 // late is the context of what is left to do when the run has ended. It has an end
 // of its own only where the runner kills an interrupted job soon.
-func (s *session) late(ctx context.Context) (context.Context, func()) {
+func (s *Session) late(ctx context.Context) (context.Context, func()) {
 	if ctx.Err() == nil || !console.InCI() {
 		return context.Background(), func() {}
 	}
@@ -284,14 +287,14 @@ func (s *session) late(ctx context.Context) (context.Context, func()) {
 }
 
 // finish writes the verdict, says how it ended and sets the exit code.
-func (s *session) finish(result looprun.Result, err error) (Ended, error) {
+func (s *Session) finish(result looprun.Result, err error) (Ended, error) {
 	state := s.loop.State()
 	code := exitCode(s.opts, s.policyCodes(), state, result)
 	result.ExitCode = code
 	result.RunID = s.run.ID
 	page := s.run.PageFile()
 	if perr := s.run.Refresh(state, true); perr != nil {
-		s.app.say.Warn("the scratchpad could not be written: %v", perr)
+		s.app.Say.Warn("the scratchpad could not be written: %v", perr)
 		page = ""
 	}
 	if werr := s.run.WriteResult(result, s.opts.Result); werr != nil {
@@ -300,18 +303,18 @@ func (s *session) finish(result looprun.Result, err error) (Ended, error) {
 	err = errors.Join(err, s.run.Close())
 	if err != nil && result.Status != looprun.StatusFailed {
 		code = looprun.ExitFailed
-		s.app.say.Problem(err)
+		s.app.Say.Problem(err)
 	}
 	s.tellCI(state, result)
-	s.app.say.Summarize(state, result, code, console.Relative(page))
+	s.app.Say.Summarize(state, result, code, console.Relative(page))
 	return Ended{code, raiseFor(result.Status, code)}, nil
 }
 
 // wire builds the loop.
-func (s *session) wire(journal looprun.Journal) error {
+func (s *Session) wire(journal looprun.Journal) error {
 	s.base = baseEnviron(os.Environ())
 	terminal := console.IsTerminal(s.app.Stdout) && console.IsTerminal(s.app.Stderr)
-	s.parent = parentSocket()
+	s.parent = ParentSocket()
 	if s.opts.Silent() != "" {
 		s.parent = ""
 	}
@@ -338,7 +341,7 @@ func (s *session) wire(journal looprun.Journal) error {
 	}
 	if c := s.opts.Signature; c != nil && len(c.Reports) > 0 {
 		s.executor.Reports = func(signer *signature.Signer, since time.Time) {
-			c.AddReports(s.dir, signer, since, s.app.say.Warn)
+			c.AddReports(s.dir, signer, since, s.app.Say.Warn)
 		}
 	}
 	if s.opts.Promise != nil {
@@ -367,24 +370,24 @@ func (s *session) wire(journal looprun.Journal) error {
 
 // outputNumber is the number of the output file of an iteration: with --wait
 // there is one for all, since there is no end to how many there may be.
-func (s *session) outputNumber(iteration int) int {
+func (s *Session) outputNumber(iteration int) int {
 	if s.opts.Wait {
 		return min(iteration, 1)
 	}
 	return iteration
 }
 
-func (s *session) killAfter() time.Duration { return s.opts.GracePeriod() }
+func (s *Session) killAfter() time.Duration { return s.opts.GracePeriod() }
 
 // observe reports an event and keeps the page up to date while no command runs.
-func (s *session) observe(e looprun.Event, state *looprun.State) {
+func (s *Session) observe(e looprun.Event, state *looprun.State) {
 	_, begins := e.Data.(looprun.IterationStarted)
 	if begins {
 		s.outlets.calm()
 		// Its section of the log has its line.
 		s.ci.Observe(e, state)
 	}
-	s.app.say.Observe(e, state)
+	s.app.Say.Observe(e, state)
 	if s.tidies {
 		s.display.Observe(e, state)
 	}
@@ -405,7 +408,7 @@ func (s *session) observe(e looprun.Event, state *looprun.State) {
 		s.interrupted = time.Now()
 	}
 	if err != nil {
-		s.app.say.Warn("the scratchpad could not be written: %v", err)
+		s.app.Say.Warn("the scratchpad could not be written: %v", err)
 	}
 }
 
@@ -431,8 +434,8 @@ func exitCode(o *config.Options, policy map[string]int, s *looprun.State, r loop
 	return r.ExitCode
 }
 
-// dryRun prints what would run.
-func (s *session) dryRun(w io.Writer) error {
+// DryRun prints what would run.
+func (s *Session) DryRun(w io.Writer) error {
 	dir, err := s.stateDir()
 	if err != nil {
 		return err

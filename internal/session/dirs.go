@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -67,9 +67,9 @@ func notedStateDirs() ([]string, error) {
 	return dirs, nil
 }
 
-// allRuns are the directories of all runs of this user, the latest first: of those
+// AllRuns are the directories of all runs of this user, the latest first: of those
 // in dir, and in every other folder that was noted.
-func allRuns(say *console.Observer, dir string) ([]string, error) {
+func AllRuns(say *console.Observer, dir string) ([]string, error) {
 	dirs, err := notedStateDirs()
 	if err != nil {
 		return nil, err
@@ -83,14 +83,14 @@ func allRuns(say *console.Observer, dir string) ([]string, error) {
 		if err != nil {
 			say.Warn("%v", err)
 		}
-		runs = append(runs, within(dir, ids)...)
+		runs = append(runs, Within(dir, ids)...)
 	}
 	slices.SortStableFunc(runs, func(a, b string) int { return strings.Compare(filepath.Base(b), filepath.Base(a)) })
 	return runs, nil
 }
 
-// within are the directories of runs, by their ids.
-func within(dir string, ids []string) []string {
+// Within are the directories of runs, by their ids.
+func Within(dir string, ids []string) []string {
 	runs := make([]string, len(ids))
 	for i, id := range ids {
 		runs[i] = filepath.Join(dir, id)
@@ -98,8 +98,8 @@ func within(dir string, ids []string) []string {
 	return runs
 }
 
-// keptFor is the folder whose runs a state directory has, as a list shows it.
-func keptFor(stateDir string) string {
+// KeptFor is the folder whose runs a state directory has, as a list shows it.
+func KeptFor(stateDir string) string {
 	if filepath.Base(stateDir) == scratchpad.StateDirName {
 		return filepath.Dir(stateDir)
 	}
@@ -113,10 +113,10 @@ const recentRuns = 1000
 // mentionOther names a run that is going on in the same state directory, which is
 // that of the work tree: two that change the same files undo what the other does.
 // Those that this run was started in are meant to be there.
-func (s *session) mentionOther() {
+func (s *Session) mentionOther() {
 	stateDir := filepath.Dir(s.run.Dir)
 	ids, err := scratchpad.IDs(stateDir)
-	if err != nil || s.app.say.Flags.Quiet {
+	if err != nil || s.app.Say.Flags.Quiet {
 		return
 	}
 	outer := map[string]bool{s.run.ID: true}
@@ -125,7 +125,7 @@ func (s *session) mentionOther() {
 		id = scratchpad.Summarize(filepath.Join(stateDir, id)).Parent
 	}
 	var others []scratchpad.Summary
-	for _, dir := range within(stateDir, ids[:min(recentRuns, len(ids))]) {
+	for _, dir := range Within(stateDir, ids[:min(recentRuns, len(ids))]) {
 		if !outer[filepath.Base(dir)] && scratchpad.Locked(dir) {
 			others = append(others, scratchpad.Summarize(dir))
 		}
@@ -138,5 +138,5 @@ func (s *session) mentionOther() {
 		more = fmt.Sprintf(", and %d more", n)
 	}
 	other := others[0]
-	s.app.say.News("another run is going on here: %s (%s)%s; both may change the same files", other.ID, console.Short(console.CommandLine(other.Command), 60), more)
+	s.app.Say.News("another run is going on here: %s (%s)%s; both may change the same files", other.ID, console.Short(console.CommandLine(other.Command), 60), more)
 }

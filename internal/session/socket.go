@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"cmp"
@@ -24,31 +24,31 @@ import (
 
 // The messages on a run's socket, by their type.
 const (
-	kindAsk    = "ask"    // an [ask.Request]; the reply is an [ask.Response]
+	KindAsk    = "ask"    // an [ask.Request]; the reply is an [ask.Response]
 	kindBubble = "bubble" // the question of a run inside this one
 	kindAdvice = "advice" // whether an assistant has rejected that before; the reply is a [looprun.Advice] or null
-	kindSignal = "signal"
-	kindReject = "reject"
-	kindAnswer = "answer" // from another terminal
+	KindSignal = "signal"
+	KindReject = "reject"
+	KindAnswer = "answer" // from another terminal
 )
 
 // The codes of the errors that a client acts on.
 const (
-	codeNobody      = "nobody"
-	codeAdvised     = "advised" // nobody, and an assistant recommended rejecting it
-	codeDeferred    = "deferred"
+	CodeNobody      = "nobody"
+	CodeAdvised     = "advised" // nobody, and an assistant recommended rejecting it
+	CodeDeferred    = "deferred"
 	codeEnded       = "ended"
-	codeInterrupted = "interrupted"
+	CodeInterrupted = "interrupted"
 	codeRefused     = "refused"
 	codeInvalid     = "invalid"
 )
 
-// socketName is the file in a run's directory that says where its socket is.
-const socketName = "socket"
+// SocketName is the file in a run's directory that says where its socket is.
+const SocketName = "socket"
 
 // talk is the run's end of its socket.
 type talk struct {
-	s      *session
+	s      *Session
 	server *socket.Server
 	// role is what runs now and cannot ask: an expert, a debug or verify command.
 	role  atomic.Value
@@ -61,34 +61,34 @@ type bubbled struct {
 	Path     []string         `json:"path"`
 }
 
-type signalled struct {
+type Signalled struct {
 	Signal json.RawMessage `json:"signal"`
 }
 
-type rejectedMessage struct {
+type RejectedMessage struct {
 	Rejection json.RawMessage `json:"rejection"`
 }
 
-// rejectedReply says what became of a rejection.
-type rejectedReply struct {
+// RejectedReply says what became of a rejection.
+type RejectedReply struct {
 	Valid  bool              `json:"valid"`
 	Issues []rejection.Issue `json:"issues,omitempty"`
 }
 
-// answered is an answer and the question that it is for.
-type answered struct {
+// Answered is an answer and the question that it is for.
+type Answered struct {
 	QuestionID string         `json:"question_id"`
 	Answer     looprun.Answer `json:"answer"`
 	// Token is the word on the person's screen, where the system does not say who
 	// answers.
 	Token string `json:"token,omitempty"`
 
-	words string // of the question, for a person
+	Words string `json:"-"` // of the question, for a person
 }
 
 // listen opens the run's socket. The command finds it by its variable, other
 // terminals by a file in the run's directory.
-func (s *session) listen() error {
+func (s *Session) listen() error {
 	t := &talk{s: s}
 	t.role.Store("")
 	var err error
@@ -96,14 +96,14 @@ func (s *session) listen() error {
 		Handle: t.handle,
 		Trouble: func(text string) {
 			if strings.Contains(text, `"`+kindBubble+`"`) { // it was answered in the run inside
-				s.app.say.Detail("the socket of this run: %s", text)
+				s.app.Say.Detail("the socket of this run: %s", text)
 				return
 			}
-			s.app.say.Warn("the socket of this run: %s", text)
+			s.app.Say.Warn("the socket of this run: %s", text)
 		},
 	})
 	if errors.Is(err, socket.ErrUnsupported) {
-		s.app.say.Warn("the command cannot ask, signal or reject in this run, and nobody can answer it from elsewhere: %v", socket.ErrUnsupported)
+		s.app.Say.Warn("the command cannot ask, signal or reject in this run, and nobody can answer it from elsewhere: %v", socket.ErrUnsupported)
 		return nil
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *session) listen() error {
 	}
 	s.talk = t
 	t.showToken(originsKnown, console.IsTerminal(s.app.Stderr))
-	return atomicfile.Write(filepath.Join(s.run.Dir, socketName), []byte(t.server.Path()+"\n"), false)
+	return atomicfile.Write(filepath.Join(s.run.Dir, SocketName), []byte(t.server.Path()+"\n"), false)
 }
 
 // showToken makes the word that an answer needs where origins are not known, and
@@ -122,7 +122,7 @@ func (t *talk) showToken(known, screen bool) {
 		return
 	}
 	t.token.make()
-	t.s.app.say.Printf("an answer from another terminal needs --token %s", t.token.word)
+	t.s.app.Say.Printf("an answer from another terminal needs --token %s", t.token.word)
 }
 
 // path is where commands find the socket; empty where there is none.
@@ -134,9 +134,9 @@ func (t *talk) path() string {
 }
 
 // hangUp closes the socket.
-func (s *session) hangUp() {
+func (s *Session) hangUp() {
 	if s.talk != nil {
-		_ = os.Remove(filepath.Join(s.run.Dir, socketName))
+		_ = os.Remove(filepath.Join(s.run.Dir, SocketName))
 		_ = s.talk.server.Close()
 	}
 }
@@ -145,20 +145,20 @@ func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body j
 	var reply any
 	var err error
 	switch kind {
-	case kindAsk:
+	case KindAsk:
 		reply, err = t.ask(ctx, body)
 	case kindBubble:
 		reply, err = t.bubble(ctx, body)
 	case kindAdvice:
 		reply, err = t.advice(ctx, body)
-	case kindSignal:
+	case KindSignal:
 		reply, err = t.signal(ctx, body)
-	case kindReject:
+	case KindReject:
 		reply, err = t.reject(ctx, body)
-	case kindAnswer:
+	case KindAnswer:
 		reply, err = t.answer(ctx, peer, body)
 	default:
-		known := []string{kindAsk, kindBubble, kindAdvice, kindSignal, kindReject, kindAnswer}
+		known := []string{KindAsk, kindBubble, kindAdvice, KindSignal, KindReject, KindAnswer}
 		return nil, &socket.Error{Code: codeRefused, Text: fmt.Sprintf("unknown message type %q; there are %s", kind, strings.Join(known, ", "))}
 	}
 	return reply, coded(err)
@@ -173,19 +173,19 @@ func coded(err error) error {
 	code := codeRefused
 	switch {
 	case errors.Is(err, looprun.ErrAdvised):
-		code = codeAdvised
+		code = CodeAdvised
 	case errors.Is(err, looprun.ErrNoAnswer):
-		code = codeNobody
+		code = CodeNobody
 	case errors.Is(err, looprun.ErrDeferred):
-		code = codeDeferred
+		code = CodeDeferred
 	case errors.Is(err, looprun.ErrEnded):
 		code = codeEnded
 	case errors.Is(err, looprun.ErrInterrupted):
-		code = codeInterrupted
+		code = CodeInterrupted
 	}
 	var interrupt *looprun.Interrupt
 	if errors.As(err, &interrupt) {
-		code = codeInterrupted
+		code = CodeInterrupted
 	}
 	text := err.Error()
 	if of, ok := errors.AsType[*looprun.Refusal](err); ok {
@@ -199,13 +199,13 @@ func invalid(err error) error { return &socket.Error{Code: codeInvalid, Text: er
 // mayAsk refuses the questions of commands that cannot ask.
 func (t *talk) mayAsk() error {
 	if role, _ := t.role.Load().(string); role != "" {
-		return &socket.Error{Code: codeRefused, Text: cannotAsk(role)}
+		return &socket.Error{Code: codeRefused, Text: CannotAsk(role)}
 	}
 	return nil
 }
 
-// cannotAsk says why a command that is not the work has no questions.
-func cannotAsk(role string) string {
+// CannotAsk says why a command that is not the work has no questions.
+func CannotAsk(role string) string {
 	article := "a"
 	if strings.HasPrefix(role, "e") {
 		article = "an"
@@ -253,7 +253,7 @@ func (t *talk) put(ctx context.Context, q ask.Question, to string) (ask.Answer, 
 		if err != nil {
 			return ask.Answer{}, err
 		}
-		from := asQuestion(asked.Question)
+		from := AsQuestion(asked.Question)
 		if from.ID == q.ID { // a deferred answer goes by the name, whatever the words are now
 			from.Header, from.Question = q.Header, q.Question
 		}
@@ -296,7 +296,7 @@ func (t *talk) advice(ctx context.Context, body json.RawMessage) (any, error) {
 }
 
 func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {
-	var m signalled
+	var m Signalled
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, invalid(err)
 	}
@@ -318,7 +318,7 @@ func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {
 }
 
 func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
-	var m rejectedMessage
+	var m RejectedMessage
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, invalid(err)
 	}
@@ -332,15 +332,15 @@ func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if bad, ok := d.(looprun.RejectionInvalid); ok {
-		return rejectedReply{Issues: bad.Issues}, nil
+		return RejectedReply{Issues: bad.Issues}, nil
 	}
-	return rejectedReply{Valid: true}, nil
+	return RejectedReply{Valid: true}, nil
 }
 
 // answer takes an answer from another terminal, never from the run's own
 // command: it would answer itself.
 func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessage) (any, error) {
-	var m answered
+	var m Answered
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, invalid(err)
 	}
@@ -368,8 +368,8 @@ func questionOf(q ask.Question, to string) looprun.Question {
 	return out
 }
 
-// asQuestion is the other way round.
-func asQuestion(q looprun.Question) ask.Question {
+// AsQuestion is the other way round.
+func AsQuestion(q looprun.Question) ask.Question {
 	text := q.AllowText
 	out := ask.Question{
 		ID: q.AskID, Header: q.Short, Question: q.Text, Kind: ask.Kind(q.Kind), MultiSelect: q.Multi,
@@ -399,8 +399,8 @@ func answerOf(q ask.Question, a looprun.Answer) ask.Answer {
 	return out
 }
 
-// loopAnswer is an answer of the protocol as the loop takes it.
-func loopAnswer(a ask.Answer) looprun.Answer {
+// LoopAnswer is an answer of the protocol as the loop takes it.
+func LoopAnswer(a ask.Answer) looprun.Answer {
 	out := looprun.Answer{Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason}
 	ids := a.Selected.IDs()
 	switch {

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// trustFlag is the consent to a run that is not known to be the user's.
-type trustFlag struct {
+// TrustFlag is the consent to a run that is not known to be the user's.
+type TrustFlag struct {
 	TrustRun bool `help:"Take the run though nothing says that it is yours: you have looked at its commands." env:"-"`
 }
 
-// open opens a run to go on with it, and says so where it was taken without a mark.
-func (t trustFlag) open(say *console.Observer, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *looprun.State, error) {
+// Open opens a run to go on with it, and says so where it was taken without a mark.
+func (t TrustFlag) Open(say *console.Observer, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *looprun.State, error) {
 	open := scratchpad.Open
 	if t.TrustRun {
 		open = scratchpad.OpenTrusted
@@ -33,8 +33,8 @@ func (t trustFlag) open(say *console.Observer, dir string, mode scratchpad.SyncM
 	return run, state, nil
 }
 
-// check refuses a run before anything of it is used.
-func (t trustFlag) check(dir string) error {
+// Check refuses a run before anything of it is used.
+func (t TrustFlag) Check(dir string) error {
 	if t.TrustRun {
 		return nil
 	}
@@ -51,9 +51,9 @@ func refusal(dir string, err error) error {
 		fmt.Sprintf("to resume it would run the commands in its journal: look at them with looprun show %s, and if you trust them add --trust-run", id))
 }
 
-// latest is the latest of the user's runs that fits; with consent of the others',
+// Latest is the latest of the user's runs that fits; with consent of the others',
 // where there is but one.
-func (t trustFlag) latest(stateDir string, fits func(dir string) bool) (string, error) {
+func (t TrustFlag) Latest(stateDir string, fits func(dir string) bool) (string, error) {
 	dir, mine, err := scratchpad.Latest(stateDir, fits)
 	if err != nil || mine || dir == "" {
 		return dir, err

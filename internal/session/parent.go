@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 
 // byParent puts a question to the run that this one was started in, and so to
 // the person of the outermost.
-func (s *session) byParent(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+func (s *Session) byParent(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
 	if q.To == ask.ToAssistant {
 		return looprun.Answer{}, looprun.ErrNoAnswer
 	}
@@ -26,9 +26,9 @@ func (s *session) byParent(ctx context.Context, q looprun.Question, st *looprun.
 	case err == nil:
 		a.Responder = looprun.RespondedByParent
 		return a, nil
-	case errors.As(err, &told) && told.Code == codeDeferred:
+	case errors.As(err, &told) && told.Code == CodeDeferred:
 		return looprun.Answer{}, looprun.ErrDeferred
-	case errors.As(err, &told) && told.Code == codeInterrupted:
+	case errors.As(err, &told) && told.Code == CodeInterrupted:
 		return looprun.Answer{}, looprun.ErrInterrupted
 	case ctx.Err() != nil:
 		return looprun.Answer{}, context.Cause(ctx)
@@ -37,7 +37,7 @@ func (s *session) byParent(ctx context.Context, q looprun.Question, st *looprun.
 }
 
 // bubble is the question as the run above gets it.
-func (s *session) bubble(q looprun.Question, st *looprun.State) bubbled {
+func (s *Session) bubble(q looprun.Question, st *looprun.State) bubbled {
 	b := bubbled{Question: q, Key: q.ID, Path: append([]string{st.RunID}, q.Path...)}
 	// The name is the same when another run asks the same in this one's place, so
 	// that a deferred answer finds it.
@@ -52,7 +52,7 @@ func (s *session) bubble(q looprun.Question, st *looprun.State) bubbled {
 // advised is an assistant that is asked only what no assistant has rejected in the
 // runs above this one: each run that is started anew in there would ask afresh. What
 // cannot be found out is not asked.
-func (s *session) advised(assistant looprun.Responder) looprun.Responder {
+func (s *Session) advised(assistant looprun.Responder) looprun.Responder {
 	if s.parent == "" {
 		return assistant
 	}
@@ -84,10 +84,10 @@ func (a advisedAbove) Error() string          { return a.advice.Text + ": " + lo
 func (a advisedAbove) Unwrap() error          { return looprun.ErrNoAnswer }
 func (a advisedAbove) Advice() looprun.Advice { return a.advice }
 
-// parentSocket is that of the run that this process was started in; empty when
+// ParentSocket is that of the run that this process was started in; empty when
 // there is none, or when what runs is no work but a check or another helper.
-func parentSocket() string { return os.Getenv("LOOPRUN_SOCKET") }
+func ParentSocket() string { return os.Getenv("LOOPRUN_SOCKET") }
 
 // insideHelper reports whether this process was started by a run, but not as its
 // work: nobody is asked from there.
-func insideHelper() bool { return os.Getenv("LOOPRUN") != "" && parentSocket() == "" }
+func insideHelper() bool { return os.Getenv("LOOPRUN") != "" && ParentSocket() == "" }
