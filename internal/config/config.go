@@ -249,44 +249,45 @@ func (c *Settings) source(f *kong.Flag) *layer {
 	switch {
 	case l == nil || l.enforced():
 		return l
-	case c.given(f) != "" || key == "shell" && (c.call.HasCommand || c.Has("agent")) || c.preset(key) != "":
+	case c.given(f) != "" || key == "shell" && (c.call.HasCommand || c.Has("agent")) || c.preset(key) != nil:
 		return nil
 	}
 	return l
 }
 
-// presets are the keys that a preset sets too: given on the command line it
-// beats a file's values for them.
-var presets = map[string][]string{
-	"wait":  {"max_iterations", "loop_threshold", "max_errors", "delay", "detached", "non_interactive"},
-	"retry": {"max_iterations", "loop_threshold", "max_errors", "non_interactive"},
-	"ask":   {"non_interactive"},
+// presets are the flags that set the key too: given on the command line they beat a
+// file's value for it.
+func (c *Settings) presets(key string) []*kong.Flag {
+	var list []*kong.Flag
+	if f := c.flag(flagOf(key)); f != nil {
+		for name := range strings.SplitSeq(f.Tag.Get("preset"), ",") {
+			if p := c.flag(name); p != nil {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
 }
 
 // preset is the flag of the preset that was given and sets the key.
-func (c *Settings) preset(key string) string {
-	for _, name := range slices.Sorted(maps.Keys(presets)) {
-		f := c.flag(name)
-		if f == nil || !slices.Contains(presets[name], key) || c.given(f) == "" {
-			continue
-		}
-		if !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
-			return name
+func (c *Settings) preset(key string) *kong.Flag {
+	for _, f := range c.presets(key) {
+		if c.given(f) != "" && !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
+			return f
 		}
 	}
-	return ""
+	return nil
 }
 
 // presetOrigin is what set the preset that gives the key its value: a flag, a
 // variable or file:line; empty without one.
 func (c *Settings) presetOrigin(key string) string {
-	if name := c.preset(key); name != "" {
-		return c.given(c.flag(name))
+	if f := c.preset(key); f != nil {
+		return c.given(f)
 	}
-	for _, name := range slices.Sorted(maps.Keys(presets)) {
-		f := c.flag(name)
-		if l := c.source(f); l != nil && slices.Contains(presets[name], key) && !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
-			return l.at(name)
+	for _, f := range c.presets(key) {
+		if l := c.source(f); l != nil && !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
+			return l.at(f.Name)
 		}
 	}
 	return ""

@@ -6,10 +6,14 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/assistant"
+	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/internal/console"
 )
 
@@ -64,16 +68,52 @@ func TestShellLinesAreNotBlank(t *testing.T) {
 	}
 }
 
-// A preset names keys.
-func TestPresetsNameKeys(t *testing.T) {
+// A preset is a flag, and sets keys. What holds where nothing says more is what a
+// run without flags has.
+func TestTagsOfOptionsAreTrue(t *testing.T) {
+	parser, err := kong.New(new(struct{ Options }))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var have []string
 	for _, k := range runKeys(t) {
 		have = append(have, k.Name)
 	}
-	for _, key := range slices.Concat(presets["wait"], presets["retry"]) {
-		if !slices.Contains(have, key) {
-			t.Errorf("there is no key %s", key)
+	set := map[string]int{}
+	var none Options
+	ctx, err := kong.Trace(parser, nil)
+	if err == nil {
+		_, err = ctx.Apply()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed := none.computed()
+	for key, normal := range map[string]string{
+		"max_delay": looprun.MaxDelay.String(), "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
+	} {
+		computed[key] = normal
+	}
+	checked := 0
+	for _, k := range runKeys(t) {
+		for preset := range strings.SplitSeq(k.Flag.Tag.Get("preset"), ",") {
+			if set[preset]++; preset != "" && !slices.Contains(have, preset) {
+				t.Errorf("%s: there is no preset %s", k.Name, preset)
+			}
 		}
+		normal, want := k.Flag.Tag.Get("normal"), computed[k.Name]
+		if normal == "" || want == "" {
+			continue
+		}
+		checked++
+		a, errA := k.parse(normal)
+		b, errB := k.parse(want)
+		if errA != nil || errB != nil || !reflect.DeepEqual(a.Interface(), b.Interface()) {
+			t.Errorf("%s: normal is %s, and a run without flags has %s (%v, %v)", k.Name, normal, want, errA, errB)
+		}
+	}
+	if set["wait"] != 6 || set["retry"] != 4 || set["ask"] != 1 || checked < 9 {
+		t.Errorf("the presets set %v; %d defaults were compared", set, checked)
 	}
 }
 

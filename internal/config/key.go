@@ -203,7 +203,7 @@ func (k Key) absolute(value any, dir string) any {
 		return list
 	}
 	text, _ := value.(string)
-	if text == "" || filepath.IsAbs(text) || k.Name == "stdin" && slices.Contains(StdinWords, text) {
+	if text == "" || filepath.IsAbs(text) || slices.Contains(strings.Split(k.Flag.Tag.Get("words"), ","), text) {
 		return value
 	}
 	return filepath.Join(dir, text)
@@ -311,18 +311,29 @@ func (l *layer) readParts(from reflect.Value, problems *strictyaml.Problems, pat
 	}
 }
 
-// hookKeys are the hooks that there are.
-var hookKeys = []string{"on_question", "on_trip", "on_end"}
+// hookKeys are the hooks that there are: the options of that name.
+func hookKeys() []string {
+	var keys []string
+	of := reflect.TypeFor[Options]()
+	for i := range of.NumField() {
+		key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		if name, ok := strings.CutPrefix(key, "hook_on_"); ok {
+			keys = append(keys, "on_"+name)
+		}
+	}
+	return keys
+}
 
 // readHooks makes of the key hooks the keys that the flags have.
 func (l *layer) readHooks(hooks map[string]string, problems *strictyaml.Problems, path func(...any) []any) {
+	known := hookKeys()
 	for _, name := range slices.Sorted(maps.Keys(hooks)) {
 		key := "hook_" + name
 		blank := new(ShellLine).UnmarshalText([]byte(hooks[name]))
 		_, twice := l.values[key]
 		switch {
-		case !slices.Contains(hookKeys, name):
-			remedy := cmp.Or(nearest.DidYouMean(name, hookKeys), "there are "+strings.Join(hookKeys, ", "))
+		case !slices.Contains(known, name):
+			remedy := cmp.Or(nearest.DidYouMean(name, known), "use one of "+strings.Join(known, ", "))
 			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("unknown hook %q", name), remedy, path("hooks", name)...))
 		case twice:
 			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the hook %s stands here and as %s", name, key), "keep one of them", path("hooks", name)...))

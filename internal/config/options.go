@@ -23,15 +23,17 @@ import (
 // resumed run has them as they were.
 //
 // The tag trust says what a looprun.yaml that was merely found may do with the
-// key of that name unasked, see [Key.asks]; value says what a text is: a
-// path, or a pattern.
+// key of that name unasked, see [Key.asks]; value says what a text is, a path or a
+// pattern, and words which texts are no path all the same; preset which presets set it
+// too; normal what holds where nothing says more, min the least number and pattern what
+// a text has to match, for the schema.
 type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
 	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
 	NoPrecheck bool      `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
-	Passes     int       `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask"`
+	Passes     int       `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask" min:"1"`
 
-	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask"`
+	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask" pattern:"\\S"`
 	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done" trust:"ask"`
 
 	DoneCodes      Codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
@@ -43,11 +45,11 @@ type Options struct {
 
 	IterationTimeout Duration  `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower"`
 	IdleTimeout      Duration  `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
-	KillAfter        *Span     `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask"`
+	KillAfter        *Span     `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask" normal:"10s"`
 	InitialDelay     Duration  `placeholder:"D" help:"Time before the first iteration." json:"initial_delay,omitempty" group:"time" trust:"ask"`
-	Delay            *Duration `placeholder:"D" help:"Time between two iterations (0s)." json:"delay,omitempty" group:"time" trust:"ask"`
+	Delay            *Duration `placeholder:"D" help:"Time between two iterations (0s)." json:"delay,omitempty" group:"time" trust:"ask" normal:"0s" preset:"wait"`
 	Backoff          string    `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
-	MaxDelay         *Span     `placeholder:"D" help:"What --backoff exponential grows to at most (15m)." json:"max_delay,omitempty" group:"time" trust:"ask"`
+	MaxDelay         *Span     `placeholder:"D" help:"What --backoff exponential grows to at most (15m)." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
 
 	Rules     string     `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path"`
 	LoopMatch string     `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
@@ -55,21 +57,21 @@ type Options struct {
 
 	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`
 	WaitOn    []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
-	WaitDelay *Span    `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask"`
+	WaitDelay *Span    `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
 	Signals   string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
 	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task that is written behind the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask"`
 	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask"`
-	Retry *int   `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask"`
+	Retry *int   `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask" min:"1"`
 
 	AnswerFlags
 
 	HookOnQuestion ShellLine `placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
 	HookOnTrip     ShellLine `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
 	HookOnEnd      ShellLine `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
-	HookTimeout    *Span     `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask"`
+	HookTimeout    *Span     `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask" normal:"10s"`
 	Notify         []string  `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
 	CI         string `name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system: ${enum} (${default})." json:"ci,omitempty" group:"hooks" trust:"ask"`
@@ -78,7 +80,7 @@ type Options struct {
 	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern"`
 	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
 
-	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path"`
+	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" words:"none,-,context"`
 	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask"`
 	NoPty          bool      `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
 	KeepBackground bool      `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
@@ -96,15 +98,15 @@ type Options struct {
 
 // LimitFlags can also be given anew to a run that is resumed.
 type LimitFlags struct {
-	MaxIterations *CountLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard" trust:"upto=50"`
-	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m"`
-	LoopThreshold *CountLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3"`
-	MaxErrors     *CountLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard" trust:"upto=3"`
-	MaxCost       *MoneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard" trust:"lower"`
-	MaxTokens     *TokenLimit    `placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M (off)." json:"max_tokens,omitempty" group:"guard" trust:"lower"`
+	MaxIterations *CountLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard" trust:"upto=50" normal:"10" preset:"retry,wait"`
+	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m" normal:"15m"`
+	LoopThreshold *CountLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3" normal:"3" min:"2" preset:"retry,wait"`
+	MaxErrors     *CountLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard" trust:"upto=3" normal:"3" preset:"retry,wait"`
+	MaxCost       *MoneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard" trust:"lower" normal:"off"`
+	MaxTokens     *TokenLimit    `placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M (off)." json:"max_tokens,omitempty" group:"guard" trust:"lower" normal:"off"`
 
-	MaxIdleIterations     *CountLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower"`
-	DetectWorkspaceCycles *CountLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower"`
+	MaxIdleIterations     *CountLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower" normal:"off"`
+	DetectWorkspaceCycles *CountLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
 
 	CapIterations *CountLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
 	CapRuntime    *DurationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
@@ -116,15 +118,15 @@ type LimitFlags struct {
 type AnswerFlags struct {
 	Policy       string    `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer" trust:"ask" value:"path"`
 	Templates    []string  `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path"`
-	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask"`
-	WaitAnswer   Duration  `placeholder:"D" help:"How long to wait for looprun answer before that (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask"`
+	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask" normal:"deny" preset:"wait"`
+	WaitAnswer   Duration  `placeholder:"D" help:"How long to wait for looprun answer before that (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`
 	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
 	AssistantFor []string  `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
 
 	AssistantEscalation bool  `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
-	AssistantTimeout    *Span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask"`
+	AssistantTimeout    *Span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
 
-	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask"`
+	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask" preset:"ask,retry,wait"`
 	Ask            bool `help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask"`
 }
 
@@ -357,8 +359,14 @@ const DetachedAuto = "auto"
 // StdinContext gives the command what looprun context prints.
 const StdinContext = "context"
 
-// StdinWords are the values of --stdin that name no file.
-var StdinWords = []string{"none", "-", StdinContext}
+// StdinFile is the file that the command reads; empty for none.
+func (o *Options) StdinFile() string {
+	f, _ := reflect.TypeFor[Options]().FieldByName("Stdin")
+	if slices.Contains(strings.Split(f.Tag.Get("words"), ","), o.Stdin) {
+		return ""
+	}
+	return o.Stdin
+}
 
 // Matcher recognises limits to wait for; nil: there are none.
 func (o *Options) Matcher() (*waiting.Matcher, error) {

@@ -2,19 +2,13 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/escalate/assistant"
-	"github.com/looprun/looprun/escalate/hooks"
-	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/signature"
 )
@@ -38,7 +32,7 @@ func WriteSchema(w io.Writer, model *kong.Application) error {
 	properties["ladder"] = ladderSchema()
 	same["ladder"] = object{"$ref": "#/properties/ladder"}
 	told := object{}
-	for _, name := range hookKeys {
+	for _, name := range hookKeys() {
 		told[name] = withDescription(notBlank(schemaOf(reflect.TypeFor[string]())), "Shell line that is run then, with the event as JSON on standard input.")
 	}
 	properties["hooks"] = object{
@@ -74,11 +68,11 @@ const (
 func (k Key) schema() object {
 	s := k.typeSchema()
 	f := k.Flag
-	switch k.Name {
-	case "passes", "retry":
-		s["minimum"] = 1
-	case "promise":
-		s = notBlank(s)
+	if least, err := strconv.Atoi(f.Tag.Get("min")); err == nil && s["type"] == "integer" {
+		s["minimum"] = least
+	}
+	if pattern := f.Tag.Get("pattern"); pattern != "" {
+		s["pattern"] = pattern
 	}
 	if f.Enum != "" {
 		words := object{"enum": k.Known()}
@@ -86,30 +80,15 @@ func (k Key) schema() object {
 			s = object{"anyOf": []any{words, object{"type": "array", "items": words}}}
 		}
 	}
-	switch said, ok := defaults()[k.Name]; {
+	switch normal := f.Tag.Get("normal"); {
 	case f.HasDefault && f.Default != "":
-		s["default"] = typedDefault(s, f.Default)
-	case ok:
-		s["default"] = said
+		s["default"] = typedDefault(s["type"] == "integer", f.Default)
+	case normal != "":
+		s["default"] = typedDefault(true, normal)
 	case f.IsBool():
 		s["default"] = false
 	}
 	return s
-}
-
-// defaults are those of the flags that have none of their own, since without the
-// flag something else can decide: a preset, a policy, CI.
-func defaults() object {
-	l := looprun.DefaultLimits()
-	minutes := func(d time.Duration) string { return fmt.Sprintf("%dm", int(d.Minutes())) }
-	return object{
-		"max_iterations": l.Iterations, "max_runtime": minutes(l.Runtime),
-		"loop_threshold": l.Loop, "max_errors": l.Errors,
-		"max_cost": OffWord, "max_tokens": OffWord,
-		"max_idle_iterations": OffWord, "detect_workspace_cycles": OffWord,
-		"delay": "0s", "max_delay": minutes(looprun.MaxDelay), "kill_after": proc.DefaultKillAfter.String(), "wait_answer": "0s", "wait_delay": "30s",
-		"detached": DetachedModes[0], "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
-	}
 }
 
 // OffWord is what turns a limit off.
@@ -120,9 +99,9 @@ func (k Key) typeSchema() object {
 	code := object{"type": "integer", "minimum": 0, "maximum": 255}
 	switch t := k.Flag.Target.Type(); t {
 	case reflect.TypeFor[*CountLimit]():
-		least := 1
-		if k.Name == "loop_threshold" { // once is no repetition
-			least = 2
+		least, err := strconv.Atoi(k.Flag.Tag.Get("min")) // once is no repetition
+		if err != nil {
+			least = 1
 		}
 		return object{"anyOf": []any{object{"type": "integer", "minimum": least}, object{"const": "off"}}}
 	case reflect.TypeFor[*DurationLimit]():
@@ -228,8 +207,8 @@ func structSchema(t reflect.Type) object {
 	return s
 }
 
-func typedDefault(s object, text string) any {
-	if n, err := strconv.Atoi(text); err == nil && s["type"] == "integer" {
+func typedDefault(number bool, text string) any {
+	if n, err := strconv.Atoi(text); err == nil && number {
 		return n
 	}
 	return text

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -148,8 +147,8 @@ func (s *Session) load(kept *recordedFile) error {
 // once, so that it is taken in the place of standard input.
 func (s *Session) openStdin() error {
 	s.input = s.app.Stdin
-	name := s.opts.Stdin
-	if slices.Contains(config.StdinWords, name) {
+	name := s.opts.StdinFile()
+	if name == "" {
 		return nil
 	}
 	f, err := inputfile.Open(name)
