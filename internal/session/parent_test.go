@@ -87,7 +87,7 @@ func TestAnAssistantInsideARun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, asked := &session{parent: server.Path(), opts: &config.Options{}}, false
+			s, asked := &Session{parent: server.Path(), opts: &config.Options{}}, false
 			assistant := s.advised(looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
 				asked = true
 				return looprun.Answer{Option: looprun.Yes}, nil
