@@ -18,23 +18,24 @@ type EventType string
 
 // The types of events.
 const (
-	TypeRunStarted        EventType = "run.started"
-	TypeIterationStarted  EventType = "iteration.started"
-	TypeIterationFinished EventType = "iteration.finished"
-	TypeGuardTripped      EventType = "guard.tripped"
-	TypeQuestionAsked     EventType = "question.asked"
-	TypeQuestionAnswered  EventType = "question.answered"
-	TypeQuestionClosed    EventType = "question.closed"
-	TypeAnswerInvalid     EventType = "answer.invalid"
-	TypeAdviceGiven       EventType = "advice.given"
-	TypeActionApplied     EventType = "action.applied"
-	TypeDebugFinished     EventType = "debug.finished"
-	TypeVerifyFinished    EventType = "verify.finished"
-	TypeInterruptReceived EventType = "interrupt.received"
-	TypeRunAlive          EventType = "run.alive"
-	TypeRunPaused         EventType = "run.paused"
-	TypeRunResumed        EventType = "run.resumed"
-	TypeRunFinished       EventType = "run.finished"
+	TypeRunStarted         EventType = "run.started"
+	TypeIterationStarted   EventType = "iteration.started"
+	TypeIterationFinished  EventType = "iteration.finished"
+	TypeIterationWithdrawn EventType = "iteration.withdrawn"
+	TypeGuardTripped       EventType = "guard.tripped"
+	TypeQuestionAsked      EventType = "question.asked"
+	TypeQuestionAnswered   EventType = "question.answered"
+	TypeQuestionClosed     EventType = "question.closed"
+	TypeAnswerInvalid      EventType = "answer.invalid"
+	TypeAdviceGiven        EventType = "advice.given"
+	TypeActionApplied      EventType = "action.applied"
+	TypeDebugFinished      EventType = "debug.finished"
+	TypeVerifyFinished     EventType = "verify.finished"
+	TypeInterruptReceived  EventType = "interrupt.received"
+	TypeRunAlive           EventType = "run.alive"
+	TypeRunPaused          EventType = "run.paused"
+	TypeRunResumed         EventType = "run.resumed"
+	TypeRunFinished        EventType = "run.finished"
 )
 
 // The types of events that come from the command, or follow from what it said.
@@ -107,7 +108,7 @@ const (
 	CauseInterrupt        Cause = "interrupt"
 	CauseStartFailed      Cause = "start_failed"
 	CauseLost             Cause = "lost"  // nobody has seen how the command ended
-	CauseCrash            Cause = "crash" // looprun died in it, three times
+	CauseCrash            Cause = "crash" // looprun, or who ran it, died in it three times
 	// CauseUnfinished is for signatures alone: the command passed and said itself
 	// that something is open.
 	CauseUnfinished Cause = "unfinished"
@@ -155,6 +156,13 @@ type IterationFinished struct {
 // stops where it was cut off.
 func (d *IterationFinished) RunsAgain() bool {
 	return d.Outcome == OutcomeInterrupted || d.Outcome == OutcomeWaiting || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt
+}
+
+// IterationWithdrawn says that whoever ran the iteration was lost: it counts as not begun
+// and runs again, and counts as a crash.
+type IterationWithdrawn struct {
+	Iteration int    `json:"iteration"`
+	Reason    string `json:"reason"`
 }
 
 // GuardTripped says that a guard stopped the run.
@@ -276,23 +284,24 @@ type RunResumed struct {
 type RunFinished struct{ Ending }
 
 // Type implements [Data].
-func (RunStarted) Type() EventType        { return TypeRunStarted }
-func (IterationStarted) Type() EventType  { return TypeIterationStarted }
-func (IterationFinished) Type() EventType { return TypeIterationFinished }
-func (GuardTripped) Type() EventType      { return TypeGuardTripped }
-func (QuestionAsked) Type() EventType     { return TypeQuestionAsked }
-func (QuestionAnswered) Type() EventType  { return TypeQuestionAnswered }
-func (QuestionClosed) Type() EventType    { return TypeQuestionClosed }
-func (AnswerInvalid) Type() EventType     { return TypeAnswerInvalid }
-func (AdviceGiven) Type() EventType       { return TypeAdviceGiven }
-func (ActionApplied) Type() EventType     { return TypeActionApplied }
-func (DebugFinished) Type() EventType     { return TypeDebugFinished }
-func (VerifyFinished) Type() EventType    { return TypeVerifyFinished }
-func (InterruptReceived) Type() EventType { return TypeInterruptReceived }
-func (RunAlive) Type() EventType          { return TypeRunAlive }
-func (RunPaused) Type() EventType         { return TypeRunPaused }
-func (RunResumed) Type() EventType        { return TypeRunResumed }
-func (RunFinished) Type() EventType       { return TypeRunFinished }
+func (RunStarted) Type() EventType         { return TypeRunStarted }
+func (IterationStarted) Type() EventType   { return TypeIterationStarted }
+func (IterationFinished) Type() EventType  { return TypeIterationFinished }
+func (IterationWithdrawn) Type() EventType { return TypeIterationWithdrawn }
+func (GuardTripped) Type() EventType       { return TypeGuardTripped }
+func (QuestionAsked) Type() EventType      { return TypeQuestionAsked }
+func (QuestionAnswered) Type() EventType   { return TypeQuestionAnswered }
+func (QuestionClosed) Type() EventType     { return TypeQuestionClosed }
+func (AnswerInvalid) Type() EventType      { return TypeAnswerInvalid }
+func (AdviceGiven) Type() EventType        { return TypeAdviceGiven }
+func (ActionApplied) Type() EventType      { return TypeActionApplied }
+func (DebugFinished) Type() EventType      { return TypeDebugFinished }
+func (VerifyFinished) Type() EventType     { return TypeVerifyFinished }
+func (InterruptReceived) Type() EventType  { return TypeInterruptReceived }
+func (RunAlive) Type() EventType           { return TypeRunAlive }
+func (RunPaused) Type() EventType          { return TypeRunPaused }
+func (RunResumed) Type() EventType         { return TypeRunResumed }
+func (RunFinished) Type() EventType        { return TypeRunFinished }
 
 // QuestionDelivered says that the answer has reached who asked.
 type QuestionDelivered struct {
@@ -475,23 +484,24 @@ func decodeAnswerInvalid(b []byte) (Data, error) {
 }
 
 var decoders = map[EventType]func([]byte) (Data, error){
-	TypeRunStarted:        decodeData[RunStarted],
-	TypeIterationStarted:  decodeData[IterationStarted],
-	TypeIterationFinished: decodeData[IterationFinished],
-	TypeGuardTripped:      decodeData[GuardTripped],
-	TypeQuestionAsked:     decodeData[QuestionAsked],
-	TypeQuestionAnswered:  decodeData[QuestionAnswered],
-	TypeQuestionClosed:    decodeData[QuestionClosed],
-	TypeAnswerInvalid:     decodeAnswerInvalid,
-	TypeAdviceGiven:       decodeData[AdviceGiven],
-	TypeActionApplied:     decodeData[ActionApplied],
-	TypeDebugFinished:     decodeData[DebugFinished],
-	TypeVerifyFinished:    decodeData[VerifyFinished],
-	TypeInterruptReceived: decodeData[InterruptReceived],
-	TypeRunAlive:          decodeData[RunAlive],
-	TypeRunPaused:         decodeData[RunPaused],
-	TypeRunResumed:        decodeData[RunResumed],
-	TypeRunFinished:       decodeData[RunFinished],
+	TypeRunStarted:         decodeData[RunStarted],
+	TypeIterationStarted:   decodeData[IterationStarted],
+	TypeIterationFinished:  decodeData[IterationFinished],
+	TypeIterationWithdrawn: decodeData[IterationWithdrawn],
+	TypeGuardTripped:       decodeData[GuardTripped],
+	TypeQuestionAsked:      decodeData[QuestionAsked],
+	TypeQuestionAnswered:   decodeData[QuestionAnswered],
+	TypeQuestionClosed:     decodeData[QuestionClosed],
+	TypeAnswerInvalid:      decodeAnswerInvalid,
+	TypeAdviceGiven:        decodeData[AdviceGiven],
+	TypeActionApplied:      decodeData[ActionApplied],
+	TypeDebugFinished:      decodeData[DebugFinished],
+	TypeVerifyFinished:     decodeData[VerifyFinished],
+	TypeInterruptReceived:  decodeData[InterruptReceived],
+	TypeRunAlive:           decodeData[RunAlive],
+	TypeRunPaused:          decodeData[RunPaused],
+	TypeRunResumed:         decodeData[RunResumed],
+	TypeRunFinished:        decodeData[RunFinished],
 
 	TypeQuestionDelivered:  decodeData[QuestionDelivered],
 	TypeSignalReceived:     decodeData[SignalReceived],

@@ -39,6 +39,18 @@ type noJournal struct{}
 func (noJournal) Append(Event) error { return nil }
 func (noJournal) Sync() error        { return nil }
 
+// survives reports whether the event has to survive a power loss before its effect is
+// seen: all do but those that are frequent, or follow from others.
+func survives(d Data) bool {
+	switch d.(type) {
+	case RunStarted, RunResumed, IterationStarted, IterationFinished, GuardTripped, RunAlive, VerifyFinished,
+		SignalReceived, MessageRefused, CostReported, QuestionDelivered, RejectionSubmitted, RejectionInvalid,
+		RejectionDecided, CountersReset, AttemptRecorded, SubtaskFinished, WaitStarted, WaitFinished:
+		return false
+	}
+	return true
+}
+
 // Record is the one door to a journal: it masks what happened, refuses what cannot
 // happen in this state ([ErrEvent]), writes it, and then changes the state. A [Loop]
 // records everything through it, and so does a program that puts an answer on record

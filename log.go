@@ -70,6 +70,8 @@ func logged(e Event, s *State) (slog.Level, []slog.Attr) {
 		return slog.LevelDebug, a.number("iteration", d.Iteration)
 	case IterationFinished:
 		return loggedIteration(d)
+	case IterationWithdrawn:
+		return slog.LevelWarn, a.number("iteration", d.Iteration)
 	case GuardTripped:
 		a = a.text("guard", string(d.Guard)).number("iteration", d.Iteration)
 		if len(d.Also) > 0 {

@@ -36,17 +36,17 @@ type Loop struct {
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
 
-	state     State
-	watch     *stopwatch
-	ready     bool      // it was started or resumed and has not been run since
-	fresh     bool      // no iteration has run since the start or the resume
-	ended     time.Time // when the last one ended
-	end       func()    // ends the iteration that stands still; nil: there is none
-	inbox     inbox
-	prompt    *prompt // the question that a responder is asked; nil: none is
-	watchdog  watchdog
-	announced time.Time // the wait that is on record
-	askers    *askers   // who waits for the question that is asked now
+	state    State
+	driver   Driver // of the state
+	watch    *stopwatch
+	ready    bool      // it was started or resumed and has not been run since
+	fresh    bool      // no iteration has run since the start or the resume
+	ended    time.Time // when the last one ended
+	end      func()    // ends the iteration that stands still; nil: there is none
+	inbox    inbox
+	prompt   *prompt // the question that a responder is asked; nil: none is
+	watchdog watchdog
+	askers   *askers // who waits for the question that is asked now
 }
 
 // Experts runs an expert's command. The error says why it could not be run.
@@ -66,11 +66,8 @@ func (l *Loop) Start(d RunStarted) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	if err := d.Limits.Validate(); err != nil {
-		return err
-	}
 	l.begin(0)
-	return l.begun(l.record(d))
+	return l.begun(l.driver.Start(d))
 }
 
 // begin starts the clock; begun stops it again where nothing can be run.
@@ -97,29 +94,7 @@ func (l *Loop) Resume(s State, d RunResumed) error {
 	}
 	l.state = s
 	l.begin(s.Elapsed)
-	return l.begun(l.resume(d))
-}
-
-func (l *Loop) resume(d RunResumed) error {
-	if err := l.record(d); err != nil {
-		return err
-	}
-	return l.requestion()
-}
-
-// requestion withdraws a question that no longer stands under the limits the
-// run was resumed with. One that was answered meanwhile is settled by its answer.
-func (l *Loop) requestion() error {
-	trip := l.state.Trip
-	if trip == nil || l.state.Answer != nil {
-		return nil
-	}
-	for _, g := range l.Guards {
-		if g.ID() == trip.Guard && g.Check(&l.state) == nil {
-			return l.record(QuestionClosed{QuestionID: l.state.questionID(), Reason: "the limit was raised on resume"})
-		}
-	}
-	return nil
+	return l.begun(l.driver.Resume(d))
 }
 
 func (l *Loop) check() error {
@@ -134,7 +109,16 @@ func (l *Loop) check() error {
 	}
 	l.fresh = true
 	l.inbox = newInbox()
+	l.drive()
 	return nil
+}
+
+// drive makes the driver of what the loop has been given.
+func (l *Loop) drive() {
+	l.driver = Driver{
+		State: &l.state, Record: l.record, Now: time.Now, Guards: l.Guards, Questions: l.Questions,
+		Debug: l.Debug != nil, WaitDelay: l.WaitDelay, Mask: l.Mask,
+	}
 }
 
 // State is what is known about the run so far.
@@ -159,35 +143,30 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 		return Result{}, errors.New("Loop.Run before Start or Resume")
 	}
 	l.ready = false
+	l.drive()
 	defer l.watch.Stop()
 	defer close(l.inbox.over)
 	defer l.watchdog.stop()
 	for {
-		next, trip := l.state.Next(l.Guards)
-		var err error
+		next, err := l.driver.Next()
+		if err != nil {
+			return l.failed(err)
+		}
 		switch next {
 		case NextPrecheck:
 			err = l.iterate(ctx, 0)
 		case NextIterate:
 			err = l.iterate(ctx, l.state.NextIteration())
+		case NextAsk:
+			err = l.ask(ctx, *l.state.Question)
 		case NextAsked:
-			err = l.askPending(ctx)
-		case NextAdvance:
-			err = l.advance()
-		case NextWeigh:
-			err = l.weigh()
+			err = l.ask(ctx, *l.state.Unanswered())
+		case NextAct:
+			err = l.debug(ctx)
 		case NextExpert:
 			err = l.expert(ctx)
 		case NextWait:
 			err = l.waitOut(ctx)
-		case NextTrip:
-			err = l.record(GuardTripped{*trip})
-		case NextAsk:
-			err = l.ask(ctx)
-		case NextAct:
-			err = l.act(ctx)
-		case NextFinish:
-			err = l.finish()
 		case NextEnd:
 			return l.state.Result(), nil
 		default:
@@ -199,7 +178,8 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	}
 }
 
-// record writes the event before its effect can be seen.
+// record writes the event before its effect can be seen, and has it survive a power
+// loss where that is for a person to rely on.
 func (l *Loop) record(d Data) error {
 	e, err := Record(&l.state, l.Journal, l.Mask, l.watch.Elapsed(), d)
 	if err != nil {
@@ -208,15 +188,13 @@ func (l *Loop) record(d Data) error {
 	if l.Observe != nil {
 		l.Observe(e, &l.state)
 	}
-	return nil
-}
-
-// refuses says why the event cannot happen now, as it would be on record.
-func (l *Loop) refuses(d Data) string {
-	if l.Mask != nil {
-		d = l.state.masked(d, l.Mask)
+	if !survives(d) {
+		return nil
 	}
-	return l.state.refuse(d)
+	if err := l.Journal.Sync(); err != nil {
+		return fmt.Errorf("the journal cannot be synced: %w", err)
+	}
+	return nil
 }
 
 // BeforeVerify is called by a responder before it runs a command of its own. It
@@ -239,32 +217,13 @@ func (l *Loop) AfterVerify(d VerifyFinished) error {
 	return err
 }
 
-// durable records the event and makes it survive a power loss.
-func (l *Loop) durable(d Data) error {
-	if err := l.record(d); err != nil {
-		return err
-	}
-	if err := l.Journal.Sync(); err != nil {
-		return fmt.Errorf("the journal cannot be synced: %w", err)
-	}
-	return nil
-}
-
-func (l *Loop) finish() error {
-	end := *l.state.Ending
-	if end.Status == StatusPaused {
-		return l.durable(RunPaused{Reason: end.Reason, Pending: len(l.state.Pending()) > 0})
-	}
-	return l.durable(RunFinished{end})
-}
-
 // failed ends the run on looprun's own failure. The journal may be the thing
 // that failed, so what cannot be written any more is only returned.
 func (l *Loop) failed(err error) (Result, error) {
 	r := l.state.Result()
 	r.Ending = Ending{Status: StatusFailed, ExitCode: ExitFailed, Reason: err.Error()}
 	if l.state.Seq > 0 && !l.state.Ended {
-		if l.durable(RunFinished{r.Ending}) != nil {
+		if l.record(RunFinished{r.Ending}) != nil {
 			return r, err
 		}
 	}
@@ -290,18 +249,4 @@ func interruptedBy(err error) InterruptReceived {
 		return InterruptReceived{Signal: i.Signal, Code: i.Code}
 	}
 	return InterruptReceived{Signal: "SIGINT", Code: exitInterrupted}
-}
-
-// weigh puts on record what the last iteration is on the ladder.
-func (l *Loop) weigh() error { return l.record(l.state.Weighed()) }
-
-// advance puts the end of a sub-task on record.
-func (l *Loop) advance() error {
-	s := &l.state
-	n := len(s.Finished) + 1
-	d := SubtaskFinished{Iteration: s.Iterations, Title: title(*s.Subtask), Number: n, Of: n + len(s.Subtasks)}
-	if len(s.Subtasks) > 0 {
-		d.Next = title(s.Subtasks[0])
-	}
-	return l.record(d)
 }

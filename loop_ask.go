@@ -8,49 +8,27 @@ import (
 	"time"
 )
 
-// ask puts the question of the trip to the responders in turn. The first valid
-// answer is taken; when there is none the run ends with the guard's exit code.
-// The clock stands still meanwhile.
-func (l *Loop) ask(ctx context.Context) error {
+// ask puts a question to the responders in turn for which nobody waits in the command,
+// and records what becomes of it. The first valid answer is taken; when there is none the
+// run ends with the guard's exit code. The clock stands still meanwhile.
+func (l *Loop) ask(ctx context.Context, q Question) error {
 	l.watch.Pause()
 	defer l.watch.Continue()
-	if err := l.question(); err != nil {
-		return err
-	}
-	q := l.state.Question
-	if q == nil {
-		return l.durable(QuestionClosed{Reason: "nobody is asked about it", Unanswered: true})
-	}
-	return l.pose(ctx, *q)
-}
-
-// askPending puts the first question that waits to the responders, before any
-// work goes on.
-func (l *Loop) askPending(ctx context.Context) error {
-	l.watch.Pause()
-	defer l.watch.Continue()
-	q := *l.state.Unanswered()
-	return l.pose(ctx, q)
-}
-
-// pose puts a question before the responders that nobody waits for in the
-// command, and records what becomes of it.
-func (l *Loop) pose(ctx context.Context, q Question) error {
 	h, err := l.put(ctx, q)
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
 		h.tooLate()
-		return l.durable(interrupted(ctx))
+		return l.record(interrupted(ctx))
 	case errors.Is(h.err, ErrInterrupted):
-		return l.durable(interruptedBy(h.err))
+		return l.record(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
 	case errors.Is(h.err, ErrDeferred):
-		return l.deferred()
+		return l.driver.Defer()
 	case h.err != nil:
-		return l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error(), Unanswered: true})
+		return l.driver.Unanswered(q.ID, h.err.Error())
 	}
-	err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
+	err = l.record(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
 	h.confirm(err)
 	return err
 }
@@ -63,7 +41,7 @@ const asks = 2
 // taken. That of reply is [ErrNoAnswer] in words, [ErrDeferred] or
 // [ErrInterrupted]; the other error is looprun's own.
 func (l *Loop) put(ctx context.Context, q Question) (reply, error) {
-	valid := l.acceptable
+	valid := l.driver.feasible
 	if q.From == FromCommand {
 		valid = q.Accepts // with the advice that q gets meanwhile
 	}
@@ -172,83 +150,13 @@ func (p *prompt) take(e *elsewhere) {
 // errAnswered ends a prompt whose question was answered elsewhere.
 var errAnswered = errors.New("the question was answered elsewhere")
 
-// question puts the question on record before anybody is asked.
-func (l *Loop) question() error {
-	if l.state.Question != nil || l.Questions == nil {
-		return nil
-	}
-	q, err := l.Questions.Question(&l.state, *l.state.Trip)
-	if err != nil {
-		return fmt.Errorf("the question for %s cannot be made: %w", l.state.Trip.Guard, err)
-	}
-	texts, _ := l.Questions.(Texts)
-	q = l.state.offer(q, texts)
-	q.ID = fmt.Sprintf("%s-%d", l.state.Trip.Guard, l.state.Seq+1)
-	q.Guard = l.state.Trip.Guard
-	if q.Kind == "" {
-		q.Kind = KindSelect
-	}
-	return l.durable(QuestionAsked{l.advised(q)})
-}
-
-// acceptable checks the answer against its question, and that its action can
-// be carried out.
-func (l *Loop) acceptable(a Answer) error {
-	o, err := l.state.Resolve(a)
-	if err == nil && (o.Action == ActionDebug || o.Action == ActionRun) && l.Debug == nil {
-		return fmt.Errorf("%s answered %q, and no debug command is configured", a.Responder, a.Option)
-	}
-	return err
-}
-
-// deferred pauses the run with its question pending. A running iteration is
-// ended by its supervisor; it runs again when the run is resumed.
-func (l *Loop) deferred() error {
-	d := ActionApplied{
-		Action: ActionPause, Limits: l.state.Limits,
-		Responder: RespondedByDetached, Reason: "the question waits for its answer", Pending: true,
-	}
-	if l.state.Trip != nil {
-		d.Guard = l.state.Trip.Guard
-	}
-	return l.durable(d)
-}
-
-// act carries out the answer. It was on record before, and what it needs can be gone
-// since, under other caps or without a debug command: then it is asked again.
-func (l *Loop) act(ctx context.Context) error {
+// debug runs the command of the answer.
+func (l *Loop) debug(ctx context.Context) error {
 	a := *l.state.Answer
-	if err := l.acceptable(a); err != nil {
-		return l.refused(a, err)
-	}
 	o, err := l.state.Question.Resolve(a)
 	if err != nil {
 		return err
 	}
-	if o.Action == ActionDebug || o.Action == ActionRun {
-		if goOn, err := l.debug(ctx, o, a); !goOn || err != nil {
-			return err
-		}
-	}
-	d, err := l.state.Effect(o, a)
-	if err != nil {
-		return l.refused(a, err)
-	}
-	for _, before := range l.state.consequences(o, a, d) {
-		if err := l.record(before); err != nil {
-			return err
-		}
-	}
-	return l.durable(d)
-}
-
-// refused puts on record that the answer cannot be carried out, which takes it back.
-func (l *Loop) refused(a Answer, why error) error {
-	return l.durable(AnswerInvalid{QuestionID: l.state.questionID(), Responder: a.Responder, Reason: why.Error()})
-}
-
-// debug runs the debug command; true when the run goes on with its findings.
-func (l *Loop) debug(ctx context.Context, o Option, a Answer) (bool, error) {
 	limited, cancel := ctx, func() {}
 	if !a.Person { // who is there ends it when it takes too long
 		limited, cancel = l.within(ctx)
@@ -256,16 +164,12 @@ func (l *Loop) debug(ctx context.Context, o Option, a Answer) (bool, error) {
 	end, err := l.Debug.Debug(limited, &l.state, o, a)
 	cancel()
 	if ctx.Err() != nil {
-		return false, l.durable(interrupted(ctx))
+		return l.record(interrupted(ctx))
 	}
 	if err != nil {
 		end.ExitCode, end.Findings = -1, "the command could not be run: "+err.Error()
 	}
-	end.Action = o.Action
-	if err := l.durable(end); err != nil {
-		return false, err
-	}
-	return o.Action == ActionDebug && end.ExitCode == 0, nil
+	return l.driver.Debugged(end)
 }
 
 // besideLimit is how long a debug command has when the question that it is to
@@ -275,14 +179,14 @@ const besideLimit = time.Minute
 // within bounds what runs beside the iterations by the first deadline of the
 // guards: it is the run's time too.
 func (l *Loop) within(ctx context.Context) (context.Context, func()) {
-	left, ok := l.untilDeadline()
+	left, ok := l.driver.Remaining(l.watch.Elapsed())
 	if !ok {
 		return ctx, func() {}
 	}
-	if l.state.Trip != nil && l.overdue() != nil {
+	if l.state.Trip != nil && l.driver.overdue() != nil {
 		left = besideLimit
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, left, errRuntime)
+	limited, cancel := context.WithTimeoutCause(ctx, left, ErrRuntime)
 	return limited, cancel
 }
 
@@ -296,8 +200,8 @@ func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 	if k := l.state.kept(first.question); k != nil {
 		return l.fetch(first, *k)
 	}
-	q := l.advised(first.question.fromCommand(l.state.Seq + 1))
-	if why := l.refuses(QuestionAsked{q}); why != "" {
+	q := l.driver.advised(first.question.fromCommand(l.state.Seq + 1))
+	if why := l.driver.refuses(QuestionAsked{q}); why != "" {
 		first.reply <- reply{err: &Refusal{why}}
 		return nil
 	}
@@ -330,7 +234,7 @@ func (l *Loop) fetch(a *asker, k Asked) error {
 		a.reply <- reply{err: ErrDeferred}
 		return nil
 	}
-	err := l.durable(QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
+	err := l.record(QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
 	a.reply <- reply{Answer: *k.Answer, err: err, question: k.Question}
 	return err
 }
@@ -343,7 +247,7 @@ func (l *Loop) poseForCommand(ctx context.Context, g *askers, q Question) (reply
 		h.Hold()
 		defer h.Release()
 	}
-	if err := l.durable(QuestionAsked{q}); err != nil {
+	if err := l.record(QuestionAsked{q}); err != nil {
 		return reply{}, err
 	}
 	h, err := l.put(g.ctx, q)
@@ -354,10 +258,10 @@ func (l *Loop) poseForCommand(ctx context.Context, g *askers, q Question) (reply
 		h.tooLate()
 		h.err = context.Cause(ctx) // kept: it is asked again on resume
 	case errors.Is(h.err, ErrInterrupted):
-		return h, l.durable(interruptedBy(h.err))
+		return h, l.record(interruptedBy(h.err))
 	case errors.Is(h.err, ErrDeferred):
 	case h.err == nil:
-		err = l.durable(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
+		err = l.record(QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
 		h.confirm(err)
 		if err == nil {
 			err = l.record(QuestionDelivered{QuestionID: q.ID, To: "socket"})
@@ -365,7 +269,7 @@ func (l *Loop) poseForCommand(ctx context.Context, g *askers, q Question) (reply
 	case g.ctx.Err() != nil:
 		err = l.record(QuestionClosed{QuestionID: q.ID, Reason: errGone.Error()})
 	default:
-		err = l.durable(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error()})
+		err = l.record(QuestionClosed{QuestionID: q.ID, Reason: h.err.Error()})
 	}
 	return h, err
 }
@@ -373,7 +277,7 @@ func (l *Loop) poseForCommand(ctx context.Context, g *askers, q Question) (reply
 // expert runs the next expert, between two iterations. The clock runs.
 func (l *Loop) expert(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return l.durable(interrupted(ctx))
+		return l.record(interrupted(ctx))
 	}
 	e, _ := l.state.NextExpert()
 	end := ExpertFinished{ExitCode: -1, Why: "nothing runs experts here"}
@@ -387,13 +291,9 @@ func (l *Loop) expert(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return l.durable(interrupted(ctx))
+		return l.record(interrupted(ctx))
 	}
-	end.Task, end.Expert = l.state.Task, e.Name
-	if end.ExitCode != 0 {
-		end.Guidance = ""
-	}
-	return l.durable(end)
+	return l.driver.Advised(end)
 }
 
 // adviser is an [ErrNoAnswer] of one who leaves the question to a person and says
@@ -401,21 +301,6 @@ func (l *Loop) expert(ctx context.Context) error {
 type adviser interface {
 	error
 	Advice() Advice
-}
-
-// advised is the question with what an assistant said against it before. The state
-// knows it as it is on record.
-func (l *Loop) advised(q Question) Question {
-	recorded := q
-	if l.Mask != nil {
-		if d, ok := l.state.masked(QuestionAsked{q}, l.Mask).(QuestionAsked); ok {
-			recorded = d.Question
-		}
-	}
-	if a := l.state.adviceOn(recorded); a != nil && q.Advice == nil {
-		return q.withAdvice(*a)
-	}
-	return q
 }
 
 // advise puts on record, once, what whoever answers the question should know, and

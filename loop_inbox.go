@@ -1,6 +1,7 @@
 package looprun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,17 +162,15 @@ func (h reply) tooLate() {
 // asked. [ErrEvent] says that it cannot happen now, [ErrEnded] that the loop has
 // ended. Any goroutine may call it once Start or Resume has returned.
 func (l *Loop) Tell(ctx context.Context, d Data) error {
-	told := ""
+	var refused error
 	err := l.post(ctx, func() error {
-		if told = l.unsayable(d); told != "" {
-			return nil
+		err := l.driver.Tell(d)
+		if errors.Is(err, ErrEvent) { // of who says it, and not of the loop
+			refused, err = err, nil
 		}
-		return l.record(identified(d, l.state.Seq+1))
+		return err
 	})
-	if told != "" {
-		return &Refusal{told}
-	}
-	return err
+	return cmp.Or(refused, err)
 }
 
 // post lets the goroutine that runs the loop carry something out, and returns when it
@@ -197,23 +196,6 @@ func (l *Loop) await(ctx context.Context, p *post) error {
 		return gone
 	}
 	return <-p.done
-}
-
-// identified gives a rejection its name.
-func identified(d Data, seq int64) Data {
-	id := fmt.Sprintf("rejection-%d", seq)
-	switch d := d.(type) {
-	case RejectionSubmitted:
-		d.RejectionID = id
-		return d
-	case RejectionInvalid:
-		d.RejectionID = id
-		return d
-	case QuestionAsked:
-		d.Question = d.Question.fromCommand(seq)
-		return d
-	}
-	return d
 }
 
 // fromCommand is the question as the record of that number has it.
@@ -321,7 +303,7 @@ func (l *Loop) Advice(ctx context.Context, q Question) (*Advice, error) {
 	var known *Advice
 	err := l.post(ctx, func() error {
 		q.From = FromCommand
-		known = l.advised(q).Advice
+		known = l.driver.advised(q).Advice
 		return nil
 	})
 	return known, err

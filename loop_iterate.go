@@ -2,29 +2,17 @@ package looprun
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/looprun/looprun/protocol/signal"
 )
-
-// errRuntime is the cause with which an iteration is ended when nobody let it
-// go on past max_runtime.
-var errRuntime = errors.New("max_runtime passed")
 
 // iterate runs one iteration, 0 being the precheck, and records its end.
 func (l *Loop) iterate(ctx context.Context, n int) error {
-	if l.state.Crashes >= crashLimit {
-		return l.crashed(n)
-	}
 	if stop, err := l.wait(ctx, n); stop || err != nil {
 		return err
 	}
-	it := Iteration{Number: n, Limit: l.state.Limits.Iterations, First: l.fresh, Guidance: l.state.Guidance, Last: l.state.Ran, Answers: slices.Clone(l.state.Asked), Task: l.state.Task, Subtasks: l.state.Decomposed()}
-	if err := l.record(IterationStarted{n}); err != nil {
+	it, err := l.driver.Begin(n, l.fresh)
+	if err != nil {
 		return err
 	}
 	l.fresh = l.fresh && n == 0
@@ -33,110 +21,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := l.finished(end); err != nil || l.state.Iterations != n {
-		return err
-	}
-	return l.deliver(it.Answers)
-}
-
-// crashLimit is how often looprun may die in one iteration before that counts
-// as an error of the iteration.
-const crashLimit = 3
-
-// crashed counts the iteration, in place of running it once more. Its turn comes
-// when nothing else is open: not before a question in it is answered.
-func (l *Loop) crashed(n int) error {
-	return errors.Join(l.record(IterationStarted{n}), l.record(IterationFinished{
-		Iteration: n, Outcome: OutcomeError, Cause: CauseCrash, ExitCode: -1,
-		Detail:    fmt.Sprintf("looprun died %d times in this iteration", crashLimit),
-		Signature: causeSignature(CauseCrash),
-	}))
-}
-
-// deliver puts on record that the iteration has had the answers to what the one
-// before asked. It is not written before the iteration has ended: one that is cut
-// off gets them again.
-func (l *Loop) deliver(answers []Asked) error {
-	if id := l.state.Undelivered; id != "" {
-		if err := l.record(QuestionDelivered{QuestionID: id, To: "guidance"}); err != nil {
-			return err
-		}
-	}
-	for _, a := range answers {
-		if kept := l.state.asked(a.Question.ID); a.Answer == nil || !a.Question.Returned || kept == nil {
-			continue
-		}
-		if err := l.record(QuestionDelivered{QuestionID: a.Question.ID, To: "file"}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// finished records the end of an iteration, behind what the command said with
-// its output. The third malformed signal in a row makes the iteration that it came
-// in an error: the command is lost.
-func (l *Loop) finished(end IterationResult) error {
-	for _, d := range end.Said {
-		d = identified(d, l.state.Seq+1)
-		if q, ok := d.(QuestionAsked); ok {
-			if k := l.state.kept(q.Question); k != nil && k.Answer == nil {
-				continue // it waits already
-			}
-		}
-		if why := l.unsayable(d); why != "" {
-			d = l.notTaken(d, why)
-		}
-		if d == nil {
-			continue
-		}
-		if err := l.record(d); err != nil {
-			return err
-		}
-	}
-	if end.Outcome == OutcomeWaiting {
-		until := l.waitUntil(end.IterationFinished)
-		end.Until = &until
-	}
-	if why := l.state.objection(); why != "" && end.Outcome == OutcomeDone && len(l.state.Check) == 0 {
-		end.Outcome, end.Detail = OutcomeNotDone, why
-		if end.Signature = end.Printed; end.Printed.Hash == 0 {
-			end.Signature = causeSignature(CauseUnfinished)
-		}
-	}
-	if l.state.Malformed >= malformedOver && end.Outcome == OutcomeNotDone {
-		end.Outcome = OutcomeError
-		end.Detail = fmt.Sprintf("%d signals in a row could not be read", l.state.Malformed)
-	}
-	if why := l.state.contradiction(end); why != "" {
-		end.Warnings = append(slices.Clone(end.Warnings), why)
-	}
-	return l.record(end.IterationFinished)
-}
-
-// unsayable says why the command cannot say that, or not now.
-func (l *Loop) unsayable(d Data) string {
-	if !sayable(d) {
-		return "no command can say that"
-	}
-	return l.refuses(d)
-}
-
-// notTaken is what is put on record in the place of something that the command said
-// and that cannot happen; nil: it is on record already. A question that is not taken
-// keeps the iteration from being done.
-func (l *Loop) notTaken(d Data, why string) Data {
-	if _, asks := d.(QuestionAsked); asks {
-		unread := SignalReceived{Signal: signal.Signal{Name: NameChoices}, Problem: why}
-		if l.refuses(unread) == "" {
-			return unread
-		}
-	}
-	why = fmt.Sprintf("What you said (%s) was not taken: %s", d.Type(), why)
-	if slices.Contains(l.state.Notices, why) {
-		return nil
-	}
-	return MessageRefused{why}
+	return l.driver.Finish(it, end)
 }
 
 // ended is what came of an iteration.
@@ -204,7 +89,7 @@ func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationResult,
 		r.supervised <- ended{end, err}
 	}
 	after := superviseAfter
-	if left, ok := l.untilDeadline(); ok {
+	if left, ok := l.driver.Remaining(l.watch.Elapsed()); ok {
 		after = min(after, left)
 	}
 	l.watchdog.begin(r, after)
@@ -267,40 +152,19 @@ func (l *Loop) supervise(ctx context.Context, r *running) (IterationResult, erro
 			end := r.wait()
 			return end.IterationResult, end.err
 		case !goOn:
-			return r.cut(errRuntime, OutcomeError, CauseMaxRuntime)
+			return r.cut(ErrRuntime, OutcomeError, CauseMaxRuntime)
 		}
 	}
 }
 
 // deadline fires when the first guard with a deadline may trip.
 func (l *Loop) deadline() (<-chan time.Time, func()) {
-	left, ok := l.untilDeadline()
+	left, ok := l.driver.Remaining(l.watch.Elapsed())
 	if !ok {
 		return nil, func() {}
 	}
 	t := time.NewTimer(left)
 	return t.C, func() { t.Stop() }
-}
-
-// untilDeadline is the time until the first guard with a deadline may trip;
-// false: there is none.
-func (l *Loop) untilDeadline() (time.Duration, bool) {
-	left, found := time.Duration(0), false
-	elapsed := l.watch.Elapsed()
-	for _, g := range l.Guards {
-		d, ok := g.(Deadline)
-		if !ok {
-			continue
-		}
-		if r, ok := d.Remaining(&l.state); ok {
-			r -= elapsed - l.state.Elapsed // since the last event
-			if !found || r < left {
-				left, found = r, true
-			}
-		}
-	}
-	// A trip needs the limit to be passed on record, in milliseconds.
-	return plus(left, time.Millisecond), found
 }
 
 // overtime suspends the running iteration, puts the trip to the responders,
@@ -310,8 +174,7 @@ func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	if err := l.record(RunAlive{}); err != nil {
 		return false, err
 	}
-	trip := l.overdue()
-	if trip == nil {
+	if l.driver.overdue() == nil {
 		return true, nil
 	}
 	s, suspends := l.Runner.(Suspender)
@@ -322,12 +185,11 @@ func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	l.end = func() {
 		if !r.over() {
 			gone = true
-			r.halt(errRuntime)
+			r.halt(ErrRuntime)
 		}
 	}
 	defer func() { l.end = nil }()
-	trip.Iteration, trip.During = r.number, true
-	if err := l.record(GuardTripped{*trip}); err != nil {
+	if _, err := l.driver.Overdue(); err != nil {
 		return false, err
 	}
 	if err := l.settle(ctx); err != nil {
@@ -340,28 +202,17 @@ func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	return goOn, nil
 }
 
-// overdue is the trip of the first guard with a deadline that has passed.
-func (l *Loop) overdue() *Trip {
-	for _, g := range l.Guards {
-		if d, ok := g.(Deadline); ok {
-			if trip := d.Check(&l.state); trip != nil {
-				return trip
-			}
-		}
-	}
-	return nil
-}
-
 // settle takes steps until the trip needs nothing more.
 func (l *Loop) settle(ctx context.Context) error {
 	for l.state.Interrupt == nil {
-		next, _ := l.state.Next(l.Guards)
-		var err error
-		switch next {
-		case NextAsk:
-			err = l.ask(ctx)
-		case NextAct:
-			err = l.act(ctx)
+		next, err := l.driver.Next()
+		switch {
+		case err != nil:
+			return err
+		case next == NextAsk:
+			err = l.ask(ctx, *l.state.Question)
+		case next == NextAct:
+			err = l.debug(ctx)
 		default:
 			return nil
 		}

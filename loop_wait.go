@@ -49,7 +49,7 @@ func (b Backoff) Delay(iterations int) time.Duration {
 // the run has to look at its state again instead of iterating.
 func (l *Loop) wait(ctx context.Context, n int) (bool, error) {
 	if ctx.Err() != nil {
-		return true, l.durable(interrupted(ctx))
+		return true, l.record(interrupted(ctx))
 	}
 	delay, since := l.Backoff.Delay(l.state.SinceAnswer), l.ended
 	if l.fresh {
@@ -81,7 +81,7 @@ func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error
 			passed, heard = left() <= 0, false
 		case <-ctx.Done():
 			release()
-			return true, l.durable(interrupted(ctx))
+			return true, l.record(interrupted(ctx))
 		case <-alive.C:
 			heard = false
 		case <-deadline:
@@ -103,45 +103,10 @@ func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error
 	}
 }
 
-// How long a limit that names no moment is waited out: the first time and at
-// most, where the backoff says nothing else.
-const (
-	waitFirst = 30 * time.Second
-	waitMost  = 15 * time.Minute
-)
-
-// waitUntil is the moment up to which the iteration that just ended as waiting
-// has to be waited out: the one that its output names, else 30 seconds from
-// now, doubled with each one in a row up to 15 minutes.
-func (l *Loop) waitUntil(end IterationFinished) time.Time {
-	now := time.Now()
-	if end.Until != nil && end.Until.After(now) {
-		return *end.Until
-	}
-	d := l.WaitDelay
-	if d <= 0 {
-		d = waitFirst
-	}
-	for range min(l.state.Waits, 16) {
-		d = min(2*d, max(waitMost, l.WaitDelay))
-	}
-	return now.Add(d)
-}
-
 // waitOut lets the time pass until a rate limit is over. The clock
 // runs: max_runtime sees it.
 func (l *Loop) waitOut(ctx context.Context) error {
 	until := *l.state.Until
-	if l.announced != until {
-		l.announced = until
-		match := ""
-		if l.state.Ran != nil {
-			match = l.state.Ran.Match
-		}
-		if err := l.record(WaitStarted{Match: match, Until: until}); err != nil {
-			return err
-		}
-	}
 	stop, err := l.pass(ctx, func() time.Duration { return time.Until(until) })
 	if err != nil || stop {
 		return err

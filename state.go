@@ -1,6 +1,8 @@
 package looprun
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -70,7 +72,7 @@ type State struct {
 	// moment up to which the limit is being waited out.
 	Waits int        `json:"waits,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
-	// Crashes counts how often looprun died in iteration Open.
+	// Crashes counts how often looprun, or who ran it, died in iteration Open.
 	Crashes int `json:"crashes,omitempty"`
 	// SinceAnswer counts iterations since the start or the last continuing answer.
 	SinceAnswer int `json:"since_answer,omitempty"`
@@ -210,6 +212,46 @@ type State struct {
 	Resumes int `json:"resumes,omitempty"`
 }
 
+// stateFormat is the format in which a state is written. It goes up when a program with
+// the one before could not read what is written any more, or would read it wrongly.
+const stateFormat = 1
+
+type plainState State
+
+type stateJSON struct {
+	Format int `json:"format"`
+	*plainState
+}
+
+// MarshalJSON writes the state with its format, so that it can be kept and gone on from:
+// what is read back takes the same steps. Journals keep for longer than states do.
+func (s State) MarshalJSON() ([]byte, error) {
+	return json.Marshal(stateJSON{stateFormat, (*plainState)(&s)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Another format is an error.
+func (s *State) UnmarshalJSON(b []byte) error {
+	read := stateJSON{plainState: new(plainState)}
+	if err := json.Unmarshal(b, &read); err != nil {
+		return err
+	}
+	if read.Format != stateFormat {
+		return fmt.Errorf("a state of format %d cannot be read, only of format %d; replay its journal instead", read.Format, stateFormat)
+	}
+	*s = State(*read.plainState)
+	return nil
+}
+
+// Clone is a copy of the state that shares nothing with it.
+func (s *State) Clone() (*State, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	copied := new(State)
+	return copied, json.Unmarshal(text, copied)
+}
+
 // Asked is a question of the command that is not done with: it waits for its
 // answer, or its answer waits to be fetched.
 type Asked struct {
@@ -265,6 +307,7 @@ type Next string
 
 // The steps.
 const (
+	NextCrashed  Next = "crashed"  // count the iteration that crashed too often
 	NextPrecheck Next = "precheck" // run the check before the first iteration
 	NextIterate  Next = "iterate"  // run the next iteration
 	NextGoOn     Next = "go_on"    // let the running iteration go on
@@ -312,6 +355,8 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 	switch {
 	case s.Until != nil:
 		return NextWait, nil
+	case s.Crashes >= crashLimit:
+		return NextCrashed, nil
 	case s.Precheck:
 		return NextPrecheck, nil
 	}

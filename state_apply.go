@@ -46,6 +46,11 @@ func (s *State) fold(e Event) {
 		s.Open, s.Running = d.Iteration, true
 	case IterationFinished:
 		s.foldIteration(d)
+	case IterationWithdrawn:
+		s.foldLost()
+		if s.Interrupt != nil {
+			s.endInterrupted()
+		}
 	case GuardTripped:
 		if d.During || s.LastTrip == nil || s.LastTrip.Guard != d.Guard || s.LastTrip.Iteration != d.Iteration {
 			s.Given = nil
@@ -354,9 +359,7 @@ func (s *State) reset(id GuardID) {
 func (s *State) foldResumed(d RunResumed) {
 	s.Resumes++
 	if s.Running {
-		s.Crashes++
-		s.Running = false
-		s.again()
+		s.foldLost()
 	}
 	// An ending that was decided before a crash stands, unless resuming undoes it.
 	if s.Ended || s.Ending != nil && s.Ending.Status.Resumable() {
@@ -379,6 +382,13 @@ func (s *State) foldResumed(d RunResumed) {
 	if d.Dir != "" {
 		s.Dir = d.Dir
 	}
+}
+
+// foldLost takes the iteration back that nobody will see the end of.
+func (s *State) foldLost() {
+	s.Crashes++
+	s.Running = false
+	s.again()
 }
 
 // last keeps the last n of a list, in place.

@@ -6,6 +6,14 @@ import (
 	"slices"
 )
 
+// Refuse says why the event cannot happen now: an [ErrEvent], or nil when it can.
+func (s *State) Refuse(d Data) error {
+	if why := s.refuse(d); why != "" {
+		return &Refusal{why}
+	}
+	return nil
+}
+
 // refuse says why the event cannot happen now; "" when it can.
 func (s *State) refuse(d Data) string {
 	_, starts := d.(RunStarted)
@@ -30,6 +38,10 @@ func (s *State) refuse(d Data) string {
 			return fmt.Sprintf("iteration %d is next", s.NextIteration())
 		}
 	case IterationFinished:
+		if !s.Running || d.Iteration != s.Open {
+			return fmt.Sprintf("iteration %d is not running", d.Iteration)
+		}
+	case IterationWithdrawn:
 		if !s.Running || d.Iteration != s.Open {
 			return fmt.Sprintf("iteration %d is not running", d.Iteration)
 		}

@@ -192,7 +192,7 @@ func stopCause(err error) Cause {
 		return CauseInterrupt
 	}
 	switch {
-	case errors.Is(err, errRuntime):
+	case errors.Is(err, ErrRuntime):
 		return CauseMaxRuntime
 	case errors.Is(err, errTimeout):
 		return CauseIterationTimeout

@@ -148,6 +148,8 @@ func (f *folder) moment(e looprun.Event) {
 		m.Text = line(d.Signal, 100)
 	case looprun.AnswerInvalid:
 		m.Text = line(fmt.Sprintf("%s: %s", d.Responder, d.Reason), maxProse)
+	case looprun.IterationWithdrawn:
+		m.Text = line(d.Reason, maxProse)
 	case looprun.MessageRefused:
 		m.Text = line(d.Reason, maxProse)
 	case looprun.SubtaskFinished:
