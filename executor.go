@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -211,6 +212,7 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it Iteration, 
 	flushOut()
 	flushErr()
 	t.settle()
+	e.Failure = t.failure
 	x.warnings = append(x.warnings, e.Warnings...)
 	if e.Cause == CauseIterationTimeout {
 		e.Detail = fmt.Sprintf("ended after the iteration timeout of %s", x.IterationTimeout)
@@ -262,9 +264,7 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 		d.Printed = seen.sign(judge.Code, false)
 	case x.Judge.blamed(e):
 		seen = x.work
-		d.Cause, d.Detail = e.Work.Cause, cmp.Or(e.Work.Detail, e.Failure)
-	case e.Failure != "":
-		d.Detail = cmp.Or(d.Detail, e.Failure)
+		d.Cause, d.Detail = e.Work.Cause, e.Work.Detail
 	}
 	d.Excerpt = seen.excerpt()
 	if d.Fatal != 0 && d.Detail == "" {
@@ -291,7 +291,7 @@ func (x *Executor) sign(e Exits, outcome Outcome) signature.Signature {
 	case e.Check == nil:
 		return x.signWork(e)
 	}
-	checked := x.check.sign(e.Check.Code, x.Judge.passes(e.Check))
+	checked := named(x.check.sign(e.Check.Code, x.Judge.passes(e.Check)), e.Check.Failure)
 	if outcome != OutcomeDone && x.Judge.workFailed(e) {
 		return both(checked, x.signWork(e), x.Judge.blamed(e))
 	}
@@ -299,16 +299,24 @@ func (x *Executor) sign(e Exits, outcome Outcome) signature.Signature {
 }
 
 // signWork signs what failed work printed. Of what a time limit has cut off only that
-// counts. What is not known for a failure is named by its last line.
+// counts.
 func (x *Executor) signWork(e Exits) signature.Signature {
 	if timedOut(e.Work) && e.Check != nil {
 		return causeSignature(e.Work.Cause)
 	}
 	s := x.work.sign(e.Work.Code, false)
-	if e.Check != nil && s.Kind == signature.KindOutput {
-		if line := x.work.lastLine(); line != "" {
-			s.Kind, s.Label, s.Errors = signature.KindError, "error:"+termsafe.Cut(line, labelWidth), []string{line}
-		}
+	if e.Check == nil && e.Work.Failure == "" {
+		return s
+	}
+	return named(s, cmp.Or(e.Work.Failure, x.work.excerpt()))
+}
+
+// named names a failure that is not known by the last line of what was said of it.
+func named(s signature.Signature, said string) signature.Signature {
+	lines := strings.Split(strings.TrimSpace(termsafe.Text(said)), "\n")
+	line := strings.TrimSpace(lines[len(lines)-1])
+	if s.Kind == signature.KindOutput && line != "" {
+		s.Kind, s.Label, s.Errors = signature.KindError, "error:"+termsafe.Cut(line, labelWidth), []string{line}
 	}
 	return s
 }

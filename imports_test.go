@@ -16,6 +16,7 @@ var linked = []string{
 	"github.com/looprun/looprun/internal/jsontext",
 	"github.com/looprun/looprun/internal/nearest",
 	"github.com/looprun/looprun/internal/plural",
+	"github.com/looprun/looprun/internal/carrier",
 	"github.com/looprun/looprun/internal/lines",
 	"github.com/looprun/looprun/internal/margin",
 	"github.com/looprun/looprun/internal/proc",

@@ -20,6 +20,9 @@ type Exit struct {
 	Signal syscall.Signal // zero: no signal killed it
 	Cause  Cause          // why it ended, when not by itself
 	Detail string         // the cause in words
+	// Failure is what it says of a failure of its own, as an agent does that is not
+	// logged in, whatever it exits with; empty: it says nothing of one.
+	Failure string
 	// Warnings are what somebody should know of the step, each a sentence, though
 	// it ended as it did; nil: nothing.
 	Warnings []string
@@ -49,9 +52,6 @@ func DefaultJudge() Judge {
 type Exits struct {
 	Work, Check *Exit
 	Promised    bool
-	// Failure is what the work says of a failure of its own, as an agent does that is
-	// not logged in, whatever it exits with; empty: it says nothing of one.
-	Failure string
 }
 
 // Outcome is the first rule that matches. The judge is the check where there is one,
@@ -70,7 +70,7 @@ func (j Judge) Outcome(e Exits) Outcome {
 		return OutcomeDone
 	case j.fails(judge):
 		return OutcomeError
-	case judge == e.Work && j.passes(judge) && e.Failure == "": // but for the promise
+	case judge == e.Work && j.passes(judge): // but for the promise
 		return OutcomeNotDone
 	case j.workFailed(e):
 		return OutcomeError
@@ -89,7 +89,7 @@ func (j Judge) done(e Exits) bool {
 	case e.Check != nil:
 		return j.passes(e.Check)
 	}
-	return e.Failure == "" && (j.passes(e.Work) || j.hears(e))
+	return j.passes(e.Work) || j.hears(e) && e.Work.Failure == ""
 }
 
 // workFailed reports whether the work failed, where that counts: its exit code does
@@ -98,7 +98,7 @@ func (j Judge) workFailed(e Exits) bool {
 	switch {
 	case e.Work == nil:
 		return false
-	case e.Failure != "":
+	case e.Work.Failure != "":
 		return true
 	case e.Check == nil && !j.Promise:
 		return false
@@ -128,11 +128,11 @@ func timedOut(e *Exit) bool {
 }
 
 func (j Judge) passes(e *Exit) bool {
-	return e.Cause == CauseExited && e.Signal == 0 && j.Done.Has(e.Code)
+	return e.Cause == CauseExited && e.Signal == 0 && e.Failure == "" && j.Done.Has(e.Code)
 }
 
 func (j Judge) fails(e *Exit) bool {
-	return e.Cause != CauseExited || e.Signal != 0 || j.Errors.Has(e.Code)
+	return e.Cause != CauseExited || e.Signal != 0 || e.Failure != "" || j.Errors.Has(e.Code)
 }
 
 // The exit codes by which shells say that a command cannot be run.

@@ -96,7 +96,7 @@ func TestOutcomesAreThoseOfTheManual(t *testing.T) {
 		"is killed by a signal":                    {Work: &looprun.Exit{Code: 137, Signal: syscall.SIGKILL}},
 		"is ended by `--iteration-timeout`":        {Work: &looprun.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: looprun.CauseIterationTimeout}},
 		"is ended by `--idle-timeout`":             {Work: &looprun.Exit{Cause: looprun.CauseIdleTimeout}},
-		"reports that it failed, as an agent does": {Work: &looprun.Exit{}, Failure: "Not logged in"},
+		"reports that it failed, as an agent does": {Work: &looprun.Exit{Failure: "Not logged in"}},
 		"is interrupted by a person":               {Work: &looprun.Exit{Code: 130, Signal: syscall.SIGINT}},
 		"is ended by `max_runtime`":                {Work: &looprun.Exit{Cause: looprun.CauseMaxRuntime}},
 	}

@@ -2,6 +2,7 @@ package looprun
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -26,10 +28,18 @@ type Masker interface {
 
 // Listener learns from one stream of output as it passes. Its Write never fails. It
 // gets whole lines, each with its line break; a line of more than 64 KiB in pieces, and
-// what ends without a line break when the step ends.
+// what ends without a line break when the step ends. Of the transcript of a coding agent
+// it gets what the agent says, and neither its tools' output nor the prompt.
 type Listener interface {
 	io.Writer
 	Reset()
+}
+
+// RawListener is a [Listener] that learns also from the output as it came, of a
+// transcript all that it holds. Raw gets it before Write does, and never fails.
+type RawListener interface {
+	Listener
+	Raw([]byte)
 }
 
 // Listeners are two of one kind, one for each stream of what the work prints: a
@@ -80,27 +90,36 @@ type analyzer struct {
 	signing signing
 	streams [2]stream
 	bytes   int64
-	recent  tail.Buffer // of both streams, as it came
+	recent  tail.Buffer // of both streams, as people read it
+	// said is what coding agents say in their transcripts: evidence where no tool of
+	// theirs has printed any.
+	said    tail.Buffer
+	printed bool
+	failure string // what the last of them said that it failed of; empty: it did not
 }
 
 // stream learns from one stream of a step. What reads in it reads nothing else:
 // what one stream says in pieces is whole, whatever the other says in between. It is
-// cut into lines here, once for all that learn from it.
+// cut into lines here, and transcripts are opened, once for all that learn from it.
 type stream struct {
 	id       int
-	signing  *signing
+	of       *analyzer
 	lines    lines.Reader
+	carrier  carrier.Stream
+	carries  bool            // a line may be a carrier's; those before are none
 	promise  *promiseScanner // nil: no promise is looked for
 	listener Listener        // nil: nobody listens
+	raw      RawListener     // the listener, where it is one
 	end      tail.Buffer
 }
 
 func newAnalyzer(o signature.Options, waits bool) *analyzer {
-	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}}
+	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}, said: tail.Buffer{Limit: carrier.SaidBytes}}
 	a.signing = newSigning(a.signer)
 	for i := range a.streams {
 		s := &a.streams[i]
-		s.id, s.signing = i, &a.signing
+		s.id, s.of = i, a
+		s.carrier.Part, s.carrier.Fact = s.part, s.fact
 		if waits {
 			s.end.Limit = waitEnd
 		}
@@ -118,6 +137,7 @@ func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
 		}
 		if to != nil {
 			s.listener = to.listeners()[i]
+			s.raw, _ = s.listener.(RawListener)
 		}
 	}
 }
@@ -126,6 +146,8 @@ func (a *analyzer) reset() {
 	a.signer.Reset()
 	a.bytes = 0
 	a.recent.Reset()
+	a.said.Reset()
+	a.printed, a.failure = false, ""
 	for i := range a.streams {
 		a.streams[i].reset()
 	}
@@ -134,6 +156,10 @@ func (a *analyzer) reset() {
 func (s *stream) reset() {
 	s.end.Reset()
 	s.lines.Reset()
+	if s.carries {
+		s.carrier.Reset()
+		s.carries = false
+	}
 	if s.promise != nil {
 		s.promise.reset()
 	}
@@ -144,33 +170,88 @@ func (s *stream) reset() {
 
 // take takes the next piece of a stream.
 func (a *analyzer) take(stream int, b []byte) {
-	a.streams[stream].take(b)
-	a.bytes += int64(len(b))
-	a.recent.Take(b)
-}
-
-func (s *stream) take(b []byte) {
+	s := &a.streams[stream]
+	if s.raw != nil {
+		s.raw.Raw(b)
+	}
 	s.lines.Write(b, s)
-	s.end.Take(b)
+	a.bytes += int64(len(b))
 }
 
 // Lines implements [lines.Sink].
 func (s *stream) Lines(b []byte) {
-	s.signing.write(s.id, b)
-	s.said(b)
+	if !s.carries && !carrier.May(b) {
+		s.plain(b)
+		return
+	}
+	s.carries = true
+	_, _ = s.carrier.Write(b)
 }
 
 // Long implements [lines.Sink].
-func (s *stream) Long(b []byte, _ bool) bool {
-	s.Lines(b)
+func (s *stream) Long(b []byte, first bool) bool {
+	if first {
+		s.Lines(b)
+	} else {
+		s.goOn(b)
+	}
 	return true
 }
 
 // LongEnd implements [lines.Sink].
-func (s *stream) LongEnd([]byte) { s.Lines([]byte{'\n'}) }
+func (s *stream) LongEnd([]byte) { s.goOn([]byte{'\n'}) }
 
-// said learns from what the work says.
-func (s *stream) said(b []byte) {
+// goOn takes more of a long line.
+func (s *stream) goOn(b []byte) {
+	if s.carries {
+		_, _ = s.carrier.Write(b)
+	} else {
+		s.plain(b)
+	}
+}
+
+// part takes a part of what carriers may be in.
+func (s *stream) part(p carrier.Part) {
+	switch p.Role {
+	case carrier.Plain:
+		s.plain(p.Text)
+	case carrier.Said:
+		s.hear(p.Text)
+		s.of.said.Take(p.Text)
+		s.of.recent.Take(p.Text)
+	case carrier.Printed:
+		s.of.printed = true
+		s.evidence(p.Text)
+		s.of.recent.Take(p.Text)
+	case carrier.Noise:
+	}
+}
+
+// fact takes what an agent says of itself.
+func (s *stream) fact(f carrier.Fact) {
+	switch f := f.(type) {
+	case carrier.Trouble:
+		s.end.Take([]byte(f.Text + "\n"))
+	case carrier.Ended:
+		s.of.failure = ""
+		if f.Failed {
+			s.of.failure = cmp.Or(f.Last, f.Agent+" reports that it failed")
+		}
+	}
+}
+
+// plain takes what is no carrier's: the work says it, and it is evidence.
+func (s *stream) plain(b []byte) {
+	s.evidence(b)
+	s.hear(b)
+	s.end.Take(b)
+	s.of.recent.Take(b)
+}
+
+func (s *stream) evidence(b []byte) { s.of.signing.write(s.id, b) }
+
+// hear learns from what the work says.
+func (s *stream) hear(b []byte) {
 	if s.promise != nil {
 		s.promise.write(b)
 	}
@@ -184,6 +265,12 @@ func (a *analyzer) settle() {
 	for i := range a.streams {
 		s := &a.streams[i]
 		s.lines.End(s)
+		if s.carries {
+			s.carrier.Flush()
+		}
+	}
+	if !a.printed {
+		a.signing.write(stdoutStream, a.said.Bytes())
 	}
 	a.signing.settle()
 }
@@ -218,12 +305,6 @@ func (a *analyzer) excerpt() string {
 		lines[i] = termsafe.Cut(l, excerptWidth)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// lastLine is the last line of the output that is not blank, safe to show.
-func (a *analyzer) lastLine() string {
-	lines := strings.Split(strings.TrimSpace(a.excerpt()), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 const (
@@ -396,20 +477,18 @@ func CheckPromise(text string) error {
 }
 
 // Promised reports whether a recorded output makes the promise, alone on a line,
-// or with anywhere as any part of the text.
+// or with anywhere as any part of the text. Of an agent's transcript only what the agent
+// says can make it.
 func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
 	p := newPromiseScanner(promise, anywhere)
-	b := make([]byte, 32<<10)
-	for {
-		n, err := output.Read(b)
-		p.write(b[:n])
-		if err == io.EOF {
-			return p.end(), nil
+	s := carrier.Stream{Part: func(part carrier.Part) {
+		if part.Role == carrier.Plain || part.Role == carrier.Said {
+			p.write(part.Text)
 		}
-		if err != nil {
-			return false, err
-		}
-	}
+	}}
+	_, err := io.Copy(&s, output)
+	s.Flush()
+	return p.end() && err == nil, err
 }
 
 // promiseScanner looks for the promise in one stream of output. Its memory

@@ -116,6 +116,8 @@ func TestLimitOfSeveralStreams(t *testing.T) {
 		for i, text := range c.output {
 			[]*analyzer{x.work, x.check}[i/2].take(i%2, []byte(text))
 		}
+		x.work.settle()
+		x.check.settle()
 		line, until, ok := x.limit()
 		if want := m.moments[append([]byte(c.want), 'x')[len(c.want)-min(1, len(c.want))]]; line != c.want || ok != (c.want != "") || c.want != "" && until != want {
 			t.Errorf("%q: %q %s %t, want %q", c.output, line, until, ok, c.want)

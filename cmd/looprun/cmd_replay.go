@@ -13,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -137,7 +138,7 @@ func (r *replay) sign(name string, code int, content bool) (signature.Signature,
 			return signature.Signature{}, err
 		}
 		s := signature.New(o)
-		_, err = io.Copy(s.Stdout(), f)
+		err = carrier.Evidence(s.Stdout(), f)
 		return s.SumContent(code), err
 	}
 	why, err := sign(f, code, r.rules, false)

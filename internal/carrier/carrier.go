@@ -248,6 +248,12 @@ func opens(line []byte) bool {
 	return line[0] == '{' || line[0] == '[' && (len(line) == 1 || line[1] == '{')
 }
 
+// May reports whether there may be a carrier in whole lines of output. In what there is
+// none in, there is nothing to open, unless there was one before it.
+func May(lines []byte) bool {
+	return len(lines) > 0 && opens(lines) || bytes.Contains(lines, []byte("\n{")) || bytes.Contains(lines, []byte("\n["))
+}
+
 func (s *Stream) pass(p []byte) []byte {
 	n := len(p)
 	if i := bytes.IndexByte(p, '\n'); i >= 0 {

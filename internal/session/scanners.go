@@ -45,15 +45,19 @@ func scannersOf(o *config.Options) (scanners, error) {
 	return scanners{text: o.Signals == "text", cost: r}, err
 }
 
-// Write takes the next piece of the stream.
+// Raw takes the next piece of the stream as it came.
+func (c *scanners) Raw(b []byte) {
+	if c.cost != nil {
+		_, _ = c.cost.Write(b)
+	}
+}
+
+// Write takes what the command says in it.
 func (c *scanners) Write(b []byte) (int, error) {
 	_, _ = c.choices.Write(b)
 	_, _ = c.rejection.Write(b)
 	if c.text {
 		_, _ = c.signals.Write(b)
-	}
-	if c.cost != nil {
-		_, _ = c.cost.Write(b)
 	}
 	return len(b), nil
 }
