@@ -198,8 +198,10 @@ type AnswerInvalid struct {
 // AdviceGiven is what an assistant said against a question: it is shown with it, and
 // only a person can let the question through from then on.
 type AdviceGiven struct {
-	QuestionID string `json:"question_id" mask:"own"`
-	Responder  string `json:"responder,omitempty" mask:"own"`
+	QuestionID string `json:"question_id,omitempty" mask:"own"`
+	// Question is what was asked in a run inside this one, and is not asked here; else nil.
+	Question  *Question `json:"question,omitempty"`
+	Responder string    `json:"responder,omitempty" mask:"own"`
 	Advice
 }
 

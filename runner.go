@@ -99,6 +99,8 @@ func sayable(d Data) bool {
 		return true
 	case QuestionAsked: // it gets its name from the loop
 		return d.Guard == ""
+	case AdviceGiven: // in a run inside this one
+		return d.Question != nil && d.Question.From == FromCommand
 	}
 	return false
 }

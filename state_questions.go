@@ -203,9 +203,9 @@ func (q *Question) againstAdvice(a Answer) error {
 	return fmt.Errorf("%s answered %q, and only a person may go on with what an assistant recommended rejecting", a.Responder, a.String())
 }
 
-// rejectedBy reports whether the answer is an assistant's rejection: no to a confirm
+// RejectedBy reports whether the answer is an assistant's rejection: no to a confirm
 // question, cancel to a guard's.
-func (q *Question) rejectedBy(a Answer) bool {
+func (q *Question) RejectedBy(a Answer) bool {
 	if a.Responder != RespondedByAssistant || a.Person {
 		return false
 	}
@@ -321,7 +321,9 @@ func (s *State) recalled(q Question) Question {
 
 // foldAdvice adds what the assistant said against a question to it.
 func (s *State) foldAdvice(d AdviceGiven) {
-	if a := s.asked(d.QuestionID); a != nil {
+	if d.Question != nil {
+		s.advise(*d.Question, d.Advice)
+	} else if a := s.asked(d.QuestionID); a != nil {
 		s.advise(a.Question, d.Advice)
 		a.Question = a.Question.withAdvice(d.Advice)
 	} else if s.Question != nil && s.Question.ID == d.QuestionID {
@@ -336,7 +338,7 @@ func (s *State) foldAdvice(d AdviceGiven) {
 // carried out.
 func (s *State) foldVerdict(q *Question, a Answer) {
 	switch {
-	case q.rejectedBy(a):
+	case q.RejectedBy(a):
 		if q.Advice == nil {
 			*q = q.withAdvice(AdviseAgainst(a.Reason))
 		}

@@ -66,8 +66,36 @@ func (s *Session) advised(assistant looprun.Responder) looprun.Responder {
 				return looprun.Answer{}, advisedAbove{*advice}
 			}
 		}
-		return assistant.Respond(ctx, q, st)
+		a, err := assistant.Respond(ctx, q, st)
+		if err := s.tellAdvice(ctx, adviceOf(q, a, err), q, st); err != nil {
+			s.app.Say.Warn("the run above cannot be told that an assistant has rejected this: %v", err)
+		}
+		return a, err
 	})
+}
+
+// adviceOf is what an assistant said against the question; nil: nothing.
+func adviceOf(q looprun.Question, a looprun.Answer, err error) *looprun.Advice {
+	var said interface{ Advice() looprun.Advice }
+	switch {
+	case errors.As(err, &said):
+		advice := said.Advice()
+		return &advice
+	case err == nil && q.RejectedBy(a):
+		advice := looprun.AdviseAgainst(a.Reason)
+		return &advice
+	}
+	return nil
+}
+
+// tellAdvice lets the runs above know of a rejection: they outlive this one.
+func (s *Session) tellAdvice(ctx context.Context, advice *looprun.Advice, q looprun.Question, st *looprun.State) error {
+	if advice == nil || s.parent == "" {
+		return nil
+	}
+	b := s.bubble(q, st)
+	b.Question.Advice = advice
+	return socket.Call(ctx, s.parent, kindAdvised, b, nil)
 }
 
 // adviceAbove is what the run with that socket knows, or one above it; nil: nothing.

@@ -24,12 +24,13 @@ import (
 
 // The messages on a run's socket, by their type.
 const (
-	KindAsk    = "ask"    // an [ask.Request]; the reply is an [ask.Response]
-	kindBubble = "bubble" // the question of a run inside this one
-	kindAdvice = "advice" // whether an assistant has rejected that before; the reply is a [looprun.Advice] or null
-	KindSignal = "signal"
-	KindReject = "reject"
-	KindAnswer = "answer" // from another terminal
+	KindAsk     = "ask"     // an [ask.Request]; the reply is an [ask.Response]
+	kindBubble  = "bubble"  // the question of a run inside this one
+	kindAdvice  = "advice"  // whether an assistant has rejected that before; the reply is a [looprun.Advice] or null
+	kindAdvised = "advised" // that an assistant has rejected that, in a run inside this one
+	KindSignal  = "signal"
+	KindReject  = "reject"
+	KindAnswer  = "answer" // from another terminal
 )
 
 // The codes of the errors that a client acts on.
@@ -151,6 +152,8 @@ func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body j
 		reply, err = t.bubble(ctx, body)
 	case kindAdvice:
 		reply, err = t.advice(ctx, body)
+	case kindAdvised:
+		err = t.advised(ctx, body)
 	case KindSignal:
 		reply, err = t.signal(ctx, body)
 	case KindReject:
@@ -158,7 +161,7 @@ func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body j
 	case KindAnswer:
 		reply, err = t.answer(ctx, peer, body)
 	default:
-		known := []string{KindAsk, kindBubble, kindAdvice, KindSignal, KindReject, KindAnswer}
+		known := []string{KindAsk, kindBubble, kindAdvice, kindAdvised, KindSignal, KindReject, KindAnswer}
 		return nil, &socket.Error{Code: codeRefused, Text: fmt.Sprintf("unknown message type %q; there are %s", kind, strings.Join(known, ", "))}
 	}
 	return reply, coded(err)
@@ -293,6 +296,22 @@ func (t *talk) advice(ctx context.Context, body json.RawMessage) (any, error) {
 		known, err = adviceAbove(ctx, t.s.parent, t.s.bubble(b.Question, &looprun.State{RunID: t.s.run.ID}))
 	}
 	return known, err
+}
+
+// advised puts on record what an assistant rejected in a run inside this one, here and
+// further up: the same may be asked again in another one.
+func (t *talk) advised(ctx context.Context, body json.RawMessage) error {
+	var b bubbled
+	if err := json.Unmarshal(body, &b); err != nil {
+		return invalid(err)
+	}
+	q, advice := b.Question, b.Question.Advice
+	if advice == nil {
+		return invalid(errors.New("it does not say what the assistant said"))
+	}
+	q.From, q.Path, q.Advice = looprun.FromCommand, b.Path, nil
+	err := t.s.loop.Tell(ctx, looprun.AdviceGiven{Question: &q, Responder: looprun.RespondedByAssistant, Advice: *advice})
+	return errors.Join(err, t.s.tellAdvice(ctx, advice, q, &looprun.State{RunID: t.s.run.ID}))
 }
 
 func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {
