@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun/internal/carrier"
 )
 
 // conclude makes the signature from what was found.
@@ -242,9 +244,10 @@ func (s *Signer) tailFacts() []string {
 			lines = lines[len(lines)-12:]
 		}
 		for _, l := range lines {
-			full := c.clean.clean([]byte(strings.TrimSuffix(l, "\r")))
-			full, _, counts := c.masked(full, trim(full))
-			if b := trim(full[c.split.Cut(full).Len:]); counts && len(b) > 0 {
+			t := c.texts[carrier.Plain]
+			full := t.clean.clean([]byte(strings.TrimSuffix(l, "\r")))
+			full, _, counts := t.masked(full, trim(full))
+			if b := trim(full[t.split.Cut(full).Len:]); counts && len(b) > 0 {
 				out = append(out, "line "+printable(string(s.sc.text(nil, b, false)), maxText))
 			}
 		}

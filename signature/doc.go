@@ -13,7 +13,8 @@
 //
 // # From bytes to facts
 //
-// Each stream is cut into lines (stream.go): UTF-16 is recognised, of a line longer
+// Each stream is decoded (stream.go): UTF-16 is recognised, and JSON that carries text is
+// opened (internal/carrier). What it carries is cut into lines (text.go): of a line longer
 // than 64 KiB the rest is left out. Escape sequences and redraws are applied
 // (clean.go), so a line is what a terminal would show. Lines that start with
 // "looprun: " are looprun's own and are left out.

@@ -10,12 +10,19 @@ import (
 const (
 	maxExplainLines = 400
 	maxExplainFacts = 400
+	maxMargins      = 16
 )
 
 // Explanation says how a signature came about.
 type Explanation struct {
 	// Signature is what it explains.
 	Signature Signature `json:"signature"`
+	// Carriers are the transcripts and logs that were opened, by the agent whose they
+	// are ("claude"), or "log".
+	Carriers []string `json:"carriers,omitempty"`
+	// Margins are the margins that were cut off, each as it stood before its first
+	// line, at most 16.
+	Margins []string `json:"margins,omitempty"`
 	// Facts lists every fact that was found, in the order of the output, at most
 	// 400, with the rule that found it and whether it decides.
 	Facts []FoundFact `json:"facts,omitempty"`
@@ -39,6 +46,10 @@ type MaskedLine struct {
 
 // explainer keeps what Explanation needs. A nil explainer keeps nothing.
 type explainer struct {
+	carriers []string
+	margins  []string
+	sources  []string // that the margins name
+
 	found []fact
 	lines []MaskedLine // a ring
 	n     int
@@ -47,6 +58,21 @@ type explainer struct {
 func (e *explainer) fact(f *fact) {
 	if e != nil && len(e.found) < maxExplainFacts {
 		e.found = append(e.found, *f)
+	}
+}
+
+// margin notes a margin: the first of each source.
+func (e *explainer) margin(source string, b []byte) {
+	if e == nil || len(b) == 0 || len(e.sources) == maxMargins || slices.Contains(e.sources, source) {
+		return
+	}
+	e.sources, e.margins = append(e.sources, source), append(e.margins, printable(string(b), maxText))
+}
+
+// carrier notes what a part of the output came in.
+func (e *explainer) carrier(name string) {
+	if e != nil && !slices.Contains(e.carriers, name) {
+		e.carriers = append(e.carriers, name)
 	}
 }
 
@@ -70,6 +96,7 @@ func (s *Signer) Explain(sig Signature) Explanation {
 	if s.why == nil {
 		return out
 	}
+	out.Carriers, out.Margins = s.why.carriers, s.why.margins
 	chosen := map[string]bool{}
 	for _, f := range s.choose() {
 		chosen[f.canonical(f.text)] = true

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand"
 	"os"
@@ -142,7 +143,7 @@ func signSources(text string) (Signature, []string) {
 	s.Stdout().Write([]byte(text))
 	sig := s.Sum(1)
 	var suites []string
-	for _, x := range s.out.src.byName {
+	for _, x := range s.out.texts[0].src.byName {
 		suites = append(suites, x.suite)
 	}
 	return sig, suites
@@ -217,5 +218,41 @@ func TestASummaryNeverDecidesAlone(t *testing.T) {
 	}
 	if sig := sign("==> One\nok\n==> Two\nit did not work\n", 1); sig.Label != "error:two" {
 		t.Errorf("label %q, want the step that did not get on", sig.Label)
+	}
+}
+
+// What an agent's transcript or a log in JSON carries has the signature that it has
+// alone. An agent's own words are no evidence, unless there is nothing else.
+func TestCarriers(t *testing.T) {
+	const text = "--- FAIL: TestLogin (0.00s)\n    a_test.go:1: got 401\nFAIL\n"
+	quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
+	agent := func(printed, said string) string {
+		return `{"type":"system","subtype":"init","session_id":"s","tools":[]}` + "\n" +
+			`{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"go test"}}]}}` + "\n" +
+			`{"type":"user","session_id":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":` + quote(printed) + `}]}}` + "\n" +
+			`{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":` + quote(said) + `}` + "\n"
+	}
+	log := ""
+	for l := range strings.Lines(text) {
+		log += `{"log":` + quote(l) + `,"stream":"stdout","time":"2026-11-03T01:10:43.962123123Z"}` + "\n"
+	}
+	bare := sign(text, 1)
+	for _, carried := range []string{agent(text, "Still failing"), agent(text, "I could not fix it: error: x"), log} {
+		if got := sign(carried, 1); got.Hash != bare.Hash {
+			t.Errorf("%s\nhas the facts %q, want %q", carried, got.Facts, bare.Facts)
+		}
+	}
+	if a, b := sign(agent("", "I am done with the first part"), 1), sign(agent("", "Nothing works"), 1); a.Hash == b.Hash {
+		t.Error("two answers of an agent that printed nothing are the same")
+	}
+	s := New(Options{Explain: true})
+	s.Stdout().Write([]byte(agent("[api] x\n[api] y\n[api] z\n", "done")))
+	if why := s.Explain(s.Sum(1)); !slices.Equal(why.Carriers, []string{"claude"}) || !slices.Equal(why.Margins, []string{"[api]"}) {
+		t.Errorf("carriers %q, margins %q", why.Carriers, why.Margins)
+	}
+	s.Reset()
+	s.Stdout().Write([]byte(log))
+	if why := s.Explain(s.Sum(1)); !slices.Equal(why.Carriers, []string{"log"}) || why.Margins != nil {
+		t.Errorf("carriers %q, margins %q", why.Carriers, why.Margins)
 	}
 }

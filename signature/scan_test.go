@@ -70,7 +70,7 @@ func TestBoundedMemory(t *testing.T) {
 	for range 20 { // one line of 100 MiB
 		s.Stdout().Write(long)
 	}
-	if n := len(s.out.lines.Rest()); n > 0 {
+	if n := len(s.out.texts[0].lines.Rest()); n > 0 {
 		t.Errorf("a long line keeps %d bytes", n)
 	}
 	rnd := rand.New(rand.NewSource(1))

@@ -1,11 +1,10 @@
 package signature
 
 import (
-	"bytes"
 	"io"
 	"sync"
 
-	"github.com/looprun/looprun/internal/margin"
+	"github.com/looprun/looprun/internal/carrier"
 )
 
 // Options configure a Signer. The zero value means the built-in rules alone.
@@ -41,20 +40,17 @@ type Signer struct {
 	why    *explainer
 }
 
-// channel is one stream with what belongs to it alone.
+// channel is one stream. What it carries are up to three texts: what was printed, what
+// an agent's tools printed, and what an agent said.
 type channel struct {
 	stream
 	s     *Signer
 	id    int
-	clean cleaner
-	mask  []byte
-	split margin.Splitter
-	src   sources
-	seen  []uint64 // hashes of lines that no rule wants
-}
+	texts [carrier.Noise]*text
 
-// seenSize is the number of places for lines that are known to be without facts.
-const seenSize = 2048
+	passed int  // bytes of what was printed
+	agents bool // an agent's objects were opened
+}
 
 // New makes a Signer. It compiles nothing: Pattern and Rule come compiled.
 func New(o Options) *Signer {
@@ -71,21 +67,42 @@ func New(o Options) *Signer {
 
 func (c *channel) init(s *Signer, id int) {
 	c.s, c.id = s, id
-	c.stream.mu, c.stream.line, c.stream.long = &s.mu, c.rawLine, c.longLine
-	c.split.Line = c.message
-	c.src.init(s, id)
-	c.seen = make([]uint64, seenSize)
+	c.stream.mu = &s.mu
+	c.stream.open.Part = c.part
+	c.texts[carrier.Plain] = newText(s, id)
+}
+
+// part takes a piece of what the stream carries.
+func (c *channel) part(p carrier.Part) {
+	switch p.Role {
+	case carrier.Noise:
+		return
+	case carrier.Plain:
+		c.passed += len(p.Text)
+	case carrier.Said, carrier.Printed:
+		c.s.why.carrier(p.Agent)
+		c.agents = true
+	}
+	t := c.texts[p.Role]
+	if t == nil {
+		t = newText(c.s, c.id)
+		t.said = p.Role == carrier.Said
+		c.texts[p.Role] = t
+	}
+	c.keep(p.Text)
+	t.write(p)
 }
 
 func (c *channel) end() {
 	c.stream.end()
-	c.split.Flush()
-}
-
-// longLine takes the pieces of a line that is too long to be kept.
-func (c *channel) longLine(p []byte, first bool) bool {
-	c.split.Flush()
-	return c.src.main.longLine(p, first)
+	if c.took > c.passed && !c.agents { // without the JSON around it, it is shorter
+		c.s.why.carrier("log")
+	}
+	for _, t := range c.texts {
+		if t != nil {
+			t.end()
+		}
+	}
 }
 
 // Stdout takes the command's standard output, or the merged output of a terminal.
@@ -105,9 +122,12 @@ func (s *Signer) Reset() {
 	}
 	for _, c := range []*channel{&s.out, &s.err} {
 		c.stream.reset()
-		c.split.Reset()
-		c.src.reset()
-		clear(c.seen)
+		c.passed, c.agents = 0, false
+		for _, t := range c.texts {
+			if t != nil {
+				t.reset()
+			}
+		}
 	}
 }
 
@@ -135,70 +155,4 @@ func (s *Signer) end() {
 	for _, c := range []*channel{&s.out, &s.err} {
 		c.end()
 	}
-}
-
-// rawLine takes one line as it came; a plain one is known not to be dirty.
-func (c *channel) rawLine(b []byte, plain bool) {
-	if !plain {
-		if n := len(b); n > 0 && b[n-1] == '\r' {
-			b = b[:n-1]
-		}
-		if dirty(b) {
-			b = c.clean.clean(b)
-		}
-	}
-	c.textLine(b)
-}
-
-// textLine takes one line as a terminal would show it.
-func (c *channel) textLine(full []byte) {
-	if full, _, counts := c.masked(full, trim(full)); counts {
-		c.split.Add(full)
-	}
-}
-
-// message takes one line with its margin.
-func (c *channel) message(full []byte, cut margin.Cut) {
-	s, x := c.s, c.src.of(cut.Name)
-	x.timed = cut.Time
-	full = trimRight(full[cut.Len:])
-	b := trim(full)
-	if len(b) == 0 {
-		x.blank()
-		return
-	}
-	if s.why != nil {
-		s.why.line(&s.sc, c.id, b)
-	}
-	h := s.known.hash(&s.sc, b)
-	h.loose, h.strict = h.loose^x.suiteHash, h.strict^x.suiteHash
-	s.lines.add(c.id, h, func() bool { return x.chatter(b) })
-	place := &c.seen[h.loose%seenSize]
-	if *place == h.loose && !x.busy() && len(s.user.extract) == 0 {
-		return
-	}
-	if !x.line(full, b) {
-		*place = h.loose
-	}
-}
-
-// masked is a line, and its trimmed form b, with the user's masks; false for one
-// that counts for nothing: looprun's own and those that the user ignores. The result
-// holds until the next call.
-func (c *channel) masked(full, b []byte) ([]byte, []byte, bool) {
-	if bytes.HasPrefix(b, []byte("looprun: ")) {
-		return nil, nil, false
-	}
-	user := &c.s.user
-	if !user.active() {
-		return full, b, true
-	}
-	if user.ignored(b) {
-		return nil, nil, false
-	}
-	if m, ok := user.masked(c.mask[:0], full); ok {
-		c.mask, full = m, m
-		b = trim(full)
-	}
-	return full, b, true
 }

@@ -1,31 +1,29 @@
 package signature
 
 import (
-	"bytes"
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun/internal/lines"
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/tail"
 )
 
 // tailSize is how much of the end of each stream is kept as text, in bytes.
 const tailSize = 8 << 10
 
-// stream assembles the lines of one output stream, however it is cut into writes.
-// It is an io.Writer that never fails and keeps nothing of the slice passed in.
+// stream decodes one output stream, however it is cut into writes, and opens what
+// carries text. It is an io.Writer that never fails and keeps nothing of the slice passed in.
 type stream struct {
-	mu   *sync.Mutex                     // held while bytes are taken
-	line func(b []byte, plain bool)      // called once a line, without its line end; plain: it is not dirty
-	long func(p []byte, first bool) bool // offered the pieces of a line that is too long
+	mu   *sync.Mutex // held while bytes are taken
 	enc  encoding
 	head []byte // first bytes, until the encoding is known
 	half []byte // an incomplete UTF-16 unit or pair
 	conv []byte
 
-	lines lines.Reader
-	tail  tail.Buffer // of the stream
+	took int            // bytes
+	open carrier.Stream // passes on what the stream carries
+	tail tail.Buffer    // of that
 }
 
 type encoding byte
@@ -120,33 +118,14 @@ func (s *stream) wide(p []byte) {
 
 // feed takes decoded bytes.
 func (s *stream) feed(p []byte) {
+	s.took += len(p)
+	_, _ = s.open.Write(p)
+}
+
+// keep keeps the end of what the stream carries.
+func (s *stream) keep(p []byte) {
 	s.tail.Limit = tailSize
 	s.tail.Take(p)
-	s.lines.Write(p, s)
-}
-
-// Lines implements [lines.Sink].
-func (s *stream) Lines(b []byte) {
-	plain := !dirty(b) // to ask once is cheaper than for each line
-	for len(b) > 0 {
-		line := b
-		if n := bytes.IndexByte(b, '\n'); n >= 0 {
-			line, b = b[:n], b[n+1:]
-		} else {
-			b = nil
-		}
-		s.line(line, plain)
-	}
-}
-
-// Long implements [lines.Sink].
-func (s *stream) Long(b []byte, first bool) bool { return s.long(b, first) }
-
-// LongEnd implements [lines.Sink].
-func (s *stream) LongEnd(head []byte) {
-	if head != nil {
-		s.line(head, false)
-	}
 }
 
 // end passes on what is left at the end of the stream.
@@ -154,13 +133,13 @@ func (s *stream) end() {
 	if s.enc == undecided {
 		s.decoded(s.decide(nil, true))
 	}
-	s.lines.End(s)
+	s.open.Flush()
 }
 
 func (s *stream) reset() {
 	s.tail.Reset()
-	s.lines.Reset()
-	*s = stream{mu: s.mu, line: s.line, long: s.long, head: s.head[:0], half: s.half[:0], conv: s.conv[:0], lines: s.lines, tail: s.tail}
+	s.open.Reset()
+	s.enc, s.head, s.half, s.took = undecided, s.head[:0], s.half[:0], 0
 }
 
 // lastText is the text at the end of the stream, at most tailSize bytes of it.

@@ -92,6 +92,15 @@ func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
 // printExplanation shows how the signature came about: what decided is marked.
 func printExplanation(w io.Writer, why signature.Explanation) error {
 	var b strings.Builder
+	if len(why.Carriers) > 0 {
+		fmt.Fprintf(&b, "\nopened     %s\n", strings.Join(why.Carriers, ", "))
+	}
+	for i, m := range why.Margins {
+		if i == 0 {
+			b.WriteString("\nmargins that were cut off:\n")
+		}
+		fmt.Fprintf(&b, "  %s\n", m)
+	}
 	b.WriteString("\nfacts that were found, * those that decide:\n")
 	for _, f := range why.Facts {
 		mark := " "

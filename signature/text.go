@@ -1,0 +1,167 @@
+package signature
+
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/lines"
+	"github.com/looprun/looprun/internal/margin"
+)
+
+// text is one of the texts that a stream carries: its lines, and what they mean.
+type text struct {
+	s     *Signer
+	id    int  // of the stream
+	said  bool // an agent says it: no evidence, but where there is no other
+	lines lines.Reader
+	named bool // the line that is written has the source in front already
+	clean cleaner
+	mask  []byte
+	split margin.Splitter
+	src   sources
+	seen  []uint64 // hashes of lines that no rule wants
+}
+
+// seenSize is the number of places for lines that are known to be without facts.
+const seenSize = 2048
+
+func newText(s *Signer, id int) *text {
+	t := &text{s: s, id: id, seen: make([]uint64, seenSize)}
+	t.split.Line = t.message
+	t.src.init(s, id)
+	return t
+}
+
+// write takes a piece. The source that a log names stands in front of its lines as it
+// would in a margin.
+func (t *text) write(p carrier.Part) {
+	if p.Source == "" {
+		t.lines.Write(p.Text, t)
+		return
+	}
+	for rest := p.Text; len(rest) > 0; {
+		n := bytes.IndexByte(rest, '\n') + 1
+		if n == 0 {
+			n = len(rest)
+		}
+		if !t.named {
+			t.lines.Write([]byte(p.Source+" | "), t)
+		}
+		t.lines.Write(rest[:n], t)
+		t.named = rest[n-1] != '\n'
+		rest = rest[n:]
+	}
+}
+
+func (t *text) end() {
+	t.lines.End(t)
+	t.split.Flush()
+}
+
+func (t *text) reset() {
+	t.lines.Reset()
+	t.named = false
+	t.split.Reset()
+	t.src.reset()
+	clear(t.seen)
+}
+
+// Lines implements [lines.Sink].
+func (t *text) Lines(b []byte) {
+	plain := !dirty(b) // to ask once is cheaper than for each line
+	for len(b) > 0 {
+		line := b
+		if n := bytes.IndexByte(b, '\n'); n >= 0 {
+			line, b = b[:n], b[n+1:]
+		} else {
+			b = nil
+		}
+		t.rawLine(line, plain)
+	}
+}
+
+// Long implements [lines.Sink].
+func (t *text) Long(p []byte, first bool) bool {
+	t.split.Flush()
+	return t.src.main.longLine(p, first)
+}
+
+// LongEnd implements [lines.Sink].
+func (t *text) LongEnd(head []byte) {
+	if head != nil {
+		t.rawLine(head, false)
+	}
+}
+
+// rawLine takes one line as it came; a plain one is known not to be dirty.
+func (t *text) rawLine(b []byte, plain bool) {
+	if !plain {
+		if n := len(b); n > 0 && b[n-1] == '\r' {
+			b = b[:n-1]
+		}
+		if dirty(b) {
+			b = t.clean.clean(b)
+		}
+	}
+	t.shownLine(b)
+}
+
+// shownLine takes one line as a terminal would show it.
+func (t *text) shownLine(full []byte) {
+	if full, _, counts := t.masked(full, trim(full)); counts {
+		t.split.Add(full)
+	}
+}
+
+// message takes one line with its margin.
+func (t *text) message(full []byte, cut margin.Cut) {
+	s, x := t.s, t.src.of(cut.Name)
+	s.why.margin(x.suite, full[:cut.Len])
+	x.timed = cut.Time
+	full = trimRight(full[cut.Len:])
+	b := trim(full)
+	if len(b) == 0 {
+		x.blank()
+		return
+	}
+	if s.why != nil {
+		s.why.line(&s.sc, t.id, b)
+	}
+	if t.said {
+		s.lines.add(sideSaid, s.known.hash(&s.sc, b), never)
+		return
+	}
+	h := s.known.hash(&s.sc, b)
+	h.loose, h.strict = h.loose^x.suiteHash, h.strict^x.suiteHash
+	s.lines.add(t.id, h, func() bool { return x.chatter(b) })
+	place := &t.seen[h.loose%seenSize]
+	if *place == h.loose && !x.busy() && len(s.user.extract) == 0 {
+		return
+	}
+	if !x.line(full, b) {
+		*place = h.loose
+	}
+}
+
+// masked is a line, and its trimmed form b, with the user's masks; false for one
+// that counts for nothing: looprun's own and those that the user ignores. The result
+// holds until the next call.
+func (t *text) masked(full, b []byte) ([]byte, []byte, bool) {
+	if bytes.HasPrefix(b, []byte("looprun: ")) {
+		return nil, nil, false
+	}
+	user := &t.s.user
+	if !user.active() {
+		return full, b, true
+	}
+	if user.ignored(b) {
+		return nil, nil, false
+	}
+	if m, ok := user.masked(t.mask[:0], full); ok {
+		t.mask, full = m, m
+		b = trim(full)
+	}
+	return full, b, true
+}
+
+func never() bool { return false }
