@@ -18,32 +18,34 @@ import (
 	"github.com/looprun/looprun/internal/session"
 )
 
-// cli is the command line.
+// cli is the command line. The tag in says where a command stands in the help; one
+// without stands under More.
 type cli struct {
-	Run       runCmd       `cmd:"" default:"withargs" help:"Run a command in a loop until it is done (the default command)."`
-	Resume    resumeCmd    `cmd:"" help:"Go on with a run that was paused, interrupted or tripped, or that crashed."`
-	Answer    answerCmd    `cmd:"" help:"Answer the question that a run waits with."`
-	List      listCmd      `cmd:"" help:"List the runs of this directory."`
-	Show      showCmd      `cmd:"" help:"Show what happened in a run."`
-	Context   contextCmd   `cmd:"" help:"Print what the next attempt should know, for a prompt."`
-	Ask       askCmd       `cmd:"" help:"Ask a question from inside a run and wait for the answer."`
-	Signal    signalCmd    `cmd:"" help:"Say from inside a run where the work stands."`
-	Reject    rejectCmd    `cmd:"" help:"Say from inside a run that the task cannot be done as given."`
-	Stats     statsCmd     `cmd:"" help:"Count over all runs."`
-	Doctor    doctorCmd    `cmd:"" help:"Say what is wrong with the files of a run, and repair its journal."`
+	Run       runCmd       `cmd:"" default:"withargs" in:"run" help:"Run a command in a loop until it is done (the default command)."`
+	Resume    resumeCmd    `cmd:"" in:"run" help:"Go on with a run that was paused, interrupted or tripped, or that crashed."`
+	Answer    answerCmd    `cmd:"" in:"answer" help:"Answer the question that a run waits with."`
+	List      listCmd      `cmd:"" in:"look" help:"List the runs of this directory."`
+	Show      showCmd      `cmd:"" in:"look" help:"Show what happened in a run."`
+	Context   contextCmd   `cmd:"" in:"look" help:"Print what the next attempt should know, for a prompt."`
+	Ask       askCmd       `cmd:"" in:"answer" help:"Ask a question from inside a run and wait for the answer."`
+	Signal    signalCmd    `cmd:"" in:"answer" help:"Say from inside a run where the work stands."`
+	Reject    rejectCmd    `cmd:"" in:"answer" help:"Say from inside a run that the task cannot be done as given."`
+	Stats     statsCmd     `cmd:"" in:"look" help:"Count over all runs."`
+	Doctor    doctorCmd    `cmd:"" in:"check" help:"Say what is wrong with the files of a run, and repair its journal."`
 	Prune     pruneCmd     `cmd:"" help:"Remove old runs."`
-	Signature signatureCmd `cmd:"" help:"Print the signature of recorded output."`
-	Replay    replayCmd    `cmd:"" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
-	Report    reportCmd    `cmd:"" help:"Write a report of a run: Markdown, a web page, JSON or JUnit."`
-	Explain   explainCmd   `cmd:"" help:"Say why a run ended as it did, and what its iterations had in common."`
-	Policy    policyCmd    `cmd:"" help:"Check and try out policy files."`
-	Template  templateCmd  `cmd:"" help:"Write, check and preview the questions."`
+	Signature signatureCmd `cmd:"" in:"check" help:"Print the signature of recorded output."`
+	Replay    replayCmd    `cmd:"" in:"check" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
+	Report    reportCmd    `cmd:"" in:"look" help:"Write a report of a run: Markdown, a web page, JSON or JUnit."`
+	Explain   explainCmd   `cmd:"" in:"look" help:"Say why a run ended as it did, and what its iterations had in common."`
+	Policy    policyCmd    `cmd:"" in:"write" help:"Check and try out policy files."`
+	Template  templateCmd  `cmd:"" in:"write" help:"Write, check and preview the questions."`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schemas of documents and files."`
-	Agents    agentsCmd    `cmd:"" help:"List the coding agents that --agent can set up."`
-	Config    configCmd    `cmd:"" help:"Show, check and describe the configuration."`
+	Agents    agentsCmd    `cmd:"" in:"run" help:"List the coding agents that --agent can set up."`
+	Config    configCmd    `cmd:"" in:"write" help:"Show, check and describe the configuration."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Help      helpCmd      `cmd:"" help:"Show the help of a command, or what the exit codes mean."`
 
-	Init       initCmd       `cmd:"" help:"Write a looprun.yaml and a policy for this project."`
+	Init       initCmd       `cmd:"" in:"write" help:"Write a looprun.yaml and a policy for this project."`
 	Completion completionCmd `cmd:"" help:"Print the script that makes a shell complete looprun."`
 	Man        manCmd        `cmd:"" help:"Write the manual pages."`
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:""`

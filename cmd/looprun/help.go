@@ -3,16 +3,21 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/escalate/notify"
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/man"
 )
 
-const description = `looprun runs a command in a loop until it is done, and stops it when it is stuck.
+const description = `looprun runs a command in a loop until it is done and stops it when it is stuck.
 
 Examples:
   looprun --check 'go test ./...' -- ./fix.sh    run fix.sh until the tests pass
@@ -29,7 +34,10 @@ var groups = []kong.Group{
 	{Key: "hooks", Title: "Who is told:"},
 	{Key: "run", Title: "How the command runs:"},
 	{Key: "state", Title: "State and exit code:"},
+	{Key: "everywhere", Title: everywhere},
 }
+
+const everywhere = "With every command:"
 
 // help prints kong's help, with the command after -- in the usage of run, which
 // kong does not see.
@@ -39,16 +47,87 @@ func help(o kong.HelpOptions, ctx *kong.Context) error {
 	ctx.Stdout = &b
 	err := kong.DefaultHelpPrinter(o, ctx)
 	ctx.Stdout = out
+	if n := ctx.Selected(); err == nil && n == nil {
+		_, err = io.WriteString(out, topHelp(ctx.Model))
+		return err
+	}
 	text := strings.NewReplacer(
 		"Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…]",
-		"Usage: looprun <command> [flags]", "Usage: looprun [flags] -- COMMAND [ARG…]\n       looprun <command> [flags]",
-		`Run "looprun <command> --help" for more information on a command.`, "looprun run --help shows the flags of a run, and looprun <command> --help those of a command.",
 	).Replace(b.String())
-	if n := ctx.Selected(); n != nil && n.Path() == "run" {
+	if lines := exclusive(ctx.Selected()); len(lines) > 0 {
+		usage, rest, _ := strings.Cut(text, "\n")
+		text = usage + "\n       Use one of each: " + strings.Join(lines, ", ") + "\n" + rest
+	}
+	if before, rest, ok := strings.Cut(text, "\n"+everywhere+"\n"); ok { // what is peculiar comes first
+		flags, after, _ := strings.Cut(rest, "\n\n")
+		text = strings.TrimRight(before+"\n"+after, "\n") + "\n\n" + everywhere + "\n" + strings.TrimRight(flags, "\n") + "\n"
+	}
+	if ctx.Selected().Path() == "run" {
 		text += environmentHelp()
 	}
 	_, werr := io.WriteString(out, text)
 	return errors.Join(err, werr)
+}
+
+// topHelp is the help without a command. It fits a screen.
+func topHelp(model *kong.Application) string {
+	var b strings.Builder
+	b.WriteString(`looprun runs a command in a loop until it is done and stops it when it is stuck.
+
+Usage: looprun [flags] -- COMMAND [ARG…]     or one of looprun's own commands
+  looprun --check 'go test ./...' -- ./fix.sh     until the tests pass
+  looprun --agent claude --check 'npm test' 'Make the tests pass'
+  looprun --policy ci.yaml -- make deploy         in CI: a policy answers
+
+  --check LINE          judges each iteration: exit 0 is done
+  --promise TEXT        done when the command prints this alone on a line
+  --max-iterations N    (10)       --max-runtime D    (15m)
+  --loop-threshold N    (3)        --max-errors N     (3)
+  --policy FILE         who answers in CI
+  --wait, --retry N     wait for a service, try a flaky command
+  --agent NAME          ` + strings.Join(agent.Names(), ", ") + "\n\n")
+	for _, room := range []struct{ key, title string }{
+		{"run", "Run"}, {"answer", "Answer"}, {"look", "Look"}, {"check", "Check"}, {"write", "Write"}, {"", "More"},
+	} {
+		var names []string
+		for _, n := range model.Children {
+			if !n.Hidden && n.Tag.Get("in") == room.key {
+				names = append(names, n.Name)
+			}
+		}
+		fmt.Fprintf(&b, "%-8s%s\n", room.title, strings.Join(names, ", "))
+	}
+	b.WriteString("With each: -q, -v, --color, --log-format, --progress, --config FILE, --trust\n")
+	b.WriteString("All flags: looprun run --help. More: looprun help COMMAND, looprun help exit.\n")
+	return b.String()
+}
+
+// exclusive are the flags of a command of which one at most can be given.
+func exclusive(n *kong.Node) []string {
+	var lines []string
+	among := map[string][]string{}
+	for _, f := range n.Flags {
+		if other := f.Tag.Get("excludes"); other != "" {
+			lines = append(lines, "--"+f.Name+" | --"+other)
+		}
+		for _, group := range f.Xor {
+			among[group] = append(among[group], "--"+f.Name)
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(among)) {
+		lines = append(lines, strings.Join(among[group], " | "))
+	}
+	return lines
+}
+
+// hideNotBuilt takes out of the help what this build lacks.
+func hideNotBuilt(k *kong.Kong) error {
+	for _, n := range k.Model.Leaves(false) {
+		for _, f := range n.Flags {
+			f.Hidden = f.Hidden || f.Name == "notify" && !notify.Built
+		}
+	}
+	return nil
 }
 
 // flagNames are the names of all flags of the command and those below it.

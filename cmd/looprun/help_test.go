@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/escalate/notify"
 )
 
 // Every command shows an example in its help, and says what each flag is for.
@@ -72,5 +74,117 @@ func TestHelpNamesTheEnvironment(t *testing.T) {
 		if len(line) > 80+len("\n") {
 			t.Errorf("the help has the line %q", line)
 		}
+	}
+}
+
+// The help without a command fits a screen, and has every command and no flag that
+// is none.
+func TestHelpFitsAScreen(t *testing.T) {
+	model, err := wholeModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := topHelp(model)
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) > 24 {
+		t.Errorf("it has %d lines", len(lines))
+	}
+	for _, line := range lines {
+		if n := len([]rune(line)); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,\n", r) })
+	for _, name := range visibleNames(model.Node) {
+		if !slices.Contains(words, name) {
+			t.Errorf("it lacks %s", name)
+		}
+	}
+	known := flagNames(model.Node)
+	for _, word := range words {
+		if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "" && flag != "help" && !slices.Contains(known, flag) {
+			t.Errorf("there is no %s", word)
+		}
+	}
+}
+
+// Flags that a usage says to exclude each other are refused together.
+func TestExclusiveFlags(t *testing.T) {
+	model, err := wholeModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	pairs := 0
+	for _, n := range model.Leaves(true) {
+		flag := func(name string) string {
+			i := slices.IndexFunc(n.Flags, func(f *kong.Flag) bool { return "--"+f.Name == name })
+			if i < 0 {
+				t.Fatalf("%s has no %s", n.Path(), name)
+			}
+			if n.Flags[i].IsBool() {
+				return name
+			}
+			return name + "=1"
+		}
+		for _, line := range exclusive(n) {
+			pairs++
+			two := strings.Split(line, " | ")[:2]
+			args := append(strings.Fields(n.Path()), flag(two[0]), flag(two[1]))
+			switch n.Path() {
+			case "run":
+				args = append(args, "--", "true")
+			case "ask":
+				args = append(args, "Is it?")
+			case "policy test", "template preview":
+				args = append(args, "max_iterations")
+			}
+			code, said := executed(t, args...)
+			// Whoever looks at a configuration that is wrong is told.
+			if code != 125 && n.Path() != "config show" || !strings.Contains(said, two[0]) && !strings.Contains(said, "-i ") || !strings.Contains(said, two[1]) {
+				t.Errorf("%q: exit code %d: %s", args, code, said)
+			}
+		}
+	}
+	if pairs < 6 {
+		t.Errorf("only %d pairs were tried", pairs)
+	}
+}
+
+// executed runs looprun in this process, and returns what it says on standard error.
+func executed(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	to, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	code, _ := execute(args, null, null, to)
+	said, err := os.ReadFile(to.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, string(said)
+}
+
+// What a build lacks it does not offer.
+func TestHelpOffersWhatIsBuilt(t *testing.T) {
+	model, err := wholeModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered := false
+	for _, n := range model.Leaves(true) {
+		for _, f := range n.Flags {
+			offered = offered || f.Name == "notify" && !f.Hidden
+		}
+	}
+	if offered != notify.Built {
+		t.Errorf("--notify is offered: %v, and built in: %v", offered, notify.Built)
 	}
 }

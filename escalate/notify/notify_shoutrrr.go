@@ -11,6 +11,9 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
 
+// Built reports whether the library was built in.
+const Built = true
+
 // open finds the service of a URL. The library's errors are not passed on: they
 // quote the URL.
 func open(raw string) (send func(ctx context.Context, title, body string) error, err error) {

@@ -15,12 +15,12 @@ import (
 
 // Flags are for looprun's own messages.
 type Flags struct {
-	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line." trust:"safe"`
-	Verbose bool   `short:"v" help:"Print more about what looprun does." trust:"safe"`
-	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}." trust:"safe"`
+	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line." trust:"safe" group:"everywhere"`
+	Verbose bool   `short:"v" help:"Print more about what looprun does." trust:"safe" group:"everywhere"`
+	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}." trust:"safe" group:"everywhere"`
 
-	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})." trust:"safe"`
-	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})." trust:"safe"`
+	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})." trust:"safe" group:"everywhere"`
+	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})." trust:"safe" group:"everywhere"`
 }
 
 // Messages prints looprun's own lines, each beginning with “looprun: ”, so that

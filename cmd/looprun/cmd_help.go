@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// helpCmd shows the help of a command.
+type helpCmd struct {
+	Words []string `arg:"" optional:"" name:"command" help:"The command, such as policy test, or exit."`
+}
+
+// Help shows an example below the flags.
+func (helpCmd) Help() string {
+	return `Example:
+  looprun help policy test
+  looprun help exit           what the exit codes mean`
+}
+
+func (c *helpCmd) Run(a *app) error {
+	if len(c.Words) == 1 && c.Words[0] == "exit" {
+		for _, e := range exitStatuses() {
+			fmt.Fprintf(a.stdout, "%-8s%s\n", e.Term, e.Text)
+		}
+		return nil
+	}
+	node := a.config.Ctx.Model.Node
+	for i, word := range c.Words {
+		at := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word && !n.Hidden })
+		if at < 0 && i > 0 {
+			return noCommand(word, node)
+		}
+		if at < 0 {
+			return misplaced(c.Words[i:], visibleNames(node))
+		}
+		node = node.Children[at]
+	}
+	_, err := a.parse(append(strings.Fields(node.Path()), "--help"))
+	return err
+}
