@@ -84,8 +84,10 @@ type RunStarted struct {
 	// Precheck says that the check runs once before the first iteration.
 	Precheck bool `json:"precheck,omitempty"`
 	// Loose says that signatures which differ only in numbers count as the same.
-	Loose   bool   `json:"loose,omitempty"`
-	Version string `json:"version,omitempty" mask:"own"`
+	Loose bool `json:"loose,omitempty"`
+	// AnyValue says that it is no loop when the same checks fail and only values change.
+	AnyValue bool   `json:"any_value,omitempty"`
+	Version  string `json:"version,omitempty" mask:"own"`
 	// Config is the caller's whole configuration, kept so that a resumed run
 	// does not depend on files that changed since. The core does not read it.
 	Config json.RawMessage `json:"config,omitempty"`

@@ -1,6 +1,7 @@
 package looprun
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -214,6 +215,9 @@ func both(check, work signature.Signature, blamed bool) signature.Signature {
 		return signature.Hash(xxhash.Sum64String(fmt.Sprintf("check %s work %s", a, b)))
 	}
 	named.Hash, named.Loose = mix(check.Hash, work.Hash), mix(check.Loose, work.Loose)
+	if named.Core = check.Core; check.Core != 0 {
+		named.Core = mix(check.Core, cmp.Or(work.Core, work.Loose))
+	}
 	return named
 }
 

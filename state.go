@@ -49,8 +49,9 @@ type State struct {
 	Dir      string    `json:"dir,omitempty"`
 	Parent   string    `json:"parent,omitempty"`
 	Started  time.Time `json:"started"`
-	Precheck bool      `json:"precheck,omitempty"` // still to be run
-	Loose    bool      `json:"loose,omitempty"`    // signatures are compared without numbers
+	Precheck bool      `json:"precheck,omitempty"`  // still to be run
+	Loose    bool      `json:"loose,omitempty"`     // signatures are compared without numbers
+	AnyValue bool      `json:"any_value,omitempty"` // values may change for ever
 	// Seq is the last event's number and Elapsed the active time up to it.
 	Seq     int64         `json:"seq"`
 	Elapsed time.Duration `json:"elapsed_ns"`
@@ -91,6 +92,10 @@ type State struct {
 
 	// Cycles is the evidence of [LoopDetected].
 	Cycles signature.Cycles `json:"cycles"`
+	// Core is what failed in the last CoreRun iterations in a row, whatever the values
+	// (signature.Signature.Core); it is evidence of [LoopDetected] too.
+	Core    signature.Hash `json:"core,omitempty"`
+	CoreRun int            `json:"core_run,omitempty"`
 	// ErrorRun counts errors in a row, ErrorHashes are their signatures.
 	ErrorRun    int          `json:"error_run,omitempty"`
 	ErrorHashes []KnownIssue `json:"error_hashes,omitempty"`

@@ -39,7 +39,7 @@ func (s *State) fold(e Event) {
 	case RunStarted:
 		s.RunID, s.Name, s.Command, s.Check = d.RunID, d.Name, d.Command, d.Check
 		s.Promise, s.Dir, s.Parent = d.Promise, d.Dir, d.Parent
-		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
+		s.Started, s.Precheck, s.Loose, s.AnyValue = e.Time, d.Precheck, d.Loose, d.AnyValue
 		s.Task, s.Rungs = d.Name, d.Ladder
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
@@ -210,6 +210,10 @@ func (s *State) weigh(d IterationFinished, moved bool) {
 	}
 	if h != 0 {
 		s.Cycles.Add(h)
+		if core := d.Signature.Core; core != s.Core {
+			s.Core, s.CoreRun = core, 0
+		}
+		s.CoreRun++
 		s.Labels = last(append(s.Labels, issue), signature.MaxPeriod)
 	}
 }
@@ -336,6 +340,7 @@ func (s *State) reset(id GuardID) {
 	switch id {
 	case LoopDetected:
 		s.Cycles.Reset()
+		s.Core, s.CoreRun = 0, 0
 		s.Labels, s.KnownRun = nil, 0
 	case ConsecutiveErrors:
 		s.ErrorRun, s.ErrorHashes, s.KnownRun = 0, nil, 0

@@ -1,6 +1,7 @@
 package guards_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -69,6 +70,50 @@ func TestLoop(t *testing.T) {
 			limits.Loop = 3
 			guardtest.Check(t, guards.Loop{}, guardtest.Story{Limits: limits, Off: off, Steps: c.steps})
 		})
+	}
+}
+
+func values(core ...int) []guardtest.Step {
+	steps := make([]guardtest.Step, len(core))
+	for i, c := range core {
+		steps[i] = guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: i + 1, Core: c}
+	}
+	return steps
+}
+
+func TestOnlyValuesChange(t *testing.T) {
+	limits := off
+	limits.Loop = 3
+	steps := values(7, 8, 8, 8, 8, 8, 8)
+	guardtest.Check(t, guards.Loop{}, guardtest.Story{Limits: limits, Off: off, Steps: steps})
+	s := guardtest.Start(t, limits)
+	for _, step := range steps {
+		guardtest.Finish(t, s, step)
+	}
+	want := looprun.Trip{Guard: looprun.LoopDetected, Window: 6, Reason: "the same checks fail for the 6th time, only values change"}
+	if trip := (guards.Loop{}).Check(s); trip == nil || !reflect.DeepEqual(*trip, want) {
+		t.Errorf("%+v, want %+v", trip, want)
+	}
+	if s.AnyValue = true; (guards.Loop{}).Check(s) != nil {
+		t.Error("trips where any value will do")
+	}
+}
+
+func TestOnlyValuesChangeIsNone(t *testing.T) {
+	for name, steps := range map[string][]guardtest.Step{
+		"five times":           values(8, 8, 8, 8, 8),
+		"no check is named":    values(0, 0, 0, 0, 0, 0, 0, 0),
+		"other checks between": values(8, 8, 8, 9, 8, 8, 8, 9, 8, 8, 8),
+	} {
+		limits := off
+		limits.Loop = 3
+		s := guardtest.Start(t, limits)
+		for i, step := range steps {
+			guardtest.Finish(t, s, step)
+			if trip := (guards.Loop{}).Check(s); trip != nil {
+				t.Fatalf("%s: trips after %d iterations: %+v", name, i+1, trip)
+			}
+		}
 	}
 }
 

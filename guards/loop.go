@@ -7,7 +7,8 @@ import (
 )
 
 // Loop trips when the same signature came as often in a row as the threshold
-// says, or a cycle of two to five signatures was seen that often. Iterations
+// says, or a cycle of two to five signatures was seen that often, or the same checks
+// failed twice that often in a row and only values changed. Iterations
 // without a signature, interrupted ones and the precheck are no evidence, and
 // neither are skipped issues; but when nothing except skipped issues came that
 // often it trips once more. An answer starts the count over.
@@ -30,7 +31,7 @@ func (Loop) Check(s *looprun.State) *looprun.Trip {
 	}
 	period, ok := s.Cycles.Tripped(threshold)
 	if !ok {
-		return nil
+		return onlyValues(s, threshold)
 	}
 	t := &looprun.Trip{Guard: looprun.LoopDetected, Period: period, Repeats: threshold, Window: period * threshold}
 	if period == 1 {
@@ -41,4 +42,30 @@ func (Loop) Check(s *looprun.State) *looprun.Trip {
 		t.Reason = fmt.Sprintf("the last %s went %d times through the same %d failures", latest(s, t.Window), t.Repeats, period)
 	}
 	return t
+}
+
+// onlyValues trips when the same checks have failed in a row, twice as often as the
+// threshold says: values that change from wrong to wrong are no progress for long.
+func onlyValues(s *looprun.State, threshold int) *looprun.Trip {
+	if s.AnyValue || s.Core == 0 || s.CoreRun < 2*threshold {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard: looprun.LoopDetected, Window: s.CoreRun,
+		Reason: fmt.Sprintf("the same checks fail for the %s time, only values change", ordinal(s.CoreRun)),
+	}
+}
+
+// ordinal is “6th”.
+func ordinal(n int) string {
+	switch {
+	case n%100 >= 11 && n%100 <= 13:
+	case n%10 == 1:
+		return fmt.Sprintf("%dst", n)
+	case n%10 == 2:
+		return fmt.Sprintf("%dnd", n)
+	case n%10 == 3:
+		return fmt.Sprintf("%drd", n)
+	}
+	return fmt.Sprintf("%dth", n)
 }

@@ -40,11 +40,40 @@ func (s *Signer) conclude(exitCode int) Signature {
 			loose = append(loose, fmt.Sprintf("line %016x", h))
 		}
 	}
-	sig.Hash, sig.Loose = digest(strict), digest(loose)
+	sig.Hash, sig.Loose, sig.Core = digest(strict), digest(loose), core(chosen, sig.Failing, exitCode)
 	s.describe(&sig, chosen)
 	sig.Label = s.label(&sig, chosen, exitCode)
 	sig.Facts = bounded(listed, MaxFacts)
 	return sig
+}
+
+// core is the hash of which checks fail and how, 0 where none is known by its name.
+func core(chosen []*fact, failing, exitCode int) Hash {
+	lines := []string{fmt.Sprintf("failing %d exit %d", failing, exitCode)}
+	checks := false
+	for _, f := range chosen {
+		switch f.kind {
+		case factDetail:
+			if f.rule != "detail" || tellsKind(f.text) {
+				lines = append(lines, f.canonical(f.loose))
+			}
+		case factCheck, factSuite:
+			checks = checks || f.kind == factCheck
+			lines = append(lines, f.canonical(f.text))
+		default:
+			lines = append(lines, fmt.Sprintf("%s ×%d", f.canonical(withoutValues(f.loose)), len(f.places)))
+		}
+	}
+	if !checks {
+		return 0
+	}
+	return digest(lines)
+}
+
+// tellsKind says whether a detail tells of which kind a failure is, not a value.
+func tellsKind(detail string) bool {
+	key, _, _ := strings.Cut(strings.ToLower(detail), ":")
+	return key == "code" || key == "name" || key == "failuretype" || key == "operator"
 }
 
 // choose picks the facts that decide: the most telling that there are.

@@ -238,3 +238,60 @@ func fractionOf(b []byte, k, e int) bool {
 	}
 	return k > 4 && string(b[k-4:k]) == " of " && digit(b[k-5])
 }
+
+// withoutValues leaves out of a text without numbers what else is a value: what stands
+// in quotes or brackets.
+func withoutValues(text string) string {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		end := -1
+		switch c := text[i]; c {
+		case '"', '\'', '`':
+			if i == 0 || !word(text[i-1]) {
+				end = quoteEnd(text, i)
+			}
+		case '<', '[', '{':
+			end = bracketEnd(text, i)
+		}
+		if end < 0 {
+			out = append(out, text[i])
+			continue
+		}
+		out = append(out, "<v>"...)
+		i = end
+	}
+	return string(out)
+}
+
+// quoteEnd returns where the quote at i ends, or -1.
+func quoteEnd(text string, i int) int {
+	for e := i + 1; e < len(text); e++ {
+		if text[e] == text[i] && text[e-1] != '\\' && (e+1 == len(text) || !word(text[e+1])) {
+			return e
+		}
+	}
+	return -1
+}
+
+// bracketEnd returns where the bracket at i is closed, or -1; words in capitals, as in
+// [ERR_ASSERTION], are no value.
+func bracketEnd(text string, i int) int {
+	depth, value := 0, false
+	for e := i; e < len(text); e++ {
+		switch c := text[e]; c {
+		case '<', '[', '{':
+			depth++
+		case '>', ']', '}':
+			if depth--; depth > 0 {
+				continue
+			}
+			if value || text[i] != '[' || e == i+1 {
+				return e
+			}
+			return -1
+		default:
+			value = value || c != '_' && c-'A' >= 26
+		}
+	}
+	return -1
+}

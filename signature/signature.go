@@ -24,6 +24,10 @@ type Signature struct {
 	// Loose is Hash with every number masked. Equal loose with different strict
 	// hashes means that only counts or values changed.
 	Loose Hash `json:"loose"`
+	// Core is the hash of which checks fail and how, without the values: equal cores
+	// with different strict hashes mean that the same checks fail and only values
+	// changed. Zero where no failing check is known by its name.
+	Core Hash `json:"core,omitempty"`
 	// Facts are the canonical facts, sorted, at most MaxFacts of them.
 	Facts []string `json:"facts,omitempty"`
 	// Failing, Passed and Total count checks; -1 is unknown.

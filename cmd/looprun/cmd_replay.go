@@ -28,6 +28,7 @@ type replayCmd struct {
 	config.LimitFlags
 	ID string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead."`
 	config.RuleFlags
+	LoopValues   *string `enum:"on,off" placeholder:"HOW" help:"Trip when the same checks fail and only values change: ${enum} (the run's; on)."`
 	LoopMatch    *string `enum:"strict,loose" placeholder:"HOW" help:"Compare signatures ${enum}: loose leaves out all numbers (the run's; strict)."`
 	Promise      *string `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only where it has this text."`
 	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})."`
@@ -71,14 +72,17 @@ func (c *replayCmd) Run(a *app) error {
 }
 
 // begin lets the replay begin as a run with these limits, and those given over them.
-func (c *replayCmd) begin(r *replay, limits looprun.Limits, loose bool) error {
-	if _, err := c.Over(&limits); err != nil {
+func (c *replayCmd) begin(r *replay, as looprun.RunStarted) error {
+	r.started = looprun.RunStarted{RunID: "replay", Limits: as.Limits, Loose: as.Loose, AnyValue: as.AnyValue}
+	if _, err := c.Over(&r.started.Limits); err != nil {
 		return err
 	}
 	if c.LoopMatch != nil {
-		loose = *c.LoopMatch == "loose"
+		r.started.Loose = *c.LoopMatch == "loose"
 	}
-	r.started = looprun.RunStarted{RunID: "replay", Limits: limits, Loose: loose}
+	if c.LoopValues != nil {
+		r.started.AnyValue = *c.LoopValues == "off"
+	}
 	return r.apply(r.started)
 }
 
@@ -89,7 +93,7 @@ func (c *replayCmd) fromFiles(r *replay) error {
 			return config.Usage("--promise: "+err.Error(), "leave it out where exit code 0 is done")
 		}
 	}
-	if err := c.begin(r, looprun.DefaultLimits(), false); err != nil {
+	if err := c.begin(r, looprun.RunStarted{Limits: looprun.DefaultLimits()}); err != nil {
 		return err
 	}
 	for _, arg := range c.Files {
@@ -174,7 +178,7 @@ func (c *replayCmd) fromRun(a *app, r *replay) error {
 	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
 		switch d := e.Data.(type) {
 		case looprun.RunStarted:
-			return c.begin(r, d.Limits, d.Loose)
+			return c.begin(r, d)
 		case looprun.RunResumed:
 			return c.resumed(r, d)
 		}

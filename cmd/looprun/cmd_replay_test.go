@@ -25,7 +25,7 @@ func failedWave(n int) looprun.IterationFinished {
 func newTestReplay(t *testing.T, w io.Writer, format string) *replay {
 	t.Helper()
 	r := newReplay(newReplayWriter(w, format))
-	if err := new(replayCmd).begin(r, looprun.DefaultLimits(), false); err != nil {
+	if err := new(replayCmd).begin(r, looprun.RunStarted{Limits: looprun.DefaultLimits()}); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -34,6 +34,7 @@ type Story struct {
 type Step struct {
 	Outcome looprun.Outcome
 	Same    int           // iterations with the same number have the same signature; 0: none
+	Core    int           // iterations with the same number have the same core; 0: none
 	Took    time.Duration // active time
 	Tree    int           // iterations with the same number left the same files; 0: not known
 	Said    []looprun.Data
@@ -148,6 +149,7 @@ func Finish(t *testing.T, s *looprun.State, step Step) {
 		d.Signature.Hash = signature.Hash(step.Same)
 		d.Signature.Label = "output:" + d.Signature.Hash.String()
 	}
+	d.Signature.Core = signature.Hash(step.Core)
 	for _, said := range step.Said {
 		apply(t, s, said)
 	}

@@ -197,6 +197,7 @@ func (s *Session) Start() (Ended, error) {
 	}
 	started.Ladder = s.opts.Ladder
 	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
+	started.AnyValue = s.opts.LoopValues == "off"
 	for _, hint := range s.opts.Hints(started.Command) {
 		s.app.Say.Warn("%s", hint)
 	}
