@@ -94,7 +94,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,\n", r) })
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,.\n", r) })
 	for _, name := range visibleNames(model.Node) {
 		if !slices.Contains(words, name) {
 			t.Errorf("it lacks %s", name)
@@ -115,6 +115,11 @@ func TestExclusiveFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
+	t.Setenv("LOOPRUN", "")
+	t.Setenv("LOOPRUN_SOCKET", "")
+	if code, said := executed(t, "--config", "none", "--max-iterations", "1", "--non-interactive", "--", "false"); code != 110 {
+		t.Fatalf("a run to look at ended with %d: %s", code, said)
+	}
 	pairs := 0
 	for _, n := range model.Leaves(true) {
 		flag := func(name string) string {
