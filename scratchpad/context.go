@@ -21,6 +21,8 @@ const cutNote = "(The rest is in the scratchpad.)\n"
 // ContextOptions say what a context has beside what the state knows.
 type ContextOptions struct {
 	Notes string // the part of the page that its readers wrote
+	// Next is the task of a list that is to be worked on; empty: there is no list.
+	Next string
 	// Text says that signals are also read from what the command prints.
 	Text bool
 	// MaxBytes is what it is cut to, at the end of a line; zero is
@@ -36,7 +38,7 @@ func Context(s *looprun.State, o ContextOptions) []byte {
 	b.Grow(2 << 10) // of most
 	p := printTo(&b)
 	c := contextOf{s}
-	contextTask(p, s, c)
+	contextTask(p, s, c, o.Next)
 	if s.Guidance != "" {
 		p("## Guidance\n\n%s\n", c.quoted(s.Guidance))
 	}
@@ -81,7 +83,7 @@ func (c contextOf) quoted(text string) string {
 	return b.String()
 }
 
-func contextTask(p printer, s *looprun.State, c contextOf) {
+func contextTask(p printer, s *looprun.State, c contextOf, next string) {
 	p("## Task\n\n")
 	switch task := strings.TrimSpace(s.Task); {
 	case task == "":
@@ -92,6 +94,9 @@ func contextTask(p printer, s *looprun.State, c contextOf) {
 		p("The task: %s\n\n", bare(task))
 	}
 	subtasks(p, s, bare)
+	if next != "" {
+		p("- Work on this one now, and tick it when it is done: %s\n", bare(next))
+	}
 	for _, blocker := range s.Blockers {
 		p("- It was deferred until this was done elsewhere: %s\n", bare(blocker))
 	}

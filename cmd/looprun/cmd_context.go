@@ -7,6 +7,7 @@ import (
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/tasks"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -45,6 +46,7 @@ func (c *contextCmd) Run(a *app) error {
 	var r session.Recorded
 	if raw, err := session.ConfigOf(dir); err == nil && json.Unmarshal(raw, &r) == nil {
 		o.Text = r.Options.Signals == "text"
+		o.Next = tasks.Next(state.Dir, r.Options.Tasks)
 	}
 	_, err = a.stdout.Write(scratchpad.Context(state, o))
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/redact"
+	"github.com/looprun/looprun/internal/tasks"
 	"github.com/looprun/looprun/internal/waiting"
 	"github.com/looprun/looprun/protocol/ladder"
 )
@@ -30,6 +31,7 @@ import (
 type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
 	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
+	Tasks      string    `placeholder:"FILE" help:"Done is when no task of FILE is open, and the check passes if there is one: Markdown checkboxes, or a JSON list with a flag done." json:"tasks,omitempty" group:"done" trust:"ask" value:"path"`
 	NoPrecheck bool      `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
 	Passes     int       `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask" min:"1"`
 
@@ -213,7 +215,7 @@ func (o *Options) Wrong() error {
 	if slices.Contains(o.Templates, "") {
 		wrong("%s: the name of a folder is empty; name a folder with templates, or leave it out", Flag("templates"))
 	}
-	if o.Check == "" {
+	if o.CheckStep() == nil {
 		if o.Passes > 1 {
 			wrong("%s needs a check that can pass; add %s LINE", Flag("passes"), Flag("check"))
 		}
@@ -406,10 +408,14 @@ func (o *Options) Work(command []string) looprun.Step {
 }
 
 func (o *Options) CheckStep() looprun.Step {
-	if o.Check == "" {
-		return nil
+	var check looprun.Step
+	if o.Check != "" {
+		check = looprun.Shell(string(o.Check))
 	}
-	return looprun.Shell(string(o.Check))
+	if o.Tasks != "" {
+		return tasks.Step(o.Tasks, check)
+	}
+	return check
 }
 
 // NeedShell refuses shell lines where there is no shell to run them.
@@ -432,12 +438,15 @@ func (o *Options) NeedShell() error {
 
 // Hints are warnings about a configuration that is allowed and rarely meant.
 func (o *Options) Hints(command []string) []string {
+	var hints []string
+	if o.Tasks != "" && o.Check == "" {
+		hints = append(hints, fmt.Sprintf("--tasks %s without --check: who works on the tasks also ticks their boxes; a check that runs says whether they are done", o.Tasks))
+	}
 	a, ok := agent.Of(command)
 	if !ok {
-		return nil
+		return hints
 	}
-	var hints []string
-	if o.Check == "" && o.Promise == nil {
+	if o.CheckStep() == nil && o.Promise == nil {
 		hints = append(hints, fmt.Sprintf("%s ends with exit code 0 also when the work is not done, and that will count as done; give --check LINE or --promise TEXT", a.Name))
 	}
 	if o.Agent == "" && o.MaxRuntime == nil && o.Retry == nil && !o.Wait {

@@ -13,6 +13,7 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/tasks"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -41,7 +42,7 @@ func (s *Session) answersFile(it looprun.Iteration) string {
 }
 
 func (s *Session) writeContext(state *looprun.State) {
-	err := s.run.WriteContext(state, scratchpad.ContextOptions{Text: s.opts.Signals == "text"})
+	err := s.run.WriteContext(state, scratchpad.ContextOptions{Text: s.opts.Signals == "text", Next: tasks.Next(s.dir, s.opts.Tasks)})
 	if err != nil {
 		s.app.Say.Warn("the context could not be written: %v", err)
 	}

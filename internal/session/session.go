@@ -27,6 +27,7 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/redact"
 	"github.com/looprun/looprun/internal/statusline"
+	"github.com/looprun/looprun/internal/tasks"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
@@ -135,6 +136,11 @@ func (s *Session) load(kept *recordedFile) error {
 	wrong(err)
 	wrong(s.opts.NeedShell())
 	wrong(s.openStdin())
+	if s.opts.Tasks != "" {
+		if _, err := tasks.Read(tasks.File(s.dir, s.opts.Tasks)); err != nil {
+			wrong(config.Usagef("%s: %v; name a file with the tasks", config.Flag("tasks"), err))
+		}
+	}
 	if s.opts.Result != "" {
 		if err := atomicfile.CheckExport(s.opts.Result); err != nil {
 			wrong(config.Usagef("%s: %v; name a file in a folder that is there and can be written", config.Flag("result"), err))
@@ -441,8 +447,8 @@ func (s *Session) DryRun(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "would run: %s\n", console.CommandLine(s.opts.Work(s.command).Argv()))
-	if s.opts.Check != "" {
-		fmt.Fprintf(w, "check: %s\n", s.opts.Check)
+	if check := s.opts.CheckStep(); check != nil {
+		fmt.Fprintf(w, "check: %s\n", check.Argv()[len(check.Argv())-1])
 	}
 	fmt.Fprintf(w, "in: %s\nstate: %s\n", s.dir, dir)
 	config, err := json.MarshalIndent(struct {

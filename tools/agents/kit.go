@@ -73,7 +73,7 @@ const (
 var stories = map[string]story{
 	"mends":   {{nine, "Nine is written IX now."}, {zero, "Zero has no numeral any more."}, {lower, "Lower case is read too.\n\n<promise>COMPLETE</promise>"}},
 	"lies":    {{"$ echo '// tried again' >> roman.go", "I have fixed the bug; all tests pass now."}},
-	"asks":    {{`$ looprun ask 'Which of the two?' --option one --option two > answer.txt`, "I know now."}},
+	"asks":    {{`$ looprun ask 'Which of the two?' --option one --option two --default two > answer.txt`, "I know now."}},
 	"hangs":   {{`$ setsid sleep 301 >/dev/null 2>&1 & sleep 302`, "Never said."}},
 	"does":    {{nine, zero, lower, "$ sleep 303", "Never said."}},
 	"nothing": {{"I cannot do that."}},

@@ -1,0 +1,81 @@
+package tasks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestParse(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"boxes":          {"# Plan\n\n- [x] one\n  - [ ] two **bold**\n* [X] three\n1. [ ] four\r\n> - [ ] five\n- [] no\n- [y] no\nx - [ ] no\n", "x one|o two **bold**|x three|o four|o five"},
+		"code":           {"```md\n- [ ] not this\n~~~\n- [ ] nor this\n```\n- [x] this\n", "x this"},
+		"a list":         {`[{"title":"one","done":true},{"task":"two","done":false},{"done":false}]`, "x one|o two|o task 3"},
+		"a PRD":          {`{"project":"p","userStories":[{"id":"US-1","title":"one","passes":false}],"tags":["a"]}`, "o one"},
+		"control codes":  {"- [ ] \x1b[31mred\x07\u202e\n", "o red"},
+		"none":           {"nothing to do\n", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
+		"empty":          {"", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
+		"an empty list":  {"[]", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
+		"no flag":        {`[{"title":"one"}]`, "! entry 1 has no flag that says done; give it one of done, passes, completed, complete"},
+		"a flag in text": {`[{"title":"one","done":"true"}]`, "! entry 1 has no flag that says done; give it one of done, passes, completed, complete"},
+		"broken":         {`[{"title":`, "! it is not JSON: unexpected end of JSON input"},
+		"two lists":      {`{"a":[{"done":true}],"b":[{"done":false}]}`, "! it has several lists of tasks; keep one of them in a file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list, err := Parse([]byte(c.in))
+			var got []string
+			for _, t := range list {
+				mark := "o"
+				if t.Done {
+					mark = "x"
+				}
+				got = append(got, mark+" "+t.Text)
+			}
+			if err != nil {
+				got = append(got, "! "+err.Error())
+			}
+			if text := strings.Join(got, "|"); text != c.want {
+				t.Errorf("%s\nwant\n%s", text, c.want)
+			}
+		})
+	}
+}
+
+func TestReadIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"long": strings.Repeat("- [ ] x\n", maxBytes/8+1), "many": strings.Repeat("- [x] x\n", maxTasks+1)} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := Read(file); err == nil {
+			t.Errorf("%s: %d tasks were read", name, len(list))
+		}
+	}
+	if _, err := Read(dir); err == nil {
+		t.Error("a folder is read")
+	}
+}
+
+// Whatever is in a file, each task is one line without control codes, and what is read
+// as done by one reading is so by another.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"- [ ] a\n", `[{"done":true}]`, "```\n- [ ] a", "{\"x\":[{\"passes\":false,\"title\":\"\\n\"}]}"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		list, err := Parse(b)
+		again, _ := Parse(b)
+		if (err == nil) == (len(list) == 0) || fmt.Sprint(list) != fmt.Sprint(again) {
+			t.Errorf("%q: %v, %v, then %v", b, list, err, again)
+		}
+		for _, one := range list {
+			if utf8.RuneCountInString(one.Text) > maxText || strings.ContainsAny(one.Text, "\n\r\x1b") {
+				t.Errorf("%q", one.Text)
+			}
+		}
+	})
+}

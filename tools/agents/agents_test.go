@@ -1,0 +1,293 @@
+//go:build agents && linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/internal/fakemodel"
+)
+
+// TestMain runs the tests in a network that has nothing but loopback, where the system
+// allows one.
+func TestMain(m *testing.M) {
+	code, done, err := isolated()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if !done {
+		code = m.Run()
+	}
+	os.Exit(code)
+}
+
+// program is looprun, built once.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "looprun-agents-bin-")
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "looprun")
+	build := exec.Command("go", "build", "-o", file, "../../cmd/looprun")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return file, nil
+})
+
+// eachAgent runs a test with every agent that is installed.
+func eachAgent(t *testing.T, test func(t *testing.T, k kit), only ...string) {
+	bin, err := installed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kits {
+		if len(only) > 0 && !slices.Contains(only, k.name) {
+			continue
+		}
+		t.Run(k.name, func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join(bin, k.name)); err != nil {
+				t.Skip("NOT TESTED: ", err)
+			}
+			test(t, k)
+		})
+	}
+}
+
+// job is a looprun around an agent, in a project of its own.
+type job struct {
+	*exec.Cmd
+	dir, home  string
+	model      *fakemodel.Model
+	out, notes bytes.Buffer
+}
+
+// newJob prepares one. The environment that comes last counts.
+func newJob(t *testing.T, k kit, script fakemodel.Script, env []string, flags ...string) *job {
+	t.Helper()
+	looprun, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &job{dir: t.TempDir(), home: t.TempDir(), model: fakemodel.New(script)}
+	server := httptest.NewServer(j.model)
+	t.Cleanup(server.Close)
+	if err := os.CopyFS(j.dir, os.DirFS("../../examples/testfix")); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.prepare(j.dir, server.URL); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"git init -q .", "git add .", "git -c user.name=t -c user.email=t@t commit -qm before"} {
+		if out, err := exec.Command("sh", "-c", "cd '"+j.dir+"' && "+line).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v %s", line, err, out)
+		}
+	}
+	base, err := k.environ(j.home, server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base[0] = "PATH=" + filepath.Dir(looprun) + ":" + strings.TrimPrefix(base[0], "PATH=")
+	args := slices.Concat([]string{"--non-interactive", "--agent", k.name, "--check", "go test ./..."}, flags, []string{"Make the tests pass", "--"}, k.flags(server.URL))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	t.Cleanup(cancel)
+	j.Cmd = exec.CommandContext(ctx, looprun, args...)
+	j.Dir, j.Stdout, j.Stderr = j.dir, &j.out, &j.notes
+	j.Env = slices.DeleteFunc(slices.Concat(base, env), func(v string) bool { return strings.HasSuffix(v, "=") })
+	for _, v := range env {
+		if name, empty := strings.CutSuffix(v, "="); empty {
+			j.Env = slices.DeleteFunc(j.Env, func(v string) bool { return strings.HasPrefix(v, name+"=") })
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("exit %v\n%s\n%s", j.ProcessState, &j.notes, tail(j.out.String()))
+		}
+	})
+	return j
+}
+
+func tail(s string) string { return s[max(0, len(s)-4000):] }
+
+// ends waits for the end of the run, and returns its verdict.
+func (j *job) ends(t *testing.T, code int, notes ...string) (verdict struct {
+	Status     string  `json:"status"`
+	Iterations int     `json:"iterations"`
+	USD        float64 `json:"cost_usd"`
+	Tokens     int64   `json:"tokens"`
+},
+) {
+	t.Helper()
+	if j.Process == nil {
+		_ = j.Run()
+	} else {
+		_ = j.Wait()
+	}
+	if got := j.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d; want %d", got, code)
+	}
+	for _, want := range notes {
+		if !strings.Contains(j.notes.String(), want) {
+			t.Errorf("the messages have no %q", want)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(j.dir, ".looprun", "2*", "result.json"))
+	if len(files) != 1 {
+		return verdict
+	}
+	b, err := os.ReadFile(files[0])
+	if err == nil {
+		err = json.Unmarshal(b, &verdict)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdict
+}
+
+func TestMendsInThreeTurns(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		j := newJob(t, k, k.script(stories["mends"]), nil)
+		v := j.ends(t, 0, "done after 3 of 10 iterations")
+		if v.Status != "done" || v.Iterations != 3 || j.model.Processes() != 3 {
+			t.Errorf("%+v, %d processes", v, j.model.Processes())
+		}
+		if k.name == "claude" && v.USD <= 0 {
+			t.Errorf("no cost was read: %+v", v)
+		}
+		for _, r := range j.model.Requests() {
+			if bytes.Contains(r.Body, []byte("The task: Make the tests pass")) {
+				return
+			}
+		}
+		t.Error("no request has the task")
+	})
+}
+
+func TestLiesAndIsStopped(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		v := newJob(t, k, k.script(stories["lies"]), nil).ends(t, 111, "loop_detected tripped")
+		if v.Iterations != 3 {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// What the server of the model says is waited for, until it says otherwise.
+func TestWaitsForLimits(t *testing.T) {
+	type limit struct {
+		env   []string
+		steps fakemodel.Step
+	}
+	reset := fmt.Sprint(time.Now().Add(time.Hour).Unix())
+	limits := map[string]limit{
+		"429": {steps: fakemodel.Step{Status: 429, Kind: "rate_limit_error", Error: "This request would exceed your account's rate limit."}},
+		"529": {steps: fakemodel.Step{Status: 529, Kind: "overloaded_error", Error: "Overloaded"}},
+		"usage limit": {
+			env: []string{"ANTHROPIC_API_KEY=", "CLAUDE_CODE_OAUTH_TOKEN=made-up"},
+			steps: fakemodel.Step{Status: 429, Kind: "rate_limit_error", Error: "This request would exceed your account's rate limit.", Header: map[string]string{
+				"anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": reset,
+				"anthropic-ratelimit-unified-representative-claim": "five_hour",
+			}},
+		},
+		"codex 429":         {steps: fakemodel.Step{Status: 429, Kind: "rate_limit_exceeded", Error: "Rate limit reached. Please try again in 20s."}},
+		"codex usage limit": {steps: fakemodel.Step{Status: 429, Kind: "usage_limit_reached", Error: "The usage limit has been reached"}},
+	}
+	for name, l := range limits {
+		t.Run(name, func(t *testing.T) {
+			who := "claude"
+			if strings.HasPrefix(name, "codex") {
+				who = "codex"
+			}
+			eachAgent(t, func(t *testing.T, k kit) {
+				j := newJob(t, k, fakemodel.Script{{l.steps}}, l.env)
+				if err := j.Start(); err != nil {
+					t.Fatal(err)
+				}
+				eventually.Holds(t, "the wait", func() bool { return waits(j) })
+				_ = j.Process.Signal(os.Interrupt)
+				j.ends(t, 130)
+			}, who)
+		})
+	}
+}
+
+// waits looks into the journal, which is written before it is shown.
+func waits(j *job) bool {
+	files, _ := filepath.Glob(filepath.Join(j.dir, ".looprun", "2*", "journal.jsonl"))
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(`"wait.started"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAsksFromInsideATool(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		j := newJob(t, k, k.script(stories["asks"]), nil, "--max-iterations", "1", "--detached", "defaults")
+		j.ends(t, 110)
+		if b, err := os.ReadFile(filepath.Join(j.dir, "answer.txt")); err != nil || strings.TrimSpace(string(b)) != "two" {
+			t.Errorf("the answer is %q, %v", b, err)
+		}
+	})
+}
+
+// However a run ends, nothing that the agent started outlives it.
+func TestLeavesNothing(t *testing.T) {
+	for name, end := range map[string]struct {
+		flags []string
+		by    os.Signal
+		code  int
+	}{
+		"timeout": {flags: []string{"--iteration-timeout", "40s", "--max-errors", "1"}, code: 112},
+		"Ctrl-C":  {by: os.Interrupt, code: 130},
+		"kill -9": {by: syscall.SIGKILL, code: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachAgent(t, func(t *testing.T, k kit) {
+				mark := fmt.Sprint(100000 + time.Now().UnixNano()%100000000)
+				line := "setsid sleep " + mark + ".1 >/dev/null 2>&1 & sleep " + mark + ".2"
+				j := newJob(t, k, k.script(story{{"$ " + line, "Never said."}}), nil, end.flags...)
+				if err := j.Start(); err != nil {
+					t.Fatal(err)
+				}
+				if end.by != nil {
+					eventually.Holds(t, "the agent's processes", func() bool { return running("sleep\x00"+mark+".1") && running("sleep\x00"+mark+".2") })
+					_ = j.Process.Signal(end.by)
+				}
+				j.ends(t, end.code)
+				eventually.Holds(t, "the end of all processes", func() bool { return !running(mark) && !running(j.home) })
+			})
+		})
+	}
+}
+
+// running reports whether a process has the text in its command line or environment.
+func running(text string) bool {
+	for _, file := range []string{"cmdline", "environ"} {
+		all, _ := filepath.Glob("/proc/[0-9]*/" + file)
+		for _, f := range all {
+			if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(text)) {
+				return true
+			}
+		}
+	}
+	return false
+}
