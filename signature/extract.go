@@ -1,6 +1,9 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // extractor finds the facts in the lines of one stream. It remembers a little of
 // the lines before: a message may follow its heading, a place its message, and a
@@ -143,7 +146,9 @@ func (x *extractor) plain(full, b []byte) bool {
 		return x.unknown(f, b)
 	}
 	used := x.apply(r, f, b)
-	x.step()
+	if !f.log {
+		x.step()
+	}
 	return used
 }
 
@@ -163,7 +168,9 @@ func member(b []byte) bool {
 
 // unknown handles a line that no rule takes.
 func (x *extractor) unknown(f front, b []byte) bool {
-	defer x.step()
+	if !f.log { // one that comes between is no part of what is read
+		defer x.step()
+	}
 	if x.message > 0 && x.naming && !f.log {
 		x.fields[capName], x.naming = f.body, false
 		x.check(&builtRule{id: "check-next", fact: factCheck}, f)
@@ -215,7 +222,7 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 	case factDiag, factWarn:
 		x.takeFinding(r, f)
 	case factError:
-		x.error(r.id, string(fd[capKind]), f.body, f)
+		x.error(r.id, string(fd[capKind]), x.errorText(r, f.body), f)
 	case factNext:
 		x.heading(r, f)
 	case factWhere:
@@ -241,6 +248,19 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 		x.add(fact{kind: factWeak, rule: r.id}, f.body, 0)
 	}
 	return true
+}
+
+// errorText is what an error says: of a row of a table, whose numbers run, less than
+// the whole.
+func (x *extractor) errorText(r *builtRule, body []byte) []byte {
+	fd := &x.fields
+	switch r.id {
+	case "resource-state":
+		return slices.Concat(fd[capTool], []byte(" "), fd[capStatus])
+	case "event":
+		return slices.Concat(fd[capWord], []byte(": "), x.s.sc.named(x.s.sc.text(nil, fd[capMsg], false), false))
+	}
+	return body
 }
 
 // error takes an error message.

@@ -39,6 +39,19 @@ func (fi *findings) jsonObject(r *jsonReader, o *object) {
 		return
 	}
 	fi.finding(r, o)
+	fi.answer(o)
+}
+
+// answer takes the error that a server answered with.
+func (fi *findings) answer(o *object) {
+	msg := o.get("message", "detail", "error_description", "failureMessage", "title", "reason")
+	status := o.get("status", "statusCode", "code")
+	bad := len(status) == 3 && (status[0] == '4' || status[0] == '5') || o.key == "error" || o.key == "errors" || o.get("error") != "" && o.get("error") != "false"
+	if msg == "" || !bad || o.get(lineKeys...) != "" {
+		return
+	}
+	first, _, _ := strings.Cut(msg, "\n")
+	fi.x.add(fact{kind: factError, rule: "json-error"}, []byte(first), 0)
 }
 
 // enclosing is the object that the one that ends stands in, through arrays.

@@ -28,7 +28,7 @@ func unitAt(b []byte, e int) (int, kind) {
 		"minute", "minutes", "hour", "hours", "hr", "hrs", "millis", "milliseconds", "microseconds", "nanoseconds", "days":
 		end = moreTime(b, u)
 	case "m", "h", "d":
-		if !glued {
+		if !glued || e >= 6 && digitCount(b[e-6:e]) == 6 { // 3825135d is a commit
 			return e, plain
 		}
 		end = moreTime(b, u)

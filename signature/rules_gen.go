@@ -272,6 +272,14 @@ var builtRules = [...]builtRule{
 		"TIMEOUT {name}",
 		"BROKEN {name}",
 	}},
+	{id: "check-tree", fact: factCheck, margin: false, patterns: []string{
+		"├─ {name} ✘ {msg}",
+		"└─ {name} ✘ {msg}",
+		"├─ {name} ✘",
+		"└─ {name} ✘",
+		"+-- {name} [X] {msg}",
+		"'-- {name} [X] {msg}",
+	}},
 	{id: "check-symbol", fact: factCheck, margin: false, patterns: []string{
 		"✗ {name}",
 		"✘ {name}",
@@ -578,6 +586,19 @@ var builtRules = [...]builtRule{
 		"FILE: {file}",
 		"Line {file}",
 	}},
+	{id: "resource-state", fact: factError, margin: false, patterns: []string{
+		"{tool} {n}/{n} {status} {n}{*}",
+		"{tool} {n}/{n} {status}",
+	}},
+	{id: "event", fact: factError, margin: false, patterns: []string{
+		"{tool} Warning {word} {tool} {msg}",
+		"{tool} ({*}) Warning {word} {tool} {msg}",
+		"Warning {word} {tool} ({*}) {tool} {msg}",
+		"Warning {word} {tool} {tool} {msg}",
+	}},
+	{id: "conflict", fact: factError, margin: false, patterns: []string{
+		"CONFLICT ({*}): {msg}",
+	}},
 	{id: "panic", fact: factNext, margin: false, patterns: []string{
 		"thread '{name}' ({n}) panicked at {file}:{pos}:{pos}:",
 		"thread '{name}' panicked at {file}:{pos}:{pos}:",
@@ -715,6 +736,12 @@ var builtRules = [...]builtRule{
 		"exception: {msg}",
 		"Test threw an exception: {msg}",
 		"{msg}: {kind}: {*}",
+		"{kind} at {file}:{pos}",
+		"=> {kind}: {msg}",
+		"=> {kind}",
+		"**error:{msg}",
+		"**throw:{msg}",
+		"**exit:{msg}",
 	}},
 	{id: "error-word", fact: factError, margin: false, patterns: []string{
 		"{tool}: {sev}: {msg}",
@@ -831,5 +858,6 @@ var builtRules = [...]builtRule{
 		"{key}: {msg}",
 		"{key} : {msg}",
 		"{key}= {msg}",
+		"with {tool},",
 	}},
 }

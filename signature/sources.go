@@ -54,8 +54,11 @@ func (r *sources) of(name []byte) *extractor {
 }
 
 // source is the name of a source with the parts masked that change from run to run.
-func (sc *scanner) source(b []byte) string {
-	var out []byte
+func (sc *scanner) source(b []byte) string { return string(squeeze(sc.named(b, true))) }
+
+// named is a text in which machines are named, with the parts of their names masked
+// that were drawn.
+func (sc *scanner) named(b []byte, loose bool) (out []byte) {
 	for i := 0; i < len(b); {
 		e := i
 		for e < len(b) && classOf[b[e]]&alnumMask != 0 {
@@ -67,11 +70,11 @@ func (sc *scanner) source(b []byte) string {
 		case machineMade(w):
 			out = append(out, maskText[ident]...)
 		default:
-			out = sc.text(out, w, true)
+			out = sc.text(out, w, loose)
 		}
 		i = e
 	}
-	return string(squeeze(out))
+	return out
 }
 
 // machineMade says whether a part of a name was drawn at random: pods have such parts,

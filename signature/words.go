@@ -28,6 +28,9 @@ var (
 	statusWords = []string{
 		"failed", "segfault", "timeout", "not run", "illegal", "subprocess aborted", "subprocess killed",
 		"bad_command", "numerical", "other_fault", "interrupt", "disabled", "sigsegv", "sigabrt", "error",
+		"crashloopbackoff", "imagepullbackoff", "errimagepull", "invalidimagename", "errimageneverpull", "runcontainererror", "createcontainererror",
+		"createcontainerconfigerror", "containercreating", "podinitializing", "containerstatusunknown", "oomkilled", "evicted", "pending", "unschedulable", "unknown", "init:error",
+		"init:crashloopbackoff", "init:imagepullbackoff", "init:errimagepull", "deadlineexceeded", "starterror", "unhealthy", "exited", "restarting",
 	}
 	kindSuffixes = []string{
 		"Error", "Exception", "Failure", "Panic", "Fault", "Interrupt", "Exit", "Warning", "Failed", "Timeout",

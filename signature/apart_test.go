@@ -1,0 +1,37 @@
+package signature
+
+import "testing"
+
+// What tells two failures apart is read, and what only moves is not.
+func TestWhatTellsFailuresApart(t *testing.T) {
+	rollout := func(rs, pod, state, since, event string) string {
+		return "error: deployment \"api\" exceeded its progress deadline\n\nNAME   READY   STATUS   RESTARTS   AGE\napi-" + rs + "-" + pod + "   0/1     " + state + "   5 (" + since + " ago)   5m54s\n\n" +
+			"LAST SEEN   TYPE      REASON   OBJECT   MESSAGE\n" + since + "         Warning   Failed   pod/api-" + rs + "-" + pod + "   " + event + "\n"
+	}
+	rebase := func(commit, file string) string {
+		return "CONFLICT (content): Merge conflict in " + file + "\nerror: could not apply " + commit + "... work\n"
+	}
+	tests := []struct {
+		name, a, again, b string
+	}{
+		{"pods", rollout("5j92wkm9x", "9fclt", "CrashLoopBackOff", "53s", "Back-off restarting"), rollout("f65xjfrk2", "gq5fg", "CrashLoopBackOff", "12s", "Back-off restarting"), rollout("5j92wkm9x", "9fclt", "ImagePullBackOff", "53s", "Back-off restarting")},
+		{"events", rollout("5j92wkm9x", "9fclt", "Running", "53s", "Readiness probe failed"), rollout("f65xjfrk2", "gq5fg", "Running", "1s", "Readiness probe failed"), rollout("5j92wkm9x", "9fclt", "Running", "53s", "Liveness probe failed")},
+		{"conflicts", rebase("07f484e", "a.txt"), rebase("3825135d", "a.txt"), rebase("07f484e", "b.txt")},
+		{"a tree of tests", "└─ RouteTest ✔\n   ├─ stats() ✘ expected: <1> but was: <2>\nFailures (1):\n", "└─ RouteTest ✔\n   └─ stats() ✘ expected: <1> but was: <2>\nFailures (1):\n", "└─ RouteTest ✔\n   ├─ legs() ✘ expected: <1> but was: <2>\nFailures (1):\n"},
+		{"kinds under checks", "OrdersTest > total() FAILED\n    org.opentest4j.AssertionFailedError at OrdersTest.java:18\n", "OrdersTest > total() FAILED\n    org.opentest4j.AssertionFailedError at OrdersTest.java:21\n", "OrdersTest > total() FAILED\n    java.lang.NullPointerException at OrdersTest.java:18\n"},
+		{"kinds behind asterisks", "  geo: area_test...*failed*\n**error:undef\n", "  geo: area_test...*failed*\n**error:undef\n", "  geo: area_test...*failed*\n**error:badarith\n"},
+		{"a server's answer", "curl: (22) The requested URL returned error: 500\n{\"timestamp\":\"2026-11-02T10:00:00Z\",\"status\":500,\"error\":\"Internal Server Error\",\"message\":\"could not obtain connection\"}\n", "curl: (22) The requested URL returned error: 500\n{\"timestamp\":\"2026-11-03T11:11:11Z\",\"status\":500,\"error\":\"Internal Server Error\",\"message\":\"could not obtain connection\"}\n", "curl: (22) The requested URL returned error: 500\n{\"timestamp\":\"2026-11-02T10:00:00Z\",\"status\":500,\"error\":\"Internal Server Error\",\"message\":\"Java heap space\"}\n"},
+		{"a resource", "│ Error: creating EC2 Instance\n│\n│   with aws_instance.web,\n│   on main.tf line 12, in resource \"aws_instance\" \"web\":\n", "│ Error: creating EC2 Instance\n│\n│   with aws_instance.web,\n│   on main.tf line 19, in resource \"aws_instance\" \"web\":\n", "│ Error: creating EC2 Instance\n│\n│   with aws_instance.worker,\n│   on main.tf line 12, in resource \"aws_instance\" \"worker\":\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a, again, b := sign(tt.a, 1), sign(tt.again, 1), sign(tt.b, 1)
+			if a.Hash != again.Hash {
+				t.Errorf("the same failure differs: %q and %q", a.Facts, again.Facts)
+			}
+			if a.Hash == b.Hash {
+				t.Errorf("two failures are one: %q", a.Facts)
+			}
+		})
+	}
+}
