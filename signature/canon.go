@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
-
-	"github.com/looprun/looprun/internal/carrier"
 )
 
 // conclude makes the signature from what was found.
@@ -273,7 +271,7 @@ func (s *Signer) tailFacts() []string {
 			lines = lines[len(lines)-12:]
 		}
 		for _, l := range lines {
-			t := c.texts[carrier.Plain]
+			t := c.texts[0]
 			full := t.clean.clean([]byte(strings.TrimSuffix(l, "\r")))
 			full, _, counts := t.masked(full, trim(full))
 			if b := trim(full[t.split.Cut(full).Len:]); counts && len(b) > 0 {

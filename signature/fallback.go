@@ -6,12 +6,8 @@ import "slices"
 // set of different lines decides, not their order or number. Of a long output only
 // the end decides, of one with a standard error that and the last lines.
 type fallback struct {
-	side [3]lineWindow
+	side [2]lineWindow
 }
-
-// sideSaid is the side of what agents said, beside those of the two streams. Their
-// words are others every time, so they decide where there is nothing else.
-const sideSaid = 2
 
 const (
 	wholeLines = 256 // an output with at most so many different lines counts whole
@@ -67,21 +63,14 @@ func (f *fallback) reset() {
 }
 
 // empty says whether there was no line at all.
-func (f *fallback) empty() bool { return f.unprinted() && f.side[sideSaid].n == 0 }
-
-// unprinted says whether nothing was printed but what an agent said.
-func (f *fallback) unprinted() bool { return f.side[0].n == 0 && f.side[1].n == 0 }
+func (f *fallback) empty() bool { return f.side[0].n == 0 && f.side[1].n == 0 }
 
 // hashes returns the strict and loose line hashes that decide, each sorted and
 // without repeats.
 func (f *fallback) hashes() (strict, loose []uint64) {
 	take := func(h lineHash) { strict, loose = append(strict, h.strict), append(loose, h.loose) }
 	out, err := &f.side[0], &f.side[1]
-	sides := []*lineWindow{out, err}
-	if f.unprinted() {
-		sides = []*lineWindow{&f.side[sideSaid]}
-	}
-	for _, w := range sides {
+	for _, w := range []*lineWindow{out, err} {
 		switch {
 		case w == out && err.n > 0: // standard error weighs more
 			w.eachLast(besideStderr, take)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/tail"
 )
 
 // Options configure a Signer. The zero value means the built-in rules alone.
@@ -40,13 +41,14 @@ type Signer struct {
 	why    *explainer
 }
 
-// channel is one stream. What it carries are up to three texts: what was printed, what
-// an agent's tools printed, and what an agent said.
+// channel is one stream. What it carries are two texts: what was printed, and what an
+// agent's tools printed. What agents say is read where no tool of theirs printed any.
 type channel struct {
 	stream
 	s     *Signer
 	id    int
-	texts [carrier.Noise]*text
+	texts [2]*text // by role; nil: there was none
+	said  tail.Buffer
 
 	passed int  // bytes of what was printed
 	agents bool // an agent's objects were opened
@@ -69,34 +71,46 @@ func (c *channel) init(s *Signer, id int) {
 	c.s, c.id = s, id
 	c.stream.mu = &s.mu
 	c.stream.open.Part = c.part
-	c.texts[carrier.Plain] = newText(s, id)
+	c.texts[0] = newText(s, id)
+	c.said.Limit = carrier.SaidBytes
 }
 
 // part takes a piece of what the stream carries.
 func (c *channel) part(p carrier.Part) {
+	at := 0
 	switch p.Role {
 	case carrier.Noise:
 		return
+	case carrier.Said:
+		c.opened(p.Agent)
+		c.said.Take(p.Text)
+		return
+	case carrier.Printed:
+		c.opened(p.Agent)
+		if at = 1; c.texts[at] == nil {
+			c.texts[at] = newText(c.s, c.id)
+		}
+		c.texts[at].used = true
 	case carrier.Plain:
 		c.passed += len(p.Text)
-	case carrier.Said, carrier.Printed:
-		c.s.why.carrier(p.Agent)
-		c.agents = true
-	}
-	t := c.texts[p.Role]
-	if t == nil {
-		t = newText(c.s, c.id)
-		t.said = p.Role == carrier.Said
-		c.texts[p.Role] = t
 	}
 	c.keep(p.Text)
-	t.write(p)
+	c.texts[at].write(p)
+}
+
+func (c *channel) opened(agent string) {
+	c.s.why.carrier(agent)
+	c.agents = true
 }
 
 func (c *channel) end() {
 	c.stream.end()
 	if c.took > c.passed && !c.agents { // without the JSON around it, it is shorter
 		c.s.why.carrier("log")
+	}
+	if said := c.said.Bytes(); len(said) > 0 && (c.texts[1] == nil || !c.texts[1].used) {
+		c.keep(said)
+		c.texts[0].write(carrier.Part{Text: said})
 	}
 	for _, t := range c.texts {
 		if t != nil {
@@ -123,6 +137,7 @@ func (s *Signer) Reset() {
 	for _, c := range []*channel{&s.out, &s.err} {
 		c.stream.reset()
 		c.passed, c.agents = 0, false
+		c.said.Reset()
 		for _, t := range c.texts {
 			if t != nil {
 				t.reset()

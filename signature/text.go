@@ -12,7 +12,7 @@ import (
 type text struct {
 	s     *Signer
 	id    int  // of the stream
-	said  bool // an agent says it: no evidence, but where there is no other
+	used  bool // something was written
 	lines lines.Reader
 	named bool // the line that is written has the source in front already
 	clean cleaner
@@ -60,7 +60,7 @@ func (t *text) end() {
 
 func (t *text) reset() {
 	t.lines.Reset()
-	t.named = false
+	t.used, t.named = false, false
 	t.split.Reset()
 	t.src.reset()
 	clear(t.seen)
@@ -127,10 +127,6 @@ func (t *text) message(full []byte, cut margin.Cut) {
 	if s.why != nil {
 		s.why.line(&s.sc, t.id, b)
 	}
-	if t.said {
-		s.lines.add(sideSaid, s.known.hash(&s.sc, b), never)
-		return
-	}
 	h := s.known.hash(&s.sc, b)
 	h.loose, h.strict = h.loose^x.suiteHash, h.strict^x.suiteHash
 	s.lines.add(t.id, h, func() bool { return x.chatter(b) })
@@ -163,5 +159,3 @@ func (t *text) masked(full, b []byte) ([]byte, []byte, bool) {
 	}
 	return full, b, true
 }
-
-func never() bool { return false }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/signature"
 )
@@ -189,7 +188,7 @@ func sign(r io.Reader, exitCode int, rules *config.Signature, explain bool) (sig
 	}
 	o.Explain = explain
 	s := signature.New(o)
-	if err := carrier.Evidence(s.Stdout(), r); err != nil {
+	if _, err := io.Copy(s.Stdout(), r); err != nil {
 		return signature.Explanation{}, err
 	}
 	return s.Explain(s.Sum(exitCode)), nil

@@ -120,6 +120,9 @@ func (Usage) fact()   {}
 func (Call) fact()    {}
 func (Refused) fact() {}
 
+// SaidBytes is how much of the end of what agents say is evidence, in bytes.
+const SaidBytes = 64 << 10
+
 const (
 	maxLine  = 1 << 20
 	maxCalls = 64
