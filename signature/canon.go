@@ -25,6 +25,10 @@ func (s *Signer) conclude(exitCode int) Signature {
 	if sig.Failing > named && named >= 0 {
 		strict = append(strict, fmt.Sprintf("count failing %d", sig.Failing))
 	}
+	done, measured := s.done.lines()
+	if len(chosen) > 0 {
+		strict, loose = append(strict, done...), append(loose, measured...)
+	}
 	exit := fmt.Sprintf("exit %d", exitCode)
 	strict, loose = append(strict, exit), append(loose, exit)
 	listed := slices.Clone(strict)
@@ -38,7 +42,7 @@ func (s *Signer) conclude(exitCode int) Signature {
 			loose = append(loose, fmt.Sprintf("line %016x", h))
 		}
 	}
-	sig.Hash, sig.Loose, sig.Core = digest(strict), digest(loose), core(chosen, sig.Failing, exitCode)
+	sig.Hash, sig.Loose, sig.Core = digest(strict), digest(loose), core(chosen, done, sig.Failing, exitCode)
 	s.describe(&sig, chosen)
 	sig.Label = s.label(&sig, chosen, exitCode)
 	sig.Facts = bounded(listed, MaxFacts)
@@ -46,8 +50,8 @@ func (s *Signer) conclude(exitCode int) Signature {
 }
 
 // core is the hash of which checks fail and how, 0 where none is known by its name.
-func core(chosen []*fact, failing, exitCode int) Hash {
-	lines := []string{fmt.Sprintf("failing %d exit %d", failing, exitCode)}
+func core(chosen []*fact, done []string, failing, exitCode int) Hash {
+	lines := append(slices.Clone(done), fmt.Sprintf("failing %d exit %d", failing, exitCode))
 	checks := false
 	for _, f := range chosen {
 		switch f.kind {

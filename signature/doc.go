@@ -65,10 +65,12 @@
 // first of these rules that fits decides:
 //
 //	part of a date, time, version, UUID or IP address      2026-11-21, v1.2.3   with it
+//	a size of what was made, beside its limit              bundle is 412 kB     stays
 //	a unit of time or size follows                         12 ms, 4.5MB         masked
 //	a line or column                                       a.go:12, (6,52)      masked
 //	after pid, port, line, thread, seed, id, session …     port 80, pid=7       masked
 //	after exit, code, status, signal, errno …              exit status 2        stays
+//	a value that a check compares, up to seven digits      got 1252             stays
 //	alone in brackets, three digits or more                [1270]               masked
 //	at most three digits, or a percentage                  batch 3, 404, 63%    stays
 //	a unit of work follows, or it is N of M                1200 rows, 7/5000    stays

@@ -21,6 +21,7 @@ type extractor struct {
 
 	file    string // the file that findings without one are in
 	message int    // so many more lines may be the message that a heading announced
+	diff    int    // so many lines may be those of a difference
 	naming  bool   // that message is the name of a failing check
 	open    *fact  // the error or finding that still lacks its place
 	openFor int    // for so many lines more
@@ -61,7 +62,7 @@ func (x *extractor) reset() {
 
 // busy says whether the next line may mean something because of those before it.
 func (x *extractor) busy() bool {
-	return x.json.active() || x.xml.active() || x.source || x.row != nil || x.bars > 0 || x.finding > 0 || x.message > 0 || x.openFor > 0 || x.frame != "" || x.detail > 0
+	return x.json.active() || x.xml.active() || x.source || x.diff > 0 || x.row != nil || x.bars > 0 || x.finding > 0 || x.message > 0 || x.openFor > 0 || x.frame != "" || x.detail > 0
 }
 
 // blank notes an empty line.
@@ -84,6 +85,7 @@ func (x *extractor) step() {
 		}
 	}
 	x.detail = max(0, x.detail-1)
+	x.diff = max(0, x.diff-1)
 	x.finding = max(0, x.finding-1)
 	x.bars = max(0, x.bars-1)
 	if x.frame != "" {
@@ -140,6 +142,10 @@ func (x *extractor) plain(full, b []byte) bool {
 		x.step()
 		return false
 	}
+	if x.difference(f.body) {
+		x.step()
+		return true
+	}
 	x.pairs.fill(f.body)
 	r := book().find(f.body, f.bar, &x.pairs, &x.fields)
 	if r == nil {
@@ -150,6 +156,29 @@ func (x *extractor) plain(full, b []byte) bool {
 		x.step()
 	}
 	return used
+}
+
+// difference takes a line of the difference between two values, below a heading that
+// announces one.
+func (x *extractor) difference(b []byte) bool {
+	if c := b[0]; c != '+' && c != '-' && c != '{' && c != '[' {
+		if x.detail > 0 && bytes.EqualFold(b, []byte("diff:")) {
+			x.diff = 12
+		}
+		return false
+	}
+	for _, heading := range [...]string{"+ expected - actual", "+ actual - expected", "- Expected", "+ Received"} {
+		if bytes.HasPrefix(b, []byte(heading)) {
+			x.diff = 12
+			return x.detail > 0
+		}
+	}
+	tuple := x.detail > 0 && (bytes.HasPrefix(b, []byte("{expected,")) || bytes.HasPrefix(b, []byte("{value,"))) // Erlang
+	if !tuple && (x.diff == 0 || b[0] == '{' || b[0] == '[' || len(trim(b[1:])) == 0) {
+		return false
+	}
+	x.add(fact{kind: factDetail, rule: "detail"}, bytes.TrimRight(b, "]},"), 0)
+	return true
 }
 
 // close forgets what belonged to the lines before.
@@ -190,6 +219,9 @@ func (x *extractor) unknown(f front, b []byte) bool {
 		return true
 	}
 	if x.file != "" && x.table(f) {
+		return true
+	}
+	if !f.log && x.s.done.take(x, f.body) {
 		return true
 	}
 	if f.log && f.level == 'e' {

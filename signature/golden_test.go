@@ -119,6 +119,17 @@ func TestSameAndNotTheSame(t *testing.T) {
 		{"one less of the same message", "a.go:1:1: undefined: x\na.go:9:1: undefined: x", "a.go:9:1: undefined: x", false},
 		{"a count only", "12 failed, 3 passed", "11 failed, 4 passed", false},
 		{"another file", "a.go:1:1: undefined: x", "b.go:1:1: undefined: x", false},
+		{"a size that is made", "error: bundle is 412 kB, limit 300 kB", "error: bundle is 290kB, limit 300 kB", false},
+		{"a size that is left", "error: no memory within the limit: 412 kB free", "error: no memory within the limit: 290 kB free", true},
+		{"how far it got", "migrated 12000 of 40000 rows\nERROR: connection lost", "migrated 31000 of 40000 rows\nERROR: connection lost", false},
+		{"the way there", "migrated 1000 of 40000 rows\nmigrated 12000 of 40000 rows\nERROR: connection lost", "migrated 12000 of 40000 rows\nERROR: connection lost", true},
+		{"memory of", "312 of 2048 MB in use\nERROR: connection lost", "407 of 2048 MB in use\nERROR: connection lost", true},
+		{"errors generated", "m.c:3:5: error: x\n18 errors generated.", "m.c:3:5: error: x\n7 errors generated.", false},
+		{"a long value", "✗ adds\nError: not equal\n  actual  : 1252", "✗ adds\nError: not equal\n  actual  : 1246", false},
+		{"a long value in a comparison", "✗ adds\nError: assert 1252 == 1246", "✗ adds\nError: assert 1250 == 1246", false},
+		{"a moment as a value", "✗ adds\nError: not equal\n  actual  : 1795326760566", "✗ adds\nError: not equal\n  actual  : 1795326799123", true},
+		{"a difference", "✗ adds\nError: not equal\n+ actual - expected\n\n+ 'a b'\n- 'a-b'", "✗ adds\nError: not equal\n+ actual - expected\n\n+ 'a, b'\n- 'a-b'", false},
+		{"values between backticks", "✗ adds\nError: not equal\n  `actual`: 4\n`expected`: 3", "✗ adds\nError: not equal\n  `actual`: 5\n`expected`: 3", false},
 		{"batch", "stopped at batch 3 of 9", "stopped at batch 4 of 9", false},
 	}
 	for _, tt := range tests {

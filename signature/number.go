@@ -92,6 +92,13 @@ func numberKind(b []byte, k, e, digits int) kind {
 		if digits <= 5 {
 			return number
 		}
+	case keyValue:
+		if digits <= 7 {
+			return number
+		}
+	}
+	if digits <= 7 && compared(b, k, e) {
+		return number
 	}
 	if prev == '[' && next == ']' && digits >= 3 {
 		return masked
@@ -165,13 +172,25 @@ const (
 	keyNone  keyClass = iota
 	keyNoise          // what follows names a process, a place or a run
 	keyKeep           // what follows is a result
+	keyValue          // what follows is a value that a check compares
 )
+
+// compared says whether a comparison stands beside a number: 1252 == 1246.
+func compared(b []byte, k, e int) bool {
+	for at(b, e) == ' ' {
+		e++
+	}
+	for k > 0 && b[k-1] == ' ' {
+		k--
+	}
+	return at(b, e+1) == '=' && (at(b, e) == '=' || at(b, e) == '!') || k > 1 && b[k-1] == '=' && (b[k-2] == '=' || b[k-2] == '!')
+}
 
 // keyBefore looks at the word in front of a number: "pid 123", "port=80", "exit 2".
 func keyBefore(b []byte, k int) keyClass {
 	i := k
-	for n := 0; i > 0 && n < 3; n++ {
-		if c := b[i-1]; c != ' ' && c != '=' && c != ':' && c != '#' && c != '(' && c != '[' && c != '"' {
+	for n := 0; i > 0 && n < 5; n++ {
+		if c := b[i-1]; c != ' ' && c != '=' && c != ':' && c != '#' && c != '(' && c != '[' && c != '"' && c != '<' {
 			break
 		}
 		i--
@@ -195,6 +214,8 @@ func keyBefore(b []byte, k int) keyClass {
 		"id", "uid", "gid", "seed", "seeded", "fd", "addr", "offset", "elapsed", "took", "worker", "pool", "session", "req", "request",
 		"uptime", "timestamp", "time", "ts", "rss", "heap":
 		return keyNoise
+	case "expected", "actual", "received", "got", "want", "wanted", "be", "equal", "was", "left", "right":
+		return keyValue
 	case "exit", "code", "status", "errno", "signal", "returned", "http":
 		return keyKeep
 	}

@@ -136,6 +136,9 @@ var builtRules = [...]builtRule{
 		"failures: {n}{*}",
 		"Failures: {n}{*}",
 		"{n} Error(s)",
+		"{n} errors generated{*}",
+		"{n} error generated{*}",
+		"{count} generated{*}",
 		"{n} Warning(s)",
 		"no errors{*}",
 		"No errors{*}",
@@ -859,5 +862,7 @@ var builtRules = [...]builtRule{
 		"{key} : {msg}",
 		"{key}= {msg}",
 		"with {tool},",
+		"`{key}`: {msg}",
+		"{*} !== {*}",
 	}},
 }

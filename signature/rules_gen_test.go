@@ -16,6 +16,7 @@ var ruleExamples = []ruleExample{
 	{"count-line", "3 failed, 5 passed in 0.04s", "count"},
 	{"count-line", "0 tests failed", "count"},
 	{"count-line", "0 errors", "count"},
+	{"count-line", "18 errors generated.", "count"},
 	{"count-line", "no errors", "count"},
 	{"check-bracket", "[  FAILED  ] Auth.Login (0 ms)", "check Auth.Login"},
 	{"check-bracket-pass", "[PASS] login", "pass"},

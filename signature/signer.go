@@ -37,6 +37,7 @@ type Signer struct {
 	err    channel
 	facts  factSet
 	counts counts
+	done   measures
 	lines  fallback
 	why    *explainer
 }
@@ -130,6 +131,7 @@ func (s *Signer) Stderr() io.Writer { return &s.err.stream }
 func (s *Signer) Reset() {
 	s.facts.reset()
 	s.counts = counts{}
+	clear(s.done)
 	s.lines.reset()
 	if s.why != nil {
 		*s.why = explainer{}

@@ -180,7 +180,9 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 	if parts == 3 {
 		return k, e, plain // a version
 	}
-	if u, kd := unitAt(b, e); kd != plain {
+	if u, kd := unitAt(b, e); kd == amount && ofWork(b) {
+		return k, e, number
+	} else if kd != plain {
 		return k, u, kd
 	}
 	if e < len(b) && word(b[e]) { // 2nd, 3x
@@ -206,7 +208,9 @@ func mixedWord(b []byte, from, k, n int) (s, e int, kd kind, ok bool) {
 	if w[0] == '0' && len(w) > 2 && (w[1] == 'x' || w[1] == 'X') {
 		return k, e, ident, true
 	}
-	if u, uk := unitAt(b, n); uk != plain {
+	if u, uk := unitAt(b, n); uk == amount && ofWork(b) {
+		return k, n, number, true
+	} else if uk != plain {
 		return k, u, uk, true
 	}
 	sh := shapeOf(w)

@@ -1,0 +1,73 @@
+package signature
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxMeasures bounds how many different measures of one output are kept.
+const maxMeasures = 32
+
+// measures say how far the work got: "migrated 12000 of 40000 rows". Of those that
+// differ in their numbers only, the one that got farthest is kept.
+type measures map[string]measure
+
+type measure struct{ done, text string }
+
+// take reads a line that no rule takes; false for one that measures nothing.
+func (ms *measures) take(x *extractor, b []byte) bool {
+	i := bytes.Index(b, []byte(" of "))
+	if i < 1 || !digit(b[i-1]) || !digit(at(b, i+4)) {
+		return false
+	}
+	s, e := i, digitsFrom(b, i+4)
+	for s > 0 && digit(b[s-1]) {
+		s--
+	}
+	done, all := strings.TrimLeft(string(b[s:i]), "0"), strings.TrimLeft(string(b[i+4:e]), "0")
+	if s > 0 && b[s-1] != ' ' || !less(done, all) || at(b, e) != 0 && (at(b, e) != ' ' || !letter(at(b, e+1))) || len(all) > 9 {
+		return false
+	}
+	if _, kd := unitAt(b, e); kd != plain || keyBefore(b, s) == keyNoise {
+		return false
+	}
+	key := x.masked(b, true)
+	if *ms == nil {
+		*ms = measures{}
+	}
+	old, known := (*ms)[key]
+	if !known && len(*ms) == maxMeasures || known && !less(old.done, done) {
+		return known
+	}
+	(*ms)[key] = measure{done, string(b[s:e])}
+	return true
+}
+
+// ofWork says whether the sizes of a line measure what was made, "bundle is 412 kB,
+// limit 300 kB", not what a machine has left.
+func ofWork(b []byte) bool {
+	made := false
+	for _, w := range [...]string{"undle", "ize", "imit", "xceed", "udget", "arger than", "aximum"} {
+		made = made || bytes.Contains(b, []byte(w))
+	}
+	if !made {
+		return false
+	}
+	for _, w := range [...]string{"free", "vailable", "emory", "eap", "rss", "RSS", "used", "left", "need", "wap", "ache"} {
+		if bytes.Contains(b, []byte(w)) {
+			return false
+		}
+	}
+	return true
+}
+
+// less compares numbers that have no zeros in front.
+func less(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+
+// lines are the measures as facts.
+func (ms measures) lines() (strict, loose []string) {
+	for key, m := range ms {
+		strict, loose = append(strict, "progress "+key+" "+m.text), append(loose, "progress "+key)
+	}
+	return strict, loose
+}
