@@ -13,9 +13,10 @@ LDFLAGS     := -s -w -X main.stamp=$(VERSION) -X main.commit=$(COMMIT) -X main.d
 
 all: build
 
-build: ## the binary, static, in bin/
+build: ## the programs, static, in bin/
 	@mkdir -p $(dir $(BIN))
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/looprun
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(dir $(BIN))looprun-serve ./cmd/looprun-serve
 
 demo: build ## the main job on real input: one loop that ends, one that is stuck
 	@./examples/demo.sh $(CURDIR)/$(BIN)

@@ -3,18 +3,47 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/browsertest"
 )
 
 // The page in a real browser: see startBrowser for when these are skipped.
+
+type browser struct {
+	*browsertest.Browser
+	t *testing.T
+}
+
+func startBrowser(t *testing.T) *browser {
+	t.Helper()
+	return &browser{browsertest.Start(t), t}
+}
+
+// open shows a report.
+func (b *browser) open(page []byte, width int) {
+	b.t.Helper()
+	name := filepath.Join(b.t.TempDir(), "report.html")
+	if err := os.WriteFile(name, page, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	b.Open("file://"+name, width)
+}
+
+func eval[T any](b *browser, expression string) T {
+	b.t.Helper()
+	return browsertest.Eval[T](b.Browser, expression)
+}
 
 // quiet fails when the browser had anything to say about the page, or when the
 // page asked for anything but itself.
 func (b *browser) quiet() {
 	b.t.Helper()
-	for _, e := range b.events {
+	for _, e := range b.Events {
 		switch e.Method {
 		case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded", "Page.javascriptDialogOpening":
 			b.t.Errorf("%s: %s", e.Method, e.Params)
@@ -55,37 +84,12 @@ func TestBrowserLayout(t *testing.T) {
 				t.Errorf("%s: %v scripts and images", name, n)
 			}
 			if width == 360 {
-				b.screenshot(name + "-360")
+				b.Screenshot(name + "-360")
 			}
 		}
 		b.quiet()
 	}
 }
-
-// contrasts finds text that cannot be read: it compares the colour of each text
-// with that behind it, as WCAG 2 does.
-const contrasts = `(() => {
-	const parse = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
-	const over = (a, b) => a.slice(0, 3).map((v, i) => v * a[3] + b[i] * (1 - a[3])).concat(1);
-	const luminance = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-	const bad = new Set();
-	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	while (walk.nextNode()) {
-		const e = walk.currentNode.parentElement;
-		if (!walk.currentNode.data.trim() || e.closest("script, option, noscript, title") || !e.checkVisibility()) continue;
-		let back = [255, 255, 255, 1], opacity = 1;
-		const chain = [];
-		for (let p = e; p; p = p.parentElement) { chain.unshift(p); opacity *= Number(getComputedStyle(p).opacity); }
-		for (const p of chain) { back = over(parse(getComputedStyle(p).backgroundColor), back); }
-		const fore = parse(getComputedStyle(e).color);
-		const text = over([...fore.slice(0, 3), fore[3] * opacity], back);
-		const [x, y] = [luminance(text), luminance(back)].sort((p, q) => q - p);
-		const ratio = (x + 0.05) / (y + 0.05);
-		if (ratio < 4.5) bad.add(ratio.toFixed(2) + " " + e.tagName + "." + e.className + " " + getComputedStyle(e).color);
-	}
-	return [...bad];
-})()`
 
 // Both themes are there, and in both of them all text can be read.
 func TestBrowserThemes(t *testing.T) {
@@ -93,14 +97,14 @@ func TestBrowserThemes(t *testing.T) {
 	for name, page := range pages(t) {
 		backs := map[string]bool{}
 		for _, theme := range []string{"light", "dark"} {
-			b.media("prefers-color-scheme="+theme, "prefers-reduced-motion=reduce")
+			b.Media("prefers-color-scheme="+theme, "prefers-reduced-motion=reduce")
 			b.open(page, 1280)
 			eval[any](b, openAll)
 			backs[eval[string](b, `getComputedStyle(document.body).backgroundColor`)] = true
-			for _, bad := range eval[[]string](b, contrasts) {
+			for _, bad := range eval[[]string](b, browsertest.Contrasts) {
 				t.Errorf("%s, %s: %s", name, theme, bad)
 			}
-			b.screenshot(name + "-" + theme)
+			b.Screenshot(name + "-" + theme)
 		}
 		if len(backs) != 2 {
 			t.Errorf("%s: both themes look the same", name)
@@ -115,7 +119,7 @@ func TestBrowserReducedMotion(t *testing.T) {
 	moves := `document.getAnimations().length || getComputedStyle(document.documentElement).scrollBehavior === "smooth" ||
 		[...document.querySelectorAll("*")].some((e) => getComputedStyle(e).transitionDuration !== "0s")`
 	for preference, want := range map[string]bool{"reduce": false, "no-preference": true} {
-		b.media("prefers-reduced-motion=" + preference)
+		b.Media("prefers-reduced-motion=" + preference)
 		b.open(page, 1280)
 		if got := eval[bool](b, `!!(`+moves+`)`); got != want {
 			t.Errorf("%s: moves is %v", preference, got)
@@ -136,15 +140,15 @@ func (b *browser) focused() string {
 // All of it goes with the keyboard alone.
 func TestBrowserKeyboard(t *testing.T) {
 	b := startBrowser(t)
-	b.media("prefers-reduced-motion=reduce")
+	b.Media("prefers-reduced-motion=reduce")
 	b.open([]byte(written(t, story(t).load().HTML)), 1280)
 	for _, want := range []string{"Timeline", "Trips and answers", "Iterations", "Compare"} {
-		b.press("Tab")
+		b.Press("Tab")
 		if got := b.focused(); got != want {
 			t.Errorf("the focus is on %q, want %q", got, want)
 		}
 	}
-	b.press("Tab") // the timeline is one stop, at its end
+	b.Press("Tab") // the timeline is one stop, at its end
 	steps := []struct{ key, want string }{
 		{"", "Iteration 7: done"},
 		{"ArrowLeft", "Iteration 6: not done"},
@@ -159,7 +163,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	}
 	for _, s := range steps {
 		if s.key != "" {
-			b.press(s.key)
+			b.Press(s.key)
 		}
 		if got := b.focused(); !strings.HasPrefix(got, s.want) {
 			t.Fatalf("after %q the focus is on %q, want %q", s.key, got, s.want)
@@ -168,16 +172,16 @@ func TestBrowserKeyboard(t *testing.T) {
 	if open := eval[bool](b, `document.getElementById("i1").open`); open {
 		t.Error("iteration 1 is open before it is asked for")
 	}
-	b.press("Enter")
+	b.Press("Enter")
 	if !eval[bool](b, `new Promise((done) => setTimeout(() => done(document.getElementById("i1").open && document.activeElement.closest("details")?.id === "i1"), 100))`) {
 		t.Error("Enter on the timeline does not open the iteration")
 	}
 	b.focused()
-	b.press("Enter")
+	b.Press("Enter")
 	if eval[bool](b, `document.getElementById("i1").open`) {
 		t.Error("Enter does not close it again")
 	}
-	b.press("Tab")
+	b.Press("Tab")
 	if got := b.focused(); !strings.Contains(got, "Iteration 2") {
 		t.Errorf("behind iteration 1 comes %q", got)
 	}
@@ -201,7 +205,7 @@ func TestBrowserAccessibility(t *testing.T) {
 	b.open([]byte(written(t, story(t).load().HTML)), 1280)
 	eval[any](b, openAll)
 	var tree struct{ Nodes []axNode }
-	b.call("Accessibility.getFullAXTree", nil, &tree)
+	b.Call("Accessibility.getFullAXTree", nil, &tree)
 	roles, names := map[string]int{}, []string{}
 	for _, n := range tree.Nodes {
 		if n.Ignored {

@@ -73,7 +73,7 @@ func (r *Report) page(n int) ([]byte, error) {
 		if over <= 0 {
 			return b, nil
 		}
-		room -= over // what is around the outputs, and the colours in them
+		room -= over + over/8 // what is around the outputs, and the colours in them, which vary
 	}
 	return nil, nil
 }

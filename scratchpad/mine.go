@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/looprun/looprun"
@@ -179,4 +181,45 @@ func StateNote(stateDir string) string {
 	}
 	sum := sha256.Sum256([]byte(stateDir))
 	return filepath.Join(notes, hex.EncodeToString(sum[:8]))
+}
+
+// StateDirs are dir and every other folder that was noted as one with this user's runs,
+// as far as they can be read.
+func StateDirs(dir string) ([]string, error) {
+	dirs, err := notedStateDirs()
+	if real, failed := filepath.EvalSymlinks(dir); failed == nil {
+		dir = real
+	}
+	if !slices.Contains(dirs, dir) {
+		dirs = append(dirs, dir)
+	}
+	return dirs, err
+}
+
+// notedStateDirs are the folders that were noted and are still there. The note of
+// one that is gone is removed.
+func notedStateDirs() ([]string, error) {
+	notes := StateNotes()
+	entries, err := os.ReadDir(notes)
+	if notes == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the folders with your runs cannot be read: %w", err)
+	}
+	var dirs []string
+	for _, e := range entries {
+		name := filepath.Join(notes, e.Name())
+		text, err := os.ReadFile(name)
+		dir := strings.TrimSuffix(string(text), "\n")
+		if err != nil || !filepath.IsAbs(dir) {
+			continue
+		}
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			_ = os.Remove(name) // the next list tries again
+			continue
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
 }

@@ -37,6 +37,7 @@ type cli struct {
 	Replay    replayCmd    `cmd:"" in:"check" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
 	Report    reportCmd    `cmd:"" in:"look" help:"Write a report of a run: Markdown, a web page, JSON or JUnit."`
 	Explain   explainCmd   `cmd:"" in:"look" help:"Say why a run ended as it did, and what its iterations had in common."`
+	Serve     serveCmd     `cmd:"" in:"look" help:"Show the runs in a browser, and take answers there."`
 	Policy    policyCmd    `cmd:"" in:"write" help:"Check and try out policy files."`
 	Template  templateCmd  `cmd:"" in:"write" help:"Write, check and preview the questions."`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schemas of documents and files."`

@@ -1,9 +1,7 @@
 package session
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,43 +37,12 @@ func realDir(dir string) string {
 	return dir
 }
 
-// notedStateDirs are the folders that were noted and are still there. The note of
-// one that is gone is removed.
-func notedStateDirs() ([]string, error) {
-	notes := scratchpad.StateNotes()
-	entries, err := os.ReadDir(notes)
-	if notes == "" || errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the folders with your runs cannot be read: %w", err)
-	}
-	var dirs []string
-	for _, e := range entries {
-		name := filepath.Join(notes, e.Name())
-		text, err := os.ReadFile(name)
-		dir := strings.TrimSuffix(string(text), "\n")
-		if err != nil || !filepath.IsAbs(dir) {
-			continue
-		}
-		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			_ = os.Remove(name) // the next list tries again
-			continue
-		}
-		dirs = append(dirs, dir)
-	}
-	return dirs, nil
-}
-
 // AllRuns are the directories of all runs of this user, the latest first: of those
 // in dir, and in every other folder that was noted.
 func AllRuns(say *console.Observer, dir string) ([]string, error) {
-	dirs, err := notedStateDirs()
+	dirs, err := scratchpad.StateDirs(dir)
 	if err != nil {
 		return nil, err
-	}
-	if real := realDir(dir); !slices.Contains(dirs, real) {
-		dirs = append(dirs, real)
 	}
 	var runs []string
 	for _, dir := range dirs {

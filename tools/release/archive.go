@@ -37,7 +37,7 @@ func members(dir string) ([]member, error) {
 			return err
 		}
 		mode := fs.FileMode(0o644)
-		if base := e.Name(); base == "looprun" || base == "looprun.exe" {
+		if base := strings.TrimSuffix(e.Name(), ".exe"); base == "looprun" || base == "looprun-serve" {
 			mode = 0o755
 		}
 		list = append(list, member{filepath.ToSlash(name), path, mode})

@@ -62,6 +62,10 @@ func (r *release) build(t target) error {
 	if err := r.compile(t, "./cmd/looprun", file); err != nil {
 		return err
 	}
+	page := filepath.Join(dir, "looprun-serve"+filepath.Ext(file)) // it links less than looprun, and nothing else
+	if err := r.compile(t, "./cmd/looprun-serve", page); err != nil {
+		return err
+	}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		text, err := os.ReadFile(filepath.Join(r.root, name))
 		if err != nil {

@@ -1,4 +1,5 @@
-package report
+// Package browsertest drives a real browser in tests.
+package browsertest
 
 import (
 	"bufio"
@@ -17,19 +18,20 @@ import (
 	"github.com/looprun/looprun/internal/eventually"
 )
 
-// browser is a headless Chromium that is driven through its debugging pipe: no
+// Browser is a headless Chromium that is driven through its debugging pipe: no
 // port, no driver, no library.
-type browser struct {
+type Browser struct {
 	t       *testing.T
 	in      *os.File
 	out     *bufio.Reader
 	next    int
 	session string
-	events  []browserMessage
+	// Events are what the browser has said since the last Open.
+	Events []Message
 }
 
-// browserMessage is an answer or an event of the browser.
-type browserMessage struct {
+// Message is an answer or an event of the browser.
+type Message struct {
 	ID     int             `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
@@ -37,8 +39,8 @@ type browserMessage struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// startBrowser skips the test where there is no Chromium.
-func startBrowser(t *testing.T) *browser {
+// Start skips the test where there is no Chromium.
+func Start(t *testing.T) *Browser {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the debugging pipe needs file descriptors 3 and 4")
@@ -77,7 +79,7 @@ func startBrowser(t *testing.T) *browser {
 	}
 	theirIn.Close()
 	theirOut.Close()
-	b := &browser{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	b := &Browser{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20)}
 	t.Cleanup(func() {
 		b.session = ""
 		fmt.Fprint(in, `{"id":999999,"method":"Browser.close"}`+"\x00")
@@ -97,17 +99,17 @@ func startBrowser(t *testing.T) *browser {
 		t.Skipf("Chromium does not start: %v", err)
 	}
 	var target struct{ TargetID, SessionID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
+	b.Call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
 	b.session = target.SessionID
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network", "Accessibility"} {
-		b.call(domain+".enable", nil, nil)
+		b.Call(domain+".enable", nil, nil)
 	}
 	return b
 }
 
-// call waits for the answer; events that come before it are kept.
-func (b *browser) call(method string, params, result any) {
+// Call waits for the answer; events that come before it are kept.
+func (b *Browser) Call(method string, params, result any) {
 	b.t.Helper()
 	b.next++
 	request := map[string]any{"id": b.next, "method": method}
@@ -141,55 +143,53 @@ func (b *browser) call(method string, params, result any) {
 	}
 }
 
-func (b *browser) read() browserMessage {
+func (b *Browser) read() Message {
 	b.t.Helper()
 	data, err := b.out.ReadBytes(0)
 	if err != nil {
 		b.t.Fatalf("the browser is gone: %v", err)
 	}
-	var m browserMessage
+	var m Message
 	if err := json.Unmarshal(data[:len(data)-1], &m); err != nil {
 		b.t.Fatal(err)
 	}
 	if m.Method != "" {
-		b.events = append(b.events, m)
+		b.Events = append(b.Events, m)
 	}
 	return m
 }
 
-// open shows a page in a window and waits until it has loaded.
-func (b *browser) open(page []byte, width int) {
+// Open shows a page in a window and waits until it has loaded.
+func (b *Browser) Open(url string, width int) {
 	b.t.Helper()
-	name := filepath.Join(b.t.TempDir(), "report.html")
-	if err := os.WriteFile(name, page, 0o600); err != nil {
-		b.t.Fatal(err)
-	}
-	b.resize(width)
-	b.events = nil
-	b.call("Page.navigate", map[string]any{"url": "file://" + name}, nil)
-	for !b.happened("Page.loadEventFired") {
+	b.Resize(width)
+	b.Events = nil
+	b.Call("Page.navigate", map[string]any{"url": url}, nil)
+	for !b.Happened("Page.loadEventFired") {
 		b.read()
 	}
 }
 
-func (b *browser) resize(width int) {
+// Resize sets how wide the window is, in pixels.
+func (b *Browser) Resize(width int) {
 	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
 }
 
-// media sets what the person prefers.
-func (b *browser) media(features ...string) {
+// Media sets what the person prefers.
+func (b *Browser) Media(features ...string) {
 	b.t.Helper()
 	var list []map[string]string
 	for _, f := range features {
 		name, value, _ := strings.Cut(f, "=")
 		list = append(list, map[string]string{"name": name, "value": value})
 	}
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": list}, nil)
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": list}, nil)
 }
 
-func (b *browser) happened(method string) bool {
-	for _, e := range b.events {
+// Happened reports whether the browser has told of such an event.
+func (b *Browser) Happened(method string) bool {
+	for _, e := range b.Events {
 		if e.Method == method {
 			return true
 		}
@@ -197,22 +197,22 @@ func (b *browser) happened(method string) bool {
 	return false
 }
 
-// eval evaluates an expression in the page.
-func eval[T any](b *browser, expression string) T {
+// Eval evaluates an expression in the page.
+func Eval[T any](b *Browser, expression string) T {
 	b.t.Helper()
 	var result struct {
 		Result           struct{ Value T }
 		ExceptionDetails json.RawMessage
 	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &result)
+	b.Call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &result)
 	if result.ExceptionDetails != nil {
 		b.t.Fatalf("%s: %s", expression, result.ExceptionDetails)
 	}
 	return result.Result.Value
 }
 
-// press presses a key, as a person does.
-func (b *browser) press(key string) {
+// Press presses a key, as a person does.
+func (b *Browser) Press(key string) {
 	b.t.Helper()
 	code := map[string]int{"Tab": 9, "Enter": 13, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39, " ": 32}[key]
 	text := map[string]string{"Enter": "\r", " ": " "}[key]
@@ -221,19 +221,19 @@ func (b *browser) press(key string) {
 		if kind == "keyDown" && text != "" {
 			params["text"] = text
 		}
-		b.call("Input.dispatchKeyEvent", params, nil)
+		b.Call("Input.dispatchKeyEvent", params, nil)
 	}
 }
 
-// screenshot keeps a picture of the whole page where REPORT_SCREENSHOTS says.
-func (b *browser) screenshot(name string) {
+// Screenshot keeps a picture of the whole page where LOOPRUN_SCREENSHOTS says.
+func (b *Browser) Screenshot(name string) {
 	b.t.Helper()
-	dir := os.Getenv("REPORT_SCREENSHOTS")
+	dir := os.Getenv("LOOPRUN_SCREENSHOTS")
 	if dir == "" {
 		return
 	}
 	var shot struct{ Data string }
-	b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
+	b.Call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
 	data, err := base64.StdEncoding.DecodeString(shot.Data)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, name+".png"), data, 0o600)
@@ -242,3 +242,28 @@ func (b *browser) screenshot(name string) {
 		b.t.Error(err)
 	}
 }
+
+// Contrasts finds text that cannot be read: it compares the colour of each text
+// with that behind it, as WCAG 2 does.
+const Contrasts = `(() => {
+	const parse = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
+	const over = (a, b) => a.slice(0, 3).map((v, i) => v * a[3] + b[i] * (1 - a[3])).concat(1);
+	const luminance = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+	const bad = new Set();
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode()) {
+		const e = walk.currentNode.parentElement;
+		if (!walk.currentNode.data.trim() || e.closest("script, option, noscript, title") || !e.checkVisibility()) continue;
+		let back = [255, 255, 255, 1], opacity = 1;
+		const chain = [];
+		for (let p = e; p; p = p.parentElement) { chain.unshift(p); opacity *= Number(getComputedStyle(p).opacity); }
+		for (const p of chain) { back = over(parse(getComputedStyle(p).backgroundColor), back); }
+		const fore = parse(getComputedStyle(e).color);
+		const text = over([...fore.slice(0, 3), fore[3] * opacity], back);
+		const [x, y] = [luminance(text), luminance(back)].sort((p, q) => q - p);
+		const ratio = (x + 0.05) / (y + 0.05);
+		if (ratio < 4.5) bad.add(ratio.toFixed(2) + " " + e.tagName + "." + e.className + " " + getComputedStyle(e).color);
+	}
+	return [...bad];
+})()`

@@ -1,0 +1,210 @@
+// Command looprun-serve is the page of looprun serve, which starts it: a program of its
+// own, so that looprun does not carry a web server around. What the page does to a run it
+// does with looprun, by the same door as everybody else.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"html"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/looprun/looprun/internal/dashboard"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "looprun:", termsafe.Line(err.Error()))
+		os.Exit(125)
+	}
+}
+
+// looprun is the program that started this one.
+type looprun string
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("looprun-serve", flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), "looprun-serve is started by looprun serve; see looprun serve --help")
+	}
+	self := flags.String("looprun", "", "the looprun that answers")
+	port := flags.Uint("port", 0, "the port to listen on")
+	dir := flags.String("state-dir", "", "where runs are kept")
+	all := flags.Bool("all", false, "show all runs of this user")
+	open := flags.Bool("open", false, "open the page")
+	readOnly := flags.Bool("read-only", false, "show only")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if *self == "" || *dir == "" || flags.NArg() > 0 {
+		return errors.New("looprun-serve is started by looprun serve")
+	}
+	l := looprun(*self)
+	o := dashboard.Options{Port: int(*port), Explain: l.explain, Dirs: func() []string { return []string{*dir} }}
+	if *all {
+		o.Dirs = func() []string {
+			dirs, _ := scratchpad.StateDirs(*dir) // what could be read of them
+			return dirs
+		}
+	}
+	if !*readOnly {
+		o.Actions = &dashboard.Actions{Answer: l.answer, Resume: l.resume}
+	}
+	server, err := dashboard.Listen(o)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Println(server.URL()); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "looprun: open that address in a browser on this machine; Ctrl-C ends it, and the runs go on")
+	if *open {
+		remove, err := openInBrowser(server.URL())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "looprun: warning: no browser was opened:", err)
+		}
+		defer remove()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return server.Serve(ctx)
+}
+
+// command is a looprun about one run.
+func (l looprun) command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, string(l), append([]string{name, filepath.Base(dir)}, append(args, "--state-dir", filepath.Dir(dir))...)...)
+}
+
+func (l looprun) explain(dir string) (string, error) {
+	out, err := said(l.command(context.Background(), dir, "explain", "--color", "never"))
+	return termsafe.Text(out), err
+}
+
+// answer gives an answer as looprun answer does. It comes by standard input: a command
+// line can be read by everybody on this machine.
+func (l looprun) answer(ctx context.Context, dir string, a dashboard.Answer) (string, error) {
+	a.Reason = cmp.Or(a.Reason, "answered in the browser")
+	document, err := json.Marshal(a)
+	if err != nil {
+		return "", err
+	}
+	cmd := l.command(ctx, dir, "answer", "-")
+	cmd.Stdin = bytes.NewReader(document)
+	if _, err := said(cmd); err != nil {
+		return "", err
+	}
+	if scratchpad.Locked(dir) {
+		return "Answered. The run goes on.", nil
+	}
+	return "Recorded. Resume the run to go on.", nil
+}
+
+// said is what a looprun printed, or, where it failed, why it did.
+func said(cmd *exec.Cmd) (string, error) {
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err == nil {
+		return string(out), nil
+	}
+	return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
+}
+
+// message is what looprun said on standard error, as the page shows it.
+func message(stderr []byte) string {
+	text := termsafe.Text(string(bytes.TrimSpace(stderr)))
+	return strings.ReplaceAll(strings.TrimPrefix(text, "looprun: "), "\nlooprun: ", "\n")
+}
+
+// startsWithin is how long a run that is resumed may take to begin.
+const startsWithin = 10 * time.Second
+
+// resume goes on with a run as looprun resume does, apart from this process: it outlives
+// the page. Nobody is asked at a terminal.
+func (l looprun) resume(ctx context.Context, dir string) (string, error) {
+	stderr, err := os.CreateTemp("", "looprun-resume-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(stderr.Name())
+	defer stderr.Close()
+	cmd := l.command(context.WithoutCancel(ctx), dir, "resume", "--non-interactive")
+	cmd.Stderr, cmd.SysProcAttr = stderr, detached()
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for late := time.After(startsWithin); ; {
+		select {
+		case err := <-over:
+			return ended(stderr, err)
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-late:
+			return "", errors.New("the run has not begun to go on; look at it with looprun show")
+		case <-look.C:
+			if scratchpad.Locked(dir) {
+				return "The run goes on.", nil
+			}
+		}
+	}
+}
+
+// ended says how a run went that was over at once, or why it did not go on.
+func ended(stderr *os.File, err error) (string, error) {
+	const most = 4 << 10
+	text, readErr := io.ReadAll(io.NewSectionReader(stderr, 0, most))
+	if code, ok := errors.AsType[*exec.ExitError](err); ok && code.ExitCode() == 125 || readErr != nil {
+		return "", errors.New(cmp.Or(message(text), "looprun resume failed"))
+	}
+	return cmp.Or(message(text), "The run went on, and has ended."), nil
+}
+
+// openInBrowser hands the browser a file that leads to the address, and not the address
+// itself: what stands on a command line can be read by everybody on this machine. remove
+// removes the file.
+func openInBrowser(url string) (remove func(), err error) {
+	f, err := os.CreateTemp(os.Getenv("XDG_RUNTIME_DIR"), "looprun-*.html") // of mode 0600
+	if err != nil {
+		return func() {}, err
+	}
+	remove = func() { _ = os.Remove(f.Name()) }
+	_, err = fmt.Fprintf(f, "<!doctype html><meta charset=utf-8><title>looprun</title><meta http-equiv=refresh content=\"0; url=%s\"><a href=\"%[1]s\">looprun</a>\n", html.EscapeString(url))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return remove, err
+	}
+	opener := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		opener = []string{"open"}
+	case "windows":
+		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	cmd := exec.Command(opener[0], append(opener[1:], f.Name())...)
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return remove, err
+	}
+	go func() { _ = cmd.Wait() }()
+	return remove, nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/looprun/looprun/internal/config"
+)
+
+// serveCmd shows the runs in a browser, and takes answers there.
+type serveCmd struct {
+	Port     uint16 `placeholder:"N" help:"The port to listen on (a free one)." env:"-"`
+	All      bool   `help:"Show all your runs, in whatever folder they are." env:"-"`
+	Open     bool   `help:"Open the page in the browser." env:"-"`
+	ReadOnly bool   `help:"Show only: nothing can be answered or resumed." env:"-"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+// Help shows an example below the flags.
+func (serveCmd) Help() string {
+	return `It prints an address with a token, which is the key to the page: whoever has it can
+answer. It listens on this machine only, until Ctrl-C; from another machine, forward the
+port with ssh -L. The page is a program of its own, looprun-serve, which lies beside looprun.
+
+Example:
+  looprun serve --open --all`
+}
+
+func (c *serveCmd) Run(a *app) error {
+	dir, err := config.StateDir(c.StateDir)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{"-looprun", self, "-state-dir", dir, "-port", strconv.Itoa(int(c.Port))}
+	for name, on := range map[string]bool{"-all": c.All, "-open": c.Open, "-read-only": c.ReadOnly} {
+		if on {
+			args = append(args, name)
+		}
+	}
+	return a.become("looprun-serve", self, args)
+}
+
+// become runs a program that belongs to looprun in its place, and ends as that does. It
+// lies beside looprun or on the PATH.
+func (a *app) become(name, self string, args []string) error {
+	beside := filepath.Join(filepath.Dir(self), name)
+	if runtime.GOOS == "windows" {
+		beside += ".exe"
+	}
+	program, err := exec.LookPath(beside)
+	if err != nil {
+		program, err = exec.LookPath(name)
+	}
+	if err != nil {
+		return config.Usage(name+" is neither beside "+self+" nor on the PATH", "install it: go install github.com/looprun/looprun/cmd/"+name+"@latest")
+	}
+	return a.execute(program, append([]string{name}, args...))
+}

@@ -1,0 +1,244 @@
+package dashboard
+
+import (
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/strictjson"
+	"github.com/looprun/looprun/report"
+)
+
+//go:embed static
+var static embed.FS
+
+// Handler answers what a browser asks. It can be tried without a port.
+func (s *Server) Handler() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /{$}", file("index.html"))
+	for _, name := range []string{"page.js", "page.css", "icon.svg"} {
+		m.HandleFunc("GET /"+name, file(name))
+	}
+	m.HandleFunc("GET /report.css", reportStyle)
+	m.HandleFunc("GET /report/{ticket}", s.report)
+	m.Handle("GET /api/runs", s.authorized(s.list))
+	m.Handle("GET /api/runs/{key}", s.ofRun(s.run))
+	m.Handle("GET /api/runs/{key}/output/{iteration}", s.ofRun(s.output))
+	m.Handle("GET /api/runs/{key}/explain", s.ofRun(s.explain))
+	m.Handle("POST /api/runs/{key}/report", s.ofRun(s.reportTicket))
+	m.Handle("GET /api/stream", s.authorized(s.stream))
+	if s.o.Actions != nil {
+		m.Handle("POST /api/runs/{key}/answer", s.ofRun(s.answer))
+		m.Handle("POST /api/runs/{key}/resume", s.ofRun(s.resume))
+	}
+	return s.walled(http.NewCrossOriginProtection().Handler(m))
+}
+
+// pagePolicy allows what this server has itself: no code and no style within a document.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types looprun"
+
+// walled lets in who asks for this server by its own name. Another name is one that
+// somebody made to lead here, which a browser takes for that somebody's own server.
+func (s *Server) walled(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", pagePolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if !s.hosts[r.Host] {
+			http.Error(w, "this address is not looprun's; open the one that looprun serve printed", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// authorized lets in who has the token. It comes in a header, which no link and no form
+// of another page can send.
+func (s *Server) authorized(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "the token is missing or of another looprun serve; open the address that it printed", http.StatusUnauthorized)
+			return
+		}
+		next(w, r)
+	})
+}
+
+// ofRun is for requests about one run: no path of a request reaches the disk.
+func (s *Server) ofRun(next func(http.ResponseWriter, *http.Request, *row)) http.Handler {
+	return s.authorized(func(w http.ResponseWriter, r *http.Request) {
+		found := s.find(r.PathValue("key"))
+		if found == nil {
+			http.Error(w, "there is no such run; it may have been removed", http.StatusNotFound)
+			return
+		}
+		next(w, r, found)
+	})
+}
+
+// find is the run that an address names, also one that has just begun; nil: there is
+// none.
+func (s *Server) find(key string) *row {
+	if found := s.runs.find(key); found != nil {
+		return found
+	}
+	s.runs.refresh()
+	return s.runs.find(key)
+}
+
+func file(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		b, err := static.ReadFile("static/" + name)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+		_, _ = w.Write(b)
+	}
+}
+
+func reportStyle(w http.ResponseWriter, _ *http.Request) {
+	b, err := report.Stylesheet()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	_, _ = w.Write(b)
+}
+
+// reply writes a JSON document.
+func reply(w http.ResponseWriter, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(b, '\n'))
+}
+
+// listLimit is how many runs a reply lists; the search finds the others.
+const listLimit = 200
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	s.runs.refresh()
+	q := r.URL.Query()
+	l, err := s.runs.list(q.Get("search"), q.Get("filter"), listLimit)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	reply(w, l)
+}
+
+// reportTicket makes an address at which the full report can be opened, once.
+func (s *Server) reportTicket(w http.ResponseWriter, _ *http.Request, run *row) {
+	ticket := s.reports.issue(run.dir, time.Now())
+	if ticket == "" {
+		http.Error(w, "too many reports were asked for; wait a minute", http.StatusTooManyRequests)
+		return
+	}
+	reply(w, map[string]string{"path": "/report/" + ticket})
+}
+
+func (s *Server) report(w http.ResponseWriter, r *http.Request) {
+	dir := s.reports.take(r.PathValue("ticket"), time.Now())
+	if dir == "" {
+		http.Error(w, "this address works once, for a minute; open the report from the page again", http.StatusNotFound)
+		return
+	}
+	rep, err := report.Load(dir)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	// Its own policy stands in the document; in a sandbox it is no part of this server.
+	w.Header().Set("Content-Security-Policy", "sandbox allow-scripts; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = rep.HTML(w)
+}
+
+func (s *Server) explain(w http.ResponseWriter, r *http.Request, run *row) {
+	if s.o.Explain == nil {
+		http.NotFound(w, r)
+		return
+	}
+	text, err := s.o.Explain(run.dir)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	reply(w, map[string]string{"text": text})
+}
+
+// body reads a JSON document of a bounded size and a known form into v.
+func body(w http.ResponseWriter, r *http.Request, form strictjson.Shape, v any) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return errors.New("the body is not application/json")
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return err
+	}
+	if ps := form.Read(b, v); len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+// answerForm is what the page sends as an answer.
+func answerForm() strictjson.Shape {
+	text := strictjson.Shape{Form: strictjson.Text, Nullable: true}
+	return strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
+		strictjson.Required("question", strictjson.Shape{Form: strictjson.Text}),
+		strictjson.Optional("option", text),
+		strictjson.Optional("options", strictjson.Shape{Form: strictjson.List, Nullable: true, Items: &text}),
+		strictjson.Optional("text", text),
+		strictjson.Optional("cancel", strictjson.Shape{Form: strictjson.Bool, Nullable: true}),
+		strictjson.Optional("reason", text),
+		strictjson.Optional("guidance", text),
+	}}
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, run *row) {
+	var given Answer
+	if err := body(w, r, answerForm(), &given); err != nil {
+		http.Error(w, "the answer cannot be read: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	said, err := s.o.Actions.Answer(r.Context(), run.dir, given)
+	s.done(w, said, err)
+}
+
+func (s *Server) resume(w http.ResponseWriter, r *http.Request, run *row) {
+	said, err := s.o.Actions.Resume(r.Context(), run.dir)
+	s.done(w, said, err)
+}
+
+// done says what became of an action, and looks at the runs again.
+func (s *Server) done(w http.ResponseWriter, said string, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	if s.runs.refresh() {
+		s.bell.ring()
+	}
+	reply(w, map[string]string{"said": said})
+}

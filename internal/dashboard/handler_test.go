@@ -1,0 +1,292 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// recorded makes a run that ended, in a state directory.
+func recorded(t *testing.T, state, name string) string {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	run, err := scratchpad.Create(state, time.Now(), scratchpad.SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := new(looprun.State)
+	record := func(d looprun.Data) {
+		if _, err := looprun.Record(s, run.Journal, nil, 0, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(looprun.RunStarted{RunID: run.ID, Name: name, Command: []string{"true"}, Dir: state, Limits: looprun.Limits{Iterations: 3}})
+	record(looprun.IterationStarted{Iteration: 1})
+	record(looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeDone})
+	record(looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusDone}})
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return run.Dir
+}
+
+// serving is a server with one run, and what was done through it.
+type serving struct {
+	*Server
+	t    *testing.T
+	dir  string
+	key  string
+	done []string
+}
+
+func newServing(t *testing.T, readOnly bool) *serving {
+	t.Helper()
+	state := filepath.Join(t.TempDir(), ".looprun")
+	v := &serving{t: t, dir: recorded(t, state, `<script>alert("x")</script>`)}
+	o := Options{
+		Dirs:    func() []string { return []string{state} },
+		Explain: func(string) (string, error) { return "because", nil },
+		Actions: &Actions{
+			Answer: func(_ context.Context, _ string, a Answer) (string, error) {
+				if a.Question != "q-1" {
+					return "", errors.New("no such question waits")
+				}
+				v.done = append(v.done, "answer "+a.Option)
+				return "ok", nil
+			},
+			Resume: func(context.Context, string) (string, error) { v.done = append(v.done, "resume"); return "ok", nil },
+		},
+	}
+	if readOnly {
+		o.Actions = nil
+	}
+	s, err := Listen(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.ln.Close() })
+	v.Server = s
+	s.runs.refresh()
+	v.key = s.runs.sorted[0].Key
+	return v
+}
+
+// request is one that the page itself could make, until it is changed.
+func (v *serving) request(method, path, body string, change ...func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Host = v.ln.Addr().String()
+	r.Header.Set("Authorization", "Bearer "+v.token)
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, f := range change {
+		f(r)
+	}
+	w := httptest.NewRecorder()
+	v.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func header(name, value string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+const anAnswer = `{"question": "q-1", "option": "accept"}`
+
+// What attacks such a page, and what stops it. Each is a request that works but for the
+// one thing that is wrong with it.
+func TestAttacks(t *testing.T) {
+	v := newServing(t, false)
+	answer := "/api/runs/" + v.key + "/answer"
+	if w := v.request("POST", answer, anAnswer); w.Code != 200 || len(v.done) != 1 {
+		t.Fatalf("a good answer: %d %s", w.Code, w.Body)
+	}
+	for name, c := range map[string]struct {
+		method, path, body string
+		change             func(*http.Request)
+		want               int
+	}{
+		"no token":                     {"GET", "/api/runs", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"another token":                {"GET", "/api/runs", "", header("Authorization", "Bearer "+secret()), 401},
+		"the token in the address":     {"GET", "/api/runs?token=" + v.token, "", func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"the token in a cookie":        {"GET", "/api/runs", "", func(r *http.Request) { r.Header.Del("Authorization"); r.Header.Set("Cookie", "token="+v.token) }, 401},
+		"an empty token":               {"GET", "/api/runs", "", header("Authorization", "Bearer "), 401},
+		"a rebound name":               {"GET", "/api/runs", "", func(r *http.Request) { r.Host = "evil.example" }, 421},
+		"a rebound name, the page":     {"GET", "/", "", func(r *http.Request) { r.Host = "evil.example:80" }, 421},
+		"the name, another port":       {"GET", "/api/runs", "", func(r *http.Request) { r.Host = "127.0.0.1:1" }, 421},
+		"another loopback name":        {"GET", "/api/runs", "", func(r *http.Request) { r.Host = "127.0.0.1.nip.io" }, 421},
+		"another site's form":          {"POST", answer, anAnswer, header("Sec-Fetch-Site", "cross-site"), 403},
+		"another origin":               {"POST", answer, anAnswer, header("Origin", "http://evil.example"), 403},
+		"another port's page":          {"POST", answer, anAnswer, header("Sec-Fetch-Site", "same-site"), 403},
+		"a form's content type":        {"POST", answer, anAnswer, header("Content-Type", "text/plain"), 400},
+		"an unknown key":               {"POST", answer, `{"question": "q-1", "option": "accept", "person": true}`, nil, 400},
+		"a key twice":                  {"POST", answer, `{"question": "q-1", "option": "accept", "option": "cancel"}`, nil, 400},
+		"no question":                  {"POST", answer, `{"option": "accept"}`, nil, 400},
+		"two documents":                {"POST", answer, anAnswer + anAnswer, nil, 400},
+		"a body without end":           {"POST", answer, `{"question": "q-1", "reason": "` + strings.Repeat("x", maxBody) + `"}`, nil, 400},
+		"an answer for an old page":    {"POST", answer, `{"question": "q-0", "option": "accept"}`, nil, 409},
+		"writing by a link":            {"GET", answer, "", nil, 405},
+		"resuming by a link":           {"GET", "/api/runs/" + v.key + "/resume", "", nil, 405},
+		"a run's directory as its key": {"GET", "/api/runs/..%2f..%2fetc", "", nil, 404},
+		"a run that is not there":      {"GET", "/api/runs/0000000000000000", "", nil, 404},
+		"a file beside the page":       {"GET", "/static/page.js", "", nil, 404},
+		"a file above the page":        {"GET", "/..%2fpage.go", "", nil, 404},
+		"an iteration that is none":    {"GET", "/api/runs/" + v.key + "/output/..%2f..%2fjournal.jsonl", "", nil, 400},
+		"a negative iteration":         {"GET", "/api/runs/" + v.key + "/output/-1", "", nil, 400},
+		"a report without a ticket":    {"GET", "/report/" + v.key, "", nil, 404},
+		"a filter that is none":        {"GET", "/api/runs?filter=all", "", nil, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change := c.change
+			if change == nil {
+				change = func(*http.Request) {}
+			}
+			if w := v.request(c.method, c.path, c.body, change); w.Code != c.want {
+				t.Errorf("%d %s, want %d", w.Code, w.Body, c.want)
+			}
+		})
+	}
+	if len(v.done) != 1 {
+		t.Errorf("done: %v", v.done)
+	}
+}
+
+// A page that only reads has no way to write: the addresses are not there.
+func TestReadOnly(t *testing.T) {
+	v := newServing(t, true)
+	for _, what := range []string{"answer", "resume"} {
+		if w := v.request("POST", "/api/runs/"+v.key+"/"+what, anAnswer); w.Code != 404 {
+			t.Errorf("%s: %d", what, w.Code)
+		}
+	}
+	if w := v.request("GET", "/api/runs/"+v.key, ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"writable":false`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// Every reply says what a browser may do with it.
+func TestHeaders(t *testing.T) {
+	v := newServing(t, false)
+	for _, path := range []string{"/", "/page.js", "/api/runs", "/nothing"} {
+		h := v.request("GET", path, "").Header()
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+		} {
+			if !strings.HasPrefix(h.Get(name), want) {
+				t.Errorf("%s: %s: %q", path, name, h.Get(name))
+			}
+		}
+		if strings.Contains(h.Get("Content-Security-Policy"), "unsafe") || h.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: %v", path, h)
+		}
+	}
+}
+
+// The address of a report works once, and in a sandbox.
+func TestReportTicket(t *testing.T) {
+	v := newServing(t, false)
+	var ticket struct{ Path string }
+	if err := json.Unmarshal(v.request("POST", "/api/runs/"+v.key+"/report", "{}").Body.Bytes(), &ticket); err != nil {
+		t.Fatal(err)
+	}
+	bare := func(r *http.Request) { r.Header.Del("Authorization") }
+	w := v.request("GET", ticket.Path, "", bare)
+	if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Security-Policy"), "sandbox") || !strings.Contains(w.Body.String(), "&lt;script&gt;") {
+		t.Errorf("%d %s %s", w.Code, w.Header(), w.Body)
+	}
+	if w := v.request("GET", ticket.Path, "", bare); w.Code != 404 {
+		t.Errorf("a second time: %d", w.Code)
+	}
+	late := v.reports.issue(v.dir, time.Now().Add(-2*ticketFor))
+	if w := v.request("GET", "/report/"+late, "", bare); w.Code != 404 {
+		t.Errorf("too late: %d", w.Code)
+	}
+	for range maxTickets {
+		v.reports.issue(v.dir, time.Now())
+	}
+	if w := v.request("POST", "/api/runs/"+v.key+"/report", "{}"); w.Code != 429 {
+		t.Errorf("one too many: %d", w.Code)
+	}
+}
+
+// An output that is a link leads nowhere.
+func TestOutputIsALink(t *testing.T) {
+	v := newServing(t, false)
+	other := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(other, []byte("do not show"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	name := scratchpad.OutputFile(v.dir, 1)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, name); err != nil {
+		t.Skip(err)
+	}
+	if w := v.request("GET", "/api/runs/"+v.key+"/output/1", ""); strings.Contains(w.Body.String(), "do not show") {
+		t.Error(w.Body)
+	}
+}
+
+// It listens where only this machine is, and clients that are slow or very many keep
+// nobody else out.
+func TestManyConnections(t *testing.T) {
+	v := newServing(t, false)
+	if host, _, _ := net.SplitHostPort(v.ln.Addr().String()); host != "127.0.0.1" {
+		t.Fatalf("it listens on %s", host)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error)
+	go func() { served <- v.Serve(ctx) }()
+	for range 2 * maxConnections { // they send nothing
+		c, err := net.Dial("tcp", v.ln.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.Address(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != 200 {
+		t.Error(res.Status)
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// More streams than there is room for are told so, and one that ends makes room.
+func TestStreamsAreBounded(t *testing.T) {
+	v := newServing(t, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	for range maxStreams {
+		go v.request("GET", "/api/stream", "", func(r *http.Request) { *r = *r.WithContext(ctx) })
+	}
+	eventually.Holds(t, "all streams are open", func() bool { return v.streams.taken() == maxStreams })
+	if w := v.request("GET", "/api/stream", ""); w.Code != 503 {
+		t.Errorf("%d", w.Code)
+	}
+	cancel()
+	eventually.Holds(t, "all streams have ended", func() bool { return v.streams.taken() == 0 })
+}

@@ -1,0 +1,162 @@
+// Package dashboard shows runs in a browser on this machine, and takes answers there.
+//
+// The page is for the person who started the runs, and for nobody else: it listens on
+// the loopback interface only, and every request carries a token that only who started
+// it knows. What a command printed, and what anybody wrote, is text on it. Nothing is
+// loaded from elsewhere.
+package dashboard
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// Answer is what a person chose on the page, for one question. In JSON it is the short
+// form that looprun answer reads.
+type Answer struct {
+	Question string   `json:"question"`
+	Option   string   `json:"option,omitempty"`
+	Options  []string `json:"options,omitempty"` // of a question that takes several
+	Text     *string  `json:"text,omitempty"`
+	Cancel   bool     `json:"cancel,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+	Guidance string   `json:"guidance,omitempty"`
+}
+
+// Actions are what the page can do with a run beside showing it. Each is given the
+// run's directory.
+type Actions struct {
+	// Answer answers a question as looprun answer does. The string says what became of
+	// it.
+	Answer func(ctx context.Context, dir string, a Answer) (string, error)
+	// Resume goes on with a run, in the background.
+	Resume func(ctx context.Context, dir string) (string, error)
+}
+
+// Options say what a server shows.
+type Options struct {
+	// Port is the one to listen on; zero is a free one.
+	Port int
+	// Dirs are the state directories, looked up anew from time to time.
+	Dirs func() []string
+	// Explain says why a run ended as it did, as text. Nil: the page does not offer it.
+	Explain func(dir string) (string, error)
+	// Actions is nil for a page that can only be read: it then has no way to write.
+	Actions *Actions
+	// Every is how often the runs are looked at; zero is half a second.
+	Every time.Duration
+}
+
+// Server is the page of some state directories.
+type Server struct {
+	o       Options
+	token   string
+	hosts   map[string]bool
+	runs    *index
+	views   views
+	reports tickets
+	streams semaphore
+	bell    *bell // rings when the list of runs has changed
+	ln      net.Listener
+}
+
+// How much of anything there is at once. A browser has one stream a tab.
+const (
+	maxConnections = 256
+	maxStreams     = 64
+	maxHeader      = 16 << 10
+	maxBody        = 64 << 10
+)
+
+// Listen opens the port. Nobody is served before Serve.
+func Listen(o Options) (*Server, error) {
+	ln, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
+	if err != nil {
+		return nil, fmt.Errorf("port %d cannot be used: %w", o.Port, err)
+	}
+	if o.Every == 0 {
+		o.Every = 500 * time.Millisecond
+	}
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	s := &Server{
+		o: o, ln: &boundedListener{Listener: ln, free: newSemaphore(maxConnections)}, token: secret(),
+		hosts:   map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true},
+		runs:    newIndex(o.Dirs),
+		streams: newSemaphore(maxStreams),
+		bell:    newBell(),
+	}
+	return s, nil
+}
+
+// secret is 256 random bits, for an address.
+func secret() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it ends the program where there is no randomness
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// Address is where the page is, without its token.
+func (s *Server) Address() string { return "http://" + s.ln.Addr().String() + "/" }
+
+// URL is the address with the token, in the part of it that a browser sends nowhere.
+func (s *Server) URL() string { return s.Address() + "#token=" + s.token }
+
+// Serve serves until the context ends. It closes the port.
+func (s *Server) Serve(ctx context.Context) error {
+	server := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    silent(),
+	}
+	var watching sync.WaitGroup
+	watching.Go(func() { s.watch(ctx) })
+	defer watching.Wait()
+	over := make(chan error, 1)
+	go func() { over <- server.Serve(s.ln) }()
+	select {
+	case err := <-over:
+		return err
+	case <-ctx.Done():
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if server.Shutdown(closing) != nil {
+		_ = server.Close()
+	}
+	if err := <-over; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// watch looks at the runs while somebody looks at the page.
+func (s *Server) watch(ctx context.Context) {
+	tick := time.NewTicker(s.o.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if s.streams.taken() > 0 && s.runs.refresh() {
+			s.bell.ring()
+		}
+	}
+}
+
+// resumable reports whether a run needs no more than looprun resume.
+func resumable(status looprun.Status, asks, alive bool) bool {
+	return !alive && !asks && (status == looprun.StatusCrashed || status.Resumable())
+}

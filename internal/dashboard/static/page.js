@@ -1,0 +1,379 @@
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+
+  // The token stands in the part of the address that is sent nowhere. It stays in this tab.
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) {
+    sessionStorage.setItem("token", given);
+    history.replaceState(null, "", location.pathname);
+  }
+  const token = sessionStorage.getItem("token") || "";
+  const call = (path, init = {}) => fetch(path, { ...init, headers: { ...init.headers, Authorization: "Bearer " + token } });
+  const post = (path, value) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
+
+  // el makes an element. Texts are text: nothing that a command printed becomes markup.
+  const el = (name, attrs = {}, ...kids) => {
+    const e = document.createElement(name);
+    for (const [k, v] of Object.entries(attrs)) {
+      if (v == null || v === false) continue;
+      if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+      else e.setAttribute(k, v === true ? "" : v);
+    }
+    e.append(...kids.filter((k) => k != null && k !== false));
+    return e;
+  };
+  // What the server has set out with its templates, which escape, comes as markup.
+  const trusted = window.trustedTypes?.createPolicy("looprun", { createHTML: (s) => s });
+  const markup = (html) => {
+    const parsed = new DOMParser().parseFromString(trusted ? trusted.createHTML(html) : html, "text/html");
+    return [...parsed.body.childNodes].map((n) => document.importNode(n, true));
+  };
+
+  const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+  const lasted = (s) => {
+    s = Math.max(0, Math.round(s));
+    if (s < 60) return s + "s";
+    if (s < 3600) return `${Math.floor(s / 60)}m${s % 60 ? String(s % 60).padStart(2, "0") + "s" : ""}`;
+    return `${Math.floor(s / 3600)}h${String(Math.floor(s / 60) % 60).padStart(2, "0")}m`;
+  };
+  const age = (t) => {
+    const s = (Date.now() - Date.parse(t)) / 1000;
+    if (!(s > -1e9)) return "";
+    if (s < 60) return "just now";
+    if (s < 3600) return Math.floor(s / 60) + " min ago";
+    if (s < 86400) return Math.floor(s / 3600) + " h ago";
+    return Math.floor(s / 86400) + " d ago";
+  };
+  const ago = (t) => el("time", { datetime: t, title: new Date(t).toLocaleString(), "data-ago": t }, age(t));
+  setInterval(() => document.querySelectorAll("[data-ago]").forEach((e) => {
+    const text = age(e.dataset.ago);
+    if (e.textContent !== text) e.textContent = text;
+  }), 5000);
+  setInterval(() => document.querySelectorAll("[data-since]").forEach((e) => { e.textContent = lasted((Date.now() - e.dataset.since) / 1000); }), 1000);
+  // ran is how long a run has been at work; it goes on counting while it is.
+  const counts = (r) => r.alive && !r.asks;
+  const ran = (r) => el("span", counts(r) ? { "data-since": Date.now() - r.runtime_seconds * 1000 } : {}, lasted(r.runtime_seconds));
+  const money = (usd) => usd ? "$" + usd.toFixed(2) : null;
+
+  const words = (id) => id.replaceAll("_", " ");
+  const tone = (r) => r.asks ? "wait" : r.status === "done" ? "good" : ["running", "paused", "accepted", "awaiting_answer"].includes(r.status) ? "wait" : "bad";
+  const stands = (r) => r.asks ? "asks you" : r.problem ? "unreadable" : words(r.status) + (r.guard && r.status !== "done" ? ` (${words(r.guard)})` : "");
+  const badge = (r) => el("span", { class: `status ${tone(r)}${r.alive ? " live" : ""}` }, stands(r));
+
+  let list = { runs: [], total: 0, asking: 0, running: 0, matched: 0 };
+  let at = "", view = null, pinned = null, cut = "";
+
+  // --- The list ---
+  const state = () => {
+    const text = cut || (list.total ? [list.running ? `${list.running} running` : "", list.asking ? `${list.asking} ${list.asking === 1 ? "asks" : "ask"} you` : "", `${plural(list.total, "run")}`].filter(Boolean).join(" · ") : "No runs yet");
+    if ($("state").textContent !== text) $("state").textContent = text;
+    $("state").className = cut ? "cut" : "";
+    document.title = (list.asking ? `(${list.asking}) ` : "") + (view ? view.title + " – " : "") + "looprun";
+  };
+  const drawList = () => {
+    const shape = JSON.stringify([list.runs, at]);
+    if (drawList.last !== shape) {
+      drawList.last = shape;
+      const focused = document.activeElement?.closest?.("#runs a")?.hash;
+      $("runs").replaceChildren(...list.runs.map((r) => el("a", { href: "#run=" + r.key, "aria-current": r.key === at && "true" },
+        el("b", { title: r.title }, r.title),
+        el("span", { class: "line" }, badge(r), plural(r.iterations, "iteration"), " ", ran(r), " ", money(r.cost_usd), " ", ago(r.updated)),
+        el("span", { class: "line" }, r.trend?.length > 1 && el("span", { title: "failing checks, one iteration after the other" }, r.trend.join(" → ") + " failing"), el("code", {}, r.problem || r.label || r.folder)))));
+      if (focused) document.querySelector(`#runs a[href="${focused}"]`)?.focus();
+    }
+    $("more").textContent = list.matched > list.runs.length ? `${list.runs.length} of ${list.matched} runs; search for the others.` : list.total && !list.matched ? "No run matches." : "";
+    state();
+  };
+  let asking = null;
+  const fetchList = async () => {
+    const query = new URLSearchParams({ search: $("search").value, filter: $("filter").value });
+    const res = await call("api/runs?" + query);
+    if (!res.ok) throw new Error((await res.text()).trim());
+    list = await res.json();
+    if (asking !== null && list.asking > asking && document.hidden && window.Notification?.permission === "granted") {
+      const first = list.runs.find((r) => r.asks);
+      new Notification("looprun: a run asks", { body: first ? first.title : "" });
+    }
+    asking = list.asking;
+    if (!at && list.runs.length && matchMedia("(min-width: 48.01rem)").matches) location.replace("#run=" + list.runs[0].key);
+    drawList();
+    if (!at) drawNothing();
+  };
+  let waiting = 0;
+  const later = () => { clearTimeout(waiting); waiting = setTimeout(() => fetchList().catch(failed), 120); };
+  $("search").addEventListener("input", later);
+  $("filter").addEventListener("change", later);
+  document.querySelector(".find").addEventListener("submit", (e) => e.preventDefault());
+  $("runs").addEventListener("keydown", (e) => {
+    const links = [...document.querySelectorAll("#runs a")], i = links.indexOf(document.activeElement);
+    const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: links.length - 1 }[e.key];
+    if (i < 0 || to === undefined) return;
+    e.preventDefault();
+    links[Math.max(0, Math.min(to, links.length - 1))].focus();
+  });
+  $("skip").addEventListener("click", (e) => { e.preventDefault(); $("run").focus(); });
+
+  const bell = $("notify");
+  if (window.Notification && Notification.permission === "default") {
+    bell.hidden = false;
+    bell.addEventListener("click", async () => { await Notification.requestPermission(); bell.hidden = true; });
+  }
+
+  // --- A run ---
+  const drawNothing = () => {
+    view = null;
+    $("run").replaceChildren(list.total ? el("p", { class: "note" }, "Choose a run.") : el("section", { class: "empty" },
+      el("h1", {}, "No runs yet"), el("p", {}, "Start one, and it appears here:"),
+      el("pre", {}, el("code", {}, "looprun --check 'go test ./...' -- ./fix.sh"))));
+    state();
+  };
+  const fact = (name, value) => value ? el("div", { class: typeof value === "string" && value.length > 24 ? "wide" : null }, el("dt", {}, name), el("dd", {}, value)) : null;
+  const limit = (n, of) => of > 0 ? `${n} of ${of}` : String(n);
+
+  const questions = new Map(); // drawn ones, with what somebody is typing
+  const question = (q) => {
+    const key = at + JSON.stringify(q);
+    if (questions.has(key)) return questions.get(key);
+    const said = el("p", { class: "said", role: "alert" });
+    const field = (label, name, box) => { box.setAttribute("autocomplete", "off"); box.name = name; return [el("label", { class: "words" }, label, box), box]; };
+    const [guide, guidance] = field("What should it do differently? It goes to the next iteration.", "guidance", el("textarea", {}));
+    const [why, reason] = field("Why, for the record", "reason", el("input", {}));
+    const [write, text] = field("Your answer", "text", el("textarea", {}));
+    let buttons = [];
+    const send = async (answer) => {
+      said.className = "said"; said.textContent = "";
+      buttons.forEach((b) => { b.disabled = true; });
+      try {
+        const res = await post(`api/runs/${at}/answer`, { question: q.id, ...answer, ...(reason.value && { reason: reason.value }), ...(guidance.value && { guidance: guidance.value }) });
+        const reply = await res.text();
+        if (!res.ok) throw new Error(reply.trim());
+        said.textContent = JSON.parse(reply).said;
+        $("run").focus();
+        await Promise.all([fetchRun(), fetchList()]);
+      } catch (err) {
+        said.className = "said bad";
+        said.textContent = err.message;
+        buttons.forEach((b) => { b.disabled = false; });
+        fetchRun().catch(() => {});
+      }
+    };
+    const option = (o) => {
+      const b = el("button", { type: "button", class: o.ends ? "end" : null }, el("b", {}, o.label), el("span", {}, o.description || ""));
+      b.addEventListener("click", () => {
+        if (o.words && !guidance.value.trim()) {
+          said.className = "said bad"; said.textContent = "Say what it should do, then choose this again."; guidance.focus();
+        } else if (o.ends && !b.classList.contains("sure")) {
+          b.classList.add("sure");
+          b.lastChild.textContent = "This ends the run. Press again to do so.";
+          setTimeout(() => { b.classList.remove("sure"); b.lastChild.textContent = o.description || ""; }, 6000);
+        } else send({ option: o.id });
+      });
+      return b;
+    };
+    let choices;
+    if (q.multi) {
+      const boxes = q.options.map((o) => [o, el("input", { type: "checkbox" })]);
+      const b = el("button", { type: "button", onclick: () => send({ options: boxes.filter(([, c]) => c.checked).map(([o]) => o.id) }) }, "Send");
+      choices = [...boxes.map(([o, c]) => el("label", {}, c, o.label, " ", el("span", { class: "dim" }, o.description || ""))), b];
+      buttons = [b];
+    } else choices = buttons = q.options.map(option);
+    if (q.allow_text) {
+      const b = el("button", { type: "button", onclick: () => send({ text: text.value }) }, "Send these words");
+      choices = [...choices, b]; buttons = [...buttons, b];
+    }
+    if (q.allow_cancel) {
+      const b = el("button", { type: "button", onclick: () => send({ cancel: true }) }, "Decline to answer");
+      choices = [...choices, b]; buttons = [...buttons, b];
+    }
+    const node = el("section", { class: "question", "aria-label": q.header || "Question" },
+      el("h2", {}, q.header || "The command asks"), el("p", {}, q.text), q.details?.length && el("pre", { tabindex: "0" }, q.details.join("\n")),
+      ...(view.writable ? [q.allow_text && write, q.guard && guide, why, el("div", { class: "options" }, ...choices), said]
+        : [el("p", { class: "note" }, "This page can only be read. Answer with looprun answer " + view.id + " --question " + q.id)]));
+    questions.set(key, node);
+    return node;
+  };
+
+  const output = { section: null, work: null, check: null, style: new CSSStyleSheet() };
+  document.adoptedStyleSheets = [output.style];
+  const panel = (cls, label) => el("pre", { class: `out ${cls}-out`, tabindex: "0", role: "region", "aria-label": label });
+  const drawOutput = (t) => {
+    if (!output.section) return;
+    output.style.replaceSync(t.style || "");
+    const fill = (pre, html) => {
+      const end = pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
+      pre.replaceChildren(...markup("<pre>" + html + "</pre>")[0].childNodes);
+      if (end) pre.scrollTop = pre.scrollHeight;
+    };
+    const none = t.problem || "Nothing was printed.";
+    output.title.textContent = pinned === null ? `Output of iteration ${t.iteration}` : `Output of iteration ${pinned}`;
+    output.live.hidden = pinned === null;
+    output.checkBox.hidden = !t.check;
+    fill(output.work, t.work || el("i", {}, none).outerHTML);
+    fill(output.check, t.check || "");
+  };
+  const makeOutput = () => {
+    output.title = el("span", {}, "Output");
+    output.live = el("button", { type: "button", hidden: true, onclick: () => { pinned = null; follow(); } }, "Back to the latest");
+    output.work = panel("work", "Output of the command");
+    output.check = panel("check", "Output of the check");
+    output.checkBox = el("div", { class: "check", hidden: true }, el("h3", {}, "Its check"), output.check);
+    output.section = el("section", { class: "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox);
+  };
+  const pin = async (n) => {
+    const res = await call(`api/runs/${at}/output/${n}`);
+    if (!res.ok) return;
+    pinned = n;
+    drawOutput(await res.json());
+    output.section.scrollIntoView({ block: "nearest" });
+  };
+
+  const aside = el("div");
+  const explain = async () => {
+    const res = await call(`api/runs/${at}/explain`);
+    const said = res.ok ? (await res.json()).text : (await res.text()).trim();
+    aside.replaceChildren(el("h2", {}, "Why"), el("pre", { class: "explained", tabindex: "0" }, said));
+  };
+  const openReport = async () => {
+    const tab = window.open("about:blank", "_blank");
+    const res = await post(`api/runs/${at}/report`, {});
+    const said = await res.text();
+    if (!res.ok || !tab) { aside.replaceChildren(el("p", { class: "said bad" }, tab ? said.trim() : "The browser did not let the page open a tab.")); tab?.close(); return; }
+    tab.opener = null;
+    tab.location = JSON.parse(said).path;
+  };
+  const resume = async (e) => {
+    e.target.disabled = true;
+    const res = await post(`api/runs/${at}/resume`, {});
+    const said = await res.text();
+    aside.replaceChildren(el("p", { class: res.ok ? "said" : "said bad", role: "alert" }, res.ok ? JSON.parse(said).said : said.trim()));
+    e.target.disabled = false;
+    await fetchRun();
+  };
+
+  const drawRun = (v) => {
+    const shape = JSON.stringify(v);
+    if (drawRun.last === at + shape) return;
+    drawRun.last = at + shape;
+    const first = !view || view.key !== v.key;
+    view = v;
+    if (first) { aside.replaceChildren(); makeOutput(); questions.clear(); }
+    const spent = [money(v.cost_usd), v.tokens ? plural(v.tokens, "token") : null].filter(Boolean).join(", ");
+    const tasks = v.subtasks ? `${v.subtasks.done.length} done, now ${v.subtasks.current || "–"}, ${v.subtasks.remaining.length} left` : "";
+    const head = [
+      el("a", { class: "back", href: "#", onclick: (e) => { e.preventDefault(); history.replaceState(null, "", location.pathname); route(); } }, "← All runs"),
+      el("h1", {}, v.title),
+      el("p", { class: "where" }, v.command !== v.title && el("code", {}, v.command), v.command !== v.title && " · ", v.folder, " · ", el("code", {}, v.id)),
+      el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running; ${v.progress}` : v.reason || (v.asks ? "" : v.progress)),
+      ...v.questions.map(question),
+      el("div", { class: "actions" },
+        v.resumable && el("button", { type: "button", onclick: resume }, "Resume"),
+        v.explains && v.iterations > 0 && el("button", { type: "button", onclick: explain }, "Why?"),
+        el("button", { type: "button", onclick: openReport }, "Full report")),
+      aside,
+      el("dl", { class: "facts" },
+        fact("Iterations", limit(v.iterations, v.limits.iterations)), fact("Runtime", ran(v)), fact("Spent", spent),
+        fact("Started", ago(v.started)), fact("Check", v.check), fact("Worked on", v.task), fact("Sub-tasks", tasks),
+        ...(v.warnings || []).map((w) => fact("Warning", w))),
+    ];
+    const course = el("div", {}, ...markup(v.course));
+    const notes = v.notes && el("section", {}, el("h2", {}, "Notes"), el("pre", { class: "notes", tabindex: "0" }, v.notes));
+    // What streams keeps its place and its scroll; what somebody types in keeps its focus.
+    const kept = document.activeElement, y = scrollY, main = $("run");
+    const parts = [...head, v.questions.length ? course : output.section, v.questions.length ? output.section : course, notes].filter(Boolean);
+    main.replaceChildren(...parts);
+    if (kept && main.contains(kept)) kept.focus({ preventScroll: true });
+    if (!first) scrollTo(0, y);
+    for (const pre of [output.work, output.check]) pre.scrollTop = pre.scrollHeight;
+    state();
+  };
+  const fetchRun = async () => {
+    const key = at;
+    if (!key) return;
+    const res = await call("api/runs/" + key);
+    if (key !== at) return;
+    if (!res.ok) { view = null; $("run").replaceChildren(el("p", { class: "said bad" }, (await res.text()).trim())); return; }
+    drawRun(await res.json());
+  };
+  $("run").addEventListener("click", (e) => {
+    const link = e.target.closest("a[href^='#']");
+    if (!link || link.classList.contains("back")) return;
+    e.preventDefault(); // the page's own address says which run is shown
+    const iteration = /^#i(\d+)/.exec(link.getAttribute("href"));
+    if (iteration) pin(Number(iteration[1])).catch(failed);
+    else document.getElementById(link.getAttribute("href").slice(1))?.focus();
+  });
+
+  $("run").addEventListener("keydown", (e) => {
+    const steps = [...document.querySelectorAll(".steps a")], i = steps.indexOf(document.activeElement);
+    const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: steps.length - 1 }[e.key];
+    if (i < 0 || to === undefined) return;
+    e.preventDefault();
+    steps[Math.max(0, Math.min(to, steps.length - 1))].focus();
+  });
+
+  // --- What happens, as it happens ---
+  let stream = null, heard = 0;
+  const failed = (err) => { cut = err instanceof TypeError || err.name === "AbortError" ? "Cut off: looprun serve does not answer; trying again…" : err.message; state(); };
+  const on = {
+    hello: () => {}, still: () => {},
+    list: () => later(),
+    run: () => fetchRun(),
+    output: (t) => { if (pinned === null) drawOutput(t); },
+    gone: (g) => { $("run").replaceChildren(el("p", { class: "said bad" }, g.why)); },
+  };
+  const listen = async (mine) => {
+    const res = await call("api/stream" + (at ? "?run=" + at : ""), { signal: mine.signal });
+    if (!res.ok) throw new Error((await res.text()).trim());
+    const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; ;) {
+      const { value, done } = await reader.read();
+      if (done) throw new TypeError("ended");
+      heard = Date.now();
+      if (cut) { cut = ""; state(); }
+      rest += value;
+      const events = rest.split("\n\n");
+      rest = events.pop();
+      for (const e of events) {
+        const [, name, data] = /^event: (\w+)\ndata: ([^]*)$/.exec(e) || [];
+        if (name in on) await on[name](JSON.parse(data));
+      }
+    }
+  };
+  const follow = async () => {
+    stream?.abort();
+    const mine = stream = new AbortController();
+    while (mine === stream) {
+      try {
+        heard = Date.now();
+        await Promise.all([fetchList(), fetchRun()]);
+        await listen(mine);
+      } catch (err) {
+        if (mine !== stream) return;
+        failed(err);
+      }
+      await new Promise((ok) => setTimeout(ok, 1000));
+    }
+  };
+  const stale = () => { if (Date.now() - heard > 40000) follow(); };
+  setInterval(stale, 10000);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && Date.now() - heard > 20000) follow(); });
+
+  const route = () => {
+    const key = new URLSearchParams(location.hash.slice(1)).get("run") || "";
+    document.body.classList.toggle("shows", key !== "");
+    if (key === at && stream) return;
+    at = key;
+    pinned = null;
+    view = null;
+    drawRun.last = "";
+    if (!at) drawNothing();
+    follow();
+  };
+  addEventListener("hashchange", () => {
+    const again = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (again) { location.reload(); return; }
+    route();
+  });
+  route();
+})();

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// fragmentIterations is how many iterations the timeline of a fragment shows.
+const fragmentIterations = 300
+
+// Stylesheet is the style of the page that [Report.HTML] writes, without the colours of
+// an output.
+func Stylesheet() ([]byte, error) { return pageFiles.ReadFile("page/page.css") }
+
+// Fragment writes the part of the page that tells what happened, for a page that has
+// [Stylesheet]: the timeline, the charts, trips and answers, and what else is on record.
+// Without the iterations themselves, whose outputs a page asks for one by one.
+func (r *Report) Fragment(w io.Writer) error {
+	m := r.model(fragmentIterations)
+	t, err := pageTemplate()
+	if err != nil {
+		return err
+	}
+	return t.ExecuteTemplate(w, "course", m)
+}
+
+// Tail is the end of an output as HTML, and the style that its colours need.
+type Tail struct {
+	HTML, Style string
+	Size        int64 // of the file, in bytes
+}
+
+// ReadTail reads the end of an output of the run in dir: at most so many bytes of HTML.
+// What a command printed is text in it, and a link in the run's directory leads nowhere.
+// A file that is not there yet is empty.
+func ReadTail(dir, name string, budget int) (Tail, error) {
+	colours := new(palette)
+	files, err := openOutputs(dir, colours)
+	if err != nil {
+		return Tail{}, err
+	}
+	defer files.Close()
+	tail := Tail{Size: files.size(name)}
+	if tail.Size == 0 {
+		return tail, nil
+	}
+	out := files.show(name, budget)
+	if out.Problem != "" {
+		return tail, fmt.Errorf("%s", out.Problem)
+	}
+	t, err := pageTemplate()
+	if err != nil {
+		return tail, err
+	}
+	var b bytes.Buffer
+	err = t.ExecuteTemplate(&b, "output", out)
+	tail.HTML, tail.Style = b.String(), string(colours.css())
+	return tail, err
+}
