@@ -37,6 +37,9 @@ type Driver struct {
 	// WaitDelay is how long a limit that names no moment is waited out at first;
 	// zero is 30 seconds. It doubles up to 15 minutes.
 	WaitDelay time.Duration
+	// Witness knows what the running iteration has printed, for a question that stops it;
+	// nil: nobody does.
+	Witness Witness
 	// Mask is what Record takes out of texts, to compare what is said with what is on
 	// record; nil: nothing.
 	Mask func(string) string
@@ -120,7 +123,7 @@ func (d *Driver) Next() (Next, error) {
 func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 	s := d.State
 	it := Iteration{
-		Number: n, Limit: s.Limits.Iterations, First: first, Guidance: s.Guidance, Last: s.Ran,
+		Number: n, Limit: s.Limits.Iterations, First: first, Guidance: s.Told(), Last: s.Ran,
 		Answers: slices.Clone(s.Asked), Task: s.Task, Subtasks: s.Decomposed(),
 	}
 	return it, d.Record(IterationStarted{n})
@@ -268,6 +271,10 @@ func (d *Driver) Overdue() (bool, error) {
 		return false, nil
 	}
 	trip.Iteration, trip.During = d.State.Open, true
+	if d.Witness != nil {
+		text, quiet := d.Witness.Printed()
+		trip.Output, trip.QuietMS = text, quiet.Milliseconds()
+	}
 	return true, d.Record(GuardTripped{*trip})
 }
 

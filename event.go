@@ -132,8 +132,10 @@ type IterationFinished struct {
 	DurationMS int64  `json:"duration_ms"`
 	// Signature is zero when nothing can be said; that is evidence of nothing.
 	Signature signature.Signature `json:"signature"`
-	// Excerpt is the end of the judge's output, cleaned of control characters.
+	// Excerpt is the end of the judge's output, cleaned of control characters, and
+	// Words the end of the work's where a check judges it.
 	Excerpt     string `json:"excerpt,omitempty"`
+	Words       string `json:"words,omitempty"`
 	OutputBytes int64  `json:"output_bytes,omitempty"`
 	// Promised says that the promise was made.
 	Promised bool `json:"promised,omitempty"`
@@ -229,6 +231,12 @@ type ActionApplied struct {
 	Resets   []GuardID    `json:"resets,omitempty"`
 	Known    []KnownIssue `json:"known,omitempty"`
 	Guidance string       `json:"guidance,omitempty"`
+	// Words are what whoever answered said, and Holds what the option itself says:
+	// each is part of the guidance, and holds until another answer replaces it.
+	// Unsaid says that the words so far hold no longer.
+	Words  string `json:"words,omitempty"`
+	Holds  string `json:"holds,omitempty"`
+	Unsaid bool   `json:"unsaid,omitempty"`
 	// Task is what is worked on from now on; empty: as before. Subtask is the same as
 	// a part of a task that is taken apart, and Subtasks are all that come after it.
 	Task     string           `json:"task,omitempty"`
@@ -282,6 +290,8 @@ type RunResumed struct {
 	Config json.RawMessage `json:"config,omitempty"`
 	// Dir is set when the commands run in another directory from now on.
 	Dir string `json:"dir,omitempty"`
+	// Reopen takes up a run that was cancelled or accepted.
+	Reopen bool `json:"reopen,omitempty"`
 }
 
 // RunFinished is the last event, unless the run is resumed.

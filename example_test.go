@@ -110,7 +110,7 @@ func ExampleResponder() {
 	})
 	fmt.Println(result.Status, result.Guard, result.Iterations, result.Trips, err)
 	// Output:
-	// Loop Detected [new_approach debug accept cancel]
+	// Stuck [new_approach debug accept cancel]
 	// tripped loop_detected 6 2 <nil>
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
 )
@@ -81,6 +82,7 @@ type Executor struct {
 
 	work, check *analyzer
 	warnings    []string // of the iteration's steps
+	recent      recent
 }
 
 // Output keeps what an iteration prints: everything, and what the check prints
@@ -174,6 +176,7 @@ func (x *Executor) prepare(it Iteration) {
 	}
 	x.work.reset()
 	x.check.reset()
+	x.recent.reset()
 	x.warnings = nil // the last iteration has them
 	x.promised.Store(false)
 	x.wanted.Store(x.Judge.Promise || x.Check != nil && it.Subtasks.Left() > 1)
@@ -204,8 +207,8 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it Iteration, 
 		defer f.Close()
 		in.Stdin = f
 	}
-	stdout, flushOut := x.mask(func(b []byte) { keep(b); t.take(stdoutStream, b) })
-	stderr, flushErr := x.mask(func(b []byte) { keep(b); t.take(stderrStream, b) })
+	stdout, flushOut := x.mask(func(b []byte) { keep(b); t.take(stdoutStream, b); x.recent.take(b) })
+	stderr, flushErr := x.mask(func(b []byte) { keep(b); t.take(stderrStream, b); x.recent.take(b) })
 	in.Stdout = func(b []byte) { x.show(x.Stdout, b); stdout(b) }
 	in.Stderr = func(b []byte) { x.show(x.Stderr, b); stderr(b) }
 	e := s.Run(ctx, in)
@@ -221,6 +224,35 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it Iteration, 
 	x.running = nil
 	x.mu.Unlock()
 	return e
+}
+
+// recent is the end of what the running step printed, for whoever asks meanwhile.
+type recent struct {
+	mu  sync.Mutex
+	end tail.Buffer
+	at  time.Time
+}
+
+func (r *recent) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end.Limit, r.at = excerptBytes, time.Now()
+	r.end.Reset()
+}
+
+func (r *recent) take(b []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end.Take(b)
+	r.at = time.Now()
+}
+
+// Printed is the end of what the running iteration has printed, without secrets and
+// safe to show, and how long ago that was.
+func (x *Executor) Printed() (end string, quiet time.Duration) {
+	x.recent.mu.Lock()
+	defer x.recent.mu.Unlock()
+	return excerptOf(&x.recent.end), time.Since(x.recent.at)
 }
 
 // show passes output on. A reader that went away does not end the loop.
@@ -253,6 +285,7 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 	}}
 	if e.Check != nil && e.Work != nil {
 		d.WorkExitCode = new(e.Work.Code)
+		d.Words = strings.Join(lastLines(x.work.excerpt(), evidenceLines), "\n")
 	}
 	if x.Judge.hears(e) {
 		d.WorkCause, d.Detail = e.Work.Cause, cmp.Or(judge.Detail, e.Work.Detail)
@@ -273,6 +306,9 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 			d.Detail += " is a stop code"
 		} else {
 			d.Detail += ": the command cannot be run"
+			if e.Check != nil && (e.Work == nil || !unstartable(e.Work)) {
+				d.Detail = fmt.Sprintf("exit code %d: the check cannot be run", d.Fatal)
+			}
 		}
 	}
 	return d

@@ -81,6 +81,10 @@ type Trip struct {
 	During bool `json:"during,omitempty"`
 	// Mandatory says that a person has to decide.
 	Mandatory bool `json:"mandatory,omitempty"`
+	// Output is the end of what the running iteration had printed (During), and
+	// QuietMS how long it had printed nothing more.
+	Output  string `json:"output,omitempty"`
+	QuietMS int64  `json:"quiet_ms,omitempty"`
 }
 
 // Evaluate shows the state to every guard. Of those that trip the first asks

@@ -148,7 +148,7 @@ func (m masker) ownWord(v reflect.Value) bool {
 		return false
 	}
 	switch word := v.Interface().(type) {
-	case GuardID, Action, Outcome, Cause, Status, Kind, ladder.RungName, ladder.AttemptType, rejection.Decision:
+	case GuardID, Action, Outcome, Cause, Status, Kind, How, ladder.RungName, ladder.AttemptType, rejection.Decision:
 		return true
 	case signal.Name:
 		return word == NameChoices || word == NameRejection || slices.Contains(signal.Names(), word)

@@ -217,6 +217,7 @@ func TestWhatIsMaskedIsTheSameEverywhere(t *testing.T) {
 	}
 	outside := []string{ // words of other people under the same name
 		"signal.Signal.Expert", "signal.Considered.Option", "rejection.Issue.Rule", "looprun.RunStarted.Name", "looprun.RunStarted.Command", "looprun.VerifyFinished.Command",
+		"looprun.Evidence.Command",
 	}
 	for name, by := range tags {
 		for _, open := range by[""] {
@@ -226,7 +227,7 @@ func TestWhatIsMaskedIsTheSameEverywhere(t *testing.T) {
 		}
 	}
 	want := []string{
-		"ladder.AttemptType", "ladder.RungName", "looprun.Action", "looprun.Cause", "looprun.GuardID", "looprun.Kind",
+		"ladder.AttemptType", "ladder.RungName", "looprun.Action", "looprun.Cause", "looprun.GuardID", "looprun.How", "looprun.Kind",
 		"looprun.Outcome", "looprun.Status", "rejection.Decision", "rejection.Reason", "signal.Name",
 	}
 	if got := slices.Sorted(maps.Keys(types)); !slices.Equal(got, want) {

@@ -57,6 +57,7 @@ type life struct {
 	limits   looprun.Limits
 	prechk   bool            // the precheck is still to be run
 	pending  []string        // guidance that no iteration has had yet
+	held     string          // guidance that holds until other words replace it
 	had      []string        // guidance of the running iteration
 	unread   int             // signals in a row, and as it was when the iteration began
 	before   int             //
@@ -92,8 +93,12 @@ func (l *life) fail(format string, args ...any) {
 // Run is one iteration, of any kind that there is.
 func (l *life) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
 	r := l.r
-	if got := strings.Fields(it.Guidance); it.Number > 0 && !slices.Equal(tokens(got), l.pending) {
-		l.fail("iteration %d is told %v, want %v", it.Number, tokens(got), l.pending)
+	want := l.pending
+	if l.held != "" && !slices.Contains(want, l.held) {
+		want = append([]string{l.held}, want...)
+	}
+	if got := strings.Fields(it.Guidance); it.Number > 0 && !slices.Equal(tokens(got), want) {
+		l.fail("iteration %d is told %v, want %v", it.Number, tokens(got), want)
 	}
 	l.had, l.fresh = slices.Clone(l.pending), l.fresh && it.Number == 0
 	d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}}
@@ -269,7 +274,11 @@ func (l *life) acts(d looprun.ActionApplied) {
 	case looprun.ActionAccept:
 		l.over = looprun.StatusAccepted
 	case looprun.ActionContinue, looprun.ActionSkip, looprun.ActionPause:
-		l.pending = append(l.pending, tokens(strings.Fields(d.Guidance))...)
+		said := tokens(strings.Fields(d.Guidance))
+		l.pending = append(l.pending, said...)
+		if len(said) > 0 {
+			l.held = said[len(said)-1]
+		}
 	}
 }
 

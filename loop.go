@@ -115,8 +115,10 @@ func (l *Loop) check() error {
 
 // drive makes the driver of what the loop has been given.
 func (l *Loop) drive() {
+	witness, _ := l.Runner.(Witness)
 	l.driver = Driver{
-		State: &l.state, Record: l.record, Now: time.Now, Guards: l.Guards, Questions: l.Questions,
+		Witness: witness,
+		State:   &l.state, Record: l.record, Now: time.Now, Guards: l.Guards, Questions: l.Questions,
 		Debug: l.Debug != nil, WaitDelay: l.WaitDelay, Mask: l.Mask,
 	}
 }

@@ -200,7 +200,12 @@ func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 	if k := l.state.kept(first.question); k != nil {
 		return l.fetch(first, *k)
 	}
-	q := l.driver.advised(first.question.fromCommand(l.state.Seq + 1))
+	q := first.question.fromCommand(l.state.Seq + 1)
+	if q.Evidence == nil { // that of a run inside this one says where it comes from
+		q.Evidence = l.state.asking()
+		q.Details = append([]string{q.Evidence.Place()}, q.Details...)
+	}
+	q = l.driver.advised(q)
 	if why := l.driver.refuses(QuestionAsked{q}); why != "" {
 		first.reply <- reply{err: &Refusal{why}}
 		return nil

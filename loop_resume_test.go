@@ -292,7 +292,7 @@ func TestGuidanceWhileAnIterationRunsReachesTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: 16 * time.Minute}, {outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeDone}}}
 		start(t, defaults, r, says("continue")).run(t)
-		for i, want := range []string{"", "go on", ""} {
+		for i, want := range []string{"", "go on", "go on"} {
 			if r.seen[i].Guidance != want {
 				t.Errorf("iteration %d was told %q, want %q", i+1, r.seen[i].Guidance, want)
 			}

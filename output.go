@@ -295,9 +295,11 @@ func (a *analyzer) sign(code int, passed bool) signature.Signature {
 }
 
 // excerpt is the end of the output, safe to show anywhere.
-func (a *analyzer) excerpt() string {
-	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(a.recent.Bytes()))), "\n")
-	if a.recent.Cut() && len(lines) > 1 {
+func (a *analyzer) excerpt() string { return excerptOf(&a.recent) }
+
+func excerptOf(recent *tail.Buffer) string {
+	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(recent.Bytes()))), "\n")
+	if recent.Cut() && len(lines) > 1 {
 		lines = lines[1:] // cut somewhere in its middle
 	}
 	lines = lines[max(0, len(lines)-excerptLines):]

@@ -76,7 +76,10 @@ type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
 	Action      Action `json:"action"`
-	Extend      Extend `json:"extend,omitzero"`
+	// Key chooses it at a terminal, beside its number; empty: the first letter of the
+	// label that is free.
+	Key    string `json:"key,omitempty" mask:"own"`
+	Extend Extend `json:"extend,omitzero"`
 	// Guidance reaches the next iteration when the option continues.
 	Guidance string `json:"guidance,omitempty"`
 	// Command is the shell line of [ActionRun].
@@ -93,9 +96,11 @@ type Question struct {
 	// Short is the header for interfaces that limit it to 12 characters.
 	Short string `json:"short,omitempty"`
 	Text  string `json:"question"`
-	// Details are lines to show below the text: the evidence.
-	Details []string `json:"details,omitempty"`
-	Options []Option `json:"options"`
+	// Details are lines to show below the text: the evidence in words. An empty line
+	// is between its parts. Evidence is the same as data; nil: there is none.
+	Details  []string  `json:"details,omitempty"`
+	Evidence *Evidence `json:"evidence,omitempty"`
+	Options  []Option  `json:"options"`
 	// Default is the option that detached mode defaults takes; empty: none.
 	Default string `json:"default,omitempty" mask:"option"`
 	// Exclusive questions are a person's alone.
@@ -172,6 +177,35 @@ func (q *Question) WantsWords(o Option) bool { return q.Guard.wantsWords(o) }
 func (id GuardID) wantsWords(o Option) bool {
 	return (id == Blocked || id == Clarification) && o.Action == ActionContinue && o.Guidance == ""
 }
+
+// takesReason reports whether the reason of a rule or an assistant is what the work is
+// told, where the answer has no other words.
+func (id GuardID) takesReason(o Option) bool {
+	return o.Action == ActionContinue && (id == Blocked || id == Clarification || id == Rejection || id == LadderExhausted)
+}
+
+// GoesOn is the first option that goes on, which words without an option answer;
+// false: none is offered.
+func (q *Question) GoesOn() (Option, bool) {
+	i := slices.IndexFunc(q.Options, func(o Option) bool { return o.Action.Continues() })
+	if i < 0 || q.From == FromCommand && q.Guard == "" {
+		return Option{}, false
+	}
+	return q.Options[i], true
+}
+
+// Ends reports whether the action ends the run for good, unless a person reopens it.
+func (a Action) Ends() bool {
+	return a == ActionAccept || a == ActionCancel || a == ActionReject
+}
+
+// TakenKeys are the characters that do the same at every question at a terminal, and
+// can be the key of no option: they move, ask for words, pause, review, edit, explain,
+// and say yes or no.
+const TakenKeys = "jkwpre?yn"
+
+// TakeBack in place of guidance takes back what was said before and holds still.
+const TakeBack = "-"
 
 func errWordless(o Option) error {
 	return fmt.Errorf("option %q answers in words, and there are none; add --guidance TEXT", o.ID)

@@ -60,6 +60,10 @@ func (s Status) Resumable() bool {
 	return true
 }
 
+// Reopens reports whether a run that somebody ended so can be taken up again, when a
+// person says so ([RunResumed.Reopen]).
+func (s Status) Reopens() bool { return s == StatusCancelled || s == StatusAccepted }
+
 // ExitCode is the code of a run that this guard stopped and nobody answered for.
 func (id GuardID) ExitCode() int {
 	switch id {

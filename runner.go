@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/internal/proc"
@@ -110,6 +111,12 @@ func sayable(d Data) bool {
 type Suspender interface {
 	Suspend()
 	Resume()
+}
+
+// Witness is a [Runner] that knows the end of what the running iteration has printed,
+// and how long ago that was.
+type Witness interface {
+	Printed() (end string, quiet time.Duration)
 }
 
 // Holder is a [Runner] whose time limits can stand still, and whose output can be

@@ -147,7 +147,11 @@ type State struct {
 
 	// What the next iteration is told.
 
-	// Guidance is for the next iteration. Later was given while one was running, and
+	// Words are what a person, or who else answered, said last, and Holds what the
+	// option itself said: every iteration is told both, until they are replaced.
+	Words string `json:"words,omitempty"`
+	Holds string `json:"holds,omitempty"`
+	// Guidance is for the next iteration alone. Later was given while one was running, and
 	// Notices are what looprun itself has to tell the next: they become part of it
 	// when the iteration has ended.
 	Guidance string   `json:"guidance,omitempty"`
@@ -268,6 +272,9 @@ type Asked struct {
 type Answered struct {
 	QuestionID string    `json:"question_id"`
 	Time       time.Time `json:"time"`
+	Iteration  int       `json:"iteration,omitempty"` // the last one before it
+	// Asked is the question where the command asked it.
+	Asked *Question `json:"asked,omitempty"`
 	Answer
 }
 
@@ -288,6 +295,7 @@ type Seen struct {
 type Decision struct {
 	Time      time.Time `json:"time"`
 	Iteration int       `json:"iteration"` // the last one before it
+	Question  string    `json:"question,omitempty"`
 	ActionApplied
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/looprun/looprun/protocol/signal"
@@ -64,8 +65,13 @@ func (s *State) fold(e Event) {
 		}
 		s.Question = new(s.recalled(d.Question))
 	case QuestionAnswered:
-		s.Answered = last(append(s.Answered, Answered{d.QuestionID, e.Time, d.Answer}), answeredKept)
-		if a := s.asked(d.QuestionID); a != nil {
+		given := Answered{QuestionID: d.QuestionID, Time: e.Time, Iteration: s.Iterations, Answer: d.Answer}
+		a := s.asked(d.QuestionID)
+		if a != nil {
+			given.Asked = new(a.Question)
+		}
+		s.Answered = last(append(s.Answered, given), answeredKept)
+		if a != nil {
 			a.Answer = new(d.Answer)
 			s.foldVerdict(&a.Question, d.Answer)
 			return
@@ -174,6 +180,30 @@ func (s *State) tell(guidance string) {
 	}
 }
 
+// hold takes over what the next iterations are told until another answer replaces it.
+func (s *State) hold(d ActionApplied) {
+	switch {
+	case d.Unsaid:
+		s.Words = ""
+	case d.Words != "":
+		s.Words = s.delivered(d.Words)
+	}
+	if d.Holds != "" || d.Action.Retasks() {
+		s.Holds = d.Holds
+	}
+}
+
+// Told is what the next iteration is told: what holds, and what is for it alone.
+func (s *State) Told() string {
+	text := s.Guidance
+	for _, held := range []string{s.Words, s.Holds} {
+		if !strings.Contains(text, held) {
+			text = joinLines(held, text)
+		}
+	}
+	return text
+}
+
 // guide makes the guidance of the next iteration when one has ended that counts.
 func (s *State) guide(d IterationFinished) {
 	had := s.Guidance
@@ -280,7 +310,12 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 		s.Ending = d.ending(StatusPaused, at)
 		return
 	}
-	s.Decisions = last(append(s.Decisions, Decision{at, s.Iterations, d}), historyKept)
+	question := ""
+	if s.Question != nil {
+		question = s.Question.Text
+	}
+	s.Decisions = last(append(s.Decisions, Decision{at, s.Iterations, question, d}), historyKept)
+	s.hold(d)
 	before := s.Limits
 	s.Limits = d.Limits
 	if before.raised(d.Guard, s.Limits) { // to trip again it has to get there first
@@ -367,7 +402,7 @@ func (s *State) foldResumed(d RunResumed) {
 		s.foldLost()
 	}
 	// An ending that was decided before a crash stands, unless resuming undoes it.
-	if s.Ended || s.Ending != nil && s.Ending.Status.Resumable() {
+	if s.Ended || d.Reopen || s.Ending != nil && s.Ending.Status.Resumable() {
 		s.Ending = nil
 	}
 	if s.Passed { // only its record failed

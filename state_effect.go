@@ -20,8 +20,15 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	if o.Action == ActionPause && s.Trip.Guard == Rejection && s.Rejected != nil {
 		d.Blocker = s.Rejected.Rejection.BlockerTask()
 	}
+	words := a.Guidance
+	if d.Unsaid = strings.TrimSpace(words) == TakeBack; d.Unsaid {
+		words = ""
+	}
+	if words == "" && !a.Person && s.Trip.Guard.takesReason(o) {
+		words = a.Reason // a rule or an assistant has no others
+	}
 	if o.Action == ActionPause { // for when the run goes on
-		d.Guidance = a.Guidance
+		d.Guidance, d.Words = words, words
 	}
 	if !o.Action.Continues() {
 		return d, nil
@@ -40,12 +47,10 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	if !s.Trip.Mandatory { // what only a person can answer stays to be asked
 		d.Resets = slices.DeleteFunc(d.Resets, func(id GuardID) bool { return id == LadderExhausted })
 	}
-	d.Guidance = joinLines(o.Guidance, a.Guidance)
+	d.Words, d.Holds = words, o.Guidance
+	d.Guidance = joinLines(o.Guidance, words)
 	if s.Trip.Guard.wantsWords(o) && d.Guidance == "" {
-		if a.Person || a.Reason == "" {
-			return d, errWordless(o)
-		}
-		d.Guidance = a.Reason // a rule or an assistant has no others
+		return d, errWordless(o)
 	}
 	if d.Guidance != "" {
 		d.Guidance = s.delivered(d.Guidance)
@@ -56,9 +61,7 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 			return d, fmt.Errorf("option %q has nothing to skip: the output of the last iterations has no signature", o.ID)
 		}
 	}
-	if o.Action == ActionDebug {
-		d.Guidance = joinLines(d.Guidance, s.Findings)
-	}
+	d.Guidance = joinLines(d.Guidance, s.Findings)
 	return d, nil
 }
 

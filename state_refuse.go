@@ -87,7 +87,7 @@ func (s *State) refuse(d Data) string {
 			return fmt.Sprintf("iteration %d is still running", s.Open)
 		}
 	case RunResumed:
-		if s.Ended && !s.Ending.Status.Resumable() {
+		if s.Ended && !s.Ending.Status.Resumable() && !(d.Reopen && s.Ending.Status.Reopens()) {
 			return "the run ended as " + string(s.Ending.Status)
 		}
 	default:

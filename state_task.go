@@ -175,7 +175,7 @@ func (s *State) foldSubtask() {
 	for _, id := range counting {
 		s.reset(id)
 	}
-	s.Baseline, s.Previous, s.Declared, s.Weigh = nil, nil, nil, false
+	s.Baseline, s.Previous, s.Declared, s.Weigh, s.Holds = nil, nil, nil, false, ""
 	s.Guidance = joinLines(s.Guidance, fmt.Sprintf("Sub-task %d of %d is done: %s. Go on with the next: %s",
 		len(s.Finished), len(s.Finished)+1+len(s.Subtasks), title(ended), s.Task))
 }

@@ -39,9 +39,10 @@ func Context(s *looprun.State, o ContextOptions) []byte {
 	p := printTo(&b)
 	c := contextOf{s}
 	contextTask(p, s, c, o.Next)
-	if s.Guidance != "" {
-		p("## Guidance\n\n%s\n", c.quoted(s.Guidance))
+	if told := s.Told(); told != "" {
+		p("## Guidance\n\n%s\n", c.quoted(told))
 	}
+	decisions(p, s)
 	contextAnswers(p, s)
 	contextErrors(p, s, c)
 	contextTried(p, s)

@@ -3,6 +3,7 @@ package scratchpad
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,8 @@ func Render(s *looprun.State) []byte {
 		p("Warning: %s\n\n", inline(w))
 	}
 	configuration(p, s)
-	if s.Guidance != "" {
-		p("## Guidance for the next iteration\n\n%s\n", quoted(s.Guidance))
+	if told := s.Told(); told != "" {
+		p("## Guidance for the next iteration\n\n%s\n", quoted(told))
 	}
 	tasks(p, s)
 	history(p, s)
@@ -37,6 +38,19 @@ func Render(s *looprun.State) []byte {
 		p("\n")
 	}
 	return b.Bytes()
+}
+
+// decisions are what was answered, newest first, for who comes after it.
+func decisions(p printer, s *looprun.State) {
+	answers := s.PastAnswers()
+	if len(answers) == 0 {
+		return
+	}
+	p("## Decisions\n\n")
+	for _, a := range answers {
+		p("- %s: %s\n", a.Time.UTC().Format("2006-01-02 15:04"), inline(a.String()))
+	}
+	p("\n")
 }
 
 type printer func(format string, args ...any)
@@ -164,20 +178,11 @@ func errorHistory(p printer, s *looprun.State) {
 }
 
 func escalations(p printer, s *looprun.State) {
-	p("## Escalations and answers\n\n")
-	if len(s.Decisions) == 0 && s.Trip == nil && (s.Ending == nil || s.Ending.Guard == "") {
+	answers := s.PastAnswers()
+	p("## Decisions\n\n")
+	if len(answers) == 0 && s.Trip == nil && (s.Ending == nil || s.Ending.Guard == "") {
 		p("None yet.\n\n")
 		return
-	}
-	for _, d := range s.Decisions {
-		p("- %s, after iteration %d: %s tripped; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, code(firstOf(d.Option, string(d.Action))), inline(d.Responder))
-		if d.Rule != "" {
-			p(" (%s)", inline(d.Rule))
-		}
-		if d.Reason != "" {
-			p(": %s", strings.TrimRight(inline(d.Reason), "."))
-		}
-		p(". %s\n", effect(s, d))
 	}
 	if s.Trip != nil {
 		p("- Waiting: %s tripped: %s.\n", s.Trip.Guard, inline(s.Trip.Reason))
@@ -185,7 +190,27 @@ func escalations(p printer, s *looprun.State) {
 	if e := s.Ending; e != nil && e.Status == looprun.StatusTripped {
 		p("- %s tripped, and %s.\n", e.Guard, inline(firstOf(e.Reason, "nobody answered")))
 	}
+	for _, d := range slices.Backward(s.Decisions) {
+		p("- %s, after iteration %d: %s tripped%s; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, after(" (", inline(d.Question), ")"), code(firstOf(d.Option, string(d.Action))), inline(d.Responder))
+		if d.Rule != "" {
+			p(" (%s)", inline(d.Rule))
+		}
+		p("%s%s. %s\n", after(": “", inline(d.Words), "”"), after(": ", strings.TrimRight(inline(d.Reason), "."), ""), effect(s, d))
+	}
+	for _, a := range answers {
+		if a.Guard == "" { // the command asked
+			p("- %s, %s\n", a.Time.Format(time.RFC3339), inline(a.String()))
+		}
+	}
 	p("\n")
+}
+
+// after puts something around a text, where there is a text.
+func after(before, text, behind string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text + behind
 }
 
 func effect(s *looprun.State, d looprun.Decision) string {
@@ -262,25 +287,12 @@ func attempts(p printer, s *looprun.State) {
 	p("\n")
 }
 
-// questions are those that the command asked, with their answers.
+// questions are those of the command that wait.
 func questions(p printer, s *looprun.State) {
-	var own []looprun.Answered
-	for _, a := range s.Answered {
-		if strings.HasPrefix(a.QuestionID, "ask-") {
-			own = append(own, a)
-		}
-	}
-	if len(s.Asked) == 0 && len(own) == 0 {
+	if s.Unanswered() == nil {
 		return
 	}
 	p("## Questions of the command\n\n")
-	for _, a := range own {
-		p("- %s: %s was answered by %s with %s", a.Time.Format(time.RFC3339), a.QuestionID, inline(a.Responder), code(a.Answer.String()))
-		if a.Reason != "" {
-			p(": %s", inline(a.Reason))
-		}
-		p("\n")
-	}
 	for _, a := range s.Asked {
 		if a.Answer == nil {
 			p("- Waiting: %s (%s)\n", inline(a.Question.Text), a.Question.ID)

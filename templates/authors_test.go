@@ -165,8 +165,8 @@ func TestExamplePack(t *testing.T) {
 	for _, guard := range looprun.GuardIDs()[:4] {
 		q := ask(t, english, guard)
 		for _, text := range append(slices.Clone(q.Details), q.Text, q.Header) {
-			if strings.HasPrefix(text, "  ") {
-				continue // what the command printed
+			if strings.HasPrefix(text, "  ") || text == "" || strings.Contains(text, "./fix.sh · ") {
+				continue // what the command printed, or the run's own names
 			}
 			if strings.Contains(all.String(), text) {
 				t.Errorf("%q is still English", text)

@@ -104,6 +104,24 @@ func literal(r *report, text string, most int, path ...any) {
 	}
 }
 
+// checkKey checks the letter that chooses an option.
+func (t *Template) checkKey(r *report, i int) {
+	key := t.Options[i].Key
+	at := []any{"options", i, "key"}
+	switch {
+	case len(key) != 1 || key[0] < 'a' || key[0] > 'z':
+		r.value(fmt.Sprintf("the key %s is not a letter", shown(key)), "write one small letter, a to z", at...)
+	case strings.Contains(looprun.TakenKeys, key):
+		r.value(fmt.Sprintf("the key %s means the same at every question", shown(key)), "use a letter that is not one of j k w p r e y n", at...)
+	}
+	for j := range i {
+		if t.Options[j].Key == key {
+			r.value(fmt.Sprintf("the key %s is that of option %d too", shown(key), j+1), "give each option its own", at...)
+			break
+		}
+	}
+}
+
 func (t *Template) checkOption(r *report, i int) {
 	o := t.Options[i]
 	at := func(key string) []any { return []any{"options", i, key} }
@@ -111,6 +129,9 @@ func (t *Template) checkOption(r *report, i int) {
 		t.checkID(r, i)
 	}
 	literal(r, o.Label, maxLabel, at("label")...)
+	if r.doc.Has(at("key")...) {
+		t.checkKey(r, i)
+	}
 	for j := range i {
 		if o.Label != "" && strings.EqualFold(o.Label, t.Options[j].Label) {
 			r.value(fmt.Sprintf("the label %s is that of option %d too", shown(o.Label), j+1), "give each option its own", at("label")...)

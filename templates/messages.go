@@ -53,6 +53,12 @@ var messageVariables = map[string]string{
 	"Room":    "what the cap leaves, such as 3 iterations",
 	"Flag":    "the flag that sets the cap",
 
+	"Who":    "who answered",
+	"Answer": "the answer",
+	"Asked":  "what the command asked; empty when a guard did",
+	"Words":  "the guidance that came with it; may be empty",
+	"Signal": "the signal, such as SIGSEGV",
+
 	"Option":   "an option that the command considered",
 	"Kind":     "the type of the evidence",
 	"Data":     "what was observed",
@@ -85,6 +91,10 @@ func messageKinds() map[string][]Variable {
 		"default_note":       own("Label:text"),
 		"accepted_warning":   own("Guard:text"),
 
+		"failing_of":  own("Failing:number", "Total:number", "Tests:bool"),
+		"before_line": own("Number:number", "Who:text", "Answer:text", "Asked:text", "Words:text"),
+		"who_check":   own("Label:text"),
+
 		"considered_line": own("Option:text", "Why:text"),
 		"evidence_line":   own("Kind:text", "Data:text", "Where:text"),
 		"subtask_line":    own("Title:text", "Scope:text", "Estimate:text", "Names:list"),
@@ -96,8 +106,11 @@ func messageKinds() map[string][]Variable {
 	} {
 		kinds[key] = variables
 	}
-	for _, key := range []string{"iteration", "runtime", "progress", "signature", "cycle", "tripped", "errors", "output", "waiting"} {
+	for _, key := range []string{"place", "failing", "output", "words", "tripped", "waiting", "far"} {
 		kinds["detail_"+key] = Variables()
+	}
+	for _, how := range looprun.Hows() {
+		kinds["how_"+string(how)] = own("Signal:text")
 	}
 	for _, part := range toldParts {
 		kinds[part.key] = Variables()
@@ -134,6 +147,12 @@ func (m *messages) say(key string, values facts) string {
 	return ""
 }
 
+// retired are texts of the first edition that no question has any more; what a pack
+// says in their place is not used.
+var retired = []string{
+	"detail_iteration", "detail_runtime", "detail_progress", "detail_signature", "detail_cycle", "detail_errors", "detail_task",
+}
+
 // parseMessages reads a messages.yaml, which need not have all keys.
 func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
 	var texts map[string]string
@@ -143,6 +162,9 @@ func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
 	m := &messages{texts: map[string]*wording{}}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		variables, ok := kinds[key]
+		if slices.Contains(retired, key) {
+			continue
+		}
 		if !ok {
 			r.key("unknown text "+strconv.Quote(termsafe.Cut(key, 40)), nearest.DidYouMean(key, slices.Sorted(maps.Keys(kinds))), key)
 			continue

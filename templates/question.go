@@ -7,20 +7,19 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Question makes the question for a trip. It always carries the evidence as
-// details: iteration, runtime, progress, signature and repeats, guards that
-// tripped as well, the last errors and the last output. The id is left to the
-// caller. An error means that a template could not be filled in; files that
+// Question makes the question for a trip. It always carries the evidence, as data and
+// in words: where it comes from, what fails and why, the last words of the work, what
+// was answered before, and how far the run is. The id is left to the caller. An error means that a template could not be filled in; files that
 // [Load] has taken do not give one.
 func (s *Set) Question(state *looprun.State, trip looprun.Trip) (looprun.Question, error) {
 	t := s.Template(trip.Guard)
-	src := &source{state: state, trip: trip, texts: s.texts, told: toldOf(state, trip.Guard)}
+	src := newSource(state, trip, s.texts)
 	values := src.facts()
 	q := looprun.Question{
 		Guard: trip.Guard, Kind: looprun.KindSelect,
 		Header: t.Header, Short: termsafe.Cut(t.Short, maxShort),
 		Default: t.Default, Exclusive: t.Exclusive,
-		Details: src.details(values),
+		Details: src.details(values), Evidence: &src.has,
 	}
 	var err error
 	if q.Text, err = t.question.fill(values, textLimit); err != nil {
@@ -77,41 +76,6 @@ func (s *Set) missing(o Option, src *source) string {
 		}
 	}
 	return ""
-}
-
-// details are the evidence, one line each.
-func (s *source) details(values facts) []string {
-	var lines []string
-	say := func(key string) { lines = append(lines, s.texts.say(key, values)) }
-	if isProtocol(s.trip.Guard) {
-		lines = s.toldDetails(values)
-	}
-	say("detail_iteration")
-	say("detail_runtime")
-	say("detail_progress")
-	switch {
-	case s.trip.Period > 1:
-		say("detail_cycle")
-	case values["Signature"] != "":
-		say("detail_signature")
-	}
-	if len(s.trip.Also) > 0 {
-		say("detail_tripped")
-	}
-	if errs := s.errors(); len(errs) > 0 {
-		say("detail_errors")
-		lines = append(lines, indented(errs)...)
-	}
-	if s.state.Last != nil {
-		if output := lastLines(s.state.Last.Excerpt, shownLines); len(output) > 0 {
-			say("detail_output")
-			lines = append(lines, indented(output)...)
-		}
-	}
-	if s.trip.Guard == looprun.LoopDetected && len(s.state.Check) == 0 {
-		say("detail_waiting")
-	}
-	return lines
 }
 
 func indented(lines []string) []string {

@@ -17,7 +17,7 @@ func Sample(guard looprun.GuardID) (*looprun.State, looprun.Trip) {
 		guard = "some_guard"
 	}
 	s := &looprun.State{
-		RunID: "sample", Name: "make the tests pass",
+		RunID: "sample", Name: "Make the tests pass", Task: "Make the tests pass", Dir: "/src/shop",
 		Command: []string{"./fix.sh"}, Check: []string{"go", "test", "./..."},
 		Limits: looprun.DefaultLimits(), Elapsed: 4*time.Minute + 10*time.Second, Trips: 1,
 		Baseline: &looprun.Progress{Failing: 3, Passed: 2, Total: 5},
@@ -119,10 +119,11 @@ func sampleLadder(s *looprun.State) {
 func sampleIteration(i int, isError bool) looprun.IterationFinished {
 	d := looprun.IterationFinished{
 		Iteration: i, Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 25_000,
-		Excerpt: "--- FAIL: TestLogin (0.02s)\n    auth_test.go:31: got 401, want 200\nFAIL\n",
+		Excerpt: "--- FAIL: TestAuth (0.01s)\n    auth_test.go:12: no session\n--- FAIL: TestLogin (0.02s)\n    auth_test.go:31: got 401, want 200\nFAIL\n",
+		Words:   "Edited session.go. The tests should pass now.",
 		Signature: signature.Signature{
 			Kind: signature.KindTestFail, Label: "test-fail:2-auth,login", Hash: 2,
-			Failing: 2, Passed: 3, Total: 5, Checks: []string{"auth", "login"},
+			Failing: 2, Passed: 3, Total: 5, Checks: []string{"TestAuth", "TestLogin"},
 			Errors: []string{"auth_test.go:31: got 401, want 200"},
 		},
 	}

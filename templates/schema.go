@@ -154,6 +154,7 @@ func optionSchema() object {
 		"properties": object{
 			"id":          object{"type": []string{"string", "boolean"}, "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject, override continue, and defer pause."},
 			"label":       fixed("What a person chooses.", maxLabel),
+			"key":         object{"type": "string", "pattern": "^[a-dfghilmoqs-vxz]$", "description": "The letter that chooses it at a terminal; the first free one of its label where left out. The letters j k w p r e y n mean the same at every question."},
 			"description": anyText("What it means, on one line. Can mention variables.", maxDescription),
 			"action":      object{"enum": actionNames(), "description": "What looprun does."},
 			"extend":      extendSchema(),

@@ -46,8 +46,8 @@ func ask(t *testing.T, set *Set, guard looprun.GuardID) looprun.Question {
 }
 
 func TestLoadOrder(t *testing.T) {
-	first := folder(t, "a.yaml", named("First"), "messages.yaml", "detail_errors: FIRST\n", "notes.txt", "x", ".hidden.yaml", "x")
-	second := folder(t, "b.yml", named("Second"), "c.yaml", strings.Replace(named("Loop"), "max_iterations", "loop_detected", 1), "messages.yaml", "detail_errors: SECOND\ndetail_output: SECOND\n")
+	first := folder(t, "a.yaml", named("First"), "messages.yaml", "detail_far: FIRST\n", "notes.txt", "x", ".hidden.yaml", "x")
+	second := folder(t, "b.yml", named("Second"), "c.yaml", strings.Replace(named("Loop"), "max_iterations", "loop_detected", 1), "messages.yaml", "detail_far: SECOND\ndetail_words: SECOND\n")
 	if _, err := Load(first, second); err == nil || !strings.Contains(err.Error(), "c.yaml:5:") {
 		t.Fatalf("an extension of a guard without a limit: %v", err)
 	}
@@ -66,7 +66,7 @@ func TestLoadOrder(t *testing.T) {
 	if q := ask(t, set, looprun.MaxRuntime); q.Header != "Runtime Limit" {
 		t.Errorf("the built-in file is not taken: %+v", q)
 	}
-	if !slices.Contains(q.Details, "FIRST") || !slices.Contains(q.Details, "SECOND") || slices.Contains(q.Details, "Last output:") {
+	if !slices.Contains(q.Details, "FIRST") || !slices.Contains(q.Details, "SECOND") || strings.Contains(details(q), "said last") {
 		t.Errorf("messages: %q", q.Details)
 	}
 	if q := ask(t, load(t, second, first), looprun.MaxIterations); q.Text != "Second 10?" {

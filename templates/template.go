@@ -69,6 +69,7 @@ type templateFile struct {
 type optionFile struct {
 	ID          string     `yaml:"id,required"`
 	Label       string     `yaml:"label,required"`
+	Key         string     `yaml:"key"`
 	Description string     `yaml:"description"`
 	Action      string     `yaml:"action,required"`
 	Extend      extendFile `yaml:"extend"`
@@ -161,7 +162,7 @@ func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
 	for i, o := range f.Options {
 		option := Option{
 			Option: looprun.Option{
-				ID: o.ID, Label: plain(o.Label), Description: o.Description,
+				ID: o.ID, Label: plain(o.Label), Key: o.Key, Description: o.Description,
 				Action: looprun.Action(o.Action), Extend: o.Extend.extend(),
 				Guidance: o.Guidance, Command: o.Command,
 			},

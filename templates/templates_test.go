@@ -168,17 +168,15 @@ func TestQuestionWording(t *testing.T) {
 		}
 		return q
 	}
-	details := func(q looprun.Question) string { return strings.Join(q.Details, "\n") }
-
 	q := ask(looprun.MaxIterations, func(*looprun.State, *looprun.Trip) {})
-	if want := "Iteration limit (10) reached. Current status: 2 of 5 tests failing: auth, login. How to proceed?"; q.Text != want {
+	if want := "10 of 10 iterations are used"; q.Text != want {
 		t.Errorf("text %q, want %q", q.Text, want)
 	}
 	q = ask(looprun.LoopDetected, func(s *looprun.State, trip *looprun.Trip) {
 		trip.Period, trip.Repeats = 2, 3
 		s.Labels = []looprun.KnownIssue{{Hash: 1, Label: "x"}, {Hash: 1, Label: "a"}, {Hash: 2, Label: "b"}}
 	})
-	if !strings.HasPrefix(q.Text, "The same 2 results came 3 times in turn: a → b. Current") || !strings.Contains(details(q), "Signatures: a → b, 3 times in turn") {
+	if q.Text != "The same 2 failures came 3 times in turn" {
 		t.Errorf("cycle: %q\n%s", q.Text, details(q))
 	}
 	if strings.Contains(details(q), "--loop-threshold off") {
@@ -196,13 +194,49 @@ func TestQuestionWording(t *testing.T) {
 	if _, ok := q.Option("skip"); ok || !strings.Contains(details(q), "“Skip and continue” is not offered: the output") {
 		t.Errorf("skip without a signature: %v\n%s", q.OptionIDs(), details(q))
 	}
+	for _, c := range []struct {
+		name   string
+		change func(*looprun.State)
+		want   string
+	}{
+		{"killed and silent", func(s *looprun.State) {
+			s.Check, s.Last.ExitCode, s.Last.Excerpt, s.Last.Signature.Errors = nil, 139, "", nil
+		}, "./fix.sh was killed by SIGSEGV 3 times in a row and printed nothing"},
+		{"a tool that is not there", func(s *looprun.State) {
+			s.Last.ExitCode, s.Last.WorkExitCode, s.Last.Excerpt = 127, new(0), "sh: 1: nosuchtool: not found"
+		}, "The check `nosuchtool` was not found 3 times in a row"},
+		{"the work itself", func(s *looprun.State) {
+			s.Last.ExitCode, s.Last.WorkExitCode, s.Last.Words = 1, new(7), "API Error: 500"
+		}, "./fix.sh failed 3 times in a row (exit code 7)"},
+		{"a time limit", func(s *looprun.State) {
+			s.Check, s.Last.Cause = nil, looprun.CauseIdleTimeout
+		}, "./fix.sh ran into a time limit 3 times in a row"},
+	} {
+		q := ask(looprun.ConsecutiveErrors, func(s *looprun.State, _ *looprun.Trip) {
+			c.change(s)
+			for i := range s.Errors {
+				s.Errors[i].ExitCode, s.Errors[i].Cause = s.Last.ExitCode, s.Last.Cause
+			}
+		})
+		if q.Text != c.want {
+			t.Errorf("%s: %q, want %q", c.name, q.Text, c.want)
+		}
+	}
+	q = ask(looprun.MaxRuntime, func(s *looprun.State, trip *looprun.Trip) {
+		trip.Output, trip.QuietMS = "starting\nwaiting for lock on users (pid 77)", 240_000
+	})
+	if got := details(q); !strings.Contains(got, "Its last output, 4m ago:\n  starting\n  waiting for lock on users (pid 77)") || strings.Contains(got, "TestLogin") {
+		t.Errorf("in the middle of an iteration: %s", got)
+	}
 	q = ask(looprun.MaxIterations, func(s *looprun.State, trip *looprun.Trip) {
 		s.Limits.Iterations, s.Limits.Runtime = looprun.Off, looprun.Off
 	})
-	if d := q.Details[0] + "|" + q.Details[1]; d != "Iteration 10|Runtime 4m10s" {
+	if d := q.Details[len(q.Details)-1]; d != "Iteration 10 · 4m10s · run sample" {
 		t.Errorf("without limits: %q", d)
 	}
 }
+
+func details(q looprun.Question) string { return strings.Join(q.Details, "\n") }
 
 // A run of which nothing is known has questions too.
 func TestQuestionOfNothing(t *testing.T) {
@@ -212,8 +246,8 @@ func TestQuestionOfNothing(t *testing.T) {
 		if err != nil || q.Text == "" || len(q.Options) < 2 {
 			t.Errorf("%s: %+v, %v", guard, q, err)
 		}
-		if got, want := q.Details[2], "Progress: nothing has run yet"; got != want {
-			t.Errorf("%s: %q, want %q", guard, got, want)
+		if got := details(q); strings.Contains(got, "fail") || strings.Contains(got, "said last") {
+			t.Errorf("%s: something of nothing: %q", guard, got)
 		}
 	}
 }
@@ -260,7 +294,7 @@ func TestVariables(t *testing.T) {
 	for _, guard := range append(slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()), AnyGuard) {
 		s, trip := Sample(guard)
 		for _, state := range []*looprun.State{s, {}} {
-			values := (&source{state: state, trip: trip, texts: load(t).texts}).facts()
+			values := newSource(state, trip, load(t).texts).facts()
 			for _, v := range Variables() {
 				ok := false
 				switch values[v.Name].(type) {

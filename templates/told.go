@@ -184,7 +184,6 @@ func lines[T any](s *source, list []T, key string, values func(T) facts) []strin
 // toldParts are the details of what the command said, each shown where its variable
 // says something.
 var toldParts = []struct{ key, variable string }{
-	{"detail_task", "Task"},
 	{"detail_agent", "Agent"},
 	{"detail_cause", "Cause"},
 	{"detail_context", "Context"},

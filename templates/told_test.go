@@ -30,7 +30,7 @@ func TestRejectionQuestion(t *testing.T) {
 	for _, reason := range rejection.Reasons() {
 		q := toldBy(t, looprun.Rejection, func(s *looprun.State) { s.Rejected.Rejection.ReasonType = reason })
 		decision, _ := rejection.Rejection{ReasonType: reason}.Suggest()
-		if want := fmt.Sprintf("Suggested decision: %s.", decision); !strings.Contains(q.Text, want) {
+		if want := fmt.Sprintf("Suggested decision: %s", decision); !strings.Contains(q.Text, want) {
 			t.Errorf("%s: %q does not say %q", reason, q.Text, want)
 		}
 		if _, ok := q.Option(string(decision)); !ok {

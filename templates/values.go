@@ -161,7 +161,7 @@ func (s *source) errors() []string {
 		}
 		a := attempt{
 			number: d.Iteration, label: line(d.Signature.Label, lineLength),
-			why: line(why, lineLength), output: errorOutput(d),
+			why: line(why, lineLength), output: d.Telling(),
 		}
 		if n := len(attempts); n > 0 && a.like(attempts[n-1]) {
 			a.first = cmp.Or(attempts[n-1].first, attempts[n-1].number)
@@ -253,5 +253,3 @@ func formatDuration(d time.Duration) string {
 	}
 	return s
 }
-
-func formatCommand(argv []string) string { return line(strings.Join(argv, " "), valueLength) }

@@ -36,6 +36,12 @@ type source struct {
 	trip  looprun.Trip
 	texts *messages
 	told  told
+
+	has looprun.Evidence
+}
+
+func newSource(state *looprun.State, trip looprun.Trip, texts *messages) *source {
+	return &source{state: state, trip: trip, texts: texts, told: toldOf(state, trip.Guard), has: state.Evidence(trip)}
 }
 
 // questionVariables are all that a template can mention.
@@ -142,11 +148,96 @@ var questionVariables = []variable{
 	},
 	{
 		Variable{"Command", TypeText, "the command that is run in the loop"},
-		func(s *source) any { return formatCommand(s.state.Command) },
+		func(s *source) any { return line(looprun.CommandLine(s.state.Command), valueLength) },
 	},
 	{
 		Variable{"Check", TypeText, "the check command; empty when there is none"},
-		func(s *source) any { return formatCommand(s.state.Check) },
+		func(s *source) any { return line(looprun.CommandLine(s.state.Check), valueLength) },
+	},
+	{
+		Variable{"Place", TypeText, "where the question comes from: the task, the command, the directory"},
+		(*source).place,
+	},
+	{
+		Variable{"Run", TypeText, "id of the run"},
+		func(s *source) any { return s.state.RunID },
+	},
+	{
+		Variable{"Program", TypeText, "the command by its name alone, such as claude"},
+		(*source).program,
+	},
+	{
+		Variable{"Who", TypeText, "what failed, as the beginning of a sentence: the command, or the check"},
+		(*source).who,
+	},
+	{
+		Variable{"How", TypeText, "how it ended, such as “was killed by SIGSEGV”; empty when nothing has run"},
+		(*source).how,
+	},
+	{
+		Variable{"Why", TypeText, "why it failed, where it or looprun says so in words; may be empty"},
+		func(s *source) any {
+			if s.state.Last == nil {
+				return ""
+			}
+			return phrase(s.state.Last.Detail)
+		},
+	},
+	{
+		Variable{"EndCode", TypeNumber, "its exit code where that is all that is known; else 0"},
+		(*source).endCode,
+	},
+	{
+		Variable{"Alike", TypeBool, "true when the errors in a row ended in the same way"},
+		(*source).alike,
+	},
+	{
+		Variable{"Silent", TypeBool, "true when the last iteration printed nothing"},
+		(*source).silent,
+	},
+	{
+		Variable{"Failing", TypeNumber, "how many checks fail; 0 when that is not known"},
+		(*source).failing,
+	},
+	{
+		Variable{"FailingOf", TypeText, "what fails in words, such as “2 of 5 tests fail”; empty when that is not known"},
+		(*source).failingOf,
+	},
+	{
+		Variable{"Trend", TypeText, "how many failed in each iteration, such as “3 → 2 → 2”; empty for one"},
+		(*source).trend,
+	},
+	{
+		Variable{"Progressing", TypeBool, "true when fewer checks fail than two iterations before"},
+		(*source).progressing,
+	},
+	{
+		Variable{"FailingChecks", TypeList, "failing checks, each with the line that says why, five at most"},
+		func(s *source) any { return s.checksOrNone() },
+	},
+	{
+		Variable{"Output", TypeList, "the last lines of the output where no checks were recognised, or of the suspended iteration"},
+		(*source).output,
+	},
+	{
+		Variable{"Quiet", TypeText, "how long the suspended iteration had printed nothing, such as 4m; empty below a second"},
+		(*source).quiet,
+	},
+	{
+		Variable{"Words", TypeText, "the last words of the command where a check judges it; may be empty"},
+		(*source).words,
+	},
+	{
+		Variable{"Before", TypeList, "what was answered before in this run, newest first, three at most"},
+		func(s *source) any { return s.before() },
+	},
+	{
+		Variable{"Passed", TypeText, "what passes, such as “3/5 tests passing”; empty when that is not known"},
+		(*source).passed,
+	},
+	{
+		Variable{"Cost", TypeText, "what the run has cost, such as $2.10; empty when nothing was reported"},
+		(*source).cost,
 	},
 	{
 		Variable{"Task", TypeText, "the task that the question is about, as the command names it, else that of the run; empty when neither has a name"},

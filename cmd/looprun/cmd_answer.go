@@ -219,10 +219,14 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool)
 	if len(words) > 0 && words[0] == "-" {
 		return c.fromDocument(a, s, pending, live)
 	}
-	if len(words)+len(c.Option) == 0 && c.Text == nil && !c.Cancel {
-		return c.ask(a, s, pending[0])
-	}
 	options := append(c.Option, words...)
+	if len(options) == 0 && c.Text == nil && !c.Cancel {
+		o, ok := pending[0].GoesOn()
+		if c.Guidance == "" || !ok || len(pending) > 1 {
+			return c.ask(a, s, pending[0])
+		}
+		options = []string{o.ID} // words alone go on
+	}
 	q, err := c.only(a, s, pending, live, options)
 	if err != nil {
 		return nil, err
@@ -349,14 +353,15 @@ func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Que
 	byID := func(q looprun.Question) string { return q.ID }
 	told := func(q looprun.Question) string { return q.ForPerson().Text } // with what an assistant said
 	plain := func(q looprun.Question) string { return q.Text }
+	chat := func(q looprun.Question) string { return chatQuestion(q).Question }
 	var list []ask.Answer
 	own := make(map[string]looprun.Question, len(pending))
 	for _, as := range []struct{ id, text func(looprun.Question) string }{
-		{byID, told}, {byName, told}, {byID, plain}, {byName, plain},
+		{byID, chat}, {byName, chat}, {byID, told}, {byName, told}, {byID, plain}, {byName, plain},
 	} {
 		var questions []ask.Question
 		for _, q := range pending {
-			put := session.AsQuestion(q)
+			put := chatQuestion(q)
 			put.ID, put.Question = as.id(q), as.text(q)
 			own[put.ID] = q
 			questions = append(questions, put)
@@ -372,6 +377,7 @@ func (c *answerCmd) fromDocument(a *app, s *looprun.State, pending []looprun.Que
 	for _, one := range list {
 		answer := session.LoopAnswer(one)
 		answer.Responder, answer.Person, answer.Guidance = looprun.RespondedByUser, true, c.Guidance
+		answer = spokenAnswer(own[one.ID], answer)
 		answer.Reason = cmp.Or(one.Reason, c.Reason, "answered with looprun answer")
 		given = append(given, answerTo(own[one.ID], answer))
 	}
@@ -549,6 +555,8 @@ func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]session
 	switch {
 	case ctx.Err() != nil, errors.Is(err, looprun.ErrInterrupted):
 		return nil, looprun.ErrInterrupted
+	case errors.Is(err, looprun.ErrDeferred):
+		return nil, errors.New("the question still waits: it was kept for later")
 	case err != nil:
 		return nil, fmt.Errorf("the question still waits: %w", err)
 	}

@@ -170,7 +170,7 @@ func (f finder) waiting(at completion.Place) []completion.Candidate {
 		if options == nil {
 			options = choices(asked[0])
 		}
-		runs = append(runs, completion.Candidate{Value: id, Help: asked[0].Header})
+		runs = append(runs, completion.Candidate{Value: id, Help: console.WordsOfQuestion(asked[0])})
 	}
 	return append(options, runs...)
 }

@@ -209,6 +209,9 @@ func (e *explanation) text() string {
 	if e.Trip != nil {
 		e.tripText(&b)
 	}
+	for _, a := range e.state.PastAnswers() {
+		fmt.Fprintf(&b, "Answered %s\n", a)
+	}
 	if e.OnlyCounts {
 		b.WriteString("\nBetween the last two iterations only counts changed.\n")
 	}

@@ -61,6 +61,7 @@ type shownRun struct {
 	Progress   string               `json:"progress"`
 	Pending    []looprun.Question   `json:"pending,omitempty"`
 	Decisions  []looprun.Decision   `json:"decisions"`
+	Answers    []looprun.PastAnswer `json:"answers,omitempty"` // newest first
 	Known      []looprun.KnownIssue `json:"known_issues"`
 	Task       string               `json:"task,omitempty"`
 	Subtasks   *looprun.Subtasks    `json:"subtasks,omitempty"`
@@ -145,7 +146,7 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
-		Decisions: s.Decisions, Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: history, started: s.Started, live: alive,
+		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: history, started: s.Started, live: alive,
 	}, nil
 }
 
@@ -189,7 +190,16 @@ func (r *shownRun) text(p *console.Printer, now time.Time, exact bool) error {
 	}
 	line("directory", "%s", console.Relative(r.Dir))
 	for _, d := range r.Decisions {
-		line("answer", "after iteration %d, %s: %s by %s: %s", d.Iteration, d.Guard, cmp.Or(d.Option, string(d.Action)), console.Decider(d.Responder, d.Rule), d.Reason)
+		words := d.Words
+		if words != "" {
+			words = "“" + words + "”; "
+		}
+		line("answer", "after iteration %d, %s: %s by %s: %s%s", d.Iteration, d.Guard, cmp.Or(d.Option, string(d.Action)), console.Decider(d.Responder, d.Rule), words, d.Reason)
+	}
+	for _, a := range r.Answers {
+		if a.Guard == "" { // the command asked
+			line("answer", "%s", a)
+		}
 	}
 	for _, w := range r.Warnings {
 		line("warning", "%s", w)
@@ -267,7 +277,11 @@ func (r *shownRun) pending(w io.Writer) error {
 		if r.live || len(r.Pending) > 1 {
 			which = " --question " + q.ID
 		}
-		fmt.Fprintf(&b, "answer with: looprun answer %s %s%s\n", r.RunID, termsafe.Line(firstWord(session.OptionsOf(q))), which)
+		words := ""
+		if o, ok := q.GoesOn(); ok && q.WantsWords(o) {
+			words = " --guidance 'TEXT'"
+		}
+		fmt.Fprintf(&b, "answer with: looprun answer %s %s%s%s\n", r.RunID, termsafe.Line(firstWord(session.OptionsOf(q))), words, which)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -280,25 +294,6 @@ func firstWord(words []string) string {
 	return words[0]
 }
 
-func pendingText(b *strings.Builder, q looprun.Question) {
-	fmt.Fprintf(b, "%s (%s)\n%s\n", termsafe.Line(q.Header), termsafe.Line(q.ID), termsafe.Line(q.Text))
-	for _, d := range q.Details {
-		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(termsafe.Text(d), "\n", "\n  "))
-	}
-	switch {
-	case q.Kind == looprun.KindConfirm && len(q.Options) == 0:
-		b.WriteString("  yes\n  no\n")
-	case q.Kind == looprun.KindText:
-		b.WriteString("  --text TEXT\n")
-	}
-	for _, o := range q.Options {
-		if o.Action == looprun.ActionReview { // a person's at the terminal
-			continue
-		}
-		fmt.Fprintf(b, "  %-14s %s\n", termsafe.Line(o.ID), termsafe.Line(o.Label))
-	}
-}
-
 // export prints the pending questions for a person's interface.
 func (c *showCmd) export(a *app, r *shownRun) error {
 	if !c.Pending {
@@ -306,7 +301,7 @@ func (c *showCmd) export(a *app, r *shownRun) error {
 	}
 	var questions []ask.Question
 	for _, q := range r.Pending {
-		asked := session.AsQuestion(q.ForPerson()) // that form has no place for advice
+		asked := chatQuestion(q)
 		asked.Header = cmp.Or(asked.Header, "Question")
 		questions = append(questions, asked)
 	}

@@ -23,8 +23,6 @@ func TestDefaultOfWhatTheCommandAsks(t *testing.T) {
 		marked   string
 		want     looprun.Answer
 	}{
-		{"yes", with(looprun.KindConfirm, looprun.Yes, false), "Yes", looprun.Answer{Option: looprun.Yes}},
-		{"no", with(looprun.KindConfirm, looprun.No, false), "No", looprun.Answer{Option: looprun.No}},
 		{"an option", with(looprun.KindSelect, "b", false), "Blue", looprun.Answer{Option: "b"}},
 		{"one of several", with(looprun.KindSelect, "g", true), "[x] Green", looprun.Answer{Options: []string{"g"}}},
 	} {
@@ -51,20 +49,18 @@ func TestNothingIsPreselectedAfterARejection(t *testing.T) {
 	trip.Default = "continue"
 	for _, tt := range []struct {
 		question looprun.Question
-		marked   string
+		key      string
 		want     string
-	}{{confirm, "Review …", looprun.No}, {trip, "Cancel", "cancel"}} {
+	}{{confirm, "n", looprun.No}, {trip, "c" + enter, "cancel"}} {
 		t.Run(tt.want, func(t *testing.T) {
 			advice := looprun.AdviseAgainst("It drops a table.")
 			tt.question.Advice = &advice
 			s := start(t, setup{scenario: scenario{Question: tt.question}})
-			s.marks(tt.marked)
+			unmarked(s)
 			s.shows("The assistant recommended rejecting this: “It drops a table.”")
-			if tt.marked != "Cancel" { // Enter alone answers nothing
-				s.press(up)
-				s.marks("No")
-			}
 			s.press(enter)
+			s.shows(unmarkedHint)
+			s.press(tt.key)
 			s.answered(byPerson(looprun.Answer{Option: tt.want}, "chosen at the terminal"))
 		})
 	}
@@ -76,16 +72,16 @@ func TestHeaderSaysWhoAsks(t *testing.T) {
 		state *looprun.State
 		want  string
 	}{
-		{nil, "── The command asks · Release ──"},
-		{&looprun.State{Precheck: true, Running: true}, "── The command asks · Release ──"},
-		{&looprun.State{Iterations: 2, Open: 3, Running: true}, "── The command asks (iteration 3) · Release ──"},
-		{&looprun.State{Iterations: 2}, "── The command asks (iteration 2) · Release ──"},
+		{nil, "━━ The command asks · Release ━━"},
+		{&looprun.State{Precheck: true, Running: true}, "━━ The command asks · Release ━━"},
+		{&looprun.State{Iterations: 2, Open: 3, Running: true}, "━━ The command asks (iteration 3) · Release ━━"},
+		{&looprun.State{Iterations: 2}, "━━ The command asks (iteration 2) · Release ━━"},
 	} {
 		s := start(t, setup{scenario: scenario{Question: q, State: tt.state}})
-		s.marks("No")
+		unmarked(s)
 		s.shows(tt.want)
 		s.shows("through k3f › z9q")
-		s.press(enter)
+		s.press("n")
 		s.answered(byPerson(looprun.Answer{Option: looprun.No}, "chosen at the terminal"))
 	}
 }
@@ -95,11 +91,13 @@ func TestHeaderSaysWhoAsks(t *testing.T) {
 func TestFieldIsNotTypedAhead(t *testing.T) {
 	q := commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowText = true })
 	s := start(t, setup{scenario: scenario{Question: q}})
-	s.marks("Other (type your own)")
-	s.press(enter + "early\r\r")
+	unmarked(s)
+	s.press("w"+enter+"early\r\r", down) // pasted
+	s.marks("Red")
+	s.press("w")
 	s.holds("")
 	s.press(enter + up + enter)
-	s.marks("Other (type your own)")
+	s.marks("Answer in words")
 	s.press(enter)
 	s.holds("")
 	s.press("late")
@@ -172,10 +170,10 @@ func TestLongQuestion(t *testing.T) {
 	}
 	q := commandAsks(looprun.KindConfirm, func(q *looprun.Question) { q.Text = strings.Join(lines, "\n") })
 	s := start(t, setup{scenario: scenario{Question: q}, columns: 80, rows: 27})
-	s.marks("No")
+	unmarked(s)
 	s.sees("the question in full", func(screen string) bool {
 		return strings.Contains(screen, "line 5 of") && strings.Count(screen, "line 1 of") == 2 && strings.Count(screen, "line 12 of") == 2
 	})
-	s.press(enter)
+	s.press("n")
 	s.answered(byPerson(looprun.Answer{Option: looprun.No}, "chosen at the terminal"))
 }

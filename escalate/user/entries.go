@@ -14,7 +14,8 @@ import (
 // an error. The state may be nil.
 func newMenu(q looprun.Question, s *looprun.State) (Menu, error) {
 	q = q.ForPerson()
-	m := Menu{Header: header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text))}
+	m := Menu{Header: header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text)), Cursor: -1}
+	m.Sentence, m.Open = q.From == "" && q.Guard != "", q.Open
 	if len(q.Path) > 0 {
 		m.Details = append(m.Details, "through "+termsafe.Line(strings.Join(q.Path, " › ")))
 	}
@@ -39,8 +40,25 @@ func newMenu(q looprun.Question, s *looprun.State) (Menu, error) {
 	default:
 		m.forTrip(q)
 	}
+	if q.From != "" || q.Guard != "" { // looprun init has nothing to keep
+		m.allowPause()
+	}
 	m.distinguish()
+	m.assign()
 	return m, err
+}
+
+const reviewKey, pauseKey, wordsKey = "r", "p", "w"
+
+// allowPause lets the question be kept for later, where no option does that.
+func (m *Menu) allowPause() {
+	for i, item := range m.Items {
+		if item.ID == string(looprun.ActionPause) {
+			m.Items[i].Key = pauseKey
+			return
+		}
+	}
+	m.Items = append(m.Items, Item{Label: "Pause", Description: "Stop here; “looprun resume” asks again", Key: pauseKey, Pauses: true})
 }
 
 // header says who asks, where that is not looprun itself.
@@ -71,41 +89,33 @@ func iteration(s *looprun.State) int {
 }
 
 var reviewItem = Item{
-	Label: "Review …", Description: "Show iterations, errors and signatures, then ask again", Review: true,
+	Label: "Review …", Description: "Iterations, errors and signatures, then ask again", Key: reviewKey, Review: true,
 }
 
-// forTrip offers a review on every question; where it does not list one, it
-// stands before what cancels. The cursor is on the option that cancels, or else
-// on the review.
+// forTrip offers words where an option goes on, and a review. Nothing is marked:
+// every option ends the run or goes on with it.
 func (m *Menu) forTrip(q looprun.Question) {
-	cancels, reviews := -1, -1
-	for i, o := range q.Options {
+	review := reviewItem
+	goesOn := false
+	for _, o := range q.Options {
 		item := newItem(o)
 		item.Types = q.WantsWords(o)
 		if item.Review {
-			reviews = i
+			review = item
+			review.Key = reviewKey
+			continue
 		}
-		if o.Action == looprun.ActionCancel {
-			cancels = i
-		}
+		goesOn = goesOn || item.GoesOn
 		m.Items = append(m.Items, item)
 	}
-	if reviews < 0 {
-		reviews = len(m.Items)
-		if cancels == reviews-1 {
-			reviews, cancels = cancels, cancels+1
-		}
-		m.Items = slices.Insert(m.Items, reviews, reviewItem)
+	if goesOn {
+		m.Items = append(m.Items, Item{Label: "Type what to do", Description: "Go on with your words", Key: wordsKey, Says: true})
 	}
-	m.Cursor = reviews
-	if cancels >= 0 {
-		m.Cursor = cancels
-	}
+	m.Items = append(m.Items, review)
 }
 
-// forSelect is for what the command asks. The cursor is on the default; without
-// one on the first entry that decides nothing yet: the field for text, or else
-// the review. Where several options can be ticked, choosing one without a tick
+// forSelect is for what the command asks. The cursor is on the default; without one
+// nothing is marked. Where several options can be ticked, choosing one without a tick
 // decides nothing either, and the cursor is on the first.
 func (m *Menu) forSelect(q looprun.Question) {
 	m.Multi = q.Multi
@@ -119,21 +129,18 @@ func (m *Menu) forSelect(q looprun.Question) {
 		}
 		m.Items = append(m.Items, item)
 	}
-	if start < 0 {
-		start = len(m.Items)
-		if i := slices.IndexFunc(m.Items, func(item Item) bool { return item.Box }); i >= 0 {
-			start = i
-		}
+	if start < 0 && q.Multi { // to choose there without a tick decides nothing
+		start = slices.IndexFunc(m.Items, func(item Item) bool { return item.Box })
 	}
 	m.Cursor = start
 	if q.AllowText {
-		m.Items = append(m.Items, Item{Label: "Other (type your own)", Types: true})
+		m.Items = append(m.Items, Item{Label: "Answer in words", Key: wordsKey, Types: true})
 	}
 	m.Items = append(m.Items, reviewItem)
 	m.allowCancel(q)
 }
 
-// forConfirm puts yes and no. The cursor is on no, unless yes is the default.
+// forConfirm puts yes and no, and nothing is marked.
 func (m *Menu) forConfirm(q looprun.Question) error {
 	for _, id := range []string{looprun.Yes, looprun.No} {
 		o, ok := q.Option(id)
@@ -143,14 +150,9 @@ func (m *Menu) forConfirm(q looprun.Question) error {
 		case !ok:
 			o = looprun.Option{ID: id, Label: strings.ToUpper(id[:1]) + id[1:]}
 		}
-		m.Items = append(m.Items, newItem(o))
-	}
-	m.Cursor = 1
-	if q.Default == looprun.Yes {
-		m.Cursor = 0
-	}
-	if q.Open { // Enter alone answers nothing
-		m.Cursor = len(m.Items)
+		item := newItem(o)
+		item.Key = id[:1]
+		m.Items = append(m.Items, item)
 	}
 	m.Items = append(m.Items, reviewItem)
 	m.allowCancel(q)
@@ -160,7 +162,7 @@ func (m *Menu) forConfirm(q looprun.Question) error {
 // forText has no list to choose from, unless the question may be declined. A
 // default that could not be shown and typed as it is is none.
 func (m *Menu) forText(q looprun.Question) {
-	m.Items = []Item{{Label: "Type the answer", Types: true}}
+	m.Items = []Item{{Label: "Type the answer", Key: wordsKey, Types: true}}
 	if d := q.Default; len(d) <= maxText && d == strings.TrimSpace(termsafe.Text(d)) && !strings.ContainsAny(d, "\n\t") {
 		m.Default = d
 	}
@@ -178,7 +180,10 @@ func newItem(o looprun.Option) Item {
 		ID:          o.ID,
 		Label:       termsafe.Cut(termsafe.Line(o.Label), maxLabel),
 		Description: termsafe.Cut(termsafe.Line(o.Description), maxDescription),
+		Key:         strings.ToLower(termsafe.Line(o.Key)),
 		Review:      o.Action == looprun.ActionReview,
+		Ends:        o.Action.Ends(),
+		GoesOn:      o.Action.Continues(),
 	}
 	if item.Label == "" {
 		item.Label = termsafe.Line(o.ID)

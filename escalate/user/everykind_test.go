@@ -14,7 +14,7 @@ import (
 
 func TestEveryKindIsAnswered(t *testing.T) {
 	everyKind(t, nil, func(s *session, k kindOfPrompt) {
-		s.shows("── The command asks · Release ──")
+		s.shows("━━ The command asks · Release ━━")
 		s.shows("Which one should it be?")
 		s.there(k)
 		s.finishes(k)
@@ -28,14 +28,8 @@ func TestEnterAloneInEveryKind(t *testing.T) {
 	everyKind(t, nil, func(s *session, k kindOfPrompt) {
 		s.there(k)
 		s.press(enter)
-		if k.enter == "" {
-			s.answered(byPerson(looprun.Answer{Option: looprun.No}, "chosen at the terminal"))
-			return
-		}
 		s.sees(k.enter, func(screen string) bool {
-			_, after, found := strings.Cut(screen, k.enter)
-			// After a review what was typed is thrown away until the menu is back.
-			return found && (k.name != "select" || strings.Contains(after, "arrows move"))
+			return strings.Contains(screen, k.enter)
 		})
 		s.press(ctrlC)
 		s.interrupted()
@@ -64,8 +58,8 @@ func TestLateKeysInEveryKind(t *testing.T) {
 				s.press(text)
 				s.press("\x1b[0n")
 				if k.name == "other" { // its field is one more prompt
-					s.marks("Other (type your own)")
-					s.press(enter)
+					unmarked(s)
+					s.press("w")
 					s.shows(waitingHint)
 					s.press(text)
 					s.press("\x1b[0n")

@@ -106,6 +106,10 @@ func (p *prompt) typed() (text string, err error) {
 		switch k.key {
 		case keyText:
 			p.field.take(k.text)
+		case keyBack:
+			if len(p.menu.Items) > 1 {
+				return "", nil
+			}
 		case keyEnter:
 			text := p.field.answer()
 			switch {
@@ -154,8 +158,13 @@ func (p *prompt) fieldHint() string {
 		return "that is all that fits, 8 KiB: the rest was left out"
 	case p.menu.Default != "":
 		return "type the answer · Enter alone gives “" + termsafe.Cut(p.menu.Default, maxLabel) + "” · Ctrl-C interrupts"
-	case !p.menu.typesOnly():
-		return "type the answer · Enter gives it, alone it goes back · Ctrl-C interrupts"
+	case p.menu.typesOnly():
+	case p.menu.Items[p.field.item].GoesOn && p.state != nil && p.state.Words != "":
+		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + " · “-” takes back what you said · Esc goes back"
+	case p.menu.Items[p.field.item].GoesOn:
+		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + " · Esc goes back"
+	default:
+		return "type the answer · Enter gives it · Esc goes back · Ctrl-C interrupts"
 	}
 	return "type the answer · Enter gives it · Ctrl-C interrupts"
 }

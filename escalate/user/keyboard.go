@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/looprun/looprun"
@@ -61,8 +62,10 @@ type keyboard struct {
 	changed func() bool
 	// armed says that keys count.
 	armed bool
-	// cursor is the item that is marked, of so many items.
+	// cursor is the item that is marked, of so many items; -1: none is.
 	cursor, items int
+	// hot reports whether a character alone chooses something.
+	hot func(byte) bool
 	// ticks says that a blank ticks the marked item; typing that text is what
 	// the prompt wants, and that there is no cursor to move.
 	ticks, typing bool
@@ -98,8 +101,18 @@ func (k *keyboard) next() (stroke, error) {
 				return got, err
 			}
 		}
-		if err := k.fill(k.redrawAt); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		until := k.redrawAt
+		escaping := k.typing && k.decoder.state == inEscape
+		if escaping && until.IsZero() {
+			until = k.lastByte.Add(sequenceGap)
+		}
+		err := k.fill(until)
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return stroke{}, err
+		}
+		if err != nil && escaping { // nothing came after it
+			k.decoder.state = inText
+			return stroke{key: keyBack}, nil
 		}
 		if !k.redrawAt.IsZero() && !time.Now().Before(k.redrawAt) {
 			return stroke{}, errRedraw
@@ -127,8 +140,8 @@ func (k *keyboard) counts(got stroke) (stroke, error) {
 	case keyEnter:
 		return k.enter(), nil
 	case keyText:
-		return k.text(got), nil
-	case keyUp, keyDown:
+		return k.text(got)
+	case keyUp, keyDown, keyFirst, keyLast:
 		return k.move(got), nil
 	}
 	return stroke{}, nil
@@ -148,30 +161,73 @@ func (k *keyboard) enter() stroke {
 	return stroke{key: keyEnter}
 }
 
-// text is text in a field. Elsewhere a blank that stands alone ticks the marked
-// item of a list that has ticks, and all other text means nothing.
-func (k *keyboard) text(got stroke) stroke {
-	switch {
-	case k.typing:
+// text is text in a field. Elsewhere a character counts that stands alone: a blank
+// ticks the marked item of a list that has ticks, j and k move, and what is hot
+// chooses. All other text means nothing, and neither does what comes with more of it.
+func (k *keyboard) text(got stroke) (stroke, error) {
+	if k.typing {
 		k.lastText = k.lastByte
-		return got
-	case k.ticks && got.text == ' ' && k.lastByte.Sub(k.lastText) >= k.quiet && !k.moreText():
-		k.lastTick = k.lastByte
-		return stroke{key: keyTick}
+		return got, nil
 	}
-	k.lastText = k.lastByte
-	return stroke{}
+	meant := k.lastByte.Sub(k.lastText) >= k.quiet && k.means(got.text) && !k.moreText()
+	if meant && got.text != ' ' { // whose tick can be seen, and decides nothing
+		alone, err := k.alone(got.text != 'j' && got.text != 'k')
+		if err != nil {
+			return stroke{}, err
+		}
+		meant = alone
+	}
+	switch {
+	case !meant:
+		k.lastText = k.lastByte
+		return stroke{}, nil
+	case got.text == ' ':
+		k.lastTick = k.lastByte
+		return stroke{key: keyTick}, nil
+	case got.text == 'j':
+		return k.move(stroke{key: keyDown}), nil
+	case got.text == 'k':
+		return k.move(stroke{key: keyUp}), nil
+	}
+	return stroke{keyHot, got.text}, nil
+}
+
+// means reports whether the character alone does something.
+func (k *keyboard) means(c byte) bool {
+	return c == ' ' && k.ticks || c == 'j' || c == 'k' || k.hot != nil && k.hot(c)
 }
 
 // moreText reports whether text came along with this key.
 func (k *keyboard) moreText() bool { return len(k.pending) > 0 && k.pending[0].key == keyText }
 
+// alone reports whether nothing comes right after a character, but for one Enter where
+// that may be: text that is pasted is no choice.
+func (k *keyboard) alone(enter bool) (bool, error) {
+	for until := k.lastByte.Add(k.paste); ; {
+		err := k.fill(until)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if enter && len(k.pending) == 1 && k.pending[0].key == keyEnter {
+		return true, nil
+	}
+	return !slices.ContainsFunc(k.pending, func(s stroke) bool { return s.key == keyText || s.key == keyEnter }), nil
+}
+
 func (k *keyboard) move(got stroke) stroke {
 	switch {
 	case k.typing:
 		return stroke{}
+	case got.key == keyFirst:
+		k.cursor = 0
+	case got.key == keyLast, got.key == keyUp && k.cursor <= 0:
+		k.cursor = k.items - 1
 	case got.key == keyUp:
-		k.cursor = (k.cursor + k.items - 1) % k.items
+		k.cursor--
 	default:
 		k.cursor = (k.cursor + 1) % k.items
 	}

@@ -17,6 +17,10 @@ const (
 	keyReport               // the terminal answered
 	keyText                 // a byte of text; it means something in a field only
 	keyTick                 // a blank that ticks an item
+	keyFirst                // Home
+	keyLast                 // End
+	keyHot                  // a character that stands alone and chooses
+	keyBack                 // Esc
 )
 
 // stroke is a key, and for [keyText] the byte.
@@ -142,6 +146,10 @@ func (d *decoder) control(c byte) key {
 		d.state = inMouse
 	case params == "":
 		return arrow(c)
+	case c == '~' && (params == "1" || params == "7"):
+		return keyFirst
+	case c == '~' && (params == "4" || params == "8"):
+		return keyLast
 	case c == 'n' && params == "0":
 		return keyReport
 	case c == 'u' && params == "99;5", c == '~' && params == "27;5;99":
@@ -158,6 +166,10 @@ func arrow(c byte) key {
 		return keyUp
 	case 'B':
 		return keyDown
+	case 'H':
+		return keyFirst
+	case 'F':
+		return keyLast
 	}
 	return keyNone
 }

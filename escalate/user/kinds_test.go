@@ -76,6 +76,14 @@ func marking(label string) func(*session) {
 	return func(s *session) { s.Helper(); s.marks(label) }
 }
 
+// unmarked waits until keys count and nothing is marked.
+func unmarked(s *session) {
+	s.Helper()
+	s.sees("nothing marked", func(screen string) bool {
+		return marked(screen) == "" && (strings.Contains(screen, ready) || strings.Contains(screen, unmarkedHint))
+	})
+}
+
 func nothing(*session) {}
 
 func kindsOfPrompts() []kindOfPrompt {
@@ -84,33 +92,33 @@ func kindsOfPrompts() []kindOfPrompt {
 	return []kindOfPrompt{
 		{
 			"confirm", commandAsks(looprun.KindConfirm, nil),
-			nothing, marking("No"), choosing("Review …", "Yes"),
-			byPerson(looprun.Answer{Option: looprun.Yes}, "chosen at the terminal"), "",
+			nothing, unmarked, choosing("Yes"),
+			byPerson(looprun.Answer{Option: looprun.Yes}, "chosen at the terminal"), unmarkedHint,
 		},
 		{
 			"select", commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowCancel = true }),
-			nothing, marking("Review …"), choosing("Cancel (do not answer)", "Red", "Green"),
-			byPerson(looprun.Answer{Option: "g"}, "chosen at the terminal"), "No iteration has ended yet.",
+			nothing, unmarked, choosing("Red", "Green"),
+			byPerson(looprun.Answer{Option: "g"}, "chosen at the terminal"), unmarkedHint,
 		},
 		{
 			"select or text", other,
-			nothing, marking("Other (type your own)"), choosing("Review …", "Red"),
-			byPerson(looprun.Answer{Option: "r"}, "chosen at the terminal"), "type the answer",
+			nothing, unmarked, choosing("Red"),
+			byPerson(looprun.Answer{Option: "r"}, "chosen at the terminal"), unmarkedHint,
 		},
 		{
 			"other", other,
-			func(s *session) { s.marks("Other (type your own)"); s.press(enter) },
-			func(s *session) { s.Helper(); s.holds("") }, typing, typed, "Other (type your own)",
+			func(s *session) { unmarked(s); s.press("w") },
+			func(s *session) { s.Helper(); s.holds("") }, typing, typed, "Answer in words",
 		},
 		{
 			"several", commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.Multi = true }),
 			nothing, marking("[ ] Red"), func(s *session) {
 				s.Helper()
-				s.press(up, up)
+				s.press(down, down)
 				s.marks("[ ] Blue")
 				s.press(" ")
 				s.marks("[x] Blue")
-				s.press(down, down)
+				s.press(up, up)
 				s.marks("[ ] Red")
 				s.press(" ")
 				s.marks("[x] Red")
@@ -124,8 +132,8 @@ func kindsOfPrompts() []kindOfPrompt {
 		},
 		{
 			"text or nothing", commandAsks(looprun.KindText, func(q *looprun.Question) { q.AllowCancel = true }),
-			nothing, marking("Type the answer"), choosing("Cancel (do not answer)"),
-			byPerson(looprun.Answer{Cancelled: true}, "cancelled at the terminal"), "type the answer",
+			nothing, unmarked, choosing("Type the answer", "Cancel (do not answer)"),
+			byPerson(looprun.Answer{Cancelled: true}, "cancelled at the terminal"), unmarkedHint,
 		},
 	}
 }

@@ -3,6 +3,7 @@ package user
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun"
@@ -13,13 +14,18 @@ import (
 type Menu struct {
 	Header  string
 	Text    string   // one or more lines
-	Details []string // single lines
+	Details []string // single lines; an empty one is between two parts
+	// Sentence says that the text is the news, which comes before the details.
+	Sentence bool
 	// Items can be chosen. A question for text has one that takes it, and a
 	// person who has nothing else to choose types at once.
 	Items []Item
-	// Cursor is the item that is marked at first. No item that lets a run go on
-	// is, unless it is the default of a question that the command asks.
+	// Cursor is the item that is marked at first; -1: none is, and Enter alone answers
+	// nothing. It is the default of a question that the command asks, or an item that
+	// decides nothing.
 	Cursor int
+	// Open says that an assistant advised against it.
+	Open bool
 	// Multi says that the items with a Box can be ticked, and that choosing one
 	// of them chooses all that are ticked, at least one.
 	Multi bool
@@ -34,6 +40,16 @@ type Item struct {
 	ID          string
 	Label       string
 	Description string
+	// Key chooses the item, a letter in lower case, as its number does where it has
+	// one; empty, 0: it has none.
+	Key    string
+	Number int
+	// Ends says that the answer ends the run, and GoesOn that it goes on with it.
+	Ends, GoesOn bool
+	// Says asks for words for the marked item, or else for the first that goes on.
+	Says bool
+	// Pauses keeps the question for later.
+	Pauses bool
 	// Review shows the history and asks again.
 	Review bool
 	// Types asks for a text, which is then the answer, or what goes with the
@@ -61,15 +77,22 @@ const (
 	maxDescription = 400
 )
 
-// typesOnly reports whether there is nothing to choose, only a text to type.
-func (m *Menu) typesOnly() bool { return len(m.Items) == 1 && m.Items[0].Types }
+// typesOnly reports whether there is nothing to choose, only a text to type, or to
+// keep the question.
+func (m *Menu) typesOnly() bool {
+	return len(m.Items) > 0 && m.Items[0].Types && !slices.ContainsFunc(m.Items[1:], func(i Item) bool { return !i.Pauses })
+}
 
 // check says what is wrong with a choice.
 func (m *Menu) check(c Choice) error {
 	switch {
 	case c.Item < 0 || c.Item >= len(m.Items):
 		return fmt.Errorf("the prompt chose item %d of %d", c.Item+1, len(m.Items))
-	case m.Items[c.Item].Types && (strings.TrimSpace(termsafe.Text(c.Text)) == "" || len(c.Text) > maxText):
+	case m.Items[c.Item].Says, c.Text != "" && !m.Items[c.Item].Types && !m.Items[c.Item].GoesOn && !m.Items[c.Item].Cancels:
+		return fmt.Errorf("the prompt chose item %d, which is no answer", c.Item+1)
+	case len(c.Text) > maxText:
+		return fmt.Errorf("the prompt gave a text of %d bytes", len(c.Text))
+	case m.Items[c.Item].Types && (strings.TrimSpace(termsafe.Text(c.Text)) == ""):
 		return fmt.Errorf("the prompt gave a text of %d bytes", len(c.Text))
 	case !m.Items[c.Item].Box:
 		return nil
@@ -101,8 +124,64 @@ func (m *Menu) answer(c Choice) looprun.Answer {
 		}
 	default:
 		a.Option = item.ID
+		if words := strings.TrimSpace(termsafe.Text(c.Text)); words != "" {
+			a.Guidance, a.Reason = words, "typed at the terminal"
+		}
 	}
 	return a
+}
+
+// assign gives the items their numbers and letters: those that the options ask for,
+// and else the first letter of the label that is free.
+func (m *Menu) assign() {
+	taken := looprun.TakenKeys
+	for i := range m.Items {
+		if item := &m.Items[i]; item.Key != "" && item.ID != "" && !m.fixed(*item) && strings.Contains(taken, item.Key) {
+			item.Key = ""
+		} else {
+			taken += item.Key
+		}
+	}
+	n := 0
+	for i := range m.Items {
+		item := &m.Items[i]
+		if item.ID == "" && !item.Cancels || item.Review || m.fixed(*item) {
+			continue
+		}
+		n++
+		item.Number = n
+		for _, r := range strings.ToLower(item.Label) {
+			if item.Key == "" && r >= 'a' && r <= 'z' && !strings.ContainsRune(taken, r) {
+				item.Key = string(r)
+				taken += item.Key
+			}
+		}
+	}
+}
+
+// fixed reports whether the item has a letter of its own: yes, no, the pause.
+func (m *Menu) fixed(item Item) bool {
+	return item.Key == "y" && item.ID == looprun.Yes || item.Key == "n" && item.ID == looprun.No || item.Key == pauseKey && item.ID == string(looprun.ActionPause)
+}
+
+// item is the one that the character chooses; -1: none.
+func (m *Menu) item(c byte) int {
+	if c == '?' {
+		c = reviewKey[0]
+	}
+	c |= 0x20 & (c >> 1) // a letter in lower case, a digit as it is
+	return slices.IndexFunc(m.Items, func(i Item) bool {
+		return i.Key == string(rune(c)) || i.Number > 0 && i.Number < 10 && int(c-'0') == i.Number
+	})
+}
+
+// spoken is the item that words are for: the marked one where it goes on, or else the
+// first that does. Words never end a run.
+func (m *Menu) spoken(cursor int) int {
+	if cursor >= 0 && m.Items[cursor].GoesOn {
+		return cursor
+	}
+	return slices.IndexFunc(m.Items, func(i Item) bool { return i.GoesOn })
 }
 
 // report says what was chosen, for the line that stays on the screen.
@@ -118,6 +197,8 @@ func (m *Menu) report(c Choice) string {
 			all = append(all, fmt.Sprintf("%s (%s)", m.Items[n].Label, m.Items[n].ID))
 		}
 		return strings.Join(all, ", ")
+	case c.Text != "":
+		return fmt.Sprintf("%s (%s): “%s”", item.Label, item.ID, termsafe.Cut(c.Text, maxDescription))
 	default:
 		return fmt.Sprintf("%s (%s)", item.Label, item.ID)
 	}

@@ -26,8 +26,10 @@ type prompt struct {
 	// what was chosen.
 	ticked []bool
 	hint   string
-	// field is the text that is being typed; nil while the menu is shown.
-	field *field
+	// field is the text that is being typed; nil while the menu is shown. marked is
+	// the item that was marked when words were asked for; -1: none.
+	field  *field
+	marked int
 }
 
 // atTerminal asks at the terminal, reviews included.
@@ -80,6 +82,8 @@ func (p *prompt) begin(keys *keyboard) {
 		p.ticked = append(p.ticked, item.Ticked)
 	}
 	keys.items, keys.cursor, keys.ticks = len(p.menu.Items), p.menu.Cursor, p.menu.Multi
+	keys.hot = func(c byte) bool { return p.menu.item(c) >= 0 }
+	p.marked = -1
 	p.keys = keys
 	if p.menu.typesOnly() {
 		p.openField(0)
@@ -125,9 +129,13 @@ func (p *prompt) converse(ctx context.Context) (Choice, error) {
 			before, evidence = "\n", true
 			err = p.suspend()
 		case err != nil:
-		case p.menu.Items[c.Item].Types && p.field == nil:
+		case (p.menu.Items[c.Item].Types || p.menu.Items[c.Item].Says) && p.field == nil:
 			again = true
-			p.openField(c.Item)
+			item := c.Item
+			if p.menu.Items[item].Says {
+				item = p.menu.spoken(p.marked)
+			}
+			p.openField(item)
 			err = p.eraseLines(len(p.message()))
 		case p.field != nil && c.Text == "":
 			again = true
@@ -156,6 +164,11 @@ func (p *prompt) choice() (Choice, error) {
 		p.hint = ""
 		switch {
 		case err != nil:
+		case k.key == keyHot:
+			k = p.hot(k.text)
+		case k.key == keyTick && p.keys.cursor < 0:
+		case k.key == keyEnter && p.keys.cursor < 0:
+			p.hint, k, p.keys.entered = unmarkedHint, stroke{}, false
 		case k.key == keyTick:
 			p.ticked[p.keys.cursor] = !p.ticked[p.keys.cursor]
 		case k.key == keyEnter && p.menu.Items[p.keys.cursor].Box && len(p.choices()) == 0:
@@ -171,6 +184,33 @@ func (p *prompt) choice() (Choice, error) {
 	}
 	return Choice{Item: n, Ticked: p.choices()}, nil
 }
+
+// hot is what a character that stands alone does: it chooses its item, except that
+// one which ends the run, or goes against advice, needs Enter as well.
+func (p *prompt) hot(c byte) stroke {
+	i := p.menu.item(c)
+	item := p.menu.Items[i]
+	before := p.keys.cursor
+	p.keys.cursor = i
+	switch {
+	case item.Box:
+		p.ticked[i] = !p.ticked[i]
+		return stroke{key: keyTick}
+	case item.Ends:
+		p.hint = "Enter: " + item.Label + " · this ends the run"
+		return stroke{}
+	case p.menu.Open && item.ID != "" && item.ID != looprun.No:
+		p.hint = "Enter: " + item.Label + " · this was advised against"
+		return stroke{}
+	case item.Says:
+		p.marked = before
+	}
+	p.keys.pending, p.keys.entered = nil, true // an Enter that came with it is part of it
+	return stroke{key: keyEnter}
+}
+
+// unmarkedHint is what Enter alone gets where nothing is marked.
+const unmarkedHint = "nothing is marked: press a number or a letter, or move with the arrows"
 
 // key is the next key that counts.
 func (p *prompt) key() (stroke, error) {

@@ -18,9 +18,9 @@ func testQuestion() looprun.Question {
 		Text:    "Iteration limit (10) reached. How to proceed?",
 		Details: []string{"Iteration 10 of 10", "Last output:\n  \x1b[31mFAIL\x1b]0;title\x07 auth\x1b[2J"},
 		Options: []looprun.Option{
-			{ID: "continue", Label: "Continue +5", Description: "Add 5 more iterations", Action: looprun.ActionContinue},
+			{ID: "continue", Label: "Continue +5", Key: "g", Description: "Add 5 more iterations", Action: looprun.ActionContinue},
 			{ID: "accept", Label: "Accept current", Action: looprun.ActionAccept},
-			{ID: "cancel", Label: "Cancel", Description: "Stop the run", Action: looprun.ActionCancel},
+			{ID: "cancel", Label: "Cancel", Key: "c", Description: "Stop the run", Action: looprun.ActionCancel},
 		},
 	}
 }
@@ -58,7 +58,7 @@ func (s *session) withdrawn() {
 		s.Fatalf("got %+v, want the cause of the end of the context", out)
 	}
 	s.shows("No answer: somebody else has answered")
-	if screen := s.screen.String(); marked(screen) != "" || strings.Contains(screen, "Ctrl-C interrupts") || strings.Contains(screen, "should it be?") || strings.Contains(screen, "How to proceed?") {
+	if screen := s.screen.String(); marked(screen) != "" || strings.Contains(screen, "Ctrl-C interrupts") || strings.Contains(screen, "should it be?") {
 		s.Errorf("the question is still on the screen\n%s", screen)
 	}
 }
@@ -70,9 +70,9 @@ func (s *session) interrupted() {
 	}
 }
 
-func TestEnterChoosesCancel(t *testing.T) {
+func TestEnterChoosesWhatIsMarked(t *testing.T) {
 	s := start(t, asking())
-	s.marks("Cancel")
+	s.onCancel()
 	s.press(enter)
 	s.chose("cancel", "Cancel")
 	s.shows("Iteration limit (10) reached.")
@@ -84,14 +84,16 @@ func TestArrowsMove(t *testing.T) {
 		path            []string // keys
 		via             []string // what each marks
 	}{
-		{"up", "continue", "Continue +5", []string{up, up, up}, []string{"Review …", "Accept current", "Continue +5"}},
-		{"around", "continue", "Continue +5", []string{down}, []string{"Continue +5"}},
-		{"keypad", "accept", "Accept current", []string{"\x1bOB", "\x1bOB"}, []string{"Continue +5", "Accept current"}},
-		{"back", "cancel", "Cancel", []string{down, up}, []string{"Continue +5", "Cancel"}},
+		{"up", "continue", "Continue +5", []string{up, up}, []string{"Accept current", "Continue +5"}},
+		{"around", "continue", "Continue +5", []string{end, down}, []string{"Pause", "Continue +5"}},
+		{"keypad", "accept", "Accept current", []string{"\x1bOH", "\x1bOB"}, []string{"Continue +5", "Accept current"}},
+		{"back", "cancel", "Cancel", []string{down, up}, []string{"Type what to do", "Cancel"}},
+		{"letters", "accept", "Accept current", []string{"k", "k", "j"}, []string{"Accept current", "Continue +5", "Accept current"}},
+		{"numbered", "accept", "Accept current", []string{"2"}, []string{"Accept current"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t, asking())
-			s.marks("Cancel")
+			s.onCancel()
 			for i, k := range tt.path {
 				s.press(k)
 				s.marks(tt.via[i])
@@ -104,8 +106,8 @@ func TestArrowsMove(t *testing.T) {
 
 func TestEvidenceIsShownClean(t *testing.T) {
 	s := start(t, asking())
-	s.marks("Cancel")
-	for _, text := range []string{"── Iteration Limit ──", "Iteration 10 of 10", "FAIL auth", "Continue +5  – Add 5 more iterations"} {
+	s.onCancel()
+	for _, text := range []string{"━━ Iteration limit (10) reached. How to proceed? ━━", "Iteration 10 of 10", "FAIL auth", "1 g  Continue +5      Add 5 more iterations"} {
 		s.shows(text)
 	}
 	if s.screen.Title() != "" {
@@ -126,18 +128,18 @@ func TestEvidenceIsShownClean(t *testing.T) {
 // A program that ends without returning from the prompt can put the terminal
 // back.
 func TestResize(t *testing.T) {
-	for _, size := range [][2]int{{40, 12}, {100, 10}, {160, 50}, {20, 30}} {
+	for _, size := range [][2]int{{40, 12}, {100, 10}, {160, 50}, {24, 30}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			s := start(t, asking())
-			s.marks("Cancel")
-			s.press(down)
+			s.onCancel()
+			s.press(home)
 			s.marks("Continue +5")
 			const old = "what is left of the old size"
 			s.screen.Write([]byte("\x1b7\x1b[H" + old + "\x1b8"))
 			s.resize(size[0], size[1])
 			s.sees("the prompt drawn anew", func(screen string) bool {
 				return !strings.Contains(screen, old[:12]) && strings.Count(screen, "> ") == 1 && strings.Count(screen, "Continue +5") == 1 &&
-					strings.Contains(screen, "arrows move")
+					strings.Contains(screen, "a number")
 			})
 			s.press(down)
 			s.sees("the cursor to move", func(screen string) bool { return strings.HasPrefix(marked(screen), "Accept current") })
@@ -155,9 +157,11 @@ func TestSmallTerminal(t *testing.T) {
 	for _, size := range [][2]int{{24, 8}, {30, 6}, {60, 9}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			s := start(t, setup{scenario: scenario{Question: q}, columns: size[0], rows: size[1]})
-			for _, label := range []string{"Cancel", "Continue +5", "Accept current"} {
+			s.sees("the hint", func(screen string) bool { return strings.Contains(screen, "a number or letter") })
+			s.press(home)
+			for _, label := range []string{"Continue +5", "Accept current"} {
 				s.sees(label, func(screen string) bool {
-					return strings.HasPrefix(marked(screen), label) && strings.Contains(screen, "arrows")
+					return strings.HasPrefix(marked(screen), label) && strings.Contains(screen, "a number")
 				})
 				if label != "Accept current" {
 					s.press(down)
@@ -202,7 +206,7 @@ func TestCIOff(t *testing.T) {
 	su := asking()
 	su.Env, su.CI = []string{"CI=true"}, "off"
 	s := start(t, su)
-	s.marks("Cancel")
+	s.onCancel()
 	s.press(enter)
 	s.chose("cancel", "Cancel")
 }

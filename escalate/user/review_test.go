@@ -41,21 +41,19 @@ func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
 	su := asking()
 	su.State = testState(3)
 	s := start(t, su)
-	s.marks("Cancel")
-	s.press(up)
-	s.marks("Review …")
-	s.press(enter)
+	s.onCancel()
+	s.press("r")
 	s.shows("3×  0000000000000abc  test-fail:2-auth,logout, last in iteration 3")
 	s.sees("the question again", func(screen string) bool {
 		_, after, _ := strings.Cut(screen, "Signatures")
-		return marked(after) == "Review …" && strings.Contains(after, "arrows move")
+		return marked(after) == "Review …" && strings.Contains(after, ready)
 	})
 	s.press(down)
 	s.sees("the cursor to move", func(screen string) bool {
 		_, after, _ := strings.Cut(screen, "Signatures")
-		return marked(after) == "Cancel"
+		return marked(after) == "Pause"
 	})
-	s.press(enter)
+	s.press("c" + enter)
 	s.chose("cancel", "Cancel")
 }
 
@@ -64,16 +62,14 @@ func TestLongReviewIsPaged(t *testing.T) {
 	su.State = testState(40)
 	su.Env = []string{"PAGER=sed -n 's/^  *40  not done/paged &/p'"}
 	s := start(t, su)
-	s.marks("Cancel")
-	s.press(up)
-	s.marks("Review …")
-	s.press(enter)
+	s.onCancel()
+	s.press("r")
 	s.shows("paged")
 	s.sees("the question again", func(screen string) bool {
 		_, after, _ := strings.Cut(screen, "paged")
-		return marked(after) == "Review …" && strings.Contains(after, "arrows move")
+		return marked(after) == "Review …" && strings.Contains(after, ready)
 	})
-	s.press(down, down)
+	s.press(home)
 	s.sees("the cursor to move", func(screen string) bool {
 		_, after, _ := strings.Cut(screen, "paged")
 		return marked(after) == "Continue +5"
@@ -93,10 +89,8 @@ func TestPagerEnds(t *testing.T) {
 			}
 			su.Env = []string{"PAGER=echo the pager; exec sleep 1000"}
 			s := start(t, su)
-			s.marks("Cancel")
-			s.press(up)
-			s.marks("Review …")
-			s.press(enter)
+			s.onCancel()
+			s.press("r")
 			s.shows("the pager")
 			if err := s.cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)

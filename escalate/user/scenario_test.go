@@ -53,6 +53,7 @@ type outcome struct {
 	NoAnswer    bool
 	Interrupted bool
 	Asked       bool
+	Deferred    bool
 	Elsewhere   bool // the cause of the end of the context
 }
 
@@ -134,6 +135,7 @@ func play(sc scenario) {
 		out.NoAnswer = errors.Is(err, looprun.ErrNoAnswer)
 		out.Interrupted = errors.Is(err, looprun.ErrInterrupted)
 		out.Asked = errors.Is(err, ErrAsked)
+		out.Deferred = errors.Is(err, looprun.ErrDeferred)
 		out.Elsewhere = errors.Is(err, errElsewhere)
 	}
 	json.NewEncoder(os.NewFile(reportFd, "report")).Encode(out)

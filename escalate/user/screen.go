@@ -2,6 +2,7 @@ package user
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/looprun/looprun/internal/cells"
@@ -20,14 +21,17 @@ func (p *prompt) present(before string, evidence bool) error {
 	return err
 }
 
-// opening is the header and, where asked for, the evidence.
+// opening is a rule with the header or the news and, where asked for, the evidence.
 func (p *prompt) opening(evidence bool) string {
-	lines := []string{"── " + cells.Cut(p.menu.Header, max(1, p.width()-6)) + " ──"}
-	if p.menu.Header == "" {
-		lines = nil
+	title, rest := p.menu.Header, []string(nil)
+	if p.menu.Sentence {
+		if title = p.menu.Text; strings.Contains(title, "\n") || cells.Width(title) > p.width()-6 {
+			title, rest = p.menu.Header, p.text()
+		}
 	}
+	lines := append([]string{p.rule(title)}, rest...)
 	if evidence {
-		if text := p.text(); len(p.message()) < len(text) {
+		if text := p.text(); !p.menu.Sentence && len(p.message()) < len(text) {
 			lines = append(lines, text...) // the menu shows a part of it
 		}
 		for _, d := range p.menu.Details {
@@ -35,6 +39,15 @@ func (p *prompt) opening(evidence bool) string {
 		}
 	}
 	return strings.Join(append(lines, ""), "\n")
+}
+
+// rule is a line across the screen with the title in it.
+func (p *prompt) rule(title string) string {
+	if title == "" {
+		return strings.Repeat("━", p.width())
+	}
+	line := "━━ " + cells.Cut(title, max(1, p.width()-6)) + " "
+	return line + strings.Repeat("━", max(2, p.width()-cells.Width(line)))
 }
 
 // say writes a line over the hint, or over the field and its hint.
@@ -81,9 +94,9 @@ func (p *prompt) sheet() sheet {
 	case p.hint != "":
 		s.hint = p.hint
 	case p.menu.Multi:
-		s.hint = "arrows move · space ticks · Enter chooses · Ctrl-C interrupts"
+		s.hint = "a number or arrows and space tick · Enter chooses · Ctrl-C interrupts"
 	default:
-		s.hint = "arrows move · Enter chooses · Ctrl-C interrupts"
+		s.hint = "a number or letter, or arrows and Enter · Ctrl-C interrupts"
 	}
 	s.hint = cells.Cut(s.hint, p.width())
 	message := p.message()
@@ -107,6 +120,9 @@ func (p *prompt) text() []string {
 // message is as much of the question as leaves room for the menu. The end of a
 // long text is the question; its beginning may be what has been advised.
 func (p *prompt) message() []string {
+	if p.menu.Sentence { // it stands above
+		return []string{""}
+	}
 	lines := p.text()
 	room := max(1, p.rows/3)
 	if len(lines) <= room {
@@ -119,18 +135,26 @@ func (p *prompt) message() []string {
 	return kept
 }
 
+// alignFrom is the width from which labels and descriptions stand in columns, and
+// keyColumns is what a number and a letter take.
+const (
+	alignFrom  = 60
+	labelMost  = 30
+	keyColumns = 5
+)
+
 // lay lays the items out, and says how many to show at once so that they fit
 // into the room. Where they do not fit in full, descriptions are cut.
 func (p *prompt) lay(room int) (items []string, rows int) {
+	label := 0
+	for i, item := range p.menu.Items {
+		label = max(label, min(labelMost, cells.Width(p.box(i)+item.Label)))
+	}
 	for _, whole := range []bool{true, false} {
 		items = nil
 		tallest, total := 1, 0
 		for i, item := range p.menu.Items {
-			text := p.box(i) + item.String()
-			if !whole {
-				text = cells.Cut(text, max(p.width()-2, cells.Width(p.box(i)+item.Label)))
-			}
-			lines := wrap(text, p.width()-2, "    ")
+			lines := p.item(item, p.box(i)+item.Label, label, whole)
 			tallest, total = max(tallest, len(lines)), total+len(lines)
 			items = append(items, strings.Join(lines, "\n  "))
 		}
@@ -140,6 +164,31 @@ func (p *prompt) lay(room int) (items []string, rows int) {
 		rows = min(len(items), max(1, room/tallest))
 	}
 	return items, rows
+}
+
+// item is an item in lines: its number, its letter, its label, and what it does.
+func (p *prompt) item(item Item, label string, columns int, whole bool) []string {
+	number := " "
+	if item.Number > 0 {
+		number = strconv.Itoa(item.Number)
+	}
+	text := cells.Pad(number+" "+item.Key, keyColumns) + label
+	switch {
+	case item.Description == "":
+	case p.width() >= alignFrom:
+		text = cells.Pad(text, keyColumns+columns) + "  " + item.Description
+	case whole:
+		indent := strings.Repeat(" ", keyColumns)
+		return append(wrap(text, p.width()-2, indent), wrap(indent+item.Description, p.width()-2, indent)...)
+	}
+	if !whole {
+		text = cells.Cut(text, max(p.width()-2, keyColumns+cells.Width(label)))
+	}
+	indent := keyColumns
+	if p.width() >= alignFrom {
+		indent += columns + 2
+	}
+	return wrap(text, p.width()-2, strings.Repeat(" ", indent))
 }
 
 // box shows whether the item is ticked.

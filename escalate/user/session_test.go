@@ -8,17 +8,18 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/looprun/looprun/internal/eventually"
+
 	expect "github.com/Netflix/go-expect"
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 	"golang.org/x/sys/unix"
-
-	"github.com/looprun/looprun/internal/eventually"
 )
 
 // session is a child at its terminal, seen by the test.
@@ -188,8 +189,22 @@ func (s *session) shows(text string) {
 func (s *session) marks(label string) {
 	s.Helper()
 	s.sees("the cursor on "+label, func(screen string) bool {
-		return marked(screen) == label && strings.Contains(screen, "arrows move")
+		return marked(screen) == label && (strings.Contains(screen, ready) || strings.Contains(screen, "Enter: "))
 	})
+}
+
+// ready is in the hint once keys count.
+const ready = "Ctrl-C interrupts"
+
+// home and end go to the first and the last item.
+const home, end = "\x1b[H", "\x1b[F"
+
+// onCancel waits until the prompt is ready, with nothing marked, and marks Cancel.
+func (s *session) onCancel() {
+	s.Helper()
+	s.sees("nothing marked", func(screen string) bool { return marked(screen) == "" && strings.Contains(screen, ready) })
+	s.press("c")
+	s.marks("Cancel")
 }
 
 // marked is the label of the item with the cursor; there must be one cursor.
@@ -200,11 +215,18 @@ func marked(screen string) string {
 			if found != "" {
 				return "two cursors"
 			}
-			found, _, _ = strings.Cut(strings.TrimSpace(rest), "  – ")
+			found = rest
+			if len(rest) > keyColumns && numbered.MatchString(rest) {
+				found, _, _ = strings.Cut(strings.TrimSpace(rest[keyColumns:]), "  ")
+			}
+			found = strings.TrimSpace(found)
 		}
 	}
 	return found
 }
+
+// numbered is an item with its number and its letter.
+var numbered = regexp.MustCompile(`^[1-9 ] [a-z ]  `)
 
 // ends waits for the child's report and checks that its terminal is as before.
 func (s *session) ends() outcome {

@@ -22,8 +22,8 @@ func TestSignalWhileAsking(t *testing.T) {
 					su.Heeds = []syscall.Signal{sig}
 				}
 				s := start(t, su)
-				s.marks("Cancel")
-				s.press(down)
+				s.onCancel()
+				s.press(home)
 				s.marks("Continue +5")
 				if err := s.cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
@@ -43,7 +43,7 @@ func TestContextEndsWhileAsking(t *testing.T) {
 	su := asking()
 	su.Heeds = []syscall.Signal{syscall.SIGUSR1}
 	s := start(t, su)
-	s.marks("Cancel")
+	s.onCancel()
 	if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestRestoreAll(t *testing.T) {
 	su := asking()
 	su.RestoreAllOn = 2 // the first is none, when keys begin to count
 	s := start(t, su)
-	s.marks("Cancel")
+	s.onCancel()
 	s.press(down)
 	if out := s.ends(); !reflect.DeepEqual(out, outcome{}) {
 		t.Fatalf("the child went on: %+v", out)
@@ -78,7 +78,7 @@ func TestPanicIsNoAnswer(t *testing.T) {
 			su := asking()
 			su.PanicOn = 2
 			s := start(t, su)
-			s.marks("Cancel")
+			s.onCancel()
 			s.press(keys...)
 			out := s.unanswered()
 			if out.NoAnswer || !strings.Contains(out.Err, "the prompt broke") {
@@ -90,8 +90,8 @@ func TestPanicIsNoAnswer(t *testing.T) {
 
 func TestTerminalGoesAway(t *testing.T) {
 	s := start(t, asking())
-	s.marks("Cancel")
-	s.press(down)
+	s.onCancel()
+	s.press(home)
 	s.marks("Continue +5")
 	s.gone()
 }
@@ -118,8 +118,8 @@ func TestStoppedAndContinued(t *testing.T) {
 	su := asking()
 	su.Apart = "job"
 	s := start(t, su)
-	s.marks("Cancel")
-	s.press(down)
+	s.onCancel()
+	s.press(home)
 	s.marks("Continue +5")
 	s.press(ctrlZ)
 	s.shows("the job is stopped")
@@ -128,7 +128,7 @@ func TestStoppedAndContinued(t *testing.T) {
 	s.letGo()
 	s.sees("the prompt drawn anew", func(screen string) bool {
 		_, after, _ := strings.Cut(screen, "the job is stopped")
-		return marked(after) == "Continue +5" && strings.Contains(after, "arrows move")
+		return marked(after) == "Continue +5" && strings.Contains(after, ready)
 	})
 	s.press(down)
 	s.sees("the cursor to move", func(screen string) bool {

@@ -2,6 +2,7 @@ package user
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/AlecAivazis/survey/v2"
 	"github.com/AlecAivazis/survey/v2/core"
@@ -34,9 +35,9 @@ const surveyTemplate = `
   {{- color .Config.Icons.Help.Format }}{{ .Help }}{{color "reset"}}
 {{- end}}`
 
-// surveyCodes are the bytes by which survey knows our keys. The arrow to the
-// left means nothing to it, but makes it draw again.
-var surveyCodes = map[key]string{keyNone: "\x1b[D", keyTick: "\x1b[D", keyUp: "\x1b[A", keyDown: "\x1b[B", keyEnter: "\r"}
+// The bytes by which survey knows our keys. The arrow to the left means nothing to
+// it, but makes it draw again.
+const surveyUp, surveyDown, surveyDraw, surveyEnter = "\x1b[A", "\x1b[B", "\x1b[D", "\r"
 
 // choose shows the sheet and returns the number of the item that is chosen with
 // the keys that next returns, each with what the sheet says from then on. What survey would make of other bytes, of the end
@@ -53,15 +54,31 @@ func choose(out terminal.FileWriter, s sheet, next func() (key, sheet, error)) (
 	defer func() { survey.SelectQuestionTemplate = ours }()
 
 	menu := s.menu()
-	in := &surveyKeys{next: func() (key, error) {
+	var icons *survey.IconSet
+	at := max(0, s.cursor) // survey always has a place
+	in := &surveyKeys{next: func() (string, error) {
 		k, s, err := next()
-		if err == nil {
-			menu.Options, menu.Help = s.items, s.hint
+		if err != nil {
+			return "", err
 		}
-		return k, err
+		menu.Options, menu.Help = s.items, s.hint
+		s.icons(icons)
+		codes := surveyDraw
+		if to := max(0, s.cursor); to > at {
+			codes = strings.Repeat(surveyDown, to-at)
+		} else if to < at {
+			codes = strings.Repeat(surveyUp, at-to)
+		}
+		if at = max(0, s.cursor); k == keyEnter {
+			codes += surveyEnter
+		}
+		return codes, nil
 	}}
 	n = -1
-	err = survey.AskOne(menu, &n, survey.WithStdio(in, out, out), survey.WithIcons(s.icons))
+	err = survey.AskOne(menu, &n, survey.WithStdio(in, out, out), survey.WithIcons(func(set *survey.IconSet) {
+		icons = set
+		s.icons(set)
+	}))
 	return n, err
 }
 
@@ -70,7 +87,7 @@ func (s sheet) picture() (string, error) {
 	var config survey.PromptConfig
 	s.icons(&config.Icons)
 	_, plain, err := core.RunTemplate(surveyTemplate, survey.SelectTemplateData{
-		Select: *s.menu(), PageEntries: core.OptionAnswerList(s.items), SelectedIndex: s.cursor, Config: &config,
+		Select: *s.menu(), PageEntries: core.OptionAnswerList(s.items), SelectedIndex: max(0, s.cursor), Config: &config,
 	})
 	return plain, err
 }
@@ -79,7 +96,7 @@ func (s sheet) menu() *survey.Select {
 	return &survey.Select{
 		Message:  s.message,
 		Options:  s.items,
-		Default:  s.cursor,
+		Default:  max(0, s.cursor),
 		Help:     s.hint,
 		PageSize: s.rows,
 		Filter:   func(string, string, int) bool { return true },
@@ -88,6 +105,9 @@ func (s sheet) menu() *survey.Select {
 
 func (s sheet) icons(icons *survey.IconSet) {
 	icons.SelectFocus = survey.Icon{Text: ">", Format: s.format("cyan+b")}
+	if s.cursor < 0 { // nothing is marked
+		icons.SelectFocus = survey.Icon{Text: " ", Format: "default"}
+	}
 	icons.Question.Format = s.format("default+hb")
 	icons.Help.Format = s.format("cyan")
 }
@@ -103,17 +123,17 @@ func (s sheet) format(colour string) string {
 
 // surveyKeys is the input survey reads: one whole key at a time.
 type surveyKeys struct {
-	next func() (key, error)
+	next func() (string, error)
 	rest string
 }
 
 func (r *surveyKeys) Read(p []byte) (int, error) {
 	if r.rest == "" {
-		k, err := r.next()
+		codes, err := r.next()
 		if err != nil {
 			return 0, err
 		}
-		r.rest = surveyCodes[k]
+		r.rest = codes
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]

@@ -4,16 +4,19 @@ package user
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun"
 )
 
 func TestPipedInputIsNotRead(t *testing.T) {
 	su := asking()
 	su.stdin = "\n\n\ncontinue\n"
 	s := start(t, su)
-	s.marks("Cancel")
-	s.press(down)
+	s.onCancel()
+	s.press(home)
 	s.marks("Continue +5")
 	s.press(down)
 	s.marks("Accept current")
@@ -22,12 +25,12 @@ func TestPipedInputIsNotRead(t *testing.T) {
 }
 
 func TestCtrlDIsNoAnswer(t *testing.T) {
-	for name, first := range map[string]string{"at once": "", "after text": "cont", "on continue": down} {
+	for name, first := range map[string]string{"at once": "", "after text": "cont", "on continue": home} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, asking())
-			s.marks("Cancel")
+			s.onCancel()
 			s.press(first)
-			if first == down {
+			if first == home {
 				s.marks("Continue +5")
 			}
 			s.press(ctrlD)
@@ -40,13 +43,13 @@ func TestCtrlDIsNoAnswer(t *testing.T) {
 }
 
 func TestTextDoesNothing(t *testing.T) {
-	for _, text := range []string{"accept\r", "k\r", "jj\n", "yes\r\r\r", "\t\r", " \r", "1\r", "?\r"} {
+	for _, text := range []string{"accept\r", "k\r", "jj\n", "yes\r\r\r", "\t\r", " \r", "x\r", "1x", "ga"} {
 		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
 			s := start(t, asking())
-			s.marks("Cancel")
-			s.press(text, down)
+			s.onCancel()
+			s.press(text, home)
 			s.marks("Continue +5")
-			s.press(up)
+			s.press(down, down)
 			s.marks("Cancel")
 			s.press(enter)
 			s.chose("cancel", "Cancel")
@@ -63,8 +66,8 @@ func TestTypedAhead(t *testing.T) {
 			s.shows("held")
 			s.press(text)
 			s.letGo()
-			s.marks("Cancel")
-			s.press(down)
+			s.onCancel()
+			s.press(home)
 			s.marks("Continue +5")
 			s.press(enter)
 			s.chose("continue", "Continue +5")
@@ -81,8 +84,8 @@ func TestLateKeys(t *testing.T) {
 			s.shows("one moment")
 			s.press(text)
 			s.press("\x1b[0n")
-			s.marks("Cancel")
-			s.press(down)
+			s.onCancel()
+			s.press(home)
 			s.marks("Continue +5")
 			s.press(down)
 			s.marks("Accept current")
@@ -96,7 +99,7 @@ func TestTerminalThatNeverReports(t *testing.T) {
 	su := asking()
 	su.mute = true
 	s := start(t, su)
-	s.marks("Cancel")
+	s.onCancel()
 	s.press(enter)
 	s.chose("cancel", "Cancel")
 }
@@ -107,7 +110,7 @@ func TestCtrlCInterrupts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, asking())
-			s.marks("Cancel")
+			s.onCancel()
 			s.press(first)
 			if first != "\x1b[99;5u" {
 				s.press(ctrlC)
@@ -131,20 +134,109 @@ func TestStrayEscapes(t *testing.T) {
 	for _, text := range []string{
 		"\x1b", "\x1b\x1b", "\x1b[", "\x1bO", "\x1bx", "\x1b\r", "\x1b[\r", "\x1b[1;5", "\x1b[1;5A", "\x1b[24;80R", "\x1b[?1;2c",
 		"\x1b[200~", "\x1b[200~accept\r\x1b[201~", "\x1b]11;rgb:1e1e/1e1e/1e1e\x07", "\x1b]11;rgb:0/0/0\x1b\\",
-		"\x1bP1$r0m\x1b\\", "\x1b[<0;10;10M\x1b[<0;10;10m", "\x1b[I\x1b[O", "\x1b[3~", "\x1b[H\x1b[F", "\x00\xff\xfe\x9bA",
+		"\x1bP1$r0m\x1b\\", "\x1b[<0;10;10M\x1b[<0;10;10m", "\x1b[I\x1b[O", "\x1b[3~", "\x00\xff\xfe\x9bA",
 		"\x1b[M !!", "\x1b[13u",
 	} {
 		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
 			s := start(t, asking())
-			s.marks("Cancel")
+			s.onCancel()
 			s.press(text, down)
 			s.sees("a prompt", func(screen string) bool { return marked(screen) != "" })
-			s.press(up + down) // an unfinished string takes the first keys
+			s.press(up + home) // an unfinished string takes the first keys
 			s.sees("the cursor to move", func(screen string) bool { return marked(screen) == "Continue +5" })
-			s.press(up)
+			s.press(down, down)
 			s.marks("Cancel")
 			s.press(enter)
 			s.chose("cancel", "Cancel")
 		})
+	}
+}
+
+// One key answers, but what ends the run needs Enter too, and Enter alone says that
+// nothing is marked.
+func TestKeysChoose(t *testing.T) {
+	for _, tt := range []struct{ name, keys, marked, id, label string }{
+		{"a letter that goes on", "g", "", "continue", "Continue +5"},
+		{"a capital", "G", "", "continue", "Continue +5"},
+		{"a number that goes on", "1", "", "continue", "Continue +5"},
+		{"a letter and Enter", "g" + enter, "", "continue", "Continue +5"},
+		{"a letter that ends", "a", "Accept current", "accept", "Accept current"},
+		{"a number that ends", "3", "Cancel", "cancel", "Cancel"},
+		{"a letter that ends, and Enter", "c" + enter, "", "cancel", "Cancel"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t, asking())
+			unmarked(s)
+			s.press(tt.keys)
+			if tt.marked != "" {
+				s.marks(tt.marked)
+				s.shows("this ends the run")
+				s.press(enter)
+			}
+			s.chose(tt.id, tt.label)
+		})
+	}
+}
+
+func TestEnterAloneAnswersNothing(t *testing.T) {
+	s := start(t, asking())
+	unmarked(s)
+	s.press(enter)
+	s.shows(unmarkedHint)
+	s.press("g")
+	s.chose("continue", "Continue +5")
+}
+
+func TestPauseKeepsTheQuestion(t *testing.T) {
+	everyKind(t, nil, func(s *session, k kindOfPrompt) {
+		k.reach(s)
+		k.ready(s)
+		if k.want.Text != nil {
+			s.press("\x1b") // back from the field
+			s.sees("the menu", func(screen string) bool { return strings.Contains(screen, "a number or letter") })
+		}
+		s.press("p")
+		if out := s.ends(); !out.Deferred || out.Asked || out.Interrupted || out.NoAnswer {
+			s.Errorf("got %+v, want the question kept", out)
+		}
+	})
+}
+
+// Words are for the option that is marked where it goes on, and else for the first
+// that does: never for one that ends the run.
+func TestWordsAreGuidance(t *testing.T) {
+	for _, first := range []string{"", "c"} {
+		t.Run(first, func(t *testing.T) {
+			s := start(t, asking())
+			unmarked(s)
+			if first != "" {
+				s.press(first)
+				s.marks("Cancel")
+			}
+			s.press("w")
+			s.shows("type what to do · Enter: Continue +5")
+			s.press("use sha256")
+			s.sees("the words", func(screen string) bool { return marked(screen) == "use sha256" })
+			s.press("\x1b")
+			s.sees("the menu", func(screen string) bool { return strings.Contains(screen, "a number or letter") })
+			s.press("w")
+			s.shows("type what to do · Enter: Continue +5")
+			s.press("use sha512")
+			s.sees("the words", func(screen string) bool { return marked(screen) == "use sha512" })
+			s.press(enter)
+			s.answered(byPerson(looprun.Answer{Option: "continue", Guidance: "use sha512"}, "typed at the terminal"))
+		})
+	}
+}
+
+func TestNoWordsAtTheCap(t *testing.T) {
+	su := asking()
+	su.Question.Options = su.Question.Options[1:]
+	s := start(t, su)
+	unmarked(s)
+	s.press("w", down)
+	s.marks("Accept current")
+	if screen := s.screen.String(); strings.Contains(screen, "Type what to do") {
+		t.Errorf("words are offered where nothing goes on\n%s", screen)
 	}
 }

@@ -51,6 +51,7 @@ type responder struct{ Options }
 //     marked with [ErrAsked], when the person pressed Ctrl-D or the terminal went
 //     away;
 //   - [looprun.ErrInterrupted] for Ctrl-C and for a signal;
+//   - [looprun.ErrDeferred] when the person keeps the question for later;
 //   - the cause of the end of the context, which takes the question off the
 //     screen: somebody else has answered it, or who asked is gone;
 //   - another error, marked with ErrAsked, when the prompt failed.
@@ -113,6 +114,8 @@ func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, 
 		switch {
 		case err != nil:
 			return Choice{}, err
+		case m.Items[c.Item].Pauses:
+			return Choice{}, looprun.ErrDeferred
 		case !m.Items[c.Item].Review:
 			return c, nil
 		}

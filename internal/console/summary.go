@@ -119,5 +119,8 @@ func WordsOfQuestion(q looprun.Question) string {
 	if q.From == looprun.FromCommand && q.Short == "" { // it was asked without a heading
 		return "“" + Short(q.Text, 60) + "”"
 	}
+	if q.From == "" { // what stopped the run
+		return Short(q.Text, 100)
+	}
 	return termsafe.Line(q.Header)
 }

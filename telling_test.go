@@ -1,10 +1,9 @@
-package templates
+package looprun
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -37,14 +36,14 @@ func TestErrorOutput(t *testing.T) {
 		{"nothing", "", "", "\n \n", ""},
 		{"escapes", "", "", "\x1b[31mFAIL\x1b[0m TestA\n\x1b[32mPASS\x1b[0m TestB", "FAIL TestA"},
 	} {
-		d := looprun.IterationFinished{Excerpt: c.excerpt, Signature: signature.Signature{Errors: split(c.errors), Checks: split(c.checks)}}
-		if got := errorOutput(d); got != c.want {
+		d := IterationFinished{Excerpt: c.excerpt, Signature: signature.Signature{Errors: splitLines(c.errors), Checks: splitLines(c.checks)}}
+		if got := d.Telling(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
-func split(text string) []string {
+func splitLines(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -57,13 +56,13 @@ func FuzzErrorOutput(f *testing.F) {
 	f.Add("--- FAIL: TestA (0.00s)\n--- PASS: TestB (0.00s)", "TestA")
 	f.Add("\x1b[2J漢字\r\n\xff ok", "")
 	f.Fuzz(func(t *testing.T, excerpt, check string) {
-		d := looprun.IterationFinished{Excerpt: excerpt, Signature: signature.Signature{Checks: []string{check}}}
-		got := errorOutput(d)
-		if got != line(got, lineLength) {
+		d := IterationFinished{Excerpt: excerpt, Signature: signature.Signature{Checks: []string{check}}}
+		got := d.Telling()
+		if got != oneLine(got) {
 			t.Errorf("%q is no clean line", got)
 		}
 		d.Excerpt = "there was an error\n" + excerpt
-		if got := errorOutput(d); len(excerpt) < readBytes/2 && passes(words(got)) {
+		if got := d.Telling(); passes(words(got)) {
 			t.Errorf("%q was preferred to a line with an error", got)
 		}
 	})

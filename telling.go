@@ -1,27 +1,29 @@
-package templates
+package looprun
 
 import (
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// errorOutput is the one line of the output that tells most about the error: the
-// first that the signature took for an error, else the line of the end of the
+// oneLine is a line of what a command printed, safe to show and not too long.
+func oneLine(text string) string { return termsafe.Cut(termsafe.Line(text), lineLength) }
+
+// Telling is the one line of the judge's output that tells most about what fails:
+// the first that the signature took for an error, else the line of the end of the
 // output that most looks like one, the last of those that do so alike. A line
-// that says that something passed comes after all others.
-func errorOutput(d looprun.IterationFinished) string {
+// that says that something passed comes after all others; empty: it printed nothing.
+func (d *IterationFinished) Telling() string {
 	for _, e := range d.Signature.Errors {
-		if text := line(e, lineLength); text != "" && !passes(words(text)) {
+		if text := oneLine(e); text != "" && !passes(words(text)) {
 			return text
 		}
 	}
 	best, most := "", -1
-	for l := range strings.SplitSeq(termsafe.Text(tail(d.Excerpt)), "\n") {
-		if text := line(l, lineLength); text != "" {
+	for l := range strings.SplitSeq(termsafe.Text(d.Excerpt), "\n") {
+		if text := oneLine(l); text != "" {
 			if n := telling(text, d.Signature.Checks); n >= most {
 				best, most = text, n
 			}

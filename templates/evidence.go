@@ -1,0 +1,244 @@
+package templates
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+const (
+	shownCommand = 40 // characters of a command within a line
+	shownCheck   = 24 // columns that the names of checks share
+	shownWords   = 240
+)
+
+// details are the evidence in words: an empty line is between its parts.
+func (s *source) details(values facts) []string {
+	var lines []string
+	part := func(more ...string) {
+		if more = full(more); len(more) > 0 {
+			if len(lines) > 0 {
+				lines = append(lines, "")
+			}
+			lines = append(lines, more...)
+		}
+	}
+	say := func(key string) string { return s.texts.say(key, values) }
+	part(say("detail_place"))
+	if isProtocol(s.trip.Guard) {
+		part(s.toldDetails(values)...)
+	}
+	if values["Failing"] != 0 {
+		part(append([]string{say("detail_failing")}, indented(s.checks())...)...)
+	}
+	if output := values["Output"].([]string); len(output) > 0 {
+		part(append([]string{say("detail_output")}, indented(output)...)...)
+	}
+	said := []string{""}
+	if values["Words"] != "" {
+		said[0] = say("detail_words")
+	}
+	part(append(said, s.before()...)...)
+	also := ""
+	if len(s.trip.Also) > 0 {
+		also = say("detail_tripped")
+	}
+	if s.trip.Guard == looprun.LoopDetected && len(s.state.Check) == 0 {
+		part(say("detail_waiting"))
+	}
+	part(say("detail_far"), also)
+	return lines
+}
+
+func full(lines []string) []string {
+	var out []string
+	for _, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// checks are the failing checks, each on a line with why it fails.
+func (s *source) checks() []string {
+	width := 0
+	for _, f := range s.has.Failing {
+		width = max(width, min(cells.Width(f.Check), shownCheck))
+	}
+	var lines []string
+	named := 0
+	for _, f := range s.has.Failing {
+		switch {
+		case f.Check == "":
+			lines = append(lines, f.Why)
+			continue
+		case f.Why == "":
+			lines = append(lines, f.Check)
+		default:
+			lines = append(lines, cells.Pad(f.Check, width)+"  "+f.Why)
+		}
+		named++
+	}
+	if more := s.has.Progress.Failing - named; more > 0 && named > 0 {
+		lines = append(lines, s.texts.say("list_more", facts{"More": more}))
+	}
+	return lines
+}
+
+func (s *source) checksOrNone() []string {
+	if s.has.Progress == nil {
+		return nil
+	}
+	return s.checks()
+}
+
+// before are the answers that were given before, newest first.
+func (s *source) before() []string {
+	var lines []string
+	for _, a := range s.has.Before {
+		lines = append(lines, s.texts.say("before_line", facts{
+			"Number": a.Iteration, "Who": line(a.Responder, lineLength), "Answer": line(a.Answer, lineLength),
+			"Asked": askedBefore(a), "Words": termsafe.Cut(termsafe.Line(a.Words), shownWords),
+		}))
+	}
+	return lines
+}
+
+// askedBefore is what the command asked; a guard's question is told by its answer.
+func askedBefore(a looprun.PastAnswer) string {
+	if a.Guard != "" {
+		return ""
+	}
+	return line(a.Question, lineLength)
+}
+
+// place is where the question comes from, with the task as the command names it.
+func (s *source) place() any {
+	e := s.has
+	e.Task, _ = s.task().(string)
+	return e.Place()
+}
+
+// program is the command by the name that a person calls it.
+func (s *source) program() any {
+	argv := s.state.Command
+	if len(argv) == 0 || looprun.CommandLine(argv) != strings.Join(argv, " ") {
+		return cells.Cut(s.has.Command, shownCommand)
+	}
+	return line(filepath.Base(argv[0]), shownCommand)
+}
+
+// who is what failed, as the beginning of a sentence.
+func (s *source) who() any {
+	who := cells.Cut(s.has.Who, shownCommand)
+	if s.has.Checked && s.has.Who != s.has.Command {
+		return s.texts.say("who_check", facts{"Label": who})
+	}
+	return who
+}
+
+func (s *source) how() any {
+	if s.has.How == looprun.HowNot {
+		return ""
+	}
+	return s.texts.say("how_"+string(s.has.How), facts{"Signal": looprun.SignalName(s.has.Code)})
+}
+
+// endCode is the exit code where it is all that is known of the end.
+func (s *source) endCode() any {
+	if s.has.How != looprun.HowExited {
+		return 0
+	}
+	return s.has.Code
+}
+
+// alike reports whether the errors in a row all ended in the same way.
+func (s *source) alike() any {
+	errs := s.state.Errors
+	errs = errs[max(0, len(errs)-max(1, s.state.ErrorRun)):]
+	for _, d := range errs {
+		if d.ExitCode != errs[0].ExitCode || d.Cause != errs[0].Cause {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *source) silent() any {
+	return s.state.Last != nil && s.has.How != looprun.HowNotFound && s.state.Last.OutputBytes == 0 && s.state.Last.Excerpt == ""
+}
+
+func (s *source) failing() any {
+	if p := s.has.Progress; p != nil {
+		return max(0, p.Failing)
+	}
+	return 0
+}
+
+func (s *source) failingOf() any {
+	if p := s.has.Progress; p != nil {
+		return s.texts.say("failing_of", facts{"Failing": p.Failing, "Total": max(0, p.Total), "Tests": p.Tests})
+	}
+	return ""
+}
+
+// trend is how many checks failed in each iteration; empty where there was but one.
+func (s *source) trend() any {
+	var parts []string
+	for i, n := range s.has.Trend {
+		if i == 1 && s.has.Earlier {
+			parts = append(parts, "…")
+		}
+		parts = append(parts, strconv.Itoa(n))
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return strings.Join(parts, " → ")
+}
+
+// output are the lines to show; none where the checks that fail say more.
+func (s *source) output() any {
+	if s.has.Progress != nil && s.has.Progress.Failing > 0 {
+		return []string{}
+	}
+	return s.has.Output
+}
+
+func (s *source) quiet() any {
+	if d := time.Duration(s.has.QuietMS) * time.Millisecond; d >= time.Second {
+		return formatDuration(d)
+	}
+	return ""
+}
+
+// progressing reports whether fewer checks fail than two iterations before.
+func (s *source) progressing() any {
+	n := len(s.has.Trend)
+	return n > 1 && s.has.Trend[n-1] < s.has.Trend[max(0, n-3)]
+}
+
+func (s *source) words() any {
+	return termsafe.Cut(termsafe.Line(s.has.Words), shownWords)
+}
+
+func (s *source) passed() any {
+	if p := s.state.Last.Progress(); p == nil || p.Passed < 0 {
+		return ""
+	}
+	return s.currentState()
+}
+
+func (s *source) cost() any {
+	if s.state.Cost <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("$%.2f", s.state.Cost)
+}
