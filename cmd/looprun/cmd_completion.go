@@ -53,13 +53,16 @@ func takesCommand(n *kong.Node) bool { return n.Name == "run" || n.Name == "__co
 func (c *completeCmd) Run(a *app) error {
 	shell := completion.Shell(c.Shell)
 	words, quoted := shell.Typed(a.command)
-	model := a.config.Ctx.Model
-	found := finder{model: model}
+	model, err := modelFor(words)
+	if err != nil {
+		return err
+	}
+	found := finder{}
 	return completion.Complete(model, words, found.lookup).Write(a.stdout, shell, quoted)
 }
 
 // finder finds what only the files know.
-type finder struct{ model *kong.Application }
+type finder struct{}
 
 // described is for how many of the latest runs it is said what became of them,
 // and looked at whether they wait: reading a journal takes time.
@@ -121,7 +124,7 @@ func (f finder) configuredStateDir(at completion.Place) string {
 	if given := at.Flags["config"]; len(given) > 0 {
 		flag = given[len(given)-1]
 	}
-	return config.TrustedStateDir(flag, f.model)
+	return config.TrustedStateDir(flag)
 }
 
 // runs are the ids, the latest first; for resume those that can go on, for prune

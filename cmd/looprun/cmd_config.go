@@ -54,7 +54,7 @@ func (configSchemaCmd) Help() string {
 }
 
 func (configSchemaCmd) Run(a *app) error {
-	return config.WriteSchema(a.stdout, a.config.Ctx.Model)
+	return config.WriteSchema(a.stdout)
 }
 
 type configShowCmd struct {

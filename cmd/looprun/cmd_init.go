@@ -133,7 +133,7 @@ func (s *setup) choose(p project) { s.check, s.verify, s.found = p.check, p.veri
 // nothing without it.
 func (c *initCmd) files(a *app, s setup) ([]initFile, error) {
 	var schema bytes.Buffer
-	if err := config.WriteSchema(&schema, a.config.Ctx.Model); err != nil {
+	if err := config.WriteSchema(&schema); err != nil {
 		return nil, err
 	}
 	files := []initFile{

@@ -37,7 +37,11 @@ func (c *manCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	pages := manualPages(a.config.Ctx.Model, date)
+	model, err := wholeModel()
+	if err != nil {
+		return err
+	}
+	pages := manualPages(model, date)
 	if c.Dir == "" {
 		_, err := a.stdout.Write(pages[0].Text)
 		return err

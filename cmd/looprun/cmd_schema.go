@@ -6,8 +6,6 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
@@ -35,7 +33,7 @@ Example:
 }
 
 func (c *schemaCmd) Run(a *app) error {
-	all := schemas(a.config.Ctx.Model)
+	all := schemas()
 	if c.Name == "" {
 		t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, s := range all {
@@ -65,7 +63,7 @@ type namedSchema struct {
 
 // schemas are all that there are: first the documents of the protocols, then
 // files.
-func schemas(model *kong.Application) []namedSchema {
+func schemas() []namedSchema {
 	fixed := func(text func() []byte) func(io.Writer) error {
 		return func(w io.Writer) error {
 			_, err := w.Write(text())
@@ -90,7 +88,7 @@ func schemas(model *kong.Application) []namedSchema {
 		{"assistant-request", "what an assistant reads (docs/assistants.md)", fixed(assistant.RequestSchema)},
 		{"assistant-reply", "what it prints", fixed(assistant.ReplySchema)},
 		{"hook", "what a hook reads (docs/hooks.md)", fixed(hooks.DocumentSchema)},
-		{"config", "looprun.yaml", func(w io.Writer) error { return config.WriteSchema(w, model) }},
+		{"config", "looprun.yaml", config.WriteSchema},
 		{"policy", "policy files (docs/policies.md)", fixed(policy.Schema)},
 		{"template", "files of questions", templates.WriteSchema},
 		{"messages", "messages.yaml beside them", templates.WriteMessagesSchema},

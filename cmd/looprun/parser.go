@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"reflect"
 	"slices"
@@ -41,17 +42,66 @@ type parsed struct {
 	err    error // what is wrong with the arguments
 }
 
+// part is [cli] with one command whole; of the others it has the name and what it is
+// for. Of a word that is no command it is nil.
+func part(command string) (grammar any, flags *commonFlags) {
+	whole := reflect.TypeFor[cli]()
+	fields := make([]reflect.StructField, whole.NumField())
+	found := false
+	for i := range fields {
+		f := whole.Field(i)
+		switch {
+		case f.Anonymous:
+			fields[i] = reflect.StructField{Name: "Common", Type: f.Type, Tag: `embed:""`}
+			continue
+		case commandName(f) == command:
+			found = true
+		default:
+			f.Type = reflect.TypeFor[struct{}]()
+		}
+		fields[i] = reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}
+	}
+	if !found {
+		return nil, nil
+	}
+	v := reflect.New(reflect.StructOf(fields))
+	flags, _ = v.Elem().FieldByName("Common").Addr().Interface().(*commonFlags) // it is one
+	return v.Interface(), flags
+}
+
+// commandName is what the command is called.
+func commandName(f reflect.StructField) string {
+	return cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name))
+}
+
+// first is the command that the arguments begin with.
+func first(args []string) string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return "run"
+	}
+	return args[0]
+}
+
 // parse reads looprun's own arguments, and the configuration for the command
 // that they name. Its error is not the user's.
 func (a *app) parse(own []string) (parsed, error) {
-	if len(own) == 0 || own[0] == "run" || strings.HasPrefix(own[0], "-") {
+	command := first(own)
+	known := command != "run" // the arguments are for no other command
+	if !known {
 		if !slices.Contains(own, "--help") && !slices.Contains(own, "-h") {
 			proc.Prepare() // most of these are runs
 		}
 		p, helped, err := a.parseRun(own)
-		// Help names the other commands, and so does what is wrong with words
-		// that are none. Nothing has been read by then.
 		if err != nil || !helped && (p.err == nil || a.config != nil) {
+			return p, err
+		}
+		known = helped && (len(own) == 1 || own[0] == "run")
+	}
+	// Help names the other commands, and what is wrong with words that are none may
+	// name their flags. Nothing has been read by then.
+	if grammar, flags := part(command); grammar != nil && known {
+		p, _, err := a.parseWith(grammar, flags, own)
+		if err != nil || p.err == nil || a.config != nil {
 			return p, err
 		}
 	}
@@ -70,17 +120,18 @@ func (a *app) parseRun(own []string) (parsed, bool, error) {
 }
 
 // parseWith parses by a grammar; helped reports that help was asked for, which
-// is printed by the whole one alone.
+// is not printed by those of run alone.
 func (a *app) parseWith(grammar any, flags *commonFlags, own []string) (p parsed, helped bool, err error) {
 	p = parsed{flags: flags, exited: -1}
-	_, whole := grammar.(*cli)
+	_, ofRun := grammar.(*runOnly)
+	_, ofAgent := grammar.(*agentOnly)
 	parser, err := newParser(grammar,
 		kong.Writers(a.stdout, a.stderr), kong.Exit(func(code int) { p.exited = code }),
 		kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error {
-			if helped = true; whole {
-				return help(o, ctx)
+			if helped = true; ofRun || ofAgent {
+				return nil
 			}
-			return nil
+			return help(o, ctx)
 		}),
 		kong.WithBeforeResolve(func(ctx *kong.Context) error {
 			if p.exited >= 0 || a.config != nil { // it is called for every flag
@@ -110,6 +161,20 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 		kong.DefaultEnvars("LOOPRUN"), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.ExplicitGroups(groups),
 	}, options...)...)
+}
+
+// modelFor describes what can follow the words: all commands, and the flags of the one
+// that they begin with.
+func modelFor(words []string) (*kong.Application, error) {
+	grammar, _ := part(first(words))
+	if grammar == nil { // the first word is not whole yet
+		grammar, _ = part("run")
+	}
+	parser, err := newParser(grammar, kong.Writers(io.Discard, io.Discard))
+	if err != nil {
+		return nil, err
+	}
+	return parser.Model, nil
 }
 
 // wholeModel describes all commands. There is a fault in the program when it

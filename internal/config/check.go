@@ -49,7 +49,7 @@ func checkOne(s Source, load func(*Options) error) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.read(Keys(parser.Model))
+	f, err := s.read(func() []Key { return Keys(parser.Model) })
 	var problems strictyaml.Problems
 	if err != nil && !errors.As(err, &problems) || f == nil {
 		return f, err

@@ -105,7 +105,11 @@ func Read(ctx *kong.Context, of Call) (*Settings, error) {
 	if c.some = someKeys(node); !c.whole && len(c.some) == 0 {
 		return c, nil
 	}
-	files, err := load(c.Text("config"), Keys(ctx.Model))
+	keys := optionKeys
+	if node.Name == "run" {
+		keys = func() []Key { return Keys(ctx.Model) }
+	}
+	files, err := load(c.Text("config"), keys)
 	if err == nil {
 		c.add(files)
 		err = c.overridden()

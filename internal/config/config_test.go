@@ -120,7 +120,7 @@ func TestTagsOfOptionsAreTrue(t *testing.T) {
 func TestConfigSchema(t *testing.T) {
 	var out bytes.Buffer
 	keys := runKeys(t)
-	if err := WriteSchema(&out, runModel(t)); err != nil {
+	if err := WriteSchema(&out); err != nil {
 		t.Fatal(err)
 	}
 	var schema struct {

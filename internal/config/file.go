@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -63,7 +61,7 @@ func sourcesOf(flag string) ([]Source, error) {
 }
 
 // load reads the files and reports all that is wrong with any of them.
-func load(flag string, keys []Key) ([]*File, error) {
+func load(flag string, keys func() []Key) ([]*File, error) {
 	sources, err := sourcesOf(flag)
 	if err != nil {
 		return nil, err
@@ -142,7 +140,7 @@ type File struct {
 }
 
 // read reads the file; nil for one that need not be there and is not.
-func (s Source) read(keys []Key) (*File, error) {
+func (s Source) read(keys func() []Key) (*File, error) {
 	text, err := s.content()
 	if s.optional && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
@@ -163,7 +161,7 @@ func (s Source) read(keys []Key) (*File, error) {
 	if s.found || s.own {
 		f.doubt = provenance.Doubt(s.path)
 	}
-	return f, f.decode(keys)
+	return f, f.decode(keys())
 }
 
 func (s Source) content() ([]byte, error) {
@@ -329,9 +327,9 @@ func StateDir(flag string) (string, error) {
 
 // TrustedStateDir is where runs are kept according to the files that need no
 // consent, or have it; empty where they do not say.
-func TrustedStateDir(flag string, model *kong.Application) string {
+func TrustedStateDir(flag string) string {
 	var c Settings
-	files, _ := load(flag, Keys(model)) // what is wrong with it is said when it is used
+	files, _ := load(flag, optionKeys) // what is wrong with it is said when it is used
 	c.add(files)
 	l := c.find("state_dir")
 	if l == nil || l.file.found && !trusted(l.file.digest()) {

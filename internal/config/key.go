@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -58,6 +60,20 @@ func Keys(app *kong.Application) []Key {
 	}
 	return keys
 }
+
+// optionKeys are the same, without the commands around them. It takes time: where there
+// is no file, nobody asks.
+var optionKeys = sync.OnceValue(func() []Key {
+	var of struct {
+		Options
+		console.Flags
+	}
+	parser, err := kong.New(&of, kong.KindMapper(reflect.String, kong.MapperFunc(AsGiven)))
+	if err != nil {
+		panic(err) // the tags are wrong, which every test sees
+	}
+	return Keys(parser.Model)
+})
 
 // keyProblem is what is wrong with a value, or with what is below it.
 type keyProblem struct {

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/signature"
 )
@@ -18,8 +16,8 @@ type object = map[string]any
 
 // WriteSchema writes the JSON Schema of looprun.yaml. It is made from the
 // flags, so that it cannot say anything else than they do.
-func WriteSchema(w io.Writer, model *kong.Application) error {
-	keys := Keys(model)
+func WriteSchema(w io.Writer) error {
+	keys := optionKeys()
 	properties, same := object{}, object{}
 	for _, k := range keys {
 		s := k.schema()

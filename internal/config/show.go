@@ -22,7 +22,7 @@ type shownOption struct {
 func (c *Settings) Show(o *Options) []shownOption {
 	computed := o.computed()
 	var rows []shownOption
-	for _, k := range Keys(c.Ctx.Model) {
+	for _, k := range optionKeys() {
 		f := c.flag(flagOf(k.Name))
 		r := shownOption{Key: k.Name, Value: valueText(f.Target), Origin: "default"}
 		source := c.source(f)
