@@ -65,6 +65,9 @@ type Executor struct {
 	AlsoPromised func() bool
 	// WaitOn recognises rate limits in what the work and the check print; nil: there are none.
 	WaitOn Matcher
+	// StopOn recognises in what they print that no later iteration can pass; the run
+	// then ends as failed. Nil: there is nothing of the kind.
+	StopOn Matcher
 
 	wanted   atomic.Bool // a promise means something in this iteration
 	promised atomic.Bool // it was made by a signal
@@ -141,7 +144,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationResult, erro
 		x.Reports(judge.signer, began)
 	}
 	d := x.finished(exits, it, time.Since(began))
-	x.limited(&d.IterationFinished)
+	x.matched(&d.IterationFinished)
 	if x.Heard != nil && it.Number > 0 {
 		x.Heard(it, &d)
 	}
@@ -170,9 +173,9 @@ func (x *Executor) prepare(it Iteration) {
 		x.Judge = new(DefaultJudge())
 	}
 	if x.work == nil {
-		x.work = newAnalyzer(x.Signature, x.WaitOn != nil)
+		x.work = newAnalyzer(x.Signature, x.WaitOn != nil || x.StopOn != nil)
 		x.work.listen(x.Promise, x.PromiseAnywhere, x.Listeners)
-		x.check = newAnalyzer(x.Signature, x.WaitOn != nil)
+		x.check = newAnalyzer(x.Signature, x.WaitOn != nil || x.StopOn != nil)
 	}
 	x.work.reset()
 	x.check.reset()
@@ -360,17 +363,22 @@ func named(s signature.Signature, said string) signature.Signature {
 // labelWidth is how much of a line names a failure.
 const labelWidth = 60
 
-// matchLimit bounds the line that is kept of a limit to wait for, in bytes.
+// matchLimit bounds the line that is kept of a match, in bytes.
 const matchLimit = 500
 
-// limited makes the iteration one that waits, where its output says so.
-func (x *Executor) limited(d *IterationFinished) {
-	failed := d.Outcome == OutcomeNotDone || d.Outcome == OutcomeError
-	if x.WaitOn == nil || !failed || d.Cause != CauseExited || d.Fatal != 0 {
+// matched makes the iteration the run's last, or one that waits, where its output says
+// so. What passes is done, whatever was printed.
+func (x *Executor) matched(d *IterationFinished) {
+	if d.Outcome != OutcomeNotDone && d.Outcome != OutcomeError || d.RunsAgain() || d.Fatal != 0 {
 		return
 	}
-	line, until, ok := x.limit()
-	if !ok {
+	if line, _, ok := x.match(x.StopOn); ok && d.Iteration > 0 {
+		d.Fatal, d.Match = ExitFailed, cutText(line, matchLimit)
+		d.Detail = "the output says: " + d.Match
+		return
+	}
+	line, until, ok := x.match(x.WaitOn)
+	if !ok || d.Cause != CauseExited {
 		return
 	}
 	d.Outcome, d.Match = OutcomeWaiting, cutText(line, matchLimit)
@@ -379,14 +387,17 @@ func (x *Executor) limited(d *IterationFinished) {
 	}
 }
 
-// limit is the limit that the output names: of several the one with the latest
+// match is what the output has of it: of several lines the one with the latest
 // moment. Where none names one it is the check's before the work's, and that on
 // standard error before that on standard output.
-func (x *Executor) limit() (line string, until time.Time, found bool) {
+func (x *Executor) match(m Matcher) (line string, until time.Time, found bool) {
+	if m == nil {
+		return "", time.Time{}, false
+	}
 	for _, t := range []*analyzer{x.work, x.check} {
 		for i := range t.streams {
 			end := &t.streams[i].end
-			if l, u, ok := x.WaitOn.Match(end.Bytes(), end.Cut()); ok && !u.Before(until) {
+			if l, u, ok := m.Match(end.Bytes(), end.Cut()); ok && !u.Before(until) {
 				line, until, found = l, u, true
 			}
 		}

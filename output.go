@@ -59,8 +59,8 @@ func (l *Listeners[T, L]) listeners() [2]Listener {
 // Streams is one of [Listeners].
 type Streams interface{ listeners() [2]Listener }
 
-// Matcher finds a line for which the work has to wait, and the moment that it
-// names; zero when it names none. It is given the end of what one stream printed,
+// Matcher finds a line for which the work has to wait, or the run to end, and the moment
+// that it names; zero when it names none. It is given the end of what one stream printed,
 // and whether it is cut, so that its first line may lack its beginning. It keeps
 // nothing of it.
 type Matcher interface {
@@ -231,7 +231,11 @@ func (s *stream) part(p carrier.Part) {
 func (s *stream) fact(f carrier.Fact) {
 	switch f := f.(type) {
 	case carrier.Trouble:
-		s.end.Take([]byte(f.Text + "\n"))
+		text := f.Text
+		if !f.Until.IsZero() {
+			text += " · resets at " + f.Until.UTC().Format(time.RFC3339)
+		}
+		s.end.Take([]byte(text + "\n"))
 	case carrier.Ended:
 		s.of.failure = ""
 		if f.Failed {

@@ -118,7 +118,7 @@ func TestLimitOfSeveralStreams(t *testing.T) {
 		}
 		x.work.settle()
 		x.check.settle()
-		line, until, ok := x.limit()
+		line, until, ok := x.match(m)
 		if want := m.moments[append([]byte(c.want), 'x')[len(c.want)-min(1, len(c.want))]]; line != c.want || ok != (c.want != "") || c.want != "" && until != want {
 			t.Errorf("%q: %q %s %t, want %q", c.output, line, until, ok, c.want)
 		}

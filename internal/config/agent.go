@@ -35,6 +35,12 @@ var agentSets = []struct {
 		}
 		return a.Limits != ""
 	}},
+	{"stop_on", func(o *Options, a agent.Agent) bool {
+		if a.Limits != "" {
+			o.StopOn = []string{a.Limits}
+		}
+		return a.Limits != ""
+	}},
 }
 
 // setUpAgent gives what the agent needs and nobody has set.

@@ -60,6 +60,7 @@ type Options struct {
 
 	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`
 	WaitOn    []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
+	StopOn    []string `placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
 	WaitDelay *Span    `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
 	Signals   string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
@@ -251,6 +252,9 @@ func (o *Options) Wrong() error {
 	if _, err := o.Matcher(); err != nil {
 		wrong("%s: %v", Flag("wait-on"), err)
 	}
+	if _, err := o.StopMatcher(); err != nil {
+		wrong("%s: %v", Flag("stop-on"), err)
+	}
 	if _, err := o.CostReader(); err != nil {
 		wrong("%s: %v", Flag("cost-from"), err)
 	}
@@ -377,6 +381,14 @@ func (o *Options) Matcher() (*waiting.Matcher, error) {
 		return nil, nil //nolint:nilnil // there is nothing to match
 	}
 	return waiting.Compile(o.WaitOn)
+}
+
+// StopMatcher recognises what cannot pass; nil: nothing does.
+func (o *Options) StopMatcher() (*waiting.Matcher, error) {
+	if len(o.StopOn) == 0 {
+		return nil, nil //nolint:nilnil // there is nothing to match
+	}
+	return waiting.CompileStop(o.StopOn)
 }
 
 // CostReader reads the cost of an iteration; nil: it is not read.

@@ -47,6 +47,9 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 	case looprun.WaitStarted:
 		m.told = time.Time{}
 		m.News("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
+		if left := s.Limits.Runtime - s.Elapsed; s.Limits.Runtime > 0 && d.Until.Sub(e.Time) > left {
+			m.Warn("max_runtime leaves %s, so it stops the run before the wait is over; give --max-runtime more time, or resume the run then", Round(max(0, left)))
+		}
 	case looprun.RunAlive:
 		m.countDown(s.Until, e.Time)
 	case looprun.WaitFinished:

@@ -96,6 +96,12 @@ func (s *Session) hear() error {
 	if m != nil {
 		x.WaitOn = m
 	}
+	if m, err = s.opts.StopMatcher(); err != nil {
+		return err
+	}
+	if m != nil {
+		x.StopOn = m
+	}
 	timed := (x.IterationTimeout > 0 || x.IdleTimeout > 0) && (x.Check != nil || x.Promise != "") && s.limits.Errors > 0
 	if s.limits.IdleIterations > 0 || s.limits.WorkspaceCycles > 0 || len(s.opts.Ladder) > 0 || timed {
 		if h.tree, err = workspace.Open(s.dir, filepath.Dir(s.run.Dir)); err != nil {

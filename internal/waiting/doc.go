@@ -36,4 +36,9 @@
 // Requests" (10550); Gemini CLI's "You have exhausted your capacity on this model.
 // Your quota will reset after 4h28m20s." (google-gemini/gemini-cli issue 25103)
 // and RESOURCE_EXHAUSTED (1848).
+//
+// # What cannot pass
+//
+// [CompileStop] has other ready patterns, of messages that no later iteration mends: not
+// logged in, an invalid key, no credit. They are looked for in the same way.
 package waiting

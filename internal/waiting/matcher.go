@@ -26,10 +26,15 @@ type Pattern struct {
 	lines []line
 }
 
-// Names lists the ready patterns.
-func Names() []string {
+// Names lists the ready patterns to wait on.
+func Names() []string { return names(ready) }
+
+// StopNames lists the ready patterns to stop on.
+func StopNames() []string { return names(final) }
+
+func names(of []readyPattern) []string {
 	var names []string
-	for _, r := range ready {
+	for _, r := range of {
 		names = append(names, r.name)
 	}
 	return append(names, "@all")
@@ -44,31 +49,36 @@ type Matcher struct {
 	Location *time.Location
 }
 
-// Compile makes a matcher of regular expressions and names of ready patterns.
-// Without any it matches nothing.
-func Compile(specs []string) (*Matcher, error) {
+// Compile makes a matcher of regular expressions and names of ready patterns to wait
+// on. Without any it matches nothing.
+func Compile(specs []string) (*Matcher, error) { return compile(specs, ready, "to wait on") }
+
+// CompileStop is Compile for what cannot pass: the ready patterns are those to stop on.
+func CompileStop(specs []string) (*Matcher, error) { return compile(specs, final, "to stop on") }
+
+func compile(specs []string, of []readyPattern, use string) (*Matcher, error) {
 	m := &Matcher{}
 	for _, spec := range specs {
 		p := Pattern{Spec: spec}
 		switch {
 		case strings.TrimSpace(spec) == "":
-			return nil, fmt.Errorf("a pattern to wait on is empty, and would match every output; give a regular expression, or one of %s", strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("a pattern %s is empty, and would match every output; give a regular expression, or one of %s", use, strings.Join(names(of), ", "))
 		case strings.HasPrefix(spec, "@"):
-			for _, r := range ready {
+			for _, r := range of {
 				if spec == r.name || spec == "@all" {
 					p.lines = append(p.lines, r.from()...)
 				}
 			}
 			if p.lines == nil {
-				return nil, fmt.Errorf("unknown pattern %q to wait on; %s; write \\@ for a regular expression that begins with @", spec, nearest.DidYouMean(spec, Names()))
+				return nil, fmt.Errorf("unknown pattern %q %s; %s; write \\@ for a regular expression that begins with @", spec, use, nearest.DidYouMean(spec, names(of)))
 			}
 		default:
 			re, err := regexp.Compile(spec)
 			if err != nil {
-				return nil, fmt.Errorf("%q to wait on is no regular expression: %w", spec, err)
+				return nil, fmt.Errorf("%q %s is no regular expression: %w", spec, use, err)
 			}
 			if re.MatchString("") {
-				return nil, fmt.Errorf("%q to wait on matches an empty line, and so every output; name what the line holds", spec)
+				return nil, fmt.Errorf("%q %s matches an empty line, and so every output; name what the line holds", spec, use)
 			}
 			p.lines = []line{{re: re}}
 		}
@@ -77,7 +87,8 @@ func Compile(specs []string) (*Matcher, error) {
 	return m, nil
 }
 
-// Match is the last line that a pattern matches, safe to show, and the moment
+// Match is the last line that a pattern matches, of a long one the part from the match
+// on, safe to show, and the moment
 // that it, or one of the two lines after it, names; else that of another match in
 // the ten lines before. Until is zero where there is none, and lies in the past
 // where the moment has just passed. The end is that of one stream of output; it is
@@ -97,11 +108,12 @@ func (m *Matcher) Match(end []byte, cut bool) (text string, until time.Time, ok 
 		if strings.TrimSpace(shown[i]) != "" {
 			recent++
 		}
-		if !m.matches(shown[i], recent <= lastLines) {
+		at := m.matches(shown[i], recent <= lastLines)
+		if at < 0 {
 			continue
 		}
 		if !ok {
-			text, last, ok = clip(termsafe.Line(shown[i])), i, true
+			text, last, ok = around(shown[i], at), i, true
 		}
 		message := strings.Join(shown[i:min(len(shown), i+1+following)], "\n")
 		if t, named := Until(message, now(), loc); named {
@@ -124,24 +136,37 @@ func shown(end []byte, cut bool) []string {
 	return out
 }
 
-func (m *Matcher) matches(text string, recent bool) bool {
+// matches is where a pattern matches first; negative: none does.
+func (m *Matcher) matches(text string, recent bool) int {
 	begin := text[:min(len(text), beginning)]
 	for _, p := range m.Patterns {
 		for _, l := range p.lines {
-			switch {
-			case !l.ready && l.re.MatchString(text):
-				return true
-			case l.ready && recent && l.re.MatchString(begin) && (!l.away || !here().MatchString(begin)):
-				return true
+			in := text
+			if l.ready {
+				in = begin
+			}
+			if l.ready && !recent || l.away && here().MatchString(begin) {
+				continue
+			}
+			if at := l.re.FindStringIndex(in); at != nil {
+				return at[0]
 			}
 		}
 	}
-	return false
+	return -1
 }
 
-func clip(text string) string {
-	if len(text) <= width {
-		return text
+// around is the line, or where it is too long to be told, what it has from a place on.
+func around(text string, at int) string {
+	if whole := termsafe.Line(text); len(whole) <= width {
+		return whole
 	}
-	return strings.ToValidUTF8(text[:width], "") + "…"
+	part := termsafe.Line(text[at:])
+	if at > 0 {
+		part = "…" + part
+	}
+	if len(part) > width {
+		part = strings.ToValidUTF8(part[:width], "") + "…"
+	}
+	return part
 }

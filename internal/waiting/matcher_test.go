@@ -48,6 +48,11 @@ func TestReady(t *testing.T) {
 		{"@claude", `Error: 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"}}`, time.Time{}},
 		{"@claude", "API Error: Repeated 529 Overloaded errors", time.Time{}},
 		{"@claude", `API Error (529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})`, time.Time{}},
+		{"@claude", "API Error: Request rejected (429) · This request would exceed your account's rate limit.", time.Time{}},
+		{"@claude", "You have exceeded your 5-hour usage limit. Please try again later.", time.Time{}},
+		{"@claude", "You've hit your limit", time.Time{}},
+		{"@claude", "rate_limit_event rejected five_hour · resets at 2026-11-21T15:45:00Z", at(15, 45)},
+		{"@codex", "You have hit your usage limit. Upgrade to Pro or try again in 3 hours", in(3 * time.Hour)},
 		{"@codex", "ERROR: You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 1 day 2 hours 11\nminutes.\n", in(26*time.Hour + 11*time.Minute)},
 		{"@codex", "■ You've hit your usage limit. Try again at 3:45 PM.", at(15, 45)},
 		{"@codex", `{"type":"error","message":"You've hit your usage limit. Try again at Nov 22nd, 2026 8:19 PM."}`, time.Date(2026, 11, 22, 20, 19, 0, 0, time.UTC)},
@@ -108,6 +113,49 @@ func TestReadyMatchesNothingElse(t *testing.T) {
 	}
 }
 
+// What no later iteration mends, as the agents say it today, and what only looks so.
+func TestStops(t *testing.T) {
+	for _, c := range []struct{ spec, output string }{
+		{"@claude", "Not logged in · Please run /login"},
+		{"@claude", "Invalid API key · Fix external API key"},
+		{"@claude", "Credit balance is too low"},
+		{"@claude", "OAuth token has expired · Please run /login"},
+		{"@claude", `API Error: 401 {"type":"error"}`},
+		{"@codex", "unexpected status 401 Unauthorized: invalid x-api-key, url: http://127.0.0.1:8080/v1/responses"},
+		{"@codex", "ERROR: Quota exceeded. Check your plan and billing details."},
+		{"@gemini", "Please set an Auth method in your /home/x/.gemini/settings.json"},
+		{"@gemini", "Invalid auth method selected."},
+		{"@gemini", `[API Error: {"error":{"code":"authentication_error","message":"invalid x-api-key","type":"authentication_error"},"type":"error"}]`},
+		{"@all", "Not logged in · Please run /login"},
+		{"disk full", "write: disk full"},
+	} {
+		m, err := CompileStop([]string{c.spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, _, ok := m.Match([]byte(c.output+"\n"), false); !ok || text != c.output {
+			t.Errorf("%s: %q %v, want %q", c.spec, text, ok, c.output)
+		}
+	}
+	m, err := CompileStop([]string{"@all"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, output := range []string{
+		"the test says: Not logged in", "I made the page say Not logged in to guests", "401 tests passed", "test_invalid_api_key PASSED",
+		"You've hit your limit · resets 7pm", "API Error: 529 Overloaded", "HTTP/1.1 401 Unauthorized",
+	} {
+		if text, _, ok := m.Match([]byte(output+"\n"), false); ok {
+			t.Errorf("%q matches as %q", output, text)
+		}
+	}
+	for _, wrong := range []string{"@network", "@clade", "", "(", ".*"} {
+		if _, err := CompileStop([]string{wrong}); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}
+
 func TestMatcher(t *testing.T) {
 	filler := func(n int) string { return strings.Repeat("line\n\n", n) }
 	for _, c := range []struct {
@@ -127,7 +175,8 @@ func TestMatcher(t *testing.T) {
 		{"and no further", "429 Too Many Requests\n" + filler(lastLines), []string{"@http429"}, ""},
 		{"regular expressions do", "429 Too Many Requests\n" + filler(lastLines), []string{"429 Too"}, "429 Too Many Requests"},
 		{"and at the beginnings of lines", strings.Repeat("x", beginning-20) + " 429 Too Many Requests", []string{"@http429"}, ""},
-		{"regular expressions at all of them", strings.Repeat("x", beginning) + "busy", []string{"busy"}, strings.Repeat("x", width) + "…"},
+		{"regular expressions at all of them", strings.Repeat("x", beginning) + "busy", []string{"busy"}, "…busy"},
+		{"of a long line what the match has", `{"type":"result","x":"` + strings.Repeat("x", width) + `","result":"You've hit your session limit · resets 7pm","usage":{}}`, []string{"@claude"}, `…"result":"You've hit your session limit · resets 7pm","usage":{}}`},
 		{"a long match is cut", "busy" + strings.Repeat("ü", 400), []string{"busy"}, "busy" + strings.Repeat("ü", (width-4)/2) + "…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

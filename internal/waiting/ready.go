@@ -10,26 +10,29 @@ import (
 const begins = `(?i)(?:^[^\pL\pN]*(?:\d{4}-\d\d-\d\d[T ][\d:.,]+Z?[^\pL\pN]*)?|\\?"(?:result|message|text|error)\\?"\s*:\s*\\?"[^\pL\pN]*)` +
 	`(?:(?:stream |api |fatal |backend )?error\W+){0,2}`
 
-// ready is what each ready pattern stands for. Their order is that of @all.
-var ready = []struct {
+type readyPattern struct {
 	name string
 	from func() []line
-}{
+}
+
+// ready is what each ready pattern to wait on stands for. Their order is that of @all.
+var ready = []readyPattern{
 	{"@claude", sync.OnceValue(func() []line {
 		return lines(
 			begins+`Claude(?: AI| Code)? usage limit reached`,
-			begins+`(?:You['’]ve|You have) (?:hit|reached) your (?:[\w-]+ ){0,3}limit\b.*reset`,
+			begins+`(?:You['’]ve|You have) (?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit\b(?:.*reset|[^\pL]*$|\W+(?:Please )?try again)`,
+			`^rate_limit_event rejected\b`,
 			begins+`(?:5-hour|session|weekly|usage|opus|sonnet)(?: [\w-]+)? limit reached`,
 			begins+`(?:Your |Limits? ).{0,40}limits? will reset (?:at|on|in)\b`,
 			begins+`Limits will reset at\b`,
 			begins+`You['’]re out of (?:extra )?usage\b`,
-			`(?i)API Error\W+(?:(?:Repeated )?529\b|429\b|Rate limit reached\b|Server is temporarily limiting requests\b)`,
+			`(?i)API Error\W+(?:(?:Repeated )?529\b|429\b|Request rejected \(429\)|Rate limit reached\b|Server is temporarily limiting requests\b)`,
 			`"type\\*"\s*:\s*\\*"(?:overloaded_error|rate_limit_error)\\*"`,
 		)
 	})},
 	{"@codex", sync.OnceValue(func() []line {
 		return lines(
-			begins+`You['’]ve hit your usage limit\b`,
+			begins+`(?:You['’]ve|You have) hit your usage limit\b`,
 			begins+`exceeded retry limit, last status: 429\b`,
 			begins+`(?:stream disconnected before completion: )?Rate limit (?:is exceeded|reached for)\b`,
 			`"(?:type|code)"\s*:\s*"(?:usage_limit_reached|rate_limit_exceeded|insufficient_quota)"`,
@@ -68,6 +71,39 @@ var ready = []struct {
 			`\b(?:UnknownHostException|NameResolutionError)\b`,
 			begins+`(?:Connection error|Request timed out|network error|fetch failed)\b`,
 		))
+	})},
+}
+
+// final is what each ready pattern to stop on stands for: what no later iteration can
+// mend by itself.
+var final = []readyPattern{
+	{"@claude", sync.OnceValue(func() []line {
+		return lines(
+			begins+`Not logged in\b`,
+			begins+`Invalid API key\b`,
+			begins+`Credit balance is too low\b`,
+			begins+`OAuth (?:access )?token (?:has expired|has been revoked|revoked|expired)`,
+			begins+`not logged in or OAuth token expired`,
+			begins+`(?:Your|This) (?:account|organization) (?:does not have access to Claude|has been disabled)`,
+			`(?i)API Error\W+(?:401|403)\b`,
+		)
+	})},
+	{"@codex", sync.OnceValue(func() []line {
+		return lines(
+			begins+`Not logged in\b`,
+			begins+`(?:unexpected status |exceeded retry limit, last status: )(?:401 Unauthorized|403 Forbidden)`,
+			begins+`(?:Incorrect|Invalid) API key\b`,
+			begins+`(?:Quota exceeded\. Check your plan|You exceeded your current quota)`,
+			begins+`Your (?:access|refresh) token (?:could not be refreshed|has expired)`,
+		)
+	})},
+	{"@gemini", sync.OnceValue(func() []line {
+		return lines(
+			begins+`Please set an Auth method\b`,
+			begins+`Invalid auth method selected\b`,
+			begins+`API key (?:not valid|expired)\b`,
+			`"(?:reason|code|type)\\?"\s*:\s*\\?"(?:API_KEY_INVALID|authentication_error)\\?"`,
+		)
 	})},
 }
 
