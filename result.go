@@ -94,6 +94,7 @@ type Result struct {
 	Signature      string        `json:"signature"`
 	Trips          int           `json:"trips"`
 	CostUSD        float64       `json:"cost_usd"`
+	Tokens         int64         `json:"tokens"`
 	// Subtasks is how far a task is that was taken apart; nil: none was.
 	Subtasks *Subtasks `json:"subtasks,omitempty"`
 	// Pending says that a question waits for its answer.
@@ -109,7 +110,7 @@ func (s *State) Result() Result {
 		RunID: s.RunID, Iterations: s.Iterations, Trips: s.Trips,
 		Runtime: s.Elapsed, RuntimeSeconds: seconds(s.Elapsed),
 		Pending: len(s.Pending()) > 0 || s.Question != nil,
-		CostUSD: s.Cost, Subtasks: s.Decomposed(), Warnings: slices.Clone(s.Warnings),
+		CostUSD: s.Cost, Tokens: s.Tokens, Subtasks: s.Decomposed(), Warnings: slices.Clone(s.Warnings),
 		Ending: Ending{Status: StatusRunning},
 	}
 	if s.Ending != nil {

@@ -30,6 +30,7 @@ type Verdict struct {
 	Signature      string            `json:"signature" doc:"What the last iteration's output meant, as a label; empty where nothing can be said."`
 	Trips          int               `json:"trips" doc:"How often guards have stopped the run to ask."`
 	CostUSD        float64           `json:"cost_usd" doc:"The cost that was reported, in US dollars."`
+	Tokens         int64             `json:"tokens" doc:"The tokens that were reported."`
 	Pending        bool              `json:"pending" doc:"A question waits for its answer: looprun answer gives it."`
 	Subtasks       *looprun.Subtasks `json:"subtasks,omitempty" doc:"How far a task is that was taken apart, by the titles of its parts; not there where none was."`
 	Warnings       []string          `json:"warnings,omitempty" doc:"What somebody should know of the run though its status is as it is; not there where there is nothing."`
@@ -46,7 +47,7 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 		Guard: res.Guard, Decision: res.Decision, Responder: res.Responder, Reason: res.Reason,
 		Rule: res.Rule, DecidedAt: res.At,
 		Iterations: res.Iterations, RuntimeSeconds: res.RuntimeSeconds, Signature: res.Signature,
-		Trips: res.Trips, CostUSD: res.CostUSD, Pending: res.Pending,
+		Trips: res.Trips, CostUSD: res.CostUSD, Tokens: res.Tokens, Pending: res.Pending,
 		Subtasks: res.Subtasks, Warnings: res.Warnings,
 	}, "", "  ")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -75,7 +77,9 @@ type shownRun struct {
 
 // endedIteration is an iteration and when it ended.
 type endedIteration struct {
-	Time time.Time `json:"time"`
+	Time    time.Time `json:"time"`
+	CostUSD float64   `json:"cost_usd,omitempty"` // that was reported while it ran
+	Tokens  int64     `json:"tokens,omitempty"`
 	looprun.IterationFinished
 }
 
@@ -127,9 +131,11 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 	alive := scratchpad.Locked(dir)
 	var s looprun.State
 	var history []endedIteration
+	cost, tokens := 0.0, int64(0) // before the iteration
 	tail, err := scratchpad.Replay(dir, func(e looprun.Event) error {
 		if d, ok := e.Data.(looprun.IterationFinished); ok {
-			history = append(history, endedIteration{e.Time, d})
+			history = append(history, endedIteration{e.Time, s.Cost - cost, s.Tokens - tokens, d})
+			cost, tokens = s.Cost, s.Tokens
 			if over := len(history) - c.Number; c.Number > 0 && over > 0 {
 				history = append(history[:0], history[over:]...)
 			}
@@ -235,6 +241,11 @@ func (r *shownRun) history(now time.Time, exact bool) *console.Table {
 		{Title: "SIGNATURE", Least: 6, First: true, Drop: 1},
 		{Title: "WHAT", Least: 20},
 	}}
+	costs := slices.ContainsFunc(r.History, func(d endedIteration) bool { return d.spent() != "" })
+	const costColumn = 5
+	if costs {
+		t.Columns = slices.Insert(t.Columns, costColumn, console.Column{Title: "COST", Right: true, Drop: 4})
+	}
 	for _, d := range r.History {
 		number := fmt.Sprint(d.Iteration)
 		if d.Iteration == 0 {
@@ -244,11 +255,32 @@ func (r *shownRun) history(now time.Time, exact bool) *console.Table {
 		if !exact {
 			what = console.Short(what, 60)
 		}
-		t.Add(console.Entry{Text: number}, console.Entry{Text: console.Moment(now, d.Time, exact), Colour: console.Dim},
-			console.Entry{Text: strings.ReplaceAll(string(d.Outcome), "_", " "), Colour: outcomeColour(d.Outcome)},
-			console.Entry{Text: fmt.Sprint(d.ExitCode)}, console.Entry{Text: console.RoundMS(d.DurationMS)}, console.Entry{Text: d.Signature.Hash.String()}, console.Entry{Text: what})
+		row := []console.Entry{
+			{Text: number},
+			{Text: console.Moment(now, d.Time, exact), Colour: console.Dim},
+			{Text: strings.ReplaceAll(string(d.Outcome), "_", " "), Colour: outcomeColour(d.Outcome)},
+			{Text: fmt.Sprint(d.ExitCode)},
+			{Text: console.RoundMS(d.DurationMS)},
+			{Text: d.Signature.Hash.String()},
+			{Text: what},
+		}
+		if costs {
+			row = slices.Insert(row, costColumn, console.Entry{Text: d.spent()})
+		}
+		t.Add(row...)
 	}
 	return t
+}
+
+// spent is what the iteration cost, in dollars where that is known.
+func (d *endedIteration) spent() string {
+	switch {
+	case d.CostUSD > 0:
+		return fmt.Sprintf("$%.2f", d.CostUSD)
+	case d.Tokens > 0:
+		return statusline.Tokens(d.Tokens)
+	}
+	return ""
 }
 
 func outcomeColour(o looprun.Outcome) string {

@@ -1,6 +1,7 @@
 package statusline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -25,6 +26,10 @@ type Status struct {
 	// Repeats is how often the last result came in a row, and Threshold how often
 	// it may; zero: as often as it likes.
 	Repeats, Threshold int
+	// Cost is what was reported, in US dollars, and Tokens in tokens; the limits are
+	// zero where there are none.
+	Cost, MaxCost     float64
+	Tokens, MaxTokens int64
 	// Note is what else is to be said, such as until when a limit is waited out.
 	Note string
 	// Stuck says that a guard tripped and nobody has decided yet, and Waiting that
@@ -36,7 +41,8 @@ type Status struct {
 func (s Status) After(e looprun.Event, st *looprun.State) Status {
 	now := Status{
 		Iteration: st.Iterations, Done: st.Iterations, Limit: st.Limits.Iterations, Runtime: st.Limits.Runtime, Elapsed: st.Elapsed,
-		Failing: -1, Repeats: st.Cycles.Repeats(), Threshold: st.Limits.Loop, Note: s.Note, Stuck: st.Trip != nil, Waiting: s.Waiting,
+		Failing: -1, Repeats: st.Cycles.Repeats(), Threshold: st.Limits.Loop, Note: s.Note,
+		Cost: st.Cost, MaxCost: st.Limits.Cost, Tokens: st.Tokens, MaxTokens: st.Limits.Tokens, Stuck: st.Trip != nil, Waiting: s.Waiting,
 	}
 	if st.Running {
 		now.Iteration = st.Open
@@ -95,8 +101,40 @@ func (s Status) parts() (parts []part, order []int) {
 	default:
 		add(part{})
 	}
+	add(s.spent())
 	add(part{full: s.Note})
-	return parts, []int{1, 2, 4, 3, 5, 0}
+	return parts, []int{1, 2, 4, 3, 6, 5, 0}
+}
+
+// spent is the cost, and the tokens where they are limited or nothing else is known.
+func (s Status) spent() (p part) {
+	if s.Cost > 0 || s.MaxCost > 0 {
+		p.short = fmt.Sprintf("$%.2f", s.Cost)
+		p.full = p.short
+		if s.MaxCost > 0 {
+			p.full += fmt.Sprintf(" of $%.2f", s.MaxCost)
+		}
+	}
+	if s.MaxTokens > 0 || s.Tokens > 0 && p.full == "" {
+		tokens := Tokens(s.Tokens)
+		if s.MaxTokens > 0 {
+			tokens += " of " + Tokens(s.MaxTokens)
+		}
+		p.full = strings.TrimPrefix(p.full+", "+tokens+" tokens", ", ")
+		p.short = cmp.Or(p.short, Tokens(s.Tokens)+" tok")
+	}
+	return p
+}
+
+// Tokens is a number of tokens in few characters: 950, 12.3k, 4.1M.
+func Tokens(n int64) string {
+	switch {
+	case n >= 999_950:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
 }
 
 const separator = " · "

@@ -55,6 +55,9 @@ func TestLineSaysWhatIsKnown(t *testing.T) {
 		{Status{Iteration: 1, Failing: -1}, "looprun: iteration 1 · 0s"},
 		{Status{Iteration: 1, Failing: 0, Repeats: 1, Threshold: 3}, "looprun: iteration 1 · 0s"},
 		{Status{Iteration: 1, Failing: 1, Repeats: 2, Elapsed: time.Hour}, "looprun: iteration 1 · 1h · 1 failing · 2 alike"},
+		{Status{Iteration: 2, Cost: 0.125, Tokens: 12_345}, "looprun: iteration 2 · 0s · $0.12"},
+		{Status{Iteration: 2, MaxCost: 2, Tokens: 999, MaxTokens: 1_000_000}, "looprun: iteration 2 · 0s · $0.00 of $2.00, 999 of 1.0M tokens"},
+		{Status{Iteration: 2, Tokens: 12_345}, "looprun: iteration 2 · 0s · 12.3k tokens"},
 	} {
 		if got := c.s.Line(100, false); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
