@@ -27,7 +27,8 @@
 // source that it names is read by itself (sources.go). Of the lines that may mean
 // something, what a tool puts in front is taken off (margin.go: time stamps, pids,
 // levels, "E   ", "# ", "| ") and the rules of rules.yaml say what the
-// rest means. JSON and XML reports are read as such, from the stream or with Report.
+// rest means; what they said of a line, and its masked form, is remembered for lines that
+// come again (recent.go). JSON and XML reports are read as such, from the stream or with Report.
 //
 // # What decides
 //

@@ -146,8 +146,7 @@ func (x *extractor) plain(full, b []byte) bool {
 		x.step()
 		return true
 	}
-	x.pairs.fill(f.body)
-	r := book().find(f.body, f.bar, &x.pairs, &x.fields)
+	r := x.s.recent.find(f.body, f.bar, &x.pairs, &x.fields)
 	if r == nil {
 		return x.unknown(f, b)
 	}
@@ -215,7 +214,8 @@ func (x *extractor) unknown(f front, b []byte) bool {
 		return true
 	}
 	if x.row != nil && f.bars == 2 {
-		x.row = x.s.facts.rename(x.row, joined(x.row.text, x.masked(f.body, false)), joined(x.row.loose, x.masked(f.body, true)))
+		text, loose := x.texts(f.body)
+		x.row = x.s.facts.rename(x.row, joined(x.row.text, text), joined(x.row.loose, loose))
 		return true
 	}
 	if x.file != "" && x.table(f) {
@@ -321,14 +321,14 @@ func (x *extractor) error(rule, kind string, msg []byte, f front) {
 
 // add makes a fact of the masked text of b.
 func (x *extractor) add(f fact, b []byte, place uint64) *fact {
-	f.text, f.loose = x.masked(b, false), x.masked(b, true)
+	f.text, f.loose = x.texts(b)
 	f.raw = clip(b)
 	return x.keep(f, place)
 }
 
 // addAt is add with the file that the fact is about.
 func (x *extractor) addAt(f fact, b []byte, file string) *fact {
-	f.text, f.loose = x.masked(b, false), x.masked(b, true)
+	f.text, f.loose = x.texts(b)
 	f.raw = clip(b)
 	if file != "" {
 		f.file = file

@@ -10,12 +10,17 @@ import (
 // place is the canonical name of a file: relative to the checkout, without the
 // directories of other absolute paths, and without ./ in front.
 func (x *extractor) place(b []byte) string {
-	b = bytes.TrimPrefix(b, []byte("file://"))
-	b = x.s.sc.text(nil, b, false)
-	for bytes.HasPrefix(b, []byte("./")) {
-		b = b[2:]
-	}
-	return clip(b)
+	place, _ := x.s.recent.text(asPlace, b, func(b []byte, loose bool) string {
+		if loose {
+			return ""
+		}
+		b = x.s.sc.text(nil, bytes.TrimPrefix(b, []byte("file://")), false)
+		for bytes.HasPrefix(b, []byte("./")) {
+			b = b[2:]
+		}
+		return clip(b)
+	})
+	return place
 }
 
 // ownFrame says whether a stack frame is in the user's own code.

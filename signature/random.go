@@ -328,9 +328,13 @@ func words(dst []byte, from int) []byte {
 			i++
 			continue
 		}
-		s := i
+		s, odd := i, false
 		for i < len(b) && (letter(b[i]) || b[i] == '_') {
+			odd = odd || i > s && (b[i] == '_' || b[i]-'A' < 26 && b[i-1]-'a' < 26)
 			i++
+		}
+		if before := at(b, s-1); i-s < 12 && !odd && before != '-' && before != ' ' && before != '"' && before != '\'' && before != '=' && before != ':' {
+			continue
 		}
 		if i-s < 5 || i < len(b) && (digit(b[i]) || b[i] >= 0x80) || s > 0 && (word(b[s-1]) || b[s-1] >= 0x80) {
 			continue

@@ -185,5 +185,6 @@ func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *builtRule {
 			}
 		}
 	}
+	*f = fields{}
 	return nil
 }

@@ -32,6 +32,7 @@ type Signer struct {
 	opt    Options
 	sc     scanner
 	known  known
+	recent recent
 	user   userPatterns
 	out    channel
 	err    channel

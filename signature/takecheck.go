@@ -34,13 +34,20 @@ func (x *extractor) check(r *builtRule, f front) {
 	if k == factCheck && sourceFile(name) || k == factSuite && r.id == "check-word-suite" && sourceFile(name) {
 		k, name = factSuite, []byte(x.place(name))
 	}
-	text := string(squeeze(x.s.sc.name(nil, name, false)))
-	nf := x.keep(fact{kind: k, text: text, loose: string(squeeze(x.s.sc.name(nil, name, true))), name: text, rule: r.id, raw: clip(f.body)}, 0)
+	text, loose := x.names(name)
+	nf := x.keep(fact{kind: k, text: text, loose: loose, name: text, rule: r.id, raw: clip(f.body)}, 0)
 	x.detail = 12
 	if symbol {
 		x.open, x.openFor = nf, 4 // a place right below makes it a finding
 	}
 	x.ending(r, text)
+}
+
+// names are the canonical form of a check's name and its loose one.
+func (x *extractor) names(b []byte) (strict, loose string) {
+	return x.s.recent.text(asName, b, func(b []byte, loose bool) string {
+		return string(squeeze(x.s.sc.name(nil, b, loose)))
+	})
 }
 
 // ending notes how a failing check ended, where its line says so.

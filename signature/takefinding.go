@@ -13,13 +13,13 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	if len(fd[capFile]) > 0 {
 		file = x.place(fd[capFile])
 	}
-	msg := x.masked(fd[capMsg], false)
+	msg, looseMsg := x.texts(fd[capMsg])
 	code := string(fd[capCode])
 	if k := fd[capKind]; len(k) > 0 {
 		code = string(k)
 	}
 	text := joined(file, code, msg)
-	loose := joined(file, code, x.masked(fd[capMsg], true))
+	loose := joined(file, code, looseMsg)
 	place := xxhash.Sum64(fd[capPos])*31 + xxhash.Sum64(fd[capCol])*17 + xxhash.Sum64String(file)
 	k := r.fact
 	if k == factWarn && lintCode(r, fd) {
@@ -43,6 +43,11 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 		x.row = nf
 	}
 	*fd = fields{}
+}
+
+// texts are a message's canonical form and its loose one.
+func (x *extractor) texts(b []byte) (strict, loose string) {
+	return x.s.recent.text(asMessage, b, x.masked)
 }
 
 // masked is the canonical form of a message: without noise, and without the order of
