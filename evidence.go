@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/looprun/looprun/internal/termsafe"
@@ -193,7 +194,7 @@ func (e *Evidence) judged(s *State, d *IterationFinished) {
 	}
 	e.How = how(d, e.Code)
 	if e.How == HowNotFound {
-		if m := notFound.FindStringSubmatch(d.Excerpt); m != nil {
+		if m := notFound().FindStringSubmatch(d.Excerpt); m != nil {
 			e.Who = m[1]
 		}
 	}
@@ -203,7 +204,9 @@ func (e *Evidence) judged(s *State, d *IterationFinished) {
 }
 
 // notFound is what shells say of a command that is not there.
-var notFound = regexp.MustCompile(`(?m)([^\s:'"]+): (?:command |inaccessible or )?not found`)
+var notFound = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)([^\s:'"]+): (?:command |inaccessible or )?not found`)
+})
 
 func how(d *IterationFinished, code int) How {
 	switch {
