@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -34,6 +35,40 @@ type Limits struct {
 // same signature 3 times, 3 errors in a row.
 func DefaultLimits() Limits {
 	return Limits{Iterations: 10, Runtime: 15 * time.Minute, Loop: 3, Errors: 3}
+}
+
+// Often says that the same failure may come in fewer than Times of the last Of
+// iterations, in a row or not; see [LoopDetected]. The zero value is twice Limits.Loop,
+// 6 of the last 10 for the default. Times is [Off] where it may come as often as it likes.
+type Often struct {
+	Times int `json:"times"`
+	Of    int `json:"of"`
+}
+
+const mostOften = 50 // iterations that are looked back on
+
+// ParseOften reads “6/10” or “off”.
+func ParseOften(text string) (Often, error) {
+	text = strings.TrimSpace(text)
+	if text == "off" {
+		return Often{Times: Off}, nil
+	}
+	times, of, ok := strings.Cut(text, "/")
+	k, err1 := strconv.Atoi(times)
+	n, err2 := strconv.Atoi(of)
+	if !ok || err1 != nil || err2 != nil || k < 2 || n < k || n > mostOften {
+		return Often{}, fmt.Errorf("%q is not K/N such as 6/10, with K from 2 to N and N up to %d; write off to turn it off", text, mostOften)
+	}
+	return Often{Times: k, Of: n}, nil
+}
+
+// For is o where the same failure may come loop times in a row: the zero value made
+// what it stands for.
+func (o Often) For(loop int) Often {
+	if o == (Often{}) {
+		o = Often{Times: 2 * loop, Of: min(mostOften, (10*loop+2)/3)}
+	}
+	return o
 }
 
 // Validate reports every limit that is neither stated nor off. Limits of which

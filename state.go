@@ -52,6 +52,7 @@ type State struct {
 	Precheck bool      `json:"precheck,omitempty"`  // still to be run
 	Loose    bool      `json:"loose,omitempty"`     // signatures are compared without numbers
 	AnyValue bool      `json:"any_value,omitempty"` // values may change for ever
+	Often    Often     `json:"often,omitzero"`      // how often a failure may come
 	// Seq is the last event's number and Elapsed the active time up to it.
 	Seq     int64         `json:"seq"`
 	Elapsed time.Duration `json:"elapsed_ns"`
@@ -96,6 +97,9 @@ type State struct {
 	// (signature.Signature.Core); it is evidence of [LoopDetected] too.
 	Core    signature.Hash `json:"core,omitempty"`
 	CoreRun int            `json:"core_run,omitempty"`
+	// Failures are those of the last 50 iterations that count, oldest first; they are
+	// evidence of [LoopDetected] where a failure comes often, and not in a row.
+	Failures []Failure `json:"failures,omitempty"`
 	// ErrorRun counts errors in a row, ErrorHashes are their signatures.
 	ErrorRun    int          `json:"error_run,omitempty"`
 	ErrorHashes []KnownIssue `json:"error_hashes,omitempty"`

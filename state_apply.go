@@ -40,7 +40,8 @@ func (s *State) fold(e Event) {
 	case RunStarted:
 		s.RunID, s.Name, s.Command, s.Check = d.RunID, d.Name, d.Command, d.Check
 		s.Promise, s.Dir, s.Parent = d.Promise, d.Dir, d.Parent
-		s.Started, s.Precheck, s.Loose, s.AnyValue = e.Time, d.Precheck, d.Loose, d.AnyValue
+		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
+		s.AnyValue, s.Often = d.AnyValue, d.Often
 		s.Task, s.Rungs = d.Name, d.Ladder
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
@@ -240,12 +241,26 @@ func (s *State) weigh(d IterationFinished, moved bool) {
 	}
 	if h != 0 {
 		s.Cycles.Add(h)
+		s.Failures = last(append(s.Failures, failureOf(h, d)), mostOften)
 		if core := d.Signature.Core; core != s.Core {
 			s.Core, s.CoreRun = core, 0
 		}
 		s.CoreRun++
 		s.Labels = last(append(s.Labels, issue), signature.MaxPeriod)
 	}
+}
+
+// Failure is how an iteration failed that counts.
+type Failure struct {
+	Hash    signature.Hash `json:"hash,omitempty"` // zero: it did not fail, it was only not done
+	Failing int            `json:"failing"`        // checks; -1 is unknown
+}
+
+func failureOf(h signature.Hash, d IterationFinished) Failure {
+	if d.ExitCode == 0 && d.Outcome != OutcomeError {
+		h = 0
+	}
+	return Failure{Hash: h, Failing: d.Signature.Failing}
 }
 
 // endWith sets the ending when the iteration is the run's last.
@@ -375,7 +390,7 @@ func (s *State) reset(id GuardID) {
 	switch id {
 	case LoopDetected:
 		s.Cycles.Reset()
-		s.Core, s.CoreRun = 0, 0
+		s.Core, s.CoreRun, s.Failures = 0, 0, nil
 		s.Labels, s.KnownRun = nil, 0
 	case ConsecutiveErrors:
 		s.ErrorRun, s.ErrorHashes, s.KnownRun = 0, nil, 0

@@ -117,6 +117,70 @@ func TestOnlyValuesChangeIsNone(t *testing.T) {
 	}
 }
 
+func TestOften(t *testing.T) {
+	limits := off
+	limits.Loop = 3
+	steps := same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)
+	guardtest.Check(t, guards.Loop{}, guardtest.Story{Limits: limits, Off: off, Steps: steps})
+	s := guardtest.Start(t, limits)
+	for _, step := range steps {
+		guardtest.Finish(t, s, step)
+	}
+	want := looprun.Trip{Guard: looprun.LoopDetected, Period: 1, Repeats: 6, Window: 10, Reason: "the same failure came in 6 of the last 10 iterations"}
+	if trip := (guards.Loop{}).Check(s); trip == nil || !reflect.DeepEqual(*trip, want) {
+		t.Errorf("%+v, want %+v", trip, want)
+	}
+}
+
+func TestOftenIsNone(t *testing.T) {
+	failing := func(counts ...int) []guardtest.Step { // the same failure every second time
+		steps := make([]guardtest.Step, len(counts))
+		for i, n := range counts {
+			steps[i] = guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 1, Failing: n}
+			if n != 3 {
+				steps[i].Same = 10 + i
+			}
+		}
+		return steps
+	}
+	limits := off
+	limits.Loop = 3
+	for _, c := range []struct {
+		name  string
+		loop  int
+		often looprun.Often
+		steps []guardtest.Step
+	}{
+		{"five times", 3, looprun.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 6)},
+		{"six times of more than ten", 3, looprun.Often{}, same(1, 2, 3, 1, 4, 1, 5, 6, 1, 7, 1, 8, 9, 1)},
+		{"off", 3, looprun.Often{Times: looprun.Off}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1, 6, 1, 7, 1)},
+		{"more is allowed", 3, looprun.Often{Times: 8, Of: 10}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
+		{"the threshold is higher", 5, looprun.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
+		{"no threshold", looprun.Off, looprun.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
+		{"fewer fail", 3, looprun.Often{}, failing(3, 3, 4, 3, 4, 3, 2, 3, 2, 3)},
+		{"nothing fails", 3, looprun.Often{}, passing(same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limits.Loop = c.loop
+			s := guardtest.Start(t, limits)
+			s.Often = c.often
+			for i, step := range c.steps {
+				guardtest.Finish(t, s, step)
+				if trip := (guards.Loop{}).Check(s); trip != nil {
+					t.Fatalf("trips after %d iterations: %+v", i+1, trip)
+				}
+			}
+		})
+	}
+}
+
+func passing(steps []guardtest.Step) []guardtest.Step {
+	for i := range steps {
+		steps[i].Passing = true
+	}
+	return steps
+}
+
 // The sentence is about the iterations that count.
 func TestASkippedIssueAmongThemIsMentioned(t *testing.T) {
 	limits := off

@@ -1,14 +1,17 @@
 package guards
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 
 	"github.com/looprun/looprun"
 )
 
 // Loop trips when the same signature came as often in a row as the threshold
 // says, or a cycle of two to five signatures was seen that often, or the same checks
-// failed twice that often in a row and only values changed. Iterations
+// failed twice that often in a row and only values changed, or the same failure came
+// in so many of the last iterations as State.Often says. Iterations
 // without a signature, interrupted ones and the precheck are no evidence, and
 // neither are skipped issues; but when nothing except skipped issues came that
 // often it trips once more. An answer starts the count over.
@@ -31,7 +34,7 @@ func (Loop) Check(s *looprun.State) *looprun.Trip {
 	}
 	period, ok := s.Cycles.Tripped(threshold)
 	if !ok {
-		return onlyValues(s, threshold)
+		return cmp.Or(onlyValues(s, threshold), often(s, threshold))
 	}
 	t := &looprun.Trip{Guard: looprun.LoopDetected, Period: period, Repeats: threshold, Window: period * threshold}
 	if period == 1 {
@@ -54,6 +57,47 @@ func onlyValues(s *looprun.State, threshold int) *looprun.Trip {
 		Guard: looprun.LoopDetected, Window: s.CoreRun,
 		Reason: fmt.Sprintf("the same checks fail for the %s time, only values change", ordinal(s.CoreRun)),
 	}
+}
+
+// often trips when the last failure came in many of the last iterations, with others
+// between: a run that goes to and fro without a cycle. Where fewer checks fail than
+// before it does not.
+func often(s *looprun.State, threshold int) *looprun.Trip {
+	o := s.Often.For(threshold)
+	last := s.Failures[max(0, len(s.Failures)-max(0, o.Of)):]
+	if o.Times <= 0 || len(last) < o.Times || fewer(last) {
+		return nil
+	}
+	h, times := last[len(last)-1].Hash, 0
+	for _, f := range last {
+		if f.Hash == h {
+			times++
+		}
+	}
+	if h == 0 || times < o.Times {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard: looprun.LoopDetected, Period: 1, Repeats: times, Window: len(last),
+		Reason: fmt.Sprintf("the same failure came in %d of the last %s", times, latest(s, len(last))),
+	}
+}
+
+// fewer says whether the second half of the iterations had one with fewer failing
+// checks than any of the first.
+func fewer(last []looprun.Failure) bool {
+	least := func(fs []looprun.Failure) int {
+		n := math.MaxInt
+		for _, f := range fs {
+			if f.Failing >= 0 {
+				n = min(n, f.Failing)
+			}
+		}
+		return n
+	}
+	half := len(last) / 2
+	before := least(last[:half])
+	return before != math.MaxInt && least(last[half:]) < before
 }
 
 // ordinal is “6th”.

@@ -27,12 +27,13 @@ type replayCmd struct {
 	config.LimitFlags
 	ID string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead."`
 	config.RuleFlags
-	LoopValues   *string `enum:"on,off" placeholder:"HOW" help:"Trip when the same checks fail and only values change: ${enum} (the run's; on)."`
-	LoopMatch    *string `enum:"strict,loose" placeholder:"HOW" help:"Compare signatures ${enum}: loose leaves out all numbers (the run's; strict)."`
-	Promise      *string `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only where it has this text."`
-	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})."`
-	Format       string  `enum:"text,json" default:"text" help:"${enum}." env:"-"`
-	StateDir     string  `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	LoopValues   *string      `enum:"on,off" placeholder:"HOW" help:"Trip when the same checks fail and only values change: ${enum} (the run's; on)."`
+	LoopOften    config.Often `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (the run's; 6/10)."`
+	LoopMatch    *string      `enum:"strict,loose" placeholder:"HOW" help:"Compare signatures ${enum}: loose leaves out all numbers (the run's; strict)."`
+	Promise      *string      `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only where it has this text."`
+	PromiseMatch string       `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})."`
+	Format       string       `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	StateDir     string       `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
 
 func (replayCmd) Help() string {
@@ -72,12 +73,15 @@ func (c *replayCmd) Run(a *app) error {
 
 // begin lets the replay begin as a run with these limits, and those given over them.
 func (c *replayCmd) begin(r *replay, as looprun.RunStarted) error {
-	r.started = looprun.RunStarted{RunID: "replay", Limits: as.Limits, Loose: as.Loose, AnyValue: as.AnyValue}
+	r.started = looprun.RunStarted{RunID: "replay", Limits: as.Limits, Loose: as.Loose, AnyValue: as.AnyValue, Often: as.Often}
 	if _, err := c.Over(&r.started.Limits); err != nil {
 		return err
 	}
 	if c.LoopMatch != nil {
 		r.started.Loose = *c.LoopMatch == "loose"
+	}
+	if c.LoopOften != "" {
+		r.started.Often = c.LoopOften.Limit()
 	}
 	if c.LoopValues != nil {
 		r.started.AnyValue = *c.LoopValues == "off"

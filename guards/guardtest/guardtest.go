@@ -35,6 +35,8 @@ type Step struct {
 	Outcome looprun.Outcome
 	Same    int           // iterations with the same number have the same signature; 0: none
 	Core    int           // iterations with the same number have the same core; 0: none
+	Failing int           // so many checks fail; 0: not known
+	Passing bool          // it exits with 0 all the same
 	Took    time.Duration // active time
 	Tree    int           // iterations with the same number left the same files; 0: not known
 	Said    []looprun.Data
@@ -148,6 +150,12 @@ func Finish(t *testing.T, s *looprun.State, step Step) {
 	if step.Same != 0 {
 		d.Signature.Hash = signature.Hash(step.Same)
 		d.Signature.Label = "output:" + d.Signature.Hash.String()
+	}
+	if step.Failing != 0 {
+		d.Signature.Failing = step.Failing
+	}
+	if step.Passing {
+		d.ExitCode = 0
 	}
 	d.Signature.Core = signature.Hash(step.Core)
 	for _, said := range step.Said {

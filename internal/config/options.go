@@ -56,6 +56,7 @@ type Options struct {
 	Rules      string     `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path"`
 	LoopMatch  string     `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
 	LoopValues string     `enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change: ${enum} (${default})." json:"loop_values,omitempty" group:"guard" trust:"ask"`
+	LoopOften  Often      `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (twice --loop-threshold: 6/10)." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" pattern:"^([0-9]+/[0-9]+|off)$"`
 	Signature  *Signature `kong:"-" json:"signature,omitempty"`
 
 	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`

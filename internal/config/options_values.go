@@ -55,6 +55,21 @@ func badLimit(text, want string) error {
 	return fmt.Errorf("%q is not %s; write off to turn it off", text, want)
 }
 
+// Often is “6/10” or “off”; empty: the default.
+type Often string
+
+func (o *Often) UnmarshalText(b []byte) error {
+	_, err := looprun.ParseOften(string(b))
+	*o = Often(strings.TrimSpace(string(b)))
+	return err
+}
+
+// Limit is what it says.
+func (o Often) Limit() looprun.Often {
+	limit, _ := looprun.ParseOften(string(o)) // it was read before; empty is the zero value
+	return limit
+}
+
 // Duration is a time that may not be negative; zero means none.
 type Duration time.Duration
 

@@ -203,7 +203,7 @@ func (s *Session) Start() (Ended, error) {
 	}
 	started.Ladder = s.opts.Ladder
 	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
-	started.AnyValue = s.opts.LoopValues == "off"
+	started.AnyValue, started.Often = s.opts.LoopValues == "off", s.opts.LoopOften.Limit()
 	for _, hint := range s.opts.Hints(started.Command) {
 		s.app.Say.Warn("%s", hint)
 	}
