@@ -239,7 +239,7 @@ func ParseCodes(text string) (Codes, error) {
 		lo, err1 := strconv.Atoi(from)
 		hi, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil || lo < 0 || hi > 255 || lo > hi {
-			return Codes{}, fmt.Errorf("%q is no list of exit codes: write codes from 0 to 255 and ranges such as 2,70-78, or none", text)
+			return Codes{}, fmt.Errorf("%q is not a list of exit codes: write codes from 0 to 255 and ranges such as 2,70-78, or none", text)
 		}
 		c.add(lo, hi)
 	}

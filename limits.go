@@ -224,7 +224,7 @@ func parseLimit[T int | int64 | float64](name string, f limitField, to *T, parse
 	}
 	v, err := parse(f.text)
 	if err != nil {
-		*errs = append(*errs, fmt.Errorf("limit %s: %q is no number", name, f.text))
+		*errs = append(*errs, fmt.Errorf("limit %s: %q is not a number", name, f.text))
 		return
 	}
 	*to = v

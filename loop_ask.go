@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // ask puts a question to the responders in turn for which nobody waits in the command,
@@ -72,7 +74,7 @@ func (l *Loop) put(ctx context.Context, q Question) (reply, error) {
 					}
 				}
 				if why := strings.TrimSuffix(h.err.Error(), ": "+ErrNoAnswer.Error()); why != ErrNoAnswer.Error() {
-					nobody += "; " + why
+					nobody += joint(why) + why
 				}
 				break
 			}
@@ -342,3 +344,11 @@ type rejected string
 
 func (r rejected) Error() string   { return string(r) }
 func (r rejected) Is(e error) bool { return e == ErrNoAnswer || e == ErrAdvised }
+
+// joint stands before a further reason: a sentence of its own begins anew.
+func joint(why string) string {
+	if r, _ := utf8.DecodeRuneInString(why); unicode.IsUpper(r) {
+		return ". "
+	}
+	return "; "
+}

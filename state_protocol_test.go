@@ -171,7 +171,7 @@ func TestManySignals(t *testing.T) {
 
 // A malformed signal is told to the command; the third in a row is an error.
 func TestMalformedSignals(t *testing.T) {
-	bad := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost}, Problem: "usd is no number"}
+	bad := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost}, Problem: "usd is not a number"}
 	var guidance []string
 	run := start(t, defaults, said(3, bad))
 	run.Observe = func(e looprun.Event, s *looprun.State) {
@@ -187,7 +187,7 @@ func TestMalformedSignals(t *testing.T) {
 	if got := strings.Join(outcomes, " "); got != "not_done not_done error done" {
 		t.Errorf("the outcomes are %s", got)
 	}
-	if !strings.Contains(guidance[1], "usd is no number") {
+	if !strings.Contains(guidance[1], "usd is not a number") {
 		t.Errorf("the next iteration reads %q", guidance[1])
 	}
 	good := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "half"}}

@@ -150,7 +150,7 @@ func (s *State) refuseProtocol(d Data) string {
 		}
 	case RunStarted, InterruptReceived, RunAlive, AnswerInvalid, AdviceGiven, MessageRefused, VerifyFinished, RejectionInvalid, WaitStarted:
 	default: // a pointer, too: what it says would be on record and not in the state
-		return fmt.Sprintf("%T is no event of a run", d)
+		return fmt.Sprintf("%T is not an event of a run", d)
 	}
 	return ""
 }

@@ -91,7 +91,7 @@ func TestAPipeInPlaceOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: environ("GITHUB_OUTPUT", name)}).Finish(t.Context(), Verdict{Result: tripped})
-	if err == nil || !strings.Contains(err.Error(), "is no regular file") {
+	if err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Error(err)
 	}
 }

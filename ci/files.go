@@ -102,7 +102,7 @@ func (l *Log) appendTo(variable string, page func(size int64) ([]byte, error)) (
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file", name)
+		return fmt.Errorf("%s is not a regular file", name)
 	}
 	text, err := page(info.Size())
 	if err != nil {

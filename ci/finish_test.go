@@ -217,8 +217,8 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, file, want string }{
 		{"not there", filepath.Join(dir, "none"), "no such file"},
-		{"a folder", dir, "is no regular file"},
-		{"a device", os.DevNull, "is no regular file"},
+		{"a folder", dir, "is not a regular file"},
+		{"a device", os.DevNull, "is not a regular file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, outputs, summary := step(t)

@@ -57,8 +57,8 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"gihub": `"gihub" is no CI system; did you mean github?`,
-		"":      `"" is no CI system; use one of auto, github, gitlab, buildkite, azure, generic, off`,
+		"gihub": `"gihub" is not a CI system; did you mean github?`,
+		"":      `"" is not a CI system; use one of auto, github, gitlab, buildkite, azure, generic, off`,
 	} {
 		if got, err := Parse(text); err == nil || err.Error() != want || got != Off {
 			t.Errorf("%q: %s, %v; want %s", text, got, err, want)

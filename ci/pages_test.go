@@ -58,7 +58,7 @@ func TestExitCodesInTheExamplesAndPages(t *testing.T) {
 		}
 		for _, n := range regexp.MustCompile(`\b1[0-4][0-9]\b`).FindAllString(text, -1) {
 			if code, _ := strconv.Atoi(n); len(known[code]) == 0 {
-				t.Errorf("%s: %d is no exit code of looprun's", file, code)
+				t.Errorf("%s: %d is not an exit code of looprun's", file, code)
 			}
 		}
 		for _, m := range said.FindAllStringSubmatch(strings.ReplaceAll(text, "\n| ", "\n"), -1) {

@@ -42,7 +42,7 @@ func Parse(text string) (Provider, error) {
 	if near := nearest.Word(text, names); near != "" {
 		remedy = "did you mean " + near + "?"
 	}
-	return Off, fmt.Errorf("%q is no CI system; %s", text, remedy)
+	return Off, fmt.Errorf("%q is not a CI system; %s", text, remedy)
 }
 
 // Detect finds the CI system by the variables that it documents for this

@@ -20,7 +20,7 @@ func (Cost) Check(s *looprun.State) *looprun.Trip {
 	}
 	return &looprun.Trip{
 		Guard: looprun.MaxCost, Iteration: s.Iterations,
-		Reason: fmt.Sprintf("$%.2f were spent of $%.2f", s.Cost, s.Limits.Cost),
+		Reason: fmt.Sprintf("$%.2f was spent; the limit is $%.2f", s.Cost, s.Limits.Cost),
 	}
 }
 
@@ -37,6 +37,6 @@ func (Tokens) Check(s *looprun.State) *looprun.Trip {
 	}
 	return &looprun.Trip{
 		Guard: looprun.MaxTokens, Iteration: s.Iterations,
-		Reason: fmt.Sprintf("%d tokens were used of %d", s.Tokens, s.Limits.Tokens),
+		Reason: fmt.Sprintf("%d tokens were used; the limit is %d", s.Tokens, s.Limits.Tokens),
 	}
 }

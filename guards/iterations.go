@@ -21,6 +21,6 @@ func (Iterations) Check(s *looprun.State) *looprun.Trip {
 	}
 	return &looprun.Trip{
 		Guard:  looprun.MaxIterations,
-		Reason: fmt.Sprintf("%d of %d iterations are done and the run is not", s.Iterations, limit),
+		Reason: fmt.Sprintf("%d of %d iterations are used", s.Iterations, limit),
 	}
 }

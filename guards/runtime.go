@@ -23,7 +23,7 @@ func (Runtime) Check(s *looprun.State) *looprun.Trip {
 	}
 	return &looprun.Trip{
 		Guard:  looprun.MaxRuntime,
-		Reason: fmt.Sprintf("it has run for %s of %s", s.Elapsed.Round(time.Millisecond), limit),
+		Reason: fmt.Sprintf("it has run for %s; the limit is %s", s.Elapsed.Round(time.Millisecond), limit),
 	}
 }
 

@@ -130,7 +130,7 @@ func (s *style) set(params string) {
 	list := strings.Split(params, ";")
 	for i := 0; i < len(list); i++ {
 		code, sub, hasSub := strings.Cut(list[i], ":")
-		n, _ := strconv.Atoi(code) // what is no number is 0, as a missing one is
+		n, _ := strconv.Atoi(code) // what is not a number is 0, as a missing one is
 		switch {
 		case n == 0 && list[i] != "" && code == "":
 			// a sequence that begins with a colon means nothing

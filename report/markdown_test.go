@@ -46,7 +46,7 @@ func TestMarkdownOfATrippedRun(t *testing.T) {
 	for range 3 {
 		r.iterate(looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 61_500}, "")
 	}
-	r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Iteration: 3, Reason: "3 of 3 iterations are done and the run is not"}})
+	r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Iteration: 3, Reason: "3 of 3 iterations are used"}})
 	r.add(looprun.QuestionClosed{Reason: "nobody answered", Unanswered: true})
 	r.add(ended(looprun.StatusTripped, looprun.MaxIterations, "nobody answered"))
 	golden(t, "tripped.md", markdown(t, r.load()))

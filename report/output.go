@@ -90,7 +90,7 @@ func (o *outputs) read(name string) (head, tail []byte, left int64, err error) {
 		return nil, nil, 0, err
 	}
 	if !info.Mode().IsRegular() { // a pipe would wait for ever
-		return nil, nil, 0, errors.New("it is no regular file")
+		return nil, nil, 0, errors.New("it is not a regular file")
 	}
 	f, err := o.root.Open(name)
 	if err != nil {

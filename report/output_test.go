@@ -104,7 +104,7 @@ func TestShowALargeFile(t *testing.T) {
 	}
 }
 
-// What is no regular file in the run's directory is not read: a pipe would wait
+// What is not a regular file in the run's directory is not read: a pipe would wait
 // for ever, and a link leads elsewhere.
 func TestShowReadsFilesOfTheRunOnly(t *testing.T) {
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")

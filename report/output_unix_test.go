@@ -20,7 +20,7 @@ func TestShowAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	if s := o.show("pipe", 1000); !strings.Contains(s.Problem, "it is no regular file") {
+	if s := o.show("pipe", 1000); !strings.Contains(s.Problem, "it is not a regular file") {
 		t.Errorf("%+v", s)
 	}
 }

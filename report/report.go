@@ -61,7 +61,7 @@ type Report struct {
 	Trips      []Trip       `json:"trips" doc:"The last trips and questions, at most 200, oldest first."`
 	Known      []KnownIssue `json:"known_issues" doc:"Signatures that were skipped."`
 	Moments    []Moment     `json:"moments" doc:"What else happened, at most the last 200, oldest first: pauses, interrupts and the like."`
-	TornBytes  int64        `json:"torn_bytes,omitempty" doc:"Bytes at the end of the journal that are no whole record."`
+	TornBytes  int64        `json:"torn_bytes,omitempty" doc:"Bytes at the end of the journal that are not a whole record."`
 
 	dir string // where the run is
 }

@@ -150,7 +150,7 @@ func (f *Findings) journal(in inspected) {
 	case in.tail.Cut > 0:
 		f.TornBytes, f.Repairable = in.tail.Cut, true
 		at.Kind, at.Offset = "torn_tail", in.tail.Offset
-		at.Text = fmt.Sprintf("%d bytes behind event %d are no whole record: looprun was killed while it wrote them", in.tail.Cut, in.tail.Events)
+		at.Text = fmt.Sprintf("%d bytes behind event %d are not a whole record: looprun was killed while it wrote them", in.tail.Cut, in.tail.Events)
 		at.Remedy = "looprun resume drops them; looprun doctor --repair does it too, and keeps a copy"
 	default:
 		return

@@ -18,7 +18,7 @@ func (f *Findings) places(dir string, info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		f.add(Finding{Kind: "symlink", Level: LevelProblem, File: ".", Text: "the run's directory is a symbolic link", Remedy: "name the directory that holds the run itself"})
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	}
 	if parent, err := os.Stat(filepath.Dir(dir)); err == nil && modesHold {
 		if mode := parent.Mode().Perm(); mode&0o022 != 0 {
@@ -61,7 +61,7 @@ func (f *Findings) place(rel string, info fs.FileInfo) {
 	case mode&fs.ModeSymlink != 0:
 		at.Kind, at.Text, at.Remedy = "symlink", "it is a symbolic link; looprun makes none", "put the file itself there"
 	case !info.IsDir() && !mode.IsRegular() && mode&fs.ModeSocket == 0:
-		at.Kind, at.Text, at.Remedy = "irregular", "it is no regular file ("+mode.String()+")", "remove it; looprun makes none"
+		at.Kind, at.Text, at.Remedy = "irregular", "it is not a regular file ("+mode.String()+")", "remove it; looprun makes none"
 	case foreign(info):
 		at.Kind, at.Text, at.Remedy = "foreign", "it belongs to another user", "make it your own, or look at the run as that user"
 	case modesHold && info.IsDir() && perm&0o077 != 0 && rel == ".":

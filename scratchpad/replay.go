@@ -41,7 +41,7 @@ func (d *Damage) Unwrap() []error { return []error{ErrDamaged, d.Why} }
 type Tail struct {
 	Offset int64 // behind the last whole record
 	Events int64
-	// Cut is how many bytes follow that are no whole record: what was being
+	// Cut is how many bytes follow that are not a whole record: what was being
 	// written when looprun was killed. Zero when there are none.
 	Cut int64
 }

@@ -49,7 +49,7 @@ func checkOwner(dir string) error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%w: %s is a symbolic link; name the directory that holds the run itself", ErrUnsafe, dir)
 	case !info.IsDir():
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	case foreign(info):
 		return fmt.Errorf("%w: %s belongs to another user; go on with the run as that one", ErrUnsafe, dir)
 	}
@@ -70,7 +70,7 @@ func openPlain(name string, flags int) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("it is no regular file")}
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("it is not a regular file")}
 	}
 	if err != nil {
 		f.Close()
@@ -98,7 +98,7 @@ func OpenWithin(dir, name string) (*os.File, error) {
 		if info, err := os.Lstat(folder); err != nil {
 			return nil, err
 		} else if !info.IsDir() {
-			return nil, &fs.PathError{Op: "open", Path: folder, Err: errors.New("it is no folder")}
+			return nil, &fs.PathError{Op: "open", Path: folder, Err: errors.New("it is not a folder")}
 		}
 	}
 	return openRegular(name)

@@ -30,7 +30,7 @@ func TestListAndShow(t *testing.T) {
 	if err := set.Show(&b, "max_runtim"); err == nil || err.Error() != `unknown guard "max_runtim"; did you mean "max_runtime"?` {
 		t.Errorf("unknown guard: %v", err)
 	}
-	const all = `unknown guard "nonsense"; known are max_iterations, max_runtime, loop_detected, consecutive_errors, max_cost, max_tokens, ` +
+	const all = `unknown guard "nonsense"; use one of max_iterations, max_runtime, loop_detected, consecutive_errors, max_cost, max_tokens, ` +
 		`no_progress, workspace_cycle, rejection, blocked, clarification, ladder_exhausted, *`
 	if err := KnownGuard("nonsense"); err == nil || err.Error() != all {
 		t.Errorf("a guard that is near to none: %v, want %s", err, all)

@@ -156,7 +156,7 @@ func (t *Template) checkID(r *report, i int) {
 	path := []any{"options", i, "id"}
 	switch {
 	case !isID(o.ID) || len(o.ID) > maxID:
-		r.value(shown(o.ID)+" is no option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
+		r.value(shown(o.ID)+" is not an option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
 	case slices.Contains(looprun.Actions(), t.meant(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(looprun.Actions(), o.Action):
 		r.value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
 			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", t.meant(o.ID)), path...)
@@ -223,7 +223,7 @@ func (t *Template) checkExtend(r *report, i int) {
 	case given && !o.Action.Continues():
 		r.key(fmt.Sprintf("the action %s extends nothing", o.Action), "remove \"extend\"", path...)
 	case given && !limit:
-		r.key(fmt.Sprintf("%s is no limit that can be extended", t.Guard), "remove \"extend\": going on resets its counter", path...)
+		r.key(fmt.Sprintf("%s is not a limit that can be extended", t.Guard), "remove \"extend\": going on resets its counter", path...)
 	case limit && o.Action.Continues() && !r.doc.Has("options", i, "extend", unit):
 		r.value(fmt.Sprintf("the option goes on without extending the limit that %s guards", t.Guard),
 			fmt.Sprintf("add \"extend: {%s: %s}\"", unit, unitExample(unit)), "options", i, "action")

@@ -54,7 +54,7 @@ func TestCheckPaths(t *testing.T) {
 	if err := os.Symlink(os.DevNull, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check(dir); err == nil || !strings.Contains(err.Error(), "it is no regular file") {
+	if err := Check(dir); err == nil || !strings.Contains(err.Error(), "it is not a regular file") {
 		t.Errorf("device: %v", err)
 	}
 	if err := Check(); err != nil {
@@ -94,13 +94,13 @@ func TestCompile(t *testing.T) {
 		{"compared types", `{{if eq .Max 5}}a{{end}}`, "5: eq wants two or more values of one type"},
 		{"compared lists", `{{if eq .Errors .Errors}}a{{end}}`, "5: eq wants two or more values of one type"},
 		{"ordered bools", `{{if lt .Known .Improved}}a{{end}}`, "5: lt wants two numbers or two texts"},
-		{"fraction", `{{if gt .Iteration 1.5}}a{{end}}`, "19: 1.5 is no whole number"},
+		{"fraction", `{{if gt .Iteration 1.5}}a{{end}}`, "19: 1.5 is not a whole number"},
 		{"length of a number", `{{len .Iteration}}`, "2: len wants one list or text"},
 		{"not of two", `{{if not .Known .Known}}a{{end}}`, "5: not wants one value"},
 		{"no values", `{{if and}}a{{end}}`, "5: and wants values"},
 		{"mixed choice compared", `{{if eq (or .Max .Iteration) 1}}a{{end}}`, "5: eq wants"},
-		{"no function", `{{.Max .Summary}}`, "2: .Max is no function and takes nothing"},
-		{"piped into a variable", `{{.Max | .Summary}}`, "9: .Summary is no function"},
+		{"no function", `{{.Max .Summary}}`, "2: .Max is not a function and takes nothing"},
+		{"piped into a variable", `{{.Max | .Summary}}`, "9: .Summary is not a function"},
 		{"declaration", `{{$x := .Max}}{{$x}}`, "2: variables of one's own are only supported in range"},
 		{"define", `{{define "x"}}a{{end}}`, "0: define and block are not supported"},
 		{"template", `{{template "x"}}`, "11: only variables, if, with and range are supported"},

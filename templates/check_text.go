@@ -133,7 +133,7 @@ func (c *checker) command(cmd *parse.CommandNode, piped []VariableType, s scope)
 	name, ok := cmd.Args[0].(*parse.IdentifierNode)
 	if !ok {
 		if len(cmd.Args) > 1 || len(piped) > 0 {
-			return c.fault(cmd.Args[0], cmd.Args[0].String()+" is no function and takes nothing", nearest.DidYouMean("", functions))
+			return c.fault(cmd.Args[0], cmd.Args[0].String()+" is not a function and takes nothing", nearest.DidYouMean("", functions))
 		}
 		return c.operand(cmd.Args[0], s)
 	}
@@ -176,7 +176,7 @@ func (c *checker) operand(n parse.Node, s scope) VariableType {
 		if n.IsInt {
 			return TypeNumber
 		}
-		return c.fault(n, n.Text+" is no whole number", "")
+		return c.fault(n, n.Text+" is not a whole number", "")
 	case *parse.PipeNode:
 		c.noDeclarations(n)
 		return c.pipe(n, s)

@@ -55,7 +55,7 @@ func unknownGuard(guard looprun.GuardID) strictyaml.Problem {
 	ids := guardIDs()
 	remedy := nearest.DidYouMean(string(guard), ids)
 	if remedy == "" {
-		remedy = "known are " + strings.Join(ids, ", ")
+		remedy = "use one of " + strings.Join(ids, ", ")
 	}
 	return strictyaml.Problem{Text: "unknown guard " + shown(string(guard)), Remedy: remedy}
 }

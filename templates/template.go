@@ -104,7 +104,7 @@ func (a *amount) UnmarshalText(b []byte) error {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || strictyaml.AmbiguousNumber(text) || !(v > 0 && v <= maxAmount) {
 		return strictyaml.Problem{
-			Text:   fmt.Sprintf("%q is no amount to extend a limit by", termsafe.Cut(string(b), 40)),
+			Text:   fmt.Sprintf("%q is not an amount to extend a limit by", termsafe.Cut(string(b), 40)),
 			Remedy: "write a number above 0, or a percentage such as 50%",
 		}
 	}

@@ -194,7 +194,7 @@ func TestProtocolTemplatesAreChecked(t *testing.T) {
 		"reformulate anywhere":             {`"*"`, "reformulate", "reformulate", "the action reformulate is for rejections only"},
 		"accept elsewhere":                 {"ladder_exhausted", "accept", "accept", ""},
 		"accept that rejects elsewhere":    {"clarification", "accept", "reject", `the option "accept" has the action reject; give it the action accept`},
-		"extending no limit":               {"clarification", "go", "continue\n    extend: {iterations: 5}", "clarification is no limit that can be extended"},
+		"extending no limit":               {"clarification", "go", "continue\n    extend: {iterations: 5}", "clarification is not a limit that can be extended"},
 	} {
 		dir := t.TempDir()
 		file := fmt.Sprintf("guard: %s\nheader: H\nquestion: q\noptions:\n  - id: %s\n    label: A\n    action: %s\n  - id: cancel\n    label: C\n    action: cancel\n", c.guard, c.id, c.action)

@@ -22,7 +22,7 @@ import (
 // without stands under More.
 type cli struct {
 	Run       runCmd       `cmd:"" default:"withargs" in:"run" help:"Run a command in a loop until it is done (the default command)."`
-	Resume    resumeCmd    `cmd:"" in:"run" help:"Go on with a run that was paused, interrupted or tripped, or that crashed."`
+	Resume    resumeCmd    `cmd:"" in:"run" help:"Resume a run that was paused or interrupted, that tripped, or that crashed."`
 	Answer    answerCmd    `cmd:"" in:"answer" help:"Answer the question that a run waits with."`
 	List      listCmd      `cmd:"" in:"look" help:"List the runs of this directory."`
 	Show      showCmd      `cmd:"" in:"look" help:"Show what happened in a run."`
@@ -31,10 +31,10 @@ type cli struct {
 	Signal    signalCmd    `cmd:"" in:"answer" help:"Say from inside a run where the work stands."`
 	Reject    rejectCmd    `cmd:"" in:"answer" help:"Say from inside a run that the task cannot be done as given."`
 	Stats     statsCmd     `cmd:"" in:"look" help:"Count over all runs."`
-	Doctor    doctorCmd    `cmd:"" in:"check" help:"Say what is wrong with the files of a run, and repair its journal."`
+	Doctor    doctorCmd    `cmd:"" in:"check" help:"Check the files of a run, and repair its journal."`
 	Prune     pruneCmd     `cmd:"" help:"Remove old runs."`
 	Signature signatureCmd `cmd:"" in:"check" help:"Print the signature of recorded output."`
-	Replay    replayCmd    `cmd:"" in:"check" help:"Drive the guards over recorded outputs, or over an earlier run; nothing is run."`
+	Replay    replayCmd    `cmd:"" in:"check" help:"Replay recorded outputs, or an earlier run, through the guards; nothing is run."`
 	Report    reportCmd    `cmd:"" in:"look" help:"Write a report of a run: Markdown, a web page, JSON or JUnit."`
 	Explain   explainCmd   `cmd:"" in:"look" help:"Say why a run ended as it did, and what its iterations had in common."`
 	Serve     serveCmd     `cmd:"" in:"look" help:"Show the runs in a browser, and take answers there."`
@@ -188,6 +188,10 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 	}
 	rest, unknown := strings.CutPrefix(text, "unknown flag ")
 	if !unknown {
+		text = strings.Replace(text, "(from envar ", "(from the variable ", 1)
+		if line, ok := strings.CutPrefix(text, "--shell: "); ok && !names(args, "--shell") {
+			text = "-c: " + line
+		}
 		return config.Usage(text, "see "+node.FullPath()+" --help")
 	}
 	flag, _, _ := strings.Cut(rest, ",")

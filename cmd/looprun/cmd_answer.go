@@ -245,7 +245,7 @@ func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool)
 	}
 	for _, id := range options {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
-			return nil, config.Usage(fmt.Sprintf("%q is no option of the question; there are %s", id, config.OrNearest(id, session.OptionsOf(q))), "")
+			return nil, config.Usage(fmt.Sprintf("%q is not an option of the question; use one of %s", id, config.OrNearest(id, session.OptionsOf(q))), "")
 		}
 	}
 	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {

@@ -13,7 +13,7 @@ import (
 // configCmd is about looprun.yaml.
 type configCmd struct {
 	Show   configShowCmd   `cmd:"" help:"Print each option of run, its value, and where the value comes from."`
-	Check  configCheckCmd  `cmd:"" help:"Say everything that is wrong with the configuration; nothing is run."`
+	Check  configCheckCmd  `cmd:"" help:"Validate the configuration; nothing is run."`
 	Schema configSchemaCmd `cmd:"" help:"Print the JSON Schema of looprun.yaml."`
 }
 

@@ -52,7 +52,7 @@ func (c *manCmd) Run(a *app) error {
 	for _, p := range pages {
 		name := filepath.Join(c.Dir, p.Name)
 		if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is there and is no file; move it away, or name another folder", name)
+			return fmt.Errorf("%s is there and is not a file; move it away, or name another folder", name)
 		}
 		if err := atomicfile.Export(name, p.Text); err != nil {
 			return fmt.Errorf("a page cannot be written: %w; name a folder that you can write to", err)

@@ -21,7 +21,7 @@ import (
 
 // policyCmd is for authors of policies.
 type policyCmd struct {
-	Check  policyCheckCmd  `cmd:"" help:"Say everything that is wrong with a policy, and run its own tests."`
+	Check  policyCheckCmd  `cmd:"" help:"Validate a policy, and run its own tests."`
 	Test   policyTestCmd   `cmd:"" help:"Show what a policy would answer, rule by rule. No verify command is run."`
 	Schema policySchemaCmd `cmd:"" help:"Print the JSON Schema, or the facts that conditions can mention."`
 }

@@ -163,7 +163,7 @@ func fileAndCode(arg string) (string, int, error) {
 	}
 	code, err := strconv.Atoi(arg[i+1:])
 	if err != nil || code < 0 || code > 255 {
-		return "", 0, config.Usage(fmt.Sprintf("%q: %q is no exit code", arg, arg[i+1:]), "write FILE=CODE with a code from 0 to 255")
+		return "", 0, config.Usage(fmt.Sprintf("%q: %q is not an exit code", arg, arg[i+1:]), "write FILE=CODE with a code from 0 to 255")
 	}
 	return arg[:i], code, nil
 }

@@ -78,5 +78,5 @@ func misplaced(words []string, commands []string) error {
 	if near := nearest.Word(words[0], commands); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, console.CommandLine(words))
 	}
-	return config.Usage(fmt.Sprintf("%q is no command of looprun", words[0]), remedy)
+	return config.Usage(fmt.Sprintf("%q is not a command of looprun", words[0]), remedy)
 }

@@ -78,7 +78,7 @@ func parseSince(text string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
-	return time.Time{}, config.Usage(fmt.Sprintf("--since %q is no date", text), "write it as 2006-01-02 or 2006-01-02T15:04:05Z")
+	return time.Time{}, config.Usage(fmt.Sprintf("--since %q is not a date", text), "write it as 2006-01-02 or 2006-01-02T15:04:05Z")
 }
 
 // rejectionsOf are the rejections of a run with what became of them.

@@ -16,7 +16,7 @@ type templateCmd struct {
 	List    templateListCmd    `cmd:"" help:"List the templates and their options."`
 	Show    templateShowCmd    `cmd:"" help:"Print a template's file."`
 	Init    templateInitCmd    `cmd:"" help:"Write a commented pack to begin with."`
-	Check   templateCheckCmd   `cmd:"" help:"Say everything that is wrong with files or folders of templates."`
+	Check   templateCheckCmd   `cmd:"" help:"Validate files or folders of templates."`
 	Preview templatePreviewCmd `cmd:"" help:"Show a question as it will look."`
 	Schema  templateSchemaCmd  `cmd:"" help:"Print the JSON Schema and the variables."`
 }

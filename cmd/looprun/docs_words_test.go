@@ -58,7 +58,7 @@ func said(page, text string) (flags, commands []pageLink) {
 	return flags, commands
 }
 
-// known are all flags and commands that looprun has.
+// use one of all flags and commands that looprun has.
 func known(model *kong.Application) (flags, commands []string) {
 	var walk func(n *kong.Node)
 	walk = func(n *kong.Node) {

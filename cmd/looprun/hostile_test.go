@@ -35,7 +35,7 @@ var hostileLines = []string{
 // notText is the first thing in the text that is more than text; empty: nothing.
 func notText(text string) string {
 	if !utf8.ValidString(text) {
-		return "bytes that are no UTF-8"
+		return "bytes that are not UTF-8"
 	}
 	for at, r := range text {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {

@@ -177,7 +177,7 @@ var promptStates = map[string]func(*testing.T, *prompted){
 			p.answered(t, p.enter, p.enterCode)
 			return
 		}
-		until(t, "it says what is missing", func() bool { return p.shows("an empty text is no answer")() || p.shows("nothing is ticked yet")() })
+		until(t, "it says what is missing", func() bool { return p.shows("an empty text is not an answer")() || p.shows("nothing is ticked yet")() })
 		p.affirmed(t)
 	},
 	"an answer": func(t *testing.T, p *prompted) {

@@ -35,7 +35,7 @@ func mistaken(err error) error {
 		}
 	}
 	if name, value, ok := strings.Cut(text, ": invalid map value "); ok {
-		return config.Usagef("%s: %s is no whole number; write KEY=N, such as cancelled=1", flagIn(name), value)
+		return config.Usagef("%s: %s is not a whole number; write KEY=N, such as cancelled=1", flagIn(name), value)
 	}
 	name, rest, ok := strings.Cut(text, " must be one of ")
 	if !ok {
@@ -70,11 +70,11 @@ func flagIn(name string) any {
 // noCommand is for a word where one of the commands below node is expected.
 func noCommand(word string, node *kong.Node) error {
 	known := visibleNames(node)
-	remedy := "there are " + strings.Join(known, ", ")
+	remedy := "use one of " + strings.Join(known, ", ")
 	if near := nearest.Word(word, known); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s %s?", node.Path(), near)
 	}
-	return config.Usage(fmt.Sprintf("%q is no command of looprun %s", word, node.Path()), remedy)
+	return config.Usage(fmt.Sprintf("%q is not a command of looprun %s", word, node.Path()), remedy)
 }
 
 // visibleNames are the commands below one that people are to know.

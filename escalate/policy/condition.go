@@ -248,5 +248,5 @@ func nearestFact(name string) string {
 	if near := nearest.Word(name, factNames()); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return "known are " + strings.Join(factNames(), ", ")
+	return "use one of " + strings.Join(factNames(), ", ")
 }

@@ -151,7 +151,7 @@ func TestBadConditions(t *testing.T) {
 		{`guard == "max_iteration"`, `guard is never "max_iteration"; did you mean "max_iterations"?`},
 		{`guard in ["max_runtime", "loop"]`, `guard is never "loop"; did you mean "loop_detected"?`},
 		{`"notdone" == outcome`, `outcome is never "notdone"; did you mean "not_done"?`},
-		{`outcome == "waiting"`, `outcome is never "waiting"; known are done, not_done, error`},
+		{`outcome == "waiting"`, `outcome is never "waiting"; use one of done, not_done, error`},
 		{"false", "can never hold for max_iterations"},
 		{"1 > 2", "can never hold"},
 		{"improved && false", "can never hold"},
@@ -220,7 +220,7 @@ rules:
 }
 
 // Every fact is documented under its name, can be given in a test of the file
-// and be mentioned; those that can be unknown are so when nothing is known.
+// and be mentioned; those that can be unuse one of so when nothing is known.
 func TestFactList(t *testing.T) {
 	fields := reflect.TypeFor[Facts]()
 	list := FactList()

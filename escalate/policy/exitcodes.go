@@ -39,7 +39,7 @@ func checkExitCodes(r *report, codes map[string]int, known Known) {
 			p.Line, p.Column = r.doc.KeyPos(path...)
 			r.problems = append(r.problems, p)
 		case code < 0 || code > 255:
-			r.value(fmt.Sprintf("%d is no exit code", code), "use 0 to 255", path...)
+			r.value(fmt.Sprintf("%d is not an exit code", code), "use 0 to 255", path...)
 		case code == 0 && hidden:
 			r.value(key+" cannot exit with 0: the work is not done, and nobody said that this is all right",
 				"use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0", path...)

@@ -107,7 +107,7 @@ func callee(n *ast.CallNode) string {
 }
 
 func (in *inspection) unknownFunction(n ast.Node, name string) {
-	remedy := "known are " + strings.Join(functions, ", ")
+	remedy := "use one of " + strings.Join(functions, ", ")
 	if near := nearest.Word(name, functions); near != "" {
 		remedy = fmt.Sprintf("did you mean %q?", near)
 	}

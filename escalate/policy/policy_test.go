@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/templates"
 )
 
-// known are the options of the built-in questions.
+// use one of the options of the built-in questions.
 func known(t testing.TB) Known {
 	t.Helper()
 	set, err := templates.Load()
@@ -144,7 +144,7 @@ p.yaml:16:11: unknown detached mode "defr"; did you mean "defer"?
 p.yaml:17:14: unknown status or guard "acepted"; did you mean "accepted"?
 p.yaml:17:35: tripped cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0
 p.yaml:17:51: max_runtime cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0
-p.yaml:17:64: 256 is no exit code; use 0 to 255`,
+p.yaml:17:64: 256 is not an exit code; use 0 to 255`,
 		},
 		{"failed as 0", "version: 1\nexit_codes: {failed: 0, interrupted: 0}\n", `p.yaml:2:22: failed cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0
 p.yaml:2:38: interrupted cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0`},
@@ -165,7 +165,7 @@ p.yaml:2:38: interrupted cannot exit with 0: the work is not done, and nobody sa
 func TestRules(t *testing.T) {
 	for _, c := range []struct{ name, rules, want string }{
 		{"option of the guard", "[{guard: loop_detected, answer: new_approach, reason: r}]", ""},
-		{"option of another guard", "[{guard: loop_detected, answer: retry, reason: r}]", `loop_detected has no option "retry"; known are new_approach, debug, accept, cancel, pause`},
+		{"option of another guard", "[{guard: loop_detected, answer: retry, reason: r}]", `loop_detected has no option "retry"; use one of new_approach, debug, accept, cancel, pause`},
 		{"a list where one has it", "[{guard: [loop_detected, consecutive_errors], answer: retry, reason: r}]", ""},
 		{"a list where none has it", "[{guard: [loop_detected, max_iterations], answer: retry, reason: r}]", `none of these guards has an option "retry"`},
 		{"every guard", `[{guard: "*", answer: retry, reason: r}]`, ""},

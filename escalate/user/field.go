@@ -118,7 +118,7 @@ func (p *prompt) typed() (text string, err error) {
 			case text != "" || !p.menu.typesOnly():
 				return text, nil
 			}
-			p.hint = "an empty text is no answer"
+			p.hint = "an empty text is not an answer"
 		}
 		if p.keys.idle() {
 			err = p.drawField(true)

@@ -128,7 +128,7 @@ func kindsOfPrompts() []kindOfPrompt {
 		},
 		{
 			"text", commandAsks(looprun.KindText, nil),
-			nothing, func(s *session) { s.Helper(); s.holds("") }, typing, typed, "an empty text is no answer",
+			nothing, func(s *session) { s.Helper(); s.holds("") }, typing, typed, "an empty text is not an answer",
 		},
 		{
 			"text or nothing", commandAsks(looprun.KindText, func(q *looprun.Question) { q.AllowCancel = true }),

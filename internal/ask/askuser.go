@@ -199,7 +199,7 @@ func (q Question) answerFrom(raw json.RawMessage) (Answer, error) {
 		a.Selected = Several(ids...)
 		return a, nil
 	}
-	return a, fmt.Errorf("a number or an object is no answer; %s", q.wanted())
+	return a, fmt.Errorf("a number or an object is not an answer; %s", q.wanted())
 }
 
 func (q Question) answerFromText(text string) (Answer, error) {

@@ -90,7 +90,7 @@ func TestParseAnswers(t *testing.T) {
 		"no cancel":         {`{"sure":null}`, "sure", "cannot be cancelled"},
 		"bool for select":   {`{"db":true}`, "db", "select one of pg, my"},
 		"number":            {`{"db":1}`, "db", "a number"},
-		"object":            {`{"db":{"selected":"pg"}}`, "db", "an object is no answer"},
+		"object":            {`{"db":{"selected":"pg"}}`, "db", "an object is not an answer"},
 		"list for one":      {`{"db":["pg"]}`, "db", "not by a list"},
 		"not an option":     {`{"many":"W"}`, "many", "no option"},
 		"not all options":   {`{"many":"Y, W"}`, "many", "no option"},

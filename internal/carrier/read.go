@@ -334,7 +334,7 @@ func (s *Stream) word(p paths, i int32) string {
 	return string(out[:min(len(out), maxWords)])
 }
 
-// number is the sum of what stands at the paths; what is no number is nothing.
+// number is the sum of what stands at the paths; what is not a number is nothing.
 func (s *Stream) number(p paths, i int32) (sum float64) {
 	for _, one := range p.of {
 		n, found := s.sum(one, i)

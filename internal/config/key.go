@@ -387,7 +387,7 @@ func (m *Modes) UnmarshalText(b []byte) error {
 		_, twice := m.by[key]
 		switch {
 		case !slices.Contains(DetachedModes, mode):
-			errs = append(errs, fmt.Errorf("%q is no detached mode; there are %s", mode, OrNearest(mode, DetachedModes)))
+			errs = append(errs, fmt.Errorf("%q is not a detached mode; use one of %s", mode, OrNearest(mode, DetachedModes)))
 		case key == "":
 			errs = append(errs, fmt.Errorf("%q names no kind and no question", word))
 		case twice || key == "all" && m.all != "":

@@ -93,7 +93,7 @@ type Options struct {
 	Debug          ShellLine `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
 
 	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state" trust:"ask" value:"path"`
-	Sync        string         `enum:"off,async,each" default:"async" help:"How the journal reaches the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
+	Sync        string         `enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
 	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`
 	ExitCode    map[string]int `placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state" trust:"ask"`
@@ -310,9 +310,9 @@ func wrongExitCode(key string, code int) string {
 	switch {
 	case !isGuard && !slices.Contains(Remappable, status):
 		if near := nearest.Word(key, exitCodeNames()); near != "" {
-			return fmt.Sprintf("%q is no status and no guard; did you mean %s?", key, near)
+			return fmt.Sprintf("%q is neither a status nor a guard; did you mean %s?", key, near)
 		}
-		return fmt.Sprintf("%q is no status and no guard; there are %s", key, strings.Join(exitCodeNames(), ", "))
+		return fmt.Sprintf("%q is neither a status nor a guard; use one of %s", key, strings.Join(exitCodeNames(), ", "))
 	case code < 0 || code > 255:
 		return "an exit code is from 0 to 255"
 	case code == 0 && (isGuard || status == looprun.StatusTripped || status == looprun.StatusFailed || status == looprun.StatusInterrupted):

@@ -84,7 +84,7 @@ func (r *Reader) expression(spec string) error {
 	}
 	re, err := regexp.Compile(spec)
 	if err != nil {
-		return fmt.Errorf("%q is no regular expression (%w); %s", spec, err, remedy)
+		return fmt.Errorf("%q is not a regular expression (%w); %s", spec, err, remedy)
 	}
 	usd, tokens := re.SubexpIndex("usd"), re.SubexpIndex("tokens")
 	if usd < 0 && tokens < 0 {

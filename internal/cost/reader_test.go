@@ -216,7 +216,7 @@ func TestNewRefuses(t *testing.T) {
 		"cluade":    `did you mean "claude"?`,
 		"CLAUDE":    `did you mean "claude"?`,
 		`\$(\d+)`:   "neither a group usd nor a group tokens",
-		"(?P<usd>(": "is no regular expression",
+		"(?P<usd>(": "is not a regular expression",
 	} {
 		if _, err := New(spec); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "(?P<usd>") {
 			t.Errorf("%q: %v, want %s", spec, err, want)

@@ -17,7 +17,7 @@ import (
 
 // ErrNobodyWrites is returned by [Open] for a pipe that nobody has opened to
 // write to it.
-var ErrNobodyWrites = errors.New("it is a pipe, and nobody writes to it")
+var ErrNobodyWrites = errors.New("it is a pipe that nothing writes to")
 
 // patience is how long a pipe's writer may take to come: it is started beside
 // whatever reads.

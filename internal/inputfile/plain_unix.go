@@ -16,7 +16,7 @@ func OpenPlain(name string) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, f.Close(), errors.New("it is no regular file"))
+		return nil, errors.Join(err, f.Close(), errors.New("it is not a regular file"))
 	}
 	return f, nil
 }

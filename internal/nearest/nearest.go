@@ -47,7 +47,7 @@ func DidYouMean(word string, known []string) string {
 	case near != "":
 		return "did you mean " + strconv.Quote(termsafe.Cut(near, 40)) + "?"
 	case len(known) > 0 && len(known) <= few:
-		return "known are " + strings.Join(known, ", ")
+		return "use one of " + strings.Join(known, ", ")
 	}
 	return ""
 }

@@ -21,7 +21,7 @@
 // started, Start fails rather than running a command unguarded.
 //
 // A guardian that is stopped is continued, and one that does not do what it is told
-// is killed. What it does not say is no exit code: a command of whose end nothing was
+// is killed. What it does not say is not an exit code: a command of whose end nothing was
 // heard, or whose output could not be read, has the cause Lost and the code 137.
 //
 // A program allows all this by asking, before anything else in main (and in

@@ -49,8 +49,8 @@ func joined(messages ...message) (b []byte) {
 	return b
 }
 
-// What a guardian does not say is no exit code: a command of whose end nothing was
-// heard, or half of it, or after which something came that is no message, is lost.
+// What a guardian does not say is not an exit code: a command of whose end nothing was
+// heard, or half of it, or after which something came that is not a message, is lost.
 func TestGuardianThatSaysTooLittle(t *testing.T) {
 	exit := func() message { return (&ended{}).message(false) }
 	gone := func() message { return (&report{}).goneMessage() }

@@ -38,7 +38,7 @@ func compileOne(text string) (pattern, error) {
 	case text == "":
 		return pattern{}, fmt.Errorf("the redact pattern is empty; remove it")
 	case err != nil:
-		return pattern{}, fmt.Errorf("the redact pattern %q is no regular expression: %w; write one in the syntax of RE2 (a backslash before a character such as ( or + makes it an ordinary one)", text, err)
+		return pattern{}, fmt.Errorf("the redact pattern %q is not a regular expression: %w; write one in the syntax of RE2 (a backslash before a character such as ( or + makes it an ordinary one)", text, err)
 	case re.MatchString(""):
 		return pattern{}, fmt.Errorf("the redact pattern %q matches the empty text, so it would match everywhere; write what the secret has at least (+ in place of *)", text)
 	}

@@ -130,9 +130,9 @@ func TestALongLineIsCut(t *testing.T) {
 func TestBadPatterns(t *testing.T) {
 	for text, want := range map[string]string{
 		"":      "looprun.yaml:7: the redact pattern is empty",
-		"(":     `looprun.yaml:7: the redact pattern "(" is no regular expression`,
+		"(":     `looprun.yaml:7: the redact pattern "(" is not a regular expression`,
 		"a*":    `looprun.yaml:7: the redact pattern "a*" matches the empty text`,
-		`(?=a)`: `looprun.yaml:7: the redact pattern "(?=a)" is no regular expression`,
+		`(?=a)`: `looprun.yaml:7: the redact pattern "(?=a)" is not a regular expression`,
 	} {
 		for _, off := range []bool{false, true} {
 			r, err := New(Options{Patterns: []Pattern{{Text: "good"}, {Text: text, Position: "looprun.yaml:7"}}, Off: off})

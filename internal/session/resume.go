@@ -36,7 +36,7 @@ func (c *Anew) place(dir string, state *looprun.State) (string, error) {
 		case !isDir(place):
 			return "", config.Usage("--dir "+c.Dir+" is not a directory", "name the one that the project is in now")
 		case !utf8.ValidString(place):
-			return "", config.Usage("--dir has bytes that are no UTF-8, which the journal does not keep", "rename that directory")
+			return "", config.Usage("--dir has bytes that are not UTF-8, which the journal does not keep", "rename that directory")
 		}
 		return place, nil
 	}
@@ -94,7 +94,7 @@ func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*Session
 		return nil, event, config.Usage("the directory, the command line or the configuration of run "+state.RunID+" held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable")
 	}
 	if r.Lossy {
-		return nil, event, config.Usage("the directory, the command line or the configuration of run "+state.RunID+" has bytes that are no UTF-8, which the journal does not keep, so it cannot be run again", "start a new run")
+		return nil, event, config.Usage("the directory, the command line or the configuration of run "+state.RunID+" has bytes that are not UTF-8, which the journal does not keep, so it cannot be run again", "start a new run")
 	}
 	config.Forget(&c.LimitFlags, &r.Options.LimitFlags, app.Config)
 	config.Forget(&c.AnswerFlags, &r.Options.AnswerFlags, app.Config)

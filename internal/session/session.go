@@ -214,7 +214,7 @@ func (s *Session) Start() (Ended, error) {
 }
 
 // record is the configuration as the journal keeps it. A secret in it is not
-// kept, nor are bytes that are no UTF-8, and such a run cannot be resumed.
+// kept, nor are bytes that are not UTF-8, and such a run cannot be resumed.
 func (s *Session) record() (json.RawMessage, error) {
 	r := Recorded{Options: *s.opts, Command: s.command, Policy: s.policySource}
 	raw, err := json.Marshal(r)

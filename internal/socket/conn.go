@@ -94,9 +94,9 @@ func (c *conn) answer(line []byte, cut bool) (kind string, reply []byte) {
 	if cut {
 		c.trouble("cut", "went away in the middle of a message")
 	} else {
-		c.trouble("malformed", "sent a line that is no message: %v: %q", err, excerpt(string(line)))
+		c.trouble("malformed", "sent a line that is not a message: %v: %q", err, excerpt(string(line)))
 	}
-	return "", failure(&Error{CodeMalformed, "the line is no message: " + err.Error()})
+	return "", failure(&Error{CodeMalformed, "the line is not a message: " + err.Error()})
 }
 
 // handle calls the handler. Its panic is the failure of one message, not the end

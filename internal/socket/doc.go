@@ -21,7 +21,7 @@
 //
 // # What a client can do to a run
 //
-// Nothing: a line that is no message, one that is too long, a client that dies or
+// Nothing: a line that is not a message, one that is too long, a client that dies or
 // does not read, too many clients and a handler that panics each get an error reply
 // where there is somebody to read it, and a sentence in [Options.Trouble]. Memory
 // and time spent on a client are bounded.

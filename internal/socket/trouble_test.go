@@ -16,7 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/eventually"
 )
 
-// A line that is no message is answered, told, and the connection goes on.
+// A line that is not a message is answered, told, and the connection goes on.
 func TestGarbage(t *testing.T) {
 	for name, line := range map[string]string{
 		"empty":        "",
@@ -46,7 +46,7 @@ func TestGarbage(t *testing.T) {
 			if code, reply := r.reply(t); code != "" || !strings.Contains(string(reply), `"n":1`) {
 				t.Errorf("the next message got %q %s", code, reply)
 			}
-			f.told(t, "sent a line that is no message")
+			f.told(t, "sent a line that is not a message")
 			if got := strings.Join(f.troubles(), ""); strings.ContainsAny(got, "\x00\x1b\x07") || len(got) > 500 {
 				t.Errorf("%q", got)
 			}

@@ -132,7 +132,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"second document", "name: a\n---\nname: b\n", "f:2:1 a second document begins here"},
 		{"broken second document", "name: a\n---\n{\n", "f:3:0 not valid YAML: did not find expected node content"},
 		{"unknown key", "nam: a\ncount: 1\n", `f:1:1 unknown key "nam"; did you mean "name"?`},
-		{"far key", "zzz: a\n", `f:1:1 unknown key "zzz"; known are name`},
+		{"far key", "zzz: a\n", `f:1:1 unknown key "zzz"; use one of name`},
 		{"internal field", "Internal: a\n", `f:1:1 unknown key "Internal"`},
 		{"twice", "name: a\ncount: 1\nname: b\n", `f:3:1 the key "name" stands on line 1 already; remove one of them`},
 		{"many at once", "nam: a\nruntime: 5\nloud: yes\ncount: five\nitems:\n  - label: x\n    lable: y\n", `f:1:1 unknown key "nam"; did you mean "name"?

@@ -75,7 +75,7 @@ func compile(specs []string, of []readyPattern, use string) (*Matcher, error) {
 		default:
 			re, err := regexp.Compile(spec)
 			if err != nil {
-				return nil, fmt.Errorf("%q %s is no regular expression: %w", spec, use, err)
+				return nil, fmt.Errorf("%q %s is not a regular expression: %w", spec, use, err)
 			}
 			if re.MatchString("") {
 				return nil, fmt.Errorf("%q %s matches an empty line, and so every output; name what the line holds", spec, use)

@@ -201,8 +201,8 @@ func TestCompileRefuses(t *testing.T) {
 	for spec, want := range map[string]string{
 		"":         "is empty",
 		"@cluade":  `unknown pattern "@cluade" to wait on; did you mean "@claude"?`,
-		"@nothing": "known are @claude, @codex, @gemini, @http429, @network, @all",
-		"(":        "is no regular expression",
+		"@nothing": "use one of @claude, @codex, @gemini, @http429, @network, @all",
+		"(":        "is not a regular expression",
 		"a*":       "matches an empty line",
 	} {
 		if _, err := Compile([]string{"ok", spec}); err == nil || !strings.Contains(err.Error(), want) {

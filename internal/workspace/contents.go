@@ -122,7 +122,7 @@ func (c *contents) read(name string, st stat) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is no regular file any longer")
+		return "", errors.New("it is not a regular file any longer")
 	}
 	h := c.blob(st.size)
 	if st.size > largest {

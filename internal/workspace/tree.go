@@ -37,7 +37,7 @@ func Open(dir string, exclude ...string) (*Tree, error) {
 	if info, err := os.Stat(full); err != nil {
 		return fail(err)
 	} else if !info.IsDir() {
-		return fail(errors.New("it is no directory"))
+		return fail(errors.New("it is not a directory"))
 	}
 	t := &Tree{dir: full}
 	for _, e := range exclude {

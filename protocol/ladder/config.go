@@ -127,7 +127,7 @@ func (r Rung) validateExperts(i int, add func(text, remedy string, path ...any))
 	for j, e := range r.Experts {
 		switch {
 		case !isName(e.Name):
-			add(quote(e.Name)+" is no name for an expert", fmt.Sprintf("use 1 to %d letters, digits, -, _ and .", maxName), i, "experts", e.Name)
+			add(quote(e.Name)+" is not a name for an expert", fmt.Sprintf("use 1 to %d letters, digits, -, _ and .", maxName), i, "experts", e.Name)
 		case slices.ContainsFunc(r.Experts[:j], func(b Expert) bool { return b.Name == e.Name }):
 			add("the expert "+quote(e.Name)+" is there twice", "give each its own name", i, "experts", e.Name)
 		case strings.TrimSpace(e.Command) == "":

@@ -51,10 +51,10 @@ func TestValidate(t *testing.T) {
 		"an unknown rung":   {Config{{Rung: SelfSolve}, {Rung: "expert"}, {Rung: Human}}, []any{1, "rung"}, `unknown rung "expert"`, `did you mean "experts"`},
 		"unknown and first": {Config{{Rung: "self-solve"}, {Rung: Human}}, []any{0, "rung"}, `unknown rung "self-solve"`, `did you mean "self_solve"`},
 		"a rung unnamed":    {Config{{Rung: SelfSolve}, {}, {Rung: Human}}, []any{1, "rung"}, `unknown rung ""`, "self_solve, experts, human"},
-		"no name":           {withExperts(3, 3, Expert{"", "x"}), []any{1, "experts", ""}, "no name for an expert", "1 to 40"},
-		"a long name":       {withExperts(3, 3, Expert{strings.Repeat("a", 41), "x"}), []any{1, "experts", strings.Repeat("a", 41)}, "no name for an expert", "1 to 40"},
+		"no name":           {withExperts(3, 3, Expert{"", "x"}), []any{1, "experts", ""}, "not a name for an expert", "1 to 40"},
+		"a long name":       {withExperts(3, 3, Expert{strings.Repeat("a", 41), "x"}), []any{1, "experts", strings.Repeat("a", 41)}, "not a name for an expert", "1 to 40"},
 		"a longest name":    {config: withExperts(3, 3, Expert{strings.Repeat("a", 40), "x"})},
-		"a hostile name":    {withExperts(3, 3, Expert{"a\x1b[2J", "x"}), []any{1, "experts", "a\x1b[2J"}, `"a\x1b[2J" is no name`, "letters"},
+		"a hostile name":    {withExperts(3, 3, Expert{"a\x1b[2J", "x"}), []any{1, "experts", "a\x1b[2J"}, `"a\x1b[2J" is not a name`, "letters"},
 		"a name twice":      {withExperts(3, 3, crypto, crypto), []any{1, "experts", "crypto"}, `"crypto" is there twice`, "own name"},
 		"no command":        {withExperts(3, 3, Expert{"crypto", " \t"}), []any{1, "experts", "crypto"}, `"crypto" has no command`, "shell line"},
 	} {

@@ -130,7 +130,7 @@ func checkReason(r Rejection) (problem, remedy string) {
 	if blank(string(r.ReasonType)) {
 		return "it is missing", "give one of " + strings.Join(known, ", ")
 	}
-	return "“" + short(string(r.ReasonType), 60) + "” is no type", nearest.DidYouMean(string(r.ReasonType), known)
+	return "“" + short(string(r.ReasonType), 60) + "” is not a type", nearest.DidYouMean(string(r.ReasonType), known)
 }
 
 // evidence are the pieces that hold data.

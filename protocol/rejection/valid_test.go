@@ -93,7 +93,7 @@ func TestIssueText(t *testing.T) {
 	want := []string{
 		"what_attempted: it lists 1 of at least 2 attempts, as blank ones do not count; make another attempt at the task, and say what was done and what came of it",
 		"blocking_factor: it says “too complex” and “not sure”, which is an impression; name the fact that stops the work",
-		`reason_type: “BLOKER” is no type; did you mean "BLOCKER"?`,
+		`reason_type: “BLOKER” is not a type; did you mean "BLOCKER"?`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
