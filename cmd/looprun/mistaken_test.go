@@ -14,7 +14,7 @@ func TestMistaken(t *testing.T) {
 		"policy chek":                `"chek" is not a command of looprun policy; did you mean looprun policy check?`,
 		"policy chek p.yaml":         `"chek" is not a command of looprun policy; did you mean looprun policy check?`,
 		"template lsit":              `"lsit" is not a command of looprun template; did you mean looprun template list?`,
-		"template nonsense":          `"nonsense" is not a command of looprun template; there are list, show, init, check, preview, schema`,
+		"template nonsense":          `"nonsense" is not a command of looprun template; use one of list, show, init, check, preview, schema`,
 		"config shwo":                `"shwo" is not a command of looprun config; did you mean looprun config show?`,
 		"--color alwys":              `--color: "alwys" is not known; did you mean "always"?`,
 		"--color nonsense":           `--color: "nonsense" is not known; use one of auto, always, never`,
