@@ -3,8 +3,12 @@ package signature
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -124,6 +128,41 @@ func BenchmarkSigner(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Reset()
+				for p := text; len(p) > 0; {
+					n := min(len(p), 64<<10)
+					s.Stdout().Write(p[:n])
+					p = p[n:]
+				}
+				sink += uint64(s.Sum(1).Hash)
+			}
+		})
+	}
+}
+
+// BenchmarkGroups measures output as tools print it where something fails: the
+// recordings of each tool, but for those that pass, repeated to 8 MB.
+func BenchmarkGroups(b *testing.B) {
+	dir := benchDir
+	if d := os.Getenv("STUCKBENCH_DIR"); d != "" {
+		dir = d
+	}
+	texts := map[string][]byte{}
+	for _, r := range readRecordings(b, dir) {
+		if r.Exit == 0 {
+			continue
+		}
+		out, err := os.ReadFile(filepath.Join(dir, r.File))
+		if err != nil {
+			b.Fatal(err)
+		}
+		texts[r.Tool] = append(texts[r.Tool], out...)
+	}
+	for _, tool := range slices.Sorted(maps.Keys(texts)) {
+		b.Run(tool, func(b *testing.B) {
+			text := bytes.Repeat(texts[tool], 1+8<<20/len(texts[tool]))
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				s := New(Options{})
 				for p := text; len(p) > 0; {
 					n := min(len(p), 64<<10)
 					s.Stdout().Write(p[:n])

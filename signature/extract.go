@@ -322,14 +322,14 @@ func (x *extractor) error(rule, kind string, msg []byte, f front) {
 // add makes a fact of the masked text of b.
 func (x *extractor) add(f fact, b []byte, place uint64) *fact {
 	f.text, f.loose = x.texts(b)
-	f.raw = clip(b)
+	f.said = b
 	return x.keep(f, place)
 }
 
 // addAt is add with the file that the fact is about.
 func (x *extractor) addAt(f fact, b []byte, file string) *fact {
 	f.text, f.loose = x.texts(b)
-	f.raw = clip(b)
+	f.said = b
 	if file != "" {
 		f.file = file
 		f.text += " @" + file
@@ -343,6 +343,12 @@ func (x *extractor) keep(f fact, place uint64) *fact {
 		return nil
 	}
 	f.suite = x.suite
-	x.s.why.fact(&f)
+	if x.s.why != nil {
+		seen := f
+		if seen.raw == "" {
+			seen.raw = clip(f.said)
+		}
+		x.s.why.fact(&seen)
+	}
 	return x.s.facts.add(f, place)
 }

@@ -18,6 +18,7 @@ type fact struct {
 	file  string // the file it is about, without directories that vary
 	rule  string
 	raw   string // as the output had it, for people
+	said  []byte // raw, before it is known that the fact is kept
 	key   uint64 // hash of kind and text
 	seq   int    // order of appearance, for people
 	times int    // so often it was said with this text
@@ -35,6 +36,15 @@ func (f *fact) canonical(text string) string {
 		return factNames[f.kind] + " " + text
 	}
 	return factNames[f.kind] + " " + text + " [" + f.suite + "]"
+}
+
+// hash is that of the kind, the text and the source.
+func (f *fact) hash() uint64 {
+	h := mix(uint64(f.kind), xxhash.Sum64String(f.text))
+	if f.suite != "" {
+		h = mix(h, xxhash.Sum64String(f.suite))
+	}
+	return h
 }
 
 // Bounds of one iteration's facts. Which facts stay when there are more does not
@@ -63,7 +73,7 @@ func (fs *factSet) reset() {
 // add takes a fact found at a place (0: places do not matter) and returns the one
 // that is kept, nil if it is one too many.
 func (fs *factSet) add(f fact, place uint64) *fact {
-	f.key = xxhash.Sum64String(f.canonical(f.text))
+	f.key = f.hash()
 	fs.seq++
 	old := fs.by[f.key]
 	if old == nil {
@@ -71,8 +81,12 @@ func (fs *factSet) add(f fact, place uint64) *fact {
 			fs.dropped = true
 			return nil
 		}
-		f.seq = fs.seq
-		old = &f
+		kept := f // f itself stays off the heap
+		kept.seq, kept.said = fs.seq, nil
+		if kept.raw == "" {
+			kept.raw = clip(f.said)
+		}
+		old = &kept
 		fs.by[f.key] = old
 		if len(fs.by) > maxFacts {
 			fs.shrink()
@@ -110,7 +124,7 @@ func (fs *factSet) rename(f *fact, text, loose string) *fact {
 		delete(fs.by, f.key)
 	}
 	g.text, g.loose, g.times = text, loose, 1
-	g.key = xxhash.Sum64String(g.canonical(g.text))
+	g.key = g.hash()
 	if old := fs.by[g.key]; old != nil {
 		old.times++
 		for _, p := range g.places {

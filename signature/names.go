@@ -179,6 +179,11 @@ func squeeze(b []byte) []byte {
 
 func joined(parts ...string) string {
 	var sb strings.Builder
+	size := len(parts)
+	for _, p := range parts {
+		size += len(p)
+	}
+	sb.Grow(size)
 	for _, p := range parts {
 		if p == "" {
 			continue

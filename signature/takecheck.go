@@ -35,7 +35,7 @@ func (x *extractor) check(r *builtRule, f front) {
 		k, name = factSuite, []byte(x.place(name))
 	}
 	text, loose := x.names(name)
-	nf := x.keep(fact{kind: k, text: text, loose: loose, name: text, rule: r.id, raw: clip(f.body)}, 0)
+	nf := x.keep(fact{kind: k, text: text, loose: loose, name: text, rule: r.id, said: f.body}, 0)
 	x.detail = 12
 	if symbol {
 		x.open, x.openFor = nf, 4 // a place right below makes it a finding

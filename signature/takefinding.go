@@ -30,7 +30,7 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	if f.log && f.level != 'e' && f.level != 0 {
 		k = factLog
 	}
-	nf := x.keep(fact{kind: k, text: text, loose: loose, name: code, file: file, rule: r.id, raw: clip(f.body)}, place|1)
+	nf := x.keep(fact{kind: k, text: text, loose: loose, name: code, file: file, rule: r.id, said: f.body}, place|1)
 	x.detail, x.finding = 8, 5
 	if len(msg) == 0 || badEnd(fd[capMsg], 0) >= len(fd[capMsg])-1 {
 		x.message = 4

@@ -27,6 +27,7 @@ type Cut struct {
 type Learner struct {
 	chains []chain
 	blocks int       // that were learned from
+	idle   int       // blocks in a row in which there was nothing to learn
 	name   [2][]byte // room for two names
 	key    []byte
 	sample [][]byte
@@ -51,6 +52,8 @@ const (
 
 	enough = 160 // lines of a block to learn from
 	glance = 32  // lines by which to see whether there is something to learn
+
+	patience = 4 // blocks without anything to learn, after which one in so many is looked at
 )
 
 // Learn looks at the lines of a block, in their order. What it learned holds until
@@ -61,10 +64,14 @@ func (l *Learner) Learn(lines [][]byte) {
 		if l.explained(sample) {
 			return
 		}
+		if l.idle++; l.idle > patience && l.idle%patience != 0 {
+			return
+		}
 		if len(learn(sample)) == 0 {
 			return
 		}
 	}
+	l.idle = 0
 	l.blocks++
 	learned := learn(l.some(lines, enough))
 	if len(learned) == 0 {

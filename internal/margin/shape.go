@@ -259,15 +259,15 @@ func bracketed(t []byte) ([]byte, int) {
 
 func beforeBar(t []byte) ([]byte, int) {
 	for i := 1; i < len(t) && i < maxName; i++ {
-		n := 0
-		switch {
-		case t[i] == '|':
-			n = 1
-		case bytes.HasPrefix(t[i:], []byte("│")), bytes.HasPrefix(t[i:], []byte("┃")):
-			n = 3
-		}
-		if n == 0 {
+		n := 1
+		switch t[i] {
+		default:
 			continue
+		case '|':
+		case "│"[0]:
+			if n = 3; !bytes.HasPrefix(t[i:], []byte("│")) && !bytes.HasPrefix(t[i:], []byte("┃")) {
+				continue
+			}
 		}
 		name := bytes.TrimRight(t[:i], " ")
 		if len(name) == i || i+n < len(t) && t[i+n] != ' ' || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 1 || bytes.Contains(name, []byte(": ")) {

@@ -46,5 +46,5 @@ func (s *Splitter) Flush() {
 
 // Reset forgets what was learned and held back.
 func (s *Splitter) Reset() {
-	s.chains, s.blocks, s.buf, s.ends = nil, 0, s.buf[:0], s.ends[:0]
+	s.chains, s.blocks, s.idle, s.buf, s.ends = nil, 0, 0, s.buf[:0], s.ends[:0]
 }
