@@ -30,7 +30,7 @@ lint: ## gofumpt, vet (also for other systems), staticcheck
 	@unformatted=$$($(GO) run $(GOFUMPT) -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	  if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) vet -tags dist,torture ./...
+	$(GO) vet -tags agents,dist,torture ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
@@ -174,10 +174,13 @@ size: ## how large the released program is, and its largest packages; fails abov
 	if [ "$$size" -gt $(MAX_SIZE) ]; then echo "the program has $$((size - $(MAX_SIZE))) bytes more than it may have" >&2; exit 1; fi
 
 # --- Real coding agents ---
-.PHONY: agents
+.PHONY: agents agents-test
 
 AGENTS := tools/agents/.installed
 agents: ## install the coding agents that agents-test runs, pinned, in an ignored folder (1.2 GB, from npm)
 	@mkdir -p $(AGENTS) && cp tools/agents/package.json tools/agents/package-lock.json $(AGENTS)/
 	cd $(AGENTS) && npm ci --no-audit --no-fund --loglevel=error
 	@cd $(AGENTS)/node_modules/.bin && for a in claude codex gemini opencode; do printf '%s ' $$a; ./$$a --version | tail -1; done
+
+agents-test: ## looprun around each of them and a scripted model, without a network where the system allows it; AGENTS_RUN='Mends' for some
+	$(GO) test -tags agents -count=1 -timeout 90m -run '$(AGENTS_RUN)' -v ./tools/agents

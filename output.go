@@ -42,6 +42,13 @@ type RawListener interface {
 	Raw([]byte)
 }
 
+// RefusalListener is a [Listener] that is also told which of its tools a coding agent's
+// own permissions did not let it use, as its transcript says.
+type RefusalListener interface {
+	Listener
+	Refused(tool, why string)
+}
+
 // Listeners are two of one kind, one for each stream of what the work prints: a
 // line of one stream may come between two pieces of what the other says. Nothing
 // else can listen to an [Executor], so that no listener is given both. The two
@@ -110,6 +117,7 @@ type stream struct {
 	promise  *promiseScanner // nil: no promise is looked for
 	listener Listener        // nil: nobody listens
 	raw      RawListener     // the listener, where it is one
+	refusals RefusalListener // the listener, where it is one
 	end      tail.Buffer
 }
 
@@ -138,6 +146,7 @@ func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
 		if to != nil {
 			s.listener = to.listeners()[i]
 			s.raw, _ = s.listener.(RawListener)
+			s.refusals, _ = s.listener.(RefusalListener)
 		}
 	}
 }
@@ -236,6 +245,10 @@ func (s *stream) fact(f carrier.Fact) {
 			text += " · resets at " + f.Until.UTC().Format(time.RFC3339)
 		}
 		s.end.Take([]byte(text + "\n"))
+	case carrier.Refused:
+		if s.refusals != nil {
+			s.refusals.Refused(f.Tool, f.Text)
+		}
 	case carrier.Ended:
 		s.of.failure = ""
 		if f.Failed {

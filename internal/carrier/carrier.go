@@ -109,6 +109,7 @@ type Call struct {
 	// InputHash and OutputHash are of the whole: the same bytes, the same hash.
 	InputHash, OutputHash uint64
 	Failed                bool
+	Looks                 bool // it only looked something up, and has changed nothing
 }
 
 // Refused is a tool call that the agent's own permissions did not allow.
@@ -167,7 +168,8 @@ type call struct {
 	id, name string
 	input    []byte
 	hash     uint64
-	reads    bool
+	looks    bool // it changes nothing
+	reads    bool // what it prints is no evidence
 }
 
 // Reset forgets all that came, as for a new stream.

@@ -147,6 +147,13 @@ func shapes() []Shape {
 			Read: []Reading{{ID: "tool_id", Name: "tool_name", Input: "parameters", Ends: true}},
 		},
 		{
+			Agent: "gemini", When: Match{"type": "tool_result", "tool_id": "*", "error.type": "tool_not_registered|policy_violation"},
+			Read: []Reading{{
+				ID: "tool_id", Name: "tool_name", Output: "output|error.message", Broken: Match{"status": "error"}, Ends: true,
+				Refused: "error.type", Last: "error.message",
+			}},
+		},
+		{
 			Agent: "gemini", When: Match{"type": "tool_result", "tool_id": "*", "status": "*"},
 			Read: []Reading{{ID: "tool_id", Name: "tool_name", Output: "output|error.message", Broken: Match{"status": "error"}, Ends: true}},
 		},
@@ -175,6 +182,13 @@ func shapes() []Shape {
 		{
 			Agent: "opencode", When: Match{"type": "reasoning", "sessionID": "*", "part": "*"},
 			Read: []Reading{{Noise: "part.text"}},
+		},
+		{
+			Agent: "opencode", When: Match{"type": "tool_use", "sessionID": "*", "part.state.error": "The user rejected permission*"},
+			Read: []Reading{{
+				ID: "part.callID", Name: "part.tool", Input: "part.state.input", Output: "part.state.error",
+				Broken: Match{"part.state.status": "error"}, Refused: "part.tool", Last: "part.state.error",
+			}},
 		},
 		{
 			Agent: "opencode", When: Match{"type": "tool_use", "sessionID": "*", "part": "*"},

@@ -13,6 +13,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/cost"
@@ -28,7 +29,9 @@ import (
 type hearing struct {
 	s       *Session
 	streams looprun.Listeners[scanners, *scanners]
-	tree    *workspace.Tree // nil: no guard needs it
+	tree    *workspace.Tree // nil: nothing needs it
+	agent   agent.Agent     // that was set up; without a name: none was
+	before  signature.Hash  // how the agent found the work tree; zero: it is not known
 }
 
 // scanners read one stream of what the command prints.
@@ -38,7 +41,11 @@ type scanners struct {
 	signals   signal.Scanner
 	text      bool         // signals are read
 	cost      *cost.Reader // nil: not read
+	refused   string       // what a coding agent's own permissions refused first
 }
+
+// Refused implements [looprun.RefusalListener].
+func (c *scanners) Refused(tool, why string) { c.refused = cmp.Or(c.refused, why, tool) }
 
 func scannersOf(o *config.Options) (scanners, error) {
 	r, err := o.CostReader()
@@ -67,6 +74,7 @@ func (c *scanners) Reset() {
 	c.choices.Reset()
 	c.rejection.Reset()
 	c.signals.Reset()
+	c.refused = ""
 	if c.cost != nil {
 		c.cost.Reset()
 	}
@@ -103,10 +111,13 @@ func (s *Session) hear() error {
 		x.StopOn = m
 	}
 	timed := (x.IterationTimeout > 0 || x.IdleTimeout > 0) && (x.Check != nil || x.Promise != "") && s.limits.Errors > 0
-	if s.limits.IdleIterations > 0 || s.limits.WorkspaceCycles > 0 || len(s.opts.Ladder) > 0 || timed {
+	if s.limits.IdleIterations > 0 || s.limits.WorkspaceCycles > 0 || len(s.opts.Ladder) > 0 || timed || s.opts.Agent != "" {
 		if h.tree, err = workspace.Open(s.dir, filepath.Dir(s.run.Dir)); err != nil {
 			return err
 		}
+	}
+	if h.agent, _ = agent.Find(s.opts.Agent); h.agent.Name != "" {
+		_, h.before = h.look()
 	}
 	return nil
 }
@@ -126,6 +137,22 @@ func (h *hearing) saidDone() bool {
 func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationResult) {
 	h.said(d)
 	h.lookAround(d)
+	h.hearRefusal(d)
+}
+
+// hearRefusal ends the run where the first turn of an agent changed nothing because its
+// own permissions did not let it: no later turn would do better, and each costs.
+func (h *hearing) hearRefusal(d *looprun.IterationResult) {
+	refused := cmp.Or(h.streams.Stdout.refused, h.streams.Stderr.refused)
+	failed := d.Outcome == looprun.OutcomeNotDone || d.Outcome == looprun.OutcomeError
+	if h.agent.Name == "" || d.Iteration != 1 || refused == "" || !failed || d.Fatal != 0 {
+		return
+	}
+	if d.Tree == 0 || d.Tree != h.before {
+		return
+	}
+	d.Fatal = looprun.ExitFailed
+	d.Detail = fmt.Sprintf("%s was not allowed to work: %s; pass on what it may do behind --, such as %s", h.agent.Name, termsafe.Cut(termsafe.Line(refused), 200), h.agent.Permit)
 }
 
 // said adds what the command said with its output.
@@ -272,17 +299,20 @@ const lookLimit = 30 * time.Second
 
 // lookAround takes the fingerprint of the work tree. One that cannot be taken is
 // not known, which is evidence of nothing.
-func (h *hearing) lookAround(d *looprun.IterationResult) {
+func (h *hearing) lookAround(d *looprun.IterationResult) { d.Content, d.Tree = h.look() }
+
+// look is the fingerprint of the work tree: its files, and those with its commit; zero:
+// nothing needs it, or it cannot be taken.
+func (h *hearing) look() (content, tree signature.Hash) {
 	if h.tree == nil {
-		return
+		return 0, 0
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
 	defer cancel()
 	f, err := h.tree.Fingerprint(ctx)
 	if err != nil {
 		h.s.app.Say.Warn("the state of the work tree is not known: %v", err)
-		return
+		return 0, 0
 	}
-	d.Content = signature.Hash(f.Content)
-	d.Tree = signature.Hash(xxhash.Sum64String(f.Content.String() + " " + f.Commit))
+	return signature.Hash(f.Content), signature.Hash(xxhash.Sum64String(f.Content.String() + " " + f.Commit))
 }
