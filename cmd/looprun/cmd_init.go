@@ -3,19 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
-	"unicode"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
@@ -23,6 +15,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/project"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -46,30 +39,12 @@ Example:
   looprun init --yes`
 }
 
-// The names of the files that init writes, besides looprun.yaml.
-const (
-	initPolicy       = "looprun.policy.yaml"
-	initSchemas      = scratchpad.StateDirName + "/schemas"
-	initConfigSchema = initSchemas + "/looprun.schema.json"
-	initPolicySchema = initSchemas + "/looprun.policy.schema.json"
-	initIgnore       = scratchpad.StateDirName + "/.gitignore"
-)
-
-// setup is what the files are written from.
-type setup struct {
-	check      string
-	verify     string // exits 0 when a partial result can be used; empty: none is known
-	found      string // what it was found by
-	iterations string
-	policy     bool
-}
-
 func (c *initCmd) Run(a *app) error {
 	dir, err := config.CurrentDir()
 	if err != nil {
 		return err
 	}
-	s, err := c.setup(a, detect(dir))
+	s, err := c.setup(a, project.Detect(dir))
 	if errors.Is(err, looprun.ErrInterrupted) {
 		a.say.Printf("interrupted; nothing was written")
 		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), session.Raise(syscall.SIGINT)
@@ -86,11 +61,11 @@ func (c *initCmd) Run(a *app) error {
 		return printFiles(a, files)
 	}
 	above := config.Nearest(dir)
-	done, err := writeFiles(dir, files, c.Force)
+	done, err := project.Write(dir, files, c.Force)
 	if err != nil {
 		return err
 	}
-	c.trust(a, dir, files[len(files)-1].data)
+	c.trust(a, dir, files[len(files)-1].Data)
 	for _, w := range done {
 		fmt.Fprintln(a.stdout, w)
 	}
@@ -106,44 +81,42 @@ func (c *initCmd) Run(a *app) error {
 
 // setup finds out what to write: from the flags, from what is there, and from
 // the person.
-func (c *initCmd) setup(a *app, found []project) (setup, error) {
-	s := setup{check: string(c.Check), iterations: "10", policy: true}
+func (c *initCmd) setup(a *app, found []project.Project) (project.Setup, error) {
+	s := project.Setup{Check: string(c.Check), Iterations: "10", Policy: true}
 	if c.Check == "" && len(found) > 0 {
-		s.choose(found[0])
+		s.Choose(found[0])
 	}
 	if !c.Yes && !c.DryRun {
 		ctx, stop := session.WatchSignals(context.Background(), func() {})
 		defer stop()
-		if err := s.ask(ctx, a, found, c.Check != ""); err != nil {
+		if err := askSetup(ctx, a, &s, found, c.Check != ""); err != nil {
 			return s, err
 		}
 	}
-	if s.check == "" {
+	if s.Check == "" {
 		return s, config.Usage("there is no go.mod, no package.json with a test script, no Cargo.toml, nothing for pytest and no Makefile with the target test here", "say with --check LINE what tells that it is done")
 	}
-	if strings.ContainsAny(s.check, "\r\n\x00") {
+	if strings.ContainsAny(s.Check, "\r\n\x00") {
 		return s, config.Usage("--check has more than one line", "put them into a script and name that")
 	}
 	return s, nil
 }
 
-func (s *setup) choose(p project) { s.check, s.verify, s.found = p.check, p.verify, p.file }
-
 // files are what is to be written. looprun.yaml comes last: the others mean
 // nothing without it.
-func (c *initCmd) files(a *app, s setup) ([]initFile, error) {
+func (c *initCmd) files(a *app, s project.Setup) ([]project.File, error) {
 	var schema bytes.Buffer
 	if err := config.WriteSchema(&schema); err != nil {
 		return nil, err
 	}
-	files := []initFile{
-		{name: initIgnore, data: []byte(ignoreText), replaces: []byte("*\n")},
-		{name: initConfigSchema, data: schema.Bytes()},
+	files := []project.File{
+		{Name: project.IgnoreName, Data: []byte(project.IgnoreText), Replaces: []byte("*\n")},
+		{Name: project.ConfigSchema, Data: schema.Bytes()},
 	}
-	if s.policy {
-		files = append(files, initFile{name: initPolicySchema, data: policy.Schema()}, initFile{name: initPolicy, data: s.policyText()})
+	if s.Policy {
+		files = append(files, project.File{Name: project.PolicySchema, Data: policy.Schema()}, project.File{Name: project.PolicyName, Data: s.PolicyText()})
 	}
-	return append(files, initFile{name: config.Name, data: s.configText()}), nil
+	return append(files, project.File{Name: config.Name, Data: s.ConfigText()}), nil
 }
 
 // trust records the consent to the file that the user has just had written.
@@ -152,158 +125,17 @@ func (c *initCmd) trust(a *app, dir string, text []byte) {
 }
 
 // printFiles prints what people would edit; the schemas are only named.
-func printFiles(a *app, files []initFile) error {
+func printFiles(a *app, files []project.File) error {
 	for _, f := range files {
-		text := f.data
-		if strings.HasPrefix(f.name, scratchpad.StateDirName) {
+		text := f.Data
+		if strings.HasPrefix(f.Name, scratchpad.StateDirName) {
 			text = nil
 		}
-		if _, err := fmt.Fprintf(a.stdout, "==> %s\n%s", f.name, text); err != nil {
+		if _, err := fmt.Fprintf(a.stdout, "==> %s\n%s", f.Name, text); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// project is a kind of project that was recognised.
-type project struct {
-	kind string
-	file string // what it was recognised by
-	// check says that the work is done, and verify, which may be empty, that a
-	// partial result can be used.
-	check, verify string
-}
-
-// detect recognises the projects in a folder, in the order in which init prefers
-// them. Nothing that stands in their files becomes part of a command.
-func detect(dir string) []project {
-	var list []project
-	for _, find := range []func(folder) (project, bool){findGo, findNpm, findCargo, findPytest, findMake} {
-		if p, ok := find(folder(dir)); ok {
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
-// folder is where the project is looked for.
-type folder string
-
-func (d folder) has(name string) bool { return inputfile.IsFile(filepath.Join(string(d), name)) }
-
-// first is the first of the files that is there.
-func (d folder) first(names ...string) string {
-	for _, name := range names {
-		if d.has(name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// manifestLimit is how much of a project's file is looked at.
-const manifestLimit = 1 << 20
-
-// text is the file's, empty where it cannot be read.
-func (d folder) text(name string) string {
-	if !d.has(name) { // nor is a pipe opened, which would wait
-		return ""
-	}
-	f, err := os.Open(filepath.Join(string(d), name))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, manifestLimit))
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
-func findGo(d folder) (project, bool) {
-	return project{"go", "go.mod", "go test ./...", "go build ./..."}, d.has("go.mod")
-}
-
-func findCargo(d folder) (project, bool) {
-	return project{"cargo", "Cargo.toml", "cargo test", "cargo check"}, d.has("Cargo.toml")
-}
-
-// findNpm wants a test script that is not the one that npm init puts there. The
-// lock file says which program the project is used with.
-func findNpm(d folder) (project, bool) {
-	var manifest struct {
-		Scripts map[string]string `json:"scripts"`
-	}
-	if json.Unmarshal([]byte(d.text("package.json")), &manifest) != nil {
-		return project{}, false
-	}
-	test := manifest.Scripts["test"]
-	if strings.TrimSpace(test) == "" || strings.Contains(test, "no test specified") {
-		return project{}, false
-	}
-	tool := "npm"
-	switch {
-	case d.has("pnpm-lock.yaml"):
-		tool = "pnpm"
-	case d.has("yarn.lock"):
-		tool = "yarn"
-	case d.first("bun.lock", "bun.lockb") != "":
-		tool = "bun"
-	}
-	p := project{kind: "npm", file: "package.json", check: tool + " run test"}
-	if tool == "npm" || tool == "pnpm" || tool == "yarn" {
-		p.check = tool + " test"
-	}
-	if strings.TrimSpace(manifest.Scripts["build"]) != "" {
-		p.verify = tool + " run build"
-	}
-	return p, true
-}
-
-// findPytest wants a setting of pytest's, or a file that it would collect.
-func findPytest(d folder) (project, bool) {
-	found := d.first("pytest.ini", ".pytest.ini")
-	for _, in := range []struct{ name, mark string }{{"pyproject.toml", "pytest"}, {"setup.cfg", "[tool:pytest]"}, {"tox.ini", "[pytest]"}} {
-		if found == "" && strings.Contains(d.text(in.name), in.mark) {
-			found = in.name
-		}
-	}
-	for _, pattern := range []string{"tests/test_*.py", "tests/*_test.py", "test/test_*.py", "test/*_test.py", "test_*.py", "*_test.py", "tests/*/test_*.py"} {
-		if found != "" {
-			break
-		}
-		// Below the folder: its own name may hold what a pattern would read.
-		if names, err := fs.Glob(os.DirFS(string(d)), pattern); err == nil && len(names) > 0 {
-			found = names[0]
-		}
-	}
-	run := "pytest"
-	switch {
-	case d.has("uv.lock"):
-		run = "uv run pytest"
-	case d.has("poetry.lock"):
-		run = "poetry run pytest"
-	}
-	return project{"pytest", found, run, run + " --collect-only -q"}, found != ""
-}
-
-// findMake wants a target with the name test.
-func findMake(d folder) (project, bool) {
-	name := d.first("GNUmakefile", "makefile", "Makefile")
-	text := d.text(name)
-	p := project{kind: "make", file: name, check: "make test"}
-	if hasTarget(text, "build") {
-		p.verify = "make build"
-	}
-	return p, name != "" && hasTarget(text, "test")
-}
-
-// hasTarget reports whether the makefile has a rule for the target, alone or
-// among others. An assignment such as test := 1 is none.
-func hasTarget(makefile, target string) bool {
-	rule := regexp.MustCompile(`(?m)^(?:[^\s:=#][^:=#\n]*[ \t])?` + regexp.QuoteMeta(target) + `(?:[ \t][^:=#\n]*)?::?(?:[^:=\n]|$)`)
-	return rule.MatchString(strings.ReplaceAll(makefile, "\r\n", "\n"))
 }
 
 // interview asks the person at the terminal, and nobody else: nothing that is
@@ -313,8 +145,8 @@ type interview struct {
 	user looprun.Responder
 }
 
-// ask asks what cannot be known. Enter alone takes what was found.
-func (s *setup) ask(ctx context.Context, a *app, found []project, given bool) error {
+// askSetup asks what cannot be known. Enter alone takes what was found.
+func askSetup(ctx context.Context, a *app, s *project.Setup, found []project.Project, given bool) error {
 	o := user.Options{NoColor: !a.say.PromptColours()}
 	if err := user.Available(o); err != nil {
 		return config.Usage(whyNobody(err), "use --yes to take what is found here, or --dry-run to see it first")
@@ -324,32 +156,32 @@ func (s *setup) ask(ctx context.Context, a *app, found []project, given bool) er
 		if err := i.project(s, found); err != nil {
 			return err
 		}
-		check, err := i.text("Done", "Which shell line says that it is done, by its exit code 0?", s.check, nil, wantLine)
+		check, err := i.text("Done", "Which shell line says that it is done, by its exit code 0?", s.Check, nil, wantLine)
 		if err != nil {
 			return err
 		}
-		if check != s.check {
-			s.check, s.verify, s.found = check, "", ""
+		if check != s.Check {
+			s.Check, s.Verify, s.Found = check, "", ""
 		}
 	}
 	var err error
-	s.iterations, err = i.text("Limit", "How many iterations may a run have? A number, or off.", s.iterations, nil, wantCount)
+	s.Iterations, err = i.text("Limit", "How many iterations may a run have? A number, or off.", s.Iterations, nil, wantCount)
 	if err != nil {
 		return err
 	}
-	s.policy, err = i.confirm("CI", "Write a policy too, which answers where no person can be asked?")
+	s.Policy, err = i.confirm("CI", "Write a policy too, which answers where no person can be asked?")
 	return err
 }
 
 // project asks which one is meant where several were found.
-func (i interview) project(s *setup, found []project) error {
+func (i interview) project(s *project.Setup, found []project.Project) error {
 	if len(found) < 2 {
 		return nil
 	}
 	var kinds, details []string
 	for _, p := range found {
-		kinds = append(kinds, p.kind)
-		details = append(details, fmt.Sprintf("%s: %s (%s)", p.kind, p.check, p.file))
+		kinds = append(kinds, p.Kind)
+		details = append(details, fmt.Sprintf("%s: %s (%s)", p.Kind, p.Check, p.File))
 	}
 	kind, err := i.text("Project", "There are "+strings.Join(kinds, ", ")+" here. Which of them is to be tested?", kinds[0], details, func(word string) error {
 		for _, kind := range kinds {
@@ -363,8 +195,8 @@ func (i interview) project(s *setup, found []project) error {
 		return err
 	}
 	for _, p := range found {
-		if p.kind == kind {
-			s.choose(p)
+		if p.Kind == kind {
+			s.Choose(p)
 		}
 	}
 	return nil
@@ -417,366 +249,4 @@ func wantLine(line string) error {
 func wantCount(word string) error {
 	var n config.CountLimit
 	return n.UnmarshalText([]byte(word))
-}
-
-// ignoreText keeps the runs out of git, and the schemas in: who clones the
-// repository has them too, without a network.
-const ignoreText = "*\n!/.gitignore\n!/schemas/\n!/schemas/**\n"
-
-// configText is the looprun.yaml.
-func (s setup) configText() []byte {
-	var b bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# yaml-language-server: $schema=%s", initConfigSchema)
-	line("")
-	line("# Defaults for \"looprun -- COMMAND\" in this folder and below. Each key is a flag")
-	line("# of looprun run; flags and the variables LOOPRUN_... beat this file.")
-	line("# \"looprun config check\" says what is wrong with it, and \"looprun config show\"")
-	line("# where each value comes from.")
-	line("")
-	line("# It is done when this shell line exits with 0.%s", foundBy(s.found))
-	line("check: %s", yamlText(s.check))
-	line("")
-	line("# What is run until then, where no command is given after --.")
-	line("# shell: ./fix.sh")
-	line("")
-	line("# What stops it: so many iterations, so much time, the same failure so many")
-	line("# times, so many errors in a row. off turns a guard off.")
-	line("max_iterations: %s", s.iterations)
-	line("max_runtime: 15m")
-	line("loop_threshold: 3")
-	line("max_errors: 3")
-	line("")
-	line("# Ends an iteration that hangs.")
-	line("# iteration_timeout: 10m")
-	if s.policy {
-		line("")
-		line("# Answers in place of a person. In CI, name it with --policy %s", initPolicy)
-		line("# or LOOPRUN_POLICY; here it would answer before you are asked, too.")
-		line("# policy: %s", initPolicy)
-	}
-	return b.Bytes()
-}
-
-func foundBy(file string) string {
-	if file == "" {
-		return ""
-	}
-	return " (" + file + ")"
-}
-
-// policyText is the policy: careful, and tested by itself.
-func (s setup) policyText() []byte {
-	accept, test := "", ""
-	if s.verify != "" {
-		accept = fmt.Sprintf(policyAccept, yamlText(s.verify))
-		test = policyAcceptTest
-	}
-	return fmt.Appendf(nil, policyFrame, initPolicySchema, initPolicy, initPolicy, accept, test)
-}
-
-const policyFrame = `# yaml-language-server: $schema=%s
-
-# What looprun does in CI, where nobody answers its questions:
-#
-#   looprun --policy %s -- ./fix.sh
-#
-# The first rule that matches answers. "looprun policy check %s"
-# runs the tests at the end; "looprun policy schema facts" lists what a condition
-# can mention.
-version: 1
-
-rules:
-  # A limit is reached and the work moves: some more of it, twice at most.
-  - guard: [max_iterations, max_runtime]
-    when: improved && continues < 2
-    answer: continue
-    reason: Fewer checks fail than at the last trip, so the run may go on for a while.
-
-%s  # Whatever else it is, a person has to look.
-  - guard: "*"
-    answer: cancel
-    reason: No rule of this policy lets the run go on.
-
-# What all the rules together may add to one run.
-budget:
-  continues: 2
-  iterations: 10
-  runtime: 20m
-
-# When no rule matches, the run ends with the exit code of its guard.
-detached: deny
-
-tests:
-  - name: goes on while it gets better
-    facts: {guard: max_iterations, improved: true, continues: 1}
-    expect: continue
-  - name: goes on twice and no more
-    facts: {guard: max_iterations, improved: true, continues: 2}
-    expect: cancel
-%s  - name: gives up when the same failure comes back
-    facts: {guard: loop_detected, improved: true}
-    expect: cancel
-  - name: gives up on errors
-    facts: {guard: consecutive_errors, errors: 3}
-    expect: cancel
-`
-
-const policyAccept = `  # A limit is reached, and what is there still holds together.
-  - guard: [max_iterations, max_runtime]
-    answer: accept
-    verify: %s
-    reason: The checks do not all pass, but the project still builds, so the partial result is kept for review.
-
-`
-
-const policyAcceptTest = `  - name: keeps what holds together
-    facts: {guard: max_runtime}
-    verify: pass
-    expect: accept
-`
-
-// harmless are the lines that YAML reads as text and nothing else.
-var harmless = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]* [A-Za-z0-9_./ =-]*[A-Za-z0-9_./=-]$`)
-})
-
-// yamlText is one line of text as a value in YAML.
-func yamlText(s string) string {
-	if harmless().MatchString(s) {
-		return s
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b) // what JSON calls a string is one in YAML too
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return fmt.Sprintf("%q", s)
-	}
-	// What YAML does not take as it is, and JSON does.
-	var text strings.Builder
-	for _, r := range strings.TrimSuffix(b.String(), "\n") {
-		if r >= 0x7f && !unicode.IsPrint(r) && r <= 0xffff {
-			fmt.Fprintf(&text, "\\u%04x", r)
-			continue
-		}
-		text.WriteRune(r)
-	}
-	return text.String()
-}
-
-// initFile is a file to be written. What is there already with the same content
-// stays; what is there with other content stays too, unless it is the content
-// that the file may replace, or everything may be.
-type initFile struct {
-	name     string // from the folder, with slashes
-	data     []byte
-	replaces []byte
-}
-
-// initMode keeps others from writing: looprun refuses a looprun.yaml that they
-// can write to.
-const initMode = 0o644
-
-// writing is a set of files on their way to their names.
-type writing struct {
-	dir    string
-	staged []stagedFile
-	undo   []func() error
-	done   []string
-}
-
-type stagedFile struct {
-	temp, name string
-	backup     string // where what is there goes; empty: nothing is
-	drop       bool   // the backup is for nobody
-}
-
-// writeFiles writes all the files or none, and says what it did. A process that
-// is killed between two of them leaves whole files, and looprun.yaml, which comes
-// last, only with all the others.
-func writeFiles(dir string, files []initFile, force bool) (done []string, err error) {
-	w := &writing{dir: dir}
-	defer func() {
-		if err == nil {
-			return
-		}
-		for _, undo := range slices.Backward(w.undo) {
-			err = errors.Join(err, undo())
-		}
-	}()
-	if err := w.stage(files, force); err != nil {
-		return nil, err
-	}
-	for _, f := range w.staged {
-		if err := w.place(f); err != nil {
-			return nil, err
-		}
-	}
-	for _, f := range w.staged {
-		if f.drop {
-			_ = os.Remove(f.backup) // it says what every such file says
-		}
-	}
-	return w.done, nil
-}
-
-// stage finds out what is in the way before anything changes, and writes each
-// file beside its name.
-func (w *writing) stage(files []initFile, force bool) error {
-	var taken []string
-	var needed []initFile
-	replaced := map[string]bool{}
-	for _, f := range files {
-		there, err := w.there(f)
-		switch {
-		case err != nil:
-			return err
-		case there == nil:
-		case bytes.Equal(there, f.data):
-			continue
-		case f.replaces != nil: // a list of what git ignores: the user's own stays
-			if !bytes.Equal(there, f.replaces) {
-				continue
-			}
-			replaced[f.name] = true
-		default:
-			taken = append(taken, f.name)
-			replaced[f.name] = true
-		}
-		needed = append(needed, f)
-	}
-	if len(taken) > 0 && !force {
-		return config.Usage(strings.Join(taken, ", ")+" is there already, and nothing was written", "move it away, or use --force, which keeps it with .bak at its end")
-	}
-	for _, f := range needed {
-		s := stagedFile{name: filepath.Join(w.dir, filepath.FromSlash(f.name))}
-		if replaced[f.name] {
-			s.backup, s.drop = freeBackup(s.name), f.replaces != nil
-		}
-		if err := w.makeDir(filepath.Dir(s.name)); err != nil {
-			return err
-		}
-		var err error
-		if s.temp, err = w.temp(s.name, f.data); err != nil {
-			return err
-		}
-		w.staged = append(w.staged, s)
-	}
-	return nil
-}
-
-// there is the content that a file has now, nil where there is none. A link, a
-// folder or a pipe is in the way whatever is wanted.
-func (w *writing) there(f initFile) ([]byte, error) {
-	name := w.dir
-	for part := range strings.SplitSeq(f.name, "/") {
-		name = filepath.Join(name, part)
-		info, err := os.Lstat(name)
-		switch last := name == filepath.Join(w.dir, filepath.FromSlash(f.name)); {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil
-		case err != nil:
-			return nil, fmt.Errorf("nothing was written: %w", err)
-		case last && !info.Mode().IsRegular(), !last && !info.IsDir():
-			return nil, config.Usage(name+" is in the way, and nothing was written", "move it away")
-		}
-	}
-	f2, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("nothing was written: %w", err)
-	}
-	if f2 == nil {
-		f2 = []byte{}
-	}
-	return f2, nil
-}
-
-// makeDir makes the folders that are missing. Those of runs are for their owner.
-func (w *writing) makeDir(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil
-	}
-	if err := w.makeDir(filepath.Dir(dir)); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
-	}
-	w.undo = append(w.undo, func() error { return os.Remove(dir) })
-	return nil
-}
-
-// temp writes a new file beside the name, through to the disk.
-func (w *writing) temp(name string, data []byte) (string, error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".looprun-init-*")
-	if err != nil {
-		return "", fmt.Errorf("nothing was written: %w; make the folder writable", err)
-	}
-	w.undo = append(w.undo, func() error { return gone(os.Remove(f.Name())) })
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(initMode), f.Sync(), f.Close())
-	if err != nil {
-		return "", fmt.Errorf("nothing was written: %w", err)
-	}
-	return f.Name(), nil
-}
-
-// place gives a staged file its name. A file that appeared there meanwhile is
-// not overwritten.
-func (w *writing) place(f stagedFile) error {
-	what := "wrote "
-	if f.backup != "" {
-		if err := os.Rename(f.name, f.backup); err != nil {
-			return fmt.Errorf("nothing was written: %w", err)
-		}
-		w.undo = append(w.undo, func() error { return os.Rename(f.backup, f.name) })
-		what = "replaced "
-	}
-	if err := link(f.temp, f.name); err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
-	}
-	w.undo = append(w.undo, func() error { return os.Remove(f.name) })
-	what += config.SeenFrom(w.dir, f.name)
-	if f.backup != "" && !f.drop {
-		what += ", which is kept as " + config.SeenFrom(w.dir, f.backup)
-	}
-	w.done = append(w.done, what)
-	return nil
-}
-
-// link moves a file to a name that nobody has. Where the file system knows no
-// links, whether the name is free is asked just before.
-func link(temp, name string) error {
-	err := os.Link(temp, name)
-	switch {
-	case err == nil:
-		return os.Remove(temp)
-	case errors.Is(err, fs.ErrExist):
-		return err
-	}
-	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", name, fs.ErrExist)
-	}
-	return os.Rename(temp, name)
-}
-
-// gone takes it for no error that there is nothing to remove.
-func gone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// freeBackup is a name beside the file that nothing has.
-func freeBackup(name string) string {
-	for n := 1; ; n++ {
-		backup := name + ".bak"
-		if n > 1 {
-			backup = fmt.Sprintf("%s.bak%d", name, n)
-		}
-		if _, err := os.Lstat(backup); errors.Is(err, fs.ErrNotExist) {
-			return backup
-		}
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/project"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -49,7 +50,7 @@ func TestInitInRealProjects(t *testing.T) {
 			}
 			dir := t.TempDir()
 			put(t, dir, files)
-			for _, args := range [][]string{{"init", "--yes"}, {"config", "check"}, {"policy", "check", initPolicy}, {"--", "touch", "fixed"}} {
+			for _, args := range [][]string{{"init", "--yes"}, {"config", "check"}, {"policy", "check", project.PolicyName}, {"--", "touch", "fixed"}} {
 				s := begin(t, dir, args...)
 				if code := s.ended(t); code != 0 {
 					t.Fatalf("%q: exit code %d", args, code)
@@ -66,7 +67,7 @@ func TestInitInRealProjects(t *testing.T) {
 func TestInitMode(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	dir := t.TempDir()
-	if _, err := writeFiles(dir, []initFile{{name: "a/x", data: []byte("x")}}, false); err != nil {
+	if _, err := project.Write(dir, []project.File{{Name: "a/x", Data: []byte("x")}}, false); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]os.FileMode{"a": 0o700, "a/x": 0o644} {
@@ -88,7 +89,7 @@ func TestInitAndGit(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	out, err := exec.Command("git", "-C", dir, "ls-files", "--others", "--exclude-standard", ".looprun").Output()
-	if want := initIgnore + "\n" + initPolicySchema + "\n" + initConfigSchema + "\n"; err != nil || string(out) != want {
+	if want := project.IgnoreName + "\n" + project.PolicySchema + "\n" + project.ConfigSchema + "\n"; err != nil || string(out) != want {
 		t.Errorf("git sees %q, want %q: %v", out, want, err)
 	}
 }
@@ -142,7 +143,7 @@ func TestInitAtTheTerminal(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), "\ncheck: make test\n") || !strings.Contains(string(b), "\nmax_iterations: 7\n") {
 		t.Errorf("%v\n%s", err, b)
 	}
-	if inputfile.IsFile(s.file(initPolicy)) {
+	if inputfile.IsFile(s.file(project.PolicyName)) {
 		t.Error("the policy was written")
 	}
 }
@@ -174,9 +175,9 @@ func TestInitInterrupted(t *testing.T) {
 
 func TestInitIsCorrectWhateverTheCheck(t *testing.T) {
 	for _, check := range initChecks {
-		s := setup{check: check, verify: check, iterations: "off", policy: true}
+		s := project.Setup{Check: check, Verify: check, Iterations: "off", Policy: true}
 		var into map[string]any
-		for _, text := range [][]byte{s.configText(), s.policyText()} {
+		for _, text := range [][]byte{s.ConfigText(), s.PolicyText()} {
 			if _, err := strictyaml.Decode("x", text, &into); err != nil {
 				t.Errorf("%q: %v\n%s", check, err, text)
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/project"
 )
 
 // sample is a file that is known to be right.
@@ -105,7 +106,7 @@ func initialised(t *testing.T) map[string][2]string {
 		t.Fatal(err)
 	}
 	out := map[string][2]string{}
-	for kind, project := range map[string][2]string{
+	for kind, made := range map[string][2]string{
 		"go":      {"go.mod", "module example\n"},
 		"npm":     {"package.json", `{"scripts": {"test": "jest", "build": "tsc"}}`},
 		"cargo":   {"Cargo.toml", ""},
@@ -114,7 +115,7 @@ func initialised(t *testing.T) map[string][2]string {
 		"--check": {"notes.txt", ""},
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, project[0]), []byte(project[1]), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, made[0]), []byte(made[1]), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(file, "init", "--yes")
@@ -127,7 +128,7 @@ func initialised(t *testing.T) map[string][2]string {
 			t.Fatalf("init for %s: %v\n%s", kind, err, said)
 		}
 		config, cerr := os.ReadFile(filepath.Join(dir, config.Name))
-		policy, perr := os.ReadFile(filepath.Join(dir, initPolicy))
+		policy, perr := os.ReadFile(filepath.Join(dir, project.PolicyName))
 		if err := errors.Join(cerr, perr); err != nil {
 			t.Fatal(err)
 		}
