@@ -238,10 +238,11 @@ func (w *watchedRun) decide(r *request) syscall.Errno {
 	return w.fault.err
 }
 
-// guardedRuns are runs that cannot be done: a command that leaves something behind that
+// guardedRuns are a run that is done, and runs that cannot be: a command that leaves something behind that
 // does not want to end, and one that has to be ended.
 var guardedRuns = map[string][]string{
 	"leaves something": {"-c", "echo out; (trap '' TERM; exec setsid sleep 3600) & exit 1"},
+	"is done":          {"-c", "true"},
 	"is timed out":     {"--iteration-timeout", "200ms", "-c", "echo out; exec sleep 3600"},
 }
 
@@ -268,7 +269,7 @@ func guardedRun(t *testing.T, kind string) *watchedRun {
 // is not done ends with 0 for that, and none hangs.
 func TestFailingCalls(t *testing.T) {
 	numbers := slices.Sorted(maps.Keys(guardedCalls))
-	for _, kind := range slices.Sorted(maps.Keys(guardedRuns)) {
+	for _, kind := range []string{"is timed out", "leaves something"} {
 		w := guardedRun(t, kind)
 		w.start(t, numbers)
 		if code := w.ended(t); code != 110 {
@@ -297,6 +298,30 @@ func TestFailingCalls(t *testing.T) {
 func TestAGuardianWhoseStartIsHidden(t *testing.T) {
 	t.Parallel()
 	withFailing(t, "is timed out", &failing{systemCall{"looprun", unix.SYS_READ, "pipe"}, 1, unix.EIO})
+}
+
+// A guardian that has nothing left to end does not look for it among all processes of
+// the machine: whoever waits for a short run waits for that.
+func TestAGuardianWithNothingLeft(t *testing.T) {
+	t.Parallel()
+	w := guardedRun(t, "is done")
+	w.start(t, []int32{unix.SYS_GETDENTS64, unix.SYS_WAIT4})
+	if code := w.ended(t); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	w.clean(t)
+	waited := 0
+	for c, times := range w.seen {
+		switch {
+		case c.role == "the guardian" && c.nr == unix.SYS_GETDENTS64:
+			t.Errorf("%s: %d times", c, times)
+		case c.role == "the guardian":
+			waited += times
+		}
+	}
+	if waited == 0 {
+		t.Error("no guardian was seen")
+	}
 }
 
 // faultsOf are the faults of a call that a run makes so many times: of all its errors

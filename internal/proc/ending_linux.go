@@ -163,9 +163,15 @@ func (w *warden) sweep(killAfter time.Duration) {
 	}
 }
 
-// abandon ends everything at once: the program is gone.
+// abandon ends everything at once: the program is gone. Between two commands there is
+// mostly nothing, which need not be looked for among all processes of the machine.
 func (w *warden) abandon() {
 	w.restoreTerminal()
+	if w.phase == idle {
+		if w.reap(); !w.children {
+			return
+		}
+	}
 	_ = unix.Dup3(1, 2, 0) // whoever reads what the program said need not wait for this
 	for end := time.Now().Add(abandonGrace); time.Now().Before(end); {
 		rest := w.signalAll(unix.SIGKILL, false)

@@ -75,15 +75,18 @@ func KeptFor(stateDir string) string {
 
 // recentRuns is how many runs are looked at for one that is going on: looking at
 // each takes some microseconds, and whoever starts a run waits for it.
-const recentRuns = 1000
+const recentRuns = 100
 
 // mentionOther names a run that is going on in the same state directory, which is
 // that of the work tree: two that change the same files undo what the other does.
 // Those that this run was started in are meant to be there.
 func (s *Session) mentionOther() {
+	if s.app.Say.Flags.Quiet {
+		return
+	}
 	stateDir := filepath.Dir(s.run.Dir)
 	ids, err := scratchpad.IDs(stateDir)
-	if err != nil || s.app.Say.Flags.Quiet {
+	if err != nil {
 		return
 	}
 	outer := map[string]bool{s.run.ID: true}
