@@ -49,6 +49,9 @@ func (b *bench) start() error {
 	if python.argv != nil {
 		fmt.Printf("looprun --version takes %.3f of what python3 -c pass takes\n", ratio(version, python))
 	}
+	if err := b.commands(version); err != nil {
+		return err
+	}
 	above := once.time() - alone.time()
 	fmt.Printf("a run of one iteration takes %s more than its command: %.1f times what a Go program takes to start\n",
 		above.Round(10*time.Microsecond), float64(above)/float64(nothing.time()))
@@ -56,3 +59,26 @@ func (b *bench) start() error {
 }
 
 func ratio(a, b *candidate) float64 { return float64(a.time()) / float64(b.time()) }
+
+// commands measures how long each command takes that does next to nothing, beside
+// looprun --version: in a folder without runs, and inside of no run.
+func (b *bench) commands(version *candidate) error {
+	var all []*candidate
+	for _, words := range []string{
+		"--help", "list", "list --help", "ask x", "signal progress", "reject", "answer yes", "show", "context", "explain",
+		"stats", "doctor", "prune", "report", "resume", "completion bash", "__complete -- list --", "policy --help", "template list",
+		"schema", "config show", "man", "version",
+	} {
+		all = append(all, &candidate{name: "looprun " + words, argv: append([]string{b.looprun}, strings.Fields(words)...), code: 125})
+	}
+	for range starts {
+		if err := b.round(append(all, version)); err != nil {
+			return err
+		}
+	}
+	for _, c := range all {
+		fmt.Printf("%-36s %10s %8.2f %8s\n", c.name, c.time().Round(10*time.Microsecond), ratio(c, version), c.middle())
+	}
+	fmt.Println("(each beside looprun --version; most of them have nothing to do there, and say so)")
+	return nil
+}

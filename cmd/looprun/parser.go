@@ -43,11 +43,11 @@ type parsed struct {
 }
 
 // part is [cli] with one command whole; of the others it has the name and what it is
-// for. Of a word that is no command it is nil.
+// for; without a name, none is whole. Of a word that is no command it is nil.
 func part(command string) (grammar any, flags *commonFlags) {
 	whole := reflect.TypeFor[cli]()
 	fields := make([]reflect.StructField, whole.NumField())
-	found := false
+	found := command == ""
 	for i := range fields {
 		f := whole.Field(i)
 		switch {
@@ -82,20 +82,32 @@ func first(args []string) string {
 	return args[0]
 }
 
+// commandIn is the command that the arguments are for; empty: the help of all. Known says
+// that they are for no other: behind a flag there may be one.
+func commandIn(args []string) (command string, known bool) {
+	switch command = first(args); {
+	case helps(args) && len(args) == 1:
+		return "", true
+	case command == "run":
+		return command, helps(args) && args[0] == "run"
+	}
+	return command, true
+}
+
+func helps(args []string) bool { return slices.Contains(args, "--help") || slices.Contains(args, "-h") }
+
 // parse reads looprun's own arguments, and the configuration for the command
 // that they name. Its error is not the user's.
 func (a *app) parse(own []string) (parsed, error) {
-	command := first(own)
-	known := command != "run" // the arguments are for no other command
+	command, known := commandIn(own)
 	if !known {
-		if !slices.Contains(own, "--help") && !slices.Contains(own, "-h") {
+		if !helps(own) {
 			proc.Prepare() // most of these are runs
 		}
 		p, helped, err := a.parseRun(own)
 		if err != nil || !helped && (p.err == nil || a.config != nil) {
 			return p, err
 		}
-		known = helped && (len(own) == 1 || own[0] == "run")
 	}
 	// Help names the other commands, and what is wrong with words that are none may
 	// name their flags. Nothing has been read by then.

@@ -36,7 +36,11 @@ func TestAPartSaysWhatTheWholeSays(t *testing.T) {
 	}
 	visit(nil, whole.Node)
 	for _, call := range calls {
-		grammar, _ := part(first(call))
+		command, known := commandIn(call)
+		if !known {
+			t.Errorf("%q: the command is not known", call)
+		}
+		grammar, _ := part(command)
 		if got, want := helpOf(t, grammar, call), helpOf(t, new(cli), call); got != want {
 			t.Errorf("%q: got\n%s\nwant\n%s", call, got, want)
 		}
