@@ -113,7 +113,7 @@ func (a *app) parse(own []string) (parsed, error) {
 	// name their flags. Nothing has been read by then.
 	if grammar, flags := part(command); grammar != nil && known {
 		p, _, err := a.parseWith(grammar, flags, own)
-		if err != nil || p.err == nil || a.config != nil {
+		if err != nil || p.exited >= 0 || p.err == nil || a.config != nil {
 			return p, err
 		}
 	}

@@ -41,8 +41,13 @@ func TestAPartSaysWhatTheWholeSays(t *testing.T) {
 			t.Errorf("%q: the command is not known", call)
 		}
 		grammar, _ := part(command)
-		if got, want := helpOf(t, grammar, call), helpOf(t, new(cli), call); got != want {
+		want := helpOf(t, new(cli), call)
+		if got := helpOf(t, grammar, call); got != want {
 			t.Errorf("%q: got\n%s\nwant\n%s", call, got, want)
+		}
+		var out bytes.Buffer
+		if p, err := (&app{stdout: &out, stderr: &out, args: call}).parse(call); err != nil || p.exited != 0 || out.String() != want {
+			t.Errorf("%q: it ends with %d, %v, and prints\n%s\nwant\n%s", call, p.exited, err, out.String(), want)
 		}
 	}
 	lookup := func(kind completion.Kind, at completion.Place) []completion.Candidate {
