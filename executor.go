@@ -37,8 +37,8 @@ type Executor struct {
 	Dir         string
 	Env         func(Iteration) []string    // whole environment; nil: the caller's with [Iteration.Environ]
 	Stdin       func() (*os.File, error)    // for each step; nil: nothing to read
-	Stdout      io.Writer                   // nil: output is not shown
-	Stderr      io.Writer                   // nil: output is not shown
+	Stdout      io.Writer                   // nil: output is not shown; one that has a method Flush gets a call when a step has ended
+	Stderr      io.Writer                   // as Stdout
 	Output      func(n int) (Output, error) // where an iteration's output is kept; nil: nowhere
 	Signature   signature.Options           // how signatures are made
 	PTY         bool                        // stdout and stderr through a pseudo terminal
@@ -215,6 +215,11 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it Iteration, 
 	in.Stdout = func(b []byte) { x.show(x.Stdout, b); stdout(b) }
 	in.Stderr = func(b []byte) { x.show(x.Stderr, b); stderr(b) }
 	e := s.Run(ctx, in)
+	for _, w := range []io.Writer{x.Stdout, x.Stderr} {
+		if f, ok := w.(interface{ Flush() }); ok {
+			f.Flush()
+		}
+	}
 	flushOut()
 	flushErr()
 	t.settle()

@@ -137,6 +137,37 @@ func TestTheCommandSeesATerminal(t *testing.T) {
 	until(t, "the output is shown", func() bool { return strings.Contains(s.stdout.String(), "\x1b[31mcolour\x1b[0m") })
 }
 
+// A terminal shows what an agent says in place of its JSON; --show raw, and the output
+// file, have the bytes.
+func TestATerminalShowsTranscriptsAsText(t *testing.T) {
+	t.Parallel()
+	const line = `{"type":"result","subtype":"success","is_error":false,"result":"All tests pass.","session_id":"s"}`
+	for _, c := range []struct {
+		show string
+		json bool
+	}{{"text", false}, {"raw", true}} {
+		dir := t.TempDir()
+		s := onTerminal(t, dir, "--show", c.show, "--", "sh", "-c", "echo '"+line+"'; printf 'the end'")
+		if got := s.ended(t); got != 0 {
+			t.Errorf("%s: ended with %d", c.show, got)
+		}
+		until(t, "the output is shown", func() bool {
+			text := s.stdout.String()
+			return strings.Contains(text, "All tests pass.") && strings.Contains(text, "the end")
+		})
+		if got := strings.Contains(s.stdout.String(), `"is_error"`); got != c.json {
+			t.Errorf("%s: JSON is shown: %t", c.show, got)
+		}
+		logs, err := filepath.Glob(filepath.Join(dir, "state", "*", "output", "*.log"))
+		if err != nil || len(logs) != 1 {
+			t.Fatalf("%s: %v, %v", c.show, logs, err)
+		}
+		if text, err := os.ReadFile(logs[0]); err != nil || !strings.Contains(string(text), line) {
+			t.Errorf("%s: the file has %q, %v", c.show, text, err)
+		}
+	}
+}
+
 func TestNoPtyGivesPipes(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--no-pty", "--", "sh", "-c", "! test -t 1 && ! test -t 2")

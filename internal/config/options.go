@@ -87,6 +87,7 @@ type Options struct {
 
 	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" words:"none,-,context"`
 	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask" excludes:"stdin"`
+	Show           string    `enum:"text,raw" default:"text" help:"How a terminal shows the JSON of a coding agent: ${enum} (${default}). Files and pipes get the bytes." json:"show,omitempty" group:"run" trust:"safe"`
 	NoPty          bool      `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
 	KeepBackground bool      `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
 	Name           string    `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" group:"run" trust:"safe"`

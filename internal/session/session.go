@@ -331,6 +331,10 @@ func (s *Session) wire(journal looprun.Journal) error {
 	s.openOutlets()
 	s.speakToCI()
 	stdout, stderr, aside := s.shareTerminal()
+	out, errs := s.shown(s.ci.Output(stdout), s.app.Stdout, s.unread(s.app.Stdout)), s.shown(s.ci.Output(stderr), s.app.Stderr, s.unread(s.app.Stderr))
+	if terminal && s.opts.Show == "text" && !s.opts.Interactive {
+		out, errs = console.NewTranscript(out), console.NewTranscript(errs)
+	}
 	others := s.shown(s.ci.Output(aside), nil, nil)
 	s.aside = func(b []byte) { _, _ = others.Write(b) }
 	s.executor = &looprun.Executor{
@@ -338,7 +342,7 @@ func (s *Session) wire(journal looprun.Journal) error {
 		Judge: new(s.opts.Judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
-		Dir: s.dir, Env: s.environ, Stdout: s.shown(s.ci.Output(stdout), s.app.Stdout, s.unread(s.app.Stdout)), Stderr: s.shown(s.ci.Output(stderr), s.app.Stderr, s.unread(s.app.Stderr)),
+		Dir: s.dir, Env: s.environ, Stdout: out, Stderr: errs,
 		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 		Ending: s.outlets.hurry,
 	}
