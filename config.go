@@ -35,6 +35,7 @@ type Config struct {
 	IdleTimeout      time.Duration // 0: none
 	KillAfter        time.Duration // 0: 10s
 	Backoff          Backoff
+	CallsPerHour     int // how many iterations may start within an hour; 0: any number
 
 	Dir            string
 	Stdout, Stderr io.Writer // nil: output is not shown
@@ -138,7 +139,7 @@ func (c *Config) begin(loop *Loop) error {
 	}
 	started := RunStarted{
 		RunID: c.RunID, Name: c.Name, Command: c.Work.Argv(), Promise: c.Promise, Dir: c.Dir,
-		Limits: c.Limits, Caps: caps,
+		Limits: c.Limits, Caps: caps, CallsPerHour: max(0, c.CallsPerHour),
 	}
 	if c.Check != nil {
 		started.Check = c.Check.Argv()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
@@ -109,6 +110,12 @@ func (d *Driver) Next() (Next, error) {
 			err = d.finish()
 		case NextWait:
 			return next, d.announce()
+		case NextIterate:
+			until, ok := d.State.paced(d.Now())
+			if !ok {
+				return next, nil
+			}
+			err = d.waits(until)
 		default:
 			return next, nil
 		}
@@ -522,10 +529,18 @@ func (d *Driver) announce() error {
 	if d.announced.Equal(until) {
 		return nil
 	}
+	return d.waits(until)
+}
+
+// waits puts a wait on record, and what it is for.
+func (d *Driver) waits(until time.Time) error {
 	d.announced = until
 	match := ""
 	if d.State.Ran != nil {
 		match = d.State.Ran.Match
+	}
+	if from, _ := d.State.paced(d.Now()); match == "" && from.Equal(until) {
+		match = fmt.Sprintf("%s in an hour are as many as may be", plural.Count(d.State.CallsPerHour, "iteration"))
 	}
 	return d.Record(WaitStarted{Match: match, Until: until})
 }

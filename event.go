@@ -88,8 +88,10 @@ type RunStarted struct {
 	// AnyValue says that it is no loop when the same checks fail and only values change.
 	AnyValue bool `json:"any_value,omitempty"`
 	// Often is how often the same failure may come, in a row or not.
-	Often   Often  `json:"often,omitzero"`
-	Version string `json:"version,omitempty" mask:"own"`
+	Often Often `json:"often,omitzero"`
+	// CallsPerHour is how many iterations may start within an hour; zero: any number.
+	CallsPerHour int    `json:"calls_per_hour,omitempty"`
+	Version      string `json:"version,omitempty" mask:"own"`
 	// Config is the caller's whole configuration, kept so that a resumed run
 	// does not depend on files that changed since. The core does not read it.
 	Config json.RawMessage `json:"config,omitempty"`

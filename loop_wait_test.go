@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
@@ -50,6 +51,40 @@ func TestWaitingOutALimit(t *testing.T) {
 			})
 		})
 	}
+}
+
+// No more iterations start within any hour than may, a resumed run's included, and the
+// clock of max_runtime goes on meanwhile.
+func TestCallsPerHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var starts []time.Time
+		run := &testRun{}
+		run.Loop = &looprun.Loop{Guards: guards.Default(), Journal: &run.journal, Questions: asks{}, Runner: works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+			starts = append(starts, time.Now())
+			time.Sleep(time.Minute)
+			d := looprun.IterationFinished{Outcome: notDone}
+			if it.Number == 7 {
+				d.Outcome = done
+			}
+			return d
+		})}
+		l := defaults
+		l.Runtime, l.Loop = 10*time.Hour, looprun.Off
+		if err := run.Start(looprun.RunStarted{RunID: "r", Command: []string{"x"}, Limits: l, CallsPerHour: 3}); err != nil {
+			t.Fatal(err)
+		}
+		if res := run.run(t); res.Status != looprun.StatusDone || res.Runtime.Round(time.Second) != 2*time.Hour+time.Minute {
+			t.Errorf("got %+v, want done after 2h1m", res)
+		}
+		for i := range starts {
+			if i >= 3 && starts[i].Sub(starts[i-3]) < time.Hour {
+				t.Errorf("iteration %d started %s after the third before it", i+1, starts[i].Sub(starts[i-3]))
+			}
+		}
+		if n := strings.Count(run.story(), "wait.started wait.finished iteration.started"); n != 2 {
+			t.Errorf("it waited %d times, want 2: %s", n, run.story())
+		}
+	})
 }
 
 func TestWaitingEndsWithTheRuntime(t *testing.T) {

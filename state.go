@@ -74,6 +74,10 @@ type State struct {
 	// moment up to which the limit is being waited out.
 	Waits int        `json:"waits,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
+	// CallsPerHour is how many iterations may start within an hour, and Calls is when the
+	// last so many did; zero: any number.
+	CallsPerHour int         `json:"calls_per_hour,omitempty"`
+	Calls        []time.Time `json:"calls,omitempty"`
 	// Crashes counts how often looprun, or who ran it, died in iteration Open.
 	Crashes int `json:"crashes,omitempty"`
 	// SinceAnswer counts iterations since the start or the last continuing answer.
@@ -378,6 +382,16 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 		return NextPrecheck, nil
 	}
 	return NextIterate, nil
+}
+
+// paced is the moment from which the next iteration may start, where so many started
+// within an hour that it may not now.
+func (s *State) paced(now time.Time) (time.Time, bool) {
+	if s.CallsPerHour == 0 || len(s.Calls) < s.CallsPerHour {
+		return time.Time{}, false
+	}
+	from := s.Calls[len(s.Calls)-s.CallsPerHour].Add(time.Hour)
+	return from, from.After(now)
 }
 
 // NextIteration is the number of the iteration to run next.

@@ -43,9 +43,13 @@ func (s *State) fold(e Event) {
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
 		s.AnyValue, s.Often = d.AnyValue, d.Often
 		s.Task, s.Rungs = d.Name, d.Ladder
+		s.CallsPerHour = d.CallsPerHour
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
 		s.Open, s.Running = d.Iteration, true
+		if s.CallsPerHour > 0 && d.Iteration > 0 {
+			s.Calls = last(append(s.Calls, e.Time), s.CallsPerHour)
+		}
 	case IterationFinished:
 		s.foldIteration(d)
 	case IterationWithdrawn:

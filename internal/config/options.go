@@ -59,11 +59,12 @@ type Options struct {
 	LoopOften  Often      `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (twice --loop-threshold: 6/10)." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" pattern:"^([0-9]+/[0-9]+|off)$"`
 	Signature  *Signature `kong:"-" json:"signature,omitempty"`
 
-	CostFrom  string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`
-	WaitOn    []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
-	StopOn    []string `placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
-	WaitDelay *Span    `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
-	Signals   string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
+	CostFrom     string   `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`
+	WaitOn       []string `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
+	CallsPerHour *int     `placeholder:"N" help:"Start at most so many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
+	StopOn       []string `placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
+	WaitDelay    *Span    `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
+	Signals      string   `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
@@ -254,6 +255,9 @@ func (o *Options) Wrong() error {
 	if _, err := o.Matcher(); err != nil {
 		wrong("%s: %v", Flag("wait-on"), err)
 	}
+	if n := o.CallsPerHour; n != nil && (*n < 1 || *n > maxCalls) {
+		wrong("%s is a number from 1 to %d, not %d; leave it out for any number", Flag("calls-per-hour"), maxCalls, *n)
+	}
 	if _, err := o.StopMatcher(); err != nil {
 		wrong("%s: %v", Flag("stop-on"), err)
 	}
@@ -384,6 +388,9 @@ func (o *Options) Matcher() (*waiting.Matcher, error) {
 	}
 	return waiting.Compile(o.WaitOn)
 }
+
+// maxCalls is the largest number of calls per hour: so many moments are kept.
+const maxCalls = 1000
 
 // StopMatcher recognises what cannot pass; nil: nothing does.
 func (o *Options) StopMatcher() (*waiting.Matcher, error) {

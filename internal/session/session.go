@@ -203,6 +203,9 @@ func (s *Session) Start() (Ended, error) {
 	}
 	started.Ladder = s.opts.Ladder
 	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
+	if n := s.opts.CallsPerHour; n != nil {
+		started.CallsPerHour = *n
+	}
 	started.AnyValue, started.Often = s.opts.LoopValues == "off", s.opts.LoopOften.Limit()
 	for _, hint := range s.opts.Hints(started.Command) {
 		s.app.Say.Warn("%s", hint)
