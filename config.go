@@ -3,8 +3,10 @@ package looprun
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/looprun/looprun/signature"
@@ -16,9 +18,9 @@ type Config struct {
 	Name   string // the task, for logs and pages
 	RunID  string // names the run in its journal, its logs and its result
 	Work   Step
-	Check  Step // nil: the work's own exit judges
-	Limits Limits
-	Guards []Guard // guards.Default() for all that looprun has
+	Check  Step    // nil: the work's own exit judges
+	Limits Limits  // each has a guard that watches it, or the configuration is wrong
+	Guards []Guard // guards.Default() for all that looprun has; add your own
 	Caps   Caps    // zero: [DefaultCaps]
 
 	// Promise is a text that the work prints alone on a line when it is done.
@@ -37,6 +39,11 @@ type Config struct {
 	Backoff          Backoff
 	CallsPerHour     int // how many iterations may start within an hour; 0: any number
 
+	// Measure adds what is known of an iteration that has ended, before it is on record:
+	// the fingerprints of the work tree (Tree, Content), and in Said a [CostReported].
+	// Limits.Cost, Tokens, IdleIterations and WorkspaceCycles need it. Nil: nothing is.
+	Measure func(Iteration, *IterationResult)
+
 	Dir            string
 	Stdout, Stderr io.Writer // nil: output is not shown
 	Signature      signature.Options
@@ -51,7 +58,7 @@ type Config struct {
 	// the run. [MemoryJournal] and scratchpad.Journal keep all of them.
 	Journal Journal
 	// Resume is the state of a run to go on with, as scratchpad.Open gives it;
-	// nil: the run is new. Limits that are not zero take the place of those it
+	// nil: the run is new. It stays as it is, and the caller's. Limits that are not zero take the place of those it
 	// had, as do Caps, and Journal has to be the one that it was read from.
 	Resume *State
 	// Observe is told of every event; nil: nobody is.
@@ -60,30 +67,47 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Run runs the work until it is done or a guard stops it. A trip is a [Result];
-// an error means that looprun itself failed, or that the configuration is wrong
-// ([ErrNoGuards] when nothing could stop the loop). When ctx ends the run ends
-// as interrupted. Run installs no signal handler and prints nothing itself.
+// Run runs the work until it is done or a guard stops it. A trip is a [Result], whose Err
+// makes an error of it; an error of Run means that looprun itself failed, or that the
+// configuration is wrong ([ErrNoGuards] when nothing could stop the loop). When ctx ends
+// the run ends as interrupted. Run installs no signal handler and prints nothing itself.
+// It is [Start] and [Handle.Wait], in the goroutine of the caller.
+//
+// A panic of the work, a guard, a responder or any other part comes out of Run, or of
+// Wait, once the iteration has ended; those of another goroutine as a [*Panic]. Nothing of
+// it is on record: a run that is resumed counts a crash.
 //
 // Several runs can go on at once: they share nothing but the process.
 func Run(ctx context.Context, c Config) (Result, error) {
-	judge, err := c.judge()
+	loop, err := c.loop(ctx)
 	if err != nil {
 		return Result{}, err
 	}
+	return loop.Run(ctx)
+}
+
+// loop is the run, started or resumed.
+func (c *Config) loop(ctx context.Context) (*Loop, error) {
+	judge, err := c.judge()
+	if err != nil {
+		return nil, err
+	}
 	loop := &Loop{
 		Guards: c.Guards, Journal: c.Journal, Questions: c.Questions,
-		Responders: c.Responders, Debug: c.Debug, Backoff: c.Backoff, Observe: c.observer(ctx),
+		Debug: c.Debug, Backoff: c.Backoff, Observe: c.observer(ctx),
 		Runner: &Executor{
 			Work: c.Work, Check: c.Check, Passes: c.Passes, Judge: &judge, Promise: c.Promise,
 			IterationTimeout: c.IterationTimeout, IdleTimeout: c.IdleTimeout, KillAfter: c.KillAfter,
-			Dir: c.Dir, Stdout: c.Stdout, Stderr: c.Stderr, Signature: c.Signature,
+			Dir: c.Dir, Stdout: c.Stdout, Stderr: c.Stderr, Signature: c.Signature, Heard: c.Measure,
 		},
 	}
-	if err := c.begin(loop); err != nil {
-		return Result{}, err
+	for _, r := range c.Responders {
+		if _, ok := r.(vouched); !ok {
+			r = ofProgram{r}
+		}
+		loop.Responders = append(loop.Responders, r)
 	}
-	return loop.Run(ctx)
+	return loop, c.begin(loop)
 }
 
 // judge checks what only Run can check, and is what judges the exits.
@@ -97,11 +121,49 @@ func (c *Config) judge() (Judge, error) {
 		return judge, errors.New("Config.Work is nil: there is nothing to run")
 	case len(c.Responders) > 0 && c.Questions == nil:
 		return judge, errors.New("Config.Responders without Config.Questions would never be asked; templates.Load gives the questions")
-	case c.Promise != "":
+	case slices.Contains(c.Responders, nil):
+		return judge, errors.New("one of Config.Responders is nil")
+	}
+	if err := c.measurable(); err != nil {
+		return judge, err
+	}
+	if c.Promise != "" {
 		judge.Promise = true
 		return judge, CheckPromise(c.Promise)
 	}
 	return judge, nil
+}
+
+// measurable reports limits that nothing here could measure: they would be inert.
+func (c *Config) measurable() error {
+	l := c.Limits
+	if c.Resume != nil && l == (Limits{}) {
+		l = c.Resume.Limits
+	}
+	for _, of := range []struct {
+		name string
+		on   bool
+	}{
+		{"Cost", l.Cost > 0},
+		{"Tokens", l.Tokens > 0},
+		{"IdleIterations", l.IdleIterations > 0},
+		{"WorkspaceCycles", l.WorkspaceCycles > 0},
+	} {
+		if of.on && c.Measure == nil {
+			return fmt.Errorf("Config.Limits.%s is stated and Config.Measure is nil: nothing would ever count against it", of.name)
+		}
+	}
+	for name, step := range map[string]Step{"Work": c.Work, "Check": c.Check} {
+		f, ok := step.(funcStep)
+		switch {
+		case !ok:
+		case f.f == nil:
+			return fmt.Errorf("Config.%s is Func(nil)", name)
+		case c.IdleTimeout > 0:
+			return fmt.Errorf("Config.IdleTimeout cannot be kept for a Func (Config.%s); use IterationTimeout, or end it by its context", name)
+		}
+	}
+	return nil
 }
 
 // observer is all that is told of events; nil when nobody is.

@@ -54,7 +54,7 @@ var ErrRuntime = errors.New("max_runtime passed")
 
 // Start begins a new run.
 func (d *Driver) Start(e RunStarted) error {
-	if err := e.Limits.Validate(); err != nil {
+	if err := errors.Join(e.Limits.Validate(), e.Limits.watched(d.Guards)); err != nil {
 		return err
 	}
 	return d.Record(e)
@@ -64,6 +64,13 @@ func (d *Driver) Start(e RunStarted) error {
 // that it is resumed with is withdrawn; one that was answered meanwhile is settled by its
 // answer.
 func (d *Driver) Resume(e RunResumed) error {
+	limits := d.State.Limits
+	if e.Limits != nil {
+		limits = *e.Limits
+	}
+	if err := limits.watched(d.Guards); err != nil {
+		return err
+	}
 	if err := d.Record(e); err != nil {
 		return err
 	}

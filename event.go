@@ -270,7 +270,9 @@ type VerifyFinished struct {
 
 // InterruptReceived says that looprun was told to stop.
 type InterruptReceived struct {
-	Signal string `json:"signal" mask:"own"`
+	Signal string `json:"signal,omitempty" mask:"own"`
+	// Reason is why, where no signal was sent: the cause of the context.
+	Reason string `json:"reason,omitempty"`
 	Code   int    `json:"code"` // exit code: 130, 143, 129, 131
 }
 

@@ -298,7 +298,7 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 	if x.Judge.hears(e) {
 		d.WorkCause, d.Detail = e.Work.Cause, cmp.Or(judge.Detail, e.Work.Detail)
 	}
-	d.Signature = x.sign(e, d.Outcome)
+	d.Signature, d.Err = x.sign(e, d.Outcome), e.err()
 	switch {
 	case d.Outcome == OutcomeDone:
 		d.Cause = CauseExited // the time limit that ended the work decided nothing
@@ -312,6 +312,8 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 		d.Detail = fmt.Sprintf("exit code %d", d.Fatal)
 		if x.Judge.Stop.Has(d.Fatal) {
 			d.Detail += " is a stop code"
+		} else if err := e.err(); err != nil {
+			d.Detail = err.Error()
 		} else {
 			d.Detail += ": the command cannot be run"
 			if e.Check != nil && (e.Work == nil || !unstartable(e.Work)) {

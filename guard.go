@@ -63,7 +63,7 @@ type Deadline interface {
 
 // Trip is what a guard says when it stops the run.
 type Trip struct {
-	Guard     GuardID `json:"guard"`
+	Guard     GuardID `json:"guard"` // empty in what a guard returns: its ID
 	Iteration int     `json:"iteration"`
 	// Also are the other guards that tripped at the same moment.
 	Also []GuardID `json:"also,omitempty"`
@@ -95,6 +95,9 @@ func Evaluate(guards []Guard, s *State) *Trip {
 	var trips []*Trip
 	for _, g := range guards {
 		if t := g.Check(s); t != nil {
+			if t.Guard == "" {
+				t.Guard = g.ID()
+			}
 			trips = append(trips, t)
 		}
 	}

@@ -116,7 +116,7 @@ type masker struct {
 func (m masker) value(v reflect.Value) (reflect.Value, bool) {
 	switch v.Kind() {
 	case reflect.String:
-		if m.ownWord(v) {
+		if v.Len() == 0 || m.ownWord(v) {
 			return v, false
 		}
 		return m.changed(v, m.text(v.String()))

@@ -27,6 +27,9 @@ type Exit struct {
 	// Warnings are what somebody should know of the step, each a sentence, though
 	// it ended as it did; nil: nothing.
 	Warnings []string
+	// Err is the error of a [Func] that failed; Fatal says that the run ends with it.
+	Err   error
+	Fatal bool
 }
 
 // Judge decides what an iteration's exits mean. With its zero value nothing ever
@@ -53,6 +56,14 @@ func DefaultJudge() Judge {
 type Exits struct {
 	Work, Check *Exit
 	Promised    bool
+}
+
+// err is why the judge failed, or else the work.
+func (e Exits) err() error {
+	if e.Check != nil && e.Check.Err != nil || e.Work == nil {
+		return e.Check.Err
+	}
+	return e.Work.Err
 }
 
 // Outcome is the first rule that matches. The judge is the check where there is one,
@@ -157,6 +168,9 @@ func (j Judge) Fatal(e Exits, first bool) int {
 		return judge.Code
 	}
 	for _, x := range []*Exit{e.Work, e.Check} {
+		if x != nil && x.Fatal {
+			return x.Code
+		}
 		if first && x != nil && unstartable(x) && (x.Cause == CauseStartFailed || !j.Done.Has(x.Code)) {
 			return x.Code
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,6 +93,39 @@ func (l Limits) Validate() error {
 	check("Limits.Errors", l.Errors == 0, l.Errors < Off)
 	if l.Loop == 1 {
 		errs = append(errs, errors.New("Limits.Loop is 1: every iteration would be a loop; use 2 or more"))
+	}
+	return errors.Join(errs...)
+}
+
+// watched reports every limit that is on and that no guard watches: a limit that somebody
+// stated must not read as no limit.
+func (l Limits) watched(guards []Guard) error {
+	var errs []error
+	for i, g := range guards {
+		if g == nil {
+			errs = append(errs, fmt.Errorf("guard %d is nil", i+1))
+		}
+	}
+	if errs != nil {
+		return errors.Join(errs...)
+	}
+	for _, of := range []struct {
+		name  string
+		on    bool
+		guard GuardID
+	}{
+		{"Iterations", l.Iterations > 0, MaxIterations},
+		{"Runtime", l.Runtime > 0, MaxRuntime},
+		{"Loop", l.Loop > 0, LoopDetected},
+		{"Errors", l.Errors > 0, ConsecutiveErrors},
+		{"Cost", l.Cost > 0, MaxCost},
+		{"Tokens", l.Tokens > 0, MaxTokens},
+		{"IdleIterations", l.IdleIterations > 0, NoProgress},
+		{"WorkspaceCycles", l.WorkspaceCycles > 0, WorkspaceCycle},
+	} {
+		if of.on && !slices.ContainsFunc(guards, func(g Guard) bool { return g.ID() == of.guard }) {
+			errs = append(errs, fmt.Errorf("%w: Limits.%s is stated, and no guard %s watches it; append your own guards to guards.Default(), or use looprun.Off", ErrNoGuards, of.name, of.guard))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/looprun/looprun/protocol/ladder"
@@ -36,12 +38,14 @@ type Loop struct {
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
 
+	mu       sync.Mutex // is held while state changes
 	state    State
 	driver   Driver // of the state
 	watch    *stopwatch
 	ready    bool      // it was started or resumed and has not been run since
 	fresh    bool      // no iteration has run since the start or the resume
 	ended    time.Time // when the last one ended
+	workErr  error     // why the work failed in it, where it says so
 	end      func()    // ends the iteration that stands still; nil: there is none
 	inbox    inbox
 	prompt   *prompt // the question that a responder is asked; nil: none is
@@ -66,23 +70,22 @@ func (l *Loop) Start(d RunStarted) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	l.begin(0)
-	return l.begun(l.driver.Start(d))
+	return l.begin(0, func() error { return l.driver.Start(d) })
 }
 
-// begin starts the clock; begun stops it again where nothing can be run.
-func (l *Loop) begin(elapsed time.Duration) {
+// begin starts the clock and the run, and stops the clock again where that fails.
+func (l *Loop) begin(elapsed time.Duration, start func() error) error {
 	if l.ready {
 		l.watch.Stop()
 	}
-	l.watch, l.ready = startStopwatch(elapsed), true
-}
-
-func (l *Loop) begun(err error) error {
-	if err != nil {
-		l.watch.Stop()
-		l.ready = false
-	}
+	l.watch, l.ready = startStopwatch(elapsed), false
+	defer func() {
+		if !l.ready { // also where an observer panics
+			l.watch.Stop()
+		}
+	}()
+	err := start()
+	l.ready = err == nil
 	return err
 }
 
@@ -92,15 +95,18 @@ func (l *Loop) Resume(s State, d RunResumed) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	l.state = s
-	l.begin(s.Elapsed)
-	return l.begun(l.driver.Resume(d))
+	l.state = *s.Clone()
+	return l.begin(s.Elapsed, func() error { return l.driver.Resume(d) })
 }
 
 func (l *Loop) check() error {
 	switch {
 	case len(l.Guards) == 0:
 		return fmt.Errorf("%w: Guards is empty", ErrNoGuards)
+	case slices.Contains(l.Guards, nil):
+		return errors.New("one of the guards is nil")
+	case slices.Contains(l.Responders, nil):
+		return errors.New("one of the responders is nil")
 	case l.Runner == nil:
 		return errors.New("no Runner: there is nothing to run")
 	}
@@ -123,8 +129,13 @@ func (l *Loop) drive() {
 	}
 }
 
-// State is what is known about the run so far.
-func (l *Loop) State() *State { return &l.state }
+// State is a copy of what is known about the run so far. Any goroutine may call it once
+// Start or Resume has returned.
+func (l *Loop) State() *State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.Clone()
+}
 
 // Elapsed is the run's active time so far; zero before [Loop.Start] or
 // [Loop.Resume]. Once one of them has returned it may be called from any
@@ -170,7 +181,9 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 		case NextWait:
 			err = l.waitOut(ctx)
 		case NextEnd:
-			return l.state.Result(), nil
+			r := l.state.Result()
+			r.cause = l.cause(ctx, r)
+			return r, nil
 		default:
 			err = &Refusal{"an iteration runs that nobody started"}
 		}
@@ -180,10 +193,20 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	}
 }
 
+// cause is why the run ended, in the words of who caused it.
+func (l *Loop) cause(ctx context.Context, r Result) error {
+	if r.Status == StatusInterrupted && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return l.workErr
+}
+
 // record writes the event before its effect can be seen, and has it survive a power
 // loss where that is for a person to rely on.
 func (l *Loop) record(d Data) error {
+	l.mu.Lock()
 	e, err := Record(&l.state, l.Journal, l.Mask, l.watch.Elapsed(), d)
+	l.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -223,6 +246,7 @@ func (l *Loop) AfterVerify(d VerifyFinished) error {
 // that failed, so what cannot be written any more is only returned.
 func (l *Loop) failed(err error) (Result, error) {
 	r := l.state.Result()
+	r.cause = err
 	r.Ending = Ending{Status: StatusFailed, ExitCode: ExitFailed, Reason: err.Error()}
 	if l.state.Seq > 0 && !l.state.Ended {
 		if l.record(RunFinished{r.Ending}) != nil {
@@ -245,10 +269,15 @@ func (i *Interrupt) Error() string { return "interrupted by " + i.Signal }
 // interrupted says why the context ended.
 func interrupted(ctx context.Context) InterruptReceived { return interruptedBy(context.Cause(ctx)) }
 
-// interruptedBy says which signal the error is about.
+// interruptedBy says what the error is about: a signal, what a person pressed at a prompt,
+// or whatever else ended a context.
 func interruptedBy(err error) InterruptReceived {
-	if i, ok := errors.AsType[*Interrupt](err); ok {
+	i, ok := errors.AsType[*Interrupt](err)
+	switch {
+	case ok:
 		return InterruptReceived{Signal: i.Signal, Code: i.Code}
+	case errors.Is(err, ErrInterrupted):
+		return InterruptReceived{Signal: "SIGINT", Code: exitInterrupted}
 	}
-	return InterruptReceived{Signal: "SIGINT", Code: exitInterrupted}
+	return InterruptReceived{Reason: err.Error(), Code: exitInterrupted}
 }

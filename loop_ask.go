@@ -24,7 +24,7 @@ func (l *Loop) ask(ctx context.Context, q Question) error {
 		h.tooLate()
 		return l.record(interrupted(ctx))
 	case errors.Is(h.err, ErrInterrupted):
-		return l.record(InterruptReceived{Signal: "SIGINT", Code: exitInterrupted})
+		return l.record(interruptedBy(h.err))
 	case errors.Is(h.err, ErrDeferred):
 		return l.driver.Defer()
 	case h.err != nil:
@@ -109,8 +109,13 @@ func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(
 	defer cancel(nil)
 	got := make(chan reply, 1)
 	go func() {
+		h := reply{err: errGoexit}
+		defer func() {
+			h.panicked = panicOf(recover())
+			got <- h
+		}()
 		a, err := r.Respond(ctx, q, &l.state)
-		got <- reply{Answer: a, err: err}
+		h = reply{Answer: a, err: err}
 	}()
 	p := &prompt{question: q, valid: valid, end: cancel}
 	l.prompt = p
@@ -118,6 +123,9 @@ func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(
 	for {
 		select {
 		case h := <-got:
+			if h.panicked != nil {
+				panic(h.panicked)
+			}
 			if p.first != nil {
 				return *p.first
 			}

@@ -136,6 +136,7 @@ type reply struct {
 	err      error
 	counted  chan error // nil: nobody waits for that
 	question Question
+	panicked *Panic // of the responder
 }
 
 func (h reply) asked() (Asked, error) {

@@ -17,7 +17,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	}
 	l.fresh = l.fresh && n == 0
 	end, err := l.runIteration(ctx, it)
-	l.ended = time.Now()
+	l.ended, l.workErr = time.Now(), end.Err
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,8 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 // ended is what came of an iteration.
 type ended struct {
 	IterationResult
-	err error
+	err      error
+	panicked *Panic // of its supervisor
 }
 
 // running is an iteration that runs.
@@ -84,9 +85,17 @@ func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationResult,
 	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1), supervised: make(chan ended, 1)}
 	// From then on the state belongs to this goroutine, until the iteration is over.
 	r.supervise = func() {
-		defer close(r.supervised)
+		e := ended{err: errGoexit}
+		defer func() {
+			if e.panicked = panicOf(recover()); e.panicked != nil || e.err == errGoexit { //nolint:errorlint // it is nobody else's
+				r.stopped = true
+				r.stop(errGoexit)
+			}
+			r.supervised <- e
+			close(r.supervised)
+		}()
 		end, err := l.supervise(ctx, r)
-		r.supervised <- ended{end, err}
+		e = ended{IterationResult: end, err: err}
 	}
 	after := superviseAfter
 	if left, ok := l.driver.Remaining(l.watch.Elapsed()); ok {
@@ -104,7 +113,7 @@ func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationResult,
 	}()
 	end, err := l.Runner.Run(runCtx, it)
 	returned = true
-	r.done <- ended{end, err}
+	r.done <- ended{IterationResult: end, err: err}
 	if l.watchdog.end() {
 		e := r.wait()
 		if e.err == nil {
@@ -113,6 +122,9 @@ func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationResult,
 		return e.IterationResult, e.err
 	}
 	e := <-r.supervised
+	if e.panicked != nil {
+		panic(e.panicked)
+	}
 	return e.IterationResult, e.err
 }
 
@@ -146,8 +158,7 @@ func (l *Loop) supervise(ctx context.Context, r *running) (IterationResult, erro
 			_, _ = r.cut(err, OutcomeError, CauseExited) // err says why
 			return IterationResult{}, err
 		case l.state.Interrupt != nil:
-			i := l.state.Interrupt
-			return r.cut(&Interrupt{i.Signal, i.Code}, OutcomeInterrupted, CauseInterrupt)
+			return r.cut(l.interruption(ctx), OutcomeInterrupted, CauseInterrupt)
 		case !goOn && r.over(): // while somebody was asked: what cannot be suspended goes on
 			end := r.wait()
 			return end.IterationResult, end.err
@@ -155,6 +166,14 @@ func (l *Loop) supervise(ctx context.Context, r *running) (IterationResult, erro
 			return r.cut(ErrRuntime, OutcomeError, CauseMaxRuntime)
 		}
 	}
+}
+
+// interruption is the cause with which the iteration is ended.
+func (l *Loop) interruption(ctx context.Context) error {
+	if i := l.state.Interrupt; i.Signal != "" || ctx.Err() == nil {
+		return &Interrupt{i.Signal, i.Code}
+	}
+	return context.Cause(ctx)
 }
 
 // deadline fires when the first guard with a deadline may trip.

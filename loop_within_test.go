@@ -77,7 +77,7 @@ func TestTheFirstDeadlineCounts(t *testing.T) {
 			run.Loop = &looprun.Loop{Guards: list, Journal: &run.journal, Runner: &script{steps: []play{
 				{outcome: looprun.OutcomeNotDone, took: time.Minute}, {outcome: looprun.OutcomeNotDone, took: 3 * time.Hour},
 			}}}
-			if err := run.Start(looprun.RunStarted{RunID: "test", Limits: defaults}); err != nil {
+			if err := run.Start(looprun.RunStarted{RunID: "test", Limits: looprun.Limits{Iterations: looprun.Off, Runtime: defaults.Runtime, Loop: looprun.Off, Errors: looprun.Off}}); err != nil {
 				t.Fatal(err)
 			}
 			want, guard := 5*time.Minute, looprun.GuardID("early")

@@ -151,6 +151,7 @@ const (
 	RespondedByAssistant = "assistant"
 	RespondedByParent    = "parent"
 	RespondedByUser      = "user"
+	RespondedByProgram   = "program" // the one that runs the loop, as a library
 	RespondedByDetached  = "detached"
 )
 

@@ -102,7 +102,43 @@ type Result struct {
 	// Warnings are what somebody should know of the run though its status is as it
 	// is; nil: nothing.
 	Warnings []string `json:"warnings,omitempty"`
+
+	cause error // of the end; nil: none is known
 }
+
+// Err is nil for a run that is done or accepted, and a [*Stopped] for all others.
+func (r Result) Err() error {
+	if r.Status == StatusDone || r.Status == StatusAccepted {
+		return nil
+	}
+	return &Stopped{Result: r, Cause: r.cause}
+}
+
+// Stopped is a run that ended otherwise than well, as an error. Its cause is that of the
+// context where that ended, else the error of the last iteration's work or check, where
+// it is a [Func]: [errors.Is] finds both.
+type Stopped struct {
+	Result Result
+	Cause  error // nil: none is known
+}
+
+// Error says how the run ended, and why.
+func (s *Stopped) Error() string {
+	text := "the run ended as " + string(s.Result.Status)
+	if s.Result.Guard != "" {
+		text += " (" + string(s.Result.Guard) + ")"
+	}
+	if why := s.Result.Reason; why != "" {
+		text += ": " + why
+	}
+	if s.Cause != nil && s.Result.Status == StatusTripped { // for others it is the reason
+		text += ": " + s.Cause.Error()
+	}
+	return text
+}
+
+// Unwrap is the cause.
+func (s *Stopped) Unwrap() error { return s.Cause }
 
 // Result is the verdict as far as the state knows it.
 func (s *State) Result() Result {

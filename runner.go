@@ -58,6 +58,9 @@ type IterationResult struct {
 	// Printed is the signature of what the judge printed though it passed: for when
 	// something else says that it is not done, and for what contradicts the exit code.
 	Printed signature.Signature
+	// Err is why the judge, or else the work, failed, where it is a [Func]; nil: nobody
+	// said. It goes over no wire.
+	Err error
 }
 
 // MarshalJSON writes what UnmarshalJSON reads.

@@ -260,13 +260,16 @@ func (s *State) UnmarshalJSON(b []byte) error {
 }
 
 // Clone is a copy of the state that shares nothing with it.
-func (s *State) Clone() (*State, error) {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
+func (s *State) Clone() *State {
 	copied := new(State)
-	return copied, json.Unmarshal(text, copied)
+	text, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(text, copied)
+	}
+	if err != nil {
+		panic(err) // what is in a state has been in a journal
+	}
+	return copied
 }
 
 // Asked is a question of the command that is not done with: it waits for its

@@ -1,6 +1,7 @@
 package looprun
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -299,7 +300,7 @@ func (s *State) endInterrupted() {
 	if s.decided() {
 		return
 	}
-	s.Ending = &Ending{Status: StatusInterrupted, ExitCode: s.Interrupt.Code, Reason: s.Interrupt.Signal}
+	s.Ending = &Ending{Status: StatusInterrupted, ExitCode: s.Interrupt.Code, Reason: cmp.Or(s.Interrupt.Signal, s.Interrupt.Reason)}
 }
 
 func (s *State) foldClosed(d QuestionClosed) {

@@ -23,7 +23,7 @@ func TestWhatAPolicyAddsIsCounted(t *testing.T) {
 			t.Errorf("after %d iterations the policy has continued %d times and added %d", res.Iterations, s.PolicyContinues, s.PolicyIterations)
 		}
 		run = start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeDone, took: 20 * time.Minute}}}, rule("continue"))
-		if s, res := run.State(), run.run(t); res.Status != looprun.StatusDone || s.PolicyRuntime < 9*time.Minute {
+		if res, s := run.run(t), run.State(); res.Status != looprun.StatusDone || s.PolicyRuntime < 9*time.Minute {
 			t.Errorf("got %+v, and the policy has added %s", res, s.PolicyRuntime)
 		}
 		run = start(t, l, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, says("continue"))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/guards/guardtest"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -78,7 +79,7 @@ func TestOnlyItsOwnAnswerStartsTheLadderOver(t *testing.T) {
 			}
 			run := &testRun{}
 			run.Loop = &looprun.Loop{
-				Guards: []looprun.Guard{tripsOnce{looprun.NoProgress}, tripsOnce{looprun.LadderExhausted}}, Journal: &run.journal, Questions: decisions{},
+				Guards: append([]looprun.Guard{tripsOnce{looprun.NoProgress}, tripsOnce{looprun.LadderExhausted}}, guards.Default()...), Journal: &run.journal, Questions: decisions{},
 				Responders: []looprun.Responder{answers(c.option, "go on")},
 				Runner: works(func(context.Context, looprun.Iteration) looprun.IterationFinished {
 					return looprun.IterationFinished{Outcome: looprun.OutcomeDone}

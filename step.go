@@ -62,9 +62,17 @@ func Shell(line string) Step { return shellStep(line) }
 
 // Func is a step that calls a function. A nil error is exit 0, any other is
 // exit 1 with the error as output. The function has to return soon after ctx
-// ends; it cannot be suspended, and goes on while somebody is asked. What its
+// ends; [Fatal] ends the run. It cannot be suspended, and goes on while somebody is asked. What its
 // goroutines print after that is dropped.
 func Func(f func(context.Context, Invocation) error) Step { return funcStep{f} }
+
+// Fatal is the error as one with which a [Func] ends the run: it ends as failed, and is
+// not tried again. Result.Err finds err.
+func Fatal(err error) error { return &fatal{err} }
+
+type fatal struct{ error }
+
+func (f *fatal) Unwrap() error { return f.error }
 
 type argvStep []string
 
@@ -106,7 +114,8 @@ func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
 	}
 	if err != nil {
 		in.Stderr([]byte(err.Error() + "\n"))
-		return Exit{Code: 1}
+		var f *fatal
+		return Exit{Code: 1, Err: err, Fatal: errors.As(err, &f)}
 	}
 	return Exit{}
 }

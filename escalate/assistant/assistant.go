@@ -71,7 +71,9 @@ type Options struct {
 // can never be mistaken for an option. What a reply cannot say is not answered
 // so: a select question is answered with one of its options, also where it
 // allows text, and no question is declined.
-func New(o Options) looprun.Responder {
+func New(o Options) looprun.Responder { return looprun.Vouch(newResponder(o)) }
+
+func newResponder(o Options) *responder {
 	o.Timeout = positive(o.Timeout, DefaultTimeout)
 	o.KillAfter = positive(o.KillAfter, DefaultKillAfter)
 	if o.Delays == nil {

@@ -175,7 +175,7 @@ func TestTransientFailures(t *testing.T) {
 }
 
 func TestDefaultsOfOptions(t *testing.T) {
-	r := New(Options{Timeout: -1}).(*responder)
+	r := newResponder(Options{Timeout: -1})
 	if r.Timeout != time.Minute || r.KillAfter != time.Second || len(r.Delays) != 3 || r.Delays[0] != time.Second || r.Delays[2] != 4*time.Second {
 		t.Errorf("%+v", r.Options)
 	}

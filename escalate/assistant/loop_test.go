@@ -32,9 +32,9 @@ func ends(t *testing.T, responders ...looprun.Responder) looprun.Result {
 func TestInALoop(t *testing.T) {
 	goOn := `say {"reason": "Once more.", "answer": "continue"}`
 	stop := `say {"reason": "Stuck.", "answer": "cancel"}`
-	person := looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+	person := looprun.Vouch(looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
 		return looprun.Answer{Option: "accept", Responder: looprun.RespondedByUser, Person: true, Reason: q.ForPerson().Text}, nil
-	})
+	}))
 	for name, c := range map[string]struct {
 		parts      []string
 		escalation bool

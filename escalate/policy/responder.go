@@ -50,7 +50,7 @@ const (
 // [Policy.Evaluate]. Options.Verifying is not used: a run verifies.
 func (p *Policy) Responder(o Options) looprun.Responder {
 	o.Verifying = VerifyRun
-	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+	return looprun.Vouch(looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
 		none := looprun.Answer{Responder: looprun.RespondedByPolicy}
 		e, err := p.Evaluate(ctx, q, s, o)
 		if o.Evaluated != nil {
@@ -63,5 +63,5 @@ func (p *Policy) Responder(o Options) looprun.Responder {
 			return none, looprun.ErrNoAnswer
 		}
 		return *e.Answer, nil
-	})
+	}))
 }

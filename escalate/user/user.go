@@ -63,7 +63,7 @@ func New(o Options) looprun.Responder {
 	if o.timing == (timing{}) {
 		o.timing = normalTiming
 	}
-	return &responder{o}
+	return looprun.Vouch(&responder{o})
 }
 
 // turn admits one prompt at a time: there is one person.
