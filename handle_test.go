@@ -272,7 +272,7 @@ func TestGoexitHangsNothing(t *testing.T) {
 // The state that is gone on from stays the caller's, and several runs can go on from it.
 func TestResumeIsNotConsumed(t *testing.T) {
 	c := failing()
-	c.Journal = &looprun.MemoryJournal{}
+	c.Journal, c.Limits = &looprun.MemoryJournal{}, looprun.Limits{Iterations: 6, Runtime: time.Hour, Loop: looprun.Off, Errors: looprun.Off}
 	if _, err := looprun.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -283,8 +283,8 @@ func TestResumeIsNotConsumed(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			again := failing()
-			again.Resume, again.Limits = state, looprun.Limits{Iterations: 6, Runtime: time.Hour, Loop: looprun.Off, Errors: looprun.Off}
-			if res, err := looprun.Run(t.Context(), again); err != nil || res.Iterations != 6 {
+			again.Resume, again.Limits = state, looprun.Limits{Iterations: 9, Runtime: time.Hour, Loop: looprun.Off, Errors: looprun.Off}
+			if res, err := looprun.Run(t.Context(), again); err != nil || res.Iterations != 9 {
 				t.Errorf("got %+v, %v", res, err)
 			}
 		})
@@ -316,6 +316,7 @@ func TestLimitsThatWouldBeInert(t *testing.T) {
 	} {
 		c := failing()
 		c.Limits, c.Guards, c.Measure = only(off, change), []looprun.Guard{mine}, measure
+		c.Work = looprun.Func(func(context.Context, looprun.Invocation) error { return looprun.Fatal(errFlaky) })
 		if _, err := looprun.Run(t.Context(), c); !errors.Is(err, looprun.ErrNoGuards) || !strings.Contains(err.Error(), "Limits."+name) {
 			t.Errorf("%s, with a guard of its own alone: %v", name, err)
 		}
