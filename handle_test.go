@@ -341,6 +341,7 @@ func TestLimitsThatWouldBeInert(t *testing.T) {
 		},
 	} {
 		c := failing()
+		c.Work = looprun.Func(func(context.Context, looprun.Invocation) error { return looprun.Fatal(errFlaky) })
 		change(&c)
 		if _, err := looprun.Run(t.Context(), c); err == nil {
 			t.Errorf("%s is taken", name)
