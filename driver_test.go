@@ -315,10 +315,10 @@ func TestStateFormat(t *testing.T) {
 	if !bytes.Contains(text, []byte(`"format":1,`)) {
 		t.Fatalf("no format in %s", text)
 	}
-	for _, other := range []string{`"format":2,`, ``} {
+	for format, want := range map[string]int64{`"format":1,`: 1, ``: 1, `"format":2,`: 0, `"format":-1,`: 0} { // the first edition wrote none
 		var s looprun.State
-		if err := json.Unmarshal(bytes.Replace(text, []byte(`"format":1,`), []byte(other), 1), &s); err == nil || s.Seq != 0 {
-			t.Errorf("%q is read: %v", other, err)
+		if err := json.Unmarshal(bytes.Replace(text, []byte(`"format":1,`), []byte(format), 1), &s); s.Seq != want || (err == nil) != (want == 1) {
+			t.Errorf("%q: %v", format, err)
 		}
 	}
 }

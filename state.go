@@ -229,8 +229,9 @@ type State struct {
 	Resumes int `json:"resumes,omitempty"`
 }
 
-// stateFormat is the format in which a state is written. It goes up when a program with
-// the one before could not read what is written any more, or would read it wrongly.
+// stateFormat is the format in which a state is written; what has none is of the first
+// edition, and is the same. It goes up when a program with the one before could not read
+// what is written any more, or would read it wrongly.
 const stateFormat = 1
 
 type plainState State
@@ -252,7 +253,7 @@ func (s *State) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &read); err != nil {
 		return err
 	}
-	if read.Format != stateFormat {
+	if read.Format != stateFormat && read.Format != 0 {
 		return fmt.Errorf("a state of format %d cannot be read, only of format %d; replay its journal instead", read.Format, stateFormat)
 	}
 	*s = State(*read.plainState)
