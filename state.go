@@ -1,6 +1,7 @@
 package looprun
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -247,10 +248,13 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stateJSON{stateFormat, (*plainState)(&s)})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Another format is an error.
+// UnmarshalJSON reads what MarshalJSON wrote. Another format is an error, and so is a key
+// that is not known: it says something that would be lost.
 func (s *State) UnmarshalJSON(b []byte) error {
 	read := stateJSON{plainState: new(plainState)}
-	if err := json.Unmarshal(b, &read); err != nil {
+	strict := json.NewDecoder(bytes.NewReader(b))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&read); err != nil {
 		return err
 	}
 	if read.Format != stateFormat && read.Format != 0 {
