@@ -27,7 +27,7 @@ test "$code" -eq 101
 if [ -t 0 ] && [ -t 1 ] && [ -z "${CI:-}" ]; then
   printf '\nWithout a policy it asks you. Press Enter to see that (it is left out after 15 seconds). '
   read -r -t 15 || { printf '\n'; exit 0; }
-  step "The same without a policy; Enter takes the answer that is marked" \
+  step "The same without a policy; c and Enter cancel, ? explains" \
     "cd examples/stuck && looprun --check 'go test ./...' -- ./fix.sh"
   cp "$here/stuck/slug.go" "$work/stuck"
   code=0

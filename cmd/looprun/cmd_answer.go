@@ -545,7 +545,7 @@ func maskOf(dir string) (func(string) string, error) {
 
 // ask asks the person at this terminal the question that waits.
 func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]session.Answered, error) {
-	o := user.Options{NoColor: !a.say.PromptColours()}
+	o := user.Options{NoColor: !a.say.PromptColours(), Plain: a.say.Flags.Prompt == "plain"}
 	if err := user.Available(o); err != nil {
 		return nil, config.Usage("no option was given, and "+whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION")
 	}

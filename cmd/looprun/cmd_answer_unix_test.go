@@ -24,16 +24,15 @@ func TestAnswerAsks(t *testing.T) {
 	only := onlyRun(t, dir)
 
 	s := onTerminal(t, dir, "answer")
-	until(t, "the question is there", s.shows("> Cancel"))
+	until(t, "the question is there", s.shows(cancelOption))
 	s.press(t, "\x03", "the end", s.shows("interrupted; the question still waits"))
 	if code := s.ended(t); code != -2 { // by SIGINT
 		t.Errorf("exit code %d after Ctrl-C", code)
 	}
 
 	s = onTerminal(t, dir, "answer", filepath.Base(only), "--reason", "Enough for today.")
-	until(t, "the question is there", s.shows("> Cancel"))
-	s.press(t, keyUp, "the mark moves", s.shows("> Accept current"))
-	s.press(t, "\r", "the end", s.shows("continue with looprun resume"))
+	until(t, "the question is there", s.shows(cancelOption))
+	s.press(t, "a\r", "the end", s.shows("continue with looprun resume"))
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -69,7 +68,7 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 
 	s := onTerminal(t, dir, "answer", "accept")
 	until(t, "it asks", s.shows(`answer this with "accept"? [y/N]`))
-	if !s.shows("("+q.ID+")")() || !s.shows("Iteration limit (1) reached")() {
+	if !s.shows("("+q.ID+")")() || !s.shows("1 of 1 iterations are used")() {
 		t.Error("the question is not shown")
 	}
 	s.press(t, "\r", "the end", s.shows("nothing was answered"))
@@ -79,7 +78,7 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 
 	s = onTerminal(t, dir, "answer", "accept")
 	until(t, "it asks", s.shows(`answer this with "accept"? [y/N]`))
-	s.press(t, "y\r", "the answer", s.shows("answered "+q.ID+" (Iteration Limit): accept; run "))
+	s.press(t, "y\r", "the answer", s.shows("answered "+q.ID+" (1 of 1 iterations are used): accept; run "))
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

@@ -147,7 +147,7 @@ type interview struct {
 
 // askSetup asks what cannot be known. Enter alone takes what was found.
 func askSetup(ctx context.Context, a *app, s *project.Setup, found []project.Project, given bool) error {
-	o := user.Options{NoColor: !a.say.PromptColours()}
+	o := user.Options{NoColor: !a.say.PromptColours(), Plain: a.say.Flags.Prompt == "plain"}
 	if err := user.Available(o); err != nil {
 		return config.Usage(whyNobody(err), "use --yes to take what is found here, or --dry-run to see it first")
 	}

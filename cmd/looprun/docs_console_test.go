@@ -55,7 +55,7 @@ func (p *page) console(t *testing.T, b block, u use) {
 	}
 }
 
-var keyCodes = map[string]string{"enter": "\r", "up": keyUp, "down": "\x1b[B"}
+var keyCodes = map[string]string{"enter": "\r", "up": keyUp, "down": "\x1b[B", "a": "a", "c": "c"}
 
 // terminal runs the one command of a block as a person at a terminal does: when
 // the screen shows what the block does, it presses the keys.
@@ -131,8 +131,8 @@ func TestDocsDemoAsks(t *testing.T) {
 		s := display(t, t.TempDir(), atHome("bash", demo, file))
 		appears(t, "it offers to ask", s.shows("Press Enter"))
 		s.keys(t, "\r")
-		appears(t, "it asks", s.shows("> Cancel"))
-		s.press(t, "\r", "it ends", func() bool { return strings.Count(s.stdout.String(), "(exit code 101)") == 2 })
+		appears(t, "it asks", s.shows(cancelOption))
+		s.press(t, cancelKeys, "it ends", func() bool { return strings.Count(s.stdout.String(), "(exit code 101)") == 2 })
 		if got := s.ended(t); got != 0 {
 			t.Errorf("ended with %d", got)
 		}
@@ -141,7 +141,7 @@ func TestDocsDemoAsks(t *testing.T) {
 		t.Parallel()
 		s := display(t, t.TempDir(), atHome("bash", demo, file))
 		appears(t, "it offers to ask", s.shows("Press Enter"))
-		if got := s.ended(t); got != 0 || strings.Contains(s.stdout.String(), "> Cancel") {
+		if got := s.ended(t); got != 0 || strings.Contains(s.stdout.String(), cancelOption) {
 			t.Errorf("ended with %d:\n%s", got, s.stdout.String())
 		}
 	})

@@ -227,7 +227,7 @@ func TestHostileOutputInAQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := onTerminal(t, dir, "--name", "a\x1b]0;owned\x07b", "--", "sh", "-c", "cat output > /dev/null; cat output >> kept; cat output 1>&2; echo begun; exit 1")
-	until(t, "the question is asked", s.shows("> Cancel"))
+	until(t, "the question is asked", s.shows(cancelOption))
 	all := s.stdout.String()
 	asked := all[strings.LastIndex(all, "begun"):] // the command's own output is passed on as it is
 	for _, bad := range []string{"52;c", "\x1b]", "owned", "\u202e", "\u009d"} {
@@ -235,7 +235,7 @@ func TestHostileOutputInAQuestion(t *testing.T) {
 			t.Errorf("the question prints %q", bad)
 		}
 	}
-	if got := s.answer(t, "\r"); got != 101 {
+	if got := s.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }

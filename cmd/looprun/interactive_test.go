@@ -65,8 +65,8 @@ func TestAPagerInTheLoop(t *testing.T) {
 	until(t, "the pager is there", s.shows("38"))
 	s.press(t, "G", "it goes to the end", s.shows("1000"))
 	s.keys(t, "q")
-	until(t, "the question is asked", s.shows("> Cancel"))
-	if got := s.answer(t, "\r"); got != 101 {
+	until(t, "the question is asked", s.shows(cancelOption))
+	if got := s.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	until(t, "the terminal is as it was", func() bool { return s.modes(t) == fresh(t) })
@@ -156,7 +156,7 @@ func TestStopAndForeground(t *testing.T) {
 			if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "looprun ends", s.shows("next: looprun explain"))
+			until(t, "looprun ends", s.shows("; exit "))
 			s.keys(t, "echo code-$?\r")
 			until(t, "the shell goes on", s.shows("code-0"))
 			if strings.Contains(s.stdout.String(), ctrlZIgnored) {

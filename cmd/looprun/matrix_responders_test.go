@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -176,7 +177,7 @@ func byPerson(t *testing.T, c *cell) outcome {
 	}
 	c.says(t, s)
 	out := c.over(t, &s.started, "state")
-	until(t, "the last line", func() bool { return strings.Contains(s.stdout.String(), "next: looprun explain") })
+	until(t, "the last line", func() bool { return strings.Contains(s.stdout.String(), "; exit ") })
 	out.stderr = s.stdout.String()
 	if c.option.Action == looprun.ActionReview && out.code != 101 {
 		t.Errorf("cancelled after the review with %d", out.code)
@@ -190,7 +191,7 @@ func (c *cell) says(t *testing.T, s *screen) {
 	if q := (looprun.Question{Guard: c.guard}); !q.WantsWords(c.option) {
 		return
 	}
-	until(t, "the words are asked for", s.shows("type the answer"))
+	until(t, "the words are asked for", s.shows("type what to do"))
 	s.keys(t, words)
 	until(t, "the words are in the field", func() bool { return s.marked() == words })
 	s.press(t, "\r", "the words are taken", func() bool { return s.marked() != words })
@@ -202,7 +203,7 @@ func (s *screen) moveTo(t *testing.T, label string) {
 	s.ready(t)
 	for range 20 {
 		at := s.marked()
-		if name, _, _ := strings.Cut(at, "  – "); name == label {
+		if name, _, _ := strings.Cut(at, "  "); name == label {
 			return
 		}
 		s.press(t, keyUp, "the cursor moves", func() bool {
@@ -218,9 +219,12 @@ func (s *screen) ready(t *testing.T) {
 	t.Helper()
 	until(t, "a question takes keys", func() bool {
 		text := s.term.String()
-		return markedIn(text) != "" && !strings.Contains(text, "one moment")
+		return (strings.Contains(text, "Ctrl-C interrupts") || strings.Contains(text, "nothing is marked")) && !strings.Contains(text, "one moment")
 	})
 }
+
+// numbered is an entry with its number and its letter.
+var numbered = regexp.MustCompile(`^[1-9 ] [a-z ]  `)
 
 // marked is the entry under the cursor, without the cursor; empty: no menu is
 // on the screen.
@@ -230,6 +234,9 @@ func markedIn(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if text, ok := strings.CutPrefix(lines[i], "> "); ok {
+			if numbered.MatchString(text) {
+				text = text[5:]
+			}
 			return strings.TrimSpace(text)
 		}
 	}

@@ -56,7 +56,7 @@ func TestSignals(t *testing.T) {
 				if moment.name != "delay" && s.alive(t, "pid") {
 					t.Error("the command is still there")
 				}
-				if want := fmt.Sprintf("exit %d; next: looprun explain", 128+int(sig)); !strings.Contains(s.stderr.String(), want) {
+				if want := fmt.Sprintf("exit %d; next: looprun resume", 128+int(sig)); !strings.Contains(s.stderr.String(), want) {
 					t.Errorf("the last line does not say %q", want)
 				}
 			})

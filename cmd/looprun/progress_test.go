@@ -111,7 +111,7 @@ func TestTheStatusLineLeavesOutputAlone(t *testing.T) {
 			if got := s.ended(t); got != 0 {
 				t.Errorf("ended with %d", got)
 			}
-			until(t, "all is shown", s.sent("next: looprun explain"))
+			until(t, "all is shown", s.sent("; exit "))
 			lines, rest := s.drawn()
 			var want strings.Builder
 			for _, p := range pieces {
@@ -183,7 +183,7 @@ func TestWhereThereIsNoStatusLine(t *testing.T) {
 			if got := s.ended(t); got != 0 {
 				t.Errorf("ended with %d", got)
 			}
-			until(t, "all is shown", s.sent("next: looprun explain"))
+			until(t, "all is shown", s.sent("; exit "))
 			if strings.Contains(s.stdout.String(), "\x1b") {
 				t.Errorf("sent %q", s.stdout.String())
 			}
@@ -222,7 +222,7 @@ func TestTheStatusLineIsErased(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.ended(t)
-			until(t, "the last line is there", s.shows("next: looprun explain"))
+			until(t, "the last line is there", s.shows("; exit "))
 			if shown := s.term.String(); strings.Contains(shown, " of 15m") {
 				t.Errorf("it is still there:\n%s", shown)
 			}
@@ -266,7 +266,7 @@ func TestTheStatusLineAndJobControl(t *testing.T) {
 	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "it ends", s.shows("next: looprun explain"))
+	until(t, "it ends", s.shows("; exit "))
 	until(t, "it is gone", func() bool { return !strings.Contains(s.term.String(), " of 15m") })
 }
 
@@ -274,12 +274,12 @@ func TestTheStatusLineAndJobControl(t *testing.T) {
 func TestTheStatusLineAndTheQuestion(t *testing.T) {
 	t.Parallel()
 	s := watched(t, 100, []string{"WT_SESSION=1"}, "--max-iterations", "1", "--", "sh", "-c", `test $LOOPRUN_ITERATION = 2 && { `+waitForGo+`; exit 0; }; exit 1`)
-	until(t, "the question is asked", s.shows("> Cancel"))
+	until(t, "the question is asked", s.shows(cancelOption))
 	if !strings.Contains(s.stdout.String(), "\x1b]9;4;2;100\x1b\\") {
 		t.Errorf("the mark does not say so: %q", s.stdout.String())
 	}
 	before, _ := s.drawn()
-	s.press(t, keyUp, "the first option is under the cursor", s.shows("> Continue +5  "))
+	s.press(t, keyDown, "the first option is under the cursor", s.shows("> 1 g  Continue +5  "))
 	if now, _ := s.drawn(); len(now) != len(before) {
 		t.Errorf("drawn over the question: %q", now[len(before):])
 	}
@@ -311,7 +311,7 @@ func TestTheStatusLineAndTheWindow(t *testing.T) {
 
 	s = watched(t, 80, []string{"WT_SESSION=1"}, "-i", "--", "sh", "-c", "echo begun; sleep 0.5; echo over")
 	s.ended(t)
-	until(t, "all is shown", s.sent("next: looprun explain"))
+	until(t, "all is shown", s.sent("; exit "))
 	if strings.Contains(s.stdout.String(), "\x1b") {
 		t.Errorf("drawn beside an interactive command: %q", s.stdout.String())
 	}
@@ -335,7 +335,7 @@ func TestTheStatusLineAndTheCommandsQuestion(t *testing.T) {
 		t.Errorf("the line is beside the question:\n%s", shown)
 	}
 	before, _ := s.drawn()
-	s.press(t, "\r", "it is answered", s.shows("Answer: "))
+	s.press(t, "n", "it is answered", s.shows("Answer: "))
 	until(t, "it is drawn again", func() bool { now, _ := s.drawn(); return len(now) > len(before) })
 	_ = s.Process.Signal(syscall.SIGTERM)
 	s.ended(t)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -113,10 +114,13 @@ func (s *screen) press(t *testing.T, key, what string, happens func() bool) {
 	t.Fatalf("it did not happen: %s", what)
 }
 
+// lastLine is the end of the last line that looprun prints of a run.
+var lastLine = regexp.MustCompile(`; exit \d+(; next: looprun [a-z]+ [0-9a-f-]+)?$`)
+
 // answer presses a key until the run has ended, and returns how.
 func (s *screen) answer(t *testing.T, key string) int {
 	t.Helper()
-	s.press(t, key, "the run ends", func() bool { return strings.Contains(s.stdout.String(), "; next: looprun") })
+	s.press(t, key, "the run ends", func() bool { return lastLine.MatchString(strings.TrimSpace(s.stdout.String())) })
 	return s.ended(t)
 }
 
@@ -124,6 +128,10 @@ const (
 	stuckWork = "echo Error: same; exit 1"
 	asked     = "How to proceed?"
 	keyUp     = "\x1b[A"
+
+	// The option that cancels, as a question shows it, and the keys that take it.
+	cancelOption = "c  Cancel"
+	cancelKeys   = "c\r"
 )
 
 // On a terminal the command's output keeps its colours, and it has no terminal
@@ -180,8 +188,8 @@ func TestNoPtyGivesPipes(t *testing.T) {
 func TestEnterCancels(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", stuckWork)
-	until(t, "the question is asked", s.shows("> Cancel"))
-	if got := s.answer(t, "\r"); got != 101 {
+	until(t, "the question is asked", s.shows(cancelOption))
+	if got := s.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	if st := s.state(t); st.Ending.Responder != "user" || st.Ending.Decision != "cancel" {
@@ -204,7 +212,7 @@ func TestPresetsAskNobody(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := onTerminal(t, t.TempDir(), c.args...)
-			asked := s.shows("> Cancel")
+			asked := s.shows(cancelOption)
 			until(t, "it says why nobody is asked", func() bool { return asked() || s.shows(c.says)() })
 			if asked() {
 				t.Fatal("somebody is asked")
@@ -216,8 +224,8 @@ func TestPresetsAskNobody(t *testing.T) {
 		t.Run(c.name+" and ask", func(t *testing.T) {
 			t.Parallel()
 			s := onTerminal(t, t.TempDir(), append([]string{"--ask"}, c.args...)...)
-			until(t, "the question is asked", s.shows("> Cancel"))
-			if got := s.answer(t, "\r"); got != 101 {
+			until(t, "the question is asked", s.shows(cancelOption))
+			if got := s.answer(t, cancelKeys); got != 101 {
 				t.Errorf("ended with %d, want 101", got)
 			}
 		})
@@ -232,11 +240,11 @@ func TestAskOnResume(t *testing.T) {
 		t.Fatalf("ended with %d, want 110", got)
 	}
 	s := onTerminal(t, dir, "resume", "--ask")
-	until(t, "the question is asked, or the run has ended", func() bool { return s.shows("> Cancel")() || s.shows("; next: looprun")() })
-	if !s.shows("> Cancel")() {
+	until(t, "the question is asked, or the run has ended", func() bool { return s.shows(cancelOption)() || s.shows("; next: looprun")() })
+	if !s.shows(cancelOption)() {
 		t.Fatalf("nobody is asked, and it ended with %d", s.ended(t))
 	}
-	if got := s.answer(t, "\r"); got != 101 {
+	if got := s.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }
@@ -244,9 +252,8 @@ func TestAskOnResume(t *testing.T) {
 func TestAPersonLetsItGoOn(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", `test -n "$LOOPRUN_GUIDANCE" && exit 0; `+stuckWork)
-	until(t, "the question is asked", s.shows("> Cancel"))
-	s.press(t, keyUp, "the first option is under the cursor", s.shows("> Try different approach"))
-	if got := s.answer(t, "\r"); got != 0 {
+	until(t, "the question is asked", s.shows(cancelOption))
+	if got := s.answer(t, "t"); got != 0 {
 		t.Errorf("ended with %d", got)
 	}
 	if st := s.state(t); st.Iterations != 4 || st.Continues != 1 {
@@ -258,7 +265,7 @@ func TestAPersonLetsItGoOn(t *testing.T) {
 func TestCtrlBackslashAtTheQuestion(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", stuckWork)
-	until(t, "the question is asked", s.shows("> Cancel"))
+	until(t, "the question is asked", s.shows(cancelOption))
 	if got := s.answer(t, "\x1c"); got != -int(syscall.SIGQUIT) {
 		t.Errorf("ended with %d, want SIGQUIT", got)
 	}
@@ -273,7 +280,7 @@ func TestCtrlCAtTheQuestion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := onTerminal(t, dir, "--", "sh", "-c", stuckWork)
-	until(t, "the question is asked", s.shows("> Cancel"))
+	until(t, "the question is asked", s.shows(cancelOption))
 	if got := s.answer(t, "\x03"); got != -int(syscall.SIGINT) {
 		t.Errorf("ended with %d, want SIGINT", got)
 	}
@@ -281,8 +288,8 @@ func TestCtrlCAtTheQuestion(t *testing.T) {
 		t.Errorf("ended as %+v, question %v", st.Ending, st.Question)
 	}
 	again := onTerminal(t, dir, "resume")
-	until(t, "the question is asked again", again.shows("> Cancel"))
-	if got := again.answer(t, "\r"); got != 101 {
+	until(t, "the question is asked again", again.shows(cancelOption))
+	if got := again.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }
@@ -296,14 +303,14 @@ func TestCtrlCAtWhatAnAssistantRejected(t *testing.T) {
 	const advice = "The assistant recommended rejecting this: “It is stuck.”"
 	s := onTerminal(t, dir, "--assistant", flips, "--assistant-for", "ask,guards", "--assistant-escalation", "--", "sh", "-c", stuckWork)
 	until(t, "the person reads the advice", s.shows(advice))
-	until(t, "the question is asked", s.shows("> Cancel"))
+	until(t, "the question is asked", s.shows(cancelOption))
 	if got := s.answer(t, "\x03"); got != -int(syscall.SIGINT) {
 		t.Errorf("ended with %d, want SIGINT", got)
 	}
 	again := onTerminal(t, dir, "resume")
 	until(t, "the person reads the advice again", again.shows(advice))
-	until(t, "the question is asked again", again.shows("> Cancel"))
-	if got := again.answer(t, "\r"); got != 101 {
+	until(t, "the question is asked again", again.shows(cancelOption))
+	if got := again.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	if st := again.state(t); st.Ending.Responder != looprun.RespondedByUser {
@@ -318,7 +325,7 @@ func TestCtrlCAtWhatAnAssistantRejected(t *testing.T) {
 func TestCtrlDIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--detached", "defaults", "--", "sh", "-c", stuckWork)
-	until(t, "the question is asked", s.shows("> Cancel"))
+	until(t, "the question is asked", s.shows(cancelOption))
 	if got := s.answer(t, "\x04"); got != 111 {
 		t.Errorf("ended with %d, want 111", got)
 	}
@@ -333,8 +340,8 @@ func TestTypedAheadTextAnswersNothing(t *testing.T) {
 	if err := os.WriteFile(s.file("typed"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the question is asked", s.shows("> Cancel"))
-	if got := s.answer(t, "\r"); got != 101 {
+	until(t, "the question is asked", s.shows(cancelOption))
+	if got := s.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }
@@ -344,9 +351,9 @@ func TestTypedAheadTextAnswersNothing(t *testing.T) {
 func TestTheIterationStandsStillWhileAPersonIsAsked(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--max-runtime", "300ms", "--", "sh", "-c", "echo $$ > pid; sleep 60")
-	until(t, "the question is asked", s.shows("> Cancel"))
+	until(t, "the question is asked", s.shows(cancelOption))
 	until(t, "the command stands still", func() bool { return standsStill(t, s.pid(t, "pid")) })
-	if got := s.answer(t, "\r"); got != 101 {
+	if got := s.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	if s.alive(t, "pid") {
@@ -358,9 +365,8 @@ func TestTheIterationStandsStillWhileAPersonIsAsked(t *testing.T) {
 func TestDebugGivesAPersonAShell(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", "test -e mended && exit 0; "+stuckWork)
-	until(t, "the question is asked", s.shows("> Cancel"))
-	s.press(t, keyUp, "debug is under the cursor", s.shows("> Debug first"))
-	s.press(t, "\r", "the shell begins", s.shows("exit 0 goes on"))
+	until(t, "the question is asked", s.shows(cancelOption))
+	s.press(t, "d", "the shell begins", s.shows("exit 0 goes on"))
 	s.keys(t, "echo iteration-$LOOPRUN_ITERATION\r")
 	until(t, "it has the run's environment", s.shows("iteration-3"))
 	s.keys(t, "touch mended; exit 0\r")

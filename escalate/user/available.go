@@ -8,10 +8,18 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
+// plain reports whether the question is asked line by line.
+func (o Options) plain() bool {
+	getenv := o.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	return o.Plain || getenv("TERM") == "dumb" || !tty.Draws
+}
+
 // Available says whether a person can be asked now: nil, or an error that is
 // [looprun.ErrNoAnswer] and says why not. A person can be asked when
-// non-interactive mode is off, this is not CI, the terminal opens and can draw
-// a prompt, and the process is in its foreground group.
+// non-interactive mode is off, this is not CI, the terminal opens, and the process is in its foreground group.
 func Available(o Options) error {
 	if o.NonInteractive {
 		return unavailable(cmp.Or(o.Why, "--non-interactive is set"))
@@ -22,9 +30,6 @@ func Available(o Options) error {
 	}
 	if why := inCI(o.CI, getenv); why != "" {
 		return unavailable(why)
-	}
-	if getenv("TERM") == "dumb" {
-		return unavailable("the terminal cannot draw a prompt (TERM=dumb)")
 	}
 	t, err := tty.Open(cmp.Or(o.Tty, tty.Path))
 	if err != nil {

@@ -184,7 +184,6 @@ func TestNobodyCanBeAsked(t *testing.T) {
 		{"CI by flag", "gitlab", func(su *setup) { su.CI = "gitlab" }},
 		{"non-interactive", "--non-interactive", func(su *setup) { su.NonInteractive = true }},
 		{"off for another reason", "nobody can be asked, --wait is set", func(su *setup) { su.NonInteractive, su.Why = true, "--wait is set" }},
-		{"a dumb terminal", "TERM=dumb", func(su *setup) { su.Env = []string{"TERM=dumb"} }},
 		{"no terminal", "there is no terminal (open /nonexistent: ", func(su *setup) { su.Tty = "/nonexistent" }},
 		{"no terminal but a file", "no terminal", func(su *setup) { su.Tty = "/dev/null" }},
 		{"nothing to choose from", "no options", func(su *setup) { su.Question.Options = nil }},

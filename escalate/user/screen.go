@@ -94,7 +94,7 @@ func (p *prompt) sheet() sheet {
 	case p.hint != "":
 		s.hint = p.hint
 	case p.menu.Multi:
-		s.hint = "a number or arrows and space tick · Enter chooses · Ctrl-C interrupts"
+		s.hint = "a number or space ticks · Enter chooses · Ctrl-C interrupts"
 	default:
 		s.hint = "a number or letter, or arrows and Enter · Ctrl-C interrupts"
 	}

@@ -27,6 +27,8 @@ type Options struct {
 	Getenv func(string) string
 	// Tty is the terminal's path; empty is /dev/tty.
 	Tty string
+	// Plain asks line by line in place of drawing a menu. TERM=dumb does the same.
+	Plain bool
 	// NoColor draws the prompt without colours. NO_COLOR does the same.
 	NoColor bool
 	// Width, when not zero, wraps text at that many columns, or at the
@@ -88,6 +90,9 @@ func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.
 			return none, context.Cause(ctx)
 		}
 		ask = r.atTerminal(s)
+		if r.plain() {
+			ask = r.plainly()
+		}
 	}
 	chosen, err := m.ask(ctx, ask, s)
 	if err != nil {

@@ -19,6 +19,8 @@ type Flags struct {
 	Verbose bool   `short:"v" help:"Print more about what looprun does." trust:"safe" group:"everywhere"`
 	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}." trust:"safe" group:"everywhere"`
 
+	Prompt string `enum:"auto,plain" default:"auto" help:"Ask at the terminal with a menu, or line by line, as for a screen reader: ${enum} (${default})." trust:"safe" group:"everywhere"`
+
 	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})." trust:"safe" group:"everywhere"`
 	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})." trust:"safe" group:"everywhere"`
 }

@@ -89,7 +89,7 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 	default:
 		m.observeProtocol(e.Data)
 	case looprun.RunResumed:
-		m.News("resumed after %s and %s", plural.Count(s.Iterations, "iteration"), Round(s.Elapsed))
+		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), Round(s.Elapsed), named(s), Short(CommandLine(s.Command), 60))
 	}
 }
 

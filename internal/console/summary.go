@@ -75,7 +75,7 @@ func StatusColour(status looprun.Status) string {
 }
 
 // Verdict is: STATUS (GUARD) after N of MAX iterations, RUNTIME: LABEL; exit
-// CODE; next: looprun explain RUN.
+// CODE; next: looprun answer, resume or explain RUN, and nothing more after success.
 func Verdict(s *looprun.State, r looprun.Result, code int) string {
 	var b strings.Builder
 	b.WriteString(string(r.Status))
@@ -90,8 +90,24 @@ func Verdict(s *looprun.State, r looprun.Result, code int) string {
 	if r.Signature != "" {
 		b.WriteString(": " + r.Signature)
 	}
-	fmt.Fprintf(&b, "; exit %d; next: looprun explain %s", code, r.RunID)
+	fmt.Fprintf(&b, "; exit %d", code)
+	if next := nextOf(s, r); next != "" {
+		fmt.Fprintf(&b, "; next: looprun %s %s", next, r.RunID)
+	}
 	return b.String()
+}
+
+// nextOf is what a person does next; empty: nothing is left to do.
+func nextOf(s *looprun.State, r looprun.Result) string {
+	switch {
+	case r.Status == looprun.StatusDone:
+		return ""
+	case r.Pending && len(s.Pending()) > 0:
+		return "answer"
+	case r.Status == looprun.StatusPaused, r.Status == looprun.StatusInterrupted:
+		return "resume"
+	}
+	return "explain"
 }
 
 // Decider is who took a decision, and by which rule.
@@ -123,4 +139,12 @@ func WordsOfQuestion(q looprun.Question) string {
 		return Short(q.Text, 100)
 	}
 	return termsafe.Line(q.Header)
+}
+
+// named is the run before its command: its id, and what it is called.
+func named(s *looprun.State) string {
+	if s.Name == "" {
+		return s.RunID + ", "
+	}
+	return s.RunID + ", " + Short(s.Name, 60) + ", "
 }

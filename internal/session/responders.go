@@ -46,7 +46,7 @@ func (s *Session) responders() []looprun.Responder {
 	asked, why := false, s.silenced()
 	person := user.New(user.Options{
 		NonInteractive: why != "", Why: why,
-		NoColor: !s.app.Say.PromptColours(),
+		NoColor: !s.app.Say.PromptColours(), Plain: s.app.Say.Flags.Prompt == "plain",
 	})
 	return append(
 		list,

@@ -22,7 +22,8 @@ type Anew struct {
 	config.AnswerFlags
 	TrustFlag
 
-	Dir string `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
+	Dir    string `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
+	Reopen bool   `help:"Take up a run that was cancelled or accepted." env:"-"`
 }
 
 // place is the directory that the run's commands run in from now on.
@@ -63,8 +64,12 @@ func isDir(name string) bool {
 
 // Resume goes on with a run.
 func Resume(p *Program, dir string, state *looprun.State, tail scratchpad.Tail, with Anew) (Ended, error) {
-	if state.Ended && !state.Ending.Status.Resumable() {
-		return Ended{}, config.Usage(fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), "start a new one")
+	if state.Ended && !state.Ending.Status.Resumable() && !(with.Reopen && state.Ending.Status.Reopens()) {
+		remedy := "start a new one"
+		if state.Ending.Status.Reopens() {
+			remedy = "take it up again with looprun resume " + state.RunID + " --reopen, or start a new one"
+		}
+		return Ended{}, config.Usage(fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), remedy)
 	}
 	if InsideOf(dir) {
 		return Ended{}, config.Usage("a run cannot be resumed by its own command", "resume it from outside")
@@ -81,7 +86,7 @@ func Resume(p *Program, dir string, state *looprun.State, tail scratchpad.Tail, 
 
 // restore makes the session from what was recorded, with what is given anew.
 func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*Session, looprun.RunResumed, error) {
-	event := looprun.RunResumed{Version: app.Version}
+	event := looprun.RunResumed{Version: app.Version, Reopen: c.Reopen}
 	raw, err := ConfigOf(dir)
 	if err != nil {
 		return nil, event, err

@@ -1,4 +1,4 @@
-//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly || windows)
 
 package tty
 
@@ -27,6 +27,12 @@ func (t *Terminal) Size() (columns, rows int) { return 80, 24 }
 
 // Raw fails.
 func (t *Terminal) Raw() error { return errors.ErrUnsupported }
+
+// Draws says that no menu can be drawn.
+const Draws = false
+
+// Discard has nothing to throw away.
+func (t *Terminal) Discard() error { return nil }
 
 // Restore has nothing to put back.
 func (t *Terminal) Restore() error { return nil }

@@ -103,6 +103,12 @@ func (t *Terminal) Raw() error {
 	return t.flush()
 }
 
+// Draws says that a menu can be drawn on terminals of this system.
+const Draws = true
+
+// Discard throws away what was typed and not read.
+func (t *Terminal) Discard() error { return t.flush() }
+
 // Lend puts back the saved state, so that another program can use the terminal,
 // except that Ctrl-C and Ctrl-Z reach that program as keys and not the whole
 // process group as signals. What [Terminal.Restore] goes back to stays.

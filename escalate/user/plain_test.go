@@ -1,0 +1,118 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package user
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+// plainly is a session at a terminal that draws nothing.
+func plainly(t *testing.T, q looprun.Question, change func(*setup)) *session {
+	t.Helper()
+	su := setup{scenario: scenario{Question: q, Env: []string{"TERM=dumb"}}}
+	if change != nil {
+		change(&su)
+	}
+	return start(t, su)
+}
+
+func (s *session) awaits(prompt string) {
+	s.Helper()
+	s.sees(prompt, func(screen string) bool {
+		return strings.HasSuffix(strings.TrimSpace(screen), strings.TrimSpace(prompt))
+	})
+}
+
+func TestPlain(t *testing.T) {
+	several := commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.Multi = true })
+	chosen := "chosen at the terminal"
+	for _, tt := range []struct {
+		name     string
+		question looprun.Question
+		lines    []string
+		want     looprun.Answer
+	}{
+		{"a number", testQuestion(), []string{"1"}, byPerson(looprun.Answer{Option: "continue"}, chosen)},
+		{"a letter", testQuestion(), []string{"c"}, byPerson(looprun.Answer{Option: "cancel"}, chosen)},
+		{"an id", testQuestion(), []string{"accept"}, byPerson(looprun.Answer{Option: "accept"}, chosen)},
+		{"a label", testQuestion(), []string{"continue +5"}, byPerson(looprun.Answer{Option: "continue"}, chosen)},
+		{"nothing, and what there is not", testQuestion(), []string{"", "9", "x", "yes please", "g"}, byPerson(looprun.Answer{Option: "continue"}, chosen)},
+		{"words", testQuestion(), []string{"w", "use sha256"}, byPerson(looprun.Answer{Option: "continue", Guidance: "use sha256"}, "typed at the terminal")},
+		{"no words after all", testQuestion(), []string{"w", "", "a"}, byPerson(looprun.Answer{Option: "accept"}, chosen)},
+		{"yes", commandAsks(looprun.KindConfirm, nil), []string{"", "y"}, byPerson(looprun.Answer{Option: looprun.Yes}, chosen)},
+		{"several", several, []string{"1, 3"}, byPerson(looprun.Answer{Options: []string{"r", "b"}}, chosen)},
+		{"a text", commandAsks(looprun.KindText, nil), []string{"", "v1.2"}, byPerson(looprun.Answer{Text: words("v1.2")}, "typed at the terminal")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := plainly(t, tt.question, nil)
+			for _, line := range tt.lines {
+				s.sees("a prompt", func(screen string) bool {
+					end := strings.TrimSpace(screen)
+					return strings.HasSuffix(end, "Answer:") || strings.HasSuffix(end, "Your words:")
+				})
+				before := s.screen.String()
+				s.press(line + "\n")
+				s.sees("the line taken", func(screen string) bool { return screen != before })
+			}
+			s.answered(tt.want)
+		})
+	}
+}
+
+func TestPlainIsRead(t *testing.T) {
+	s := plainly(t, testQuestion(), nil)
+	for _, text := range []string{
+		"looprun asks: Iteration Limit", "Iteration limit (10) reached.", "FAIL auth", "1, g, Continue +5: Add 5 more iterations.",
+		"3, c, Cancel: Stop the run.", "w, Type what to do: Go on with your words.", "p, Pause: ",
+	} {
+		s.shows(text)
+	}
+	s.awaits("Answer:")
+	if screen := s.screen.String(); strings.ContainsAny(screen, "━▸>") {
+		t.Errorf("something is drawn\n%s", screen)
+	}
+	s.press("r\n")
+	s.shows("No iteration has ended yet.")
+	s.awaits("Answer:")
+	s.press("p\n")
+	if out := s.ends(); !out.Deferred {
+		t.Errorf("got %+v, want the question kept", out)
+	}
+}
+
+func TestPlainTypedAhead(t *testing.T) {
+	s := plainly(t, testQuestion(), func(su *setup) { su.Held = true })
+	s.shows("held")
+	s.press("c\n")
+	s.letGo()
+	s.awaits("Answer:")
+	s.press("g\n")
+	s.chose("continue", "Continue +5")
+}
+
+func TestPlainIsNoAnswer(t *testing.T) {
+	s := plainly(t, testQuestion(), nil)
+	s.awaits("Answer:")
+	s.press(ctrlD)
+	if out := s.unanswered(); !out.NoAnswer {
+		t.Errorf("got %+v, want no answer", out)
+	}
+	s = plainly(t, testQuestion(), nil)
+	s.awaits("Answer:")
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.interrupted()
+	s = plainly(t, testQuestion(), func(su *setup) { su.Heeds = []syscall.Signal{syscall.SIGUSR1} })
+	s.awaits("Answer:")
+	if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	if out := s.ends(); !out.Elsewhere || out.Answer.Option != "" {
+		t.Errorf("got %+v, want the cause of the end of the context", out)
+	}
+}

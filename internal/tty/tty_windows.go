@@ -1,0 +1,152 @@
+package tty
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// Terminal is the console of the process. It is read by lines, as the console edits them.
+type Terminal struct {
+	out    *os.File
+	cancel chan struct{}
+	once   sync.Once
+}
+
+// Draws says that no menu is drawn on a console.
+const Draws = false
+
+// console is read a line at a time, when somebody asks for one: a read of a console
+// cannot be taken back, and what it gets is for whoever asks next.
+var console struct {
+	sync.Mutex
+	in      *os.File
+	lines   chan []byte // an empty one is the end of the input
+	reading bool
+}
+
+// fetch reads a line, unless that is going on.
+func fetch() {
+	console.Lock()
+	defer console.Unlock()
+	if console.reading {
+		return
+	}
+	console.reading = true
+	go func() {
+		b := make([]byte, 4096)
+		n, err := console.in.Read(b)
+		if err != nil {
+			n = 0
+		}
+		console.lines <- b[:n]
+		console.Lock()
+		console.reading = false
+		console.Unlock()
+	}()
+}
+
+// Open opens the console; it fails when the process has none. The path is not used.
+func Open(path string) (*Terminal, error) {
+	out, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	console.Lock()
+	defer console.Unlock()
+	if console.in == nil {
+		in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
+		if err != nil {
+			return nil, errors.Join(err, out.Close())
+		}
+		console.in, console.lines = in, make(chan []byte, 1)
+	}
+	return &Terminal{out: out, cancel: make(chan struct{})}, nil
+}
+
+// Fd is the descriptor of the screen.
+func (t *Terminal) Fd() uintptr { return t.out.Fd() }
+
+// Foreground is true: a console has no groups.
+func (t *Terminal) Foreground() bool { return true }
+
+// Size is the number of columns and rows, 80 and 24 where it is not known.
+func (t *Terminal) Size() (columns, rows int) {
+	var info windows.ConsoleScreenBufferInfo
+	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(t.out.Fd()), &info); err != nil {
+		return 80, 24
+	}
+	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1
+}
+
+// Discard throws away what was typed and not read.
+func (t *Terminal) Discard() error {
+	for {
+		select {
+		case <-console.lines:
+		default:
+			if err := windows.FlushConsoleInputBuffer(windows.Handle(console.in.Fd())); err != nil {
+				return fmt.Errorf("throw away what was typed: %w", err)
+			}
+			return nil
+		}
+	}
+}
+
+// Read waits for a line until the deadline; zero waits for ever.
+func (t *Terminal) Read(b []byte, deadline time.Time) (int, error) {
+	var late <-chan time.Time
+	if !deadline.IsZero() {
+		late = time.After(time.Until(deadline))
+	}
+	fetch()
+	select {
+	case line := <-console.lines:
+		if len(line) == 0 {
+			return 0, io.EOF
+		}
+		return copy(b, line), nil
+	case <-late:
+		return 0, os.ErrDeadlineExceeded
+	case <-t.cancel:
+		return 0, ErrCancelled
+	}
+}
+
+// Write writes to the screen.
+func (t *Terminal) Write(b []byte) (int, error) { return t.out.Write(b) }
+
+// Cancel ends every wait, now and later, with [ErrCancelled].
+func (t *Terminal) Cancel() { t.once.Do(func() { close(t.cancel) }) }
+
+// Close closes the screen.
+func (t *Terminal) Close() error { return t.out.Close() }
+
+// Raw fails: keys are not handed over one by one.
+func (t *Terminal) Raw() error { return errors.ErrUnsupported }
+
+// Restore has nothing to put back.
+func (t *Terminal) Restore() error { return nil }
+
+// Lend has nothing to lend.
+func (t *Terminal) Lend() error { return nil }
+
+// Suspend fails.
+func (t *Terminal) Suspend(<-chan struct{}) error { return errors.ErrUnsupported }
+
+// Wake does nothing.
+func (t *Terminal) Wake() {}
+
+// Endings are the signals that tell a process to end.
+func Endings() []os.Signal { return []os.Signal{os.Interrupt} }
+
+// Changes are none.
+func Changes() []os.Signal { return nil }
+
+// Continued is false.
+func Continued(os.Signal) bool { return false }
