@@ -61,6 +61,16 @@ var wrappings = map[string]func(w *wrapping) string{
 	"box":              func(*wrapping) string { return "  │ " },
 	"step, line, time": func(w *wrapping) string { w.line++; return fmt.Sprintf("[test:L%d:%ds] ", w.line, int(w.elapsed)) },
 	"job, path":        func(*wrapping) string { return "services/api | " },
+	"two bars":         func(*wrapping) string { return "0|api      | " },
+	"names in one":     func(w *wrapping) string { return "default/api-" + w.pod + "[app]: " },
+	"stream, level":    func(w *wrapping) string { return w.at("2006-01-02 15:04:05,000") + " DEBG 'api' stdout output: " },
+	"level":            func(w *wrapping) string { return w.at("2006-01-02 15:04:05,000") + " [INFO] runner: " },
+	"log, region":      func(w *wrapping) string { return w.at("2006-01-02T15:04:05Z") + " app[" + w.id[:14] + "] iad [info] " },
+	"week day, month":  func(w *wrapping) string { return w.at("[Mon Jan 02 15:04:05.000000 2006] ") },
+	"week day, comma":  func(w *wrapping) string { return w.at("Mon, 02 Jan 2006 15:04:05 MST: ") },
+	"month":            func(w *wrapping) string { return w.at("Jan 02 15:04:05 ") },
+	"clock, step":      func(w *wrapping) string { return w.at("[15:04:05]") + " :\t [Step 1/3] " },
+	"milliseconds":     func(w *wrapping) string { return fmt.Sprintf("%d ", w.now.UnixMilli()) },
 }
 
 // wrapping is one run in some surroundings.

@@ -163,7 +163,7 @@ func (l *Learner) cut(c chain, line []byte) (cut Cut) {
 		}
 		cut.Len += p.end
 		switch c[i].shape {
-		case moment, reading:
+		case moment, reading, level:
 			cut.Time = cut.Time || c[i].shape == moment
 		case bareWord: // host app: the last says what speaks
 			if letters(p.name) > 1 {

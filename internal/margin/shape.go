@@ -12,6 +12,7 @@ type shape byte
 const (
 	moment   shape = iota // a date or time of day
 	reading               // a clock that runs: 0.380, [   12.345678], +1.5s
+	level                 // [INFO], the same on every line
 	tabbed                // NAME, then a tab
 	bracket               // [NAME]
 	barred                // NAME |
@@ -38,6 +39,8 @@ func (s shape) at(b []byte) (p piece, ok bool) {
 		p.end = enclosed(t, timeEnd)
 	case reading:
 		p.end = enclosed(t, readingEnd)
+	case level:
+		p.name, p.end = levelWord(t)
 	case tabbed:
 		if n := bytes.IndexByte(t[:min(len(t), maxName)], '\t'); n > 0 && title(t[:n]) {
 			return piece{bytes.TrimRight(t[:n], " "), in + n + 1}, true
@@ -98,7 +101,9 @@ func (s shape) common(t *tally, lines [][]byte, before chain) bool {
 	case moment:
 		return t.covers(all, 80)
 	case reading:
-		return t.lines >= 4 && t.covers(all, 80) && rising(lines)
+		return t.lines >= 3 && t.covers(all, 80) && rising(lines)
+	case level:
+		return behindTime(before) && t.covers(all, 100) && len(t.exact) == 1
 	case tabbed:
 		return t.lines >= 3 && t.covers(all, 80) && t.repeats(3)
 	case bracket:
@@ -110,7 +115,7 @@ func (s shape) common(t *tally, lines [][]byte, before chain) bool {
 	case sign:
 		return t.lines >= 3 && t.covers(all, 80)
 	case bareWord:
-		return t.lines >= 4 && t.covers(all, 95) && len(t.counts) <= max(2, t.lines/20) && (12*t.indented >= t.lines || t.numbered() || behindTime(before) || setOff(lines))
+		return t.lines >= 2 && t.covers(all, 95) && len(t.counts) <= max(2, t.lines/20) && (t.lines >= 4 && 12*t.indented >= t.lines || t.numbered() || behindTime(before) || setOff(lines))
 	}
 	return false
 }
@@ -239,6 +244,31 @@ func appendForm(out, name []byte) []byte {
 	return out
 }
 
+// levelWord takes a level of a log.
+func levelWord(t []byte) ([]byte, int) {
+	i := 0
+	if len(t) > 0 && t[0] == '[' {
+		i = 1
+	}
+	e := i
+	for e < len(t) && letter(t[e]) {
+		e++
+	}
+	switch string(bytes.ToLower(t[i:e])) {
+	case "error", "err", "fatal", "critical", "severe", "warning", "warn", "info", "inf", "notice", "debug", "debg", "dbg", "trace", "verbose":
+	default:
+		return nil, 0
+	}
+	name := t[i:e]
+	for e < len(t) && (t[e] == ']' || t[e] == ':') {
+		e++
+	}
+	if e < len(t) && t[e] != ' ' {
+		return nil, 0
+	}
+	return name, e
+}
+
 func bracketed(t []byte) ([]byte, int) {
 	if len(t) < 3 || t[0] != '[' {
 		return nil, 0
@@ -264,6 +294,9 @@ func beforeBar(t []byte) ([]byte, int) {
 		default:
 			continue
 		case '|':
+			if i+1 < len(t) && t[i+1] != ' ' {
+				continue
+			}
 		case "│"[0]:
 			if n = 3; !bytes.HasPrefix(t[i:], []byte("│")) && !bytes.HasPrefix(t[i:], []byte("┃")) {
 				continue
@@ -361,7 +394,7 @@ func title(name []byte) bool {
 
 func bareName(w []byte) bool {
 	for _, c := range w {
-		if !nameByte(c) && c != '<' && c != '>' {
+		if !nameByte(c) && bytes.IndexByte([]byte("<>'\""), c) < 0 {
 			return false
 		}
 	}
@@ -373,7 +406,7 @@ func nameStart(c byte) bool {
 }
 
 func nameByte(c byte) bool {
-	return letter(c) || digit(c) || c >= 0x80 || bytes.IndexByte([]byte("_@./:+#~-()[]="), c) >= 0
+	return letter(c) || digit(c) || c >= 0x80 || bytes.IndexByte([]byte("_@./:+#~-()[]=|"), c) >= 0
 }
 
 // telling says whether a word is part of a message rather than of a name.
@@ -412,7 +445,7 @@ func numeric(b []byte) bool {
 
 func indent(b []byte) int {
 	i := 0
-	for i < len(b) && b[i] == ' ' {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
 		i++
 	}
 	return i

@@ -25,7 +25,7 @@ func enclosed(b []byte, find func(b []byte, i int) int) int {
 	if e < len(b) && b[e] != ' ' && b[e] != '\t' && !(b[e] >= 0x80) {
 		return 0
 	}
-	if e+1 < len(b) && b[e] == ' ' && (b[e+1] == '-' || b[e+1] == '|') && (e+2 == len(b) || b[e+2] == ' ') {
+	if e+1 < len(b) && b[e] == ' ' && (b[e+1] == '-' || b[e+1] == '|' || b[e+1] == ':') && (e+2 == len(b) || b[e+2] == ' ' || b[e+2] == '\t') {
 		e += 2
 	}
 	return e
@@ -35,6 +35,9 @@ func enclosed(b []byte, find func(b []byte, i int) int) int {
 func timeEnd(b []byte, i int) int {
 	e, months := i, false
 	if n := dayName(b, e); n > e {
+		if n < len(b) && b[n] == ',' {
+			n++
+		}
 		e = spaces(b, n)
 	}
 	if n := monthName(b, e); n > e {
@@ -61,7 +64,7 @@ func timeEnd(b []byte, i int) int {
 	if c == e {
 		return i
 	}
-	if months && c+5 <= len(b) && b[c] == ' ' && digits(b, c+1) == c+5 {
+	if months && c+5 <= len(b) && b[c] == ' ' && digits(b, c+1) == c+5 && (c+5 == len(b) || b[c+5] != '-') {
 		c += 5
 	}
 	return c
