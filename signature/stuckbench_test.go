@@ -124,13 +124,39 @@ func readLines[T any](t testing.TB, name string) (out []T) {
 	return out
 }
 
-// TestStuckbench judges pairs and sequences of recordings as the scorer
-// does, prints the table with -v, and holds the targets.
+// benchSet is a set of recordings, and what is held there.
+type benchSet struct {
+	dir                string
+	f1, sequences, one float64 // at least: of all pairs, of the sequences, of the pairs of one tool
+	apart              string  // a tool that is told apart, and not held
+}
+
+var benchSets = map[string]benchSet{
+	"tools":      {dir: benchDir, f1: 0.99, sequences: 0.985, one: 0.95},
+	"more tools": {dir: benchDir + "-dev2", f1: 0.99, sequences: 0.985, one: 0.90},
+	"around":     {dir: benchDir + "-around", f1: 0.98, sequences: 0.97, one: 0.85, apart: "agent-prose+go-test"},
+}
+
+// TestStuckbench judges pairs and sequences of recordings, prints the tables with -v,
+// and holds what is reached. Two failures that are one cost a run that gets on: there
+// are none.
 func TestStuckbench(t *testing.T) {
-	dir := benchDir
-	if d := os.Getenv("STUCKBENCH_DIR"); d != "" {
-		dir = d
+	if dir := os.Getenv("STUCKBENCH_DIR"); dir != "" {
+		stuckbench(t, benchSet{dir: dir})
+		return
 	}
+	for _, name := range []string{"tools", "more tools", "around"} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "tools" {
+				t.Skip("the set is large")
+			}
+			stuckbench(t, benchSets[name])
+		})
+	}
+}
+
+func stuckbench(t *testing.T, set benchSet) {
+	dir := set.dir
 	sigs := signAll(t, dir)
 	per := map[string]*score{}
 	of := func(tool string) *score {
@@ -161,10 +187,10 @@ func TestStuckbench(t *testing.T) {
 			wrong = append(wrong, fmt.Sprintf("sequence %s/%s: tripped at %d with period %d", q.Tool, q.Name, at, period))
 		}
 	}
-	t.Logf("what others do, in our own words:\n%-24s %6s %6s %6s %s\n%s"+
-		"the corpus's own: hash of the bytes 0.156, first regular expression 0.693, mask and hash 0.716, 90 %% similarity 0.65\n",
-		"", "prec", "recall", "F1", "sequences", baselineTable(t, dir, pairs, seqs))
-	report(t, per, wrong)
+	if testing.Verbose() {
+		t.Logf("what others do:\n%-24s %6s %6s %6s %s\n%s", "", "prec", "recall", "F1", "sequences", baselineTable(t, dir, pairs, seqs))
+	}
+	report(t, set, per, wrong)
 }
 
 func firstTrip(hs []Hash, threshold int) (at, period int) {
@@ -178,15 +204,18 @@ func firstTrip(hs []Hash, threshold int) (at, period int) {
 	return 0, 0
 }
 
-func report(t *testing.T, per map[string]*score, wrong []string) {
+func report(t *testing.T, set benchSet, per map[string]*score, wrong []string) {
 	var tools []string
 	var all score
 	for tool, s := range per {
 		tools = append(tools, tool)
+		if tool == set.apart {
+			continue
+		}
 		all.tp, all.fp, all.fn = all.tp+s.tp, all.fp+s.fp, all.fn+s.fn
 		all.seqRight, all.seqs = all.seqRight+s.seqRight, all.seqs+s.seqs
-		if s.f1() < 0.95 {
-			t.Errorf("%s: F1 %.3f, want at least 0.95", tool, s.f1())
+		if s.f1() < set.one {
+			t.Errorf("%s: F1 %.3f, want at least %.3f", tool, s.f1(), set.one)
 		}
 	}
 	sort.Strings(tools)
@@ -204,10 +233,10 @@ func report(t *testing.T, per map[string]*score, wrong []string) {
 		fmt.Fprintln(&b, w)
 	}
 	t.Log(b.String())
-	if all.f1() < 0.98 {
-		t.Errorf("F1 %.3f over all pairs, want at least 0.98", all.f1())
+	if all.f1() < set.f1 || set.f1 > 0 && all.fp > 0 {
+		t.Errorf("F1 %.3f over all pairs and %d falsely the same, want at least %.3f and none", all.f1(), all.fp, set.f1)
 	}
-	if all.seqRight*100 < all.seqs*97 {
-		t.Errorf("%d of %d sequences right, want at least 97 %%", all.seqRight, all.seqs)
+	if float64(all.seqRight) < set.sequences*float64(all.seqs) {
+		t.Errorf("%d of %d sequences right, want at least %.3f", all.seqRight, all.seqs, set.sequences)
 	}
 }

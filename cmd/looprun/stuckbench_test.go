@@ -15,7 +15,17 @@ import (
 // Sequences of recordings are judged by the replay command itself: 97 % of them
 // have to trip exactly where they are labelled to, with the labelled period.
 func TestStuckbenchReplay(t *testing.T) {
-	dir := filepath.Join("..", "..", "testdata", "stuckbench")
+	for _, set := range []string{"stuckbench", "stuckbench-dev2", "stuckbench-around"} {
+		t.Run(set, func(t *testing.T) {
+			if testing.Short() && set != "stuckbench" {
+				t.Skip("the set is large")
+			}
+			replayStuckbench(t, filepath.Join("..", "..", "testdata", set))
+		})
+	}
+}
+
+func replayStuckbench(t *testing.T, dir string) {
 	codes := exitCodes(t, dir)
 	f, err := os.Open(filepath.Join(dir, "sequences.jsonl"))
 	if err != nil {
@@ -32,6 +42,9 @@ func TestStuckbenchReplay(t *testing.T) {
 		}
 		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
 			t.Fatal(err)
+		}
+		if q.Tool == "agent-prose+go-test" { // no output of a tool; it is told apart
+			continue
 		}
 		cmd := replayCmd{}
 		for _, file := range q.Files {
