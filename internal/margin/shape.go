@@ -254,7 +254,8 @@ func levelWord(t []byte) ([]byte, int) {
 	for e < len(t) && letter(t[e]) {
 		e++
 	}
-	switch string(bytes.ToLower(t[i:e])) {
+	var small [16]byte
+	switch string(folded(&small, t[i:e])) {
 	case "error", "err", "fatal", "critical", "severe", "warning", "warn", "info", "inf", "notice", "debug", "debg", "dbg", "trace", "verbose":
 	default:
 		return nil, 0
@@ -411,7 +412,8 @@ func nameByte(c byte) bool {
 
 // telling says whether a word is part of a message rather than of a name.
 func telling(w []byte) bool {
-	switch string(bytes.ToLower(bytes.Trim(w, "[]():"))) {
+	var small [16]byte
+	switch string(folded(&small, bytes.Trim(w, "[]():"))) {
 	case "error", "errors", "err", "fatal", "critical", "crit", "severe", "panic", "emerg", "alert", "warning", "warn", "wrn", "info", "inf", "note", "notice", "debug", "dbg", "trace", "verbose", "hint", "help", "remark",
 		"fail", "failed", "fails", "failing", "failure", "failures", "broken", "bad", "ko", "not", "timeout", "crashed", "aborted", "killed",
 		"pass", "passed", "passing", "ok", "good", "done", "success", "succeeded", "skip", "skipped", "todo", "pending", "ready",
@@ -428,6 +430,20 @@ func telling(w []byte) bool {
 
 func hasLetter(b []byte) bool {
 	return slices.ContainsFunc(b, func(c byte) bool { return letter(c) || c >= 0x80 })
+}
+
+// folded is a word in small letters, empty for a long one.
+func folded(to *[16]byte, w []byte) []byte {
+	if len(w) > len(to) {
+		return nil
+	}
+	for i, c := range w {
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		to[i] = c
+	}
+	return to[:len(w)]
 }
 
 func letters(b []byte) (n int) {
