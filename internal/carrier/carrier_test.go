@@ -162,6 +162,11 @@ func TestWordsAreSaidOnce(t *testing.T) {
 			fmt.Sprintf(delta, "DONE") + other1 + fmt.Sprintf(delta, " is not yet true") + stop,
 			"printed x\n! call claude  \"\" -> 1 bytes, failed false\nsaid    DONE is not yet true\n",
 		},
+		"another agent's, that it started": {
+			`{"type":"assistant","session_id":"s","parent_tool_use_id":"t","message":{"content":[{"type":"text","text":"DONE"}]},"uuid":"u"}` + "\n" +
+				`{"type":"stream_event","session_id":"s","parent_tool_use_id":"t","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"DONE"}},"uuid":"u"}` + "\n",
+			"noise   DONE\n",
+		},
 		"half a line before other words": {fmt.Sprintf(delta, "DONE") + fmt.Sprintf(message, "no"), "noise   DONE\nsaid    no\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -206,7 +211,7 @@ func TestBounds(t *testing.T) {
 		"deep":           {"", "[{"},
 		"slashes":        {`{"a":"`, `\`},
 		"a document":     {"{\n \"response\": \"", "line\n"},
-		"calls":          {"", `{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":"@","name":"n","input":{"command":"x"}}]}}` + "\n"},
+		"calls":          {"", `{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":"@","name":"n","input":{"command":"x"}}]},"uuid":"u"}` + "\n"},
 		"pieces":         {"", fmt.Sprintf(delta, "word ")},
 		"docker's parts": {"", `{"log":"{ word ","stream":"stdout","time":"t"}` + "\n"},
 	} {
