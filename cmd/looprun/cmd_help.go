@@ -27,7 +27,11 @@ func (c *helpCmd) Run(a *app) error {
 		}
 		return nil
 	}
-	node := a.config.Ctx.Model.Node
+	model, err := modelFor(c.Words)
+	if err != nil {
+		return err
+	}
+	node := model.Node
 	for i, word := range c.Words {
 		at := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word && !n.Hidden })
 		if at < 0 && i > 0 {
@@ -38,6 +42,6 @@ func (c *helpCmd) Run(a *app) error {
 		}
 		node = node.Children[at]
 	}
-	_, err := a.parse(append(strings.Fields(node.Path()), "--help"))
+	_, err = a.parse(append(strings.Fields(node.Path()), "--help"))
 	return err
 }
