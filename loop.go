@@ -35,6 +35,11 @@ type Loop struct {
 	// Mask takes secrets out of texts before they are on record; nil: there are
 	// none.
 	Mask func(string) string
+	// Once pauses the run before a second iteration: who resumes it goes on.
+	Once bool
+	// Took is active time that passed before [Loop.Resume] and was not measured: the
+	// run counts it as its own.
+	Took time.Duration
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
 
@@ -96,7 +101,7 @@ func (l *Loop) Resume(s State, d RunResumed) error {
 		return err
 	}
 	l.state = *s.Clone()
-	return l.begin(s.Elapsed, func() error { return l.driver.Resume(d) })
+	return l.begin(s.Elapsed+max(0, l.Took), func() error { return l.driver.Resume(d) })
 }
 
 func (l *Loop) check() error {
@@ -160,8 +165,17 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	defer l.watch.Stop()
 	defer close(l.inbox.over)
 	defer l.watchdog.stop()
-	for {
+	for ran := false; ; {
 		next, err := l.driver.Next()
+		if err != nil {
+			return l.failed(err)
+		}
+		if next == NextIterate && l.Once {
+			if ran {
+				next, err = NextEnd, l.record(RunPaused{Reason: "one iteration at a time"})
+			}
+			ran = true
+		}
 		if err != nil {
 			return l.failed(err)
 		}

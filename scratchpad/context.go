@@ -25,6 +25,8 @@ type ContextOptions struct {
 	Next string
 	// Text says that signals are also read from what the command prints.
 	Text bool
+	// Outside says that the reader is no command of the run: it cannot talk to it.
+	Outside bool
 	// MaxBytes is what it is cut to, at the end of a line; zero is
 	// [DefaultContext].
 	MaxBytes int
@@ -56,7 +58,9 @@ func Context(s *looprun.State, o ContextOptions) []byte {
 	if notes := strings.TrimSpace(o.Notes); notes != "" {
 		p("## Notes\n\n%s\n", c.quoted(notes))
 	}
-	contextHowTo(p, s, o.Text)
+	if !o.Outside {
+		contextHowTo(p, s, o.Text)
+	}
 	limit := o.MaxBytes
 	if limit <= 0 {
 		limit = DefaultContext

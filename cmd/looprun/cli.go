@@ -37,6 +37,7 @@ type cli struct {
 	Replay    replayCmd    `cmd:"" in:"check" help:"Replay recorded outputs, or an earlier run, through the guards; nothing is run."`
 	Report    reportCmd    `cmd:"" in:"look" help:"Write a report of a run: Markdown, a web page, JSON or JUnit."`
 	Explain   explainCmd   `cmd:"" in:"look" help:"Say why a run ended as it did, and what its iterations had in common."`
+	Hook      hookCmd      `cmd:"" help:"Put the loop inside a coding agent's own session, as its stop hook."`
 	Serve     serveCmd     `cmd:"" in:"look" help:"Show the runs in a browser, and take answers there."`
 	Policy    policyCmd    `cmd:"" in:"write" help:"Check and try out policy files."`
 	Template  templateCmd  `cmd:"" in:"write" help:"Write, check and preview the questions."`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/hook"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -70,6 +71,9 @@ func (c *listCmd) Run(a *app) error {
 	}
 	if all > len(runs) {
 		a.say.News("%d of %d runs; -n 0 lists all", len(runs), all)
+	}
+	if t, ok := hook.LastTrouble(time.Now().Add(-24 * time.Hour)); ok {
+		a.say.News("%s, in %s, a stop hook could not judge: %s", console.Ago(time.Now(), t.Time), t.Dir, t.Why)
 	}
 	return nil
 }

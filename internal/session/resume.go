@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 	"unicode/utf8"
 
 	"github.com/looprun/looprun"
@@ -22,8 +23,10 @@ type Anew struct {
 	config.AnswerFlags
 	TrustFlag
 
-	Dir    string `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
-	Reopen bool   `help:"Take up a run that was cancelled or accepted." env:"-"`
+	Dir    string          `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
+	Reopen bool            `help:"Take up a run that was cancelled or accepted." env:"-"`
+	Once   bool            `help:"Run one iteration, then pause." env:"-" key:"-"`
+	Took   config.Duration `hidden:"" help:"Active time since the run paused." env:"-" key:"-"`
 }
 
 // place is the directory that the run's commands run in from now on.
@@ -119,7 +122,8 @@ func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*Session
 			return nil, event, err
 		}
 	}
-	s := &Session{app: app, opts: &r.Options, command: r.Command, dir: place}
+	r.Options.Once = c.Once
+	s := &Session{app: app, took: time.Duration(c.Took), opts: &r.Options, command: r.Command, dir: place}
 	if err := os.Chdir(place); err != nil {
 		return nil, event, fmt.Errorf("run %s cannot go on in its directory: %w", state.RunID, err)
 	}

@@ -54,7 +54,8 @@ type Session struct {
 	app     *Program
 	opts    *config.Options
 	command []string
-	dir     string // where commands run
+	dir     string        // where commands run
+	took    time.Duration // active time since the run paused, see Anew
 
 	questions questions
 	policy    *policy.Policy // nil: none
@@ -376,7 +377,7 @@ func (s *Session) wire(journal looprun.Journal) error {
 		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.Delays(),
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
 		Mask:      s.mask(),
-		WaitDelay: s.opts.WaitDelay.Or(0),
+		WaitDelay: s.opts.WaitDelay.Or(0), Once: s.opts.Once, Took: s.took,
 	}
 	return s.listen()
 }

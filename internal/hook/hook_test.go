@@ -1,0 +1,136 @@
+package hook
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// What the agents send, as they were seen to or as their documentation says (Copilot,
+// Cursor), and who is recognised.
+func TestRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   string
+		want Stop
+	}{
+		"claude": {
+			`{"session_id":"s","transcript_path":"/t","cwd":"/w","prompt_id":"p","permission_mode":"default","effort":{"level":"high"},"hook_event_name":"Stop","stop_hook_active":true,"last_assistant_message":"Done","background_tasks":[],"session_crons":[]}`,
+			Stop{Agent: "claude", Session: "s", Prompt: "p", Dir: "/w"},
+		},
+		"claude, in the background": {
+			`{"session_id":"s","cwd":"/w","background_tasks":[{"id":"b"}]}`,
+			Stop{Agent: "claude", Session: "s", Dir: "/w", Unfinished: "a task of the agent's still runs in the background"},
+		},
+		"codex":            {`{"session_id":"s","turn_id":"t","cwd":"/w","hook_event_name":"Stop","model":"m"}`, Stop{Agent: "codex", Session: "s", Prompt: "t", Dir: "/w"}},
+		"gemini":           {`{"session_id":"s","cwd":"/w","hook_event_name":"AfterAgent","prompt":"mend it","prompt_response":"ok"}`, Stop{Agent: "gemini", Session: "s", Prompt: "mend it", Dir: "/w"}},
+		"copilot":          {`{"sessionId":"s","cwd":"/w","timestamp":1}`, Stop{Agent: "copilot", Session: "s", Dir: "/w"}},
+		"cursor":           {`{"conversation_id":"c","generation_id":"g","status":"completed","loop_count":0,"workspace_roots":["/w"]}`, Stop{Agent: "cursor", Session: "c", Prompt: "g", Dir: "/w"}},
+		"cursor, stopped":  {`{"conversation_id":"c","status":"aborted"}`, Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: aborted"}},
+		"keys of its own":  {`{"session_id":"s","something":{"new":[1,2]}}`, Stop{Agent: "claude", Session: "s"}},
+		"a hostile status": {"{\"conversation_id\":\"c\",\"status\":\"a\\u001b[31m\"}", Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: a"}},
+	} {
+		got, err := Read(strings.NewReader(c.in), "")
+		if err != nil || got != c.want {
+			t.Errorf("%s: %+v %v", name, got, err)
+		}
+	}
+	for name, in := range map[string]string{
+		"nothing": "", "no JSON": "done", "a list": "[]", "another document": `{"a":1}`, "a number for a session": `{"session_id":7}`,
+		"two documents": `{"session_id":"s"}{}`, "more than is read": `{"session_id":"` + strings.Repeat("x", MaxInput) + `"}`,
+	} {
+		if got, err := Read(strings.NewReader(in), ""); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// A decision is one that each agent understands, and an empty one lets it stop.
+func TestDecisionJSON(t *testing.T) {
+	for _, c := range []struct {
+		agent string
+		d     Decision
+		want  map[string]string
+	}{
+		{"claude", Decision{}, map[string]string{}},
+		{"claude", Decision{Block: "no"}, map[string]string{"decision": "block", "reason": "no"}},
+		{"claude", Decision{Message: "m"}, map[string]string{"systemMessage": "m"}},
+		{"codex", Decision{Block: "no"}, map[string]string{"decision": "block", "reason": "no"}},
+		{"gemini", Decision{Block: "no"}, map[string]string{"decision": "deny", "reason": "no"}},
+		{"cursor", Decision{Block: "no"}, map[string]string{"followup_message": "no"}},
+		{"cursor", Decision{Message: "m"}, map[string]string{}},
+		{"copilot", Decision{Block: "no"}, map[string]string{"decision": "block", "reason": "no"}},
+		{"", Decision{Message: "m"}, map[string]string{"systemMessage": "m"}},
+	} {
+		text, err := c.d.JSON(c.agent)
+		got := map[string]string{}
+		if err == nil {
+			err = json.Unmarshal(text, &got)
+		}
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s %+v: %s %v", c.agent, c.d, text, err)
+		}
+	}
+}
+
+// What install puts in, remove takes out, byte for byte; between the two the file has
+// all that it had, and the hook once however often it is installed.
+func TestInstallAndRemove(t *testing.T) {
+	texts := []string{
+		"", "{}", "{}\n", `{"model":"opus"}`, "{\n  \"model\": \"opus\"\n}\n", `{"hooks":{}}`, `{"hooks":{"Stop":[]},"a":1}`,
+		"{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say hi\"}]}\n    ]\n  }\n}\n",
+		`{"hooks":{"Other":[1,{"a":[]}],"Stop":["x","y"]},"version":1}`, "{\"b\": \"a \\\"hooks\\\": {\", \"hooks\": {\"stop\": [{\"command\":\"x\"}], \"AfterAgent\": [{}, {}]}}",
+	}
+	for _, a := range Agents {
+		for _, text := range texts {
+			if a.Keys == nil && text != "" {
+				continue
+			}
+			before := []byte(text)
+			if text == "" {
+				before = nil
+			}
+			with, err := a.With(before)
+			if err != nil {
+				t.Fatalf("%s: %q: %v", a.Name, text, err)
+			}
+			if again, err := a.With(with); err != nil || string(again) != string(with) {
+				t.Errorf("%s: twice: %s %v", a.Name, again, err)
+			}
+			file := filepath.Join(t.TempDir(), "f")
+			if err := os.WriteFile(file, with, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if has, err := a.Installed(file); !has || err != nil {
+				t.Errorf("%s: %s: not found again: %v", a.Name, with, err)
+			}
+			if a.Keys != nil && !json.Valid(with) {
+				t.Errorf("%s: %q became %s", a.Name, text, with)
+			}
+			without, err := a.Without(with)
+			emptied := strings.NewReplacer(`"hooks":{}`, "", `{"hooks":{"Stop":[]},`, "{").Replace(text)
+			if err != nil || string(without) != text && string(without) != emptied && strings.TrimSpace(text) != "{}" && emptied != "{}" {
+				t.Errorf("%s: %q became %q and then %q (%v)", a.Name, text, with, without, err)
+			}
+		}
+	}
+}
+
+// A file that is not what its agent documents is left alone.
+func TestInstallRefuses(t *testing.T) {
+	claude, _ := Find("claude")
+	for _, text := range []string{"{", "[]", "nothing", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":"x"}`, `{"hooks":{"Stop":"x"}}`, "// a comment\n{}"} {
+		if got, err := claude.With([]byte(text)); err == nil {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	opencode, _ := Find("opencode")
+	if _, err := opencode.With([]byte("export const mine = 1\n")); err == nil {
+		t.Error("somebody's plugin was written over")
+	}
+	if _, err := opencode.Without([]byte("export const mine = 1\n")); err == nil {
+		t.Error("somebody's plugin was removed")
+	}
+}

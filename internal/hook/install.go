@@ -1,0 +1,352 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+)
+
+// Agent is one whose hooks are known.
+type Agent struct {
+	Name string
+	// User and Project are its file of hooks: below the home directory, and below the
+	// project.
+	User, Project string
+	// Keys lead to the list of hooks that run at a stop, and Entry is one of them with
+	// CMD for the command. Without Keys the whole file is looprun's, and Entry its text.
+	Keys  []string
+	Entry string
+	// Head stands in a file that is made anew.
+	Head string
+	// Wants is what the agent asks of the person beside; empty: nothing.
+	Wants string
+}
+
+// Command is what an agent runs at a stop. It stays the same from release to release:
+// some agents ask again when it changes.
+const Command = "looprun hook stop"
+
+const claudeEntry = `{"hooks":[{"type":"command","command":"CMD","timeout":600}]}`
+
+// Agents are those whose hooks are known, as their makers document them.
+var Agents = []Agent{
+	{Name: "claude", User: ".claude/settings.json", Project: ".claude/settings.json", Keys: []string{"hooks", "Stop"}, Entry: claudeEntry},
+	{
+		Name: "codex", User: ".codex/hooks.json", Project: ".codex/hooks.json", Keys: []string{"hooks", "Stop"}, Entry: claudeEntry,
+		Wants: "Codex runs a hook only after you have reviewed it: open codex once and type /hooks",
+	},
+	{
+		Name: "gemini", User: ".gemini/settings.json", Project: ".gemini/settings.json", Keys: []string{"hooks", "AfterAgent"},
+		Entry: `{"hooks":[{"type":"command","command":"CMD","timeout":600000}]}`,
+	},
+	{
+		Name: "copilot", User: ".copilot/hooks/looprun.json", Project: ".github/hooks/looprun.json",
+		Entry: `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"CMD","powershell":"CMD","timeoutSec":600}]}}` + "\n",
+	},
+	{
+		Name: "cursor", User: ".cursor/hooks.json", Project: ".cursor/hooks.json", Keys: []string{"hooks", "stop"}, Entry: `{"command":"CMD"}`,
+		Head: `{"version":1}`,
+	},
+	{Name: "opencode", User: ".config/opencode/plugin/looprun.js", Project: ".opencode/plugin/looprun.js", Entry: openCodePlugin},
+}
+
+// openCodePlugin asks at the end of a turn whether the agent is done, and prompts it
+// again where it is not.
+const openCodePlugin = `// Written by looprun hook install opencode; looprun hook remove opencode removes it.
+export const looprun = async ({ client, directory }) => ({
+  event: async ({ event }) => {
+    if (event.type !== "session.idle") return
+    const id = event.properties.sessionID
+    const { spawnSync } = await import("node:child_process")
+    const run = spawnSync("looprun", ["hook", "stop", "--as", "opencode"], {
+      cwd: directory, input: JSON.stringify({ session_id: id, cwd: directory }), encoding: "utf8",
+    })
+    if (run.error) return console.error("looprun is not on the PATH: the stop is not judged")
+    const said = JSON.parse(run.stdout || "{}")
+    if (said.decision === "block")
+      await client.session.prompt({ path: { id }, body: { parts: [{ type: "text", text: said.reason }] } })
+  },
+})
+`
+
+// Find is the agent of that name.
+func Find(name string) (Agent, bool) {
+	for _, a := range Agents {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Agent{}, false
+}
+
+// Names are the agents' names.
+func Names() []string {
+	var names []string
+	for _, a := range Agents {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// entry is what stands in the agent's file.
+func (a Agent) entry() string { return strings.ReplaceAll(a.Entry, "CMD", Command) }
+
+// Installed reports whether the file has looprun's hook. A file that is not there has
+// none.
+func (a Agent) Installed(file string) (bool, error) {
+	text, err := read(file)
+	if err != nil || text == nil {
+		return false, err
+	}
+	if a.Keys == nil {
+		return string(text) == a.entry(), nil
+	}
+	places, err := a.places(text)
+	return places.entry.end > 0, wrong(file, err)
+}
+
+// With is the file's text with looprun's hook in it. Nothing else of it is changed.
+func (a Agent) With(text []byte) ([]byte, error) {
+	if a.Keys == nil {
+		if text != nil && string(text) != a.entry() {
+			return nil, errors.New("it is not looprun's, and nothing in it is replaced")
+		}
+		return []byte(a.entry()), nil
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		head := a.Head
+		if head == "" {
+			head = "{}"
+		}
+		text = []byte(head + "\n")
+	}
+	p, err := a.places(text)
+	if err != nil || p.entry.end > 0 {
+		return text, err
+	}
+	added := a.entry()
+	for i := len(a.Keys) - 1; i >= p.depth; i-- { // what is not there yet
+		if i == len(a.Keys)-1 {
+			added = "[" + added + "]"
+		} else {
+			added = "{" + added + "}"
+		}
+		added = fmt.Sprintf("%q:%s", a.Keys[i], added)
+	}
+	at := p.end
+	if !p.empty { // behind the last one, set out as that
+		at = len(bytes.TrimRight(text[:p.end], " \t\r\n"))
+		lead := " "
+		if space := string(text[at:p.end]); strings.Contains(space, "\n") {
+			lead = space + "  "
+		}
+		added = "," + lead + added
+	}
+	return splice(text, at, at, added), nil
+}
+
+// Without is the file's text without looprun's hook, and without the empty lists and
+// objects that it leaves. Nil: nothing is left.
+func (a Agent) Without(text []byte) ([]byte, error) {
+	if a.Keys == nil {
+		if string(text) != a.entry() {
+			return nil, errors.New("it was changed since; remove it by hand")
+		}
+		return nil, nil
+	}
+	for {
+		p, err := a.places(text)
+		if err != nil {
+			return nil, err
+		}
+		if p.entry.end == 0 {
+			break
+		}
+		text = cut(text, p.entry)
+	}
+	for depth := len(a.Keys) - 1; depth >= 0; depth-- {
+		s, empty, err := member(text, a.Keys[:depth+1])
+		if err != nil || !empty {
+			return text, err
+		}
+		text = cut(text, s)
+	}
+	if rest := strings.TrimSpace(string(text)); rest == "{}" || rest == a.Head {
+		return nil, nil
+	}
+	return text, nil
+}
+
+// Write changes an agent's file by With or Without; nil removes it.
+func Write(file string, text []byte) error {
+	if text == nil {
+		err := os.Remove(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.Export(file, text)
+}
+
+// Change reads an agent's file, changes its text and says what becomes of it.
+func Change(file string, change func([]byte) ([]byte, error)) (before, after []byte, err error) {
+	before, err = read(file)
+	if err == nil {
+		after, err = change(before)
+	}
+	return before, after, wrong(file, err)
+}
+
+func wrong(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// read is the file's text; nil where there is none.
+func read(file string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// span is a part of a text, in bytes.
+type span struct{ start, end int }
+
+// places are where things stand in an agent's file.
+type places struct {
+	entry span // looprun's own; end 0: it is not there
+	depth int  // how many of the keys are there
+	end   int  // where something more goes into the innermost of them
+	empty bool // nothing is in that yet
+}
+
+// places finds the list of hooks in a file, as far as it is there.
+func (a Agent) places(text []byte) (p places, err error) {
+	w := walker{text: text, d: json.NewDecoder(bytes.NewReader(text))}
+	w.value(func(path []string, s span, empty bool) {
+		depth := len(path)
+		if depth > len(a.Keys) {
+			return
+		}
+		for i, key := range path {
+			if a.Keys[i] != key {
+				return
+			}
+		}
+		if depth >= p.depth {
+			p.depth, p.end, p.empty = depth, s.end-1, empty
+			want := byte('{')
+			if depth == len(a.Keys) {
+				want = '['
+			}
+			if text[s.start] != want && err == nil {
+				err = fmt.Errorf("%s is not what the agent documents; add the hook by hand", strings.Join(append([]string{"its"}, path...), " "))
+			}
+		}
+	}, func(path []string, s span) {
+		if len(path) == len(a.Keys) && strings.Join(path, "\n") == strings.Join(a.Keys, "\n") && bytes.Contains(text[s.start:s.end], []byte(`"`+Command)) {
+			p.entry = s
+		}
+	})
+	if w.err != nil {
+		return p, fmt.Errorf("it is not JSON that can be changed: %w", w.err)
+	}
+	return p, err
+}
+
+// member is where a key and its value stand, and whether that is empty.
+func member(text []byte, keys []string) (found span, empty bool, err error) {
+	w := walker{text: text, d: json.NewDecoder(bytes.NewReader(text))}
+	w.value(func(path []string, s span, none bool) {
+		if strings.Join(path, "\n") == strings.Join(keys, "\n") && len(path) == len(keys) {
+			found, empty = s, none
+			found.start = bytes.LastIndexByte(text[:s.start], '"') // the key's end
+			found.start = bytes.LastIndexByte(text[:found.start], '"')
+		}
+	}, func([]string, span) {})
+	return found, empty && found.end > 0, w.err
+}
+
+// walker reads JSON and tells where objects, lists and elements of lists stand.
+type walker struct {
+	text []byte
+	d    *json.Decoder
+	path []string
+	err  error
+}
+
+func (w *walker) value(container func([]string, span, bool), element func([]string, span)) {
+	from := int(w.d.InputOffset())
+	open, ok := w.token().(json.Delim)
+	if !ok {
+		for from < len(w.text) && strings.IndexByte(": \t\r\n", w.text[from]) >= 0 {
+			from++
+		}
+		if w.err == nil {
+			container(w.path, span{from, int(w.d.InputOffset())}, false)
+		}
+		return
+	}
+	start, empty := int(w.d.InputOffset())-1, true
+	for w.err == nil && w.d.More() {
+		empty = false
+		if open == '{' {
+			key, _ := w.token().(string)
+			w.path = append(w.path, key)
+			w.value(container, element)
+			w.path = w.path[:len(w.path)-1]
+			continue
+		}
+		from := int(w.d.InputOffset())
+		inner := walker{text: w.text, d: w.d} // keys below an element are its own
+		inner.value(func([]string, span, bool) {}, func([]string, span) {})
+		w.err = inner.err
+		for from < len(w.text) && strings.IndexByte(", \t\r\n", w.text[from]) >= 0 {
+			from++
+		}
+		element(w.path, span{from, int(w.d.InputOffset())})
+	}
+	w.token()
+	container(w.path, span{start, int(w.d.InputOffset())}, empty)
+}
+
+func (w *walker) token() json.Token {
+	if w.err != nil {
+		return nil
+	}
+	var t json.Token
+	t, w.err = w.d.Token()
+	return t
+}
+
+// cut takes a part out of a list or an object, with the comma beside it.
+func cut(text []byte, s span) []byte {
+	before := bytes.TrimRight(text[:s.start], " \t\r\n")
+	if bytes.HasSuffix(before, []byte(",")) {
+		return splice(text, len(before)-1, s.end, "")
+	}
+	after := bytes.TrimLeft(text[s.end:], " \t\r\n")
+	if bytes.HasPrefix(after, []byte(",")) {
+		return splice(text, s.start, len(text)-len(after)+1, "")
+	}
+	return splice(text, s.start, s.end, "")
+}
+
+func splice(text []byte, from, to int, with string) []byte {
+	return append(append(append([]byte(nil), text[:from]...), with...), text[to:]...)
+}

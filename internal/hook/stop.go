@@ -1,0 +1,119 @@
+// Package hook puts a guarded loop inside a coding agent's own session: each time the
+// agent is about to stop is one iteration of a run, which the project's check judges.
+//
+// A hook that fails must not keep a session from ending: whatever goes wrong here, the
+// stop is allowed.
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// MaxInput is how much an agent may say, in bytes.
+const MaxInput = 1 << 20
+
+// Stop is what an agent says when it is about to stop.
+type Stop struct {
+	Agent string // whose words these are: the name of an [Agent]
+	// Session and Prompt tell a session, and what it was asked, from others. They are
+	// whatever the agent sent: never a path.
+	Session, Prompt string
+	Dir             string // where the agent works; empty: where the hook runs
+	// Unfinished says that the agent does not stop for good: something of its own goes
+	// on in the background, or somebody ended the turn.
+	Unfinished string
+}
+
+// said is what the agents send; each fills in a part. Other keys are theirs.
+type said struct {
+	Event        string            `json:"hook_event_name"`
+	Session      string            `json:"session_id"`
+	Prompt       string            `json:"prompt_id"`
+	Turn         string            `json:"turn_id"`
+	Cwd          string            `json:"cwd"`
+	PromptText   string            `json:"prompt"`
+	Background   []json.RawMessage `json:"background_tasks"`
+	CopilotID    string            `json:"sessionId"`
+	Conversation string            `json:"conversation_id"`
+	Generation   string            `json:"generation_id"`
+	Status       string            `json:"status"`
+	Roots        []string          `json:"workspace_roots"`
+}
+
+// Read reads what an agent says on the hook's standard input. As names the agent;
+// empty: its words say who it is.
+func Read(in io.Reader, as string) (Stop, error) {
+	text, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
+	switch {
+	case err != nil:
+		return Stop{}, fmt.Errorf("what the agent says cannot be read: %w", err)
+	case len(text) > MaxInput:
+		return Stop{}, fmt.Errorf("the agent says more than %d bytes", MaxInput)
+	}
+	var s said
+	if err := json.Unmarshal(text, &s); err != nil {
+		return Stop{}, fmt.Errorf("what the agent says is not a hook's JSON: %w", err)
+	}
+	stop := Stop{Agent: as, Dir: s.Cwd}
+	switch {
+	case s.Conversation != "":
+		stop.who("cursor", s.Conversation, s.Generation)
+		if len(s.Roots) > 0 && stop.Dir == "" {
+			stop.Dir = s.Roots[0]
+		}
+		if s.Status != "completed" {
+			stop.Unfinished = "the agent was stopped: " + termsafe.Line(s.Status)
+		}
+	case s.CopilotID != "":
+		stop.who("copilot", s.CopilotID, s.Turn)
+	case s.Session == "":
+		return Stop{}, errors.New("what the agent says names no session")
+	case s.Event == "AfterAgent":
+		stop.who("gemini", s.Session, s.PromptText)
+	case s.Turn != "":
+		stop.who("codex", s.Session, s.Turn)
+	default:
+		stop.who("claude", s.Session, s.Prompt)
+	}
+	if len(s.Background) > 0 {
+		stop.Unfinished = "a task of the agent's still runs in the background"
+	}
+	return stop, nil
+}
+
+func (s *Stop) who(agent, session, prompt string) {
+	if s.Agent == "" {
+		s.Agent = agent
+	}
+	s.Session, s.Prompt = session, prompt
+}
+
+// Decision is what the agent is told.
+type Decision struct {
+	// Block is why the agent is not done, for the agent; empty: it may stop.
+	Block string
+	// Message is for the person, where the agent shows one.
+	Message string
+}
+
+// JSON is the decision in the words of the agent.
+func (d Decision) JSON(agent string) ([]byte, error) {
+	out := map[string]string{}
+	switch {
+	case d.Block != "" && agent == "cursor":
+		out["followup_message"] = d.Block
+	case d.Block != "" && agent == "gemini":
+		out["decision"], out["reason"] = "deny", d.Block
+	case d.Block != "":
+		out["decision"], out["reason"] = "block", d.Block
+	case d.Message != "" && agent != "cursor" && agent != "copilot": // they show none
+		out["systemMessage"] = d.Message
+	}
+	text, err := json.Marshal(out)
+	return append(text, '\n'), err
+}
