@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // plain is the environment of a build in which nothing of the builder's own
@@ -22,7 +23,15 @@ func (r *release) compile(t target, pkg, file string) error {
 	// The Go tool would stamp other things in a copy of the source without its
 	// repository, so the commit is stamped here.
 	flags := fmt.Sprintf("-s -w -buildid= -X main.stamp=%s -X main.commit=%s -X main.date=%s", r.version, r.commit, r.date)
-	_, err := tell(r.root, plain(t), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, pkg)
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file}
+	list, err := os.ReadFile(filepath.Join(r.root, "packaging", "not-inlined"))
+	if err != nil {
+		return err
+	}
+	for _, library := range strings.Fields(string(list)) {
+		args = append(args, "-gcflags="+library+"=-l")
+	}
+	_, err = tell(r.root, plain(t), "go", append(args, pkg)...)
 	return err
 }
 
