@@ -158,9 +158,9 @@ func (c *Config) measurable() error {
 		switch {
 		case !ok:
 		case f.f == nil:
-			return fmt.Errorf("Config.%s is Func(nil)", name)
+			return fmt.Errorf("the Func of Config.%s is nil", name)
 		case c.IdleTimeout > 0:
-			return fmt.Errorf("Config.IdleTimeout cannot be kept for a Func (Config.%s); use IterationTimeout, or end it by its context", name)
+			return fmt.Errorf("an idle timeout cannot be kept for a Func (Config.IdleTimeout with Config.%s); use IterationTimeout, or end it by its context", name)
 		}
 	}
 	return nil
