@@ -63,7 +63,7 @@ func TestSignalBeforeKeysCount(t *testing.T) {
 
 func TestRestoreAll(t *testing.T) {
 	su := asking()
-	su.RestoreAllOn = 2 // the first is none, when keys begin to count
+	su.RestoreAllOn = 3 // the first is none, when keys begin to count, the second marks
 	s := start(t, su)
 	s.onCancel()
 	s.press(down)
@@ -76,7 +76,7 @@ func TestPanicIsNoAnswer(t *testing.T) {
 	for name, keys := range map[string][]string{"on an arrow": {down}, "on Enter": {enter}} {
 		t.Run(name, func(t *testing.T) {
 			su := asking()
-			su.PanicOn = 2
+			su.PanicOn = 3 // as above
 			s := start(t, su)
 			s.onCancel()
 			s.press(keys...)
