@@ -184,11 +184,17 @@ func TestNoPtyGivesPipes(t *testing.T) {
 	}
 }
 
-// Enter at once chooses what changes least: cancel.
+// Enter alone answers nothing, and neither does the key of an option that ends the
+// run: it takes both.
 func TestEnterCancels(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", stuckWork)
 	until(t, "the question is asked", s.shows(cancelOption))
+	s.press(t, "\r", "it says that nothing is marked", s.shows("nothing is marked"))
+	s.press(t, "c", "the option is marked", func() bool { return strings.HasPrefix(s.marked(), "Cancel") })
+	if st := s.state(t); st.Ending != nil || len(st.Answered) != 0 || len(waitingIn(st)) != 1 {
+		t.Errorf("ended as %+v, answered %+v", st.Ending, st.Answered)
+	}
 	if got := s.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
@@ -197,7 +203,6 @@ func TestEnterCancels(t *testing.T) {
 	}
 }
 
-// Choosing to go on resets the count; the guidance reaches the next iteration.
 // A preset that tries or waits asks nobody, also where somebody is there.
 func TestPresetsAskNobody(t *testing.T) {
 	for _, c := range []struct {
@@ -249,6 +254,7 @@ func TestAskOnResume(t *testing.T) {
 	}
 }
 
+// Choosing to go on resets the count; the guidance reaches the next iteration.
 func TestAPersonLetsItGoOn(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", `test -n "$LOOPRUN_GUIDANCE" && exit 0; `+stuckWork)
@@ -336,7 +342,7 @@ func TestTypedAheadTextAnswersNothing(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", "echo x >> ran; while [ ! -e typed ]; do sleep 0.01; done; "+stuckWork)
 	until(t, "the command runs", s.has("ran"))
-	s.keys(t, keyUp+keyUp+keyUp+keyUp+"\r\r")
+	s.keys(t, keyUp+keyUp+keyUp+keyUp+"\r\r1\rg\ra\r")
 	if err := os.WriteFile(s.file("typed"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
