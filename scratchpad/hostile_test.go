@@ -64,7 +64,7 @@ func TestHostileText(t *testing.T) {
 
 var (
 	codeSpan = regexp.MustCompile("`+")
-	heading  = regexp.MustCompile(`^(# .*|## (Configuration|Guidance for the next iteration|Iteration history|Error history|Escalations and answers|Known issues)|### Iteration \d+)$`)
+	heading  = regexp.MustCompile(`^(# .*|## (Configuration|Guidance for the next iteration|Iteration history|Error history|Escalations and answers|Decisions|Known issues)|### Iteration \d+)$`)
 	expected = regexp.MustCompile(`^(- .*|    .*|Run 2.*|None yet\.|The end of the last one's output:|Skipped: they count.*|)$`)
 )
 

@@ -40,7 +40,7 @@ agent may stop, and the question is kept for looprun answer. A hook that cannot 
 allows the stop: exit code 0, and why on standard error.
 
 Example:
-  echo '{"session_id": "1"}' | looprun hook stop --check 'go test ./...'`
+  looprun hook stop --check 'go test ./...' < stop.json`
 }
 
 func (c *hookStopCmd) Run(a *app) error {
@@ -70,13 +70,16 @@ func (c *hookStopCmd) Run(a *app) error {
 // hookPlace is whose hooks, and where.
 type hookPlace struct {
 	Agent   string `arg:"" enum:"claude,codex,gemini,copilot,cursor,opencode" help:"${enum}."`
-	User    bool   `xor:"place" help:"For all your projects." env:"-"`
-	Project bool   `xor:"place" help:"For this project (the default)." env:"-"`
+	User    bool   `help:"For all your projects." env:"-"`
+	Project bool   `help:"For this project (the default)." env:"-"`
 }
 
 // file is the agent's file of hooks.
 func (p hookPlace) file() (hook.Agent, string, error) {
 	agent, _ := hook.Find(p.Agent)
+	if p.User && p.Project {
+		return agent, "", config.Usage("--user and --project exclude each other", "use one of them")
+	}
 	if p.User {
 		home, err := os.UserHomeDir()
 		return agent, filepath.Join(home, filepath.FromSlash(agent.User)), err
