@@ -77,7 +77,7 @@ func verdictField(key string, t reflect.Type) object {
 		return object{"type": "array", "items": verdictField("", t.Elem())}
 	case reflect.Bool:
 		return object{"type": "boolean"}
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		return object{"type": "integer", "minimum": 0}
 	case reflect.Float64:
 		return object{"type": "number", "minimum": 0}

@@ -41,9 +41,9 @@ func TestMatrixPreview(t *testing.T) {
 	}
 }
 
-// timeless are the details without the runtime, which went on since.
+// timeless are the details without the line of the runtime, which went on since.
 func timeless(q looprun.Question) []string {
-	return slices.DeleteFunc(slices.Clone(q.Details), func(d string) bool { return strings.HasPrefix(d, "Runtime ") })
+	return slices.DeleteFunc(slices.Clone(q.Details), func(d string) bool { return strings.HasPrefix(d, "Iteration ") })
 }
 
 // prints is the standard output of a command that succeeds.

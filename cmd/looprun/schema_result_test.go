@@ -172,7 +172,7 @@ func TestWrongResults(t *testing.T) {
 	schema := validator(t, "result")
 	right := map[string]any{
 		"schema": "looprun.dev/result/v1", "run_id": "20260102-150405-3f9a", "status": "done", "exit_code": 0, "guard": "", "decision": "",
-		"responder": "", "reason": "", "rule": "", "iterations": 1, "runtime_seconds": 0.5, "signature": "pass", "trips": 0, "cost_usd": 0.0, "pending": false,
+		"responder": "", "reason": "", "rule": "", "iterations": 1, "runtime_seconds": 0.5, "signature": "pass", "trips": 0, "cost_usd": 0.0, "tokens": 0, "pending": false,
 	}
 	if err := schema.Validate(right); err != nil {
 		t.Fatal(err)

@@ -117,6 +117,8 @@ func valueThatAsks(k config.Key) string {
 		return "{tripped: 7}"
 	case reflect.TypeFor[config.Modes]():
 		return "defaults"
+	case reflect.TypeFor[config.Often]():
+		return config.OffWord
 	}
 	if k.Flag.IsBool() {
 		return "true"
