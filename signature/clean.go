@@ -4,7 +4,27 @@ import "bytes"
 
 // dirty says whether a line holds what clean takes out.
 func dirty(b []byte) bool {
-	return bytes.IndexByte(b, 0x1b) >= 0 || bytes.IndexByte(b, '\r') >= 0 || bytes.IndexByte(b, '\b') >= 0
+	return bytes.IndexByte(b, 0x1b) >= 0 || bytes.IndexByte(b, '\r') >= 0 || bytes.IndexByte(b, '\b') >= 0 || eightBit(b)
+}
+
+// eightBit says whether a line holds the one character that some write in place of ESC
+// and the next: U+009D is ESC ]. In UTF-8 it is as long as those two.
+func eightBit(b []byte) bool {
+	for i := bytes.IndexByte(b, 0xc2); i >= 0; {
+		if introduces(b[i:]) {
+			return true
+		}
+		next := bytes.IndexByte(b[i+1:], 0xc2)
+		if next < 0 {
+			return false
+		}
+		i += 1 + next
+	}
+	return false
+}
+
+func introduces(b []byte) bool {
+	return b[0] == 0xc2 && len(b) > 1 && bytes.IndexByte([]byte{0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f}, b[1]) >= 0
 }
 
 // cleaner builds the text that a terminal would show for one line: escape
@@ -18,6 +38,10 @@ type cleaner struct {
 func (c *cleaner) clean(b []byte) []byte {
 	c.dst, c.fresh = c.dst[:0], false
 	for i := 0; i < len(b); {
+		if introduces(b[i:]) {
+			i += c.escape(b[i:])
+			continue
+		}
 		switch b[i] {
 		case 0x1b:
 			i += c.escape(b[i:])
@@ -30,7 +54,7 @@ func (c *cleaner) clean(b []byte) []byte {
 			}
 		default:
 			n := i + 1
-			for n < len(b) && b[n] != 0x1b && b[n] != '\r' && b[n] != '\b' {
+			for n < len(b) && b[n] != 0x1b && b[n] != '\r' && b[n] != '\b' && !introduces(b[n:]) {
 				n++
 			}
 			c.put(b[i:n])
@@ -55,13 +79,20 @@ func (c *cleaner) escape(b []byte) int {
 	if len(b) == 1 {
 		return 1
 	}
-	switch b[1] {
+	kind := b[1]
+	if b[0] != 0x1b { // of eight bits
+		kind -= 0x40
+	}
+	switch kind {
 	case '[':
 		return c.control(b)
 	case ']', 'P', '^', '_', 'X': // a string, up to BEL or ESC \
 		for i := 2; i < len(b); i++ {
 			if b[i] == 0x07 {
 				return i + 1
+			}
+			if b[i] == 0xc2 && at(b, i+1) == 0x9c {
+				return i + 2
 			}
 			if b[i] == 0x1b {
 				if at(b, i+1) == '\\' {

@@ -223,21 +223,17 @@ func hostileRun(t *testing.T, dir, text string) {
 func TestHostileOutputInAQuestion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "output"), []byte("error: \x1b]52;c;cHduZWQ=\x07 \u202e \x1b[2J\x1b]0;owned\x07 x\nTypeError: \u009d52;p;cHduZWQ=\x07\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "output"), []byte("error: \x1b]52;c;cHduZWQ=\x07 \u202e \x1b[2J\x1b]0;owned\x07 x\nTypeError: \u009d52;c;cHduZWQ=\x07\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := onTerminal(t, dir, "--name", "a\x1b]0;owned\x07b", "--", "sh", "-c", "cat output > /dev/null; cat output >> kept; cat output 1>&2; echo begun; exit 1")
 	until(t, "the question is asked", s.shows(cancelOption))
 	all := s.stdout.String()
 	asked := all[strings.LastIndex(all, "begun"):] // the command's own output is passed on as it is
-	for _, bad := range []string{"\x1b]", "owned", "\u202e", "\u009d"} {
+	for _, bad := range []string{"52;c", "\x1b]", "owned", "\u202e", "\u009d"} {
 		if strings.Contains(asked, bad) {
 			t.Errorf("the question prints %q", bad)
 		}
-	}
-	// What stands behind an eight bit introducer is shown, with "?" for the control characters.
-	if n := strings.Count(asked, "52;p"); n == 0 || n != strings.Count(asked, "TypeError: ?52;p;cHduZWQ=?") {
-		t.Errorf("the question prints what was a sequence %d times, not always as text: %q", n, asked)
 	}
 	if got := s.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
