@@ -3,15 +3,13 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -145,20 +143,6 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 // waiting for the disk.
 func summaries(dirs []string) []scratchpad.Summary {
 	runs := make([]scratchpad.Summary, len(dirs))
-	concurrently(len(dirs), func(i int) { runs[i] = scratchpad.Summarize(dirs[i]) })
+	parallel.Each(len(dirs), func(i int) { runs[i] = scratchpad.Summarize(dirs[i]) })
 	return runs
-}
-
-// concurrently calls read with every number below n: reading many runs mostly waits.
-func concurrently(n int, read func(i int)) {
-	var next atomic.Int64
-	var readers sync.WaitGroup
-	for range min(n, 2*runtime.GOMAXPROCS(0)) {
-		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				read(int(i))
-			}
-		})
-	}
-	readers.Wait()
 }

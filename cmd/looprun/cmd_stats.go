@@ -7,6 +7,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/scratchpad"
@@ -44,7 +45,7 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	}
 	found, problems := make([][]rejection.Record, len(ids)), make([]error, len(ids))
 	dirs := session.Within(state, ids)
-	concurrently(len(dirs), func(i int) { found[i], problems[i] = rejectionsOf(dirs[i]) })
+	parallel.Each(len(dirs), func(i int) { found[i], problems[i] = rejectionsOf(dirs[i]) })
 	var records []rejection.Record
 	for i, err := range problems {
 		if err != nil {

@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -122,7 +121,7 @@ func (x *index) refresh() bool {
 		}
 	}
 	fresh := make([]*row, len(read))
-	concurrently(len(read), func(i int) { fresh[i] = readRow(read[i]) })
+	parallel.Each(len(read), func(i int) { fresh[i] = readRow(read[i]) })
 
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -281,18 +280,4 @@ func (x *index) find(key string) *row {
 	}
 	found := *r
 	return &found
-}
-
-// concurrently calls read with every number below n: reading many runs mostly waits.
-func concurrently(n int, read func(i int)) {
-	var next atomic.Int64
-	var readers sync.WaitGroup
-	for range min(n, 2*runtime.GOMAXPROCS(0)) {
-		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				read(int(i))
-			}
-		})
-	}
-	readers.Wait()
 }

@@ -1,0 +1,22 @@
+// Package parallel does many small things at once.
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Each calls read with every number below n: reading many runs mostly waits.
+func Each(n int, read func(i int)) {
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(n, 2*runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				read(int(i))
+			}
+		})
+	}
+	readers.Wait()
+}
