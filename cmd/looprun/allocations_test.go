@@ -14,7 +14,7 @@ import (
 // the clock says how often the page is made, 17 to 30 KB. A MiB takes nothing, but a
 // buffer of 256 KiB may have been dropped between two runs.
 const (
-	iterationObjects = 400 * raceSlack
+	iterationObjects = 300 * raceSlack
 	iterationBytes   = raceSlack * 48 << 10
 	outputObjects    = 4 * raceSlack
 	outputBytes      = raceSlack * 32 << 10
