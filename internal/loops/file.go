@@ -1,0 +1,300 @@
+// Package loops reads loops.yaml: many loops in one file, for looprun many and for a
+// fleet. Nothing in it is run or looked up here, and a file is never searched for: who
+// wants one names it.
+package loops
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// File is what a loops.yaml says. Zero values mean that it says nothing.
+type File struct {
+	// Jobs is how many loops run at the same time.
+	Jobs int `yaml:"jobs"`
+	// MaxCost, in US dollars, and MaxTokens are for all loops together.
+	MaxCost   *config.MoneyLimit `yaml:"max_cost"`
+	MaxTokens *config.TokenLimit `yaml:"max_tokens"`
+	// MinFree is how much of the disk has to stay free, in bytes.
+	MinFree *Size `yaml:"min_free"`
+	// Keep is for how long the tree of a loop that is not done is left.
+	Keep *config.Duration `yaml:"keep"`
+	// Defaults are for loops that do not say otherwise.
+	Defaults Loop `yaml:"defaults"`
+	// Loops are, once they are read, all of them: each with what it has of Defaults,
+	// one for each combination of its matrix, and each with a name of its own.
+	Loops []Loop `yaml:"loops,required"`
+}
+
+// Loop is one loop.
+type Loop struct {
+	Name string `yaml:"name"`
+	// Label groups loops, for those who share a machine.
+	Label string `yaml:"label"`
+	// Repo is a git repository: a path, relative to the file, or a URL. Empty is the one
+	// that the file is read in.
+	Repo string `yaml:"repo"`
+	// Ref is the commit that work starts from; empty is HEAD.
+	Ref string `yaml:"ref"`
+	// Dir is where the command runs, below the top of the work tree; empty is the top.
+	Dir string `yaml:"dir"`
+	// Setup is run once in a new work tree.
+	Setup config.ShellLine `yaml:"setup"`
+	// Copy names files, relative to the top of the repository, that git does not have
+	// and a work tree needs.
+	Copy []string `yaml:"copy"`
+	// Env is added to the environment.
+	Env     map[string]string `yaml:"env"`
+	Command Command           `yaml:"command"`
+	Check   config.ShellLine  `yaml:"check"`
+	// Policy is a policy file, relative to this one.
+	Policy string `yaml:"policy"`
+	Limits Limits `yaml:"limits"`
+	// Options are other keys of looprun.yaml, as they are written: strings, lists and
+	// maps. Who uses them checks them.
+	Options Options `yaml:"options"`
+	// Matrix makes one loop of each combination of values. A value stands where {KEY}
+	// does. It is empty once it has been taken apart.
+	Matrix map[string][]string `yaml:"matrix"`
+	// Values are those of the matrix that this loop stands for.
+	Values map[string]string `yaml:"-"`
+}
+
+// Limits are those of one loop, with the names and values of looprun.yaml; nil: not given.
+type Limits struct {
+	MaxIterations *config.CountLimit    `yaml:"max_iterations"`
+	MaxRuntime    *config.DurationLimit `yaml:"max_runtime"`
+	MaxErrors     *config.CountLimit    `yaml:"max_errors"`
+	LoopThreshold *config.CountLimit    `yaml:"loop_threshold"`
+	MaxCost       *config.MoneyLimit    `yaml:"max_cost"`
+	MaxTokens     *config.TokenLimit    `yaml:"max_tokens"`
+}
+
+// Command is what a loop runs: a list of words, or a shell line. One of them is empty.
+type Command struct {
+	Words []string
+	Shell config.ShellLine
+}
+
+// FromYAML reads a text as a shell line and a list as words.
+func (c *Command) FromYAML(value any) error {
+	switch v := value.(type) {
+	case string:
+		return c.Shell.UnmarshalText([]byte(v))
+	case []any:
+		for _, word := range v {
+			text, ok := word.(string)
+			if !ok {
+				return strictyaml.Problem{Text: "a command is a list of words", Remedy: `write it as ["./fix.sh", "a"], or as one shell line`}
+			}
+			c.Words = append(c.Words, text)
+		}
+		if len(v) > 0 && c.Words[0] != "" {
+			return nil
+		}
+	}
+	return strictyaml.Problem{Text: "there is no command in it", Remedy: `write it as ["./fix.sh", "a"], or as one shell line`}
+}
+
+// IsZero says that there is none.
+func (c Command) IsZero() bool { return len(c.Words) == 0 && c.Shell == "" }
+
+// Options are values by key, as they are written.
+type Options map[string]any
+
+// FromYAML keeps the values.
+func (o *Options) FromYAML(value any) error {
+	m, ok := value.(map[string]any)
+	if !ok {
+		return strictyaml.Problem{Text: "options wants keys of looprun.yaml with values", Remedy: "write them as \"key: value\" lines"}
+	}
+	*o = m
+	return nil
+}
+
+// Size is a number of bytes.
+type Size int64
+
+// UnmarshalText reads a number with a unit: 500MiB, 2GiB, or 0 for none.
+func (s *Size) UnmarshalText(text []byte) error {
+	units := []struct {
+		name  string
+		shift uint
+	}{{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}
+	word := strings.TrimSpace(string(text))
+	if word == "0" {
+		*s = 0
+		return nil
+	}
+	for _, u := range units {
+		number, ok := strings.CutSuffix(word, u.name)
+		if n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64); ok && err == nil && n > 0 && n < 1<<20 {
+			*s = Size(n << u.shift)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not a size such as 500MiB or 2GiB; 0 is none", word)
+}
+
+// MaxLoops is how many loops a file may come to.
+const MaxLoops = 10_000
+
+// Read reads a file that was named.
+func Read(name string) (*File, error) {
+	data, err := config.ReadYAML(name)
+	if err != nil {
+		return nil, config.Usage(err.Error(), config.ToRead(err))
+	}
+	return Parse(name, data)
+}
+
+// Parse reads the text of a file, and reports all that is wrong with it.
+func Parse(name string, data []byte) (*File, error) {
+	f := new(File)
+	doc, err := strictyaml.Decode(name, data, f)
+	var problems strictyaml.Problems
+	if ps, ok := err.(strictyaml.Problems); ok { //nolint:errorlint // it is this type and no other
+		problems = ps
+	}
+	wrong := func(text, remedy string, path ...any) {
+		problems = append(problems, doc.Problem(text, remedy, path...))
+	}
+	if doc.Has("jobs") && f.Jobs < 1 {
+		wrong(fmt.Sprintf("jobs: %d loops at the same time would run none", f.Jobs), "use 1 or more", "jobs")
+	}
+	if doc.Has("defaults", "name") || doc.Has("defaults", "matrix") {
+		wrong("defaults have no name and no matrix", "write them in each loop", "defaults")
+	}
+	all := []Loop{}
+	for i, l := range f.Loops {
+		l.inherit(f.Defaults)
+		if !l.checkMatrix(i, wrong) {
+			continue
+		}
+		each, err := l.combinations(MaxLoops - len(all))
+		if err != nil {
+			wrong(err.Error(), "", "loops", i)
+			continue
+		}
+		for _, one := range each {
+			one.check(i, wrong)
+		}
+		all = append(all, each...)
+	}
+	if len(f.Loops) == 0 && doc.Has("loops") {
+		wrong("there is no loop in it", "write one, with a command", "loops")
+	}
+	seen := map[string]bool{}
+	for _, l := range all {
+		if seen[l.Name] {
+			wrong(fmt.Sprintf("two loops are called %q", l.Name), "give each a name of its own", "loops")
+		}
+		seen[l.Name] = true
+	}
+	f.Loops = all
+	return f, problems.Err()
+}
+
+// inherit takes from the defaults what the loop does not say; of maps, key by key.
+func (l *Loop) inherit(d Loop) {
+	l.Label, l.Repo, l.Ref, l.Dir = cmp.Or(l.Label, d.Label), cmp.Or(l.Repo, d.Repo), cmp.Or(l.Ref, d.Ref), cmp.Or(l.Dir, d.Dir)
+	l.Setup, l.Check, l.Policy = cmp.Or(l.Setup, d.Setup), cmp.Or(l.Check, d.Check), cmp.Or(l.Policy, d.Policy)
+	if l.Copy == nil {
+		l.Copy = d.Copy
+	}
+	if l.Command.IsZero() {
+		l.Command = d.Command
+	}
+	l.Env, l.Options = over(d.Env, l.Env), over(d.Options, l.Options)
+	of, from := &l.Limits, d.Limits
+	of.MaxIterations, of.MaxRuntime = cmp.Or(of.MaxIterations, from.MaxIterations), cmp.Or(of.MaxRuntime, from.MaxRuntime)
+	of.MaxErrors, of.LoopThreshold = cmp.Or(of.MaxErrors, from.MaxErrors), cmp.Or(of.LoopThreshold, from.LoopThreshold)
+	of.MaxCost, of.MaxTokens = cmp.Or(of.MaxCost, from.MaxCost), cmp.Or(of.MaxTokens, from.MaxTokens)
+}
+
+// over is the one map with the other's values over it.
+func over[M ~map[string]V, V any](under, top M) M {
+	all := maps.Clone(under)
+	if all == nil {
+		return top
+	}
+	maps.Copy(all, top)
+	return all
+}
+
+// check reports what is wrong with one loop.
+func (l *Loop) check(i int, wrong func(text, remedy string, path ...any)) {
+	if l.Command.IsZero() {
+		wrong("the loop has no command", "write command: with a list of words or a shell line", "loops", i)
+	}
+	if l.Dir != "" && !filepath.IsLocal(filepath.FromSlash(l.Dir)) {
+		wrong(fmt.Sprintf("dir %q leads out of the work tree", l.Dir), "name a folder below its top", "loops", i)
+	}
+	for _, name := range l.Copy {
+		if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
+			wrong(fmt.Sprintf("copy: %q is not a file in the repository", name), "name it relative to the top of the repository", "loops", i)
+		}
+	}
+	for name := range l.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.HasPrefix(name, "LOOPRUN_") {
+			wrong(fmt.Sprintf("env: %q cannot be set", name), "use another name", "loops", i)
+		}
+	}
+}
+
+func (l *Loop) checkMatrix(i int, wrong func(text, remedy string, path ...any)) bool {
+	good := true
+	for key, values := range l.Matrix {
+		if !IsKey(key) || len(values) == 0 {
+			good = false
+			wrong(fmt.Sprintf("matrix: %q needs a name of letters, digits, - and _, and at least one value", key), "", "loops", i)
+		}
+	}
+	return good
+}
+
+// KeepOr is for how long a tree is left.
+func (f *File) KeepOr(normal time.Duration) time.Duration {
+	if f.Keep == nil {
+		return normal
+	}
+	return time.Duration(*f.Keep)
+}
+
+// combinations are the loops that the matrix makes: the values of its first key, in the
+// order of the alphabet, change last.
+func (l Loop) combinations(most int) ([]Loop, error) {
+	all := []map[string]string{{}}
+	for _, key := range slices.Sorted(maps.Keys(l.Matrix)) {
+		var next []map[string]string
+		if len(all)*len(l.Matrix[key]) > most {
+			return nil, fmt.Errorf("these would be more than %d loops; write a smaller matrix", MaxLoops)
+		}
+		for _, values := range all {
+			for _, v := range l.Matrix[key] {
+				more := maps.Clone(values)
+				more[key] = v
+				next = append(next, more)
+			}
+		}
+		all = next
+	}
+	var each []Loop
+	for _, values := range all {
+		one, err := l.With(values)
+		if err != nil {
+			return nil, err
+		}
+		each = append(each, one)
+	}
+	return each, nil
+}
