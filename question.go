@@ -155,6 +155,9 @@ const (
 	RespondedByDetached  = "detached"
 )
 
+// ViaWeb is an answer on the page of looprun serve.
+const ViaWeb = "web"
+
 // Given is an answer that was given earlier in the same trip.
 type Given struct {
 	Option    string `json:"option" mask:"option"`
@@ -239,8 +242,10 @@ type Answer struct {
 	Rule string `json:"rule,omitempty" mask:"own"`
 	// Guidance is given to the next iteration beside that of the option.
 	Guidance string `json:"guidance,omitempty"`
-	// Person says that a person gave the answer.
-	Person bool `json:"person,omitempty"`
+	// Person says that a person gave the answer, and Via where: [ViaWeb], or empty for
+	// anywhere else.
+	Person bool   `json:"person,omitempty"`
+	Via    string `json:"via,omitempty" mask:"own"`
 	// Mandatory is set by a policy rule that names ladder_exhausted: it alone may
 	// answer a mandatory question in a person's place.
 	Mandatory bool `json:"mandatory,omitempty"`

@@ -46,6 +46,15 @@ func (s *State) Pending() []Question {
 	return list
 }
 
+// Answerable are the questions that an answer can still do something for: the pending
+// ones, unless the run has ended for good.
+func (s *State) Answerable() []Question {
+	if s.Ended && !s.Ending.Status.Resumable() {
+		return nil
+	}
+	return s.Pending()
+}
+
 // objection says why the iteration that ends is not done, whatever its exit code:
 // the command itself said that something is open. Only a check knows better.
 func (s *State) objection() string {

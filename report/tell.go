@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/looprun/looprun"
 )
 
 // place says where a trip was: “after iteration 4”.
@@ -37,6 +39,8 @@ func (a *Answer) who() string {
 	switch {
 	case a.Rule != "":
 		return fmt.Sprintf("%s (%s)", a.Responder, a.Rule)
+	case a.Via == looprun.ViaWeb:
+		return a.Responder + " (in the browser)"
 	case a.Person && a.Responder != "user":
 		return a.Responder + " (a person)"
 	}

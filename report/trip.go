@@ -37,7 +37,7 @@ func (f *folder) decision(e looprun.Event) bool {
 		}
 		t.Answers = add(t.Answers, Answer{
 			Option: answered(d.Answer), Responder: line(d.Responder, 100),
-			Reason: line(d.Reason, maxProse), Rule: line(d.Rule, maxLabel), Person: d.Person,
+			Reason: line(d.Reason, maxProse), Rule: line(d.Rule, maxLabel), Person: d.Person, Via: line(d.Via, maxLabel),
 		})
 	case looprun.VerifyFinished:
 		return f.ran(Command{Kind: "verify", Command: line(d.Command, maxProse), ExitCode: d.ExitCode, TimedOut: d.TimedOut})

@@ -39,6 +39,14 @@ func StateDir(start string) string {
 	}
 }
 
+// KeptFor is the folder whose runs a state directory has, as a list shows it.
+func KeptFor(stateDir string) string {
+	if filepath.Base(stateDir) == StateDirName {
+		return filepath.Dir(stateDir)
+	}
+	return stateDir
+}
+
 func exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil

@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/dashboard"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -34,8 +35,8 @@ func main() {
 	}
 }
 
-// looprun is the program that started this one.
-type looprun string
+// program is the looprun that started this one.
+type program string
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("looprun-serve", flag.ContinueOnError)
@@ -56,7 +57,7 @@ func run(args []string) error {
 	if *self == "" || *dir == "" || flags.NArg() > 0 {
 		return errors.New("looprun-serve is started by looprun serve")
 	}
-	l := looprun(*self)
+	l := program(*self)
 	o := dashboard.Options{Port: int(*port), Explain: l.explain, Dirs: func() []string { return []string{*dir} }}
 	if *all {
 		o.Dirs = func() []string {
@@ -88,43 +89,40 @@ func run(args []string) error {
 }
 
 // command is a looprun about one run.
-func (l looprun) command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+func (l program) command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, string(l), append([]string{name, filepath.Base(dir)}, append(args, "--state-dir", filepath.Dir(dir))...)...)
 }
 
-func (l looprun) explain(dir string) (string, error) {
-	out, err := said(l.command(context.Background(), dir, "explain", "--color", "never"))
-	return termsafe.Text(out), err
+func (l program) explain(dir string) (string, error) {
+	cmd := l.command(context.Background(), dir, "explain", "--color", "never")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
+	}
+	return termsafe.Text(string(out)), nil
 }
 
 // answer gives an answer as looprun answer does. It comes by standard input: a command
 // line can be read by everybody on this machine.
-func (l looprun) answer(ctx context.Context, dir string, a dashboard.Answer) (string, error) {
+func (l program) answer(ctx context.Context, dir string, a dashboard.Answer) (string, error) {
 	a.Reason = cmp.Or(a.Reason, "answered in the browser")
 	document, err := json.Marshal(a)
 	if err != nil {
 		return "", err
 	}
-	cmd := l.command(ctx, dir, "answer", "-")
+	cmd := l.command(ctx, dir, "answer", "-", "--via", looprun.ViaWeb)
 	cmd.Stdin = bytes.NewReader(document)
-	if _, err := said(cmd); err != nil {
-		return "", err
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
 	}
-	if scratchpad.Locked(dir) {
+	if strings.HasPrefix(message(stderr.Bytes()), "answered") {
 		return "Answered. The run goes on.", nil
 	}
 	return "Recorded. Resume the run to go on.", nil
-}
-
-// said is what a looprun printed, or, where it failed, why it did.
-func said(cmd *exec.Cmd) (string, error) {
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err == nil {
-		return string(out), nil
-	}
-	return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
 }
 
 // message is what looprun said on standard error, as the page shows it.
@@ -137,15 +135,18 @@ func message(stderr []byte) string {
 const startsWithin = 10 * time.Second
 
 // resume goes on with a run as looprun resume does, apart from this process: it outlives
-// the page. Nobody is asked at a terminal.
-func (l looprun) resume(ctx context.Context, dir string) (string, error) {
+// the page. Nobody is asked at a terminal: what it asks next waits on the page.
+func (l program) resume(ctx context.Context, dir string) (string, error) {
+	if scratchpad.Locked(dir) {
+		return "", errors.New("the run goes on already")
+	}
 	stderr, err := os.CreateTemp("", "looprun-resume-*")
 	if err != nil {
 		return "", err
 	}
 	defer os.Remove(stderr.Name())
 	defer stderr.Close()
-	cmd := l.command(context.WithoutCancel(ctx), dir, "resume", "--non-interactive")
+	cmd := l.command(context.WithoutCancel(ctx), dir, "resume", "--non-interactive", "--detached", "defer")
 	cmd.Stderr, cmd.SysProcAttr = stderr, detached()
 	if err := cmd.Start(); err != nil {
 		return "", err

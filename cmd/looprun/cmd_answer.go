@@ -38,6 +38,7 @@ type answerCmd struct {
 	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record." env:"-"`
 	Guidance string   `placeholder:"TEXT" help:"What the next iteration should know." env:"-"`
 	Resume   bool     `help:"Go on with the run at once." env:"-"`
+	Via      string   `hidden:"" enum:",web" default:"" help:"Where the person was: on the page of looprun serve." env:"-"`
 	session.TrustFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
@@ -81,6 +82,7 @@ func (c *answerCmd) Run(a *app) error {
 		return err
 	}
 	for i, g := range given {
+		g.Answer.Via = c.Via
 		told, err := c.give(a, dir, g)
 		if err != nil {
 			return err
@@ -176,7 +178,7 @@ func (c *answerCmd) latestPending() (string, error) {
 	}
 	waits := func(dir string) bool {
 		s, _, err := scratchpad.Load(dir)
-		return err == nil && len(waitingIn(s)) > 0
+		return err == nil && len(s.Answerable()) > 0
 	}
 	dir, mine, err := scratchpad.Latest(state, waits)
 	if err != nil || mine {
@@ -195,17 +197,9 @@ func (c *answerCmd) latestPending() (string, error) {
 	return "", fmt.Errorf("there are no runs in %s", state)
 }
 
-// waitingIn are the questions that an answer can still do something for.
-func waitingIn(s *looprun.State) []looprun.Question {
-	if s.Ended && !s.Ending.Status.Resumable() {
-		return nil
-	}
-	return s.Pending()
-}
-
 // answers are those that were given, each with its question.
 func (c *answerCmd) answers(a *app, s *looprun.State, words []string, live bool) ([]session.Answered, error) {
-	pending := waitingIn(s)
+	pending := s.Answerable()
 	if c.Question != "" {
 		q, found := named(pending, c.Question, live)
 		if !found {
@@ -487,7 +481,7 @@ func (c *answerCmd) record(a *app, dir string, g session.Answered) error {
 }
 
 func (c *answerCmd) append(a *app, run *scratchpad.Run, s *looprun.State, g session.Answered) error {
-	pending := waitingIn(s)
+	pending := s.Answerable()
 	q, found := named(pending, g.QuestionID, true)
 	if !found {
 		return noSuch(s, g.QuestionID, pending)

@@ -240,7 +240,7 @@ func questionsIn(dir string) []looprun.Question {
 	if err != nil {
 		return nil
 	}
-	return waitingIn(state)
+	return state.Answerable()
 }
 
 func choices(q looprun.Question) []completion.Candidate {

@@ -106,7 +106,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 	}
 	add := func(r scratchpad.Summary, name string, row ...console.Entry) {
 		if places {
-			row = append(row, console.Entry{Text: session.KeptFor(filepath.Dir(r.Dir))})
+			row = append(row, console.Entry{Text: scratchpad.KeptFor(filepath.Dir(r.Dir))})
 		}
 		if named {
 			row = slices.Insert(row, 0, console.Entry{Text: name})

@@ -151,7 +151,7 @@ func (c *showCmd) load(dir string) (*shownRun, error) {
 	return &shownRun{
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
-		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waitingIn(&s),
+		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: s.Answerable(),
 		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: history, started: s.Started, live: alive,
 	}, nil
 }

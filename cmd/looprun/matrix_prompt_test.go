@@ -113,8 +113,8 @@ func (p *prompted) waits(t *testing.T) {
 // open checks that the question still waits for its answer.
 func (p *prompted) open(t *testing.T) {
 	t.Helper()
-	if st := p.state(t); len(waitingIn(st)) != 1 || len(st.Answered) != 0 {
-		t.Errorf("%d questions wait, answered are %+v", len(waitingIn(st)), st.Answered)
+	if st := p.state(t); len(st.Answerable()) != 1 || len(st.Answered) != 0 {
+		t.Errorf("%d questions wait, answered are %+v", len(st.Answerable()), st.Answered)
 	}
 }
 

@@ -157,7 +157,7 @@ func (s *started) asked(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond) // reading the journal is not free
 		state, _, err := scratchpad.Load(dir)
-		return err == nil && len(waitingIn(state)) > 0
+		return err == nil && len(state.Answerable()) > 0
 	})
 }
 

@@ -192,7 +192,7 @@ func TestEnterCancels(t *testing.T) {
 	until(t, "the question is asked", s.shows(cancelOption))
 	s.press(t, "\r", "it says that nothing is marked", s.shows("nothing is marked"))
 	s.press(t, "c", "the option is marked", func() bool { return strings.HasPrefix(s.marked(), "Cancel") })
-	if st := s.state(t); st.Ending != nil || len(st.Answered) != 0 || len(waitingIn(st)) != 1 {
+	if st := s.state(t); st.Ending != nil || len(st.Answered) != 0 || len(st.Answerable()) != 1 {
 		t.Errorf("ended as %+v, answered %+v", st.Ending, st.Answered)
 	}
 	if got := s.answer(t, cancelKeys); got != 101 {

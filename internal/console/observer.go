@@ -231,7 +231,11 @@ func OnlyCountsChanged(history []looprun.IterationFinished) bool {
 }
 
 func (m *Observer) answered(d looprun.QuestionAnswered) {
-	text := fmt.Sprintf("answered by %s: %s", Decider(d.Responder, d.Rule), d.Answer.String())
+	by := Decider(d.Responder, d.Rule)
+	if d.Via == looprun.ViaWeb {
+		by += " in the browser"
+	}
+	text := fmt.Sprintf("answered by %s: %s", by, d.Answer.String())
 	if d.Reason != "" {
 		text += ": " + d.Reason
 	}

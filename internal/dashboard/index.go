@@ -179,16 +179,11 @@ func readRow(dir string) *row {
 	}
 	if s.Problem == "" && (r.Alive || s.Status.Resumable() || s.Status == looprun.StatusAwaiting || s.Status == looprun.StatusCrashed) {
 		if state, _, err := scratchpad.Load(dir); err == nil {
-			r.Asks, r.Cost = asks(state), state.Cost
+			r.Asks, r.Cost = len(state.Answerable()) > 0, state.Cost
 			r.Trend = trendOf(state)
 		}
 	}
 	return r
-}
-
-// asks reports whether a question waits that an answer can still do something for.
-func asks(s *looprun.State) bool {
-	return len(s.Pending()) > 0 && (!s.Ended || s.Ending.Status.Resumable())
 }
 
 // trendOf are the numbers of failing checks of the last iterations.
@@ -205,7 +200,7 @@ func trendOf(s *looprun.State) []int {
 
 // folder is where a run works, as a person names it.
 func folder(dir string) string {
-	f := filepath.Dir(filepath.Dir(dir))
+	f := scratchpad.KeptFor(filepath.Dir(dir))
 	if home, err := os.UserHomeDir(); err == nil && home != "/" {
 		if rel, ok := strings.CutPrefix(f, home+string(filepath.Separator)); ok {
 			return termsafe.Line("~/" + filepath.ToSlash(rel))

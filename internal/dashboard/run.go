@@ -63,7 +63,7 @@ type choice struct {
 
 func questionsOf(s *looprun.State) []asked {
 	list := []asked{}
-	for _, q := range s.Pending() {
+	for _, q := range s.Answerable() {
 		put := q.ForPerson()
 		a := asked{
 			ID: q.ID, Header: termsafe.Line(put.Header), Text: termsafe.Text(put.Text), Multi: q.Multi,
@@ -155,9 +155,6 @@ func readView(run *row) (*view, error) {
 	}
 	if s.Running {
 		v.Iteration = s.Open
-	}
-	if !asks(s) {
-		v.Questions = []asked{}
 	}
 	v.Resumable = resumable(fresh.Status, fresh.Asks, fresh.Alive)
 	return v, nil

@@ -65,14 +65,6 @@ func Within(dir string, ids []string) []string {
 	return runs
 }
 
-// KeptFor is the folder whose runs a state directory has, as a list shows it.
-func KeptFor(stateDir string) string {
-	if filepath.Base(stateDir) == scratchpad.StateDirName {
-		return filepath.Dir(stateDir)
-	}
-	return stateDir
-}
-
 // recentRuns is how many runs are looked at for one that is going on: looking at
 // each takes some microseconds, and whoever starts a run waits for it.
 const recentRuns = 100

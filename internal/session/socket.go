@@ -371,6 +371,9 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessag
 	}
 	m.Answer.Responder, m.Answer.Person = looprun.RespondedByUser, true
 	m.Answer.Rule, m.Answer.Mandatory, m.Answer.Unlisted = "", false, false
+	if m.Answer.Via != looprun.ViaWeb {
+		m.Answer.Via = ""
+	}
 	return nil, t.s.loop.Answer(ctx, m.QuestionID, m.Answer)
 }
 
