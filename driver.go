@@ -315,7 +315,7 @@ func (d *Driver) crashed() error {
 	}
 	return errors.Join(d.Record(IterationStarted{n}), d.Record(IterationFinished{
 		Iteration: n, Outcome: OutcomeError, Cause: CauseCrash, ExitCode: -1,
-		Detail:    fmt.Sprintf("looprun died %d times in this iteration", crashLimit),
+		Detail:    fmt.Sprintf("it was begun %d times, and looprun, or the worker that ran it, was lost each time", crashLimit),
 		Signature: causeSignature(CauseCrash),
 	}))
 }

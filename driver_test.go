@@ -304,7 +304,7 @@ func TestAnIterationIsWithdrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := d.Next(); err != nil || s.Iterations != 1 || s.Last.Cause != looprun.CauseCrash || s.ErrorRun != 1 || s.Crashes != 0 {
+	if _, err := d.Next(); err != nil || s.Iterations != 1 || s.Last.Cause != looprun.CauseCrash || strings.Contains(s.Last.Detail, "died") || s.ErrorRun != 1 || s.Crashes != 0 {
 		t.Errorf("got %+v, %v", s.Last, err)
 	}
 }

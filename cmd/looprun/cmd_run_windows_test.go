@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -41,6 +42,32 @@ func TestOnWindows(t *testing.T) {
 				t.Errorf("exit code %d, want %d; want %q in\n%s", code, c.code, c.says, out)
 			}
 		})
+	}
+}
+
+// A run whose output nobody reads any more ends.
+func TestOnWindowsTheReaderGoes(t *testing.T) {
+	dir, err := os.MkdirTemp("", "looprun-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("looprun", "--max-iterations", "50", "--loop-threshold", "off", "--", "cmd", "/c", "echo here& exit 1")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, w, &bytes.Buffer{}
+	cmd.Env = append(os.Environ(), "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if _, err := r.Read(make([]byte, 4)); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 141 {
+		t.Errorf("ended with %v, want 141; it said\n%s", err, cmd.Stderr)
 	}
 }
 

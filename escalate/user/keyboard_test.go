@@ -115,6 +115,61 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
+// A character that chooses counts when it stands alone, or with one Enter: what is
+// pasted comes in pieces, and none of them is a choice.
+func TestKeyboardOfHotKeys(t *testing.T) {
+	const report = "\x1b[0n"
+	for _, tt := range []struct {
+		name  string
+		typed []typed
+		want  string // characters that chose, ⏎, ↓
+	}{
+		{"alone", []typed{{ms(300), "g"}}, "g"},
+		{"with Enter", []typed{{ms(300), "g\r"}}, "g⏎"},
+		{"with Enter a moment later", []typed{{ms(300), "g"}, {ms(320), "\r"}}, "g⏎"},
+		{"in text", []typed{{ms(300), "go"}}, ""},
+		{"in text in pieces", []typed{{ms(300), "g"}, {ms(320), "o"}}, ""},
+		{"in text in pieces, with Enter", []typed{{ms(300), "g"}, {ms(320), "o"}, {ms(340), "\r"}}, ""},
+		{"before the lines of a paste", []typed{{ms(300), "g\r\r"}}, ""},
+		{"before the lines of a paste, in pieces", []typed{{ms(300), "g"}, {ms(310), "\r"}, {ms(320), "\r"}}, ""},
+		{"a line before others", []typed{{ms(300), "g"}, {ms(310), "\r"}, {ms(320), "rm"}}, ""},
+		{"twice, by hand", []typed{{ms(300), "g"}, {ms(600), "g"}}, "gg"},
+		{"with an arrow", []typed{{ms(300), "g"}, {ms(310), down}}, "g↓"},
+		{"a move alone", []typed{{ms(300), "j"}}, "↓"},
+		{"a move with Enter", []typed{{ms(300), "j\r"}}, ""},
+		{"a move with Enter, in pieces", []typed{{ms(300), "j"}, {ms(320), "\r"}}, ""},
+		{"a move, and Enter by hand", []typed{{ms(300), "j"}, {ms(600), "\r"}}, "↓⏎"},
+		{"what chooses nothing", []typed{{ms(300), "x"}}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := &keyboard{
+					source: &typist{time.Now(), slices.Concat([]typed{{0, report}}, tt.typed)}, timing: normalTiming, items: 4, cursor: -1,
+					hot: func(c byte) bool { return c == 'g' }, changed: func() bool { return false },
+				}
+				got := ""
+				for {
+					next, err := k.next()
+					if err != nil {
+						break
+					}
+					switch next.key {
+					case keyHot:
+						got += string(next.text)
+					case keyDown:
+						got += "↓"
+					case keyEnter:
+						got += "⏎"
+					}
+				}
+				if got != tt.want {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // What counts in a field, and in a list of which several can be ticked.
 func TestKeyboardOfOtherPrompts(t *testing.T) {
 	const report = "\x1b[0n"

@@ -9,10 +9,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"golang.org/x/term"
 
+	"github.com/looprun/looprun/internal/outlet"
 	"github.com/looprun/looprun/internal/pager"
 	"github.com/looprun/looprun/internal/tty"
 )
@@ -81,7 +81,7 @@ func PrintJSON(w io.Writer, v any) error {
 // Quietly is no error where nobody reads on: a reader such as head has what it
 // wanted.
 func Quietly(err error) error {
-	if errors.Is(err, syscall.EPIPE) {
+	if outlet.ReaderGone(err) {
 		return nil
 	}
 	return err

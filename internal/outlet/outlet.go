@@ -6,8 +6,10 @@ package outlet
 import (
 	"errors"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -15,6 +17,12 @@ import (
 
 // ErrUnread says that what is written is not being read.
 var ErrUnread = errors.New("nobody reads it")
+
+// ReaderGone reports whether a write failed because the pipe's reader has closed it.
+func ReaderGone(err error) bool {
+	const noData, brokenPipe = syscall.Errno(232), syscall.Errno(109) // Windows' words for EPIPE
+	return errors.Is(err, syscall.EPIPE) || runtime.GOOS == "windows" && (errors.Is(err, noData) || errors.Is(err, brokenPipe))
+}
 
 const (
 	// patience is how long a reader may take nothing before it counts as gone.

@@ -1,17 +1,16 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/outlet"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/tty"
@@ -108,7 +107,7 @@ func (o *shown) Write(b []byte) (int, error) {
 	}
 	if _, err := o.w.Write(b); err != nil {
 		o.gone = true
-		if o.unread != nil && errors.Is(err, syscall.EPIPE) {
+		if o.unread != nil && outlet.ReaderGone(err) {
 			o.say.Warn("nobody reads the command's output any more, and there is no terminal, so the run ends")
 			o.unread()
 			return len(b), nil
