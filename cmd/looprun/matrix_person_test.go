@@ -20,14 +20,7 @@ func TestMatrixReview(t *testing.T) {
 			t.Parallel()
 			c := newCell(t, guard, looprun.Option{}, "")
 			s := onTerminal(t, c.home, c.command()...)
-			s.ready(t)
-			for range 20 {
-				if strings.HasPrefix(s.marked(), "Review") {
-					break
-				}
-				at := s.marked()
-				s.press(t, keyUp, "the cursor moves", func() bool { now := s.marked(); return now != at && now != "" })
-			}
+			s.moveTo(t, "Review")
 			s.keys(t, "\r")
 			want := "Signatures"
 			if c.during {
@@ -53,7 +46,7 @@ func TestMatrixReview(t *testing.T) {
 func TestMatrixReviewPages(t *testing.T) {
 	t.Setenv("PAGER", "cat >paged; echo that was the pager")
 	s := onTerminal(t, t.TempDir(), "--max-iterations", "45", "--loop-threshold", "off", "--", "sh", "-c", "echo Error: same; exit 1")
-	s.moveTo(t, "Review …")
+	s.moveTo(t, "Review")
 	s.keys(t, "\r")
 	until(t, "the pager has run", s.shows("that was the pager"))
 	paged, err := os.ReadFile(s.file("paged"))

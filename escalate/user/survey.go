@@ -64,12 +64,14 @@ func choose(out terminal.FileWriter, s sheet, next func() (key, sheet, error)) (
 		menu.Options, menu.Help = s.items, s.hint
 		s.icons(icons)
 		codes := surveyDraw
-		if to := max(0, s.cursor); to > at {
-			codes = strings.Repeat(surveyDown, to-at)
-		} else if to < at {
-			codes = strings.Repeat(surveyUp, at-to)
+		to, n := max(0, s.cursor), len(s.items)
+		// The shorter way, around the end as well: survey draws each step.
+		if down, up := (to-at+n)%n, (at-to+n)%n; down > 0 && down <= up {
+			codes = strings.Repeat(surveyDown, down)
+		} else if up > 0 {
+			codes = strings.Repeat(surveyUp, up)
 		}
-		if at = max(0, s.cursor); k == keyEnter {
+		if at = to; k == keyEnter {
 			codes += surveyEnter
 		}
 		return codes, nil
