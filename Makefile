@@ -175,6 +175,23 @@ size: ## how large the released program is, and its largest packages; fails abov
 	size=$$(stat -c %s "$$work/stripped"); echo "$$size bytes"; \
 	if [ "$$size" -gt $(MAX_SIZE) ]; then echo "the program has $$((size - $(MAX_SIZE))) bytes more than it may have" >&2; exit 1; fi
 
+# --- The program for agents that speak MCP, a module of its own ---
+.PHONY: mcp mcp-test mcp-inspector
+
+MCP := cmd/looprun-mcp
+mcp: build ## looprun-mcp, in bin/; fails when a licence in it is not allowed
+	cd $(MCP) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(abspath $(dir $(BIN)))/looprun-mcp .
+	@$(GO) build -o $(dir $(BIN))release ./tools/release && cd $(MCP) && $(abspath $(dir $(BIN)))/release licences $(abspath $(dir $(BIN)))/looprun-mcp >/dev/null
+	@rm -f $(dir $(BIN))release
+
+mcp-test: ## its linters and its tests, with the SDK's client
+	cd $(MCP) && $(GO) mod tidy -diff && $(GO) vet -tags inspector ./... && GOOS=windows $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
+	cd $(MCP) && $(GO) test -race -count=1 -timeout 10m ./...
+
+mcp-inspector: ## its tests with the inspector, which is installed (300 MB, from npm)
+	npm install --prefix $(AGENTS)/inspector --no-audit --no-fund --loglevel=error node@22.23.3 @modelcontextprotocol/inspector@2.12.0
+	bin=$(CURDIR)/$(AGENTS)/inspector/node_modules; cd $(MCP) && PATH=$$bin/node/bin:$$bin/.bin:$$PATH $(GO) test -tags inspector -count=1 -run TestInspector -v .
+
 # --- Real coding agents ---
 .PHONY: agents agents-test
 

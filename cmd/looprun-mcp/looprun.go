@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// looprun is the program that is run for everything.
+type looprun string
+
+// Bounds of one call of looprun: how long it may take, and how much it may print, in
+// bytes.
+const (
+	callTimeout = 30 * time.Second
+	maxPrinted  = 8 << 20
+)
+
+// runID is how looprun names a run. Nothing else becomes a word of a command line.
+var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
+
+// about are the words that name a run: none for the latest.
+func about(run string) ([]string, error) {
+	switch {
+	case run == "" || run == "latest":
+		return nil, nil
+	case !runID.MatchString(run):
+		return nil, fmt.Errorf("%q is not the id of a run; leave it out for the latest", cut(run, 100))
+	}
+	return []string{run}, nil
+}
+
+// call runs looprun and is what it printed; where it failed, the error is what it said.
+func (l looprun) call(ctx context.Context, stdin string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, string(l), args...)
+	cmd.WaitDelay = time.Second
+	var out, said bounded
+	out.left, said.left = maxPrinted, 64<<10
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &said
+	err := cmd.Run()
+	switch {
+	case missing(err):
+		return nil, errMissing
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("looprun %s did not end: %w", args[0], ctx.Err())
+	case err != nil:
+		text := strings.TrimPrefix(strings.TrimSpace(said.String()), "looprun: ")
+		return nil, errors.New(clean(cmp.Or(text, err.Error())))
+	case out.left == 0:
+		return nil, fmt.Errorf("looprun %s prints more than %d bytes", args[0], maxPrinted)
+	}
+	return out.Bytes(), nil
+}
+
+// errMissing says what to do where there is no looprun.
+var errMissing = errors.New("looprun is neither beside looprun-mcp nor on the PATH; see https://github.com/looprun/looprun")
+
+func missing(err error) bool {
+	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist)
+}
+
+// startsWithin is how long a run may take to begin.
+const startsWithin = 20 * time.Second
+
+// start starts a run, or goes on with one, apart from this process, and is its id. The
+// run outlives this process; what it prints is in its directory.
+func (l looprun) start(ctx context.Context, args ...string) (id string, over <-chan struct{}, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return "", nil, err
+	}
+	defer r.Close() // looprun goes on when nobody reads its messages any more
+	cmd := exec.Command(string(l), append(args, "--non-interactive", "--verbose", "--log-format", "json")...)
+	cmd.Stderr, cmd.SysProcAttr = w, detached()
+	err = cmd.Start()
+	w.Close()
+	if missing(err) {
+		return "", nil, errMissing
+	} else if err != nil {
+		return "", nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	type begun struct {
+		id  string
+		err error
+	}
+	said := make(chan begun, 1)
+	go func() {
+		id, err := began(r)
+		said <- begun{id, err}
+	}()
+	select {
+	case b := <-said:
+		return b.id, ended, b.err
+	case <-ctx.Done():
+		return "", ended, ctx.Err()
+	case <-time.After(startsWithin):
+		return "", ended, errors.New("the run has not begun within " + startsWithin.String() + "; look for it with looprun list")
+	}
+}
+
+// began reads what a looprun says until it names its run, which is before the command has
+// said anything; else why there is none.
+func began(r io.Reader) (id string, err error) {
+	var wrong []string
+	lines := bufio.NewScanner(io.LimitReader(r, 64<<10))
+	for lines.Scan() {
+		var line struct {
+			Level, Message string
+			Run            string `json:"run_id"`
+		}
+		if json.Unmarshal(lines.Bytes(), &line) != nil {
+			continue
+		}
+		if runID.MatchString(line.Run) {
+			return line.Run, nil
+		}
+		if line.Level == "error" || line.Level == "warning" {
+			wrong = append(wrong, line.Message)
+		}
+	}
+	return "", errors.New(clean(cmp.Or(strings.Join(wrong, "\n"), "looprun ended and named no run")))
+}
+
+// bounded keeps the beginning of what is written.
+type bounded struct {
+	bytes.Buffer
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.left)
+	b.left -= n
+	_, err := b.Buffer.Write(p[:n])
+	return len(p), err
+}
+
+// clean is a text without what would act on a screen: it may have come from a command.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return -1
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// cut is the text, at most so many bytes of it.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

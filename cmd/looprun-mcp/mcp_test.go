@@ -1,0 +1,462 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// bin has both programs, built once.
+var bin string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "looprun-mcp-test-")
+	if err == nil {
+		bin = dir
+		err = build(filepath.Join(dir, "looprun"), "../..", "./cmd/looprun")
+	}
+	if err == nil {
+		err = build(filepath.Join(dir, "looprun-mcp"), ".", ".")
+	}
+	code := 2
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func build(file, dir, pkg string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-o", file, pkg)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+// generations of the protocol: the one without a handshake, and the one before.
+var generations = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
+
+// client is a client that has started the program in a folder of its own.
+type client struct {
+	*mcp.ClientSession
+	t   *testing.T
+	dir string
+	env []string
+}
+
+// person answers what a form asks; nil: the client shows no forms.
+type person func(*mcp.ElicitParams) *mcp.ElicitResult
+
+func connect(t *testing.T, version string, who person, args ...string) *client {
+	t.Helper()
+	c := &client{t: t, dir: t.TempDir()}
+	for _, v := range os.Environ() { // CI's own variables among them: they change nothing
+		if !strings.HasPrefix(v, "LOOPRUN") {
+			c.env = append(c.env, v)
+		}
+	}
+	c.env = append(c.env, "HOME="+t.TempDir(), "LOOPRUN_STATE_DIR="+filepath.Join(c.dir, ".looprun"))
+	cmd := exec.Command(filepath.Join(bin, "looprun-mcp"), args...)
+	cmd.Dir, cmd.Env, cmd.Stderr = c.dir, c.env, os.Stderr
+	options := &mcp.ClientOptions{}
+	if who != nil {
+		options.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) { return who(r.Params), nil }
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	c.ClientSession = session
+	if got := session.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("the protocol is %s; want %s", got, version)
+	}
+	return c
+}
+
+type arguments = map[string]any
+
+// call calls a tool, and is what it says; failed: as an error.
+func (c *client) call(tool string, a arguments) (text string, failed bool) {
+	c.t.Helper()
+	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
+	if err != nil {
+		return err.Error(), true
+	}
+	for _, one := range r.Content {
+		text += one.(*mcp.TextContent).Text
+	}
+	return text, r.IsError
+}
+
+// says calls a tool that has to say all of that.
+func (c *client) says(tool string, a arguments, want ...string) string {
+	c.t.Helper()
+	text, failed := c.call(tool, a)
+	if failed {
+		c.t.Fatalf("%s failed: %s", tool, text)
+	}
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			c.t.Fatalf("%s says no %q: %s", tool, w, text)
+		}
+	}
+	return text
+}
+
+// fails calls a tool that has to fail and say that.
+func (c *client) fails(tool string, a arguments, want string) {
+	c.t.Helper()
+	if text, failed := c.call(tool, a); !failed || !strings.Contains(text, want) {
+		c.t.Errorf("%s %v: %v %s; want an error with %q", tool, a, failed, text, want)
+	}
+}
+
+// begin starts a loop, and is its id.
+func (c *client) begin(a arguments) string {
+	c.t.Helper()
+	text := c.says("loop_start", a, `"status":"running"`)
+	var begun struct{ Run string }
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&begun); err != nil {
+		c.t.Fatal(err)
+	}
+	return begun.Run
+}
+
+// rests waits until the loop has ended or asks, and is its status.
+func (c *client) rests(run string) (s struct{ Status, Question, Next, Reason string }) {
+	c.t.Helper()
+	for {
+		if err := json.Unmarshal([]byte(c.says("loop_status", arguments{"run": run, "wait_seconds": 20})), &s); err != nil {
+			c.t.Fatal(err)
+		}
+		if s.Status != "running" {
+			return s
+		}
+	}
+}
+
+// looprun runs looprun itself in the client's folder.
+func (c *client) looprun(args ...string) string {
+	c.t.Helper()
+	cmd := exec.Command(filepath.Join(bin, "looprun"), args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("looprun %v: %v %s", args, err, out)
+	}
+	return string(out)
+}
+
+// stuck is a loop that a guard stops.
+var stuck = arguments{"command": "true", "check": "echo 'FAIL: test_login expected 3'; exit 1", "task": "mend the login"}
+
+func accept(option, reason string) *mcp.ElicitResult {
+	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"option": option, "reason": reason}}
+}
+
+// From the start of a loop to the person's answers, in each generation of the protocol:
+// what the person chose is on record as theirs, and the loop goes on, and ends, by it.
+func TestAPersonIsAskedAndTheLoopGoesOn(t *testing.T) {
+	for _, version := range generations {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			choose, asked := "new_approach", []string(nil)
+			c := connect(t, version, func(p *mcp.ElicitParams) *mcp.ElicitResult {
+				asked = append(asked, p.Message)
+				return accept(choose, "look at the token")
+			})
+			run := c.begin(stuck)
+			if s := c.rests(run); s.Status != "paused" || !strings.Contains(s.Question, "same failure 3 times") || !strings.Contains(s.Next, "question_to_person") {
+				t.Fatalf("%+v", s)
+			}
+			c.says("loop_explain", arguments{"run": run}, "test_login expected 3")
+			c.says("question_to_person", arguments{"run": run}, "goes on")
+			if s := c.rests(run); s.Status != "paused" || s.Question == "" {
+				t.Fatalf("after a new approach: %+v", s)
+			}
+			choose = "cancel"
+			c.says("question_to_person", arguments{}, "goes on or ends") // the latest
+			if s := c.rests(run); s.Status != "cancelled" || s.Question != "" {
+				t.Fatalf("after a cancel: %+v", s)
+			}
+			if len(asked) != 2 || !strings.Contains(asked[0], "test_login") || !strings.Contains(asked[0], "Try different approach") {
+				t.Errorf("the person saw %q", asked)
+			}
+			journal, err := os.ReadFile(filepath.Join(c.dir, ".looprun", run, "journal.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{`"responder":"user"`, `"option":"new_approach"`, `"option":"cancel"`, "look at the token"} {
+				if !strings.Contains(string(journal), want) {
+					t.Errorf("the journal has no %s", want)
+				}
+			}
+			c.says("question_to_person", arguments{"run": run}, "waits with no question")
+			for uri, want := range map[string]string{
+				"looprun://latest/scratchpad.md": "mend the login", "looprun://" + run + "/result.json": `"cancelled"`, "looprun://latest/last-output": "test_login expected 3",
+			} {
+				r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+				if err != nil || len(r.Contents) != 1 || !strings.Contains(r.Contents[0].Text, want) || r.Contents[0].MIMEType == "" {
+					t.Errorf("%s: %v %v", uri, r, err)
+				}
+			}
+		})
+	}
+}
+
+// Nothing but the answer of a person moves a loop that asks: not a client without forms,
+// not one who declines, not one whose answer is none of the options.
+func TestNobodyAnswersForThePerson(t *testing.T) {
+	for _, version := range generations[:2] {
+		for name, who := range map[string]person{
+			"no forms":  nil,
+			"declines":  func(*mcp.ElicitParams) *mcp.ElicitResult { return &mcp.ElicitResult{Action: "decline"} },
+			"cancels":   func(*mcp.ElicitParams) *mcp.ElicitResult { return &mcp.ElicitResult{Action: "cancel"} },
+			"no option": func(*mcp.ElicitParams) *mcp.ElicitResult { return accept("proceed", "") },
+			"empty":     func(*mcp.ElicitParams) *mcp.ElicitResult { return &mcp.ElicitResult{Action: "accept"} },
+		} {
+			t.Run(version+" "+name, func(t *testing.T) {
+				t.Parallel()
+				c := connect(t, version, who)
+				run := c.begin(stuck)
+				c.rests(run)
+				text, failed := c.call("question_to_person", arguments{"run": run})
+				if refused := name != "declines" && name != "cancels"; failed != refused {
+					t.Errorf("%v %s", failed, text)
+				}
+				if name == "no forms" && !strings.Contains(text, "shows the person no questions; the person can answer with looprun answer "+run) {
+					t.Error(text)
+				}
+				if !strings.Contains(c.looprun("show", run, "--pending"), "Try different approach") {
+					t.Error("the question waits no more")
+				}
+				text, failed = c.call("ask_person", arguments{"question": "Which?", "options": []string{"a", "b"}})
+				if consents := strings.Contains(text, `"option"`); consents || !failed && !strings.Contains(text, "did not answer") {
+					t.Errorf("ask_person: %v %s", failed, text)
+				}
+			})
+		}
+	}
+}
+
+// An answer that comes when another question waits is refused: the two rounds of a call
+// do not depend on what a client keeps in between.
+func TestAnAnswerIsForTheQuestionThatWasShown(t *testing.T) {
+	c := connect(t, generations[0], func(*mcp.ElicitParams) *mcp.ElicitResult { return nil })
+	run := c.begin(stuck)
+	c.rests(run)
+	for _, key := range []string{run + " loop_detected-9999", "ask", ""} {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{
+			Name: "question_to_person", Arguments: arguments{"run": run}, InputResponses: mcp.InputResponseMap{key: accept("new_approach", "")},
+		})
+		if err == nil && !r.IsError {
+			t.Errorf("%q: %+v", key, r)
+		}
+	}
+	if !strings.Contains(c.looprun("show", run, "--pending"), "Try different approach") {
+		t.Error("the question waits no more")
+	}
+}
+
+func TestTheAgentAsks(t *testing.T) {
+	for _, version := range generations {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			c := connect(t, version, func(p *mcp.ElicitParams) *mcp.ElicitResult {
+				if !strings.HasPrefix(p.Message, "The agent asks: Red or") || strings.Contains(p.Message, "\x1b") {
+					t.Errorf("the person sees %q", p.Message)
+				}
+				return accept("blue", "it is calm")
+			})
+			c.says("ask_person", arguments{"question": "Red or \x1b[31mblue?", "options": []string{"red", "blue"}}, `"option":"blue"`, `"reason":"it is calm"`)
+			c.fails("ask_person", arguments{"question": "Red?", "options": []string{"red"}}, "options")
+		})
+	}
+}
+
+// A loop goes on when the agent's session ends, and what it prints hurts nobody.
+func TestALoopOutlivesTheSession(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	if err := syscall.Mkfifo(filepath.Join(c.dir, "go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := c.begin(arguments{"command": "seq 1 100000 >&2; seq 1 100000; touch printed; read x <go; seq 1 100000 >&2"})
+	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(c.dir, "printed")); err == nil {
+			break
+		} else if time.Now().After(until) {
+			t.Fatal("it waits for somebody to read what it prints")
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "go"), []byte("x\n"), 0); err != nil { // waits for the loop to read
+		t.Fatal(err)
+	}
+	_ = exec.Command(filepath.Join(bin, "looprun"), "show", "--follow", run).Run()
+	for until := time.Now().Add(time.Minute); !strings.Contains(c.looprun("show", run, "--format", "json"), `"status": "done"`); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the loop did not end: " + c.looprun("show", run))
+		}
+	}
+}
+
+// Whatever an agent names as a run, no other file is read and no flag gets to looprun.
+func TestHostileNames(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("a secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"../../etc", "--state-dir=/", "-h", "20261122-120000-3f9a/..", "20261122-120000-3f9a\n--all", "2026", ".", "\x00", "latest ", strings.Repeat("2", 41)} {
+		for _, tool := range []string{"loop_status", "loop_explain", "question_to_person"} {
+			c.fails(tool, arguments{"run": id}, "")
+		}
+		if r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "looprun://" + id + "/result.json"}); err == nil {
+			t.Errorf("%q: %+v", id, r)
+		}
+	}
+	run := c.begin(arguments{"command": "echo hi"})
+	c.rests(run)
+	dir := filepath.Join(c.dir, ".looprun", run)
+	for _, uri := range []string{
+		"looprun://" + run + "/journal.jsonl", "looprun://" + run + "/../../secret", "looprun://" + run + "/output/0001.log", "looprun:///result.json",
+		"looprun://" + run + "/result.json/..", "file://" + secret, "looprun://" + run + "/", "looprun://" + run + "/%2e%2e/secret",
+	} {
+		if r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
+			t.Errorf("%s: %+v", uri, r)
+		}
+	}
+	for name, hostile := range map[string]func(string) error{
+		"scratchpad.md": func(file string) error { return os.Symlink(secret, file) },
+		"result.json":   func(file string) error { return syscall.Mkfifo(file, 0o600) },
+	} {
+		file := filepath.Join(dir, name)
+		_ = os.Remove(file)
+		if err := hostile(file); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "looprun://" + run + "/" + name}); err == nil {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// The arguments of a tool are those that it names, within bounds, and none of them is a
+// flag of looprun's: an agent does not choose who answers.
+func TestArguments(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	for _, a := range []arguments{
+		{},
+		{"command": ""},
+		{"command": 7},
+		{"command": "true", "policy": "mine.yaml"},
+		{"command": "true", "detached": "defaults"},
+		{"command": "true", "max_iterations": 0},
+		{"command": "true", "max_iterations": 5000},
+		{"command": "true", "max_minutes": -1},
+		{"command": strings.Repeat("x", 9000)},
+	} {
+		c.fails("loop_start", a, "")
+	}
+	run := c.begin(arguments{"command": "--version", "check": "--help", "task": "--policy=x", "max_iterations": 1})
+	c.rests(run)
+	if got := c.looprun("show", run, "--format", "json"); !strings.Contains(got, `"name": "--policy=x"`) || !strings.Contains(got, `"--version"`) {
+		t.Errorf("the words are not those that were given: %s", got)
+	}
+	tools, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, _ := json.Marshal(tools)
+	if len(document) > 6<<10 || strings.Contains(string(document), `"null"`) {
+		t.Errorf("%d bytes of tools: %s", len(document), document)
+	}
+	var names []string
+	for _, tool := range tools.Tools {
+		names = append(names, tool.Name)
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_start loop_status question_to_person same_failure" {
+		t.Errorf("the tools are %s: is there one by which an agent answers?", got)
+	}
+}
+
+func TestSameFailure(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	c.says("same_failure", arguments{"first": "--- FAIL: TestA (0.01s)\n", "second": "--- FAIL: TestA (7.20s)\n"}, `"same":true`)
+	c.says("same_failure", arguments{"first": "--- FAIL: TestA (0.01s)\n", "second": "--- FAIL: TestB (0.01s)\n"}, `"same":false`)
+	c.fails("same_failure", arguments{"first": "x"}, "second")
+	c.fails("same_failure", arguments{"first": strings.Repeat("x", maxOutput+1), "second": "x"}, "")
+}
+
+// A configuration that nobody has agreed to is not run for an agent either.
+func TestConsent(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	if err := os.WriteFile(filepath.Join(c.dir, "looprun.yaml"), []byte("check: touch ran\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.fails("loop_start", arguments{"command": "true"}, "nobody has agreed to it")
+	if _, err := os.Stat(filepath.Join(c.dir, "ran")); err == nil {
+		t.Error("it was run")
+	}
+}
+
+// An agent cannot start loops without end.
+func TestLoopsAreCounted(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	var runs []string
+	for range maxLoops {
+		runs = append(runs, c.begin(arguments{"command": "until test -e go; do sleep 0.05; done"}))
+	}
+	c.fails("loop_start", arguments{"command": "true"}, "still go on")
+	if err := os.WriteFile(filepath.Join(c.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range runs {
+		c.rests(run)
+	}
+	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // until they are seen to have ended
+		if _, failed := c.call("loop_start", arguments{"command": "true"}); !failed {
+			break
+		} else if time.Now().After(until) {
+			t.Fatal("they have ended, and no other can be started")
+		}
+	}
+	c.rests("")
+}
+
+func TestLooprunIsMissing(t *testing.T) {
+	c := connect(t, generations[0], nil, "-looprun", "/nothing/here")
+	for tool, a := range map[string]arguments{"loop_start": {"command": "true"}, "loop_status": {}, "loop_explain": {}} {
+		c.fails(tool, a, "looprun is neither beside looprun-mcp nor on the PATH; see https://github.com/looprun/looprun")
+	}
+}
+
+// A message without an end is not kept in memory.
+func TestAMessageIsBounded(t *testing.T) {
+	cmd := exec.Command(filepath.Join(bin, "looprun-mcp"))
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", maxMessage+1))
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "maximum line length") {
+		t.Errorf("%v %s", err, out)
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// question is one that a run waits with, as looprun show prints it.
+type question struct {
+	ID      string   `json:"id"`
+	Text    string   `json:"question"`
+	Details []string `json:"details"`
+	Options []struct {
+		ID, Label, Description string
+	} `json:"options"`
+	Multi       bool `json:"multi_select"`
+	AllowText   bool `json:"allow_text"`
+	AllowCancel bool `json:"allow_cancel"`
+}
+
+type askArgs struct {
+	Question string   `json:"question"`
+	Options  []string `json:"options"`
+}
+
+// ask asks the person what the agent wants to know.
+func (t *toolbox) ask(_ context.Context, r *mcp.CallToolRequest, in askArgs) (*mcp.CallToolResult, error) {
+	const id = "ask"
+	answer, request := answered(r, id)
+	if request {
+		if !asksForms(r.Session) {
+			return nil, errors.New("this client shows the person no questions; ask in your own words, and end your turn")
+		}
+		choices := make([]choice, len(in.Options))
+		for i, o := range in.Options {
+			choices[i] = choice{o, o}
+		}
+		return form(id, "The agent asks: "+in.Question, choose(choices), "Why, or what the agent should know."), nil
+	}
+	if answer.Action != "accept" {
+		return says("The person did not answer (" + clean(answer.Action) + "). That is no consent to any of the options."), nil
+	}
+	option, reason := word(answer, "option"), word(answer, "reason")
+	if !slices.Contains(in.Options, option) {
+		return nil, errors.New("what came back is none of the options")
+	}
+	document, err := json.Marshal(map[string]string{"option": option, "reason": reason})
+	return says(string(document)), err
+}
+
+// pass shows the person the question of a run, in looprun's words, and gives their answer
+// to the run. The key of the request is the question's id, so that an answer never goes
+// to another question than the one that was shown.
+func (t *toolbox) pass(ctx context.Context, r *mcp.CallToolRequest, in runArgs) (*mcp.CallToolResult, error) {
+	s, err := t.show(ctx, in.Run)
+	if err != nil {
+		return nil, err
+	}
+	by := "; the person can answer with looprun answer " + s.RunID + " or in looprun serve"
+	if len(s.Pending) == 0 {
+		return says("Run " + s.RunID + " waits with no question; it is " + clean(s.Status) + "."), nil
+	}
+	q := s.Pending[0]
+	id := s.RunID + " " + q.ID
+	answer, request := answered(r, id)
+	switch {
+	case request && len(r.Params.InputResponses) > 0:
+		return nil, errors.New("another question waits now than the one that was answered; call question_to_person once more" + by)
+	case request && !asksForms(r.Session):
+		return nil, errors.New("this client shows the person no questions" + by)
+	case request:
+		return q.form(id), nil
+	case answer.Action != "accept":
+		return says("The person did not answer (" + clean(answer.Action) + "): the question still waits" + by + "."), nil
+	}
+	document, err := q.answer(answer)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := t.looprun.call(ctx, document, "answer", s.RunID, "-"); err != nil {
+		return nil, err
+	}
+	return t.goOn(ctx, s.RunID)
+}
+
+// goOn takes up a run whose question was answered, where it does not go on by itself.
+func (t *toolbox) goOn(ctx context.Context, id string) (*mcp.CallToolResult, error) {
+	s, err := t.show(ctx, id)
+	if err == nil && !s.going() && len(s.Pending) == 0 {
+		_, _, err = t.looprun.start(ctx, "resume", id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the answer is recorded, and the run does not go on: %w", err)
+	}
+	return says("The person answered, and run " + id + " goes on or ends by that. loop_status says which."), nil
+}
+
+// form is the question for the person.
+func (q question) form(id string) *mcp.CallToolResult {
+	message := clean(q.Text + "\n\n" + strings.Join(q.Details, "\n"))
+	properties := fields{}
+	switch {
+	case q.Multi: // one box each: all generations of the protocol have these
+		for _, o := range q.Options {
+			properties["choose_"+o.ID] = &jsonschema.Schema{Type: "boolean", Title: clean(o.Label), Description: clean(o.Description)}
+		}
+	case len(q.Options) > 0:
+		var choices []choice
+		for _, o := range q.Options {
+			choices = append(choices, choice{o.ID, o.Label})
+			message += "\n- " + clean(o.Label) + ": " + clean(o.Description)
+		}
+		properties = choose(choices)
+	}
+	if q.AllowText || len(q.Options) == 0 {
+		properties["text"] = &jsonschema.Schema{Type: "string", Title: "In your own words", MaxLength: new(4000)}
+	}
+	return form(id, cut(message, 8<<10), properties, "Why, and what should be done differently.")
+}
+
+// answer is the person's answer as looprun answer reads it, which judges whether the
+// question takes it.
+func (q question) answer(given *mcp.ElicitResult) (string, error) {
+	out := map[string]any{"question": q.ID}
+	if option := word(given, "option"); option != "" {
+		out["option"] = option
+	}
+	if text := word(given, "text"); text != "" {
+		out["text"] = text
+	}
+	var options []string
+	for _, o := range q.Options {
+		if chosen, _ := given.Content["choose_"+o.ID].(bool); chosen {
+			options = append(options, o.ID)
+		}
+	}
+	if q.Multi {
+		out["options"] = options
+	}
+	out["reason"] = "answered in the agent's window"
+	if reason := word(given, "reason"); reason != "" {
+		out["reason"], out["guidance"] = reason, reason
+	}
+	document, err := json.Marshal(out)
+	return string(document), err
+}
+
+type choice struct{ id, label string }
+
+// choose is a field that takes one of them.
+func choose(choices []choice) fields {
+	s := &jsonschema.Schema{Type: "string", Title: "Answer"}
+	var names []any
+	for _, c := range choices {
+		s.Enum, names = append(s.Enum, c.id), append(names, clean(c.label))
+	}
+	s.Extra = map[string]any{"enumNames": names}
+	return fields{"option": s}
+}
+
+// form asks the client to show the person a form: the fields, and one for a reason.
+func form(id, message string, f fields, reason string) *mcp.CallToolResult {
+	schema := &jsonschema.Schema{Type: "object", Properties: f}
+	if _, ok := f["option"]; ok && f["text"] == nil {
+		schema.Required = []string{"option"}
+	}
+	f["reason"] = &jsonschema.Schema{Type: "string", Title: "Reason", Description: reason, MaxLength: new(2000)}
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{id: &mcp.ElicitParams{Mode: "form", Message: clean(message), RequestedSchema: schema}}}
+}
+
+// answered is what the client answered to that request; request: it has to be made.
+func answered(r *mcp.CallToolRequest, id string) (answer *mcp.ElicitResult, request bool) {
+	answer, ok := r.Params.InputResponses[id].(*mcp.ElicitResult)
+	return answer, !ok || answer == nil
+}
+
+func word(answer *mcp.ElicitResult, key string) string {
+	text, _ := answer.Content[key].(string)
+	return strings.TrimSpace(text)
+}
+
+// asksForms reports whether the client says that it shows forms to the person.
+func asksForms(s *mcp.ServerSession) bool {
+	p := s.InitializeParams()
+	if p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
+		return false
+	}
+	e := p.Capabilities.Elicitation
+	return e.Form != nil || e.URL == nil // neither means forms, as it did at first
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxResource is how much of a file is read: its end, in bytes.
+const maxResource = 256 << 10
+
+// addResources adds what can be read of a run: of each, and of the latest.
+func (t *toolbox) addResources(s *mcp.Server) {
+	for _, r := range []struct{ name, mime, what string }{
+		{"scratchpad.md", "text/markdown", "What a run did, decided and knows."},
+		{"result.json", "application/json", "How a run ended."},
+		{"last-output", "text/plain", "The end of what its last iteration printed."},
+	} {
+		s.AddResource(&mcp.Resource{URI: "looprun://latest/" + r.name, Name: "latest-" + r.name, Description: r.what + " The latest run.", MIMEType: r.mime}, t.read)
+		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "looprun://{run}/" + r.name, Name: r.name, Description: r.what, MIMEType: r.mime}, t.read)
+	}
+}
+
+// resource is the form of what can be read.
+var resource = regexp.MustCompile(`^looprun://(latest|[0-9a-f-]{20})/(scratchpad\.md|result\.json|last-output)$`)
+
+// readable lets only requests through that are for something of that form: the library
+// writes any other into its error as it came, and fails over it.
+func readable(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if p, ok := r.GetParams().(*mcp.ReadResourceParams); ok && (p == nil || !resource.MatchString(p.URI)) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such resource; one is looprun://latest/scratchpad.md"}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// read reads a resource. The run's directory is what looprun says it is, and the file
+// stays within it.
+func (t *toolbox) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	uri := r.Params.URI
+	of := resource.FindStringSubmatch(uri)
+	s, err := t.show(ctx, of[1])
+	if err != nil {
+		return nil, err
+	}
+	names := []string{of[2]}
+	if of[2] == "last-output" {
+		names = []string{outputOf(s.Iterations + 1), outputOf(s.Iterations)} // the one that runs, or the last
+	}
+	for _, name := range names {
+		text, err := readEnd(s.Dir, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		mime := map[string]string{".md": "text/markdown", ".json": "application/json", ".log": "text/plain"}[path.Ext(name)]
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: mime, Text: clean(text)}}}, nil
+	}
+	return nil, mcp.ResourceNotFoundError(uri)
+}
+
+func outputOf(iteration int) string { return fmt.Sprintf("output/%04d.log", iteration) }
+
+// readEnd reads the end of a file in a directory. What leads out of the directory is
+// refused, and so is a pipe, which cannot be read at a place.
+func readEnd(dir, name string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|notWaiting, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	from := max(0, info.Size()-maxResource)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, maxResource))
+	if from > 0 {
+		return "…" + strings.ToValidUTF8(string(text), "\uFFFD"), err
+	}
+	return string(text), err
+}
