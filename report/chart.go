@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/looprun/looprun/internal/plural"
@@ -28,19 +29,25 @@ const (
 	leastBar    = 2  // so that zero can be seen
 )
 
-// charts are the small multiples: durations and failing checks.
+// charts are the small multiples: failing checks, durations and costs.
 func (m *model) charts() []chart {
 	if len(m.Iterations) == 0 {
 		return nil
 	}
+	list := []chart{}
 	took := m.chart("took", "Duration", func(it *pageIteration) float64 { return float64(it.DurationMS) },
 		func(v float64) string { return duration(v / 1000) })
 	failing := m.chart("failing", "Failing checks", func(it *pageIteration) float64 { return float64(it.Failing) },
 		func(v float64) string { return strconv.Itoa(int(v)) })
-	if failing == nil {
-		return []chart{*took}
+	if failing != nil {
+		list = append(list, *failing)
 	}
-	return []chart{*failing, *took}
+	list = append(list, *took)
+	spent := func(it *pageIteration) float64 { return it.CostUSD }
+	if slices.ContainsFunc(m.Iterations, func(it pageIteration) bool { return it.CostUSD > 0 }) {
+		list = append(list, *m.chart("cost", "Cost", spent, func(v float64) string { return fmt.Sprintf("$%.2f", v) }))
+	}
+	return list
 }
 
 // chart draws a value of each iteration; less than 0 is not known. nil: none is.

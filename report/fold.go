@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ type folder struct {
 	started time.Time              // of the iteration that runs
 	places  map[signature.Hash]int // of signatures in Report.Signatures
 	named   int                    // how many of them have a letter of the alphabet
+	spent   float64                // by the iteration that runs, in US dollars
 }
 
 // event takes one event. The state refuses those that cannot happen.
@@ -36,6 +38,8 @@ func (f *folder) event(e looprun.Event) error {
 		f.started = e.Time
 	case looprun.IterationFinished:
 		f.iteration(d)
+	case looprun.CostReported:
+		f.cost(d.USD)
 	case looprun.RunAlive, looprun.RunFinished: // the state has what they say
 	default:
 		if !f.decision(e) {
@@ -43,6 +47,15 @@ func (f *folder) event(e looprun.Event) error {
 		}
 	}
 	return nil
+}
+
+// cost goes to the iteration that runs, or to the one that has just ended.
+func (f *folder) cost(usd float64) {
+	if n := len(f.r.History); n > 0 && !f.state.Running {
+		f.r.History[n-1].CostUSD += usd
+		return
+	}
+	f.spent += usd
 }
 
 func (f *folder) iteration(d looprun.IterationFinished) {
@@ -53,8 +66,9 @@ func (f *folder) iteration(d looprun.IterationFinished) {
 		Hash: sig.Hash, Label: line(sig.Label, maxLabel), Failing: sig.Failing, Passed: sig.Passed, Total: sig.Total,
 		Checks: lines(sig.Checks, maxLabel), Errors: lines(sig.Errors, maxProse),
 		Excerpt: text(d.Excerpt, maxText), OutputBytes: d.OutputBytes, Promised: d.Promised,
-		Counted: d.Iteration > 0 && d.Iteration == f.state.Iterations,
+		Counted: d.Iteration > 0 && d.Iteration == f.state.Iterations, CostUSD: f.spent,
 	}
+	f.spent = 0
 	if sig.Hash == 0 { // nothing can be said
 		it.Failing, it.Passed, it.Total = -1, -1, -1
 	}
@@ -128,6 +142,17 @@ func (f *folder) letter(sig signature.Signature, it Iteration) string {
 	return s.Letter
 }
 
+// attempt says how an iteration was weighed on the ladder.
+func attempt(d looprun.AttemptRecorded) string {
+	switch {
+	case d.Counted:
+		return line(fmt.Sprintf("attempt %d, %s: %s", d.Attempt.Number, words(d.Attempt.Type), cmp.Or(d.Attempt.Approach, d.Attempt.Outcome, "no approach was named")), maxProse)
+	case d.Improved:
+		return "no attempt: something improved"
+	}
+	return "no attempt: the same approach again"
+}
+
 // moment keeps an event that is neither an iteration nor part of a trip, also
 // one whose type this report knows nothing about.
 func (f *folder) moment(e looprun.Event) {
@@ -152,6 +177,20 @@ func (f *folder) moment(e looprun.Event) {
 		m.Text = line(d.Reason, maxProse)
 	case looprun.MessageRefused:
 		m.Text = line(d.Reason, maxProse)
+	case looprun.RejectionSubmitted:
+		m.Text = line(fmt.Sprintf("%s: %s", words(d.Rejection.ReasonType), d.Rejection.Summary), maxProse)
+	case looprun.RejectionInvalid:
+		m.Text = line(d.Rejection.Summary, maxProse)
+	case looprun.RejectionDecided:
+		m.Text = line(fmt.Sprintf("%s by %s: %s", d.Decision, d.Responder, cmp.Or(d.Reason, d.Rationale)), maxProse)
+	case looprun.AttemptRecorded:
+		m.Text = attempt(d)
+	case looprun.ExpertFinished:
+		m.Text = line(cmp.Or(d.Why, fmt.Sprintf("%s: %s", d.Expert, d.Guidance)), maxProse)
+	case looprun.SignalReceived:
+		m.Text = line(strings.Trim(fmt.Sprintf("%s: %s", d.Name, cmp.Or(d.Problem, d.Text, d.Question)), ": "), maxProse)
+	case looprun.WaitStarted:
+		m.Text = line(d.Match, maxProse)
 	case looprun.SubtaskFinished:
 		m.Text = line(fmt.Sprintf("%d of %d: %s", d.Number, d.Of, d.Title), maxProse)
 	case looprun.QuestionClosed:

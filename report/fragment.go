@@ -32,7 +32,8 @@ type Tail struct {
 }
 
 // ReadTail reads the end of an output of the run in dir: at most so many bytes of HTML.
-// What a command printed is text in it, and a link in the run's directory leads nowhere.
+// An agent's transcript is readable text, as at a terminal, and what a command printed is
+// text and nothing else; a link in the run's directory leads nowhere.
 // A file that is not there yet is empty.
 func ReadTail(dir, name string, budget int) (Tail, error) {
 	colours := new(palette)
@@ -41,6 +42,7 @@ func ReadTail(dir, name string, budget int) (Tail, error) {
 		return Tail{}, err
 	}
 	defer files.Close()
+	files.open = true
 	tail := Tail{Size: files.size(name)}
 	if tail.Size == 0 {
 		return tail, nil

@@ -260,7 +260,7 @@ func TestHTMLTellsWhoAndWhy(t *testing.T) {
 		`loop detected: the last 3 iterations failed in the same way (no progress tripped too)`, `after iteration 4`,
 		`<span class="tag strong">new_approach</span> by policy (policy.yaml:3): <q>Once more, in another way.</q>`,
 		`<span class="tag">not taken</span> assistant: it printed no JSON`, `<code>make smoke</code> exit 0`,
-		`Try a different approach than previous iterations`, `run.paused: the machine goes down`, `Loop detected started over.`,
+		`Try a different approach than previous iterations`, `run paused: the machine goes down`, `Loop detected started over.`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)

@@ -27,13 +27,41 @@ func Load(dir string) (*Report, error) {
 	if !alive { // else an event is being written just now
 		f.r.TornBytes = tail.Cut
 	}
-	f.finish(alive)
-	return f.r, nil
+	return f.finish(alive), nil
 }
 
-// finish takes what the state knows in the end.
-func (f *folder) finish(alive bool) {
-	r, s := f.r, &f.state
+// Live is the report of a run that may be going on: what is new is added to it. Close it
+// in the end.
+type Live struct {
+	f    folder
+	from *scratchpad.Follower
+}
+
+// Follow begins the report of a run, which has nothing in it before [Live.Next].
+func Follow(dir string) (*Live, error) {
+	from, err := scratchpad.Follow(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Live{folder{r: &Report{Schema: SchemaID, dir: dir}}, from}, nil
+}
+
+// Next reads what was written since the last call. The report and the state are good
+// until the next call.
+func (l *Live) Next() (*Report, *looprun.State, error) {
+	if _, err := l.from.Next(l.f.event); err != nil {
+		return nil, nil, err
+	}
+	return l.f.finish(scratchpad.Locked(l.f.r.dir)), &l.f.state, nil
+}
+
+// Close ends the following.
+func (l *Live) Close() error { return l.from.Close() }
+
+// finish adds what the state knows so far.
+func (f *folder) finish(alive bool) *Report {
+	whole := *f.r
+	r, s := &whole, &f.state
 	res := s.Result()
 	r.Status = scratchpad.Standing(s, alive)
 	if s.Ended && !alive {
@@ -60,6 +88,7 @@ func (f *folder) finish(alive bool) {
 	r.Signatures, r.History = notNil(r.Signatures), notNil(r.History)
 	r.Trips, r.Known, r.Moments = notNil(r.Trips), notNil(r.Known), notNil(r.Moments)
 	r.Command = notNil(r.Command)
+	return r
 }
 
 func notNil[T any](list []T) []T {

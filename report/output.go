@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/looprun/looprun/internal/console"
 )
 
 // How much of an output file is read: its head and its tail, in bytes.
@@ -33,6 +36,7 @@ func (s *shown) Lines() bool { return len(s.Head)+len(s.Tail) > 0 }
 type outputs struct {
 	root    *os.Root
 	colours *palette
+	open    bool // transcripts are shown as text
 }
 
 func openOutputs(dir string, colours *palette) (*outputs, error) {
@@ -40,7 +44,7 @@ func openOutputs(dir string, colours *palette) (*outputs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the run's directory cannot be read: %w", err)
 	}
-	return &outputs{root, colours}, nil
+	return &outputs{root: root, colours: colours}, nil
 }
 
 func (o *outputs) Close() error { return o.root.Close() }
@@ -121,6 +125,13 @@ func (o *outputs) read(name string) (head, tail []byte, left int64, err error) {
 
 func (o *outputs) lines(b []byte) [][]span {
 	a := ansi{colours: o.colours}
+	if o.open {
+		var text bytes.Buffer
+		t := console.NewTranscript(&text)
+		_, _ = t.Write(b)
+		t.Flush()
+		b = text.Bytes()
+	}
 	a.write(string(b))
 	return a.end()
 }

@@ -90,6 +90,7 @@ type Iteration struct {
 	Why          string         `json:"why,omitempty" doc:"The cause in words."`
 	Started      time.Time      `json:"started" doc:"When it started."`
 	DurationMS   int64          `json:"duration_ms" doc:"How long it took, in milliseconds."`
+	CostUSD      float64        `json:"cost_usd,omitempty" doc:"What it reported that it cost, in US dollars."`
 	Letter       string         `json:"letter,omitempty" doc:"The letter of its signature; none where nothing can be said."`
 	Hash         signature.Hash `json:"hash,omitempty" doc:"The strict hash of its signature, as 16 hex digits."`
 	Label        string         `json:"label,omitempty" doc:"Its signature, in short."`

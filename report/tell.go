@@ -55,3 +55,6 @@ func (a *Answer) sentence() string {
 	}
 	return text
 }
+
+// What is the type of the event in words: “run paused”.
+func (m Moment) What() string { return strings.ReplaceAll(words(m.Type), ".", " ") }

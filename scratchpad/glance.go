@@ -14,7 +14,7 @@ const glanceSize = 16 << 10
 // glance fills in the summary from the last events of the journal; false: they
 // do not say enough, or something is wrong with them.
 func (s *Summary) glance(dir string, alive bool) bool {
-	events := lastEvents(dir)
+	events := LastEvents(dir)
 	if len(events) == 0 {
 		return false
 	}
@@ -42,9 +42,9 @@ func (s *Summary) glance(dir string, alive bool) bool {
 	return counted
 }
 
-// lastEvents are the events in the last bytes of the journal, oldest first; none
+// LastEvents are the events in the last 16 KiB of a run's journal, oldest first; none
 // when any but the last record is broken.
-func lastEvents(dir string) []looprun.Event {
+func LastEvents(dir string) []looprun.Event {
 	f, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
 		return nil

@@ -28,6 +28,10 @@ type Summary struct {
 	Started    time.Time      `json:"started"`
 	Runtime    float64        `json:"runtime_seconds"`
 	Signature  string         `json:"signature,omitempty"`
+	// Pending says that a question waited when the run was last seen to end, and CostUSD
+	// is what it had cost; not known of a run that has not ended.
+	Pending bool    `json:"-"`
+	CostUSD float64 `json:"-"`
 	// Problem says why the run cannot be read; the rest is then empty.
 	Problem string `json:"problem,omitempty"`
 }
@@ -141,6 +145,7 @@ func Summarize(dir string) Summary {
 	if v, ok := readResult(dir); ok && !alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature = v.Iterations, v.RuntimeSeconds, v.Signature
+		s.Pending, s.CostUSD = v.Pending, v.CostUSD
 		return s
 	}
 	if s.glance(dir, alive) {

@@ -96,7 +96,7 @@ func (s *Server) find(key string) *row {
 	if found := s.runs.find(key); found != nil {
 		return found
 	}
-	s.runs.refresh()
+	s.runs.refresh(0)
 	return s.runs.find(key)
 }
 
@@ -124,10 +124,13 @@ func reportStyle(w http.ResponseWriter, _ *http.Request) {
 
 // reply writes a JSON document.
 func reply(w http.ResponseWriter, v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+	b, made := v.(json.RawMessage)
+	if !made {
+		var err error
+		if b, err = json.Marshal(v); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(append(b, '\n'))
@@ -137,7 +140,7 @@ func reply(w http.ResponseWriter, v any) {
 const listLimit = 200
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	s.runs.refresh()
+	s.runs.refresh(s.o.Every)
 	q := r.URL.Query()
 	l, err := s.runs.list(q.Get("search"), q.Get("filter"), listLimit)
 	if err != nil {
@@ -237,7 +240,7 @@ func (s *Server) done(w http.ResponseWriter, said string, err error) {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
-	if s.runs.refresh() {
+	if s.runs.refresh(0) {
 		s.bell.ring()
 	}
 	reply(w, map[string]string{"said": said})

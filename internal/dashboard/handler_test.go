@@ -78,7 +78,7 @@ func newServing(t *testing.T, readOnly bool) *serving {
 	}
 	t.Cleanup(func() { s.ln.Close() })
 	v.Server = s
-	s.runs.refresh()
+	s.runs.refresh(0)
 	v.key = s.runs.sorted[0].Key
 	return v
 }
@@ -289,4 +289,85 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	cancel()
 	eventually.Holds(t, "all streams have ended", func() bool { return v.streams.taken() == 0 })
+}
+
+// A run that goes on is read as it grows, and shown as if it had been read from its
+// beginning; so is one that has ended, and one that goes on again.
+func TestARunThatGrows(t *testing.T) {
+	state := filepath.Join(t.TempDir(), ".looprun")
+	run, err := scratchpad.Create(state, time.Now(), scratchpad.SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := new(looprun.State)
+	record := func(d looprun.Data) {
+		t.Helper()
+		if _, err := looprun.Record(s, run.Journal, nil, s.Elapsed, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, v := newIndex(func() []string { return []string{state} }), &views{}
+	same := func(what string) {
+		t.Helper()
+		x.refresh(0)
+		got := x.rows[run.Dir]
+		loaded, _, err := scratchpad.Load(run.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := rowOf(run.Dir, loaded, scratchpad.Locked(run.Dir), stampOf(run.Dir))
+		if got == nil {
+			t.Fatalf("%s: it is not in the list", what)
+		}
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(want)
+		if string(a) != string(b) {
+			t.Errorf("%s:\n%s, and from the beginning\n%s", what, a, b)
+		}
+		k, err := v.of(got)
+		fresh, freshErr := (&views{}).of(got)
+		if err != nil || freshErr != nil || string(k.shown) != string(fresh.shown) || !strings.Contains(string(k.shown), string(b[1:len(b)-1])) {
+			t.Errorf("%s: %v %v\n%s, and from the beginning\n%s", what, err, freshErr, k.shown, fresh.shown)
+		}
+		for _, k := range v.list {
+			k.took = 0 // nobody waits for the others
+		}
+	}
+	record(looprun.RunStarted{RunID: run.ID, Command: []string{"false"}, Dir: state, Limits: looprun.Limits{Iterations: 9}})
+	same("begun")
+	for i := range 3 {
+		record(looprun.IterationStarted{Iteration: i + 1})
+		same("started")
+		record(looprun.CostReported{USD: 0.5})
+		record(looprun.IterationFinished{Iteration: i + 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1})
+		same("finished")
+	}
+	if len(x.live) != 1 {
+		t.Errorf("%d runs are followed", len(x.live))
+	}
+	record(looprun.RunPaused{Reason: "the machine goes down"})
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	same("paused")
+	if len(x.live) != 0 {
+		t.Errorf("%d runs at rest are followed", len(x.live))
+	}
+}
+
+// What an agent prints in JSON is read as at a terminal, and colours are colours.
+func TestATranscriptIsReadable(t *testing.T) {
+	v := newServing(t, false)
+	name := scratchpad.OutputFile(v.dir, 1)
+	text := `{"type":"result","subtype":"success","is_error":false,"result":"All <b>tests</b> pass.","session_id":"s"}` + "\n\x1b[31mred\x1b[0m\n"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var shown struct{ Work, Style string }
+	if err := json.Unmarshal(v.request("GET", "/api/runs/"+v.key+"/output/1", "").Body.Bytes(), &shown); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(shown.Work, "All &lt;b&gt;tests&lt;/b&gt; pass.\n") || strings.Contains(shown.Work, "is_error") || !strings.Contains(shown.Work, `class="t0">red</span>`) || shown.Style == "" {
+		t.Errorf("%+v", shown)
+	}
 }

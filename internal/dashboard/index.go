@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -37,11 +38,13 @@ type row struct {
 	Started    time.Time      `json:"started"`
 	Updated    time.Time      `json:"updated"`
 	Label      string         `json:"label,omitempty"`
+	Task       string         `json:"task,omitempty"` // where it is not the title
 	Problem    string         `json:"problem,omitempty"`
 	Trend      []int          `json:"trend,omitempty"` // failing checks, the last iterations of those shown
 
 	dir  string
 	seen stamp
+	rest bool // its trend was not looked up yet
 }
 
 // stamp tells whether a journal has grown since it was read.
@@ -65,7 +68,9 @@ type index struct {
 
 	reading sync.Mutex           // one refresh at a time
 	lists   map[string]time.Time // state directories, as they were listed
+	at      time.Time            // of the last refresh
 	whole   time.Time            // when also the runs that had ended were looked at
+	live    map[string]*followed // runs that go on
 
 	mu     sync.Mutex      // what follows is changed by a refresh alone, which holds both
 	rows   map[string]*row // by directory
@@ -73,32 +78,70 @@ type index struct {
 	sorted []*row
 }
 
+// followed is a run that goes on, read as its journal grows.
+type followed struct {
+	from  *scratchpad.Follower
+	state looprun.State
+}
+
 func newIndex(dirs func() []string) *index {
-	return &index{dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, lists: map[string]time.Time{}}
+	return &index{dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, lists: map[string]time.Time{}, live: map[string]*followed{}}
 }
 
 // lookAgain is how often runs that had ended are looked at: they may go on.
 const lookAgain = 5 * time.Second
 
-// refresh reads what has changed, and reports whether anything did.
-func (x *index) refresh() bool {
+// refresh reads what has changed since it last did, so long ago, and reports whether
+// anything did.
+func (x *index) refresh(ago time.Duration) bool {
 	x.reading.Lock()
 	defer x.reading.Unlock()
 	now := time.Now()
+	if now.Sub(x.at) < ago {
+		return false
+	}
+	x.at = now
 	whole := now.Sub(x.whole) >= lookAgain
 	if whole {
 		x.whole = now
 	}
-	known := x.rows // nobody else changes it
+	read, there := x.changed(whole)
+	fresh := make([]*row, len(read))
+	for i, dir := range read {
+		if scratchpad.Locked(dir) && x.live[dir] == nil {
+			if from, err := scratchpad.Follow(dir); err == nil {
+				x.live[dir] = &followed{from: from}
+			}
+		}
+		if f := x.live[dir]; f != nil {
+			fresh[i] = f.row(dir)
+		}
+		if fresh[i] == nil || !fresh[i].Alive {
+			x.leave(dir)
+		}
+	}
+	parallel.Each(len(read), func(i int) {
+		if fresh[i] == nil {
+			fresh[i] = readRow(read[i])
+		}
+	})
+	return x.take(fresh, there, whole)
+}
 
-	var read []string // directories of runs to read
-	there := make(map[string]bool, len(known))
+func (x *index) leave(dir string) {
+	if f := x.live[dir]; f != nil {
+		_ = f.from.Close()
+		delete(x.live, dir)
+	}
+}
+
+// changed are the directories of the runs to read; there are all that were seen.
+func (x *index) changed(whole bool) (read []string, there map[string]bool) {
+	known := x.rows // nobody else changes it
+	there = make(map[string]bool, len(known))
 	for _, state := range x.dirs() {
 		info, err := os.Stat(state)
-		if err != nil {
-			continue
-		}
-		if !whole && x.lists[state].Equal(info.ModTime()) {
+		if err != nil || !whole && x.lists[state].Equal(info.ModTime()) {
 			continue
 		}
 		x.lists[state] = info.ModTime()
@@ -116,86 +159,123 @@ func (x *index) refresh() bool {
 	}
 	for dir, r := range known {
 		active := r.Alive || r.Asks || r.Status == looprun.StatusCrashed
-		if (active || whole && there[dir]) && (stampOf(dir) != r.seen || scratchpad.Locked(dir) != r.Alive) {
+		if active && scratchpad.Locked(dir) != r.Alive || (active || whole && there[dir]) && stampOf(dir) != r.seen {
 			read = append(read, dir)
 		}
 	}
-	fresh := make([]*row, len(read))
-	parallel.Each(len(read), func(i int) { fresh[i] = readRow(read[i]) })
-
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	changed := len(fresh) > 0
-	for _, r := range fresh {
-		x.rows[r.dir], x.byKey[r.Key] = r, r
-	}
-	for dir, r := range x.rows {
-		if whole && !there[dir] && !slices.Contains(read, dir) {
-			changed = true
-			delete(x.byKey, r.Key)
-			delete(x.rows, dir)
-		}
-	}
-	if changed {
-		x.sort()
-	}
-	return changed
+	return read, there
 }
 
-// sort orders the runs: those that ask first, then those that live, then by time.
+// take puts what was read in its place, and reports whether that is anything.
+func (x *index) take(fresh []*row, there map[string]bool, whole bool) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	moved := false
+	for _, r := range fresh {
+		there[r.dir] = true
+		if old := x.rows[r.dir]; old != nil && old.rank() == r.rank() && old.Started.Equal(r.Started) {
+			*old = *r
+			continue
+		}
+		x.rows[r.dir], x.byKey[r.Key], moved = r, r, true
+	}
+	for dir, r := range x.rows {
+		if whole && !there[dir] {
+			moved = true
+			delete(x.byKey, r.Key)
+			delete(x.rows, dir)
+			x.leave(dir)
+		}
+	}
+	if moved {
+		x.sort()
+	}
+	return moved || len(fresh) > 0
+}
+
+// rank orders runs: those that ask first, then those that live.
+func (r *row) rank() int {
+	switch {
+	case r.Asks:
+		return 0
+	case r.Alive:
+		return 1
+	}
+	return 2
+}
+
+// sort orders the runs by rank, then by time, the latest first.
 func (x *index) sort() {
 	x.sorted = x.sorted[:0]
 	for _, r := range x.rows {
 		x.sorted = append(x.sorted, r)
 	}
-	rank := func(r *row) int {
-		switch {
-		case r.Asks:
-			return 0
-		case r.Alive:
-			return 1
-		}
-		return 2
-	}
 	slices.SortFunc(x.sorted, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), b.Started.Compare(a.Started), cmp.Compare(a.dir, b.dir))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.Started.Compare(a.Started), cmp.Compare(a.dir, b.dir))
 	})
 }
 
-// readRow reads what the list shows of a run.
-func readRow(dir string) *row {
+// row is the run as it is now; nil: it cannot be read on.
+func (f *followed) row(dir string) *row {
 	seen := stampOf(dir) // before the look: what it shows is no older
-	s := scratchpad.Summarize(dir)
-	var sum [8]byte
-	for i, v := 0, xxhash.Sum64String(dir); i < len(sum); i++ {
-		sum[i] = byte(v >> (8 * i))
+	if _, err := f.from.Next(f.state.Apply); err != nil || f.state.RunID == "" {
+		return nil
 	}
-	command := termsafe.Line(console.CommandLine(s.Command))
-	r := &row{
-		Key: hex.EncodeToString(sum[:]), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
-		Folder: folder(dir), Status: s.Status, Guard: s.Guard, Alive: scratchpad.Locked(dir), Iterations: s.Iterations,
-		Runtime: s.Runtime, Started: s.Started, Updated: seen.time, Label: termsafe.Line(s.Signature), Problem: termsafe.Line(s.Problem),
-		dir: dir, seen: seen,
+	return rowOf(dir, &f.state, scratchpad.Locked(dir), seen)
+}
+
+// rowOf is what the list shows of a run in that state.
+func rowOf(dir string, s *looprun.State, alive bool, seen stamp) *row {
+	res := s.Result()
+	r := named(dir, seen, scratchpad.Summary{
+		ID: filepath.Base(dir), Name: s.Name, Command: s.Command, Status: scratchpad.Standing(s, alive), Guard: string(res.Guard),
+		Iterations: res.Iterations, Started: s.Started, Runtime: res.RuntimeSeconds, Signature: res.Signature, CostUSD: s.Cost,
+	})
+	r.Alive, r.Asks = alive, len(s.Answerable()) > 0
+	if s.Task != s.Name {
+		r.Task = termsafe.Line(s.Task)
 	}
-	if s.Problem == "" && (r.Alive || s.Status.Resumable() || s.Status == looprun.StatusAwaiting || s.Status == looprun.StatusCrashed) {
-		if state, _, err := scratchpad.Load(dir); err == nil {
-			r.Asks, r.Cost = len(state.Answerable()) > 0, state.Cost
-			r.Trend = trendOf(state)
-		}
+	for _, f := range s.History[max(0, len(s.History)-trendLength):] {
+		r.trend(f)
 	}
 	return r
 }
 
-// trendOf are the numbers of failing checks of the last iterations.
-func trendOf(s *looprun.State) []int {
-	const most = 12
-	var trend []int
-	for _, f := range s.History[max(0, len(s.History)-most):] {
-		if f.Signature.Failing >= 0 {
-			trend = append(trend, f.Signature.Failing)
+// readRow reads what the list shows of a run that is at rest.
+func readRow(dir string) *row {
+	seen := stampOf(dir) // before the look: what it shows is no older
+	s := scratchpad.Summarize(dir)
+	if s.Problem == "" && (s.Pending || s.Status == looprun.StatusCrashed || s.Status == looprun.StatusRunning || s.Status == looprun.StatusAwaiting) {
+		if state, _, err := scratchpad.Load(dir); err == nil {
+			return rowOf(dir, state, scratchpad.Locked(dir), seen)
 		}
 	}
-	return trend
+	r := named(dir, seen, s)
+	r.rest = true
+	return r
+}
+
+// named is a summary as a row.
+func named(dir string, seen stamp, s scratchpad.Summary) *row {
+	var sum [8]byte
+	binary.LittleEndian.PutUint64(sum[:], xxhash.Sum64String(dir))
+	command := termsafe.Line(console.CommandLine(s.Command))
+	return &row{
+		Key: hex.EncodeToString(sum[:]), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
+		Folder: folder(dir), Status: s.Status, Guard: s.Guard, Iterations: s.Iterations, Runtime: s.Runtime, Cost: s.CostUSD,
+		Started: s.Started, Updated: seen.time, Label: termsafe.Line(s.Signature), Problem: termsafe.Line(s.Problem),
+		dir: dir, seen: seen,
+	}
+}
+
+// trendLength is how many iterations a trend shows.
+const trendLength = 12
+
+// trend adds an iteration to the row.
+func (r *row) trend(f looprun.IterationFinished) {
+	if f.Signature.Hash != 0 && f.Signature.Failing >= 0 {
+		r.Trend = append(r.Trend, f.Signature.Failing)
+	}
 }
 
 // folder is where a run works, as a person names it.
@@ -211,11 +291,11 @@ func folder(dir string) string {
 
 // listing is a part of the list.
 type listing struct {
-	Runs    []*row `json:"runs"`
-	Total   int    `json:"total"`
-	Matched int    `json:"matched"`
-	Asking  int    `json:"asking"`
-	Running int    `json:"running"`
+	Runs    []row `json:"runs"`
+	Total   int   `json:"total"`
+	Matched int   `json:"matched"`
+	Asking  int   `json:"asking"`
+	Running int   `json:"running"`
 }
 
 // Filters of the list.
@@ -238,7 +318,8 @@ func (x *index) list(search, filter string, limit int) (listing, error) {
 	words := strings.Fields(strings.ToLower(search))
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	l := listing{Runs: []*row{}, Total: len(x.sorted)}
+	l := listing{Total: len(x.sorted)}
+	shown := []*row{}
 	for _, r := range x.sorted {
 		if r.Asks {
 			l.Asking++
@@ -249,19 +330,37 @@ func (x *index) list(search, filter string, limit int) (listing, error) {
 		if !fits(r) || !r.matches(words) {
 			continue
 		}
-		if l.Matched++; len(l.Runs) < limit {
-			shown := *r
-			l.Runs = append(l.Runs, &shown)
+		if l.Matched++; len(shown) < limit {
+			shown = append(shown, r)
 		}
 	}
+	parallel.Each(len(shown), func(i int) { shown[i].look() })
+	l.Runs = make([]row, len(shown))
+	for i, r := range shown {
+		l.Runs[i] = *r
+	}
 	return l, nil
+}
+
+// look reads the trend of a run at rest, which only those need that are shown.
+func (r *row) look() {
+	if !r.rest {
+		return
+	}
+	r.rest = false
+	for _, e := range scratchpad.LastEvents(r.dir) {
+		if f, ok := e.Data.(looprun.IterationFinished); ok {
+			r.trend(f)
+		}
+	}
+	r.Trend = r.Trend[max(0, len(r.Trend)-trendLength):]
 }
 
 func (r *row) matches(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	text := strings.ToLower(strings.Join([]string{r.Title, r.Command, r.ID, r.Folder, string(r.Status), r.Guard, r.Label}, "\n"))
+	text := strings.ToLower(strings.Join([]string{r.Title, r.Task, r.Command, r.ID, r.Folder, string(r.Status), r.Guard, r.Label}, "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 

@@ -64,6 +64,7 @@ type Server struct {
 	hosts   map[string]bool
 	runs    *index
 	views   views
+	tails   tails
 	reports tickets
 	streams semaphore
 	bell    *bell // rings when the list of runs has changed
@@ -92,6 +93,7 @@ func Listen(o Options) (*Server, error) {
 		o: o, ln: &boundedListener{Listener: ln, free: newSemaphore(maxConnections)}, token: secret(),
 		hosts:   map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true},
 		runs:    newIndex(o.Dirs),
+		views:   views{writable: o.Actions != nil, explains: o.Explain != nil},
 		streams: newSemaphore(maxStreams),
 		bell:    newBell(),
 	}
@@ -140,8 +142,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// watch looks at the runs while somebody looks at the page.
+// watch looks at the runs while somebody looks at the page, and before: who comes first
+// need not wait.
 func (s *Server) watch(ctx context.Context) {
+	s.runs.refresh(0)
 	tick := time.NewTicker(s.o.Every)
 	defer tick.Stop()
 	for {
@@ -150,7 +154,7 @@ func (s *Server) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if s.streams.taken() > 0 && s.runs.refresh() {
+		if s.streams.taken() > 0 && s.runs.refresh(0) {
 			s.bell.ring()
 		}
 	}

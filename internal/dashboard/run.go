@@ -4,16 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/report"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -24,11 +28,12 @@ type view struct {
 	Check     string            `json:"check,omitempty"`
 	Limits    looprun.Limits    `json:"limits"`
 	Tokens    int64             `json:"tokens,omitempty"`
-	Task      string            `json:"task,omitempty"`
 	Progress  string            `json:"progress,omitempty"`
 	Reason    string            `json:"reason,omitempty"`
 	ExitCode  int               `json:"exit_code"`
 	Subtasks  *looprun.Subtasks `json:"subtasks,omitempty"`
+	Blockers  []string          `json:"blockers,omitempty"`
+	Ladder    []string          `json:"ladder,omitempty"`
 	Warnings  []string          `json:"warnings,omitempty"`
 	Notes     string            `json:"notes,omitempty"`
 	Questions []asked           `json:"questions"`
@@ -89,87 +94,141 @@ func questionsOf(s *looprun.State) []asked {
 	return list
 }
 
-// views remembers what was shown last, as long as nothing has changed.
+// views keeps the runs that were shown last, and what the page has of them.
 type views struct {
+	// Writable and explains say what the page offers.
+	writable, explains bool
+
 	mu   sync.Mutex
-	list []*kept
+	list []*kept // the latest last
 }
 
+// kept is a run that is followed.
 type kept struct {
-	dir   string
-	seen  stamp
-	alive bool
-	view  *view
-	took  time.Duration // to make it
-	made  time.Time
+	dir       string
+	live      *report.Live
+	seen      stamp
+	alive     bool
+	iteration int // the one that runs, or the last
+	shown     []byte
+	took      time.Duration // to make it
+	made      time.Time
 }
 
-const keptViews = 8
+// How many runs are followed, and how much of the time goes to one of them: the other
+// part is for what runs on this machine.
+const (
+	keptViews = 8
+	share     = 20
+)
 
-// of is the view of a run, made anew where its journal has grown; of a very long run
-// not more often than is fair to the other runs of this machine.
-func (v *views) of(run *row) (*view, error) {
+// of is the run as the page shows it, made anew where its journal has grown; not more
+// often than is fair while it is going on.
+func (v *views) of(run *row) (kept, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	seen, alive := stampOf(run.dir), scratchpad.Locked(run.dir)
-	for i, k := range v.list {
-		if k.dir != run.dir {
-			continue
-		}
-		const share = 20 // of the time goes to it at most one part
-		if k.seen == seen && k.alive == alive || time.Since(k.made) < share*k.took && alive {
-			return k.view, nil
-		}
-		v.list = append(v.list[:i], v.list[i+1:]...)
-		break
-	}
-	since := time.Now()
-	made, err := readView(run)
+	k, err := v.follow(run.dir)
 	if err != nil {
-		return nil, err
+		return kept{}, err
 	}
-	v.list = append(v.list, &kept{run.dir, seen, alive, made, time.Since(since), time.Now()})
-	v.list = v.list[max(0, len(v.list)-keptViews):]
-	return made, nil
+	seen, alive := stampOf(run.dir), scratchpad.Locked(run.dir)
+	if k.shown != nil && k.alive == alive && (k.seen == seen || alive && time.Since(k.made) < share*k.took) {
+		return *k, nil
+	}
+	k.seen, k.alive, k.made = seen, alive, time.Now()
+	if err := k.make(v); err != nil {
+		v.leave(len(v.list) - 1) // it begins anew the next time
+		return kept{}, err
+	}
+	k.took = time.Since(k.made)
+	return *k, nil
 }
 
-func readView(run *row) (*view, error) {
-	s, _, err := scratchpad.Load(run.dir)
+// follow makes a run the latest of those that are followed.
+func (v *views) follow(dir string) (*kept, error) {
+	i := slices.IndexFunc(v.list, func(k *kept) bool { return k.dir == dir })
+	if i >= 0 {
+		k := v.list[i]
+		v.list = append(slices.Delete(v.list, i, i+1), k)
+		return k, nil
+	}
+	live, err := report.Follow(dir)
 	if err != nil {
 		return nil, err
 	}
-	r, err := report.Load(run.dir)
+	if len(v.list) == keptViews {
+		v.leave(0)
+	}
+	k := &kept{dir: dir, live: live}
+	v.list = append(v.list, k)
+	return k, nil
+}
+
+func (v *views) leave(i int) {
+	_ = v.list[i].live.Close()
+	v.list = slices.Delete(v.list, i, i+1)
+}
+
+// make reads what is new of the run, and sets out all of it.
+func (k *kept) make(v *views) error {
+	r, s, err := k.live.Next()
+	if err == nil && s.RunID == "" {
+		err = errors.New("the run has not begun yet")
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var course bytes.Buffer
 	if err := r.Fragment(&course); err != nil {
-		return nil, err
+		return err
 	}
-	fresh := readRow(run.dir)
-	fresh.Cost = s.Cost
-	v := &view{
-		row: fresh, Check: termsafe.Line(console.CommandLine(r.Check)), Limits: s.Limits, Tokens: s.Tokens, Task: r.Task,
-		Progress: r.Progress, Reason: r.Reason, ExitCode: r.ExitCode, Subtasks: r.Subtasks, Warnings: r.Warnings,
-		Notes: termsafe.Text(scratchpad.Notes(run.dir)), Questions: questionsOf(s), Iteration: s.Iterations, Course: course.String(),
+	shown := view{
+		row: rowOf(k.dir, s, k.alive, k.seen), Check: termsafe.Line(console.CommandLine(r.Check)), Limits: s.Limits, Tokens: s.Tokens,
+		Progress: r.Progress, Reason: r.Reason, ExitCode: r.ExitCode, Subtasks: r.Subtasks, Blockers: r.Blockers, Ladder: ladderOf(s),
+		Warnings: r.Warnings, Notes: termsafe.Text(scratchpad.Notes(k.dir)), Questions: questionsOf(s), Iteration: s.Iterations,
+		Course: course.String(), Writable: v.writable, Explains: v.explains,
 	}
 	if s.Running {
-		v.Iteration = s.Open
+		shown.Iteration = s.Open
 	}
-	v.Resumable = resumable(fresh.Status, fresh.Asks, fresh.Alive)
-	return v, nil
+	shown.Resumable = v.writable && resumable(shown.Status, shown.Asks, shown.Alive)
+	k.iteration = shown.Iteration
+	k.shown, err = json.Marshal(shown)
+	return err
+}
+
+// ladderOf is where the task stands on the escalation ladder, a line for each rung;
+// empty without one.
+func ladderOf(s *looprun.State) []string {
+	at := s.Ladder.Task(s.Task)
+	list := []string{}
+	for _, r := range s.Rungs {
+		text := "a person decides"
+		switch r.Rung {
+		case ladder.SelfSolve:
+			text = "by itself: " + plural.Count(at.SelfSolve, "failed attempt")
+		case ladder.Experts:
+			text = "with experts: " + plural.Count(at.Delegation, "failed attempt")
+			for _, e := range r.Experts {
+				asked := "not asked"
+				if slices.Contains(at.ExpertsTried, e.Name) {
+					asked = "asked"
+				}
+				text += fmt.Sprintf("; %s: %s", e.Name, asked)
+			}
+		}
+		list = append(list, termsafe.Line(text))
+	}
+	return list
 }
 
 func (s *Server) run(w http.ResponseWriter, _ *http.Request, run *row) {
-	v, err := s.views.of(run)
+	k, err := s.views.of(run)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	shown := *v
-	shown.Writable, shown.Explains = s.o.Actions != nil, s.o.Explain != nil
-	shown.Resumable = shown.Resumable && shown.Writable
-	reply(w, shown)
+	reply(w, json.RawMessage(k.shown))
 }
 
 // tail is the end of what an iteration printed.
@@ -179,8 +238,44 @@ type tail struct {
 	Check     string `json:"check"` // HTML
 	Style     string `json:"style"`
 	Problem   string `json:"problem,omitempty"`
+}
 
-	sizes [2]int64
+// tails keeps the outputs that were shown last: all who look at a run see the same.
+type tails struct {
+	mu   sync.Mutex
+	list []*keptTail // the latest last
+}
+
+type keptTail struct {
+	dir       string
+	iteration int
+	sizes     [2]int64
+	shown     json.RawMessage
+	took      time.Duration
+	made      time.Time
+}
+
+// of is the end of what an iteration printed, in JSON, and how much it had printed by
+// then; read anew where there is more, but not more often than is fair.
+func (v *tails) of(dir string, iteration int) (json.RawMessage, [2]int64, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	sizes := sizesOf(dir, iteration)
+	i := slices.IndexFunc(v.list, func(k *keptTail) bool { return k.dir == dir && k.iteration == iteration })
+	if i >= 0 {
+		if k := v.list[i]; k.sizes == sizes || time.Since(k.made) < max(lookEvery, share*k.took) {
+			return k.shown, k.sizes, nil
+		}
+		v.list = slices.Delete(v.list, i, i+1)
+	}
+	since := time.Now()
+	shown, err := json.Marshal(readTail(dir, iteration))
+	if err != nil {
+		return nil, sizes, err
+	}
+	v.list = append(v.list, &keptTail{dir, iteration, sizes, shown, time.Since(since), time.Now()})
+	v.list = v.list[max(0, len(v.list)-keptViews):]
+	return shown, sizes, nil
 }
 
 // tailBytes is how much HTML of one output there is on the page.
@@ -198,7 +293,6 @@ func readTail(dir string, iteration int) tail {
 			t.Problem = err.Error()
 			continue
 		}
-		t.sizes[i] = one.Size
 		if i == 0 {
 			t.Work, t.Style = one.HTML, scoped(".work", one.Style)
 		} else {
@@ -223,7 +317,12 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request, run *row) {
 		http.Error(w, "an iteration is a number", http.StatusBadRequest)
 		return
 	}
-	reply(w, readTail(run.dir, n))
+	shown, _, err := s.tails.of(run.dir, n)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	reply(w, shown)
 }
 
 // How often a stream looks, and how long it stays silent.
@@ -281,31 +380,34 @@ type looking struct {
 	begun     bool
 	seen      stamp
 	alive     bool
+	made      time.Time
 	iteration int
 	sizes     [2]int64
 }
 
 func (l *looking) at(out *events) {
 	if seen, alive := stampOf(l.run.dir), scratchpad.Locked(l.run.dir); !l.begun || seen != l.seen || alive != l.alive {
-		v, err := l.server.views.of(l.run)
+		k, err := l.server.views.of(l.run)
 		if err != nil {
 			out.send("gone", map[string]string{"why": err.Error()})
 			l.begun, l.seen, l.alive = true, seen, alive
 			return
 		}
-		if v.Iteration != l.iteration {
-			l.iteration, l.sizes = v.Iteration, [2]int64{-1, -1}
+		if k.iteration != l.iteration {
+			l.iteration, l.sizes = k.iteration, [2]int64{-1, -1}
 		}
-		if v.seen == seen || !alive { // else the view is an earlier one, see views.of
-			l.begun, l.seen, l.alive = true, seen, alive
+		if !l.begun || k.made != l.made {
+			out.send("run", struct{}{})
 		}
-		out.send("run", struct{}{})
+		l.begun, l.seen, l.alive, l.made = true, k.seen, k.alive, k.made
 	}
-	sizes := sizesOf(l.run.dir, l.iteration)
-	if sizes == l.sizes && l.begun {
+	if sizesOf(l.run.dir, l.iteration) == l.sizes {
 		return
 	}
-	t := readTail(l.run.dir, l.iteration)
+	t, sizes, err := l.server.tails.of(l.run.dir, l.iteration)
+	if err != nil || sizes == l.sizes {
+		return
+	}
 	l.sizes = sizes
 	out.send("output", t)
 }
@@ -332,10 +434,9 @@ func (e *events) send(name string, v any) {
 	if e.err != nil {
 		return
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		e.err = err
-		return
+	b, made := v.(json.RawMessage)
+	if !made {
+		b, e.err = json.Marshal(v)
 	}
 	if e.err = e.c.SetWriteDeadline(time.Now().Add(writeWithin)); errors.Is(e.err, http.ErrNotSupported) {
 		e.err = nil // there is no connection
