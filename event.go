@@ -90,8 +90,13 @@ type RunStarted struct {
 	// Often is how often the same failure may come, in a row or not.
 	Often Often `json:"often,omitzero"`
 	// CallsPerHour is how many iterations may start within an hour; zero: any number.
-	CallsPerHour int    `json:"calls_per_hour,omitempty"`
-	Version      string `json:"version,omitempty" mask:"own"`
+	CallsPerHour int `json:"calls_per_hour,omitempty"`
+	// Repository is the git repository that Dir is a work tree of, where looprun made
+	// that tree; empty: Dir is the user's own.
+	Repository string `json:"repository,omitempty"`
+	// Checkpoint is the commit that keeps the files as the run found them; empty: none does.
+	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
+	Version    string `json:"version,omitempty" mask:"own"`
 	// Config is the caller's whole configuration, kept so that a resumed run
 	// does not depend on files that changed since. The core does not read it.
 	Config json.RawMessage `json:"config,omitempty"`
@@ -147,6 +152,9 @@ type IterationFinished struct {
 	// that of its files alone, whatever was committed; zero: not known.
 	Tree    signature.Hash `json:"tree,omitempty"`
 	Content signature.Hash `json:"content,omitempty"`
+	// Checkpoint is the commit that keeps the files as they were after the iteration;
+	// empty: there is none.
+	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
 	// Match is the line that says that a limit has to be waited out, and Until
 	// the moment it names.
 	Match string     `json:"match,omitempty"`
@@ -250,6 +258,10 @@ type ActionApplied struct {
 	Blocker string `json:"blocker,omitempty"`
 	// Pending says that the run pauses with its question still open.
 	Pending bool `json:"pending,omitempty"`
+	// Restore is the iteration whose files are taken in the place of the last one's, and
+	// Checkpoint the commit that has them; zero: none is.
+	Restore    int    `json:"restore,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
 }
 
 // DebugFinished is the end of a debug command, or of an option's own command.

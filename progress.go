@@ -29,6 +29,36 @@ func (d *IterationFinished) Progress() *Progress {
 	}
 }
 
+// Best is an iteration whose files are kept: its number, the commit that has them, and
+// how far it was.
+type Best struct {
+	Iteration  int      `json:"iteration"`
+	Checkpoint string   `json:"checkpoint"`
+	Progress   Progress `json:"progress"`
+}
+
+// atLeast reports whether this is as far as the best so far, as far as the two can be
+// compared: of checks of one kind, and not of fewer of them.
+func (p *Progress) atLeast(best *Best) bool {
+	if p == nil || p.Failing < 0 {
+		return false
+	}
+	if best == nil || p.Tests && !best.Progress.Tests {
+		return true
+	}
+	return p.Tests == best.Progress.Tests && p.Total >= best.Progress.Total && p.Failing <= best.Progress.Failing
+}
+
+// Fell reports whether an earlier iteration had fewer failures than the last one, and is
+// kept. Where nothing is known of the last, it did.
+func (s *State) Fell() bool {
+	if s.Best == nil || s.Best.Iteration == s.Iterations {
+		return false
+	}
+	p := s.Last.Progress()
+	return p == nil || !p.atLeast(s.Best)
+}
+
 // Improved reports whether fewer checks fail than at the last trip, or than in
 // the first iteration when there was none. What is not known is no improvement.
 func (s *State) Improved() bool {

@@ -84,6 +84,9 @@ type Option struct {
 	Guidance string `json:"guidance,omitempty"`
 	// Command is the shell line of [ActionRun].
 	Command string `json:"command,omitempty" mask:"command"`
+	// Restore is the iteration that [ActionAccept] takes in the place of the last; zero:
+	// it takes what is there.
+	Restore int `json:"restore,omitempty"`
 }
 
 // Question is what is put to the responders: because a guard tripped, or because
@@ -202,6 +205,9 @@ func (q *Question) GoesOn() (Option, bool) {
 func (a Action) Ends() bool {
 	return a == ActionAccept || a == ActionCancel || a == ActionReject
 }
+
+// AcceptBest is the id of the option that takes the iteration with the fewest failures.
+const AcceptBest = "accept_best"
 
 // TakenKeys are the characters that do the same at every question at a terminal, and
 // can be the key of no option: they move, ask for words, pause, review, edit, explain,

@@ -77,8 +77,10 @@ type State struct {
 	Until *time.Time `json:"until,omitempty"`
 	// CallsPerHour is how many iterations may start within an hour, and Calls is when the
 	// last so many did; zero: any number.
-	CallsPerHour int         `json:"calls_per_hour,omitempty"`
-	Calls        []time.Time `json:"calls,omitempty"`
+	CallsPerHour int `json:"calls_per_hour,omitempty"`
+	// Repository is the one that Dir is a work tree of, where looprun made the tree.
+	Repository string      `json:"repository,omitempty"`
+	Calls      []time.Time `json:"calls,omitempty"`
 	// Crashes counts how often looprun, or who ran it, died in iteration Open.
 	Crashes int `json:"crashes,omitempty"`
 	// SinceAnswer counts iterations since the start or the last continuing answer.
@@ -126,6 +128,8 @@ type State struct {
 	Trees []Tree `json:"trees,omitempty"`
 	// Previous is what the last iteration left to compare with.
 	Previous *Seen `json:"previous,omitempty"`
+	// Best is the iteration with the fewest failures whose files are kept; nil: none is.
+	Best *Best `json:"best,omitempty"`
 	// Baseline is what was failing at the last trip, or in the first iteration.
 	Baseline *Progress `json:"baseline,omitempty"`
 

@@ -41,6 +41,7 @@ func (s *State) fold(e Event) {
 	case RunStarted:
 		s.RunID, s.Name, s.Command, s.Check = d.RunID, d.Name, d.Command, d.Check
 		s.Promise, s.Dir, s.Parent = d.Promise, d.Dir, d.Parent
+		s.Repository = d.Repository
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
 		s.AnyValue, s.Often = d.AnyValue, d.Often
 		s.Task, s.Rungs = d.Name, d.Ladder
@@ -159,6 +160,9 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.History = last(append(s.History, d), historyKept)
 	if s.Baseline == nil {
 		s.Baseline = d.Progress()
+	}
+	if p := d.Progress(); d.Checkpoint != "" && p.atLeast(s.Best) {
+		s.Best = &Best{Iteration: d.Iteration, Checkpoint: d.Checkpoint, Progress: *p}
 	}
 	s.endWith(d)
 	if d.Outcome == OutcomeDone {

@@ -20,6 +20,12 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	if o.Action == ActionPause && s.Trip.Guard == Rejection && s.Rejected != nil {
 		d.Blocker = s.Rejected.Rejection.BlockerTask()
 	}
+	if o.Restore != 0 {
+		if s.Best == nil || s.Best.Iteration != o.Restore {
+			return d, fmt.Errorf("option %q takes iteration %d, which is not kept", o.ID, o.Restore)
+		}
+		d.Restore, d.Checkpoint = o.Restore, s.Best.Checkpoint
+	}
 	words := a.Guidance
 	if d.Unsaid = strings.TrimSpace(words) == TakeBack; d.Unsaid {
 		words = ""
@@ -168,6 +174,8 @@ const (
 	NoteKnown    = "note_known"     // nothing but skipped issues came
 	NoteNotGiven = "note_not_given" // Label, Why: the rejection gives no ground for the option
 	NoteFindings = "note_findings"  // what debug found follows
+	NoteBest     = "note_best"      // Number, Failing: an earlier iteration was better than the last
+	LabelBest    = "label_best"     // Number: the option that takes it
 )
 
 // String is the note in English.
@@ -184,6 +192,10 @@ func (n Note) String() string {
 		return fmt.Sprintf("%v is not offered: %v.", v["Label"], v["Why"])
 	case NoteFindings:
 		return "Findings:"
+	case NoteBest:
+		return fmt.Sprintf("Iteration %v had the fewest failures: %v.", v["Number"], v["Failing"])
+	case LabelBest:
+		return fmt.Sprintf("Accept iteration %v", v["Number"])
 	}
 	return n.Key
 }
@@ -256,6 +268,7 @@ func (s *State) offer(q Question, texts Texts) Question {
 			drop(Note{NoteNotGiven, map[string]any{"Label": o.Label, "Why": err.Error()}}, func(other Option) bool { return other.ID == o.ID })
 		}
 	}
+	q = s.offerBest(q, say)
 	if _, ok := q.Option(q.Default); !ok {
 		q.Default = ""
 	}
@@ -264,6 +277,24 @@ func (s *State) offer(q Question, texts Texts) Question {
 	}
 	q.Given = s.Given
 	q.Mandatory = s.Trip.Mandatory
+	return q
+}
+
+// offerBest names the iteration with the fewest failures where that is not the last, and
+// offers to take it where the last one can be accepted.
+func (s *State) offerBest(q Question, say func(Note) string) Question {
+	if !s.Fell() {
+		return q
+	}
+	values := map[string]any{"Number": s.Best.Iteration, "Failing": s.Best.Progress.String()}
+	q.Details = append(q.Details, say(Note{NoteBest, values}))
+	at := slices.IndexFunc(q.Options, func(o Option) bool { return o.Action == ActionAccept })
+	if _, taken := q.Option(AcceptBest); at >= 0 && !taken {
+		q.Options = slices.Insert(slices.Clone(q.Options), at, Option{
+			ID: AcceptBest, Label: say(Note{LabelBest, values}), Action: ActionAccept, Restore: s.Best.Iteration,
+			Description: s.Best.Progress.String(),
+		})
+	}
 	return q
 }
 

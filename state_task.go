@@ -20,7 +20,7 @@ func (s *State) foldTask(d ActionApplied) {
 		s.Deferred = deferred(d)
 	}
 	if d.Task != "" {
-		s.Task = d.Task
+		s.Task, s.Best = d.Task, nil
 		s.foldList(d)
 	}
 	switch d.Guard {
@@ -171,7 +171,7 @@ func (s *State) foldSubtask() {
 	}
 	next := s.Subtasks[0]
 	s.Subtask, s.Subtasks = &next, slices.Clone(s.Subtasks[1:])
-	s.Task = taskText(next)
+	s.Task, s.Best = taskText(next), nil
 	for _, id := range counting {
 		s.reset(id)
 	}

@@ -28,6 +28,16 @@ func acquire(name string) (*os.File, error) {
 	return nil, err
 }
 
+// Hold keeps every looprun from going on with the run until it is released. It fails with
+// [ErrLocked] while one has the run open.
+func Hold(dir string) (release func() error, err error) {
+	f, err := acquire(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, err
+	}
+	return f.Close, nil
+}
+
 // Locked reports whether the run is alive: whether a looprun has it open.
 func Locked(dir string) bool {
 	f, err := openPlain(filepath.Join(dir, lockName), os.O_RDWR|readFlags)

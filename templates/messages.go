@@ -103,6 +103,7 @@ func messageKinds() map[string][]Variable {
 	for key, variables := range map[string][]Variable{
 		looprun.NoteCapped: own("Cap:text", "Flag:text"), looprun.NoteRoom: own("Room:text", "Flag:text"),
 		looprun.NoteKnown: nil, looprun.NoteNotGiven: own("Label:text", "Why:text"), looprun.NoteFindings: nil,
+		looprun.NoteBest: own("Number:number", "Failing:text"), looprun.LabelBest: own("Number:number", "Failing:text"),
 	} {
 		kinds[key] = variables
 	}

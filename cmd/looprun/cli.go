@@ -32,6 +32,8 @@ type cli struct {
 	Reject    rejectCmd    `cmd:"" in:"answer" help:"Say from inside a run that the task cannot be done as given."`
 	Stats     statsCmd     `cmd:"" in:"look" help:"Count over all runs."`
 	Doctor    doctorCmd    `cmd:"" in:"check" help:"Check the files of a run, and repair its journal."`
+	Diff      diffCmd      `cmd:"" in:"look" help:"Show what an iteration changed in the files."`
+	Restore   restoreCmd   `cmd:"" help:"Bring back the files of an iteration."`
 	Prune     pruneCmd     `cmd:"" help:"Remove old runs."`
 	Signature signatureCmd `cmd:"" in:"check" help:"Print the signature of recorded output."`
 	Replay    replayCmd    `cmd:"" in:"check" help:"Replay recorded outputs, or an earlier run, through the guards; nothing is run."`

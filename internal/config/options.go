@@ -96,6 +96,7 @@ type Options struct {
 	Debug          ShellLine `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
 
 	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state" trust:"ask" value:"path"`
+	Checkpoint  bool           `help:"Keep the files as they are after each iteration, as commits on refs/looprun/RUN: for looprun diff and looprun restore." json:"checkpoint,omitempty" group:"state" trust:"ask"`
 	Sync        string         `enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
 	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`

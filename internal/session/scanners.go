@@ -137,6 +137,7 @@ func (h *hearing) saidDone() bool {
 func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationResult) {
 	h.said(d)
 	h.lookAround(d)
+	d.Checkpoint = h.s.checkpoint(d.Iteration)
 	h.hearRefusal(d)
 }
 

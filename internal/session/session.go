@@ -20,6 +20,7 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -83,9 +84,11 @@ type Session struct {
 	// reading ends when those who read the output have gone and with them the run.
 	reading context.Context
 	leave   context.CancelCauseFunc
-	tidies  bool             // nothing ends or stops looprun any more without the terminal put in order
-	masker  *redact.Redactor // nil masks nothing
-	input   io.Reader        // what --stdin - reads
+	tidies  bool               // nothing ends or stops looprun any more without the terminal put in order
+	keeper  *checkpoint.Keeper // nil: the files are not kept
+	found   string             // the checkpoint of the files as the run found them
+	masker  *redact.Redactor   // nil masks nothing
+	input   io.Reader          // what --stdin - reads
 }
 
 // Recorded is what the journal keeps of the configuration.
@@ -174,7 +177,7 @@ func (s *Session) stateDir() (string, error) { return config.StateDir(s.opts.Sta
 
 // Start runs a new run to its end.
 func (s *Session) Start() (Ended, error) {
-	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
+	if err := errors.Join(proc.Ready(), s.joinable(), s.keepable()); err != nil {
 		return Ended{}, err
 	}
 	dir, err := s.stateDir()
@@ -198,6 +201,7 @@ func (s *Session) Start() (Ended, error) {
 		RunID: s.run.ID, Name: s.opts.Name, Command: s.executor.Work.Argv(), Dir: s.dir,
 		Limits: s.limits, Caps: s.caps, Version: s.app.Version, Config: recorded, Parent: os.Getenv("LOOPRUN_RUN_ID"),
 	}
+	started.Checkpoint = s.found
 	if s.executor.Check != nil {
 		started.Check = s.executor.Check.Argv()
 		started.Precheck = !s.opts.NoPrecheck && s.opts.Promise == nil
@@ -302,6 +306,9 @@ func (s *Session) finish(result looprun.Result, err error) (Ended, error) {
 	code := exitCode(s.opts, s.policyCodes(), state, result)
 	result.ExitCode = code
 	result.RunID = s.run.ID
+	if rerr := s.takeBest(state, result); rerr != nil {
+		err = errors.Join(err, rerr)
+	}
 	page := s.run.PageFile()
 	if perr := s.run.Refresh(state, true); perr != nil {
 		s.app.Say.Warn("the scratchpad could not be written: %v", perr)
@@ -364,7 +371,7 @@ func (s *Session) wire(journal looprun.Journal) error {
 	if s.masker != nil {
 		s.executor.Mask = func(to func([]byte)) looprun.Masker { return s.masker.Stream(to) }
 	}
-	if err := s.feed(); err != nil {
+	if err := errors.Join(s.feed(), s.keep()); err != nil {
 		return err
 	}
 	if err := s.hear(); err != nil {

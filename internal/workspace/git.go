@@ -5,14 +5,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/git"
 )
 
 // findRepository is the git work tree that the directory belongs to; nil when there
@@ -22,7 +21,7 @@ func findRepository(ctx context.Context, dir string) (*repository, error) {
 		return nil, nil
 	}
 	var lines []string
-	err := git(ctx, dir, '\n', func(line []byte) error {
+	err := eachRecord(ctx, dir, '\n', func(line []byte) error {
 		lines = append(lines, string(line))
 		return nil
 	}, "rev-parse", "--show-object-format", "--show-toplevel")
@@ -38,7 +37,7 @@ func findRepository(ctx context.Context, dir string) (*repository, error) {
 	// format prints the option instead, and knows SHA-1 only.
 	root := filepath.FromSlash(strings.Join(lines[1:], "\n"))
 	if root != dir {
-		err := git(ctx, dir, 0, ignoreRecord, "check-ignore", "-q", ".")
+		err := eachRecord(ctx, dir, 0, ignoreRecord, "check-ignore", "-q", ".")
 		var exit *exec.ExitError
 		switch {
 		case err == nil: // git would see nothing of what happens here
@@ -71,16 +70,16 @@ var settings = []string{
 // maxRecord bounds one record of git's output: a path and some ids.
 const maxRecord = 1 << 20
 
-// git runs git in a directory and calls each for every record that it prints. An
+// eachRecord runs git in a directory and calls each for every record that it prints. An
 // error of each ends git.
-func git(ctx context.Context, dir string, end byte, each func([]byte) error, args ...string) error {
+func eachRecord(ctx context.Context, dir string, end byte, each func([]byte) error, args ...string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
 	cmd.Dir = dir
-	cmd.Env = environ(os.Environ())
+	cmd.Env = git.Environ(os.Environ())
 	cmd.WaitDelay = time.Second // then the pipes are closed: a child of git may hold them
-	said := &firstBytes{}
+	said := &git.Complaint{}
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -110,50 +109,8 @@ func git(ctx context.Context, dir string, end byte, each func([]byte) error, arg
 	if failed != nil {
 		cancel()
 	}
-	if err := cmd.Wait(); failed == nil && err != nil {
-		failed = fmt.Errorf("git %s: %w", args[0], err)
-		if text := termsafe.Line(said.String()); text != "" {
-			failed = fmt.Errorf("git %s: %w: %s", args[0], err, text)
-		}
+	if err := cmd.Wait(); failed == nil {
+		failed = said.With(args[0], err)
 	}
 	return failed
-}
-
-// firstBytes keeps the beginning of what git complains about.
-type firstBytes struct{ bytes.Buffer }
-
-func (f *firstBytes) Write(b []byte) (int, error) {
-	const limit = 2 << 10
-	f.Buffer.Write(b[:min(len(b), max(0, limit-f.Len()))])
-	return len(b), nil
-}
-
-// kept are the variables of git that say how to find a repository and whom to
-// trust. All others could lead to another one: inside a hook GIT_DIR and
-// GIT_INDEX_FILE are set.
-var kept = []string{
-	"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_",
-	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
-	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH",
-}
-
-// environ is the environment for git.
-func environ(own []string) []string {
-	var env []string
-	for _, v := range own {
-		name, _, _ := strings.Cut(v, "=")
-		if upper := strings.ToUpper(name); !strings.HasPrefix(upper, "GIT_") || keeps(upper) {
-			env = append(env, v)
-		}
-	}
-	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C", "LANGUAGE=")
-}
-
-func keeps(name string) bool {
-	for _, k := range kept {
-		if name == k || (strings.HasSuffix(k, "_") && strings.HasPrefix(name, k)) {
-			return true
-		}
-	}
-	return false
 }

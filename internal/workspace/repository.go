@@ -46,7 +46,7 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 	}
 	var base sum
 	if commit != "" {
-		err := git(ctx, r.root, 0, func(record []byte) error {
+		err := eachRecord(ctx, r.root, 0, func(record []byte) error {
 			meta, path, ok := strings.Cut(string(record), "\t")
 			fields := strings.Fields(meta) // mode, type, object
 			if !ok || len(fields) != 3 {
@@ -69,7 +69,7 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 // where the old one is no longer there.
 func (r *repository) rebaseFrom(ctx context.Context, commit string) error {
 	base, meta := r.base, []string(nil)
-	err := git(ctx, r.root, 0, func(record []byte) error {
+	err := eachRecord(ctx, r.root, 0, func(record []byte) error {
 		if meta == nil {
 			meta = strings.Fields(string(record)) // :mode mode object object letter
 			if len(meta) != 5 || meta[0][0] != ':' {
@@ -98,7 +98,7 @@ func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string
 	r.files.begin()
 	seen := map[string]*repository{}
 	var renamed *change // the next record is its old name
-	err = git(ctx, r.root, 0, func(record []byte) error {
+	err = eachRecord(ctx, r.root, 0, func(record []byte) error {
 		if renamed != nil {
 			if old := string(record); !r.skip.covers(old) {
 				d.remove(old, renamed.oldMode, renamed.oldObject)

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// diffCmd shows what an iteration changed.
+type diffCmd struct {
+	ID        string `arg:"" name:"run" help:"The run: its id or a part of it."`
+	Iteration *int   `arg:"" optional:"" name:"iteration" help:"The iteration (all of them, from the start of the run to its last)."`
+	Stat      bool   `help:"Print the names of the files, and how much of each changed." env:"-"`
+	StateDir  string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+func (diffCmd) Help() string {
+	return `Only runs with --checkpoint keep what their iterations changed. The output is a patch
+that git apply takes.
+
+Example:
+  looprun diff 3f9a 2
+  looprun diff 3f9a | git apply`
+}
+
+func (c *diffCmd) Run(a *app) error {
+	dir, err := a.find(c.StateDir, c.ID)
+	if err != nil {
+		return err
+	}
+	kept, err := readKept(dir)
+	if err != nil {
+		return err
+	}
+	ctx, first := context.Background(), kept.iterations[0]
+	to := kept.iterations[len(kept.iterations)-1]
+	if c.Iteration != nil {
+		if to, err = kept.iteration(*c.Iteration); err != nil {
+			return err
+		}
+		first = to
+	}
+	var options []string
+	if c.Stat {
+		options = []string{"--stat"}
+	}
+	text, err := checkpoint.Diff(ctx, kept.repository, first.previous, to.commit, options...)
+	if err != nil {
+		return err
+	}
+	p := a.printer()
+	if console.IsTerminal(a.files.stdout) {
+		text = termsafe.Text(text)
+	}
+	p.WriteString(text)
+	return p.Page()
+}
+
+// restoreCmd brings back the files of an iteration.
+type restoreCmd struct {
+	ID        string `arg:"" name:"run" help:"The run: its id or a part of it."`
+	Iteration int    `arg:"" name:"iteration" help:"The iteration."`
+	StateDir  string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+func (restoreCmd) Help() string {
+	return `The files in the run's directory become what they were after the iteration; what they
+are now is kept as one more checkpoint. Ignored files, branches, the stash and what is staged
+stay as they are. Only runs with --checkpoint can do it.
+
+Example:
+  looprun restore 3f9a 2`
+}
+
+func (c *restoreCmd) Run(a *app) error {
+	dir, err := a.find(c.StateDir, c.ID)
+	if err != nil {
+		return err
+	}
+	kept, err := readKept(dir)
+	if err != nil {
+		return err
+	}
+	to, err := kept.iteration(c.Iteration)
+	if err != nil {
+		return err
+	}
+	id := filepath.Base(dir)
+	if err := scratchpad.Mine(dir); err != nil {
+		return config.Usage(fmt.Sprintf("run %s: %v", id, err), "restore nothing that somebody else may have written")
+	}
+	if _, err := os.Stat(kept.dir); err != nil {
+		return config.Usage(fmt.Sprintf("the work tree of run %s is gone: %s", id, kept.dir), fmt.Sprintf("git restore --source %.12s -- . takes the files of iteration %d here", to.commit, to.number))
+	}
+	release, err := scratchpad.Hold(dir)
+	if errors.Is(err, scratchpad.ErrLocked) {
+		return config.Usage("run "+id+" is going on", "end it first")
+	} else if err != nil {
+		return err
+	}
+	defer func() { _ = release() }()
+	ctx := context.Background()
+	k, err := checkpoint.Open(ctx, kept.dir, dir, id)
+	if err != nil {
+		return err
+	}
+	before, _, err := k.Restore(ctx, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
+	if err != nil {
+		return err
+	}
+	a.say.News("the files in %s are those of iteration %d; what they were before is kept as %.12s", kept.dir, to.number, before)
+	return nil
+}
+
+// keptFiles are the checkpoints of a run.
+type keptFiles struct {
+	dir        string // the run's work tree
+	repository string // where its checkpoints are
+	iterations []keptIteration
+}
+
+type keptIteration struct {
+	number   int
+	commit   string
+	previous string // the checkpoint that it started from
+}
+
+// readKept reads which checkpoints a run has.
+func readKept(dir string) (*keptFiles, error) {
+	var s looprun.State
+	k := new(keptFiles)
+	last := ""
+	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+		switch d := e.Data.(type) {
+		case looprun.RunStarted:
+			last = d.Checkpoint
+		case looprun.IterationFinished:
+			if d.Checkpoint != "" {
+				k.iterations = append(k.iterations, keptIteration{d.Iteration, d.Checkpoint, last})
+				last = d.Checkpoint
+			}
+		}
+		return s.Apply(e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(k.iterations) == 0 {
+		return nil, config.Usage("run "+s.RunID+" keeps no files of its iterations", "start it with --checkpoint")
+	}
+	k.dir, k.repository = s.Dir, cmp.Or(s.Repository, s.Dir)
+	if s.Repository != "" && !checkpoint.Known(context.Background(), s.Repository, last) { // it is going on
+		k.repository = s.Dir
+	}
+	return k, nil
+}
+
+// iteration is the last one with that number: one that was cut off ran again.
+func (k *keptFiles) iteration(number int) (keptIteration, error) {
+	for i := len(k.iterations) - 1; i >= 0; i-- {
+		if k.iterations[i].number == number {
+			return k.iterations[i], nil
+		}
+	}
+	return keptIteration{}, config.Usage(fmt.Sprintf("iteration %d has no checkpoint", number), fmt.Sprintf("there are those of %d to %d", k.iterations[0].number, k.iterations[len(k.iterations)-1].number))
+}

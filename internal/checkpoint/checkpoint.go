@@ -1,0 +1,227 @@
+// Package checkpoint keeps the work tree as it is after each iteration: as commits on
+// refs/looprun/ID, made with an index of their own. No branch, no stash and no index of
+// the user's is touched, nothing is merged, and no hook is run.
+//
+// A checkpoint has every file that git would take in with `git add --all`: ignored files
+// are neither kept nor brought back.
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/git"
+)
+
+// Limit is how long one checkpoint may take.
+const Limit = 2 * time.Minute
+
+// refPrefix is where the checkpoints of runs are.
+const refPrefix = "refs/looprun/"
+
+// Ref is the ref of a run, which has the form of an id of looprun's own.
+func Ref(runID string) string { return refPrefix + runID }
+
+// Keeper makes the checkpoints of one run.
+type Keeper struct {
+	top, ref string
+	id       string
+	index    string // a file of its own
+	tree     string // of the last checkpoint, as far as it is known
+	head     string // the user's commit that was seen last
+}
+
+// Open prepares the checkpoints of the run with that id, whose files lie in runDir, for
+// the git work tree that dir belongs to. It is an error where there is none.
+func Open(ctx context.Context, dir, runDir, id string) (*Keeper, error) {
+	top, err := Top(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Keeper{top: top, id: id, ref: Ref(id), index: filepath.Join(runDir, "checkpoint.index")}, nil
+}
+
+// Top is the top of the git work tree that a folder belongs to.
+func Top(ctx context.Context, dir string) (string, error) {
+	top, err := git.Run(ctx, dir, nil, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", fmt.Errorf("%s is not in a git work tree: %w", dir, err)
+	}
+	return filepath.FromSlash(top), nil
+}
+
+// Save makes a checkpoint of the files as they are, and returns its commit. Where nothing
+// has changed since the last one, it is that one.
+func (k *Keeper) Save(ctx context.Context, message string) (commit string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	tree, err := k.add(ctx)
+	if err != nil {
+		return "", err
+	}
+	last, err := commitOf(ctx, k.top, k.ref)
+	if err != nil {
+		return "", err
+	}
+	head, err := commitOf(ctx, k.top, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	if last != "" && k.tree == "" {
+		if k.tree, err = git.Run(ctx, k.top, nil, "rev-parse", "--verify", last+"^{tree}"); err != nil {
+			return "", err
+		}
+	}
+	if last != "" && k.head == "" && (head == "" || ancestor(ctx, k.top, head, last)) {
+		k.head = head // resumed
+	}
+	if last != "" && tree == k.tree && head == k.head {
+		return last, nil
+	}
+	commit, err = k.commit(ctx, tree, last, head, message)
+	if err != nil {
+		return "", err
+	}
+	old := last
+	if old == "" {
+		old = strings.Repeat("0", len(commit))
+	}
+	if _, err := git.Run(ctx, k.top, nil, "update-ref", "--no-deref", k.ref, commit, old); err != nil {
+		return "", err
+	}
+	k.tree, k.head = tree, head
+	return commit, nil
+}
+
+// add takes all files into the index and returns the tree.
+func (k *Keeper) add(ctx context.Context) (string, error) {
+	if _, err := os.Stat(k.index); errors.Is(err, fs.ErrNotExist) {
+		if err := k.begin(ctx); err != nil {
+			return "", err
+		}
+	}
+	if _, err := git.Run(ctx, k.top, k.env(), "add", "--all", "--", ":/"); err != nil {
+		_ = os.Remove(k.index) // it may be what is wrong; the next one begins anew
+		return "", err
+	}
+	return git.Run(ctx, k.top, k.env(), "write-tree")
+}
+
+func (k *Keeper) env() []string { return []string{"GIT_INDEX_FILE=" + k.index} }
+
+// begin makes the index. The user's, as far as there is one, says which files were read
+// already.
+func (k *Keeper) begin(ctx context.Context) error {
+	name, err := git.Run(ctx, k.top, nil, "rev-parse", "--git-path", "index")
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(k.top, name)
+	}
+	from, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // git makes an empty one
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(k.index, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}
+
+// commit makes the commit behind the last checkpoint, and behind the user's commit where
+// there is a new one.
+func (k *Keeper) commit(ctx context.Context, tree, last, head, message string) (string, error) {
+	args := []string{"commit-tree", tree, "-m", fmt.Sprintf("%s of run %s", message, k.id)}
+	if last != "" {
+		args = append(args, "-p", last)
+	}
+	if head != "" && head != last && (last == "" || head != k.head && !ancestor(ctx, k.top, head, last)) {
+		args = append(args, "-p", head)
+	}
+	who := []string{
+		"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost",
+		"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost",
+	}
+	return git.Run(ctx, k.top, who, args...)
+}
+
+func ancestor(ctx context.Context, dir, older, newer string) bool {
+	_, err := git.Run(ctx, dir, nil, "merge-base", "--is-ancestor", older, newer)
+	return err == nil
+}
+
+// commitOf is the commit that a name stands for; empty where there is none.
+func commitOf(ctx context.Context, dir, name string) (string, error) {
+	commit, err := git.Run(ctx, dir, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if git.ExitCode(err) == 1 {
+		return "", nil
+	}
+	return commit, err
+}
+
+// Restore makes the files what they were at a checkpoint. What they are now is kept as
+// one more before, and what they are then as another behind it, which it returns. Ignored
+// files stay as they are.
+func (k *Keeper) Restore(ctx context.Context, commit, what string) (before, after string, err error) {
+	if err := isCommit(commit); err != nil {
+		return "", "", err
+	}
+	if before, err = k.Save(ctx, "Before "+what); err != nil {
+		return "", "", err
+	}
+	within, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	if _, err = git.Run(within, k.top, k.env(), "read-tree", "-m", "-u", before+"^{tree}", commit+"^{tree}"); err != nil {
+		_ = os.Remove(k.index)
+		return before, "", err
+	}
+	after, err = k.Save(ctx, what)
+	return before, after, err
+}
+
+// Diff is what changed from one checkpoint to another, as git shows it.
+func Diff(ctx context.Context, dir, from, to string, options ...string) (string, error) {
+	if err := errors.Join(isCommit(from), isCommit(to)); err != nil {
+		return "", err
+	}
+	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color"}, options...)
+	out, err := git.Run(ctx, dir, nil, append(args, "--end-of-options", from, to)...)
+	if out != "" {
+		out += "\n"
+	}
+	return out, err
+}
+
+// isCommit refuses what is no whole id: a journal may have come from somebody else.
+func isCommit(id string) error {
+	if len(id) != 40 && len(id) != 64 || strings.Trim(id, "0123456789abcdef") != "" {
+		return fmt.Errorf("%q is not the id of a commit", id)
+	}
+	return nil
+}
+
+// Known reports whether the repository of a folder has the commit.
+func Known(ctx context.Context, dir, commit string) bool {
+	found, err := commitOf(ctx, dir, commit)
+	return isCommit(commit) == nil && err == nil && found != ""
+}
+
+// Forget removes the checkpoints of a run from the repository of a folder.
+func Forget(ctx context.Context, dir, runID string) error {
+	_, err := git.Run(ctx, dir, nil, "update-ref", "--no-deref", "-d", Ref(runID))
+	return err
+}

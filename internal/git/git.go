@@ -1,0 +1,100 @@
+// Package git runs git for looprun itself: without hooks, monitors, prompts and pagers,
+// and in the repository of the folder that is named, whatever the environment says.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// settings keep git from what the configuration of a repository or of the user may ask
+// for. Filters, such as those of Git LFS, do run: a file is not the same without.
+var settings = []string{
+	"--no-optional-locks", "--no-pager",
+	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+	"-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false", "-c", "commit.gpgSign=false",
+	"-c", "protocol.ext.allow=never",
+}
+
+// Run runs git in a folder, with these variables in addition, and returns what it prints
+// without the last line break. An error has the first lines of its complaint.
+func Run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(Environ(os.Environ()), env...)
+	cmd.WaitDelay = time.Second // then the pipes are closed: a child of git may hold them
+	var out bytes.Buffer
+	said := &Complaint{}
+	cmd.Stdout, cmd.Stderr = &out, said
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
+	}
+	return strings.TrimSuffix(out.String(), "\n"), said.With(args[0], err)
+}
+
+// ExitCode is how git ended; -1 where it did not end of itself.
+func ExitCode(err error) int {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// Complaint keeps the beginning of what git says on standard error.
+type Complaint struct{ bytes.Buffer }
+
+func (c *Complaint) Write(b []byte) (int, error) {
+	const limit = 2 << 10
+	c.Buffer.Write(b[:min(len(b), max(0, limit-c.Len()))])
+	return len(b), nil
+}
+
+// With is the error of git's command, with the complaint; nil stays nil.
+func (c *Complaint) With(command string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := termsafe.Line(c.String()); text != "" {
+		return fmt.Errorf("git %s: %w: %s", command, err, text)
+	}
+	return fmt.Errorf("git %s: %w", command, err)
+}
+
+// kept are the variables of git that say how to find a repository and whom to
+// trust. All others could lead to another one: inside a hook GIT_DIR and
+// GIT_INDEX_FILE are set.
+var kept = []string{
+	"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH",
+}
+
+// Environ is an environment for git.
+func Environ(own []string) []string {
+	var env []string
+	for _, v := range own {
+		name, _, _ := strings.Cut(v, "=")
+		if upper := strings.ToUpper(name); !strings.HasPrefix(upper, "GIT_") || keeps(upper) {
+			env = append(env, v)
+		}
+	}
+	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C", "LANGUAGE=")
+}
+
+func keeps(name string) bool {
+	for _, k := range kept {
+		if name == k || (strings.HasSuffix(k, "_") && strings.HasPrefix(name, k)) {
+			return true
+		}
+	}
+	return false
+}

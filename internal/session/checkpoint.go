@@ -1,0 +1,75 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/config"
+)
+
+// keepable refuses checkpoints where there is no git work tree.
+func (s *Session) keepable() error {
+	if !s.opts.Checkpoint {
+		return nil
+	}
+	_, err := checkpoint.Top(context.Background(), s.dir)
+	return notKept(err)
+}
+
+func notKept(err error) error {
+	if err == nil {
+		return nil
+	}
+	return config.Usagef("%s: %v; run looprun in a git work tree, or leave it out", config.Flag("checkpoint"), err)
+}
+
+// keep prepares the checkpoints, and makes the one that the first iteration starts from.
+func (s *Session) keep() error {
+	if !s.opts.Checkpoint {
+		return nil
+	}
+	k, err := checkpoint.Open(context.Background(), s.dir, s.run.Dir, s.run.ID)
+	if err == nil {
+		s.found, err = k.Save(context.Background(), "Start")
+	}
+	s.keeper = k
+	return notKept(err)
+}
+
+// checkpoint keeps the files as they are after an iteration. Where that fails the run goes
+// on: the iteration just cannot be taken later.
+func (s *Session) checkpoint(iteration int) string {
+	if s.keeper == nil {
+		return ""
+	}
+	commit, err := s.keeper.Save(context.Background(), fmt.Sprintf("Iteration %d", iteration))
+	if err != nil {
+		s.app.Say.Warn("iteration %d has no checkpoint: %v", iteration, err)
+	}
+	return commit
+}
+
+// takeBest brings back the files of the iteration that the run was accepted with.
+func (s *Session) takeBest(state *looprun.State, result looprun.Result) error {
+	n := len(state.Decisions)
+	if result.Status != looprun.StatusAccepted || n == 0 || state.Decisions[n-1].Restore == 0 {
+		return nil
+	}
+	d := state.Decisions[n-1]
+	by := fmt.Sprintf("looprun restore %s %d", state.RunID, d.Restore)
+	k := s.keeper
+	if k == nil { // the run was resumed without
+		var err error
+		if k, err = checkpoint.Open(context.Background(), s.dir, s.run.Dir, s.run.ID); err != nil {
+			return fmt.Errorf("the files of iteration %d were not brought back: %w; %s tries again", d.Restore, err, by)
+		}
+	}
+	before, _, err := k.Restore(context.Background(), d.Checkpoint, fmt.Sprintf("Iteration %d, accepted", d.Restore))
+	if err != nil {
+		return fmt.Errorf("the files of iteration %d were not brought back: %w; %s tries again", d.Restore, err, by)
+	}
+	s.app.Say.News("the files are those of iteration %d; what they were before is kept as %.12s", d.Restore, before)
+	return nil
+}
