@@ -96,7 +96,7 @@ func Next(dir, name string) string {
 // Parse reads the text of a file.
 func Parse(b []byte) (List, error) {
 	text := strings.TrimPrefix(string(b), "\ufeff")
-	list, err := markdown(text), error(nil)
+	list, err := markdown(text)
 	if s := strings.TrimSpace(text); strings.HasPrefix(s, "[{") || strings.HasPrefix(s, "{") || json.Valid([]byte(s)) {
 		list, err = fromJSON(s)
 	}
@@ -111,31 +111,50 @@ func Parse(b []byte) (List, error) {
 	return list, nil
 }
 
+// box is a task: done with an x, open with nothing and with every other mark that is no
+// word, since people have many for what they have begun. [1] and [a] are references.
 var box = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(\S.*)$`)
+	return regexp.MustCompile(`^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([xX]|[^\]\pL\pN]?)\][ \t]+(\S.*)$`)
 })
 
-// markdown are the checkboxes of a page, but those in its blocks of code.
-func markdown(text string) (list List) {
+// markdown are the checkboxes of a page, but those in its blocks of code. A block without
+// an end is an error: it would hide what is open.
+func markdown(text string) (list List, err error) {
 	fence := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		trimmed := strings.TrimLeft(line, " \t")
-		if fence != "" {
-			if strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]+" \t") == "" {
+		run, rest := fenceOf(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(run, fence) && strings.TrimSpace(rest) == "" {
 				fence = ""
 			}
-			continue
-		}
-		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
-			fence = trimmed[:3]
-			continue
-		}
-		if m := box().FindStringSubmatch(line); m != nil {
-			list = append(list, Task{Text: shown(m[2]), Done: m[1] != " "})
+		case run != "":
+			fence = run
+		default:
+			if m := box().FindStringSubmatch(line); m != nil {
+				list = append(list, Task{Text: shown(m[2]), Done: m[1] == "x" || m[1] == "X"})
+			}
 		}
 	}
-	return list
+	if fence != "" {
+		return nil, fmt.Errorf("a block of code in it does not end; write %s behind it", termsafe.Cut(fence, 10))
+	}
+	return list, nil
+}
+
+// fenceOf is the run of characters with which a line begins or ends a block of code, and
+// what follows it; empty: it does neither.
+func fenceOf(line string) (run, rest string) {
+	line = strings.TrimLeft(line, " \t")
+	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
+		return "", ""
+	}
+	rest = strings.TrimLeft(line, line[:1])
+	if line[0] == '`' && strings.Contains(rest, "`") {
+		return "", "" // code within a line
+	}
+	return line[:len(line)-len(rest)], rest
 }
 
 // What a JSON entry calls its flag and its text.
@@ -180,8 +199,8 @@ func fromEntries(entries []any) (list List, err error) {
 		t := Task{Text: fmt.Sprintf("task %d", i+1)}
 		found := false
 		for _, flag := range flags {
-			if done, ok := o[flag].(bool); ok && !found {
-				t.Done, found = done, true
+			if done, ok := o[flag].(bool); ok {
+				t.Done, found = done && (t.Done || !found), true
 			}
 		}
 		if !found {

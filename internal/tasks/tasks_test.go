@@ -11,8 +11,14 @@ import (
 
 func TestParse(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
-		"boxes":          {"# Plan\n\n- [x] one\n  - [ ] two **bold**\n* [X] three\n1. [ ] four\r\n> - [ ] five\n- [] no\n- [y] no\nx - [ ] no\n", "x one|o two **bold**|x three|o four|o five"},
+		"boxes":          {"# Plan\n\n- [x] one\n  - [ ] two **bold**\n* [X] three\n1. [ ] four\r\n> - [ ] five\n- [y] no\n- [1] no\n- [](no)\nx - [ ] no\n", "x one|o two **bold**|x three|o four|o five"},
+		"other marks":    {"- [x] one\n- [~] two\n- [-] three\n- [/] four\n- [] five\n- [✓] six\n", "x one|o two|o three|o four|o five|o six"},
 		"code":           {"```md\n- [ ] not this\n~~~\n- [ ] nor this\n```\n- [x] this\n", "x this"},
+		"code in code":   {"- [x] this\n````md\n```go\n- [ ] not this\n```\n- [ ] nor this\n````\n- [ ] that\n", "x this|o that"},
+		"code in a line": {"- [x] this\n```go test``` passes\n- [ ] that\n", "x this|o that"},
+		"code, open":     {"- [x] this\n```\n- [ ] that\n", "! a block of code in it does not end; write ``` behind it"},
+		"code, open (~)": {"- [x] this\n~~~~ md\n~~~\n- [ ] that\n", "! a block of code in it does not end; write ~~~~ behind it"},
+		"two flags":      {`[{"title":"one","done":true,"passes":false},{"title":"two","done":true,"passes":true}]`, "o one|x two"},
 		"a list":         {`[{"title":"one","done":true},{"task":"two","done":false},{"done":false}]`, "x one|o two|o task 3"},
 		"a PRD":          {`{"project":"p","userStories":[{"id":"US-1","title":"one","passes":false}],"tags":["a"]}`, "o one"},
 		"control codes":  {"- [ ] \x1b[31mred\x07\u202e\n", "o red"},
@@ -63,7 +69,7 @@ func TestReadIsBounded(t *testing.T) {
 // Whatever is in a file, each task is one line without control codes, and what is read
 // as done by one reading is so by another.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"- [ ] a\n", `[{"done":true}]`, "```\n- [ ] a", "{\"x\":[{\"passes\":false,\"title\":\"\\n\"}]}"} {
+	for _, s := range []string{"- [ ] a\n", `[{"done":true}]`, "```\n- [ ] a", "- [~] a\n````\n```\n````\n", "{\"x\":[{\"passes\":false,\"title\":\"\\n\"}]}"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
