@@ -27,7 +27,8 @@ type Cut struct {
 type Learner struct {
 	chains []chain
 	blocks int       // that were learned from
-	idle   int       // blocks in a row in which there was nothing to learn
+	idle   int       // times in a row that there was nothing new to learn
+	rest   int       // so many blocks more are not learned from, since there was not
 	name   [2][]byte // room for two names
 	key    []byte
 	sample [][]byte
@@ -53,39 +54,54 @@ const (
 	enough = 160 // lines of a block to learn from
 	glance = 32  // lines by which to see whether there is something to learn
 
-	patience = 4 // blocks without anything to learn, after which one in so many is looked at
+	patience = 4 // blocks without anything to learn, after which some are left out
+	mostRest = 15
 )
 
 // Learn looks at the lines of a block, in their order. What it learned holds until
 // the next block; what that has no more of is forgotten.
 func (l *Learner) Learn(lines [][]byte) {
 	if sample := l.some(lines, glance); l.blocks > 0 && len(sample) >= glance {
-		l.chains = slices.DeleteFunc(l.chains, func(c chain) bool { return !l.holds(c, sample) })
-		if l.explained(sample) {
+		if l.forget(sample) {
 			return
 		}
-		if l.idle++; l.idle > patience && l.idle%patience != 0 {
+		if l.rest > 0 {
+			l.rest--
 			return
 		}
 		if len(learn(sample)) == 0 {
+			l.tire()
 			return
 		}
 	}
-	l.idle = 0
 	l.blocks++
-	learned := learn(l.some(lines, enough))
-	if len(learned) == 0 {
+	if learned := learn(l.some(lines, enough)); len(learned) > 0 && l.keep(learned) {
+		l.idle = 0
 		return
 	}
+	l.tire()
+}
+
+// tire lets more and more blocks pass while there is nothing new to learn.
+func (l *Learner) tire() {
+	if l.idle++; l.idle > patience {
+		l.rest = min(l.idle-patience, mostRest)
+	}
+}
+
+// keep takes a margin in, and says whether anything of it is new.
+func (l *Learner) keep(learned chain) bool {
 	for i, c := range l.chains {
-		if c.merge(learned) {
+		if same, more := c.merge(learned); same {
 			l.chains[i] = c
-			return
+			return more
 		}
 	}
-	if len(l.chains) < maxChains {
-		l.chains = append(l.chains, learned)
+	if len(l.chains) == maxChains {
+		return false
 	}
+	l.chains = append(l.chains, learned)
+	return true
 }
 
 // Cut returns the margin of a line.
@@ -100,11 +116,32 @@ func (l *Learner) Cut(line []byte) Cut {
 	return best
 }
 
-// explained says whether most lines have a margin that is known.
-func (l *Learner) explained(lines [][]byte) bool {
+// forget drops the margins that too few lines of a block still have, and says whether
+// most have one that is left.
+func (l *Learner) forget(lines [][]byte) (explained bool) {
+	var cut [glance * 2]uint64 // by line, the margins that it has
+	lines = lines[:min(len(lines), len(cut))]
+	left := uint64(0)
+	for i, c := range l.chains {
+		n := 0
+		for k, b := range lines {
+			if l.cut(c, b).Len > 0 {
+				cut[k] |= 1 << i
+				n++
+			}
+		}
+		if 5*n >= 2*len(lines) || c[0].shape.named() && n > 0 {
+			left |= 1 << i
+		}
+	}
+	for i := len(l.chains) - 1; i >= 0; i-- {
+		if left>>i&1 == 0 {
+			l.chains = slices.Delete(l.chains, i, i+1)
+		}
+	}
 	n := 0
-	for _, b := range lines {
-		if l.Cut(b).Len > 0 {
+	for _, has := range cut[:len(lines)] {
+		if has&left != 0 {
 			n++
 		}
 	}
@@ -123,34 +160,26 @@ func (l *Learner) some(lines [][]byte, n int) [][]byte {
 	return l.sample
 }
 
-// holds says whether enough lines of a block still have the margin.
-func (l *Learner) holds(c chain, lines [][]byte) bool {
-	n := 0
-	for _, b := range lines {
-		if l.cut(c, b).Len > 0 {
-			n++
-		}
-	}
-	return 5*n >= 2*len(lines) || c[0].shape.named() && n > 0
-}
-
-// merge takes the names of a margin of the same shape over.
-func (c chain) merge(d chain) bool {
+// merge takes the names of a margin of the same shapes over, and says whether there
+// were new ones.
+func (c chain) merge(d chain) (same, more bool) {
 	if !slices.EqualFunc(c, d, func(a, b column) bool { return a.shape == b.shape }) {
-		return false
+		return false, false
 	}
 	for i := range c {
 		for _, n := range d[i].names {
-			c[i].add(n)
+			more = c[i].add(n) || more
 		}
 	}
-	return true
+	return true, more
 }
 
-func (c *column) add(name string) {
-	if len(c.names) < maxNames && !slices.Contains(c.names, name) {
-		c.names = append(c.names, name)
+func (c *column) add(name string) bool {
+	if len(c.names) == maxNames || slices.Contains(c.names, name) {
+		return false
 	}
+	c.names = append(c.names, name)
+	return true
 }
 
 // cut takes the columns off a line, as far as it has them.
@@ -190,8 +219,16 @@ func (l *Learner) cut(c chain, line []byte) (cut Cut) {
 	return cut
 }
 
-// at finds the column at the start of b. It uses key.
+// at finds the column at the start of b. It uses key. A name that is known needs no
+// second look at what it consists of.
 func (c *column) at(b []byte, key *[]byte) (piece, bool) {
+	if c.shape == bareWord && len(c.names) > 0 {
+		if p := word(b); p.end > 0 {
+			if *key = appendKey((*key)[:0], p.name); c.has(*key) {
+				return p, true
+			}
+		}
+	}
 	p, ok := c.shape.at(b)
 	if !ok || len(c.names) == 0 {
 		return p, ok

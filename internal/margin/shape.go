@@ -54,13 +54,8 @@ func (s shape) at(b []byte) (p piece, ok bool) {
 	case sign:
 		p.end = signs(t)
 	case bareWord:
-		for p.end < len(t) && t[p.end] > ' ' {
-			p.end++
-		}
-		if p.end > maxName || p.end > 0 && !bareName(t[:p.end]) {
-			return piece{}, false
-		}
-		p.name = t[:p.end]
+		p = word(b)
+		return p, p.end > 0 && bareName(p.name)
 	}
 	if p.end == 0 {
 		return piece{}, false
@@ -72,14 +67,41 @@ func (s shape) at(b []byte) (p piece, ok bool) {
 	return p, true
 }
 
+// word is the word that b begins with, behind an indent, whatever it is; end is 0
+// where there is none.
+func word(b []byte) (p piece) {
+	in := indent(b)
+	e := in
+	for e < len(b) && b[e] > ' ' {
+		e++
+	}
+	if e == in || e-in > maxName {
+		return piece{}
+	}
+	p = piece{b[in:e], e}
+	if e < len(b) && b[e] == ' ' {
+		p.end++
+	}
+	return p
+}
+
+// most says of how many lines in a hundred at least a shape is a column.
+var most = [...]int{moment: 80, reading: 80, level: 100, tabbed: 80, bracket: 60, barred: 0, colon: 60, sign: 80, bareWord: 95}
+
 // learn looks how many of the lines have the shape, behind the columns before; 0 for
 // too few.
 func (s shape) learn(lines [][]byte, before chain) (column, int) {
 	col := column{shape: s}
+	if s == level && !behindTime(before) {
+		return col, 0
+	}
 	var t tally
+	without := 0
 	for _, b := range lines {
 		if p, ok := s.at(b); ok {
 			t.take(p, b)
+		} else if without++; 100*without > (100-most[s])*len(lines) {
+			return col, 0
 		}
 	}
 	if t.lines == 0 || !s.common(&t, lines, before) {
@@ -96,26 +118,23 @@ func (s shape) learn(lines [][]byte, before chain) (column, int) {
 
 // common says whether what was counted makes a column.
 func (s shape) common(t *tally, lines [][]byte, before chain) bool {
-	all := len(lines)
 	switch s {
 	case moment:
-		return t.covers(all, 80)
+		return true
 	case reading:
-		return t.lines >= 3 && t.covers(all, 80) && rising(lines)
+		return t.lines >= 3 && rising(lines)
 	case level:
-		return behindTime(before) && t.covers(all, 100) && len(t.exact) == 1
-	case tabbed:
-		return t.lines >= 3 && t.covers(all, 80) && t.repeats(3)
+		return len(t.exact) == 1
+	case tabbed, colon:
+		return t.lines >= 3 && t.repeats(3)
 	case bracket:
-		return t.covers(all, 60) && t.repeats(2)
+		return t.repeats(2)
 	case barred:
-		return 3*len(t.counts) <= 2*t.lines || all <= 2
-	case colon:
-		return t.lines >= 3 && t.covers(all, 60) && t.repeats(3)
+		return 3*len(t.counts) <= 2*t.lines || len(lines) <= 2
 	case sign:
-		return t.lines >= 3 && t.covers(all, 80)
+		return t.lines >= 3
 	case bareWord:
-		return t.lines >= 2 && t.covers(all, 95) && len(t.counts) <= max(2, t.lines/20) && (t.lines >= 4 && 12*t.indented >= t.lines || t.numbered() || behindTime(before) || setOff(lines))
+		return t.lines >= 2 && len(t.counts) <= max(2, t.lines/20) && (t.lines >= 4 && 12*t.indented >= t.lines || t.numbered() || behindTime(before) || setOff(lines))
 	}
 	return false
 }
@@ -174,9 +193,6 @@ func (t *tally) take(p piece, b []byte) {
 		t.exact[string(p.name)] = true
 	}
 }
-
-// covers says whether so many in a hundred lines have the shape.
-func (t *tally) covers(all, percent int) bool { return 100*t.lines >= percent*all }
 
 // numbered says whether the one name there is looks like that of a machine: api-7f9-2.
 func (t *tally) numbered() bool {
