@@ -116,11 +116,11 @@ func (x *extractor) plainLine(full []byte) {
 
 // plain is line for what is neither JSON nor XML.
 func (x *extractor) plain(full, b []byte) bool {
-	if codeFrame(b) {
+	source, f, r := x.s.recent.read(x, full)
+	if source {
 		x.step()
 		return false
 	}
-	f := x.s.sc.split(full, x.timed)
 	if len(f.body) == 0 {
 		x.blank()
 		return false
@@ -146,7 +146,6 @@ func (x *extractor) plain(full, b []byte) bool {
 		x.step()
 		return true
 	}
-	r := x.s.recent.find(f.body, f.bar, &x.pairs, &x.fields)
 	if r == nil {
 		return x.unknown(f, b)
 	}
@@ -155,6 +154,19 @@ func (x *extractor) plain(full, b []byte) bool {
 		x.step()
 	}
 	return used
+}
+
+// read says whether a line quotes source text, what stands around its message and what
+// rule takes that.
+func (x *extractor) read(full []byte) (source bool, f front, rule *builtRule) {
+	if codeFrame(trim(full)) {
+		return true, f, nil
+	}
+	if f = x.s.sc.split(full, x.timed); len(f.body) == 0 {
+		return false, f, nil
+	}
+	x.pairs.fill(f.body)
+	return false, f, book().find(f.body, f.bar, &x.pairs, &x.fields)
 }
 
 // difference takes a line of the difference between two values, below a heading that

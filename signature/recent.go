@@ -12,22 +12,35 @@ const (
 //
 // The zero value is ready. Memory is bounded.
 type recent struct {
-	rules []recentRule
-	texts []recentText
-	count int
+	readings []reading
+	texts    []recentText
+	count    int
 }
 
-// recentRule is the rule that takes a line, nil for none, with what its captures hold.
-type recentRule struct {
-	key  uint64
-	rule *builtRule
-	held [8]heldCapture
-	n    int
+// reading is what a line says by itself, whatever stands before and after it.
+type reading struct {
+	key    uint64
+	source bool // it quotes source text; nothing else is known of it
+	front  front
+	body   heldPart
+	rule   *builtRule // that takes it; nil: none
+	held   [8]heldPart
+	n      int
 }
 
-type heldCapture struct {
+// heldPart is a part of a line.
+type heldPart struct {
 	what     capture
 	from, to uint16
+}
+
+// hold notes a part of a line, or that there is none.
+func hold(what capture, line, part []byte) heldPart {
+	if part == nil {
+		return heldPart{what: what}
+	}
+	from := cap(line) - cap(part)
+	return heldPart{what, uint16(from), uint16(from + len(part))}
 }
 
 // recentText is the masked form of a text, and the loose one.
@@ -36,44 +49,53 @@ type recentText struct {
 	strict, loose string
 }
 
-// find is ruleBook.find, from memory where it can be.
-func (r *recent) find(b []byte, bar bool, p *pairs, f *fields) *builtRule {
-	if !r.ready(b) {
-		p.fill(b)
-		return book().find(b, bar, p, f)
+// read reads the line that x has come to, from memory where it can be: whether it quotes
+// source text, what stands around its message, and what rule takes that. It fills the
+// fields of x.
+func (r *recent) read(x *extractor, full []byte) (source bool, f front, rule *builtRule) {
+	if !r.ready(full) {
+		return x.read(full)
 	}
 	key := uint64(markNumber)
-	if bar {
+	if x.timed {
 		key = markLength
 	}
-	key = max(mixText(key, b), 1)
-	e := &r.rules[key%recentLines]
-	if e.key == key {
-		*f = fields{}
-		for _, h := range e.held[:e.n] {
-			f[h.what] = b[h.from:h.to]
+	key = max(mixText(key, full), 1)
+	e := &r.readings[key%recentLines]
+	if e.key != key {
+		*e = reading{}
+		e.source, e.front, e.rule = x.read(full)
+		if e.body = hold(capNone, full, e.front.body); e.keep(full, &x.fields) {
+			e.key = key
 		}
-		return e.rule
+		f, e.front.body = e.front, nil
+		return e.source, f, e.rule
 	}
-	p.fill(b)
-	rule := book().find(b, bar, p, f)
-	*e = recentRule{key: key, rule: rule}
-	if rule == nil {
-		return nil
+	f = e.front
+	f.body = full[e.body.from:e.body.to]
+	x.fields = fields{}
+	for _, h := range e.held[:e.n] {
+		x.fields[h.what] = full[h.from:h.to]
 	}
-	for c, held := range f {
-		if held == nil {
+	return e.source, f, e.rule
+}
+
+// keep notes what the captures hold, false for more than there is room for.
+func (e *reading) keep(line []byte, f *fields) bool {
+	if e.rule == nil {
+		return true
+	}
+	for c, part := range f {
+		if part == nil {
 			continue
 		}
 		if e.n == len(e.held) {
-			e.key = 0
-			break
+			return false
 		}
-		from := cap(b) - cap(held) // a capture is a part of the line
-		e.held[e.n] = heldCapture{capture(c), uint16(from), uint16(from + len(held))}
+		e.held[e.n] = hold(capture(c), line, part)
 		e.n++
 	}
-	return rule
+	return true
 }
 
 // What a text is remembered as.
@@ -101,8 +123,8 @@ func (r *recent) ready(b []byte) bool {
 		r.count++
 		return false
 	}
-	if r.rules == nil {
-		r.rules, r.texts = make([]recentRule, recentLines), make([]recentText, recentLines)
+	if r.readings == nil {
+		r.readings, r.texts = make([]reading, recentLines), make([]recentText, recentLines)
 	}
 	return len(b) <= longRecent
 }

@@ -31,7 +31,7 @@ func TestRecentLines(t *testing.T) {
 			}
 		}
 	}
-	if with.recent.rules == nil || without.recent.rules != nil {
+	if with.recent.readings == nil || without.recent.readings != nil {
 		t.Error("the memory is not what differs")
 	}
 }

@@ -78,6 +78,7 @@ func (t *text) Lines(b []byte) {
 		}
 		t.rawLine(line, plain)
 	}
+	t.split.Keep()
 }
 
 // Long implements [lines.Sink].
@@ -90,26 +91,28 @@ func (t *text) Long(p []byte, first bool) bool {
 func (t *text) LongEnd(head []byte) {
 	if head != nil {
 		t.rawLine(head, false)
+		t.split.Keep()
 	}
 }
 
 // rawLine takes one line as it came; a plain one is known not to be dirty.
 func (t *text) rawLine(b []byte, plain bool) {
+	passing := t.s.user.active() // it stands where the next will
 	if !plain {
 		if n := len(b); n > 0 && b[n-1] == '\r' {
 			b = b[:n-1]
 		}
 		if dirty(b) {
-			b = t.clean.clean(b)
+			b, passing = t.clean.clean(b), true
 		}
 	}
-	t.shownLine(b)
-}
-
-// shownLine takes one line as a terminal would show it.
-func (t *text) shownLine(full []byte) {
-	if full, _, counts := t.masked(full, trim(full)); counts {
-		t.split.Add(full)
+	full, _, counts := t.masked(b, trim(b))
+	if !counts {
+		return
+	}
+	t.split.Add(full)
+	if passing {
+		t.split.Keep()
 	}
 }
 

@@ -225,8 +225,9 @@ func (u *userPatterns) extracts(x *extractor, f front) bool {
 	for i := range u.extract {
 		r := &u.extract[i]
 		if r.m != nil {
-			x.fields = fields{}
-			if r.m.match(f.body, &x.fields) {
+			var fd fields
+			if r.m.match(f.body, &fd) {
+				x.fields = fd
 				x.apply(r.m.rule, f, f.body)
 				x.step()
 				return true

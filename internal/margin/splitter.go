@@ -9,9 +9,10 @@ type Splitter struct {
 	// Line is called once a line; both may be used until it returns.
 	Line func(line []byte, cut Cut)
 
-	buf   []byte
-	ends  []int
 	lines [][]byte
+	size  int    // of the lines, in bytes
+	buf   []byte // holds those that are kept
+	kept  int    // how many are
 }
 
 // Bounds of what is held back.
@@ -20,31 +21,43 @@ const (
 	blockBytes = 128 << 10
 )
 
-// Add takes the next line, without its line end.
+// Add takes the next line, without its line end. The line must stay as it is until
+// Keep or Flush is called.
 func (s *Splitter) Add(line []byte) {
-	s.buf = append(s.buf, line...)
-	s.ends = append(s.ends, len(s.buf))
-	if len(s.ends) == blockLines || len(s.buf) >= blockBytes {
+	s.lines = append(s.lines, line)
+	s.size += len(line)
+	if len(s.lines) == blockLines || s.size >= blockBytes {
 		s.Flush()
+	}
+}
+
+// Keep copies the lines that are held back: they may change after it.
+func (s *Splitter) Keep() {
+	for ; s.kept < len(s.lines); s.kept++ {
+		from := len(s.buf)
+		s.buf = append(s.buf, s.lines[s.kept]...)
+		s.lines[s.kept] = s.buf[from:len(s.buf):len(s.buf)]
 	}
 }
 
 // Flush passes on what is held back.
 func (s *Splitter) Flush() {
-	from := 0
-	s.lines = s.lines[:0]
-	for _, e := range s.ends {
-		s.lines = append(s.lines, s.buf[from:e:e])
-		from = e
+	if len(s.lines) == 0 {
+		return
 	}
 	s.Learn(s.lines)
 	for _, b := range s.lines {
 		s.Line(b, s.Cut(b))
 	}
-	s.buf, s.ends = s.buf[:0], s.ends[:0]
+	s.drop()
+}
+
+func (s *Splitter) drop() {
+	s.lines, s.size, s.buf, s.kept = s.lines[:0], 0, s.buf[:0], 0
 }
 
 // Reset forgets what was learned and held back.
 func (s *Splitter) Reset() {
-	s.chains, s.blocks, s.idle, s.buf, s.ends = nil, 0, 0, s.buf[:0], s.ends[:0]
+	s.Learner = Learner{name: s.name, key: s.key, sample: s.sample}
+	s.drop()
 }
