@@ -25,13 +25,36 @@ type Cut struct {
 // Learner learns the margins of one stream. The zero value is ready. Its memory is
 // bounded.
 type Learner struct {
-	chains []chain
+	chains []known
 	blocks int       // that were learned from
 	idle   int       // times in a row that there was nothing new to learn
 	rest   int       // so many blocks more are not learned from, since there was not
 	name   [2][]byte // room for two names
 	key    []byte
 	sample [][]byte
+}
+
+// known is a margin that was learned, and where its columns were in the last line that
+// had them all: a line that differs in digits only has them there too.
+type known struct {
+	chain
+	form []byte // that margin, with 0 for every digit
+	at   places
+}
+
+// places says where the columns of a line are.
+type places struct {
+	end   int
+	time  bool
+	whole bool // there are all of them
+	names [maxColumns]place
+	n     int
+}
+
+// place is that of a part of a margin's name.
+type place struct {
+	from, to int
+	runs     bool // a number in it is another in every line
 }
 
 // chain is a margin: its columns from the outside to the inside.
@@ -91,24 +114,23 @@ func (l *Learner) tire() {
 
 // keep takes a margin in, and says whether anything of it is new.
 func (l *Learner) keep(learned chain) bool {
-	for i, c := range l.chains {
+	for _, c := range l.chains {
 		if same, more := c.merge(learned); same {
-			l.chains[i] = c
 			return more
 		}
 	}
 	if len(l.chains) == maxChains {
 		return false
 	}
-	l.chains = append(l.chains, learned)
+	l.chains = append(l.chains, known{chain: learned})
 	return true
 }
 
 // Cut returns the margin of a line.
 func (l *Learner) Cut(line []byte) Cut {
 	var best Cut
-	for _, c := range l.chains {
-		if cut := l.cut(c, line); cut.Len > best.Len {
+	for i := range l.chains {
+		if cut := l.cut(&l.chains[i], line); cut.Len > best.Len {
 			best = cut
 			l.name[0], l.name[1] = l.name[1], l.name[0] // the next must not take its place
 		}
@@ -122,15 +144,15 @@ func (l *Learner) forget(lines [][]byte) (explained bool) {
 	var cut [glance * 2]uint64 // by line, the margins that it has
 	lines = lines[:min(len(lines), len(cut))]
 	left := uint64(0)
-	for i, c := range l.chains {
-		n := 0
+	for i := range l.chains {
+		c, n := &l.chains[i], 0
 		for k, b := range lines {
-			if l.cut(c, b).Len > 0 {
+			if l.find(c, b).end > 0 {
 				cut[k] |= 1 << i
 				n++
 			}
 		}
-		if 5*n >= 2*len(lines) || c[0].shape.named() && n > 0 {
+		if 5*n >= 2*len(lines) || c.chain[0].shape.named() && n > 0 {
 			left |= 1 << i
 		}
 	}
@@ -183,40 +205,87 @@ func (c *column) add(name string) bool {
 }
 
 // cut takes the columns off a line, as far as it has them.
-func (l *Learner) cut(c chain, line []byte) (cut Cut) {
-	name, word := l.name[0][:0], []byte(nil)
+func (l *Learner) cut(c *known, line []byte) Cut {
+	at := l.find(c, line)
+	name := l.name[0][:0]
+	for _, p := range at.names[:at.n] {
+		if len(name) > 0 {
+			name = append(name, ' ')
+		}
+		if p.runs {
+			name = appendKey(name, line[p.from:p.to])
+		} else {
+			name = append(name, line[p.from:p.to]...)
+		}
+	}
+	l.name[0] = name
+	return Cut{Len: at.end, Name: name, Time: at.time}
+}
+
+// find finds the columns at the start of a line, as far as it has them.
+func (l *Learner) find(c *known, line []byte) places {
+	if c.like(line) {
+		return c.at
+	}
+	at := c.places(line, &l.key)
+	if m := line[:at.end]; at.whole && at.end > 0 && (m[at.end-1] == ' ' || m[at.end-1] == '\t') && !epoch(m) {
+		c.form, c.at = c.form[:0], at
+		for _, b := range m {
+			if digit(b) {
+				b = '0'
+			}
+			c.form = append(c.form, b)
+		}
+	}
+	return at
+}
+
+// like says whether a line has the columns where the last had them.
+func (c *known) like(line []byte) bool {
+	n := len(c.form)
+	if n == 0 || n >= len(line) {
+		return false
+	}
+	for i, f := range c.form {
+		if b := line[i]; b != f && (f != '0' || !digit(b)) {
+			return false
+		}
+	}
+	last := c.chain[len(c.chain)-1].shape
+	return last != moment && last != reading || !mayGoOn(line[n])
+}
+
+// places finds the columns. It uses key.
+func (c chain) places(line []byte, key *[]byte) (at places) {
+	word := place{}
 	for i := range c {
-		p, ok := c[i].at(line[cut.Len:], &l.key)
+		p, ok := c[i].at(line[at.end:], key)
 		if !ok {
 			break
 		}
-		cut.Len += p.end
+		at.end += p.end
+		at.whole = i == len(c)-1
+		from := cap(line) - cap(p.name)
+		part := place{from, from + len(p.name), c[i].runs}
 		switch c[i].shape {
-		case moment, reading, level:
-			cut.Time = cut.Time || c[i].shape == moment
+		case moment:
+			at.time = true
+		case reading, level:
 		case bareWord: // host app: the last says what speaks
 			if letters(p.name) > 1 {
-				word = p.name
+				word = part
 			}
 		default:
-			if !hasLetter(p.name) {
-				continue
-			}
-			if len(name) > 0 {
-				name = append(name, ' ')
-			}
-			if c[i].runs {
-				name = appendKey(name, p.name)
-			} else {
-				name = append(name, p.name...)
+			if hasLetter(p.name) {
+				at.names[at.n] = part
+				at.n++
 			}
 		}
 	}
-	if len(name) == 0 {
-		name = append(name, word...)
+	if at.n == 0 && word.to > 0 {
+		at.names[0], at.n = word, 1
 	}
-	l.name[0], cut.Name = name, name
-	return cut
+	return at
 }
 
 // at finds the column at the start of b. It uses key. A name that is known needs no

@@ -305,6 +305,9 @@ func bracketed(t []byte) ([]byte, int) {
 }
 
 func beforeBar(t []byte) ([]byte, int) {
+	if w := t[:min(len(t), maxName)]; bytes.IndexByte(w, '|') < 0 && bytes.IndexByte(w, "│"[0]) < 0 {
+		return nil, 0
+	}
 	for i := 1; i < len(t) && i < maxName; i++ {
 		n := 1
 		switch t[i] {
@@ -423,18 +426,32 @@ func nameStart(c byte) bool {
 }
 
 func nameByte(c byte) bool {
-	return letter(c) || digit(c) || c >= 0x80 || bytes.IndexByte([]byte("_@./:+#~-()[]=|"), c) >= 0
+	switch c {
+	case '_', '@', '.', '/', ':', '+', '#', '~', '-', '(', ')', '[', ']', '=', '|':
+		return true
+	}
+	return letter(c) || digit(c) || c >= 0x80
 }
 
 // telling says whether a word is part of a message rather than of a name.
 func telling(w []byte) bool {
+	for len(w) > 0 && framing(w[0]) {
+		w = w[1:]
+	}
+	bare := w
+	for len(bare) > 0 && framing(bare[len(bare)-1]) {
+		bare = bare[:len(bare)-1]
+	}
 	var small [16]byte
-	switch string(folded(&small, bytes.Trim(w, "[]():"))) {
+	switch string(folded(&small, bare)) {
 	case "error", "errors", "err", "fatal", "critical", "crit", "severe", "panic", "emerg", "alert", "warning", "warn", "wrn", "info", "inf", "note", "notice", "debug", "dbg", "trace", "verbose", "hint", "help", "remark",
 		"fail", "failed", "fails", "failing", "failure", "failures", "broken", "bad", "ko", "not", "timeout", "crashed", "aborted", "killed",
 		"pass", "passed", "passing", "ok", "good", "done", "success", "succeeded", "skip", "skipped", "todo", "pending", "ready",
 		"expected", "actual", "received", "got", "want", "wanted", "left", "right", "value", "reason", "cause", "caused", "by", "found", "message", "in", "at", "line", "file", "assert", "assertion", "exception", "traceback", "style", "convention", "refactor", "performance":
 		return true
+	}
+	if len(w) == 0 || bytes.IndexByte([]byte("rneg"), w[len(w)-1]) < 0 {
+		return false
 	}
 	for _, kind := range [...]string{"Error", "Exception", "Failure", "Warning"} {
 		if len(w) > len(kind) && bytes.HasSuffix(w, []byte(kind)) {
@@ -443,6 +460,9 @@ func telling(w []byte) bool {
 	}
 	return false
 }
+
+// framing says whether c may stand around a word.
+func framing(c byte) bool { return c == '[' || c == ']' || c == '(' || c == ')' || c == ':' }
 
 func hasLetter(b []byte) bool {
 	return slices.ContainsFunc(b, func(c byte) bool { return letter(c) || c >= 0x80 })

@@ -70,6 +70,22 @@ func timeEnd(b []byte, i int) int {
 	return c
 }
 
+// mayGoOn says whether what begins with c may belong to the time in front of it.
+func mayGoOn(c byte) bool { return digit(c) || bytes.IndexByte([]byte("ZUGCAP+-|:"), c) >= 0 }
+
+// epoch says whether a margin has a number that may count seconds since 1970: whether it
+// does is not the same for all digits.
+func epoch(b []byte) bool {
+	for i := 0; i < len(b); i++ {
+		if e := digits(b, i); e-i >= 10 {
+			return true
+		} else if e > i {
+			i = e
+		}
+	}
+	return false
+}
+
 // date returns the end of 2026-11-21, 21/Nov/2026 and the like, or of 20261121T, or i.
 func date(b []byte, i int) int {
 	n := digits(b, i)
