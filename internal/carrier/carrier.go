@@ -232,20 +232,39 @@ func (s *Stream) Flush() {
 
 // begin passes whole lines on, up to one that may be an object.
 func (s *Stream) begin(p []byte) []byte {
-	n := 0
-	for n < len(p) && s.mode == start {
-		if opens(p[n:]) {
-			s.mode = holding
-			break
-		}
-		if i := bytes.IndexByte(p[n:], '\n'); i >= 0 {
-			n += i + 1
-			continue
-		}
-		n, s.mode = len(p), passing
+	n := len(p)
+	if i := opening(p); i >= 0 {
+		n, s.mode = i, holding
+	} else if p[n-1] != '\n' {
+		s.mode = passing
 	}
 	s.plain(p[:n])
 	return p[n:]
+}
+
+// opening returns where the first line begins that may be an object, -1 for none.
+func opening(p []byte) int {
+	if opens(p) {
+		return 0
+	}
+	brace := bytes.Index(p, []byte("\n{")) + 1
+	rest := p
+	if brace > 0 {
+		rest = p[:brace]
+	}
+	for from := 0; ; {
+		i := bytes.Index(rest[from:], []byte("\n["))
+		if i < 0 {
+			break
+		}
+		if from += i + 1; opens(p[from:]) {
+			return from
+		}
+	}
+	if brace == 0 {
+		return -1
+	}
+	return brace
 }
 
 // opens reports whether a line may be an object, or a list of them.
@@ -256,7 +275,7 @@ func opens(line []byte) bool {
 // May reports whether there may be a carrier in whole lines of output. In what there is
 // none in, there is nothing to open, unless there was one before it.
 func May(lines []byte) bool {
-	return len(lines) > 0 && opens(lines) || bytes.Contains(lines, []byte("\n{")) || bytes.Contains(lines, []byte("\n["))
+	return len(lines) > 0 && opening(lines) >= 0
 }
 
 func (s *Stream) pass(p []byte) []byte {

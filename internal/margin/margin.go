@@ -6,6 +6,7 @@ package margin
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 )
 
@@ -31,6 +32,7 @@ type Learner struct {
 	rest   int       // so many blocks more are not learned from, since there was not
 	name   [2][]byte // room for two names
 	key    []byte
+	at     places
 	sample [][]byte
 }
 
@@ -223,13 +225,15 @@ func (l *Learner) cut(c *known, line []byte) Cut {
 }
 
 // find finds the columns at the start of a line, as far as it has them.
-func (l *Learner) find(c *known, line []byte) places {
+// What it returns holds until the next call.
+func (l *Learner) find(c *known, line []byte) *places {
 	if c.like(line) {
-		return c.at
+		return &c.at
 	}
-	at := c.places(line, &l.key)
+	at := &l.at
+	c.places(line, at, &l.key)
 	if m := line[:at.end]; at.whole && at.end > 0 && (m[at.end-1] == ' ' || m[at.end-1] == '\t') && !epoch(m) {
-		c.form, c.at = c.form[:0], at
+		c.form, c.at = c.form[:0], *at
 		for _, b := range m {
 			if digit(b) {
 				b = '0'
@@ -246,8 +250,14 @@ func (c *known) like(line []byte) bool {
 	if n == 0 || n >= len(line) {
 		return false
 	}
-	for i, f := range c.form {
-		if b := line[i]; b != f && (f != '0' || !digit(b)) {
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		if zeroed(binary.LittleEndian.Uint64(line[i:])) != binary.LittleEndian.Uint64(c.form[i:]) {
+			return false
+		}
+	}
+	for ; i < n; i++ {
+		if b := line[i]; b != c.form[i] && (c.form[i] != '0' || !digit(b)) {
 			return false
 		}
 	}
@@ -255,8 +265,17 @@ func (c *known) like(line []byte) bool {
 	return last != moment && last != reading || !mayGoOn(line[n])
 }
 
+// zeroed is w with 0 for each digit.
+func zeroed(w uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	x := w ^ ones*'0'
+	d := ^(x&^highs + (0x80-10)*ones | x) & highs
+	return w &^ (d>>3 - d>>7)
+}
+
 // places finds the columns. It uses key.
-func (c chain) places(line []byte, key *[]byte) (at places) {
+func (c chain) places(line []byte, at *places, key *[]byte) {
+	at.end, at.time, at.whole, at.n = 0, false, false, 0
 	word := place{}
 	for i := range c {
 		p, ok := c[i].at(line[at.end:], key)
@@ -285,7 +304,6 @@ func (c chain) places(line []byte, key *[]byte) (at places) {
 	if at.n == 0 && word.to > 0 {
 		at.names[0], at.n = word, 1
 	}
-	return at
 }
 
 // at finds the column at the start of b. It uses key. A name that is known needs no
