@@ -17,7 +17,7 @@ type Cut struct {
 	Len int
 	// Name is what the margin calls the source of the line: "web-1",
 	// "pod/api-7d9f/app", "test Run make test". Empty where it only has times,
-	// numbers and signs. It holds until the next line is cut.
+	// numbers and signs. It holds until the next line is cut, as long as the line does.
 	Name []byte
 	// Time says that the margin has a time.
 	Time bool
@@ -209,6 +209,12 @@ func (c *column) add(name string) bool {
 // cut takes the columns off a line, as far as it has them.
 func (l *Learner) cut(c *known, line []byte) Cut {
 	at := l.find(c, line)
+	if at.n == 0 {
+		return Cut{Len: at.end, Time: at.time}
+	}
+	if p := at.names[0]; at.n == 1 && !p.runs {
+		return Cut{Len: at.end, Name: line[p.from:p.to], Time: at.time}
+	}
 	name := l.name[0][:0]
 	for _, p := range at.names[:at.n] {
 		if len(name) > 0 {

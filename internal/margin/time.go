@@ -8,6 +8,9 @@ import (
 // enclosed is where what find finds ends, with brackets around it and what sets it
 // off behind; 0 where there is nothing.
 func enclosed(b []byte, find func(b []byte, i int) int) int {
+	if len(b) == 0 || letter(b[0]) && b[0] >= 'a' || b[0] >= 0x80 || b[0] == '-' || b[0] == '=' {
+		return 0
+	}
 	i := 0
 	for i < len(b) && i < 2 && (b[i] == '[' || b[i] == '(' || b[i] == '<') {
 		i++
