@@ -198,7 +198,7 @@ mcp-inspector: ## its tests with the inspector, which is installed (300 MB, from
 AGENTS := tools/agents/.installed
 agents: ## install the coding agents that agents-test runs, pinned, in an ignored folder (1.2 GB, from npm)
 	@mkdir -p $(AGENTS) && cp tools/agents/package.json tools/agents/package-lock.json $(AGENTS)/
-	cd $(AGENTS) && npm ci --no-audit --no-fund --loglevel=error
+	cd $(AGENTS) && npm install --no-audit --no-fund --loglevel=error
 	@cd $(AGENTS)/node_modules/.bin && for a in claude codex gemini opencode; do printf '%s ' $$a; ./$$a --version | tail -1; done
 
 agents-test: ## looprun around each of them and a scripted model, without a network where the system allows it; AGENTS_RUN='Mends' for some

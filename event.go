@@ -53,6 +53,7 @@ const (
 	TypeWaitStarted        EventType = "wait.started"
 	TypeWaitFinished       EventType = "wait.finished"
 	TypeSubtaskFinished    EventType = "subtask.finished"
+	TypeTurnRepeated       EventType = "turn.repeated"
 )
 
 // Event is one thing that happened to a run. In JSON it is one flat object:
@@ -116,6 +117,7 @@ const (
 	CauseIterationTimeout Cause = "iteration_timeout"
 	CauseIdleTimeout      Cause = "idle_timeout"
 	CauseMaxRuntime       Cause = "max_runtime"
+	CauseTurnLoop         Cause = "turn_loop" // an agent repeated itself in its turn
 	CauseInterrupt        Cause = "interrupt"
 	CauseStartFailed      Cause = "start_failed"
 	CauseLost             Cause = "lost"  // nobody has seen how the command ended
@@ -134,7 +136,7 @@ type IterationFinished struct {
 	// WorkExitCode is the work's when there is a check too.
 	WorkExitCode *int  `json:"work_exit_code,omitempty"`
 	Cause        Cause `json:"cause,omitempty"`
-	// WorkCause is the time limit that ended the work, where a check or a promise
+	// WorkCause is the time limit, or the repetition, that ended the work, where a check or a promise
 	// judges what it did before.
 	WorkCause  Cause  `json:"work_cause,omitempty"`
 	Detail     string `json:"why,omitempty"` // the cause in words
@@ -548,6 +550,7 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeWaitStarted:        decodeData[WaitStarted],
 	TypeWaitFinished:       decodeData[WaitFinished],
 	TypeSubtaskFinished:    decodeData[SubtaskFinished],
+	TypeTurnRepeated:       decodeData[TurnRepeated],
 }
 
 type eventHeader struct {

@@ -85,6 +85,7 @@ const (
 	HowNotFound   How = "not_found"      // there is no such command
 	HowNotStarted How = "not_started"    // it could not be run
 	HowTooLong    How = "too_long"       // it ran into a time limit
+	HowRepeated   How = "repeated"       // it did the same again and again within its turn
 	HowCrashed    How = "looprun_died"   // looprun was killed in it
 	HowUnread     How = "signals_unread" // what it said could not be read
 	HowPassed     How = "passed"         // it passed
@@ -92,7 +93,7 @@ const (
 
 // Hows are all that there are but [HowNot].
 func Hows() []How {
-	return []How{HowExited, HowKilled, HowNotFound, HowNotStarted, HowTooLong, HowCrashed, HowUnread, HowPassed}
+	return []How{HowExited, HowKilled, HowNotFound, HowNotStarted, HowTooLong, HowRepeated, HowCrashed, HowUnread, HowPassed}
 }
 
 // PastAnswer is an answer that was given in a run, for who comes after it.
@@ -212,6 +213,8 @@ func how(d *IterationFinished, code int) How {
 	switch {
 	case d.Cause == CauseIterationTimeout, d.Cause == CauseIdleTimeout, d.Cause == CauseMaxRuntime:
 		return HowTooLong
+	case d.Cause == CauseTurnLoop:
+		return HowRepeated
 	case d.Cause == CauseCrash:
 		return HowCrashed
 	case d.Cause == CauseStartFailed, code == exitNotExecutable:

@@ -83,6 +83,7 @@ type Executor struct {
 	since   time.Time     // since when it stands still
 	killed  bool          // what is about to be started is to end at once
 
+	turn        turn
 	work, check *analyzer
 	warnings    []string // of the iteration's steps
 	recent      recent
@@ -117,7 +118,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationResult, erro
 		exits.Work = &e
 		exits.Promised = x.work.promised() || x.wanted.Load() && (x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised())
 	}
-	if x.Check != nil && x.checks(exits, it) {
+	if x.Check != nil && x.checks(ctx, exits, it) {
 		began := began
 		if timedOut(exits.Work) {
 			began = x.restart()
@@ -144,6 +145,7 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationResult, erro
 		x.Reports(judge.signer, began)
 	}
 	d := x.finished(exits, it, time.Since(began))
+	d.Said = append(d.Said, x.turn.said...)
 	x.matched(&d.IterationFinished)
 	if x.Heard != nil && it.Number > 0 {
 		x.Heard(it, &d)
@@ -152,8 +154,8 @@ func (x *Executor) Run(ctx context.Context, it Iteration) (IterationResult, erro
 }
 
 // checks reports whether there is something for the check to judge.
-func (x *Executor) checks(e Exits, it Iteration) bool {
-	return e.Work == nil || !x.Judge.interrupted(e.Work) && (!cut(e.Work) || timedOut(e.Work)) && (!it.First || !unstartable(e.Work))
+func (x *Executor) checks(ctx context.Context, e Exits, it Iteration) bool {
+	return e.Work == nil || ctx.Err() == nil && !x.Judge.interrupted(e.Work) && (!cut(e.Work) || timedOut(e.Work)) && (!it.First || !unstartable(e.Work))
 }
 
 func (x *Executor) open(n int) (Output, error) {
@@ -180,6 +182,7 @@ func (x *Executor) prepare(it Iteration) {
 	x.work.reset()
 	x.check.reset()
 	x.recent.reset()
+	x.beginTurn(it)
 	x.warnings = nil // the last iteration has them
 	x.promised.Store(false)
 	x.wanted.Store(x.Judge.Promise || x.Check != nil && it.Subtasks.Left() > 1)
@@ -189,7 +192,11 @@ func (x *Executor) prepare(it Iteration) {
 }
 
 func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it Iteration, keep func([]byte), began time.Time) Exit {
-	it.Judging = t == x.check
+	if it.Judging = t == x.check; !it.Judging {
+		inTurn, over := x.inTurn(ctx)
+		defer over()
+		ctx = inTurn
+	}
 	in := Invocation{
 		Iteration: it, Dir: x.Dir, Env: x.environ(it), PTY: x.PTY,
 		Interactive: x.Interactive && t == x.work,

@@ -80,6 +80,7 @@ func (x *Executor) Resume() {
 	if x.holds--; x.holds > 0 {
 		return
 	}
+	x.turn.known = false
 	x.goOn()
 	if x.running != nil {
 		_ = x.running.Resume()

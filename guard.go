@@ -18,6 +18,7 @@ const (
 	MaxTokens         GuardID = "max_tokens"
 	NoProgress        GuardID = "no_progress"
 	WorkspaceCycle    GuardID = "workspace_cycle"
+	TurnLoop          GuardID = "turn_loop"
 )
 
 // What else can stop a run to ask: these are no limits but what the command said.
@@ -40,7 +41,7 @@ func (id GuardID) Mandatory() bool { return id == Clarification || id == LadderE
 
 // GuardIDs are all guards, in the order in which they ask.
 func GuardIDs() []GuardID {
-	return []GuardID{MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle}
+	return []GuardID{MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle, TurnLoop}
 }
 
 // Guard watches the state of a run and trips when it has gone on for too long.
@@ -57,7 +58,8 @@ type Guard interface {
 // Deadline is a [Guard] that can trip in the middle of an iteration.
 type Deadline interface {
 	Guard
-	// Remaining is how much active time is left; false: no deadline is set.
+	// Remaining is how much active time is left; false: no deadline is set, or it is no
+	// time that makes it trip.
 	Remaining(*State) (left time.Duration, ok bool)
 }
 

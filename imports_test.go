@@ -23,6 +23,7 @@ var linked = []string{
 	"github.com/looprun/looprun/internal/strictjson",
 	"github.com/looprun/looprun/internal/tail",
 	"github.com/looprun/looprun/internal/termsafe",
+	"github.com/looprun/looprun/internal/turnloop",
 	"github.com/looprun/looprun/protocol/ladder",
 	"github.com/looprun/looprun/protocol/rejection",
 	"github.com/looprun/looprun/protocol/signal",

@@ -45,7 +45,7 @@ func survives(d Data) bool {
 	switch d.(type) {
 	case RunStarted, RunResumed, IterationStarted, IterationFinished, GuardTripped, RunAlive, VerifyFinished,
 		SignalReceived, MessageRefused, CostReported, QuestionDelivered, RejectionSubmitted, RejectionInvalid,
-		RejectionDecided, CountersReset, AttemptRecorded, SubtaskFinished, WaitStarted, WaitFinished:
+		RejectionDecided, CountersReset, AttemptRecorded, SubtaskFinished, WaitStarted, WaitFinished, TurnRepeated:
 		return false
 	}
 	return true

@@ -131,12 +131,13 @@ func (j Judge) interrupted(e *Exit) bool {
 
 // cut reports whether looprun ended the step, or has lost it.
 func cut(e *Exit) bool {
-	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout || e.Cause == CauseMaxRuntime || e.Cause == CauseLost)
+	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout || e.Cause == CauseTurnLoop || e.Cause == CauseMaxRuntime || e.Cause == CauseLost)
 }
 
-// timedOut reports whether a time limit ended the step, and not the whole run.
+// timedOut reports whether a time limit ended the step, and not the whole run, or that an
+// agent repeated itself.
 func timedOut(e *Exit) bool {
-	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout)
+	return e != nil && (e.Cause == CauseIterationTimeout || e.Cause == CauseIdleTimeout || e.Cause == CauseTurnLoop)
 }
 
 func (j Judge) passes(e *Exit) bool {

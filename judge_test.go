@@ -90,15 +90,16 @@ func TestOutcomesAreThoseOfTheManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	works := map[string]looprun.Exits{
-		"exits with 0":                             {Work: &looprun.Exit{}},
-		"exits with 1 to 125":                      {Work: &looprun.Exit{Code: 1}},
-		"exits with 126 and up":                    {Work: &looprun.Exit{Code: 126}},
-		"is killed by a signal":                    {Work: &looprun.Exit{Code: 137, Signal: syscall.SIGKILL}},
-		"is ended by `--iteration-timeout`":        {Work: &looprun.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: looprun.CauseIterationTimeout}},
-		"is ended by `--idle-timeout`":             {Work: &looprun.Exit{Cause: looprun.CauseIdleTimeout}},
-		"reports that it failed, as an agent does": {Work: &looprun.Exit{Failure: "Not logged in"}},
-		"is interrupted by a person":               {Work: &looprun.Exit{Code: 130, Signal: syscall.SIGINT}},
-		"is ended by `max_runtime`":                {Work: &looprun.Exit{Cause: looprun.CauseMaxRuntime}},
+		"exits with 0":                      {Work: &looprun.Exit{}},
+		"exits with 1 to 125":               {Work: &looprun.Exit{Code: 1}},
+		"exits with 126 and up":             {Work: &looprun.Exit{Code: 126}},
+		"is killed by a signal":             {Work: &looprun.Exit{Code: 137, Signal: syscall.SIGKILL}},
+		"is ended by `--iteration-timeout`": {Work: &looprun.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: looprun.CauseIterationTimeout}},
+		"is ended by `--idle-timeout`":      {Work: &looprun.Exit{Cause: looprun.CauseIdleTimeout}},
+		"is an agent's turn that [goes in circles](guards.md#turn_loop) and is ended": {Work: &looprun.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: looprun.CauseTurnLoop}},
+		"reports that it failed, as an agent does":                                    {Work: &looprun.Exit{Failure: "Not logged in"}},
+		"is interrupted by a person":                                                  {Work: &looprun.Exit{Code: 130, Signal: syscall.SIGINT}},
+		"is ended by `max_runtime`":                                                   {Work: &looprun.Exit{Cause: looprun.CauseMaxRuntime}},
 	}
 	says := map[string]looprun.Outcome{"done": done, "not done": notDone, "error": failed, "interrupted": interrupted}
 	_, table, _ := strings.Cut(string(page), "| the command | alone | with `--promise` | with `--check` |\n|---|---|---|---|\n")

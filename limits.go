@@ -30,6 +30,9 @@ type Limits struct {
 	// WorkspaceCycles is how often the work tree may come back to a state it
 	// had left.
 	WorkspaceCycles int
+	// TurnLoop is how often in a row a coding agent may make the same calls with the same
+	// results, or say the same, within one turn (2 or more).
+	TurnLoop int
 }
 
 // DefaultLimits are those of the command line: 10 iterations, 15 minutes, the
@@ -94,6 +97,9 @@ func (l Limits) Validate() error {
 	if l.Loop == 1 {
 		errs = append(errs, errors.New("Limits.Loop is 1: every iteration would be a loop; use 2 or more"))
 	}
+	if l.TurnLoop == 1 {
+		errs = append(errs, errors.New("Limits.TurnLoop is 1: every call of a tool would be a loop; use 2 or more"))
+	}
 	return errors.Join(errs...)
 }
 
@@ -122,6 +128,7 @@ func (l Limits) watched(guards []Guard) error {
 		{"Tokens", l.Tokens > 0, MaxTokens},
 		{"IdleIterations", l.IdleIterations > 0, NoProgress},
 		{"WorkspaceCycles", l.WorkspaceCycles > 0, WorkspaceCycle},
+		{"TurnLoop", l.TurnLoop > 0, TurnLoop},
 	} {
 		if of.on && !slices.ContainsFunc(guards, func(g Guard) bool { return g.ID() == of.guard }) {
 			errs = append(errs, fmt.Errorf("%w: Limits.%s is stated, and no guard %s watches it; append your own guards to guards.Default(), or use looprun.Off", ErrNoGuards, of.name, of.guard))
@@ -209,6 +216,7 @@ type limitsJSON struct {
 	Tokens          any `json:"tokens,omitempty"`
 	IdleIterations  any `json:"idle_iterations,omitempty"`
 	WorkspaceCycles any `json:"workspace_cycles,omitempty"`
+	TurnLoop        any `json:"turn_loop,omitempty"`
 }
 
 const offWord = "off"
@@ -235,6 +243,7 @@ func (l Limits) MarshalJSON() ([]byte, error) {
 		Cost: number(l.Cost, nil), Tokens: number(l.Tokens, nil),
 		IdleIterations:  number(l.IdleIterations, nil),
 		WorkspaceCycles: number(l.WorkspaceCycles, nil),
+		TurnLoop:        number(l.TurnLoop, nil),
 	})
 }
 
@@ -275,6 +284,7 @@ func (l *Limits) UnmarshalJSON(b []byte) error {
 		Tokens          limitField `json:"tokens"`
 		IdleIterations  limitField `json:"idle_iterations"`
 		WorkspaceCycles limitField `json:"workspace_cycles"`
+		TurnLoop        limitField `json:"turn_loop"`
 	}
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
@@ -290,6 +300,7 @@ func (l *Limits) UnmarshalJSON(b []byte) error {
 	parseLimit("tokens", j.Tokens, &l.Tokens, tokens, &errs)
 	parseLimit("idle_iterations", j.IdleIterations, &l.IdleIterations, strconv.Atoi, &errs)
 	parseLimit("workspace_cycles", j.WorkspaceCycles, &l.WorkspaceCycles, strconv.Atoi, &errs)
+	parseLimit("turn_loop", j.TurnLoop, &l.TurnLoop, strconv.Atoi, &errs)
 	switch t := j.Runtime.text; t {
 	case "":
 	case offWord:

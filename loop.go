@@ -127,6 +127,9 @@ func (l *Loop) check() error {
 // drive makes the driver of what the loop has been given.
 func (l *Loop) drive() {
 	witness, _ := l.Runner.(Witness)
+	if r, ok := l.Runner.(Repeater); ok {
+		r.Repeats() // from the first moment on
+	}
 	l.driver = Driver{
 		Witness: witness,
 		State:   &l.state, Record: l.record, Now: time.Now, Guards: l.Guards, Questions: l.Questions,

@@ -133,6 +133,7 @@ func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationResult,
 func (l *Loop) supervise(ctx context.Context, r *running) (IterationResult, error) {
 	alive := time.NewTicker(heartbeatEvery)
 	defer alive.Stop()
+	repeats := l.repeats()
 	for {
 		var err error
 		goOn := true
@@ -151,6 +152,8 @@ func (l *Loop) supervise(ctx context.Context, r *running) (IterationResult, erro
 			err = l.record(RunAlive{})
 		case <-deadline:
 			goOn, err = l.overtime(ctx, r)
+		case what := <-repeats:
+			goOn, err = l.repeated(ctx, r, what)
 		}
 		release()
 		switch {
@@ -162,6 +165,8 @@ func (l *Loop) supervise(ctx context.Context, r *running) (IterationResult, erro
 		case !goOn && r.over(): // while somebody was asked: what cannot be suspended goes on
 			end := r.wait()
 			return end.IterationResult, end.err
+		case !goOn && l.state.LastTrip.Guard == TurnLoop:
+			return r.cut(errTurnLoop, OutcomeError, CauseTurnLoop)
 		case !goOn:
 			return r.cut(ErrRuntime, OutcomeError, CauseMaxRuntime)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/turnloop"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -103,6 +104,10 @@ type analyzer struct {
 	said    tail.Buffer
 	printed bool
 	failure string // what the last of them said that it failed of; empty: it did not
+
+	options  signature.Options
+	results  *signature.Signer    // of calls; nil: none was looked at
+	repeated func(turnloop.Found) // is told when an agent repeats itself; nil where no stream looks
 }
 
 // stream learns from one stream of a step. What reads in it reads nothing else:
@@ -119,10 +124,11 @@ type stream struct {
 	raw      RawListener     // the listener, where it is one
 	refusals RefusalListener // the listener, where it is one
 	end      tail.Buffer
+	turn     turnloop.Watch // what an agent does in its turn
 }
 
 func newAnalyzer(o signature.Options, waits bool) *analyzer {
-	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}, said: tail.Buffer{Limit: carrier.SaidBytes}}
+	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}, options: o, said: tail.Buffer{Limit: carrier.SaidBytes}}
 	a.signing = newSigning(a.signer)
 	for i := range a.streams {
 		s := &a.streams[i]
@@ -165,6 +171,7 @@ func (a *analyzer) reset() {
 func (s *stream) reset() {
 	s.end.Reset()
 	s.lines.Reset()
+	s.turn.Reset()
 	if s.carries {
 		s.carrier.Reset()
 		s.carries = false
@@ -226,6 +233,7 @@ func (s *stream) part(p carrier.Part) {
 		s.plain(p.Text)
 	case carrier.Said:
 		s.hear(p.Text)
+		s.say(p.Text)
 		s.of.said.Take(p.Text)
 		s.of.recent.Take(p.Text)
 	case carrier.Printed:
@@ -239,6 +247,8 @@ func (s *stream) part(p carrier.Part) {
 // fact takes what an agent says of itself.
 func (s *stream) fact(f carrier.Fact) {
 	switch f := f.(type) {
+	case carrier.Call:
+		s.call(f)
 	case carrier.Trouble:
 		text := f.Text
 		if !f.Until.IsZero() {

@@ -75,7 +75,7 @@ func (id GuardID) ExitCode() int {
 		return 112
 	case MaxCost, MaxTokens:
 		return 113
-	case NoProgress, WorkspaceCycle:
+	case NoProgress, WorkspaceCycle, TurnLoop:
 		return 114
 	case MaxRuntime:
 		return 124

@@ -33,6 +33,9 @@ type Iteration struct {
 	// apart; nil: none was.
 	Task     string
 	Subtasks *Subtasks
+	// TurnLoop is how often a coding agent may do the same within one turn; 0 or less:
+	// as often as it likes.
+	TurnLoop int
 	// Judging says that it is the check that runs.
 	Judging bool
 }
@@ -99,7 +102,7 @@ type iterationWire struct {
 // anything by itself.
 func sayable(d Data) bool {
 	switch d := d.(type) {
-	case SignalReceived, RejectionSubmitted, RejectionInvalid, CostReported:
+	case SignalReceived, RejectionSubmitted, RejectionInvalid, CostReported, TurnRepeated:
 		return true
 	case QuestionAsked: // it gets its name from the loop
 		return d.Guard == ""

@@ -126,6 +126,10 @@ type State struct {
 	// the states of the work tree that were seen, the latest last.
 	Idle  int    `json:"idle,omitempty"`
 	Trees []Tree `json:"trees,omitempty"`
+	// Repetitions counts how often an agent repeated itself within a turn, and Repeated is
+	// the last time that is not settled; nil: there is none.
+	Repetitions int           `json:"repetitions,omitempty"`
+	Repeated    *TurnRepeated `json:"repeated,omitempty"`
 	// Previous is what the last iteration left to compare with.
 	Previous *Seen `json:"previous,omitempty"`
 	// Best is the iteration with the fewest failures whose files are kept; nil: none is.

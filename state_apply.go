@@ -60,7 +60,7 @@ func (s *State) fold(e Event) {
 			s.endInterrupted()
 		}
 	case GuardTripped:
-		if d.During || s.LastTrip == nil || s.LastTrip.Guard != d.Guard || s.LastTrip.Iteration != d.Iteration {
+		if d.During || s.LastTrip == nil || s.LastTrip.During || s.LastTrip.Guard != d.Guard || s.LastTrip.Iteration != d.Iteration {
 			s.Given = nil
 		}
 		s.Trip, s.LastTrip = new(d.Trip), new(d.Trip)
@@ -410,6 +410,8 @@ func (s *State) reset(id GuardID) {
 		}
 	case NoProgress:
 		s.Idle = 0
+	case TurnLoop:
+		s.Repeated = nil
 	case WorkspaceCycle:
 		s.Trees = last(s.Trees, 1)
 		for i := range s.Trees {
@@ -516,6 +518,8 @@ func (s *State) foldProtocol(d Data) {
 		s.foldSubtask()
 	case WaitFinished:
 		s.Until = nil
+	case TurnRepeated:
+		s.foldRepeated(d)
 	}
 }
 

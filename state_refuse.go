@@ -147,6 +147,10 @@ func (s *State) refuseProtocol(d Data) string {
 		if !s.Advance {
 			return "no sub-task has ended"
 		}
+	case TurnRepeated:
+		if !s.Running || s.Open == 0 || d.Iteration != s.Open {
+			return fmt.Sprintf("iteration %d is not running", d.Iteration)
+		}
 	case WaitFinished:
 		if s.Until == nil {
 			return "nothing is being waited for"

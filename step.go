@@ -200,7 +200,12 @@ func stopCause(err error) Cause {
 	if _, ok := errors.AsType[*Interrupt](err); ok {
 		return CauseInterrupt
 	}
+	if _, ok := errors.AsType[*repeatedTurn](err); ok {
+		return CauseTurnLoop
+	}
 	switch {
+	case errors.Is(err, errTurnLoop):
+		return CauseTurnLoop
 	case errors.Is(err, ErrRuntime):
 		return CauseMaxRuntime
 	case errors.Is(err, errTimeout):

@@ -28,6 +28,7 @@ func Default() []looprun.Guard {
 		Tokens{},
 		Progress{},
 		Workspace{},
+		Turn{},
 	}
 }
 

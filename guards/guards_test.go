@@ -3,6 +3,7 @@ package guards_test
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -345,5 +346,26 @@ func TestSkippedIssuesOfAGuardThatIsOff(t *testing.T) {
 		if trip := c.guard.Check(s); trip != nil {
 			t.Errorf("%s is off and trips: %+v", c.guard.ID(), trip)
 		}
+	}
+}
+
+// The first repetition is told to the next turn; the second is one too many, also where the
+// turn had ended by itself. What has not ended yet is no second one.
+func TestTurn(t *testing.T) {
+	repeated := looprun.TurnRepeated{Calls: []string{"Bash ls"}, Times: 8}
+	again := guardtest.Step{Outcome: looprun.OutcomeNotDone, Said: []looprun.Data{repeated, repeated}}
+	limits := off
+	limits.TurnLoop = 8
+	steps := []guardtest.Step{{Outcome: looprun.OutcomeNotDone}, again, {Outcome: looprun.OutcomeNotDone}, again}
+	guardtest.Check(t, guards.Turn{}, guardtest.Story{Limits: limits, Off: off, Steps: steps})
+	s := guardtest.Start(t, limits)
+	guardtest.Finish(t, s, again)
+	if want := "Your last turn repeated itself: it made the same call 8 times in a row, with the same result: Bash ls."; !strings.HasPrefix(s.Told(), want) {
+		t.Errorf("the next turn is told %q", s.Told())
+	}
+	guardtest.Finish(t, s, again)
+	want := looprun.Trip{Guard: looprun.TurnLoop, Iteration: 2, Repeats: 8, Reason: "it made the same call 8 times in a row, with the same result: Bash ls"}
+	if trip := (guards.Turn{}).Check(s); trip == nil || !reflect.DeepEqual(*trip, want) {
+		t.Errorf("%+v, want %+v", trip, want)
 	}
 }

@@ -191,6 +191,8 @@ func (f *folder) moment(e looprun.Event) {
 		m.Text = line(strings.Trim(fmt.Sprintf("%s: %s", d.Name, cmp.Or(d.Problem, d.Text, d.Question)), ": "), maxProse)
 	case looprun.WaitStarted:
 		m.Text = line(d.Match, maxProse)
+	case looprun.TurnRepeated:
+		m.Text = line(d.String(), maxProse)
 	case looprun.SubtaskFinished:
 		m.Text = line(fmt.Sprintf("%d of %d: %s", d.Number, d.Of, d.Title), maxProse)
 	case looprun.QuestionClosed:

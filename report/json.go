@@ -110,6 +110,7 @@ func limitsSchema() object {
 			"tokens":           number("Reported tokens."),
 			"idle_iterations":  number("Iterations without any change."),
 			"workspace_cycles": number("How often the work tree may come back to a state it had left."),
+			"turn_loop":        number("How often in a row an agent may do the same within one turn."),
 		},
 	}
 }

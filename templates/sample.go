@@ -23,7 +23,7 @@ func Sample(guard looprun.GuardID) (*looprun.State, looprun.Trip) {
 		Baseline: &looprun.Progress{Failing: 3, Passed: 2, Total: 5},
 	}
 	s.Initial, s.Caps = s.Limits, looprun.DefaultCaps(s.Limits)
-	s.Limits.Cost, s.Limits.Tokens, s.Limits.IdleIterations, s.Limits.WorkspaceCycles = 2.5, 200_000, 3, 2
+	s.Limits.Cost, s.Limits.Tokens, s.Limits.IdleIterations, s.Limits.WorkspaceCycles, s.Limits.TurnLoop = 2.5, 200_000, 3, 2, 8
 	last := s.Limits.Iterations
 	if guard != looprun.MaxIterations && guard != looprun.LoopDetected {
 		last = 6
@@ -51,6 +51,10 @@ func Sample(guard looprun.GuardID) (*looprun.State, looprun.Trip) {
 		trip.Window = s.Limits.IdleIterations
 	case looprun.WorkspaceCycle:
 		trip.Repeats = s.Limits.WorkspaceCycles
+	case looprun.TurnLoop:
+		s.Running, s.Open, s.Repetitions = true, s.Iterations+1, 2
+		s.Repeated = &looprun.TurnRepeated{Iteration: s.Open, Calls: []string{`Bash {"command":"go test ./..."}`}, Times: s.Limits.TurnLoop}
+		trip.During, trip.Repeats, trip.Reason = true, s.Limits.TurnLoop, s.Repeated.String()
 	case looprun.Rejection:
 		s.Rejected = &looprun.RejectionSubmitted{RejectionID: "sample", Rejection: sampleRejection()}
 		trip.Reason = "the work rejects the task"

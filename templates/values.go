@@ -66,6 +66,8 @@ func (s *source) max() any {
 		return formatCount(l.IdleIterations)
 	case looprun.WorkspaceCycle:
 		return formatCount(l.WorkspaceCycles)
+	case looprun.TurnLoop:
+		return formatCount(l.TurnLoop)
 	}
 	return ""
 }

@@ -141,7 +141,7 @@ func exitStatuses() []man.Entry {
 	add(looprun.LoopDetected.ExitCode(), "The guard loop_detected"+unanswered)
 	add(looprun.ConsecutiveErrors.ExitCode(), "The guard consecutive_errors"+unanswered)
 	add(looprun.MaxCost.ExitCode(), "The guard max_cost or max_tokens"+unanswered)
-	add(looprun.NoProgress.ExitCode(), "The guard no_progress or workspace_cycle"+unanswered)
+	add(looprun.NoProgress.ExitCode(), "The guard no_progress, workspace_cycle or turn_loop"+unanswered)
 	add(looprun.StatusTripped.ExitCode(), "Another question was not answered: the ladder is exhausted, a clarification, a rejection.")
 	add(looprun.MaxRuntime.ExitCode(), "The guard max_runtime"+unanswered)
 	add(looprun.ExitFailed, "looprun itself failed: it was called wrongly, the configuration is wrong, the state directory cannot be used.")

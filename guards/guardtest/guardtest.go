@@ -159,6 +159,10 @@ func Finish(t *testing.T, s *looprun.State, step Step) {
 	}
 	d.Signature.Core = signature.Hash(step.Core)
 	for _, said := range step.Said {
+		if r, ok := said.(looprun.TurnRepeated); ok { // of the iteration that runs
+			r.Iteration = s.Open
+			said = r
+		}
 		apply(t, s, said)
 	}
 	d.Tree, d.Content = signature.Hash(step.Tree), signature.Hash(step.Tree)

@@ -36,6 +36,7 @@ type Agent struct {
 const (
 	MaxRuntime       = 8 * time.Hour
 	IterationTimeout = 30 * time.Minute
+	TurnLoop         = 8 // times the same within a turn
 )
 
 // all are the agents that can be set up. A call is not needed to list them.

@@ -21,6 +21,10 @@ var agentSets = []struct {
 		o.IterationTimeout = Duration(agent.IterationTimeout)
 		return true
 	}},
+	{"turn_loop", func(o *Options, _ agent.Agent) bool {
+		o.TurnLoop = new(CountLimit(agent.TurnLoop))
+		return true
+	}},
 	{"stdin", func(o *Options, _ agent.Agent) bool {
 		o.Stdin = StdinContext
 		return true

@@ -69,7 +69,7 @@ type Options struct {
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
-	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task that is written behind the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask"`
+	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task that is written behind the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask"`
 	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask" excludes:"retry"`
 	Retry *int   `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask" min:"1"`
 
@@ -116,6 +116,7 @@ type LimitFlags struct {
 
 	MaxIdleIterations     *CountLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower" normal:"off"`
 	DetectWorkspaceCycles *CountLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
+	TurnLoop              *CountLimit `placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or say the same, within one turn (off; 8 with --agent)." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2"`
 
 	CapIterations *CountLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
 	CapRuntime    *DurationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
@@ -159,6 +160,7 @@ func (f *LimitFlags) Over(l *looprun.Limits) (looprun.Caps, error) {
 	set(&l.Errors, f.MaxErrors)
 	set(&l.IdleIterations, f.MaxIdleIterations)
 	set(&l.WorkspaceCycles, f.DetectWorkspaceCycles)
+	set(&l.TurnLoop, f.TurnLoop)
 	if f.MaxCost != nil {
 		l.Cost = float64(*f.MaxCost)
 	}
@@ -172,6 +174,9 @@ func (f *LimitFlags) Over(l *looprun.Limits) (looprun.Caps, error) {
 	wrong := func(format string, args ...any) { errs = append(errs, Usagef(format, args...)) }
 	if l.Loop == 1 {
 		wrong("%s 1: every failure would be a loop; use 2 or more, or off", Flag("loop-threshold"))
+	}
+	if l.TurnLoop == 1 {
+		wrong("%s 1: every call of a tool would be a loop; use 2 or more, or off", Flag("turn-loop"))
 	}
 	caps := looprun.DefaultCaps(*l)
 	set(&caps.Iterations, f.CapIterations)

@@ -52,6 +52,8 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 		}
 	case looprun.RunAlive:
 		m.countDown(s.Until, e.Time)
+	case looprun.TurnRepeated:
+		m.Warn("the agent's turn goes in circles: %s", d)
 	case looprun.WaitFinished:
 		m.News("the wait is over")
 	case looprun.AnswerInvalid:

@@ -1,0 +1,29 @@
+package guards
+
+import (
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// Turn trips when a coding agent has repeated itself within a turn for the second time in
+// a run, in the middle of the iteration: the first time the turn was ended, and the next
+// was told why, so telling has not helped. An answer lets the turn go on.
+type Turn struct{}
+
+// ID is turn_loop.
+func (Turn) ID() looprun.GuardID { return looprun.TurnLoop }
+
+// Check trips from the second repetition on.
+func (Turn) Check(s *looprun.State) *looprun.Trip {
+	if s.Limits.TurnLoop <= 0 || s.Repeated == nil || s.Repetitions < 2 {
+		return nil
+	}
+	return &looprun.Trip{
+		Guard: looprun.TurnLoop, Iteration: s.Iterations, Repeats: s.Repeated.Times,
+		Reason: s.Repeated.String(),
+	}
+}
+
+// Remaining is nothing: it is not time that makes it trip.
+func (Turn) Remaining(*looprun.State) (time.Duration, bool) { return 0, false }

@@ -1,0 +1,154 @@
+// Package turnloop finds what a coding agent does again and again within one turn: the
+// same calls of tools with the same results, or the same passage of text.
+package turnloop
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Found is what is repeated.
+type Found struct {
+	Calls bool     // else a text
+	What  []string // the calls, each as people see it, or the passage
+	Times int
+}
+
+const (
+	// Apart is how long after another a call no longer repeats it: an agent may poll.
+	Apart = 20 * time.Second
+
+	mostCalls   = 3       // that are made in turn
+	mostPieces  = 16      // of a passage: sentences, or lines
+	leastText   = 30      // bytes of a passage: shorter ones are ticks, rows of stars, one word
+	longestText = 1 << 10 // bytes of a sentence that are looked at
+	shownText   = 200     // bytes of a call or a passage that are kept to be shown
+)
+
+// Watch watches what one agent does in one turn.
+type Watch struct {
+	Times int // how often in a row something is a repetition; less than 2: nothing is
+
+	calls  row
+	last   time.Time
+	said   row
+	piece  []byte // a sentence that has not ended
+	size   int    // of it, with what is not kept
+	fenced bool   // in a block of code
+}
+
+// Reset begins another turn.
+func (w *Watch) Reset() { *w = Watch{Times: w.Times, piece: w.piece[:0]} }
+
+// Call takes a call that has ended, under a key that calls have in common which are the
+// same and came to the same. Text that stands before and after it is no passage.
+func (w *Watch) Call(key uint64, shown string, at time.Time) (Found, bool) {
+	w.said, w.piece, w.size, w.fenced = row{}, w.piece[:0], 0, false
+	if at.Sub(w.last) >= Apart {
+		w.calls = row{}
+	}
+	w.last = at
+	n := w.calls.add(step{hash: key, size: 1, shown: shown[:min(len(shown), shownText)]}, w.Times, mostCalls, 1)
+	if n == 0 {
+		return Found{}, false
+	}
+	return w.found(&w.calls, n, true), true
+}
+
+// Say takes the next piece of what the agent says, cut anywhere.
+func (w *Watch) Say(p []byte) (found Found, ok bool) {
+	for _, c := range p {
+		ends := c == '\n' || (c == ' ' && endsSentence(w.piece))
+		if c != '\n' {
+			w.size++
+			if len(w.piece) < longestText {
+				w.piece = append(w.piece, c)
+			}
+		}
+		if ends && w.end(c == '\n') {
+			found, ok = w.found(&w.said, w.said.period, false), true
+		}
+	}
+	return found, ok
+}
+
+func endsSentence(piece []byte) bool {
+	return len(piece) > 0 && bytes.IndexByte([]byte(".!?"), piece[len(piece)-1]) >= 0
+}
+
+// end takes the piece that has ended, and says whether it completes a repetition. Code
+// and tables have rows that are alike.
+func (w *Watch) end(line bool) bool {
+	text := bytes.Join(bytes.Fields(w.piece), []byte(" "))
+	long := w.size > longestText
+	w.piece, w.size = w.piece[:0], 0
+	switch {
+	case line && bytes.HasPrefix(text, []byte("```")):
+		w.fenced = !w.fenced
+		w.said = row{}
+		return false
+	case w.fenced || len(text) == 0:
+		return false
+	case long || text[0] == '|' || !bytes.ContainsFunc(text, unicode.IsLetter):
+		w.said = row{}
+		return false
+	}
+	s := step{hash: xxhash.Sum64(text), size: len(text), shown: string(text[:min(len(text), shownText)])}
+	return w.said.add(s, w.Times, mostPieces, leastText) > 0
+}
+
+// found is what the row ends with, which begins anew.
+func (w *Watch) found(r *row, period int, calls bool) Found {
+	f := Found{Calls: calls, Times: w.Times}
+	for _, s := range r.steps[len(r.steps)-period:] {
+		f.What = append(f.What, strings.ToValidUTF8(s.shown, ""))
+	}
+	*r = row{}
+	return f
+}
+
+// row is what came in a row, the latest last.
+type row struct {
+	steps  []step
+	period int // of what it ends with
+}
+
+type step struct {
+	hash  uint64
+	size  int
+	shown string
+}
+
+// add returns how many steps at its end came so many times in a row; 0: none did. They
+// are at most so many, and together of at least that size.
+func (r *row) add(s step, times, most, size int) int {
+	if times < 2 {
+		return 0
+	}
+	r.steps = append(r.steps, s)
+	if n := len(r.steps) - times*most; n > 0 {
+		r.steps = append(r.steps[:0], r.steps[n:]...)
+	}
+	sum := 0
+	for p := 1; p <= most && p*times <= len(r.steps); p++ {
+		if sum += r.steps[len(r.steps)-p].size; sum >= size && r.repeats(p, times) {
+			r.period = p
+			return p
+		}
+	}
+	return 0
+}
+
+func (r *row) repeats(period, times int) bool {
+	end := r.steps[len(r.steps)-period*times:]
+	for i := len(end) - 1; i >= period; i-- {
+		if end[i].hash != end[i-period].hash {
+			return false
+		}
+	}
+	return true
+}
