@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -72,6 +73,11 @@ type Evidence struct {
 type FailingCheck struct {
 	Check string `json:"check,omitempty"`
 	Why   string `json:"why,omitempty"`
+	// File and Line are the place that the line names, and Seconds how long the check
+	// took; empty and zero: the output does not say.
+	File    string  `json:"file,omitempty"`
+	Line    int     `json:"line,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // How is how a step ended.
@@ -110,13 +116,23 @@ type PastAnswer struct {
 	Words     string `json:"words,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 	Responder string `json:"responder" mask:"own"`
+	// Rule is where the deciding rule of a policy stands, as file:line.
+	Rule string `json:"rule,omitempty" mask:"own"`
+}
+
+// who is the responder, with its rule.
+func (a PastAnswer) who() string {
+	if a.Rule == "" {
+		return a.Responder
+	}
+	return a.Responder + " (" + a.Rule + ")"
 }
 
 // String is the answer on one line: when, to what, which, by whom, and its words.
 func (a PastAnswer) String() string {
-	text := fmt.Sprintf("after iteration %d, “%s”: %s by %s", a.Iteration, oneLine(a.Question), oneLine(a.Answer), a.Responder)
+	text := fmt.Sprintf("after iteration %d, “%s”: %s by %s", a.Iteration, oneLine(a.Question), oneLine(a.Answer), a.who())
 	if a.Question == "" {
-		text = fmt.Sprintf("after iteration %d, %s: %s by %s", a.Iteration, firstText(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.Responder)
+		text = fmt.Sprintf("after iteration %d, %s: %s by %s", a.Iteration, firstText(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.who())
 	}
 	if a.Words != "" {
 		text += ": “" + termsafe.Line(a.Words) + "”"
@@ -188,7 +204,9 @@ func (e *Evidence) judged(s *State, d *IterationFinished) {
 	}
 	e.Progress = d.Progress()
 	e.Trend, e.Earlier = s.trend()
-	e.Failing = failing(d)
+	if e.Progress != nil {
+		e.Failing = d.Failing(evidenceChecks)
+	}
 	e.Who, e.Code = e.Judge, d.ExitCode
 	if d.Outcome == OutcomeError && d.WorkExitCode != nil && *d.WorkExitCode != 0 && d.ExitCode < exitNotExecutable {
 		e.Who, e.Code = e.Command, *d.WorkExitCode // the work failed, and its check as well
@@ -253,42 +271,75 @@ func (s *State) trend() (counts []int, earlier bool) {
 	return counts, false
 }
 
-// failing are the checks that fail, each with the line below its name that says why,
-// and else the errors of the output.
-func failing(d *IterationFinished) []FailingCheck {
+// Failing are checks that fail, at most so many, each with the line of the output that says
+// why; where none has a name they are the errors of the output.
+func (d *IterationFinished) Failing(most int) []FailingCheck {
 	lines := strings.Split(termsafe.Text(d.Excerpt), "\n")
 	errors := slices.Clone(d.Signature.Errors)
 	var list []FailingCheck
-	for i, check := range d.Signature.Checks {
-		if i == evidenceChecks {
-			break
-		}
-		why := reason(lines, check, d.Signature.Checks)
+	for _, check := range d.Signature.Checks[:min(most, len(d.Signature.Checks))] {
+		why, took := reason(lines, check, d.Signature.Checks)
 		if why == "" && len(d.Signature.Checks) == 1 && len(errors) > 0 {
 			why = errors[0]
 		}
 		why = oneLine(why)
 		errors = slices.DeleteFunc(errors, func(e string) bool { return termsafe.Line(e) == why })
-		list = append(list, FailingCheck{oneLine(check), why})
+		f := FailingCheck{Check: oneLine(check), Why: why, Seconds: took}
+		f.place()
+		list = append(list, f)
 	}
 	told := slices.ContainsFunc(list, func(f FailingCheck) bool { return f.Why != "" })
-	if len(list) > 0 && !told { // whose they are is not known
+	if !told { // whose they are is not known
 		for _, e := range errors {
-			list = append(list, FailingCheck{Why: oneLine(e)})
+			f := FailingCheck{Why: oneLine(e)}
+			f.place()
+			list = append(list, f)
 		}
 	}
 	return list
 }
 
-// reason is the line that says why a check fails: what stands behind its name where
-// that says more, or the next line, up to the name of another check.
-func reason(lines []string, check string, checks []string) string {
+// placeNamed is a place as most tools name it, and tookNamed how long a check took.
+var (
+	placeNamed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[\s("'])((?:[A-Za-z]:)?[^\s:()"'<>]*[^\s:()"'<>.]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
+	})
+	tookNamed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[(\[](\d{1,6}(?:\.\d{1,9})?) ?(m?s)[)\]]`)
+	})
+)
+
+// place finds the file and the line in the reason.
+func (f *FailingCheck) place() {
+	if m := placeNamed().FindStringSubmatch(f.Why); m != nil {
+		f.File = m[1]
+		f.Line, _ = strconv.Atoi(m[2]) // digits
+	}
+}
+
+// took is how long the check of the line took, in seconds; 0: it does not say.
+func took(line string) float64 {
+	m := tookNamed().FindStringSubmatch(line)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.ParseFloat(m[1], 64) // digits
+	if m[2] == "ms" {
+		n /= 1000
+	}
+	return n
+}
+
+// reason is the line that says why a check fails, which is the next behind its name, up to
+// the name of another check; and how long it took, in seconds.
+func reason(lines []string, check string, checks []string) (why string, seconds float64) {
 	name := words(check)
 	for i, l := range lines {
 		all := words(l)
 		if !mentions(all, name) || passes(all) {
 			continue
 		}
+		seconds = took(l)
 		for _, next := range lines[i+1:] {
 			text, of := strings.TrimSpace(next), words(next)
 			other := slices.ContainsFunc(checks, func(c string) bool { return mentions(of, words(c)) })
@@ -296,12 +347,12 @@ func reason(lines []string, check string, checks []string) string {
 			case text == "":
 				continue
 			case other || passes(of) || len(of) < 2:
-				return ""
+				return "", seconds
 			}
-			return text
+			return text, seconds
 		}
 	}
-	return ""
+	return "", seconds
 }
 
 // printedLast are the lines of an output in which nothing was recognised: the one that tells
@@ -340,14 +391,14 @@ func (s *State) PastAnswers() []PastAnswer {
 	for _, d := range s.Decisions {
 		list = append(list, PastAnswer{
 			Time: d.Time, Iteration: d.Iteration, Guard: d.Guard, Question: d.Question,
-			Answer: firstText(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder,
+			Answer: firstText(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder, Rule: d.Rule,
 		})
 	}
 	for _, a := range s.Answered {
 		if a.Asked != nil {
 			list = append(list, PastAnswer{
 				Time: a.Time, Iteration: a.Iteration, AskID: a.Asked.ownName(), Question: a.Asked.Text,
-				Answer: a.Asked.labels(a.Answer), Words: a.Guidance, Reason: a.Reason, Responder: a.Responder,
+				Answer: a.Asked.labels(a.Answer), Words: a.Guidance, Reason: a.Reason, Responder: a.Responder, Rule: a.Rule,
 			})
 		}
 	}

@@ -74,7 +74,7 @@ func (l *Loop) put(ctx context.Context, q Question) (reply, error) {
 					}
 				}
 				if why := strings.TrimSuffix(h.err.Error(), ": "+ErrNoAnswer.Error()); why != ErrNoAnswer.Error() {
-					nobody += joint(why) + why
+					nobody += joint(nobody, why) + why
 				}
 				break
 			}
@@ -353,10 +353,15 @@ type rejected string
 func (r rejected) Error() string   { return string(r) }
 func (r rejected) Is(e error) bool { return e == ErrNoAnswer || e == ErrAdvised }
 
-// joint stands before a further reason: a sentence of its own begins anew.
-func joint(why string) string {
-	if r, _ := utf8.DecodeRuneInString(why); unicode.IsUpper(r) {
-		return ". "
+// joint stands between what was said and a further reason: a sentence of its own begins anew.
+func joint(so, why string) string {
+	if first, n := utf8.DecodeRuneInString(why); unicode.IsUpper(first) {
+		if second, _ := utf8.DecodeRuneInString(why[n:]); !unicode.IsUpper(second) { // no variable's name
+			return ". "
+		}
 	}
-	return "; "
+	if strings.Contains(so, ": ") {
+		return "; "
+	}
+	return ": "
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -93,10 +94,46 @@ func (d *IterationFinished) summary() string {
 	if text := d.Progress().String(); text != "" {
 		return text
 	}
-	if d.Signature.Label != "" {
-		return "unknown; last was " + d.Signature.Label
+	if text := d.Says(); text != "" {
+		return text
 	}
 	return "unknown"
+}
+
+// Says is what an iteration that did not pass came to, in words for a person: which checks
+// fail, or how it ended and the line of its output that tells most. Its signature's label
+// says the same to programs. Empty: there is nothing to say beside Detail.
+func (d *IterationFinished) Says() string {
+	if d == nil || d.Outcome == OutcomeDone {
+		return ""
+	}
+	if p := d.Progress(); p != nil && p.Failing > 0 {
+		return termsafe.Line(p.String())
+	}
+	said, by := d.Telling(), ": "
+	switch {
+	case said != "" && len(d.Signature.Errors) == 0:
+		said = "“" + said + "”"
+	case said == "" && d.OutputBytes == 0:
+		said, by = "printed nothing", ", "
+	}
+	ended := ""
+	switch how(d, d.ExitCode) {
+	case HowKilled:
+		ended = "killed by " + SignalName(d.ExitCode)
+	case HowNotFound:
+		if m := notFound().FindStringSubmatch(d.Excerpt); m != nil {
+			return oneLine(m[1]) + " was not found"
+		}
+	case HowExited:
+		if by == ", " {
+			ended = fmt.Sprintf("exit code %d", d.ExitCode)
+		}
+	}
+	if ended == "" || said == "" {
+		return ended + said
+	}
+	return ended + by + said
 }
 
 // CurrentState says what passes: “3/5 tests passing”, or that it is unknown.

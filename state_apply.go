@@ -317,7 +317,7 @@ func (s *State) foldClosed(d QuestionClosed) {
 		return
 	}
 	if d.Unanswered {
-		s.Ending = &Ending{Status: StatusTripped, ExitCode: s.Trip.Guard.ExitCode(), Guard: s.Trip.Guard, Reason: d.Reason}
+		s.Ending = &Ending{Status: StatusTripped, ExitCode: s.Trip.Guard.ExitCode(), Guard: s.Trip.Guard, Reason: strings.TrimPrefix(s.Trip.Reason+"; "+d.Reason, "; ")}
 	}
 	s.settled()
 }

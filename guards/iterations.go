@@ -19,8 +19,9 @@ func (Iterations) Check(s *looprun.State) *looprun.Trip {
 	if limit <= 0 || s.Iterations < limit {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard:  looprun.MaxIterations,
-		Reason: fmt.Sprintf("%d of %d iterations are used", s.Iterations, limit),
+	reason := fmt.Sprintf("%d of %d iterations are used", s.Iterations, limit)
+	if limit == 1 {
+		reason = "the only iteration is used"
 	}
+	return &looprun.Trip{Guard: looprun.MaxIterations, Reason: reason}
 }

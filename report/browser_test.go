@@ -142,7 +142,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	b := startBrowser(t)
 	b.Media("prefers-reduced-motion=reduce")
 	b.open([]byte(written(t, story(t).load().HTML)), 1280)
-	for _, want := range []string{"Timeline", "Trips and answers", "Iterations", "Compare"} {
+	for _, want := range []string{"Timeline", "Decisions", "Iterations", "Compare"} {
 		b.Press("Tab")
 		if got := b.focused(); got != want {
 			t.Errorf("the focus is on %q, want %q", got, want)
@@ -231,7 +231,7 @@ func TestBrowserAccessibility(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"heading make the tests pass", "heading Timeline", "region Timeline", "region Trips and answers", "region Iterations", "region Output: Iteration 1",
+		"heading make the tests pass", "heading Timeline", "region Timeline", "region Decisions", "region Iterations", "region Output: Iteration 1",
 		"columnheader Signature", "combobox From",
 	} {
 		if !slices.Contains(names, want) {

@@ -66,7 +66,10 @@ func (f *folder) iteration(d looprun.IterationFinished) {
 		Hash: sig.Hash, Label: line(sig.Label, maxLabel), Failing: sig.Failing, Passed: sig.Passed, Total: sig.Total,
 		Checks: lines(sig.Checks, maxLabel), Errors: lines(sig.Errors, maxProse),
 		Excerpt: text(d.Excerpt, maxText), OutputBytes: d.OutputBytes, Promised: d.Promised,
-		Counted: d.Iteration > 0 && d.Iteration == f.state.Iterations, CostUSD: f.spent,
+		Counted: d.Iteration > 0 && d.Iteration == f.state.Iterations, CostUSD: f.spent, Says: line(d.Says(), maxProse),
+	}
+	for _, c := range d.Failing(maxFailures) {
+		it.Failures = append(it.Failures, Failure{c.Check, c.Why, c.File, c.Line, c.Seconds})
 	}
 	f.spent = 0
 	if sig.Hash == 0 { // nothing can be said
@@ -132,6 +135,7 @@ func (f *folder) letter(sig signature.Signature, it Iteration) string {
 		f.r.Signatures = append(f.r.Signatures, s)
 	}
 	s := &f.r.Signatures[at]
+	s.Says = it.Says
 	if it.Counted {
 		if s.Count == 0 {
 			s.First = it.Iteration

@@ -257,8 +257,8 @@ func TestHTMLWithoutAnOutput(t *testing.T) {
 func TestHTMLTellsWhoAndWhy(t *testing.T) {
 	page := html.UnescapeString(written(t, story(t).load().HTML))
 	for _, want := range []string{
-		`loop detected: the last 3 iterations failed in the same way (no progress tripped too)`, `after iteration 4`,
-		`<span class="tag strong">new_approach</span> by policy (policy.yaml:3): <q>Once more, in another way.</q>`,
+		`loop detected: The same failure came 3 times. How to proceed? (no progress tripped too)`, "2 tests fail\n  auth  got 401", `after iteration 4`,
+		`<span class="tag strong">Try different approach</span> by policy (policy.yaml:3): <q>Use *sha256*.</q> (Once more, in another way.)`,
 		`<span class="tag">not taken</span> assistant: it printed no JSON`, `<code>make smoke</code> exit 0`,
 		`Try a different approach than previous iterations`, `run paused: the machine goes down`, `Loop detected started over.`,
 	} {

@@ -184,6 +184,11 @@ func (r *Report) story() string {
 	for i := range r.Trips {
 		t := &r.Trips[i]
 		fmt.Fprintf(&b, "%s: %s\n", t.place(), t.what())
+		if i == len(r.Trips)-1 {
+			for _, l := range t.Evidence {
+				fmt.Fprintf(&b, "  %s\n", l)
+			}
+		}
 		for _, a := range t.Answers {
 			fmt.Fprintf(&b, "  %s\n", a.sentence())
 		}
@@ -206,5 +211,12 @@ func duration(s float64) string {
 	default:
 		d = d.Round(time.Second)
 	}
-	return d.String()
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

@@ -106,6 +106,8 @@ const (
 	maxArg     = 2000 // one argument of a command
 	maxArgs    = 200
 	maxAnswers = 20 // of anything that one trip has several of
+
+	maxFailures = 50
 )
 
 // line is text from outside on one line.

@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // MarkdownLimit is how large a job's summary page may be, in bytes: GitHub takes
@@ -64,6 +66,9 @@ func (r *Report) markdown(rows int) string {
 	for _, w := range r.Warnings {
 		p("⚠️ %s\n\n", prose(fullStop(upperFirst(w))))
 	}
+	if t := r.stopped(); t != nil {
+		p("%s\n", fenced(strings.Join(append([]string{t.Question, ""}, t.Evidence...), "\n")))
+	}
 	r.markdownFacts(p)
 	history := r.History[max(0, len(r.History)-rows):]
 	if len(r.History) > 0 {
@@ -76,6 +81,20 @@ func (r *Report) markdown(rows int) string {
 		r.markdownOutput(p)
 	}
 	return b.String()
+}
+
+// stopped is the trip that the run ended with, where its question says more than the
+// verdict; nil: there is none.
+func (r *Report) stopped() *Trip {
+	for i := len(r.Trips) - 1; i >= 0 && r.Guard != ""; i-- {
+		if t := &r.Trips[i]; t.Guard == r.Guard {
+			if len(t.Evidence) == 0 {
+				return nil
+			}
+			return t
+		}
+	}
+	return nil
 }
 
 // mark stands for the status beside its name, never in its place.
@@ -107,7 +126,9 @@ func (r *Report) markdownFacts(p printer) {
 	row("Run", cell(r.RunID))
 	row("Iterations", prose(r.iterationsText()))
 	row("Runtime", prose(r.runtimeText()))
-	row("Progress", prose(r.Progress))
+	if r.stopped() == nil {
+		row("Progress", prose(r.Progress))
+	}
 	if r.over() {
 		row("Exit code", fmt.Sprint(r.ExitCode))
 	}
@@ -123,7 +144,7 @@ func (r *Report) iterationsText() string {
 
 func (r *Report) runtimeText() string {
 	if r.Limits.Runtime > 0 {
-		return fmt.Sprintf("%s of %s", duration(r.Runtime), r.Limits.Runtime)
+		return fmt.Sprintf("%s of %s", duration(r.Runtime), duration(r.Limits.Runtime.Seconds()))
 	}
 	return duration(r.Runtime)
 }
@@ -140,7 +161,7 @@ func (r *Report) markdownHistory(p printer, list []Iteration) {
 	if len(list) == 0 {
 		return
 	}
-	p("| # | Outcome | Exit | Took | Failing | | Signature |\n|--:|---|--:|--:|--:|---|---|\n")
+	p("| # | Outcome | Exit | Took | Failing | | What |\n|--:|---|--:|--:|--:|---|---|\n")
 	for i := range list {
 		it := &list[i]
 		p("| %s | %s | %d | %s | %s | %s | %s |\n", it.number(), prose(words(it.Outcome)), it.ExitCode,
@@ -168,13 +189,8 @@ func (it *Iteration) failingText() string {
 	return fmt.Sprint(it.Failing)
 }
 
-// summary is the label, or why the iteration was cut off.
-func (it *Iteration) summary() string {
-	if it.Why != "" {
-		return it.Why
-	}
-	return it.Label
-}
+// summary is what it came to, or why the iteration was cut off.
+func (it *Iteration) summary() string { return cmp.Or(it.Why, it.Says, it.Label) }
 
 func (r *Report) markdownSignatures(p printer, rows int) {
 	var again []Signature
@@ -189,7 +205,7 @@ func (r *Report) markdownSignatures(p printer, rows int) {
 	}
 	p("Seen more than once:\n\n")
 	for _, s := range again {
-		p("- %s: %s %d times, in iterations %d to %d\n", prose(s.Letter), cell(s.Label), s.Count, s.First, s.Last)
+		p("- %s: %s %d times, in iterations %d to %d\n", prose(s.Letter), cell(cmp.Or(s.Says, s.Label)), s.Count, s.First, s.Last)
 	}
 	p("\n")
 }
@@ -198,15 +214,19 @@ func (r *Report) markdownTrips(p printer, list []Trip) {
 	if len(r.Trips) == 0 {
 		return
 	}
-	p("### Trips and answers\n\n")
+	p("### Decisions\n\n")
 	if left := r.tripsLeft() + len(r.Trips) - len(list); left > 0 {
 		p("%d before these are left out.\n\n", left)
 	}
-	for i := range list {
+	for i := len(list) - 1; i >= 0; i-- { // the newest first
 		t := &list[i]
-		p("- %s, %s\n", prose(upperFirst(t.place())), prose(t.what()))
+		p("- %s, %s: %s\n", t.Time.UTC().Format("2006-01-02 15:04 UTC"), t.place(), prose(t.what()))
 		for _, a := range t.Answers {
-			p("  - **%s** by %s%s\n", prose(a.Option), prose(a.who()), after(": ", prose(a.Reason)))
+			words := ""
+			if a.Words != "" {
+				words = ": “" + prose(a.Words) + "”"
+			}
+			p("  - **%s** by %s%s%s\n", prose(a.chosen()), prose(a.who()), words, after(": ", prose(a.Reason)))
 		}
 		for _, f := range t.Refused {
 			p("  - not taken%s: %s\n", after(" from ", prose(f.Responder)), prose(f.Reason))
@@ -264,4 +284,54 @@ func upperFirst(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// cell is text from outside as inline code that can stand in a table: nothing in
+// code is a link, a mention or markup, whatever it is. "" stays "".
+func cell(s string) string {
+	s = termsafe.Cut(termsafe.Line(s), maxLabel)
+	if s == "" {
+		return ""
+	}
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	// A table is cut into cells before its code is found: a bar needs a
+	// backslash, and loses it again. A backslash before a bar would meet it there.
+	s = strings.ReplaceAll(s, `\|`, `\ |`)
+	return fence + strings.ReplaceAll(s, "|", `\|`) + fence
+}
+
+// proseEscapes are what could begin markup in a sentence. A comment, which shows
+// nothing, parts what GitHub would make a mention, a reference or an address of.
+var proseEscapes = []string{
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
+	"|", `\|`, "~", `\~`, "$", `\$`, "://", `\://`,
+	"#", `#<!-- -->`, "@", `@<!-- -->`, "GH-", "GH<!-- -->-", "gh-", "gh<!-- -->-", "www.", "www<!-- -->.",
+}
+
+// prose is text from outside within a sentence or a table.
+func prose(s string) string {
+	s = strings.NewReplacer(proseEscapes...).Replace(termsafe.Cut(termsafe.Line(s), maxProse))
+	switch { // what only means something where a line begins
+	case strings.HasPrefix(s, "-"), strings.HasPrefix(s, "+"), strings.HasPrefix(s, "#"), strings.HasPrefix(s, "="):
+		s = `\` + s
+	case len(s) > 0 && s[0] >= '0' && s[0] <= '9':
+		s = strings.Replace(s, ". ", `\. `, 1)
+	}
+	return s
+}
+
+// fenced is text from outside as a block that nothing in it can end.
+func fenced(s string) string {
+	s = strings.TrimRight(termsafe.Text(s), "\n")
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + s + "\n" + fence + "\n"
 }

@@ -197,18 +197,18 @@ func (r *Report) facts() []fact {
 		add("Warning", w, false)
 	}
 	add("Run", r.RunID, true)
-	add("Started", r.Started.UTC().Format("2006-01-02 15:04:05"), false)
+	add("Started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC"), false)
 	return facts
 }
 
-// Says is the iteration in one sentence.
-func (p *pageIteration) Says() string {
+// Sentence is the iteration in one sentence.
+func (p *pageIteration) Sentence() string {
 	text := fmt.Sprintf("%s: %s, exit %d, %s", p.Name, words(p.Outcome), p.ExitCode, p.Took())
 	if p.Failing >= 0 {
 		text += ", " + p.FailingText() + " failing"
 	}
-	if p.Label != "" {
-		text += fmt.Sprintf(", signature %s, %s", p.Letter, p.Label)
+	if p.Says != "" {
+		text += fmt.Sprintf(", signature %s, %s", p.Letter, p.Says)
 	}
 	return text
 }
@@ -237,7 +237,7 @@ func newPageTrip(t *Trip, id string) pageTrip {
 		case id == looprun.MaxIterations && e.Limits.Iterations > 0:
 			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", plural.Count(e.Limits.Iterations, "iteration")))
 		case id == looprun.MaxRuntime && e.Limits.Runtime > 0:
-			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", e.Limits.Runtime))
+			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", duration(e.Limits.Runtime.Seconds())))
 		default:
 			p.Effects = append(p.Effects, upperFirst(words(id))+" started over.")
 		}
@@ -247,6 +247,9 @@ func newPageTrip(t *Trip, id string) pageTrip {
 	}
 	return p
 }
+
+// Chosen is the answer as a person reads it.
+func (a *Answer) Chosen() string { return a.chosen() }
 
 // Who names who answered.
 func (a *Answer) Who() string { return a.who() }

@@ -69,6 +69,7 @@ type Report struct {
 // Signature is one signature of a run, with the letter that stands for it.
 type Signature struct {
 	Letter string         `json:"letter" doc:"A, B, C and so on, by first appearance; ✓ where the check passed."`
+	Says   string         `json:"says,omitempty" doc:"What its last iteration came to, in words."`
 	Hash   signature.Hash `json:"hash" doc:"The hash by which iterations are compared, as 16 hex digits."`
 	Kind   string         `json:"kind" doc:"What kind of failure it is."`
 	Label  string         `json:"label" doc:"What it is, in short."`
@@ -94,6 +95,8 @@ type Iteration struct {
 	Letter       string         `json:"letter,omitempty" doc:"The letter of its signature; none where nothing can be said."`
 	Hash         signature.Hash `json:"hash,omitempty" doc:"The strict hash of its signature, as 16 hex digits."`
 	Label        string         `json:"label,omitempty" doc:"Its signature, in short."`
+	Says         string         `json:"says,omitempty" doc:"What it came to, in words."`
+	Failures     []Failure      `json:"failures,omitempty" doc:"What failed, and why, at most 50."`
 	Failing      int            `json:"failing" doc:"Failing checks; -1 is unknown."`
 	Passed       int            `json:"passed" doc:"Passed checks; -1 is unknown."`
 	Total        int            `json:"total" doc:"All checks; -1 is unknown."`
@@ -103,6 +106,15 @@ type Iteration struct {
 	OutputBytes  int64          `json:"output_bytes,omitempty" doc:"How much it printed."`
 	OutputFile   string         `json:"output_file,omitempty" doc:"What it printed, as a file in the run's directory; none where it printed nothing, or where the iteration ran again."`
 	Promised     bool           `json:"promised,omitempty" doc:"It made the promise."`
+}
+
+// Failure is a check that failed, or an error that stands for none.
+type Failure struct {
+	Check   string  `json:"check,omitempty" doc:"The name of the check; none where the output does not say."`
+	Why     string  `json:"why,omitempty" doc:"The line of the output that says why."`
+	File    string  `json:"file,omitempty" doc:"The file that the line names."`
+	Line    int     `json:"line,omitempty" doc:"Its line."`
+	Seconds float64 `json:"seconds,omitempty" doc:"How long the check took, where the output says so."`
 }
 
 // Earlier sums up the iterations that are not listed.
@@ -129,6 +141,7 @@ type Trip struct {
 	Header     string            `json:"header,omitempty" doc:"The heading of the question."`
 	QuestionID string            `json:"question_id,omitempty" doc:"The id of the question."`
 	Question   string            `json:"question,omitempty" doc:"What was asked."`
+	Evidence   []string          `json:"evidence,omitempty" doc:"What the question rests on: what fails and why, and the last words of the work."`
 	Options    []Option          `json:"options,omitempty" doc:"What could be answered."`
 	Refused    []Refused         `json:"refused,omitempty" doc:"Answers, or responders, that could not be used, at most 20."`
 	Answers    []Answer          `json:"answers,omitempty" doc:"The answers that were taken, at most 20; the last one decided."`
@@ -152,6 +165,8 @@ type Refused struct {
 // Answer says who decided what, and why.
 type Answer struct {
 	Option    string `json:"option" doc:"The option, or the text of the answer."`
+	Label     string `json:"label,omitempty" doc:"The option as a person reads it."`
+	Words     string `json:"words,omitempty" doc:"What the next iterations are told with it."`
 	Responder string `json:"responder" doc:"Who answered."`
 	Reason    string `json:"reason,omitempty" doc:"Why."`
 	Rule      string `json:"rule,omitempty" doc:"The policy rule that decided, as file and line."`

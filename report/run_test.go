@@ -159,11 +159,12 @@ func story(t testing.TB) *recorder {
 			{ID: "new_approach", Label: "Try different approach", Action: looprun.ActionContinue}, {ID: "cancel", Label: "Cancel", Action: looprun.ActionCancel},
 		},
 	}
+	question.Evidence, question.Details = new(looprun.Evidence), []string{"the place", "", "2 tests fail", "  auth  got 401", "", "how far"}
 	r.add(looprun.QuestionAsked{Question: question})
 	r.add(looprun.AnswerInvalid{QuestionID: "q1", Responder: "assistant", Reason: "it printed no JSON"})
 	r.add(looprun.VerifyFinished{Rule: "policy.yaml:3", Command: "make smoke", ExitCode: 0, DurationMS: 12})
 	r.add(looprun.QuestionAnswered{QuestionID: "q1", Answer: looprun.Answer{
-		Option: "new_approach", Responder: "policy", Rule: "policy.yaml:3", Reason: "Once more, in another way.",
+		Option: "new_approach", Responder: "policy", Rule: "policy.yaml:3", Reason: "Once more, in another way.", Guidance: "Use *sha256*.",
 	}})
 	r.add(looprun.ActionApplied{
 		Option: "new_approach", Action: looprun.ActionContinue, Guard: looprun.LoopDetected, Responder: "policy",

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,7 +22,10 @@ func (t *Trip) what() string {
 		return "the command asked: " + line(t.Question, maxProse)
 	}
 	text := words(t.Guard)
-	if t.Reason != "" {
+	switch {
+	case t.Evidence != nil:
+		text += ": " + t.Question
+	case t.Reason != "":
 		text += ": " + t.Reason
 	}
 	if len(t.Also) > 0 {
@@ -49,12 +53,18 @@ func (a *Answer) who() string {
 
 // sentence is the answer with who and why.
 func (a *Answer) sentence() string {
-	text := fmt.Sprintf("%s by %s", a.Option, a.who())
+	text := fmt.Sprintf("%s by %s", a.chosen(), a.who())
+	if a.Words != "" {
+		text += ": “" + line(a.Words, maxProse) + "”"
+	}
 	if a.Reason != "" {
-		text += ": " + a.Reason
+		text += " (" + a.Reason + ")"
 	}
 	return text
 }
 
 // What is the type of the event in words: “run paused”.
 func (m Moment) What() string { return strings.ReplaceAll(words(m.Type), ".", " ") }
+
+// chosen is the answer as a person reads it.
+func (a *Answer) chosen() string { return cmp.Or(a.Label, a.Option) }

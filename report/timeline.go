@@ -46,7 +46,7 @@ func (m *model) flags(until int) bool {
 		t := &m.TripList[m.flagged]
 		says := fmt.Sprintf("%s: %s", upperFirst(t.Place), t.What)
 		if t.Decided != nil {
-			says += fmt.Sprintf("; %s by %s", t.Decided.Option, t.Decided.Responder)
+			says += fmt.Sprintf("; %s by %s", t.Decided.chosen(), t.Decided.Responder)
 		}
 		m.Steps = append(m.Steps, step{ID: t.ID, Flag: true, Says: termsafe.Cut(says, pageProse)})
 	}
@@ -55,7 +55,7 @@ func (m *model) flags(until int) bool {
 
 // step is the iteration on the timeline.
 func (p *pageIteration) step() step {
-	s := step{ID: p.ID, Letter: p.Letter, Number: "pre", Class: p.Class, Says: p.Says()}
+	s := step{ID: p.ID, Letter: p.Letter, Number: "pre", Class: p.Class, Says: p.Sentence()}
 	if n := p.Iteration.Iteration; n > 0 {
 		s.Number = fmt.Sprint(n)
 	}

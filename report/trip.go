@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun"
@@ -36,7 +37,7 @@ func (f *folder) decision(e looprun.Event) bool {
 			return false
 		}
 		t.Answers = add(t.Answers, Answer{
-			Option: answered(d.Answer), Responder: line(d.Responder, 100),
+			Option: answered(d.Answer), Label: t.label(d.Answer), Words: text(d.Guidance, maxText), Responder: line(d.Responder, 100),
 			Reason: line(d.Reason, maxProse), Rule: line(d.Rule, maxLabel), Person: d.Person, Via: line(d.Via, maxLabel),
 		})
 	case looprun.VerifyFinished:
@@ -80,10 +81,43 @@ func (f *folder) asked(e looprun.Event, q looprun.Question) {
 		t = f.open(Trip{Time: e.Time, Iteration: at, During: f.state.Running, Guard: id(q.Guard)})
 	}
 	t.QuestionID, t.Header, t.Question = line(q.ID, 100), line(q.Header, maxLabel), text(q.Text, maxProse)
-	t.Options = nil
+	t.Options, t.Evidence = nil, rests(q)
 	for _, o := range q.Options[:min(len(q.Options), maxAnswers)] {
 		t.Options = append(t.Options, Option{line(o.ID, 100), line(o.Label, maxLabel)})
 	}
+}
+
+// rests are the details of a question but for where it comes from, how far the run is and
+// what was answered before, which a report says elsewhere.
+func rests(q looprun.Question) []string {
+	if q.Evidence == nil || q.From != "" { // the first edition's details have no parts
+		return nil
+	}
+	var parts [][]string
+	for part := range strings.SplitSeq(strings.Join(q.Details, "\n"), "\n\n") {
+		parts = append(parts, strings.Split(part, "\n"))
+	}
+	if len(parts) < 3 {
+		return nil
+	}
+	parts = parts[1 : len(parts)-1]
+	last := &parts[len(parts)-1]
+	*last = (*last)[:max(0, len(*last)-len(q.Evidence.Before))]
+	var out []string
+	for _, l := range slices.Concat(parts...) {
+		out = append(out, text(l, maxProse))
+	}
+	return out[:min(len(out), maxArgs)]
+}
+
+// label is the chosen option by its label; empty where the answer is in words.
+func (t *Trip) label(a looprun.Answer) string {
+	for _, o := range t.Options {
+		if o.ID == line(a.Option, 100) && a.Option != "" {
+			return o.Label
+		}
+	}
+	return ""
 }
 
 func (f *folder) open(t Trip) *Trip {

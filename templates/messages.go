@@ -36,7 +36,7 @@ func own(names ...string) []Variable {
 }
 
 var messageVariables = map[string]string{
-	"Label":   "label of the signature, or of the option",
+	"Label":   "what the last iteration came to, or the label of an option",
 	"Why":     "why: the exit code or the cause, or what is missing",
 	"Number":  "number of the iteration",
 	"First":   "number of the first of several equal ones in a row; 0 for one",

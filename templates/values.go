@@ -198,8 +198,8 @@ func (s *source) summary() any {
 			"Tests": p.Tests, "Failing": p.Failing, "Total": max(0, p.Total),
 			"Names": clean(names), "More": len(p.Checks) - len(names),
 		})
-	case last.Signature.Label != "":
-		return s.texts.say("summary_label", facts{"Label": line(last.Signature.Label, lineLength)})
+	case last.Says() != "":
+		return s.texts.say("summary_label", facts{"Label": line(last.Says(), lineLength)})
 	}
 	return s.texts.say("summary_unknown", nil)
 }

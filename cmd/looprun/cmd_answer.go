@@ -563,7 +563,7 @@ func (c *answerCmd) ask(a *app, s *looprun.State, q looprun.Question) ([]session
 // whyNobody says why no person can be asked.
 func whyNobody(err error) string {
 	if of, ok := errors.AsType[*user.Unavailable](err); ok {
-		return of.Why
+		return "nobody can be asked: " + of.Why
 	}
 	return err.Error()
 }

@@ -68,7 +68,7 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 
 	s := onTerminal(t, dir, "answer", "accept")
 	until(t, "it asks", s.shows(`answer this with "accept"? [y/N]`))
-	if !s.shows("("+q.ID+")")() || !s.shows("1 of 1 iterations are used")() {
+	if !s.shows("("+q.ID+")")() || !s.shows("The only iteration is used")() {
 		t.Error("the question is not shown")
 	}
 	s.press(t, "\r", "the end", s.shows("nothing was answered"))
@@ -78,7 +78,7 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 
 	s = onTerminal(t, dir, "answer", "accept")
 	until(t, "it asks", s.shows(`answer this with "accept"? [y/N]`))
-	s.press(t, "y\r", "the answer", s.shows("answered "+q.ID+" (1 of 1 iterations are used): accept; run "))
+	s.press(t, "y\r", "the answer", s.shows("answered "+q.ID+" (The only iteration is used): accept; run "))
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -64,6 +65,8 @@ type counted struct {
 	ExitCode  int             `json:"exit_code"`
 	Hash      signature.Hash  `json:"hash"`
 	Label     string          `json:"label"`
+
+	says string
 }
 
 func (c *explainCmd) Run(a *app) error {
@@ -115,7 +118,7 @@ func (e *explanation) window() {
 	}
 	slices.Reverse(window)
 	for _, d := range window {
-		e.Counted = append(e.Counted, counted{d.Iteration, d.Outcome, d.ExitCode, d.Signature.Hash, d.Signature.Label})
+		e.Counted = append(e.Counted, counted{d.Iteration, d.Outcome, d.ExitCode, d.Signature.Hash, d.Signature.Label, d.Says()})
 	}
 	e.Shared = window[0].Signature.Facts
 	for _, d := range window[1:] {
@@ -209,8 +212,11 @@ func (e *explanation) text() string {
 	if e.Trip != nil {
 		e.tripText(&b)
 	}
-	for _, a := range e.state.PastAnswers() {
-		fmt.Fprintf(&b, "Answered %s\n", a)
+	if answers := e.state.PastAnswers(); len(answers) > 0 {
+		b.WriteString("\nDecisions, the newest first:\n\n")
+		for _, a := range answers {
+			fmt.Fprintf(&b, indent+"%s\n", a)
+		}
 	}
 	if e.OnlyCounts {
 		b.WriteString("\nBetween the last two iterations only counts changed.\n")
@@ -221,16 +227,20 @@ func (e *explanation) text() string {
 }
 
 func (e *explanation) tripText(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s tripped after iteration %d: %s.\n", e.Trip.Guard, e.Trip.Iteration, termsafe.Line(e.Trip.Reason))
+	fmt.Fprintf(b, "\n%s tripped after iteration %d", e.Trip.Guard, e.Trip.Iteration)
+	if e.Ending == nil || !strings.HasPrefix(e.Ending.Reason, e.Trip.Reason) { // else it is the “Why”
+		b.WriteString(": " + termsafe.Line(e.Trip.Reason))
+	}
+	b.WriteString(".\n")
 	if len(e.Counted) == 0 {
 		return
 	}
 	b.WriteString("\nThe iterations that it counted:\n\n")
 	for _, d := range e.Counted {
-		fmt.Fprintf(b, indent+"%4d  %s  exit %-3d  %s\n", d.Iteration, d.Hash, d.ExitCode, console.Short(d.Label, 80))
+		fmt.Fprintf(b, indent+"%4d  %s  exit %-3d  %s\n", d.Iteration, d.Hash, d.ExitCode, console.Short(cmp.Or(d.says, d.Label), 80))
 	}
 	if len(e.Shared) > 0 {
-		b.WriteString("\nWhat all of them say:\n\n")
+		b.WriteString("\nWhat they have in common:\n\n")
 	}
 	for _, f := range e.Shared {
 		fmt.Fprintf(b, indent+"%s\n", console.Short(f, 120))
@@ -251,7 +261,14 @@ func (e *explanation) sidesText(b *strings.Builder) {
 			sides[i] = append(sides[i], l.Text)
 		}
 	}
-	b.WriteString("\nTheir ends, with what is noise masked:\n\n")
+	if slices.Equal(sides[0], sides[1]) {
+		b.WriteString("\nBoth end in the same way, with noise masked:\n\n")
+		for _, l := range sides[0] {
+			fmt.Fprintf(b, indent+"%s\n", console.Short(l, 2*sideWidth))
+		}
+		return
+	}
+	b.WriteString("\nTheir ends, with noise masked:\n\n")
 	for i := range max(len(sides[0]), len(sides[1])) {
 		left, right := at(sides[0], i), at(sides[1], i)
 		mark := " "

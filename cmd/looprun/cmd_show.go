@@ -195,17 +195,12 @@ func (r *shownRun) text(p *console.Printer, now time.Time, exact bool) error {
 		line("deferred for", "%s", b)
 	}
 	line("directory", "%s", console.Relative(r.Dir))
-	for _, d := range r.Decisions {
-		words := d.Words
-		if words != "" {
-			words = "“" + words + "”; "
+	for i, a := range r.Answers {
+		key := "decisions"
+		if i > 0 {
+			key = ""
 		}
-		line("answer", "after iteration %d, %s: %s by %s: %s%s", d.Iteration, d.Guard, cmp.Or(d.Option, string(d.Action)), console.Decider(d.Responder, d.Rule), words, d.Reason)
-	}
-	for _, a := range r.Answers {
-		if a.Guard == "" { // the command asked
-			line("answer", "%s", a)
-		}
+		line(key, "%s, %s", console.Moment(now, a.Time, exact), a)
 	}
 	for _, w := range r.Warnings {
 		line("warning", "%s", w)
@@ -251,7 +246,7 @@ func (r *shownRun) history(now time.Time, exact bool) *console.Table {
 		if d.Iteration == 0 {
 			number = "precheck"
 		}
-		what := cmp.Or(d.Detail, d.Signature.Label)
+		what := cmp.Or(d.Detail, d.Says())
 		if !exact {
 			what = console.Short(what, 60)
 		}

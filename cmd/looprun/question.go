@@ -6,6 +6,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -33,14 +34,22 @@ func pendingText(b *strings.Builder, q looprun.Question) {
 	case q.Kind == looprun.KindText:
 		b.WriteString("  --text TEXT\n")
 	}
+	var ids, labels []string
 	for _, o := range q.Options {
 		if o.Action == looprun.ActionReview { // a person's at the terminal
 			continue
 		}
-		fmt.Fprintf(b, "  %-14s %s\n", termsafe.Line(o.ID), termsafe.Line(o.Label))
+		ids, labels = append(ids, termsafe.Line(o.ID)), append(labels, termsafe.Line(o.Label))
 	}
 	if o, ok := q.GoesOn(); ok {
-		fmt.Fprintf(b, "  %-14s Type what to do, and go on (%s)\n", "--guidance TEXT", termsafe.Line(o.Label))
+		ids, labels = append(ids, "--guidance TEXT"), append(labels, "Type what to do, and go on ("+termsafe.Line(o.Label)+")")
+	}
+	width := 0
+	for _, id := range ids {
+		width = max(width, cells.Width(id))
+	}
+	for i, id := range ids {
+		fmt.Fprintf(b, "  %s  %s\n", cells.Pad(id, width), labels[i])
 	}
 }
 

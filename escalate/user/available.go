@@ -22,7 +22,7 @@ func (o Options) plain() bool {
 // non-interactive mode is off, this is not CI, the terminal opens, and the process is in its foreground group.
 func Available(o Options) error {
 	if o.NonInteractive {
-		return unavailable(cmp.Or(o.Why, "--non-interactive is set"))
+		return unavailable(cmp.Or(o.Why, "--non-interactive"))
 	}
 	getenv := o.Getenv
 	if getenv == nil {
@@ -33,16 +33,16 @@ func Available(o Options) error {
 	}
 	t, err := tty.Open(cmp.Or(o.Tty, tty.Path))
 	if err != nil {
-		return unavailable("there is no terminal (" + err.Error() + ")")
+		return unavailable("there is no terminal")
 	}
 	defer t.Close()
 	if !t.Foreground() {
-		return unavailable("looprun is not in the foreground of its terminal")
+		return unavailable("it runs in the background")
 	}
 	return nil
 }
 
-func unavailable(why string) error { return &Unavailable{"nobody can be asked, " + why} }
+func unavailable(why string) error { return &Unavailable{why} }
 
 // Unavailable is a [looprun.ErrNoAnswer] that says in words why no person can be asked.
 type Unavailable struct{ Why string }

@@ -23,7 +23,7 @@ func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 	return func(ctx context.Context, m Menu) (Choice, error) {
 		t, err := tty.Open(cmp.Or(r.Tty, tty.Path))
 		if err != nil {
-			return Choice{}, unavailable("there is no terminal (" + err.Error() + ")")
+			return Choice{}, unavailable("there is no terminal")
 		}
 		defer t.Close()
 		defer context.AfterFunc(ctx, t.Cancel)()

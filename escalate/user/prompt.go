@@ -37,7 +37,7 @@ func (r *responder) atTerminal(s *looprun.State) func(context.Context, Menu) (Ch
 	return func(ctx context.Context, m Menu) (Choice, error) {
 		t, err := tty.Open(cmp.Or(r.Tty, tty.Path))
 		if err != nil {
-			return Choice{}, unavailable("there is no terminal (" + err.Error() + ")")
+			return Choice{}, unavailable("there is no terminal")
 		}
 		defer t.Close() // puts the terminal back, whatever happens
 		p := &prompt{responder: r, menu: m, state: s, t: t}

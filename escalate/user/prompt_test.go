@@ -178,13 +178,13 @@ func TestNobodyCanBeAsked(t *testing.T) {
 		name, why string
 		change    func(*setup)
 	}{
-		{"not in the foreground", "foreground", func(su *setup) { su.Apart = "background" }},
+		{"not in the foreground", "background", func(su *setup) { su.Apart = "background" }},
 		{"CI", "CI=true", func(su *setup) { su.Env = []string{"CI=true"} }},
 		{"a CI system", "GITHUB_ACTIONS", func(su *setup) { su.Env = []string{"GITHUB_ACTIONS=true"} }},
 		{"CI by flag", "gitlab", func(su *setup) { su.CI = "gitlab" }},
 		{"non-interactive", "--non-interactive", func(su *setup) { su.NonInteractive = true }},
-		{"off for another reason", "nobody can be asked, --wait is set", func(su *setup) { su.NonInteractive, su.Why = true, "--wait is set" }},
-		{"no terminal", "there is no terminal (open /nonexistent: ", func(su *setup) { su.Tty = "/nonexistent" }},
+		{"off for another reason", "--wait", func(su *setup) { su.NonInteractive, su.Why = true, "--wait" }},
+		{"no terminal", "there is no terminal", func(su *setup) { su.Tty = "/nonexistent" }},
 		{"no terminal but a file", "no terminal", func(su *setup) { su.Tty = "/dev/null" }},
 		{"nothing to choose from", "no options", func(su *setup) { su.Question.Options = nil }},
 	} {

@@ -183,13 +183,13 @@ func (m *Observer) finished(d looprun.IterationFinished, s *looprun.State) {
 		case d.RunsAgain():
 			m.News("precheck: it did not come to its end, and runs again")
 		default:
-			m.News("precheck: it does not pass yet: %s", d.Signature.Label)
+			m.News("%s", joinTexts(": ", "precheck: it does not pass yet", d.Says()))
 		}
 		return
 	}
 	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), RoundMS(d.DurationMS))
-	if d.Outcome != looprun.OutcomeDone && d.Signature.Label != "" {
-		text += ": " + d.Signature.Label
+	if said := d.Says(); said != "" {
+		text += ": " + said
 	}
 	if OnlyCountsChanged(s.History) {
 		text += " (only counts changed)"

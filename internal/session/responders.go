@@ -328,35 +328,44 @@ func (s *Session) silenced() string {
 	case flag != "":
 		return s.setBy(flag)
 	case s.parent != "":
-		return "this run is inside another one, where nobody answered"
+		return "no answer from outside"
 	case insideHelper():
-		return "this was started by the " + cmp.Or(os.Getenv("LOOPRUN_ROLE"), "helper") + " command of another run"
+		return "it is in a " + cmp.Or(os.Getenv("LOOPRUN_ROLE"), "helper")
 	}
 	return ""
 }
 
-// setBy says what set the flag: itself, its variable or a file.
+// setBy is what set the flag, in few words: itself, its variable or a file.
 func (s *Session) setBy(name string) string {
 	if places := s.app.Config.Place(name); len(places) > 0 {
-		return places[0]
+		by, _, _ := strings.Cut(strings.TrimSuffix(places[0], " is set"), " sets ")
+		return by
 	}
-	return "--" + name + " is set" // a resumed run has it from its journal
+	return "--" + name // a resumed run has it from its journal
 }
 
-// instead adds to [looprun.ErrNoAnswer] what the user can do about it, where the
-// user has not decided that it is so.
+// instead says what the user can do about a question that nobody answers, where the user
+// has not decided that it is so; who asked with looprun ask is told it with the error.
 func (s *Session) instead(q looprun.Question, err error) error {
 	switch {
 	case q.To == ask.ToAssistant || s.opts.Wait || s.opts.Retry != nil && q.From == "":
 		return err
 	case q.Exclusive || q.Mandatory || q.Advice != nil:
-		return fmt.Errorf("only a person can answer this; --detached defer keeps it for looprun answer: %w", err)
+		return s.hint(q, "only a person can answer this; --detached defer keeps it for looprun answer", err)
 	case !s.opts.Detached.IsZero() || s.policy != nil:
 		return err
 	case q.From == looprun.FromCommand:
-		return fmt.Errorf("--assistant LINE or --detached MODE answers such a question: %w", err)
+		return s.hint(q, "--assistant LINE or --detached MODE answers such a question", err)
 	}
-	return fmt.Errorf("--policy FILE or --detached MODE answers such a question: %w", err)
+	return s.hint(q, "--policy FILE or --detached MODE answers such a question", err)
+}
+
+func (s *Session) hint(q looprun.Question, text string, err error) error {
+	if q.From == looprun.FromCommand {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	s.app.Say.News("%s", text)
+	return err
 }
 
 // KnownOptions are the options of each question, which rules name.
