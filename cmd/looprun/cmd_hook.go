@@ -198,7 +198,8 @@ func configured(key string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return hook.Configured(out, key)
+	c, err := hook.ReadConfiguration(out)
+	return c[key].Value, err
 }
 
 // consentToCheck agrees to the configuration that was found, and is its check; empty:

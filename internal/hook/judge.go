@@ -55,77 +55,65 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 			return Decision{}, fmt.Errorf("the agent's directory %s is not there", termsafe.Line(s.Dir))
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
-	defer cancel()
-	dir, limits, err := j.configuration(ctx, s)
+	dir, err := filepath.Abs(s.Dir)
 	if err != nil {
 		return Decision{}, err
 	}
-	note := noteOf(s, dir)
-	run, state := begunRun(note)
-	if state == nil || !stopped(state) {
-		if run, err = j.iterate(ctx, s, run, note, limits); err != nil {
-			return Decision{}, err
+	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
+	defer cancel()
+	notes := notesOf(s, dir)
+	run, state := notes.begun()
+	switch {
+	case state == nil:
+		run, err = j.begin(ctx, s, dir, notes)
+	case !stopped(state):
+		took := max(0, time.Since(scratchpad.LastEvent(run))) // it is the agent's
+		if state.Answer != nil {
+			took = 0 // it was the person's
 		}
-		if state, _, err = scratchpad.Load(run); err != nil {
-			return Decision{}, err
-		}
+		err = j.run(ctx, s, "resume", filepath.Base(run), "--state-dir", filepath.Dir(run), "--once", "--non-interactive", "--took", took.String())
+	default:
+		return decide(state, run), nil
+	}
+	if err == nil {
+		state, _, err = scratchpad.Load(run)
+	}
+	if err != nil {
+		return Decision{}, err
 	}
 	return decide(state, run), nil
 }
 
-// option is one line of looprun config show.
-type option struct{ Key, Value, Origin string }
+// Configuration is what looprun config show prints: each key's value, and where that
+// comes from.
+type Configuration map[string]struct{ Value, Origin string }
 
-// Configured is the value of a key in what looprun config show printed as JSON.
-func Configured(shown []byte, key string) (string, error) {
-	var list []option
-	err := json.Unmarshal(shown, &list)
-	for _, o := range list {
-		if o.Key == key {
-			return o.Value, err
-		}
+// ReadConfiguration reads what looprun config show printed as JSON.
+func ReadConfiguration(shown []byte) (Configuration, error) {
+	var list []struct{ Key, Value, Origin string }
+	if err := json.Unmarshal(shown, &list); err != nil {
+		return nil, fmt.Errorf("looprun config show: %w", err)
 	}
-	return "", err
+	c := Configuration{}
+	for _, o := range list {
+		c[o.Key] = struct{ Value, Origin string }{o.Value, o.Origin}
+	}
+	return c, nil
 }
 
-// configuration is the directory that the session's run works in, and the flags to give
-// where nobody has set what they set. Without a check there is nothing to judge by.
-func (j Judge) configuration(ctx context.Context, s Stop) (dir string, flags []string, err error) {
-	if dir, err = filepath.Abs(s.Dir); err != nil {
-		return "", nil, err
-	}
-	out, err := j.looprun(ctx, s, slices.Concat([]string{"config", "show", "--format", "json"}, j.Flags)...)
+// begin begins a run with its first iteration, notes it, and is its directory. Without a
+// check there is nothing to judge by.
+func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (string, error) {
+	shown, err := j.looprun(ctx, s, slices.Concat([]string{"config", "show", "--format", "json"}, j.Flags)...)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	var list []option
-	if err := json.Unmarshal(out, &list); err != nil {
-		return "", nil, fmt.Errorf("looprun config show: %w", err)
+	c, err := ReadConfiguration(shown)
+	if err != nil {
+		return "", err
 	}
-	judged := false
-	for _, o := range list {
-		switch {
-		case (o.Key == "check" || o.Key == "tasks") && o.Value != "":
-			judged = true
-		case o.Key == "max_iterations" && o.Origin == "default":
-			flags = append(flags, "--max-iterations", strconv.Itoa(Limit))
-		case o.Key == "detached" && o.Origin == "default":
-			flags = append(flags, "--detached", "defer") // the question is kept
-		}
-	}
-	if !judged {
-		return "", nil, errors.New("there is no check to judge by: write check: COMMAND into looprun.yaml, or give --check to looprun hook install")
-	}
-	return dir, flags, nil
-}
-
-// iterate runs one iteration: the first of a new run, or the next of the one that this
-// session's prompt has begun. It returns the run's directory.
-func (j Judge) iterate(ctx context.Context, s Stop, begun, note string, limits []string) (string, error) {
-	if begun != "" {
-		took := max(0, time.Since(scratchpad.LastEvent(begun))) // it is the agent's
-		return begun, j.run(ctx, s, "resume", filepath.Base(begun), "--state-dir", filepath.Dir(begun), "--once", "--non-interactive", "--took", took.String())
+	if c["check"].Value == "" && c["tasks"].Value == "" {
+		return "", errors.New("there is no check to judge by: write check: COMMAND into looprun.yaml, or give --check to looprun hook install")
 	}
 	result, err := os.CreateTemp("", "looprun-hook-*.json")
 	if err != nil {
@@ -135,11 +123,30 @@ func (j Judge) iterate(ctx context.Context, s Stop, begun, note string, limits [
 	if err := result.Close(); err != nil {
 		return "", err
 	}
-	args := slices.Concat([]string{"run", "--once", "--no-precheck", "--non-interactive", "--name", s.Agent + "'s session", "--result", result.Name()}, limits, j.Flags, []string{"--", "true"})
-	if err := j.run(ctx, s, args...); err != nil {
+	state := cmp.Or(c["state_dir"].Value, scratchpad.StateDir(dir))
+	args := []string{"run", "--once", "--no-precheck", "--non-interactive", "--name", s.Agent + "'s session", "--result", result.Name()}
+	for _, o := range []struct{ key, flag, value string }{ // the question is kept
+		{"max_iterations", "--max-iterations", strconv.Itoa(Limit)}, {"detached", "--detached", "defer"},
+	} {
+		if c[o.key].Origin == "default" {
+			args = append(args, o.flag, o.value)
+		}
+	}
+	if err := j.run(ctx, s, slices.Concat(args, j.Flags, []string{"--state-dir", state, "--", "true"})...); err != nil {
 		return "", err
 	}
-	return j.newRun(ctx, s, result.Name(), note)
+	text, err := os.ReadFile(result.Name())
+	if err != nil {
+		return "", err
+	}
+	var verdict struct {
+		RunID string `json:"run_id"`
+	}
+	if err := json.Unmarshal(text, &verdict); err != nil || verdict.RunID == "" {
+		return "", errors.New("the run left no result")
+	}
+	run := filepath.Join(state, verdict.RunID)
+	return run, notes.write(run)
 }
 
 // run runs looprun. That the run is not done, or that a guard tripped, is no error; that
@@ -152,55 +159,52 @@ func (j Judge) run(ctx context.Context, s Stop, args ...string) error {
 	return err
 }
 
-// newRun notes the run that has begun, and is its directory.
-func (j Judge) newRun(ctx context.Context, s Stop, result, note string) (string, error) {
-	text, err := os.ReadFile(result)
-	if err != nil {
-		return "", err
-	}
-	var verdict struct {
-		RunID string `json:"run_id"`
-	}
-	if err := json.Unmarshal(text, &verdict); err != nil || verdict.RunID == "" {
-		return "", errors.New("the run left no result")
-	}
-	out, err := j.looprun(ctx, s, "show", verdict.RunID, "--format", "json")
-	if err != nil {
-		return "", err
-	}
-	var shown struct {
-		Dir string `json:"dir"`
-	}
-	if err := json.Unmarshal(out, &shown); err != nil || shown.Dir == "" {
-		return "", errors.New("the run's directory is not known")
-	}
-	if note == "" {
-		return shown.Dir, nil // nowhere to note it: each stop is judged alone
-	}
-	if err := os.MkdirAll(filepath.Dir(note), 0o700); err != nil {
-		return "", err
-	}
-	return shown.Dir, atomicfile.Write(note, []byte(shown.Dir+"\n"), false)
-}
+// notes are the files that say which run belongs to a prompt of a session, and which one
+// was the session's last. Their names are digests of what the agent sent. Empty: there is
+// no place for them, and each stop is judged alone.
+type notes struct{ prompt, session string }
 
-// noteOf is the file that says which run belongs to the session and its prompt. Its name
-// is a digest of what the agent sent. Empty: there is no place for it.
-func noteOf(s Stop, dir string) string {
+func notesOf(s Stop, dir string) notes {
 	state := xdg.State()
 	if state == "" {
-		return ""
+		return notes{}
 	}
-	sum := sha256.New()
-	for _, part := range []string{s.Agent, s.Session, s.Prompt, dir} {
-		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	name := func(parts ...string) string {
+		sum := sha256.New()
+		for _, part := range parts {
+			fmt.Fprintf(sum, "%d:%s", len(part), part)
+		}
+		return filepath.Join(state, "hooks", hex.EncodeToString(sum.Sum(nil)[:16]))
 	}
-	return filepath.Join(state, "hooks", hex.EncodeToString(sum.Sum(nil)[:16]))
+	return notes{name(s.Agent, s.Session, s.Prompt, dir), name(s.Agent, s.Session, dir)}
 }
 
-// begunRun is the run of this session's prompt, whose directory is noted; nil: there is
-// none, or it is done and another one begins.
-func begunRun(note string) (dir string, s *looprun.State) {
-	text, err := os.ReadFile(note)
+// begun is the run to go on with, and its directory: that of the prompt, or the session's
+// last where a person has answered what it asked since. Nil: there is none, or it is done
+// and another one begins.
+func (n notes) begun() (dir string, s *looprun.State) {
+	if dir, s = noted(n.prompt); s != nil {
+		return dir, s
+	}
+	if dir, s = noted(n.session); s == nil || !toldToGoOn(s) || n.write(dir) != nil {
+		return "", nil
+	}
+	return dir, s
+}
+
+// toldToGoOn reports whether the run asked, and the answer, which nothing has come of yet,
+// lets it go on.
+func toldToGoOn(s *looprun.State) bool {
+	if s.Question == nil || s.Answer == nil {
+		return false
+	}
+	o, ok := s.Question.Option(s.Answer.Option)
+	return ok && !o.Action.Ends()
+}
+
+// noted is the run whose directory stands in a file.
+func noted(file string) (dir string, s *looprun.State) {
+	text, err := os.ReadFile(file)
 	dir = strings.TrimSuffix(string(text), "\n")
 	if err != nil || !filepath.IsAbs(dir) {
 		return "", nil
@@ -210,6 +214,18 @@ func begunRun(note string) (dir string, s *looprun.State) {
 		return "", nil
 	}
 	return dir, s
+}
+
+// write notes the run.
+func (n notes) write(run string) error {
+	if n.prompt == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(n.prompt), 0o700); err != nil {
+		return err
+	}
+	text := []byte(run + "\n")
+	return errors.Join(atomicfile.Write(n.prompt, text, false), atomicfile.Write(n.session, text, false))
 }
 
 // stopped reports whether a guard or a person has stopped the run: then the agent may
