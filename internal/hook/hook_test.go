@@ -134,3 +134,11 @@ func TestInstallRefuses(t *testing.T) {
 		t.Error("somebody's plugin was removed")
 	}
 }
+
+// The folder of integrations has the plugin that install writes.
+func TestTheIntegrationIsWhatIsInstalled(t *testing.T) {
+	opencode, _ := Find("opencode")
+	if has, err := opencode.Installed("../../integrations/opencode/looprun.js"); !has || err != nil {
+		t.Errorf("looprun hook install opencode --print > integrations/opencode/looprun.js (%v)", err)
+	}
+}

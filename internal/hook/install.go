@@ -40,11 +40,12 @@ var Agents = []Agent{
 	{Name: "claude", User: ".claude/settings.json", Project: ".claude/settings.json", Keys: []string{"hooks", "Stop"}, Entry: claudeEntry},
 	{
 		Name: "codex", User: ".codex/hooks.json", Project: ".codex/hooks.json", Keys: []string{"hooks", "Stop"}, Entry: claudeEntry,
-		Wants: "Codex runs a hook only after you have reviewed it: open codex once and type /hooks",
+		Wants: "Codex reads the hooks of a project that you trust, and runs one after you have reviewed it: open codex here once, and type /hooks",
 	},
 	{
 		Name: "gemini", User: ".gemini/settings.json", Project: ".gemini/settings.json", Keys: []string{"hooks", "AfterAgent"},
 		Entry: `{"hooks":[{"type":"command","command":"CMD","timeout":600000}]}`,
+		Wants: "Gemini CLI runs the hooks of a project that you trust: open gemini here once, or set GEMINI_CLI_TRUST_WORKSPACE=true",
 	},
 	{
 		Name: "copilot", User: ".copilot/hooks/looprun.json", Project: ".github/hooks/looprun.json",

@@ -77,6 +77,9 @@ var stories = map[string]story{
 	"hangs":   {{`$ setsid sleep 301 >/dev/null 2>&1 & sleep 302`, "Never said."}},
 	"does":    {{nine, zero, lower, "$ sleep 303", "Never said."}},
 	"nothing": {{"I cannot do that."}},
+	// Within one session, where looprun hook stop judges.
+	"mends-in-session": {{nine, "Nine is written IX now.", zero, "Zero has no numeral any more.", lower, "Lower case is read too."}},
+	"lies-in-session":  {slices.Repeat([]string{"$ echo '// tried again' >> roman.go", "I have fixed the bug; all tests pass now."}, 9)},
 }
 
 func scripts() []string { return slices.Sorted(maps.Keys(stories)) }

@@ -1,0 +1,355 @@
+//go:build agents && linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun/internal/agent"
+	"github.com/looprun/looprun/internal/fakemodel"
+	"github.com/looprun/looprun/internal/hook"
+)
+
+// hooked are the agents whose sessions looprun hook stop judges here. opencode fetches a
+// package from the network before it loads a project's plugin.
+var hooked = []string{"claude", "codex", "gemini"}
+
+// session is an agent that somebody talks to, in a project of its own, with a scripted
+// model; no looprun is around it.
+type session struct {
+	t         *testing.T
+	k         kit
+	url       string
+	dir, home string
+	model     *fakemodel.Model
+	env       []string
+	out       bytes.Buffer
+}
+
+func newSession(t *testing.T, k kit, script fakemodel.Script) *session {
+	t.Helper()
+	looprun, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{t: t, k: k, dir: t.TempDir(), home: t.TempDir(), model: fakemodel.New(script)}
+	server := httptest.NewServer(s.model)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	if err := os.CopyFS(s.dir, os.DirFS("../../examples/testfix")); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.prepare(s.dir, server.URL); err != nil {
+		t.Fatal(err)
+	}
+	if s.env, err = k.environ(s.home, server.URL); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "GEMINI_CLI_TRUST_WORKSPACE=true") // as a person says once
+	s.env[0] = "PATH=" + filepath.Dir(looprun) + ":" + strings.TrimPrefix(s.env[0], "PATH=")
+	s.run("git", "init", "-q", ".")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s\n%s", tail(s.out.String()), s.list())
+		}
+	})
+	return s
+}
+
+// run runs a command as the person would, and is what it printed.
+func (s *session) run(name string, args ...string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
+	defer cancel()
+	out, err := s.command(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%s %v: %v %s", name, args, err, out)
+	}
+	return string(out)
+}
+
+func (s *session) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	for dir := range strings.SplitSeq(strings.TrimPrefix(s.env[0], "PATH="), ":") {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			name = filepath.Join(dir, name)
+			break
+		}
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	return cmd
+}
+
+// prompt gives the agent a task, as somebody does who uses it from a script, and waits
+// until it has stopped.
+func (s *session) prompt(more ...string) {
+	s.t.Helper()
+	a, _ := agent.Find(s.k.name)
+	args := slices.Concat(a.Command[1:], s.k.flags(s.url), more)
+	if s.k.name == "codex" {
+		args = append(args, "--trust", "--dangerously-bypass-hook-trust") // what /hooks in Codex is for a person
+	}
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := s.command(ctx, a.Command[0], args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("Make the tests pass"), &s.out, &s.out
+	if err := cmd.Run(); err != nil {
+		s.t.Errorf("%s: %v", s.k.name, err)
+	}
+}
+
+// listed is a run, as looprun list shows it.
+type listed struct {
+	Status, Guard string
+	Iterations    int
+}
+
+// runs are those of the project.
+func (s *session) runs() (all []listed) {
+	s.t.Helper()
+	out, err := s.command(s.t.Context(), "looprun", "list", "--format", "json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &all)
+	}
+	if err != nil {
+		s.t.Fatalf("looprun list: %v %s", err, out)
+	}
+	return all
+}
+
+// list is what looprun list says to a person.
+func (s *session) list() string {
+	out, _ := s.command(context.Background(), "looprun", "list").CombinedOutput()
+	return string(out)
+}
+
+// ended fails the test unless the project's runs are those.
+func (s *session) ended(want ...listed) {
+	s.t.Helper()
+	if got := s.runs(); !slices.Equal(got, want) {
+		s.t.Errorf("the runs are %+v; want %+v", got, want)
+	}
+}
+
+// told reports whether the model was told that it is not done.
+func (s *session) told() bool {
+	return slices.ContainsFunc(s.model.Requests(), func(r fakemodel.Request) bool {
+		return bytes.Contains(r.Body, []byte("You are not done: the check of this project does not pass"))
+	})
+}
+
+const goTest = "go test ./..."
+
+func TestSessionMendsInThreeStops(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		s := newSession(t, k, k.script(stories["mends-in-session"]))
+		s.run("looprun", "hook", "install", k.name, "--check", goTest)
+		s.prompt()
+		s.ended(listed{"done", "", 3})
+		if !s.told() {
+			t.Error("the model was not told why it is not done")
+		}
+		s.run("go", "test", "./...")
+	}, hooked...)
+}
+
+func TestSessionLiesAndIsStoppedAtTheThird(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		s := newSession(t, k, k.script(stories["lies-in-session"]))
+		s.run("looprun", "hook", "install", k.name, "--check", goTest)
+		s.prompt()
+		s.ended(listed{"paused", "loop_detected", 3})
+		if !s.told() {
+			t.Error("the model was not told why it is not done")
+		}
+		if !strings.Contains(s.run("looprun", "show", "--pending"), "The same failure 3 times in a row") {
+			t.Error("the question is not kept")
+		}
+	}, hooked...)
+}
+
+func TestSessionCheckHangs(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		s := newSession(t, k, k.script(stories["lies-in-session"]))
+		s.run("looprun", "hook", "install", k.name, "--check", "sleep 601")
+		a, _ := hook.Find(k.name)
+		file := filepath.Join(s.dir, a.Project)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// In ten minutes it would do the same.
+		text = bytes.ReplaceAll(text, []byte(hook.Command), []byte(hook.Command+" --timeout 3s"))
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.prompt()
+		if !strings.Contains(s.list(), "a stop hook could not judge: the check did not end within 3s") {
+			t.Error("looprun list does not say why the stop was allowed")
+		}
+		if running("sleep\x00601") {
+			t.Error("the check goes on")
+		}
+	}, hooked...)
+}
+
+func TestSessionTwoAtOnce(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		one := newSession(t, k, k.script(stories["lies-in-session"]))
+		one.run("looprun", "hook", "install", k.name, "--check", goTest)
+		two := newSession(t, k, k.script(stories["lies-in-session"]))
+		two.dir = one.dir
+		var err error
+		if two.env, err = k.environ(one.home, two.url); err != nil {
+			t.Fatal(err)
+		}
+		two.env[0] = one.env[0]
+		two.env = append(two.env, one.env[len(one.env)-1])
+		over := make(chan bool)
+		go func() {
+			defer close(over)
+			two.prompt()
+		}()
+		one.prompt()
+		<-over
+		one.ended(listed{"paused", "loop_detected", 3}, listed{"paused", "loop_detected", 3})
+	}, hooked...)
+}
+
+func TestSessionNestedUnderLooprun(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		s := newSession(t, k, k.script(stories["mends"]))
+		s.run("looprun", "hook", "install", k.name, "--check", goTest)
+		s.out.WriteString(s.run("looprun", slices.Concat([]string{"--non-interactive", "--agent", k.name, "Make the tests pass", "--"}, s.k.flags(s.url))...))
+		s.ended(listed{"done", "", 3})
+		if s.told() {
+			t.Error("two loopruns judged")
+		}
+	}, hooked...)
+}
+
+const plugins = "../../integrations/"
+
+// agree is what looprun hook install does beside its entry: a check, and consent to it.
+func (s *session) agree() {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, "looprun.yaml"), []byte("check: "+goTest+"\n"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.run("looprun", "--trust", "--dry-run", "--", "true")
+}
+
+// claudePlugin is a session of Claude Code with the plugin, installed from its folder.
+func claudePlugin(t *testing.T, k kit, script fakemodel.Script) *session {
+	dir, err := filepath.Abs(plugins + "claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t, k, script)
+	s.agree()
+	s.run("claude", "plugin", "validate", "--strict", dir)
+	s.run("claude", "plugin", "validate", "--strict", filepath.Join(dir, "looprun"))
+	s.run("claude", "plugin", "marketplace", "add", dir)
+	s.run("claude", "plugin", "install", "looprun@looprun")
+	return s
+}
+
+func TestSessionWithThePlugin(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		s := claudePlugin(t, k, k.script(stories["mends-in-session"]))
+		s.prompt()
+		s.ended(listed{"done", "", 3})
+	}, "claude")
+}
+
+func TestSessionWithTheExtension(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		s := newSession(t, k, k.script(stories["mends-in-session"]))
+		s.agree()
+		if err := os.CopyFS(filepath.Join(s.home, ".gemini", "extensions", "looprun"), os.DirFS(plugins+"gemini")); err != nil { // as gemini extensions install does
+			t.Fatal(err)
+		}
+		s.prompt()
+		s.ended(listed{"done", "", 3})
+	}, "gemini")
+}
+
+// Without looprun the agent stops as ever, and says in one line what is missing.
+func TestSessionWithoutLooprun(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		s := claudePlugin(t, k, k.script(stories["lies-in-session"]))
+		_, s.env[0], _ = strings.Cut(s.env[0], ":")
+		s.env[0] = "PATH=" + s.env[0]
+		s.prompt()
+		if n := strings.Count(s.out.String(), "looprun is not on the PATH, so this stop was not judged; see https://github.com/looprun/looprun"); n != 1 || s.told() {
+			t.Errorf("it says so %d times", n)
+		}
+	}, "claude")
+}
+
+// The agent starts a loop over MCP, waits for it, and has the person asked; claude -p has
+// nobody to ask, so that the question waits.
+func TestSessionOverMCP(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		const tool = "mcp__plugin_looprun_looprun__"
+		looprun, err := program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := exec.Command("go", "build", "-C", "../../cmd/looprun-mcp", "-o", filepath.Join(filepath.Dir(looprun), "looprun-mcp"), ".")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		s := claudePlugin(t, k, fakemodel.Script{{
+			{Tool: tool + "loop_start", Input: map[string]any{"command": "true", "check": goTest, "task": "mend roman.go"}},
+			{Tool: tool + "loop_status", Input: map[string]any{"wait_seconds": 50}},
+			{Tool: tool + "loop_explain", Input: map[string]any{}},
+			{Tool: tool + "same_failure", Input: map[string]any{"first": "--- FAIL: TestA (0.01s)", "second": "--- FAIL: TestA (0.02s)"}},
+			{Tool: tool + "question_to_person", Input: map[string]any{}},
+			{Tool: "ReadMcpResourceTool", Input: map[string]any{"server": "plugin:looprun:looprun", "uri": "looprun://latest/scratchpad.md"}},
+			{Text: "It is stuck, and the person has to say how to go on."},
+		}})
+		s.prompt("--allowedTools", "mcp__plugin_looprun_looprun", "ReadMcpResourceTool", "--settings", `{"disableAllHooks":true}`)
+		s.ended(listed{"paused", "loop_detected", 3})
+		requests := s.model.Requests()
+		last := string(requests[len(requests)-1].Body)
+		for _, want := range []string{`\"status\":\"running\"`, "same failure 3 times in a row", `\"same\":true`, "the question still waits", "mend roman.go"} {
+			if !strings.Contains(last, want) {
+				t.Errorf("the model was not told %s: %s", want, tail(last))
+			}
+		}
+	}, "claude")
+}
+
+// What Cursor and the Copilot CLI send is written from their documentation: a real one
+// needs an account.
+func TestSessionOfDocumentedInput(t *testing.T) {
+	for name, c := range map[string]struct{ input, block string }{
+		"cursor":  {`{"conversation_id":"c","generation_id":"g","model":"m","hook_event_name":"stop","status":"completed","loop_count":0,"workspace_roots":["@DIR@"]}`, `{"followup_message":"You are not done`},
+		"copilot": {`{"timestamp":1,"cwd":"@DIR@","sessionId":"s","transcriptPath":"/t","stopReason":"end_turn"}`, `{"decision":"block","reason":"You are not done`},
+	} {
+		t.Run(name+" (from its documentation, not run)", func(t *testing.T) {
+			s := newSession(t, kits[0], nil)
+			s.run("looprun", "hook", "install", name, "--check", goTest)
+			for stop := range 4 {
+				cmd := s.command(t.Context(), "looprun", "hook", "stop")
+				cmd.Stdin = strings.NewReader(strings.ReplaceAll(c.input, "@DIR@", s.dir))
+				out, err := cmd.Output()
+				if blocked := strings.HasPrefix(string(out), c.block); err != nil || blocked != (stop < 2) || !blocked && string(out) != "{}\n" {
+					t.Errorf("stop %d: %s %v", stop+1, out, err)
+				}
+			}
+			s.ended(listed{"paused", "loop_detected", 3})
+		})
+	}
+}
