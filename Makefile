@@ -11,7 +11,7 @@ DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ 
 SMALL       := $(patsubst %,-gcflags=%=-l,$(shell cat packaging/not-inlined))
 LDFLAGS     := -s -w -X main.stamp=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
-.PHONY: all build demo test lint fmt bench bench-replay profile stuckbench fuzz torture windows-test examples clean
+.PHONY: all build demo test test-short test-race lint fmt bench bench-replay profile stuckbench fuzz torture windows-test examples clean
 
 all: build
 
@@ -25,8 +25,15 @@ demo: build ## the main job on real input: one loop that ends, one that is stuck
 
 # Most of the tests wait for processes, so more of them than processors run at once. The
 # time limit ends a test that hangs; it is far above what a busy machine needs.
-test: ## all tests, with the race detector
-	$(GO) test -race -shuffle=on -parallel 8 -timeout 60m ./...
+TEST := $(GO) test -shuffle=on -p 4 -parallel 8 -timeout 60m
+test: ## all tests; the long forms of those that repeat are behind torture, fuzz, agents-test
+	$(TEST) ./...
+
+test-short: ## what is soon over: no browser, one page of the docs, a tenth of what repeats
+	$(TEST) -short ./...
+
+test-race: ## the short form with the race detector
+	$(TEST) -race -short ./...
 
 lint: ## gofumpt, vet (also for other systems), staticcheck
 	@unformatted=$$($(GO) run $(GOFUMPT) -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
@@ -66,7 +73,7 @@ fuzz: ## every parser's fuzz target, FUZZTIME each
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; done; done
 
 torture: ## the long forms of the reliability tests; TORTURE_RUNS=N kills N runs instead of 1,000
-	$(GO) test -tags torture -count=1 -p 1 -timeout 60m ./internal/proc ./scratchpad ./cmd/looprun
+	$(GO) test -tags torture -count=1 -p 1 -timeout 60m . ./internal/proc ./scratchpad ./cmd/looprun
 
 # Those of the packages below need no folder, which Wine before 10 cannot remove.
 WINDOWS_TESTS := ./signature ./guards/... ./internal/cost ./internal/waiting ./internal/ask ./protocol/ladder ./protocol/rejection \

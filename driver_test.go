@@ -17,6 +17,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -253,12 +254,8 @@ func TestDriverFromItsText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seeds := uint64(300)
-	if testing.Short() {
-		seeds = 50
-	}
 	seen := map[looprun.EventType]bool{}
-	for seed := range seeds {
+	for seed := range uint64(max(50, rounds.Of(120))) {
 		events := lifeOf(t, seed, set)
 		if again := lifeOf(t, seed, set); !bytes.Equal(jsonOf(t, events), jsonOf(t, again)) {
 			t.Fatalf("seed %d: another course the second time", seed)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
@@ -386,15 +387,12 @@ func (l *life) resumed() *looprun.RunResumed {
 	return d
 }
 
-// lives is how many lives TestLivesHoldWhatWasPromised plays.
-var lives = uint64(400)
-
 // Whole runs with everything that can befall them: interrupts, max_runtime in the middle
 // of an iteration, limits to wait for, kills, prechecks, answers during an iteration and
 // at rest, resumes under other limits, and a mask. Nothing of what was promised gives.
 func TestLivesHoldWhatWasPromised(t *testing.T) {
 	words := regexp.MustCompile(`[a-z_]{4,}`)
-	for seed := range lives {
+	for seed := range uint64(rounds.Of(250)) {
 		synctest.Test(t, func(t *testing.T) {
 			l := &life{t: t, r: rand.New(&lockedSource{Source: rand.NewPCG(seed, 3)}), seed: seed}
 			if seed%2 == 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // TestLoopHoldsInvariants drives whole runs with random outcomes and random,
@@ -15,7 +16,7 @@ import (
 func TestLoopHoldsInvariants(t *testing.T) {
 	outcomes := []looprun.Outcome{looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeError, looprun.OutcomeDone}
 	options := []string{"continue", "continue", "nothing", "skip", "debug", "review", "nonsense", "accept", "pause", "cancel", ""}
-	for seed := range uint64(3000) {
+	for seed := range uint64(rounds.Of(1000)) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		steps := make([]play, 1+r.IntN(30))
 		for i := range steps {

@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -310,7 +311,8 @@ func (w *world) called(m *memory, c call) {
 // asking again under the same name or in the same words.
 func TestNothingGoesOnAgainstAdvice(t *testing.T) {
 	repeats, cleared, lives := 0, 0, 0
-	for seed := range uint64(250) {
+	all := rounds.Of(80)
+	for seed := range uint64(all) {
 		w := &world{t: t, seed: seed, r: rand.New(rand.NewPCG(seed, 15))}
 		for n := 0; n < 12 && w.live(n == 0); n++ {
 			lives++
@@ -318,7 +320,7 @@ func TestNothingGoesOnAgainstAdvice(t *testing.T) {
 		m := w.check()
 		repeats, cleared = repeats+m.repeats, cleared+m.cleared
 	}
-	if repeats < 200 || cleared < 200 || lives < 1000 {
+	if 10*repeats < 8*all || 10*cleared < 8*all || lives < 4*all {
 		t.Errorf("%d rejected questions were asked again, persons let %d through, %d processes: too few to say anything", repeats, cleared, lives)
 	}
 }

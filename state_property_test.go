@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -75,7 +76,7 @@ func randomData(r *rand.Rand, s *looprun.State) looprun.Data {
 // sequences of them with fixed seeds.
 func TestApplyHoldsInvariants(t *testing.T) {
 	all := guards.Default()
-	for seed := range uint64(4000) {
+	for seed := range uint64(rounds.Of(1000)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var s looprun.State
 		var journal []looprun.Event

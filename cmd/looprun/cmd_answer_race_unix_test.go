@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -18,7 +19,7 @@ import (
 // next one comes as soon as one of them was heard. Nobody's answer lands on a
 // question that they did not see, in whichever form it was given.
 func TestAnswerRace(t *testing.T) {
-	for round := range answerRaces {
+	for round := range rounds.Of(2) {
 		t.Run(fmt.Sprint("round ", round+1), func(t *testing.T) { race(t, round) })
 	}
 }

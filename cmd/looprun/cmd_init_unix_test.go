@@ -30,6 +30,9 @@ func put(t *testing.T, dir string, files map[string]string) {
 
 // What init writes is used: a project whose tests fail until a file is there.
 func TestInitInRealProjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and tests packages again and again")
+	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for tool, files := range map[string]map[string]string{
 		"go": {

@@ -120,6 +120,9 @@ func TestDocsReadsConsoles(t *testing.T) {
 // At a terminal the demo offers to ask, and any answer ends it well. Without a
 // person it ends as well.
 func TestDocsDemoAsks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and tests packages again and again")
+	}
 	t.Parallel()
 	file, err := binary()
 	if err != nil {

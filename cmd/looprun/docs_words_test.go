@@ -148,6 +148,9 @@ func stepsOf(n *yaml.Node) []step {
 // A step that a page shows has inputs that action.yml has, and looprun takes its
 // flags.
 func TestDocsActionSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and tests packages again and again")
+	}
 	t.Parallel()
 	file, err := binary()
 	if err != nil {

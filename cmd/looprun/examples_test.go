@@ -54,6 +54,9 @@ func TestExamplesTestfix(t *testing.T) {
 }
 
 func TestExamplesStuck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and tests packages again and again")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -86,6 +89,9 @@ func TestExamplesPolicy(t *testing.T) {
 }
 
 func TestExamplesTemplates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and tests packages again and again")
+	}
 	t.Parallel()
 	pack := inExamples(t, "templates", "pack")
 	s := begin(t, t.TempDir(), "template", "check", pack)
@@ -117,6 +123,9 @@ func TestExamplesLibrary(t *testing.T) {
 
 // The demo is the README's first screen.
 func TestExamplesDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and tests packages again and again")
+	}
 	t.Parallel()
 	file, err := binary()
 	if err != nil {

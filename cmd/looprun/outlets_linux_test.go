@@ -13,6 +13,9 @@ import (
 // What nobody reads never keeps a run from its end: a pipe whose reader stands
 // still, or a terminal on which somebody has pressed Ctrl-S.
 func TestNobodyReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for what nobody reads")
+	}
 	const much = `touch here; i=0; while [ $i -lt 3000 ]; do echo $i the quick brown fox jumps over the lazy dog, and over the next one; i=$((i+1)); done; touch all; sleep 60`
 	const policy = "version: 1\nrules:\n  - guard: max_runtime\n    answer: cancel\n    reason: Enough.\n"
 	for name, c := range map[string]struct {

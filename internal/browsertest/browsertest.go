@@ -45,6 +45,9 @@ func Start(t *testing.T) *Browser {
 	if runtime.GOOS == "windows" {
 		t.Skip("the debugging pipe needs file descriptors 3 and 4")
 	}
+	if testing.Short() {
+		t.Skip("it starts a browser")
+	}
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil {

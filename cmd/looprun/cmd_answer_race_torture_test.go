@@ -1,6 +1,0 @@
-//go:build unix && torture
-
-package main
-
-// answerRaces are the rounds of [TestAnswerRace].
-const answerRaces = 100

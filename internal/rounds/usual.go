@@ -1,0 +1,5 @@
+//go:build !torture
+
+package rounds
+
+const long = false
