@@ -44,12 +44,14 @@ Example:
 }
 
 func (c *hookStopCmd) Run(a *app) error {
-	stop, err := hook.Read(a.stdin, c.As)
+	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
+	defer cancel()
+	stop, err := hook.Read(ctx, a.stdin, c.As)
 	var d hook.Decision
 	if err == nil {
 		var self string
 		if self, err = os.Executable(); err == nil {
-			d, err = hook.Judge{Looprun: self, Flags: c.Args, Timeout: c.Timeout}.Decide(context.Background(), stop)
+			d, err = hook.Judge{Looprun: self, Flags: c.Args, Timeout: c.Timeout}.Decide(ctx, stop)
 		}
 	}
 	if err != nil {

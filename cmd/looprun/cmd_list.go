@@ -32,6 +32,9 @@ Example:
 }
 
 func (c *listCmd) Run(a *app) error {
+	if c.Format != "json" {
+		defer c.trouble(a)
+	}
 	dir, err := config.StateDir(c.StateDir)
 	if err != nil {
 		return err
@@ -70,10 +73,14 @@ func (c *listCmd) Run(a *app) error {
 	if all > len(runs) {
 		a.say.News("%d of %d runs; -n 0 lists all", len(runs), all)
 	}
+	return nil
+}
+
+// trouble says why a stop of an agent's was not judged, which nobody read there.
+func (c *listCmd) trouble(a *app) {
 	if t, ok := hook.LastTrouble(time.Now().Add(-24 * time.Hour)); ok {
 		a.say.News("%s, in %s, a stop hook could not judge: %s", console.Ago(time.Now(), t.Time), t.Dir, t.Why)
 	}
-	return nil
 }
 
 // dirs are the directories of the runs to list, the latest first.

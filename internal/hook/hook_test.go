@@ -32,7 +32,7 @@ func TestRead(t *testing.T) {
 		"keys of its own":  {`{"session_id":"s","something":{"new":[1,2]}}`, Stop{Agent: "claude", Session: "s"}},
 		"a hostile status": {"{\"conversation_id\":\"c\",\"status\":\"a\\u001b[31m\"}", Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: a"}},
 	} {
-		got, err := Read(strings.NewReader(c.in), "")
+		got, err := Read(t.Context(), strings.NewReader(c.in), "")
 		if err != nil || got != c.want {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
@@ -41,7 +41,7 @@ func TestRead(t *testing.T) {
 		"nothing": "", "no JSON": "done", "a list": "[]", "another document": `{"a":1}`, "a number for a session": `{"session_id":7}`,
 		"two documents": `{"session_id":"s"}{}`, "more than is read": `{"session_id":"` + strings.Repeat("x", MaxInput) + `"}`,
 	} {
-		if got, err := Read(strings.NewReader(in), ""); err == nil {
+		if got, err := Read(t.Context(), strings.NewReader(in), ""); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -52,7 +52,7 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	}
 	if s.Dir != "" {
 		if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
-			return Decision{}, fmt.Errorf("the agent's directory %s is not there", termsafe.Line(s.Dir))
+			return Decision{}, fmt.Errorf("the agent's directory %s cannot be used", termsafe.Line(s.Dir))
 		}
 	}
 	dir, err := filepath.Abs(s.Dir)

@@ -6,6 +6,8 @@
 package hook
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,18 +47,35 @@ type said struct {
 	Roots        []string          `json:"workspace_roots"`
 }
 
-// Read reads what an agent says on the hook's standard input. As names the agent;
-// empty: its words say who it is.
-func Read(in io.Reader, as string) (Stop, error) {
-	text, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
+// Read reads what an agent says on the hook's standard input, until the context ends. As
+// names the agent; empty: its words say who it is.
+func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
+	type input struct {
+		text []byte
+		err  error
+	}
+	read := make(chan input, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
+		read <- input{text, err}
+	}()
+	var i input
+	select {
+	case i = <-read:
+	case <-ctx.Done():
+		return Stop{}, errors.New("the agent does not end what it says")
+	}
 	switch {
-	case err != nil:
-		return Stop{}, fmt.Errorf("what the agent says cannot be read: %w", err)
-	case len(text) > MaxInput:
+	case i.err != nil:
+		return Stop{}, fmt.Errorf("what the agent says cannot be read: %w", i.err)
+	case len(i.text) > MaxInput:
 		return Stop{}, fmt.Errorf("the agent says more than %d bytes", MaxInput)
 	}
 	var s said
-	if err := json.Unmarshal(text, &s); err != nil {
+	if err := json.Unmarshal(i.text, &s); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			err = fmt.Errorf("%s has the wrong type: %s", cmp.Or(wrong.Field, "all of it"), wrong.Value)
+		}
 		return Stop{}, fmt.Errorf("what the agent says is not a hook's JSON: %w", err)
 	}
 	stop := Stop{Agent: as, Dir: s.Cwd}
