@@ -259,6 +259,18 @@ func (d *Driver) Advised(end ExpertFinished) error {
 	return d.Record(end)
 }
 
+// GoOn records that somebody ends the wait for a limit of others early. Where the run
+// itself may start no iteration now, that is an [ErrEvent].
+func (d *Driver) GoOn() error {
+	if _, late := d.State.paced(d.Now()); late {
+		return &Refusal{fmt.Sprintf("%d iterations started within the last hour, and no more may", d.State.CallsPerHour)}
+	}
+	if d.State.Until == nil {
+		return &Refusal{"nothing is being waited for"}
+	}
+	return d.Record(WaitFinished{Early: true})
+}
+
 // Remaining is the active time until the first guard with a deadline may trip, when so
 // much has elapsed; false: there is none.
 func (d *Driver) Remaining(elapsed time.Duration) (left time.Duration, found bool) {

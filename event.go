@@ -426,7 +426,10 @@ type WaitStarted struct {
 }
 
 // WaitFinished ends it.
-type WaitFinished struct{}
+type WaitFinished struct {
+	// Early says that somebody let the run go on before the moment had come.
+	Early bool `json:"early,omitempty"`
+}
 
 // SubtaskFinished ends a part of a task that was taken apart, and begins the next.
 type SubtaskFinished struct {

@@ -1,7 +1,9 @@
 package looprun
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -106,12 +108,32 @@ func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error
 // waitOut lets the time pass until a rate limit is over. The clock
 // runs: max_runtime sees it.
 func (l *Loop) waitOut(ctx context.Context) error {
-	until := *l.state.Until
-	stop, err := l.pass(ctx, func() time.Duration { return time.Until(until) })
-	if err != nil || stop {
+	stop, err := l.pass(ctx, func() time.Duration {
+		if l.state.Until == nil { // somebody let it go on
+			return 0
+		}
+		return time.Until(*l.state.Until)
+	})
+	if err != nil || stop || l.state.Until == nil {
 		return err
 	}
 	return l.record(WaitFinished{})
+}
+
+// GoOn ends the wait for a limit of others early. It returns when that is on record;
+// [ErrEvent] says that nothing is being waited for, or nothing that a person may cut short,
+// [ErrEnded] that the loop has ended. Any goroutine may call it once Start or Resume has
+// returned.
+func (l *Loop) GoOn(ctx context.Context) error {
+	var refused error
+	err := l.post(ctx, func() error {
+		err := l.driver.GoOn()
+		if errors.Is(err, ErrEvent) {
+			refused, err = err, nil
+		}
+		return err
+	})
+	return cmp.Or(refused, err)
 }
 
 // How the stopwatch tells standing still from running: it looks at the clock

@@ -53,6 +53,59 @@ func TestWaitingOutALimit(t *testing.T) {
 	}
 }
 
+// Somebody can end the wait for a limit of others early, and not what the run itself may.
+func TestGoOn(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		perHour int
+		want    time.Duration
+	}{
+		{"a limit of others", 0, 0},
+		{"its own", 1, time.Hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				run := &testRun{}
+				refused := make(chan error, 9)
+				run.Loop = &looprun.Loop{
+					Guards: guards.Default(), Journal: &run.journal, Questions: asks{},
+					Runner: limited(func(int) *time.Time { u := time.Now().Add(20 * time.Minute); return &u }, 1),
+					Observe: func(e looprun.Event, _ *looprun.State) {
+						if _, ok := e.Data.(looprun.WaitStarted); ok {
+							go func() { refused <- run.GoOn(t.Context()) }()
+						}
+					},
+				}
+				l := defaults
+				l.Runtime = 10 * time.Hour
+				if err := run.Start(looprun.RunStarted{RunID: "r", Command: []string{"x"}, Limits: l, CallsPerHour: c.perHour}); err != nil {
+					t.Fatal(err)
+				}
+				if err := run.GoOn(stopped(t)); err == nil {
+					t.Error("a run that waits for nothing goes on")
+				}
+				res := run.run(t)
+				if res.Status != looprun.StatusDone || res.Runtime.Round(time.Second) != c.want {
+					t.Errorf("%+v, want %s", res, c.want)
+				}
+				if err := <-refused; (c.perHour > 0) != errors.Is(err, looprun.ErrEvent) {
+					t.Errorf("refused with %v", err)
+				}
+				if err := run.GoOn(t.Context()); !errors.Is(err, looprun.ErrEnded) {
+					t.Errorf("a run that has ended: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// stopped is a context that has ended.
+func stopped(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 // No more iterations start within any hour than may, a resumed run's included, and the
 // clock of max_runtime goes on meanwhile.
 func TestCallsPerHour(t *testing.T) {

@@ -47,7 +47,8 @@ type answerCmd struct {
 func (answerCmd) Help() string {
 	return `Without an option it asks at the terminal; looprun show --pending prints the questions and
 their options. An answer is for one question: while the run is going on, or where several wait,
---question names it. The first valid answer counts. From standard input comes
+--question names it. The first valid answer counts. A run that waits for somebody else's
+limit takes continue, and goes on now. From standard input comes
 {"answers": {"QUESTION": "OPTION"}} with questions by their text or id, or
 {"question": "ID", "option": "ID", "reason": "TEXT"}.
 
@@ -72,6 +73,9 @@ func (c *answerCmd) Run(a *app) error {
 		return err
 	}
 	live = live || reachable(dir)
+	if live && state.Until != nil && len(state.Answerable()) == 0 {
+		return c.goOn(a, dir, state, words)
+	}
 	given, err := c.answers(a, state, words, live)
 	if errors.Is(err, looprun.ErrInterrupted) {
 		a.say.Printf("interrupted; the question still waits")
@@ -108,6 +112,22 @@ func (c *answerCmd) Run(a *app) error {
 		return (&resumeCmd{ID: state.RunID, StateDir: c.StateDir, Anew: session.Anew{TrustFlag: c.TrustFlag}}).Run(a)
 	}
 	return nil
+}
+
+// goOn lets a run go on that waits for somebody else's limit: that is all it can be told.
+func (c *answerCmd) goOn(a *app, dir string, s *looprun.State, words []string) error {
+	options := append(c.Option, words...)
+	if len(options) > 1 || len(options) == 1 && options[0] != string(looprun.ActionContinue) || c.Text != nil || c.Cancel || c.Question != "" {
+		return config.Usage(fmt.Sprintf("run %s asks nothing and waits until %s", s.RunID, s.Until.Local().Format(time.DateTime)), "answer continue lets it go on now")
+	}
+	name, err := socketOf(dir)
+	if err == nil {
+		err = socket.Call(context.Background(), name, session.KindGoOn, session.GoOn{Token: c.Token}, nil)
+	}
+	if err == nil {
+		a.say.Printf("run %s goes on now", s.RunID)
+	}
+	return err
 }
 
 // busyFor is how long an answer waits for somebody else who has the run open just
@@ -170,7 +190,7 @@ func (c *answerCmd) target() (dir string, words []string, err error) {
 	return dir, words, err
 }
 
-// latestPending is the latest run that waits with a question.
+// latestPending is the latest run that waits, with a question or for a limit.
 func (c *answerCmd) latestPending() (string, error) {
 	state, err := config.StateDir(c.StateDir)
 	if err != nil {
@@ -178,7 +198,7 @@ func (c *answerCmd) latestPending() (string, error) {
 	}
 	waits := func(dir string) bool {
 		s, _, err := scratchpad.Load(dir)
-		return err == nil && len(s.Answerable()) > 0
+		return err == nil && (len(s.Answerable()) > 0 || s.Until != nil && reachable(dir))
 	}
 	dir, mine, err := scratchpad.Latest(state, waits)
 	if err != nil || mine {

@@ -55,6 +55,10 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 	case looprun.TurnRepeated:
 		m.Warn("the agent's turn goes in circles: %s", d)
 	case looprun.WaitFinished:
+		if d.Early {
+			m.News("the wait is cut short")
+			return
+		}
 		m.News("the wait is over")
 	case looprun.AnswerInvalid:
 		m.Warn("not answered: %s", d.Reason)

@@ -131,15 +131,15 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Unlock()
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/v1/messages"):
-		m.answer(w, body, anthropic{})
+		m.answer(w, r.Context().Done(), body, anthropic{})
 	case strings.HasSuffix(path, "/count_tokens"):
 		reply(w, object{"input_tokens": 100})
 	case strings.HasSuffix(path, "/responses"):
-		m.answer(w, body, responses{})
+		m.answer(w, r.Context().Done(), body, responses{})
 	case strings.HasSuffix(path, "/chat/completions"):
-		m.answer(w, body, chat{})
+		m.answer(w, r.Context().Done(), body, chat{})
 	case strings.Contains(path, "enerateContent"):
-		m.answer(w, body, gemini{stream: strings.Contains(path, "streamGenerateContent")})
+		m.answer(w, r.Context().Done(), body, gemini{stream: strings.Contains(path, "streamGenerateContent")})
 	case strings.HasSuffix(path, "/models"):
 		reply(w, object{"object": "list", "models": []any{}, "data": []any{object{"id": "fake", "object": "model"}}})
 	default:
@@ -163,7 +163,7 @@ type (
 	array  = []any
 )
 
-func (m *Model) answer(w http.ResponseWriter, body []byte, f format) {
+func (m *Model) answer(w http.ResponseWriter, gone <-chan struct{}, body []byte, f format) {
 	var request object
 	if err := json.Unmarshal(body, &request); err != nil {
 		w.WriteHeader(http.StatusBadRequest)
@@ -174,7 +174,11 @@ func (m *Model) answer(w http.ResponseWriter, body []byte, f format) {
 	if work, fresh := f.asks(request); work {
 		s = m.next(fresh)
 	}
-	time.Sleep(s.Sleep)
+	select {
+	case <-time.After(s.Sleep):
+	case <-gone: // who asked
+		return
+	}
 	if s.Status != 0 {
 		fail(w, s)
 		return

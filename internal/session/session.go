@@ -52,6 +52,7 @@ type Ended struct {
 // Session is one process's part of a run: all that stands between the options
 // and the loop.
 type Session struct {
+	waitKey *waitKey // nil: nobody can end a wait with a key now
 	app     *Program
 	opts    *config.Options
 	command []string
@@ -416,6 +417,7 @@ func (s *Session) observe(e looprun.Event, state *looprun.State) {
 		s.ci.Observe(e, state)
 	}
 	s.told.Observe(e, state)
+	s.goOnAt(e)
 	var err error
 	switch d := e.Data.(type) {
 	case looprun.RunStarted, looprun.RunResumed, looprun.QuestionAsked, looprun.ActionApplied:

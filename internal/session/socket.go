@@ -31,6 +31,7 @@ const (
 	KindSignal  = "signal"
 	KindReject  = "reject"
 	KindAnswer  = "answer" // from another terminal
+	KindGoOn    = "go_on"  // from there too: a wait is to end early; the body is a [GoOn]
 )
 
 // The codes of the errors that a client acts on.
@@ -160,8 +161,10 @@ func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body j
 		reply, err = t.reject(ctx, body)
 	case KindAnswer:
 		reply, err = t.answer(ctx, peer, body)
+	case KindGoOn:
+		err = t.goOn(ctx, peer, body)
 	default:
-		known := []string{KindAsk, kindBubble, kindAdvice, kindAdvised, KindSignal, KindReject, KindAnswer}
+		known := []string{KindAsk, kindBubble, kindAdvice, kindAdvised, KindSignal, KindReject, KindAnswer, KindGoOn}
 		return nil, &socket.Error{Code: codeRefused, Text: fmt.Sprintf("unknown message type %q; there are %s", kind, strings.Join(known, ", "))}
 	}
 	return reply, coded(err)
@@ -375,6 +378,22 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessag
 		m.Answer.Via = ""
 	}
 	return nil, t.s.loop.Answer(ctx, m.QuestionID, m.Answer)
+}
+
+// GoOn lets a run go on that waits for somebody else's limit.
+type GoOn struct {
+	Token string `json:"token,omitempty"` // as in [Answered]
+}
+
+func (t *talk) goOn(ctx context.Context, peer socket.Peer, body json.RawMessage) error {
+	var m GoOn
+	if err := json.Unmarshal(body, &m); err != nil {
+		return invalid(err)
+	}
+	if err := t.token.admit(originOf(peer.PID, os.Getpid()), m.Token); err != nil {
+		return &socket.Error{Code: codeRefused, Text: err.Error()}
+	}
+	return t.s.loop.GoOn(ctx)
 }
 
 // questionOf is a question of the command as the loop asks it.

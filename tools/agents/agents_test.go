@@ -268,7 +268,7 @@ func TestLeavesNothing(t *testing.T) {
 			eachAgent(t, func(t *testing.T, k kit) {
 				mark := fmt.Sprint(100000 + time.Now().UnixNano()%100000000)
 				line := "setsid sleep " + mark + ".1 >/dev/null 2>&1 & sleep " + mark + ".2"
-				j := newJob(t, k, k.script(story{{"$ " + line, "Never said."}}), nil, end.flags...)
+				j := newJob(t, k, k.script(story{{"$ " + line, hangs}}), nil, end.flags...)
 				if err := j.Start(); err != nil {
 					t.Fatal(err)
 				}

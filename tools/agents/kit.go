@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/looprun/looprun/internal/fakemodel"
 )
@@ -70,12 +71,16 @@ const (
 	lower = `$ sed -i 's/n, rest := 0, text$/n, rest := 0, strings.ToUpper(text)/' roman.go`
 )
 
+// hangs is a step in which the model says nothing any more: some agents do not wait for a
+// tool that takes long.
+const hangs = "Never said."
+
 var stories = map[string]story{
 	"mends":   {{nine, "Nine is written IX now."}, {zero, "Zero has no numeral any more."}, {lower, "Lower case is read too.\n\n<promise>COMPLETE</promise>"}},
 	"lies":    {{"$ echo '// tried again' >> roman.go", "I have fixed the bug; all tests pass now."}},
 	"asks":    {{`$ looprun ask 'Which of the two?' --option one --option two --default two > answer.txt`, "I know now."}},
-	"hangs":   {{`$ setsid sleep 301 >/dev/null 2>&1 & sleep 302`, "Never said."}},
-	"does":    {{nine, zero, lower, "$ sleep 303", "Never said."}},
+	"hangs":   {{`$ setsid sleep 301 >/dev/null 2>&1 & sleep 302`, hangs}},
+	"does":    {{nine, zero, lower, "$ sleep 303", hangs}},
 	"nothing": {{"I cannot do that."}},
 	// Within one session, where looprun hook stop judges.
 	"mends-in-session": {{nine, "Nine is written IX now.", zero, "Zero has no numeral any more.", lower, "Lower case is read too."}},
@@ -90,6 +95,10 @@ func (k kit) script(s story) fakemodel.Script {
 	for _, process := range s {
 		var steps []fakemodel.Step
 		for _, step := range process {
+			if step == hangs {
+				steps = append(steps, fakemodel.Step{Text: step, Sleep: time.Hour})
+				continue
+			}
 			line, ok := strings.CutPrefix(step, "$ ")
 			if !ok {
 				steps = append(steps, fakemodel.Step{Text: step})
