@@ -119,6 +119,37 @@ func create(dir, stateDir string, mode SyncMode) (*Run, error) {
 // idStep is the least time that makes another id.
 const idStep = time.Second/0x10000 + 1
 
+// NewIDs are ids for runs that are started later, under [CreateAs], in their order. No run
+// of the state directory has one of them.
+func NewIDs(stateDir string, now time.Time, n int) []string {
+	var ids []string
+	for at := now; len(ids) < n; at = at.Add(idStep) {
+		if id := newID(at); !exists(filepath.Join(stateDir, id)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// CreateAs makes the directory of a new run with that id, of [NewIDs], and locks it. One
+// that has begun already is an error, as [fs.ErrExist].
+func CreateAs(stateDir, id string, mode SyncMode) (*Run, error) {
+	if !isID(id) {
+		return nil, fmt.Errorf("%q is not the id of a run", id)
+	}
+	if err := prepare(stateDir); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(stateDir, id)
+	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if HasEvents(dir) {
+		return nil, fmt.Errorf("run %s has begun already: %w", id, fs.ErrExist)
+	}
+	return create(dir, stateDir, mode)
+}
+
 // idTime is the form of the time that an id begins with, in UTC.
 const idTime = "20060102-150405"
 

@@ -22,6 +22,7 @@ import (
 // without stands under More.
 type cli struct {
 	Run       runCmd       `cmd:"" default:"withargs" in:"run" help:"Run a command in a loop until it is done (the default command)."`
+	Many      manyCmd      `cmd:"" in:"run" help:"Run many loops, each in a git work tree of its own."`
 	Resume    resumeCmd    `cmd:"" in:"run" help:"Resume a run that was paused or interrupted, that tripped, or that crashed."`
 	Answer    answerCmd    `cmd:"" in:"answer" help:"Answer the question that a run waits with."`
 	List      listCmd      `cmd:"" in:"look" help:"List the runs of this directory."`

@@ -48,7 +48,9 @@ type completeCmd struct {
 }
 
 // takesCommand reports whether the command has words of others after --.
-func takesCommand(n *kong.Node) bool { return n.Name == "run" || n.Name == "__complete" }
+func takesCommand(n *kong.Node) bool {
+	return n.Name == "run" || n.Name == "many" || n.Name == "__complete"
+}
 
 func (c *completeCmd) Run(a *app) error {
 	shell := completion.Shell(c.Shell)

@@ -18,6 +18,7 @@ import (
 type listCmd struct {
 	Number   *int   `short:"n" placeholder:"N" help:"How many of the latest runs to list; 0 for all (20; with --all, all)." env:"-"`
 	All      bool   `help:"List all your runs, in whatever folder they are, with the folder." env:"-"`
+	Pending  bool   `help:"List only runs that wait for an answer." env:"-"`
 	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }
@@ -42,6 +43,9 @@ func (c *listCmd) Run(a *app) error {
 	runs, err := c.dirs(a, dir)
 	if err != nil {
 		return err
+	}
+	if c.Pending {
+		runs = slices.DeleteFunc(runs, func(dir string) bool { return len(questionsIn(dir)) == 0 })
 	}
 	all, number := len(runs), 20
 	if c.All {

@@ -14,7 +14,9 @@ import (
 // runCmd runs a command in a loop.
 type runCmd struct {
 	config.Options
-	DryRun bool `help:"Print what would run and with which configuration, and run nothing." env:"-" key:"-"`
+	RunID      string `hidden:"" help:"The id of the run, which is one of many." env:"-" key:"-"`
+	Repository string `hidden:"" help:"The repository that the work tree was made of." env:"-" key:"-"`
+	DryRun     bool   `help:"Print what would run and with which configuration, and run nothing." env:"-" key:"-"`
 }
 
 // Help shows an example below the flags.
@@ -31,7 +33,9 @@ func (c *runCmd) Run(a *app) error {
 	if err := c.Wrong(); err != nil {
 		return a.config.Locate(err)
 	}
-	s, err := session.New(a.program(), &c.Options)
+	p := a.program()
+	p.As, p.Repository = c.RunID, c.Repository
+	s, err := session.New(p, &c.Options)
 	if err != nil {
 		return a.config.Locate(err)
 	}

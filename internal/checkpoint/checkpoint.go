@@ -220,6 +220,21 @@ func Known(ctx context.Context, dir, commit string) bool {
 	return isCommit(commit) == nil && err == nil && found != ""
 }
 
+// Has reports whether the repository has checkpoints of the run.
+func Has(ctx context.Context, dir, runID string) (bool, error) {
+	found, err := commitOf(ctx, dir, Ref(runID))
+	return found != "", err
+}
+
+// Resolve is the commit that a name of the user's stands for.
+func Resolve(ctx context.Context, dir, name string) (string, error) {
+	commit, err := commitOf(ctx, dir, name)
+	if err == nil && commit == "" {
+		err = fmt.Errorf("there is no commit %q in %s", name, dir)
+	}
+	return commit, err
+}
+
 // Forget removes the checkpoints of a run from the repository of a folder.
 func Forget(ctx context.Context, dir, runID string) error {
 	_, err := git.Run(ctx, dir, nil, "update-ref", "--no-deref", "-d", Ref(runID))

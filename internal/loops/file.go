@@ -270,6 +270,22 @@ func (f *File) KeepOr(normal time.Duration) time.Duration {
 	return time.Duration(*f.Keep)
 }
 
+// Each are the loops that the matrix makes, each with a name of its own.
+func (l Loop) Each() ([]Loop, error) {
+	all, err := l.combinations(MaxLoops)
+	if err != nil {
+		return nil, config.Usage(err.Error(), "")
+	}
+	seen := map[string]bool{}
+	for i := range all {
+		if seen[all[i].Name] {
+			all[i].Name = fmt.Sprintf("%s #%d", all[i].Name, i+1)
+		}
+		seen[all[i].Name] = true
+	}
+	return all, nil
+}
+
 // combinations are the loops that the matrix makes: the values of its first key, in the
 // order of the alphabet, change last.
 func (l Loop) combinations(most int) ([]Loop, error) {
@@ -297,4 +313,32 @@ func (l Loop) combinations(most int) ([]Loop, error) {
 		each = append(each, one)
 	}
 	return each, nil
+}
+
+// Flags are the limits as flags for a run.
+func (l *Limits) Flags() []string {
+	var flags []string
+	add := func(name string, v interface{ MarshalText() ([]byte, error) }) {
+		text, _ := v.MarshalText() // a limit can always be written
+		flags = append(flags, "--"+name+"="+string(text))
+	}
+	if l.MaxIterations != nil {
+		add("max-iterations", l.MaxIterations)
+	}
+	if l.MaxRuntime != nil {
+		add("max-runtime", l.MaxRuntime)
+	}
+	if l.MaxErrors != nil {
+		add("max-errors", l.MaxErrors)
+	}
+	if l.LoopThreshold != nil {
+		add("loop-threshold", l.LoopThreshold)
+	}
+	if l.MaxCost != nil {
+		add("max-cost", l.MaxCost)
+	}
+	if l.MaxTokens != nil {
+		add("max-tokens", l.MaxTokens)
+	}
+	return flags
 }

@@ -42,6 +42,9 @@ func (s *Session) commonEnviron(it looprun.Iteration) []string {
 	own := it.Environ()
 	env := make([]string, 0, len(s.base)+len(own)+10)
 	env = append(append(env, s.base...), own...)
+	if slot := os.Getenv("LOOPRUN_SLOT"); slot != "" { // one of many
+		env = append(env, "LOOPRUN_SLOT="+slot)
+	}
 	return append(env,
 		"LOOPRUN_RUN_ID="+s.run.ID,
 		"LOOPRUN_DIR="+s.run.Dir,

@@ -48,6 +48,7 @@ func (c *Anew) place(dir string, state *looprun.State) (string, error) {
 	switch {
 	case !isDir(state.Dir):
 		return "", config.Usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id))
+	case state.Repository != "": // its work tree was made somewhere else
 	case filepath.Base(kept) == scratchpad.StateDirName && !below(realDir(state.Dir), filepath.Dir(kept)):
 		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
 	}

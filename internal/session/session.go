@@ -41,6 +41,9 @@ type Program struct {
 	Command               []string // what stands after --
 	Config                *config.Settings
 	Version               string
+	// As is the id of the run, and Repository the git repository that its work tree was
+	// made of; empty: the run is not one of many.
+	As, Repository string
 }
 
 // Ended is how the process ends that a run went on in.
@@ -185,7 +188,7 @@ func (s *Session) Start() (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	s.run, err = scratchpad.Create(dir, time.Now(), scratchpad.SyncMode(s.opts.Sync))
+	s.run, err = s.create(dir)
 	if err != nil {
 		return Ended{}, err
 	}
@@ -202,7 +205,7 @@ func (s *Session) Start() (Ended, error) {
 		RunID: s.run.ID, Name: s.opts.Name, Command: s.executor.Work.Argv(), Dir: s.dir,
 		Limits: s.limits, Caps: s.caps, Version: s.app.Version, Config: recorded, Parent: os.Getenv("LOOPRUN_RUN_ID"),
 	}
-	started.Checkpoint = s.found
+	started.Checkpoint, started.Repository = s.found, s.app.Repository
 	if s.executor.Check != nil {
 		started.Check = s.executor.Check.Argv()
 		started.Precheck = !s.opts.NoPrecheck && s.opts.Promise == nil
@@ -220,6 +223,15 @@ func (s *Session) Start() (Ended, error) {
 		return Ended{}, errors.Join(err, s.run.Close())
 	}
 	return s.finish(s.drive())
+}
+
+// create makes the directory of the run.
+func (s *Session) create(state string) (*scratchpad.Run, error) {
+	mode := scratchpad.SyncMode(s.opts.Sync)
+	if s.app.As != "" {
+		return scratchpad.CreateAs(state, s.app.As, mode)
+	}
+	return scratchpad.Create(state, time.Now(), mode)
 }
 
 // record is the configuration as the journal keeps it. A secret in it is not

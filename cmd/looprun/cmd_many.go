@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
+	loopfile "github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/internal/many"
+	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/session"
+)
+
+// manyCmd runs many loops, each in a work tree of its own.
+type manyCmd struct {
+	File   string             `arg:"" optional:"" name:"file" help:"A loops.yaml; with --resume what is to go on: its id or a part of it (the latest)."`
+	For    config.ShellLine   `placeholder:"LINE" help:"A loop for each line that this shell line prints; {} in the command stands for it." env:"-"`
+	Matrix map[string]string  `placeholder:"KEY=A,B" sep:"none" help:"A loop for each value; {KEY} in the command stands for it. Repeatable: all combinations." env:"-"`
+	Jobs   *int               `short:"j" placeholder:"N" help:"How many loops run at the same time (the number of processors, at most 4)." env:"-"`
+	Setup  config.ShellLine   `placeholder:"LINE" help:"Shell line that sets up each new work tree." env:"-"`
+	Copy   []string           `placeholder:"FILE" sep:"none" help:"A file that git does not have and each work tree gets; repeatable." env:"-"`
+	Ref    string             `placeholder:"COMMIT" help:"Where work starts from (HEAD)." env:"-"`
+	Trees  string             `placeholder:"DIR" help:"Where work trees are made (~/.local/state/looprun/trees)." env:"LOOPRUN_TREES"`
+	Cost   *config.MoneyLimit `name:"total-cost" placeholder:"USD" help:"What all loops together may cost (off)." env:"-"`
+	Tokens *config.TokenLimit `name:"total-tokens" placeholder:"N" help:"How many tokens all loops together may use (off)." env:"-"`
+	Free   *loopfile.Size     `name:"min-free" placeholder:"SIZE" help:"How much of the disk has to stay free, or no loop is started (1GiB)." env:"-"`
+	Keep   *config.Duration   `placeholder:"D" help:"How long the work tree of a loop that is not done is left (168h)." env:"-"`
+	Resume bool               `help:"Go on with what was interrupted or killed, or has answers now." env:"-"`
+	JUnit  string             `name:"junit" placeholder:"FILE" help:"Write a JUnit file of all loops there." env:"-"`
+	Report string             `placeholder:"FILE" help:"Write a Markdown table of all loops there." env:"-"`
+	config.Options
+}
+
+func (manyCmd) Help() string {
+	return `Each loop is a run of its own, in a git work tree outside of the repository: list, show,
+answer, serve and report know it. The other flags are those of looprun run and hold for each
+loop. Nothing is merged: the end prints how each result is seen and taken.
+
+Example:
+  looprun many --for 'go list ./...' --jobs 4 --check 'go test {}' -- ./fix.sh {}
+  looprun many loops.yaml
+  looprun many --resume`
+}
+
+func (c *manyCmd) Run(a *app) error {
+	state, err := config.StateDir(c.StateDir)
+	if err != nil {
+		return err
+	}
+	if c.Resume {
+		return c.resume(a, state)
+	}
+	order, err := c.order(a, state)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	plan, left, err := many.Make(ctx, order)
+	if err != nil {
+		return err
+	}
+	b, err := c.batch(a, plan)
+	if err != nil {
+		return err
+	}
+	if err := b.Try(ctx); err != nil {
+		return err
+	}
+	for _, top := range slices.Sorted(maps.Keys(left)) {
+		if files := left[top]; len(files) > 0 {
+			a.say.News("%s of %s not committed, so no loop sees %s: %s", plural.Count(len(files), "change"), top, map[bool]string{true: "it", false: "them"}[len(files) == 1], console.Short(strings.Join(files, ", "), 200))
+		}
+	}
+	masker, err := c.Redactor(os.Environ())
+	if err != nil {
+		return err
+	}
+	var mask func(string) string
+	if masker != nil {
+		mask = masker.Text
+	}
+	release, err := plan.Begin(mask)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }()
+	return c.carryOut(a, b)
+}
+
+// resume goes on with a plan.
+func (c *manyCmd) resume(a *app, state string) error {
+	if a.hasCommand || c.For != "" || len(c.Matrix) > 0 {
+		return config.Usage("--resume goes on with what was planned", "leave the command, --for and --matrix out")
+	}
+	plan, err := many.Find(state, c.File)
+	if err != nil {
+		return err
+	}
+	if plan.Masked {
+		return config.Usage(plan.ID+" held a secret, which is not kept, so it cannot go on", "resume its runs one by one, or let the command read the secret from its variable")
+	}
+	release, err := plan.Take()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }()
+	b, err := c.batch(a, plan)
+	if err != nil {
+		return err
+	}
+	return c.carryOut(a, b)
+}
+
+func (c *manyCmd) batch(a *app, plan *many.Plan) (*many.Batch, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	b := &many.Batch{Plan: plan, Self: self, Say: &a.say.Messages}
+	c.over(&plan.Limits)
+	if console.IsTerminal(a.files.stderr) && a.say.Flags.LogFormat == "text" && !a.say.Flags.Quiet && !console.InCI() {
+		b.Screen = a.files.stderr
+		if c.WaitAnswer == 0 && !c.NonInteractive {
+			plan.Wait = 24 * time.Hour // somebody is there
+		}
+	}
+	return b, nil
+}
+
+// over puts the bounds that were given over those that hold.
+func (c *manyCmd) over(l *many.Limits) {
+	if c.Jobs != nil {
+		l.Jobs = *c.Jobs
+	}
+	if c.Cost != nil {
+		l.Cost = max(0, float64(*c.Cost))
+	}
+	if c.Tokens != nil {
+		l.Tokens = max(0, int64(*c.Tokens))
+	}
+	if c.Free != nil {
+		l.MinFree = int64(*c.Free)
+	}
+	if c.Keep != nil {
+		l.Keep = time.Duration(*c.Keep)
+	}
+	l.Wait = time.Duration(c.WaitAnswer)
+}
+
+// carryOut runs the loops, and says what became of all of them.
+func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
+	if err := proc.Ready(); err != nil {
+		return err
+	}
+	ctx, stop := session.WatchSignals(context.Background(), b.Kill)
+	defer stop()
+	many.Expire(b.State, time.Now())
+	a.say.News("%s, %d at a time; runs in %s, work trees in %s", plural.Count(len(b.Loops), "loop"), b.Jobs, b.State, b.Trees)
+	v, err := b.Run(ctx)
+	if err != nil {
+		return err
+	}
+	err = v.Write(b.Plan, c.Result, c.JUnit, c.Report)
+	a.code = v.ExitCode
+	if i, ok := errors.AsType[*looprun.Interrupt](context.Cause(ctx)); ok {
+		a.code, a.raise = i.Code, session.Raise(syscall.Signal(i.Code-128))
+	}
+	next := ""
+	if a.code != 0 {
+		next = "; go on with looprun many --resume " + b.ID
+	}
+	a.say.News("%s of %d; exit %d%s", v.Counts(), len(v.Loops), a.code, next)
+	return err
+}
+
+// refused are flags of a run that make no sense for many.
+var refused = []string{"interactive", "once", "dry-run"}
+
+// order is what the command line asks for.
+func (c *manyCmd) order(a *app, state string) (many.Order, error) {
+	o := many.Order{State: state, Trees: c.Trees, Version: version(), Limits: many.Limits{Jobs: min(4, runtime.NumCPU()), MinFree: 1 << 30, Keep: 7 * 24 * time.Hour}}
+	if err := c.contrary(); err != nil {
+		return o, a.config.Locate(err)
+	}
+	for _, name := range refused {
+		if a.config.Has(name) {
+			return o, config.Usage("--"+name+" is for one loop", "leave it out")
+		}
+	}
+	if c.Jobs != nil && *c.Jobs < 1 {
+		return o, config.Usage(fmt.Sprintf("--jobs %d would run none", *c.Jobs), "use 1 or more")
+	}
+	if c.Stdin == "-" {
+		return o, config.Usage("--stdin - can be read by one loop only", "name a file")
+	}
+	var err error
+	if o.Here, err = config.CurrentDir(); err != nil {
+		return o, err
+	}
+	if c.File != "" {
+		err = c.fromFile(a, &o)
+	} else {
+		err = c.fromLine(a, &o)
+	}
+	if err != nil {
+		return o, err
+	}
+	c.over(&o.Limits)
+	o.Flags, err = a.config.Passed(&c.Options, "shell", "check", "name", "state-dir", "result", "checkpoint", "wait-answer")
+	return o, err
+}
+
+// contrary reports flags of the runs that cannot be together. What a loop of a file has
+// is not known here.
+func (c *manyCmd) contrary() error {
+	given := c.Options
+	if c.File != "" && given.Check == "" {
+		given.Check = "true"
+	}
+	return given.Wrong()
+}
+
+// fromFile takes the loops of a file that was named.
+func (c *manyCmd) fromFile(a *app, o *many.Order) error {
+	switch {
+	case a.hasCommand || c.Shell != "" || c.For != "" || len(c.Matrix) > 0:
+		return config.Usage("loops come from "+c.File+" or from the command line, not from both", "leave one of them out")
+	case c.Check != "" || c.Setup != "" || len(c.Copy) > 0 || c.Ref != "" || c.Name != "":
+		return config.Usage("--check, --setup, --copy, --ref and --name are for loops of the command line", "write them in "+c.File)
+	}
+	f, err := loopfile.Read(c.File)
+	if err != nil {
+		return err
+	}
+	if o.From, err = filepath.Abs(filepath.Dir(c.File)); err != nil {
+		return err
+	}
+	o.Loops = f.Loops
+	if f.Jobs > 0 {
+		o.Jobs = f.Jobs
+	}
+	if f.MaxCost != nil {
+		o.Cost = max(0, float64(*f.MaxCost))
+	}
+	if f.MaxTokens != nil {
+		o.Tokens = max(0, int64(*f.MaxTokens))
+	}
+	if f.MinFree != nil {
+		o.MinFree = int64(*f.MinFree)
+	}
+	o.Keep = f.KeepOr(o.Keep)
+	return nil
+}
+
+// fromLine makes the loops of --for and --matrix.
+func (c *manyCmd) fromLine(a *app, o *many.Order) error {
+	if c.For == "" && len(c.Matrix) == 0 {
+		return config.Usage("nothing says which loops to run", "name a loops.yaml, or give --for 'go list ./...' or --matrix KEY=A,B and a command")
+	}
+	one := loopfile.Loop{Name: c.Name, Check: c.Check, Setup: c.Setup, Copy: c.Copy, Ref: c.Ref, Matrix: map[string][]string{}}
+	switch {
+	case c.Shell != "":
+		one.Command.Shell = c.Shell
+	case len(a.command) > 0 && a.command[0] != "":
+		one.Command.Words = a.command
+	default:
+		return config.Usage("no command was given", "write looprun many --for LINE -- COMMAND {}")
+	}
+	for key, values := range c.Matrix {
+		if !loopfile.IsKey(key) {
+			return config.Usage(fmt.Sprintf("--matrix: %q is not a name of letters, digits, - and _", key), "write KEY=A,B")
+		}
+		one.Matrix[key] = strings.Split(values, ",")
+	}
+	if c.For != "" {
+		items, err := c.items()
+		if err != nil {
+			return err
+		}
+		one.Matrix[loopfile.Item] = items
+	}
+	o.From = o.Here
+	var err error
+	o.Loops, err = one.Each()
+	return err
+}
+
+// items are the lines that --for prints.
+func (c *manyCmd) items() ([]string, error) {
+	var out, said bytes.Buffer
+	const most = 1 << 20
+	exit, err := proc.Run(proc.Spec{Argv: proc.Shell(string(c.For)), Stdout: func(b []byte) {
+		if out.Len() <= most {
+			out.Write(b)
+		}
+	}, Stderr: func(b []byte) { said.Write(b) }, Timeout: 10 * time.Minute}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if exit.Code != 0 || exit.Cause != proc.Exited {
+		return nil, config.Usage(fmt.Sprintf("--for: the line failed with %d: %s", exit.Code, console.Short(strings.TrimSpace(said.String()), 300)), "it has to print one item a line, and exit with 0")
+	}
+	if out.Len() > most {
+		return nil, config.Usage("--for: the line printed more than 1 MiB", "let it print one item a line")
+	}
+	var items []string
+	for line := range strings.Lines(out.String()) {
+		if item := strings.TrimSpace(line); item != "" && !slices.Contains(items, item) {
+			items = append(items, item)
+		}
+	}
+	if len(items) == 0 {
+		return nil, config.Usage("--for: the line printed nothing", "let it print one item a line")
+	}
+	return items, nil
+}

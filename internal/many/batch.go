@@ -1,0 +1,536 @@
+package many
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/parallel"
+	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Batch carries a plan out.
+type Batch struct {
+	*Plan
+	Self string // the program that runs a loop
+	Say  *console.Messages
+	// Screen is the terminal that shows the table; nil: there is none.
+	Screen *os.File
+
+	entries []*entry
+	repos   map[string]*repository
+	queue   []*entry
+	slots   []*entry // who has which
+	events  chan func()
+	halt    string // why nothing is started any more; empty: it is
+	code    int    // exit code of what is not started
+	table   table
+}
+
+// standing is where a loop stands.
+type standing int
+
+const (
+	waiting standing = iota // for a slot
+	placing                 // its tree is made
+	running
+	asking // it has paused with a question
+	over
+)
+
+// entry is one loop while the batch runs.
+type entry struct {
+	*Loop
+	number  int
+	repo    *repository
+	stands  standing
+	slot    int
+	process *proc.Process
+	resumed bool // it goes on where it was
+	seen    scratchpad.Summary
+	cost    float64
+	tokens  int64
+	size    int64 // of the journal when it was read last
+	since   time.Time
+	end     End
+}
+
+// End is how a loop has ended.
+type End struct {
+	Name       string         `json:"name"`
+	RunID      string         `json:"run_id"`
+	Status     looprun.Status `json:"status"` // empty: it was not started
+	Guard      string         `json:"guard,omitempty"`
+	ExitCode   int            `json:"exit_code"`
+	Iterations int            `json:"iterations"`
+	Runtime    float64        `json:"runtime_seconds"`
+	Cost       float64        `json:"cost_usd,omitempty"`
+	Tokens     int64          `json:"tokens,omitempty"`
+	// Reason is why it ended so, where its run does not say.
+	Reason string `json:"reason,omitempty"`
+	// Ref has its files, and Tree is its work tree; empty: there is none.
+	Ref  string `json:"ref,omitempty"`
+	Tree string `json:"tree,omitempty"`
+}
+
+const tick = 500 * time.Millisecond
+
+// setupLimit is how long the setup of a tree may take.
+const setupLimit = 30 * time.Minute
+
+// Run carries the plan out, as far as it is not done yet, until all loops have ended or
+// the context does. What a context that ended means is the caller's to say.
+func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
+	b.events, b.repos = make(chan func(), 64), map[string]*repository{}
+	b.slots = make([]*entry, b.Jobs)
+	b.table.open(b.Screen)
+	defer b.table.close()
+	if err := b.prepare(ctx); err != nil {
+		return nil, err
+	}
+	b.bounds()
+	clock := time.NewTicker(tick)
+	defer clock.Stop()
+	asked := time.Time{}
+	for {
+		if ctx.Err() != nil && b.halt == "" {
+			b.stop("interrupted", 130)
+		}
+		b.fill(ctx)
+		b.table.draw(b)
+		busy := b.count(placing) + b.count(running)
+		if busy == 0 && len(b.queue) == 0 {
+			if b.count(asking) == 0 || b.halt != "" {
+				break
+			}
+			if asked.IsZero() {
+				asked = time.Now()
+				b.invite()
+			}
+			if time.Since(asked) >= b.Wait {
+				break
+			}
+		} else {
+			asked = time.Time{}
+		}
+		select {
+		case did := <-b.events:
+			did()
+		case <-clock.C:
+			b.look(ctx)
+		case <-ended(ctx, b.halt):
+		}
+	}
+	return b.verdict(), nil
+}
+
+// ended is the context's end until it was noticed.
+func ended(ctx context.Context, halt string) <-chan struct{} {
+	if halt != "" {
+		return nil
+	}
+	return ctx.Done()
+}
+
+// prepare brings the mirrors up to date and finds where each loop stands.
+func (b *Batch) prepare(ctx context.Context) error {
+	commits := map[string][]string{}
+	for i := range b.Loops {
+		l := &b.Loops[i]
+		if b.repos[l.Repository] == nil {
+			b.repos[l.Repository] = repositoryOf(b.Trees, l.Repository)
+		}
+		if !slices.Contains(commits[l.Repository], l.Base) {
+			commits[l.Repository] = append(commits[l.Repository], l.Base)
+		}
+		b.entries = append(b.entries, &entry{Loop: l, number: i + 1, repo: b.repos[l.Repository], slot: -1})
+	}
+	for top, r := range b.repos {
+		if err := r.fetch(ctx, b.ID, commits[top]); err != nil {
+			return fmt.Errorf("the mirror of %s cannot be made: %w", top, err)
+		}
+	}
+	parallel.Each(len(b.entries), func(i int) { b.entries[i].find(b.runDir(b.entries[i].Loop)) })
+	for _, e := range b.entries {
+		switch e.stands {
+		case waiting:
+			b.queue = append(b.queue, e)
+		case over:
+			b.finish(ctx, e)
+		}
+	}
+	return nil
+}
+
+// find reads where the run of a loop stands.
+func (e *entry) find(dir string) {
+	if !scratchpad.HasEvents(dir) {
+		e.stands = waiting
+		return
+	}
+	e.read(dir)
+	switch s := e.seen; {
+	case s.Problem != "":
+		e.stands = over
+		e.end.Reason = s.Problem
+	case s.Status == looprun.StatusPaused && !answered(dir):
+		e.stands = asking
+	case s.Status == looprun.StatusPaused || s.Status == looprun.StatusInterrupted || s.Status == looprun.StatusCrashed:
+		e.stands, e.resumed = waiting, true
+	case s.Status == looprun.StatusRunning || s.Status == looprun.StatusAwaiting:
+		e.stands = asking // another looprun has it open; it is looked at again
+	default:
+		e.stands = over
+	}
+}
+
+// answered reports whether nothing of the run waits for an answer.
+func answered(dir string) bool {
+	s, _, err := scratchpad.Load(dir)
+	return err == nil && len(s.Pending()) == 0
+}
+
+// read reads the run's summary, and what it has cost when its journal has grown.
+func (e *entry) read(dir string) {
+	e.seen = scratchpad.Summarize(dir)
+	info, err := os.Stat(filepath.Join(dir, "journal.jsonl"))
+	if err != nil || info.Size() == e.size {
+		return
+	}
+	if s, _, err := scratchpad.Load(dir); err == nil {
+		e.cost, e.tokens, e.size = s.Cost, s.Tokens, info.Size()
+	}
+}
+
+func (b *Batch) count(s standing) int {
+	n := 0
+	for _, e := range b.entries {
+		if e.stands == s {
+			n++
+		}
+	}
+	return n
+}
+
+// fill gives free slots to those that wait, in their order.
+func (b *Batch) fill(ctx context.Context) {
+	for slot := range b.slots {
+		if b.slots[slot] != nil {
+			continue
+		}
+		if len(b.queue) == 0 || b.halt == "" && !b.room() {
+			break
+		}
+		if b.halt != "" {
+			break
+		}
+		e := b.queue[0]
+		b.queue = b.queue[1:]
+		b.slots[slot], e.slot = e, slot
+		b.start(ctx, e)
+	}
+	if b.halt == "" {
+		return
+	}
+	for _, e := range b.queue { // they can be resumed
+		e.stands = over
+		e.end.Reason, e.end.ExitCode = b.halt, b.code
+		b.finish(ctx, e)
+	}
+	b.queue = nil
+}
+
+// room reports whether there is room on the disk for one more tree. Where none can come,
+// because nothing runs that would give any back, the batch ends.
+func (b *Batch) room() bool {
+	if b.MinFree == 0 {
+		return true
+	}
+	left, err := free(b.Trees)
+	if err == nil && left >= b.MinFree {
+		return true
+	}
+	if b.count(placing)+b.count(running) == 0 {
+		why := fmt.Sprintf("%s are free on the disk of %s, and %s have to stay free", sizeText(left), b.Trees, sizeText(b.MinFree))
+		if err != nil {
+			why = fmt.Sprintf("how much is free on the disk of %s is not known: %v", b.Trees, err)
+		}
+		b.stop(why, looprun.ExitFailed)
+	}
+	return false
+}
+
+func sizeText(n int64) string {
+	if n < 1<<30 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+// stop starts nothing any more and ends what runs. All of it can be resumed.
+func (b *Batch) stop(why string, code int) {
+	b.halt, b.code = why, code
+	b.say(func() { b.Say.Warn("no more loops are started: %s", why) })
+	for _, e := range b.entries {
+		if e.process != nil {
+			e.process.Stop(syscall.SIGINT)
+		}
+	}
+}
+
+// Kill ends at once what was told to end.
+func (b *Batch) Kill() {
+	b.events <- func() {
+		for _, e := range b.entries {
+			if e.process != nil {
+				e.process.Stop(syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// start makes the tree of a loop, where it has none yet, and runs it.
+func (b *Batch) start(ctx context.Context, e *entry) {
+	e.stands, e.since = placing, time.Now()
+	dir := b.runDir(e.Loop)
+	go func() {
+		err := b.place(ctx, e)
+		b.events <- func() {
+			if err == nil && ctx.Err() == nil && b.halt == "" {
+				if err = b.launch(ctx, e, dir); err == nil {
+					return
+				}
+			}
+			if err != nil && ctx.Err() == nil {
+				e.end.Reason, e.end.ExitCode = err.Error(), looprun.ExitFailed
+			} else {
+				e.end.Reason, e.end.ExitCode = b.halt, b.code
+			}
+			b.release(e)
+			e.stands = over
+			b.finish(ctx, e)
+		}
+	}()
+}
+
+// place makes the tree of a loop and sets it up, unless that was done.
+func (b *Batch) place(ctx context.Context, e *entry) error {
+	if ready(e.Tree) {
+		return nil
+	}
+	if err := e.repo.add(ctx, e.Loop); err != nil {
+		return fmt.Errorf("its work tree cannot be made: %w", err)
+	}
+	if e.Setup != "" {
+		said := &lastLines{}
+		exit, err := proc.Run(proc.Spec{
+			Argv: proc.Shell(e.Setup), Dir: e.Tree, Env: e.environ(),
+			Stdout: said.take, Stderr: said.take, Timeout: setupLimit,
+		}, func(p *proc.Process) {
+			go func() {
+				select {
+				case <-ctx.Done():
+					p.Stop(syscall.SIGINT)
+				case <-p.Done():
+				}
+			}()
+		})
+		if err != nil || exit.Code != 0 || exit.Cause != proc.Exited {
+			return errors.Join(fmt.Errorf("its setup failed (exit %d): %s", exit.Code, said), err)
+		}
+	}
+	return os.WriteFile(e.Tree+readySuffix, nil, 0o600)
+}
+
+// environ is that of a loop's setup and of its run.
+func (e *entry) environ() []string {
+	own := maps.Clone(e.Env)
+	if own == nil {
+		own = map[string]string{}
+	}
+	own["LOOPRUN_SLOT"] = strconv.Itoa(e.slot + 1)
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		_, replaced := own[name]
+		return replaced
+	})
+	for k, v := range own {
+		env = append(env, k+"="+v)
+	}
+	return env
+}
+
+// argv is how the run of a loop is started, or gone on with.
+func (b *Batch) argv(e *entry) []string {
+	if e.resumed {
+		return []string{b.Self, "resume", e.RunID, "--state-dir", b.State, "--quiet", "--color", "never"}
+	}
+	args := []string{
+		b.Self, "run", "--run-id", e.RunID, "--repository", e.Repository, "--state-dir", b.State, "--name", e.Name,
+		"--checkpoint", "--detached", "defer", "--ci", "off", "--color", "never",
+	}
+	return append(append(append(args, e.Flags...), "--"), e.Command...)
+}
+
+// launch starts the run of a loop.
+func (b *Batch) launch(ctx context.Context, e *entry, dir string) error {
+	said := &lastLines{}
+	p, err := proc.Start(proc.Spec{
+		Argv: b.argv(e), Dir: filepath.Join(e.Tree, filepath.FromSlash(e.Dir)), Env: e.environ(),
+		Stderr: said.take, KillAfter: 40 * time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	e.stands, e.process = running, p
+	go func() {
+		exit := p.Wait()
+		b.events <- func() { b.ended(ctx, e, dir, exit, said) }
+	}()
+	return nil
+}
+
+// ended takes the end of a loop's process.
+func (b *Batch) ended(ctx context.Context, e *entry, dir string, exit proc.Exit, said *lastLines) {
+	b.release(e)
+	e.process = nil
+	e.end.ExitCode, e.end.Reason = exit.Code, ""
+	if exit.StartErr != nil {
+		e.end.Reason = exit.StartErr.Error()
+	}
+	if !scratchpad.HasEvents(dir) {
+		e.end.Reason = strings.TrimPrefix(said.String(), "looprun: ")
+		if e.end.ExitCode == 0 { // it said nothing of its own
+			e.end.ExitCode = looprun.ExitFailed
+		}
+		e.stands = over
+		b.finish(ctx, e)
+		return
+	}
+	e.read(dir)
+	b.bounds() // before another one is started
+	switch {
+	case e.seen.Status == looprun.StatusPaused && b.halt == "" && !answered(dir):
+		e.stands = asking
+		b.say(func() {
+			b.Say.News("%s: asks after %d iterations: looprun answer %s", e.Name, e.seen.Iterations, e.RunID)
+		})
+		return
+	case e.seen.Status == looprun.StatusPaused && b.halt == "":
+		b.again(e)
+		return
+	case e.seen.Status == looprun.StatusCrashed: // its process was killed
+		e.end.Reason = cmp.Or(said.String(), "its process was killed")
+	}
+	e.stands = over
+	b.finish(ctx, e)
+}
+
+// again puts a loop that was answered at the end of the queue.
+func (b *Batch) again(e *entry) {
+	e.stands, e.resumed = waiting, true
+	b.queue = append(b.queue, e)
+}
+
+func (b *Batch) release(e *entry) {
+	if e.slot >= 0 {
+		b.slots[e.slot], e.slot = nil, -1
+	}
+}
+
+// look reads what has become of the loops that run or ask, and keeps the bounds.
+func (b *Batch) look(ctx context.Context) {
+	for _, e := range b.entries {
+		dir := b.runDir(e.Loop)
+		switch e.stands {
+		case running:
+			e.read(dir)
+		case asking:
+			if scratchpad.Locked(dir) {
+				continue // it is answered, or gone on with, by somebody else
+			}
+			before := e.size
+			if e.read(dir); e.size == before && e.seen.Status == looprun.StatusPaused {
+				continue
+			}
+			switch e.find(dir); e.stands {
+			case waiting:
+				b.queue = append(b.queue, e)
+			case over:
+				e.end.ExitCode = e.seen.ExitCode
+				b.finish(ctx, e)
+			}
+		}
+	}
+	b.bounds()
+}
+
+// bounds ends the batch where it has spent what it may, or the disk is nearly full.
+func (b *Batch) bounds() {
+	if b.halt != "" {
+		return
+	}
+	var cost float64
+	var tokens int64
+	for _, e := range b.entries {
+		cost, tokens = cost+e.cost, tokens+e.tokens
+		silent := e.cost == 0 && b.Cost > 0 || e.tokens == 0 && b.Tokens > 0
+		if silent && e.stands == running && e.seen.Iterations >= 2 && e.end.Reason == "" {
+			e.end.Reason = "its iterations say nothing of what they cost, and all loops have a budget"
+			e.process.Stop(syscall.SIGINT)
+		}
+	}
+	switch {
+	case b.Cost > 0 && cost >= b.Cost:
+		b.stop(fmt.Sprintf("$%.2f were spent, and all loops together have $%.2f", cost, b.Cost), looprun.MaxCost.ExitCode())
+	case b.Tokens > 0 && tokens >= b.Tokens:
+		b.stop(fmt.Sprintf("%d tokens were spent, and all loops together have %d", tokens, b.Tokens), looprun.MaxTokens.ExitCode())
+	}
+	if left, err := free(b.Trees); b.MinFree > 0 && b.halt == "" && err == nil && left < b.MinFree/2 && b.count(running)+b.count(placing) > 0 {
+		b.stop(fmt.Sprintf("only %s are free on the disk of %s", sizeText(left), b.Trees), looprun.ExitFailed)
+	}
+}
+
+// invite says, once nothing else is left to do, what waits.
+func (b *Batch) invite() {
+	if b.Wait > 0 {
+		b.say(func() { b.Say.News("what is left asks; looprun answer answers, and it goes on here") })
+	}
+}
+
+// say lets something be printed above the table.
+func (b *Batch) say(print func()) {
+	b.table.clear()
+	print()
+	b.table.draw(b)
+}
+
+// lastLines are the end of what a process says.
+type lastLines struct{ text []byte }
+
+func (l *lastLines) take(b []byte) {
+	const most = 4 << 10
+	l.text = append(l.text, b...)
+	if over := len(l.text) - most; over > 0 {
+		l.text = append(l.text[:0], l.text[over:]...)
+	}
+}
+
+// String is the last of them that says something.
+func (l *lastLines) String() string {
+	lines := strings.Split(strings.TrimSpace(string(l.text)), "\n")
+	return termsafe.Line(lines[len(lines)-1])
+}

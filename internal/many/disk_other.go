@@ -1,0 +1,10 @@
+//go:build !unix || netbsd || openbsd || solaris || illumos || aix
+
+package many
+
+import "errors"
+
+// free is not known here.
+func free(string) (int64, error) {
+	return 0, errors.New("this system does not say how much of the disk is free")
+}

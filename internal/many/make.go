@@ -1,0 +1,196 @@
+package many
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/xdg"
+)
+
+// Order is what the user wants.
+type Order struct {
+	Loops []loops.Loop
+	// From is the folder that paths of the loops are relative to: that of their file.
+	From string
+	// Here is the folder whose repository a loop works on that names none.
+	Here string
+	// Flags are given to every run; they beat what a loop says.
+	Flags []string
+	// State is where the runs are kept, and Trees where work trees are made; empty: in
+	// the user's state folder.
+	State, Trees string
+	Version      string
+	Limits
+}
+
+// Make makes the plan, and reports what is wrong with it before anything runs. Left are
+// the changed files that no loop sees, by repository.
+func Make(ctx context.Context, o Order) (p *Plan, left map[string][]string, err error) {
+	p = &Plan{Schema: planSchema, State: o.State, Trees: o.Trees, Version: o.Version, Limits: o.Limits}
+	if p.Trees == "" {
+		home := xdg.State()
+		if home == "" {
+			return nil, nil, config.Usage("there is no home directory for work trees", "name a folder with --trees DIR")
+		}
+		p.Trees = filepath.Join(home, "trees")
+	}
+	if p.Trees, err = filepath.Abs(p.Trees); err != nil {
+		return nil, nil, err
+	}
+	if err := os.MkdirAll(p.Trees, 0o700); err != nil {
+		return nil, nil, config.Usage(fmt.Sprintf("--trees: %v", err), "name a folder that can be written")
+	}
+	found := map[string]place{}
+	left = map[string][]string{}
+	for _, l := range o.Loops {
+		planned, err := o.plan(ctx, l, found)
+		if err != nil {
+			return nil, nil, fmt.Errorf("loop %s: %w", l.Name, err)
+		}
+		p.Loops = append(p.Loops, planned)
+	}
+	for _, at := range found {
+		if inside(p.Trees, at.top) {
+			return nil, nil, config.Usage(fmt.Sprintf("the work trees would be in %s, within the repository %s", p.Trees, at.top), "name a folder outside of it with --trees DIR")
+		}
+		if left[at.top], err = changes(ctx, at.top); err != nil {
+			return nil, nil, err
+		}
+	}
+	p.name(time.Now())
+	return p, left, nil
+}
+
+// place is a repository at a commit.
+type place struct{ top, commit string }
+
+// plan is one loop as it will be run.
+func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) (Loop, error) {
+	fail := func(err error) (Loop, error) { return Loop{}, err }
+	repo := filepath.Join(o.From, l.Repo)
+	switch {
+	case l.Repo == "":
+		repo = o.Here
+	case filepath.IsAbs(l.Repo):
+		repo = l.Repo
+	}
+	if strings.Contains(l.Repo, "://") || strings.HasPrefix(l.Repo, "git@") {
+		return fail(config.Usage("repo: "+l.Repo+" is not on this machine", "clone it, and name the folder"))
+	}
+	ref := l.Ref
+	if ref == "" {
+		ref = "HEAD"
+	}
+	key := repo + "\x00" + ref
+	at, known := found[key]
+	if !known {
+		var err error
+		if at.top, err = checkpoint.Top(ctx, repo); err != nil {
+			return fail(config.Usage(err.Error(), "looprun many works on git repositories"))
+		}
+		if at.commit, err = checkpoint.Resolve(ctx, at.top, ref); err != nil {
+			return fail(config.Usage(err.Error(), "commit something, or name another commit with ref"))
+		}
+		found[key] = at
+	}
+	for _, name := range l.Copy {
+		if _, err := os.Stat(filepath.Join(at.top, name)); err != nil {
+			return fail(config.Usage("copy: "+err.Error(), "name a file that is there"))
+		}
+	}
+	flags, err := o.flags(l)
+	if err != nil {
+		return fail(err)
+	}
+	planned := Loop{
+		Name: l.Name, Repository: at.top, Base: at.commit, Dir: l.Dir, Setup: string(l.Setup), Copy: l.Copy, Env: l.Env,
+		Flags: append(flags, o.Flags...), Command: l.Command.Words,
+	}
+	if l.Command.Shell != "" {
+		planned.Command = proc.Shell(string(l.Command.Shell))
+	}
+	return planned, nil
+}
+
+// own are the keys that all loops share, or that are set for them.
+var own = []string{"state_dir", "result", "interactive", "checkpoint", "once", "name", "shell", "check", "policy"}
+
+// flags are those that the loop itself gives its run.
+func (o *Order) flags(l loops.Loop) ([]string, error) {
+	for _, key := range own {
+		if _, there := l.Options[key]; there {
+			return nil, config.Usage("options: "+key+" cannot be set there", "leave it out, or use the key of the loop")
+		}
+	}
+	flags, err := config.FlagsFor(l.Options, o.From)
+	if err != nil {
+		return nil, err
+	}
+	if l.Check != "" {
+		flags = append(flags, "--check="+string(l.Check))
+	}
+	if l.Policy != "" {
+		policy := l.Policy
+		if !filepath.IsAbs(policy) {
+			policy = filepath.Join(o.From, policy)
+		}
+		flags = append(flags, "--policy="+policy)
+	}
+	return append(flags, l.Limits.Flags()...), nil
+}
+
+// inside reports whether a folder is in the other, or is it.
+func inside(dir, above string) bool {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	rel, err := filepath.Rel(above, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Try lets the program say what is wrong with the flags of the runs, each set of them
+// once. Nothing is run.
+func (b *Batch) Try(ctx context.Context) error {
+	var tried [][]string
+	for i := range b.Loops {
+		l := &b.Loops[i]
+		if slices.ContainsFunc(tried, func(t []string) bool { return slices.Equal(t, l.Flags) }) {
+			continue
+		}
+		const enough = 50 // a matrix can make each of them differ
+		if tried = append(tried, l.Flags); len(tried) > enough {
+			return nil
+		}
+		var said bytes.Buffer
+		args := slices.Concat([]string{b.Self, "run", "--dry-run", "--state-dir", b.State, "--detached", "defer", "--color", "never"}, l.Flags, []string{"--"}, l.Command)
+		exit, err := proc.Run(proc.Spec{Argv: args, Dir: filepath.Join(l.Repository, filepath.FromSlash(l.Dir)), Stderr: func(t []byte) { said.Write(t) }, Timeout: time.Minute}, nil)
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if exit.Code != 0 {
+			return fmt.Errorf("loop %s: %s", l.Name, strings.TrimPrefix(strings.TrimSpace(said.String()), "looprun: "))
+		}
+	}
+	return nil
+}
+
+// Begin puts the plan on record. The release lets others carry it out.
+func (p *Plan) Begin(mask func(string) string) (release func() error, err error) {
+	if err := p.write(mask); err != nil {
+		return nil, err
+	}
+	return p.Take()
+}

@@ -1,0 +1,255 @@
+package many
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/git"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// repository is a user's repository, its bare mirror, and the work trees made of it.
+type repository struct {
+	top, mirror string
+	mu          sync.Mutex // one of our own git calls at a time
+}
+
+// repositoryKey names the folder of a repository.
+func repositoryKey(top string) string {
+	sum := sha256.Sum256([]byte(top))
+	key := hex.EncodeToString(sum[:6])
+	if name := slug(filepath.Base(top)); name != "" {
+		key = name + "-" + key
+	}
+	return key
+}
+
+func repositoryOf(trees, top string) *repository {
+	return &repository{top: top, mirror: filepath.Join(trees, repositoryKey(top), "mirror.git")}
+}
+
+// fetch brings the mirror up to date and makes sure that it has those commits.
+func (r *repository) fetch(ctx context.Context, id string, commits []string) error {
+	home := filepath.Dir(r.mirror)
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	release, err := hold(ctx, home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }()
+	if _, err := os.Stat(r.mirror); errors.Is(err, fs.ErrNotExist) {
+		if err := r.clone(ctx); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.top, "+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"}
+	for i, c := range commits { // they stay as long as the trees do
+		args = append(args, fmt.Sprintf("+%s:refs/bases/%s/%d", c, id, i))
+	}
+	_, err = git.Run(ctx, r.mirror, nil, args...)
+	return err
+}
+
+// clone makes the mirror. It has no remote: nothing can be pushed to the user's by mistake.
+func (r *repository) clone(ctx context.Context) error {
+	part := r.mirror + ".part"
+	if err := os.RemoveAll(part); err != nil {
+		return err
+	}
+	if _, err := git.Run(ctx, filepath.Dir(r.mirror), nil, "clone", "--quiet", "--bare", "--template=", "--end-of-options", r.top, part); err != nil {
+		return err
+	}
+	if _, err := git.Run(ctx, part, nil, "remote", "remove", "origin"); err != nil {
+		return err
+	}
+	return os.Rename(part, r.mirror)
+}
+
+// hold takes the lock of a folder, waiting for who has it.
+func hold(ctx context.Context, dir string) (release func() error, err error) {
+	for {
+		release, err := scratchpad.Hold(dir)
+		if !errors.Is(err, scratchpad.ErrLocked) {
+			return release, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// add makes the work tree of a loop: where its last checkpoint is, or at its base.
+func (r *repository) add(ctx context.Context, l *Loop) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.discard(ctx, l.Tree); err != nil { // what is left of one that was cut off
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(l.Tree), 0o700); err != nil {
+		return err
+	}
+	at := l.Base
+	switch kept, err := checkpoint.Has(ctx, r.mirror, l.RunID); {
+	case err != nil:
+		return err
+	case kept:
+		at = checkpoint.Ref(l.RunID)
+	}
+	if _, err := git.Run(ctx, r.mirror, nil, "worktree", "add", "--quiet", "--force", "--detach", l.Tree, at); err != nil {
+		return err
+	}
+	if err := r.exclude(l.Copy); err != nil {
+		return err
+	}
+	return copyFiles(r.top, l.Tree, l.Copy)
+}
+
+// exclude keeps what is copied out of every commit: it may be secret.
+func (r *repository) exclude(names []string) error {
+	name := filepath.Join(r.mirror, "info", "exclude")
+	text, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	have := strings.Split(string(text), "\n")
+	for _, n := range names {
+		line := "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(filepath.ToSlash(filepath.Clean(n)))
+		if !slices.Contains(have, line) {
+			have = append(have, line)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(name, []byte(strings.TrimLeft(strings.Join(have, "\n"), "\n")+"\n"), false)
+}
+
+// copyFiles copies what was named, and never through a link of the repository's.
+func copyFiles(from, to string, names []string) error {
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range names {
+		if err := copyFile(root, filepath.Join(from, name), name); err != nil {
+			return fmt.Errorf("%s cannot be copied: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func copyFile(root *os.Root, from, name string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it is not a regular file")
+	}
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	_ = root.Remove(name)
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// publish brings the checkpoints of a run into the user's repository, as
+// refs/looprun/ID, and reports whether there are any.
+func (r *repository) publish(ctx context.Context, runID string) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ref := checkpoint.Ref(runID)
+	if kept, err := checkpoint.Has(ctx, r.mirror, runID); err != nil || !kept {
+		return false, err
+	}
+	_, err := git.Run(ctx, r.top, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.mirror, "+"+ref+":"+ref)
+	return err == nil, err
+}
+
+// remove takes a work tree away.
+func (r *repository) remove(ctx context.Context, tree string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.discard(ctx, tree)
+}
+
+func (r *repository) discard(ctx context.Context, tree string) error {
+	if _, err := os.Lstat(tree); err == nil {
+		if err := removeAll(tree); err != nil {
+			return err
+		}
+	}
+	_ = os.Remove(tree + readySuffix)
+	_, err := git.Run(ctx, r.mirror, nil, "worktree", "prune", "--expire=now")
+	return err
+}
+
+// removeAll removes a folder also where folders in it cannot be written, as in a cache
+// of modules.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(name, 0o700) //nolint:gosec // it is to be removed
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// readySuffix marks a tree whose setup has succeeded.
+const readySuffix = ".ready"
+
+func ready(tree string) bool {
+	_, err := os.Stat(tree + readySuffix)
+	_, there := os.Stat(tree)
+	return err == nil && there == nil
+}
+
+// changes are the files of a work tree that are not committed, so that no loop sees them.
+func changes(ctx context.Context, top string) ([]string, error) {
+	out, err := git.Run(ctx, top, nil, "status", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for record := range strings.SplitSeq(out, "\x00") {
+		if len(record) > 3 && record[2] == ' ' {
+			names = append(names, record[3:])
+		}
+	}
+	return names, nil
+}

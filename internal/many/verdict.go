@@ -1,0 +1,222 @@
+package many
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Verdict is what became of all loops.
+type Verdict struct {
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+	// ExitCode is 0 when all are done, else the first above 0, in the order of the loops.
+	ExitCode int     `json:"exit_code"`
+	Runtime  float64 `json:"runtime_seconds"`
+	Cost     float64 `json:"cost_usd,omitempty"`
+	Tokens   int64   `json:"tokens,omitempty"`
+	Loops    []End   `json:"loops"`
+}
+
+// finish takes the result of a loop that is over: its files come into the user's
+// repository, its tree goes where it is done, and a line says so.
+func (b *Batch) finish(_ context.Context, e *entry) {
+	ctx := context.Background() // also when the batch is interrupted
+	end, s := &e.end, e.seen
+	end.Name, end.RunID, end.Status, end.Guard = e.Name, e.RunID, s.Status, s.Guard
+	end.Iterations, end.Runtime, end.Cost, end.Tokens = s.Iterations, s.Runtime, e.cost, e.tokens
+	if end.ExitCode == 0 {
+		end.ExitCode = s.ExitCode
+	}
+	if end.ExitCode == 0 && s.Status != looprun.StatusDone && !ranWell(s.Status) {
+		end.ExitCode = looprun.ExitFailed
+	}
+	kept, err := e.repo.publish(ctx, e.RunID)
+	if kept {
+		end.Ref = checkpoint.Ref(e.RunID)
+	}
+	if err == nil && ranWell(s.Status) {
+		err = e.repo.remove(ctx, e.Tree)
+	}
+	if err != nil {
+		b.say(func() { b.Say.Warn("%s: %v", e.Name, err) })
+	}
+	if _, err := os.Stat(e.Tree); err == nil {
+		end.Tree = e.Tree
+	}
+	b.say(func() { b.Say.News("%s", end.line(b.count(over), len(b.entries))) })
+}
+
+// ranWell reports whether nobody needs the tree of a run any more.
+func ranWell(s looprun.Status) bool { return s == looprun.StatusDone || s == looprun.StatusAccepted }
+
+// line is the one line that a loop has.
+func (e *End) line(n, of int) string {
+	text := fmt.Sprintf("[%d/%d] %s: ", n, of, e.Name)
+	if e.Status == "" {
+		return text + "not started: " + e.Reason
+	}
+	text += string(e.Status)
+	if e.Guard != "" {
+		text += " (" + e.Guard + ")"
+	}
+	text += fmt.Sprintf(" after %s, %s", plural.Count(e.Iterations, "iteration"), console.Round(time.Duration(e.Runtime*float64(time.Second))))
+	if e.Reason != "" {
+		text += ": " + e.Reason
+	}
+	if e.ExitCode != 0 {
+		text += fmt.Sprintf("; exit %d", e.ExitCode)
+	}
+	if e.Ref != "" {
+		text += fmt.Sprintf("; see: looprun diff %s; take: git merge --squash %s", e.RunID, e.Ref)
+	}
+	return text
+}
+
+// verdict is that over all loops. One that asks still is not done.
+func (b *Batch) verdict() *Verdict {
+	v := &Verdict{Schema: "looprun.dev/many-result/v1", ID: b.ID, Runtime: time.Since(b.Started).Seconds()}
+	for _, e := range b.entries {
+		if e.stands == asking {
+			e.end.ExitCode = e.seen.ExitCode
+			if e.end.ExitCode == 0 {
+				e.end.ExitCode = looprun.StatusPaused.ExitCode()
+			}
+			kept, _ := e.repo.publish(context.Background(), e.RunID)
+			if kept {
+				e.end.Ref = checkpoint.Ref(e.RunID)
+			}
+			e.end.Name, e.end.RunID, e.end.Status, e.end.Guard = e.Name, e.RunID, e.seen.Status, e.seen.Guard
+			e.end.Iterations, e.end.Runtime, e.end.Cost, e.end.Tokens, e.end.Tree = e.seen.Iterations, e.seen.Runtime, e.cost, e.tokens, e.Tree
+			e.end.Reason = "it asks: looprun answer " + e.RunID
+		}
+		v.Loops = append(v.Loops, e.end)
+		v.Cost, v.Tokens = v.Cost+e.end.Cost, v.Tokens+e.end.Tokens
+		if v.ExitCode == 0 {
+			v.ExitCode = e.end.ExitCode
+		}
+	}
+	return v
+}
+
+// Write puts the verdict on record, and copies of it where they are wanted; empty: nowhere.
+func (v *Verdict) Write(p *Plan, result, junit, report string) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	errs := []error{atomicfile.Write(filepath.Join(p.dir(), resultName), text, true)}
+	export := func(name string, write func(io.Writer) error) {
+		if name == "" {
+			return
+		}
+		var b strings.Builder
+		errs = append(errs, write(&b), atomicfile.Export(name, []byte(b.String())))
+	}
+	export(result, func(w io.Writer) error { _, err := w.Write(text); return err })
+	export(junit, v.junit)
+	export(report, v.Markdown)
+	return errors.Join(errs...)
+}
+
+// Counts says how many loops ended how: “3 done, 1 tripped”.
+func (v *Verdict) Counts() string {
+	var order []string
+	counts := map[string]int{}
+	for _, e := range v.Loops {
+		word := string(e.Status)
+		if word == "" {
+			word = "not started"
+		}
+		if counts[word] == 0 {
+			order = append(order, word)
+		}
+		counts[word]++
+	}
+	for i, word := range order {
+		order[i] = fmt.Sprintf("%d %s", counts[word], word)
+	}
+	return strings.Join(order, ", ")
+}
+
+// Markdown is a table of all loops. Names are data: they make no markup.
+func (v *Verdict) Markdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %d loops: %s\n\n| loop | status | exit code | iterations | cost | run |\n|---|---|---|---|---|---|\n", len(v.Loops), v.Counts())
+	cell := strings.NewReplacer("|", "&#124;", "<", "&lt;", "&", "&amp;", "`", "&#96;", "[", "&#91;", "*", "&#42;", "_", "&#95;")
+	for _, e := range v.Loops {
+		status := string(e.Status)
+		if e.Guard != "" {
+			status += " (" + e.Guard + ")"
+		}
+		if e.Reason != "" {
+			status += ": " + e.Reason
+		}
+		cost := ""
+		if e.Cost > 0 {
+			cost = fmt.Sprintf("$%.2f", e.Cost)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s | %s |\n", cell.Replace(termsafe.Line(e.Name)), cell.Replace(termsafe.Line(status)), e.ExitCode, e.Iterations, cost, e.RunID)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+type junitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Time     string      `xml:"time,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitFailure `xml:"failure"`
+}
+
+type junitFailure struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+}
+
+// junit has one test case for each loop.
+func (v *Verdict) junit(w io.Writer) error {
+	suite := junitSuite{Name: "looprun many", Tests: len(v.Loops), Time: fmt.Sprintf("%.3f", v.Runtime)}
+	for i := range v.Loops {
+		e := &v.Loops[i]
+		c := junitCase{Name: termsafe.Line(e.Name), Class: "looprun.many", Time: fmt.Sprintf("%.3f", e.Runtime)}
+		if e.ExitCode != 0 {
+			c.Failure = &junitFailure{Message: termsafe.Line(e.line(i+1, len(v.Loops))), Type: string(e.Status)}
+			suite.Failures++
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	out, err := xml.MarshalIndent(struct {
+		XMLName xml.Name `xml:"testsuites"`
+		Suite   junitSuite
+	}{Suite: suite}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, out)
+	return err
+}
