@@ -23,6 +23,14 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		{"a server's answer", "curl: (22) The requested URL returned error: 500\n{\"timestamp\":\"2026-11-02T10:00:00Z\",\"status\":500,\"error\":\"Internal Server Error\",\"message\":\"could not obtain connection\"}\n", "curl: (22) The requested URL returned error: 500\n{\"timestamp\":\"2026-11-03T11:11:11Z\",\"status\":500,\"error\":\"Internal Server Error\",\"message\":\"could not obtain connection\"}\n", "curl: (22) The requested URL returned error: 500\n{\"timestamp\":\"2026-11-02T10:00:00Z\",\"status\":500,\"error\":\"Internal Server Error\",\"message\":\"Java heap space\"}\n"},
 		{"a resource", "│ Error: creating EC2 Instance\n│\n│   with aws_instance.web,\n│   on main.tf line 12, in resource \"aws_instance\" \"web\":\n", "│ Error: creating EC2 Instance\n│\n│   with aws_instance.web,\n│   on main.tf line 19, in resource \"aws_instance\" \"web\":\n", "│ Error: creating EC2 Instance\n│\n│   with aws_instance.worker,\n│   on main.tf line 12, in resource \"aws_instance\" \"worker\":\n"},
 	}
+	pnpm := func(line, rest string) string {
+		return "Scope: 3 of 4 workspace projects\npackages/util test: " + line + "\n" + rest + "packages/util test: Failed\n/home/ci/w/packages/util:\nERR_PNPM  util@1.0.0 test: `make test`\nExit status 1\n"
+	}
+	tests = append(tests, []struct{ name, a, again, b string }{
+		{"few lines with a margin", pnpm("cannot tell a from b", ""), pnpm("cannot tell a from b", ""), pnpm("cannot tell a from c", "")},
+		{"findings behind what nobody knows", "1. job of mine: src/a.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/a.ts(9,5): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/b.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n"},
+		{"a pod among few lines", "+ api-695f79f47-vwj8f › app\napi-695f79f47-vwj8f app src/a.ts(6,52): error TS2322: no Date.\napi-695f79f47-vwj8f app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-695f79f47-vwj8f › app\n", "+ api-5c9d8b7f6-x2x4z › app\napi-5c9d8b7f6-x2x4z app src/a.ts(6,52): error TS2322: no Date.\napi-5c9d8b7f6-x2x4z app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-5c9d8b7f6-x2x4z › app\n", "+ api-695f79f47-vwj8f › app\napi-695f79f47-vwj8f app src/c.ts(6,52): error TS2322: no Date.\napi-695f79f47-vwj8f app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-695f79f47-vwj8f › app\n"},
+	}...)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a, again, b := sign(tt.a, 1), sign(tt.again, 1), sign(tt.b, 1)

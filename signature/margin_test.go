@@ -26,6 +26,9 @@ var wrappings = map[string]func(w *wrapping) string{
 	"colon, two words": func(*wrapping) string { return "packages/util test: " },
 	"colon, in":        func(*wrapping) string { return "    default: " },
 	"colon, brackets":  func(*wrapping) string { return "null_resource.x (local-exec): " },
+	"colon, quotes":    func(*wrapping) string { return `module.db["main"].null_resource.x (local-exec): ` },
+	"colon, a step":    func(*wrapping) string { return `Step #2 - "test": ` },
+	"stream, flag":     func(w *wrapping) string { return w.at("2006-01-02T15:04:05.000000000Z") + " stdout F " },
 	"tabs": func(w *wrapping) string {
 		return "build\tLook for errors\t" + w.at("2006-01-02T15:04:05.0000000Z") + " "
 	},

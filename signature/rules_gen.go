@@ -534,6 +534,11 @@ var builtRules = [...]builtRule{
 		"{warn} {code}: {msg}",
 		"!  {msg}",
 	}},
+	{id: "diag-behind", fact: factDiag, margin: false, patterns: []string{
+		"{*} {file}({pos},{pos}): {sev} {code}: {msg}",
+		"{*} {file}:{pos}:{pos}: {sev}: {msg}",
+		"{*} {file}:{pos}:{pos} - {sev} {code}: {msg}",
+	}},
 	{id: "diag-plain", fact: factDiag, margin: false, patterns: []string{
 		"{file}: line {pos}: {msg}",
 		"{file}:{pos}:{pos}: {code}: {msg}",

@@ -59,6 +59,7 @@ var ruleExamples = []ruleExample{
 	{"stack", "File \"/srv/x/app.py\", line 12, in login", "frame app.py"},
 	{"diag-graphic", "⚠ eslint(no-debugger): `debugger` statement is not allowed", "warn"},
 	{"diag-graphic", "warning: unused variable: `x`", "warn"},
+	{"diag-behind", "some job: src/auth.ts(6,52): error TS2322: Type 'string' is not assignable", "diag src/auth.ts TS2322 Type 'string' is not assignable"},
 	{"diag-plain", "app.py:3:1: F401 os imported but unused", "diag app.py F401 os imported but unused"},
 	{"diag-plain", "./deploy.sh: line 8: DB_URL: must be set", "diag deploy.sh DB_URL: must be set"},
 	{"diag-plain", "Makefile:15: *** missing separator.  Stop.", "diag Makefile *** missing separator. Stop."},

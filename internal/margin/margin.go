@@ -297,7 +297,7 @@ func (c chain) places(line []byte, at *places, key *[]byte) {
 			at.time = true
 		case reading, level:
 		case bareWord: // host app: the last says what speaks
-			if letters(p.name) > 1 {
+			if letters(p.name) > 1 && !stream(string(p.name)) {
 				word = part
 			}
 		default:

@@ -30,6 +30,8 @@ func TestMargins(t *testing.T) {
 		{"services", "web-1  | a\ndb-1   |   b\nweb-1  |\nweb-1 exited with code 1\n", []string{"web-1", "db-1", "web-1", ""}, []string{"a", "  b", "", "web-1 exited with code 1"}},
 		{"a margin in a margin", "10:00:01 web.1 | [api] a\n10:00:02 web.1 | [api]   b\n10:00:02 web.1 | [api] c\n", []string{"web.1 api", "web.1 api", "web.1 api"}, []string{"a", "  b", "c"}},
 		{"the host and the pid are dropped", "Nov  2 09:00:01 build-host unit[17]: a\nNov  2 09:00:01 build-host unit[17]: b\nNov  2 09:00:02 build-host unit[18]: c\n", []string{"unit", "unit", "unit"}, []string{"a", "b", "c"}},
+		{"fewer lines than not, of a composed name", "Scope: 3 of 4\npackages/util test: a\npackages/util test: Failed\nExit status 1\n", []string{"", "packages/util test", "packages/util test", ""}, []string{"Scope: 3 of 4", "a", "Failed", "Exit status 1"}},
+		{"the few lines of the other stream", "2026-11-02T10:00:00Z stdout F a\n2026-11-02T10:00:01Z stdout F b\n2026-11-02T10:00:02Z stderr F c\n2026-11-02T10:00:03Z stdout F d\n", []string{"", "", "", ""}, []string{"a", "b", "c", "d"}},
 		{"a number that runs", "[test:L1:0s] a\n[test:L2:0s] b\n[test:L3:1s] c\n[test:L4:1s] d\n", []string{"test:L0:0s", "test:L0:0s", "test:L0:0s", "test:L0:0s"}, []string{"a", "b", "c", "d"}},
 	}
 	for _, tt := range tests {

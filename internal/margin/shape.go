@@ -86,7 +86,7 @@ func word(b []byte) (p piece) {
 }
 
 // most says of how many lines in a hundred at least a shape is a column.
-var most = [...]int{moment: 80, reading: 80, level: 100, tabbed: 80, bracket: 60, barred: 0, colon: 60, sign: 80, bareWord: 95}
+var most = [...]int{moment: 80, reading: 80, level: 100, tabbed: 80, bracket: 60, barred: 0, colon: 25, sign: 80, bareWord: 50}
 
 // learn looks how many of the lines have the shape, behind the columns before; 0 for
 // too few.
@@ -125,8 +125,14 @@ func (s shape) common(t *tally, lines [][]byte, before chain) bool {
 		return t.lines >= 3 && rising(lines)
 	case level:
 		return len(t.exact) == 1
-	case tabbed, colon:
+	case tabbed:
 		return t.lines >= 3 && t.repeats(3)
+	case colon:
+		if t.lines >= 3 && 100*t.lines >= 60*len(lines) && t.repeats(3) {
+			return true
+		}
+		t.only = t.several(len(lines), 4, composed)
+		return len(t.only) > 0
 	case bracket:
 		return t.repeats(2)
 	case barred:
@@ -134,7 +140,10 @@ func (s shape) common(t *tally, lines [][]byte, before chain) bool {
 	case sign:
 		return t.lines >= 3
 	case bareWord:
-		return t.lines >= 2 && len(t.counts) <= max(2, t.lines/20) && (t.lines >= 4 && 12*t.indented >= t.lines || t.numbered() || behindTime(before) || setOff(lines))
+		if t.only = t.several(len(lines), 2, ofMachine); len(t.only) > 0 {
+			return true
+		}
+		return t.lines >= 2 && 100*t.lines >= 95*len(lines) && len(t.counts) <= max(2, t.lines/20) && (t.lines >= 4 && 12*t.indented >= t.lines || behindTime(before) || setOff(lines))
 	}
 	return false
 }
@@ -171,6 +180,7 @@ type tally struct {
 	counts   []int           // lines with a key
 	exact    map[string]bool // the names as they stand
 	indented int             // lines whose message is empty or indented
+	only     []string        // the keys of the names that count; nil: all that are seen more than once
 	key      []byte
 }
 
@@ -194,14 +204,31 @@ func (t *tally) take(p piece, b []byte) {
 	}
 }
 
-// numbered says whether the one name there is looks like that of a machine: api-7f9-2.
-func (t *tally) numbered() bool {
+// several are the keys of the names of a kind that two lines or more have, and one in
+// so many of all.
+func (t *tally) several(all, oneIn int, kind func(name string) bool) (keys []string) {
 	for name := range t.exact {
-		if len(t.exact) > 1 || !strings.ContainsAny(name, "-.") || !strings.ContainsAny(name, "0123456789") || letters([]byte(name)) < 2 {
-			return false
+		if !kind(name) {
+			continue
+		}
+		t.key = appendKey(t.key[:0], []byte(name))
+		if n := t.counts[t.byKey[string(t.key)]]; n >= 2 && oneIn*n >= all && !slices.Contains(keys, string(t.key)) {
+			keys = append(keys, string(t.key))
 		}
 	}
-	return true
+	return keys
+}
+
+// ofMachine says whether a name looks like that of a machine: api-7f9-2.
+func ofMachine(name string) bool {
+	return strings.ContainsAny(name, "-.") && strings.ContainsAny(name, "0123456789") && letters([]byte(name)) > 1 &&
+		!strings.ContainsAny(name, ":/") && !located([]byte(name))
+}
+
+// composed says whether a name has parts, as no word of a message has: packages/util
+// test, @shop/util, api:test.
+func composed(name string) bool {
+	return strings.ContainsAny(name, "/@:[") && name[0] != '/' && name[0] != '.'
 }
 
 // repeats says whether there are at least n times as many lines as names, or just one
@@ -219,8 +246,15 @@ func (t *tally) names(col *column) {
 			keys = append(keys, k)
 		}
 	}
+	if t.only != nil {
+		keys = t.only
+	}
 	slices.Sort(keys) // which stay when there are too many must not be chance
 	for _, k := range keys {
+		if stream(k) { // of the other there may be few lines
+			col.add("stdout")
+			col.add("stderr")
+		}
 		col.add(k)
 		if f := string(appendForm(nil, []byte(k))); strings.Trim(f, "a0") != "" {
 			col.add(f)
@@ -405,6 +439,9 @@ func plausible(name []byte) bool {
 	return true
 }
 
+// stream says whether a name is that of a stream, not of what writes to it.
+func stream(name string) bool { return name == "stdout" || name == "stderr" }
+
 // title is plausible for what a tab sets off: of a step called "Look for errors" the
 // first word is looked at alone.
 func title(name []byte) bool {
@@ -427,7 +464,7 @@ func nameStart(c byte) bool {
 
 func nameByte(c byte) bool {
 	switch c {
-	case '_', '@', '.', '/', ':', '+', '#', '~', '-', '(', ')', '[', ']', '=', '|':
+	case '_', '@', '.', '/', ':', '+', '#', '~', '-', '(', ')', '[', ']', '=', '|', '"':
 		return true
 	}
 	return letter(c) || digit(c) || c >= 0x80
