@@ -34,6 +34,7 @@ func TestSecretsAreMaskedInEveryEvent(t *testing.T) {
 		looprun.RejectionInvalid{Rejection: rejection.Rejection{Summary: text, ReasonType: rejection.Reason(text)}, Issues: []rejection.Issue{{Problem: text}}},
 		looprun.QuestionAsked{Question: looprun.Question{Text: text, Options: options}},
 		looprun.CostReported{USD: 1},
+		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Name(text)}, Problem: "there is no such signal"},
 	}
 	r := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
 		d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Excerpt: text}, Said: before}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -279,6 +280,82 @@ func TestDocsVariables(t *testing.T) {
 	for _, m := range given {
 		if !strings.Contains(page, "`"+m[1]+"`") {
 			t.Errorf("docs/running.md does not name %s", m[1])
+		}
+	}
+}
+
+var (
+	testCommand = regexp.MustCompile("`go test ([^`]*)`")
+	testPattern = regexp.MustCompile(`-(?:run|fuzz|bench) ('[^']*'|\S+)`)
+	testName    = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)`)
+)
+
+// notRun are the commands of a page that run nothing: each part of what they choose by
+// has to be in the name of a test, or of a script, of their packages.
+func notRun(t *testing.T, root, page string) (list []string) {
+	t.Helper()
+	for _, m := range testCommand.FindAllStringSubmatch(strings.ReplaceAll(page, `\|`, "|"), -1) {
+		chosen := testPattern.FindStringSubmatch(m[1])
+		if chosen == nil {
+			continue
+		}
+		var names []string
+		for _, arg := range strings.Fields(strings.Replace(m[1], chosen[0], "", 1)) {
+			if arg != "." && !strings.HasPrefix(arg, "./") {
+				continue
+			}
+			files, _ := filepath.Glob(filepath.Join(root, arg, "*_test.go")) // the pattern is good
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, n := range testName.FindAllStringSubmatch(string(text), -1) {
+					names = append(names, n[1])
+				}
+			}
+			scripts, _ := filepath.Glob(filepath.Join(root, arg, "testdata/script/*.txtar"))
+			for _, script := range scripts {
+				names = append(names, "TestScripts/"+strings.TrimSuffix(filepath.Base(script), ".txtar"))
+			}
+		}
+		for part := range strings.SplitSeq(strings.Trim(chosen[1], "'"), "|") {
+			if re, err := regexp.Compile(part); err != nil || !slices.ContainsFunc(names, re.MatchString) {
+				list = append(list, m[1]+": nothing is called "+part)
+			}
+		}
+	}
+	return list
+}
+
+// What a page gives for repeating a test runs one.
+func TestDocsNameTests(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS("../..")
+	pages, err := pagesBelow(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range pages {
+		text, err := fs.ReadFile(root, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found += len(testCommand.FindAllString(string(text), -1))
+		for _, problem := range notRun(t, "../..", string(text)) {
+			t.Errorf("%s: %s", page, problem)
+		}
+	}
+	if found < 50 {
+		t.Errorf("only %d commands were found", found)
+	}
+	for text, want := range map[string]int{
+		"`go test -run 'TestDocsNameTests\\|DocsLinks' ./cmd/looprun`": 0, "`go test -run TestScripts/resume$ ./cmd/looprun`": 0, "`go test ./ci`": 0,
+		"`go test -run TestDocsNameTests .`": 1, "`go test -run 'TestDocs\\|NoSuchTest' ./cmd/looprun`": 1, "`go test -run TestScripts/nosuch ./cmd/looprun`": 1,
+	} {
+		if got := notRun(t, "../..", text); len(got) != want {
+			t.Errorf("%s: %q", text, got)
 		}
 	}
 }

@@ -119,6 +119,11 @@ func TestMatching(t *testing.T) {
 			}, "continue p.yaml:4", "it gave this answer in this trip already",
 		},
 		{
+			"rejected by an assistant", "rules:\n" + goOn + cancel, looprun.MaxIterations,
+			func(q *looprun.Question, _ *looprun.State) { q.Advice = &looprun.Advice{Text: "no"} }, "cancel p.yaml:4",
+			"an assistant recommended rejecting it, and only a person may go on",
+		},
+		{
 			"given by someone else", "rules:\n" + goOn, looprun.MaxIterations,
 			func(q *looprun.Question, _ *looprun.State) {
 				q.Given = []looprun.Given{{Option: "continue", Responder: "assistant"}}
