@@ -69,6 +69,11 @@ func TestJudge(t *testing.T) {
 		{name: "a done code without the promise", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}}, want: notDone},
 		{name: "another code without the promise", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 4}}, want: failed},
 		{name: "a done code of the work, and the check judges", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Check: &looprun.Exit{}}, want: failed},
+		{name: "lost work, and the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseLost), Check: pass}, want: failed},
+		{name: "lost work that promised", judge: promises, exits: looprun.Exits{Work: by(0, looprun.CauseLost), Promised: true}, want: failed},
+		{name: "a lost check", exits: looprun.Exits{Work: pass, Check: by(0, looprun.CauseLost)}, want: failed},
+		{name: "a promise made in time", judge: promises, exits: looprun.Exits{Work: by(0, looprun.CauseIdleTimeout), Promised: true}, want: done},
+		{name: "a promise made in time by an agent that says it failed", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Cause: looprun.CauseIdleTimeout, Failure: "quota"}, Promised: true}, want: failed},
 		{name: "a stop code of the work is none of the judge", judge: looprun.Judge{Done: codes("0"), Stop: codes("3")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Check: fail}, want: notDone},
 	} {
 		if c.judge == (looprun.Judge{}) {

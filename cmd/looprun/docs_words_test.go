@@ -290,33 +290,39 @@ var (
 	testName    = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)`)
 )
 
+// testsIn are the names of a package's tests, and of its scripts.
+func testsIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*_test.go")) // the pattern is good
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range testName.FindAllStringSubmatch(string(text), -1) {
+			names = append(names, n[1])
+		}
+	}
+	scripts, _ := filepath.Glob(filepath.Join(dir, "testdata/script/*.txtar"))
+	for _, script := range scripts {
+		names = append(names, "TestScripts/"+strings.TrimSuffix(filepath.Base(script), ".txtar"))
+	}
+	return names
+}
+
 // notRun are the commands of a page that run nothing: each part of what they choose by
 // has to be in the name of a test, or of a script, of their packages.
-func notRun(t *testing.T, root, page string) (list []string) {
-	t.Helper()
+func notRun(page string, tests func(dir string) []string) (list []string) {
 	for _, m := range testCommand.FindAllStringSubmatch(strings.ReplaceAll(page, `\|`, "|"), -1) {
-		chosen := testPattern.FindStringSubmatch(m[1])
-		if chosen == nil {
+		all := testPattern.FindAllStringSubmatch(m[1], -1)
+		if all == nil {
 			continue
 		}
+		chosen := all[len(all)-1] // behind a -run that chooses none
 		var names []string
 		for _, arg := range strings.Fields(strings.Replace(m[1], chosen[0], "", 1)) {
-			if arg != "." && !strings.HasPrefix(arg, "./") {
-				continue
-			}
-			files, _ := filepath.Glob(filepath.Join(root, arg, "*_test.go")) // the pattern is good
-			for _, file := range files {
-				text, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, n := range testName.FindAllStringSubmatch(string(text), -1) {
-					names = append(names, n[1])
-				}
-			}
-			scripts, _ := filepath.Glob(filepath.Join(root, arg, "testdata/script/*.txtar"))
-			for _, script := range scripts {
-				names = append(names, "TestScripts/"+strings.TrimSuffix(filepath.Base(script), ".txtar"))
+			if arg == "." || strings.HasPrefix(arg, "./") {
+				names = append(names, tests(arg)...)
 			}
 		}
 		for part := range strings.SplitSeq(strings.Trim(chosen[1], "'"), "|") {
@@ -336,6 +342,13 @@ func TestDocsNameTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	known := map[string][]string{}
+	tests := func(dir string) []string {
+		if known[dir] == nil {
+			known[dir] = testsIn(t, filepath.Join("../..", dir))
+		}
+		return known[dir]
+	}
 	found := 0
 	for _, page := range pages {
 		text, err := fs.ReadFile(root, page)
@@ -343,7 +356,7 @@ func TestDocsNameTests(t *testing.T) {
 			t.Fatal(err)
 		}
 		found += len(testCommand.FindAllString(string(text), -1))
-		for _, problem := range notRun(t, "../..", string(text)) {
+		for _, problem := range notRun(string(text), tests) {
 			t.Errorf("%s: %s", page, problem)
 		}
 	}
@@ -354,7 +367,7 @@ func TestDocsNameTests(t *testing.T) {
 		"`go test -run 'TestDocsNameTests\\|DocsLinks' ./cmd/looprun`": 0, "`go test -run TestScripts/resume$ ./cmd/looprun`": 0, "`go test ./ci`": 0,
 		"`go test -run TestDocsNameTests .`": 1, "`go test -run 'TestDocs\\|NoSuchTest' ./cmd/looprun`": 1, "`go test -run TestScripts/nosuch ./cmd/looprun`": 1,
 	} {
-		if got := notRun(t, "../..", text); len(got) != want {
+		if got := notRun(text, tests); len(got) != want {
 			t.Errorf("%s: %q", text, got)
 		}
 	}
