@@ -28,11 +28,12 @@ var sections = map[string]func(*bench) error{
 	"lines":     (*bench).lines,
 	"listing":   (*bench).listing,
 	"many":      (*bench).many,
+	"page":      (*bench).page,
 	"limits":    (*bench).limits,
 	"replay":    func(b *bench) error { return replays(b.looprun) },
 }
 
-var usual = []string{"start", "iteration", "output", "memory", "lines", "listing", "many", "limits"}
+var usual = []string{"start", "iteration", "output", "memory", "lines", "listing", "many", "page", "limits"}
 
 // children are the parts that this program plays itself.
 var children = map[string]func(arg string) error{

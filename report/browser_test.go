@@ -12,16 +12,30 @@ import (
 	"github.com/looprun/looprun/internal/browsertest"
 )
 
-// The page in a real browser: see startBrowser for when these are skipped.
+// The page in a real browser.
 
 type browser struct {
 	*browsertest.Browser
 	t *testing.T
 }
 
-func startBrowser(t *testing.T) *browser {
-	t.Helper()
-	return &browser{browsertest.Start(t), t}
+// All in one browser, which takes seconds to start.
+func TestBrowser(t *testing.T) {
+	b := browsertest.Start(t)
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *browser)
+	}{
+		{"layout", browserLayout},
+		{"themes", browserThemes},
+		{"reducedmotion", browserReducedMotion},
+		{"keyboard", browserKeyboard},
+		{"accessibility", browserAccessibility},
+		{"compare", browserCompare},
+		{"colours", browserColours},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, &browser{b.For(t), t}) })
+	}
 }
 
 // open shows a report.
@@ -70,8 +84,7 @@ const openAll = `document.querySelectorAll("details").forEach((d) => { d.open = 
 
 // No page scrolls sideways, down to 360 pixels, with everything open; none is
 // refused anything by its policy, and hostile text runs nothing.
-func TestBrowserLayout(t *testing.T) {
-	b := startBrowser(t)
+func browserLayout(t *testing.T, b *browser) {
 	for name, page := range pages(t) {
 		for _, width := range []int{360, 768, 1280} {
 			b.open(page, width)
@@ -92,8 +105,7 @@ func TestBrowserLayout(t *testing.T) {
 }
 
 // Both themes are there, and in both of them all text can be read.
-func TestBrowserThemes(t *testing.T) {
-	b := startBrowser(t)
+func browserThemes(t *testing.T, b *browser) {
 	for name, page := range pages(t) {
 		backs := map[string]bool{}
 		for _, theme := range []string{"light", "dark"} {
@@ -113,8 +125,7 @@ func TestBrowserThemes(t *testing.T) {
 }
 
 // Nothing moves for somebody who does not want that.
-func TestBrowserReducedMotion(t *testing.T) {
-	b := startBrowser(t)
+func browserReducedMotion(t *testing.T, b *browser) {
 	page := []byte(written(t, story(t).load().HTML))
 	moves := `document.getAnimations().length || getComputedStyle(document.documentElement).scrollBehavior === "smooth" ||
 		[...document.querySelectorAll("*")].some((e) => getComputedStyle(e).transitionDuration !== "0s")`
@@ -138,8 +149,7 @@ func (b *browser) focused() string {
 }
 
 // All of it goes with the keyboard alone.
-func TestBrowserKeyboard(t *testing.T) {
-	b := startBrowser(t)
+func browserKeyboard(t *testing.T, b *browser) {
 	b.Media("prefers-reduced-motion=reduce")
 	b.open([]byte(written(t, story(t).load().HTML)), 1280)
 	for _, want := range []string{"Timeline", "Decisions", "Iterations", "Compare"} {
@@ -200,8 +210,7 @@ type axNode struct {
 
 // What a screen reader says: landmarks, headings, and a name for all that can
 // have the focus and for each chart.
-func TestBrowserAccessibility(t *testing.T) {
-	b := startBrowser(t)
+func browserAccessibility(t *testing.T, b *browser) {
 	b.open([]byte(written(t, story(t).load().HTML)), 1280)
 	eval[any](b, openAll)
 	var tree struct{ Nodes []axNode }
@@ -259,8 +268,7 @@ func (b *browser) compared(from, to string, numbers bool) []string {
 	})()`, from, to, numbers))
 }
 
-func TestBrowserCompare(t *testing.T) {
-	b := startBrowser(t)
+func browserCompare(t *testing.T, b *browser) {
 	r := record(t, nil)
 	long := numberedLines(40)
 	outputs := []string{
@@ -302,8 +310,7 @@ func TestBrowserCompare(t *testing.T) {
 }
 
 // Colours arrive: those of the 16, of the 256, and exact ones.
-func TestBrowserColours(t *testing.T) {
-	b := startBrowser(t)
+func browserColours(t *testing.T, b *browser) {
 	r := record(t, nil)
 	r.iterate(failing("auth"), "\x1b[1;31mone\x1b[0m \x1b[38;5;208mtwo\x1b[0m \x1b[38;2;250;200;10;48;2;10;20;30mthree\x1b[0m\n")
 	b.open([]byte(written(t, r.load().HTML)), 1280)

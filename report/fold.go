@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
@@ -24,9 +25,11 @@ type folder struct {
 
 // event takes one event. The state refuses those that cannot happen.
 func (f *folder) event(e looprun.Event) error {
+	running, cost := f.state.Running, f.state.Cost
 	if err := f.state.Apply(e); err != nil {
 		return err
 	}
+	f.cost(f.state.Cost-cost, running)
 	r := f.r
 	r.Updated = e.Time
 	switch d := e.Data.(type) {
@@ -38,9 +41,7 @@ func (f *folder) event(e looprun.Event) error {
 		f.started = e.Time
 	case looprun.IterationFinished:
 		f.iteration(d)
-	case looprun.CostReported:
-		f.cost(d.USD)
-	case looprun.RunAlive, looprun.RunFinished: // the state has what they say
+	case looprun.RunAlive, looprun.RunFinished, looprun.CostReported: // the state has what they say
 	default:
 		if !f.decision(e) {
 			f.moment(e)
@@ -50,8 +51,8 @@ func (f *folder) event(e looprun.Event) error {
 }
 
 // cost goes to the iteration that runs, or to the one that has just ended.
-func (f *folder) cost(usd float64) {
-	if n := len(f.r.History); n > 0 && !f.state.Running {
+func (f *folder) cost(usd float64, running bool) {
+	if n := len(f.r.History); n > 0 && !running {
 		f.r.History[n-1].CostUSD += usd
 		return
 	}
@@ -160,6 +161,9 @@ func attempt(d looprun.AttemptRecorded) string {
 // moment keeps an event that is neither an iteration nor part of a trip, also
 // one whose type this report knows nothing about.
 func (f *folder) moment(e looprun.Event) {
+	if d, ok := e.Data.(looprun.SignalReceived); ok && d.Name == signal.Cost && d.Problem == "" {
+		return // the iteration has it
+	}
 	m := Moment{Time: e.Time, Iteration: f.state.Iterations, Type: e.Data.Type()}
 	switch d := e.Data.(type) {
 	case looprun.RunPaused:

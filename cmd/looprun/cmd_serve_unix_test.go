@@ -315,37 +315,113 @@ func TestServeReadOnly(t *testing.T) {
 	}
 }
 
-// A run asks; a person reads why in the browser, types a sentence, and clicks. The
-// answer is in the journal, the run goes on from the page, and its output is seen live.
-func TestAnswerInTheBrowser(t *testing.T) {
+// All in one browser, which takes seconds to start.
+func TestServeInABrowser(t *testing.T) {
+	b := browsertest.Start(t)
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *browsertest.Browser)
+	}{
+		{"answer", browserAnswer},
+		{"watch", browserWatch},
+		{"transcript", browserTranscript},
+		{"many", browserMany},
+		{"apart", browserApart},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, b.For(t)) })
+	}
+}
+
+// sound fails where the page is hard to use: in light and dark, wide and narrow, by its
+// contrast, its width, its names for a screen reader, or what moves though it should not.
+func (v *window) sound(picture string) {
+	v.t.Helper()
+	for _, theme := range []string{"dark", "light"} {
+		for _, width := range []int{375, 1280} {
+			v.Media("prefers-color-scheme="+theme, "prefers-reduced-motion=reduce")
+			v.Resize(width)
+			if w := browsertest.Eval[float64](v.Browser, `document.documentElement.scrollWidth`); int(w) > width {
+				v.t.Errorf("%s: %v pixels wide in a window of %d", theme, w, width)
+			}
+			if bad := browsertest.Eval[[]string](v.Browser, browsertest.Contrasts); len(bad) > 0 {
+				v.t.Errorf("%s, %d: hard to read: %q", theme, width, bad)
+			}
+			v.Screenshot(fmt.Sprintf("serve-%s-%s-%d", picture, theme, width))
+		}
+	}
+	if moves := browsertest.Eval[[]string](v.Browser, `[...document.querySelectorAll("*")].filter((e) => { const s = getComputedStyle(e); return parseFloat(s.transitionDuration) > 0 || s.animationName !== "none"; }).map((e) => e.outerHTML.slice(0, 80))`); len(moves) > 0 {
+		v.t.Errorf("it moves: %q", moves)
+	}
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name struct{ Value any }
+		}
+	}
+	v.Call("Accessibility.getFullAXTree", nil, &tree)
+	for _, n := range tree.Nodes {
+		switch role := fmt.Sprint(n.Role.Value); role {
+		case "button", "link", "textbox", "searchbox", "combobox", "checkbox", "region", "navigation", "image", "heading":
+			if name := fmt.Sprint(n.Name.Value); !n.Ignored && (name == "" || name == "<nil>") {
+				v.t.Errorf("a %s has no name", role)
+			}
+		}
+	}
+	v.Media()
+}
+
+// tabTo presses Tab until what has the focus fits the expression, in which it is e.
+func (v *window) tabTo(expression string) {
+	v.t.Helper()
+	for range 100 {
+		v.Press("Tab")
+		if browsertest.Eval[bool](v.Browser, "((e) => !!("+expression+"))(document.activeElement)") {
+			return
+		}
+	}
+	v.t.Fatalf("Tab does not lead to %s", expression)
+}
+
+// A run asks; a person reads why in the browser, types a sentence, and answers, with the
+// keyboard alone. The answer is in the journal, the run goes on from the page, and what
+// it asks then is seen. What the command printed does nothing.
+func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	dir := t.TempDir()
 	run := begin(t, dir, "-q", "--name", `<img src=x onerror=alert(1)>`, "--detached", "defer", "--loop-threshold", "2", "-c",
 		`printf '\033[31mred\033[0m <script>alert(1)</script>\n--- FAIL: TestLogin (0.01s)\n    auth_test.go:31: got 401, want 200\n'; exit 1`)
 	run.ended(t)
 	asks := run.state(t).Pending()[0]
 
-	v := startServe(t, dir).open(browsertest.Start(t))
+	v := startServe(t, dir).open(b)
 	v.shows(`document.querySelector(".question .options button")`)
 	v.shows(`document.title.startsWith("(1) ")`)
 	v.shows(`document.querySelector(".out .t0")?.textContent === "red"`)
 	if n := browsertest.Eval[float64](v.Browser, `document.scripts.length * 1000 + document.images.length`); n != 1000 {
 		t.Errorf("%v scripts and images", n)
 	}
-	v.Screenshot("serve-asks")
-	browsertest.Eval[any](v.Browser, `document.querySelector("[name=guidance]").value = "Refresh the token."`)
+	evidence := browsertest.Eval[string](v.Browser, `document.querySelector(".question pre").textContent`)
+	if want := strings.Join(asks.ForPerson().Details, "\n"); evidence != want {
+		t.Errorf("the evidence is\n%s, and at the terminal\n%s", evidence, want)
+	}
+	v.sound("asks")
 	// What ends the run has to be pressed twice.
 	browsertest.Eval[any](v.Browser, `document.querySelector(".options .end").click()`)
 	v.shows(`document.querySelector(".options .sure")`)
 	if len(run.state(t).Pending()) != 1 {
 		t.Fatal("one press of a button that ends the run answered")
 	}
-	browsertest.Eval[any](v.Browser, fmt.Sprintf(`[...document.querySelectorAll(".options button")].find((b) => b.textContent.startsWith(%q)).click()`, asks.Options[0].Label))
+	browsertest.Eval[any](v.Browser, `document.activeElement.blur()`)
+	v.tabTo(`e.name === "guidance"`)
+	v.Call("Input.insertText", map[string]any{"text": "Refresh the token."}, nil)
+	v.tabTo(fmt.Sprintf(`e.closest(".options") && e.textContent.startsWith(%q)`, asks.Options[0].Label))
+	v.Press("Enter")
 	v.shows(`!document.querySelector(".question")`)
 	before := run.state(t).Iterations
 	given := run.state(t).Answered[0]
-	if a := given.Answer; given.QuestionID != asks.ID || a.Option != asks.Options[0].ID || a.Guidance != "Refresh the token." || !a.Person || a.Responder != looprun.RespondedByUser {
+	if a := given.Answer; given.QuestionID != asks.ID || a.Option != asks.Options[0].ID || a.Guidance != "Refresh the token." || !a.Person || a.Via != looprun.ViaWeb {
 		t.Errorf("%+v", given)
 	}
+	v.shows(`document.querySelector(".trips").textContent.includes("by user (in the browser)")`)
 	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll("button")].find((b) => b.textContent === "Resume").click()`)
 	v.shows(`document.querySelector(".question")`) // it is stuck again
 	if got := run.state(t); got.Iterations <= before || len(got.Pending()) != 1 {
@@ -354,81 +430,122 @@ func TestAnswerInTheBrowser(t *testing.T) {
 	v.quiet()
 }
 
-// What a command prints is seen while it runs, and nothing jumps.
-func TestWatchInTheBrowser(t *testing.T) {
+// What a command prints is seen while it runs, and nothing jumps; times count on; who
+// agreed to it is told when a run asks.
+func browserWatch(t *testing.T, b *browsertest.Browser) {
 	dir := t.TempDir()
-	v := startServe(t, dir).open(browsertest.Start(t))
+	v := startServe(t, dir).open(b)
 	v.shows(`document.querySelector(".empty code").textContent.includes("looprun --check")`)
-	v.Screenshot("serve-empty")
-	run := begin(t, dir, "-q", "--max-iterations", "1", "-c", `echo first; while [ ! -e go ]; do sleep 0.05; done; echo second; while [ ! -e end ]; do sleep 0.05; done`)
+	v.sound("empty")
+	run := begin(t, dir, "-q", "--detached", "defer", "--max-iterations", "1", "-c",
+		`echo first; until [ -e go ]; do sleep 0.05; done; seq 200; until [ -e end ]; do sleep 0.05; done; exit 1`)
 	v.shows(`document.querySelector(".out")?.textContent.includes("first")`)
-	top := browsertest.Eval[float64](v.Browser, `document.querySelector(".out").getBoundingClientRect().top`)
+	browsertest.Eval[any](v.Browser, `window.shifts = []; new PerformanceObserver((l) => shifts.push(...l.getEntries().map((e) => e.value))).observe({ type: "layout-shift" })`)
+	counted := browsertest.Eval[string](v.Browser, `document.querySelector("[data-since]").textContent`)
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v.shows(`document.querySelector(".out").textContent.includes("second")`)
-	if now := browsertest.Eval[float64](v.Browser, `document.querySelector(".out").getBoundingClientRect().top`); now != top {
-		t.Errorf("the output moved from %v to %v", top, now)
+	v.shows(`document.querySelector(".out").textContent.includes("200")`)
+	v.shows(fmt.Sprintf(`document.querySelector("[data-since]").textContent !== %q`, counted))
+	if shifts := browsertest.Eval[[]float64](v.Browser, `shifts`); len(shifts) > 0 {
+		t.Errorf("it jumped: %v", shifts)
 	}
-	v.Screenshot("serve-running")
+	v.sound("running")
+	browsertest.Eval[any](v.Browser, `window.told = []; window.Notification = class { static permission = "granted"; constructor(title, o) { told.push(title + ": " + o.body); } }; Object.defineProperty(document, "hidden", { value: true })`)
 	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run.ended(t)
-	v.shows(`document.querySelector("#runs .status").textContent === "done"`)
+	v.shows(`told.length === 1 && told[0].startsWith("looprun: a run asks: echo first")`)
+	v.shows(`document.title.startsWith("(1) ")`)
 	v.quiet()
 }
 
-// The page can be read in light and dark, on a phone, with the keyboard alone, and with
-// a thousand runs.
-func TestPageOfManyRuns(t *testing.T) {
+// What an agent prints in JSON is readable, however much of it there is; below it are
+// what it cost and what became of its task.
+func browserTranscript(t *testing.T, b *browsertest.Browser) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "agent.sh"), []byte(`i=0
+while [ $i -lt 300 ]; do i=$((i+1))
+printf '{"type":"assistant","message":{"id":"m%s","role":"assistant","content":[{"type":"text","text":"Step %s: I look at <b>session.go</b> once more; the token is refreshed after it has expired."}]},"session_id":"s"}\n' $i $i
+done
+echo '{"type":"result","subtype":"success","is_error":false,"result":"The last word.","session_id":"s"}'
+"$BIN" signal cost --usd 0.42
+echo '--- FAIL: TestLogin (0.01s)'; exit 1
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := ready(t, dir, "-q", "--name", "refresh the token in time", "--max-iterations", "4", "--loop-threshold", "off", "--", "sh", "agent.sh")
+	run.Env = append(run.Env, "BIN="+run.Path)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	run.ended(t)
+	v := startServe(t, dir).open(b)
+	v.shows(`document.querySelector(".work-out")?.textContent.includes("The last word.")`)
+	v.shows(`document.querySelector(".work-out").textContent.includes("Step 300: I look at <b>session.go</b>")`)
+	v.shows(`!document.querySelector(".work-out").textContent.includes("session_id")`)
+	v.shows(`[...document.querySelectorAll("figcaption h3")].map((e) => e.textContent).join() === "Failing checks,Duration,Cost"`)
+	v.shows(`document.querySelector(".work-out").scrollTop > 0`) // its end
+	v.sound("transcript")
+	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll("button")].find((b) => b.textContent === "Why?").click()`)
+	v.shows(`document.querySelector(".explained")?.textContent.includes("4 of 4 iterations are used")`)
+	v.quiet()
+}
+
+// A thousand runs can be searched, and read with the keyboard alone.
+func browserMany(t *testing.T, b *browsertest.Browser) {
 	dir := t.TempDir()
 	run := begin(t, dir, "-q", "--name", "the first "+strings.Repeat("long ", 40), "--max-iterations", "3", "--loop-threshold", "off", "-c", "echo '--- FAIL: TestX (0s)'; exit 1")
 	run.ended(t)
-	state := filepath.Join(dir, "state")
-	ids, err := scratchpad.IDs(state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := onlyRun(t, dir)
 	for i := range 1000 {
-		copied := filepath.Join(state, fmt.Sprintf("20250101-000000-%04x", i))
-		if err := os.CopyFS(copied, os.DirFS(filepath.Join(state, ids[0]))); err != nil {
+		copied := filepath.Join(dir, "state", fmt.Sprintf("20250101-000000-%04x", i))
+		if err := os.Mkdir(copied, 0o700); err != nil {
 			t.Fatal(err)
 		}
-	}
-	v := startServe(t, dir).open(browsertest.Start(t))
-	v.shows(`document.querySelectorAll("#runs a").length === 200`)
-	v.shows(`document.querySelector("#more").textContent.startsWith("200 of 1001 runs")`)
-	for _, theme := range []string{"light", "dark"} {
-		for _, width := range []int{375, 1280} {
-			v.Media("prefers-color-scheme=" + theme)
-			v.Resize(width)
-			if w := browsertest.Eval[float64](v.Browser, `document.documentElement.scrollWidth`); int(w) > width {
-				t.Errorf("%s: %v pixels wide in a window of %d", theme, w, width)
+		for _, name := range []string{"journal.jsonl", "result.json"} {
+			if err := os.Link(filepath.Join(first, name), filepath.Join(copied, name)); err != nil {
+				t.Fatal(err)
 			}
-			if bad := browsertest.Eval[[]string](v.Browser, browsertest.Contrasts); len(bad) > 0 {
-				t.Errorf("%s, %d: hard to read: %q", theme, width, bad)
-			}
-			v.Screenshot(fmt.Sprintf("serve-%s-%d", theme, width))
 		}
 	}
-	browsertest.Eval[any](v.Browser, `document.querySelector("#search").value = "000-003e"; document.querySelector("#search").dispatchEvent(new Event("input"))`)
+	v := startServe(t, dir).open(b)
+	v.shows(`document.querySelectorAll("#runs a").length === 200`)
+	v.shows(`document.querySelector("#more").textContent.startsWith("200 of 1001 runs")`)
+	v.shows(`document.querySelectorAll("#runs a")[150].textContent.includes("1 → 1 → 1 failing")`)
+	v.sound("many")
+	browsertest.Eval[any](v.Browser, `document.activeElement.blur()`)
+	v.tabTo(`e.id === "search"`)
+	v.Call("Input.insertText", map[string]any{"text": "000-003e"}, nil)
 	v.shows(`document.querySelectorAll("#runs a").length === 1`)
-	browsertest.Eval[any](v.Browser, `document.querySelector("#runs a").focus()`)
+	v.tabTo(`e.closest("#runs")`)
 	v.Press("Enter")
 	v.shows(`document.querySelector("#run .where").textContent.includes("000-003e")`)
-	browsertest.Eval[any](v.Browser, `document.querySelector(".steps a").focus()`)
+	v.tabTo(`e.closest(".steps")`)
 	v.Press("ArrowRight")
 	v.Press("Enter")
 	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2")`)
 	v.quiet()
 }
 
-// Nobody is told anything without the address that was printed.
-func TestPageWithoutItsToken(t *testing.T) {
-	v := startServe(t, t.TempDir()).open(browsertest.Start(t))
+// A page that is cut off says so, and shows what it missed once it is not; without the
+// address that was printed it is told nothing.
+func browserApart(t *testing.T, b *browsertest.Browser) {
+	dir := t.TempDir()
+	v := startServe(t, dir).open(b)
 	v.shows(`document.querySelector(".empty")`)
+	network := func(off bool) {
+		v.Call("Network.emulateNetworkConditions", map[string]any{"offline": off, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}, nil)
+	}
+	network(true) // what is open stays open, until the machine wakes up after a minute
+	browsertest.Eval[any](v.Browser, `const now = Date.now; Date.now = () => now() + 60000; document.dispatchEvent(new Event("visibilitychange"))`)
+	v.shows(`document.querySelector("#state.cut")?.textContent.startsWith("Cut off")`)
+	begin(t, dir, "-q", "--", "true").ended(t)
+	network(false)
+	v.shows(`document.querySelector("#runs .status")?.textContent === "done" && !document.querySelector("#state.cut")`)
 	browsertest.Eval[any](v.Browser, `sessionStorage.clear()`)
 	v.Open("http://"+v.url.Host+"/", 1280)
 	v.shows(`document.querySelector("#state").textContent.includes("token is missing")`)
+	v.shows(`!document.querySelector("#runs a")`)
 }

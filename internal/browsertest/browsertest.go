@@ -39,6 +39,15 @@ type Message struct {
 	Error  json.RawMessage `json:"error"`
 }
 
+// For is the same browser for another test, such as a part of the one that started it:
+// a browser takes seconds to start.
+func (b *Browser) For(t *testing.T) *Browser {
+	t.Helper()
+	b.t = t
+	b.Media()
+	return b
+}
+
 // Start skips the test where there is no Chromium.
 func Start(t *testing.T) *Browser {
 	t.Helper()
@@ -105,6 +114,7 @@ func Start(t *testing.T) *Browser {
 	b.Call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
 	b.session = target.SessionID
+	b.Call("Emulation.setScrollbarsHidden", map[string]any{"hidden": true}, nil)
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network", "Accessibility"} {
 		b.Call(domain+".enable", nil, nil)
 	}
@@ -182,7 +192,7 @@ func (b *Browser) Resize(width int) {
 // Media sets what the person prefers.
 func (b *Browser) Media(features ...string) {
 	b.t.Helper()
-	var list []map[string]string
+	list := []map[string]string{}
 	for _, f := range features {
 		name, value, _ := strings.Cut(f, "=")
 		list = append(list, map[string]string{"name": name, "value": value})
@@ -217,7 +227,7 @@ func Eval[T any](b *Browser, expression string) T {
 // Press presses a key, as a person does.
 func (b *Browser) Press(key string) {
 	b.t.Helper()
-	code := map[string]int{"Tab": 9, "Enter": 13, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39, " ": 32}[key]
+	code := map[string]int{"Tab": 9, "Enter": 13, "ArrowUp": 38, "ArrowDown": 40, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39, " ": 32}[key]
 	text := map[string]string{"Enter": "\r", " ": " "}[key]
 	for _, kind := range []string{"keyDown", "keyUp"} {
 		params := map[string]any{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code}
@@ -253,14 +263,18 @@ const Contrasts = `(() => {
 	const over = (a, b) => a.slice(0, 3).map((v, i) => v * a[3] + b[i] * (1 - a[3])).concat(1);
 	const luminance = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
 		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-	const bad = new Set();
+	const bad = new Set(), seen = new Set();
 	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walk.nextNode()) {
 		const e = walk.currentNode.parentElement;
 		if (!walk.currentNode.data.trim() || e.closest("script, option, noscript, title") || !e.checkVisibility()) continue;
 		let back = [255, 255, 255, 1], opacity = 1;
 		const chain = [];
-		for (let p = e; p; p = p.parentElement) { chain.unshift(p); opacity *= Number(getComputedStyle(p).opacity); }
+		for (let p = e; p; p = p.parentElement) chain.unshift(p);
+		const place = chain.map((p) => p.tagName + "." + p.getAttribute("class") + p.getAttribute("aria-current")).join(" ");
+		if (seen.has(place)) continue; // its like has the same colours
+		seen.add(place);
+		for (const p of chain) { opacity *= Number(getComputedStyle(p).opacity); }
 		for (const p of chain) { back = over(parse(getComputedStyle(p).backgroundColor), back); }
 		const fore = parse(getComputedStyle(e).color);
 		const text = over([...fore.slice(0, 3), fore[3] * opacity], back);

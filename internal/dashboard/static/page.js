@@ -32,7 +32,8 @@
 
   const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
   const lasted = (s) => {
-    s = Math.max(0, Math.round(s));
+    if (s < 1) return "< 1s";
+    s = Math.round(s);
     if (s < 60) return s + "s";
     if (s < 3600) return `${Math.floor(s / 60)}m${s % 60 ? String(s % 60).padStart(2, "0") + "s" : ""}`;
     return `${Math.floor(s / 3600)}h${String(Math.floor(s / 60) % 60).padStart(2, "0")}m`;
@@ -76,10 +77,10 @@
     if (drawList.last !== shape) {
       drawList.last = shape;
       const focused = document.activeElement?.closest?.("#runs a")?.hash;
-      $("runs").replaceChildren(...list.runs.map((r) => el("a", { href: "#run=" + r.key, "aria-current": r.key === at && "true" },
-        el("b", { title: r.title }, r.title),
-        el("span", { class: "line" }, badge(r), plural(r.iterations, "iteration"), " ", ran(r), " ", money(r.cost_usd), " ", ago(r.updated)),
-        el("span", { class: "line" }, r.trend?.length > 1 && el("span", { title: "failing checks, one iteration after the other" }, r.trend.join(" → ") + " failing"), el("code", {}, r.problem || r.label || r.folder)))));
+      $("runs").replaceChildren(...list.runs.map((r) => el("a", { href: "#run=" + r.key, "aria-current": r.key === at && "true", "aria-label": `${r.title}: ${stands(r)}, ${plural(r.iterations, "iteration")}` },
+        el("span", { class: "head" }, el("b", { title: r.title }, r.title), ago(r.updated)),
+        el("span", { class: "line" }, badge(r), plural(r.iterations, "iteration"), " ", ran(r), " ", money(r.cost_usd)),
+        el("span", { class: "line" }, r.trend?.length > 1 && el("span", { title: "failing checks, one iteration after the other" }, r.trend.join(" → ") + " failing"), el("code", {}, r.problem || [r.task, r.label].filter(Boolean).join(" · ") || r.folder)))));
       if (focused) document.querySelector(`#runs a[href="${focused}"]`)?.focus();
     }
     $("more").textContent = list.matched > list.runs.length ? `${list.runs.length} of ${list.matched} runs; search for the others.` : list.total && !list.matched ? "No run matches." : "";
@@ -100,10 +101,12 @@
     drawList();
     if (!at) drawNothing();
   };
-  let waiting = 0;
-  const later = () => { clearTimeout(waiting); waiting = setTimeout(() => fetchList().catch(failed), 120); };
-  $("search").addEventListener("input", later);
-  $("filter").addEventListener("change", later);
+  // What is typed is looked for at once; what happens by itself, once a second.
+  let waiting = 0, fetched = 0;
+  const fetchSoon = (ms) => { clearTimeout(waiting); waiting = setTimeout(() => { waiting = 0; fetched = Date.now(); fetchList().catch(failed); }, ms); };
+  const later = () => { if (!waiting) fetchSoon(Math.max(50, fetched + 1000 - Date.now())); };
+  $("search").addEventListener("input", () => fetchSoon(120));
+  $("filter").addEventListener("change", () => fetchSoon(0));
   document.querySelector(".find").addEventListener("submit", (e) => e.preventDefault());
   $("runs").addEventListener("keydown", (e) => {
     const links = [...document.querySelectorAll("#runs a")], i = links.indexOf(document.activeElement);
@@ -186,7 +189,7 @@
       const b = el("button", { type: "button", onclick: () => send({ cancel: true }) }, "Decline to answer");
       choices = [...choices, b]; buttons = [...buttons, b];
     }
-    const node = el("section", { class: "question", "aria-label": q.header || "Question" },
+    const node = el("section", { class: "question", role: "group", "aria-label": q.header || "Question" },
       el("h2", {}, q.header || "The command asks"), el("p", {}, q.text), q.details?.length && el("pre", { tabindex: "0" }, q.details.join("\n")),
       ...(view.writable ? [q.allow_text && write, q.guard && guide, why, el("div", { class: "options" }, ...choices), said]
         : [el("p", { class: "note" }, "This page can only be read. Answer with looprun answer " + view.id + " --question " + q.id)]));
@@ -205,7 +208,7 @@
       pre.replaceChildren(...markup("<pre>" + html + "</pre>")[0].childNodes);
       if (end) pre.scrollTop = pre.scrollHeight;
     };
-    const none = t.problem || "Nothing was printed.";
+    const none = t.problem || "There is no output.";
     output.title.textContent = pinned === null ? `Output of iteration ${t.iteration}` : `Output of iteration ${pinned}`;
     output.live.hidden = pinned === null;
     output.checkBox.hidden = !t.check;
@@ -218,7 +221,7 @@
     output.work = panel("work", "Output of the command");
     output.check = panel("check", "Output of the check");
     output.checkBox = el("div", { class: "check", hidden: true }, el("h3", {}, "Its check"), output.check);
-    output.section = el("section", { class: "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox);
+    output.section = el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox);
   };
   const pin = async (n) => {
     const res = await call(`api/runs/${at}/output/${n}`);
@@ -259,12 +262,12 @@
     view = v;
     if (first) { aside.replaceChildren(); makeOutput(); questions.clear(); }
     const spent = [money(v.cost_usd), v.tokens ? plural(v.tokens, "token") : null].filter(Boolean).join(", ");
-    const tasks = v.subtasks ? `${v.subtasks.done.length} done, now ${v.subtasks.current || "–"}, ${v.subtasks.remaining.length} left` : "";
+    if (v.alive) output.section.classList.add("live-output"); // from then on it keeps its height
     const head = [
       el("a", { class: "back", href: "#", onclick: (e) => { e.preventDefault(); history.replaceState(null, "", location.pathname); route(); } }, "← All runs"),
-      el("h1", {}, v.title),
+      el("h1", { title: v.title }, v.title),
       el("p", { class: "where" }, v.command !== v.title && el("code", {}, v.command), v.command !== v.title && " · ", v.folder, " · ", el("code", {}, v.id)),
-      el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running; ${v.progress}` : v.reason || (v.asks ? "" : v.progress)),
+      el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.reason || (v.asks ? "" : v.progress)),
       ...v.questions.map(question),
       el("div", { class: "actions" },
         v.resumable && el("button", { type: "button", onclick: resume }, "Resume"),
@@ -273,15 +276,21 @@
       aside,
       el("dl", { class: "facts" },
         fact("Iterations", limit(v.iterations, v.limits.iterations)), fact("Runtime", ran(v)), fact("Spent", spent),
-        fact("Started", ago(v.started)), fact("Check", v.check), fact("Worked on", v.task), fact("Sub-tasks", tasks),
+        fact("Started", ago(v.started)), fact("Check", v.check),
         ...(v.warnings || []).map((w) => fact("Warning", w))),
     ];
     const course = el("div", {}, ...markup(v.course));
+    const section = (title, ...kids) => el("section", {}, el("h2", {}, title), ...kids);
+    const item = (mark, text, now) => el("li", { "aria-current": now ? "step" : null }, el("b", {}, mark), " ", text);
+    const parts = v.subtasks && [...v.subtasks.done.map((x) => item("done", x)), v.subtasks.current && item("now", v.subtasks.current, true), ...v.subtasks.remaining.map((x) => item("to do", x))].filter(Boolean);
+    const tasks = (v.task || parts || v.blockers) && section("Task", v.task && el("p", {}, v.task), parts && el("ol", { class: "tasks" }, ...parts),
+      v.blockers && el("p", {}, "Has to be done elsewhere first: " + v.blockers.join("; ")));
+    const rungs = v.ladder && section("Ladder", el("ol", { class: "tasks" }, ...v.ladder.map((x) => el("li", {}, x))));
     const notes = v.notes && el("section", {}, el("h2", {}, "Notes"), el("pre", { class: "notes", tabindex: "0" }, v.notes));
     // What streams keeps its place and its scroll; what somebody types in keeps its focus.
     const kept = document.activeElement, y = scrollY, main = $("run");
-    const parts = [...head, v.questions.length ? course : output.section, v.questions.length ? output.section : course, notes].filter(Boolean);
-    main.replaceChildren(...parts);
+    const order = v.questions.length ? [course, output.section] : [output.section, course];
+    main.replaceChildren(...[...head, ...order, tasks, rungs, notes].filter(Boolean));
     if (kept && main.contains(kept)) kept.focus({ preventScroll: true });
     if (!first) scrollTo(0, y);
     for (const pre of [output.work, output.check]) pre.scrollTop = pre.scrollHeight;

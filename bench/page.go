@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What goes on while the page is looked at.
+const (
+	watchedLoops = 100
+	watchedTurns = 10
+	watchers     = 10
+)
+
+// One loop in a hundred prints a gigabyte, the others a page a second.
+const (
+	gigabyte = "yes 'a line of what a command prints' | head -c 1073741824; exit 1"
+	aPage    = "sleep 1; seq -f 'line %g of what a command says' 200; exit 1"
+)
+
+// page measures what looprun serve costs the loops that it shows: a hundred of them,
+// beside 10,000 runs at rest, with and without ten clients, in turn.
+func (b *bench) page() error {
+	state, err := b.full()
+	if err != nil {
+		return err
+	}
+	var alone, watched, first, again []time.Duration
+	var peaks []int64
+	for range rounds {
+		took, err := b.watchedRound(state, nil)
+		if err != nil {
+			return err
+		}
+		alone = append(alone, took)
+		p, err := b.serve(state)
+		if err != nil {
+			return err
+		}
+		first, again = append(first, p.first), append(again, p.again)
+		took, err = b.watchedRound(state, p)
+		peak, endErr := p.end()
+		if err := errors.Join(err, endErr); err != nil {
+			return err
+		}
+		watched, peaks = append(watched, took), append(peaks, peak)
+	}
+	a, w := median(alone), median(watched)
+	fmt.Printf("\nthe page: %d loops, one of which prints 1 GiB, %d runs at rest, %d clients\n", watchedLoops, kept, watchers)
+	fmt.Printf("a loop takes %s alone, %s with the page: %+.1f %%\n", a.Round(time.Millisecond), w.Round(time.Millisecond), 100*(float64(w)/float64(a)-1))
+	fmt.Printf("memory of looprun serve: peak %s\n", mib(median(peaks)))
+	fmt.Printf("the page with its list: %s after the start, %s afterwards\n", median(first).Round(time.Millisecond), median(again).Round(time.Millisecond))
+	return nil
+}
+
+// watchedRound runs the loops, looked at where there is a page, and returns how long one
+// takes on average.
+func (b *bench) watchedRound(state string, p *served) (time.Duration, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var all, clients sync.WaitGroup
+	var mu sync.Mutex
+	var wrong error
+	var took time.Duration
+	began := time.Now()
+	for i := range watchedLoops {
+		line := aPage
+		turns := watchedTurns
+		if i == 0 {
+			line, turns = gigabyte, 1
+		}
+		cmd := exec.Command(b.looprun, b.loops(turns, "--state-dir", state, "--", "sh", "-c", line)[1:]...)
+		cmd.Env = append(os.Environ(), "CI=")
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		all.Go(func() {
+			since := time.Now()
+			_ = cmd.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			took += time.Since(since)
+			if code := cmd.ProcessState.ExitCode(); code != limit {
+				wrong = errors.Join(wrong, fmt.Errorf("one exited with %d, not %d", code, limit))
+			}
+		})
+	}
+	if p != nil {
+		for i := range watchers {
+			clients.Go(func() {
+				if err := p.watch(ctx, i); err != nil && ctx.Err() == nil {
+					mu.Lock()
+					defer mu.Unlock()
+					wrong = errors.Join(wrong, fmt.Errorf("a client: %w", err))
+				}
+			})
+		}
+	}
+	all.Wait()
+	stop()
+	clients.Wait()
+	return took / watchedLoops, errors.Join(wrong, removeSince(state, began))
+}
+
+// removeSince removes the runs that a round has made.
+func removeSince(state string, began time.Time) error {
+	runs, err := filepath.Glob(filepath.Join(state, began.UTC().Format("2006")+"*-*-*"))
+	for _, dir := range runs {
+		if info, statErr := os.Stat(dir); statErr == nil && info.ModTime().After(began) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return err
+}
+
+// served is a looprun serve.
+type served struct {
+	cmd          *exec.Cmd
+	base, token  string
+	first, again time.Duration // until the page and its list are there
+}
+
+func (b *bench) serve(state string) (*served, error) {
+	cmd := exec.Command(b.looprun, "serve", "--state-dir", state)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		_ = cmd.Wait()
+		return nil, fmt.Errorf("looprun serve: %w (make build puts looprun-serve beside looprun)", err)
+	}
+	base, token, _ := strings.Cut(strings.TrimSpace(address), "#token=")
+	p := &served{cmd: cmd, base: base, token: token}
+	for _, took := range []*time.Duration{&p.first, &p.again} {
+		since := time.Now()
+		for _, path := range []string{"", "report.css", "page.css", "page.js", "api/runs"} {
+			if _, err := p.get(context.Background(), path); err != nil {
+				return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+			}
+		}
+		*took = time.Since(since)
+	}
+	return p, nil
+}
+
+func (p *served) open(ctx context.Context, path string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	res, err := http.DefaultClient.Do(r)
+	if err == nil && res.StatusCode != http.StatusOK {
+		res.Body.Close()
+		err = fmt.Errorf("%s: %s", path, res.Status)
+	}
+	return res, err
+}
+
+func (p *served) get(ctx context.Context, path string) ([]byte, error) {
+	res, err := p.open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	return io.ReadAll(res.Body)
+}
+
+// watch does what the page does that shows a run: it follows the stream, and asks for
+// the run when that has changed, and for the list once a second at most.
+func (p *served) watch(ctx context.Context, i int) error {
+	var list struct{ Runs []struct{ Key string } }
+	for len(list.Runs) <= i {
+		b, err := p.get(ctx, "api/runs?filter=running")
+		if err == nil {
+			err = json.Unmarshal(b, &list)
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	key := list.Runs[len(list.Runs)-1-i].Key // the one that began first prints most
+	res, err := p.open(ctx, "api/stream?run="+key)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	lines := bufio.NewReaderSize(res.Body, 64<<10)
+	var listed time.Time
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		switch name, _ := bytes.CutPrefix(bytes.TrimSpace(line), []byte("event: ")); {
+		case string(name) == "run":
+			_, err = p.get(ctx, "api/runs/"+key)
+		case string(name) == "list" && time.Since(listed) > time.Second:
+			listed = time.Now()
+			_, err = p.get(ctx, "api/runs")
+		default:
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// end ends it, and returns the most memory that it took, in bytes.
+func (p *served) end() (int64, error) {
+	err := errors.Join(p.cmd.Process.Signal(os.Interrupt), p.cmd.Wait())
+	return peak(p.cmd.ProcessState), err
+}
