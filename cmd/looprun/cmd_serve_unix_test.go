@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -23,8 +25,9 @@ import (
 
 // served is looprun serve, and where its page is.
 type served struct {
-	t   *testing.T
-	url *url.URL
+	t    *testing.T
+	page *started
+	url  *url.URL
 }
 
 // startServe starts looprun serve in the directory.
@@ -37,18 +40,25 @@ func startServe(t *testing.T, dir string, args ...string) *served {
 	if err := page.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = page.Process.Signal(os.Interrupt)
-		if code := page.ended(t); code != 0 {
-			t.Errorf("looprun serve ended with %d", code)
-		}
-	})
+	t.Cleanup(func() { page.stop(t) })
 	until(t, "the address", func() bool { return strings.Contains(page.stdout.String(), "\n") })
 	at, err := url.Parse(strings.TrimSpace(page.stdout.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &served{t, at}
+	return &served{t, page, at}
+}
+
+// stop ends a server, once.
+func (s *started) stop(t *testing.T) {
+	t.Helper()
+	if s.ProcessState != nil {
+		return
+	}
+	_ = s.Process.Signal(os.Interrupt)
+	if code := s.ended(t); code != 0 {
+		t.Errorf("looprun serve ended with %d", code)
+	}
 }
 
 var (
@@ -315,6 +325,52 @@ func TestServeReadOnly(t *testing.T) {
 	}
 }
 
+// The token is where it is needed and nowhere else: not on a command line, which other
+// users can read, not in what the server says, and in a file that only its owner reads.
+func TestWhereTheTokenIs(t *testing.T) {
+	dir := t.TempDir()
+	opener := filepath.Join(dir, "bin", "xdg-open")
+	if err := errors.Join(os.Mkdir(filepath.Dir(opener), 0o700), os.WriteFile(opener, []byte("#!/bin/sh\necho \"$*\" > "+dir+"/opened.new; mv "+dir+"/opened.new "+dir+"/opened\n"), 0o700)); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Dir(opener)+":"+os.Getenv("PATH"))
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	v := startServe(t, dir, "--open")
+	for _, path := range []string{"/", "/nothing?token=" + v.token(), "/api/runs/..%2f.."} {
+		v.call("GET", path, "", nil)
+	}
+	pid := v.page.Process.Pid
+	if runtime.GOOS == "linux" {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil || !strings.Contains(string(line), "looprun-serve") || strings.Contains(string(line), v.token()) {
+			t.Errorf("%v: %q", err, line)
+		}
+	}
+	if runtime.GOOS == "darwin" {
+		return // there it is open, which no test replaces
+	}
+	until(t, "the browser is opened", v.page.has("opened"))
+	opened, err := os.ReadFile(filepath.Join(dir, "opened"))
+	if err != nil || strings.Contains(string(opened), v.token()) {
+		t.Fatalf("%v: %s", err, opened)
+	}
+	name := strings.TrimSpace(string(opened))
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v: %v", info, err)
+	}
+	if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), v.token()) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if said := v.page.stderr.String(); strings.Contains(said, v.token()) {
+		t.Errorf("it says %s", said)
+	}
+	v.page.stop(t)
+	if _, err := os.Stat(name); !os.IsNotExist(err) {
+		t.Errorf("the file is left behind: %v", err)
+	}
+}
+
 // All in one browser, which takes seconds to start.
 func TestServeInABrowser(t *testing.T) {
 	b := browsertest.Start(t)
@@ -342,6 +398,9 @@ func (v *window) sound(picture string) {
 			v.Resize(width)
 			if w := browsertest.Eval[float64](v.Browser, `document.documentElement.scrollWidth`); int(w) > width {
 				v.t.Errorf("%s: %v pixels wide in a window of %d", theme, w, width)
+			}
+			if cut := browsertest.Eval[float64](v.Browser, `[...document.querySelectorAll("#runs a, #runs .head")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth).length`); cut > 0 {
+				v.t.Errorf("%s, %d: %v runs are wider than the list", theme, width, cut)
 			}
 			if bad := browsertest.Eval[[]string](v.Browser, browsertest.Contrasts); len(bad) > 0 {
 				v.t.Errorf("%s, %d: hard to read: %q", theme, width, bad)
@@ -395,6 +454,7 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	v := startServe(t, dir).open(b)
 	v.shows(`document.querySelector(".question .options button")`)
 	v.shows(`document.title.startsWith("(1) ")`)
+	v.shows(fmt.Sprintf(`!location.href.includes(%q)`, v.token()))
 	v.shows(`document.querySelector(".out .t0")?.textContent === "red"`)
 	if n := browsertest.Eval[float64](v.Browser, `document.scripts.length * 1000 + document.images.length`); n != 1000 {
 		t.Errorf("%v scripts and images", n)
@@ -512,6 +572,7 @@ func browserMany(t *testing.T, b *browsertest.Browser) {
 	}
 	v := startServe(t, dir).open(b)
 	v.shows(`document.querySelectorAll("#runs a").length === 200`)
+	t.Logf("first paint after %.0f ms", browsertest.Eval[float64](v.Browser, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 	v.shows(`document.querySelector("#more").textContent.startsWith("200 of 1001 runs")`)
 	v.shows(`document.querySelectorAll("#runs a")[150].textContent.includes("1 → 1 → 1 failing")`)
 	v.sound("many")

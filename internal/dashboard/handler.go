@@ -151,7 +151,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 }
 
 // reportTicket makes an address at which the full report can be opened, once.
-func (s *Server) reportTicket(w http.ResponseWriter, _ *http.Request, run *row) {
+func (s *Server) reportTicket(w http.ResponseWriter, r *http.Request, run *row) {
+	if !nothing(w, r) {
+		return
+	}
 	ticket := s.reports.issue(run.dir, time.Now())
 	if ticket == "" {
 		http.Error(w, "too many reports were asked for; wait a minute", http.StatusTooManyRequests)
@@ -205,6 +208,15 @@ func body(w http.ResponseWriter, r *http.Request, form strictjson.Shape, v any) 
 	return nil
 }
 
+// nothing reports whether a request has an empty document, and answers it where not.
+func nothing(w http.ResponseWriter, r *http.Request) bool {
+	err := body(w, r, strictjson.Shape{Form: strictjson.Object}, &struct{}{})
+	if err != nil {
+		http.Error(w, "the request cannot be read: "+err.Error(), http.StatusBadRequest)
+	}
+	return err == nil
+}
+
 // answerForm is what the page sends as an answer.
 func answerForm() strictjson.Shape {
 	text := strictjson.Shape{Form: strictjson.Text, Nullable: true}
@@ -230,6 +242,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, run *row) {
 }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, run *row) {
+	if !nothing(w, r) {
+		return
+	}
 	said, err := s.o.Actions.Resume(r.Context(), run.dir)
 	s.done(w, said, err)
 }

@@ -137,6 +137,11 @@ func TestAttacks(t *testing.T) {
 		"two documents":                {"POST", answer, anAnswer + anAnswer, nil, 400},
 		"a body without end":           {"POST", answer, `{"question": "q-1", "reason": "` + strings.Repeat("x", maxBody) + `"}`, nil, 400},
 		"an answer for an old page":    {"POST", answer, `{"question": "q-0", "option": "accept"}`, nil, 409},
+		"a resume with orders":         {"POST", "/api/runs/" + v.key + "/resume", `{"args": ["--trust"]}`, nil, 400},
+		"a resume by a form":           {"POST", "/api/runs/" + v.key + "/resume", "", header("Content-Type", "application/x-www-form-urlencoded"), 400},
+		"a report by a form":           {"POST", "/api/runs/" + v.key + "/report", "", header("Content-Type", "text/plain"), 400},
+		"a report from another site":   {"POST", "/api/runs/" + v.key + "/report", "{}", header("Sec-Fetch-Site", "cross-site"), 403},
+		"another site's address":       {"GET", "http://evil.example/api/runs", "", func(r *http.Request) { r.Host = r.URL.Host }, 421},
 		"writing by a link":            {"GET", answer, "", nil, 405},
 		"resuming by a link":           {"GET", "/api/runs/" + v.key + "/resume", "", nil, 405},
 		"a run's directory as its key": {"GET", "/api/runs/..%2f..%2fetc", "", nil, 404},
@@ -241,6 +246,65 @@ func TestOutputIsALink(t *testing.T) {
 	}
 }
 
+// Another user of the machine can reach the port, and learns nothing there: without the
+// token there are the page's own files, in which nothing of a run is.
+func TestWithoutTheToken(t *testing.T) {
+	v := newServing(t, false)
+	bare := func(r *http.Request) { r.Header.Del("Authorization") }
+	for _, path := range []string{"/", "/page.js", "/page.css", "/icon.svg", "/report.css"} {
+		w := v.request("GET", path, "", bare)
+		if text := w.Body.String(); w.Code != 200 || strings.Contains(text, v.token) || strings.Contains(text, filepath.Base(v.dir)) || strings.Contains(text, v.key) {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	at := "/api/runs/" + v.key
+	for _, r := range [][2]string{
+		{"GET", "/api/runs"},
+		{"GET", "/api/stream"},
+		{"GET", "/api/stream?run=" + v.key},
+		{"GET", at},
+		{"GET", at + "/output/1"},
+		{"GET", at + "/explain"},
+		{"POST", at + "/report"},
+		{"POST", at + "/answer"},
+		{"POST", at + "/resume"},
+	} {
+		if w := v.request(r[0], r[1], "{}", bare); w.Code != 401 || strings.Contains(w.Body.String(), filepath.Base(v.dir)) {
+			t.Errorf("%s: %d %s", r, w.Code, w.Body)
+		}
+	}
+	if len(v.done) > 0 {
+		t.Errorf("done: %v", v.done)
+	}
+}
+
+// What a command calls itself and prints is text: in what is markup it is escaped, and
+// nothing of it turns or hides what stands around it.
+func TestHostileText(t *testing.T) {
+	v := newServing(t, false)
+	name := scratchpad.OutputFile(v.dir, 1)
+	const hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\x1b]8;;http://evil.example\x07link\x1b]8;;\x07\u202egnp\x1b[31;}body{display:none\n"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(hostile), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var shown struct{ Work, Style string }
+	if err := json.Unmarshal(v.request("GET", "/api/runs/"+v.key+"/output/1", "").Body.Bytes(), &shown); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script", "<img", "</pre", "evil.example", "\x1b", "\u202e", "\x07"} {
+		if strings.Contains(shown.Work+shown.Style, bad) {
+			t.Errorf("%q is in %q, %q", bad, shown.Work, shown.Style)
+		}
+	}
+	if strings.Contains(shown.Style, "display") {
+		t.Errorf("%q", shown.Style)
+	}
+	var run struct{ Course string }
+	if err := json.Unmarshal(v.request("GET", "/api/runs/"+v.key, "").Body.Bytes(), &run); err != nil || strings.Contains(run.Course, "<script") {
+		t.Errorf("%v: %s", err, run.Course)
+	}
+}
+
 // It listens where only this machine is, and clients that are slow or very many keep
 // nobody else out.
 func TestManyConnections(t *testing.T) {
@@ -248,15 +312,19 @@ func TestManyConnections(t *testing.T) {
 	if host, _, _ := net.SplitHostPort(v.ln.Addr().String()); host != "127.0.0.1" {
 		t.Fatalf("it listens on %s", host)
 	}
+	v.within.head = 200 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
 	go func() { served <- v.Serve(ctx) }()
-	for range 2 * maxConnections { // they send nothing
+	for i := range 2 * maxConnections {
 		c, err := net.Dial("tcp", v.ln.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
+		if i%2 == 0 { // the others send nothing
+			_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost: "))
+		}
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.Address(), nil)
 	if err != nil {
@@ -272,6 +340,30 @@ func TestManyConnections(t *testing.T) {
 	}
 	cancel()
 	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that does not read what it is told is let go.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	let := make(chan error)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := &events{w: w, c: http.NewResponseController(w), within: 50 * time.Millisecond}
+		for blob := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`); out.err == nil; {
+			out.send("output", blob)
+		}
+		let <- out.err
+	}))
+	defer server.Close()
+	c, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := eventually.Receive(t, "it is let go", let); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)
 	}
 }

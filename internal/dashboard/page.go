@@ -67,6 +67,7 @@ type Server struct {
 	tails   tails
 	reports tickets
 	streams semaphore
+	within  within
 	bell    *bell // rings when the list of runs has changed
 	ln      net.Listener
 }
@@ -78,6 +79,10 @@ const (
 	maxHeader      = 16 << 10
 	maxBody        = 64 << 10
 )
+
+// within is how long a client may take to send the head of a request, to send all of
+// it, and to take what is written.
+type within struct{ head, request, write time.Duration }
 
 // Listen opens the port. Nobody is served before Serve.
 func Listen(o Options) (*Server, error) {
@@ -95,6 +100,7 @@ func Listen(o Options) (*Server, error) {
 		runs:    newIndex(o.Dirs),
 		views:   views{writable: o.Actions != nil, explains: o.Explain != nil},
 		streams: newSemaphore(maxStreams),
+		within:  within{5 * time.Second, 10 * time.Second, 10 * time.Second},
 		bell:    newBell(),
 	}
 	return s, nil
@@ -116,7 +122,7 @@ func (s *Server) URL() string { return s.Address() + "#token=" + s.token }
 // Serve serves until the context ends. It closes the port.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		Handler: s.Handler(), ReadHeaderTimeout: s.within.head, ReadTimeout: s.within.request,
 		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    silent(),

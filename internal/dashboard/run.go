@@ -327,9 +327,8 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request, run *row) {
 
 // How often a stream looks, and how long it stays silent.
 const (
-	lookEvery   = 250 * time.Millisecond
-	silentFor   = 15 * time.Second
-	writeWithin = 10 * time.Second
+	lookEvery = 250 * time.Millisecond
+	silentFor = 15 * time.Second
 )
 
 // stream tells a page what has changed, as it happens: the list, the run that is shown,
@@ -341,7 +340,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.streams.release()
-	out := &events{w: w, c: http.NewResponseController(w)}
+	out := &events{w: w, c: http.NewResponseController(w), within: s.within.write}
 	_ = out.c.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
 	var run *row
@@ -424,10 +423,11 @@ func sizesOf(dir string, iteration int) (sizes [2]int64) {
 
 // events writes a stream of events.
 type events struct {
-	w    http.ResponseWriter
-	c    *http.ResponseController
-	last time.Time
-	err  error
+	w      http.ResponseWriter
+	c      *http.ResponseController
+	within time.Duration
+	last   time.Time
+	err    error
 }
 
 func (e *events) send(name string, v any) {
@@ -438,7 +438,7 @@ func (e *events) send(name string, v any) {
 	if !made {
 		b, e.err = json.Marshal(v)
 	}
-	if e.err = e.c.SetWriteDeadline(time.Now().Add(writeWithin)); errors.Is(e.err, http.ErrNotSupported) {
+	if e.err = e.c.SetWriteDeadline(time.Now().Add(e.within)); errors.Is(e.err, http.ErrNotSupported) {
 		e.err = nil // there is no connection
 	}
 	if e.err == nil {
