@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -236,6 +237,34 @@ func TestSessionNestedUnderLooprun(t *testing.T) {
 			t.Error("two loopruns judged")
 		}
 	}, hooked...)
+}
+
+// The lines of the page, run as written, print what the page says.
+func TestSessionOfThePage(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		page, err := os.ReadFile("../../docs/inside-an-agent.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(page), "## In two minutes")
+		blocks := strings.SplitN(text, "```", 5) // of text, and between them lines to run, and what they print
+		_, lines, _ := strings.Cut(blocks[1], "\n")
+		_, want, _ := strings.Cut(blocks[3], "\n")
+		s := newSession(t, k, k.script(stories["mends-in-session"]))
+		if err := place(filepath.Join(s.home, ".claude", "settings.json"), `{"permissions":{"defaultMode":"acceptEdits","allow":["Bash"]}}`); err != nil {
+			t.Fatal(err)
+		}
+		got := s.run("sh", "-ec", "exec 2>&1\n"+lines)
+		same := func(text string) string {
+			for _, r := range [][2]string{{`\d{8}-\d{6}-[0-9a-f]{4}`, "RUN"}, {`/\S*/(looprun.yaml|\.claude)`, "$1"}, {`[\dms]+ ago|just now`, "AGO"}, {`\d[\d.ms]*s`, "TIME"}, {` +`, " "}} {
+				text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])
+			}
+			return text
+		}
+		if same(got) != same(want) {
+			t.Errorf("it prints\n%s\nand not\n%s", got, want)
+		}
+	}, "claude")
 }
 
 const plugins = "../../integrations/"
