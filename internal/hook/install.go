@@ -55,7 +55,10 @@ var Agents = []Agent{
 		Name: "cursor", User: ".cursor/hooks.json", Project: ".cursor/hooks.json", Keys: []string{"hooks", "stop"}, Entry: `{"command":"CMD"}`,
 		Head: `{"version":1}`,
 	},
-	{Name: "opencode", User: ".config/opencode/plugin/looprun.js", Project: ".opencode/plugin/looprun.js", Entry: openCodePlugin},
+	{
+		Name: "opencode", User: ".config/opencode/plugin/looprun.js", Project: ".opencode/plugin/looprun.js", Entry: openCodePlugin,
+		Wants: "opencode run ends at the first stop, whatever a plugin says; in its interface and in opencode serve the agent goes on",
+	},
 }
 
 // openCodePlugin asks at the end of a turn whether the agent is done, and prompts it

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -17,12 +19,12 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/internal/agent"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/fakemodel"
 	"github.com/looprun/looprun/internal/hook"
 )
 
-// hooked are the agents whose sessions looprun hook stop judges here. opencode fetches a
-// package from the network before it loads a project's plugin.
+// hooked are the agents that looprun hook stop keeps going where they are used from a script.
 var hooked = []string{"claude", "codex", "gemini"}
 
 // session is an agent that somebody talks to, in a project of its own, with a scripted
@@ -265,6 +267,45 @@ func TestSessionOfThePage(t *testing.T) {
 			t.Errorf("it prints\n%s\nand not\n%s", got, want)
 		}
 	}, "claude")
+}
+
+// opencode run ends at the first stop; in a server of opencode's, which its interface is too,
+// the plugin prompts it again. Before it loads a plugin it installs a package, which make
+// agents has fetched.
+func TestSessionInOpencode(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		bin, _ := installed()
+		needs := filepath.Join(bin, "..", "..", "opencode")
+		if _, err := os.Stat(needs); err != nil {
+			t.Skip("NOT TESTED: ", err)
+		}
+		s := newSession(t, k, k.script(stories["mends-in-session"]))
+		s.run("looprun", "hook", "install", k.name, "--check", goTest)
+		for _, dir := range []string{filepath.Join(s.dir, ".opencode"), filepath.Join(s.home, ".config", "opencode")} {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s.run("cp", "-r", needs+"/.", dir)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		server := s.command(ctx, "opencode", "serve", "--port", "0")
+		out, err := server.StdoutPipe()
+		if err == nil {
+			err = server.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { cancel(); _ = server.Wait() }()
+		address := ""
+		for lines := bufio.NewScanner(out); address == "" && lines.Scan(); {
+			_, address, _ = strings.Cut(lines.Text(), "listening on ")
+		}
+		go func() { _, _ = io.Copy(io.Discard, out) }()
+		s.prompt("--attach", address)
+		eventually.Holds(t, "the third stop", func() bool { return slices.Equal(s.runs(), []listed{{"done", "", 3}}) })
+	}, "opencode")
 }
 
 const plugins = "../../integrations/"
