@@ -206,6 +206,8 @@ AGENTS := tools/agents/.installed
 agents: ## install the coding agents that agents-test runs, pinned, in an ignored folder (1.2 GB, from npm)
 	@mkdir -p $(AGENTS) && cp tools/agents/package.json tools/agents/package-lock.json $(AGENTS)/
 	cd $(AGENTS) && npm install --no-audit --no-fund --loglevel=error
+	@# What opencode would fetch itself before it loads a plugin.
+	npm install --prefix $(AGENTS)/opencode --no-audit --no-fund --loglevel=error @opencode-ai/plugin@1.18.33
 	@cd $(AGENTS)/node_modules/.bin && for a in claude codex gemini opencode; do printf '%s ' $$a; ./$$a --version | tail -1; done
 
 agents-test: ## looprun around each of them and a scripted model, without a network where the system allows it; AGENTS_RUN='Mends' for some
