@@ -9,14 +9,15 @@ import (
 
 // agents knows what coding agents print.
 type agents struct {
-	reader                *Reader
-	claude, codex, gemini bool
+	reader                          *Reader
+	claude, codex, gemini, opencode bool
 
 	// sessions are Claude's of this iteration, the last one last.
 	sessions []session
 	// threads are Codex's, the last one last. They outlive an iteration.
 	threads []thread
 	current string // the thread that goes on
+	step    string // OpenCode's last
 	counted bool   // the line before said "tokens used"
 }
 
@@ -34,7 +35,7 @@ type thread struct {
 	tokens float64
 }
 
-func (a *agents) reset() { a.sessions, a.current, a.counted = nil, "", false }
+func (a *agents) reset() { a.sessions, a.current, a.step, a.counted = nil, "", "", false }
 
 // printed is everything that is read of any agent's objects.
 type printed struct {
@@ -51,7 +52,20 @@ type printed struct {
 		Output float64 `json:"outputTokens"`
 	} `json:"modelUsage"`
 	Thread string `json:"thread_id"`
-	Stats  *struct {
+	Part   *struct {
+		ID     string   `json:"id"`
+		Cost   *float64 `json:"cost"`
+		Tokens struct {
+			Input     float64 `json:"input"`
+			Output    float64 `json:"output"`
+			Reasoning float64 `json:"reasoning"`
+			Cache     struct {
+				Read  float64 `json:"read"`
+				Write float64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+	} `json:"part"`
+	Stats *struct {
 		Total  *float64 `json:"total_tokens"`
 		Models map[string]struct {
 			Tokens struct {
@@ -62,7 +76,7 @@ type printed struct {
 }
 
 // Most objects are none of these: what they hold says so before they are read.
-var marks = [][]byte{[]byte(`"result"`), []byte(`"turn.completed"`), []byte(`"thread.started"`), []byte(`"stats"`)}
+var marks = [][]byte{[]byte(`"result"`), []byte(`"turn.completed"`), []byte(`"thread.started"`), []byte(`"stats"`), []byte(`"step_finish"`)}
 
 func marked(text []byte) bool {
 	return slices.ContainsFunc(marks, func(m []byte) bool { return bytes.Contains(text, m) })
@@ -87,6 +101,8 @@ func (a *agents) object(text []byte) {
 		a.current = p.Thread
 	case p.Type == "turn.completed" && a.codex && p.Usage != nil:
 		a.turn(p.Usage.Input + p.Usage.Output)
+	case p.Type == "step_finish" && a.opencode && p.Part != nil && p.Part.Cost != nil:
+		a.opencodeStep(p)
 	case (p.Type == "result" || p.Type == "") && a.gemini && p.Stats != nil:
 		a.stats(p)
 	}
@@ -174,6 +190,16 @@ func (a *agents) turn(total float64) {
 	if len(a.threads) > remembered {
 		a.threads = slices.Delete(a.threads, 0, 1)
 	}
+}
+
+// opencodeStep counts one of OpenCode's, once.
+func (a *agents) opencodeStep(p printed) {
+	if p.Part.ID != "" && p.Part.ID == a.step {
+		return
+	}
+	a.step = p.Part.ID
+	t := p.Part.Tokens
+	a.reader.add(*p.Part.Cost, t.Input+t.Output+t.Reasoning+t.Cache.Read+t.Cache.Write)
 }
 
 // stats counts one of Gemini's.

@@ -43,6 +43,13 @@
 // with stream-json the last line is of type "result" and has stats.total_tokens
 // (google-gemini/gemini-cli issue 21833). It reports no dollars.
 //
+// # opencode
+//
+// OpenCode's run --format json prints a line of type "step_finish" for each request to
+// the model, with what it cost in part.cost and its tokens in part.tokens: input, output,
+// reasoning, cache.read and cache.write, which are disjoint. Dollars are 0 for a model
+// whose price it does not know.
+//
 // # auto
 //
 // All of the above: what is printed says which it is.

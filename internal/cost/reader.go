@@ -12,14 +12,15 @@ import (
 
 // The presets of [New].
 const (
-	Claude = "claude"
-	Codex  = "codex"
-	Gemini = "gemini"
-	Auto   = "auto"
+	Claude   = "claude"
+	Codex    = "codex"
+	Gemini   = "gemini"
+	OpenCode = "opencode"
+	Auto     = "auto"
 )
 
 // Presets lists the names that [New] knows.
-func Presets() []string { return []string{Claude, Codex, Gemini, Auto} }
+func Presets() []string { return []string{Claude, Codex, Gemini, OpenCode, Auto} }
 
 // What one report can hold. More is taken for a mistake and left out.
 const (
@@ -54,6 +55,7 @@ func New(spec string) (*Reader, error) {
 	a := &agents{
 		reader: r,
 		claude: spec == Claude || spec == Auto, codex: spec == Codex || spec == Auto, gemini: spec == Gemini || spec == Auto,
+		opencode: spec == OpenCode || spec == Auto,
 	}
 	o := &objects{found: a.object, long: a.tooLong}
 	l := &lineReader{found: a.line, only: []byte("kens used")}

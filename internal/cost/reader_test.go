@@ -68,6 +68,11 @@ func feed(r *Reader, output string, piece int) {
 	}
 }
 
+// As opencode run --format json prints it.
+const opencodeSteps = `{"type":"step_finish","timestamp":1,"sessionID":"ses_1","part":{"id":"prt_1","reason":"tool-calls","sessionID":"ses_1","type":"step-finish","tokens":{"total":1106,"input":1000,"output":100,"reasoning":1,"cache":{"write":2,"read":3}},"cost":0.25}}
+{"type":"step_finish","timestamp":2,"sessionID":"ses_1","part":{"id":"prt_2","reason":"stop","sessionID":"ses_1","type":"step-finish","tokens":{"total":1200,"input":1100,"output":100,"reasoning":0,"cache":{"write":0,"read":0}},"cost":0.5}}
+`
+
 func TestReader(t *testing.T) {
 	const big = "noise { and [{ more\n"
 	for _, c := range []struct {
@@ -77,6 +82,10 @@ func TestReader(t *testing.T) {
 		found              bool
 	}{
 		{"nothing", Claude, "", 0, 0, false},
+		{"opencode", OpenCode, opencodeSteps, 0.75, 2306, true},
+		{"opencode, restated", Auto, opencodeSteps + opencodeSteps[strings.Index(opencodeSteps, "\n")+1:], 0.75, 2306, true},
+		{"opencode, of a model without a price", OpenCode, strings.ReplaceAll(strings.ReplaceAll(opencodeSteps, "0.25", "0"), "0.5", "0"), 0, 2306, true},
+		{"opencode's steps are not Claude's", Claude, opencodeSteps, 0, 0, false},
 		{"text only", Claude, "all done, cost $5\n", 0, 0, false},
 		{"claude json", Claude, claudeJSON, 0.125, 32410, true},
 		{"no line break", Claude, strings.TrimSpace(claudeJSON), 0.125, 32410, true},

@@ -246,7 +246,7 @@ func ConfigOf(dir string) (json.RawMessage, error) {
 var ErrNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 
 func (s *Session) resume(dir string, event looprun.RunResumed, trust TrustFlag) (Ended, error) {
-	if err := errors.Join(proc.Ready(), s.joinable()); err != nil {
+	if err := errors.Join(proc.Ready(), s.joinable(), s.affordable()); err != nil {
 		return Ended{}, err
 	}
 	run, state, err := trust.Open(s.app.Say, dir, scratchpad.SyncMode(s.opts.Sync))

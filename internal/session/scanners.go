@@ -139,6 +139,7 @@ func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationResult) {
 	h.lookAround(d)
 	d.Checkpoint = h.s.checkpoint(d.Iteration)
 	h.hearRefusal(d)
+	h.hearDay(d)
 }
 
 // hearRefusal ends the run where the first turn of an agent changed nothing because its

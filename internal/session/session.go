@@ -55,6 +55,7 @@ type Ended struct {
 // Session is one process's part of a run: all that stands between the options
 // and the loop.
 type Session struct {
+	day     day
 	waitKey *waitKey // nil: nobody can end a wait with a key now
 	app     *Program
 	opts    *config.Options
@@ -181,7 +182,7 @@ func (s *Session) stateDir() (string, error) { return config.StateDir(s.opts.Sta
 
 // Start runs a new run to its end.
 func (s *Session) Start() (Ended, error) {
-	if err := errors.Join(proc.Ready(), s.joinable(), s.keepable()); err != nil {
+	if err := errors.Join(proc.Ready(), s.joinable(), s.keepable(), s.affordable()); err != nil {
 		return Ended{}, err
 	}
 	dir, err := s.stateDir()
@@ -430,6 +431,7 @@ func (s *Session) observe(e looprun.Event, state *looprun.State) {
 	}
 	s.told.Observe(e, state)
 	s.goOnAt(e)
+	s.spend(e)
 	var err error
 	switch d := e.Data.(type) {
 	case looprun.RunStarted, looprun.RunResumed, looprun.QuestionAsked, looprun.ActionApplied:

@@ -1,0 +1,105 @@
+package session
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/spent"
+	"github.com/looprun/looprun/internal/xdg"
+	"github.com/looprun/looprun/protocol/signal"
+)
+
+// day keeps what all runs of this user spend within a day below a limit.
+type day struct {
+	ledger *spent.Ledger // nil: there is no limit
+	limit  float64
+	named  bool  // the iteration that runs has said what it cost
+	lost   error // what was spent could not be written down
+}
+
+// affordable opens the ledger, and refuses a run for which nothing is left of the day's
+// limit, or where nobody knows.
+func (s *Session) affordable() error {
+	limit := s.opts.MaxCostPerDay
+	if limit == nil || *limit < 0 {
+		return nil
+	}
+	dir := xdg.State()
+	if dir != "" {
+		dir = filepath.Join(dir, "spent")
+	}
+	ledger, err := spent.Open(dir)
+	if err != nil {
+		return fmt.Errorf("%s: what was spent cannot be kept: %w", config.Flag("max-cost-per-day"), err)
+	}
+	total, err := ledger.Total(time.Now())
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: what was spent is not known: %w", config.Flag("max-cost-per-day"), err)
+	case total >= float64(*limit):
+		return config.Usage(fmt.Sprintf("all runs of yours spent $%.2f in the last 24 hours, and %s is $%.2f", total, config.Flag("max-cost-per-day"), float64(*limit)), "wait, or raise it")
+	}
+	s.day = day{ledger: ledger, limit: float64(*limit)}
+	return nil
+}
+
+// spend writes down what is on record as spent.
+func (s *Session) spend(e looprun.Event) {
+	if s.day.ledger == nil {
+		return
+	}
+	usd := 0.0
+	switch d := e.Data.(type) {
+	case looprun.IterationStarted:
+		s.day.named = false
+	case looprun.CostReported:
+		usd = d.USD
+	case looprun.SignalReceived:
+		if d.Name == signal.Cost && d.Problem == "" {
+			usd = d.USD
+		}
+	}
+	if usd > 0 {
+		s.day.named = true
+		if err := s.day.ledger.Add(e.Time, s.run.ID, usd); err != nil {
+			s.day.lost = err
+			s.app.Say.Warn("what was spent could not be written down for %s: %v", config.Flag("max-cost-per-day"), err)
+		}
+	}
+}
+
+// hearDay ends the run with an iteration that is not done, where the day's limit is passed
+// or nobody knows whether it is: no answer makes the day longer.
+func (h *hearing) hearDay(d *looprun.IterationResult) {
+	s := h.s
+	if s.day.ledger == nil || d.Outcome != looprun.OutcomeNotDone && d.Outcome != looprun.OutcomeError || d.RunsAgain() || d.Fatal != 0 {
+		return
+	}
+	total, err := s.day.ledger.Total(time.Now())
+	named := s.day.named
+	for _, say := range d.Said {
+		switch say := say.(type) {
+		case looprun.CostReported:
+			total, named = total+say.USD, named || say.USD > 0
+		case looprun.SignalReceived:
+			if say.Name == signal.Cost && say.Problem == "" {
+				total, named = total+say.USD, named || say.USD > 0
+			}
+		}
+	}
+	flag, why := config.Flag("max-cost-per-day"), ""
+	switch {
+	case err != nil || s.day.lost != nil:
+		why = fmt.Sprintf("%s cannot be kept: what was spent is not known", flag)
+	case !named:
+		why = fmt.Sprintf("%s cannot be kept: the iteration reported no dollars; report them with looprun signal cost, or %s", flag, config.Flag("cost-from"))
+	case total > s.day.limit:
+		why = fmt.Sprintf("all runs of yours spent $%.2f in the last 24 hours, and %s is $%.2f", total, flag, s.day.limit)
+	default:
+		return
+	}
+	d.Fatal, d.Detail = looprun.MaxCost.ExitCode(), why
+}
