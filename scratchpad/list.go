@@ -181,6 +181,9 @@ func unended(alive, waiting bool) looprun.Status {
 	return looprun.StatusRunning
 }
 
+// First is the first event of a run.
+func First(dir string) (looprun.Event, error) { return firstEvent(dir) }
+
 func firstEvent(dir string) (looprun.Event, error) {
 	f, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {

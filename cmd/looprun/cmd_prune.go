@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +16,10 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
@@ -213,9 +217,11 @@ func (p *pruned) remove(state string) error {
 	var errs []error
 	gone := p.Removed[:0]
 	for _, r := range p.Removed {
+		forget := checkpointsOf(r.dir)
 		err := scratchpad.Doom(r.dir)
 		switch {
 		case err == nil:
+			forget()
 			gone = append(gone, r)
 			continue
 		case errors.Is(err, scratchpad.ErrLocked):
@@ -230,10 +236,24 @@ func (p *pruned) remove(state string) error {
 		p.Bytes -= r.Bytes
 	}
 	p.Removed = gone
+	many.Expire(state, time.Now())
 	if _, err := scratchpad.Sweep(state); err != nil {
 		errs = append(errs, fmt.Errorf("not all files could be removed: %w; the next looprun prune tries again", err))
 	}
 	return errors.Join(errs...)
+}
+
+// checkpointsOf removes the checkpoints of a run, once the run is gone. Those of one that
+// was not written by this user are left alone.
+func checkpointsOf(dir string) (forget func()) {
+	first, err := scratchpad.First(dir)
+	started, ok := first.Data.(looprun.RunStarted)
+	if err != nil || !ok || started.Checkpoint == "" || scratchpad.Mine(dir) != nil {
+		return func() {}
+	}
+	return func() {
+		_ = checkpoint.Forget(context.Background(), cmp.Or(started.Repository, started.Dir), filepath.Base(dir))
+	}
 }
 
 func (c *pruneCmd) report(a *app, p *pruned, state string) error {
