@@ -145,6 +145,22 @@ api: ## write docs/api anew: every change in it is meant
 api-check: ## the exported API is that of docs/api
 	@$(GO) run ./tools/api
 
+# --- Many machines: modules of their own, so that looprun depends on nothing of it ---
+.PHONY: fleet fleet-dev fleet-test fleet-check
+
+fleet: build ## looprun-fleet, static, in bin/
+	cd fleet && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o ../$(dir $(BIN))looprun-fleet ./cmd/looprun-fleet
+
+fleet-dev: fleet ## with a Temporal server in it, for looprun-fleet dev; the server is large: some minutes
+	cd fleet/devserver && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o ../../$(dir $(BIN))looprun-fleet-dev .
+
+fleet-check: ## vet and test the fleet without a server
+	cd fleet && $(GO) vet ./... && $(GO) test -timeout 10m ./...
+
+FLEET_RUNS ?= 20
+fleet-test: fleet-dev ## the fleet with a real server: workers killed FLEET_RUNS times in each place, races, a thousand loops
+	cd fleet && FLEET_RUNS=$(FLEET_RUNS) FLEET_BIN=$(CURDIR)/$(dir $(BIN)) $(GO) test -tags server -count=1 -timeout 120m -v ./fleettest
+
 # --- Pages and examples say what is true ---
 .PHONY: docs-test schemas
 

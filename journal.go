@@ -78,6 +78,23 @@ func Record(s *State, to Journal, mask func(string) string, elapsed time.Duratio
 	return e, nil
 }
 
+// Masked is what happened as [Record] would keep it with that mask: for a runner whose
+// results leave its machine before they are on record.
+func Masked(d Data, mask func(string) string) Data { return new(State).masked(d, mask) }
+
+// Masked is the result as it may leave the machine that the iteration ran on.
+func (r IterationResult) Masked(mask func(string) string) IterationResult {
+	r.IterationFinished, _ = Masked(r.IterationFinished, mask).(IterationFinished)
+	printed, _ := Masked(IterationFinished{Signature: r.Printed}, mask).(IterationFinished)
+	r.Printed = printed.Signature
+	said := make([]Data, len(r.Said))
+	for i, d := range r.Said {
+		said[i] = Masked(d, mask)
+	}
+	r.Said = said
+	return r
+}
+
 // masked takes what the mask takes out of every text of the event. The event
 // that was given stays as it is: its parts can be shared.
 //

@@ -42,6 +42,7 @@ type cli struct {
 	Explain   explainCmd   `cmd:"" in:"look" help:"Say why a run ended as it did, and what its iterations had in common."`
 	Hook      hookCmd      `cmd:"" help:"Put the loop inside a coding agent's own session, as its stop hook."`
 	Serve     serveCmd     `cmd:"" in:"look" help:"Show the runs in a browser, and take answers there."`
+	Fleet     fleetCmd     `cmd:"" in:"run" help:"Run loops on many machines."`
 	Policy    policyCmd    `cmd:"" in:"write" help:"Check and try out policy files."`
 	Template  templateCmd  `cmd:"" in:"write" help:"Write, check and preview the questions."`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schemas of documents and files."`

@@ -44,12 +44,12 @@ func (c *serveCmd) Run(a *app) error {
 			args = append(args, name)
 		}
 	}
-	return a.become("looprun-serve", self, args)
+	return a.become("looprun-serve", self, args, "install it: go install github.com/looprun/looprun/cmd/looprun-serve@latest")
 }
 
 // become runs a program that belongs to looprun in its place, and ends as that does. It
 // lies beside looprun or on the PATH.
-func (a *app) become(name, self string, args []string) error {
+func (a *app) become(name, self string, args []string, remedy string) error {
 	beside := filepath.Join(filepath.Dir(self), name)
 	if runtime.GOOS == "windows" {
 		beside += ".exe"
@@ -59,7 +59,7 @@ func (a *app) become(name, self string, args []string) error {
 		program, err = exec.LookPath(name)
 	}
 	if err != nil {
-		return config.Usage(name+" is neither beside "+self+" nor on the PATH", "install it: go install github.com/looprun/looprun/cmd/"+name+"@latest")
+		return config.Usage(name+" is neither beside "+self+" nor on the PATH", remedy)
 	}
 	return a.execute(program, append([]string{name}, args...))
 }

@@ -309,15 +309,20 @@ func (s *Session) policyCodes() map[string]int {
 // byPolicy lets the policy answer. What it finds out about the environment it
 // finds out only now: most runs never ask.
 func (s *Session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
-	return s.policy.Responder(policy.Options{
-		Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: CIFacts(s.dir), Output: s.aside,
-		BeforeVerify: func(context.Context) error {
-			s.loop.BeforeVerify()
-			return nil
-		},
-		AfterVerify: s.loop.AfterVerify,
-		Evaluated:   func(e policy.Evaluation) { s.explainRules(e) },
-	}).Respond(ctx, q, st)
+	return s.policyResponder(func(context.Context) error {
+		s.loop.BeforeVerify()
+		return nil
+	}, s.loop.AfterVerify).Respond(ctx, q, st)
+}
+
+func (s *Session) policyResponder(before func(context.Context) error, after func(looprun.VerifyFinished) error) looprun.Responder {
+	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+		return s.policy.Responder(policy.Options{
+			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: CIFacts(s.dir), Output: s.aside,
+			BeforeVerify: before, AfterVerify: after,
+			Evaluated: func(e policy.Evaluation) { s.explainRules(e) },
+		}).Respond(ctx, q, st)
+	})
 }
 
 // silenced says why no person is to be asked, whether one is there or not; empty:

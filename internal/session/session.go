@@ -202,21 +202,8 @@ func (s *Session) Start() (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	started := looprun.RunStarted{
-		RunID: s.run.ID, Name: s.opts.Name, Command: s.executor.Work.Argv(), Dir: s.dir,
-		Limits: s.limits, Caps: s.caps, Version: s.app.Version, Config: recorded, Parent: os.Getenv("LOOPRUN_RUN_ID"),
-	}
-	started.Checkpoint, started.Repository = s.found, s.app.Repository
-	if s.executor.Check != nil {
-		started.Check = s.executor.Check.Argv()
-		started.Precheck = !s.opts.NoPrecheck && s.opts.Promise == nil
-	}
-	started.Ladder = s.opts.Ladder
-	started.Promise, started.Loose = s.executor.Promise, s.opts.LoopMatch == "loose"
-	if n := s.opts.CallsPerHour; n != nil {
-		started.CallsPerHour = *n
-	}
-	started.AnyValue, started.Often = s.opts.LoopValues == "off", s.opts.LoopOften.Limit()
+	started := s.started(s.run.ID)
+	started.Config, started.Checkpoint, started.Repository = recorded, s.found, s.app.Repository
 	for _, hint := range s.opts.Hints(started.Command) {
 		s.app.Say.Warn("%s", hint)
 	}
@@ -233,6 +220,27 @@ func (s *Session) create(state string) (*scratchpad.Run, error) {
 		return scratchpad.CreateAs(state, s.app.As, mode)
 	}
 	return scratchpad.Create(state, time.Now(), mode)
+}
+
+// started is the first event of the run, without its configuration.
+func (s *Session) started(id string) looprun.RunStarted {
+	started := looprun.RunStarted{
+		RunID: id, Name: s.opts.Name, Command: s.opts.Work(s.command).Argv(), Dir: s.dir,
+		Limits: s.limits, Caps: s.caps, Version: s.app.Version, Parent: os.Getenv("LOOPRUN_RUN_ID"),
+		Ladder: s.opts.Ladder, Loose: s.opts.LoopMatch == "loose",
+		AnyValue: s.opts.LoopValues == "off", Often: s.opts.LoopOften.Limit(),
+	}
+	if check := s.opts.CheckStep(); check != nil {
+		started.Check = check.Argv()
+		started.Precheck = !s.opts.NoPrecheck && s.opts.Promise == nil
+	}
+	if s.opts.Promise != nil {
+		started.Promise = *s.opts.Promise
+	}
+	if n := s.opts.CallsPerHour; n != nil {
+		started.CallsPerHour = *n
+	}
+	return started
 }
 
 // record is the configuration as the journal keeps it. A secret in it is not
@@ -343,14 +351,32 @@ func (s *Session) finish(result looprun.Result, err error) (Ended, error) {
 
 // wire builds the loop.
 func (s *Session) wire(journal looprun.Journal) error {
-	s.base = baseEnviron(os.Environ())
+	if err := s.equip(os.Environ()); err != nil {
+		return err
+	}
+	var err error
+	if s.told, err = s.hooks(); err != nil {
+		return err
+	}
+	s.loop = &looprun.Loop{
+		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.Delays(),
+		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
+		Mask:      s.mask(),
+		WaitDelay: s.opts.WaitDelay.Or(0), Once: s.opts.Once, Took: s.took,
+	}
+	return s.listen()
+}
+
+// equip builds what runs iterations, in that environment.
+func (s *Session) equip(environ []string) error {
+	s.base = baseEnviron(environ)
 	terminal := console.IsTerminal(s.app.Stdout) && console.IsTerminal(s.app.Stderr)
 	s.parent = ParentSocket()
 	if s.opts.Silent() != "" {
 		s.parent = ""
 	}
 	var err error
-	if s.masker, err = s.opts.Redactor(os.Environ()); err != nil {
+	if s.masker, err = s.opts.Redactor(environ); err != nil {
 		return err
 	}
 	s.openOutlets()
@@ -388,19 +414,7 @@ func (s *Session) wire(journal looprun.Journal) error {
 	if err := errors.Join(s.feed(), s.keep()); err != nil {
 		return err
 	}
-	if err := s.hear(); err != nil {
-		return err
-	}
-	if s.told, err = s.hooks(); err != nil {
-		return err
-	}
-	s.loop = &looprun.Loop{
-		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.Delays(),
-		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
-		Mask:      s.mask(),
-		WaitDelay: s.opts.WaitDelay.Or(0), Once: s.opts.Once, Took: s.took,
-	}
-	return s.listen()
+	return s.hear()
 }
 
 // outputNumber is the number of the output file of an iteration: with --wait

@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/provenance"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// Allow is what a worker runs. What is not in it is refused.
+type Allow struct {
+	// Repositories are the URLs that loops may work in; one that ends in * stands for all
+	// that begin so. A loop without a repository is always allowed one.
+	Repositories []string `yaml:"repositories"`
+	// Commands are those that loops may run: the work, the check, the setup and all
+	// others, as they are written; one that ends in * stands for all that begin so.
+	Commands []string `yaml:"commands"`
+	// Env names variables that a loop may set.
+	Env []string `yaml:"env"`
+}
+
+// ReadAllow reads the file of a worker. One that others could change allows nothing.
+func ReadAllow(name string) (*Allow, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("the list of what is allowed cannot be read: %w", err)
+	}
+	if why := provenance.Doubt(name); why != "" {
+		return nil, fmt.Errorf("%s cannot be relied on: %s", name, why)
+	}
+	a := new(Allow)
+	_, err = strictyaml.Decode(name, data, a)
+	return a, err
+}
+
+// check says why a loop is not allowed, which runs those commands; nil: it is.
+func (a *Allow) check(w Work, lines []string) error {
+	if a == nil {
+		return nil
+	}
+	if w.Repo != "" && !listed(a.Repositories, w.Repo) {
+		return fmt.Errorf("its list does not allow the repository %s", w.Repo)
+	}
+	if w.Setup != "" {
+		lines = append(slices.Clone(lines), w.Setup)
+	}
+	for _, line := range lines {
+		if !listed(a.Commands, line) {
+			return fmt.Errorf("its list does not allow the command %q", line)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Env)) {
+		if !slices.Contains(a.Env, name) {
+			return fmt.Errorf("its list does not allow the variable %s", name)
+		}
+	}
+	return nil
+}
+
+// shellWords are characters with which a line that begins as an allowed one could go on as
+// another.
+const shellWords = ";&|<>`$(){}\n\r\\"
+
+// listed reports whether the list has the text, or one that ends in * and begins like it.
+func listed(list []string, text string) bool {
+	return slices.ContainsFunc(list, func(entry string) bool {
+		begins, any := strings.CutSuffix(entry, "*")
+		rest, ok := strings.CutPrefix(text, begins)
+		return entry == text || any && ok && !strings.ContainsAny(rest, shellWords) && !strings.Contains(rest, "..")
+	})
+}

@@ -1,0 +1,18 @@
+// Command looprun-fleet-dev is looprun-fleet with a Temporal server in it, for trying a
+// fleet on one machine: looprun-fleet dev runs it. It is a module of its own, since the
+// server is large.
+package main
+
+import (
+	"os"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/fleet/internal/cli"
+)
+
+func main() {
+	if code, ok := looprun.Guardian(); ok {
+		os.Exit(code)
+	}
+	os.Exit(cli.Main(os.Args[1:], serve))
+}

@@ -1,0 +1,206 @@
+package fleet
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+func TestMain(m *testing.M) {
+	if code, ok := looprun.Guardian(); ok {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// submitted is a loop of a shell line, checked as looprun-fleet submit does.
+func submitted(t *testing.T, line string, change func(*loops.Loop)) Loop {
+	t.Helper()
+	l := loops.Loop{Name: "a loop", Command: loops.Command{Shell: config.ShellLine(line)}, Options: loops.Options{}}
+	if change != nil {
+		change(&l)
+	}
+	list, err := Check([]loops.Loop{l}, t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list[0].Loop.Started.RunID = scratchpad.NewIDs("", time.Now(), 1)[0]
+	return list[0].Loop
+}
+
+// bench is a workflow of the SDK's test suite with a real worker: only the server is not.
+type bench struct {
+	*testsuite.TestWorkflowEnvironment
+	t    *testing.T
+	root string
+}
+
+func newBench(t *testing.T, change func(*Worker)) *bench {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	b := &bench{suite.NewTestWorkflowEnvironment(), t, t.TempDir()}
+	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: Queue, Log: testLog{t}, Environ: os.Environ(), places: map[string]*place{}}
+	if change != nil {
+		change(w)
+	}
+	b.SetWorkerOptions(worker.Options{EnableSessionWorker: true})
+	b.SetTestTimeout(time.Minute)
+	b.RegisterWorkflow(Run)
+	b.RegisterActivity(w)
+	t.Cleanup(w.leaveAll)
+	return b
+}
+
+type testLog struct{ t *testing.T }
+
+func (l testLog) Write(b []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(b)))
+	return len(b), nil
+}
+
+// run runs the loop to its end.
+func (b *bench) run(l Loop) looprun.Result {
+	b.t.Helper()
+	b.ExecuteWorkflow(Run, l)
+	if err := b.GetWorkflowError(); err != nil {
+		b.t.Fatal(err)
+	}
+	var r looprun.Result
+	if err := b.GetWorkflowResult(&r); err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+func (b *bench) state() looprun.State {
+	b.t.Helper()
+	v, err := b.QueryWorkflow(queryState)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var s looprun.State
+	if err := v.Get(&s); err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+// answer answers the question that is asked after a while; it returns what became of it.
+func (b *bench) answer(after time.Duration, updateID, questionID string, a looprun.Answer) *error {
+	done := new(error)
+	*done = errors.New("nobody has heard of it")
+	b.RegisterDelayedCallback(func() {
+		id := questionID
+		if id == "" {
+			s := b.state()
+			if len(s.Pending()) == 0 {
+				return
+			}
+			id = s.Pending()[0].ID
+		}
+		a.Responder, a.Person = looprun.RespondedByUser, true
+		b.UpdateWorkflow(updateAnswer, updateID, &testsuite.TestUpdateCallback{
+			OnAccept: func() {}, OnReject: func(err error) { *done = err },
+			OnComplete: func(_ any, err error) { *done = err },
+		}, Given{id, a})
+	}, after)
+	return done
+}
+
+func TestALoopRunsUntilItIsDone(t *testing.T) {
+	b := newBench(t, nil)
+	r := b.run(submitted(t, `if test -e two; then exit 0; elif test -e one; then touch two; else touch one; fi; echo "in $LOOPRUN_ITERATION"; exit 1`, nil))
+	if r.Status != looprun.StatusDone || r.Iterations != 3 {
+		t.Fatalf("%+v", r)
+	}
+	if r.RuntimeSeconds > 20 {
+		t.Errorf("the active time is %v: the queue is in it", r.RuntimeSeconds)
+	}
+	printed, err := os.ReadFile(filepath.Join(b.root, "runs", b.state().RunID, "output", "0002.log"))
+	if err != nil || string(printed) != "in 2\n" {
+		t.Errorf("%q, %v", printed, err)
+	}
+	w := &Worker{Root: b.root}
+	read, err := w.ReadOutput(t.Context(), Piece{Loop: b.state().RunID, Iteration: 2, Offset: 1})
+	if err != nil || string(read.Text) != "n 2\n" || read.Size != 5 {
+		t.Errorf("%+v, %v", read, err)
+	}
+	if _, err := w.ReadOutput(t.Context(), Piece{Loop: "another"}); err == nil {
+		t.Error("the output of a loop that was never here is empty")
+	}
+}
+
+func TestAQuestionWaitsForAPerson(t *testing.T) {
+	b := newBench(t, nil)
+	wrong := b.answer(time.Hour, "u1", "", looprun.Answer{Option: "no-such-option"})
+	other := b.answer(time.Hour, "u2", "another-question-1", looprun.Answer{Option: "cancel"})
+	right := b.answer(2*time.Hour, "u3", "", looprun.Answer{Option: "cancel"})
+	late := b.answer(2*time.Hour, "u4", "", looprun.Answer{Option: "continue"})
+	r := b.run(submitted(t, "echo the same; exit 1", nil))
+	if r.Status != looprun.StatusTripped && r.Status != looprun.StatusCancelled || r.Guard != looprun.LoopDetected {
+		t.Errorf("%+v", r)
+	}
+	if r.RuntimeSeconds > 20 {
+		t.Errorf("the wait for an answer counts as work: %v s", r.RuntimeSeconds)
+	}
+	if *wrong == nil || *other == nil || *right != nil || *late == nil {
+		t.Errorf("wrong option: %v; other question: %v; right: %v; late: %v", *wrong, *other, *right, *late)
+	}
+}
+
+func git1(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"}, args...)...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func repo(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	git1(t, dir, "init", "-q")
+	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git1(t, dir, "add", ".")
+	git1(t, dir, "commit", "-qm", "one")
+	return dir
+}
+
+func TestEachIterationIsKeptOutsideBranches(t *testing.T) {
+	b := newBench(t, nil)
+	from := repo(t)
+	r := b.run(submitted(t, `echo "$LOOPRUN_ITERATION" >> file; test "$LOOPRUN_ITERATION" = 2`, func(l *loops.Loop) { l.Repo = from; l.Setup = "echo set > up" }))
+	if r.Status != looprun.StatusDone || r.Iterations != 2 {
+		t.Fatalf("%+v", r)
+	}
+	ref := refOf(b.state().RunID)
+	if got := git1(t, from, "show", ref+":file"); got != "one\n1\n2" {
+		t.Errorf("the checkpoint has %q", got)
+	}
+	if got := git1(t, from, "show", ref+":up"); got != "set" {
+		t.Errorf("the setup did %q", got)
+	}
+	if got := git1(t, from, "branch", "--list") + git1(t, from, "status", "--porcelain"); got != "* main" {
+		t.Errorf("the repository was touched: %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(b.root, "trees", b.state().RunID)); err == nil {
+		t.Error("the tree of a loop that is done is still there")
+	}
+}

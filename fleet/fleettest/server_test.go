@@ -1,0 +1,625 @@
+//go:build server
+
+// Package fleettest runs the programs of a fleet with a real server: make fleet-test.
+package fleettest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/fleet"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/loops"
+)
+
+// patience is how long something may take that happens at all. It decides no result.
+const patience = 5 * time.Minute
+
+func program(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join(os.Getenv("FLEET_BIN"), name)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("make fleet-dev builds %s: %v", name, err)
+	}
+	return path
+}
+
+func runs() int {
+	if n, err := strconv.Atoi(os.Getenv("FLEET_RUNS")); err == nil {
+		return n
+	}
+	return 2
+}
+
+// process is a program that runs until it is killed.
+type process struct {
+	*exec.Cmd
+	said lines
+}
+
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func start(t testing.TB, until string, name string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(program(t, name), args...)}
+	p.Stdout, p.Stderr = &p.said, &p.said
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.kill() })
+	wait(t, until, func() bool { return strings.Contains(p.said.String(), until) })
+	return p
+}
+
+func (p *process) kill() {
+	_ = p.Process.Kill()
+	_ = p.Wait()
+}
+
+// wait waits until something holds.
+func wait(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// server is one for all tests; each has a queue of its own.
+var server struct {
+	sync.Mutex
+	*process
+	address string
+	queues  atomic.Int64
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if server.process != nil {
+		server.kill()
+	}
+	os.Exit(code)
+}
+
+// yard is a queue with its workers.
+type yard struct {
+	t     testing.TB
+	fleet *fleet.Fleet
+	queue string
+	root  string
+}
+
+func newYard(t testing.TB) *yard {
+	t.Helper()
+	server.Lock()
+	if server.process == nil {
+		dir, err := os.MkdirTemp("", "looprun-fleettest-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := strconv.Itoa(freePort(t))
+		p := &process{Cmd: exec.Command(program(t, "looprun-fleet-dev"), "dev", "--no-worker", "--port", port, "--db", filepath.Join(dir, "db"))}
+		p.Stdout, p.Stderr = &p.said, &p.said
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		server.process, server.address = p, "127.0.0.1:"+port
+		wait(t, "server", func() bool { return strings.Contains(p.said.String(), "server ") })
+	}
+	server.Unlock()
+	y := &yard{t: t, queue: fmt.Sprintf("q%d", server.queues.Add(1)), root: t.TempDir()}
+	var err error
+	y.fleet, err = (&fleet.Server{Address: server.address, Namespace: fleet.Namespace, Queue: y.queue}).Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(y.fleet.Close)
+	return y
+}
+
+func (y *yard) worker(name string, slots int) *process {
+	y.t.Helper()
+	return start(y.t, "runs up to", "looprun-fleet", "worker", "--address", server.address, "--queue", y.queue,
+		"--name", name, "--slots", strconv.Itoa(slots), "--root", filepath.Join(y.root, name))
+}
+
+// submit starts n loops of a shell line.
+func (y *yard) submit(n int, line string, change func(*loops.Loop)) []string {
+	y.t.Helper()
+	var list []loops.Loop
+	for i := range n {
+		l := loops.Loop{Name: fmt.Sprintf("loop %d", i), Command: loops.Command{Shell: config.ShellLine(line)}, Options: loops.Options{"kill_after": "1s"}}
+		if change != nil {
+			change(&l)
+		}
+		list = append(list, l)
+	}
+	all, err := fleet.Check(list, ".", "test")
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var ids []string
+	if err := y.fleet.Submit(y.t.Context(), all, func(id, _ string) {
+		mu.Lock()
+		defer mu.Unlock()
+		ids = append(ids, id)
+	}); err != nil {
+		y.t.Fatal(err)
+	}
+	return ids
+}
+
+func (y *yard) result(id string) looprun.Result {
+	y.t.Helper()
+	ctx, cancel := context.WithTimeout(y.t.Context(), patience)
+	defer cancel()
+	r, err := y.fleet.Wait(ctx, id)
+	if err != nil {
+		y.t.Fatalf("loop %s: %v", id, err)
+	}
+	return r
+}
+
+func (y *yard) question(id string) string {
+	y.t.Helper()
+	found := ""
+	wait(y.t, "a question of "+id, func() bool {
+		s, err := y.fleet.State(y.t.Context(), id)
+		if err != nil || len(s.Pending()) == 0 {
+			return false
+		}
+		found = s.Pending()[0].ID
+		return true
+	})
+	return found
+}
+
+func (y *yard) events(id string) map[looprun.EventType]int {
+	y.t.Helper()
+	n := map[looprun.EventType]int{}
+	if err := y.fleet.Events(y.t.Context(), id, func(e looprun.Event) error {
+		n[e.Data.Type()]++
+		return nil
+	}); err != nil {
+		y.t.Fatal(err)
+	}
+	return n
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+func command(t testing.TB, dir, name string, args ...string) string {
+	t.Helper()
+	c := exec.Command(name, args...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func repository(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	command(t, dir, "sh", "-c", "git init -q -b main && echo zero > steps && git add . && git -c user.name=a -c user.email=a@b commit -qm one")
+	return dir
+}
+
+// gone reports whether no process is left that has the word in its command line.
+func gone(word string) bool {
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range names {
+		if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(word)) {
+			return false
+		}
+	}
+	return true
+}
+
+// A worker is killed in each place of a loop's life, and another takes the loop over: the
+// run goes on to done, each step is in the repository once, and a loss is one crash.
+func TestWorkersAreKilled(t *testing.T) {
+	for _, where := range []string{"before", "in", "after", "asking", "answering"} {
+		t.Run(where, func(t *testing.T) {
+			for i := range runs() {
+				t.Run(strconv.Itoa(i), func(t *testing.T) { t.Parallel(); killed(t, where) })
+			}
+		})
+	}
+}
+
+func killed(t *testing.T, where string) {
+	y := newYard(t)
+	first := y.worker("first", 1)
+	from, marks := repository(t), t.TempDir()
+	mark := func(name string) string { return filepath.Join(marks, name) }
+	// The second iteration shows where it is, and leaves half of its work behind a kill.
+	line := `n=$LOOPRUN_ITERATION; echo half-$n >> steps; touch ` + mark("in-$n") + `; ` +
+		`if test $n = 2 -a ` + where + ` = in -a ! -e ` + mark("again") + `; then touch ` + mark("again") + `; exec sleep 300 # ` + marks + "\n fi; " +
+		`sed -i "s/half-$n/step-$n/" steps; touch ` + mark("over-$n") + `; test $n = 3`
+	asks := where == "asking" || where == "answering"
+	if asks { // the same failure until somebody says something
+		line = `echo half >> steps; echo the same; test -n "$LOOPRUN_GUIDANCE" && touch ` + mark("guided") + ` && exit 0; exit 1`
+	}
+	id := y.submit(1, line, func(l *loops.Loop) { l.Repo = from })[0]
+	answered := make(chan error, 1)
+	answer := func(q string) {
+		_, err := y.fleet.Answer(t.Context(), id, q, "test", looprun.Answer{Option: "new_approach", Guidance: "go on"})
+		answered <- err
+	}
+	switch where {
+	case "before":
+		wait(t, "the loop has a slot", func() bool { return exists(filepath.Join(y.root, "first", "runs", id)) })
+	case "in":
+		wait(t, "iteration 2", func() bool { return exists(mark("again")) })
+	case "after":
+		wait(t, "the end of iteration 2", func() bool { return exists(mark("over-2")) })
+	default:
+		q := y.question(id)
+		if where == "answering" {
+			go answer(q)
+		} else {
+			defer func() { t.Logf("answered: %s", q) }()
+		}
+	}
+	first.kill()
+	if where == "in" {
+		wait(t, "the iteration of the killed worker is gone", func() bool { return gone(marks) })
+	}
+	y.worker("second", 1)
+	if where == "asking" {
+		answer(y.question(id))
+	}
+	if asks {
+		if err := <-answered; err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := y.result(id)
+	n := y.events(id)
+	if r.Status != looprun.StatusDone {
+		t.Errorf("%s: %+v", where, r)
+	}
+	lost := n[looprun.TypeIterationWithdrawn]
+	if lost > 1 || where == "in" && lost != 1 || asks && lost != 0 {
+		t.Errorf("%s: %d iterations were withdrawn", where, lost)
+	}
+	if n[looprun.TypeQuestionAnswered] > 1 || n[looprun.TypeIterationFinished] != r.Iterations {
+		t.Errorf("%s: events %v, %d iterations", where, n, r.Iterations)
+	}
+	if got := command(t, from, "git", "show", "refs/looprun/"+id+":steps"); !asks && got != "zero\nstep-1\nstep-2\nstep-3" {
+		t.Errorf("%s: the repository has %q", where, got)
+	}
+}
+
+func TestACancelLeavesNoProcess(t *testing.T) {
+	y := newYard(t)
+	y.worker("w", 2)
+	marks := t.TempDir()
+	id := y.submit(1, `setsid sleep 300 `+"& "+`touch `+marks+`/in; trap '' TERM; sh -c 'sleep 300; echo `+marks+`'`, nil)[0]
+	wait(t, "the iteration", func() bool { return exists(filepath.Join(marks, "in")) })
+	if err := y.fleet.Cancel(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if r := y.result(id); r.Status != looprun.StatusInterrupted || r.ExitCode != 143 {
+		t.Errorf("%+v", r)
+	}
+	wait(t, "no process is left", func() bool { return gone(marks) })
+}
+
+func TestOfTwoAnswersOneCounts(t *testing.T) {
+	y := newYard(t)
+	y.worker("w", 4)
+	for range runs() {
+		id := y.submit(1, "echo the same; exit 1", nil)[0]
+		q := y.question(id)
+		if _, err := y.fleet.Answer(t.Context(), id, q, "eve", looprun.Answer{Option: "no-such"}); err == nil {
+			t.Error("a wrong option was taken")
+		}
+		if _, err := y.fleet.Answer(t.Context(), id, "no-such-1", "eve", looprun.Answer{Option: "cancel"}); err == nil {
+			t.Error("an answer to no question was taken")
+		}
+		const people = 8
+		errs := make([]error, people)
+		var all sync.WaitGroup
+		for i := range people {
+			all.Go(func() {
+				_, errs[i] = y.fleet.Answer(t.Context(), id, q, fmt.Sprint("person", i), looprun.Answer{Option: []string{"cancel", "accept"}[i%2]})
+			})
+		}
+		all.Wait()
+		won, winner := 0, 0
+		for i, err := range errs {
+			if err == nil {
+				won, winner = won+1, i
+			}
+		}
+		r := y.result(id)
+		if n := y.events(id); won != 1 || n[looprun.TypeQuestionAnswered] != 1 {
+			t.Errorf("%d answers were taken, %v on record: %v", won, n[looprun.TypeQuestionAnswered], errs)
+		}
+		if want := []string{"cancel", "accept"}[winner%2]; r.Decision != want {
+			t.Errorf("%q counts, and %q was told that it does", r.Decision, want)
+		}
+		if _, err := y.fleet.Answer(t.Context(), id, q, "late", looprun.Answer{Option: "cancel"}); err == nil {
+			t.Error("an answer was taken after the end")
+		}
+	}
+}
+
+func TestAnAnswerThatIsGivenAgainIsTheSame(t *testing.T) {
+	y := newYard(t)
+	y.worker("w", 1)
+	id := y.submit(1, "echo the same; test -e go || exit 1", func(l *loops.Loop) { l.Options["max_iterations"] = "3" })[0]
+	q := y.question(id)
+	first, err := y.fleet.Answer(t.Context(), id, q, "ann", looprun.Answer{Option: "new_approach"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := y.fleet.Answer(t.Context(), id, q, "ann", looprun.Answer{Option: "new_approach"})
+	if err != nil || again.Seq != first.Seq {
+		t.Errorf("%+v, then %+v, %v", first, again, err)
+	}
+	if _, err := y.fleet.Answer(t.Context(), id, q, "ann", looprun.Answer{Option: "cancel"}); err == nil {
+		t.Error("another answer of the same person was taken for the first")
+	}
+	if err := y.fleet.Cancel(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	y.result(id)
+}
+
+// A server that is killed and started again knows all that it knew.
+func TestTheServerIsKilled(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	port := strconv.Itoa(freePort(t))
+	args := []string{"dev", "--port", port, "--db", db, "--no-worker"}
+	first := start(t, "server ", "looprun-fleet-dev", args...)
+	y := &yard{t: t, queue: "looprun", root: t.TempDir()}
+	var err error
+	if y.fleet, err = (&fleet.Server{Address: "127.0.0.1:" + port, Namespace: fleet.Namespace, Queue: y.queue}).Dial(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(y.fleet.Close)
+	start(t, "runs up to", "looprun-fleet", "worker", "--address", "127.0.0.1:"+port, "--root", filepath.Join(y.root, "w"), "--name", "w")
+	marks := t.TempDir()
+	asking := y.submit(1, "echo the same; exit 1", nil)[0]
+	running := y.submit(1, "touch "+marks+"/in; until test -e "+marks+"/go; do sleep 0.1; done", nil)[0]
+	q := y.question(asking)
+	wait(t, "the iteration", func() bool { return exists(filepath.Join(marks, "in")) })
+	first.kill()
+	start(t, "server ", "looprun-fleet-dev", args...)
+	wait(t, "an answer is taken", func() bool {
+		_, err := y.fleet.Answer(t.Context(), asking, q, "ann", looprun.Answer{Option: "cancel"})
+		return err == nil
+	})
+	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := y.result(running); r.Status != looprun.StatusDone {
+		t.Errorf("%+v", r)
+	}
+	y.result(asking)
+}
+
+// Labels take turns: one loop of a team is not behind all of another.
+func TestLabelsTakeTurns(t *testing.T) {
+	y := newYard(t)
+	many := y.submit(30, "sleep 0.2", func(l *loops.Loop) { l.Label = "many" })
+	few := y.submit(2, "sleep 0.2", func(l *loops.Loop) { l.Label = "few" })
+	y.worker("w", 1)
+	for _, id := range few {
+		y.result(id)
+	}
+	left := 0
+	for _, id := range many {
+		if s, err := y.fleet.State(t.Context(), id); err != nil || !s.Ended {
+			left++
+		}
+	}
+	if left < 10 {
+		t.Errorf("only %d of 30 loops of the other label are left", left)
+	}
+	for _, id := range many {
+		if err := y.fleet.Cancel(t.Context(), id); err != nil {
+			t.Log(err)
+		}
+	}
+}
+
+func TestABudgetIsShared(t *testing.T) {
+	y := newYard(t)
+	y.worker("w", 4)
+	label := "team-" + y.queue
+	if _, err := y.fleet.SetBudget(t.Context(), label, 5); err != nil {
+		t.Fatal(err)
+	}
+	ids := y.submit(8, `printf 'LOOPRUN_COST\nUSD: 1\n'`, func(l *loops.Loop) {
+		l.Label, l.Options["detached"], l.Options["signals"], l.Options["max_cost"] = label, "deny", "text", "10"
+	})
+	done, tripped := 0, 0
+	for _, id := range ids {
+		switch r := y.result(id); {
+		case r.Status == looprun.StatusDone:
+			done++
+		case r.Guard == looprun.MaxCost:
+			tripped++
+		default:
+			t.Errorf("%+v", r)
+		}
+	}
+	b, err := y.fleet.Budget(t.Context(), label)
+	if err != nil || b.Open() != 0 || b.Spent != float64(done) || done != 5 || tripped != 3 {
+		t.Errorf("%+v, %v", b, err)
+	}
+	t.Logf("%d done, %d refused, $%.2f spent", done, tripped, b.Spent)
+}
+
+// What the CLI shows of a loop is what it shows of a run.
+func TestALoopIsReadAsARun(t *testing.T) {
+	y := newYard(t)
+	y.worker("w", 1)
+	id := y.submit(1, `echo "line $LOOPRUN_ITERATION"; test $LOOPRUN_ITERATION = 2`, nil)[0]
+	y.result(id)
+	to := filepath.Join(t.TempDir(), ".looprun")
+	at := []string{"--address", server.address, "--queue", y.queue}
+	command(t, ".", program(t, "looprun-fleet"), append([]string{"export", id, "--to", to}, at...)...)
+	shown := command(t, ".", program(t, "looprun"), "show", id, "--state-dir", to, "--format", "json")
+	var run struct {
+		Status     string `json:"status"`
+		Iterations int    `json:"iterations"`
+	}
+	if err := json.Unmarshal([]byte(shown), &run); err != nil || run.Status != "done" || run.Iterations != 2 {
+		t.Errorf("%v: %s", err, shown)
+	}
+	for _, c := range []string{"show", "explain", "report"} {
+		if out := command(t, ".", program(t, "looprun-fleet"), append([]string{c, id}, at...)...); !strings.Contains(out, "done") {
+			t.Errorf("%s: %s", c, out)
+		}
+	}
+	if out := command(t, ".", program(t, "looprun-fleet"), append([]string{"logs", id, "-n", "1"}, at...)...); out != "line 1" {
+		t.Errorf("logs: %q", out)
+	}
+	if out := command(t, ".", program(t, "looprun"), "doctor", id, "--state-dir", to); strings.Contains(out, "problem") {
+		t.Errorf("doctor: %s", out)
+	}
+}
+
+func TestManyLoops(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("FLEET_LOOPS"))
+	if err != nil {
+		n = 50
+	}
+	y := newYard(t)
+	w := y.worker("w", 8)
+	began := time.Now()
+	ids := y.submit(n, `test $LOOPRUN_ITERATION = 3`, nil)
+	submitted := time.Since(began)
+	for _, id := range ids {
+		if r := y.result(id); r.Status != looprun.StatusDone || r.Iterations != 3 {
+			t.Errorf("%+v", r)
+		}
+	}
+	took := time.Since(began)
+	events, size := y.history(ids[n/2])
+	t.Logf("%d loops × 3 iterations: submitted in %s, done in %s; the worker has %d MB, the server %d MB; a history has %d events, %d bytes",
+		n, submitted.Round(time.Millisecond), took.Round(time.Millisecond), memory(w.Process.Pid), memory(server.Process.Pid), events, size)
+}
+
+func (y *yard) history(id string) (events, size int64) {
+	y.t.Helper()
+	d, err := y.fleet.Client().DescribeWorkflowExecution(y.t.Context(), id, "")
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return d.GetWorkflowExecutionInfo().GetHistoryLength(), d.GetWorkflowExecutionInfo().GetHistorySizeBytes()
+}
+
+// memory is what a process holds, in MB.
+func memory(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return -1
+	}
+	pages, _ := strconv.Atoi(strings.Fields(string(text))[1])
+	return pages * os.Getpagesize() >> 20
+}
+
+// With FLEET_RECORD=DIR histories are recorded for the test that replays them.
+func TestHistoriesAreRecorded(t *testing.T) {
+	dir := os.Getenv("FLEET_RECORD")
+	if dir == "" {
+		t.Skip("FLEET_RECORD names no folder")
+	}
+	y := newYard(t)
+	first := y.worker("first", 2)
+	marks := t.TempDir()
+	asked := y.submit(1, `echo the same; test -n "$LOOPRUN_GUIDANCE"`, func(l *loops.Loop) { l.Repo, l.Label = repository(t), "team" })[0]
+	q := y.question(asked)
+	if _, err := y.fleet.Answer(t.Context(), asked, q, "ann", looprun.Answer{Option: "new_approach", Guidance: "go on"}); err != nil {
+		t.Fatal(err)
+	}
+	y.result(asked)
+	cancelled := y.submit(1, "echo the same; exit 1", nil)[0]
+	y.question(cancelled)
+	if err := y.fleet.Cancel(t.Context(), cancelled); err != nil {
+		t.Fatal(err)
+	}
+	y.result(cancelled)
+	moved := y.submit(1, "touch "+marks+"/in; test -e "+marks+"/go || sleep 300", func(l *loops.Loop) { l.Repo = repository(t) })[0]
+	wait(t, "the iteration", func() bool { return exists(filepath.Join(marks, "in")) })
+	first.kill()
+	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	y.worker("second", 2)
+	y.result(moved)
+	for name, id := range map[string]string{"asked": asked, "cancelled": cancelled, "moved": moved} {
+		h := new(historypb.History)
+		for it := y.fleet.Client().GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); it.HasNext(); {
+			e, err := it.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Events = append(h.Events, e)
+		}
+		text, err := protojson.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if host, err := os.Hostname(); err == nil {
+			text = bytes.ReplaceAll(text, []byte("@"+host+"@"), []byte("@host@"))
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/looprun/looprun"
+)
+
+// Entry is a loop as lists show it.
+type Entry struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name,omitempty"`
+	Label     string    `json:"label,omitempty"`
+	Status    string    `json:"status"`
+	Iteration int64     `json:"iteration"`
+	Cost      float64   `json:"cost_usd,omitempty"`
+	Guard     string    `json:"guard,omitempty"`
+	Asked     *Asked    `json:"question,omitempty"`
+	Started   time.Time `json:"started"`
+	Updated   time.Time `json:"ended,omitzero"`
+}
+
+// Filter says which loops are listed.
+type Filter struct {
+	Asking bool
+	All    bool // also those that have ended
+	Label  string
+	Limit  int // zero: all
+}
+
+// quoted is a text in a query. The server knows no other escape.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func (q Filter) query() string {
+	terms := []string{"WorkflowType = 'Run'"}
+	if q.Asking {
+		terms = append(terms, AttrStatus+" = "+quoted(Asking))
+	}
+	if q.Label != "" {
+		terms = append(terms, AttrLabel+" = "+quoted(q.Label))
+	}
+	if !q.All || q.Asking {
+		terms = append(terms, "ExecutionStatus = 'Running'")
+	} else {
+		terms = append(terms, "ExecutionStatus != 'ContinuedAsNew'")
+	}
+	return strings.Join(terms, " AND ")
+}
+
+// List calls f for each loop, the latest first.
+func (f *Fleet) List(ctx context.Context, q Filter, each func(Entry) error) error {
+	var next []byte
+	for n := 0; ; {
+		r, err := f.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: q.query(), PageSize: 500, NextPageToken: next})
+		if err != nil {
+			return f.explained(err)
+		}
+		for _, e := range r.GetExecutions() {
+			if n++; q.Limit > 0 && n > q.Limit {
+				return nil
+			}
+			if err := each(f.entry(e)); err != nil {
+				return err
+			}
+		}
+		if next = r.GetNextPageToken(); len(next) == 0 {
+			return nil
+		}
+	}
+}
+
+func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
+	fields := e.GetSearchAttributes().GetIndexedFields()
+	out := Entry{
+		ID: e.GetExecution().GetWorkflowId(), Name: attr[string](fields, AttrName), Label: attr[string](fields, AttrLabel),
+		Status: attr[string](fields, AttrStatus), Iteration: attr[int64](fields, AttrIteration), Cost: attr[float64](fields, AttrCost),
+		Guard: attr[string](fields, AttrQuestion), Started: e.GetStartTime().AsTime(),
+	}
+	if e.GetCloseTime() != nil {
+		out.Updated = e.GetCloseTime().AsTime()
+	}
+	switch e.GetStatus() {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
+	default: // it did not come to say so itself
+		out.Status = strings.ToLower(e.GetStatus().String())
+	}
+	if p := e.GetMemo().GetFields()[memoQuestion]; p != nil {
+		var asked *Asked
+		if f.converter().FromPayload(p, &asked) == nil && out.Status == Asking {
+			out.Asked = asked
+		}
+	}
+	return out
+}
+
+// attr is a search attribute, zero where there is none.
+func attr[T any](fields map[string]*commonpb.Payload, name string) T {
+	var v T
+	if p := fields[name]; p != nil {
+		_ = converter.GetDefaultDataConverter().FromPayload(p, &v) // of another type: zero
+	}
+	return v
+}
+
+func (f *Fleet) converter() converter.DataConverter {
+	o, err := f.server.options()
+	if err != nil || o.DataConverter == nil {
+		return converter.GetDefaultDataConverter()
+	}
+	return o.DataConverter
+}
+
+// Find is the id of a loop: the one of that id, else the latest of that name, or whose
+// id or name has the text.
+func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
+	if _, err := f.client.DescribeWorkflowExecution(ctx, text, ""); err == nil {
+		return text, nil
+	} else if _, ok := errors.AsType[*serviceerror.NotFound](err); !ok {
+		return "", f.explained(err)
+	}
+	var exact, part []string
+	err := f.List(ctx, Filter{All: true}, func(e Entry) error {
+		switch {
+		case e.Name == text:
+			exact = append(exact, e.ID)
+		case strings.Contains(e.ID, text) || strings.Contains(e.Name, text):
+			part = append(part, e.ID)
+		}
+		return nil
+	})
+	found := exact
+	if len(found) == 0 {
+		found = part
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) == 0:
+		return "", fmt.Errorf("there is no loop %q; looprun-fleet list --all shows those that are known", text)
+	case len(exact) == 0 && len(found) > 1:
+		return "", fmt.Errorf("%q fits %d loops: %s; give more of the id", text, len(found), strings.Join(found[:min(4, len(found))], ", "))
+	}
+	return slices.Max(found), nil
+}
+
+// State is what is known of a loop.
+func (f *Fleet) State(ctx context.Context, id string) (*looprun.State, error) {
+	v, err := f.client.QueryWorkflow(ctx, id, "", queryState)
+	if err != nil {
+		return nil, f.explained(err)
+	}
+	s := new(looprun.State)
+	return s, v.Get(s)
+}
+
+// Answer answers a question of a loop in the name of a person, which is a claim: who may
+// connect to the namespace may answer. Of two answers one counts, and an answer that is
+// given again is the same answer.
+func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a looprun.Answer) (Taken, error) {
+	a.Responder, a.Person = looprun.RespondedByUser, true
+	if a.Reason = strings.TrimSpace(a.Reason); a.Reason == "" {
+		a.Reason = "answered by " + by
+	} else {
+		a.Reason += " (" + by + ")"
+	}
+	h, err := f.client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: id, UpdateName: updateAnswer, UpdateID: questionID + "/" + by, WaitForStage: client.WorkflowUpdateStageCompleted,
+		Args: []any{Given{questionID, a}},
+	})
+	var t Taken
+	if err == nil {
+		err = h.Get(ctx, &t)
+	}
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
+		return t, fmt.Errorf("loop %s is not known, or has ended; looprun-fleet show %s says how", id, id)
+	}
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		return t, errors.New(app.Message())
+	}
+	if err != nil {
+		return t, f.explained(err)
+	}
+	if t.Answer.String() != a.String() {
+		return t, fmt.Errorf("%s answered %q before, and that counts", by, t.Answer.String())
+	}
+	return t, nil
+}
+
+// Cancel ends a loop: the iteration that runs is ended, with all that it has started.
+func (f *Fleet) Cancel(ctx context.Context, id string) error {
+	return f.explained(f.client.CancelWorkflow(ctx, id, ""))
+}
+
+// Wait returns how a loop ended, once it has.
+func (f *Fleet) Wait(ctx context.Context, id string) (looprun.Result, error) {
+	var r looprun.Result
+	err := f.client.GetWorkflow(ctx, id, "").Get(ctx, &r)
+	return r, err
+}
+
+// explained says what an error of the server means here.
+func (f *Fleet) explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*serviceerror.NamespaceNotFound](err); ok {
+		return fmt.Errorf("the server at %s has no namespace %q; looprun-fleet init makes it", f.server.Address, f.server.Namespace)
+	}
+	if e, ok := errors.AsType[*serviceerror.QueryFailed](err); ok {
+		return fmt.Errorf("the loop cannot say: %w", e)
+	}
+	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
+		return fmt.Errorf("the server at %s does not allow it in namespace %q: %w", f.server.Address, f.server.Namespace, err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no worker of queue %q says anything: is one running? (looprun-fleet worker): %w", f.server.Queue, err)
+	}
+	return err
+}
+
+// Prune forgets loops that ended before that moment, and their checkpoints. It returns how
+// many there were.
+func (f *Fleet) Prune(ctx context.Context, before time.Time, dry bool, each func(Entry)) (int, error) {
+	var old []Entry
+	err := f.List(ctx, Filter{All: true}, func(e Entry) error {
+		if !e.Updated.IsZero() && e.Updated.Before(before) {
+			old = append(old, e)
+		}
+		return nil
+	})
+	for i, e := range old {
+		if err != nil {
+			return i, err
+		}
+		each(e)
+		if dry {
+			continue
+		}
+		err = f.forget(ctx, e.ID)
+	}
+	return len(old), err
+}
+
+// forget removes the checkpoint of a loop from its repository, and then its history.
+func (f *Fleet) forget(ctx context.Context, id string) error {
+	parts, err := f.parts(ctx, id)
+	if err != nil {
+		return err
+	}
+	begun, err := f.begun(ctx, id, parts[0])
+	if err != nil {
+		return err
+	}
+	var in Loop
+	if err := f.converter().FromPayloads(begun.GetInput(), &in); err != nil {
+		return err
+	}
+	if in.Work.Repo != "" {
+		if err := errors.Join(Prepare{Work: in.Work}.wrong(), run(ctx, ".", nil, "push", "-q", in.Work.Repo, ":"+refOf(id))); err != nil {
+			return fmt.Errorf("the checkpoint of loop %s stays, and so does its history: %w", id, err)
+		}
+	}
+	for _, part := range parts {
+		_, err := f.client.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+			Namespace: f.server.Namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id, RunId: part},
+		})
+		if err != nil {
+			return f.explained(err)
+		}
+	}
+	return nil
+}

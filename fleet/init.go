@@ -1,0 +1,74 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// Attributes are the search attributes that a namespace needs.
+func Attributes() map[string]enumspb.IndexedValueType {
+	return map[string]enumspb.IndexedValueType{
+		AttrStatus: enumspb.INDEXED_VALUE_TYPE_KEYWORD, AttrName: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		AttrLabel: enumspb.INDEXED_VALUE_TYPE_KEYWORD, AttrQuestion: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		AttrIteration: enumspb.INDEXED_VALUE_TYPE_INT, AttrCost: enumspb.INDEXED_VALUE_TYPE_DOUBLE,
+	}
+}
+
+// MakeKey writes a new key into a file that is not there.
+func MakeKey(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("the key cannot be written: %w", err)
+	}
+	_, err = f.WriteString(newKey())
+	return errors.Join(err, f.Close())
+}
+
+// Init makes the namespace and its search attributes, where they are missing, and returns
+// when they can be used. Retention is for how long the server keeps loops that have ended.
+func (f *Fleet) Init(ctx context.Context, retention time.Duration) error {
+	_, err := f.client.WorkflowService().RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
+		Namespace: f.server.Namespace, WorkflowExecutionRetentionPeriod: durationpb.New(retention),
+	})
+	if _, there := errors.AsType[*serviceerror.NamespaceAlreadyExists](err); err != nil && !there {
+		return fmt.Errorf("the namespace cannot be made: %w; on Temporal Cloud make it there, with the attributes of docs/more-than-one-machine.md", err)
+	}
+	for {
+		err := f.attributes(ctx)
+		if err == nil {
+			return nil
+		}
+		select { // a new namespace is not known everywhere at once
+		case <-ctx.Done():
+			return fmt.Errorf("the search attributes cannot be made: %w", err)
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func (f *Fleet) attributes(ctx context.Context) error {
+	has, err := f.client.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: f.server.Namespace})
+	if err != nil {
+		return err
+	}
+	missing := Attributes()
+	for name := range has.GetCustomAttributes() {
+		delete(missing, name)
+	}
+	if len(missing) > 0 {
+		_, err = f.client.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: f.server.Namespace, SearchAttributes: missing})
+		if err != nil {
+			return err
+		}
+	}
+	return f.List(ctx, Filter{Asking: true, Limit: 1}, func(Entry) error { return nil })
+}

@@ -1,0 +1,650 @@
+// Package cli is the command line of looprun-fleet.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"os/user"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/fleet"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Dev is a server on this machine: it calls ready with its address, and ends with the
+// context.
+type Dev func(ctx context.Context, o DevOptions, ready func(address string) error) error
+
+// DevOptions say what the server of looprun-fleet dev is.
+type DevOptions struct {
+	Port int    // of 127.0.0.1
+	File string // the database; empty: in memory
+}
+
+type commands struct {
+	fleet.Server `embed:""`
+
+	Dev    devCmd    `cmd:"" help:"Try it: a server and a worker on this machine."`
+	Init   initCmd   `cmd:"" help:"Make the namespace on the server, and a key."`
+	Worker workerCmd `cmd:"" help:"Run loops on this machine."`
+	Submit submitCmd `cmd:"" help:"Start the loops of a loops.yaml, or one."`
+	List   listCmd   `cmd:"" help:"List loops; with --asking those that wait for an answer."`
+	Show   showCmd   `cmd:"" help:"Show what happened in a loop."`
+
+	Explain explainCmd `cmd:"" help:"Explain why a loop stands where it stands."`
+	Report  reportCmd  `cmd:"" help:"Write a report of a loop."`
+	Export  exportCmd  `cmd:"" help:"Write a loop into a folder that looprun reads."`
+	Answer  answerCmd  `cmd:"" help:"Answer the question of a loop."`
+	Cancel  cancelCmd  `cmd:"" help:"End loops, and the iterations that run."`
+	Logs    logsCmd    `cmd:"" help:"Show what an iteration printed."`
+	Wait    waitCmd    `cmd:"" help:"Wait until loops have ended."`
+	Budget  budgetCmd  `cmd:"" help:"Show or set what loops of a label may spend together."`
+	Prune   pruneCmd   `cmd:"" help:"Forget loops that have ended."`
+}
+
+// app is what commands need.
+type app struct {
+	ctx    context.Context
+	server *fleet.Server
+	out    io.Writer
+	dev    Dev
+	code   int
+}
+
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "looprun-fleet: "+format+"\n", args...)
+}
+
+func (a *app) fleet() (*fleet.Fleet, error) { return a.server.Dial(a.ctx) }
+
+// Main runs a command and returns the exit code. A nil dev is a program without a server.
+func Main(args []string, dev Dev) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c commands
+	exited := -1
+	parser, err := kong.New(
+		&c, kong.Name("looprun-fleet"), kong.Description("Run loops on many machines, with a Temporal server between them."),
+		kong.Exit(func(code int) { exited = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
+	)
+	if err != nil {
+		panic(err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	own, command, dashes := split(args)
+	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev}
+	k, err := parser.Parse(own)
+	if exited >= 0 {
+		return exited
+	}
+	if err == nil && dashes && !strings.HasPrefix(k.Command(), "submit") {
+		err = config.Usage("words after -- are the command of submit", "leave them out")
+	}
+	if err == nil {
+		c.Submit.Command = command
+		err = k.Run(a)
+	}
+	if err != nil {
+		for _, line := range strings.Split(termsafe.Text(err.Error()), "\n") {
+			fmt.Fprintln(os.Stderr, "looprun-fleet:", line)
+		}
+		return looprun.ExitFailed
+	}
+	return a.code
+}
+
+// split cuts the words after -- off.
+func split(args []string) (own, command []string, dashes bool) {
+	for i, w := range args {
+		if w == "--" {
+			return args[:i], args[i+1:], true
+		}
+	}
+	return args, nil, false
+}
+
+func version() string {
+	if b, ok := debug.ReadBuildInfo(); ok {
+		return b.Main.Version
+	}
+	return ""
+}
+
+// devCmd is a whole fleet on one machine.
+type devCmd struct {
+	Slots int    `default:"4" placeholder:"N" help:"How many loops run at the same time (${default})."`
+	Port  int    `default:"7233" placeholder:"N" help:"The server's port on 127.0.0.1 (${default})."`
+	DB    string `name:"db" placeholder:"FILE" help:"Keep what the server knows in this file (in memory: it is gone with the server)."`
+	Root  string `placeholder:"DIR" help:"The worker's folder (one below the user's cache)."`
+	Alone bool   `name:"no-worker" help:"Start the server alone."`
+}
+
+func (c *devCmd) Run(a *app) error {
+	if a.dev == nil {
+		return c.become()
+	}
+	return a.dev(a.ctx, DevOptions{c.Port, c.DB}, func(address string) error {
+		a.server.Address = address
+		f, err := a.fleet()
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := f.Init(a.ctx, 72*time.Hour); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "server %s, namespace %s\n", address, a.server.Namespace)
+		if address != "127.0.0.1:7233" {
+			fmt.Fprintf(a.out, "elsewhere on this machine: export LOOPRUN_FLEET_ADDRESS=%s\n", address)
+		}
+		if c.Alone {
+			<-a.ctx.Done()
+			return nil
+		}
+		w := workerCmd{Slots: c.Slots, Root: c.Root, Name: "dev", Drain: 10 * time.Second}
+		return w.serve(a, f)
+	})
+}
+
+// become runs looprun-fleet-dev, which carries a server, in the place of this program.
+func (c *devCmd) become() error {
+	const name = "looprun-fleet-dev"
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	program, err := exec.LookPath(filepath.Join(filepath.Dir(self), name))
+	if err != nil {
+		program, err = exec.LookPath(name)
+	}
+	if err != nil {
+		return config.Usage(name+", which carries a server, is neither beside "+self+" nor on the PATH", "make fleet-dev builds it; or start a server otherwise (temporal server start-dev --namespace looprun), and then looprun-fleet init and looprun-fleet worker")
+	}
+	return &os.PathError{Op: "exec", Path: program, Err: syscall.Exec(program, append([]string{name}, os.Args[1:]...), os.Environ())}
+}
+
+type initCmd struct {
+	Retention time.Duration `default:"720h" placeholder:"D" help:"For how long the server keeps loops that have ended (${default})."`
+}
+
+func (c *initCmd) Run(a *app) error {
+	if name := a.server.KeyFile; name != "" {
+		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+			if err := fleet.MakeKey(name); err != nil {
+				return err
+			}
+			a.say("%s is the new key: every worker, and everybody who submits or answers, needs a copy; without it nothing of these loops can be read", name)
+		}
+	}
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	ctx, cancel := context.WithTimeout(a.ctx, time.Minute)
+	defer cancel()
+	if err := f.Init(ctx, c.Retention); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "namespace %s is ready on %s\n", a.server.Namespace, a.server.Address)
+	return nil
+}
+
+type workerCmd struct {
+	Slots int           `default:"4" placeholder:"N" help:"How many loops run here at the same time (${default})."`
+	Root  string        `placeholder:"DIR" help:"The folder for work trees and outputs, of this worker alone (one below the user's cache)."`
+	Name  string        `placeholder:"TEXT" help:"What the worker is called; each needs another name (the host's)."`
+	Allow string        `placeholder:"FILE" help:"What may be run here: repositories, commands and variables, in YAML. Needed where the server is on another machine."`
+	Keep  time.Duration `default:"72h" placeholder:"D" help:"For how long the work trees of loops that failed, and all outputs, stay here (${default})."`
+	Drain time.Duration `default:"10s" placeholder:"D" help:"How long iterations may go on when the worker is told to stop (${default})."`
+}
+
+func (c *workerCmd) Run(a *app) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return c.serve(a, f)
+}
+
+func (c *workerCmd) serve(a *app, f *fleet.Fleet) error {
+	w := &fleet.Worker{
+		Name: c.Name, Root: c.Root, Slots: c.Slots, Queue: a.server.Queue, Keep: c.Keep, Drain: c.Drain,
+		Log: os.Stderr, Environ: os.Environ(),
+	}
+	if c.Slots < 1 {
+		return config.Usage(fmt.Sprintf("--slots %d would run nothing", c.Slots), "give 1 or more")
+	}
+	var err error
+	if c.Allow != "" {
+		if w.Allow, err = fleet.ReadAllow(c.Allow); err != nil {
+			return err
+		}
+	} else if !a.server.Local() {
+		return config.Usage("the server is on another machine, and nothing says what may be run here", "give --allow FILE")
+	}
+	if w.Name == "" {
+		if w.Name, err = os.Hostname(); err != nil {
+			return err
+		}
+	}
+	if strings.Contains(w.Name, "@") {
+		return config.Usage(fmt.Sprintf("--name %s has an @", w.Name), "use another name")
+	}
+	if w.Root == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return err
+		}
+		w.Root = filepath.Join(cache, "looprun-fleet", w.Name)
+	}
+	if w.Root, err = filepath.Abs(w.Root); err != nil {
+		return err
+	}
+	return w.Serve(a.ctx, f.Client(), func() {
+		fmt.Fprintf(a.out, "worker %s runs up to %d loops in %s\n", w.Name, w.Slots, w.Root)
+	})
+}
+
+type submitCmd struct {
+	File    string   `arg:"" optional:"" help:"A loops.yaml."`
+	Count   int      `short:"n" default:"1" placeholder:"N" help:"Without a file: how many loops run the command (${default})."`
+	Check   string   `placeholder:"LINE" help:"Without a file: the shell line that judges each iteration."`
+	Name    string   `placeholder:"TEXT" help:"Without a file: what the loop is called."`
+	Repo    string   `placeholder:"URL" help:"Without a file: the git repository that it works in, which workers can reach."`
+	Ref     string   `placeholder:"REF" help:"Without a file: what work starts from (HEAD)."`
+	Label   string   `placeholder:"TEXT" help:"Without a file: whose loop it is."`
+	Options []string `short:"o" name:"option" placeholder:"KEY=VALUE" sep:"none" help:"Without a file: a key of looprun.yaml; repeatable."`
+	Command []string `kong:"-"`
+}
+
+func (submitCmd) Help() string {
+	return `Example:
+  looprun-fleet submit loops.yaml
+  looprun-fleet submit -n 3 --check 'go test ./...' --repo . -- ./fix.sh`
+}
+
+func (c *submitCmd) Run(a *app) error {
+	list, err := c.read()
+	if err != nil {
+		return err
+	}
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Submit(a.ctx, list, func(id, name string) { fmt.Fprintf(a.out, "%s  %s\n", id, termsafe.Line(name)) })
+}
+
+func (c *submitCmd) read() ([]fleet.Submission, error) {
+	if c.File != "" {
+		if len(c.Command) > 0 {
+			return nil, config.Usage("a file and a command after -- exclude each other", "use one of them")
+		}
+		return fleet.Read(c.File, version())
+	}
+	if len(c.Command) == 0 {
+		return nil, config.Usage("there is nothing to submit", "name a loops.yaml, or write looprun-fleet submit -- COMMAND [ARG…]")
+	}
+	l := loops.Loop{
+		Name: c.Name, Label: c.Label, Repo: c.Repo, Ref: c.Ref, Check: config.ShellLine(c.Check), Command: loops.Command{Words: c.Command},
+		Options: loops.Options{},
+	}
+	for _, o := range c.Options {
+		key, value, ok := strings.Cut(o, "=")
+		if !ok {
+			return nil, config.Usage(fmt.Sprintf("-o %s is no KEY=VALUE", o), "write -o max_iterations=5")
+		}
+		l.Options[key] = value
+	}
+	if l.Name == "" {
+		l.Name = l.Command.String()
+	}
+	var list []loops.Loop
+	for i := range c.Count {
+		one := l
+		if c.Count > 1 {
+			one.Name = fmt.Sprintf("%s %d", l.Name, i+1)
+		}
+		list = append(list, one)
+	}
+	return fleet.Check(list, ".", version())
+}
+
+type listCmd struct {
+	Asking bool   `help:"Those alone that wait for an answer."`
+	All    bool   `help:"Also those that have ended, as long as the server keeps them."`
+	Label  string `placeholder:"TEXT" help:"Those alone with this label."`
+	Limit  int    `default:"200" placeholder:"N" help:"At most so many; 0 for all (${default})."`
+	Format string `enum:"text,json" default:"text" help:"${enum} (${default})."`
+}
+
+func (c *listCmd) Run(a *app) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	filter := fleet.Filter{Asking: c.Asking, All: c.All, Label: c.Label, Limit: c.Limit}
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.out)
+		return f.List(a.ctx, filter, func(e fleet.Entry) error { return enc.Encode(e) })
+	}
+	n := 0
+	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	err = f.List(a.ctx, filter, func(e fleet.Entry) error {
+		if n++; n == 1 {
+			fmt.Fprintln(t, "LOOP\tNAME\tLABEL\tSTATUS\tITER\tQUESTION")
+		}
+		asked := ""
+		if e.Asked != nil {
+			asked = fmt.Sprintf("%s: %s", e.Asked.Header, strings.Join(e.Asked.Options, ", "))
+		}
+		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.ID, termsafe.Cut(termsafe.Line(e.Name), 40), termsafe.Line(e.Label), e.Status, e.Iteration, termsafe.Line(asked))
+		return err
+	})
+	if n == 0 && err == nil {
+		a.say("there is no such loop")
+	}
+	return errors.Join(err, t.Flush())
+}
+
+// one is a loop that is named.
+type one struct {
+	Loop string `arg:"" help:"The loop: its id or a part of it, or its name."`
+}
+
+func (c *one) find(a *app) (*fleet.Fleet, string, error) {
+	f, err := a.fleet()
+	if err != nil {
+		return nil, "", err
+	}
+	id, err := f.Find(a.ctx, c.Loop)
+	if err != nil {
+		f.Close()
+	}
+	return f, id, err
+}
+
+// exported runs looprun on the loop, as a run of this machine.
+func (c *one) exported(a *app, outputs bool, args ...string) error {
+	looprun, err := program("looprun")
+	if err != nil {
+		return err
+	}
+	f, id, err := c.find(a)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dir, err := os.MkdirTemp("", "looprun-fleet-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if _, err := f.Export(a.ctx, id, filepath.Join(dir, ".looprun"), outputs, func(err error) { a.say("%v", err) }); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(a.ctx, looprun, append([]string{args[0], id, "--state-dir", filepath.Join(dir, ".looprun")}, args[1:]...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err = cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		a.code = exit.ExitCode()
+		return nil
+	}
+	return err
+}
+
+// program is one that lies beside this one, or on the PATH.
+func program(name string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+		return beside, nil
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return "", config.Usage(name+" is neither beside "+self+" nor on the PATH", "install it: it shows loops as it shows runs")
+	}
+	return found, nil
+}
+
+type showCmd struct {
+	one
+	Format string `enum:"text,json,state" default:"text" help:"${enum} (${default})."`
+}
+
+func (c *showCmd) Run(a *app) error { return c.exported(a, false, "show", "--format", c.Format) }
+
+type explainCmd struct{ one }
+
+func (c *explainCmd) Run(a *app) error { return c.exported(a, false, "explain") }
+
+type reportCmd struct {
+	one
+	Format string `enum:"md,html,json,junit" default:"md" help:"${enum} (${default})."`
+}
+
+func (c *reportCmd) Run(a *app) error { return c.exported(a, true, "report", "--format", c.Format) }
+
+type exportCmd struct {
+	one
+	To      string `default:".looprun" placeholder:"DIR" help:"The state directory to write it into (${default})."`
+	Outputs bool   `default:"true" negatable:"" help:"Also what iterations printed, from their workers (yes)."`
+}
+
+func (c *exportCmd) Run(a *app) error {
+	f, id, err := c.find(a)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dir, err := f.Export(a.ctx, id, c.To, c.Outputs, func(err error) { a.say("%v", err) })
+	if err == nil {
+		fmt.Fprintln(a.out, dir)
+	}
+	return err
+}
+
+type answerCmd struct {
+	one
+	Option   string `arg:"" optional:"" help:"The option."`
+	Text     string `placeholder:"TEXT" help:"The answer to a question for a text."`
+	Guidance string `placeholder:"TEXT" help:"What the next iteration is told."`
+	Reason   string `placeholder:"TEXT" help:"Why."`
+	Question string `placeholder:"ID" help:"The question (the one that is asked)."`
+	By       string `placeholder:"NAME" help:"Who answers (the user)."`
+}
+
+func (c *answerCmd) Run(a *app) error {
+	f, id, err := c.find(a)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	question := c.Question
+	if question == "" {
+		s, err := f.State(a.ctx, id)
+		if err != nil {
+			return err
+		}
+		open := s.Pending()
+		if len(open) == 0 {
+			return fmt.Errorf("loop %s asks nothing now", id)
+		}
+		if question = open[0].ID; c.Option == "" && c.Text == "" {
+			return config.Usage(fmt.Sprintf("%s\n%s", open[0].Header, open[0].Text), "answer with one of "+strings.Join(session.OptionsOf(open[0]), ", "))
+		}
+	}
+	answer := looprun.Answer{Option: c.Option, Guidance: c.Guidance, Reason: c.Reason}
+	if c.Text != "" {
+		answer.Text = &c.Text
+	}
+	t, err := f.Answer(a.ctx, id, question, c.who(), answer)
+	if err == nil {
+		fmt.Fprintf(a.out, "%s: %s is answered with %q\n", id, question, t.Answer.String())
+	}
+	return err
+}
+
+func (c *answerCmd) who() string {
+	if c.By != "" {
+		return c.By
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "somebody"
+}
+
+type cancelCmd struct {
+	Loops []string `arg:"" help:"The loops."`
+}
+
+func (c *cancelCmd) Run(a *app) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var errs []error
+	for _, name := range c.Loops {
+		id, err := f.Find(a.ctx, name)
+		if err == nil {
+			err = f.Cancel(a.ctx, id)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+type logsCmd struct {
+	one
+	Iteration int  `short:"n" default:"-1" placeholder:"N" help:"The iteration (the last)."`
+	Running   bool `help:"The end of what the iteration that runs has printed."`
+}
+
+func (c *logsCmd) Run(a *app) error {
+	f, id, err := c.find(a)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if c.Running {
+		text, host, err := f.Tail(a.ctx, id)
+		if err == nil && host == "" {
+			return fmt.Errorf("no iteration of loop %s runs", id)
+		}
+		fmt.Fprintln(a.out, termsafe.Text(text))
+		return err
+	}
+	n := c.Iteration
+	if n < 0 {
+		s, err := f.State(a.ctx, id)
+		if err != nil {
+			return err
+		}
+		n = s.Iterations
+	}
+	return f.Output(a.ctx, id, n, a.out)
+}
+
+type waitCmd struct {
+	Loops []string `arg:"" help:"The loops."`
+}
+
+func (c *waitCmd) Run(a *app) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for _, name := range c.Loops {
+		id, err := f.Find(a.ctx, name)
+		if err != nil {
+			return err
+		}
+		r, err := f.Wait(a.ctx, id)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "%s  %s\n", id, r.Status)
+		if a.code == 0 {
+			a.code = r.ExitCode
+		}
+	}
+	return nil
+}
+
+type budgetCmd struct {
+	Label string   `arg:"" help:"Whose budget."`
+	USD   *float64 `name:"usd" placeholder:"N" help:"Set it to so many US dollars, with what was spent already."`
+}
+
+func (c *budgetCmd) Run(a *app) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var b fleet.Budget
+	if c.USD != nil {
+		b, err = f.SetBudget(a.ctx, c.Label, *c.USD)
+	} else {
+		b, err = f.Budget(a.ctx, c.Label)
+	}
+	if err != nil {
+		return err
+	}
+	limit := "no limit"
+	if b.Limit != nil {
+		limit = fmt.Sprintf("$%.2f", *b.Limit)
+	}
+	fmt.Fprintf(a.out, "%s: $%.2f of %s spent, $%.2f reserved\n", c.Label, b.Spent, limit, b.Open())
+	return nil
+}
+
+type pruneCmd struct {
+	Older  time.Duration `default:"336h" placeholder:"D" help:"Loops that ended so long ago (${default})."`
+	DryRun bool          `help:"Only say which."`
+}
+
+func (c *pruneCmd) Run(a *app) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	n, err := f.Prune(a.ctx, time.Now().Add(-c.Older), c.DryRun, func(e fleet.Entry) { fmt.Fprintf(a.out, "%s  %s\n", e.ID, termsafe.Line(e.Name)) })
+	a.say("%d loops", n)
+	return err
+}

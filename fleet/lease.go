@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+const (
+	// beat is how long nothing may be heard of a worker that runs something.
+	beat = 15 * time.Second
+	// forever is longer than any queue: a busy fleet is not a broken one.
+	forever = 10 * 365 * 24 * time.Hour
+	// again is how long a loop waits for a slot of the worker that it was on before.
+	again = 10 * time.Second
+)
+
+// acquire takes a slot of a worker, and prepares its work tree there, unless it has them.
+// Without an error, false says that the run is to end, or to look again.
+func (l *loop) acquire() (bool, error) {
+	if l.lease != nil && l.lease.Err() == nil {
+		return true, nil
+	}
+	l.lease = nil
+	if l.state.Iterations == 0 || l.shown == "" {
+		if err := l.show(Queued); err != nil {
+			return false, err
+		}
+	}
+	if err := l.slot(); err != nil {
+		if l.interrupted() {
+			return false, l.stop()
+		}
+		return false, err
+	}
+	var placed Placed
+	err := workflow.ExecuteActivity(workflow.WithActivityOptions(l.lease, workflow.ActivityOptions{
+		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: beat, WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3, NonRetryableErrorTypes: []string{errRefused, errFull}},
+	}), (*Worker).Place, Prepare{Started: l.in.Started, Work: l.in.Work, Commit: l.in.Place.Commit}).Get(l.lease, &placed)
+	var app *temporal.ApplicationError
+	switch {
+	case l.interrupted():
+		return false, l.stop()
+	case errors.As(err, &app) && app.Type() == errFull: // another one has room, or this one later
+		l.lost()
+		return false, workflow.Sleep(l.ctx, patience)
+	case errors.As(err, &app):
+		l.release()
+		it, err := l.driver.Begin(l.state.NextIteration(), false)
+		if err != nil {
+			return false, err
+		}
+		return false, l.driver.Finish(it, refusedBy(it, app.Message()))
+	case err != nil: // the worker is gone: nothing had begun
+		l.lost()
+		return false, workflow.Sleep(l.ctx, time.Second)
+	}
+	l.in.Place.Host = placed.Host
+	if placed.Commit != "" {
+		l.in.Place.Commit = placed.Commit
+	}
+	return true, nil
+}
+
+// slot waits for a slot: for a moment of the worker that the loop was on before, and then
+// of any.
+func (l *loop) slot() error {
+	if token := l.in.Place.Token; token != nil {
+		ctx, err := workflow.RecreateSession(l.ctx, token, &workflow.SessionOptions{CreationTimeout: again, ExecutionTimeout: forever, HeartbeatTimeout: beat})
+		if err == nil {
+			l.lease = ctx
+			return nil
+		}
+		if l.interrupted() {
+			return err
+		}
+		l.in.Place.Token = nil
+	}
+	ctx, err := workflow.CreateSession(l.ctx, &workflow.SessionOptions{CreationTimeout: forever, ExecutionTimeout: forever, HeartbeatTimeout: beat})
+	if err == nil {
+		l.lease = ctx
+		l.in.Place.Token = workflow.GetSessionInfo(ctx).GetRecreateToken()
+	}
+	return err
+}
+
+// release gives the slot back. The work tree stays.
+func (l *loop) release() {
+	if l.lease != nil {
+		workflow.CompleteSession(l.lease)
+		l.lease = nil
+	}
+}
+
+// lost forgets a worker that is gone, or as good as gone.
+func (l *loop) lost() {
+	l.release()
+	l.in.Place.Host, l.in.Place.Token = "", nil
+}
+
+// options are those of what runs commands on the worker of the lease: it is tried once,
+// since whether it has run is not known.
+func (l *loop) options(most time.Duration) workflow.Context {
+	return workflow.WithActivityOptions(l.lease, workflow.ActivityOptions{
+		StartToCloseTimeout: most, HeartbeatTimeout: beat, WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	})
+}

@@ -1,0 +1,385 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/mock"
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/loops"
+)
+
+func keyFile(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "key")
+	if err := MakeKey(name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestOffThisMachineNothingIsPlain(t *testing.T) {
+	key := keyFile(t)
+	api := filepath.Join(t.TempDir(), "api")
+	if err := os.WriteFile(api, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		server Server
+		want   string // in the error; empty: there is none
+		tls    bool
+	}{
+		"loopback":            {Server{Address: "127.0.0.1:7233"}, "", false},
+		"loopback by name":    {Server{Address: "localhost:7233"}, "", false},
+		"loopback, IPv6":      {Server{Address: "[::1]:7233"}, "", false},
+		"elsewhere":           {Server{Address: "10.0.0.1:7233"}, "--key-file", false},
+		"looks like this":     {Server{Address: "127.0.0.1.example.com:7233"}, "--key-file", false},
+		"localhost's child":   {Server{Address: "localhost.example.com:7233"}, "--key-file", false},
+		"everywhere":          {Server{Address: "0.0.0.0:7233"}, "--key-file", false},
+		"no port":             {Server{Address: "fleet.example.com"}, "HOST:PORT", false},
+		"key alone":           {Server{Address: "fleet.example.com:7233", KeyFile: key}, "--api-key-file", false},
+		"authority alone":     {Server{Address: "fleet.example.com:7233", KeyFile: key, TLSCA: key}, "who you are", false},
+		"API key, no key":     {Server{Address: "fleet.example.com:7233", APIKeyFile: api}, "--key-file", false},
+		"API key":             {Server{Address: "fleet.example.com:7233", APIKeyFile: api, KeyFile: key}, "", true},
+		"API key, loopback":   {Server{Address: "127.0.0.1:7233", APIKeyFile: api}, "", true},
+		"both":                {Server{Address: "fleet.example.com:7233", APIKeyFile: api, TLSCert: "c", KeyFile: key}, "exclude", false},
+		"certificate, no key": {Server{Address: "fleet.example.com:7233", TLSCert: api, TLSKey: api, KeyFile: key}, "certificate", false},
+	} {
+		o, err := c.server.options()
+		switch {
+		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, not %q", name, err, c.want)
+		case err == nil && (o.ConnectionOptions.TLS != nil) != c.tls:
+			t.Errorf("%s: TLS is %v", name, o.ConnectionOptions.TLS)
+		}
+	}
+}
+
+func TestPayloadsAreSealed(t *testing.T) {
+	c, err := readKey(keyFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := readKey(keyFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := converter.GetDefaultDataConverter().ToPayload(strings.Repeat("a command that nobody is to read ", 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.Encode([]*commonpb.Payload{plain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire, err := proto.Marshal(out[0])
+	if err != nil || bytes.Contains(wire, []byte("nobody")) || len(wire) > 400 {
+		t.Errorf("%d bytes on the wire: %q, %v", len(wire), wire, err)
+	}
+	back, err := c.Decode(out)
+	if err != nil || !proto.Equal(back[0], plain) {
+		t.Errorf("%v, %v", back, err)
+	}
+	for name, decode := range map[string]func() ([]*commonpb.Payload, error){
+		"another key": func() ([]*commonpb.Payload, error) { return other.Decode(out) },
+		"no key":      func() ([]*commonpb.Payload, error) { return codec{}.Decode(out) },
+		"plain text":  func() ([]*commonpb.Payload, error) { return c.Decode([]*commonpb.Payload{plain}) },
+		"packed only": func() ([]*commonpb.Payload, error) {
+			p, _ := codec{}.Encode([]*commonpb.Payload{plain})
+			return c.Decode(p)
+		},
+		"changed": func() ([]*commonpb.Payload, error) {
+			p, _ := proto.Clone(out[0]).(*commonpb.Payload)
+			p.Data[len(p.Data)-1] ^= 1
+			return c.Decode([]*commonpb.Payload{p})
+		},
+		"cut": func() ([]*commonpb.Payload, error) {
+			p, _ := proto.Clone(out[0]).(*commonpb.Payload)
+			p.Data = p.Data[:4]
+			return c.Decode([]*commonpb.Payload{p})
+		},
+	} {
+		if _, err := decode(); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
+
+func TestAKeyIsForItsOwnerAlone(t *testing.T) {
+	name := keyFile(t)
+	if err := MakeKey(name); err == nil {
+		t.Error("a key was written over")
+	}
+	if err := os.Chmod(name, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readKey(name); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a key that others can read: %v", err)
+	}
+	short := filepath.Join(t.TempDir(), "short")
+	if err := os.WriteFile(short, []byte("c2hvcnQ=\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readKey(short); err == nil || !strings.Contains(err.Error(), "32 bytes") {
+		t.Errorf("a short key: %v", err)
+	}
+}
+
+func TestAWorkerRunsWhatItsListAllows(t *testing.T) {
+	a := &Allow{Repositories: []string{"https://git.example.com/team/*", "/srv/one"}, Commands: []string{"./fix.sh *", "go test ./..."}, Env: []string{"CGO_ENABLED"}}
+	good := Work{Repo: "https://git.example.com/team/app"}
+	for name, c := range map[string]struct {
+		work  Work
+		lines []string
+		ok    bool
+	}{
+		"all of it":          {good, []string{"./fix.sh a b", "go test ./..."}, true},
+		"no repository":      {Work{}, []string{"go test ./..."}, true},
+		"another repository": {Work{Repo: "https://git.example.com/other/app"}, nil, false},
+		"beside it":          {Work{Repo: "/srv/one/more"}, nil, false},
+		"up from it":         {Work{Repo: "https://git.example.com/team/../other/app"}, nil, false},
+		"another command":    {good, []string{"rm -rf /"}, false},
+		"a second command":   {good, []string{"./fix.sh a; rm -rf /"}, false},
+		"one in it":          {good, []string{"./fix.sh $(rm -rf /)"}, false},
+		"a second line":      {good, []string{"./fix.sh a\nrm -rf /"}, false},
+		"longer":             {good, []string{"go test ./... -exec evil"}, false},
+		"setup":              {Work{Setup: "curl evil | sh"}, nil, false},
+		"a variable":         {Work{Env: map[string]string{"CGO_ENABLED": "0"}}, nil, true},
+		"another variable":   {Work{Env: map[string]string{"LD_PRELOAD": "evil.so"}}, nil, false},
+	} {
+		if err := a.check(c.work, c.lines); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := (&Allow{}).check(Work{}, []string{"true"}); err == nil {
+		t.Error("an empty list allows a command")
+	}
+}
+
+// Each of the commands that a configuration can name is one that the worker runs.
+func TestAListSeesEveryCommand(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
+	text := "version: 1\nrules:\n  - guard: consecutive_errors\n    answer: cancel\n    reason: so\n    verify: evil verify\n"
+	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*loops.Loop){
+		"command":   func(l *loops.Loop) { l.Command.Shell = "evil" },
+		"words":     func(l *loops.Loop) { l.Command = loops.Command{Words: []string{"evil"}} },
+		"check":     func(l *loops.Loop) { l.Check = "evil" },
+		"setup":     func(l *loops.Loop) { l.Setup = "evil" },
+		"debug":     func(l *loops.Loop) { l.Options["debug"] = "evil" },
+		"assistant": func(l *loops.Loop) { l.Options["assistant"] = "evil" },
+		"policy":    func(l *loops.Loop) { l.Policy = policy },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })
+			r := b.run(submitted(t, "true", change))
+			if r.Status != looprun.StatusFailed || !strings.Contains(r.Reason, "does not allow") {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+	b := newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })
+	if r := b.run(submitted(t, "true", nil)); r.Status != looprun.StatusDone {
+		t.Errorf("what is allowed: %+v", r)
+	}
+	lied := submitted(t, "evil", nil)
+	lied.Started.Command = []string{"true"} // what is shown is not what is run
+	b = newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })
+	if r := b.run(lied); r.Status != looprun.StatusFailed {
+		t.Errorf("a command that says that it is another: %+v", r)
+	}
+}
+
+// What a command prints of the worker's secrets is masked before it leaves the worker:
+// the results of activities are what the server keeps.
+func TestSecretsStayOnTheWorker(t *testing.T) {
+	const secret = "hunter2-hunter2-hunter2"
+	b := newBench(t, func(w *Worker) { w.Environ = append(w.Environ, "DEPLOY_TOKEN="+secret) })
+	var sent bytes.Buffer
+	b.SetOnActivityCompletedListener(func(_ *activity.Info, result converter.EncodedValue, err error) {
+		var raw json.RawMessage
+		if result != nil && result.HasValue() && result.Get(&raw) == nil {
+			sent.Write(raw)
+		}
+	})
+	r := b.run(submitted(t, `echo "FAIL: token $DEPLOY_TOKEN"; printf 'LOOPRUN_PROGRESS\n%s\n' "said $DEPLOY_TOKEN"; exit 1`, func(l *loops.Loop) {
+		l.Options["max_iterations"], l.Options["detached"], l.Options["signals"] = 1, "deny", "text"
+		l.Check = `echo "and $DEPLOY_TOKEN"; exit 1`
+	}))
+	state, err := json.Marshal(b.state())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sent.Len() == 0 || bytes.Contains(sent.Bytes(), []byte(secret)) || bytes.Contains(state, []byte(secret)) || strings.Contains(r.Signature, secret) {
+		t.Errorf("a secret has left the worker: %s\n%s", sent.Bytes(), state)
+	}
+	if !bytes.Contains(sent.Bytes(), []byte("said ***")) || !bytes.Contains(sent.Bytes(), []byte("and ***")) {
+		t.Errorf("nothing of the output is there: %s", sent.Bytes())
+	}
+}
+
+func TestASecretIsNotSubmitted(t *testing.T) {
+	t.Setenv("DEPLOY_TOKEN", "hunter2-hunter2-hunter2")
+	l := loops.Loop{Name: "a loop", Command: loops.Command{Shell: "deploy hunter2-hunter2-hunter2"}}
+	if _, err := Check([]loops.Loop{l}, ".", ""); err == nil || !strings.Contains(err.Error(), "secret") {
+		t.Errorf("a secret in the command: %v", err)
+	}
+}
+
+func TestABudgetIsReservedBefore(t *testing.T) {
+	limit := 10.0
+	b := Budget{Limit: &limit}
+	for i, c := range []struct {
+		key string
+		usd float64
+		ok  bool
+	}{{"a", 6, true}, {"a", 6, true}, {"b", 5, false}, {"c", 4, true}, {"d", 0.01, false}} {
+		if g := b.reserve(Spend{"team", c.key, c.usd}); g.OK != c.ok {
+			t.Errorf("%d: %+v", i, g)
+		}
+	}
+	b.commit(Spend{"team", "a", 2})
+	b.commit(Spend{"team", "a", 2}) // told twice
+	if b.Spent != 2 || b.Open() != 4 {
+		t.Errorf("%+v", b)
+	}
+	if g := b.reserve(Spend{"team", "a", 100}); !g.OK {
+		t.Errorf("an iteration that was committed asks again: %+v", g)
+	}
+	if g := b.reserve(Spend{"team", "e", 4}); !g.OK {
+		t.Errorf("%+v", g)
+	}
+}
+
+// labelled is a bench with a ledger that answers so.
+func labelled(t *testing.T, reserve func(context.Context, Spend) (Granted, error), committed *[]Spend) *bench {
+	t.Helper()
+	b := newBench(t, nil)
+	b.OnActivity((*Worker)(nil).Reserve, mock.Anything, mock.Anything).Return(reserve)
+	b.OnActivity((*Worker)(nil).Commit, mock.Anything, mock.Anything).Return(func(_ context.Context, s Spend) (Granted, error) {
+		*committed = append(*committed, s)
+		return Granted{OK: true}, nil
+	})
+	return b
+}
+
+func TestABudgetThatCannotBeReachedHasNothingLeft(t *testing.T) {
+	var committed []Spend
+	for name, reserve := range map[string]func(context.Context, Spend) (Granted, error){
+		"refused":     func(context.Context, Spend) (Granted, error) { return Granted{Reason: "it is spent"}, nil },
+		"unreachable": func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, errors.New("no server") },
+	} {
+		b := labelled(t, reserve, &committed)
+		r := b.run(submitted(t, "touch ran", func(l *loops.Loop) { l.Label, l.Options["detached"] = "team", "deny" }))
+		if r.Guard != looprun.MaxCost || r.Status != looprun.StatusTripped || r.Iterations != 0 || len(committed) > 0 {
+			t.Errorf("%s: %+v, %v", name, r, committed)
+		}
+	}
+}
+
+func TestAnIterationThatWasLostCostsWhatItReserved(t *testing.T) {
+	var committed []Spend
+	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, nil }, &committed)
+	times := 0
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(_ context.Context, in Iterate) (Iterated, error) {
+		if times++; times == 1 {
+			return Iterated{}, temporal.NewHeartbeatTimeoutError()
+		}
+		return Iterated{Result: looprun.IterationResult{
+			IterationFinished: looprun.IterationFinished{Iteration: in.Iteration.Number, Outcome: looprun.OutcomeDone},
+			Said:              []looprun.Data{looprun.CostReported{USD: 0.5}},
+		}}, nil
+	})
+	l := submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })
+	l.Work.Reserve = 3
+	r := b.run(l)
+	if r.Status != looprun.StatusDone || len(committed) != 2 || committed[0].USD != 3 || committed[1].USD != 0.5 {
+		t.Errorf("%+v, %v", r, committed)
+	}
+	if committed[0].Key == committed[1].Key {
+		t.Errorf("both were committed as %s", committed[0].Key)
+	}
+}
+
+func TestThreeLossesAreAnError(t *testing.T) {
+	b := newBench(t, nil)
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(context.Context, Iterate) (Iterated, error) {
+		return Iterated{}, temporal.NewHeartbeatTimeoutError()
+	})
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Options["detached"], l.Options["max_errors"] = "deny", 1 }))
+	s := b.state()
+	if r.Guard != looprun.ConsecutiveErrors || s.Last == nil || s.Last.Cause != looprun.CauseCrash {
+		t.Errorf("%+v, %+v", r, s.Last)
+	}
+}
+
+func TestOneLossIsOneCrashAndGoesOn(t *testing.T) {
+	b := newBench(t, nil)
+	from := repo(t)
+	lost := false
+	var at []string
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
+		at = append(at, in.Commit)
+		if in.Iteration.Number == 2 && !lost {
+			lost = true
+			if in.State.Crashes != 0 {
+				t.Errorf("%d crashes before", in.State.Crashes)
+			}
+			return Iterated{}, temporal.NewHeartbeatTimeoutError()
+		}
+		if in.Iteration.Number == 2 && in.State.Crashes != 1 {
+			t.Errorf("a loss counts as %d crashes", in.State.Crashes)
+		}
+		outcome := looprun.OutcomeNotDone
+		if in.Iteration.Number == 2 {
+			outcome = looprun.OutcomeDone
+		}
+		return Iterated{Result: looprun.IterationResult{IterationFinished: looprun.IterationFinished{Iteration: in.Iteration.Number, Outcome: outcome}}, Commit: in.Commit}, nil
+	})
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Repo = from }))
+	if r.Status != looprun.StatusDone || r.Iterations != 2 || len(at) != 3 || at[1] == at[2] {
+		t.Errorf("%+v, checkpoints %v", r, at)
+	}
+	// Whoever had it before cannot keep another checkpoint.
+	if got := git1(t, from, "rev-parse", refOf(b.state().RunID)); got != at[2] {
+		t.Errorf("the repository has %s, not %s", got, at[2])
+	}
+}
+
+func TestACancelledLoopEndsItsIteration(t *testing.T) {
+	b := newBench(t, nil)
+	mark := filepath.Join(t.TempDir(), "pid")
+	b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
+	b.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+		if info.ActivityType.Name == "Iterate" {
+			go func() {
+				for {
+					if _, err := os.Stat(mark); err == nil {
+						b.CancelWorkflow()
+						return
+					}
+					time.Sleep(5 * time.Millisecond)
+				}
+			}()
+		}
+	})
+	r := b.run(submitted(t, `echo $$ > `+mark+`; exec sleep 60`, func(l *loops.Loop) { l.Options["kill_after"] = "1s" }))
+	if r.Status != looprun.StatusInterrupted || r.ExitCode != 143 {
+		t.Errorf("%+v", r)
+	}
+}

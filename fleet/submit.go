@@ -1,0 +1,222 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/git"
+	"github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Submission is a loop that is to be started.
+type Submission struct {
+	Name string
+	Loop Loop // without an id
+	at   *session.Session
+}
+
+// Read reads a loops.yaml and checks all of its loops.
+func Read(name string, version string) ([]Submission, error) {
+	f, err := loops.Read(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.MaxCost != nil || f.MaxTokens != nil:
+		return nil, config.Usage(name+": max_cost and max_tokens for all loops together are not kept on a fleet", "give the loops a label, and that a budget: looprun-fleet budget LABEL --usd N")
+	}
+	dir := filepath.Dir(name)
+	if top, err := git.Run(context.Background(), dir, nil, "rev-parse", "--show-toplevel"); err == nil {
+		for i := range f.Loops { // the repository that the file is read in
+			f.Loops[i].Repo = cmp.Or(f.Loops[i].Repo, top)
+		}
+	}
+	return Check(f.Loops, dir, version)
+}
+
+// Check turns loops into what is submitted. Paths of repositories and policies are
+// relative to dir.
+func Check(list []loops.Loop, dir, version string) ([]Submission, error) {
+	var all []Submission
+	var errs []error
+	for _, l := range list {
+		s, err := check(l, dir, version)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("loop %q: %w", l.Name, err))
+		}
+		all = append(all, s)
+	}
+	return all, errors.Join(errs...)
+}
+
+func check(l loops.Loop, dir, version string) (Submission, error) {
+	if len(l.Copy) > 0 {
+		return Submission{}, errors.New("copy: names files of this machine, which workers do not have; let setup make them")
+	}
+	o, err := options(l, dir)
+	if err != nil {
+		return Submission{}, err
+	}
+	if err := o.Wrong(); err != nil {
+		return Submission{}, err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return Submission{}, err
+	}
+	at, err := session.New(&session.Program{
+		Stdin: null, Stdout: null, Stderr: null, Command: l.Command.Words, Version: version,
+		Say: &console.Observer{Messages: console.Messages{W: os.Stderr}}, Config: &config.Settings{},
+	}, o)
+	if err != nil {
+		return Submission{}, err
+	}
+	started, err := at.Describe("")
+	if err != nil {
+		return Submission{}, err
+	}
+	return Submission{l.Name, Loop{Started: started, Work: Work{
+		Label: l.Label, Repo: repository(l.Repo, dir), Ref: l.Ref, Dir: l.Dir, Setup: string(l.Setup), Env: l.Env,
+		Debug: o.Debug != "", Responds: o.Policy != "" || o.Assistant != "" || !o.Detached.IsZero(),
+		WaitAnswer: time.Duration(o.WaitAnswer), WaitDelay: o.WaitDelay.Or(0), Backoff: o.Delays(),
+	}}, at}, nil
+}
+
+// repository is the URL of a repository, or its whole path.
+func repository(repo, dir string) string {
+	if repo == "" || strings.Contains(repo, ":") || filepath.IsAbs(repo) {
+		return repo
+	}
+	if whole, err := filepath.Abs(filepath.Join(dir, repo)); err == nil {
+		return whole
+	}
+	return repo
+}
+
+// options are those of looprun run with what the loop says, as its flags.
+func options(l loops.Loop, dir string) (*config.Options, error) {
+	o := new(config.Options)
+	parser, err := kong.New(o, kong.Name("looprun"), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.NoDefaultHelp(), kong.Exit(func(int) {}))
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--name=" + l.Name}
+	add := func(flag, value string) {
+		if value != "" {
+			args = append(args, "--"+flag+"="+value)
+		}
+	}
+	add("shell", string(l.Command.Shell))
+	add("check", string(l.Check))
+	if l.Policy != "" && !filepath.IsAbs(l.Policy) {
+		l.Policy = filepath.Join(dir, l.Policy)
+	}
+	add("policy", l.Policy)
+	more, err := flags(l)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := parser.Parse(append(args, more...)); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// flags are the limits and the other keys of looprun.yaml.
+func flags(l loops.Loop) ([]string, error) {
+	var args []string
+	limits := reflect.ValueOf(l.Limits)
+	for i := range limits.NumField() {
+		if v := limits.Field(i); !v.IsNil() {
+			text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, flag(limits.Type().Field(i).Tag.Get("yaml"))+"="+string(text))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.Options)) {
+		switch v := l.Options[key].(type) {
+		case []any:
+			for _, one := range v {
+				args = append(args, flag(key)+"="+fmt.Sprint(one))
+			}
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				args = append(args, flag(key)+"="+k+"="+fmt.Sprint(v[k]))
+			}
+		default:
+			args = append(args, flag(key)+"="+fmt.Sprint(v))
+		}
+	}
+	return args, nil
+}
+
+func flag(key string) string { return "--" + strings.ReplaceAll(key, "_", "-") }
+
+// Submit starts the loops, and calls done for each with its id.
+func (f *Fleet) Submit(ctx context.Context, list []Submission, done func(id, name string)) error {
+	for _, s := range list {
+		if !f.server.Local() && filepath.IsAbs(s.Loop.Work.Repo) {
+			return config.Usage(fmt.Sprintf("loop %q: the repository %s is a folder of this machine", s.Name, s.Loop.Work.Repo), "write repo: with a URL that every worker can reach")
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	ids := scratchpad.NewIDs("", time.Now(), len(list))
+	for i := range list {
+		group.Go(func() error {
+			for id := ids[i]; ; id = scratchpad.NewIDs("", time.Now(), i+1)[i] {
+				in := list[i].Loop
+				in.Started.RunID = id
+				_, err := f.client.ExecuteWorkflow(ctx, f.start(in), Run, in)
+				if _, taken := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); taken {
+					continue // somebody submitted another in this very moment
+				}
+				if err != nil {
+					return fmt.Errorf("loop %q cannot be submitted: %w", list[i].Name, err)
+				}
+				done(in.Started.RunID, list[i].Name)
+				return nil
+			}
+		})
+	}
+	return group.Wait()
+}
+
+func (f *Fleet) start(in Loop) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID: in.Started.RunID, TaskQueue: f.server.Queue,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		// Slots go round between labels.
+		Priority: temporal.Priority{FairnessKey: fairness(in.Work.Label)},
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword(AttrStatus).ValueSet(Queued),
+			temporal.NewSearchAttributeKeyKeyword(AttrName).ValueSet(in.Started.Name),
+			temporal.NewSearchAttributeKeyKeyword(AttrLabel).ValueSet(in.Work.Label),
+		),
+	}
+}
+
+// fairness is a label as the server takes it, which bounds it.
+func fairness(label string) string { return label[:min(len(label), 64)] }

@@ -1,0 +1,220 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/looprun/looprun/internal/git"
+)
+
+// errFull is the type of the error of a worker that has no room for another tree.
+const errFull = "Full"
+
+// minFree is how much of the disk has to be free for another tree.
+const minFree = 512 << 20
+
+// refOf is where the checkpoints of a loop are kept, in its repository.
+func refOf(id string) string { return "refs/looprun/" + id }
+
+// checkOut makes the work tree as it was at the checkpoint, in a new folder where there is
+// none: fresh. It returns the checkpoint from now on: with it the loop is this worker's,
+// and one that it was lost to cannot keep another any more.
+func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at string, fresh bool, err error) {
+	_, missing := os.Stat(p.tree)
+	fresh = errors.Is(missing, fs.ErrNotExist)
+	if fresh {
+		if err := w.room(); err != nil {
+			return "", false, err
+		}
+	}
+	if p.repo == "" {
+		return "", fresh, os.MkdirAll(filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), 0o700)
+	}
+	mirror, head, err := w.mirror(ctx, p, commit)
+	if err != nil {
+		return "", false, err
+	}
+	if commit == "" {
+		commit = head
+	} else {
+		head = commit + "^1"
+	}
+	if fresh {
+		err = errors.Join(os.MkdirAll(filepath.Dir(p.tree), 0o700), run(ctx, mirror, nil, "worktree", "add", "-q", "--force", "--force", "--detach", p.tree, head))
+	} else {
+		err = run(ctx, p.tree, nil, "checkout", "-q", "--detach", "--force", head)
+	}
+	for _, args := range [][]string{{"read-tree", "-u", "--reset", commit}, {"clean", "-fdq"}, {"reset", "-q"}} {
+		if err == nil {
+			err = run(ctx, p.tree, nil, args...)
+		}
+	}
+	if err != nil {
+		return "", false, err
+	}
+	// The same tree on the same commit in the same second has to be another one.
+	at, err = w.keep(ctx, p, commit+"^{tree}", fmt.Sprintf("looprun %s on %s\n\n%s", p.id, w.Name, rand.Text()))
+	if err != nil {
+		return "", false, err
+	}
+	return at, fresh, run(ctx, p.tree, nil, "push", "-q", "--force", p.repo, at+":"+refOf(p.id))
+}
+
+// mirror is the bare copy of the repository that all work trees of it share, and the
+// commit that was fetched: the checkpoint, or what the loop begins from.
+func (w *Worker) mirror(ctx context.Context, p *place, commit string) (dir, head string, err error) {
+	sum := sha256.Sum256([]byte(p.repo))
+	dir = filepath.Join(w.Root, "mirrors", hex.EncodeToString(sum[:8])+".git")
+	w.mirrors.Lock() // FETCH_HEAD is one for all
+	defer w.mirrors.Unlock()
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), run(ctx, dir, nil, "init", "-q", "--bare")); err != nil {
+			return "", "", err
+		}
+	}
+	if commit != "" && run(ctx, dir, nil, "cat-file", "-e", commit+"^{commit}") == nil {
+		return dir, commit, nil
+	}
+	from := cmp.Or(commit, p.work.Ref, "HEAD")
+	err = run(ctx, dir, nil, "fetch", "-q", "--no-tags", p.repo, from)
+	if err != nil && commit != "" { // a server that gives no commits by their hashes
+		err = run(ctx, dir, nil, "fetch", "-q", "--no-tags", p.repo, "+"+refOf(p.id))
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("worker %s cannot fetch %s of %s: %w", w.Name, from, p.repo, err)
+	}
+	head, err = git.Run(ctx, dir, nil, "rev-parse", "--verify", "-q", "FETCH_HEAD^{commit}")
+	return dir, head, err
+}
+
+// checkpoint keeps the tree as a commit outside every branch, in the repository. Last is
+// the checkpoint before: where another is there, the loop has gone elsewhere.
+func (w *Worker) checkpoint(ctx context.Context, p *place, n int, last string) (string, error) {
+	if p.repo == "" {
+		return "", nil
+	}
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(w.Root, "runs", p.id, "checkpoint.index")}
+	if err := run(ctx, p.tree, index, "add", "-A"); err != nil {
+		return "", err
+	}
+	tree, err := git.Run(ctx, p.tree, index, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	commit, err := w.keep(ctx, p, tree, fmt.Sprintf("looprun %s iteration %d", p.id, n))
+	if err != nil {
+		return "", err
+	}
+	return commit, run(ctx, p.tree, nil, "push", "-q", "--force-with-lease="+refOf(p.id)+":"+last, p.repo, commit+":"+refOf(p.id))
+}
+
+// keep makes a commit of a tree, on the commit that is checked out.
+func (w *Worker) keep(ctx context.Context, p *place, tree, message string) (string, error) {
+	who := []string{"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost", "GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost"}
+	return git.Run(ctx, p.tree, who, "commit-tree", tree, "-p", "HEAD", "-m", message)
+}
+
+// removeTree removes the work tree of a loop. Its checkpoints stay in the repository.
+func (w *Worker) removeTree(ctx context.Context, id string) error {
+	tree := filepath.Join(w.Root, "trees", id)
+	common, err := git.Run(ctx, tree, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if rerr := os.RemoveAll(tree); rerr != nil || err != nil || !strings.HasPrefix(common, filepath.Join(w.Root, "mirrors")) {
+		return rerr
+	}
+	return run(ctx, common, nil, "worktree", "prune")
+}
+
+// sweep removes what is older than it has to be kept.
+func (w *Worker) sweep(now time.Time) {
+	keep := w.Keep
+	if keep <= 0 {
+		keep = 72 * time.Hour
+	}
+	w.mu.Lock()
+	for id, p := range w.places { // gone elsewhere, or asking: Place opens it again
+		if now.Sub(p.used) > time.Hour && p.busy.TryLock() {
+			_ = errors.Join(p.host.Close(), p.run.Close())
+			delete(w.places, id)
+			p.busy.Unlock()
+		}
+	}
+	w.mu.Unlock()
+	for _, kind := range []string{"trees", "runs"} {
+		entries, _ := os.ReadDir(filepath.Join(w.Root, kind)) // what is not there is swept
+		for _, e := range entries {
+			info, err := e.Info()
+			w.mu.Lock()
+			_, placed := w.places[e.Name()]
+			w.mu.Unlock()
+			if err != nil || placed || now.Sub(info.ModTime()) < keep || strings.HasPrefix(e.Name(), ".") {
+				continue
+			}
+			remove := os.RemoveAll
+			if kind == "trees" {
+				remove = func(string) error { return w.removeTree(context.Background(), e.Name()) }
+			}
+			if err := remove(filepath.Join(w.Root, kind, e.Name())); err != nil {
+				w.warn("%v", err)
+			}
+		}
+	}
+}
+
+// room refuses another tree where the disk is nearly full.
+func (w *Worker) room() error {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(w.Root, &s); err != nil {
+		return err
+	}
+	if free := int64(s.Bavail) * int64(s.Bsize); free < minFree { //nolint:unconvert // the types differ by system
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has %d MB of its disk left", w.Name, free>>20), errFull, nil)
+	}
+	return nil
+}
+
+// run runs git for its effect.
+func run(ctx context.Context, dir string, env []string, args ...string) error {
+	_, err := git.Run(ctx, dir, env, args...)
+	return err
+}
+
+// wrong says why git would take a part of the loop for something else.
+func (in Prepare) wrong() error {
+	switch {
+	case strings.HasPrefix(in.Work.Repo, "-"):
+		return fmt.Errorf("%q is no repository", in.Work.Repo)
+	case strings.HasPrefix(in.Work.Ref, "-") || strings.ContainsAny(in.Work.Ref, "+:"):
+		return fmt.Errorf("%q is no branch, tag or commit", in.Work.Ref)
+	case strings.Trim(in.Commit, "0123456789abcdef") != "":
+		return fmt.Errorf("%q is no checkpoint", in.Commit)
+	case in.Work.Dir != "" && !filepath.IsLocal(filepath.FromSlash(in.Work.Dir)):
+		return fmt.Errorf("%q leads out of the work tree", in.Work.Dir)
+	}
+	return nil
+}
+
+// lockRoot keeps a second worker out of a worker's folder.
+func lockRoot(root string) (func(), error) {
+	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("another worker uses %s; give each a folder of its own (--root DIR)", root)
+	}
+	return func() { _ = f.Close() }, nil
+}

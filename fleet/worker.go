@@ -1,0 +1,539 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// errRefused is the type of the error of a worker that will not run a loop.
+const errRefused = "Refused"
+
+func refuse(format string, args ...any) error {
+	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), errRefused, nil)
+}
+
+// What activities are given and return.
+type (
+	// Prepare is the work tree that a loop needs.
+	Prepare struct {
+		Started looprun.RunStarted `json:"started"`
+		Work    Work               `json:"work"`
+		Commit  string             `json:"commit,omitempty"`
+	}
+	// Placed says where it is.
+	Placed struct {
+		Host   string `json:"host"`
+		Commit string `json:"commit,omitempty"` // the checkpoint from now on
+	}
+	// Iterate is an iteration to run, which State has begun.
+	Iterate struct {
+		Loop      string            `json:"loop"`
+		State     looprun.State     `json:"state"`
+		Iteration looprun.Iteration `json:"iteration"`
+		// Left is the active time after which it is ended; zero: there is no limit.
+		Left   time.Duration `json:"left,omitempty"`
+		Commit string        `json:"commit,omitempty"` // the last checkpoint
+	}
+	// Iterated is how it ended.
+	Iterated struct {
+		Result looprun.IterationResult `json:"result"`
+		Commit string                  `json:"commit,omitempty"` // the checkpoint after it
+	}
+	// Respond is a question that no person has to answer, perhaps.
+	Respond struct {
+		Loop     string           `json:"loop"`
+		State    looprun.State    `json:"state"`
+		Question looprun.Question `json:"question"`
+	}
+	// Responded is what became of it.
+	Responded struct {
+		Events     []looprun.Event `json:"events,omitempty"`
+		Answer     *looprun.Answer `json:"answer,omitempty"`
+		Unanswered string          `json:"unanswered,omitempty"`
+	}
+	// Help is a command to run for an answer, or an expert.
+	Help struct {
+		Loop  string        `json:"loop"`
+		State looprun.State `json:"state"`
+	}
+	// Debugged is how the command of an answer ended.
+	Debugged struct {
+		End  looprun.DebugFinished `json:"end"`
+		Took time.Duration         `json:"took"`
+	}
+	// Advised is how an expert ended.
+	Advised struct {
+		End  looprun.ExpertFinished `json:"end"`
+		Took time.Duration          `json:"took"`
+	}
+	// Leave is a loop that has ended.
+	Leave struct {
+		Loop   string         `json:"loop"`
+		Status looprun.Status `json:"status"`
+	}
+)
+
+// Worker runs iterations on this machine.
+type Worker struct {
+	// Name is what the worker is called, and Root the folder with its work trees.
+	Name, Root string
+	Slots      int
+	Queue      string
+	// Allow says what it runs; nil: everything, which is for a server on this machine.
+	Allow *Allow
+	// Keep is for how long the work tree of a loop that failed, and what loops printed,
+	// stays here; zero is three days.
+	Keep time.Duration
+	// Drain is how long a worker that is told to stop lets iterations go on.
+	Drain time.Duration
+	Log   io.Writer // takes warnings
+	// Environ is what loops see of this machine: the whole environment.
+	Environ []string
+
+	client client.Client
+	mu     sync.Mutex
+	places map[string]*place
+	// mirrors is held while something is fetched.
+	mirrors sync.Mutex
+}
+
+// place is a loop that has its work tree here.
+type place struct {
+	id   string
+	tree string
+	repo string
+	work Work
+	run  *scratchpad.Run
+	host *session.Host
+	busy sync.Mutex // one command at a time
+	used time.Time
+}
+
+// Serve runs loops until the context ends, and calls ready when it has begun to.
+func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error {
+	if err := errors.Join(proc.Room(), proc.Ready()); err != nil {
+		return err
+	}
+	unlock, err := w.open()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	w.client, w.places = c, map[string]*place{}
+	defer w.leaveAll()
+	fatal := make(chan error, 2)
+	o := worker.Options{
+		Identity: w.Name, EnableSessionWorker: true, MaxConcurrentSessionExecutionSize: w.Slots,
+		// Each slot runs one activity at a time, and needs another for the lease itself.
+		MaxConcurrentActivityExecutionSize: 4*w.Slots + 8, WorkerStopTimeout: w.Drain,
+		MaxHeartbeatThrottleInterval: beat / 3, DefaultHeartbeatThrottleInterval: beat / 3,
+		OnFatalError: func(err error) { fatal <- err },
+	}
+	loops := worker.New(c, w.Queue, o)
+	loops.RegisterWorkflow(Run)
+	loops.RegisterWorkflow(Ledger)
+	loops.RegisterWorkflow(Fetch)
+	loops.RegisterActivity(w)
+	own := worker.New(c, ownQueue(w.Queue, w.Name), worker.Options{Identity: w.Name, DisableWorkflowWorker: true})
+	own.RegisterActivity(w)
+	for _, each := range []worker.Worker{loops, own} {
+		if err := each.Start(); err != nil {
+			return fmt.Errorf("the worker cannot start: %w", err)
+		}
+		defer each.Stop()
+	}
+	ready()
+	sweep := time.NewTicker(time.Hour)
+	defer sweep.Stop()
+	for {
+		w.sweep(time.Now())
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-fatal:
+			return err
+		case <-sweep.C:
+		}
+	}
+}
+
+// ownQueue is the task queue of one worker.
+func ownQueue(queue, name string) string { return queue + "@" + name }
+
+func (w *Worker) warn(format string, args ...any) {
+	fmt.Fprintf(w.Log, "looprun-fleet: "+format+"\n", args...)
+}
+
+// Place prepares the work tree of a loop, at its last checkpoint.
+func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
+	defer beats(ctx, nil)()
+	id := in.Started.RunID
+	lines, err := session.CommandsOf(in.Started.Config)
+	if err = errors.Join(err, in.wrong()); err == nil {
+		err = w.Allow.check(in.Work, lines)
+	}
+	if err != nil {
+		return Placed{}, refuse("worker %s refuses loop %s: %v", w.Name, id, err)
+	}
+	p, err := w.place(in)
+	if err != nil {
+		return Placed{}, err
+	}
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	commit, fresh, err := w.checkOut(ctx, p, in.Commit)
+	if err != nil {
+		return Placed{}, err
+	}
+	if fresh && in.Work.Setup != "" {
+		if err := w.setUp(ctx, p); err != nil {
+			return Placed{}, err
+		}
+	}
+	return Placed{w.Name, commit}, nil
+}
+
+// place is where the loop is on this machine.
+func (w *Worker) place(in Prepare) (*place, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := in.Started.RunID
+	if p := w.places[id]; p != nil {
+		p.used = time.Now()
+		return p, nil
+	}
+	if filepath.Base(id) != id || !filepath.IsLocal(id) {
+		return nil, refuse("%q is not the id of a loop", id)
+	}
+	p := &place{id: id, tree: filepath.Join(w.Root, "trees", id), repo: in.Work.Repo, work: in.Work, used: time.Now()}
+	var err error
+	if p.run, err = w.openRun(in); err != nil {
+		return nil, err
+	}
+	say := &console.Observer{Messages: console.Messages{W: w.Log, Lead: "looprun-fleet: " + id + ":"}}
+	p.host, err = session.NewHost(session.HostOptions{
+		Started: in.Started, Run: p.run, Dir: filepath.Join(p.tree, filepath.FromSlash(in.Work.Dir)), Env: w.environ(in.Work), Say: say,
+	})
+	if err != nil {
+		return nil, errors.Join(refuse("%v", err), p.run.Close())
+	}
+	w.places[id] = p
+	return p, nil
+}
+
+// openRun opens the folder of a run, for what it prints. Its journal is in the workflow:
+// here it has the beginning alone.
+func (w *Worker) openRun(in Prepare) (*scratchpad.Run, error) {
+	runs := filepath.Join(w.Root, "runs")
+	run, err := scratchpad.CreateAs(runs, in.Started.RunID, scratchpad.SyncOff)
+	if errors.Is(err, fs.ErrExist) {
+		run, _, _, err = scratchpad.Open(filepath.Join(runs, in.Started.RunID), scratchpad.SyncOff)
+		return run, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = looprun.Record(new(looprun.State), run.Journal, nil, 0, in.Started)
+	if err != nil {
+		return nil, errors.Join(err, run.Close())
+	}
+	return run, nil
+}
+
+// here is the place of a loop that was placed here.
+func (w *Worker) here(id string) (*place, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.places[id]; p != nil {
+		p.used = time.Now()
+		return p, nil
+	}
+	return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no work tree of loop %s", w.Name, id), "Gone", nil)
+}
+
+// Iterate runs an iteration and keeps the tree as it leaves it.
+func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
+	p, err := w.here(in.Loop)
+	if err != nil {
+		return Iterated{}, err
+	}
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	defer beats(ctx, p.host.Printed)()
+	run, stop := commands(ctx)
+	defer stop(nil)
+	if in.Left > 0 {
+		defer time.AfterFunc(in.Left, func() { stop(looprun.ErrRuntime) }).Stop()
+	}
+	result, err := p.host.Run(run, in.Iteration, &in.State)
+	if err != nil {
+		return Iterated{}, temporal.NewNonRetryableApplicationError(err.Error(), "Worker", nil)
+	}
+	if errors.Is(context.Cause(run), looprun.ErrRuntime) && result.Outcome != looprun.OutcomeDone {
+		result.Outcome, result.Cause = looprun.OutcomeError, looprun.CauseMaxRuntime
+	}
+	if draining(ctx) { // another worker runs it again, from the checkpoint before
+		return Iterated{}, temporal.NewNonRetryableApplicationError("the worker was told to stop", "Worker", nil)
+	}
+	out := Iterated{Result: result}
+	out.Commit, err = w.checkpoint(context.WithoutCancel(ctx), p, in.Iteration.Number, in.Commit)
+	if err != nil {
+		return out, temporal.NewNonRetryableApplicationError("the checkpoint cannot be kept: "+err.Error(), "Worker", nil)
+	}
+	return out, nil
+}
+
+// draining reports whether the worker itself ended the activity.
+func draining(ctx context.Context) bool {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return ctx.Err() != nil
+	default:
+		return false
+	}
+}
+
+// commands is the context for commands: one that is cancelled tells them so by a signal.
+func commands(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	run, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	undo := context.AfterFunc(ctx, func() { stop(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+	return run, func(err error) {
+		if err == nil {
+			undo()
+		}
+		stop(err)
+	}
+}
+
+// beats tells the server that the worker is there, until the function that it returns is
+// called; with what is printed, for those who look on.
+func beats(ctx context.Context, printed func() string) func() {
+	done := make(chan struct{})
+	activity.RecordHeartbeat(ctx)
+	go func() {
+		t := time.NewTicker(beat / 5)
+		defer t.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+				if printed == nil {
+					activity.RecordHeartbeat(ctx)
+				} else {
+					activity.RecordHeartbeat(ctx, printed())
+				}
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// Respond lets the policy or the assistant answer.
+func (w *Worker) Respond(ctx context.Context, in Respond) (Responded, error) {
+	p, err := w.here(in.Loop)
+	if err != nil {
+		return Responded{}, err
+	}
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	defer beats(ctx, nil)()
+	r, err := p.host.Respond(ctx, in.Question, &in.State)
+	if err != nil {
+		return Responded{}, temporal.NewNonRetryableApplicationError(err.Error(), "Worker", nil)
+	}
+	out := Responded{Answer: r.Answer, Unanswered: r.Unanswered}
+	for _, d := range r.Events {
+		out.Events = append(out.Events, looprun.Event{Data: d})
+	}
+	return out, nil
+}
+
+// Debug runs the command of the answer that State carries out.
+func (w *Worker) Debug(ctx context.Context, in Help) (Debugged, error) {
+	p, err := w.here(in.Loop)
+	if err != nil {
+		return Debugged{}, err
+	}
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	defer beats(ctx, nil)()
+	run, stop := commands(ctx)
+	defer stop(nil)
+	began := time.Now()
+	end, err := p.host.Debug(run, &in.State)
+	if err != nil {
+		end.ExitCode, end.Findings = -1, "the command could not be run: "+err.Error()
+	}
+	return Debugged{end, time.Since(began)}, nil
+}
+
+// Expert runs the next expert of State.
+func (w *Worker) Expert(ctx context.Context, in Help) (Advised, error) {
+	p, err := w.here(in.Loop)
+	if err != nil {
+		return Advised{}, err
+	}
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	defer beats(ctx, nil)()
+	run, stop := commands(ctx)
+	defer stop(nil)
+	began := time.Now()
+	end, err := p.host.Expert(run, &in.State)
+	if err != nil {
+		end.ExitCode, end.Why = -1, err.Error()
+	}
+	return Advised{end, time.Since(began)}, nil
+}
+
+// Leave closes the place of a loop that has ended. What it printed stays for a while, and
+// so does the tree of one that is not done.
+func (w *Worker) Leave(ctx context.Context, in Leave) error {
+	w.mu.Lock()
+	p := w.places[in.Loop]
+	delete(w.places, in.Loop)
+	w.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	err := errors.Join(p.host.Close(), p.run.Close())
+	if in.Status == looprun.StatusDone {
+		err = errors.Join(err, w.removeTree(ctx, p.id))
+	}
+	return err
+}
+
+func (w *Worker) leaveAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.places {
+		_ = errors.Join(p.host.Close(), p.run.Close())
+	}
+	proc.CloseGuardians()
+}
+
+// setUp runs the setup line in a new work tree.
+func (w *Worker) setUp(ctx context.Context, p *place) error {
+	run, stop := commands(ctx)
+	defer stop(nil)
+	var said strings.Builder
+	take := func(b []byte) {
+		if said.Len() < 4<<10 {
+			said.Write(b)
+		}
+	}
+	exit := looprun.Shell(p.work.Setup).Run(run, looprun.Invocation{
+		Dir: filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), Env: w.environ(p.work), Stdout: take, Stderr: take,
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if exit.Code != 0 {
+		return errors.Join(w.removeTree(context.WithoutCancel(ctx), p.id), refuse("the setup command failed with exit code %d on worker %s: %s", exit.Code, w.Name, p.host.Mask(tailOf(said.String()))))
+	}
+	return nil
+}
+
+func (w *Worker) environ(work Work) []string {
+	env := slices.Clone(w.Environ)
+	for name, value := range work.Env {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// tailOf is the last line of a text.
+func tailOf(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+// Piece is a part of what a loop printed.
+type Piece struct {
+	Loop      string `json:"loop"`
+	Iteration int    `json:"iteration"`
+	Offset    int64  `json:"offset"`
+}
+
+// Output is that part. Size is that of the whole.
+type Output struct {
+	Text []byte `json:"text"`
+	Size int64  `json:"size"`
+}
+
+// chunk is how much of an output is read at once.
+const chunk = 512 << 10
+
+// ReadOutput reads what an iteration printed.
+func (w *Worker) ReadOutput(_ context.Context, in Piece) (Output, error) {
+	dir := filepath.Join(w.Root, "runs", filepath.Base(in.Loop))
+	if _, err := os.Stat(dir); err != nil {
+		return Output{}, temporal.NewNonRetryableApplicationError("it does not keep it any more", "Gone", nil)
+	}
+	f, err := scratchpad.OpenWithin(dir, scratchpad.OutputFile(dir, in.Iteration))
+	if errors.Is(err, fs.ErrNotExist) { // it printed nothing
+		return Output{}, nil
+	}
+	if err != nil {
+		return Output{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Output{}, err
+	}
+	b := make([]byte, chunk)
+	n, err := f.ReadAt(b, in.Offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return Output{b[:n], info.Size()}, err
+}
+
+// Fetched asks a worker for what an iteration printed.
+type Fetched struct {
+	Host string `json:"host"`
+	Piece
+}
+
+// Fetch is the workflow that reads an output on the worker that has it.
+func Fetch(ctx workflow.Context, in Fetched) (Output, error) {
+	queue, _, _ := strings.Cut(workflow.GetInfo(ctx).TaskQueueName, "@")
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: ownQueue(queue, in.Host), ScheduleToStartTimeout: 5 * time.Second, StartToCloseTimeout: time.Minute,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2},
+	})
+	var out Output
+	err := workflow.ExecuteActivity(ctx, (*Worker).ReadOutput, in.Piece).Get(ctx, &out)
+	return out, err
+}
+
+// open makes the worker's folder and locks it.
+func (w *Worker) open() (func(), error) {
+	if err := os.MkdirAll(w.Root, 0o700); err != nil {
+		return nil, err
+	}
+	return lockRoot(w.Root)
+}

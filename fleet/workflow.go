@@ -1,0 +1,462 @@
+package fleet
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/templates"
+)
+
+// loop is a run whose steps a workflow takes. It knows no time and no order but those of
+// its history, so that it can be replayed.
+type loop struct {
+	ctx    workflow.Context
+	driver looprun.Driver
+	state  looprun.State
+	in     Loop
+	active time.Duration // as the workers measured it; time in a queue is not in it
+	fresh  bool          // no iteration has run yet
+	dear   float64       // the cost of the dearest iteration so far
+
+	lease  workflow.Context // a slot of a worker; nil: there is none
+	events []json.RawMessage
+	from   int64
+	shown  string
+	asked  string
+}
+
+// builtIn are the question templates. They are the same wherever the workflow runs.
+var builtIn = sync.OnceValues(func() (*templates.Set, error) { return templates.Load() })
+
+// Run is the workflow of one loop.
+func Run(ctx workflow.Context, in Loop) (looprun.Result, error) {
+	set, err := builtIn()
+	if err != nil {
+		return looprun.Result{}, err
+	}
+	l := &loop{ctx: ctx, in: in, fresh: true}
+	l.driver = looprun.Driver{
+		State: &l.state, Record: l.record, Now: func() time.Time { return workflow.Now(ctx) }, Guards: guards.Default(),
+		Questions: set.WithDebug(in.Work.Debug), Debug: in.Work.Debug, WaitDelay: in.Work.WaitDelay,
+	}
+	if in.State != nil {
+		l.state, l.active, l.fresh = *in.State, in.State.Elapsed, false
+	}
+	l.from = l.state.Seq + 1
+	if err := l.handle(); err != nil {
+		return looprun.Result{}, err
+	}
+	if in.State == nil {
+		if err := l.driver.Start(in.Started); err != nil {
+			return looprun.Result{}, temporal.NewNonRetryableApplicationError("the loop cannot start: "+err.Error(), "Start", nil)
+		}
+	}
+	return l.run()
+}
+
+// run takes step after step until the run has ended, or its history is cut.
+func (l *loop) run() (looprun.Result, error) {
+	for {
+		next, err := l.driver.Next()
+		if err != nil {
+			return looprun.Result{}, err
+		}
+		switch next {
+		case looprun.NextPrecheck:
+			err = l.iterate(0)
+		case looprun.NextIterate:
+			if workflow.GetInfo(l.ctx).GetContinueAsNewSuggested() {
+				return looprun.Result{}, l.continued()
+			}
+			err = l.iterate(l.state.NextIteration())
+		case looprun.NextAsk, looprun.NextAsked:
+			err = l.ask(l.state.Pending()[0])
+		case looprun.NextAct:
+			err = l.debug()
+		case looprun.NextExpert:
+			err = l.expert()
+		case looprun.NextWait:
+			err = l.wait()
+		case looprun.NextEnd:
+			return l.end()
+		default:
+			err = fmt.Errorf("an iteration runs that nobody started (%s)", next)
+		}
+		if err != nil {
+			return looprun.Result{}, err
+		}
+	}
+}
+
+// record puts an event on record and folds it into the state.
+func (l *loop) record(d looprun.Data) error {
+	e := looprun.Event{
+		Seq: l.state.Seq + 1, Time: workflow.Now(l.ctx).UTC().Truncate(time.Millisecond),
+		Elapsed: l.active.Truncate(time.Millisecond), Data: d,
+	}
+	raw, err := json.Marshal(e)
+	if err == nil {
+		err = l.state.Apply(e)
+	}
+	if err == nil {
+		l.events = append(l.events, raw)
+	}
+	return err
+}
+
+// handle lets others look at the loop, and answer it.
+func (l *loop) handle() error {
+	return errors.Join(
+		workflow.SetQueryHandler(l.ctx, queryState, func() (looprun.State, error) { return l.state, nil }),
+		workflow.SetQueryHandler(l.ctx, queryEvents, l.page),
+		workflow.SetUpdateHandlerWithOptions(l.ctx, updateAnswer, func(_ workflow.Context, g Given) (Taken, error) {
+			err := l.driver.Answer(g.QuestionID, g.Answer)
+			return Taken{l.state.Seq, g.Answer}, err
+		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, g Given) error {
+			return l.driver.Acceptable(g.QuestionID, g.Answer)
+		}}),
+	)
+}
+
+// pageBytes bounds a page of events: what a query returns is limited.
+const pageBytes = 512 << 10
+
+// page are the events behind the one with that number.
+func (l *loop) page(after int64) (Page, error) {
+	p := Page{From: l.from}
+	bytes := 0
+	for _, e := range l.events[min(max(0, after-l.from+1), int64(len(l.events))):] {
+		if bytes += len(e); bytes > pageBytes && len(p.Events) > 0 {
+			p.More = true
+			break
+		}
+		p.Events = append(p.Events, e)
+	}
+	return p, nil
+}
+
+// continued begins a new history, from the state.
+func (l *loop) continued() error {
+	l.release()
+	if err := workflow.Await(l.ctx, func() bool { return workflow.AllHandlersFinished(l.ctx) }); err != nil {
+		return err
+	}
+	l.in.State = &l.state
+	return workflow.NewContinueAsNewError(l.ctx, Run, l.in)
+}
+
+// show puts what lists need where they find it.
+func (l *loop) show(status string) error {
+	guard := ""
+	if l.state.Question != nil {
+		guard = string(l.state.Question.Guard)
+	}
+	now := fmt.Sprint(status, guard, l.state.Iterations, l.state.Cost)
+	if now == l.shown {
+		return nil
+	}
+	l.shown = now
+	return workflow.UpsertTypedSearchAttributes(
+		l.ctx,
+		temporal.NewSearchAttributeKeyKeyword(AttrStatus).ValueSet(status),
+		temporal.NewSearchAttributeKeyKeyword(AttrQuestion).ValueSet(guard),
+		temporal.NewSearchAttributeKeyInt64(AttrIteration).ValueSet(int64(l.state.Iterations)),
+		temporal.NewSearchAttributeKeyFloat64(AttrCost).ValueSet(l.state.Cost),
+	)
+}
+
+// iterate runs one iteration on a worker.
+func (l *loop) iterate(n int) error {
+	if err := l.pace(); err != nil || l.interrupted() {
+		return errors.Join(err, l.stop())
+	}
+	if ok, err := l.acquire(); !ok || err != nil {
+		return err
+	}
+	reserved, err := l.reserve(n)
+	if reserved == nil || err != nil {
+		return err
+	}
+	it, err := l.driver.Begin(n, l.fresh)
+	if err != nil {
+		return err
+	}
+	if err := l.show(Running); err != nil {
+		return err
+	}
+	left, limited := l.driver.Remaining(l.active)
+	most := left + time.Hour // the worker ends it; this is for a worker that does not
+	if !limited {
+		left, most = 0, forever
+	}
+	var out Iterated
+	err = workflow.ExecuteActivity(l.options(most), (*Worker).Iterate, Iterate{
+		Loop: l.in.Started.RunID, State: l.state, Iteration: it, Left: left, Commit: l.in.Place.Commit,
+	}).Get(l.lease, &out)
+	before, known := l.state.Cost, err == nil
+	if err := l.over(it, out, err); err != nil {
+		return err
+	}
+	cost := l.state.Cost - before
+	l.dear = max(l.dear, cost)
+	if !known { // it may have cost as much
+		cost = reserved.USD
+	}
+	return l.commit(*reserved, cost)
+}
+
+// over records how the iteration ended: as the worker says, or by the loss of the worker.
+func (l *loop) over(it looprun.Iteration, out Iterated, err error) error {
+	var refused *temporal.ApplicationError
+	switch {
+	case err == nil:
+		l.fresh = false
+		l.active += time.Duration(out.Result.DurationMS) * time.Millisecond
+		if out.Commit != "" {
+			l.in.Place.Commit = out.Commit
+		}
+		if l.interrupted() {
+			if err := l.stop(); err != nil {
+				return err
+			}
+		}
+		return l.driver.Finish(it, out.Result)
+	case l.interrupted():
+		if err := l.stop(); err != nil {
+			return err
+		}
+		return l.driver.Finish(it, looprun.IterationResult{IterationFinished: looprun.IterationFinished{
+			Iteration: it.Number, Outcome: looprun.OutcomeInterrupted, Cause: looprun.CauseInterrupt, ExitCode: -1,
+		}})
+	case errors.As(err, &refused) && refused.Type() == errRefused:
+		return l.driver.Finish(it, refusedBy(it, refused.Message()))
+	}
+	l.lost()
+	return l.driver.Withdraw("the worker was lost: " + cause(err))
+}
+
+// refusedBy ends a run that no worker takes.
+func refusedBy(it looprun.Iteration, why string) looprun.IterationResult {
+	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{
+		Iteration: it.Number, Outcome: looprun.OutcomeError, Cause: looprun.CauseStartFailed, ExitCode: -1,
+		Fatal: looprun.ExitFailed, Detail: why,
+	}}
+}
+
+// cause is an error of the engine in few words.
+func cause(err error) string {
+	var timeout *temporal.TimeoutError
+	if errors.As(err, &timeout) {
+		return timeout.TimeoutType().String() + " timeout"
+	}
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Message()
+	}
+	if temporal.IsCanceledError(err) || errors.Is(err, workflow.ErrSessionFailed) {
+		return "it does not answer any more"
+	}
+	return err.Error()
+}
+
+// ask puts a question to the policy and the assistant, and then waits for a person, without
+// a slot.
+func (l *loop) ask(q looprun.Question) error {
+	if l.in.Work.Responds && l.asked != q.ID {
+		done, err := l.respond(q)
+		if done || err != nil {
+			return err
+		}
+	}
+	l.release()
+	if err := errors.Join(l.show(Asking), l.tell()); err != nil {
+		return err
+	}
+	open := func() bool {
+		return slices.ContainsFunc(l.state.Pending(), func(p looprun.Question) bool { return p.ID == q.ID })
+	}
+	answered, err := true, error(nil)
+	if d := l.in.Work.WaitAnswer; d > 0 {
+		answered, err = workflow.AwaitWithTimeout(l.ctx, d, func() bool { return !open() })
+	} else {
+		err = workflow.Await(l.ctx, func() bool { return !open() })
+	}
+	switch {
+	case l.interrupted():
+		return l.stop()
+	case err != nil:
+		return err
+	case !answered:
+		err = l.driver.Unanswered(q.ID, fmt.Sprintf("nobody answered within %s", l.in.Work.WaitAnswer))
+	}
+	return errors.Join(err, l.tell())
+}
+
+// tell shows the open questions in lists.
+func (l *loop) tell() error {
+	list := l.state.Pending()
+	if len(list) == 0 {
+		return workflow.UpsertMemo(l.ctx, map[string]any{memoQuestion: nil})
+	}
+	options := slices.DeleteFunc(session.OptionsOf(list[0]), func(id string) bool {
+		o, ok := list[0].Option(id)
+		return ok && o.Action == looprun.ActionDebug && !l.in.Work.Debug
+	})
+	return workflow.UpsertMemo(l.ctx, map[string]any{memoQuestion: Asked{
+		ID: list[0].ID, Header: list[0].Header, Options: options, More: len(list) - 1,
+	}})
+}
+
+// respond lets a worker answer; done: nobody else is to be asked.
+func (l *loop) respond(q looprun.Question) (done bool, err error) {
+	if ok, err := l.acquire(); !ok || err != nil {
+		return true, err
+	}
+	l.asked = q.ID
+	var out Responded
+	err = workflow.ExecuteActivity(l.options(time.Hour), (*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}).Get(l.lease, &out)
+	if l.interrupted() {
+		return true, l.stop()
+	}
+	if err != nil { // a person is asked
+		l.lost()
+		return false, nil
+	}
+	for _, e := range out.Events {
+		if err := l.driver.Record(e.Data); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case l.driver.Acceptable(q.ID, looprun.Answer{}) != nil && !l.waits(q.ID): // a person was quicker
+		return true, nil
+	case out.Answer != nil:
+		if err := l.driver.Acceptable(q.ID, *out.Answer); err != nil {
+			return false, l.driver.Record(looprun.AnswerInvalid{QuestionID: q.ID, Responder: out.Answer.Responder, Reason: err.Error()})
+		}
+		return true, l.driver.Answer(q.ID, *out.Answer)
+	case out.Unanswered != "":
+		return true, l.driver.Unanswered(q.ID, out.Unanswered)
+	}
+	return false, nil
+}
+
+// waits reports whether the question is open.
+func (l *loop) waits(id string) bool {
+	return slices.ContainsFunc(l.state.Pending(), func(q looprun.Question) bool { return q.ID == id })
+}
+
+// debug runs the command of an answer on a worker.
+func (l *loop) debug() error {
+	if ok, err := l.acquire(); !ok || err != nil {
+		return err
+	}
+	var out Debugged
+	err := workflow.ExecuteActivity(l.options(time.Hour), (*Worker).Debug, Help{Loop: l.in.Started.RunID, State: l.state}).Get(l.lease, &out)
+	if l.interrupted() {
+		return l.stop()
+	}
+	if err != nil {
+		l.lost()
+		out.End = looprun.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(err)}
+	}
+	l.active += out.Took
+	return l.driver.Debugged(out.End)
+}
+
+func (l *loop) expert() error {
+	if ok, err := l.acquire(); !ok || err != nil {
+		return err
+	}
+	var out Advised
+	err := workflow.ExecuteActivity(l.options(time.Hour), (*Worker).Expert, Help{Loop: l.in.Started.RunID, State: l.state}).Get(l.lease, &out)
+	if l.interrupted() {
+		return l.stop()
+	}
+	if err != nil {
+		l.lost()
+		out.End = looprun.ExpertFinished{ExitCode: -1, Why: cause(err)}
+	}
+	l.active += out.Took
+	return l.driver.Advised(out.End)
+}
+
+// patience is how long a slot is kept while nothing runs.
+const patience = 30 * time.Second
+
+// wait waits for the moment from which the run may go on.
+func (l *loop) wait() error {
+	d := l.state.Until.Sub(workflow.Now(l.ctx))
+	if d > patience {
+		l.release()
+	}
+	if err := l.show(Waiting); err != nil {
+		return err
+	}
+	err := workflow.Sleep(l.ctx, d)
+	if l.interrupted() {
+		return l.stop()
+	}
+	return errors.Join(err, l.driver.Record(looprun.WaitFinished{}))
+}
+
+// pace waits between two iterations, as --delay and --backoff say.
+func (l *loop) pace() error {
+	b := l.in.Work.Backoff
+	d := b.Initial
+	if !l.fresh && b.Base > 0 {
+		drawn := workflow.SideEffect(l.ctx, func(workflow.Context) any { return b.Delay(l.state.SinceAnswer) })
+		if err := drawn.Get(&d); err != nil {
+			return err
+		}
+	} else if !l.fresh {
+		d = 0
+	}
+	if d <= 0 {
+		return nil
+	}
+	if d > patience {
+		l.release()
+	}
+	err := workflow.Sleep(l.ctx, d)
+	if l.interrupted() {
+		return nil
+	}
+	return err
+}
+
+// interrupted reports whether the loop was cancelled.
+func (l *loop) interrupted() bool { return l.ctx.Err() != nil }
+
+// stop puts on record, once, that the loop was cancelled.
+func (l *loop) stop() error {
+	if l.state.Interrupt != nil {
+		return nil
+	}
+	return l.driver.Record(looprun.InterruptReceived{Reason: "it was cancelled", Code: 143})
+}
+
+// end gives back what the run had.
+func (l *loop) end() (looprun.Result, error) {
+	r := l.state.Result()
+	if l.lease != nil {
+		ctx, _ := workflow.NewDisconnectedContext(l.lease)
+		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+			StartToCloseTimeout: time.Minute, HeartbeatTimeout: beat, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		})
+		// A worker that does not hear of it keeps the tree for as long as one that failed.
+		_ = workflow.ExecuteActivity(ctx, (*Worker).Leave, Leave{Loop: l.in.Started.RunID, Status: r.Status}).Get(ctx, nil)
+	}
+	l.release()
+	return r, errors.Join(l.show(string(r.Status)), l.tell())
+}

@@ -1,0 +1,260 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/escalate/policy"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Host does what a run needs commands for where somebody else takes its steps: its
+// iterations, and who answers its questions without a person. It has no socket. What it
+// returns is masked.
+type Host struct {
+	s    *Session
+	null *os.File
+}
+
+// HostOptions say what a run is.
+type HostOptions struct {
+	Started looprun.RunStarted // as it was submitted
+	Run     *scratchpad.Run    // for its outputs and pages
+	Dir     string             // where its commands run
+	Env     []string           // the whole environment
+	Say     *console.Observer  // takes warnings
+}
+
+// NewHost reads the configuration with which the run was submitted.
+func NewHost(o HostOptions) (*Host, error) {
+	var r Recorded
+	if err := json.Unmarshal(o.Started.Config, &r); err != nil {
+		return nil, fmt.Errorf("the configuration of run %s cannot be read: %w", o.Started.RunID, err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	r.Options.CI, r.Options.Checkpoint = "off", false // who takes the steps keeps the files
+	app := &Program{Stdin: null, Stdout: null, Stderr: null, Say: o.Say, Command: r.Command, Config: &config.Settings{}}
+	s := &Session{app: app, opts: &r.Options, command: r.Command, dir: o.Dir, run: o.Run}
+	if err := errors.Join(s.load(r.Policy), s.equip(o.Env)); err != nil {
+		return nil, errors.Join(err, null.Close())
+	}
+	return &Host{s, null}, nil
+}
+
+// CommandsOf are all commands that a run with that configuration can start: the work as
+// a command line, and shell lines as they are.
+func CommandsOf(recorded json.RawMessage) ([]string, error) {
+	var r Recorded
+	if err := json.Unmarshal(recorded, &r); err != nil {
+		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
+	}
+	o := &r.Options
+	lines := []string{console.CommandLine(o.Work(r.Command).Argv())}
+	if o.Shell != "" {
+		lines[0] = string(o.Shell)
+	}
+	of := reflect.ValueOf(o).Elem()
+	for _, f := range reflect.VisibleFields(of.Type()) {
+		if line, ok := of.FieldByIndex(f.Index).Interface().(config.ShellLine); ok && line != "" && f.Name != "Shell" {
+			lines = append(lines, string(line))
+		}
+	}
+	for _, rung := range o.Ladder {
+		for _, e := range rung.Experts {
+			lines = append(lines, e.Command)
+		}
+	}
+	if r.Policy == nil {
+		return lines, nil
+	}
+	p, err := policy.Parse(r.Policy.Name, []byte(r.Policy.Text), nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range p.Rules {
+		if rule.Verify != "" {
+			lines = append(lines, rule.Verify)
+		}
+	}
+	return lines, nil
+}
+
+// Mask takes secrets of this machine out of a text.
+func (h *Host) Mask(text string) string {
+	if h.s.masker == nil {
+		return text
+	}
+	return h.s.masker.Text(text)
+}
+
+// Close ends it.
+func (h *Host) Close() error { return h.null.Close() }
+
+// Run runs an iteration of the run that stands there, which has begun it.
+func (h *Host) Run(ctx context.Context, it looprun.Iteration, st *looprun.State) (looprun.IterationResult, error) {
+	h.s.writeContext(st)
+	if err := h.s.run.Refresh(st, true); err != nil {
+		h.s.app.Say.Warn("the scratchpad could not be written: %v", err)
+	}
+	d, err := h.s.executor.Run(ctx, it)
+	if h.s.masker != nil {
+		d = d.Masked(h.s.masker.Text)
+	}
+	return d, err
+}
+
+// Printed is the end of what the running iteration has printed.
+func (h *Host) Printed() string {
+	end, _ := h.s.executor.Printed()
+	return end
+}
+
+// Response is what becomes of a question where no person is.
+type Response struct {
+	// Events come before the answer: what was verified, and what an assistant advises.
+	Events []looprun.Data
+	Answer *looprun.Answer // nil: there is none
+	// Unanswered is why nobody answers; empty: a person may, later.
+	Unanswered string
+}
+
+// Respond lets the policy answer a question, or else the assistant; else what was said of
+// questions that nobody answers (--detached), and where nothing was, it is for a person.
+func (h *Host) Respond(ctx context.Context, q looprun.Question, st *looprun.State) (Response, error) {
+	var r Response
+	a, err := h.respond(ctx, &q, st, &r)
+	if err == nil {
+		r.Answer = &a
+	} else if errors.Is(err, looprun.ErrNoAnswer) {
+		r.Unanswered = err.Error()
+	} else if !errors.Is(err, looprun.ErrDeferred) {
+		return r, err
+	}
+	if h.s.masker != nil {
+		for i, d := range r.Events {
+			r.Events[i] = looprun.Masked(d, h.s.masker.Text)
+		}
+		if r.Answer != nil {
+			d, _ := looprun.Masked(looprun.QuestionAnswered{Answer: a}, h.s.masker.Text).(looprun.QuestionAnswered)
+			r.Answer = &d.Answer
+		}
+	}
+	return r, nil
+}
+
+func (h *Host) respond(ctx context.Context, q *looprun.Question, st *looprun.State, r *Response) (looprun.Answer, error) {
+	s := h.s
+	refused := func(by string, err error) {
+		r.Events = append(r.Events, looprun.AnswerInvalid{QuestionID: q.ID, Responder: by, Reason: err.Error()})
+	}
+	if s.policy != nil {
+		a, err := s.policyResponder(nil, func(v looprun.VerifyFinished) error {
+			r.Events = append(r.Events, v)
+			return nil
+		}).Respond(ctx, *q, st)
+		if err == nil || ctx.Err() != nil {
+			return a, err
+		}
+		if !errors.Is(err, looprun.ErrNoAnswer) {
+			refused(looprun.RespondedByPolicy, err)
+		}
+	}
+	mode := s.opts.Detached.Mode(q.AskID, string(q.Guard), string(q.Kind))
+	if mode == "" && s.policy != nil {
+		mode = string(s.policy.Detached)
+	}
+	if by := s.assistant(); by != nil && (mode == config.DetachedAuto || slices.Contains(s.opts.AssistantFor, string(sourceOf(*q)))) {
+		a, err := by.Respond(ctx, *q, st)
+		if err == nil || ctx.Err() != nil {
+			return a, err
+		}
+		if advice := adviceOf(*q, a, err); advice != nil {
+			q.Advice = advice
+			r.Events = append(r.Events, looprun.AdviceGiven{QuestionID: q.ID, Responder: looprun.RespondedByAssistant, Advice: *advice})
+		} else if !errors.Is(err, looprun.ErrNoAnswer) && !errors.Is(err, looprun.ErrDeferred) {
+			refused(looprun.RespondedByAssistant, err)
+		}
+	}
+	if mode == "" {
+		return looprun.Answer{}, looprun.ErrDeferred
+	}
+	return s.detached(*q)
+}
+
+// Debug runs the command of an answer.
+func (h *Host) Debug(ctx context.Context, st *looprun.State) (looprun.DebugFinished, error) {
+	o, err := st.Question.Resolve(*st.Answer)
+	if err != nil {
+		return looprun.DebugFinished{}, err
+	}
+	a := *st.Answer
+	a.Person = false // there is no terminal for a shell
+	d, err := (&debugger{h.s}).Debug(ctx, st, o, a)
+	if h.s.masker != nil {
+		d, _ = looprun.Masked(d, h.s.masker.Text).(looprun.DebugFinished)
+	}
+	return d, err
+}
+
+// Expert runs the next expert.
+func (h *Host) Expert(ctx context.Context, st *looprun.State) (looprun.ExpertFinished, error) {
+	e, ok := st.NextExpert()
+	if !ok {
+		return looprun.ExpertFinished{}, errors.New("no expert is next")
+	}
+	d, err := (&debugger{h.s}).Expert(ctx, st, e)
+	if h.s.masker != nil {
+		d, _ = looprun.Masked(d, h.s.masker.Text).(looprun.ExpertFinished)
+	}
+	return d, err
+}
+
+// Describe is the first event of the run that s would start, under that id. Its commands
+// run elsewhere: there is no directory in it. What is only here is an error.
+func (s *Session) Describe(id string) (looprun.RunStarted, error) {
+	if err := s.elsewhere(); err != nil {
+		return looprun.RunStarted{}, err
+	}
+	var err error
+	if s.masker, err = s.opts.Redactor(os.Environ()); err != nil {
+		return looprun.RunStarted{}, err
+	}
+	recorded, err := s.record()
+	if err != nil {
+		return looprun.RunStarted{}, err
+	}
+	var r Recorded
+	if err := json.Unmarshal(recorded, &r); err != nil {
+		return looprun.RunStarted{}, err
+	}
+	if r.Masked || r.Lossy {
+		return looprun.RunStarted{}, config.Usage("the command line or the configuration holds a secret, or bytes that are not UTF-8, which nothing keeps", "let the command read the secret from a variable of its worker")
+	}
+	started := s.started(id)
+	started.Dir, started.Parent, started.Config = "", "", recorded
+	return started, nil
+}
+
+// elsewhere refuses what names something of this machine.
+func (s *Session) elsewhere() error {
+	for flag, set := range map[config.Flag]bool{
+		"templates": len(s.opts.Templates) > 0, "interactive": s.opts.Interactive, "once": s.opts.Once,
+		"result": s.opts.Result != "", "stdin": s.opts.Stdin != "none" && s.opts.Stdin != config.StdinContext,
+	} {
+		if set {
+			return config.Usagef("%s: it cannot be done on another machine; leave it out", flag)
+		}
+	}
+	return nil
+}
