@@ -37,17 +37,26 @@ func TestAllocationsOfAnIteration(t *testing.T) {
 		return allocated(func() { inProcess(t, 110, append(iterating(n), "false")...) })
 	}
 	run(few) // what is made once
-	aObjects, aBytes := run(few)
-	bObjects, bBytes := run(some)
-	cObjects, cBytes := run(more)
-	for _, part := range []struct {
-		name           string
-		objects, bytes int64
-	}{{"early", bObjects - aObjects, bBytes - aBytes}, {"late", cObjects - bObjects, cBytes - bBytes}} {
-		objects, bytes := part.objects/(some-few), part.bytes/(some-few)
-		t.Logf("%s: %d objects, %d bytes an iteration", part.name, objects, bytes)
-		if objects > iterationObjects || bytes > iterationBytes {
-			t.Errorf("%s: %d objects and %d bytes an iteration, more than %d and %d", part.name, objects, bytes, iterationObjects, iterationBytes)
+	for try := 1; ; try++ {
+		aObjects, aBytes := run(few)
+		bObjects, bBytes := run(some)
+		cObjects, cBytes := run(more)
+		within := true
+		for _, part := range []struct {
+			name           string
+			objects, bytes int64
+		}{{"early", bObjects - aObjects, bBytes - aBytes}, {"late", cObjects - bObjects, cBytes - bBytes}} {
+			objects, bytes := part.objects/(some-few), part.bytes/(some-few)
+			t.Logf("%s: %d objects, %d bytes an iteration", part.name, objects, bytes)
+			within = within && objects <= iterationObjects && bytes <= iterationBytes
+		}
+		if within {
+			return
+		}
+		// The clock says how often the page is made: other work that holds this up adds
+		// pages, and never takes any away.
+		if try == 20 {
+			t.Fatalf("that is more than %d and %d", iterationObjects, iterationBytes)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestDocument(t *testing.T) {
 		{Hook: OnQuestion, Summary: "Iteration limit: 5 of 5 are used. How to proceed?", Next: "looprun answer " + runID + " OPTION --question q"},
 		{Hook: OnEnd, Summary: "paused after 5 iterations: the question is kept", Next: "looprun answer " + runID + " OPTION --question q"},
 		{Hook: OnEnd, Summary: "paused after 5 iterations: checkpoint", Next: "looprun resume " + runID},
-		{Hook: OnEnd, Summary: "tripped (max_iterations) after 5 iterations; progress: unknown", Next: "looprun resume " + runID},
+		{Hook: OnEnd, Summary: "tripped (max_iterations) after 5 iterations; progress: printed nothing", Next: "looprun resume " + runID},
 		{Hook: OnEnd, Summary: "done after 5 iterations", Next: "looprun show " + runID},
 	}
 	if len(all) != len(want) {
