@@ -25,7 +25,8 @@ type ContextOptions struct {
 	Next string
 	// Text says that signals are also read from what the command prints.
 	Text bool
-	// Outside says that the reader is no command of the run: it cannot talk to it.
+	// Outside says that the reader is no command of the run: it cannot talk to it, and
+	// is told what fails before what others said.
 	Outside bool
 	// MaxBytes is what it is cut to, at the end of a line; zero is
 	// [DefaultContext].
@@ -41,12 +42,17 @@ func Context(s *looprun.State, o ContextOptions) []byte {
 	p := printTo(&b)
 	c := contextOf{s}
 	contextTask(p, s, c, o.Next)
+	if o.Outside {
+		contextErrors(p, s, c)
+	}
 	if told := s.Told(); told != "" {
 		p("## Guidance\n\n%s\n", c.quoted(told))
 	}
 	decisions(p, s)
 	contextAnswers(p, s)
-	contextErrors(p, s, c)
+	if !o.Outside {
+		contextErrors(p, s, c)
+	}
 	contextTried(p, s)
 	if len(s.Known) > 0 {
 		p("## Known issues\n\nThese are known and need not be mended:\n\n")

@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
 )
 
 // What the agents send, as they were seen to or as their documentation says (Copilot,
@@ -140,5 +143,21 @@ func TestTheIntegrationIsWhatIsInstalled(t *testing.T) {
 	opencode, _ := Find("opencode")
 	if has, err := opencode.Installed("../../integrations/opencode/looprun.js"); !has || err != nil {
 		t.Errorf("looprun hook install opencode --print > integrations/opencode/looprun.js (%v)", err)
+	}
+}
+
+// However much there is to say, an agent that is blocked is told what fails, and at most
+// 4 KB.
+func TestABlockHasTheFactsFirst(t *testing.T) {
+	for _, words := range []string{"Look at the token.", strings.Repeat("Look at the token.\n", 900), strings.Repeat("token", 3000)} {
+		failed := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{Checks: []string{"TestLogin"}, Failing: 1}, Excerpt: strings.Repeat("got 1, want 2\n", 50)}
+		d := decide(&looprun.State{
+			Words: words, Last: &failed, Errors: []looprun.IterationFinished{failed}, Iterations: 1,
+			Ended: true, Ending: &looprun.Ending{Status: looprun.StatusPaused},
+		}, "/x/20260101-000000-abcd")
+		fails, told := strings.Index(d.Block, "- `TestLogin`"), strings.Index(d.Block, "Look at the token.")
+		if len(d.Block) > 4096 || fails < 0 || told >= 0 && told < fails || strings.HasPrefix(words, "Look") && told < 0 {
+			t.Errorf("%d bytes: %s", len(d.Block), d.Block)
+		}
 	}
 }
