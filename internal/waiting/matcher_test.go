@@ -116,6 +116,7 @@ func TestReadyMatchesNothingElse(t *testing.T) {
 // What no later iteration mends, as the agents say it today, and what only looks so.
 func TestStops(t *testing.T) {
 	for _, c := range []struct{ spec, output string }{
+		{"@codex", "Missing environment variable: `OPENAI_API_KEY`."},
 		{"@claude", "Not logged in · Please run /login"},
 		{"@claude", "Invalid API key · Fix external API key"},
 		{"@claude", "Credit balance is too low"},

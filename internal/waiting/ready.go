@@ -93,6 +93,7 @@ var final = []readyPattern{
 			begins+`Not logged in\b`,
 			begins+`(?:unexpected status |exceeded retry limit, last status: )(?:401 Unauthorized|403 Forbidden)`,
 			begins+`(?:Incorrect|Invalid) API key\b`,
+			begins+`Missing environment variable\b.*_API_KEY\b`,
 			begins+`(?:Quota exceeded\. Check your plan|You exceeded your current quota)`,
 			begins+`Your (?:access|refresh) token (?:could not be refreshed|has expired)`,
 		)

@@ -32,9 +32,15 @@ func TestMain(m *testing.M) {
 	}
 	if !done {
 		code = m.Run()
+		for _, line := range matrix {
+			fmt.Println(line)
+		}
 	}
 	os.Exit(code)
 }
+
+// matrix has a line for each run: which test it was, how it ended, and its last message.
+var matrix []string
 
 // program is looprun, built once.
 var program = sync.OnceValues(func() (string, error) {
@@ -143,6 +149,9 @@ func (j *job) ends(t *testing.T, code int, notes ...string) (verdict struct {
 	} else {
 		_ = j.Wait()
 	}
+	said := strings.Split(strings.TrimSpace(j.notes.String()), "\n")
+	last, _, _ := strings.Cut(strings.TrimPrefix(said[len(said)-1], "looprun: "), "; next: ")
+	matrix = append(matrix, fmt.Sprintf("%-50s %4d  %s", t.Name(), j.ProcessState.ExitCode(), last))
 	if got := j.ProcessState.ExitCode(); got != code {
 		t.Errorf("exit code %d; want %d", got, code)
 	}
@@ -228,6 +237,44 @@ func TestWaitsForLimits(t *testing.T) {
 				_ = j.Process.Signal(os.Interrupt)
 				j.ends(t, bySignal, "exit 130")
 			}, who)
+		})
+	}
+}
+
+// What no later turn could mend ends the run at once, with the line that says so; what is
+// not known to be of that kind is an error, and its words are seen.
+func TestStopsAtWhatCannotPass(t *testing.T) {
+	invalid := fakemodel.Step{Status: 401, Kind: "authentication_error", Error: "invalid x-api-key"}
+	for _, c := range []struct {
+		who, name string
+		env       []string
+		step      fakemodel.Step
+		code      int
+		says      string
+	}{
+		{"claude", "not logged in", []string{"ANTHROPIC_API_KEY="}, fakemodel.Step{}, 125, "Not logged in"},
+		{"claude", "no credit", nil, fakemodel.Step{Status: 400, Kind: "invalid_request_error", Error: "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."}, 125, "Credit balance is too low"},
+		{"claude", "invalid key", nil, invalid, 125, "Invalid API key"},
+		{"codex", "not logged in", []string{"OPENAI_API_KEY="}, fakemodel.Step{}, 125, "OPENAI_API_KEY"},
+		{"codex", "no credit", nil, fakemodel.Step{Status: 429, Kind: "insufficient_quota", Error: "You exceeded your current quota, please check your plan and billing details."}, 125, "uota"},
+		{"codex", "invalid key", nil, invalid, 125, "401 Unauthorized"},
+		{"gemini", "not logged in", []string{"GEMINI_API_KEY="}, fakemodel.Step{}, 125, "uth method"},
+		{"gemini", "invalid key", nil, invalid, 125, "authentication_error"},
+		{"opencode", "invalid key", nil, invalid, 112, "invalid x-api-key"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			eachAgent(t, func(t *testing.T, k kit) {
+				j := newJob(t, k, fakemodel.Script{{c.step}}, c.env)
+				if c.name == "not logged in" && k.name == "gemini" {
+					if err := os.RemoveAll(filepath.Join(j.home, ".gemini")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				v := j.ends(t, c.code, c.says)
+				if c.code == 125 && (v.Status != "failed" || v.Iterations != 1) {
+					t.Errorf("%+v", v)
+				}
+			}, c.who)
 		})
 	}
 }

@@ -141,10 +141,11 @@ func (k kit) environ(home, url string) ([]string, error) {
 			return nil, err
 		}
 	}
-	path := os.Getenv("PATH")
-	if bin, err := installed(); err == nil {
-		path = bin + string(filepath.ListSeparator) + path
+	bin, err := installed()
+	if err != nil {
+		return nil, err
 	}
+	path := bin + string(filepath.ListSeparator) + os.Getenv("PATH")
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		return nil, err
@@ -175,10 +176,16 @@ func place(file, text string) error {
 
 // installed is the folder of the agents that make agents installed.
 func installed() (string, error) {
-	_, self, _, _ := runtime.Caller(0)
-	bin := filepath.Join(filepath.Dir(self), ".installed", "node_modules", ".bin")
-	if _, err := os.Stat(bin); err != nil {
-		return "", fmt.Errorf("no agents are installed; run make agents: %w", err)
+	_, self, _, _ := runtime.Caller(0) // with -trimpath that is no folder: a test has its own
+	var err error
+	for _, dir := range []string{filepath.Dir(self), "."} {
+		var bin string
+		if bin, err = filepath.Abs(filepath.Join(dir, ".installed", "node_modules", ".bin")); err != nil {
+			return "", err
+		}
+		if _, err = os.Stat(bin); err == nil {
+			return bin, nil
+		}
 	}
-	return bin, nil
+	return "", fmt.Errorf("no agents are installed; run make agents: %w", err)
 }
