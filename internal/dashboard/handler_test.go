@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -461,5 +463,49 @@ func TestATranscriptIsReadable(t *testing.T) {
 	}
 	if !strings.HasPrefix(shown.Work, "All &lt;b&gt;tests&lt;/b&gt; pass.\n") || strings.Contains(shown.Work, "is_error") || !strings.Contains(shown.Work, `class="t0">red</span>`) || shown.Style == "" {
 		t.Errorf("%+v", shown)
+	}
+}
+
+// A run that was removed is in the list no more, and of very many all are in it.
+func TestTheListIsWhole(t *testing.T) {
+	state := filepath.Join(t.TempDir(), ".looprun")
+	first := recorded(t, state, "first")
+	for i := range 2*atOnce + 1 {
+		copied := filepath.Join(state, fmt.Sprintf("20250101-000000-%04x", i))
+		if err := errors.Join(os.Mkdir(copied, 0o700), os.Link(filepath.Join(first, "journal.jsonl"), filepath.Join(copied, "journal.jsonl"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := newIndex(func() []string { return []string{state} })
+	total := func() int {
+		t.Helper()
+		x.whole = time.Time{} // it is time to look at all of them
+		x.refresh(0)
+		l, err := x.list("", "", listLimit)
+		if err != nil || len(l.Runs) != listLimit || len(x.sorted) != len(x.byKey) || l.Total != len(x.sorted) {
+			t.Fatalf("%v: %d of %d runs, %d, %d", err, len(l.Runs), l.Total, len(x.sorted), len(x.byKey))
+		}
+		return l.Total
+	}
+	if n := total(); n != 2*atOnce+2 {
+		t.Errorf("%d runs", n)
+	}
+	if err := os.RemoveAll(first); err != nil {
+		t.Fatal(err)
+	}
+	if n := total(); n != 2*atOnce+1 {
+		t.Errorf("%d runs after one was removed", n)
+	}
+}
+
+// Where the task stands on the ladder is in words: what failed, whom it asked, and who
+// decides in the end.
+func TestTheLadderInWords(t *testing.T) {
+	s := &looprun.State{Rungs: ladder.Config{{Rung: ladder.SelfSolve}, {Rung: ladder.Experts, Experts: []ladder.Expert{{Name: "dba"}, {Name: "ops"}}}, {Rung: ladder.Human}}}
+	s.Ladder.Record(ladder.Attempt{Number: 1, Type: ladder.BySelf, Iteration: 1})
+	s.Ladder.ExpertFinished("", "dba", true, "", 1)
+	want := "by itself: 1 failed attempt|with experts: 0 failed attempts; dba: asked; ops: not asked|a person decides"
+	if got := strings.Join(ladderOf(s), "|"); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -91,10 +91,20 @@ func newIndex(dirs func() []string) *index {
 // lookAgain is how often runs that had ended are looked at: they may go on.
 const lookAgain = 5 * time.Second
 
+// atOnce is how many runs are read before they are in the list: of very many the latest
+// are there while the others are read.
+const atOnce = 500
+
 // refresh reads what has changed since it last did, so long ago, and reports whether
-// anything did.
+// anything did. Who can do with what is so long old does not wait for another refresh,
+// unless it is the first.
 func (x *index) refresh(ago time.Duration) bool {
-	x.reading.Lock()
+	if !x.reading.TryLock() {
+		if ago > 0 && x.begun() {
+			return false
+		}
+		x.reading.Lock()
+	}
 	defer x.reading.Unlock()
 	now := time.Now()
 	if now.Sub(x.at) < ago {
@@ -106,8 +116,27 @@ func (x *index) refresh(ago time.Duration) bool {
 		x.whole = now
 	}
 	read, there := x.changed(whole)
-	fresh := make([]*row, len(read))
-	for i, dir := range read {
+	changed := false
+	for part := range slices.Chunk(read, atOnce) {
+		changed = x.take(x.read(part), nil) || changed
+	}
+	if whole {
+		changed = x.take(nil, there) || changed
+	}
+	return changed
+}
+
+// begun reports whether anything is in the list.
+func (x *index) begun() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.rows) > 0
+}
+
+// read reads runs, those that go on from where they were read to.
+func (x *index) read(dirs []string) []*row {
+	fresh := make([]*row, len(dirs))
+	for i, dir := range dirs {
 		if scratchpad.Locked(dir) && x.live[dir] == nil {
 			if from, err := scratchpad.Follow(dir); err == nil {
 				x.live[dir] = &followed{from: from}
@@ -120,12 +149,12 @@ func (x *index) refresh(ago time.Duration) bool {
 			x.leave(dir)
 		}
 	}
-	parallel.Each(len(read), func(i int) {
+	parallel.Each(len(dirs), func(i int) {
 		if fresh[i] == nil {
-			fresh[i] = readRow(read[i])
+			fresh[i] = readRow(dirs[i])
 		}
 	})
-	return x.take(fresh, there, whole)
+	return fresh
 }
 
 func (x *index) leave(dir string) {
@@ -166,13 +195,13 @@ func (x *index) changed(whole bool) (read []string, there map[string]bool) {
 	return read, there
 }
 
-// take puts what was read in its place, and reports whether that is anything.
-func (x *index) take(fresh []*row, there map[string]bool, whole bool) bool {
+// take puts what was read in its place, removes what is not there, where that is known,
+// and reports whether anything has changed.
+func (x *index) take(fresh []*row, there map[string]bool) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	moved := false
 	for _, r := range fresh {
-		there[r.dir] = true
 		if old := x.rows[r.dir]; old != nil && old.rank() == r.rank() && old.Started.Equal(r.Started) {
 			*old = *r
 			continue
@@ -180,7 +209,7 @@ func (x *index) take(fresh []*row, there map[string]bool, whole bool) bool {
 		x.rows[r.dir], x.byKey[r.Key], moved = r, r, true
 	}
 	for dir, r := range x.rows {
-		if whole && !there[dir] {
+		if there != nil && !there[dir] {
 			moved = true
 			delete(x.byKey, r.Key)
 			delete(x.rows, dir)

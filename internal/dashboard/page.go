@@ -151,7 +151,9 @@ func (s *Server) Serve(ctx context.Context) error {
 // watch looks at the runs while somebody looks at the page, and before: who comes first
 // need not wait.
 func (s *Server) watch(ctx context.Context) {
-	s.runs.refresh(0)
+	if s.runs.refresh(0) {
+		s.bell.ring()
+	}
 	tick := time.NewTicker(s.o.Every)
 	defer tick.Stop()
 	for {
