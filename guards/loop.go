@@ -55,7 +55,7 @@ func onlyValues(s *looprun.State, threshold int) *looprun.Trip {
 	}
 	return &looprun.Trip{
 		Guard: looprun.LoopDetected, Window: s.CoreRun,
-		Reason: fmt.Sprintf("the same checks fail for the %s time, only values change", ordinal(s.CoreRun)),
+		Reason: fmt.Sprintf("the same checks fail for the %s time, only values change (--loop-values off lets them)", ordinal(s.CoreRun)),
 	}
 }
 

@@ -26,7 +26,18 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 	pnpm := func(line, rest string) string {
 		return "Scope: 3 of 4 workspace projects\npackages/util test: " + line + "\n" + rest + "packages/util test: Failed\n/home/ci/w/packages/util:\nERR_PNPM  util@1.0.0 test: `make test`\nExit status 1\n"
 	}
+	behind := func(id, at, test string) string {
+		line := func(s string) string {
+			return "2026-11-02 10:" + at + " +0000 docker." + id + ": {\"container_name\":\"/ci_1\",\"log\":\"" + s + "\"}\n"
+		}
+		return line("--- FAIL: "+test+" (0.1s)") + line("    a_test.go:31: got 401, want 200") + line("FAIL")
+	}
+	listed := func(at, test string) string {
+		return "fatal: [10.0.0.7]: FAILED! => {\"delta\": \"" + at + "\", \"rc\": 1, \"stdout_lines\": [\n        \"--- FAIL: " + test + " (0.1s)\",\n        \"    a_test.go:31: got \\\"a\\\", want b\"\n    ]}\n"
+	}
 	tests = append(tests, []struct{ name, a, again, b string }{
+		{"JSON behind a margin", behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogin"), behind("9f8e7d6c5b4a", "07:44.100000001", "TestLogin"), behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogout")},
+		{"a list of lines", listed("0:00:01.1", "TestLogin"), listed("0:00:02.7", "TestLogin"), listed("0:00:01.1", "TestLogout")},
 		{"few lines with a margin", pnpm("cannot tell a from b", ""), pnpm("cannot tell a from b", ""), pnpm("cannot tell a from c", "")},
 		{"findings behind what nobody knows", "1. job of mine: src/a.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/a.ts(9,5): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/b.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n"},
 		{"a pod among few lines", "+ api-695f79f47-vwj8f › app\napi-695f79f47-vwj8f app src/a.ts(6,52): error TS2322: no Date.\napi-695f79f47-vwj8f app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-695f79f47-vwj8f › app\n", "+ api-5c9d8b7f6-x2x4z › app\napi-5c9d8b7f6-x2x4z app src/a.ts(6,52): error TS2322: no Date.\napi-5c9d8b7f6-x2x4z app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-5c9d8b7f6-x2x4z › app\n", "+ api-695f79f47-vwj8f › app\napi-695f79f47-vwj8f app src/c.ts(6,52): error TS2322: no Date.\napi-695f79f47-vwj8f app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-695f79f47-vwj8f › app\n"},

@@ -29,6 +29,10 @@ var wrappings = map[string]func(w *wrapping) string{
 	"colon, quotes":    func(*wrapping) string { return `module.db["main"].null_resource.x (local-exec): ` },
 	"colon, a step":    func(*wrapping) string { return `Step #2 - "test": ` },
 	"stream, flag":     func(w *wrapping) string { return w.at("2006-01-02T15:04:05.000000000Z") + " stdout F " },
+	"time, pieces": func(w *wrapping) string {
+		w.line++
+		return w.at("2006-01-02T15:04:05.000000Z") + " 01" + string("OE"[w.line%2]) + " "
+	},
 	"tabs": func(w *wrapping) string {
 		return "build\tLook for errors\t" + w.at("2006-01-02T15:04:05.0000000Z") + " "
 	},

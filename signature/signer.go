@@ -107,6 +107,7 @@ func (c *channel) opened(agent string) {
 
 func (c *channel) end() {
 	c.stream.end()
+	c.texts[0].end()                    // an agent may speak behind a margin
 	if c.took > c.passed && !c.agents { // without the JSON around it, it is shorter
 		c.s.why.carrier("log")
 	}

@@ -2,6 +2,8 @@ package signature
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 
 	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/lines"
@@ -18,6 +20,9 @@ type text struct {
 	clean cleaner
 	mask  []byte
 	split margin.Splitter
+	inner carrier.Stream // opens what stands behind a margin
+	whose *extractor     // whose line that is
+	held  []byte
 	src   sources
 	seen  []uint64 // hashes of lines that no rule wants
 }
@@ -28,6 +33,7 @@ const seenSize = 2048
 func newText(s *Signer, id int) *text {
 	t := &text{s: s, id: id, seen: make([]uint64, seenSize)}
 	t.split.Line = t.message
+	t.inner.Part = t.opened
 	t.src.init(s, id)
 	return t
 }
@@ -56,12 +62,14 @@ func (t *text) write(p carrier.Part) {
 func (t *text) end() {
 	t.lines.End(t)
 	t.split.Flush()
+	t.inner.Flush()
 }
 
 func (t *text) reset() {
 	t.lines.Reset()
 	t.used, t.named = false, false
 	t.split.Reset()
+	t.inner.Reset()
 	t.src.reset()
 	clear(t.seen)
 }
@@ -118,11 +126,47 @@ func (t *text) rawLine(b []byte, plain bool) {
 
 // message takes one line with its margin.
 func (t *text) message(full []byte, cut margin.Cut) {
-	s, x := t.s, t.src.of(cut.Name)
-	s.why.margin(x.suite, full[:cut.Len])
+	x := t.src.of(cut.Name)
+	t.s.why.margin(x.suite, full[:cut.Len])
 	x.timed = cut.Time
 	full = trimRight(full[cut.Len:])
-	b := trim(full)
+	if b := trim(full); cut.Len > 0 && len(b) > 2 && b[0] == '{' && b[1] != ' ' {
+		t.whose, t.held = x, append(append(t.held[:0], b...), '\n')
+		_, _ = t.inner.Write(t.held)
+		return
+	}
+	t.said(x, full)
+}
+
+// opened takes a piece of what a line behind a margin carries.
+func (t *text) opened(p carrier.Part) {
+	c := &t.s.out
+	if t.id != 0 {
+		c = &t.s.err
+	}
+	if p.Role != carrier.Plain {
+		if t == c.texts[0] {
+			c.part(p)
+		}
+		return
+	}
+	if len(p.Text) != len(t.held) {
+		t.s.why.carrier("log")
+	}
+	for b := range bytes.Lines(p.Text) {
+		if b = bytes.TrimRight(b, "\r\n"); dirty(b) {
+			b = t.clean.clean(b)
+		}
+		t.said(t.whose, b)
+	}
+}
+
+// said takes what a source says, a line of it.
+func (t *text) said(x *extractor, full []byte) {
+	s, b := t.s, trim(full)
+	if e := listedText(b); e != nil {
+		full, b = e, trim(e)
+	}
 	if len(b) == 0 {
 		x.blank()
 		return
@@ -140,6 +184,24 @@ func (t *text) message(full []byte, cut margin.Cut) {
 	if !x.line(full, b) {
 		*place = h.loose
 	}
+}
+
+// listedText is what a line says that is a text in a list: "--- FAIL: TestLogin (0.00s)",
+// nil where it is none, or a word.
+func listedText(b []byte) []byte {
+	e := bytes.TrimSuffix(b, []byte(","))
+	if len(e) < 8 || e[0] != '"' || e[len(e)-1] != '"' || bytes.IndexByte(e, ' ') < 0 {
+		return nil
+	}
+	in := e[1 : len(e)-1]
+	if bytes.IndexByte(in, '"') < 0 && bytes.IndexByte(in, '\\') < 0 {
+		return in
+	}
+	var text string
+	if json.Unmarshal(e, &text) != nil || strings.ContainsAny(text, "\n\x1b") {
+		return nil
+	}
+	return []byte(text)
 }
 
 // masked is a line, and its trimmed form b, with the user's masks; false for one

@@ -219,7 +219,7 @@ func (e *explanation) text() string {
 		}
 	}
 	if e.OnlyCounts {
-		b.WriteString("\nBetween the last two iterations only counts changed.\n")
+		b.WriteString("\nBetween the last two iterations only counts changed: --loop-match loose calls them the same.\n")
 	}
 	e.sidesText(&b)
 	e.lastText(&b)

@@ -277,6 +277,8 @@ func shapes() []Shape {
 		{When: Match{"line": "*", "labels": "*", "timestamp": "*"}, Read: []Reading{{Printed: "line", Line: true, Source: "labels.app|labels.pod|labels.job"}}},
 		{When: Match{"Log": "*", "TimeStamp": "*"}, Read: []Reading{{Printed: "Log", Line: true}}},
 		{When: Match{"message": "*", "timestamp": "*", "ingestionTime": "*"}, Read: []Reading{{Printed: "message", Line: true, Source: "logStreamName"}}},
+		{When: Match{"log": "*", "container_name": "*"}, Read: []Reading{{Printed: "log", Line: true, Source: "container_name"}}},
+		{When: Match{"message": "*", "@timestamp": "*", "level": "-", "log.level": "-"}, Read: []Reading{{Printed: "message", Line: true, Source: "container.name|host.name"}}},
 		{When: Match{"log": "*", "kubernetes": "*"}, Read: []Reading{{Printed: "log", Line: true, Source: "kubernetes.pod_name"}}},
 		{When: Match{"message": "*", "kubernetes": "*", "level": "-"}, Read: []Reading{{Printed: "message", Line: true, Source: "kubernetes.pod_name|kubernetes.pod.name"}}},
 		{When: Match{"message": "*", "source_type": "*", "timestamp": "*"}, Read: []Reading{{Printed: "message", Line: true, Source: "container_name|host"}}},

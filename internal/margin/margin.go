@@ -271,6 +271,27 @@ func (c *known) like(line []byte) bool {
 	return last != moment && last != reading || !mayGoOn(line[n])
 }
 
+// goesOn returns where a line goes on with the one before it: behind a time and a word
+// of the margin, with a + in place of the space. 0: it is a line of its own.
+func (l *Learner) goesOn(line []byte) int {
+	for i := range l.chains {
+		c := l.chains[i].chain
+		if len(c) < 2 || c[0].shape != moment || c[1].shape != bareWord {
+			continue
+		}
+		p, ok := moment.at(line)
+		if !ok {
+			continue
+		}
+		if n := glued(line[p.end:]); n > 0 {
+			if l.key = appendKey(l.key[:0], line[p.end:p.end+n]); c[1].has(l.key) {
+				return p.end + n + 1
+			}
+		}
+	}
+	return 0
+}
+
 // zeroed is w with 0 for each digit.
 func zeroed(w uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080

@@ -2,6 +2,7 @@ package margin
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -85,6 +86,10 @@ func word(b []byte) (p piece) {
 	return p
 }
 
+// glued is the length of what stands before a + in a short word: 01O+and the rest of a
+// line goes on with the line before. 0 for none.
+func glued(w []byte) int { return max(0, bytes.IndexByte(w[:min(len(w), 5)], '+')) }
+
 // most says of how many lines in a hundred at least a shape is a column.
 var most = [...]int{moment: 80, reading: 80, level: 100, tabbed: 80, bracket: 60, barred: 0, colon: 25, sign: 80, bareWord: 50}
 
@@ -99,6 +104,9 @@ func (s shape) learn(lines [][]byte, before chain) (column, int) {
 	without := 0
 	for _, b := range lines {
 		if p, ok := s.at(b); ok {
+			if s == bareWord && behindTime(before) {
+				p.name = p.name[:cmp.Or(glued(p.name), len(p.name))]
+			}
 			t.take(p, b)
 		} else if without++; 100*without > (100-most[s])*len(lines) {
 			return col, 0
@@ -228,7 +236,7 @@ func ofMachine(name string) bool {
 // composed says whether a name has parts, as no word of a message has: packages/util
 // test, @shop/util, api:test.
 func composed(name string) bool {
-	return strings.ContainsAny(name, "/@:[") && name[0] != '/' && name[0] != '.'
+	return strings.ContainsAny(name, `/@:[#"-_`) && name[0] != '/' && name[0] != '.'
 }
 
 // repeats says whether there are at least n times as many lines as names, or just one

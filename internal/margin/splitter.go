@@ -1,7 +1,8 @@
 package margin
 
 // Splitter holds the lines of a stream back until there are enough of them to learn
-// from, and passes them on with their margins, in their order. What it passes on
+// from, and passes them on with their margins, in their order, those that were cut in
+// pieces whole. What it passes on
 // depends on the lines alone, not on when they come. The zero value with Line set is
 // ready.
 type Splitter struct {
@@ -46,7 +47,15 @@ func (s *Splitter) Flush() {
 		return
 	}
 	s.Learn(s.lines)
-	for _, b := range s.lines {
+	for i, n := 0, 0; i < len(s.lines); i = n {
+		b := s.lines[i]
+		for n = i + 1; n < len(s.lines); n++ {
+			from := s.goesOn(s.lines[n])
+			if from == 0 {
+				break
+			}
+			b = append(b[:len(b):len(b)], s.lines[n][from:]...)
+		}
 		s.Line(b, s.Cut(b))
 	}
 	s.drop()
