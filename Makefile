@@ -81,7 +81,7 @@ WINDOWS_TESTS := ./signature ./guards/... ./internal/cost ./internal/waiting ./i
 windows-test: ## compile all tests for Windows; where Wine is, run the program and what needs no POSIX system
 	GOOS=windows $(GO) test -count=1 -exec true ./... >/dev/null
 	@if command -v wine >/dev/null; then \
-	  GOOS=windows $(GO) test -count=1 -exec $(CURDIR)/tools/wine.sh -run 'TestOnWindows|TestAPageInUse' ./cmd/looprun ./scratchpad && \
+	  GOOS=windows $(GO) test -count=1 -exec $(CURDIR)/tools/wine.sh -run 'TestOnWindows|TestAPageInUse|TestALimitInTheMoment' ./cmd/looprun ./scratchpad ./internal/proc && \
 	  GOOS=windows $(GO) test -count=1 -short -exec $(CURDIR)/tools/wine.sh $(WINDOWS_TESTS); \
 	else echo "Wine is not installed: the tests were compiled and not run" >&2; fi
 

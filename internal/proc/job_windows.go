@@ -69,15 +69,30 @@ func (p *Process) start() (follow func(), err error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 	j := &job{cmd: cmd, handle: handle}
 	p.begin(j)
-	if err := cmd.Start(); err != nil {
+	if err := j.start(); err != nil {
 		p.release()
 		windows.CloseHandle(handle)
 		p.fail(startCode(err), err)
 		return nil, nil //nolint:nilnil // there is nothing to follow
 	}
 	p.id = cmd.Process.Pid
-	j.enter()
 	return func() { p.watch(j) }, nil
+}
+
+// start starts the command within the job. An end that was asked for before then found
+// nothing to end, and is not asked for again.
+func (j *job) start() error {
+	j.mu.Lock()
+	err := j.cmd.Start()
+	if err == nil {
+		j.enter()
+	}
+	asked := j.report.asked
+	j.mu.Unlock()
+	if err == nil && asked {
+		j.kill()
+	}
+	return err
 }
 
 // Exit codes of a command that never ran, as shells use them.
