@@ -3,6 +3,7 @@ package looprun
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,6 +79,7 @@ type Executor struct {
 	mu      sync.Mutex
 	running Stopper
 	holds   int           // why it stands still: a question, a job-control stop
+	stands  bool          // it does, and its time with it: it is no step that goes on all the same
 	asked   bool          // the command has asked something, and its time stands still
 	still   int           // why its time does: those, and a question of its own
 	stood   time.Duration // how long the iteration's time stood still
@@ -450,8 +452,9 @@ func (x *Executor) started(s Stopper) {
 		x.killLocked()
 		return
 	}
-	if x.holds > 0 {
-		_ = s.Suspend()
+	if x.holds > 0 && goesOn(s.Suspend()) && x.stands {
+		x.stands = false
+		x.goOn()
 	}
 	if p, ok := s.(clocked); ok && x.asked {
 		p.HoldClocks()
@@ -500,11 +503,14 @@ func (x *Executor) Suspend() {
 	if x.holds++; x.holds > 1 {
 		return
 	}
-	x.pause()
-	if x.running != nil {
-		_ = x.running.Suspend() // when it is ending already it stands still soon
+	if x.stands = x.running == nil || !goesOn(x.running.Suspend()); x.stands {
+		x.pause()
 	}
 }
+
+// goesOn reports whether a step cannot be suspended at all. One for which it failed is
+// ending already, and stands still soon.
+func goesOn(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
 // Resume lets it go on.
 func (x *Executor) Resume() {
@@ -517,7 +523,9 @@ func (x *Executor) Resume() {
 		return
 	}
 	x.turn.known = false
-	x.goOn()
+	if x.stands {
+		x.goOn()
+	}
 	if x.running != nil {
 		_ = x.running.Resume()
 	}

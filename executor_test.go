@@ -2,6 +2,8 @@ package looprun_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -369,6 +371,44 @@ func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
 		})
 		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 2}); err != nil || left != 10*time.Minute {
 			t.Errorf("the check of the next iteration has %s left, want 10m: %+v, %v", left, d, err)
+		}
+	})
+}
+
+// goesOn is a step that a system cannot suspend.
+type goesOn struct{ stops }
+
+func (goesOn) Suspend() error { return fmt.Errorf("not here: %w", errors.ErrUnsupported) }
+
+// The time of a step that cannot be suspended does not stand still: it goes on.
+func TestTheTimeOfWhatGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, early := range []bool{false, true} {
+			x := &looprun.Executor{IterationTimeout: time.Hour}
+			x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+				if early { // it is to stand still before it runs
+					x.Suspend()
+					time.Sleep(10 * time.Minute)
+				}
+				in.Started(&goesOn{})
+				if !early {
+					x.Suspend()
+				}
+				time.Sleep(20 * time.Minute)
+				x.Resume()
+				x.Hold() // a question of its own
+				time.Sleep(40 * time.Minute)
+				x.Release()
+				return looprun.Exit{}
+			})
+			left := time.Duration(0)
+			x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+				left = in.Timeout
+				return looprun.Exit{}
+			})
+			if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != done || left != 40*time.Minute {
+				t.Errorf("early %t: the check has %s left, want 40m: %+v, %v", early, left, d, err)
+			}
 		}
 	})
 }

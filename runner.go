@@ -234,7 +234,8 @@ type Invocation struct {
 	Started func(Stopper)
 }
 
-// Stopper is a running step that can stand still, or be ended at once.
+// Stopper is a running step that can stand still, or be ended at once. One whose Suspend
+// says [errors.ErrUnsupported] goes on, and its time with it.
 type Stopper interface {
 	Suspend() error
 	Resume() error

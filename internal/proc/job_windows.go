@@ -15,7 +15,7 @@ import (
 
 var (
 	errNoTerminal = errors.New("pseudo terminals are not supported on Windows")
-	errNoSuspend  = errors.New("suspending a process tree is not supported on Windows")
+	errNoSuspend  = fmt.Errorf("a process tree cannot be suspended on Windows: %w", errors.ErrUnsupported)
 )
 
 // Terminals says that there are no pseudo terminals here: output goes through
