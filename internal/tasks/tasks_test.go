@@ -52,7 +52,7 @@ func TestParse(t *testing.T) {
 
 func TestReadIsBounded(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"long": strings.Repeat("- [ ] x\n", maxBytes/8+1), "many": strings.Repeat("- [x] x\n", maxTasks+1)} {
+	for name, text := range map[string]string{"long": "- [x] x\n" + strings.Repeat("y\n", maxBytes/2) + "- [ ] behind it\n", "many": strings.Repeat("- [x] x\n", maxTasks+1)} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
