@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +14,11 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -217,7 +215,7 @@ func (p *pruned) remove(state string) error {
 	var errs []error
 	gone := p.Removed[:0]
 	for _, r := range p.Removed {
-		forget := checkpointsOf(r.dir)
+		forget := session.CheckpointsOf(r.dir)
 		err := scratchpad.Doom(r.dir)
 		switch {
 		case err == nil:
@@ -241,19 +239,6 @@ func (p *pruned) remove(state string) error {
 		errs = append(errs, fmt.Errorf("not all files could be removed: %w; the next looprun prune tries again", err))
 	}
 	return errors.Join(errs...)
-}
-
-// checkpointsOf removes the checkpoints of a run, once the run is gone. Those of one that
-// was not written by this user are left alone.
-func checkpointsOf(dir string) (forget func()) {
-	first, err := scratchpad.First(dir)
-	started, ok := first.Data.(looprun.RunStarted)
-	if err != nil || !ok || started.Checkpoint == "" || scratchpad.Mine(dir) != nil {
-		return func() {}
-	}
-	return func() {
-		_ = checkpoint.Forget(context.Background(), cmp.Or(started.Repository, started.Dir), filepath.Base(dir))
-	}
 }
 
 func (c *pruneCmd) report(a *app, p *pruned, state string) error {

@@ -117,6 +117,8 @@ func valueThatAsks(k config.Key) string {
 		return "{tripped: 7}"
 	case reflect.TypeFor[config.Modes]():
 		return "defaults"
+	case reflect.TypeFor[config.Keep]():
+		return "{runs: 1}"
 	case reflect.TypeFor[config.Often]():
 		return config.OffWord
 	}

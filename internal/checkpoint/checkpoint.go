@@ -38,14 +38,32 @@ type Keeper struct {
 	head     string // the user's commit that was seen last
 }
 
-// Open prepares the checkpoints of the run with that id, whose files lie in runDir, for
-// the git work tree that dir belongs to. It is an error where there is none.
+// Open prepares the checkpoints of the run with that id, whose files lie in runDir and which
+// the caller has locked, for the git work tree that dir belongs to. It is an error where there is none.
 func Open(ctx context.Context, dir, runDir, id string) (*Keeper, error) {
 	top, err := Top(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Keeper{top: top, id: id, ref: Ref(id), index: filepath.Join(runDir, "checkpoint.index")}, nil
+	k := &Keeper{top: top, id: id, ref: Ref(id), index: filepath.Join(runDir, "checkpoint.index")}
+	_ = os.Remove(k.index + ".lock")
+	return k, Unlock(ctx, top, id)
+}
+
+// Unlock removes the lock that a git which was killed has left on the checkpoints of a run.
+// Whoever calls it has the run, so that no other git of looprun's is at it.
+func Unlock(ctx context.Context, dir, runID string) error {
+	name, err := git.Run(ctx, dir, nil, "rev-parse", "--git-path", Ref(runID)+".lock")
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Top is the top of the git work tree that a folder belongs to.

@@ -29,16 +29,25 @@ type Key struct {
 // exitCodesKey is called as in a policy: it holds several.
 const exitCodesKey = "exit_codes"
 
+// keepFlag stands for the key keep, which on a command line would not say of what.
+const keepFlag = "keep-runs"
+
 func keyOf(flag string) string {
-	if flag == "exit-code" {
+	switch flag {
+	case "exit-code":
 		return exitCodesKey
+	case keepFlag:
+		return "keep"
 	}
 	return strings.ReplaceAll(flag, "-", "_")
 }
 
 func flagOf(key string) string {
-	if key == exitCodesKey {
+	switch key {
+	case exitCodesKey:
 		return "exit-code"
+	case "keep":
+		return keepFlag
 	}
 	return strings.ReplaceAll(key, "_", "-")
 }
@@ -113,7 +122,7 @@ func (k Key) strictly(value any) (want string) {
 		return "true or false"
 	case isText && slices.ContainsFunc(k.numbers(text), strictyaml.AmbiguousNumber):
 		return fmt.Sprintf("a plain decimal number, not %q; %s", text, strictyaml.WriteDecimal)
-	case isText && strings.TrimSpace(text) == "" && (k.Flag.Enum != "" || k.Flag.Target.Type() == reflect.TypeFor[Modes]()):
+	case isText && strings.TrimSpace(text) == "" && (k.Flag.Enum != "" || k.isWords()):
 		return "a word; leave the key out for none"
 	}
 	return ""
@@ -160,7 +169,7 @@ func (k Key) Known() []string {
 // token is the value in the form that the flag's parser takes; want says what
 // is expected where it has none.
 func (k Key) token(raw any) (value any, want string) {
-	if by, ok := raw.(map[string]any); ok && k.Flag.Target.Type() == reflect.TypeFor[Modes]() {
+	if by, ok := raw.(map[string]any); ok && k.isWords() {
 		var words []string
 		for _, key := range slices.Sorted(maps.Keys(by)) {
 			words = append(words, fmt.Sprintf("%s=%v", key, by[key]))
@@ -192,6 +201,12 @@ func (k Key) token(raw any) (value any, want string) {
 		return nil, "a single value"
 	}
 	return raw, ""
+}
+
+// isWords reports whether the value is a list of KEY=VALUE, in YAML a map.
+func (k Key) isWords() bool {
+	t := k.Flag.Target.Type()
+	return t == reflect.TypeFor[Modes]() || t == reflect.TypeFor[Keep]()
 }
 
 func (k Key) isCodes() bool { return k.Flag.Target.Type() == reflect.TypeFor[Codes]() }

@@ -98,6 +98,7 @@ type Options struct {
 
 	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state" trust:"ask" value:"path"`
 	Checkpoint  bool           `help:"Keep the files as they are after each iteration, as commits on refs/looprun/RUN: for looprun diff and looprun restore." json:"checkpoint,omitempty" group:"state" trust:"ask"`
+	KeepRuns    Keep           `placeholder:"PART=N" help:"Remove older runs when this one ends: all but runs=N, those older than days=N, and what is above megabytes=N; several with commas. What can go on is left." json:"keep,omitzero" group:"state" trust:"ask"`
 	Sync        string         `enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
 	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`

@@ -120,6 +120,8 @@ func (k Key) typeSchema() object {
 		mode := object{"enum": DetachedModes}
 		list := object{"type": "string", "pattern": `^([A-Za-z0-9_./-]+=)?(` + strings.Join(DetachedModes, "|") + `)(,([A-Za-z0-9_./-]+=)?(` + strings.Join(DetachedModes, "|") + `))*$`}
 		return object{"anyOf": []any{mode, list, object{"type": "object", "minProperties": 1, "additionalProperties": mode}}}
+	case reflect.TypeFor[Keep]():
+		return keepSchema()
 	case reflect.TypeFor[Codes]():
 		text := object{"type": "string", "pattern": codesPattern}
 		one := object{"type": "string", "pattern": codePattern}

@@ -59,12 +59,25 @@ func (r *repository) fetch(ctx context.Context, id string, commits []string) err
 	} else if err != nil {
 		return err
 	}
+	for _, of := range []string{"refs/remotes", "refs/bases", "refs/tags"} { // nobody else writes them
+		unlock(filepath.Join(r.mirror, filepath.FromSlash(of)))
+	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.top, "+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"}
 	for i, c := range commits { // they stay as long as the trees do
 		args = append(args, fmt.Sprintf("+%s:refs/bases/%s/%d", c, id, i))
 	}
 	_, err = git.Run(ctx, r.mirror, nil, args...)
 	return err
+}
+
+// unlock removes the locks that a git which was killed has left below a folder.
+func unlock(dir string) {
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".lock") {
+			_ = os.Remove(name)
+		}
+		return nil
+	})
 }
 
 // clone makes the mirror. It has no remote: nothing can be pushed to the user's by mistake.
@@ -114,7 +127,7 @@ func (r *repository) add(ctx context.Context, l *Loop) error {
 	case kept:
 		at = checkpoint.Ref(l.RunID)
 	}
-	if _, err := git.Run(ctx, r.mirror, nil, "worktree", "add", "--quiet", "--force", "--detach", l.Tree, at); err != nil {
+	if _, err := git.Run(ctx, r.mirror, nil, "worktree", "add", "--quiet", "--force", "--force", "--detach", l.Tree, at); err != nil {
 		return err
 	}
 	if err := r.exclude(l.Copy); err != nil {
@@ -190,6 +203,9 @@ func (r *repository) publish(ctx context.Context, runID string) (bool, error) {
 	defer r.mu.Unlock()
 	ref := checkpoint.Ref(runID)
 	if kept, err := checkpoint.Has(ctx, r.mirror, runID); err != nil || !kept {
+		return false, err
+	}
+	if err := checkpoint.Unlock(ctx, r.top, runID); err != nil {
 		return false, err
 	}
 	_, err := git.Run(ctx, r.top, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.mirror, "+"+ref+":"+ref)

@@ -340,6 +340,7 @@ func (s *Session) finish(result looprun.Result, err error) (Ended, error) {
 		err = errors.Join(err, fmt.Errorf("the result could not be written: %w", werr))
 	}
 	err = errors.Join(err, s.run.Close())
+	s.tidy(s.opts.KeepRuns)
 	if err != nil && result.Status != looprun.StatusFailed {
 		code = looprun.ExitFailed
 		s.app.Say.Problem(err)

@@ -1,0 +1,104 @@
+package checkpoint
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const id = "20260102-030405-0001"
+
+func repository(t *testing.T) (top, run string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is needed")
+	}
+	top, run = t.TempDir(), t.TempDir()
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "--allow-empty", "-m", "one"}} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = top
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return top, run
+}
+
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func save(t *testing.T, k *Keeper) string {
+	t.Helper()
+	commit, err := k.Save(context.Background(), "Iteration")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commit
+}
+
+// A git that was killed leaves its locks, which hold nobody up for ever.
+func TestLocksThatWereLeft(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	put(t, filepath.Join(run, "checkpoint.index.lock"), "")
+	if err := os.MkdirAll(filepath.Join(top, ".git", "refs", "looprun"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(top, ".git", "refs", "looprun", id+".lock"), "")
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(top, "a"), "a")
+	save(t, k)
+}
+
+// Nothing changed is no new checkpoint, also for another process.
+func TestNothingChanged(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(top, "a"), "a")
+	first := save(t, k)
+	if again := save(t, k); again != first {
+		t.Errorf("a second checkpoint %s of the same files", again)
+	}
+	if k, err = Open(t.Context(), top, run, id); err != nil {
+		t.Fatal(err)
+	}
+	if again := save(t, k); again != first {
+		t.Errorf("another process makes a second checkpoint %s", again)
+	}
+	put(t, filepath.Join(top, "a"), "b")
+	if next := save(t, k); next == first {
+		t.Error("no checkpoint of what changed")
+	}
+}
+
+// What a journal of somebody else's has in the place of a commit is no option of git's.
+func TestHostileCommits(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, commit := range []string{"", "HEAD", "--output=x", "-x", strings.Repeat("-", 40), strings.Repeat("A", 40)} {
+		if _, _, err := k.Restore(t.Context(), commit, "x"); err == nil || !strings.Contains(err.Error(), "is not the id of a commit") {
+			t.Errorf("restore %q: %v", commit, err)
+		}
+		if _, err := Diff(t.Context(), top, commit, commit); err == nil || !strings.Contains(err.Error(), "is not the id of a commit") {
+			t.Errorf("diff %q: %v", commit, err)
+		}
+	}
+}

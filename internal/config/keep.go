@@ -1,0 +1,64 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Keep says which runs are left when one ends. A part that is zero keeps any number; the
+// zero value removes nothing.
+type Keep struct{ Runs, Days, Megabytes int }
+
+// parts are the parts by their names, in their order.
+func (k *Keep) parts() ([]string, []*int) {
+	return []string{"runs", "days", "megabytes"}, []*int{&k.Runs, &k.Days, &k.Megabytes}
+}
+
+// UnmarshalText reads runs=N,days=N,megabytes=N, of which one is enough.
+func (k *Keep) UnmarshalText(b []byte) error {
+	*k = Keep{}
+	names, values := k.parts()
+	for word := range strings.SplitSeq(string(b), ",") {
+		name, text, _ := strings.Cut(strings.TrimSpace(word), "=")
+		at := -1
+		for i := range names {
+			if names[i] == name {
+				at = i
+			}
+		}
+		n, err := strconv.Atoi(text)
+		switch {
+		case at < 0:
+			return fmt.Errorf("%q is not runs=N, days=N or megabytes=N", word)
+		case err != nil || n < 1 || n > 1_000_000:
+			return fmt.Errorf("%s is a number from 1 to 1000000, not %q", name, text)
+		case *values[at] != 0:
+			return fmt.Errorf("%s is given twice", name)
+		}
+		*values[at] = n
+	}
+	return nil
+}
+
+// MarshalText writes it as it is read.
+func (k Keep) MarshalText() ([]byte, error) {
+	names, values := k.parts()
+	var words []string
+	for i, v := range values {
+		if *v > 0 {
+			words = append(words, names[i]+"="+strconv.Itoa(*v))
+		}
+	}
+	return []byte(strings.Join(words, ",")), nil
+}
+
+// keepSchema is what looprun.yaml takes.
+func keepSchema() object {
+	number := object{"type": "integer", "minimum": 1, "maximum": 1_000_000}
+	part := `(runs|days|megabytes)=[1-9][0-9]{0,6}`
+	return object{"anyOf": []any{
+		object{"type": "string", "pattern": "^" + part + "(," + part + "){0,2}$"},
+		object{"type": "object", "minProperties": 1, "additionalProperties": false, "properties": object{"runs": number, "days": number, "megabytes": number}},
+	}}
+}
