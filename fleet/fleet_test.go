@@ -43,14 +43,15 @@ func submitted(t *testing.T, line string, change func(*loops.Loop)) Loop {
 // bench is a workflow of the SDK's test suite with a real worker: only the server is not.
 type bench struct {
 	*testsuite.TestWorkflowEnvironment
-	t    *testing.T
-	root string
+	t        *testing.T
+	root     string
+	accepted int // updates that are in the history
 }
 
 func newBench(t *testing.T, change func(*Worker)) *bench {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	b := &bench{suite.NewTestWorkflowEnvironment(), t, t.TempDir()}
+	b := &bench{suite.NewTestWorkflowEnvironment(), t, t.TempDir(), 0}
 	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: Queue, Log: testLog{t}, Environ: os.Environ(), places: map[string]*place{}}
 	if change != nil {
 		change(w)
@@ -112,7 +113,7 @@ func (b *bench) answer(after time.Duration, updateID, questionID string, a loopr
 		}
 		a.Responder, a.Person = looprun.RespondedByUser, true
 		b.UpdateWorkflow(updateAnswer, updateID, &testsuite.TestUpdateCallback{
-			OnAccept: func() {}, OnReject: func(err error) { *done = err },
+			OnAccept: func() { b.accepted++ }, OnReject: func(err error) { *done = err },
 			OnComplete: func(_ any, err error) { *done = err },
 		}, Given{id, a})
 	}, after)
@@ -157,6 +158,9 @@ func TestAQuestionWaitsForAPerson(t *testing.T) {
 	}
 	if *wrong == nil || *other == nil || *right != nil || *late == nil {
 		t.Errorf("wrong option: %v; other question: %v; right: %v; late: %v", *wrong, *other, *right, *late)
+	}
+	if b.accepted != 1 {
+		t.Errorf("%d answers were accepted", b.accepted)
 	}
 }
 

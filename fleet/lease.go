@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// beat is how long nothing may be heard of a worker that runs something.
-	beat = 15 * time.Second
+	// beat is how long nothing may be heard of a worker that runs something: commands can
+	// keep a machine so busy that a shorter time would lose it.
+	beat = 30 * time.Second
 	// forever is longer than any queue: a busy fleet is not a broken one.
 	forever = 10 * 365 * 24 * time.Hour
 	// again is how long a loop waits for a slot of the worker that it was on before.

@@ -217,7 +217,8 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 			sent.Write(raw)
 		}
 	})
-	r := b.run(submitted(t, `echo "FAIL: token $DEPLOY_TOKEN"; printf 'LOOPRUN_PROGRESS\n%s\n' "said $DEPLOY_TOKEN"; exit 1`, func(l *loops.Loop) {
+	r := b.run(submitted(t, `echo "FAIL: token $DEPLOY_TOKEN"; printf 'LOOPRUN_PROGRESS\n%s\n' "said $DEPLOY_TOKEN"
+printf '{"status":"paused_awaiting_choices","partial_result":"none","pending_user_choices":[{"question":"May I use %s?","options":[{"id":"a","label":"A"},{"id":"b","label":"B"}]}]}' "$DEPLOY_TOKEN" > "$LOOPRUN_DIR/questions.json"; exit 1`, func(l *loops.Loop) {
 		l.Options["max_iterations"], l.Options["detached"], l.Options["signals"] = 1, "deny", "text"
 		l.Check = `echo "and $DEPLOY_TOKEN"; exit 1`
 	}))
@@ -228,7 +229,7 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 	if sent.Len() == 0 || bytes.Contains(sent.Bytes(), []byte(secret)) || bytes.Contains(state, []byte(secret)) || strings.Contains(r.Signature, secret) {
 		t.Errorf("a secret has left the worker: %s\n%s", sent.Bytes(), state)
 	}
-	if !bytes.Contains(sent.Bytes(), []byte("said ***")) || !bytes.Contains(sent.Bytes(), []byte("and ***")) {
+	if !bytes.Contains(sent.Bytes(), []byte("said ***")) || !bytes.Contains(sent.Bytes(), []byte("May I use ***?")) || !bytes.Contains(sent.Bytes(), []byte("and ***")) {
 		t.Errorf("nothing of the output is there: %s", sent.Bytes())
 	}
 }
