@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,7 @@ func (b *bench) page() error {
 	}
 	var alone, watched, first, again []time.Duration
 	var peaks []int64
+	var share time.Duration // of a second, on one processor
 	for range rounds {
 		took, err := b.watchedRound(state, nil)
 		if err != nil {
@@ -50,17 +52,20 @@ func (b *bench) page() error {
 			return err
 		}
 		first, again = append(first, p.first), append(again, p.again)
+		since := time.Now()
 		took, err = b.watchedRound(state, p)
+		round := time.Since(since)
 		peak, endErr := p.end()
 		if err := errors.Join(err, endErr); err != nil {
 			return err
 		}
 		watched, peaks = append(watched, took), append(peaks, peak)
+		share += time.Duration(float64(p.processor()) / round.Seconds() / rounds)
 	}
 	a, w := median(alone), median(watched)
 	fmt.Printf("\nthe page: %d loops, one of which prints 1 GiB, %d runs at rest, %d clients\n", watchedLoops, kept, watchers)
 	fmt.Printf("a loop takes %s alone, %s with the page: %+.1f %%\n", a.Round(time.Millisecond), w.Round(time.Millisecond), 100*(float64(w)/float64(a)-1))
-	fmt.Printf("memory of looprun serve: peak %s\n", mib(median(peaks)))
+	fmt.Printf("looprun serve: peak memory %s, processor time %s a second with its start, of %d processors\n", mib(median(peaks)), share.Round(time.Millisecond), runtime.NumCPU())
 	fmt.Printf("the page with its list: %s after the start, %s afterwards\n", median(first).Round(time.Millisecond), median(again).Round(time.Millisecond))
 	return nil
 }
@@ -227,6 +232,11 @@ func (p *served) watch(ctx context.Context, i int) error {
 			return err
 		}
 	}
+}
+
+// processor is how much processor time a server that has ended took.
+func (p *served) processor() time.Duration {
+	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
 
 // end ends it, and returns the most memory that it took, in bytes.
