@@ -109,7 +109,7 @@ func (d *IterationFinished) Says() string {
 	if d == nil || d.Outcome == OutcomeDone {
 		return ""
 	}
-	if p := d.Progress(); p != nil && p.Failing > 0 {
+	if p := d.Progress(); p != nil && p.Failing > 0 && d.Outcome != OutcomeError {
 		return termsafe.Line(p.String())
 	}
 	said, by := d.Telling(), ": "

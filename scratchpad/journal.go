@@ -127,7 +127,7 @@ func (j *Journal) write(e looprun.Event) error {
 	_, last := e.Data.(looprun.RunFinished)
 	switch {
 	case moved && !removed && !last:
-		return fmt.Errorf("%s: %w: nothing else can be written there; go on where it is now, with looprun resume --dir DIR", j.f.Name(), errMoved)
+		return j.moved()
 	case removed:
 		return fmt.Errorf("%s was removed while the run was open: what is written to it is lost", j.f.Name())
 	case size >= 0 && size < j.offset:
@@ -155,6 +155,11 @@ func (j *Journal) write(e looprun.Event) error {
 	j.offset += int64(len(line))
 	j.marker, j.dirty = next, true
 	return nil
+}
+
+// moved says how a run whose directory is elsewhere can go on.
+func (j *Journal) moved() error {
+	return fmt.Errorf("%s: %w: nothing else can be written there; go on where it is now, with looprun resume --dir DIR", j.f.Name(), errMoved)
 }
 
 // writeDetail writes what the line refers to, and before the line.
@@ -252,6 +257,9 @@ func (j *Journal) synced(err error) {
 	defer j.mu.Unlock()
 	j.busy = false
 	j.idle.Broadcast()
+	if removed, moved, _ := extent(j.f); moved && !removed && errors.Is(err, fs.ErrNotExist) {
+		return // the next Append says so: no name is left to hold
+	}
 	if err != nil {
 		j.lose(err) // the next Append or Sync says so
 	}

@@ -6,16 +6,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 )
 
 // placeholder is {KEY}, or {} for the value without a name. ${KEY} is the shell's.
-var placeholder = regexp.MustCompile(`\$?\{[A-Za-z0-9_-]*\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\{[A-Za-z0-9_-]*\}`) })
 
 // IsKey reports whether a value can have the name.
-func IsKey(key string) bool { return key != "" && placeholder.FindString("{"+key+"}") == "{"+key+"}" }
+func IsKey(key string) bool { return key != "" && placeholder().FindString("{"+key+"}") == "{"+key+"}" }
 
 // With is the loop for these values: they stand in the place of {KEY} in its name, its
 // folder, its command, its check, its setup and its environment. A loop without a name
@@ -72,7 +73,7 @@ func (c Command) String() string {
 const Item = ""
 
 func fill(text string, values map[string]string, as func(string) string) string {
-	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+	return placeholder().ReplaceAllStringFunc(text, func(found string) string {
 		if v, ok := values[strings.Trim(found, "{}")]; ok {
 			return as(v)
 		}
