@@ -80,12 +80,21 @@ func (l *loop) slot() error {
 		}
 		l.in.Place.Token = nil
 	}
-	ctx, err := workflow.CreateSession(l.ctx, &workflow.SessionOptions{CreationTimeout: forever, ExecutionTimeout: forever, HeartbeatTimeout: beat})
-	if err == nil {
-		l.lease = ctx
-		l.in.Place.Token = workflow.GetSessionInfo(ctx).GetRecreateToken()
+	for {
+		ctx, err := workflow.CreateSession(l.ctx, &workflow.SessionOptions{CreationTimeout: forever, ExecutionTimeout: forever, HeartbeatTimeout: beat})
+		if err == nil {
+			l.lease = ctx
+			l.in.Place.Token = workflow.GetSessionInfo(ctx).GetRecreateToken()
+			return nil
+		}
+		if l.interrupted() {
+			return err
+		}
+		// The worker that was about to take the loop was lost: nothing had begun.
+		if err := workflow.Sleep(l.ctx, time.Second); err != nil {
+			return err
+		}
 	}
-	return err
 }
 
 // release gives the slot back. The work tree stays.

@@ -362,6 +362,22 @@ func TestOneLossIsOneCrashAndGoesOn(t *testing.T) {
 	}
 }
 
+// A worker that is lost while it takes a loop takes nothing with it.
+func TestALoopWaitsForAnotherSlot(t *testing.T) {
+	b := newBench(t, nil)
+	tried := 0
+	b.OnActivity("internalSessionCreationActivity", mock.Anything, mock.Anything).Return(func(context.Context, string) error {
+		if tried++; tried == 5 {
+			b.CancelWorkflow()
+		}
+		return temporal.NewNonRetryableApplicationError("session failed due to worker shutdown", "SessionWorkerShutdown", nil)
+	})
+	r := b.run(submitted(t, "true", nil))
+	if r.Status != looprun.StatusInterrupted || tried != 5 || r.Iterations != 0 || b.state().Crashes != 0 {
+		t.Errorf("%+v after %d tries", r, tried)
+	}
+}
+
 func TestACancelledLoopEndsItsIteration(t *testing.T) {
 	b := newBench(t, nil)
 	mark := filepath.Join(t.TempDir(), "pid")
