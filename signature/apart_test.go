@@ -30,13 +30,13 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		line := func(s string) string {
 			return "2026-11-02 10:" + at + " +0000 docker." + id + ": {\"container_name\":\"/ci_1\",\"log\":\"" + s + "\"}\n"
 		}
-		return line("--- FAIL: "+test+" (0.1s)") + line("    a_test.go:31: got 401, want 200") + line("FAIL")
+		return line("=== RUN   "+id[:3]) + line("--- FAIL: "+test+" (0.1s)") + line("    a_test.go:31: got 401, want 200") + line("FAIL")
 	}
 	listed := func(at, test string) string {
 		return "fatal: [10.0.0.7]: FAILED! => {\"delta\": \"" + at + "\", \"rc\": 1, \"stdout_lines\": [\n        \"--- FAIL: " + test + " (0.1s)\",\n        \"    a_test.go:31: got \\\"a\\\", want b\"\n    ]}\n"
 	}
 	tests = append(tests, []struct{ name, a, again, b string }{
-		{"JSON behind a margin", behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogin"), behind("9f8e7d6c5b4a", "07:44.100000001", "TestLogin"), behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogout")},
+		{"JSON behind a margin", behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogin"), behind("9f8e7d6c5b4a", "07:44.100000001", "TestLogin") + "2026-11-02 10:08:00.1 +0000 docker.9f8e7d6c5b4a: {\"container_name\":\"/ci_1\",\"log\":\"exit status 1 after all\"}\n", behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogout")},
 		{"a list of lines", listed("0:00:01.1", "TestLogin"), listed("0:00:02.7", "TestLogin"), listed("0:00:01.1", "TestLogout")},
 		{"few lines with a margin", pnpm("cannot tell a from b", ""), pnpm("cannot tell a from b", ""), pnpm("cannot tell a from c", "")},
 		{"findings behind what nobody knows", "1. job of mine: src/a.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/a.ts(9,5): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/b.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n"},
