@@ -1,0 +1,91 @@
+package many
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun"
+)
+
+// A name never becomes more than one harmless part of a path.
+func FuzzSlug(f *testing.F) {
+	for _, name := range []string{"../../etc", "a/b", "-rf", "\x1b[31m", "..", "CON", strings.Repeat("x", 300)} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		s := slug(name)
+		if len(s) > 31 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(s, "-") {
+			t.Errorf("%q became %q", name, s)
+		}
+	})
+}
+
+// What is copied is not written through a link that the repository has there.
+func TestCopyThroughALink(t *testing.T) {
+	from, tree, outside := t.TempDir(), t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{filepath.Join(from, "d", ".env"): "secret", filepath.Join(from, ".env"): "secret", filepath.Join(outside, "kept"): "kept"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(tree, "d")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "kept"), filepath.Join(tree, ".env")); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyFiles(from, tree, []string{"d/.env"}); err == nil {
+		t.Error("a file was copied through a link to a folder outside")
+	}
+	if err := copyFiles(from, tree, []string{".env"}); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(outside, "kept")); err != nil || string(text) != "kept" {
+		t.Errorf("the file outside is %q, %v", text, err)
+	}
+	if _, err := os.Lstat(filepath.Join(outside, ".env")); err == nil {
+		t.Error("a file came into the folder outside")
+	}
+}
+
+// The first code above 0 counts, in the order of the loops and not of their ends.
+func TestExitCodeOfAll(t *testing.T) {
+	of := func(codes ...int) int {
+		b := &Batch{Plan: &Plan{Started: time.Now()}}
+		for _, code := range codes {
+			b.entries = append(b.entries, &entry{stands: over, end: End{ExitCode: code, Status: looprun.StatusDone}})
+		}
+		return b.verdict().ExitCode
+	}
+	for _, c := range []struct {
+		codes []int
+		want  int
+	}{{[]int{0, 0}, 0}, {[]int{0, 111, 102}, 111}, {[]int{102, 0, 111}, 102}} {
+		if got := of(c.codes...); got != c.want {
+			t.Errorf("%v give %d, want %d", c.codes, got, c.want)
+		}
+	}
+}
+
+// A plan with a secret in it is kept without it.
+func TestPlanWithASecret(t *testing.T) {
+	p := &Plan{Schema: planSchema, ID: "20260102-030405-0001", State: t.TempDir(), Loops: []Loop{
+		{Name: "a", Command: []string{"run", "hunter2"}, Env: map[string]string{"K": "hunter2"}, Setup: "use hunter2"},
+	}}
+	if err := p.write(func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(p.dir(), planName))
+	if err != nil || strings.Contains(string(text), "hunter2") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if again, err := read(p.State, p.ID); err != nil || !again.Masked || p.Loops[0].Command[1] != "hunter2" {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
