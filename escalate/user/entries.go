@@ -48,7 +48,7 @@ func newMenu(q looprun.Question, s *looprun.State) (Menu, error) {
 	return m, err
 }
 
-const reviewKey, pauseKey, wordsKey = "r", "p", "w"
+const reviewKey, pauseKey, wordsKey, editKey = "r", "p", "w", 'e'
 
 // allowPause lets the question be kept for later, where no option does that.
 func (m *Menu) allowPause() {
@@ -154,7 +154,7 @@ func (m *Menu) forConfirm(q looprun.Question) error {
 		item.Key = id[:1]
 		m.Items = append(m.Items, item)
 	}
-	m.Items = append(m.Items, reviewItem)
+	m.Items = append(m.Items, Item{Label: "Say why", Description: "First mark yes or no with the arrows", Key: wordsKey, Says: true}, reviewItem)
 	m.allowCancel(q)
 	return nil
 }

@@ -163,6 +163,10 @@ func (p *prompt) fieldHint() string {
 		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + " · “-” takes back what you said · Esc goes back"
 	case p.menu.Items[p.field.item].GoesOn:
 		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + " · Esc goes back"
+	case p.menu.Items[p.field.item].Ends:
+		return "type why · Enter: " + p.menu.Items[p.field.item].Label + ", which ends the run · Esc goes back"
+	case p.menu.Items[p.field.item].takesWords() && !p.menu.Items[p.field.item].Types:
+		return "type why · Enter: " + p.menu.Items[p.field.item].Label + " · Esc goes back"
 	default:
 		return "type the answer · Enter gives it · Esc goes back · Ctrl-C interrupts"
 	}

@@ -88,7 +88,7 @@ func (m *Menu) check(c Choice) error {
 	switch {
 	case c.Item < 0 || c.Item >= len(m.Items):
 		return fmt.Errorf("the prompt chose item %d of %d", c.Item+1, len(m.Items))
-	case m.Items[c.Item].Says, c.Text != "" && !m.Items[c.Item].Types && !m.Items[c.Item].GoesOn && !m.Items[c.Item].Cancels:
+	case m.Items[c.Item].Says, c.Text != "" && !m.Items[c.Item].Types && !m.Items[c.Item].takesWords() && !m.Items[c.Item].Cancels:
 		return fmt.Errorf("the prompt chose item %d, which is no answer", c.Item+1)
 	case len(c.Text) > maxText:
 		return fmt.Errorf("the prompt gave a text of %d bytes", len(c.Text))
@@ -124,8 +124,11 @@ func (m *Menu) answer(c Choice) looprun.Answer {
 		}
 	default:
 		a.Option = item.ID
-		if words := strings.TrimSpace(termsafe.Text(c.Text)); words != "" {
+		switch words := strings.TrimSpace(termsafe.Text(c.Text)); {
+		case words != "" && item.GoesOn:
 			a.Guidance, a.Reason = words, "typed at the terminal"
+		case words != "":
+			a.Reason = words
 		}
 	}
 	return a
@@ -166,8 +169,11 @@ func (m *Menu) fixed(item Item) bool {
 
 // item is the one that the character chooses; -1: none.
 func (m *Menu) item(c byte) int {
-	if c == '?' {
+	switch c {
+	case '?':
 		c = reviewKey[0]
+	case editKey:
+		c = wordsKey[0]
 	}
 	c |= 0x20 & (c >> 1) // a letter in lower case, a digit as it is
 	return slices.IndexFunc(m.Items, func(i Item) bool {
@@ -175,10 +181,14 @@ func (m *Menu) item(c byte) int {
 	})
 }
 
-// spoken is the item that words are for: the marked one where it goes on, or else the
-// first that does. Words never end a run.
+// takesWords reports whether words can go with the item: what to do where it goes on, and
+// else why.
+func (i Item) takesWords() bool { return i.ID != "" && !i.Review && !i.Box }
+
+// spoken is the item that words are for: the marked one, or else the first that goes on;
+// -1: there is none. Words end no run unless that is marked.
 func (m *Menu) spoken(cursor int) int {
-	if cursor >= 0 && m.Items[cursor].GoesOn {
+	if cursor >= 0 && m.Items[cursor].takesWords() {
 		return cursor
 	}
 	return slices.IndexFunc(m.Items, func(i Item) bool { return i.GoesOn })
@@ -198,7 +208,9 @@ func (m *Menu) report(c Choice) string {
 		}
 		return strings.Join(all, ", ")
 	case c.Text != "":
-		return fmt.Sprintf("%s (%s): “%s”", item.Label, item.ID, termsafe.Cut(c.Text, maxDescription))
+		return fmt.Sprintf("%s (%s): “%s”", item.Label, item.ID, termsafe.Cut(termsafe.Line(c.Text), maxDescription))
+	case item.ID == "":
+		return item.Label
 	default:
 		return fmt.Sprintf("%s (%s)", item.Label, item.ID)
 	}

@@ -3,10 +3,14 @@ package user
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/looprun/looprun/internal/pager"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -30,7 +34,12 @@ func (p *prompt) review(ctx context.Context) error {
 // page lends the terminal to the pager; false when there is none.
 func (p *prompt) page(ctx context.Context, text string) bool {
 	command := p.pager()
-	if command == "" || p.t.Lend() != nil {
+	return command != "" && p.lend(ctx, func(ctx context.Context, screen *os.File) bool { return pager.Show(ctx, command, text, screen) })
+}
+
+// lend gives the terminal to another program.
+func (p *prompt) lend(ctx context.Context, run func(context.Context, *os.File) bool) bool {
+	if p.t.Lend() != nil {
 		return false
 	}
 	screen, err := os.OpenFile(cmp.Or(p.Tty, tty.Path), os.O_RDWR, 0)
@@ -48,7 +57,47 @@ func (p *prompt) page(ctx context.Context, text string) bool {
 		case <-ctx.Done():
 		}
 	}()
-	return pager.Show(ctx, command, text, screen)
+	return run(ctx, screen)
+}
+
+// edit takes the words for an item from $VISUAL or $EDITOR; none, where nothing was left
+// in the file or there is no editor.
+func (p *prompt) edit(ctx context.Context, item int) (c Choice, err error) {
+	dir, err := os.MkdirTemp("", "looprun-words-")
+	if err != nil {
+		return c, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "words.md")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		return c, err
+	}
+	getenv := os.Getenv
+	if p.Getenv != nil {
+		getenv = p.Getenv
+	}
+	p.lend(ctx, func(ctx context.Context, screen *os.File) bool {
+		editor := exec.CommandContext(ctx, "sh", "-c", cmp.Or(getenv("VISUAL"), getenv("EDITOR"), "vi")+` "$1"`, "sh", file)
+		editor.Stdin, editor.Stdout, editor.Stderr = screen, screen, screen
+		return editor.Run() == nil
+	})
+	p.news.stopped.Store(true) // the terminal may be in any state
+	p.keys.entered = false
+	if err := p.retake(); err != nil {
+		return c, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		p.hint = "the editor left no text"
+		return c, nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	if len(text) > maxText {
+		p.hint = "that is too long, 8 KiB is all that fits"
+		return c, err
+	}
+	return Choice{Item: item, Text: strings.TrimSpace(termsafe.Text(string(text)))}, err
 }
 
 // pager is the command to page with; empty: there is none.

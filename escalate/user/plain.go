@@ -70,14 +70,23 @@ func (d *dialogue) run() (Choice, error) {
 			return Choice{}, err
 		}
 		i, ticked := d.named(line)
+		why := ""
+		if first, rest, ok := strings.Cut(line, " "); ok && i < 0 && len(first) == 1 {
+			if n := d.one(first); n >= 0 && d.Items[n].takesWords() && !d.Items[n].Types {
+				i, why = n, strings.TrimSpace(rest)
+			}
+		}
 		switch {
 		case i < 0:
 			fmt.Fprintln(d.t, "Nothing was chosen: type a number or a letter from the list, and Enter.")
 			continue
 		case d.Items[i].Says:
-			i = d.Menu.spoken(-1)
+			if i = d.Menu.spoken(-1); i < 0 {
+				fmt.Fprintln(d.t, "Type the answer, and the reason behind it.")
+				continue
+			}
 		case !d.Items[i].Types:
-			return Choice{Item: i, Ticked: ticked}, nil
+			return Choice{Item: i, Ticked: ticked, Text: why}, nil
 		}
 		if c, err := d.words(i); err != nil || c.Text != "" {
 			return c, err

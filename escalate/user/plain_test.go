@@ -43,6 +43,7 @@ func TestPlain(t *testing.T) {
 		{"nothing, and what there is not", testQuestion(), []string{"", "9", "x", "yes please", "g"}, byPerson(looprun.Answer{Option: "continue"}, chosen)},
 		{"words", testQuestion(), []string{"w", "use sha256"}, byPerson(looprun.Answer{Option: "continue", Guidance: "use sha256"}, "typed at the terminal")},
 		{"no words after all", testQuestion(), []string{"w", "", "a"}, byPerson(looprun.Answer{Option: "accept"}, chosen)},
+		{"a reason", testQuestion(), []string{"3 too dear"}, byPerson(looprun.Answer{Option: "cancel"}, "too dear")},
 		{"yes", commandAsks(looprun.KindConfirm, nil), []string{"", "y"}, byPerson(looprun.Answer{Option: looprun.Yes}, chosen)},
 		{"several", several, []string{"1, 3"}, byPerson(looprun.Answer{Options: []string{"r", "b"}}, chosen)},
 		{"a text", commandAsks(looprun.KindText, nil), []string{"", "v1.2"}, byPerson(looprun.Answer{Text: words("v1.2")}, "typed at the terminal")},

@@ -30,6 +30,8 @@ type prompt struct {
 	// the item that was marked when words were asked for; -1: none.
 	field  *field
 	marked int
+	// edits says that the words come from an editor.
+	edits bool
 }
 
 // atTerminal asks at the terminal, reviews included.
@@ -130,11 +132,18 @@ func (p *prompt) converse(ctx context.Context) (Choice, error) {
 			err = p.suspend()
 		case err != nil:
 		case (p.menu.Items[c.Item].Types || p.menu.Items[c.Item].Says) && p.field == nil:
-			again = true
 			item := c.Item
 			if p.menu.Items[item].Says {
 				item = p.menu.spoken(p.marked)
 			}
+			if p.edits {
+				p.edits, before, evidence = false, "\n", true
+				if c, err = p.edit(ctx, item); err == nil && c.Text != "" {
+					return c, nil
+				}
+				break
+			}
+			again = true
 			p.openField(item)
 			err = p.eraseLines(len(p.message()))
 		case p.field != nil && c.Text == "":
@@ -202,8 +211,12 @@ func (p *prompt) hot(c byte) stroke {
 	case p.menu.Open && item.ID != "" && item.ID != looprun.No:
 		p.hint = "Enter: " + item.Label + " · this was advised against"
 		return stroke{}
-	case item.Says:
-		p.marked = before
+	case item.Says && p.menu.spoken(before) < 0:
+		p.keys.cursor = before
+		p.hint = "mark an answer first, with the arrows"
+		return stroke{}
+	case item.Says || item.Types:
+		p.marked, p.edits = before, c == editKey
 	}
 	p.keys.pending, p.keys.entered = nil, true // an Enter that came with it is part of it
 	return stroke{key: keyEnter}

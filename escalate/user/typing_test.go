@@ -202,17 +202,55 @@ func TestPauseKeepsTheQuestion(t *testing.T) {
 	})
 }
 
-// Words are for the option that is marked where it goes on, and else for the first
-// that does: never for one that ends the run.
+// With an option marked that ends the run, words say why, and the field says what they end.
+func TestWordsAreTheReason(t *testing.T) {
+	s := start(t, asking())
+	unmarked(s)
+	s.press("c")
+	s.marks("Cancel")
+	s.press("w")
+	s.shows("type why · Enter: Cancel, which ends the run")
+	s.press("too dear")
+	s.sees("the words", func(screen string) bool { return marked(screen) == "too dear" })
+	s.press(enter)
+	s.answered(byPerson(looprun.Answer{Option: "cancel"}, "too dear"))
+}
+
+// Where nothing is marked, no reason is asked for: it would be for no answer.
+func TestReasonNeedsAnAnswer(t *testing.T) {
+	su := asking()
+	su.Question = commandAsks(looprun.KindConfirm, nil)
+	s := start(t, su)
+	unmarked(s)
+	s.press("w")
+	s.shows("mark an answer first")
+	s.press(down, down)
+	s.marks("No")
+	s.press("w")
+	s.shows("type why · Enter: No")
+	s.press("no backup")
+	s.sees("the words", func(screen string) bool { return marked(screen) == "no backup" })
+	s.press(enter)
+	s.answered(byPerson(looprun.Answer{Option: looprun.No}, "no backup"))
+}
+
+// Longer words come from an editor.
+func TestWordsFromAnEditor(t *testing.T) {
+	su := asking()
+	su.Env = append(su.Env, `EDITOR=printf 'use sha256\nand keep the tests\n' >`)
+	s := start(t, su)
+	unmarked(s)
+	s.press("e")
+	s.answered(byPerson(looprun.Answer{Option: "continue", Guidance: "use sha256\nand keep the tests"}, "typed at the terminal"))
+}
+
+// Words are for the first option that goes on, where none is marked: never for one that
+// ends the run.
 func TestWordsAreGuidance(t *testing.T) {
-	for _, first := range []string{"", "c"} {
+	for _, first := range []string{""} {
 		t.Run(first, func(t *testing.T) {
 			s := start(t, asking())
 			unmarked(s)
-			if first != "" {
-				s.press(first)
-				s.marks("Cancel")
-			}
 			s.press("w")
 			s.shows("type what to do · Enter: Continue +5")
 			s.press("use sha256")
