@@ -286,7 +286,7 @@ func (b *Batch) stop(why string, code int) {
 	b.say(func() { b.Say.Warn("no more loops are started: %s", why) })
 	for _, e := range b.entries {
 		if e.process != nil {
-			e.process.Stop(syscall.SIGINT)
+			e.process.Stop(syscall.SIGTERM)
 		}
 	}
 }
@@ -343,7 +343,7 @@ func (b *Batch) place(ctx context.Context, e *entry) error {
 			go func() {
 				select {
 				case <-ctx.Done():
-					p.Stop(syscall.SIGINT)
+					p.Stop(syscall.SIGTERM)
 				case <-p.Done():
 				}
 			}()
@@ -490,7 +490,7 @@ func (b *Batch) bounds() {
 		silent := e.cost == 0 && b.Cost > 0 || e.tokens == 0 && b.Tokens > 0
 		if silent && e.stands == running && e.seen.Iterations >= 2 && e.end.Reason == "" {
 			e.end.Reason = "its iterations say nothing of what they cost, and all loops have a budget"
-			e.process.Stop(syscall.SIGINT)
+			e.process.Stop(syscall.SIGTERM)
 		}
 	}
 	switch {
