@@ -23,7 +23,7 @@ func TestMatrixReview(t *testing.T) {
 			s.moveTo(t, "Review")
 			s.keys(t, "\r")
 			want := "Signatures"
-			if c.during {
+			if c.after == 0 {
 				want = "No iteration has ended yet."
 			}
 			until(t, "the history is shown", s.shows(want))

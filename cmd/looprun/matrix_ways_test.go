@@ -12,9 +12,11 @@ type way struct {
 	work string
 	exit int // what it exits with then; zero is 1
 	// after is how many iterations are finished when the question comes; with
-	// during it comes while the first one runs.
+	// during it comes while the next one runs.
 	after  int
 	during bool
+	// judged says that the one that was running then counts when nobody answers.
+	judged bool
 	// code is the exit code of a run that nobody answers for.
 	code int
 	// personal says that a person has to answer, or a policy rule that names
@@ -56,6 +58,15 @@ var ways = map[looprun.GuardID]way{
 	looprun.WorkspaceCycle: {
 		flags: []string{"--detect-workspace-cycles", "1"},
 		work:  `echo "Error: try$LOOPRUN_ITERATION"; if test -e flag; then rm flag; else touch flag; fi`, after: 3, code: 114,
+	},
+	looprun.TurnLoop: { // the first time the turn is ended, and the next one told
+		flags: []string{"--turn-loop", "2", "--max-errors", "off", "--loop-threshold", "off"},
+		work: `for n in 1 2; do
+	echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"'$n'","name":"Read","input":{"file_path":"a.go"}}]},"parent_tool_use_id":null,"session_id":"s","uuid":"a'$n'"}'
+	echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"'$n'","content":"package a"}]},"parent_tool_use_id":null,"session_id":"s","uuid":"b'$n'"}'
+done
+test $LOOPRUN_ITERATION -gt 1 || sleep 600
+sleep 2; exit 0`, after: 1, during: true, judged: true, code: 114,
 	},
 	looprun.Rejection: {
 		flags: []string{"--name", "T-1"},

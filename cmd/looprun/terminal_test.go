@@ -211,8 +211,8 @@ func TestPresetsAskNobody(t *testing.T) {
 		want int
 		says string
 	}{
-		{"retry", []string{"--retry", "2", "--", "false"}, 110, "--retry is set"},
-		{"wait", []string{"--wait", "--max-runtime", "50ms", "--", "false"}, 124, "--wait is set"},
+		{"retry", []string{"--retry", "2", "--", "false"}, 110, "nobody answered: --retry"},
+		{"wait", []string{"--wait", "--max-runtime", "50ms", "--", "false"}, 124, "nobody answered: --wait"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
