@@ -302,7 +302,7 @@ func (r *shownRun) pending(w io.Writer) error {
 		}
 		which := ""
 		if r.live || len(r.Pending) > 1 {
-			which = " --question " + q.ID
+			which = " --question " + termsafe.Line(q.ID)
 		}
 		words := ""
 		if o, ok := q.GoesOn(); ok && q.WantsWords(o) {
