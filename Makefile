@@ -32,8 +32,9 @@ test: ## all tests; the long forms of those that repeat are behind torture, fuzz
 test-short: ## what is soon over: no browser, one page of the docs, a tenth of what repeats
 	$(TEST) -short ./...
 
-test-race: ## the short form with the race detector
-	$(TEST) -race -short ./...
+RACE ?= ./...
+test-race: ## the short form with the race detector; RACE="./internal/…" for some packages
+	$(TEST) -race -short $(RACE)
 
 lint: ## gofumpt, vet (also for other systems), staticcheck
 	@unformatted=$$($(GO) run $(GOFUMPT) -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
