@@ -421,6 +421,9 @@ func (b *Batch) ended(ctx context.Context, e *entry, dir string, exit proc.Exit,
 		return
 	}
 	e.read(dir)
+	if exit.Code == 128+int(syscall.SIGTERM) && e.seen.Status == looprun.StatusDone {
+		e.end.ExitCode = e.seen.ExitCode // told to end when its end was on record
+	}
 	b.bounds() // before another one is started
 	switch {
 	case e.seen.Status == looprun.StatusPaused && b.halt == "" && !answered(dir):
