@@ -17,7 +17,7 @@ var textReaders = map[string]string{
 	"cmd/looprun/cli.go parseError":           "kong has no types for unknown flags and arguments",
 	"cmd/looprun/mistaken.go mistaken":        "kong has no types for wrong values",
 	"escalate/policy/condition.go expression": "expr has no types for what is wrong with a condition",
-	"escalate/policy/parts.go":                "expr draws a picture under its message",
+	"escalate/policy/condition.go runError":   "expr draws a picture under its message",
 	"internal/strictyaml/document.go":         "yaml puts its name and the line in front",
 	"loop_ask.go put":                         "responders wrap the sentinels with the words that are shown",
 	"protocol/signal/text.go":                 "several lines are set out on one",
