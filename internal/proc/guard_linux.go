@@ -232,7 +232,7 @@ func (g *guardian) await() {
 func ends(pid int, in time.Duration) bool {
 	end := time.Now().Add(in)
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
-		waitReadable(fd, in)
+		_, _ = waitReadable(fd, in)
 		unix.Close(fd)
 	}
 	for ; ; time.Sleep(time.Millisecond) {
@@ -246,12 +246,18 @@ func ends(pid int, in time.Duration) bool {
 	}
 }
 
-// waitReadable waits until the descriptor is readable, but not forever.
-func waitReadable(fd int, patience time.Duration) {
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+// waitReadable waits until the descriptor is readable, but not forever, and reports
+// whether it is. A signal ends no wait: somebody who stops a guardian again and again
+// sends this program one each time.
+func waitReadable(fd int, patience time.Duration) (bool, error) {
+	for end := time.Now().Add(patience); ; {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		if _, err := unix.Poll(fds, int(time.Until(end).Milliseconds())+1); err != unix.EINTR {
-			return
+		n, err := unix.Poll(fds, int(max(time.Until(end), 0).Milliseconds())+1)
+		if err != unix.EINTR {
+			return n > 0, err
+		}
+		if !time.Now().Before(end) {
+			return false, nil
 		}
 	}
 }
@@ -351,10 +357,9 @@ func (g *guardian) answer() (kind byte, b body, err error) {
 				return kind, b, nil
 			}
 		}
-		wait := []unix.PollFd{{Fd: int32(g.fd), Events: unix.POLLIN}}
-		if n, err := unix.Poll(wait, int(tick.Milliseconds())); err != nil && err != unix.EINTR {
+		if readable, err := waitReadable(g.fd, tick); err != nil {
 			return 0, body{}, err
-		} else if n <= 0 {
+		} else if !readable {
 			continue
 		}
 		if err := g.receive(unix.MSG_DONTWAIT); err != nil {

@@ -184,8 +184,7 @@ func (g *guardian) end(killAfter time.Duration) {
 	_ = g.say(newMessage(msgSweep).num(int64(killAfter)))
 	for range int((killAfter+killGrace)/tick) + extraTicks {
 		_ = unix.Kill(g.pid, unix.SIGCONT)
-		wait := []unix.PollFd{{Fd: int32(g.fd), Events: unix.POLLIN}}
-		if n, _ := unix.Poll(wait, int(tick.Milliseconds())); n > 0 && g.receive(unix.MSG_DONTWAIT) != nil {
+		if readable, _ := waitReadable(g.fd, tick); readable && g.receive(unix.MSG_DONTWAIT) != nil {
 			g.dismiss()
 			return
 		}

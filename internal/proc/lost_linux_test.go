@@ -206,3 +206,36 @@ func holdStill(pid int, over <-chan struct{}) error {
 	<-over
 	return nil
 }
+
+// Signals that come while an answer is waited for, as they do when somebody stops the
+// guardian over and over, are no time that passes.
+func TestSignalsAreNoTime(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, far := &guardian{wire: newWire(pair[0])}, newWire(pair[1])
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	thread, answered := make(chan int, 1), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		thread <- unix.Gettid()
+		_, _, err := g.answer()
+		answered <- err
+	}()
+	id := <-thread
+	for range 4 * startPatience / tick {
+		eventually.Holds(t, "it waits", func() bool { return state(id) == 'S' || len(answered) > 0 })
+		if err := unix.Tgkill(unix.Getpid(), id, unix.SIGURG); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := far.send(newMessage(msgStarted).num(1).seal()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+}
