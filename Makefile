@@ -65,7 +65,7 @@ profile: ## CPU and allocation profiles of an iteration and of output, in bin/pr
 	  for kind in cpu mem; do echo; echo "$$name: $$kind"; $(GO) tool pprof -top -nodecount 15 $$($(GO) env GOFLAGS) -sample_index=$$([ $$kind = mem ] && echo alloc_space || echo cpu) bin/profile/looprun.test bin/profile/$$name.$$kind 2>/dev/null | tail -n +4; done; done
 
 stuckbench: build ## is it the same failure? over three sets of recorded outputs, beside the baselines
-	$(GO) test -count=1 -run TestStuckbench -v ./signature ./cmd/looprun
+	$(GO) test -count=1 -run TestStuckbench -v ./signature ./internal/review
 
 FUZZTIME ?= 30s
 fuzz: ## every parser's fuzz target, FUZZTIME each

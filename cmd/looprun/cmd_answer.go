@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/review"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/strictjson"
@@ -542,13 +542,9 @@ func wordsOf(a looprun.Answer) string {
 // maskOf takes secrets out of what is put on record of a run that rests: by the
 // patterns that it was started with, and the values of this process's variables.
 func maskOf(dir string) (func(string) string, error) {
-	var r session.Recorded
-	raw, err := session.ConfigOf(dir)
-	if err == nil {
-		err = json.Unmarshal(raw, &r)
-	}
+	r, err := session.RecordedOf(dir)
 	if err != nil && !errors.Is(err, session.ErrNoConfig) {
-		return nil, fmt.Errorf("the run's configuration, which says what is masked, cannot be read: %w", err)
+		return nil, fmt.Errorf("it is not known what is to be masked: %w", err)
 	}
 	masker, err := r.Options.Redactor(os.Environ())
 	if masker == nil {
@@ -603,7 +599,7 @@ func (c *answerCmd) confirm(a *app, q looprun.Question, options []string) error 
 	}
 	yes, err := tty.Confirm(ask, func() {
 		var b strings.Builder
-		pendingText(&b, q)
+		review.WriteQuestion(&b, q)
 		a.say.Printf("this question waits now:\n%s", b.String())
 	})
 	if err == nil && !yes {

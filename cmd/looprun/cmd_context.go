@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 
@@ -43,8 +42,7 @@ func (c *contextCmd) Run(a *app) error {
 		return err
 	}
 	o := scratchpad.ContextOptions{Notes: scratchpad.Notes(dir), MaxBytes: c.MaxBytes}
-	var r session.Recorded
-	if raw, err := session.ConfigOf(dir); err == nil && json.Unmarshal(raw, &r) == nil {
+	if r, err := session.RecordedOf(dir); err == nil {
 		o.Text = r.Options.Signals == "text"
 		o.Next = tasks.Next(state.Dir, r.Options.Tasks)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
@@ -117,7 +118,8 @@ func (c *policyTestCmd) Run(a *app) error {
 	q.Mandatory = trip.Mandatory
 	ctx, stop := session.WatchSignals(context.Background(), func() {})
 	defer stop()
-	e, err := p.Evaluate(ctx, q, state, policy.Options{CI: session.CIFacts(workingDir()), Verifying: policy.VerifyFail})
+	here, _ := os.Getwd() // without one, fewer facts are known
+	e, err := p.Evaluate(ctx, q, state, policy.Options{CI: session.CIFacts(here), Verifying: policy.VerifyFail})
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/review"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -55,7 +55,7 @@ func (c *signatureCmd) Run(a *app) (err error) {
 }
 
 func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
-	why, err := sign(r, c.ExitCode, c.rules, c.Explain)
+	why, err := review.Sign(r, c.ExitCode, c.rules, c.Explain)
 	if err != nil {
 		return err
 	}
@@ -82,38 +82,10 @@ func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
 	if name != "" {
 		fmt.Fprintf(w, "%s\n", name)
 	}
-	if err := printSignature(w, sig); err != nil || !c.Explain {
+	if err := review.WriteSignature(w, sig); err != nil || !c.Explain {
 		return err
 	}
-	return printExplanation(w, why)
-}
-
-// printExplanation shows how the signature came about: what decided is marked.
-func printExplanation(w io.Writer, why signature.Explanation) error {
-	var b strings.Builder
-	if len(why.Carriers) > 0 {
-		fmt.Fprintf(&b, "\nopened     %s\n", strings.Join(why.Carriers, ", "))
-	}
-	for i, m := range why.Margins {
-		if i == 0 {
-			b.WriteString("\nmargins that were cut off:\n")
-		}
-		fmt.Fprintf(&b, "  %s\n", m)
-	}
-	b.WriteString("\nfacts that were found, * those that decide:\n")
-	for _, f := range why.Facts {
-		mark := " "
-		if f.Used {
-			mark = "*"
-		}
-		fmt.Fprintf(&b, "%s %-24s %s\n    %s\n", mark, f.Rule, f.Fact, f.Line)
-	}
-	b.WriteString("\nthe output without its noise:\n")
-	for _, l := range why.Lines {
-		fmt.Fprintf(&b, "  %s\n", l.Text)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return review.WriteExplanation(w, why)
 }
 
 // diff compares two recordings.
@@ -127,7 +99,7 @@ func (c *signatureCmd) diff(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		why, err := sign(f, c.ExitCode, c.rules, false)
+		why, err := review.Sign(f, c.ExitCode, c.rules, false)
 		f.Close()
 		if err != nil {
 			return err
@@ -138,66 +110,5 @@ func (c *signatureCmd) diff(w io.Writer) error {
 	if c.Format == "json" {
 		return json.NewEncoder(w).Encode(d)
 	}
-	return printDiff(w, d, c.Files[0], c.Files[1])
-}
-
-func printDiff(w io.Writer, d signature.Difference, a, b string) error {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n", d.Why)
-	for _, part := range []struct {
-		title string
-		facts []string
-	}{{"in both", d.Common}, {"only in " + a, d.OnlyA}, {"only in " + b, d.OnlyB}} {
-		if len(part.facts) > 0 {
-			fmt.Fprintf(&text, "%s:\n", part.title)
-		}
-		for _, f := range part.facts {
-			fmt.Fprintf(&text, "  %s\n", f)
-		}
-	}
-	_, err := io.WriteString(w, text.String())
-	return err
-}
-
-func printSignature(w io.Writer, sig signature.Signature) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "label    %s\nkind     %s\nhash     %s\nloose    %s\n", sig.Label, sig.Kind, sig.Hash, sig.Loose)
-	for _, n := range []struct {
-		name  string
-		value int
-	}{{"failing", sig.Failing}, {"passed", sig.Passed}, {"total", sig.Total}} {
-		if n.value >= 0 {
-			fmt.Fprintf(&b, "%-8s %d\n", n.name, n.value)
-		}
-	}
-	for _, f := range sig.Facts {
-		fmt.Fprintf(&b, "fact     %s\n", f)
-	}
-	for _, e := range sig.Errors {
-		fmt.Fprintf(&b, "error    %s\n", e)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// sign reads recorded output as it would have streamed past.
-func sign(r io.Reader, exitCode int, rules *config.Signature, explain bool) (signature.Explanation, error) {
-	o, err := rules.Options(workingDir())
-	if err != nil {
-		return signature.Explanation{}, err
-	}
-	o.Explain = explain
-	s := signature.New(o)
-	if _, err := io.Copy(s.Stdout(), r); err != nil {
-		return signature.Explanation{}, err
-	}
-	return s.Explain(s.Sum(exitCode)), nil
-}
-
-func workingDir() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return dir
+	return review.WriteDifference(w, d, c.Files[0], c.Files[1])
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/review"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -195,7 +196,7 @@ func (c *cell) auditShow(t *testing.T, d *looprun.ActionApplied, out outcome) {
 	if code := s.ended(t); code != 0 {
 		t.Fatalf("show ended with %d", code)
 	}
-	var shown shownRun
+	var shown review.Run
 	if err := json.Unmarshal([]byte(s.stdout.String()), &shown); err != nil {
 		t.Fatal(err)
 	}

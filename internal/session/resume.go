@@ -91,13 +91,9 @@ func Resume(p *Program, dir string, state *looprun.State, tail scratchpad.Tail, 
 // restore makes the session from what was recorded, with what is given anew.
 func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*Session, looprun.RunResumed, error) {
 	event := looprun.RunResumed{Version: app.Version, Reopen: c.Reopen}
-	raw, err := ConfigOf(dir)
+	r, err := RecordedOf(dir)
 	if err != nil {
 		return nil, event, err
-	}
-	var r Recorded
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return nil, event, fmt.Errorf("the configuration of run %s cannot be read: %w", state.RunID, err)
 	}
 	if r.Masked {
 		return nil, event, config.Usage("the directory, the command line or the configuration of run "+state.RunID+" held a secret, which is not kept, so it cannot be run again", "start a new run, and let the command read the secret from its variable")
@@ -223,10 +219,10 @@ func (c *Anew) change(r *Recorded, given func(flag string) bool) bool {
 	return changed
 }
 
-// ConfigOf is the configuration that the run was last started or resumed with.
-func ConfigOf(dir string) (json.RawMessage, error) {
+// RecordedOf is what the run was last started or resumed with.
+func RecordedOf(dir string) (r Recorded, err error) {
 	var raw json.RawMessage
-	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
 		switch d := e.Data.(type) {
 		case looprun.RunStarted:
 			raw = d.Config
@@ -239,8 +235,12 @@ func ConfigOf(dir string) (json.RawMessage, error) {
 	})
 	if err == nil && raw == nil {
 		err = ErrNoConfig
+	} else if err == nil {
+		if err = json.Unmarshal(raw, &r); err != nil {
+			err = fmt.Errorf("the configuration of run %s cannot be read: %w", filepath.Base(dir), err)
+		}
 	}
-	return raw, err
+	return r, err
 }
 
 var ErrNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")

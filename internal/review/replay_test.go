@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"bytes"
@@ -22,10 +22,10 @@ func failedWave(n int) looprun.IterationFinished {
 	}
 }
 
-func newTestReplay(t *testing.T, w io.Writer, format string) *replay {
+func newTestReplay(t *testing.T, w io.Writer, format string) *Replay {
 	t.Helper()
-	r := newReplay(newReplayWriter(w, format))
-	if err := new(replayCmd).begin(r, looprun.RunStarted{Limits: looprun.DefaultLimits()}); err != nil {
+	r := NewReplay(w, format)
+	if err := r.begin(looprun.RunStarted{Limits: looprun.DefaultLimits()}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -41,7 +41,7 @@ func TestReplayJSONIsOneDocument(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := r.steps.end(r.trips); err != nil {
+		if err := r.End(); err != nil {
 			t.Fatal(err)
 		}
 		whole := struct {
@@ -72,7 +72,7 @@ func TestReplayJSONIsOneDocument(t *testing.T) {
 func TestReplayJSONCutIsNoDocument(t *testing.T) {
 	var out bytes.Buffer
 	r := newTestReplay(t, &out, "json")
-	if err := errors.Join(r.add("a.log", failedWave(1)), r.steps.cut()); err != nil {
+	if err := errors.Join(r.add("a.log", failedWave(1)), r.Cut()); err != nil {
 		t.Fatal(err)
 	}
 	if out.Len() == 0 || json.Valid(out.Bytes()) {
@@ -93,7 +93,7 @@ func TestReplayTextListsSoMany(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := r.steps.end(r.trips); err != nil {
+		if err := r.End(); err != nil {
 			t.Fatal(err)
 		}
 		more := strings.Contains(out.String(), fmt.Sprintf("and %d more\n", c.more))

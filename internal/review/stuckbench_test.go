@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"bufio"
@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/config"
 )
 
-// Sequences of recordings are judged by the replay command itself: 97 % of them
+// Sequences of recordings are judged by a replay: 97 % of them
 // have to trip exactly where they are labelled to, with the labelled period.
 func TestStuckbenchReplay(t *testing.T) {
 	for _, set := range []string{"stuckbench", "stuckbench-dev2", "stuckbench-around"} {
@@ -46,12 +47,13 @@ func replayStuckbench(t *testing.T, dir string) {
 		if q.Tool == "agent-prose+go-test" { // no output of a tool; it is told apart
 			continue
 		}
-		cmd := replayCmd{}
+		var args []string
 		for _, file := range q.Files {
-			cmd.Files = append(cmd.Files, fmt.Sprintf("%s=%d", filepath.Join(dir, file), codes[file]))
+			args = append(args, fmt.Sprintf("%s=%d", filepath.Join(dir, file), codes[file]))
 		}
-		r := newReplay(newReplayWriter(io.Discard, "text"))
-		if err := cmd.fromFiles(r); err != nil {
+		r := NewReplay(io.Discard, "text")
+		r.Rules = new(config.Signature)
+		if err := r.Outputs(args); err != nil {
 			t.Fatal(err)
 		}
 		all++

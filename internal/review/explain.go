@@ -1,0 +1,269 @@
+// Package review looks at runs and recordings once more: what happened, why it ended so,
+// and what other limits would have made of it.
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
+)
+
+// Explanation is why a run ended as it did.
+type Explanation struct {
+	Schema     string            `json:"schema"`
+	RunID      string            `json:"run_id"`
+	Status     looprun.Status    `json:"status"`
+	Ending     *looprun.Ending   `json:"ending,omitempty"`
+	Iterations int               `json:"iterations"`
+	Subtasks   *looprun.Subtasks `json:"subtasks,omitempty"`
+	Blockers   []string          `json:"blockers,omitempty"`
+	Warnings   []string          `json:"warnings,omitempty"`
+	Trip       *looprun.Trip     `json:"trip,omitempty"`
+	Counted    []counted         `json:"counted,omitempty"`
+	// Shared are the facts of all iterations that were counted; for a cycle
+	// those of each place in it.
+	Shared  []string              `json:"shared,omitempty"`
+	Compare *signature.Difference `json:"first_and_last,omitempty"`
+	// OnlyCounts says that the last two iterations differ in numbers alone.
+	OnlyCounts bool `json:"only_counts_changed,omitempty"`
+
+	state       *looprun.State
+	dir         string
+	first, last *looprun.IterationFinished
+	sides       [2]signature.Explanation
+}
+
+// counted is an iteration that a guard counted.
+type counted struct {
+	Iteration int             `json:"iteration"`
+	Outcome   looprun.Outcome `json:"outcome"`
+	ExitCode  int             `json:"exit_code"`
+	Hash      signature.Hash  `json:"hash"`
+	Label     string          `json:"label"`
+
+	says string
+}
+
+// Explain reads it from the run in dir.
+func Explain(dir string) (*Explanation, error) {
+	s, _, err := scratchpad.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	e := &Explanation{
+		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
+		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir,
+	}
+	e.OnlyCounts = console.OnlyCountsChanged(s.History)
+	e.window()
+	return e, e.compare()
+}
+
+// window finds the iterations that the last trip counted.
+func (e *Explanation) window() {
+	t := e.Trip
+	if t == nil || t.Window == 0 {
+		return
+	}
+	skipped := e.skipped()
+	var window []looprun.IterationFinished
+	for _, d := range slices.Backward(e.state.History) {
+		if d.Iteration <= t.Iteration && len(window) < t.Window && !skipped(d.Signature) {
+			window = append(window, d)
+		}
+	}
+	if len(window) == 0 {
+		return
+	}
+	slices.Reverse(window)
+	for _, d := range window {
+		e.Counted = append(e.Counted, counted{d.Iteration, d.Outcome, d.ExitCode, d.Signature.Hash, d.Signature.Label, d.Says()})
+	}
+	e.Shared = window[0].Signature.Facts
+	for _, d := range window[1:] {
+		e.Shared = slices.DeleteFunc(slices.Clone(e.Shared), func(f string) bool { return !slices.Contains(d.Signature.Facts, f) })
+	}
+	e.first, e.last = &window[0], &window[len(window)-1]
+	if period := max(1, t.Period); len(window) > period {
+		// In a cycle the last one's twin is a whole number of turns before it.
+		e.first = &window[(len(window)-1)%period]
+	}
+}
+
+// skipped reports whether the last trip left a signature out, as an issue that
+// an answer before it had skipped.
+func (e *Explanation) skipped() func(signature.Signature) bool {
+	t := e.Trip
+	if t.Known || t.Guard != looprun.LoopDetected && t.Guard != looprun.ConsecutiveErrors {
+		return func(signature.Signature) bool { return false }
+	}
+	var known []looprun.KnownIssue
+	for _, d := range e.state.Decisions {
+		if d.Iteration < t.Iteration {
+			known = append(known, d.Known...)
+		}
+	}
+	return func(sig signature.Signature) bool {
+		h := e.state.Match(sig)
+		return slices.ContainsFunc(known, func(k looprun.KnownIssue) bool { return k.Hash == h })
+	}
+}
+
+// compare reads the first and the last output once more, to show their noise.
+func (e *Explanation) compare() error {
+	if e.first == nil || e.first.Iteration == e.last.Iteration {
+		return nil
+	}
+	r, err := session.RecordedOf(e.dir)
+	if err != nil {
+		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
+	}
+	for i, d := range []*looprun.IterationFinished{e.first, e.last} {
+		f, err := scratchpad.OpenWithin(e.dir, session.Judged(e.dir, d.Iteration, d))
+		if err != nil {
+			return nil //nolint:nilerr // a silent command has no output to compare
+		}
+		e.sides[i], err = Sign(f, d.ExitCode, r.Options.Signature, true)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	d := signature.Diff(e.sides[0].Signature, e.sides[1].Signature)
+	e.Compare = &d
+	return nil
+}
+
+// How much of two outputs is shown side by side.
+const (
+	sideLines = 20
+	sideWidth = 58
+)
+
+// indent begins every line that shows what a program printed. Where the text is
+// pasted into a page of Markdown, such as an issue or a prompt, those lines are a
+// block of code behind a blank line, which nothing in them can end.
+const indent = "    "
+
+// Text is the explanation for a person.
+func (e *Explanation) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s is %s after %s and %s.\n", e.RunID, e.Status, plural.Count(e.Iterations, "iteration"), console.Round(e.state.Elapsed))
+	if e.Ending != nil && e.Ending.Reason != "" {
+		fmt.Fprintf(&b, "Why: %s\n", termsafe.Line(e.Ending.Reason))
+	}
+	if e.Status == looprun.StatusCrashed {
+		fmt.Fprintf(&b, "Why: it has no end, so looprun was killed; looprun resume %s goes on with it\n", e.RunID)
+	}
+	if e.Subtasks != nil {
+		fmt.Fprintf(&b, "Sub-tasks: %s\n", e.Subtasks)
+	}
+	for _, blocker := range e.Blockers {
+		fmt.Fprintf(&b, "Deferred for: %s\n", termsafe.Line(blocker))
+	}
+	for _, w := range e.state.Warnings {
+		fmt.Fprintf(&b, "Warning: %s\n", termsafe.Line(w))
+	}
+	if e.Trip != nil {
+		e.tripText(&b)
+	}
+	if answers := e.state.PastAnswers(); len(answers) > 0 {
+		b.WriteString("\nDecisions, the newest first:\n\n")
+		for _, a := range answers {
+			fmt.Fprintf(&b, indent+"%s\n", a)
+		}
+	}
+	if e.OnlyCounts {
+		b.WriteString("\nBetween the last two iterations only counts changed: --loop-match loose calls them the same.\n")
+	}
+	e.sidesText(&b)
+	e.lastText(&b)
+	return b.String()
+}
+
+func (e *Explanation) tripText(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%s tripped after iteration %d", e.Trip.Guard, e.Trip.Iteration)
+	if e.Ending == nil || !strings.HasPrefix(e.Ending.Reason, e.Trip.Reason) { // else it is the “Why”
+		b.WriteString(": " + termsafe.Line(e.Trip.Reason))
+	}
+	b.WriteString(".\n")
+	if len(e.Counted) == 0 {
+		return
+	}
+	b.WriteString("\nThe iterations that it counted:\n\n")
+	for _, d := range e.Counted {
+		fmt.Fprintf(b, indent+"%4d  %s  exit %-3d  %s\n", d.Iteration, d.Hash, d.ExitCode, console.Short(cmp.Or(d.says, d.Label), 80))
+	}
+	if len(e.Shared) > 0 {
+		b.WriteString("\nWhat they have in common:\n\n")
+	}
+	for _, f := range e.Shared {
+		fmt.Fprintf(b, indent+"%s\n", console.Short(f, 120))
+	}
+}
+
+// sidesText shows the first and the last output beside each other, as they are
+// compared: without their noise. A line that the other side lacks is marked.
+func (e *Explanation) sidesText(b *strings.Builder) {
+	if e.Compare == nil {
+		return
+	}
+	fmt.Fprintf(b, "\nIterations %d and %d: %s\n", e.first.Iteration, e.last.Iteration, e.Compare.Why)
+	var sides [2][]string
+	for i, s := range e.sides {
+		lines := s.Lines[max(0, len(s.Lines)-sideLines):]
+		for _, l := range lines {
+			sides[i] = append(sides[i], l.Text)
+		}
+	}
+	if slices.Equal(sides[0], sides[1]) {
+		b.WriteString("\nBoth end in the same way, with noise masked:\n\n")
+		for _, l := range sides[0] {
+			fmt.Fprintf(b, indent+"%s\n", console.Short(l, 2*sideWidth))
+		}
+		return
+	}
+	b.WriteString("\nTheir ends, with noise masked:\n\n")
+	for i := range max(len(sides[0]), len(sides[1])) {
+		left, right := at(sides[0], i), at(sides[1], i)
+		mark := " "
+		if left != right {
+			mark = "|"
+		}
+		fmt.Fprintf(b, indent+"%s %s %s\n", cells.Pad(console.Short(left, sideWidth), sideWidth), mark, console.Short(right, sideWidth))
+	}
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+func (e *Explanation) lastText(b *strings.Builder) {
+	d := e.state.Ran
+	if d == nil {
+		return
+	}
+	if d.Excerpt != "" && e.Compare == nil && e.Trip != nil {
+		b.WriteString("\nThe end of the last output:\n\n")
+		for line := range strings.SplitSeq(termsafe.Text(d.Excerpt), "\n") {
+			fmt.Fprintf(b, indent+"%s\n", line)
+		}
+	}
+	if file := scratchpad.OutputFile(e.dir, d.Iteration); inputfile.IsFile(file) {
+		fmt.Fprintf(b, "\nThe last output is in %s\n", console.Relative(file))
+	}
+}

@@ -1,0 +1,102 @@
+package review
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// followEvery is how often the journal of a run is looked at.
+const followEvery = 250 * time.Millisecond
+
+// Following prints what happens in a run.
+type Following struct {
+	W      io.Writer
+	Say    *console.Observer // its writer is set
+	JSON   bool              // an event a line
+	Number int               // how many of the last iterations are shown; 0 for all
+
+	state looprun.State
+	skip  int // iterations that are not shown
+}
+
+// Follow prints what has happened in the last iterations of a run, and then each event
+// as it comes, until the run ends. Killed is the id of a run that was killed.
+func (f *Following) Follow(dir string) (killed string, err error) {
+	if f.skip, err = f.before(dir); err != nil {
+		return "", err
+	}
+	journal, err := scratchpad.Follow(dir)
+	if err != nil {
+		return "", err
+	}
+	defer journal.Close()
+	for {
+		alive := scratchpad.Locked(dir) // before the look: what a run writes last is still read
+		n, err := journal.Next(f.event)
+		switch {
+		case err != nil:
+			return "", console.Quietly(err)
+		case !alive && n == 0 && f.state.Ended:
+			return "", nil
+		case !alive && n == 0:
+			return cmp.Or(f.state.RunID, dir), nil
+		case alive:
+			time.Sleep(followEvery)
+		}
+	}
+}
+
+// before is how many iterations are not shown. What comes before the first is shown with
+// it.
+func (f *Following) before(dir string) (int, error) {
+	if f.Number <= 0 {
+		return 0, nil
+	}
+	count := 1
+	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+		if later(e) {
+			count++
+		}
+		return nil
+	})
+	return max(0, count-f.Number), err
+}
+
+// later reports whether an iteration begins that is not the first.
+func later(e looprun.Event) bool {
+	d, ok := e.Data.(looprun.IterationStarted)
+	return ok && d.Iteration > 1
+}
+
+func (f *Following) event(e looprun.Event) error {
+	if err := f.state.Apply(e); err != nil {
+		return err
+	}
+	if later(e) {
+		f.skip--
+	}
+	w := f.W
+	if f.skip > 0 {
+		w = io.Discard // what is said later may rest on it
+	}
+	if f.JSON {
+		return json.NewEncoder(w).Encode(e)
+	}
+	f.Say.W, f.Say.Lead = w, e.Time.Local().Format(time.TimeOnly)
+	if time.Since(e.Time) > 12*time.Hour {
+		f.Say.Lead = e.Time.Local().Format(time.DateTime)
+	}
+	f.Say.Observe(e, &f.state)
+	switch e.Data.(type) {
+	case looprun.RunFinished, looprun.RunPaused:
+		r := f.state.Result()
+		f.Say.Say(console.ToneOf(r.Status), "%s", console.Verdict(&f.state, r, r.ExitCode))
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package review
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
+)
+
+// Replay feeds recorded iterations to the guards, and says where each first trips.
+// Nobody answers: the state is what it would be if every guard had been ignored. It
+// keeps no more of an iteration than the state does: a run of any length takes the same
+// memory.
+type Replay struct {
+	Over     func(*looprun.RunStarted) error // puts what was given over what the run had
+	Rules    *config.Signature
+	Promise  *string // a recorded output with exit code 0 is done only where it has this text
+	Anywhere bool    // and not alone on a line
+
+	started looprun.RunStarted
+	before  int // iterations of runs that were done
+	state   looprun.State
+	guards  []looprun.Guard
+	trips   []replayedTrip
+	out     *bufio.Writer // remembers the first error
+	json    bool
+	steps   int // that were printed
+}
+
+// NewReplay prints on w as it goes on, as text or as JSON, and keeps nothing of it.
+// [Replay.End] or [Replay.Cut] comes last.
+func NewReplay(w io.Writer, format string) *Replay {
+	r := &Replay{Over: func(*looprun.RunStarted) error { return nil }, guards: guards.Default(), out: bufio.NewWriter(w), json: format == "json"}
+	for _, g := range r.guards {
+		r.trips = append(r.trips, replayedTrip{Guard: g.ID()})
+	}
+	return r
+}
+
+// begin lets a run begin that has these limits, and what was given over them.
+func (r *Replay) begin(as looprun.RunStarted) error {
+	r.started = looprun.RunStarted{RunID: "replay", Limits: as.Limits, Loose: as.Loose, AnyValue: as.AnyValue, Often: as.Often}
+	if err := r.Over(&r.started); err != nil {
+		return err
+	}
+	return r.apply(r.started)
+}
+
+// Outputs replays recorded outputs: files, each with its exit code as FILE=CODE (1
+// without).
+func (r *Replay) Outputs(args []string) error {
+	judge := looprun.DefaultJudge()
+	if judge.Promise = r.Promise != nil; judge.Promise {
+		if err := looprun.CheckPromise(*r.Promise); err != nil {
+			return config.Usage("--promise: "+err.Error(), "leave it out where exit code 0 is done")
+		}
+	}
+	if err := r.begin(looprun.RunStarted{Limits: looprun.DefaultLimits()}); err != nil {
+		return err
+	}
+	for _, arg := range args {
+		name, code, err := fileAndCode(arg)
+		if err != nil {
+			return err
+		}
+		exits := looprun.Exits{Work: &looprun.Exit{Code: code}}
+		if exits.Promised, err = r.promised(name); err != nil {
+			return err
+		}
+		d := looprun.IterationFinished{ExitCode: code, Outcome: judge.Outcome(exits), Promised: exits.Promised}
+		if d.Signature, err = r.sign(name, code); err != nil {
+			return err
+		}
+		if err := r.add(name, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Replay) promised(name string) (bool, error) {
+	if r.Promise == nil {
+		return false, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return looprun.Promised(f, *r.Promise, r.Anywhere)
+}
+
+// sign is the signature of a recorded output; with a promise that of one that passes is
+// made of what it says.
+func (r *Replay) sign(name string, code int) (signature.Signature, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return signature.Signature{}, err
+	}
+	defer f.Close()
+	s, err := read(f, r.Rules, false)
+	switch {
+	case err != nil:
+		return signature.Signature{}, fmt.Errorf("%s: %w", name, err)
+	case r.Promise != nil && code == 0:
+		return s.SumContent(code), nil
+	}
+	return s.Sum(code), nil
+}
+
+// fileAndCode splits FILE=CODE. A file whose name itself ends in =N exists.
+func fileAndCode(arg string) (string, int, error) {
+	i := strings.LastIndexByte(arg, '=')
+	if i < 0 || inputfile.IsFile(arg) {
+		return arg, 1, nil
+	}
+	code, err := strconv.Atoi(arg[i+1:])
+	if err != nil || code < 0 || code > 255 {
+		return "", 0, config.Usage(fmt.Sprintf("%q: %q is not an exit code", arg, arg[i+1:]), "write FILE=CODE with a code from 0 to 255")
+	}
+	return arg[:i], code, nil
+}
+
+// Run replays an earlier run; anew, with its outputs read by the rules.
+func (r *Replay) Run(dir string, anew bool, warn func(string, ...any)) error {
+	if anew {
+		if was, err := session.RecordedOf(dir); err == nil && was.Options.Wait {
+			warn("run %s kept the output of its last iteration alone (--wait), so the signatures are those that were recorded", filepath.Base(dir))
+			anew = false
+		}
+	}
+	_, err := scratchpad.Replay(dir, func(e looprun.Event) (err error) {
+		switch d := e.Data.(type) {
+		case looprun.RunStarted:
+			return r.begin(d)
+		case looprun.RunResumed:
+			if d.Limits == nil {
+				return nil
+			}
+			as := looprun.RunStarted{Limits: *d.Limits}
+			err = r.Over(&as)
+			r.state.Limits, r.started.Limits = as.Limits, as.Limits
+			return err
+		case looprun.IterationFinished:
+			if d.Iteration == 0 || d.RunsAgain() {
+				return nil
+			}
+			file := ""
+			if anew {
+				if file, err = r.resign(dir, &d, warn); err != nil {
+					return err
+				}
+			}
+			return r.add(file, d)
+		}
+		return nil
+	})
+	return err
+}
+
+// resign makes the signature of a recorded iteration anew from its output file,
+// and says where that holds less than was printed.
+func (r *Replay) resign(dir string, d *looprun.IterationFinished, warn func(string, ...any)) (string, error) {
+	file := session.Judged(dir, d.Iteration, d)
+	if d.Cause != looprun.CauseExited || d.Outcome == looprun.OutcomeDone {
+		return "", nil
+	}
+	if !inputfile.IsFile(file) {
+		if d.OutputBytes > 0 && !inputfile.IsFile(scratchpad.OutputFile(dir, d.Iteration)) {
+			warn("iteration %d: its output is not there any more, so its signature is the one that was recorded", d.Iteration)
+		}
+		return "", nil
+	}
+	f, err := scratchpad.OpenWithin(dir, file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	s, err := read(f, r.Rules, false)
+	if err != nil {
+		return "", err
+	}
+	if scratchpad.Capped(file) {
+		warn("iteration %d: only the head and the tail of its output were kept, so its signature is an approximation", d.Iteration)
+	}
+	d.Signature = s.Sum(d.ExitCode)
+	return console.Relative(file), nil
+}
+
+func (r *Replay) apply(d looprun.Data) error {
+	elapsed := r.state.Elapsed
+	if d, ok := d.(looprun.IterationFinished); ok {
+		elapsed += console.Milliseconds(d.DurationMS)
+	}
+	return r.state.Apply(looprun.Event{Seq: r.state.Seq + 1, Elapsed: elapsed, Data: d})
+}
+
+func (r *Replay) add(file string, d looprun.IterationFinished) error {
+	step := replayedStep{File: file, ExitCode: d.ExitCode, Outcome: d.Outcome, Hash: d.Signature.Hash, Label: d.Signature.Label}
+	d.Iteration, d.Fatal = r.state.NextIteration(), 0
+	step.Iteration = r.before + d.Iteration
+	if err := r.print(step); err != nil {
+		return err
+	}
+	if d.Outcome == looprun.OutcomeDone {
+		// The run would end here: no guard is asked, and what follows is another one.
+		r.before, r.state = step.Iteration, looprun.State{}
+		return r.apply(r.started)
+	}
+	if err := r.apply(looprun.IterationStarted{Iteration: d.Iteration}); err != nil {
+		return err
+	}
+	if err := r.apply(d); err != nil {
+		return err
+	}
+	for i, g := range r.guards {
+		t := &r.trips[i]
+		if t.At > 0 {
+			continue
+		}
+		if trip := g.Check(&r.state); trip != nil {
+			t.At, t.Period, t.Reason = step.Iteration, trip.Period, trip.Reason
+		}
+	}
+	return nil
+}
+
+// replaySchema names the form of a replay in JSON: one object with the schema, the
+// iterations and the trips, in this order.
+const replaySchema = "looprun.dev/replay/v1"
+
+// replayedStep is one iteration.
+type replayedStep struct {
+	Iteration int             `json:"iteration"`
+	File      string          `json:"file,omitempty"`
+	ExitCode  int             `json:"exit_code"`
+	Outcome   looprun.Outcome `json:"outcome"`
+	Hash      signature.Hash  `json:"hash"`
+	Label     string          `json:"label"`
+}
+
+// replayedTrip says where a guard first trips.
+type replayedTrip struct {
+	Guard looprun.GuardID `json:"guard"`
+	// At is the iteration after which it first trips, 0 for never.
+	At     int    `json:"at"`
+	Period int    `json:"period,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// replayLines is how many iterations are listed for people.
+const replayLines = 200
+
+// print prints an iteration: in JSON as a member of an object that is not closed before
+// the end, so that nobody takes a replay that cannot go on for a whole one.
+func (r *Replay) print(s replayedStep) error {
+	r.steps++
+	if !r.json {
+		if r.steps > replayLines {
+			return nil
+		}
+		_, err := fmt.Fprintf(r.out, "%4d  %-16s  exit %-3d  %s  %s\n", s.Iteration, s.Hash, s.ExitCode, console.Short(s.Label, 60), s.File)
+		return err
+	}
+	lead := ",\n    "
+	if r.steps == 1 {
+		r.head()
+		lead = lead[1:]
+	}
+	line, err := json.MarshalIndent(s, "    ", "  ")
+	if err != nil {
+		return err
+	}
+	_, _ = r.out.WriteString(lead) // the next write has its error
+	_, err = r.out.Write(line)
+	return err
+}
+
+func (r *Replay) head() {
+	fmt.Fprintf(r.out, "{\n  \"schema\": %q,\n  \"iterations\": [", replaySchema)
+}
+
+// End prints where the guards trip.
+func (r *Replay) End() error {
+	if !r.json {
+		if r.steps > replayLines {
+			fmt.Fprintf(r.out, "and %d more\n", r.steps-replayLines)
+		}
+		for _, g := range r.trips {
+			switch {
+			case g.At == 0:
+				fmt.Fprintf(r.out, "%s: does not trip\n", g.Guard)
+			case g.Period > 1:
+				fmt.Fprintf(r.out, "%s: trips after iteration %d, period %d: %s\n", g.Guard, g.At, g.Period, g.Reason)
+			default:
+				fmt.Fprintf(r.out, "%s: trips after iteration %d: %s\n", g.Guard, g.At, g.Reason)
+			}
+		}
+		return r.out.Flush()
+	}
+	list, err := json.MarshalIndent(r.trips, "  ", "  ")
+	if err != nil {
+		return err
+	}
+	end := "\n  ]"
+	if r.steps == 0 { // a run without an iteration
+		r.head()
+		end = "]"
+	}
+	fmt.Fprintf(r.out, "%s,\n  \"trips\": %s\n}\n", end, list)
+	return r.out.Flush()
+}
+
+// Cut leaves the rest out, since the replay cannot go on.
+func (r *Replay) Cut() error { return r.out.Flush() }

@@ -1,0 +1,289 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/statusline"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Run is what happened in a run; in JSON as looprun show prints it.
+type Run struct {
+	Schema     string               `json:"schema"`
+	RunID      string               `json:"run_id"`
+	Dir        string               `json:"dir"`
+	Name       string               `json:"name,omitempty"`
+	Status     looprun.Status       `json:"status"`
+	Ending     *looprun.Ending      `json:"ending,omitempty"`
+	Command    []string             `json:"command"`
+	Check      []string             `json:"check,omitempty"`
+	Iterations int                  `json:"iterations"`
+	Runtime    float64              `json:"runtime_seconds"`
+	CostUSD    float64              `json:"cost_usd,omitempty"`
+	Tokens     int64                `json:"tokens,omitempty"`
+	Limits     looprun.Limits       `json:"limits"`
+	Caps       looprun.Caps         `json:"caps"`
+	Progress   string               `json:"progress"`
+	Pending    []looprun.Question   `json:"pending,omitempty"`
+	Decisions  []looprun.Decision   `json:"decisions"`
+	Answers    []looprun.PastAnswer `json:"answers,omitempty"` // newest first
+	Known      []looprun.KnownIssue `json:"known_issues"`
+	Task       string               `json:"task,omitempty"`
+	Subtasks   *looprun.Subtasks    `json:"subtasks,omitempty"`
+	Blockers   []string             `json:"blockers,omitempty"`
+	Warnings   []string             `json:"warnings,omitempty"`
+	History    []endedIteration     `json:"history"`
+
+	started time.Time
+	live    bool
+}
+
+// endedIteration is an iteration and when it ended.
+type endedIteration struct {
+	Time    time.Time `json:"time"`
+	CostUSD float64   `json:"cost_usd,omitempty"` // that was reported while it ran
+	Tokens  int64     `json:"tokens,omitempty"`
+	looprun.IterationFinished
+}
+
+// Load reads the run in dir, and its last iterations, as many as are asked for; 0 for all.
+func Load(dir string, number int) (*Run, error) {
+	alive := scratchpad.Locked(dir)
+	var s looprun.State
+	var history []endedIteration
+	cost, tokens := 0.0, int64(0) // before the iteration
+	tail, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+		if d, ok := e.Data.(looprun.IterationFinished); ok {
+			history = append(history, endedIteration{e.Time, s.Cost - cost, s.Tokens - tokens, d})
+			cost, tokens = s.Cost, s.Tokens
+			if over := len(history) - number; number > 0 && over > 0 {
+				history = append(history[:0], history[over:]...)
+			}
+		}
+		return s.Apply(e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if tail.Events == 0 {
+		return nil, fmt.Errorf("the run in %s was killed before it started", dir)
+	}
+	return &Run{
+		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
+		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
+		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: s.Answerable(),
+		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: history, started: s.Started, live: alive,
+	}, nil
+}
+
+// Text prints the run for a person. With exact, times are moments and texts whole.
+func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
+	t := &console.Table{Columns: []console.Column{{}, {Least: 20}}}
+	status := string(r.Status)
+	if r.Ending != nil && r.Ending.Guard != "" {
+		status += fmt.Sprintf(" (%s)", r.Ending.Guard)
+	}
+	line := func(key, format string, args ...any) {
+		t.Add(console.Entry{Text: key}, console.Entry{Text: fmt.Sprintf(format, args...)})
+	}
+	line("run", "%s", r.RunID)
+	if r.Name != "" {
+		line("name", "%s", r.Name)
+	}
+	t.Add(console.Entry{Text: "status"}, console.Entry{Text: status, Colour: console.StatusColour(r.Status)})
+	line("started", "%s", console.Moment(now, r.started, exact))
+	line("command", "%s", console.CommandLine(r.Command))
+	if len(r.Check) > 0 {
+		line("check", "%s", console.CommandLine(r.Check))
+	}
+	line("iterations", "%d", r.Iterations)
+	line("runtime", "%s", console.Round(time.Duration(r.Runtime*float64(time.Second))))
+	if r.CostUSD > 0 {
+		line("cost", "$%.2f", r.CostUSD)
+	}
+	if r.Tokens > 0 {
+		line("tokens", "%d", r.Tokens)
+	}
+	line("progress", "%s", r.Progress)
+	if r.Task != r.Name {
+		line("task", "%s", r.Task)
+	}
+	if r.Subtasks != nil {
+		line("sub-tasks", "%s", r.Subtasks)
+	}
+	for _, b := range r.Blockers {
+		line("deferred for", "%s", b)
+	}
+	line("directory", "%s", console.Relative(r.Dir))
+	for i, a := range r.Answers {
+		key := "decisions"
+		if i > 0 {
+			key = ""
+		}
+		line(key, "%s, %s", console.Moment(now, a.Time, exact), a)
+	}
+	for _, w := range r.Warnings {
+		line("warning", "%s", w)
+	}
+	for _, k := range r.Known {
+		line("skipped", "%s", k.Label)
+	}
+	if exact {
+		t.Columns[1].Least = 0
+	}
+	t.Print(p)
+	if len(r.History) > 0 {
+		r.history(now, exact).Print(p)
+	}
+	if n := len(r.History); n > 0 && n < r.Iterations {
+		fmt.Fprintf(p, "the last %d of %d iterations; -n 0 shows all\n", n, r.Iterations)
+	}
+	if len(r.Pending) > 0 {
+		fmt.Fprintln(p)
+		return r.Questions(p)
+	}
+	return nil
+}
+
+// history is the table of the iterations, behind an empty line.
+func (r *Run) history(now time.Time, exact bool) *console.Table {
+	t := &console.Table{Space: true, Columns: []console.Column{
+		{Title: "ITERATION", Right: true, Least: 4},
+		{Title: "ENDED", Drop: 3},
+		{Title: "OUTCOME"},
+		{Title: "EXIT", Right: true},
+		{Title: "TOOK", Right: true, Drop: 2},
+		{Title: "SIGNATURE", Least: 6, First: true, Drop: 1},
+		{Title: "WHAT", Least: 20},
+	}}
+	costs := slices.ContainsFunc(r.History, func(d endedIteration) bool { return d.spent() != "" })
+	const costColumn = 5
+	if costs {
+		t.Columns = slices.Insert(t.Columns, costColumn, console.Column{Title: "COST", Right: true, Drop: 4})
+	}
+	for _, d := range r.History {
+		number := fmt.Sprint(d.Iteration)
+		if d.Iteration == 0 {
+			number = "precheck"
+		}
+		what := cmp.Or(d.Detail, d.Says())
+		if !exact {
+			what = console.Short(what, 60)
+		}
+		row := []console.Entry{
+			{Text: number},
+			{Text: console.Moment(now, d.Time, exact), Colour: console.Dim},
+			{Text: strings.ReplaceAll(string(d.Outcome), "_", " "), Colour: outcomeColour(d.Outcome)},
+			{Text: fmt.Sprint(d.ExitCode)},
+			{Text: console.RoundMS(d.DurationMS)},
+			{Text: d.Signature.Hash.String()},
+			{Text: what},
+		}
+		if costs {
+			row = slices.Insert(row, costColumn, console.Entry{Text: d.spent()})
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// spent is what the iteration cost, in dollars where that is known.
+func (d *endedIteration) spent() string {
+	switch {
+	case d.CostUSD > 0:
+		return fmt.Sprintf("$%.2f", d.CostUSD)
+	case d.Tokens > 0:
+		return statusline.Tokens(d.Tokens)
+	}
+	return ""
+}
+
+func outcomeColour(o looprun.Outcome) string {
+	switch o {
+	case looprun.OutcomeDone:
+		return console.Green
+	case looprun.OutcomeError:
+		return console.Red
+	}
+	return ""
+}
+
+// Questions prints the questions that wait, and how they are answered.
+func (r *Run) Questions(w io.Writer) error {
+	var b strings.Builder
+	for i, q := range r.Pending {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		WriteQuestion(&b, q)
+	}
+	for i, q := range r.Pending {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		which := ""
+		if r.live || len(r.Pending) > 1 {
+			which = " --question " + termsafe.Line(q.ID)
+		}
+		words := ""
+		if o, ok := q.GoesOn(); ok && q.WantsWords(o) {
+			words = " --guidance 'TEXT'"
+		}
+		option := append(session.OptionsOf(q), "OPTION")[0]
+		fmt.Fprintf(&b, "answer with: looprun answer %s %s%s%s\n", r.RunID, termsafe.Line(option), words, which)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteQuestion writes a question in plain lines: what stopped the run or is asked, what it
+// rests on, and the ids that answer it.
+func WriteQuestion(b *strings.Builder, q looprun.Question) {
+	title := termsafe.Line(q.Header)
+	if q.From == "" {
+		title = termsafe.Line(q.Text)
+	}
+	fmt.Fprintf(b, "%s (%s)\n", title, termsafe.Line(q.ID))
+	if q.From != "" {
+		fmt.Fprintln(b, termsafe.Line(q.Text))
+	}
+	for _, d := range q.Details {
+		fmt.Fprintln(b, strings.TrimRight("  "+strings.ReplaceAll(termsafe.Text(d), "\n", "\n  "), " "))
+	}
+	if q.From == "" {
+		b.WriteByte('\n')
+	}
+	switch {
+	case q.Kind == looprun.KindConfirm && len(q.Options) == 0:
+		b.WriteString("  yes\n  no\n")
+	case q.Kind == looprun.KindText:
+		b.WriteString("  --text TEXT\n")
+	}
+	var ids, labels []string
+	for _, o := range q.Options {
+		if o.Action == looprun.ActionReview { // a person's at the terminal
+			continue
+		}
+		ids, labels = append(ids, termsafe.Line(o.ID)), append(labels, termsafe.Line(o.Label))
+	}
+	if o, ok := q.GoesOn(); ok {
+		ids, labels = append(ids, "--guidance TEXT"), append(labels, "Type what to do, and go on ("+termsafe.Line(o.Label)+")")
+	}
+	width := 0
+	for _, id := range ids {
+		width = max(width, cells.Width(id))
+	}
+	for i, id := range ids {
+		fmt.Fprintf(b, "  %s  %s\n", cells.Pad(id, width), labels[i])
+	}
+}
