@@ -12,6 +12,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/rounds"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -136,7 +137,7 @@ func waitsFor(t *testing.T, run *started, before string) looprun.Question {
 			return false
 		}
 		q = s.Pending()[0]
-		return reachable(dir)
+		return session.Reachable(dir)
 	})
 	return q
 }

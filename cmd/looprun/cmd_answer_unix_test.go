@@ -10,7 +10,6 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/session"
-	"github.com/looprun/looprun/internal/socket"
 )
 
 // Without an option looprun answer asks at the terminal, for the latest run that
@@ -58,10 +57,7 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 	dir := t.TempDir()
 	run := begin(t, dir, "--wait-answer", "1h", "--max-iterations", "1", "--", "false")
 	q := waitsFor(t, run, "")
-	at, err := socketOf(onlyRun(t, dir))
-	if err == nil {
-		err = socket.Call(t.Context(), at, session.KindAnswer, map[string]any{"answer": looprun.Answer{Option: "accept"}}, nil)
-	}
+	err := session.Tell(onlyRun(t, dir), session.KindAnswer, map[string]any{"answer": looprun.Answer{Option: "accept"}})
 	if err == nil || !strings.Contains(err.Error(), "question_id is missing") {
 		t.Errorf("an answer for no question: %v", err)
 	}

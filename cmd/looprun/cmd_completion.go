@@ -13,6 +13,7 @@ import (
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
 )
@@ -168,7 +169,7 @@ func standing(s scratchpad.Summary) string {
 func (f finder) waiting(at completion.Place) []completion.Candidate {
 	var options, runs []completion.Candidate
 	for _, id := range f.recent(at) {
-		asked := questionsIn(filepath.Join(f.stateDir(at), id))
+		asked := session.QuestionsIn(filepath.Join(f.stateDir(at), id))
 		if len(asked) == 0 {
 			continue
 		}
@@ -207,11 +208,11 @@ func (f finder) asked(at completion.Place) []looprun.Question {
 	dir := f.stateDir(at)
 	if len(at.Args) > 0 {
 		if run, err := scratchpad.Find(dir, at.Args[0]); err == nil {
-			return questionsIn(run)
+			return session.QuestionsIn(run)
 		}
 	}
 	for _, id := range f.recent(at) {
-		if asked := questionsIn(filepath.Join(dir, id)); len(asked) > 0 {
+		if asked := session.QuestionsIn(filepath.Join(dir, id)); len(asked) > 0 {
 			return asked
 		}
 	}
@@ -230,19 +231,6 @@ func (f finder) recent(at completion.Place) []string {
 		}
 	}
 	return mine
-}
-
-// questionsIn are the questions that a run waits with. A run that ended in a way
-// that leaves none is not read whole.
-func questionsIn(dir string) []looprun.Question {
-	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() {
-		return nil
-	}
-	state, _, err := scratchpad.Load(dir)
-	if err != nil {
-		return nil
-	}
-	return state.Answerable()
 }
 
 func choices(q looprun.Question) []completion.Candidate {

@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/completion/shelltest"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -49,7 +50,7 @@ func TestTab(t *testing.T) {
 		t.Run(string(shell), func(t *testing.T) {
 			t.Parallel()
 			dir, id := deferred(t, hostileName)
-			asked := questionsIn(filepath.Join(dir, "state", id))[0].ID
+			asked := session.QuestionsIn(filepath.Join(dir, "state", id))[0].ID
 			shelltest.Program(t, dir, "looprun", "exec "+file+` "$@"`)
 			shelltest.Program(t, dir, "zz-work", "")
 			s := shelltest.Start(t, shell, dir, "looprun", "LOOPRUN_STATE_DIR="+filepath.Join(dir, "state"), "XDG_STATE_HOME="+os.Getenv("XDG_STATE_HOME"))

@@ -45,7 +45,7 @@ func (c *listCmd) Run(a *app) error {
 		return err
 	}
 	if c.Pending {
-		runs = slices.DeleteFunc(runs, func(dir string) bool { return len(questionsIn(dir)) == 0 })
+		runs = slices.DeleteFunc(runs, func(dir string) bool { return len(session.QuestionsIn(dir)) == 0 })
 	}
 	all, number := len(runs), 20
 	if c.All {

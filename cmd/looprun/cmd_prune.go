@@ -188,7 +188,7 @@ func protected(s scratchpad.Summary) string {
 	case s.Status == looprun.StatusPaused:
 		return "it is paused"
 	case s.Status == looprun.StatusCrashed || s.Status == looprun.StatusInterrupted:
-		if len(questionsIn(s.Dir)) > 0 {
+		if len(session.QuestionsIn(s.Dir)) > 0 {
 			return "it waits for an answer"
 		}
 	}

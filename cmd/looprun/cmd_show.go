@@ -88,7 +88,7 @@ func (c *showCmd) export(a *app, r *review.Run) error {
 	}
 	var questions []ask.Question
 	for _, q := range r.Pending {
-		asked := chatQuestion(q)
+		asked := session.ChatQuestion(q)
 		asked.Header = cmp.Or(asked.Header, "Question")
 		questions = append(questions, asked)
 	}

@@ -23,7 +23,7 @@ func (s *Session) answersFile(it looprun.Iteration) string {
 	response := ask.Response{Schema: ask.AnswerSchema}
 	for _, a := range it.Answers {
 		if a.Answer != nil {
-			response.Answers = append(response.Answers, answerOf(AsQuestion(a.Question), *a.Answer))
+			response.Answers = append(response.Answers, answerOf(asQuestion(a.Question), *a.Answer))
 		}
 	}
 	if len(response.Answers) == 0 {

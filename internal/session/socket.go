@@ -259,7 +259,7 @@ func (t *talk) put(ctx context.Context, q ask.Question, to string) (ask.Answer, 
 		if err != nil {
 			return ask.Answer{}, err
 		}
-		from := AsQuestion(asked.Question)
+		from := asQuestion(asked.Question)
 		if from.ID == q.ID { // a deferred answer goes by the name, whatever the words are now
 			from.Header, from.Question = q.Header, q.Question
 		}
@@ -409,8 +409,8 @@ func questionOf(q ask.Question, to string) looprun.Question {
 	return out
 }
 
-// AsQuestion is the other way round.
-func AsQuestion(q looprun.Question) ask.Question {
+// asQuestion is the other way round.
+func asQuestion(q looprun.Question) ask.Question {
 	text := q.AllowText
 	out := ask.Question{
 		ID: q.AskID, Header: q.Short, Question: q.Text, Kind: ask.Kind(q.Kind), MultiSelect: q.Multi,
@@ -440,8 +440,8 @@ func answerOf(q ask.Question, a looprun.Answer) ask.Answer {
 	return out
 }
 
-// LoopAnswer is an answer of the protocol as the loop takes it.
-func LoopAnswer(a ask.Answer) looprun.Answer {
+// loopAnswer is an answer of the protocol as the loop takes it.
+func loopAnswer(a ask.Answer) looprun.Answer {
 	out := looprun.Answer{Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason}
 	ids := a.Selected.IDs()
 	switch {

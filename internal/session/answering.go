@@ -1,0 +1,344 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/socket"
+	"github.com/looprun/looprun/internal/strictjson"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Waiting is a run that waits for an answer, as whoever gives it from outside sees it.
+type Waiting struct {
+	Dir       string
+	State     *looprun.State
+	Live      bool               // it is going on, so questions come and go
+	Questions []looprun.Question // that an answer can be for
+}
+
+// Look reads a run that may wait.
+func Look(dir string) (*Waiting, error) {
+	live := Reachable(dir) // before the look: what it shows is no older
+	state, _, err := scratchpad.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Waiting{dir, state, live || Reachable(dir), state.Answerable()}, nil
+}
+
+// QuestionsIn are those that a run waits with. A run that ended in a way that leaves none
+// is not read whole.
+func QuestionsIn(dir string) []looprun.Question {
+	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() {
+		return nil
+	}
+	state, _, err := scratchpad.Load(dir)
+	if err != nil {
+		return nil
+	}
+	return state.Answerable()
+}
+
+// Question is the one with that id; of a run at rest also by the id that the command
+// gave it, which a later question may have again, or one of looprun's own. Its error
+// says who answered it, and what waits.
+func (w *Waiting) Question(id string) (looprun.Question, error) {
+	if i := slices.IndexFunc(w.Questions, func(q looprun.Question) bool { return q.ID == id }); i >= 0 {
+		return w.Questions[i], nil
+	}
+	var found []looprun.Question
+	for _, q := range w.Questions {
+		if q.AskID == id && !w.Live {
+			found = append(found, q)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	text := fmt.Sprintf("no question %q waits in run %s", id, w.State.RunID)
+	for _, answer := range slices.Backward(w.State.Answered) {
+		if answer.QuestionID == id {
+			text = fmt.Sprintf("question %s of run %s waits no more: %s answered it with %q at %s", id, w.State.RunID, answer.Responder, answer.Answer.String(), answer.Time.Local().Format(time.DateTime))
+			break
+		}
+	}
+	if len(w.Questions) > 0 {
+		text += "; what waits now is another: " + w.List()
+	}
+	return looprun.Question{}, errors.New(text)
+}
+
+// List are the questions with their ids and words.
+func (w *Waiting) List() string {
+	var list []string
+	for _, q := range w.Questions {
+		list = append(list, q.ID+" is "+console.WordsOfQuestion(q))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Nothing says that no question waits, and who answered the last one.
+func (w *Waiting) Nothing() error {
+	text := fmt.Sprintf("run %s has no question that waits for an answer", w.State.RunID)
+	if n := len(w.State.Answered); n > 0 {
+		last := w.State.Answered[n-1]
+		text += fmt.Sprintf("; %s answered %s with %q at %s", last.Responder, last.QuestionID, last.Answer.String(), last.Time.Local().Format(time.DateTime))
+	}
+	return errors.New(text)
+}
+
+// AnswerTo is a person's answer with its question.
+func AnswerTo(q looprun.Question, answer looprun.Answer) Answered {
+	answer.Responder, answer.Person = looprun.RespondedByUser, true
+	return Answered{QuestionID: q.ID, Answer: answer, Words: console.WordsOfQuestion(q)}
+}
+
+// Read reads a document of answers from standard input: by the text or the id of the
+// questions, or in the short form, which is for one question, and for what only says where
+// it does not.
+func (w *Waiting) Read(text []byte, only func() (looprun.Question, error)) ([]Answered, error) {
+	if isShortAnswer(text) {
+		one, err := w.short(text, only)
+		return []Answered{one}, err
+	}
+	// By the run's ids, or by those that the command gave, where they tell the
+	// questions apart; by the text with what an assistant said, and without.
+	asked := map[string]int{}
+	for _, q := range w.Questions {
+		asked[q.AskID]++
+	}
+	byID := func(q looprun.Question) string { return q.ID }
+	byName := func(q looprun.Question) string {
+		if asked[q.AskID] > 1 || w.Live {
+			return q.ID
+		}
+		return cmp.Or(q.AskID, q.ID)
+	}
+	chat := func(q looprun.Question) string { return ChatQuestion(q).Question }
+	told := func(q looprun.Question) string { return q.ForPerson().Text }
+	plain := func(q looprun.Question) string { return q.Text }
+	own := make(map[string]looprun.Question, len(w.Questions))
+	var err error
+	for _, words := range []func(looprun.Question) string{chat, told, plain} {
+		for _, id := range []func(looprun.Question) string{byID, byName} {
+			var questions []ask.Question
+			for _, q := range w.Questions {
+				put := ChatQuestion(q)
+				put.ID, put.Question = id(q), words(q)
+				own[put.ID] = q
+				questions = append(questions, put)
+			}
+			var list []ask.Answer
+			if list, err = ask.ParseAnswers(text, questions); err != nil {
+				continue
+			}
+			var given []Answered
+			for _, one := range list {
+				given = append(given, AnswerTo(own[one.ID], spokenAnswer(own[one.ID], loopAnswer(one))))
+			}
+			return given, nil
+		}
+	}
+	return nil, fmt.Errorf("standard input: %w", err)
+}
+
+// short reads the short form of the document.
+func (w *Waiting) short(text []byte, only func() (looprun.Question, error)) (Answered, error) {
+	var one struct {
+		Question string   `json:"question"`
+		Option   string   `json:"option"`
+		Options  []string `json:"options"`
+		Text     *string  `json:"text"`
+		Cancel   bool     `json:"cancel"`
+		Reason   string   `json:"reason"`
+		Guidance string   `json:"guidance"`
+	}
+	if ps := shortAnswer().Read(text, &one); len(ps) > 0 {
+		return Answered{}, fmt.Errorf("standard input: %w", ps)
+	}
+	if one.Question != "" {
+		only = func() (looprun.Question, error) { return w.Question(one.Question) }
+	}
+	q, err := only()
+	return AnswerTo(q, looprun.Answer{Option: one.Option, Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Reason: one.Reason, Guidance: one.Guidance}), err
+}
+
+// shortAnswer is the short form of the document: what answers, then what goes with it.
+func shortAnswer() strictjson.Shape {
+	text := strictjson.Shape{Form: strictjson.Text, Nullable: true}
+	return strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
+		strictjson.Optional("option", text),
+		strictjson.Optional("options", strictjson.Shape{Form: strictjson.List, Nullable: true, Items: &text}),
+		strictjson.Optional("text", text),
+		strictjson.Optional("cancel", strictjson.Shape{Form: strictjson.Bool, Nullable: true}),
+		strictjson.Optional("reason", text),
+		strictjson.Optional("guidance", text),
+		strictjson.Optional("question", text),
+	}}
+}
+
+// isShortAnswer reports whether the document has keys of the short form only, and one
+// of those that answer.
+func isShortAnswer(document []byte) bool {
+	if strictjson.Readable(document) != nil {
+		return false
+	}
+	members, _ := strictjson.Members(document)
+	known := shortAnswer().Names()
+	answers := false
+	for _, m := range members {
+		i := slices.Index(known, m.Key)
+		if i < 0 {
+			return false
+		}
+		answers = answers || i < slices.Index(known, "reason")
+	}
+	return answers
+}
+
+// ChatQuestion is a question for interfaces that show its text and its options alone:
+// what it rests on is part of the text. Where the run can go on, a text in return is
+// what to do.
+func ChatQuestion(q looprun.Question) ask.Question {
+	put := asQuestion(q.ForPerson())
+	var lines []string
+	for _, d := range q.ForPerson().Details {
+		lines = append(lines, strings.TrimRight(termsafe.Text(d), " \n"))
+	}
+	if len(lines) > 0 {
+		put.Question += "\n\n" + strings.Join(lines, "\n")
+	}
+	if q.From == "" {
+		put.Question += "\n\nHow to proceed?"
+	}
+	if _, ok := q.GoesOn(); ok {
+		put.AllowText = new(true)
+	}
+	return put
+}
+
+// spokenAnswer makes a text that came back for a guard's question guidance for the
+// option that goes on.
+func spokenAnswer(q looprun.Question, a looprun.Answer) looprun.Answer {
+	if o, ok := q.GoesOn(); ok && a.Text != nil {
+		a.Option, a.Guidance, a.Text = o.ID, *a.Text, nil
+	}
+	return a
+}
+
+// Reachable reports whether a run is going on and takes answers.
+func Reachable(dir string) bool {
+	_, err := socketOf(dir)
+	return err == nil && scratchpad.Locked(dir)
+}
+
+// socketOf is where the socket of a run is.
+func socketOf(dir string) (string, error) {
+	f, err := scratchpad.OpenWithin(dir, filepath.Join(dir, SocketName))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	name, err := inputfile.ReadLimited(f, 4<<10)
+	return strings.TrimSpace(string(name)), err
+}
+
+// Tell sends a message to a run that is going on.
+func Tell(dir, kind string, message any) error {
+	name, err := socketOf(dir)
+	if err != nil {
+		return socket.ErrNoServer
+	}
+	return socket.Call(context.Background(), name, kind, message, nil)
+}
+
+// busyFor is how long an answer waits for somebody else who has the run open just
+// now: another answer that is put on record, or a run that begins or ends.
+const busyFor = 10 * time.Second
+
+// Give gives an answer to its question: to the run that waits for it, which told
+// reports, or, when it has exited, into its journal.
+func (t TrustFlag) Give(say *console.Observer, dir string, a Answered) (told bool, err error) {
+	for since := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		if Reachable(dir) {
+			if err = Tell(dir, KindAnswer, a); err == nil || !errors.Is(err, socket.ErrNoServer) && !errors.Is(err, socket.ErrNoReply) {
+				return err == nil, err
+			}
+		}
+		if err = t.keep(say, dir, a); !errors.Is(err, scratchpad.ErrLocked) {
+			return false, err
+		}
+		if time.Since(since) > busyFor {
+			return false, config.Usage(fmt.Sprintf("run %s is alive and cannot be reached", filepath.Base(dir)), "answer at its own terminal")
+		}
+	}
+}
+
+// keep puts the answer into the journal of a run that has exited.
+func (t TrustFlag) keep(say *console.Observer, dir string, a Answered) (err error) {
+	run, s, err := t.Open(say, dir, scratchpad.SyncAsync)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, run.Close()) }()
+	q, err := (&Waiting{State: s, Live: true, Questions: s.Answerable()}).Question(a.QuestionID)
+	if err != nil {
+		return err
+	}
+	if q.From == looprun.FromCommand {
+		err = q.Accepts(a.Answer)
+	} else {
+		_, err = s.Resolve(a.Answer)
+	}
+	if err != nil {
+		return err
+	}
+	mask, err := maskOf(dir)
+	if err != nil {
+		return err
+	}
+	e, err := looprun.Record(s, run.Journal, mask, s.Elapsed, looprun.QuestionAnswered{QuestionID: a.QuestionID, Answer: a.Answer})
+	if err != nil {
+		return err
+	}
+	if kept, ok := e.Data.(looprun.QuestionAnswered); ok && wordsOf(kept.Answer) != wordsOf(a.Answer) {
+		say.Warn("the answer holds a secret, which is not kept: the command gets *** in its place")
+	}
+	return run.Journal.Sync()
+}
+
+// wordsOf is what the command gets of an answer in words.
+func wordsOf(a looprun.Answer) string {
+	if a.Text != nil {
+		return a.Guidance + *a.Text
+	}
+	return a.Guidance
+}
+
+// maskOf takes secrets out of what is put on record of a run that rests: by the
+// patterns that it was started with, and the values of this process's variables.
+func maskOf(dir string) (func(string) string, error) {
+	r, err := RecordedOf(dir)
+	if err != nil && !errors.Is(err, ErrNoConfig) {
+		return nil, fmt.Errorf("it is not known what is to be masked: %w", err)
+	}
+	masker, err := r.Options.Redactor(os.Environ())
+	if masker == nil {
+		return nil, err
+	}
+	return masker.Text, err
+}
