@@ -193,6 +193,8 @@ type QuestionAsked struct{ Question }
 type QuestionAnswered struct {
 	QuestionID string `json:"question_id" mask:"own"`
 	Answer
+	// Masked says that the answer to the command was another one: a secret was in it.
+	Masked bool `json:"masked,omitempty"`
 }
 
 // QuestionClosed says that a question was withdrawn without an answer.
@@ -342,6 +344,8 @@ type QuestionDelivered struct {
 	QuestionID string `json:"question_id" mask:"own"`
 	// To says how: socket, file, or guidance.
 	To string `json:"to" mask:"own"`
+	// Earlier says that it went to who asked the same again.
+	Earlier bool `json:"earlier,omitempty"`
 }
 
 // SignalReceived is a signal of the command. With a Problem it is malformed, and

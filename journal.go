@@ -120,6 +120,11 @@ func (s *State) masked(d Data, mask func(string) string) Data {
 	if !changed {
 		return d
 	}
+	if a, ok := v.Interface().(QuestionAnswered); ok {
+		before, _ := d.(QuestionAnswered)
+		a.Masked = m.outside && a.String() != before.String()
+		return a
+	}
 	out, _ := v.Interface().(Data) // the type is the same
 	return out
 }

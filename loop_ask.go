@@ -216,6 +216,11 @@ func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 		q.Details = append([]string{q.Evidence.Place()}, q.Details...)
 	}
 	q = l.driver.advised(q)
+	if a := l.state.remembered(q); a != nil {
+		err := l.record(QuestionDelivered{QuestionID: a.QuestionID, To: "socket", Earlier: true})
+		first.reply <- reply{Answer: a.Answer, err: err, question: *a.Asked, earlier: true}
+		return err
+	}
 	if why := l.driver.refuses(QuestionAsked{q}); why != "" {
 		first.reply <- reply{err: &Refusal{why}}
 		return nil

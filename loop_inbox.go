@@ -136,6 +136,7 @@ type reply struct {
 	err      error
 	counted  chan error // nil: nobody waits for that
 	question Question
+	earlier  bool   // it was given when the same was asked before
 	panicked *Panic // of the responder
 }
 
@@ -143,7 +144,7 @@ func (h reply) asked() (Asked, error) {
 	if h.err != nil {
 		return Asked{Question: h.question}, h.err
 	}
-	return Asked{Question: h.question, Answer: &h.Answer}, nil
+	return Asked{Question: h.question, Answer: &h.Answer, Earlier: h.earlier}, nil
 }
 
 func (h reply) confirm(err error) {
@@ -207,7 +208,9 @@ func (q Question) fromCommand(seq int64) Question {
 
 // Ask puts a question of the command to the responders and returns its answer,
 // with the question that was asked: questions with the same key that wait at the
-// same time are asked once, and then it is the first of them. The
+// same time are asked once, and then it is the first of them. One to choose from or for
+// a text that the command asks again, under the same AskID and in the same words, has
+// the answer that it had, unless it says Again. The
 // error is [ErrNoAnswer] when nobody answered, [ErrDeferred] when the question
 // is kept and the run pauses after the iteration, [ErrEnded] when the loop has
 // ended. Any goroutine may call it once Start or Resume has returned.

@@ -130,6 +130,9 @@ type Question struct {
 	AllowCancel bool `json:"allow_cancel,omitempty"`
 	Open        bool `json:"open,omitempty"`
 
+	// Again says that it is to be asked although the same one was answered before.
+	Again bool `json:"again,omitempty"`
+
 	// Advice is what an assistant said against it, now or when it was asked before;
 	// nil: nothing. Then only a person can let it through.
 	Advice *Advice `json:"advice,omitempty"`

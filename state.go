@@ -290,6 +290,8 @@ func (s *State) Clone() *State {
 type Asked struct {
 	Question Question `json:"question"`
 	Answer   *Answer  `json:"answer,omitempty"`
+	// Earlier says that nobody was asked: it is the answer to the same question before.
+	Earlier bool `json:"earlier,omitempty"`
 }
 
 // Answered says who answered a question, and when.
@@ -297,8 +299,10 @@ type Answered struct {
 	QuestionID string    `json:"question_id"`
 	Time       time.Time `json:"time"`
 	Iteration  int       `json:"iteration,omitempty"` // the last one before it
-	// Asked is the question where the command asked it.
-	Asked *Question `json:"asked,omitempty"`
+	// Asked is the question where the command asked it, and Masked says that the answer
+	// was another one: a secret was in it.
+	Asked  *Question `json:"asked,omitempty"`
+	Masked bool      `json:"masked,omitempty"`
 	Answer
 }
 

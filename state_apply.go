@@ -72,7 +72,7 @@ func (s *State) fold(e Event) {
 		}
 		s.Question = new(s.recalled(d.Question))
 	case QuestionAnswered:
-		given := Answered{QuestionID: d.QuestionID, Time: e.Time, Iteration: s.Iterations, Answer: d.Answer}
+		given := Answered{QuestionID: d.QuestionID, Time: e.Time, Iteration: s.Iterations, Answer: d.Answer, Masked: d.Masked}
 		a := s.asked(d.QuestionID)
 		if a != nil {
 			given.Asked = new(a.Question)

@@ -96,6 +96,31 @@ func (s *State) kept(q Question) *Asked {
 	return nil
 }
 
+// remembered is the last answer to the same question, for the command that asks it
+// again under the name that it gave it; nil: it is to be asked. What lets something
+// happen, and what a person alone may answer, is asked each time.
+func (s *State) remembered(q Question) *Answered {
+	if q.Again || q.ownName() == "" || q.Kind == KindConfirm || q.Exclusive || q.Mandatory || q.Advice != nil || len(q.Path) > 0 {
+		return nil
+	}
+	for _, a := range slices.Backward(s.Answered) {
+		if a.Asked == nil || a.Asked.AskID != q.AskID {
+			continue
+		}
+		if a.Masked || a.Cancelled || a.Responder == RespondedByDetached || !a.Asked.asksAs(q) || q.Accepts(a.Answer) != nil {
+			return nil
+		}
+		return &a
+	}
+	return nil
+}
+
+// asksAs reports whether both ask the same, of the same people, with the same to choose from.
+func (q *Question) asksAs(other Question) bool {
+	return q.Kind == other.Kind && q.Text == other.Text && slices.Equal(q.Options, other.Options) && q.To == other.To &&
+		q.Multi == other.Multi && q.AllowText == other.AllowText && q.Advice == nil
+}
+
 // unfetched is the place of the oldest question whose answer waits to be fetched; -1:
 // there is none.
 func (s *State) unfetched() int {

@@ -110,7 +110,8 @@ func (s *State) refuseProtocol(d Data) string {
 			return fmt.Sprintf("%d signals %s came in this iteration already", signalsKept, d.Name)
 		}
 	case QuestionDelivered:
-		if a := s.asked(d.QuestionID); (a == nil || a.Answer == nil) && (d.QuestionID == "" || d.QuestionID != s.Undelivered) {
+		a, given := s.asked(d.QuestionID), func(a Answered) bool { return a.Asked != nil && a.QuestionID == d.QuestionID }
+		if (a == nil || a.Answer == nil) && (d.QuestionID == "" || d.QuestionID != s.Undelivered) && !(d.Earlier && slices.ContainsFunc(s.Answered, given)) {
 			return "there is no such answer to deliver"
 		}
 	case RejectionSubmitted:

@@ -69,6 +69,7 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 		{"an answer to deliver", list(begun, commandAsks("a")), list(looprun.QuestionDelivered{QuestionID: "a"}, looprun.QuestionDelivered{QuestionID: "b"}, looprun.QuestionDelivered{}), nil},
 		{"an answer that is there", list(begun, commandAsks("a"), yes("a")), list(looprun.QuestionDelivered{QuestionID: "b"}), list(looprun.QuestionDelivered{QuestionID: "a"})},
 		{"an answer twice", list(begun, commandAsks("a"), yes("a"), looprun.QuestionDelivered{QuestionID: "a"}), list(looprun.QuestionDelivered{QuestionID: "a"}), nil},
+		{"an earlier answer", list(begun, commandAsks("a"), yes("a"), looprun.QuestionDelivered{QuestionID: "a"}), list(looprun.QuestionDelivered{QuestionID: "b", Earlier: true}), list(looprun.QuestionDelivered{QuestionID: "a", Earlier: true})},
 		{"the answer to a signal", list(toBlocked, toldIt), list(looprun.QuestionDelivered{QuestionID: "p"}), list(looprun.QuestionDelivered{QuestionID: "q"})},
 		{"the answer to a signal twice", list(toBlocked, toldIt, looprun.QuestionDelivered{QuestionID: "q"}), list(looprun.QuestionDelivered{QuestionID: "q"}), nil},
 		{"a second rejection", list(begun, first, rejected), list(rejected, looprun.RejectionSubmitted{RejectionID: "other"}), nil},

@@ -40,7 +40,8 @@ type askCmd struct {
 	Exclusive   bool `help:"Only a person may answer." env:"-"`
 
 	To      string `enum:",user,assistant,assistant_with_escalation" default:"" placeholder:"WHO" help:"Who may answer: user, assistant, assistant_with_escalation (whoever the run is set up with)." env:"-"`
-	ID      string `placeholder:"ID" help:"Name of the question: a deferred answer goes to the next ask with it." env:"-"`
+	ID      string `placeholder:"ID" help:"Name of the question: asked again in the run, in the same words, it has the same answer. Not for --confirm and --exclusive." env:"-"`
+	Again   bool   `help:"Ask although the question with this --id was answered before." env:"-"`
 	Safe    string `enum:",yes,no" default:"" placeholder:"yes|no" help:"What the exit code of --confirm says when nobody answers." env:"-"`
 	Request string `placeholder:"FILE|-" help:"Ask what this JSON document asks, 1 to 4 questions (docs/asking.md)." env:"-"`
 	Format  string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
@@ -121,7 +122,7 @@ func (c *askCmd) question() (ask.Question, error) {
 	}
 	q := ask.Question{
 		ID: c.ID, Header: c.Header, Question: text, MultiSelect: c.Multi, AllowCancel: c.AllowCancel,
-		Exclusive: c.Exclusive, Default: c.Default, Safe: c.Safe,
+		Exclusive: c.Exclusive, Default: c.Default, Safe: c.Safe, Again: c.Again,
 	}
 	switch {
 	case c.Confirm && c.Text:
@@ -207,8 +208,11 @@ func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 }
 
 func printAnswer(a *app, answer ask.Answer) error {
-	if answer.Reason != "" {
-		a.say.Printf("%s: %s", answer.Responder, termsafe.Text(answer.Reason))
+	switch reason := termsafe.Text(answer.Reason); {
+	case answer.Earlier:
+		a.say.Printf("answered before (%s: %s); --again asks again", answer.Responder, reason)
+	case reason != "":
+		a.say.Printf("%s: %s", answer.Responder, reason)
 	}
 	lines := answer.Selected.IDs()
 	if answer.Text != nil && !answer.Cancelled {

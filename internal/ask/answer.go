@@ -27,6 +27,8 @@ type Answer struct {
 	Cancelled bool     `json:"cancelled"`
 	Responder string   `json:"responder"` // who answered: policy, assistant, parent, user, detached
 	Reason    string   `json:"reason"`
+	// Earlier says that nobody was asked: it is the answer to the same question before.
+	Earlier bool `json:"earlier,omitempty"`
 }
 
 // Selected is what was chosen: nothing, one id, or a list of ids. In JSON it is

@@ -81,6 +81,8 @@ type Question struct {
 	// Safe is what the exit code of a confirm question says when nobody answers:
 	// yes or no. Empty: that nobody answered.
 	Safe string `json:"safe,omitempty"`
+	// Again asks although the same question, with the same ID, was answered before.
+	Again bool `json:"again,omitempty"`
 }
 
 // Option is one answer to a select question.

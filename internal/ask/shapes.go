@@ -61,6 +61,7 @@ func questionShape() shape {
 			strictjson.Optional("exclusive", flag("Whether a person has to answer.")),
 			strictjson.Optional("default", text("What counts where nobody answers and the run is set to defaults: the id of an option, yes or no, or a text.")),
 			strictjson.Optional("safe", word("What the exit code of a confirm question says when nobody answers.", Yes, No)),
+			strictjson.Optional("again", flag("Whether it is asked although the same question, with the same id, was answered before.")),
 		},
 		Also: object{"allOf": kindRules()},
 	}
@@ -119,6 +120,7 @@ func answerShape() shape {
 			strictjson.Optional("cancelled", flag("Whether the question was declined, where it allows that. It beats text.")),
 			strictjson.Optional("responder", text("Who answered: policy, assistant, parent, user, detached.")),
 			strictjson.Optional("reason", text("Why.")),
+			strictjson.Optional("earlier", flag("Whether nobody was asked: it is the answer to the same question before.")),
 		},
 		Also: object{"allOf": []object{{
 			"if":   object{"properties": object{"cancelled": object{"const": true}}, "required": []string{"cancelled"}},

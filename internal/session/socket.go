@@ -264,6 +264,7 @@ func (t *talk) put(ctx context.Context, q ask.Question, to string) (ask.Answer, 
 			from.Header, from.Question = q.Header, q.Question
 		}
 		a, err := ask.Transfer(from, q, answerOf(from, *asked.Answer))
+		a.Earlier = asked.Earlier
 		if err == nil || alone {
 			return a, err
 		}
@@ -401,7 +402,7 @@ func questionOf(q ask.Question, to string) looprun.Question {
 	out := looprun.Question{
 		From: looprun.FromCommand, AskID: q.ID, Kind: looprun.Kind(q.Kind), Header: cmp.Or(q.Header, "Question"), Short: q.Header,
 		Text: q.Question, Default: q.Default, Exclusive: q.Exclusive, To: to,
-		Multi: q.MultiSelect, AllowText: q.TakesText(), AllowCancel: q.AllowCancel,
+		Multi: q.MultiSelect, AllowText: q.TakesText(), AllowCancel: q.AllowCancel, Again: q.Again,
 	}
 	for _, o := range q.Options {
 		out.Options = append(out.Options, looprun.Option{ID: o.ID, Label: o.Label, Description: o.Description})
