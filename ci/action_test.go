@@ -127,7 +127,14 @@ func newJob(t *testing.T) *job {
 var expression = regexp.MustCompile(`\$\{\{ *([^}]*?) *\}\}`)
 
 func (j *job) expand(text string) string {
-	return expression.ReplaceAllStringFunc(text, func(m string) string { return j.context[expression.FindStringSubmatch(m)[1]] })
+	return expression.ReplaceAllStringFunc(text, func(m string) string {
+		for either := range strings.SplitSeq(expression.FindStringSubmatch(m)[1], " || ") {
+			if value := j.context[either]; value != "" {
+				return value
+			}
+		}
+		return ""
+	})
 }
 
 // step runs one step and takes its outputs; it reports whether it ended well.
@@ -143,7 +150,7 @@ func (j *job) step(t *testing.T, s actionStep) bool {
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", script)
 	cmd.Dir = filepath.Join(j.dir, j.expand(s.WorkingDirectory))
 	cmd.Env = append([]string{
-		"PATH=" + j.path, "HOME=" + os.Getenv("HOME"), "CI=true", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=" + outputs, "GITHUB_STEP_SUMMARY=" + summary,
+		"PATH=" + j.path, "HOME=" + os.Getenv("HOME"), "CI=true", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=" + outputs, "GITHUB_STEP_SUMMARY=" + summary, "GITHUB_PATH=" + filepath.Join(temp, "path"),
 		"GITHUB_SERVER_URL=https://github.invalid", "RUNNER_TEMP=" + temp, "RUNNER_OS=Linux", "RUNNER_ARCH=X64", "GOFLAGS=-mod=mod",
 	}, j.env...)
 	for name, value := range s.Env {
@@ -207,7 +214,7 @@ func TestActionHasNoExpressionInAScript(t *testing.T) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(a.Outputs))
-	if want := []string{"decision", "exit_code", "guard", "run_dir", "status", "total_attempts"}; !slices.Equal(names, want) {
+	if want := []string{"decision", "exit_code", "failing", "guard", "result", "run_dir", "status", "summary", "total_attempts"}; !slices.Equal(names, want) {
 		t.Errorf("outputs %q, want %q", names, want)
 	}
 	for _, n := range []string{"command", "check", "max-iterations", "max-runtime", "policy", "promise", "detached", "name", "args", "working-directory", "version"} {
@@ -320,7 +327,10 @@ func TestActionRefuses(t *testing.T) {
 		{map[string]string{"version": "../1.2", "command": "x"}, "version is no version; give it as 1.2.3"},
 	} {
 		j := newJob(t)
-		j.use(t, c.inputs)
+		got := j.use(t, c.inputs)
+		if got["status"] != "failed" || got["exit_code"] != "125" || got["summary"] != "looprun: failed "+c.want {
+			t.Errorf("%v: outputs %q", c.inputs, got)
+		}
 		if r := (&githubRunner{}); j.code != 125 {
 			t.Errorf("%v: exit code %d", c.inputs, j.code)
 		} else if r.read(j.log.String()); len(r.commands) != 1 || r.commands[0].data != c.want {
@@ -329,13 +339,27 @@ func TestActionRefuses(t *testing.T) {
 	}
 }
 
-// Without a version looprun is built from the action's own source.
+// Without a version looprun is built from the action's own source, for the machine
+// that it runs on, whatever the job builds for.
 func TestActionBuilds(t *testing.T) {
 	j := newJob(t)
+	j.env = append(j.env, "GOOS=plan9", "GOARCH=arm", "GOARM=9", "GOEXPERIMENT=none such", "GOAMD64=v9")
 	j.use(t, map[string]string{"command": "exit 0"})
 	bin := j.context["steps.install.outputs.bin"]
 	if j.code != 0 || bin != filepath.Join(filepath.Dir(j.dir), "temp", "looprun-action", "looprun") {
 		t.Errorf("exit code %d, built %q\n%s", j.code, bin, &j.log)
+	}
+}
+
+// A build that fails is said on the page of the job, and in the outputs.
+func TestActionThatCannotBuild(t *testing.T) {
+	j := newJob(t)
+	j.context["github.action_path"] = t.TempDir()
+	got := j.use(t, map[string]string{"command": "exit 0"})
+	r := &githubRunner{}
+	r.read(j.log.String())
+	if j.code != 125 || len(r.commands) != 1 || !strings.HasPrefix(r.commands[0].data, "looprun could not be built") || got["status"] != "failed" || got["exit_code"] != "125" {
+		t.Errorf("exit code %d, outputs %q, carried out %+v\n%s", j.code, got, r.commands, &j.log)
 	}
 }
 
@@ -374,22 +398,73 @@ func TestActionDownloadsARelease(t *testing.T) {
 		t.Skip("the release in the test is for Linux")
 	}
 	right := func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+	wrong := func([]byte) string { return strings.Repeat("0", 64) }
 	for _, c := range []struct {
-		version string
-		sum     func([]byte) string
-		want    string
-		code    int
+		version, ref, changelog string
+		sum                     func([]byte) string
+		want                    string
+		code                    int
 	}{
-		{"1.2.3", right, "released --shell=x", 0},
-		{"v1.2.3", right, "released --shell=x", 0},
-		{"1.2.3", func([]byte) string { return strings.Repeat("0", 64) }, "it was not installed", 125},
-		{"1.2.4", right, "the release could not be downloaded", 125},
+		{version: "1.2.3", sum: right, want: "released --shell=x"},
+		{version: "v1.2.3", sum: right, want: "released --shell=x"},
+		{version: "1.2.3", sum: wrong, want: "it was not installed", code: 125},
+		{version: "1.2.4", sum: right, want: "the release could not be downloaded", code: 125},
+		{ref: "v1.2.3", sum: right, want: "released --shell=x"},
+		{ref: "v1", changelog: "1.2.3 of today\n", sum: right, want: "released --shell=x"},
+		{ref: "v1.2", changelog: "1.2.3", sum: right, want: "released --shell=x"},
+		{ref: "v1.2.3", sum: wrong, want: "it was not installed", code: 125},
+		// No release: it would be built, which this source cannot be.
+		{ref: "v1", changelog: "Unreleased\n\n## 1.2.3", sum: right, want: "looprun could not be built", code: 125},
+		{ref: "v2", changelog: "1.2.3", sum: right, want: "looprun could not be built", code: 125},
+		{ref: "v1", changelog: "12.3.4", sum: right, want: "looprun could not be built", code: 125},
+		{ref: "main", changelog: "1.2.3", sum: right, want: "looprun could not be built", code: 125},
+		{ref: "v1.2.4", sum: right, want: "looprun could not be built", code: 125},
 	} {
 		j := newJob(t)
 		release(t, j, c.sum)
+		source := t.TempDir()
+		if err := os.WriteFile(filepath.Join(source, "CHANGELOG.md"), []byte("# Changelog\n\n## "+c.changelog+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j.context["github.action_path"], j.context["github.action_ref"] = source, c.ref
 		j.use(t, map[string]string{"version": c.version, "command": "x"})
 		if j.code != c.code || !strings.Contains(j.log.String(), c.want) || c.code != 0 && strings.Contains(j.log.String(), "released") {
-			t.Errorf("%s: exit code %d\n%s", c.version, j.code, &j.log)
+			t.Errorf("%+v: exit code %d\n%s", c, j.code, &j.log)
 		}
 	}
+}
+
+// What is kept for later jobs is taken when it is what the release's check sums name,
+// and fetched anew when it is not.
+func TestActionKeepsTheRelease(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the release in the test is for Linux")
+	}
+	j := newJob(t)
+	kept := filepath.Join(t.TempDir(), "tools")
+	j.env = append(j.env, "RUNNER_TOOL_CACHE="+kept)
+	release(t, j, func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) })
+	archive := filepath.Join(kept, "looprun", "1.2.3", "amd64", "looprun_1.2.3_linux_amd64.tar.gz")
+	server := strings.TrimPrefix(j.env[len(j.env)-1], "GITHUB_SERVER_URL=file://")
+	released := filepath.Join(server, "looprun", "looprun", "releases", "download", "v1.2.3", filepath.Base(archive))
+	uses := func(want string, code int) {
+		t.Helper()
+		j.log.Reset()
+		if j.use(t, map[string]string{"version": "1.2.3", "command": "x"}); j.code != code || !strings.Contains(j.log.String(), want) {
+			t.Errorf("exit code %d\n%s", j.code, &j.log)
+		}
+	}
+	uses("released --shell=x", 0)
+	if err := os.Rename(released, released+".away"); err != nil {
+		t.Fatal(err)
+	}
+	uses("released --shell=x", 0)
+	if err := os.WriteFile(archive, []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	uses("the release could not be downloaded", 125)
+	if err := os.Rename(released+".away", released); err != nil {
+		t.Fatal(err)
+	}
+	uses("released --shell=x", 0)
 }

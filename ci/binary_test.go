@@ -33,7 +33,14 @@ exit 1
 		"check": "echo '##[error]check'; exit 1", // which looprun names on standard error
 	})
 	run := got["run_dir"]
-	delete(got, "run_dir")
+	for name, has := range map[string]string{
+		"run_dir": run, "summary": "looprun: tripped (max_iterations) after 2 of 2 iterations, ", "failing": `"why":"::error::no end"`, "result": `"status": "tripped"`,
+	} {
+		if !strings.Contains(got[name], has) {
+			t.Errorf("the output %s is %q", name, got[name])
+		}
+		delete(got, name)
+	}
 	want := map[string]string{"status": "tripped", "exit_code": "110", "total_attempts": "2", "guard": "max_iterations", "decision": ""}
 	if j.code != 110 || !maps.Equal(got, want) {
 		t.Errorf("exit code %d, outputs %q", j.code, got)

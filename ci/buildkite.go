@@ -26,7 +26,9 @@ func buildkiteAnnotation(ctx context.Context, v Verdict, timeout time.Duration) 
 		return nil //nolint:nilerr // not there: nothing to be warned of
 	}
 	page := fmt.Appendf(nil, "**%s**\n\n", headline(v.Result))
-	if v.Summary != nil {
+	if v.Summary == nil {
+		page = append(page, verdict(v.Result, v.Limit)+"\n"...)
+	} else {
 		report, err := summary(v, SummaryLimit-len(page))
 		if err != nil {
 			return fmt.Errorf("the build was not annotated: %w", err)

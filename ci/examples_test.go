@@ -147,6 +147,56 @@ func TestExampleGitHub(t *testing.T) {
 	}
 }
 
+// The comment is made once, and written anew from then on; the report is looprun's.
+func TestExampleGitHubComment(t *testing.T) {
+	var f githubFile
+	strict(t, "examples/ci/github-comment.yml", &f)
+	j := newJob(t)
+	project(t, j.dir, "stuck")
+	bin := t.TempDir()
+	gh := "#!/bin/sh\necho \"$@\" >> '" + bin + "/calls'\ncase $* in *--paginate*) cat '" + bin + "/id' 2>/dev/null; exit 0 ;; esac\n" +
+		"for a; do case $a in body=@*) cp \"${a#body=@}\" '" + bin + "/page' ;; esac; done\necho 77 > '" + bin + "/id'\n"
+	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	j.path = bin + ":" + j.path
+	j.env = append(j.env, "GITHUB_REPOSITORY=o/r")
+	j.context["github.event.pull_request.number"] = "5"
+	use := func() {
+		t.Helper()
+		for _, s := range f.Jobs["fix"].Steps {
+			switch {
+			case strings.HasPrefix(s.Uses, "looprun/"):
+				s.With["version"] = "installed"
+				for output, value := range j.use(t, s.With) {
+					j.context["steps."+s.ID+".outputs."+output] = value
+				}
+			case s.Run != "":
+				j.step(t, s.actionStep)
+			}
+		}
+	}
+	use()
+	if page := read(t, filepath.Join(bin, "page")); j.code != outcomes["stuck"] || !strings.HasPrefix(page, "<!-- looprun -->\n") || !strings.Contains(page, "looprun: cancelled") {
+		t.Errorf("exit code %d, the comment: %.300s\n%s", j.code, page, &j.log)
+	}
+	use()
+	delete(j.context, "steps.loop.outputs.run_dir")
+	j.context["steps.loop.outputs.summary"] = "looprun: failed could not be built"
+	for _, s := range f.Jobs["fix"].Steps {
+		if strings.HasPrefix(s.Name, "Comment") {
+			j.step(t, s.actionStep)
+		}
+	}
+	if page := read(t, filepath.Join(bin, "page")); page != "<!-- looprun -->\nlooprun: failed could not be built\n" {
+		t.Errorf("without a run: %q", page)
+	}
+	calls := read(t, filepath.Join(bin, "calls"))
+	if strings.Count(calls, "\napi repos/o/r/issues/5/comments -F") != 1 || strings.Count(calls, "api --method PATCH repos/o/r/issues/comments/77 -F") != 2 {
+		t.Errorf("gh was called with\n%s", calls)
+	}
+}
+
 func TestExampleGitLab(t *testing.T) {
 	var f gitlabFile
 	strict(t, "examples/ci/gitlab-ci.yml", &f)

@@ -2,6 +2,7 @@ package ci
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,6 +65,13 @@ func (h *head) Write(b []byte) (int, error) {
 // own that its value cannot name.
 func (l *Log) setOutputs(v Verdict) error {
 	r := v.Result
+	failing := []byte("[]")
+	if len(v.Failing) > 0 {
+		var err error
+		if failing, err = json.Marshal(v.Failing); err != nil {
+			return err
+		}
+	}
 	return l.appendTo("GITHUB_OUTPUT", func(int64) ([]byte, error) {
 		var page []byte
 		for _, o := range []struct{ name, value string }{
@@ -73,6 +81,9 @@ func (l *Log) setOutputs(v Verdict) error {
 			{"guard", string(r.Guard)},
 			{"decision", r.Decision},
 			{"run_dir", v.RunDir},
+			{"summary", headline(r) + " " + verdict(r, v.Limit)},
+			{"failing", string(failing)},
+			{"result", string(v.Document)},
 		} {
 			delimiter := "looprun_" + l.random()
 			if strings.Contains(o.value, delimiter) {

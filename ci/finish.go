@@ -14,6 +14,10 @@ type Verdict struct {
 	Result looprun.Result // its ExitCode is that of the process
 	Limit  int            // iterations that were allowed; under 1: off or not known
 	RunDir string         // where the run is kept
+	// Failing are the checks that fail, with files as they are in the repository, and
+	// Document is the result as a JSON document; nil: neither is told.
+	Failing  []looprun.FailingCheck
+	Document []byte
 	// Summary writes the report in Markdown, at most limit bytes of it; nil:
 	// there is none.
 	Summary func(w io.Writer, limit int) error
@@ -23,8 +27,25 @@ type Verdict struct {
 // annotation, be, in bytes.
 const SummaryLimit = 1 << 20
 
+// Refused tells the CI system of a looprun that ended before there was a run: an
+// annotation and, where it was to run something, the outputs of the step. The log stands
+// at the beginning of a line, since looprun has just said the same there.
+func (l *Log) Refused(ctx context.Context, why string, ran bool) error {
+	v := Verdict{Result: looprun.Result{Ending: looprun.Ending{Status: looprun.StatusFailed, ExitCode: looprun.ExitFailed, Reason: why}}}
+	l.mu.Lock()
+	l.fresh = true
+	if !ran {
+		l.annotate(v)
+	}
+	l.mu.Unlock()
+	if !ran {
+		return nil
+	}
+	return l.Finish(ctx, v)
+}
+
 // Finish closes what is open in the log and tells the CI system the verdict: an
-// annotation, the summary of the step and its outputs. A run that is done is
+// annotation for it and for the checks that fail, the summary of the step and its outputs. A run that is done is
 // not annotated, but for its warnings. The error says what could not be told; it is for a warning,
 // since the run has ended whatever its CI system learns of it. The context bounds
 // how long another program is waited for, beside a limit of 15 s.
@@ -37,7 +58,7 @@ func (l *Log) Finish(ctx context.Context, v Verdict) error {
 		err = errors.Join(l.summarize(v), l.setOutputs(v))
 	}
 	l.close(time.Now().Unix())
-	l.annotate(v.Result, v.Limit)
+	l.annotate(v)
 	if l.provider == Buildkite {
 		err = buildkiteAnnotation(ctx, v, l.patience)
 	}

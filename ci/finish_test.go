@@ -90,7 +90,7 @@ func TestAnnotationIsEscaped(t *testing.T) {
 	v := Verdict{Limit: 0, Result: looprun.Result{Ending: looprun.Ending{
 		Status: looprun.StatusTripped, ExitCode: 115, Guard: "a,b:c%0A\nd", Decision: "cancel", Responder: "policy", Reason: reason,
 	}}}
-	const text = "after 0 iterations, 0s; exit 115; cancel by policy: 100% sure, ::error file=x::y ##[error]z ]a;b red"
+	const text = "after 0 iterations, 0s; exit 115; cancel by policy: 100% sure, ::error file=x::y ## [error]z ]a;b red"
 	var b bytes.Buffer
 	if err := newTestLog(GitHub, &b).Finish(t.Context(), v); err != nil {
 		t.Fatal(err)
@@ -111,6 +111,37 @@ func TestAnnotationIsEscaped(t *testing.T) {
 	}
 }
 
+// Nor can the name of a check, or of the file that it names.
+func TestAnnotationsOfChecks(t *testing.T) {
+	f := looprun.FailingCheck{Check: "a,file=b::c\n::error::d", Why: "x\n::error::y", File: "d;e]f,line=9:%0A.go", Line: 12}
+	v := Verdict{Result: tripped, Failing: []looprun.FailingCheck{f, {Check: "b", Line: 3}, {}, f, f, f}}
+	var b bytes.Buffer
+	if err := newTestLog(GitHub, &b).Finish(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	r := &githubRunner{}
+	r.read(b.String())
+	if len(r.commands) != 5 { // nothing is said twice of what has no name and no place
+		t.Fatalf("carried out: %+v", r.commands)
+	}
+	want := map[string]string{"title": "looprun: a,file=b::c ::error::d", "file": f.File, "line": "12"}
+	if c := r.commands[1]; !maps.Equal(c.props, want) || c.data != "x ::error::y" {
+		t.Errorf("carried out: %+v", c)
+	}
+	if c := r.commands[2]; len(c.props) != 1 || c.data != "it fails" {
+		t.Errorf("without a file: %+v", c)
+	}
+	b.Reset()
+	if err := newTestLog(Azure, &b).Finish(t.Context(), v); err != nil || !strings.Contains(b.String(), "##vso[task.logissue type=error;sourcepath=d%3Be%5Df,line=9:%AZP250A.go;linenumber=12]looprun: a,file=b::c") {
+		t.Errorf("%v: %q", err, b.String())
+	}
+	b.Reset()
+	v.Result.Status = looprun.StatusDone
+	if err := newTestLog(GitHub, &b).Finish(t.Context(), v); err != nil || strings.Contains(b.String(), "::error") {
+		t.Errorf("done: %v: %q", err, b.String())
+	}
+}
+
 func TestAnnotationIsShort(t *testing.T) {
 	for n, want := range map[int]int{annotationLimit - 30: annotationLimit, annotationLimit + 30: annotationLimit} {
 		got := len([]rune(verdict(looprun.Result{Ending: looprun.Ending{Reason: strings.Repeat("ü", n)}}, 0)))
@@ -127,12 +158,15 @@ func TestOutputs(t *testing.T) {
 	result := tripped
 	result.Decision = "cancel"
 	for range 2 { // twice in one step: the later one wins
-		if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), Verdict{Result: result, RunDir: dir}); err != nil {
+		if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), Verdict{Result: result, RunDir: dir, Failing: []looprun.FailingCheck{{Check: "A", Line: 3}}, Document: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := parseOutputs(read(t, outputs))
-	want := map[string]string{"status": "tripped", "exit_code": "111", "total_attempts": "2", "guard": "loop_detected", "decision": "cancel", "run_dir": dir}
+	want := map[string]string{
+		"status": "tripped", "exit_code": "111", "total_attempts": "2", "guard": "loop_detected", "decision": "cancel", "run_dir": dir,
+		"summary": "looprun: tripped (loop_detected) after 2 iterations, 1.5s: test-fail:1-auth; exit 111; cancel by", "failing": `[{"check":"A","line":3}]`, "result": "{}",
+	}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v: %q, want %q", err, got, want)
 	}

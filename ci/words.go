@@ -65,6 +65,12 @@ func (m *words) step(c byte) bool {
 	return false
 }
 
+// apart is a text without a word in it.
+func (m *words) apart(text string) string {
+	m.seen = m.seen[:0]
+	return string(split([]byte(text), m.ends(nil, []byte(text))))
+}
+
 // begun is the longest end of b that the stem begins with.
 func begun(b []byte, stem string) string {
 	for n := min(len(stem)-1, len(b)); n > 0; n-- {

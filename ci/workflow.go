@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -52,14 +53,23 @@ func headline(r looprun.Result) string {
 	return text
 }
 
-// verdict is the verdict on one line.
+// verdict is the verdict on one line. Of a run that never was there is only the reason.
 func verdict(r looprun.Result, limit int) string {
+	if r.RunID == "" && r.Status == looprun.StatusFailed {
+		return annotationText(fmt.Sprintf("%s; exit %d", r.Reason, r.ExitCode))
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "after %d", r.Iterations)
 	if limit > 0 {
 		fmt.Fprintf(&b, " of %d", limit)
 	}
-	fmt.Fprintf(&b, " iterations, %s", r.Runtime.Round(100*time.Millisecond))
+	precision := 100 * time.Millisecond // as in the last line of the log
+	if r.Runtime < time.Second {
+		precision = time.Millisecond
+	} else if r.Runtime >= 10*time.Second {
+		precision = time.Second
+	}
+	fmt.Fprintf(&b, " iterations, %s", r.Runtime.Round(precision))
 	if r.Signature != "" {
 		b.WriteString(": " + r.Signature)
 	}
@@ -76,26 +86,47 @@ func verdict(r looprun.Result, limit int) string {
 // annotationText is text from outside as an annotation can have it.
 func annotationText(s string) string { return termsafe.Cut(termsafe.Line(s), annotationLimit) }
 
-// annotate writes an annotation with the verdict, unless that is done, and one for
-// each of the first warnings.
-func (l *Log) annotate(r looprun.Result, limit int) {
+// annotate writes an annotation with the verdict and one for each of the first checks
+// that fail, unless it is done, and one for each of the first warnings.
+func (l *Log) annotate(v Verdict) {
+	r := v.Result
 	if how := levelOfStatus(r.Status); how != silent {
-		l.annotation(how, headline(r), verdict(r, limit))
+		l.annotation(how, headline(r), verdict(r, v.Limit), looprun.FailingCheck{})
+		for _, f := range v.Failing[:min(len(v.Failing), listed)] {
+			if f.Check != "" || f.File != "" { // else the verdict says as much
+				l.annotation(how, "looprun: "+cmp.Or(annotationText(f.Check), "failing"), cmp.Or(annotationText(f.Why), "it fails"), f)
+			}
+		}
 	}
-	for _, w := range r.Warnings[:min(len(r.Warnings), warningsShown)] {
-		l.annotation(warning, "looprun: warning", annotationText(w))
+	for _, w := range r.Warnings[:min(len(r.Warnings), listed)] {
+		l.annotation(warning, "looprun: warning", annotationText(w), looprun.FailingCheck{})
 	}
 }
 
-// warningsShown is how many warnings are annotations: GitHub shows 10 of a step.
-const warningsShown = 5
+// listed is how many checks, and how many warnings, are annotations: GitHub shows 10
+// errors and 10 warnings of a step.
+const listed = 5
 
-func (l *Log) annotation(how level, title, text string) {
+// annotation writes one, at the place of what failed where that is known. What stands
+// in front of the text is data too.
+func (l *Log) annotation(how level, title, text string, at looprun.FailingCheck) {
+	place := func(escape func(string) string, sep, file, line string) string {
+		switch {
+		case at.File == "":
+			return ""
+		case at.Line == 0:
+			return sep + file + "=" + escape(at.File)
+		}
+		return fmt.Sprintf("%s%s=%s%s%s=%d", sep, file, escape(at.File), sep, line, at.Line)
+	}
+	if own := newWords(l.provider); own != nil { // they are read in any line
+		title, text = own.apart(title), own.apart(text)
+	}
 	switch l.provider {
 	case GitHub:
-		l.say(fmt.Sprintf("::%s title=%s::%s", how, escapeProperty(title), escapeData(text)))
+		l.say(fmt.Sprintf("::%s title=%s%s::%s", how, escapeProperty(title), place(escapeProperty, ",", "file", "line"), escapeData(text)))
 	case Azure:
-		l.say(fmt.Sprintf("##vso[task.logissue type=%s]%s", how, escapeAzure(title+" "+text)))
+		l.say(fmt.Sprintf("##vso[task.logissue type=%s%s]%s", how, place(escapeAzureProperty, ";", "sourcepath", "linenumber"), escapeAzure(title+" "+text)))
 	case Buildkite: // a group that is open, so that it is seen
 		l.say("+++ " + title)
 		l.say("looprun: " + text)
@@ -117,4 +148,9 @@ func escapeProperty(s string) string {
 // https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands.
 func escapeAzure(s string) string {
 	return strings.NewReplacer("%", "%AZP25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+// escapeAzureProperty writes text into what stands within the brackets.
+func escapeAzureProperty(s string) string {
+	return strings.NewReplacer(";", "%3B", "]", "%5D").Replace(escapeAzure(s))
 }

@@ -54,7 +54,7 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 		return err
 	}
 	b = append(b, '\n')
-	if err := atomicfile.Write(filepath.Join(r.Dir, resultName), b, true); err != nil {
+	if err := atomicfile.Write(r.ResultFile(), b, true); err != nil {
 		return err
 	}
 	if file == "" {
@@ -62,6 +62,9 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 	}
 	return atomicfile.Export(file, b)
 }
+
+// ResultFile is where the verdict is.
+func (r *Run) ResultFile() string { return filepath.Join(r.Dir, resultName) }
 
 // readResult reads the verdict; false: there is none.
 func readResult(dir string) (v Verdict, ok bool) {

@@ -104,7 +104,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	a.files.stdout, a.files.stderr = stdout, stderr
 	a.say = &console.Observer{Messages: console.Messages{W: stderr}}
-	a.say.Configure(console.Flags{LogFormat: earlyFormat(args), Color: "auto"}, console.IsTerminal(stderr), os.Getenv)
+	a.say.Configure(console.Flags{LogFormat: early(args, "--log-format", "LOOPRUN_LOG_FORMAT"), Color: "auto"}, console.IsTerminal(stderr), os.Getenv)
 	own := args
 	if i := slices.Index(args, "--"); i >= 0 {
 		own, a.command, a.hasCommand = args[:i], args[i+1:], true
@@ -115,8 +115,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 	defer proc.CloseGuardians()
 	p, err := a.parse(own)
 	if err != nil {
-		a.say.Problem(err)
-		return looprun.ExitFailed, 0
+		return a.problem(err)
 	}
 	if p.exited >= 0 { // --help and --version
 		return p.exited, 0
@@ -135,28 +134,35 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 		err = a.parseError(err, p.model, own)
 	}
 	if err != nil {
-		a.say.Problem(err)
-		return looprun.ExitFailed, 0
+		return a.problem(err)
 	}
 	return a.code, a.raise
 }
 
-// earlyFormat is how messages are printed until the command line was read, and
-// where it is wrong.
-func earlyFormat(args []string) string {
-	format := os.Getenv("LOOPRUN_LOG_FORMAT")
+// early is the value of a flag before the command line was read, and where it is wrong.
+func early(args []string, flag, variable string) string {
+	value := os.Getenv(variable)
 	for i, a := range args {
 		if a == "--" {
 			break
 		}
-		if a == "--log-format" && i+1 < len(args) {
-			format = args[i+1]
+		if a == flag && i+1 < len(args) {
+			value = args[i+1]
 		}
-		if text, ok := strings.CutPrefix(a, "--log-format="); ok {
-			format = text
+		if text, ok := strings.CutPrefix(a, flag+"="); ok {
+			value = text
 		}
 	}
-	return format
+	return value
+}
+
+// problem says what is wrong, to the CI system too. Its exit code is that of all that
+// did not work.
+func (a *app) problem(err error) (int, session.Raise) {
+	a.say.Problem(err)
+	command := first(a.args)
+	session.TellCIOfProblem(a.stderr, early(a.args, "--ci", "LOOPRUN_CI"), command == "run" || command == "resume" || command == "many", err)
+	return looprun.ExitFailed, 0
 }
 
 // checkCommand refuses a command after -- where none is taken.

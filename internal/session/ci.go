@@ -6,6 +6,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +17,9 @@ import (
 	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/report"
+	"github.com/looprun/looprun/signature"
 )
 
 // CIFacts is what the environment says about the CI job, for policies.
@@ -78,6 +83,67 @@ func (s *Session) speakToCI() {
 	s.app.Say.W = s.ci.Messages(s.app.Say.W)
 }
 
+// failing are the checks of the last iteration that fail, with files by their paths in
+// the repository: a CI system shows an annotation beside the line that it names. The
+// file of a place that may be several, or none, is left out.
+func failing(ctx context.Context, s *looprun.State) []looprun.FailingCheck {
+	if s.Last == nil || s.Last.Outcome == looprun.OutcomeDone {
+		return nil
+	}
+	list := s.Last.Failing(signature.MaxChecks)
+	if !slices.ContainsFunc(list, func(f looprun.FailingCheck) bool { return f.File != "" }) {
+		return list
+	}
+	top, err := git.Run(ctx, s.Dir, nil, "rev-parse", "--show-toplevel")
+	files := ""
+	if err == nil {
+		files, err = git.Run(ctx, top, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	}
+	here, _ := filepath.Rel(top, s.Dir) // both are absolute
+	all := strings.Split(files, "\x00")
+	for i := range list {
+		if f := &list[i]; f.File != "" {
+			if f.File = inRepository(all, top, here, filepath.ToSlash(f.File)); err != nil || f.File == "" {
+				f.File, f.Line = "", 0
+			}
+		}
+	}
+	return list
+}
+
+// inRepository is the file of the repository that a tool named: as it stands from the
+// folder that it ran in, else the only one whose path ends so.
+func inRepository(all []string, top, here, name string) string {
+	if filepath.IsAbs(name) {
+		name, _ = filepath.Rel(top, name) // else it is none of them
+	} else if file := path.Join(filepath.ToSlash(here), name); slices.Contains(all, file) {
+		return file
+	}
+	found := ""
+	for _, file := range all {
+		if name = path.Clean(name); file == name || strings.HasSuffix(file, "/"+name) {
+			if found != "" && found != file {
+				return ""
+			}
+			found = file
+		}
+	}
+	return found
+}
+
+// TellCIOfProblem tells the CI system of a looprun that ended before there was a run.
+// By is --ci as far as it is known, and ran that it was called to run something.
+func TellCIOfProblem(stderr io.Writer, by string, ran bool, problem error) {
+	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
+	defer cancel()
+	provider, err := ci.Parse(cmp.Or(by, string(ci.Auto)))
+	if err != nil {
+		provider = ci.Auto // which is the problem, perhaps
+	}
+	log := ci.New(ci.Options{Provider: provider, Log: stderr})
+	_ = log.Refused(ctx, problem.Error(), ran) // the exit code says so too
+}
+
 // ciPatience is how long another program may take to tell the CI system.
 const ciPatience = 5 * time.Second
 
@@ -86,7 +152,11 @@ const ciPatience = 5 * time.Second
 func (s *Session) tellCI(state *looprun.State, result looprun.Result) {
 	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
 	defer cancel()
-	verdict := ci.Verdict{Result: result, Limit: state.Limits.Iterations, RunDir: s.run.Dir, Summary: func(w io.Writer, limit int) error {
+	document, err := os.ReadFile(s.run.ResultFile())
+	if err != nil {
+		s.app.Say.Warn("the CI system could not be told the whole result: %v", err)
+	}
+	verdict := ci.Verdict{Result: result, Limit: state.Limits.Iterations, RunDir: s.run.Dir, Document: document, Failing: failing(ctx, state), Summary: func(w io.Writer, limit int) error {
 		r, err := report.Load(s.run.Dir)
 		if err != nil {
 			return err
