@@ -400,3 +400,36 @@ func TestACancelledLoopEndsItsIteration(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// What was begun at a loop before may take its time: a worker that waits for its end is
+// heard of, or it would be taken for lost.
+func TestAWorkerThatWaitsForALoopIsHeardOf(t *testing.T) {
+	for name, line := range map[string]string{"Iterate": "true", "Respond": "echo the same; exit 1"} {
+		t.Run(name, func(t *testing.T) {
+			var w *Worker
+			b := newBench(t, func(real *Worker) { w = real })
+			b.SetTestTimeout(20 * time.Second)
+			var held *place
+			b.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+				if info.ActivityType.Name == name && held == nil {
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					for _, held = range w.places {
+						held.busy.Lock()
+					}
+				}
+			})
+			heard := false
+			b.SetOnActivityHeartbeatListener(func(info *activity.Info, _ converter.EncodedValues) {
+				if info.ActivityType.Name == name && held != nil && !heard {
+					heard = true
+					held.busy.Unlock()
+				}
+			})
+			b.run(submitted(t, line, func(l *loops.Loop) { l.Options["detached"] = "deny" }))
+			if !heard {
+				t.Error("nothing was heard of the worker")
+			}
+		})
+	}
+}

@@ -33,6 +33,11 @@ func refuse(format string, args ...any) error {
 	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), errRefused, nil)
 }
 
+// broken is the error of a worker at which something failed that trying again does not mend.
+func broken(format string, args ...any) error {
+	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), "Worker", nil)
+}
+
 // What activities are given and return.
 type (
 	// Prepare is the work tree that a loop needs.
@@ -272,36 +277,46 @@ func (w *Worker) here(id string) (*place, error) {
 	return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no work tree of loop %s", w.Name, id), "Gone", nil)
 }
 
-// Iterate runs an iteration and keeps the tree as it leaves it.
-func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
-	p, err := w.here(in.Loop)
+// at does something at the place of a loop, when what was begun there before has ended.
+// The server hears all the while that the worker is there. The context that commands run
+// in ends by a signal where the activity is cancelled.
+func at[T any](w *Worker, ctx context.Context, id string, do func(run context.Context, p *place) (T, error)) (T, error) {
+	p, err := w.here(id)
 	if err != nil {
-		return Iterated{}, err
+		return *new(T), err
 	}
+	defer beats(ctx, p.host.Printed)()
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	defer beats(ctx, p.host.Printed)()
 	run, stop := commands(ctx)
 	defer stop(nil)
-	if in.Left > 0 {
-		defer time.AfterFunc(in.Left, func() { stop(looprun.ErrRuntime) }).Stop()
-	}
-	result, err := p.host.Run(run, in.Iteration, &in.State)
-	if err != nil {
-		return Iterated{}, temporal.NewNonRetryableApplicationError(err.Error(), "Worker", nil)
-	}
-	if errors.Is(context.Cause(run), looprun.ErrRuntime) && result.Outcome != looprun.OutcomeDone {
-		result.Outcome, result.Cause = looprun.OutcomeError, looprun.CauseMaxRuntime
-	}
-	if draining(ctx) { // another worker runs it again, from the checkpoint before
-		return Iterated{}, temporal.NewNonRetryableApplicationError("the worker was told to stop", "Worker", nil)
-	}
-	out := Iterated{Result: result}
-	out.Commit, err = w.checkpoint(context.WithoutCancel(ctx), p, in.Iteration.Number, in.Commit)
-	if err != nil {
-		return out, temporal.NewNonRetryableApplicationError("the checkpoint cannot be kept: "+err.Error(), "Worker", nil)
-	}
-	return out, nil
+	return do(run, p)
+}
+
+// Iterate runs an iteration and keeps the tree as it leaves it.
+func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
+	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Iterated, error) {
+		run, stop := context.WithCancelCause(run)
+		defer stop(nil)
+		if in.Left > 0 {
+			defer time.AfterFunc(in.Left, func() { stop(looprun.ErrRuntime) }).Stop()
+		}
+		result, err := p.host.Run(run, in.Iteration, &in.State)
+		if err != nil {
+			return Iterated{}, broken("%v", err)
+		}
+		if errors.Is(context.Cause(run), looprun.ErrRuntime) && result.Outcome != looprun.OutcomeDone {
+			result.Outcome, result.Cause = looprun.OutcomeError, looprun.CauseMaxRuntime
+		}
+		if draining(ctx) { // another worker runs it again, from the checkpoint before
+			return Iterated{}, broken("the worker was told to stop")
+		}
+		out := Iterated{Result: result}
+		if out.Commit, err = w.checkpoint(context.WithoutCancel(ctx), p, in.Iteration.Number, in.Commit); err != nil {
+			return out, broken("the checkpoint cannot be kept: %v", err)
+		}
+		return out, nil
+	})
 }
 
 // draining reports whether the worker itself ended the activity.
@@ -352,60 +367,41 @@ func beats(ctx context.Context, printed func() string) func() {
 
 // Respond lets the policy or the assistant answer.
 func (w *Worker) Respond(ctx context.Context, in Respond) (Responded, error) {
-	p, err := w.here(in.Loop)
-	if err != nil {
-		return Responded{}, err
-	}
-	p.busy.Lock()
-	defer p.busy.Unlock()
-	defer beats(ctx, nil)()
-	r, err := p.host.Respond(ctx, in.Question, &in.State)
-	if err != nil {
-		return Responded{}, temporal.NewNonRetryableApplicationError(err.Error(), "Worker", nil)
-	}
-	out := Responded{Answer: r.Answer, Unanswered: r.Unanswered}
-	for _, d := range r.Events {
-		out.Events = append(out.Events, looprun.Event{Data: d})
-	}
-	return out, nil
+	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Responded, error) {
+		r, err := p.host.Respond(run, in.Question, &in.State)
+		if err != nil {
+			return Responded{}, broken("%v", err)
+		}
+		out := Responded{Answer: r.Answer, Unanswered: r.Unanswered}
+		for _, d := range r.Events {
+			out.Events = append(out.Events, looprun.Event{Data: d})
+		}
+		return out, nil
+	})
 }
 
 // Debug runs the command of the answer that State carries out.
 func (w *Worker) Debug(ctx context.Context, in Help) (Debugged, error) {
-	p, err := w.here(in.Loop)
-	if err != nil {
-		return Debugged{}, err
-	}
-	p.busy.Lock()
-	defer p.busy.Unlock()
-	defer beats(ctx, nil)()
-	run, stop := commands(ctx)
-	defer stop(nil)
-	began := time.Now()
-	end, err := p.host.Debug(run, &in.State)
-	if err != nil {
-		end.ExitCode, end.Findings = -1, "the command could not be run: "+err.Error()
-	}
-	return Debugged{end, time.Since(began)}, nil
+	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Debugged, error) {
+		began := time.Now()
+		end, err := p.host.Debug(run, &in.State)
+		if err != nil {
+			end.ExitCode, end.Findings = -1, "the command could not be run: "+err.Error()
+		}
+		return Debugged{end, time.Since(began)}, nil
+	})
 }
 
 // Expert runs the next expert of State.
 func (w *Worker) Expert(ctx context.Context, in Help) (Advised, error) {
-	p, err := w.here(in.Loop)
-	if err != nil {
-		return Advised{}, err
-	}
-	p.busy.Lock()
-	defer p.busy.Unlock()
-	defer beats(ctx, nil)()
-	run, stop := commands(ctx)
-	defer stop(nil)
-	began := time.Now()
-	end, err := p.host.Expert(run, &in.State)
-	if err != nil {
-		end.ExitCode, end.Why = -1, err.Error()
-	}
-	return Advised{end, time.Since(began)}, nil
+	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Advised, error) {
+		began := time.Now()
+		end, err := p.host.Expert(run, &in.State)
+		if err != nil {
+			end.ExitCode, end.Why = -1, err.Error()
+		}
+		return Advised{end, time.Since(began)}, nil
+	})
 }
 
 // Leave closes the place of a loop that has ended. What it printed stays for a while, and

@@ -28,7 +28,7 @@ import (
 type manyCmd struct {
 	File   string             `arg:"" optional:"" name:"file" help:"A loops.yaml; with --resume what is to go on: its id or a part of it (the latest)."`
 	For    config.ShellLine   `placeholder:"LINE" help:"A loop for each line that this shell line prints; {} in the command stands for it." env:"-"`
-	Matrix map[string]string  `placeholder:"KEY=A,B" sep:"none" help:"A loop for each value; {KEY} in the command stands for it. Repeatable: all combinations." env:"-"`
+	Matrix []string           `placeholder:"KEY=A,B" sep:"none" help:"A loop for each value; {KEY} in the command stands for it. Repeatable: all combinations." env:"-"`
 	Jobs   *int               `short:"j" placeholder:"N" help:"How many loops run at the same time (the number of processors, at most 4)." env:"-"`
 	Setup  config.ShellLine   `placeholder:"LINE" help:"Shell line that sets up each new work tree." env:"-"`
 	Copy   []string           `placeholder:"FILE" sep:"none" help:"A file that git does not have and each work tree gets; repeatable." env:"-"`
@@ -279,9 +279,10 @@ func (c *manyCmd) fromLine(a *app, o *many.Order) error {
 	default:
 		return config.Usage("no command was given", "write looprun many --for LINE -- COMMAND {}")
 	}
-	for key, values := range c.Matrix {
-		if !loopfile.IsKey(key) {
-			return config.Usage(fmt.Sprintf("--matrix: %q is not a name of letters, digits, - and _", key), "write KEY=A,B")
+	for _, given := range c.Matrix {
+		key, values, _ := strings.Cut(given, "=")
+		if !loopfile.IsKey(key) || one.Matrix[key] != nil {
+			return config.Usage(fmt.Sprintf("--matrix: %q is not a name of letters, digits, - and _ that is given once", key), "write KEY=A,B")
 		}
 		one.Matrix[key] = strings.Split(values, ",")
 	}

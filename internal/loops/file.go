@@ -292,6 +292,9 @@ func (l Loop) combinations(most int) ([]Loop, error) {
 	all := []map[string]string{{}}
 	for _, key := range slices.Sorted(maps.Keys(l.Matrix)) {
 		var next []map[string]string
+		if slices.Contains(l.Matrix[key], "") {
+			return nil, fmt.Errorf("matrix: a value of {%s} is empty; write each, with one comma between two", key)
+		}
 		if len(all)*len(l.Matrix[key]) > most {
 			return nil, fmt.Errorf("these would be more than %d loops; write a smaller matrix", MaxLoops)
 		}

@@ -71,6 +71,7 @@ func TestParseRefuses(t *testing.T) {
 		"loops: [{command: [x], check: 'y {a}', matrix: {a: ['-rf']}}]":      "has characters that a shell reads",
 		"loops: [{command: a, matrix: {'x}{y': [b]}}]":                       "needs a name of letters",
 		"loops: [{command: a, matrix: {x: []}}]":                             "at least one value",
+		"loops: [{command: a, matrix: {x: [b, '']}}]":                        "a value of {x} is empty",
 		"min_free: 3\nloops: [{command: a}]":                                 "is not a size",
 		"loops: [{command: a, limits: {max_iterations: 0}}]":                 "would allow nothing",
 		"loops: [{command: a, comand: b}]":                                   `did you mean`,

@@ -17,6 +17,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/parallel"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -35,8 +36,10 @@ type Batch struct {
 	queue   []*entry
 	slots   []*entry // who has which
 	events  chan func()
-	halt    string // why nothing is started any more; empty: it is
-	code    int    // exit code of what is not started
+	halt    string             // why nothing is started any more; empty: it is
+	code    int                // exit code of what is not started
+	told    bool               // what runs was told to end
+	cancel  context.CancelFunc // ends setups
 	table   table
 }
 
@@ -96,6 +99,9 @@ const setupLimit = 30 * time.Minute
 func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 	b.events, b.repos = make(chan func(), 64), map[string]*repository{}
 	b.slots = make([]*entry, b.Jobs)
+	setups, cancel := context.WithCancel(ctx)
+	defer cancel()
+	b.cancel = cancel
 	b.table.open(b.Screen)
 	defer b.table.close()
 	if err := b.prepare(ctx); err != nil {
@@ -106,10 +112,10 @@ func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 	defer clock.Stop()
 	asked := time.Time{}
 	for {
-		if ctx.Err() != nil && b.halt == "" {
+		if ctx.Err() != nil && !b.told {
 			b.stop("interrupted", 130)
 		}
-		b.fill(ctx)
+		b.fill(setups)
 		b.table.draw(b)
 		busy := b.count(placing) + b.count(running)
 		if busy == 0 && len(b.queue) == 0 {
@@ -130,16 +136,16 @@ func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 		case did := <-b.events:
 			did()
 		case <-clock.C:
-			b.look(ctx)
-		case <-ended(ctx, b.halt):
+			b.look()
+		case <-ended(ctx, b.told):
 		}
 	}
 	return b.verdict(), nil
 }
 
 // ended is the context's end until it was noticed.
-func ended(ctx context.Context, halt string) <-chan struct{} {
-	if halt != "" {
+func ended(ctx context.Context, noticed bool) <-chan struct{} {
+	if noticed {
 		return nil
 	}
 	return ctx.Done()
@@ -169,7 +175,7 @@ func (b *Batch) prepare(ctx context.Context) error {
 		case waiting:
 			b.queue = append(b.queue, e)
 		case over:
-			b.finish(ctx, e)
+			b.finish(e)
 		}
 	}
 	return nil
@@ -248,7 +254,7 @@ func (b *Batch) fill(ctx context.Context) {
 	for _, e := range b.queue { // they can be resumed
 		e.stands = over
 		e.end.Reason, e.end.ExitCode = b.halt, b.code
-		b.finish(ctx, e)
+		b.finish(e)
 	}
 	b.queue = nil
 }
@@ -280,10 +286,20 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
+// end starts nothing any more. What was not started can be resumed.
+func (b *Batch) end(why string, code int) {
+	if b.halt != "" {
+		return
+	}
+	b.halt, b.code = why, code
+	b.cancel()
+	b.say(func() { b.Say.Warn("no more loops are started: %s", why) })
+}
+
 // stop starts nothing any more and ends what runs. All of it can be resumed.
 func (b *Batch) stop(why string, code int) {
-	b.halt, b.code = why, code
-	b.say(func() { b.Say.Warn("no more loops are started: %s", why) })
+	b.end(why, code)
+	b.told = true
 	for _, e := range b.entries {
 		if e.process != nil {
 			e.process.Stop(syscall.SIGTERM)
@@ -310,7 +326,7 @@ func (b *Batch) start(ctx context.Context, e *entry) {
 		err := b.place(ctx, e)
 		b.events <- func() {
 			if err == nil && ctx.Err() == nil && b.halt == "" {
-				if err = b.launch(ctx, e, dir); err == nil {
+				if err = b.launch(e, dir); err == nil {
 					return
 				}
 			}
@@ -321,7 +337,7 @@ func (b *Batch) start(ctx context.Context, e *entry) {
 			}
 			b.release(e)
 			e.stands = over
-			b.finish(ctx, e)
+			b.finish(e)
 		}
 	}()
 }
@@ -386,7 +402,7 @@ func (b *Batch) argv(e *entry) []string {
 }
 
 // launch starts the run of a loop.
-func (b *Batch) launch(ctx context.Context, e *entry, dir string) error {
+func (b *Batch) launch(e *entry, dir string) error {
 	said := &lastLines{}
 	p, err := proc.Start(proc.Spec{
 		Argv: b.argv(e), Dir: filepath.Join(e.Tree, filepath.FromSlash(e.Dir)), Env: e.environ(),
@@ -395,19 +411,19 @@ func (b *Batch) launch(ctx context.Context, e *entry, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.stands, e.process = running, p
+	e.stands, e.process, e.end.Reason = running, p, ""
 	go func() {
 		exit := p.Wait()
-		b.events <- func() { b.ended(ctx, e, dir, exit, said) }
+		b.events <- func() { b.ended(e, dir, exit, said) }
 	}()
 	return nil
 }
 
 // ended takes the end of a loop's process.
-func (b *Batch) ended(ctx context.Context, e *entry, dir string, exit proc.Exit, said *lastLines) {
+func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *lastLines) {
+	defer b.bounds() // before another one is started
 	b.release(e)
-	e.process = nil
-	e.end.ExitCode, e.end.Reason = exit.Code, ""
+	e.process, e.end.ExitCode = nil, exit.Code
 	if exit.StartErr != nil {
 		e.end.Reason = exit.StartErr.Error()
 	}
@@ -417,19 +433,18 @@ func (b *Batch) ended(ctx context.Context, e *entry, dir string, exit proc.Exit,
 			e.end.ExitCode = looprun.ExitFailed
 		}
 		e.stands = over
-		b.finish(ctx, e)
+		b.finish(e)
 		return
 	}
 	e.read(dir)
 	if exit.Code == 128+int(syscall.SIGTERM) && e.seen.Status == looprun.StatusDone {
 		e.end.ExitCode = e.seen.ExitCode // told to end when its end was on record
 	}
-	b.bounds() // before another one is started
 	switch {
 	case e.seen.Status == looprun.StatusPaused && b.halt == "" && !answered(dir):
 		e.stands = asking
 		b.say(func() {
-			b.Say.News("%s: asks after %d iterations: looprun answer %s", e.Name, e.seen.Iterations, e.RunID)
+			b.Say.News("%s: asks after %s: looprun answer %s", e.Name, plural.Count(e.seen.Iterations, "iteration"), e.RunID)
 		})
 		return
 	case e.seen.Status == looprun.StatusPaused && b.halt == "":
@@ -439,7 +454,7 @@ func (b *Batch) ended(ctx context.Context, e *entry, dir string, exit proc.Exit,
 		e.end.Reason = cmp.Or(said.String(), "its process was killed")
 	}
 	e.stands = over
-	b.finish(ctx, e)
+	b.finish(e)
 }
 
 // again puts a loop that was answered at the end of the queue.
@@ -455,7 +470,7 @@ func (b *Batch) release(e *entry) {
 }
 
 // look reads what has become of the loops that run or ask, and keeps the bounds.
-func (b *Batch) look(ctx context.Context) {
+func (b *Batch) look() {
 	for _, e := range b.entries {
 		dir := b.runDir(e.Loop)
 		switch e.stands {
@@ -474,27 +489,24 @@ func (b *Batch) look(ctx context.Context) {
 				b.queue = append(b.queue, e)
 			case over:
 				e.end.ExitCode = e.seen.ExitCode
-				b.finish(ctx, e)
+				b.finish(e)
 			}
 		}
 	}
 	b.bounds()
 }
 
-// bounds ends the batch where it has spent what it may, or the disk is nearly full.
+// bounds ends the batch where it has spent what it may, where what it spends is not known,
+// or where the disk is nearly full.
 func (b *Batch) bounds() {
-	if b.halt != "" {
+	if b.told {
 		return
 	}
 	var cost float64
 	var tokens int64
 	for _, e := range b.entries {
 		cost, tokens = cost+e.cost, tokens+e.tokens
-		silent := e.cost == 0 && b.Cost > 0 || e.tokens == 0 && b.Tokens > 0
-		if silent && e.stands == running && e.seen.Iterations >= 2 && e.end.Reason == "" {
-			e.end.Reason = "its iterations say nothing of what they cost, and all loops have a budget"
-			e.process.Stop(syscall.SIGTERM)
-		}
+		b.silent(e)
 	}
 	switch {
 	case b.Cost > 0 && cost >= b.Cost:
@@ -502,8 +514,28 @@ func (b *Batch) bounds() {
 	case b.Tokens > 0 && tokens >= b.Tokens:
 		b.stop(fmt.Sprintf("%d tokens were spent, and all loops together have %d", tokens, b.Tokens), looprun.MaxTokens.ExitCode())
 	}
-	if left, err := free(b.Trees); b.MinFree > 0 && b.halt == "" && err == nil && left < b.MinFree/2 && b.count(running)+b.count(placing) > 0 {
+	if left, err := free(b.Trees); b.MinFree > 0 && !b.told && err == nil && left < b.MinFree/2 && b.count(running)+b.count(placing) > 0 {
 		b.stop(fmt.Sprintf("only %s are free on the disk of %s", sizeText(left), b.Trees), looprun.ExitFailed)
+	}
+}
+
+// silent ends a loop that says nothing of what it costs where all have a budget. Once one
+// is over, nobody knows what is spent, and no other is started.
+func (b *Batch) silent(e *entry) {
+	code, needs := looprun.MaxCost.ExitCode(), "does not say what it costs, as --total-cost needs (see --cost-from)"
+	switch {
+	case e.cost == 0 && b.Cost > 0:
+	case e.tokens == 0 && b.Tokens > 0:
+		code, needs = looprun.MaxTokens.ExitCode(), "does not say how many tokens it uses, as --total-tokens needs (see --cost-from)"
+	default:
+		return
+	}
+	switch n := e.seen.Iterations; {
+	case e.stands == running && n >= 2 && e.end.Reason == "":
+		e.end.Reason = "it " + needs
+		e.process.Stop(syscall.SIGTERM)
+	case (e.stands == over || e.stands == asking) && n >= 1:
+		b.end(e.Name+" "+needs, code)
 	}
 }
 

@@ -34,7 +34,7 @@ type Verdict struct {
 
 // finish takes the result of a loop that is over: its files come into the user's
 // repository, its tree goes where it is done, and a line says so.
-func (b *Batch) finish(_ context.Context, e *entry) {
+func (b *Batch) finish(e *entry) {
 	ctx := context.Background() // also when the batch is interrupted
 	end, s := &e.end, e.seen
 	end.Name, end.RunID, end.Status, end.Guard = e.Name, e.RunID, s.Status, s.Guard
