@@ -69,6 +69,7 @@ func (f *folder) iteration(d looprun.IterationFinished) {
 		Excerpt: text(d.Excerpt, maxText), OutputBytes: d.OutputBytes, Promised: d.Promised,
 		Counted: d.Iteration > 0 && d.Iteration == f.state.Iterations, CostUSD: f.spent, Says: line(d.Says(), maxProse),
 	}
+	it.tree, it.suite = d.Content, suite(d.Signature.Facts)
 	for _, c := range d.Failing(maxFailures) {
 		it.Failures = append(it.Failures, Failure{c.Check, c.Why, c.File, c.Line, c.Seconds})
 	}
@@ -211,4 +212,18 @@ func (f *folder) moment(e looprun.Event) {
 		f.earlier().Moments++
 		f.r.Moments = dropFirst(f.r.Moments)
 	}
+}
+
+// suite is the only one that the facts of an output name, such as a package of Go's.
+func suite(facts []string) string {
+	only := ""
+	for _, f := range facts {
+		if name, ok := strings.CutPrefix(f, "suite "); ok {
+			if only != "" {
+				return ""
+			}
+			only = line(name, maxLabel)
+		}
+	}
+	return only
 }

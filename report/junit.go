@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -26,16 +27,17 @@ const (
 //
 //   - failed in the last iteration that named its checks: a failure, and a
 //     rerunFailure for each iteration before in which it failed;
-//   - failed before and passed then: a flakyFailure for each such iteration;
+//   - failed before and passed then: it passes, and its output says in which iterations it
+//     failed; where nothing changed in between, as with --retry, a flakyFailure for each;
 //   - not known, because the last iteration failed in more checks than it
 //     names: skipped, with the reason.
 //
 // The loop passes when the run is done; is skipped when it was accepted, or has
 // not ended; is an error when looprun failed, and a failure otherwise, with the
-// guard as its type. Only the loop has a time: that of a single check is not known.
+// guard as its type. A check has the time, the file and the line that its output gives.
 func (r *Report) JUnit(w io.Writer) error {
 	suite := testsuite{
-		Name: r.title(), Time: seconds(r.Runtime),
+		Name: r.suite(), Time: seconds(r.Runtime), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
 		Properties: r.properties(),
 	}
 	t := tracer{left: maxTraces}
@@ -57,18 +59,27 @@ func (r *Report) JUnit(w io.Writer) error {
 	}
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
-	if err := enc.Encode(suite); err != nil {
+	if err := enc.Encode(testsuites{Suites: []testsuite{suite}}); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
 }
 
+// suite is what the testsuite and the checks of no other are called: the same in each run
+// of a task, whatever its command is.
+func (r *Report) suite() string { return cmp.Or(r.Name, "looprun") }
+
+type testsuites struct {
+	XMLName xml.Name    `xml:"testsuites"`
+	Suites  []testsuite `xml:"testsuite"`
+}
+
 // The order of the fields is that of the schema, which has sequences only.
 type testsuite struct {
-	XMLName    xml.Name   `xml:"testsuite"`
 	Name       string     `xml:"name,attr"`
 	Time       string     `xml:"time,attr"`
+	Timestamp  string     `xml:"timestamp,attr"`
 	Tests      int        `xml:"tests,attr"`
 	Errors     int        `xml:"errors,attr"`
 	Skipped    int        `xml:"skipped,attr"`
@@ -86,6 +97,8 @@ type testcase struct {
 	Name          string   `xml:"name,attr"`
 	Class         string   `xml:"classname,attr"`
 	Time          string   `xml:"time,attr"`
+	File          string   `xml:"file,attr,omitempty"`
+	Line          int      `xml:"line,attr,omitempty"`
 	Failures      []result `xml:"failure"`
 	RerunFailures []rerun  `xml:"rerunFailure"`
 	FlakyFailures []rerun  `xml:"flakyFailure"`
@@ -93,6 +106,7 @@ type testcase struct {
 	Error         *result  `xml:"error"`
 	RerunErrors   []rerun  `xml:"rerunError"`
 	FlakyErrors   []rerun  `xml:"flakyError"`
+	Output        string   `xml:"system-out,omitempty"`
 }
 
 // result is how a testcase ended.

@@ -23,10 +23,11 @@ func junit(t testing.TB, r *Report) (suite *node, cases map[string]*node) {
 			t.Error(err)
 		}
 	}
-	suite = parseXML(t, doc)
-	for _, w := range suite.validate() {
+	root := parseXML(t, doc)
+	for _, w := range root.validate() {
 		t.Error(w)
 	}
+	suite = root.children[0]
 	cases = map[string]*node{}
 	counts := map[string]int{}
 	for _, c := range suite.children {
@@ -67,9 +68,41 @@ func kinds(n *node) string {
 	return strings.Join(out, ", ")
 }
 
-// A check that failed and passed at last is flaky, once for each failure.
-func TestJUnitFlaky(t *testing.T) {
+// A check that failed and passed at last was fixed, which is no failure of any kind.
+func TestJUnitFixed(t *testing.T) {
 	suite, cases := junit(t, story(t).load())
+	for _, name := range []string{"loop", "auth", "login", "logout"} {
+		want := map[bool]string{true: "", false: "system-out 1"}[name == "loop"]
+		if got := kinds(cases[name]); got != want {
+			t.Errorf("%s: %s, want %q", name, got, want)
+		}
+	}
+	if suite.attrs["failures"] != "0" {
+		t.Error(suite.attrs)
+	}
+	said := cases["logout"].children[0].text
+	if said != "fixed since iteration 1: test-fail:3-auth,login,logout\n" {
+		t.Errorf("%q", said)
+	}
+	r := record(t, func(d *looprun.RunStarted) { d.Check = []string{"sh", "-c", "make test"} })
+	for _, tree := range []signature.Hash{7, 7} {
+		d := failing("auth")
+		if r.state.Iterations == 1 {
+			d = passing()
+		}
+		d.Content = tree
+		r.iterate(d, "x")
+	}
+	if _, cases := junit(t, r.load()); kinds(cases["auth"]) != "flakyFailure 1" {
+		t.Errorf("with the same files: %s", kinds(cases["auth"]))
+	}
+}
+
+// Where nothing changes in between, it is flaky, once for each failure.
+func TestJUnitFlaky(t *testing.T) {
+	recorded := story(t).load()
+	recorded.Check, recorded.Limits.Loop, recorded.Limits.Errors = nil, looprun.Off, looprun.Off
+	suite, cases := junit(t, recorded)
 	for name, want := range map[string]string{"loop": "", "auth": "flakyFailure 5", "login": "flakyFailure 4", "logout": "flakyFailure 1"} {
 		if got := kinds(cases[name]); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -98,7 +131,7 @@ func TestJUnitFailure(t *testing.T) {
 	r.add(looprun.QuestionClosed{Reason: "nobody answered", Unanswered: true})
 	r.add(ended(looprun.StatusTripped, looprun.MaxIterations, "nobody answered"))
 	suite, cases := junit(t, r.load())
-	for name, want := range map[string]string{"loop": "failure 1", "auth": "failure 1, rerunFailure 1", "login": "flakyFailure 2", "logout": "failure 1"} {
+	for name, want := range map[string]string{"loop": "failure 1", "auth": "failure 1, rerunFailure 1", "login": "system-out 1", "logout": "failure 1"} {
 		if got := kinds(cases[name]); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -116,6 +149,38 @@ func TestJUnitFailure(t *testing.T) {
 	}
 }
 
+// A case has its own lines, and what they say of it: the time, the place and the class,
+// which is the same in each run.
+func TestJUnitOfOneCase(t *testing.T) {
+	r := record(t, func(d *looprun.RunStarted) { d.Name = "" })
+	d := failing("TestA", "TestAB", "tests/test_auth.py::TestLogin::test_it", "com.x.AuthTest.logout")
+	d.Signature.Facts = []string{"check TestA", "suite example.com/x/auth"}
+	d.Signature.Errors = []string{"of nobody"}
+	d.Excerpt = "--- FAIL: TestA (0.50s)\n    a_test.go:12: got TestABC\n--- FAIL: TestAB (0.01s)\n    ab_test.go:3: no\n" +
+		"FAILED tests/test_auth.py::TestLogin::test_it\n  tests/test_auth.py:9: AssertionError\n____ test_it ____\n  more of it\ncom.x.AuthTest.logout FAILED\n  boom it did"
+	r.iterate(d, "x")
+	suite, cases := junit(t, r.load())
+	if suite.attrs["name"] != "looprun" || suite.attrs["timestamp"] == "" {
+		t.Error(suite.attrs)
+	}
+	for name, want := range map[string][5]string{
+		"TestA":   {"example.com/x/auth", "0.500", "a_test.go", "12", "--- FAIL: TestA (0.50s)\n    a_test.go:12: got TestABC"},
+		"TestAB":  {"example.com/x/auth", "0.010", "ab_test.go", "3", "--- FAIL: TestAB (0.01s)\n    ab_test.go:3: no"},
+		"test_it": {"tests.test_auth.TestLogin", "0.000", "tests/test_auth.py", "9", "FAILED tests/test_auth.py::TestLogin::test_it\n  tests/test_auth.py:9: AssertionError\n____ test_it ____\n  more of it"},
+		"logout":  {"com.x.AuthTest", "0.000", "", "", "com.x.AuthTest.logout FAILED\n  boom it did"},
+	} {
+		c := cases[name]
+		if c == nil {
+			t.Errorf("there is no case %s", name)
+			continue
+		}
+		got := [5]string{c.attrs["classname"], c.attrs["time"], c.attrs["file"], c.attrs["line"], c.children[0].text}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // What the last iteration does not say is not made up.
 func TestJUnitOfWhatIsNotKnown(t *testing.T) {
 	t.Run("an error at last", func(t *testing.T) {
@@ -124,11 +189,11 @@ func TestJUnitOfWhatIsNotKnown(t *testing.T) {
 		r.iterate(failing("auth"), "x")
 		r.iterate(crashing("error:segfault"), "x")
 		_, cases := junit(t, r.load())
-		if a, l := kinds(cases["auth"]), kinds(cases["login"]); a != "failure 1, rerunFailure 1" || l != "flakyFailure 1" {
+		if a, l := kinds(cases["auth"]), kinds(cases["login"]); a != "failure 1, rerunFailure 1" || l != "system-out 1" {
 			t.Errorf("auth: %s; login: %s", a, l)
 		}
 	})
-	for failing2, want := range map[int]string{1: "flakyFailure 1", 2: "skipped 1"} {
+	for failing2, want := range map[int]string{1: "system-out 1", 2: "skipped 1"} {
 		t.Run(fmt.Sprintf("%d fail and 1 is named", failing2), func(t *testing.T) {
 			r := record(t, nil)
 			r.iterate(failing("auth", "login"), "x")
@@ -160,7 +225,7 @@ func TestJUnitOfACommand(t *testing.T) {
 		{"failed", []looprun.IterationFinished{plain}, "failure 1"},
 		{"failed again", []looprun.IterationFinished{plain, crashing("error:x"), plain}, "failure 1, rerunFailure 1, rerunError 1"},
 		{"an error", []looprun.IterationFinished{plain, crashing("error:x"), crashing("error:x")}, "rerunFailure 1, error 1, rerunError 1"},
-		{"passed at last", []looprun.IterationFinished{plain, crashing("error:x"), passing()}, "flakyFailure 1, flakyError 1"},
+		{"passed at last", []looprun.IterationFinished{plain, crashing("error:x"), passing()}, "system-out 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := record(t, func(d *looprun.RunStarted) { d.Check = []string{"sh", "-c", "make test"} })
@@ -208,7 +273,7 @@ func TestJUnitManyReruns(t *testing.T) {
 		want     string
 		more     bool
 	}{{maxReruns, "flakyFailure 20", false}, {maxReruns + 1, "flakyFailure 20", true}} {
-		r := record(t, nil)
+		r := record(t, func(d *looprun.RunStarted) { d.Limits.Loop, d.Limits.Errors = looprun.Off, looprun.Off })
 		for range c.failures {
 			r.iterate(failing("auth"), "")
 		}

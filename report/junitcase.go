@@ -1,9 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -67,19 +70,76 @@ func (r *Report) lastNamed() *Iteration {
 }
 
 func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *Iteration) testcase {
-	c := testcase{Name: name, Class: r.title(), Time: seconds(0)}
+	now := failed[len(failed)-1]
+	c := testcase{Name: name, Class: r.suite()}
+	if now.suite != "" {
+		c.Class = now.suite
+	}
+	if class, own := classOf(name); class != "" {
+		c.Class, c.Name = class, own
+	}
+	for _, it := range failed {
+		if f := it.failure(name); f != nil {
+			c.File, c.Line, c.Time = f.File, f.Line, seconds(f.Seconds)
+		}
+	}
+	c.Time = cmp.Or(c.Time, seconds(0))
 	again := func(list []*Iteration) []rerun { return t.reruns(list, name, "failed") }
-	switch now := failed[len(failed)-1]; {
+	switch {
 	case now == last:
-		c.Failures = []result{{message(now, name), kindOf(now), t.trace(now)}}
+		c.Failures = []result{{message(now, name), kindOf(now), t.trace(now, name)}}
 		c.RerunFailures = again(failed[:len(failed)-1])
 	case last.Outcome != looprun.OutcomeDone && last.Failing > len(last.Checks):
 		c.Skipped = &skipped{fmt.Sprintf("It is not known how it ended: iteration %d names %d of its %d failing checks. It failed last in iteration %d.",
 			last.Iteration, len(last.Checks), last.Failing, now.Iteration)}
-	default:
+	case r.unchanged(now, last):
 		c.FlakyFailures = again(failed)
+	default:
+		c.Output = since(again(failed))
 	}
 	return c
+}
+
+// unchanged reports whether what failed in one iteration and passed in another was the
+// same: the files were, or the command is tried again as it is.
+func (r *Report) unchanged(failed, passed *Iteration) bool {
+	return failed.tree != 0 && failed.tree == passed.tree || len(r.Check) == 0 && r.Limits.Loop == looprun.Off && r.Limits.Errors == looprun.Off
+}
+
+// since says of what passes that it failed before.
+func since(before ...[]rerun) string {
+	text := ""
+	for _, f := range slices.Concat(before...) {
+		text += "fixed since " + f.Message + "\n"
+	}
+	return text
+}
+
+// dotted is a name with its class, as com.x.AuthTest.login.
+var dotted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^((?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*)\.([A-Za-z_$][\w$]*)$`)
+})
+
+// classOf takes the class from the name of a check that has it before a dot, or before ::
+// as in tests/test_auth.py::TestLogin::test_it. Empty: it has none.
+func classOf(name string) (class, own string) {
+	if i := strings.LastIndex(name, "::"); i > 0 && i+2 < len(name) {
+		return strings.NewReplacer(".py::", ".", "/", ".", "::", ".").Replace(strings.TrimSuffix(name[:i], ".py")), name[i+2:]
+	}
+	if m := dotted().FindStringSubmatch(name); m != nil {
+		return m[1], m[2]
+	}
+	return "", name
+}
+
+// failure is what the iteration says of the check; nil: nothing.
+func (it *Iteration) failure(name string) *Failure {
+	for i := range it.Failures {
+		if it.Failures[i].Check == name {
+			return &it.Failures[i]
+		}
+	}
+	return nil
 }
 
 // commandCase is the judge as a testcase, when nothing is known about checks.
@@ -88,7 +148,7 @@ func (t *tracer) commandCase(r *Report) []testcase {
 	if len(judge) == 0 {
 		judge = r.Command
 	}
-	c := testcase{Name: commandLine(judge), Class: r.title(), Time: seconds(0)}
+	c := testcase{Name: commandLine(judge), Class: r.suite(), Time: seconds(0)}
 	var failures, errors []*Iteration
 	var last *Iteration
 	for i := range r.History {
@@ -104,17 +164,24 @@ func (t *tracer) commandCase(r *Report) []testcase {
 			errors = append(errors, it)
 		}
 	}
+	if last != nil && len(r.Check) == 0 { // else it is that of the command as well
+		c.Time = seconds(float64(last.DurationMS) / 1000)
+	}
 	switch {
 	case last == nil && r.Status == looprun.StatusDone:
 	case last == nil:
 		c.Skipped = &skipped{"No iteration has ended."}
 	case last.Outcome == looprun.OutcomeDone:
 		c.FlakyFailures, c.FlakyErrors = t.reruns(failures, "", "failed"), t.reruns(errors, "", "ended as an error")
+		if bad := slices.Concat(failures, errors); len(bad) > 0 && !r.unchanged(bad[len(bad)-1], last) {
+			c.Output = since(c.FlakyFailures, c.FlakyErrors)
+			c.FlakyFailures, c.FlakyErrors = nil, nil
+		}
 	case last.Outcome == looprun.OutcomeError:
-		c.Error = &result{message(last, ""), kindOf(last), t.trace(last)}
+		c.Error = &result{message(last, ""), kindOf(last), t.trace(last, "")}
 		c.RerunFailures, c.RerunErrors = t.reruns(failures, "", "failed"), t.reruns(errors[:len(errors)-1], "", "ended as an error")
 	default:
-		c.Failures = []result{{message(last, ""), kindOf(last), t.trace(last)}}
+		c.Failures = []result{{message(last, ""), kindOf(last), t.trace(last, "")}}
 		c.RerunFailures, c.RerunErrors = t.reruns(failures[:len(failures)-1], "", "failed"), t.reruns(errors, "", "ended as an error")
 	}
 	return []testcase{c}
@@ -125,7 +192,7 @@ func (t *tracer) reruns(list []*Iteration, name, what string) []rerun {
 	var out []rerun
 	left := max(0, len(list)-maxReruns)
 	for _, it := range list[left:] {
-		out = append(out, rerun{message(it, name), kindOf(it), t.trace(it)})
+		out = append(out, rerun{message(it, name), kindOf(it), t.trace(it, name)})
 	}
 	if left > 0 {
 		out[0].Message += fmt.Sprintf(" (it %s %s before, not listed)", what, times(left))
@@ -149,11 +216,11 @@ func kindOf(it *Iteration) string {
 	return kind
 }
 
-// message is one line: the error line that mentions the check, else the label.
+// message is one line: the line that says why the check fails, else the label.
 func message(it *Iteration, name string) string {
-	text := it.Label
-	if it.Why != "" {
-		text = it.Why
+	text := cmp.Or(it.Why, it.Label, fmt.Sprintf("exit code %d", it.ExitCode))
+	if f := it.failure(name); f != nil && f.Why != "" {
+		text = f.Why
 	}
 	for _, e := range it.Errors {
 		if name != "" && strings.Contains(e, name) {
@@ -161,19 +228,13 @@ func message(it *Iteration, name string) string {
 			break
 		}
 	}
-	if text == "" {
-		text = fmt.Sprintf("exit code %d", it.ExitCode)
-	}
 	return fmt.Sprintf("iteration %d: %s", it.Iteration, text)
 }
 
-// trace is what is known of the failure: its error lines and the end of the
-// output, as long as there is room.
-func (t *tracer) trace(it *Iteration) string {
-	text := strings.Join(it.Errors, "\n")
-	if it.Excerpt != "" {
-		text = strings.TrimPrefix(text+"\n\n"+it.Excerpt, "\n\n")
-	}
+// trace is what is known of the failure, as long as there is room: the lines of the
+// check, or, of the only one and of a command, the error lines and the end of the output.
+func (t *tracer) trace(it *Iteration, name string) string {
+	text := it.lines(name)
 	if text == "" {
 		text = fmt.Sprintf("exit code %d, no output", it.ExitCode)
 	}
@@ -183,4 +244,59 @@ func (t *tracer) trace(it *Iteration) string {
 	}
 	t.left -= len(text)
 	return text
+}
+
+// lines are those of the output that belong to the check: from the one with its name to
+// the next with the name of another. Without a name, all of them.
+func (it *Iteration) lines(name string) string {
+	if name == "" || len(it.Checks) < 2 {
+		return strings.Trim(strings.Join(it.Errors, "\n")+"\n\n"+it.Excerpt, "\n")
+	}
+	var own []string
+	mine := false
+	for l := range strings.SplitSeq(it.Excerpt, "\n") {
+		if owner := it.owner(l); owner != "" {
+			mine = owner == name
+		}
+		if mine {
+			own = append(own, l)
+		}
+	}
+	if f := it.failure(name); f != nil && f.Why != "" && !slices.ContainsFunc(own, func(l string) bool { return strings.Contains(l, f.Why) }) {
+		own = append(own, f.Why)
+	}
+	if len(own) == 0 {
+		return "The end of the output does not say more."
+	}
+	return strings.Join(own, "\n")
+}
+
+// owner is the check that the line names: of several, that with the longest name.
+func (it *Iteration) owner(line string) string {
+	owner, longest := "", 0
+	for _, name := range it.Checks {
+		_, own := classOf(name)
+		for _, part := range []string{name, own} {
+			if len(part) > longest && names(line, part) {
+				owner, longest = name, len(part)
+			}
+		}
+	}
+	return owner
+}
+
+// names reports whether the name stands in the line, and not within another word.
+func names(line, name string) bool {
+	word := func(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }
+	for from := 0; ; {
+		i := strings.Index(line[from:], name)
+		if i < 0 || name == "" {
+			return false
+		}
+		start, end := from+i, from+i+len(name)
+		if (start == 0 || !word(line[start-1])) && (end == len(line) || !word(line[end])) {
+			return true
+		}
+		from = start + 1
+	}
 }

@@ -106,6 +106,9 @@ type Iteration struct {
 	OutputBytes  int64          `json:"output_bytes,omitempty" doc:"How much it printed."`
 	OutputFile   string         `json:"output_file,omitempty" doc:"What it printed, as a file in the run's directory; none where it printed nothing, or where the iteration ran again."`
 	Promised     bool           `json:"promised,omitempty" doc:"It made the promise."`
+
+	suite string         // that its checks are of; empty: of none, or of several
+	tree  signature.Hash // of the files that it left; zero: not known
 }
 
 // Failure is a check that failed, or an error that stands for none.

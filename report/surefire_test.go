@@ -21,10 +21,11 @@ type element struct {
 }
 
 var surefire = map[string]element{
-	"testsuite":    {must: []string{"name", "tests", "errors", "skipped", "failures"}, may: []string{"time", "group"}, children: []string{"properties*", "testcase*"}},
+	"testsuites":   {children: []string{"testsuite*"}}, // what other writers begin with
+	"testsuite":    {must: []string{"name", "tests", "errors", "skipped", "failures"}, may: []string{"time", "group", "timestamp"}, children: []string{"properties*", "testcase*"}},
 	"properties":   {children: []string{"property*"}},
 	"property":     {must: []string{"name", "value"}},
-	"testcase":     {must: []string{"name", "time"}, may: []string{"classname", "group"}, children: []string{"failure*", "rerunFailure*", "flakyFailure*", "skipped?", "error?", "rerunError*", "flakyError*", "system-out?", "system-err?"}},
+	"testcase":     {must: []string{"name", "time"}, may: []string{"classname", "group", "file", "line"}, children: []string{"failure*", "rerunFailure*", "flakyFailure*", "skipped?", "error?", "rerunError*", "flakyError*", "system-out?", "system-err?"}},
 	"failure":      {must: []string{"type"}, may: []string{"message"}, text: true},
 	"error":        {must: []string{"type"}, may: []string{"message"}, text: true},
 	"skipped":      {may: []string{"message"}, text: true},
@@ -33,6 +34,7 @@ var surefire = map[string]element{
 	"rerunError":   {must: []string{"type"}, may: []string{"message"}, children: []string{"stackTrace1", "system-out?", "system-err?"}},
 	"flakyError":   {must: []string{"type"}, may: []string{"message"}, children: []string{"stackTrace1", "system-out?", "system-err?"}},
 	"stackTrace":   {text: true},
+	"system-out":   {text: true},
 }
 
 var surefireTime = regexp.MustCompile(`^[0-9]+(\.[0-9]{0,3})?$`)
