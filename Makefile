@@ -102,23 +102,20 @@ verify: ## the modules in the cache are the ones of go.sum
 
 # Only an unreachable database is a reason to skip; VULNCHECK=required makes it
 # a failure, as it should be where there is a network.
-vulncheck: ## known vulnerabilities that looprun can reach, in both builds
-	@for tags in '' notify; do \
+vulncheck: ## known vulnerabilities that looprun and looprun-notify can reach
+	@for dir in . $(NOTIFY); do \
 	  log=$$(mktemp); \
-	  if $(GO) run $(GOVULNCHECK) -tags "$$tags" ./... >$$log 2>&1; then tail -n 3 $$log; rm -f $$log; continue; fi; \
+	  if (cd $$dir && $(GO) run $(GOVULNCHECK) ./...) >$$log 2>&1; then tail -n 3 $$log; rm -f $$log; continue; fi; \
 	  if grep -q '^govulncheck: fetching vulnerabilities' $$log && [ "$(VULNCHECK)" != required ]; then \
-	    echo "vulncheck skipped (-tags '$$tags'): the vulnerability database cannot be reached from here; VULNCHECK=required makes this a failure" >&2; \
+	    echo "vulncheck skipped ($$dir): the vulnerability database cannot be reached from here; VULNCHECK=required makes this a failure" >&2; \
 	  else cat $$log >&2; rm -f $$log; exit 1; fi; rm -f $$log; done
 
 licences: build ## write docs/licences.md; fails when a licence is not allowed
 	@$(GO) run ./tools/release licences $(BIN) > docs/licences.md.new || { rm -f docs/licences.md.new; exit 1; }
 	@mv docs/licences.md.new docs/licences.md
 
-licences-check: build ## the licences of both builds are allowed, and docs/licences.md is up to date
+licences-check: build ## the licences in it are allowed, and docs/licences.md is up to date
 	@$(GO) run ./tools/release licences -check docs/licences.md $(BIN)
-	@CGO_ENABLED=0 $(GO) build -tags notify -trimpath -o $(BIN)-notify ./cmd/looprun
-	@$(GO) run ./tools/release licences $(BIN)-notify > /dev/null
-	@rm -f $(BIN)-notify
 
 # Each build has its own folder and its own empty build cache, so that the second
 # cannot be the first one's result.
@@ -203,10 +200,12 @@ size: ## how large the released program is, and its largest packages; fails abov
 .PHONY: mcp mcp-test mcp-inspector
 
 MCP := cmd/looprun-mcp
+# A program of a module of its own, in bin/, whose licences are looked at too.
+own = cd $(1) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(abspath $(dir $(BIN)))/$(notdir $(1)) . && cd $(CURDIR) && \
+  $(GO) build -o $(dir $(BIN))release ./tools/release && (cd $(1) && $(abspath $(dir $(BIN)))/release licences $(abspath $(dir $(BIN)))/$(notdir $(1)) >/dev/null) && rm -f $(dir $(BIN))release
+
 mcp: build ## looprun-mcp, in bin/; fails when a licence in it is not allowed
-	cd $(MCP) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(abspath $(dir $(BIN)))/looprun-mcp .
-	@$(GO) build -o $(dir $(BIN))release ./tools/release && cd $(MCP) && $(abspath $(dir $(BIN)))/release licences $(abspath $(dir $(BIN)))/looprun-mcp >/dev/null
-	@rm -f $(dir $(BIN))release
+	$(call own,$(MCP))
 
 mcp-test: ## its linters and its tests, with the SDK's client
 	cd $(MCP) && $(GO) mod tidy -diff && $(GO) vet -tags inspector ./... && GOOS=windows $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
@@ -215,6 +214,16 @@ mcp-test: ## its linters and its tests, with the SDK's client
 mcp-inspector: ## its tests with the inspector, which is installed (300 MB, from npm)
 	npm install --prefix $(AGENTS)/inspector --no-audit --no-fund --loglevel=error node@22.23.3 @modelcontextprotocol/inspector@2.12.0
 	bin=$(CURDIR)/$(AGENTS)/inspector/node_modules; cd $(MCP) && PATH=$$bin/node/bin:$$bin/.bin:$$PATH $(GO) test -tags inspector -count=1 -run TestInspector -v .
+
+# --- The program that sends to chats, phones and mail, a module of its own ---
+.PHONY: notify notify-test
+
+NOTIFY := cmd/looprun-notify
+notify: build ## looprun-notify, in bin/; fails when a licence in it is not allowed
+	$(call own,$(NOTIFY))
+
+notify-test: ## its linters and its tests, with servers on this machine
+	cd $(NOTIFY) && $(GO) mod tidy -diff && $(GO) vet ./... && GOOS=windows $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -race -count=1 -timeout 10m ./...
 
 # --- Real coding agents ---
 .PHONY: agents agents-test

@@ -2,12 +2,10 @@ package main
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strconv"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/proc"
 )
 
 // serveCmd shows the runs in a browser, and takes answers there.
@@ -47,17 +45,9 @@ func (c *serveCmd) Run(a *app) error {
 	return a.become("looprun-serve", self, args, "install it: go install github.com/looprun/looprun/cmd/looprun-serve@latest")
 }
 
-// become runs a program that belongs to looprun in its place, and ends as that does. It
-// lies beside looprun or on the PATH.
+// become runs a program that belongs to looprun in its place, and ends as that does.
 func (a *app) become(name, self string, args []string, remedy string) error {
-	beside := filepath.Join(filepath.Dir(self), name)
-	if runtime.GOOS == "windows" {
-		beside += ".exe"
-	}
-	program, err := exec.LookPath(beside)
-	if err != nil {
-		program, err = exec.LookPath(name)
-	}
+	program, err := proc.Beside(name)
 	if err != nil {
 		return config.Usage(name+" is neither beside "+self+" nor on the PATH", remedy)
 	}

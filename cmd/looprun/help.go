@@ -11,7 +11,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun/escalate/notify"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/man"
@@ -118,16 +117,6 @@ func exclusive(n *kong.Node) []string {
 		lines = append(lines, strings.Join(among[group], " | "))
 	}
 	return lines
-}
-
-// hideNotBuilt takes out of the help what this build lacks.
-func hideNotBuilt(k *kong.Kong) error {
-	for _, n := range k.Model.Leaves(false) {
-		for _, f := range n.Flags {
-			f.Hidden = f.Hidden || f.Name == "notify" && !notify.Built
-		}
-	}
-	return nil
 }
 
 // flagNames are the names of all flags of the command and those below it.

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/looprun/looprun/escalate/notify"
 )
 
 // Every command shows an example in its help, and says what each flag is for.
@@ -175,21 +173,4 @@ func executed(t *testing.T, args ...string) (int, string) {
 		t.Fatal(err)
 	}
 	return code, string(said)
-}
-
-// What a build lacks it does not offer.
-func TestHelpOffersWhatIsBuilt(t *testing.T) {
-	model, err := wholeModel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	offered := false
-	for _, n := range model.Leaves(true) {
-		for _, f := range n.Flags {
-			offered = offered || f.Name == "notify" && !f.Hidden
-		}
-	}
-	if offered != notify.Built {
-		t.Errorf("--notify is offered: %v, and built in: %v", offered, notify.Built)
-	}
 }

@@ -1,14 +1,13 @@
-// Package notify sends messages to the services that URLs name: chats, phones,
-// mail, web hooks. The library behind it weighs more than half of looprun, so it
-// is built in only with the build tag notify; without, [New] says so.
+// Package notify sends messages to the services that URLs name: chats, phones, mail, web
+// hooks. It has looprun-notify do so, a program of its own, since the library behind that
+// weighs more than half of looprun.
 //
 //	s, err := notify.New("ntfy://ntfy.sh/my-topic")
 //	…
 //	err = s.Notify(ctx, "looprun asks", "5 of 5 iterations are used.")
 //
-// The URLs hold passwords and tokens. No error, no message and no log line has
-// anything of them but the name of the service, nor anything that the library or
-// the service has said, as that may quote them.
+// The URLs hold passwords and tokens. They go to that program by its standard input alone,
+// and no error has anything of them but the name of the service.
 package notify
 
 import (
@@ -16,62 +15,66 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/proc"
 )
 
-// ErrNotBuilt is returned by [New] where the library was not built in.
-var ErrNotBuilt = errors.New("this looprun was built without notify; build it with -tags notify, or use a hook")
+// ErrNoProgram is returned by [New] where looprun-notify is not to be found.
+var ErrNoProgram = errors.New("looprun-notify is neither beside looprun nor on the PATH; install it: go install github.com/looprun/looprun/cmd/looprun-notify@latest, or use a hook")
 
 // Sender sends messages to services. Its zero value has none.
-type Sender struct{ services []service }
-
-// service is one place that messages go to.
-type service struct {
-	name string // what may be shown of its URL
-	send func(ctx context.Context, title, body string) error
+type Sender struct {
+	program string
+	urls    []string
 }
 
 // New makes the sender for these URLs; nothing is sent. An error names the
 // service, or the place of the URL in the list, and no more of the URL.
 func New(urls ...string) (*Sender, error) {
-	s := new(Sender)
-	for i, raw := range urls {
-		name := label(raw, i)
-		send, err := open(raw)
-		if err != nil {
-			return nil, fmt.Errorf("notify %s: %w", name, err)
-		}
-		s.services = append(s.services, service{name, send})
+	if len(urls) == 0 {
+		return &Sender{}, nil
 	}
-	return s, nil
+	program, err := proc.Beside("looprun-notify")
+	if err != nil {
+		return nil, ErrNoProgram
+	}
+	s := &Sender{program, urls}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return s, s.run(ctx, "", "")
 }
 
 // Notify sends the message to all services at the same time and returns when all
 // have answered or ctx has ended. The error names those that did not take it.
 func (s *Sender) Notify(ctx context.Context, title, body string) error {
-	errs := make([]error, len(s.services))
-	done := make(chan struct{})
-	for i, to := range s.services {
-		go func() {
-			if err := to.send(ctx, title, body); err != nil {
-				errs[i] = fmt.Errorf("%s: %w", to.name, err)
-			}
-			done <- struct{}{}
-		}()
+	if len(s.urls) == 0 {
+		return nil
 	}
-	for range s.services {
-		<-done
-	}
-	return errors.Join(errs...)
+	return s.run(ctx, title, body)
 }
 
-// label is what may be shown of a URL: its scheme, if it is formed like one, and
-// its place in the list.
-func label(raw string, i int) string {
-	place := fmt.Sprintf("URL %d", i+1)
-	scheme, _, found := strings.Cut(raw, "://")
-	scheme, _, _ = strings.Cut(scheme, "+")
-	if !found || scheme == "" || len(scheme) > 20 || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz") != "" {
-		return place
+func (s *Sender) run(ctx context.Context, title, body string) error {
+	timeout := time.Duration(0)
+	if at, ok := ctx.Deadline(); ok {
+		timeout = max(1, time.Until(at)*9/10) // so that it can say which service is late
 	}
-	return scheme + " (" + place + ")"
+	message, err := proc.Document(map[string]any{"urls": s.urls, "title": title, "body": body, "timeout_ms": timeout.Milliseconds()})
+	if err != nil {
+		return err
+	}
+	var said proc.Head
+	end, err := proc.RunFed(ctx, proc.Spec{Argv: []string{s.program}, Stderr: said.Take, KillAfter: time.Second}, message, nil)
+	text := strings.TrimSpace(string(said))
+	switch {
+	case err != nil || end.Cause == proc.StartFailed:
+		return fmt.Errorf("looprun-notify could not be started: %w", errors.Join(err, end.StartErr))
+	case end.Cause != proc.Exited:
+		return errors.New("looprun-notify did not end in time; try again when the services can be reached")
+	case end.Code == 0:
+		return nil
+	case text == "":
+		return fmt.Errorf("looprun-notify ended with exit code %d", end.Code)
+	}
+	return errors.New(text)
 }

@@ -1,6 +1,4 @@
-//go:build notify
-
-package notify
+package main
 
 import (
 	"context"
@@ -10,9 +8,6 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
-
-// Built reports whether the library was built in.
-const Built = true
 
 // open finds the service of a URL. The library's errors are not passed on: they
 // quote the URL.

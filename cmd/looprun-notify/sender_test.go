@@ -1,4 +1,4 @@
-package notify
+package main
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func TestLabelShowsNothingButTheService(t *testing.T) {
 
 func TestNotifyGoesToAllAndNamesThoseThatFail(t *testing.T) {
 	var got [3]string
-	s := &Sender{}
+	s := &sender{}
 	for i, name := range []string{"one", "two", "three"} {
 		s.services = append(s.services, service{name, func(_ context.Context, title, body string) error {
 			got[i] = title + "|" + body
@@ -43,14 +43,14 @@ func TestNotifyGoesToAllAndNamesThoseThatFail(t *testing.T) {
 			return nil
 		}})
 	}
-	err := s.Notify(t.Context(), "t", "b")
+	err := s.notify(t.Context(), "t", "b")
 	if err == nil || err.Error() != "two: no" {
 		t.Errorf("%v", err)
 	}
 	if got != [3]string{"t|b", "t|b", "t|b"} {
 		t.Errorf("%q", got)
 	}
-	if err := new(Sender).Notify(t.Context(), "t", "b"); err != nil {
+	if err := new(sender).notify(t.Context(), "t", "b"); err != nil {
 		t.Errorf("no services: %v", err)
 	}
 }

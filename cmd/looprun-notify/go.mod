@@ -1,0 +1,15 @@
+module github.com/looprun/looprun/cmd/looprun-notify
+
+go 1.26
+
+require github.com/nicholas-fedor/shoutrrr v0.17.0
+
+require (
+	github.com/eclipse/paho.golang v0.23.0 // indirect
+	github.com/gorilla/websocket v1.5.3 // indirect
+	github.com/mattn/go-colorable v0.1.15 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
+	golang.org/x/net v0.57.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/term v0.45.0 // indirect
+)
