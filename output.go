@@ -43,11 +43,12 @@ type RawListener interface {
 	Raw([]byte)
 }
 
-// RefusalListener is a [Listener] that is also told which of its tools a coding agent's
-// own permissions did not let it use, as its transcript says.
-type RefusalListener interface {
+// FactListener is a [Listener] that is also told what coding agents say of themselves in
+// their transcripts: what they used, and which of their tools their own permissions did
+// not let them use.
+type FactListener interface {
 	Listener
-	Refused(tool, why string)
+	Fact(f carrier.Fact)
 }
 
 // Listeners are two of one kind, one for each stream of what the work prints: a
@@ -122,7 +123,7 @@ type stream struct {
 	promise  *promiseScanner // nil: no promise is looked for
 	listener Listener        // nil: nobody listens
 	raw      RawListener     // the listener, where it is one
-	refusals RefusalListener // the listener, where it is one
+	facts    FactListener    // the listener, where it is one
 	end      tail.Buffer
 	turn     turnloop.Watch // what an agent does in its turn
 }
@@ -133,7 +134,7 @@ func newAnalyzer(o signature.Options, waits bool) *analyzer {
 	for i := range a.streams {
 		s := &a.streams[i]
 		s.id, s.of = i, a
-		s.carrier.Part, s.carrier.Fact = s.part, s.fact
+		s.carrier.Part, s.carrier.Fact, s.carrier.Table = s.part, s.fact, o.Carriers
 		if waits {
 			s.end.Limit = waitEnd
 		}
@@ -152,7 +153,7 @@ func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
 		if to != nil {
 			s.listener = to.listeners()[i]
 			s.raw, _ = s.listener.(RawListener)
-			s.refusals, _ = s.listener.(RefusalListener)
+			s.facts, _ = s.listener.(FactListener)
 		}
 	}
 }
@@ -246,6 +247,9 @@ func (s *stream) part(p carrier.Part) {
 
 // fact takes what an agent says of itself.
 func (s *stream) fact(f carrier.Fact) {
+	if s.facts != nil {
+		s.facts.Fact(f)
+	}
 	switch f := f.(type) {
 	case carrier.Call:
 		s.call(f)
@@ -255,10 +259,6 @@ func (s *stream) fact(f carrier.Fact) {
 			text += " · resets at " + f.Until.UTC().Format(time.RFC3339)
 		}
 		s.end.Take([]byte(text + "\n"))
-	case carrier.Refused:
-		if s.refusals != nil {
-			s.refusals.Refused(f.Tool, f.Text)
-		}
 	case carrier.Ended:
 		s.of.failure = ""
 		if f.Failed {

@@ -127,7 +127,7 @@ func (o *outputs) lines(b []byte) [][]span {
 	a := ansi{colours: o.colours}
 	if o.open {
 		var text bytes.Buffer
-		t := console.NewTranscript(&text)
+		t := console.NewTranscript(&text, nil)
 		_, _ = t.Write(b)
 		t.Flush()
 		b = text.Bytes()

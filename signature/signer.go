@@ -19,6 +19,9 @@ type Options struct {
 	Ignore []Pattern
 	// Extract finds further facts; it is asked before the built-in rules.
 	Extract []Rule
+	// Carriers are what streams of output may carry, such as transcripts of coding agents;
+	// nil: what is known.
+	Carriers *carrier.Table
 	// Explain keeps what Explanation returns.
 	Explain bool
 }
@@ -72,7 +75,7 @@ func New(o Options) *Signer {
 func (c *channel) init(s *Signer, id int) {
 	c.s, c.id = s, id
 	c.stream.mu = &s.mu
-	c.stream.open.Part = c.part
+	c.stream.open.Part, c.stream.open.Table = c.part, s.opt.Carriers
 	c.texts[0] = newText(s, id)
 	c.said.Limit = carrier.SaidBytes
 }

@@ -33,7 +33,7 @@ const seenSize = 2048
 func newText(s *Signer, id int) *text {
 	t := &text{s: s, id: id, seen: make([]uint64, seenSize)}
 	t.split.Line = t.message
-	t.inner.Part = t.opened
+	t.inner.Part, t.inner.Table = t.opened, s.opt.Carriers
 	t.src.init(s, id)
 	return t
 }

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"os/exec"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/looprun/looprun/internal/agent"
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // agentsCmd lists the coding agents that can be set up.
@@ -17,8 +20,9 @@ type agentsCmd struct {
 
 // Help shows an example below the flags.
 func (agentsCmd) Help() string {
-	return `PERMIT are the agent's own flags that let it edit files and run commands unasked. looprun
-never adds them: pass them on behind --.
+	return `Those that looprun knows, and those that stand below agents: in a looprun.yaml; --format json
+prints each as such a file has it. PERMIT are the agent's own flags that let it edit files and
+run commands unasked. looprun never adds them: pass them on behind --.
 
 Example:
   looprun --agent claude --check 'go test ./...' 'Make the tests pass' -- --permission-mode acceptEdits --allowedTools Bash`
@@ -26,22 +30,20 @@ Example:
 
 // shownAgent is an agent as it is printed.
 type shownAgent struct {
-	Name    string   `json:"name"`
-	Command []string `json:"command"`
-	Found   string   `json:"found,omitempty"` // where its program is
-	Cost    string   `json:"cost_from,omitempty"`
-	Limits  string   `json:"wait_on,omitempty"`
-	Permit  string   `json:"permit"`
-	Login   string   `json:"login"`
-	Version string   `json:"version,omitempty"` // that was tried; without one: written from its documentation
+	agent.Agent
+	Found string `json:"found,omitempty"` // where its program is
 }
 
 func (c *agentsCmd) Run(a *app) error {
 	var rows []shownAgent
-	for _, of := range agent.All() {
-		r := shownAgent{
-			Name: of.Name, Command: of.Command, Cost: of.Cost, Limits: of.Limits, Permit: of.Permit, Login: of.Login, Version: of.Version,
+	for _, of := range a.config.Agents().All() {
+		for _, s := range carrier.KnownShapes() {
+			if s.Agent == of.Name {
+				s.Agent = "" // as a looprun.yaml has it
+				of.Transcript = append(of.Transcript, s)
+			}
 		}
+		r := shownAgent{Agent: of}
 		if at, err := exec.LookPath(of.Command[0]); err == nil {
 			r.Found = at
 		}
@@ -57,7 +59,11 @@ func (c *agentsCmd) Run(a *app) error {
 		if r.Found != "" {
 			here = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, console.CommandLine(r.Command), cmp.Or(r.Cost, "-"), cmp.Or(r.Limits, "-"), r.Permit, cmp.Or(r.Version, "-"), here)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, termsafe.Line(console.CommandLine(r.Command)), shortOr(r.CostFrom),
+			shortOr(strings.Join(r.WaitOn, " ")), shortOr(r.Permit), shortOr(r.Version), here)
 	}
 	return w.Flush()
 }
+
+// shortOr is a cell of the table: a regular expression can be long.
+func shortOr(text string) string { return cmp.Or(termsafe.Cut(termsafe.Line(text), 60), "-") }

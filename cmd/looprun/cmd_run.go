@@ -26,10 +26,10 @@ func (runCmd) Help() string {
 }
 
 func (c *runCmd) Run(a *app) error {
+	a.config.Apply(&c.Options)
 	if err := c.command(a); err != nil {
 		return err
 	}
-	a.config.Apply(&c.Options)
 	if err := c.Wrong(); err != nil {
 		return a.config.Locate(err)
 	}

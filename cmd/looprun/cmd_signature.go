@@ -55,7 +55,7 @@ func (c *signatureCmd) Run(a *app) (err error) {
 }
 
 func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
-	why, err := review.Sign(r, c.ExitCode, c.rules, c.Explain)
+	why, err := review.Sign(r, c.ExitCode, c.rules, nil, c.Explain)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (c *signatureCmd) diff(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		why, err := review.Sign(f, c.ExitCode, c.rules, false)
+		why, err := review.Sign(f, c.ExitCode, c.rules, nil, false)
 		f.Close()
 		if err != nil {
 			return err

@@ -30,7 +30,7 @@ func kindOf(t *testing.T, name string, text []byte, keys []config.Key) string {
 	}
 	m, _ := v.(map[string]any)
 	has := func(key string) bool { _, ok := m[key]; return ok }
-	known := []string{"signature", "ladder", "hooks", "enforce"}
+	known := []string{"signature", "ladder", "agents", "hooks", "enforce"}
 	for _, k := range keys {
 		known = append(known, k.Name)
 	}

@@ -109,6 +109,21 @@ signature:
   ignore: [{pattern: '^DEBUG'}]
   extract: [{id: lost, fact: check, regexp: 'lost: (?P<name>\w+)'}]
   reports: [report.xml]
+agents:
+  mine:
+    command: [mine, --json]
+    cost_from: codex
+    wait_on: ['Busy']
+    stop_on: ['No account']
+    permit: --yes
+    login: mine login
+    transcript:
+      - when: {type: words, kind: a|b, sub: '-'}
+        each: parts
+        read:
+          - {when: {type: text}, said: text, piece: true}
+          - {name: tool, id: id, input: args, output: text|error, broken: {ok: 'false'}}
+      - {when: {type: end}, begins: type, follows: true, read: [{turn: failed, last: why, trouble: why, usd: cost, tokens: in&out, session: id}]}
 cost_from: claude
 wait_on: ['rate limit', '@http429']
 wait_delay: 45s

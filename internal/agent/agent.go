@@ -4,57 +4,61 @@
 package agent
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/looprun/looprun/internal/carrier"
 )
 
-// Agent is one of them.
+// Agent is one of them: a row of the table, and of the key agents of a looprun.yaml.
 type Agent struct {
-	Name string // of its command, too, where Command has no other
+	Name string `yaml:"-" json:"name"` // of its command, too, where Command has no other
 	// Command starts it without a person: it reads the task from its standard input,
 	// and writes a transcript. It has no flag that lifts the agent's own permissions.
 	// The user's own flags stand behind it.
-	Command []string
-	// Cost is what reads its cost, as for --cost-from; empty: it reports none that is
-	// read.
-	Cost string
-	// Limits is the ready pattern of its limits, as for --wait-on; empty: none is known.
-	Limits string
+	Command []string `yaml:"command,required" json:"command" doc:"How it is started without a person: it reads the task from its standard input. What stands behind -- is added."`
+	// CostFrom, WaitOn and StopOn are what --agent sets for the options of that name;
+	// empty: nothing.
+	CostFrom string   `yaml:"cost_from" json:"cost_from,omitempty" doc:"As the option; without it, what usd and tokens of its transcript say."`
+	WaitOn   []string `yaml:"wait_on" json:"wait_on,omitempty" doc:"As the option."`
+	StopOn   []string `yaml:"stop_on" json:"stop_on,omitempty" doc:"As the option."`
 	// Permit are its flags that let it edit files and run commands unasked. They are
 	// shown to people and never used.
-	Permit string
-	// Login says how it is logged in.
-	Login string
+	Permit string `yaml:"permit" json:"permit,omitempty" doc:"Its flags that let it edit files and run commands unasked: they are shown, and never added."`
+	Login  string `yaml:"login" json:"login,omitempty" doc:"How it is logged in, for people."`
 	// Version is the one that was tried; empty: it was written from its documentation.
-	Version string
+	Version string `yaml:"-" json:"version,omitempty"`
+	// Transcript is what its output carries in JSON.
+	Transcript []carrier.Shape `yaml:"transcript" json:"transcript,omitempty" doc:"How the JSON objects look that it prints, and what they carry; the first that matches counts. Objects that looprun knows by itself come before."`
 }
 
-// What a loop around any of them has, where nobody says otherwise: a turn takes many
-// minutes, and limits of others last for hours.
-const (
-	MaxRuntime       = 8 * time.Hour
-	IterationTimeout = 30 * time.Minute
-	TurnLoop         = 8 // times the same within a turn
-)
+// ReadsCost reports whether its transcript says what it costs.
+func (a Agent) ReadsCost() bool {
+	return slices.ContainsFunc(a.Transcript, func(s carrier.Shape) bool {
+		return slices.ContainsFunc(s.Read, func(r carrier.Reading) bool { return r.USD != "" || r.Tokens != "" })
+	})
+}
 
 // all are the agents that can be set up. A call is not needed to list them.
 var all = []Agent{
 	{
-		Name: "claude", Command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose"}, Cost: "claude", Limits: "@claude",
+		Name: "claude", Command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
+		CostFrom: "claude", WaitOn: []string{"@claude"}, StopOn: []string{"@claude"},
 		Permit: "--permission-mode acceptEdits --allowedTools Bash", Login: "claude, then /login; or ANTHROPIC_API_KEY", Version: "2.1.330",
 	},
 	{
-		Name: "codex", Command: []string{"codex", "exec", "--json"}, Cost: "codex", Limits: "@codex",
+		Name: "codex", Command: []string{"codex", "exec", "--json"}, CostFrom: "codex", WaitOn: []string{"@codex"}, StopOn: []string{"@codex"},
 		Permit: "--sandbox workspace-write", Login: "codex login; or OPENAI_API_KEY", Version: "0.169.0",
 	},
 	{
-		Name: "gemini", Command: []string{"gemini", "--output-format", "stream-json", "-p", ""}, Cost: "gemini", Limits: "@gemini",
+		Name: "gemini", Command: []string{"gemini", "--output-format", "stream-json", "-p", ""},
+		CostFrom: "gemini", WaitOn: []string{"@gemini"}, StopOn: []string{"@gemini"},
 		Permit: "--yolo", Login: "gemini, then /auth; or GEMINI_API_KEY", Version: "0.61.0",
 	},
 	{
-		Name: "opencode", Command: []string{"opencode", "run", "--format", "json"}, Cost: "opencode",
+		Name: "opencode", Command: []string{"opencode", "run", "--format", "json"}, CostFrom: "opencode",
 		Permit: `"permission": "allow" in opencode.json`, Login: "opencode auth login", Version: "1.18.33",
 	},
 	{
@@ -71,40 +75,72 @@ var all = []Agent{
 // whatever they achieved.
 var unsupervised = []string{"aider", "goose", "amp"}
 
-// All are the agents that can be set up, the ones that were tried first.
-func All() []Agent { return slices.Clone(all) }
+// Agents are those of somebody's own, by name. All that is asked of them holds for the
+// built-in ones too; the zero value has no others.
+type Agents map[string]Agent
+
+// All are the agents that can be set up: the built-in ones, those that were tried first,
+// and one's own.
+func (own Agents) All() []Agent {
+	list := slices.Clone(all)
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		list = append(list, own[name])
+	}
+	return list
+}
 
 // Names are their names.
-func Names() []string {
-	names := make([]string, len(all))
-	for i, a := range all {
-		names[i] = a.Name
+func (own Agents) Names() []string {
+	var names []string
+	for _, a := range own.All() {
+		names = append(names, a.Name)
 	}
 	return names
 }
 
 // Find is the agent of a name.
-func Find(name string) (Agent, bool) {
-	i := slices.IndexFunc(all, func(a Agent) bool { return a.Name == name })
+func (own Agents) Find(name string) (Agent, bool) {
+	list := own.All()
+	i := slices.IndexFunc(list, func(a Agent) bool { return a.Name == name })
 	if i < 0 {
 		return Agent{}, false
 	}
-	return all[i], true
+	return list[i], true
 }
 
 // Of is the agent that a command starts, by the name of its program. It may be one that
 // cannot be set up, which has nothing but a name.
-func Of(command []string) (Agent, bool) {
+func (own Agents) Of(command []string) (Agent, bool) {
 	if len(command) == 0 {
 		return Agent{}, false
 	}
-	program := strings.TrimSuffix(filepath.Base(command[0]), ".exe")
-	i := slices.IndexFunc(all, func(a Agent) bool { return a.Command[0] == program })
+	program := programOf(command)
+	list := own.All()
+	i := slices.IndexFunc(list, func(a Agent) bool { return programOf(a.Command) == program })
 	switch {
 	case i >= 0:
-		return all[i], true
+		return list[i], true
 	case slices.Contains(unsupervised, program):
 		return Agent{Name: program}, true
 	}
 	return Agent{}, false
+}
+
+func programOf(command []string) string {
+	return strings.TrimSuffix(filepath.Base(command[0]), ".exe")
+}
+
+// Carriers are what streams of output may carry; nil: what is known, and no more.
+func (own Agents) Carriers() *carrier.Table {
+	if len(own) == 0 {
+		return nil
+	}
+	shapes := slices.Clone(carrier.KnownShapes())
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		for _, s := range own[name].Transcript {
+			s.Agent = name
+			shapes = append(shapes, s)
+		}
+	}
+	return carrier.NewTable(shapes...)
 }

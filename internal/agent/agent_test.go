@@ -12,25 +12,27 @@ import (
 // Each agent is whole, its cost and its limits can be read, and nothing that looprun
 // passes on lifts its permissions.
 func TestAll(t *testing.T) {
-	for _, a := range All() {
+	var own Agents
+	for _, a := range own.All() {
 		if a.Name == "" || len(a.Command) == 0 || a.Permit == "" || a.Login == "" {
 			t.Errorf("%+v is not whole", a)
 		}
-		if got, ok := Find(a.Name); !ok || got.Name != a.Name {
+		if got, ok := own.Find(a.Name); !ok || got.Name != a.Name {
 			t.Errorf("%s is not found", a.Name)
 		}
-		if got, ok := Of([]string{"/usr/bin/" + a.Command[0], "x"}); !ok || got.Name != a.Name {
+		if got, ok := own.Of([]string{"/usr/bin/" + a.Command[0], "x"}); !ok || got.Name != a.Name {
 			t.Errorf("%s is not recognised", a.Command[0])
 		}
-		if a.Cost != "" {
-			if _, err := cost.New(a.Cost); err != nil {
+		if a.CostFrom != "" {
+			if _, err := cost.New(a.CostFrom); err != nil {
 				t.Error(err)
 			}
 		}
-		if a.Limits != "" {
-			if _, err := waiting.Compile([]string{a.Limits}); err != nil {
-				t.Error(err)
-			}
+		if _, err := waiting.Compile(a.WaitOn); err != nil {
+			t.Error(err)
+		}
+		if _, err := waiting.CompileStop(a.StopOn); err != nil {
+			t.Error(err)
 		}
 		for _, word := range a.Command {
 			for _, lifts := range []string{"permission", "allow", "yolo", "approv", "force", "sandbox", "bypass", "dangerous", "trust", "auto"} {
@@ -44,11 +46,11 @@ func TestAll(t *testing.T) {
 		}
 	}
 	for _, other := range [][]string{nil, {"make"}, {"claudette"}, {""}} {
-		if a, ok := Of(other); ok {
+		if a, ok := own.Of(other); ok {
 			t.Errorf("%q is taken for %s", other, a.Name)
 		}
 	}
-	if a, ok := Of([]string{"aider"}); !ok || a.Name != "aider" || a.Command != nil {
+	if a, ok := own.Of([]string{"aider"}); !ok || a.Name != "aider" || a.Command != nil {
 		t.Errorf("aider: %+v, %t", a, ok)
 	}
 }

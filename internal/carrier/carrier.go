@@ -95,11 +95,16 @@ type Trouble struct {
 	Until time.Time // when it is over; zero: it does not say
 }
 
-// Usage is what an agent says that it has used up. Whether that is of this turn, of the
-// session, or restates what it said before is each agent's own: the package cost knows.
+// Usage is what an agent says that it has used up; NaN: what it says is no number.
 type Usage struct {
-	Agent, Session string
-	USD, Tokens    float64
+	Agent       string
+	Session     string // whose totals the numbers are; empty: they are of this report alone
+	USD, Tokens float64
+	// Process is the session of which the dollars are the total as far as one process has
+	// it; empty: they are not. Wrote and AllWrote are what the model wrote of the tokens:
+	// for this report, and for all that the dollars are of.
+	Process         string
+	Wrote, AllWrote float64
 }
 
 // Call is a tool call that has ended.
@@ -144,6 +149,7 @@ type Stream struct {
 	text   []byte
 	agent  string // of the object that is read
 	seen   string // the last agent that there was
+	totals string // the session whose totals are reported
 	source string
 	depth  int
 	inner  *Stream // reads what a log's lines carry

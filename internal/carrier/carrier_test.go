@@ -2,6 +2,7 @@ package carrier
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -180,6 +181,24 @@ func TestWordsAreSaidOnce(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// The table says nothing that nobody reads, and each of its shapes can be met.
+func TestKnown(t *testing.T) {
+	for line := range bytes.Lines(known) {
+		if line[0] != '{' {
+			continue
+		}
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		var s Shape
+		if err := d.Decode(&s); err != nil || s.Wrong() != "" {
+			t.Errorf("%s%v %s", line, err, s.Wrong())
+		}
+	}
+	if len(KnownShapes()) < 50 {
+		t.Errorf("%d shapes", len(KnownShapes()))
 	}
 }
 

@@ -2,6 +2,7 @@ package carrier
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -37,8 +38,8 @@ func (s *Stream) open(i int32) bool {
 	if shape == nil {
 		return false
 	}
-	if s.agent = shape.Agent; s.agent != "" {
-		s.seen = s.agent
+	if s.agent = shape.Agent; s.agent != "" && s.agent != s.seen {
+		s.seen, s.totals = s.agent, ""
 	}
 	if len(shape.each) == 0 {
 		s.entry(shape, i)
@@ -257,13 +258,20 @@ func (s *Stream) facts(r *reading, i int32) {
 	}
 	if text := s.word(r.trouble, i); text != "" && text != s.trouble {
 		s.trouble = text
-		s.tell(Trouble{Agent: s.agent, Text: text, Until: moment(s.number(r.until, i))})
+		until, _ := s.number(r.until, i)
+		s.tell(Trouble{Agent: s.agent, Text: text, Until: moment(until)})
 	}
 	if tool := s.word(r.refused, i); tool != "" {
 		s.tell(Refused{Agent: s.agent, Tool: tool, Text: s.word(r.last, i)})
 	}
-	if usd, tokens := s.number(r.usd, i), s.number(r.tokens, i); usd > 0 || tokens > 0 {
-		s.tell(Usage{Agent: s.agent, Session: s.word(r.session, i), USD: usd, Tokens: tokens})
+	s.totals = cmp.Or(s.word(r.session, i), s.totals)
+	usd, paid := s.number(r.usd, i)
+	tokens, took := s.number(r.tokens, i)
+	if paid || took {
+		u := Usage{Agent: s.agent, Session: s.totals, Process: s.word(r.process, i), USD: usd, Tokens: tokens}
+		u.Wrote, _ = s.number(r.wrote, i)
+		u.AllWrote, _ = s.number(r.allWrote, i)
+		s.tell(u)
 	}
 	if r.Turn != Goes {
 		last := s.word(r.last, i)
@@ -342,25 +350,27 @@ func (s *Stream) word(p paths, i int32) string {
 	return string(out[:min(len(out), maxWords)])
 }
 
-// number is the sum of what stands at the paths; what is not a number is nothing.
-func (s *Stream) number(p paths, i int32) (sum float64) {
+// number is the sum of what stands at the paths; NaN: that is no number.
+func (s *Stream) number(p paths, i int32) (sum float64, found bool) {
 	for _, one := range p.of {
-		n, found := s.sum(one, i)
-		if sum += n; found && !p.all {
+		n, ok := s.sum(one, i)
+		sum, found = sum+n, found || ok
+		if ok && !p.all {
 			break
 		}
 	}
-	return sum
+	return sum, found
 }
 
 func (s *Stream) sum(p path, i int32) (sum float64, found bool) {
 	d := &s.doc
 	if len(p) == 0 {
 		n, err := strconv.ParseFloat(string(d.raw(i)), 64)
-		if err != nil || d.nodes[i].kind != other || !(n > 0) || math.IsInf(n, 0) {
-			return 0, err == nil
+		cut := d.cut && int(d.nodes[i].end) == len(d.src) // the rest of it may be missing
+		if err != nil || d.nodes[i].kind != other || cut {
+			n = math.NaN()
 		}
-		return n, true
+		return n, d.nodes[i].kind != null
 	}
 	if d.nodes[i].kind != record {
 		return 0, false
@@ -380,7 +390,7 @@ func moment(n float64) time.Time {
 	if n > 1e11 {
 		n /= 1000
 	}
-	if n <= 0 || n > 1e11 {
+	if !(n > 0 && n <= 1e11) {
 		return time.Time{}
 	}
 	return time.Unix(int64(n), 0)

@@ -2,6 +2,7 @@ package carrier
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,18 +12,19 @@ import (
 type Shape struct {
 	// Agent is who prints such objects; empty: they are lines of a log, whose text is
 	// read as if it had been printed without them.
-	Agent string
-	When  Match
+	Agent string `yaml:"-" json:"agent,omitempty"`
+	When  Match  `yaml:"when,required" json:"when" doc:"What must be at paths of an object: a text, several with | between them, one that ends in * for how it begins, \"*\" for anything, \"-\" for nothing."`
 	// Follows says that the shape is the agent's only where another object of its came
 	// before: it has nothing that would tell it from objects of others.
-	Follows bool
+	Follows bool `yaml:"follows" json:"follows,omitempty" doc:"It is the agent's only where another object of its came before."`
 	// Begins are the names, with | between them, that the second line of a document may
-	// begin with that is of this shape and stands on several lines.
-	Begins string
+	// begin with that is of this shape and stands on several lines; NAME: TEXT where that
+	// is its value.
+	Begins string `yaml:"begins" json:"begins,omitempty" doc:"For an object on several lines: the names that its second line may begin with, with | between them; NAME: TEXT where that is its value."`
 	// Each is the path of a list whose entries are read; empty: the object itself is.
-	Each string
+	Each string `yaml:"each" json:"each,omitempty" doc:"The path of a list whose entries are read in place of the object."`
 	// Read says what is read. The first that matches an entry is used.
-	Read []Reading
+	Read []Reading `yaml:"read" json:"read,omitempty" doc:"What is taken out of it; the first entry whose own when matches counts. Without any, the object counts for nothing."`
 }
 
 // Match says what must be at paths of an object. A path is names with dots between
@@ -35,40 +37,69 @@ type Match map[string]string
 // flags are paths, where . is the entry itself; several with | between them are tried in turn, and joined with
 // spaces where they have & between them.
 type Reading struct {
-	When Match
+	When Match `yaml:"when" json:"when,omitempty" doc:"As for the object."`
 
-	Said    string // the agent's words
-	Printed string // what a tool or the agent's own machinery printed
-	Noise   string // for people's eyes only
-	Line    bool   // a log's text is a whole line, without its end
-	Piece   bool   // the words go on with the next piece
-	Ends    bool   // the pieces end here
+	Said    string `yaml:"said" json:"said,omitempty" doc:"The agent's words: promises, signals, rejections and questions."`
+	Printed string `yaml:"printed" json:"printed,omitempty" doc:"What its own machinery prints: evidence."`
+	Noise   string `yaml:"noise" json:"noise,omitempty" doc:"For people's eyes only."`
+	Line    bool   `yaml:"-" json:"line,omitempty"` // a log's text is a whole line, without its end
+	Piece   bool   `yaml:"piece" json:"piece,omitempty" doc:"The words go on with the next piece."`
+	Ends    bool   `yaml:"ends" json:"ends,omitempty" doc:"The pieces end here."`
 
 	// A tool call. It is complete where there is an Output, which names the call by
 	// its ID or has all the rest beside it.
-	ID, Name, Input, Output string
-	Broken                  Match // the call failed
+	ID     string `yaml:"id" json:"id,omitempty" doc:"The id of a tool call, by which its output is found."`
+	Name   string `yaml:"name" json:"name,omitempty" doc:"The tool that is called."`
+	Input  string `yaml:"input" json:"input,omitempty" doc:"What it is called with."`
+	Output string `yaml:"output" json:"output,omitempty" doc:"What it printed: evidence, unless the tool only reads."`
+	Broken Match  `yaml:"broken" json:"broken,omitempty" doc:"How a call looks that failed."`
 
-	Turn    Turn   // the agent's turn ends here
-	Last    string // the turn's last words, or what it failed of
-	Trouble string // what the agent says is wrong
-	Until   string // the moment until which it is, in seconds since 1970
-	Refused string // the tool that the agent's permissions refused
-	Session string
-	USD     string
-	Tokens  string // all that are added up, with & between them
-	Source  string // where a log's text comes from
+	Turn    Turn   `yaml:"turn" json:"turn,omitempty" doc:"The agent's turn ends here, and is done or has failed."`
+	Last    string `yaml:"last" json:"last,omitempty" doc:"The turn's last words, or what it failed of."`
+	Trouble string `yaml:"trouble" json:"trouble,omitempty" doc:"What the agent says is wrong, for wait_on and stop_on."`
+	Until   string `yaml:"until" json:"until,omitempty" doc:"Until when that is so, in seconds since 1970."`
+	Refused string `yaml:"refused" json:"refused,omitempty" doc:"The tool that the agent's permissions refused."`
+	// Session is whose totals USD and Tokens are, of this object and those behind it that
+	// name none; empty: they are of the object alone.
+	Session string `yaml:"session" json:"session,omitempty" doc:"The session whose totals usd and tokens are, here and in later objects; without any they are what the object adds."`
+	USD     string `yaml:"usd" json:"usd,omitempty" doc:"What it cost, in US dollars."`
+	Tokens  string `yaml:"tokens" json:"tokens,omitempty" doc:"The tokens it took; all that are added up, with & between them."`
+	// Process is the session that USD is the total of as far as one process has it; Wrote
+	// and AllWrote, by which processes are told apart, are of the tokens what the model
+	// wrote for this report, and for all that USD is of.
+	Process  string `yaml:"process" json:"process,omitempty" doc:"The session of which usd is the total within one process; needs wrote and all_wrote."`
+	Wrote    string `yaml:"wrote" json:"wrote,omitempty" doc:"The tokens that the model wrote for this report."`
+	AllWrote string `yaml:"all_wrote" json:"all_wrote,omitempty" doc:"The tokens that the model wrote for all that usd is of."`
+	Source   string `yaml:"-" json:"source,omitempty"` // where a log's text comes from
 }
 
-// Turn is how a turn ended.
-type Turn byte
+// Turn is how a turn ended; empty: it goes on.
+type Turn string
 
-// The ways to end; a turn goes on by default.
+// The ways to end.
 const (
-	Goes Turn = iota
-	Done
-	Failed
+	Goes   Turn = ""
+	Done   Turn = "done"
+	Failed Turn = "failed"
 )
+
+// UnmarshalText reads one of the two.
+func (t *Turn) UnmarshalText(b []byte) error {
+	if *t = Turn(b); *t != Done && *t != Failed {
+		return fmt.Errorf("%q is not how a turn ends; use done or failed", b)
+	}
+	return nil
+}
+
+// Wrong says why no object could be of the shape; empty: some could.
+func (s Shape) Wrong() string {
+	for p, want := range s.When {
+		if want != "-" && p != "" && !strings.ContainsAny(p[:1], "*.") {
+			return ""
+		}
+	}
+	return "when names nothing that must be there; name a key of the object, as in {type: message}"
+}
 
 // Table is what is known of carriers, made ready for use. It is never changed, so
 // streams can share it.
@@ -102,6 +133,7 @@ type (
 		when, broken                                             match
 		said, printed, noise, id, name, input, output            paths
 		last, trouble, until, refused, session, usd, tokens, src paths
+		process, wrote, allWrote                                 paths
 	}
 )
 
@@ -111,7 +143,11 @@ func NewTable(shapes ...Shape) *Table {
 	for i, s := range shapes {
 		made := &shape{Shape: s, place: i, when: newMatch(s.When), each: newPath(s.Each)}
 		for name := range strings.FieldsFuncSeq(s.Begins, func(r rune) bool { return r == '|' }) {
-			t.begin = append(t.begin, strconv.Quote(name))
+			key, value, ok := strings.Cut(name, ": ")
+			if key = strconv.Quote(key); ok {
+				key += ": " + strconv.Quote(value)
+			}
+			t.begin = append(t.begin, key)
 		}
 		for _, r := range s.Read {
 			made.read = append(made.read, newReading(r))
@@ -132,6 +168,9 @@ func NewTable(shapes ...Shape) *Table {
 // objects of others should lack it.
 func rarest(m match) (name string) {
 	for _, c := range m {
+		if len(c.path) == 0 {
+			continue
+		}
 		if first := c.path[0]; !c.none && first != "*" && (len(first) > len(name) || len(first) == len(name) && first < name) {
 			name = first
 		}
@@ -175,6 +214,7 @@ func newReading(r Reading) reading {
 		id: newPaths(r.ID), name: newPaths(r.Name), input: newPaths(r.Input), output: newPaths(r.Output),
 		last: newPaths(r.Last), trouble: newPaths(r.Trouble), until: newPaths(r.Until), refused: newPaths(r.Refused),
 		session: newPaths(r.Session), usd: newPaths(r.USD), tokens: newPaths(r.Tokens), src: newPaths(r.Source),
+		process: newPaths(r.Process), wrote: newPaths(r.Wrote), allWrote: newPaths(r.AllWrote),
 	}
 }
 

@@ -1,64 +1,49 @@
 package config
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/looprun/looprun/internal/agent"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/cost"
+	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/waiting"
 )
 
-// agentSets are the keys that --agent gives a value where nobody else does, a
-// looprun.yaml included: they are what an agent needs, and no preset that is to beat
-// anything.
-var agentSets = []struct {
-	key string
-	set func(*Options, agent.Agent) bool // false: this agent has none
-}{
-	{"max_runtime", func(o *Options, _ agent.Agent) bool {
-		o.MaxRuntime = new(DurationLimit(agent.MaxRuntime))
-		return true
-	}},
-	{"iteration_timeout", func(o *Options, _ agent.Agent) bool {
-		o.IterationTimeout = Duration(agent.IterationTimeout)
-		return true
-	}},
-	{"turn_loop", func(o *Options, _ agent.Agent) bool {
-		o.TurnLoop = new(CountLimit(agent.TurnLoop))
-		return true
-	}},
-	{"stdin", func(o *Options, _ agent.Agent) bool {
-		o.Stdin = StdinContext
-		return true
-	}},
-	{"cost_from", func(o *Options, a agent.Agent) bool {
-		o.CostFrom = a.Cost
-		return a.Cost != ""
-	}},
-	{"wait_on", func(o *Options, a agent.Agent) bool {
-		if a.Limits != "" {
-			o.WaitOn = []string{a.Limits}
-		}
-		return a.Limits != ""
-	}},
-	{"stop_on", func(o *Options, a agent.Agent) bool {
-		if a.Limits != "" {
-			o.StopOn = []string{a.Limits}
-		}
-		return a.Limits != ""
-	}},
-}
+// agentRow in a tag agent stands for what the agent's row has under the option's key.
+const agentRow = "row"
 
-// setUpAgent gives what the agent needs and nobody has set.
+// setUpAgent gives what the agent needs and nobody has set, a looprun.yaml included: the
+// options with the tag agent.
 func (c *Settings) setUpAgent(o *Options) {
-	a, ok := agent.Find(o.Agent)
+	a, ok := o.Agents.Find(o.Agent)
 	if !ok {
 		return // Wrong says so
 	}
 	c.byAgent = map[string]bool{}
-	for _, s := range agentSets {
-		if f := c.flag(flagOf(s.key)); f == nil || c.source(f) != nil || c.given(f) != "" || c.presetOrigin(s.key) != "" {
+	of := reflect.ValueOf(o).Elem()
+	for _, field := range reflect.VisibleFields(of.Type()) {
+		set, ok := field.Tag.Lookup("agent")
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		f := c.flag(flagOf(key))
+		if !ok || f == nil || c.source(f) != nil || c.given(f) != "" || c.presetOrigin(key) != "" {
 			continue
 		}
-		c.byAgent[s.key] = s.set(o, a)
+		value := reflect.ValueOf(a).FieldByName(field.Name)
+		if set != agentRow {
+			value, _ = Key{Flag: f}.parse(set) // a test sees that it can be read
+		}
+		if c.byAgent[key] = !value.IsZero(); !c.byAgent[key] {
+			continue
+		}
+		of.FieldByIndex(field.Index).Set(value)
 	}
 }
 
@@ -80,8 +65,8 @@ func (o *Options) wrongAgent() error {
 	if o.Agent == "" {
 		return nil
 	}
-	if _, ok := agent.Find(o.Agent); !ok {
-		return Usagef("%s %q is not an agent that can be set up; %s", Flag("agent"), o.Agent, OrNearest(o.Agent, agent.Names()))
+	if _, ok := o.Agents.Find(o.Agent); !ok {
+		return Usagef("%s %q is not an agent that can be set up; %s", Flag("agent"), o.Agent, OrNearest(o.Agent, o.Agents.Names()))
 	}
 	if o.Shell != "" {
 		return Usagef("%s runs the agent's own command, so -c has no place; put the agent's flags behind --", Flag("agent"))
@@ -91,7 +76,7 @@ func (o *Options) wrongAgent() error {
 
 // AgentNeeded says what an agent lacks that would begin now: a task, and the program.
 func (o *Options) AgentNeeded(look func(program string) (string, error)) error {
-	a, ok := agent.Find(o.Agent)
+	a, ok := o.Agents.Find(o.Agent)
 	switch {
 	case !ok:
 		return o.wrongAgent()
@@ -102,4 +87,90 @@ func (o *Options) AgentNeeded(look func(program string) (string, error)) error {
 		return Usage(fmt.Sprintf("%s %s: the program %s is not found", Flag("agent"), a.Name, a.Command[0]), "install it, or add its folder to PATH")
 	}
 	return nil
+}
+
+// agentName is what an agent of one's own may be called.
+const agentName = `^[a-z0-9][a-z0-9_-]{0,39}$`
+
+// readAgents reads the key agents of a part of the file.
+func (l *layer) readAgents(given agent.Agents, problems *strictyaml.Problems, path func(...any) []any) {
+	l.agents = agent.Agents{}
+	isName := regexp.MustCompile(agentName)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		wrong := func(text, remedy string, below ...any) {
+			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("agent %s: %s", name, text), remedy, path(append([]any{"agents", name}, below...)...)...))
+		}
+		if !isName.MatchString(name) {
+			wrong("that is not a name", "use lower-case letters, digits, - and _, at most 40")
+		}
+		if _, known := agent.Agents(nil).Find(name); known {
+			wrong("looprun sets it up by itself", "choose another name")
+		}
+		a := given[name]
+		a.Name = name
+		if a.CostFrom == "" && a.ReadsCost() {
+			a.CostFrom = name
+		}
+		if len(a.Command) == 0 || a.Command[0] == "" {
+			wrong("command names no program", "write it as a list, such as [mine, --json]", "command")
+		}
+		if _, err := costReader(a.CostFrom, agent.Agents{name: a}); err != nil && a.CostFrom != "" {
+			wrong("cost_from: "+err.Error(), "", "cost_from")
+		}
+		if _, err := waiting.Compile(a.WaitOn); err != nil {
+			wrong("wait_on: "+err.Error(), "", "wait_on")
+		}
+		if _, err := waiting.CompileStop(a.StopOn); err != nil {
+			wrong("stop_on: "+err.Error(), "", "stop_on")
+		}
+		for i, s := range a.Transcript {
+			if text := s.Wrong(); text != "" {
+				wrong(text, "", "transcript", i, "when")
+			}
+		}
+		l.agents[name] = a
+	}
+}
+
+// Agents are those of one's own in the files that are read.
+func (c *Settings) Agents() agent.Agents {
+	var all agent.Agents
+	for _, l := range slices.Backward(c.layers) {
+		if all == nil && l.agents != nil {
+			all = agent.Agents{}
+		}
+		maps.Copy(all, l.agents)
+	}
+	return all
+}
+
+// costReader reads what a spec says: the name of an agent of one's own, or as [cost.New].
+func costReader(spec string, own agent.Agents) (*cost.Reader, error) {
+	if a, ok := own[spec]; ok {
+		if !a.ReadsCost() {
+			return nil, errors.New("nothing in its transcript has usd or tokens; name there where they stand, or give a regular expression")
+		}
+		return cost.Of(spec), nil
+	}
+	return cost.New(spec)
+}
+
+// shownAgents are agents of one's own, as somebody has to read them who agrees.
+func shownAgents(own agent.Agents, show func(key string, value any)) {
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		a := own[name]
+		what := console.CommandLine(a.Command)
+		for _, more := range []struct {
+			key  string
+			list []string
+		}{{"cost_from", []string{a.CostFrom}}, {"wait_on", a.WaitOn}, {"stop_on", a.StopOn}} {
+			if text := strings.Join(more.list, ", "); text != "" && text != name {
+				what += "; " + more.key + ": " + text
+			}
+		}
+		if n := len(a.Transcript); n > 0 {
+			what += fmt.Sprintf("; transcript: %d kinds of objects", n)
+		}
+		show("agents: "+name, cmp.Or(what, "nothing"))
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -60,6 +61,7 @@ type layer struct {
 	values    map[string]any
 	signature *Signature
 	ladder    ladder.Config
+	agents    agent.Agents
 	hooked    []string   // keys that stand below hooks
 	given     []givenKey // all that the file has, in the order of the flags
 }
@@ -102,6 +104,7 @@ func Read(ctx *kong.Context, of Call) (*Settings, error) {
 	}
 	showing := node.Parent != nil && node.Parent.Name == "config" && node.Name == "show"
 	c.whole = showing || node.Name == "run"
+	showing = showing || node.Name == "agents" // which uses nothing of it
 	if c.some = someKeys(node); !c.whole && len(c.some) == 0 {
 		return c, nil
 	}
@@ -153,6 +156,9 @@ func someKeys(node *kong.Node) []string {
 		if f.Name == "state-dir" || f.Name == "templates" && node.Name != "resume" {
 			keys = append(keys, keyOf(f.Name))
 		}
+	}
+	if node.Name == "agents" {
+		keys = append(keys, "agents")
 	}
 	return keys
 }
@@ -365,6 +371,7 @@ func (c *Settings) Apply(o *Options) {
 		}
 		maps.Copy(*to, codes)
 	}
+	o.Agents = c.Agents()
 	c.setUpAgent(o)
 }
 

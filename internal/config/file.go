@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -224,6 +225,7 @@ type parts struct {
 	Signature *Signature         `yaml:"signature" trust:"ask"`
 	Ladder    *ladderConfig      `yaml:"ladder" trust:"ask"`
 	Hooks     *map[string]string `yaml:"hooks" trust:"ask"`
+	Agents    *agent.Agents      `yaml:"agents" trust:"ask"`
 }
 
 // shape is a struct with a field for every key, so that the file is decoded as

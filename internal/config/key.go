@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -336,6 +337,9 @@ func (l *layer) readParts(from reflect.Value, problems *strictyaml.Problems, pat
 		for _, p := range l.ladder.Validate() {
 			*problems = append(*problems, doc.Problem("ladder: "+p.Text, p.Remedy, path(append([]any{"ladder"}, p.Path...)...)...))
 		}
+	}
+	if own, _ := from.FieldByName("Agents").Interface().(*agent.Agents); own != nil {
+		l.readAgents(*own, problems, path)
 	}
 	if hooks, _ := from.FieldByName("Hooks").Interface().(*map[string]string); hooks != nil {
 		l.readHooks(*hooks, problems, path)

@@ -26,7 +26,8 @@ import (
 // The tag trust says what a looprun.yaml that was merely found may do with the
 // key of that name unasked, see [Key.asks]; value says what a text is, a path or a
 // pattern, and words which texts are no path all the same; preset which presets set it
-// too; normal what holds where nothing says more, min the least number and pattern what
+// too, and agent what --agent sets where nobody else does, row for what the agent's row
+// has; normal what holds where nothing says more, min the least number and pattern what
 // a text has to match, for the schema; excludes names a flag that cannot be given too.
 type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
@@ -46,7 +47,7 @@ type Options struct {
 
 	LimitFlags
 
-	IterationTimeout Duration  `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower"`
+	IterationTimeout Duration  `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower" agent:"30m"`
 	IdleTimeout      Duration  `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
 	KillAfter        *Span     `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask" normal:"10s"`
 	InitialDelay     Duration  `placeholder:"D" help:"Time before the first iteration." json:"initial_delay,omitempty" group:"time" trust:"ask"`
@@ -60,15 +61,18 @@ type Options struct {
 	LoopOften  Often      `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (twice --loop-threshold: 6/10)." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" pattern:"^([0-9]+/[0-9]+|off)$"`
 	Signature  *Signature `kong:"-" json:"signature,omitempty"`
 
-	CostFrom      string      `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask"`
-	WaitOn        []string    `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
+	CostFrom      string      `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row"`
+	WaitOn        []string    `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
 	MaxCostPerDay *MoneyLimit `placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported (off)." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
 	CallsPerHour  *int        `placeholder:"N" help:"Start at most so many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
-	StopOn        []string    `placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern"`
+	StopOn        []string    `placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
 	WaitDelay     *Span       `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
 	Signals       string      `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
+
+	// Agents are those of looprun.yaml.
+	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
 
 	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task that is written behind the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask"`
 	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask" excludes:"retry"`
@@ -88,7 +92,7 @@ type Options struct {
 	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern"`
 	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
 
-	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" words:"none,-,context"`
+	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" words:"none,-,context" agent:"context"`
 	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask" excludes:"stdin"`
 	Show           string    `enum:"text,raw" default:"text" help:"How a terminal shows the JSON of a coding agent: ${enum} (${default}). Files and pipes get the bytes." json:"show,omitempty" group:"run" trust:"safe"`
 	NoPty          bool      `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
@@ -110,7 +114,7 @@ type Options struct {
 // LimitFlags can also be given anew to a run that is resumed.
 type LimitFlags struct {
 	MaxIterations *CountLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard" trust:"upto=50" normal:"10" preset:"retry,wait"`
-	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m" normal:"15m"`
+	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m" normal:"15m" agent:"8h"`
 	LoopThreshold *CountLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3" normal:"3" min:"2" preset:"retry,wait"`
 	MaxErrors     *CountLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard" trust:"upto=3" normal:"3" preset:"retry,wait"`
 	MaxCost       *MoneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard" trust:"lower" normal:"off"`
@@ -118,7 +122,7 @@ type LimitFlags struct {
 
 	MaxIdleIterations     *CountLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower" normal:"off"`
 	DetectWorkspaceCycles *CountLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
-	TurnLoop              *CountLimit `placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or say the same, within one turn (off; 8 with --agent)." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2"`
+	TurnLoop              *CountLimit `placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or say the same, within one turn (off; 8 with --agent)." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2" agent:"8"`
 
 	CapIterations *CountLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
 	CapRuntime    *DurationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
@@ -414,7 +418,7 @@ func (o *Options) CostReader() (*cost.Reader, error) {
 	if o.CostFrom == "" {
 		return nil, nil //nolint:nilnil // nothing is read
 	}
-	return cost.New(o.CostFrom)
+	return costReader(o.CostFrom, o.Agents)
 }
 
 // Redactor masks secrets; nil masks nothing.
@@ -431,7 +435,7 @@ func (o *Options) Work(command []string) looprun.Step {
 	if o.Shell != "" {
 		return looprun.Shell(string(o.Shell))
 	}
-	if a, ok := agent.Find(o.Agent); ok {
+	if a, ok := o.Agents.Find(o.Agent); ok {
 		command = slices.Concat(a.Command, command) // its own flags
 	}
 	return looprun.Argv(command...)
@@ -472,7 +476,7 @@ func (o *Options) Hints(command []string) []string {
 	if o.Tasks != "" && o.Check == "" {
 		hints = append(hints, fmt.Sprintf("--tasks %s without --check: who works on the tasks also ticks their boxes; a check that runs says whether they are done", o.Tasks))
 	}
-	a, ok := agent.Of(command)
+	a, ok := o.Agents.Of(command)
 	if !ok {
 		return hints
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/looprun/looprun/internal/agent"
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/signature"
 )
@@ -29,6 +31,8 @@ func WriteSchema(w io.Writer) error {
 	same["signature"] = object{"$ref": "#/properties/signature"}
 	properties["ladder"] = ladderSchema()
 	same["ladder"] = object{"$ref": "#/properties/ladder"}
+	properties["agents"] = agentsSchema()
+	same["agents"] = object{"$ref": "#/properties/agents"}
 	told := object{}
 	for _, name := range hookKeys() {
 		told[name] = withDescription(notBlank(schemaOf(reflect.TypeFor[string]())), "Shell line that is run then, with the event as JSON on standard input.")
@@ -273,4 +277,25 @@ func ladderSchema() object {
 	steps["if"] = object{"minItems": 1}
 	steps["then"] = object{"prefixItems": []object{is(ladder.SelfSolve)}, "contains": is(ladder.Human)}
 	return steps
+}
+
+// agentsSchema is the schema of the key agents, with what is wanted of names and rows.
+func agentsSchema() object {
+	s := schemaOf(reflect.TypeFor[agent.Agents]())
+	s["description"] = "Coding agents of your own, by name, for agent and --agent: how each is started, and what the JSON that it prints means."
+	s["propertyNames"] = object{"pattern": agentName, "not": object{"enum": agent.Agents(nil).Names()}}
+	row, _ := s["additionalProperties"].(object)
+	keys, _ := row["properties"].(object)
+	command, _ := keys["command"].(object)
+	command["minItems"], command["prefixItems"] = 1, []object{{"minLength": 1}}
+	shape, _ := keys["transcript"].(object)["items"].(object)
+	of, _ := shape["properties"].(object)
+	of["when"] = narrowed(of["when"], object{
+		"type": "object", "additionalProperties": schemaOf(reflect.TypeFor[string]()),
+		"not": object{"patternProperties": object{"^[^*.]": object{"const": "-"}}}, // nothing that must be there
+	})
+	reading, _ := of["read"].(object)["items"].(object)
+	takes, _ := reading["properties"].(object)
+	takes["turn"] = narrowed(takes["turn"], object{"enum": []carrier.Turn{carrier.Done, carrier.Failed}})
+	return s
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -66,6 +67,7 @@ func (c *Settings) Show(o *Options) []shownOption {
 		}
 		return strings.Join(rungs, ", ")
 	})
+	part("agents", func(l *layer) string { return strings.Join(slices.Sorted(maps.Keys(l.agents)), ", ") })
 	return rows
 }
 

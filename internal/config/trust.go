@@ -175,6 +175,8 @@ func (l *layer) shown(k givenKey) []string {
 		for _, key := range l.hooked {
 			show(key, l.values[key])
 		}
+	case "agents":
+		shownAgents(l.agents, show)
 	case "ladder":
 		for _, rung := range l.ladder {
 			show("ladder", rung.Rung)

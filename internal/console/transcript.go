@@ -18,10 +18,10 @@ type Transcript struct {
 	err    error
 }
 
-// NewTranscript shows on a writer.
-func NewTranscript(to io.Writer) *Transcript {
+// NewTranscript shows on a writer what streams may carry; nil: what is known.
+func NewTranscript(to io.Writer, carries *carrier.Table) *Transcript {
 	t := &Transcript{to: to}
-	t.stream.Part, t.stream.Fact = t.part, t.fact
+	t.stream.Part, t.stream.Fact, t.stream.Table = t.part, t.fact, carries
 	return t
 }
 

@@ -21,7 +21,7 @@ func TestTranscript(t *testing.T) {
 		in := strings.ReplaceAll(agentTurn, "\n", end)
 		for _, n := range []int{1, 7, len(in)} {
 			var out bytes.Buffer
-			s := NewTranscript(&out)
+			s := NewTranscript(&out, nil)
 			for range 2 { // of two iterations
 				out.Reset()
 				for rest := in; rest != ""; {
@@ -41,7 +41,7 @@ func TestTranscript(t *testing.T) {
 // A line that is no agent's is shown as it comes, also before it is whole.
 func TestTranscriptHoldsNothingElseBack(t *testing.T) {
 	var out bytes.Buffer
-	s := NewTranscript(&out)
+	s := NewTranscript(&out, nil)
 	for _, piece := range []string{"10%", "\r20%", "\nPassword: "} {
 		out.Reset()
 		_, _ = s.Write([]byte(piece))

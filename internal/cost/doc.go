@@ -4,10 +4,12 @@
 //	r, err := cost.New("claude")
 //	...
 //	r.Write(output)
+//	r.Used(usage) // that a transcript in it reports
 //	usd, tokens, found := r.Report()
 //	r.Reset() // the next iteration begins
 //
-// A Reader takes the output in pieces, cut anywhere, and its memory is bounded
+// What agents print in JSON is opened by the package carrier, which names the numbers of
+// each. A Reader takes the output in pieces, cut anywhere, and its memory is bounded
 // whatever is printed. Reports of several runs in one iteration add up. Tokens
 // are all that a model read and wrote, what came from its cache included.
 //
@@ -19,9 +21,9 @@
 // (code.claude.com/docs, "Run Claude Code programmatically" and the Agent SDK's
 // cost tracking). One process that answers several messages restates the dollars
 // of all of them in every result (anthropics/claude-code issue 83239), and the
-// modelUsage of each model with them, while usage is that of one message. So a
-// result of a session that was seen before counts only what it adds, where its
-// modelUsage holds all that was reported before and its own usage on top; else
+// modelUsage of each model with them, while usage is that of one message. So of a
+// result of a session that was seen before only those dollars count that it adds, where
+// its modelUsage holds all that was written before and its own usage on top; else
 // it is a process of its own and counts whole.
 //
 // # codex

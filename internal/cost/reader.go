@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -32,9 +33,9 @@ const (
 // standard output and standard error need one each. It is not safe for use by
 // several goroutines.
 type Reader struct {
-	write func([]byte)
-	end   func() // reads what was not ended by a line break
-	reset func()
+	agent  string          // whose reports are counted; empty: no agent's
+	before []carrier.Usage // of sessions, the last one last
+	lines  *lineReader     // reads what else reports; nil: nothing does
 
 	usd     float64
 	tokens  int64
@@ -52,31 +53,16 @@ func New(spec string) (*Reader, error) {
 	if !slices.Contains(Presets(), spec) {
 		return r, r.expression(spec)
 	}
-	a := &agents{
-		reader: r,
-		claude: spec == Claude || spec == Auto, codex: spec == Codex || spec == Auto, gemini: spec == Gemini || spec == Auto,
-		opencode: spec == OpenCode || spec == Auto,
-	}
-	o := &objects{found: a.object, long: a.tooLong}
-	l := &lineReader{found: a.line, only: []byte("kens used")}
-	r.write = func(p []byte) {
-		o.write(p)
-		if a.codex {
-			l.write(p)
-		}
-	}
-	r.end = func() {
-		if a.codex {
-			l.end()
-		}
-	}
-	r.reset = func() {
-		o.reset()
-		l.reset()
-		a.reset()
+	r.agent = spec
+	if spec == Codex || spec == Auto {
+		text := &tokensUsed{r: r}
+		r.lines = &lineReader{found: text.line, only: []byte("kens used")}
 	}
 	return r, nil
 }
+
+// Of makes a reader of what the transcripts of an agent say.
+func Of(agent string) *Reader { return &Reader{agent: agent} }
 
 // expression makes it a reader of a regular expression.
 func (r *Reader) expression(spec string) error {
@@ -92,12 +78,11 @@ func (r *Reader) expression(spec string) error {
 	if usd < 0 && tokens < 0 {
 		return fmt.Errorf("%q has neither a group usd nor a group tokens; %s", spec, remedy)
 	}
-	l := &lineReader{found: func(line []byte) {
+	r.lines = &lineReader{found: func(line []byte) {
 		for _, m := range re.FindAllSubmatch(line, -1) {
 			r.match(group(m, usd), group(m, tokens))
 		}
 	}}
-	r.write, r.end, r.reset = l.write, l.end, l.reset
 	return nil
 }
 
@@ -131,7 +116,9 @@ func (r *Reader) match(usd, tokens string) {
 
 // Write takes the next piece of the output. It never fails.
 func (r *Reader) Write(p []byte) (int, error) {
-	r.write(p)
+	if r.lines != nil {
+		r.lines.write(p)
+	}
 	return len(p), nil
 }
 
@@ -139,7 +126,9 @@ func (r *Reader) Write(p []byte) (int, error) {
 // found is false when nothing was, or nothing that can be true: see [Reader.Problem].
 // The last line needs no line break, and more output may follow.
 func (r *Reader) Report() (usd float64, tokens int64, found bool) {
-	r.end()
+	if r.lines != nil {
+		r.lines.end()
+	}
 	return r.usd, r.tokens, r.found
 }
 
@@ -149,7 +138,10 @@ func (r *Reader) Problem() string { return r.problem }
 
 // Reset begins the next iteration.
 func (r *Reader) Reset() {
-	r.reset()
+	if r.lines != nil {
+		r.lines.reset()
+	}
+	r.forgetProcesses()
 	r.usd, r.tokens, r.found, r.problem = 0, 0, false, ""
 }
 

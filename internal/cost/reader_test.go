@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/carrier"
 )
 
 // What the agents print, shortened; the package documentation says where the
@@ -18,10 +20,10 @@ const (
 {"type":"user","message":{"content":[{"type":"tool_result","content":"\"result\" {"}]},"session_id":"s-1"}
 ` + claudeJSON
 	// The second result of the same process: dollars and models are totals.
-	claudeAgain = `{"type":"result","session_id":"s-1","total_cost_usd":0.175,"usage":{"input_tokens":1,"output_tokens":100},` +
+	claudeAgain = `{"type":"result","subtype":"success","session_id":"s-1","total_cost_usd":0.175,"usage":{"input_tokens":1,"output_tokens":100},` +
 		`"modelUsage":{"opus":{"outputTokens":500},"haiku":{"outputTokens":5}}}` + "\n"
 	// Another process that went on with the session: nothing of before is in it.
-	claudeResumed = `{"type":"result","session_id":"s-1","total_cost_usd":0.5,"usage":{"input_tokens":1,"output_tokens":900},` +
+	claudeResumed = `{"type":"result","subtype":"success","session_id":"s-1","total_cost_usd":0.5,"usage":{"input_tokens":1,"output_tokens":900},` +
 		`"modelUsage":{"opus":{"outputTokens":900},"haiku":{"outputTokens":6}}}` + "\n"
 	codexJSON = `{"type":"thread.started","thread_id":"t-1"}
 {"type":"turn.started"}
@@ -43,27 +45,51 @@ const (
   }
 }
 `
-	geminiStream = `{"type":"init","session_id":"g","model":"gemini-2.5-pro"}
-{"type":"message","role":"assistant","content":"stats","delta":true}
-{"type":"result","status":"success","stats":{"total_tokens":450,"input_tokens":150,"output_tokens":300,"tool_calls":3}}
+	geminiStream = `{"type":"init","timestamp":"t","session_id":"g","model":"gemini-2.5-pro"}
+{"type":"message","timestamp":"t","role":"assistant","content":"stats","delta":true}
+{"type":"result","timestamp":"t","status":"success","stats":{"total_tokens":450,"input_tokens":150,"output_tokens":300,"tool_calls":3}}
 `
 )
 
+// read is a reader and what gives it the transcripts of one stream.
+type read struct {
+	*Reader
+	open carrier.Stream
+}
+
+func (r *read) Reset() {
+	r.Reader.Reset()
+	r.open.Reset()
+}
+
+func (r *read) Report() (usd float64, tokens int64, found bool) {
+	r.open.Flush()
+	return r.Reader.Report()
+}
+
 // report reads the output cut into pieces of that many bytes.
-func report(t testing.TB, spec, output string, piece int) *Reader {
+func report(t testing.TB, spec, output string, piece int) *read {
 	t.Helper()
-	r, err := New(spec)
+	made, err := New(spec)
 	if err != nil {
 		t.Fatal(err)
+	}
+	r := &read{Reader: made}
+	r.open.Part = func(carrier.Part) {}
+	r.open.Fact = func(f carrier.Fact) {
+		if u, ok := f.(carrier.Usage); ok {
+			r.Used(u)
+		}
 	}
 	feed(r, output, piece)
 	return r
 }
 
-func feed(r *Reader, output string, piece int) {
+func feed(r *read, output string, piece int) {
 	for len(output) > 0 {
 		n := min(piece, len(output))
 		_, _ = r.Write([]byte(output[:n]))
+		_, _ = r.open.Write([]byte(output[:n]))
 		output = output[n:]
 	}
 }
@@ -94,16 +120,16 @@ func TestReader(t *testing.T) {
 		{"claude in between", Claude, big + claudeJSON + big, 0.125, 32410, true},
 		{"claude list", Claude, "[" + strings.ReplaceAll(strings.TrimSpace(claudeStream), "\n", ",") + "]\n", 0.125, 32410, true},
 		{"claude list with blanks", Claude, "[" + strings.ReplaceAll(strings.TrimSpace(claudeStream), "\n", ", ") + "]\n", 0.125, 32410, true},
-		{"pretty", Claude, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5,\n  \"usage\": {\n    \"output_tokens\": 3\n  }\n}\n", 0.5, 3, true},
+		{"pretty", Claude, "{\n  \"type\": \"result\",\n  \"subtype\": \"success\",\n  \"session_id\": \"s\",\n  \"total_cost_usd\": 0.5,\n  \"usage\": {\n    \"output_tokens\": 3\n  }\n}\n", 0.5, 3, true},
 		{"two sessions", Claude, claudeJSON + strings.ReplaceAll(claudeJSON, "s-1", "s-2"), 0.25, 64820, true},
 		{"one process, two results", Claude, claudeStream + claudeAgain, 0.175, 32511, true},
 		{"a second process", Claude, claudeJSON + claudeResumed, 0.625, 33311, true},
-		{"the same session, old format", Claude, strings.Repeat(`{"type":"result","session_id":"s","total_cost_usd":0.1}`+"\n", 2), 0.2, 0, true},
-		{"models were not told before", Claude, `{"type":"result","session_id":"s-1","total_cost_usd":0.1}` + "\n" + claudeAgain, 0.275, 101, true},
+		{"the same session, old format", Claude, strings.Repeat(`{"type":"result","subtype":"success","session_id":"s","total_cost_usd":0.1}`+"\n", 2), 0.2, 0, true},
+		{"models were not told before", Claude, `{"type":"result","subtype":"success","session_id":"s-1","total_cost_usd":0.1}` + "\n" + claudeAgain, 0.275, 101, true},
 		{"fewer dollars than before", Claude, strings.Replace(claudeJSON, "0.125", "0.5", 1) + claudeAgain, 0.675, 32511, true},
-		{"zero is a report", Claude, `{"type":"result","total_cost_usd":0}`, 0, 0, true},
-		{"no session", Claude, strings.Repeat(`{"type":"result","total_cost_usd":0.25}`+"\n", 2), 0.5, 0, true},
-		{"no numbers", Claude, `{"type":"result","result":"x"}`, 0, 0, false},
+		{"zero is a report", Claude, `{"type":"result","subtype":"success","session_id":"","total_cost_usd":0}`, 0, 0, true},
+		{"no session", Claude, strings.Repeat(`{"type":"result","subtype":"success","session_id":"","total_cost_usd":0.25}`+"\n", 2), 0.5, 0, true},
+		{"no numbers", Claude, `{"type":"result","subtype":"success","session_id":"s","result":"x"}`, 0, 0, false},
 		{"in the middle of a line", Claude, "x " + claudeJSON, 0, 0, false},
 		{"after a broken object", Claude, "{\"a\": [\n" + claudeJSON, 0.125, 32410, true},
 		{"after a broken string", Claude, "{ don\"t\n" + claudeJSON, 0.125, 32410, true},
@@ -122,6 +148,7 @@ func TestReader(t *testing.T) {
 		{"gemini stream", Gemini, geminiStream, 0, 450, true},
 		{"gemini, another's", Gemini, claudeJSON + codexJSON, 0, 0, false},
 		{"auto", Auto, claudeJSON + codexJSON + geminiJSON + geminiStream + "tokens used\n10\n", 0.125, 32410 + 1050 + 1000 + 450 + 10, true},
+		{"gemini twice, behind a thread of codex", Auto, codexJSON + geminiStream + geminiStream, 0, 1050 + 900, true},
 		{"dollars", `cost: \$(?P<usd>[0-9.]+)`, "cost: $0.25\nx\ncost: $0.5", 0.75, 0, true},
 		{"both", `(?P<tokens>\S+) tokens, (?P<usd>\S+) USD`, "2.3k tokens, 0.25 USD\n1,000 tokens, $1 USD\n", 1.25, 3300, true},
 		{"twice in a line", `t=(?P<tokens>\d+)`, "t=1 t=2\n", 0, 3, true},
@@ -144,12 +171,12 @@ func TestReader(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ spec, output, want string }{
-		{Claude, `{"type":"result","total_cost_usd":-1}`, "negative: -1 dollars"},
-		{Claude, `{"type":"result","usage":{"output_tokens":-1}}`, "negative: 0 dollars, -1 tokens"},
-		{Claude, `{"type":"result","total_cost_usd":10000.5}`, "more than the 10000"},
-		{Claude, `{"type":"result","total_cost_usd":1e999}`, "cannot be read"},
-		{Claude, `{"type":"result","total_cost_usd":"0.1"}`, "cannot be read"},
-		{Claude, `{"type":"result","result":"` + strings.Repeat("x", maxObject) + `","total_cost_usd":1}`, "longer than the 262144 bytes"},
+		{Claude, `{"type":"result","subtype":"success","session_id":"","total_cost_usd":-1}`, "negative: -1 dollars"},
+		{Claude, `{"type":"result","subtype":"success","session_id":"","usage":{"output_tokens":-1}}`, "negative: 0 dollars, -1 tokens"},
+		{Claude, `{"type":"result","subtype":"success","session_id":"","total_cost_usd":10000.5}`, "more than the 10000"},
+		{Claude, `{"type":"result","subtype":"success","session_id":"","total_cost_usd":1e999}`, "not a number"},
+		{Claude, `{"type":"result","subtype":"success","session_id":"","total_cost_usd":"0.1"}`, "not a number"},
+		{Claude, `{"type":"result","subtype":"success","session_id":"s","total_cost_usd":12`, "not a number"}, // killed as it was written
 		{Codex, `{"type":"turn.completed","usage":{"input_tokens":10000000001}}`, "more than the 10000000000"},
 		{`(?P<usd>\S+) USD`, "NaN USD\n", `"NaN" is not a number`},
 		{`(?P<usd>\S+) USD`, "0,12 USD\n", `"0,12" is not a number`},
@@ -176,8 +203,8 @@ func TestProblems(t *testing.T) {
 	}
 	// At the limits, and a good report beside a bad one.
 	for output, want := range map[string]float64{
-		`{"type":"result","total_cost_usd":10000}`:                                              10000,
-		`{"type":"result","total_cost_usd":-1}` + "\n" + `{"type":"result","total_cost_usd":2}`: 2,
+		`{"type":"result","subtype":"success","session_id":"","total_cost_usd":10000}`:                                                                                  10000,
+		`{"type":"result","subtype":"success","session_id":"","total_cost_usd":-1}` + "\n" + `{"type":"result","subtype":"success","session_id":"","total_cost_usd":2}`: 2,
 	} {
 		if usd, _, found := report(t, Claude, output, 1000).Report(); usd != want || !found {
 			t.Errorf("%s: %g %v", output, usd, found)
@@ -256,32 +283,27 @@ func TestNumber(t *testing.T) {
 
 // Memory is bounded whatever is printed.
 func TestReaderIsBounded(t *testing.T) {
-	o := &objects{found: func([]byte) {}, long: func([]byte) {}}
 	l := &lineReader{found: func([]byte) {}}
-	chunk := []byte(strings.Repeat("[", maxObject))
-	o.write([]byte("{"))
+	chunk := []byte(strings.Repeat("[", 256<<10))
 	for range 4 {
-		o.write(chunk)
 		l.write(chunk)
 	}
-	if cap(o.buf) > 2*maxObject || len(l.lines.Rest()) > 0 {
-		t.Errorf("%d and %d bytes are kept", cap(o.buf), len(l.lines.Rest()))
+	if len(l.lines.Rest()) > 0 {
+		t.Errorf("%d bytes are kept", len(l.lines.Rest()))
 	}
-	a := &agents{reader: &Reader{}, claude: true, codex: true}
+	r := Of("codex")
 	for i := range 1000 {
-		a.current = strings.Repeat("t", i)
-		a.turn(1)
-		a.result(printed{Session: a.current})
+		r.Used(carrier.Usage{Agent: "codex", Session: strings.Repeat("t", i+1), Tokens: 1})
 	}
-	if len(a.threads) > remembered || len(a.sessions) > remembered {
-		t.Errorf("%d threads and %d sessions are kept", len(a.threads), len(a.sessions))
+	if len(r.before) > remembered {
+		t.Errorf("%d sessions are kept", len(r.before))
 	}
 }
 
 // FuzzReader: cutting the output does not matter, and what is reported is never
 // negative, infinite or not a number; where nothing was found it is zero.
 func FuzzReader(f *testing.F) {
-	for _, s := range []string{claudeStream + claudeAgain, codexJSON + codexMore, geminiJSON, geminiStream, "tokens used\n1,234\n", "[{},{\"type\":\"result\",\"total_cost_usd\":1e300}]", "{\"a\":\"\n{[[\"\\", "cost 1e308 -5k"} {
+	for _, s := range []string{claudeStream + claudeAgain, codexJSON + codexMore, geminiJSON, geminiStream, "tokens used\n1,234\n", "[{},{\"type\":\"result\",\"subtype\":\"success\",\"session_id\":\"\",\"total_cost_usd\":1e300}]", "{\"a\":\"\n{[[\"\\", "cost 1e308 -5k"} {
 		f.Add(s, uint8(3))
 	}
 	specs := []string{Auto, `cost (?P<usd>\S+)(?: (?P<tokens>\S+))?`}

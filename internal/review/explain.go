@@ -134,7 +134,7 @@ func (e *Explanation) compare() error {
 		if err != nil {
 			return nil //nolint:nilerr // a silent command has no output to compare
 		}
-		e.sides[i], err = Sign(f, d.ExitCode, r.Options.Signature, true)
+		e.sides[i], err = Sign(f, d.ExitCode, r.Options.Signature, r.Options.Agents, true)
 		f.Close()
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -30,6 +31,7 @@ type Replay struct {
 	Promise  *string // a recorded output with exit code 0 is done only where it has this text
 	Anywhere bool    // and not alone on a line
 
+	own     agent.Agents // of the run
 	started looprun.RunStarted
 	before  int // iterations of runs that were done
 	state   looprun.State
@@ -111,7 +113,7 @@ func (r *Replay) sign(name string, code int) (signature.Signature, error) {
 		return signature.Signature{}, err
 	}
 	defer f.Close()
-	s, err := read(f, r.Rules, false)
+	s, err := read(f, r.Rules, r.own, false)
 	switch {
 	case err != nil:
 		return signature.Signature{}, fmt.Errorf("%s: %w", name, err)
@@ -137,7 +139,9 @@ func fileAndCode(arg string) (string, int, error) {
 // Run replays an earlier run; anew, with its outputs read by the rules.
 func (r *Replay) Run(dir string, anew bool, warn func(string, ...any)) error {
 	if anew {
-		if was, err := session.RecordedOf(dir); err == nil && was.Options.Wait {
+		was, err := session.RecordedOf(dir) // a program's run has no options
+		r.own = was.Options.Agents
+		if err == nil && was.Options.Wait {
 			warn("run %s kept the output of its last iteration alone (--wait), so the signatures are those that were recorded", filepath.Base(dir))
 			anew = false
 		}
@@ -189,7 +193,7 @@ func (r *Replay) resign(dir string, d *looprun.IterationFinished, warn func(stri
 		return "", err
 	}
 	defer f.Close()
-	s, err := read(f, r.Rules, false)
+	s, err := read(f, r.Rules, r.own, false)
 	if err != nil {
 		return "", err
 	}

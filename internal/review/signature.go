@@ -6,26 +6,27 @@ import (
 	"os"
 	"strings"
 
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/signature"
 )
 
 // Sign reads recorded output as it would have streamed past.
-func Sign(r io.Reader, exitCode int, rules *config.Signature, explain bool) (signature.Explanation, error) {
-	s, err := read(r, rules, explain)
+func Sign(r io.Reader, exitCode int, rules *config.Signature, own agent.Agents, explain bool) (signature.Explanation, error) {
+	s, err := read(r, rules, own, explain)
 	if err != nil {
 		return signature.Explanation{}, err
 	}
 	return s.Explain(s.Sum(exitCode)), nil
 }
 
-func read(r io.Reader, rules *config.Signature, explain bool) (*signature.Signer, error) {
+func read(r io.Reader, rules *config.Signature, own agent.Agents, explain bool) (*signature.Signer, error) {
 	dir, _ := os.Getwd() // without one, no path is made relative
 	o, err := rules.Options(dir)
 	if err != nil {
 		return nil, err
 	}
-	o.Explain = explain
+	o.Explain, o.Carriers = explain, own.Carriers()
 	s := signature.New(o)
 	_, err = io.Copy(s.Stdout(), r)
 	return s, err

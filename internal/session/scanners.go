@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -44,8 +45,17 @@ type scanners struct {
 	refused   string       // what a coding agent's own permissions refused first
 }
 
-// Refused implements [looprun.RefusalListener].
-func (c *scanners) Refused(tool, why string) { c.refused = cmp.Or(c.refused, why, tool) }
+// Fact implements [looprun.FactListener].
+func (c *scanners) Fact(f carrier.Fact) {
+	switch f := f.(type) {
+	case carrier.Refused:
+		c.refused = cmp.Or(c.refused, f.Text, f.Tool)
+	case carrier.Usage:
+		if c.cost != nil {
+			c.cost.Used(f)
+		}
+	}
+}
 
 func scannersOf(o *config.Options) (scanners, error) {
 	r, err := o.CostReader()
@@ -116,7 +126,7 @@ func (s *Session) hear() error {
 			return err
 		}
 	}
-	if h.agent, _ = agent.Find(s.opts.Agent); h.agent.Name != "" {
+	if h.agent, _ = s.opts.Agents.Find(s.opts.Agent); h.agent.Name != "" {
 		_, h.before = h.look()
 	}
 	return nil

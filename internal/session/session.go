@@ -384,8 +384,9 @@ func (s *Session) equip(environ []string) error {
 	s.speakToCI()
 	stdout, stderr, aside := s.shareTerminal()
 	out, errs := s.shown(s.ci.Output(stdout), s.app.Stdout, s.unread(s.app.Stdout)), s.shown(s.ci.Output(stderr), s.app.Stderr, s.unread(s.app.Stderr))
+	carries := s.opts.Agents.Carriers()
 	if terminal && s.opts.Show == "text" && !s.opts.Interactive {
-		out, errs = console.NewTranscript(out), console.NewTranscript(errs)
+		out, errs = console.NewTranscript(out, carries), console.NewTranscript(errs, carries)
 	}
 	others := s.shown(s.ci.Output(aside), nil, nil)
 	s.aside = func(b []byte) { _, _ = others.Write(b) }
@@ -401,6 +402,7 @@ func (s *Session) equip(environ []string) error {
 	if s.executor.Signature, err = s.opts.Signature.Options(s.dir); err != nil {
 		return err
 	}
+	s.executor.Signature.Carriers = carries
 	if c := s.opts.Signature; c != nil && len(c.Reports) > 0 {
 		s.executor.Reports = func(signer *signature.Signer, since time.Time) {
 			c.AddReports(s.dir, signer, since, s.app.Say.Warn)

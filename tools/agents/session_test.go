@@ -97,7 +97,7 @@ func (s *session) command(ctx context.Context, name string, args ...string) *exe
 // until it has stopped.
 func (s *session) prompt(more ...string) {
 	s.t.Helper()
-	a, _ := agent.Find(s.k.name)
+	a, _ := agent.Agents(nil).Find(s.k.name)
 	args := slices.Concat(a.Command[1:], s.k.flags(s.url), more)
 	if s.k.name == "codex" {
 		args = append(args, "--trust", "--dangerously-bypass-hook-trust") // what /hooks in Codex is for a person
