@@ -81,9 +81,16 @@ func (sc *scanner) stamp(b []byte, f *front) []byte {
 }
 
 // buildStep returns the length of the number of a container build's step with its
-// clock, "#8 0.345 ", or of the clock alone, or 0.
+// clock, "#8 0.345 ", or of the clock alone, or of a project's number, "1:7>", or 0.
 func buildStep(b []byte) int {
-	i := 0
+	i := digitsFrom(b, 0)
+	if i > 0 && at(b, i) == ':' {
+		i = digitsFrom(b, i+1)
+	}
+	if i > 0 && i < 8 && at(b, i) == '>' && at(b, i+1) != '>' {
+		return i + 1
+	}
+	i = 0
 	if at(b, 0) == '#' {
 		if i = digitsFrom(b, 1); i == 1 || at(b, i) != ' ' {
 			return 0

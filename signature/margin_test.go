@@ -78,6 +78,20 @@ var wrappings = map[string]func(w *wrapping) string{
 	"month":            func(w *wrapping) string { return w.at("Jan 02 15:04:05 ") },
 	"clock, step":      func(w *wrapping) string { return w.at("[15:04:05]") + " :\t [Step 1/3] " },
 	"milliseconds":     func(w *wrapping) string { return fmt.Sprintf("%d ", w.now.UnixMilli()) },
+	"project":          func(*wrapping) string { return "1:7>" },
+	"level, clock":     func(w *wrapping) string { return fmt.Sprintf("INFO[%04d] ", int(w.elapsed)) },
+	"labels":           func(w *wrapping) string { return w.at(time.RFC3339) + ` {app="api", pod="api-` + w.pod + `"} ` },
+	"two pids, tag": func(w *wrapping) string {
+		return w.at("01-02 15:04:05.000 ") + w.pid + fmt.Sprintf(" %d I Runner: ", 100+w.rnd.Intn(9))
+	},
+	"level, time, id": func(w *wrapping) string {
+		return w.at("I, [2006-01-02T15:04:05.000000 #") + w.pid + "]  INFO -- : [" + w.uuid + "] "
+	},
+	"record": func(w *wrapping) string {
+		return w.at(`{"level":30,"time":"`+time.RFC3339Nano) + `","pid":` + w.pid + `,"msg":%q}`
+	},
+	"record, spaces": func(w *wrapping) string { return fmt.Sprintf(`{"msg": %%q, "ts": %f, "host": %q}`, w.elapsed, w.host) },
+	"record, names":  func(w *wrapping) string { return w.at("ts="+time.RFC3339Nano) + " pid=" + w.pid + " msg=%q" },
 }
 
 // wrapping is one run in some surroundings.
@@ -87,6 +101,7 @@ type wrapping struct {
 	now       time.Time
 	elapsed   float64
 	id, pod   string
+	uuid      string
 	host, pid string
 	wrap      func(w *wrapping) string
 }
@@ -102,7 +117,8 @@ func newWrapping(run int, wrap func(w *wrapping) string) *wrapping {
 	}
 	const pods = "bcdfghjklmnpqrstvwxz2456789"
 	return &wrapping{
-		rnd: rnd, run: run, wrap: wrap, now: time.Date(2026, 11, 1+run, rnd.Intn(24), rnd.Intn(60), rnd.Intn(60), rnd.Intn(1e9), time.UTC), elapsed: rnd.Float64(),
+		uuid: draw("0123456789abcdef", 8) + "-" + draw("0123456789abcdef", 4) + "-4a11-9c0d-" + draw("0123456789abcdef", 12),
+		rnd:  rnd, run: run, wrap: wrap, now: time.Date(2026, 11, 1+run, rnd.Intn(24), rnd.Intn(60), rnd.Intn(60), rnd.Intn(1e9), time.UTC), elapsed: rnd.Float64(),
 		id: draw("abcdefghijklmnopqrstuvwxyz0123456789", 25), pod: draw(pods, 9) + "-" + draw(pods, 5), host: fmt.Sprintf("ip-10-0-%d-%d", rnd.Intn(256), rnd.Intn(256)), pid: fmt.Sprint(1000 + rnd.Intn(90000)),
 	}
 }
@@ -113,8 +129,13 @@ func (w *wrapping) at(layout string) string { return w.now.Format(layout) }
 func (w *wrapping) around(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		b.WriteString(w.wrap(w))
-		b.WriteString(line)
+		if record, rest, ok := strings.Cut(w.wrap(w), "%q"); ok {
+			text, _ := json.Marshal(strings.TrimSuffix(line, "\n"))
+			fmt.Fprintf(&b, "%s%s%s\n", record, text, rest)
+		} else {
+			b.WriteString(record)
+			b.WriteString(line)
+		}
 		if w.rnd.Intn(3) == 0 {
 			d := w.rnd.Float64()
 			w.elapsed += d
@@ -254,7 +275,10 @@ func TestCarriers(t *testing.T) {
 		log += `{"log":` + quote(l) + `,"stream":"stdout","time":"2026-11-03T01:10:43.962123123Z"}` + "\n"
 	}
 	bare := sign(text, 1)
-	for _, carried := range []string{agent(text, "Still failing"), agent(text, "I could not fix it: error: x"), log} {
+	stranger := func(thought string) string { // an agent that nobody knows
+		return `{"id":1,"action":"run","args":{"thought":` + quote(thought) + `}}` + "\n" + `{"id":2,"observation":{"code":1,"content":` + quote(text) + `}}` + "\n"
+	}
+	for _, carried := range []string{agent(text, "Still failing"), agent(text, "I could not fix it: error: x"), log, stranger("hm"), stranger("why")} {
 		if got := sign(carried, 1); got.Hash != bare.Hash {
 			t.Errorf("%s\nhas the facts %q, want %q", carried, got.Facts, bare.Facts)
 		}

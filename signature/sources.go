@@ -60,11 +60,14 @@ func (sc *scanner) source(b []byte) string { return string(squeeze(sc.named(b, t
 // that were drawn.
 func (sc *scanner) named(b []byte, loose bool) (out []byte) {
 	for i := 0; i < len(b); {
-		e := i
-		for e < len(b) && classOf[b[e]]&alnumMask != 0 {
+		e := i + uuidAt(b, i)
+		drawn := e > i
+		for !drawn && e < len(b) && classOf[b[e]]&alnumMask != 0 {
 			e++
 		}
 		switch w := b[i:e]; {
+		case drawn:
+			out = append(out, maskText[ident]...)
 		case e == i:
 			out, e = append(out, b[i]), i+1
 		case machineMade(w):

@@ -3,6 +3,9 @@ package signature
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/carrier"
@@ -128,6 +131,9 @@ func (t *text) rawLine(b []byte, plain bool) {
 func (t *text) message(full []byte, cut margin.Cut) {
 	x := t.src.of(cut.Name)
 	t.s.why.margin(x.suite, full[:cut.Len])
+	if cut.Record {
+		t.s.why.carrier("log")
+	}
 	x.timed = cut.Time
 	full = trimRight(full[cut.Len:])
 	if b := trim(full); cut.Len > 0 && len(b) > 2 && b[0] == '{' && b[1] != ' ' {
@@ -181,8 +187,47 @@ func (t *text) said(x *extractor, full []byte) {
 	if *place == h.loose && !x.busy() && len(s.user.extract) == 0 {
 		return
 	}
+	facts := s.facts.seq
 	if !x.line(full, b) {
 		*place = h.loose
+	}
+	if s.facts.seq == facts && !x.busy() {
+		for l := range carried(b) {
+			t.said(x, trimRight(l))
+		}
+	}
+}
+
+// carried are the lines of the texts of several lines in an object that nobody knows,
+// and that says nothing by itself: what a tool printed, in an agent's transcript. Those
+// in lists are parts of a report.
+func carried(b []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if b[0] != '{' || b[len(b)-1] != '}' || bytes.Count(b, []byte(`\n`)) < 2 {
+			return
+		}
+		var object map[string]any
+		if json.Unmarshal(b, &object) != nil {
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			texts := []any{object[key]}
+			if inner, ok := object[key].(map[string]any); ok {
+				texts = texts[:0]
+				for _, k := range slices.Sorted(maps.Keys(inner)) {
+					texts = append(texts, inner[k])
+				}
+			}
+			for _, text := range texts {
+				if text, ok := text.(string); ok && strings.Count(text, "\n") > 1 {
+					for l := range bytes.SplitSeq([]byte(text), []byte("\n")) {
+						if !yield(l) {
+							return
+						}
+					}
+				}
+			}
+		}
 	}
 }
 

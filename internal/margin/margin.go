@@ -21,6 +21,8 @@ type Cut struct {
 	Name []byte
 	// Time says that the margin has a time.
 	Time bool
+	// Record says that the line was the text of a record, which was taken out of it.
+	Record bool
 }
 
 // Learner learns the margins of one stream. The zero value is ready. Its memory is
@@ -56,7 +58,8 @@ type places struct {
 // place is that of a part of a margin's name.
 type place struct {
 	from, to int
-	runs     bool // a number in it is another in every line
+	runs     bool   // a number in it is another in every line
+	fixed    string // what it is called on every line
 }
 
 // chain is a margin: its columns from the outside to the inside.
@@ -67,6 +70,7 @@ type column struct {
 	shape shape
 	names []string // where the shape alone says too little: the names that were learned
 	runs  bool     // a number in the name is another in every line
+	fixed string   // the name of the column, whatever stands there
 }
 
 // Bounds of what is learned.
@@ -212,7 +216,7 @@ func (l *Learner) cut(c *known, line []byte) Cut {
 	if at.n == 0 {
 		return Cut{Len: at.end, Time: at.time}
 	}
-	if p := at.names[0]; at.n == 1 && !p.runs {
+	if p := at.names[0]; at.n == 1 && !p.runs && p.fixed == "" {
 		return Cut{Len: at.end, Name: line[p.from:p.to], Time: at.time}
 	}
 	name := l.name[0][:0]
@@ -220,9 +224,12 @@ func (l *Learner) cut(c *known, line []byte) Cut {
 		if len(name) > 0 {
 			name = append(name, ' ')
 		}
-		if p.runs {
+		switch {
+		case p.fixed != "":
+			name = append(name, p.fixed...)
+		case p.runs:
 			name = appendKey(name, line[p.from:p.to])
-		} else {
+		default:
 			name = append(name, line[p.from:p.to]...)
 		}
 	}
@@ -312,7 +319,7 @@ func (c chain) places(line []byte, at *places, key *[]byte) {
 		at.end += p.end
 		at.whole = i == len(c)-1
 		from := cap(line) - cap(p.name)
-		part := place{from, from + len(p.name), c[i].runs}
+		part := place{from, from + len(p.name), c[i].runs, c[i].fixed}
 		switch c[i].shape {
 		case moment:
 			at.time = true
@@ -336,6 +343,9 @@ func (c chain) places(line []byte, at *places, key *[]byte) {
 // at finds the column at the start of b. It uses key. A name that is known needs no
 // second look at what it consists of.
 func (c *column) at(b []byte, key *[]byte) (piece, bool) {
+	if c.shape == shared {
+		return sharedAt(b, c.names[0])
+	}
 	if c.shape == bareWord && len(c.names) > 0 {
 		if p := word(b); p.end > 0 {
 			if *key = appendKey((*key)[:0], p.name); c.has(*key) {
@@ -392,6 +402,9 @@ func next(lines [][]byte, before chain) (best column, ok bool) {
 		if n > most {
 			best, most = col, n
 		}
+	}
+	if most == 0 {
+		best, most = learnShared(lines, before)
 	}
 	return best, most > 0
 }

@@ -20,6 +20,7 @@ const (
 	colon                 // NAME:
 	sign                  // a bar or another sign alone
 	bareWord              // a word that nothing sets off
+	shared                // what all lines begin with
 )
 
 // named says whether the shape sets off a name.
@@ -120,7 +121,7 @@ func (s shape) learn(lines [][]byte, before chain) (column, int) {
 			return col, 0
 		}
 	}
-	col.runs = s.named() && 3*len(t.exact) > t.lines && len(t.counts) < len(t.exact)
+	col.runs = (s.named() && 3*len(t.exact) > t.lines || s == bareWord && !behindTime(before)) && len(t.counts) < len(t.exact)
 	return col, t.lines
 }
 
@@ -365,7 +366,7 @@ func beforeBar(t []byte) ([]byte, int) {
 			}
 		}
 		name := bytes.TrimRight(t[:i], " ")
-		if len(name) == i || i+n < len(t) && t[i+n] != ' ' || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 1 || bytes.Contains(name, []byte(": ")) {
+		if len(name) == i || i+n < len(t) && t[i+n] != ' ' || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 1 || bytes.Contains(name, []byte(": ")) || bytes.Count(name, []byte("[")) != bytes.Count(name, []byte("]")) {
 			return nil, 0
 		}
 		return name, i + n
@@ -385,6 +386,13 @@ func beforeColon(t []byte) ([]byte, int) {
 		w := name[bytes.LastIndexByte(name, ' ')+1:]
 		if n := bytes.IndexByte(w, '['); n > 0 && w[len(w)-1] == ']' {
 			name = w[:n] // host unit[pid]
+		}
+		for { // 4711 4712 I Tag
+			n := bytes.IndexByte(name, ' ')
+			if n < 0 || !numeric(name[:n]) {
+				break
+			}
+			name = name[n+1:]
 		}
 		return name, i + 1
 	}

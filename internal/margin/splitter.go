@@ -1,5 +1,7 @@
 package margin
 
+import "bytes"
+
 // Splitter holds the lines of a stream back until there are enough of them to learn
 // from, and passes them on with their margins, in their order, those that were cut in
 // pieces whole. What it passes on
@@ -10,10 +12,11 @@ type Splitter struct {
 	// Line is called once a line; both may be used until it returns.
 	Line func(line []byte, cut Cut)
 
-	lines [][]byte
-	size  int    // of the lines, in bytes
-	buf   []byte // holds those that are kept
-	kept  int    // how many are
+	records records
+	lines   [][]byte
+	size    int    // of the lines, in bytes
+	buf     []byte // holds those that are kept
+	kept    int    // how many are
 }
 
 // Bounds of what is held back.
@@ -46,6 +49,7 @@ func (s *Splitter) Flush() {
 	if len(s.lines) == 0 {
 		return
 	}
+	opened := s.open()
 	s.Learn(s.lines)
 	for i, n := 0, 0; i < len(s.lines); i = n {
 		b := s.lines[i]
@@ -56,9 +60,32 @@ func (s *Splitter) Flush() {
 			}
 			b = append(b[:len(b):len(b)], s.lines[n][from:]...)
 		}
-		s.Line(b, s.Cut(b))
+		cut := s.Cut(b)
+		cut.Record = opened
+		s.Line(b, cut)
 	}
 	s.drop()
+}
+
+// open puts the texts of records in their places, and says whether there are any.
+func (s *Splitter) open() bool {
+	s.records.learn(s.some(s.lines, enough))
+	if s.records.text == "" {
+		return false
+	}
+	lines := make([][]byte, 0, len(s.lines))
+	for _, b := range s.lines {
+		text, ok := s.records.open(b)
+		if !ok {
+			lines = append(lines, b)
+			continue
+		}
+		for l := range bytes.SplitSeq(bytes.TrimRight(text, "\r\n"), []byte("\n")) {
+			lines = append(lines, l)
+		}
+	}
+	s.lines = lines
+	return true
 }
 
 func (s *Splitter) drop() {

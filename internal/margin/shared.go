@@ -1,0 +1,115 @@
+package margin
+
+import "bytes"
+
+// What every line begins with, but for its numbers, is a margin of a form of its own:
+// "1>", "INFO[0004] ", "app[148e] ams [info]". It is asked for where nothing else is
+// found.
+const (
+	sharedLines = 6 // fewer may begin alike by chance
+	sharedFirst = 4 // so many ways of going on, or white space behind it, are a message's
+	maxShared   = 160
+)
+
+// learnShared looks for what all of the lines begin with.
+func learnShared(lines [][]byte, before chain) (column, int) {
+	var common []byte
+	objects := true
+	for _, b := range lines {
+		if len(b) == 0 || b[0] <= ' ' && len(before) == 0 {
+			return column{}, 0
+		}
+		objects = objects && b[0] == '{' && b[len(b)-1] == '}'
+		if common == nil {
+			common = b[:min(len(b), maxShared)]
+		}
+		n, _ := alike(common, b)
+		common = common[:n]
+	}
+	common = common[:bytes.LastIndexAny(common, " >,])|}!")+1]
+	if len(lines) < sharedLines || objects || !signed(common) || tells(common) {
+		return column{}, 0
+	}
+	var first [256]bool
+	ways := 0
+	name := bytes.Clone(common)
+	for _, b := range lines {
+		_, n := alike(common, b)
+		differ(name, common, b[:n])
+		c := byte(' ') // white space, and nothing, say that a message is set off
+		if n < len(b) {
+			c = b[n]
+		}
+		if c == ' ' || c == '\t' {
+			ways = sharedFirst
+		} else if !first[c] {
+			first[c] = true
+			ways++
+		}
+	}
+	if ways < sharedFirst {
+		return column{}, 0
+	}
+	return column{shape: shared, names: []string{string(common)}, fixed: string(bytes.TrimSpace(name))}, len(lines)
+}
+
+// differ writes zeros over the numbers of a name that are words of their own, and those
+// that another line has otherwise.
+func differ(name, a, b []byte) {
+	for i, k := 0, 0; i < len(a) && k < len(b); i, k = i+1, k+1 {
+		n, m := digits(a, i), digits(b, k)
+		alone := (i == 0 || !letter(a[i-1])) && (n == len(a) || !letter(a[n]))
+		if alone || !bytes.Equal(a[i:n], b[k:m]) {
+			for at := range n - i {
+				name[i+at] = '0'
+			}
+		}
+		i, k = n, m
+	}
+}
+
+// signed says whether what lines begin with is more than words and numbers.
+func signed(common []byte) bool {
+	sign := false
+	for _, c := range common {
+		sign = sign || bytes.IndexByte([]byte(">,])|}!:="), c) >= 0
+	}
+	return sign && (hasLetter(common) || common[len(common)-1] == '>')
+}
+
+// tells says whether a word of what lines begin with says how something ended: the
+// level of a log that is on all of them says nothing.
+func tells(common []byte) bool {
+	words := bytes.FieldsFunc(common, func(r rune) bool { return r < 0x80 && !letter(byte(r)) })
+	for _, w := range words {
+		if _, n := levelWord(w); telling(w) && (n == 0 || bytes.EqualFold(w[:1], []byte("e")) || bytes.EqualFold(w[:1], []byte("w"))) {
+			return true
+		}
+	}
+	return hasLetter(common) && located(bytes.TrimRight(common, " :>,])|}!"))
+}
+
+// sharedAt is what a line has of such a margin: all of it, or nothing.
+func sharedAt(b []byte, common string) (p piece, ok bool) {
+	n, end := alike([]byte(common), b)
+	if n < len(common) {
+		return piece{}, false
+	}
+	return piece{b[:end], end}, true
+}
+
+// alike is how far two lines begin alike, numbers taken for equal: the lengths of it in
+// both.
+func alike(a, b []byte) (i, k int) {
+	for i < len(a) && k < len(b) {
+		if digit(a[i]) && digit(b[k]) {
+			i, k = digits(a, i), digits(b, k)
+			continue
+		}
+		if a[i] != b[k] {
+			break
+		}
+		i, k = i+1, k+1
+	}
+	return i, k
+}
