@@ -88,7 +88,7 @@ var wrappings = map[string]func(w *wrapping) string{
 		return w.at("I, [2006-01-02T15:04:05.000000 #") + w.pid + "]  INFO -- : [" + w.uuid + "] "
 	},
 	"record": func(w *wrapping) string {
-		return w.at(`{"level":30,"time":"`+time.RFC3339Nano) + `","pid":` + w.pid + `,"msg":%q}`
+		return w.at(`{"time":"`+time.RFC3339Nano) + `","pid":` + w.pid + `,"msg":%q}`
 	},
 	"record, spaces": func(w *wrapping) string { return fmt.Sprintf(`{"msg": %%q, "ts": %f, "host": %q}`, w.elapsed, w.host) },
 	"record, names":  func(w *wrapping) string { return w.at("ts="+time.RFC3339Nano) + " pid=" + w.pid + " msg=%q" },
