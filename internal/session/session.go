@@ -68,6 +68,7 @@ type Session struct {
 	// policySource is the policy's text as it is recorded.
 	policySource *recordedFile
 	run          *scratchpad.Run
+	state        *looprun.State // as the last event left it; its owner is the loop
 	loop         *looprun.Loop
 	executor     *looprun.Executor
 	limits       looprun.Limits // with which this part of the run begins
@@ -324,7 +325,7 @@ func (s *Session) late(ctx context.Context) (context.Context, func()) {
 
 // finish writes the verdict, says how it ended and sets the exit code.
 func (s *Session) finish(result looprun.Result, err error) (Ended, error) {
-	state := s.loop.State()
+	state := s.state
 	code := exitCode(s.opts, s.policyCodes(), state, result)
 	result.ExitCode = code
 	result.RunID = s.run.ID
@@ -433,6 +434,7 @@ func (s *Session) killAfter() time.Duration { return s.opts.GracePeriod() }
 
 // observe reports an event and keeps the page up to date while no command runs.
 func (s *Session) observe(e looprun.Event, state *looprun.State) {
+	s.state = state
 	_, begins := e.Data.(looprun.IterationStarted)
 	if begins {
 		s.outlets.calm()
