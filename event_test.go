@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,42 @@ func TestFirstEditionGoesOn(t *testing.T) {
 		}
 		if res, err := l.Run(t.Context()); err != nil || res.Status != want {
 			t.Errorf("answered by %s: %+v, %v, want %s", by, res, err, want)
+		}
+	}
+}
+
+// TestHeaderIsReadAsJSON: the quick reading of a header reads what JSON says, and nothing
+// that is no JSON or is written in another way.
+func TestHeaderIsReadAsJSON(t *testing.T) {
+	whole := `{"seq":7,"time":"2026-01-02T03:04:05.678Z","type":"iteration.started","elapsed_ms":9,"iteration":3}`
+	for _, text := range []string{
+		whole,
+		strings.Replace(whole, `,"iteration":3`, "", 1),
+		strings.Replace(whole, `,"iteration":3`, ",", 1),
+		strings.Replace(whole, `9,"iteration"`, `9"iteration"`, 1),
+		strings.Replace(whole, `9,`, `9, `, 1),
+		strings.Replace(whole, `9,`, `9,,`, 1),
+		strings.Replace(whole, `9`, `-9`, 1),
+		strings.Replace(whole, `9`, `09`, 1),
+		strings.Replace(whole, `9`, `+9`, 1),
+		strings.Replace(whole, `9`, `9.0`, 1),
+		strings.Replace(whole, `"seq":7`, `"seq":07`, 1),
+		strings.Replace(whole, `"seq":7`, `"seq":99999999999999999999`, 1),
+		strings.Replace(whole, `"seq":7`, `"seq":"7"`, 1),
+		strings.Replace(whole, `"seq":7`, `"seq": 7`, 1),
+		strings.Replace(whole, `started`, `st\u0061rted`, 1),
+		strings.Replace(whole, `started`, "st\x01rted", 1),
+		strings.Replace(whole, `iteration.started`, `moon.landed`, 1),
+		strings.Replace(whole, `678Z`, `678+02:00`, 1),
+		strings.Replace(whole, `T03`, ` 03`, 1),
+		strings.Replace(whole, `"seq":7,`, ``, 1),
+		whole[:len(whole)-1], whole + "}", whole + " ", "", "{", "{}", `{"seq":`, `{"seq":7,"time":"`,
+	} {
+		var read, plain looprun.Event
+		err := read.UnmarshalJSON([]byte(text))
+		perr := plain.UnmarshalJSON([]byte(" " + text)) // a blank: not as it is written
+		if (err == nil) != (perr == nil) || err == nil && !reflect.DeepEqual(read, plain) {
+			t.Errorf("%s: %+v, %v; as JSON %+v, %v", text, read, err, plain, perr)
 		}
 	}
 }

@@ -457,15 +457,8 @@ func (s *State) foldLost() {
 	s.again()
 }
 
-// last keeps the last n of a list, in place.
-func last[T any](list []T, n int) []T {
-	if len(list) <= n {
-		return list
-	}
-	copy(list, list[len(list)-n:])
-	clear(list[n:])
-	return list[:n]
-}
+// last keeps the last n of a list. What was before them goes when the list grows next.
+func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
 // How much of what the command says is kept.
 const (

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -36,8 +37,9 @@ const markSize = len(markField) + (8*markBytes+5)/6 + len(`"`)
 // marker marks records: it is the keyed hash behind the last of them. Without a
 // key it marks nothing.
 type marker struct {
-	key  []byte
-	link [sha256.Size]byte
+	key   []byte
+	link  [sha256.Size]byte
+	keyed hash.Hash // of the key, for the next record
 }
 
 // next is the marker behind one more record: an object without its last brace,
@@ -46,12 +48,15 @@ func (m marker) next(body, detail []byte) marker {
 	if m.key == nil {
 		return m
 	}
+	if m.keyed == nil {
+		m.keyed = hmac.New(sha256.New, m.key)
+	}
 	b, d := sha256.Sum256(body), sha256.Sum256(detail)
-	h := hmac.New(sha256.New, m.key)
-	h.Write(m.link[:])
-	h.Write(b[:])
-	h.Write(d[:])
-	h.Sum(m.link[:0])
+	m.keyed.Reset()
+	m.keyed.Write(m.link[:])
+	m.keyed.Write(b[:])
+	m.keyed.Write(d[:])
+	m.keyed.Sum(m.link[:0])
 	return m
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/looprun/looprun"
 )
@@ -61,8 +63,130 @@ func Replay(dir string, f func(looprun.Event) error) (Tail, error) {
 
 func replay(dir string, file io.Reader, f func(looprun.Event) error) (Tail, error) {
 	p := player{dir: dir, f: f, line: 1, next: 1}
-	err := p.read(bufio.NewReaderSize(file, 64<<10))
+	size := int64(blockSize)
+	if of, ok := file.(*os.File); ok {
+		info, err := of.Stat()
+		if err != nil {
+			return p.tail, err
+		}
+		size = info.Size()
+	}
+	var err error
+	if size > 4*blockSize {
+		err = p.readAhead(file)
+	} else {
+		err = p.read(reader(file, size))
+	}
 	return p.tail, err
+}
+
+// reader reads lines of a journal that is so long.
+func reader(file io.Reader, size int64) *bufio.Reader {
+	return bufio.NewReaderSize(file, int(min(blockSize, size+pageSize)))
+}
+
+// blockSize is how much of a journal is decoded at a time, in bytes.
+const blockSize = 64 << 10
+
+// block is a part of a journal: whole lines, but for the last part of the file and for
+// lines that are longer.
+type block struct {
+	whole   []byte // the room of the text
+	text    []byte
+	records []decoded // one for each line
+	done    chan struct{}
+}
+
+type decoded struct {
+	event looprun.Event
+	err   error
+}
+
+// readAhead does what read does, and decodes the next blocks meanwhile, each in a
+// goroutine of its own: that is most of the work, and no record needs another for it.
+func (p *player) readAhead(file io.Reader) error {
+	n := runtime.GOMAXPROCS(0)
+	blocks, free := make(chan *block, n), make(chan *block, n+2)
+	for range cap(free) {
+		free <- new(block)
+	}
+	var rerr error
+	go func() {
+		defer close(blocks)
+		rerr = p.cut(file, free, blocks)
+	}()
+	err := p.playBlocks(blocks, free)
+	if err != nil {
+		return err
+	}
+	if p.broken != nil {
+		p.tail.Cut = p.offset - p.tail.Offset
+	}
+	return rerr
+}
+
+// cut reads the file in blocks that end with a line, until there are no free ones.
+func (p *player) cut(file io.Reader, free <-chan *block, blocks chan<- *block) error {
+	var rest []byte
+	for b := range free {
+		if b.whole == nil {
+			b.whole = make([]byte, blockSize)
+		}
+		had := copy(b.whole, rest)
+		n, err := io.ReadFull(file, b.whole[had:])
+		if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+		b.text = b.whole[:had+n]
+		if end := bytes.LastIndexByte(b.text, '\n') + 1; err == nil && end > 0 {
+			rest = append(rest[:0], b.text[end:]...)
+			b.text = b.text[:end]
+		} else {
+			rest = rest[:0]
+		}
+		b.done = make(chan struct{})
+		go b.decode(p.dir)
+		blocks <- b
+		if err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (b *block) decode(dir string) {
+	defer close(b.done)
+	clear(b.records)
+	b.records = b.records[:0]
+	for line := range bytes.Lines(b.text) {
+		var d decoded
+		if whole, ended := bytes.CutSuffix(line, []byte{'\n'}); ended && len(whole) > 0 {
+			d.event, d.err = decode(dir, whole)
+		}
+		b.records = append(b.records, d)
+	}
+}
+
+// playBlocks plays the blocks in their order. When it returns no goroutine has one.
+func (p *player) playBlocks(blocks <-chan *block, free chan<- *block) (err error) {
+	for b := range blocks {
+		<-b.done
+		i := 0
+		for line := range bytes.Lines(b.text) {
+			d := b.records[i]
+			i++
+			if err == nil {
+				err = p.play(line, line[len(line)-1] == '\n', func([]byte) (looprun.Event, error) { return d.event, d.err })
+			}
+		}
+		if err == nil {
+			free <- b
+		} else if free != nil {
+			close(free)
+			free = nil
+		}
+	}
+	return err
 }
 
 // player goes through the lines of a journal.
@@ -83,7 +207,7 @@ func (p *player) read(r *bufio.Reader) error {
 		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
-		if err := p.play(line, err == nil); err != nil {
+		if err := p.play(line, err == nil, p.decode); err != nil {
 			return err
 		}
 		if err == io.EOF {
@@ -95,9 +219,11 @@ func (p *player) read(r *bufio.Reader) error {
 	}
 }
 
+func (p *player) decode(line []byte) (looprun.Event, error) { return decode(p.dir, line) }
+
 // play takes a line, or, without its end, the last one or a part of one that
 // is too long. It keeps nothing of it.
-func (p *player) play(line []byte, ended bool) error {
+func (p *player) play(line []byte, ended bool, decode func([]byte) (looprun.Event, error)) error {
 	number, offset := p.line, p.offset
 	p.offset += int64(len(line))
 	if ended {
@@ -115,7 +241,7 @@ func (p *player) play(line []byte, ended bool) error {
 		p.broken = &Damage{p.dir, number, offset, errNoEnd}
 		return nil
 	}
-	e, err := decode(p.dir, line)
+	e, err := decode(line)
 	switch {
 	case errors.Is(err, errSum):
 		p.broken = &Damage{p.dir, number, offset, err}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -129,6 +130,9 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 		err = a.checkCommand(ctx)
 	}
 	if err == nil {
+		if node := ctx.Selected(); node != nil && !loops(node) && !takesCommand(node) {
+			debug.SetGCPercent(400) // what looks back reads much, keeps little and is soon over
+		}
 		err = ctx.Run(a)
 	} else {
 		err = a.parseError(err, p.model, own)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/tasks"
@@ -37,15 +39,19 @@ func (c *contextCmd) Run(a *app) error {
 			return err
 		}
 	}
-	state, _, err := scratchpad.Load(dir)
-	if err != nil {
-		return err
+	state := new(looprun.State)
+	r, unknown := session.RecordedWith(dir, state.Apply)
+	if unknown != nil && !errors.Is(unknown, session.ErrNoConfig) || state.Seq == 0 {
+		var err error
+		if state, _, err = scratchpad.Load(dir); err != nil {
+			return err
+		}
 	}
 	o := scratchpad.ContextOptions{Notes: scratchpad.Notes(dir), MaxBytes: c.MaxBytes}
-	if r, err := session.RecordedOf(dir); err == nil {
+	if unknown == nil {
 		o.Text = r.Options.Signals == "text"
 		o.Next = tasks.Next(state.Dir, r.Options.Tasks)
 	}
-	_, err = a.stdout.Write(scratchpad.Context(state, o))
+	_, err := a.stdout.Write(scratchpad.Context(state, o))
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/many"
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/tty"
@@ -153,23 +154,32 @@ func (c *pruneCmd) choose(state string, p *pruned) error {
 			return true
 		})
 	}
-	for _, id := range slices.Backward(ids) {
-		dir := filepath.Join(state, id)
-		s := scratchpad.Summarize(dir)
-		r := describe(s)
-		if c.OlderThan != nil && time.Since(r.Last) < time.Duration(*c.OlderThan) {
-			continue
+	slices.Reverse(ids)
+	asked, whys := make([]oldRun, len(ids)), make([]string, len(ids))
+	parallel.Each(len(ids), func(i int) { asked[i], whys[i] = c.look(filepath.Join(state, ids[i])) })
+	for i, r := range asked {
+		switch {
+		case r.ID == "":
+		case whys[i] != "":
+			p.Kept = append(p.Kept, keptRun{r.ID, whys[i]})
+		default:
+			p.Removed = append(p.Removed, r)
 		}
-		if len(c.Status) > 0 && !slices.Contains(c.Status, string(r.Status)) {
-			continue
-		}
-		if why := protected(s); why != "" {
-			p.Kept = append(p.Kept, keptRun{id, why})
-			continue
-		}
-		p.Removed = append(p.Removed, r)
 	}
 	return nil
+}
+
+// look describes a run that was asked for, and says why it is left all the same; of one
+// that was not it is empty.
+func (c *pruneCmd) look(dir string) (r oldRun, why string) {
+	if c.OlderThan != nil && time.Since(scratchpad.LastEvent(dir)) < time.Duration(*c.OlderThan) {
+		return r, ""
+	}
+	s := scratchpad.Summarize(dir)
+	if len(c.Status) > 0 && !slices.Contains(c.Status, string(s.Status)) {
+		return r, ""
+	}
+	return describe(s), protected(s)
 }
 
 func describe(s scratchpad.Summary) oldRun {

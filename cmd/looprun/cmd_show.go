@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -123,9 +122,16 @@ func (c *showCmd) follow(a *app, dir string) error {
 // find is the directory of a run that is looked at: without an id the latest, of
 // the user's runs first. Of another's it says so, since that may say anything.
 func (a *app) find(flag, id string) (string, error) {
-	dir, err := session.Find(flag, id)
-	if err == nil && id == "" && errors.Is(scratchpad.Mine(dir), scratchpad.ErrNotMine) {
+	state, err := config.StateDir(flag)
+	if err != nil || id != "" {
+		return session.Find(flag, id)
+	}
+	dir, mine, err := scratchpad.Latest(state, func(string) bool { return true })
+	if err != nil || dir == "" {
+		return session.Find(flag, "") // it says why there is none
+	}
+	if !mine {
 		a.say.Warn("run %s, the latest, is not known to be yours: what it says may be made up", filepath.Base(dir))
 	}
-	return dir, err
+	return dir, nil
 }

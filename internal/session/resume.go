@@ -220,7 +220,12 @@ func (c *Anew) change(r *Recorded, given func(flag string) bool) bool {
 }
 
 // RecordedOf is what the run was last started or resumed with.
-func RecordedOf(dir string) (r Recorded, err error) {
+func RecordedOf(dir string) (Recorded, error) {
+	return RecordedWith(dir, func(looprun.Event) error { return nil })
+}
+
+// RecordedWith is RecordedOf for who needs the events too: a long journal is read once.
+func RecordedWith(dir string, also func(looprun.Event) error) (r Recorded, err error) {
 	var raw json.RawMessage
 	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
 		switch d := e.Data.(type) {
@@ -231,7 +236,7 @@ func RecordedOf(dir string) (r Recorded, err error) {
 				raw = d.Config
 			}
 		}
-		return nil
+		return also(e)
 	})
 	if err == nil && raw == nil {
 		err = ErrNoConfig
