@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -79,16 +80,14 @@ func TestVersionWithoutGit(t *testing.T) {
 }
 
 func TestTargets(t *testing.T) {
-	var o options
-	if err := o.choose(""); err != nil || len(o.targets) != 6 {
-		t.Errorf("%v, %v", o.targets, err)
+	if targets, err := choose(""); err != nil || len(targets) != 6 {
+		t.Errorf("%v, %v", targets, err)
 	}
-	o = options{}
-	if err := o.choose("linux/arm64,windows/amd64"); err != nil || len(o.targets) != 2 || executable(o.targets[1]) != "looprun.exe" {
-		t.Errorf("%v, %v", o.targets, err)
+	if targets, err := choose("linux/arm64,windows/amd64"); err != nil || len(targets) != 2 || targets[1].executable() != "looprun.exe" {
+		t.Errorf("%v, %v", targets, err)
 	}
 	for _, wrong := range []string{"linux", "plan9/amd64", "linux/amd64,"} {
-		if err := new(options).choose(wrong); err == nil {
+		if _, err := choose(wrong); err == nil {
 			t.Errorf("%q is taken", wrong)
 		}
 	}
@@ -112,32 +111,29 @@ func TestArchives(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		list, err := members(dir)
-		if err != nil {
-			t.Fatal(err)
+		r := new(release)
+		list := r.members(dir)
+		if r.err != nil {
+			t.Fatal(r.err)
 		}
 		return list
 	}
 	one := tree([]string{"looprun", "man/man1/looprun.1", "LICENSE"}, 0o600, when)
 	two := tree([]string{"LICENSE", "man/man1/looprun.1", "looprun"}, 0o755, when.Add(time.Hour))
-	for name, write := range map[string]func(io.Writer, []member, time.Time) error{"tar": writeTar, "zip": writeZip} {
-		var a, b, c bytes.Buffer
-		if err := write(&a, one, when); err != nil {
+	for name, pack := range map[string]func([]member, time.Time) ([]byte, error){"tar": tarOf, "zip": zipOf} {
+		a, aerr := pack(one, when)
+		b, berr := pack(two, when.In(time.FixedZone("", 3600)))
+		c, cerr := pack(one, when.Add(2*time.Second))
+		if err := errors.Join(aerr, berr, cerr); err != nil {
 			t.Fatal(err)
 		}
-		if err := write(&b, two, when.In(time.FixedZone("", 3600))); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		if !bytes.Equal(a, b) {
 			t.Errorf("%s: other times, modes and order give another archive", name)
 		}
-		if err := write(&c, one, when.Add(2*time.Second)); err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Equal(a.Bytes(), c.Bytes()) {
+		if bytes.Equal(a, c) {
 			t.Errorf("%s: the date is not in the archive", name)
 		}
-		got := unpack(t, name, a.Bytes())
+		got := unpack(t, name, a)
 		if len(got) != 3 || got["looprun"] != "-rwxr-xr-x this is looprun" || got["man/man1/looprun.1"] != "-rw-r--r-- this is man/man1/looprun.1" {
 			t.Errorf("%s: %q", name, got)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,16 +19,19 @@ func released(t *testing.T, targets []target) *release {
 	}
 	r := &release{
 		source: source{version: "1.2.3-rc.1", commit: "0123abc", time: time.Unix(0, 0).UTC(), date: "1970-01-01T00:00:00Z"},
-		root:   root, out: t.TempDir(), work: t.TempDir(), log: io.Discard,
+		root:   root, out: t.TempDir(), work: t.TempDir(),
 	}
 	for _, target := range targets {
-		err := r.write(r.base(target)+".tar.gz", func(w io.Writer) error {
-			_, err := io.WriteString(w, target.String())
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r.write(r.base(target)+".tar.gz", []byte(target.String()))
+	}
+	return r.ok(t)
+}
+
+// ok fails the test where something could not be made.
+func (r *release) ok(t *testing.T) *release {
+	t.Helper()
+	if r.err != nil {
+		t.Fatal(r.err)
 	}
 	return r
 }
@@ -37,14 +39,9 @@ func released(t *testing.T, targets []target) *release {
 func filled(t *testing.T, targets []target) (*release, map[string]string) {
 	t.Helper()
 	r := released(t, targets)
-	sums, err := r.checksums()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.fill(targets, sums); err != nil {
-		t.Fatal(err)
-	}
-	return r, sums
+	sums := r.checksums()
+	r.fill(targets, sums)
+	return r.ok(t), sums
 }
 
 func read(t *testing.T, name ...string) string {
@@ -155,16 +152,14 @@ func TestChecksums(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.checksums(); err != nil {
-		t.Fatal(err)
-	}
+	r.checksums()
+	r.ok(t)
 	want := regexp.MustCompile(`^[0-9a-f]{64}  looprun_1\.2\.3-rc\.1_linux_amd64\.tar\.gz\n[0-9a-f]{64}  looprun_1\.2\.3-rc\.1_linux_arm64\.tar\.gz\n$`)
 	if text := read(t, r.out, "checksums.txt"); !want.MatchString(text) {
 		t.Error(text)
 	}
-	if err := r.clean(); err != nil {
-		t.Fatal(err)
-	}
+	r.clean()
+	r.ok(t)
 	left, err := os.ReadDir(r.out)
 	if err != nil || len(left) != 1 || left[0].Name() != "notes.txt" {
 		t.Errorf("%v, %v", left, err)

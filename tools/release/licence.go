@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,16 +17,9 @@ var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "IS
 // isAllowed reports whether a licence is on the list: of “A AND B” both have to
 // be, of “A OR B” one.
 func isAllowed(expression string) bool {
-	for choice := range strings.SplitSeq(expression, " OR ") {
-		all := true
-		for name := range strings.SplitSeq(choice, " AND ") {
-			all = all && slices.Contains(allowed, name)
-		}
-		if all {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(expression, " OR "), func(choice string) bool {
+		return !slices.ContainsFunc(strings.Split(choice, " AND "), func(name string) bool { return !slices.Contains(allowed, name) })
+	})
 }
 
 // marks are sentences that only one licence has. A text has a licence when it
@@ -54,19 +47,14 @@ type notice struct {
 	text []byte
 }
 
-// isLicence reports whether the file holds a licence. The other notices are what
+// Files that hold a licence, and those that go along with one: the other notices are what
 // Apache-2.0, section 4(d), wants to be passed on.
-func (n notice) isLicence() bool {
-	name := filepath.Base(n.file)
-	base := strings.ToUpper(strings.TrimSuffix(strings.TrimSuffix(name, ".txt"), ".md"))
-	return base == "LICENSE" || base == "LICENCE" || base == "COPYING" || base == "UNLICENSE" ||
-		strings.HasPrefix(base, "LICENSE-") || strings.HasPrefix(base, "LICENSE.") || strings.HasPrefix(base, "LICENCE-")
-}
+var (
+	licenceName = regexp.MustCompile(`(?i)^((LICENSE|LICENCE|COPYING|UNLICENSE)(\.txt|\.md)*|(LICENSE|LICENCE)-.*|LICENSE\..*)$`)
+	noticeName  = regexp.MustCompile(`^((?i:NOTICE.*)|edl-v10|PATENTS)$`)
+)
 
-func (n notice) passedOn() bool {
-	name := filepath.Base(n.file)
-	return n.isLicence() || strings.HasPrefix(strings.ToUpper(name), "NOTICE") || name == "edl-v10" || name == "PATENTS"
-}
+func (n notice) isLicence() bool { return licenceName.MatchString(filepath.Base(n.file)) }
 
 // notices reads what has to go along with a module. It is an error when there is
 // no licence.
@@ -79,7 +67,7 @@ func (m module) notices() ([]notice, error) {
 		}
 		for _, e := range entries {
 			n := notice{file: filepath.Join(dir, e.Name())}
-			if e.IsDir() || !n.passedOn() {
+			if e.IsDir() || !n.isLicence() && !noticeName.MatchString(e.Name()) {
 				continue
 			}
 			if n.text, err = os.ReadFile(n.file); err != nil {
@@ -161,20 +149,4 @@ func (p program) licencesPage() (string, error) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, version, licence)
 	}
 	return b.String(), errors.Join(errs...)
-}
-
-// notices are the texts that have to go along with the program.
-func (p program) notices() ([]byte, error) {
-	var b bytes.Buffer
-	fmt.Fprintln(&b, "looprun is built from these modules, each under its own licence.")
-	for _, m := range append([]module{p.std}, p.modules...) {
-		found, err := m.notices()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.path, err)
-		}
-		for _, n := range found {
-			fmt.Fprintf(&b, "\n==== %s %s ====\n\n%s\n", m.name(n.file), m.version, bytes.TrimSpace(n.text))
-		}
-	}
-	return b.Bytes(), nil
 }

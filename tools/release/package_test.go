@@ -31,7 +31,7 @@ func made(t *testing.T) (dir, base, version string) {
 		t.Setenv("TMPDIR", t.TempDir())
 		t.Setenv("TZ", []string{"Asia/Tokyo", "America/New_York"}[i])
 		old := syscall.Umask(mask)
-		err := dist(options{version: version, nfpm: nfpm, targets: []target{{"linux", runtime.GOARCH}}, out: dirs[i], log: io.Discard})
+		err := dist(dirs[i], version, nfpm, "linux/"+runtime.GOARCH, io.Discard)
 		syscall.Umask(old)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func tryAction(t *testing.T, dir, version string, program []byte) {
 		t.Fatal(err)
 	}
 	output(t, append(os.Environ(), "INPUT_VERSION="+version, "RUNNER_TEMP="+temp, "RUNNER_OS=Linux", "RUNNER_ARCH="+map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH],
-		"GITHUB_SERVER_URL=file://"+server, "ACTION_REPOSITORY=looprun/looprun", "ACTION_SOURCE="+t.TempDir(), "GITHUB_OUTPUT="+filepath.Join(temp, "output")),
+		"GITHUB_SERVER_URL=file://"+server, "ACTION_REPOSITORY=looprun/looprun", "ACTION_SOURCE="+t.TempDir(), "GITHUB_OUTPUT="+filepath.Join(temp, "output"), "GITHUB_PATH="+filepath.Join(temp, "path")),
 		"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", action.Runs.Steps[0].Run)
 	installed, err := os.ReadFile(filepath.Join(temp, "looprun-action/looprun"))
 	if err != nil || !bytes.Equal(installed, program) {

@@ -23,16 +23,16 @@ type bill struct {
 	SerialNumber string       `json:"serialNumber"`
 	Version      int          `json:"version"`
 	Metadata     metadata     `json:"metadata"`
-	Components   []component  `json:"components"`
+	Components   []listed     `json:"components"`
 	Dependencies []dependency `json:"dependencies"`
 }
 
 type metadata struct {
-	Timestamp string    `json:"timestamp"`
-	Component component `json:"component"`
+	Timestamp string `json:"timestamp"`
+	Component listed `json:"component"`
 }
 
-type component struct {
+type listed struct {
 	Type       string     `json:"type"`
 	Ref        string     `json:"bom-ref"`
 	Name       string     `json:"name"`
@@ -105,7 +105,7 @@ func TestBillOfLooprun(t *testing.T) {
 		t.Errorf("%d components of %d modules and the library", len(b.Components), len(p.modules))
 	}
 	for _, name := range []string{"std", "github.com/alecthomas/kong", "gopkg.in/yaml.v3"} {
-		if !slices.ContainsFunc(b.Components, func(c component) bool { return c.Name == name }) {
+		if !slices.ContainsFunc(b.Components, func(c listed) bool { return c.Name == name }) {
 			t.Errorf("%s is missing", name)
 		}
 	}

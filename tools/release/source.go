@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -87,17 +86,11 @@ func git(dir string, args ...string) (string, error) { return tell(dir, nil, "gi
 // tell runs a program and returns what it printed.
 func tell(dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
-	if env != nil {
-		cmd.Env = append(os.Environ(), env...)
-	}
+	var said strings.Builder
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), env...), &said
 	out, err := cmd.Output()
 	if err != nil {
-		text := ""
-		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-			text = ": " + strings.TrimSpace(string(failed.Stderr))
-		}
-		return "", fmt.Errorf("%s: %w%s", strings.Join(append([]string{name}, args...), " "), err, text)
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(said.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }

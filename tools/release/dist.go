@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// target is a system that is built for, by the names of the Go tool.
+type target struct{ os, arch string }
+
+func (t target) String() string { return t.os + "/" + t.arch }
+
+// executable is the name of looprun there.
+func (t target) executable() string {
+	if t.os == "windows" {
+		return "looprun.exe"
+	}
+	return "looprun"
+}
+
+// all are what looprun is released for.
+var all = []target{
+	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+}
+
+func choose(list string) (targets []target, err error) {
+	if list == "" {
+		return all, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(all, func(t target) bool { return t.String() == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there are no releases for %q; they are for %v", name, all)
+		}
+		targets = append(targets, all[i])
+	}
+	return targets, nil
+}
+
+// release is one version on its way. Its first error stays, and nothing is done after it.
+type release struct {
+	source
+	root string   // of the module
+	out  string   // folder for what is made, of which only looprun's own files are replaced
+	work string   // what is needed to make it
+	made []string // names of files in out
+	err  error
+}
+
+// dist makes everything, in the module that the present folder belongs to.
+func dist(out, version, nfpm, list string, log io.Writer) error {
+	targets, err := choose(list)
+	if err != nil {
+		return err
+	}
+	r := new(release)
+	r.root = r.tell("", nil, "go", "list", "-m", "-f", "{{.Dir}}")
+	r.check(func() (err error) {
+		r.source, err = sourceOf(r.root, version, os.Getenv("SOURCE_DATE_EPOCH"))
+		return err
+	})
+	r.check(func() (err error) { r.out, err = filepath.Abs(out); return err })
+	r.check(func() (err error) { r.work, err = os.MkdirTemp("", "looprun-dist-"); return err })
+	if r.err != nil {
+		return r.err
+	}
+	fmt.Fprintf(log, "looprun %s, commit %s of %s\n", r.version, r.commit, r.date)
+	r.clean()
+	r.compile(target{runtime.GOOS, runtime.GOARCH}, "./cmd/looprun", r.tool("looprun")) // which prints its completions and pages
+	if nfpm != "" {
+		r.tell(r.work, []string{"GOBIN=" + filepath.Dir(r.tool("nfpm")), "GOFLAGS="}, "go", "install", nfpm)
+	}
+	for _, t := range targets {
+		fmt.Fprintln(log, t)
+		r.build(t)
+		r.archive(t)
+		if t.os == "linux" && nfpm != "" {
+			r.packages(t)
+		}
+		if r.err != nil {
+			r.err = fmt.Errorf("%s: %w", t, r.err)
+			break
+		}
+	}
+	r.fill(targets, r.checksums())
+	return errors.Join(r.err, os.RemoveAll(r.work))
+}
+
+// check does something unless there is an error already.
+func (r *release) check(f func() error) {
+	if r.err == nil {
+		r.err = f()
+	}
+}
+
+// tell runs a program and returns what it printed.
+func (r *release) tell(dir string, env []string, name string, args ...string) (out string) {
+	r.check(func() (err error) { out, err = tell(dir, env, name, args...); return err })
+	return out
+}
+
+func (r *release) read(file string) (text []byte) {
+	r.check(func() (err error) { text, err = os.ReadFile(file); return err })
+	return text
+}
+
+// put writes a file, in a folder that is made if needed.
+func (r *release) put(file string, text []byte) {
+	r.check(func() error {
+		return cmp.Or(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644))
+	})
+}
+
+// write makes a file of the release.
+func (r *release) write(name string, text []byte) {
+	r.put(filepath.Join(r.out, name), text)
+	r.made = append(r.made, name)
+}
+
+// clean removes what an earlier version left, which would stand beside check
+// sums that do not have it.
+func (r *release) clean() {
+	for _, pattern := range []string{"looprun_*", "checksums.txt", "looprun.rb", "Dockerfile"} {
+		old, _ := filepath.Glob(filepath.Join(r.out, pattern)) // the patterns are right
+		for _, f := range old {
+			r.check(func() error { return os.Remove(f) })
+		}
+	}
+}
+
+// base is what the names of a target's files begin with. The GitHub action
+// relies on it.
+func (r *release) base(t target) string {
+	return "looprun_" + r.version + "_" + t.os + "_" + t.arch
+}
+
+// stage is the folder with what a target's archive holds.
+func (r *release) stage(t target) string { return filepath.Join(r.work, t.os+"_"+t.arch) }
+
+// tool is a program that runs here.
+func (r *release) tool(name string) string { return filepath.Join(r.work, "bin", name) }
+
+// compile builds the program of one package, with nothing of the builder's own in its
+// environment. The Go tool would stamp other things in a copy of the source without its
+// repository, so the commit is stamped here.
+func (r *release) compile(t target, pkg, file string) {
+	env := []string{
+		"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=",
+		"GOAMD64=v1", "GOARM64=v8.0", "GOTOOLCHAIN=local", "GODEBUG=",
+	}
+	flags := fmt.Sprintf("-s -w -buildid= -X main.stamp=%s -X main.commit=%s -X main.date=%s", r.version, r.commit, r.date)
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file}
+	for library := range strings.FieldsSeq(string(r.read(filepath.Join(r.root, "packaging", "not-inlined")))) {
+		args = append(args, "-gcflags="+library+"=-l")
+	}
+	r.tell(r.root, env, "go", append(args, pkg)...)
+}
+
+// build fills a target's stage.
+func (r *release) build(t target) {
+	dir := r.stage(t)
+	file := filepath.Join(dir, t.executable())
+	r.compile(t, "./cmd/looprun", file)
+	r.compile(t, "./cmd/looprun-serve", filepath.Join(dir, "looprun-serve"+filepath.Ext(file))) // it links less than looprun, and nothing else
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		r.put(filepath.Join(dir, name), r.read(filepath.Join(r.root, name)))
+	}
+	for shell, name := range map[string]string{"bash": "looprun.bash", "zsh": "_looprun", "fish": "looprun.fish"} {
+		script := r.tell(r.work, nil, r.tool("looprun"), "completion", shell)
+		r.put(filepath.Join(dir, "completions", name), []byte(script+"\n"))
+	}
+	r.tell(r.work, []string{r.epoch(), "TZ=UTC"}, r.tool("looprun"), "--quiet", "man", filepath.Join(dir, "man", "man1"))
+	var bill, notices []byte
+	r.check(func() (err error) { bill, err = newBill(file, "v"+r.version, r.commit, r.date); return err })
+	r.check(func() error {
+		p, err := inspect(file)
+		if err == nil {
+			notices, err = p.notices()
+		}
+		return err
+	})
+	r.put(filepath.Join(dir, "looprun.cdx.json"), bill)
+	r.put(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), notices)
+}
+
+// packages has nfpm make the packages of a Linux target.
+func (r *release) packages(t target) {
+	dir := r.stage(t)
+	squeezed := dir + "_gz" // Debian's policy (12.1, 12.7) and rpm's build scripts compress these
+	pages, _ := filepath.Glob(filepath.Join(dir, "man", "man1", "*.1"))
+	for _, file := range append(pages, filepath.Join(dir, "CHANGELOG.md")) {
+		var b bytes.Buffer // no error comes from it
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		_, _ = z.Write(r.read(file))
+		_ = z.Close()
+		r.put(filepath.Join(squeezed, filepath.Base(file)+".gz"), b.Bytes())
+	}
+	for _, d := range []string{dir, squeezed} { // nfpm puts the times of the files into the packages
+		for _, m := range r.members(d) {
+			r.check(func() error { return os.Chtimes(filepath.Join(d, m.name), r.time, r.time) })
+		}
+	}
+	for _, format := range []string{"deb", "rpm"} {
+		name := r.base(t) + "." + format
+		config := filepath.Join(r.work, name+".yaml")
+		r.put(config, r.render("nfpm.yaml", map[string]any{
+			"Version": r.version, "Arch": t.arch, "Date": r.date, "Format": format, "Stage": dir, "Compressed": squeezed,
+		}))
+		r.tell(r.root, []string{r.epoch(), "TZ=UTC"}, r.tool("nfpm"), "package", "--config", config, "--packager", format, "--target", filepath.Join(r.out, name))
+		r.made = append(r.made, name)
+	}
+}
+
+// fill writes the formula and the Dockerfile. Without the archives that they
+// name they are left out.
+func (r *release) fill(targets []target, sums map[string]string) {
+	archives := map[string]string{}
+	for _, t := range targets {
+		archives[t.os+"_"+t.arch] = sums[r.base(t)+".tar.gz"]
+	}
+	for name, needed := range map[string][]string{
+		"looprun.rb": {"darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64"},
+		"Dockerfile": {"linux_amd64", "linux_arm64"},
+	} {
+		if !slices.ContainsFunc(needed, func(archive string) bool { return archives[archive] == "" }) {
+			r.put(filepath.Join(r.out, name), r.render(name, map[string]any{
+				"Version": r.version, "Tag": "v" + r.version, "Commit": r.commit, "Date": r.date, "Sums": archives,
+			}))
+		}
+	}
+}
+
+// render fills a template of the folder packaging.
+func (r *release) render(name string, data any) []byte {
+	var b bytes.Buffer
+	text := r.read(filepath.Join(r.root, "packaging", name))
+	r.check(func() error {
+		t, err := template.New(name).Option("missingkey=error").Parse(string(text))
+		if err != nil {
+			return err
+		}
+		return t.Execute(&b, data)
+	})
+	return b.Bytes()
+}
