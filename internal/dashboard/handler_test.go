@@ -81,7 +81,11 @@ func newServing(t *testing.T, readOnly bool) *serving {
 	t.Cleanup(func() { s.ln.Close() })
 	v.Server = s
 	s.runs.refresh(0)
-	v.key = s.runs.sorted[0].Key
+	l, err := s.runs.list("", "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.key = l.Runs[0].Key
 	return v
 }
 
@@ -507,5 +511,31 @@ func TestTheLadderInWords(t *testing.T) {
 	want := "by itself: 1 failed attempt|with experts: 0 failed attempts; dba: asked; ops: not asked|a person decides"
 	if got := strings.Join(ladderOf(s), "|"); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Who comes while the runs are read for the first time sees the first of them, and does
+// not wait for the others.
+func TestTheFirstRunsAreShownWhileTheOthersAreRead(t *testing.T) {
+	state := filepath.Join(t.TempDir(), ".looprun")
+	dir := recorded(t, state, "first")
+	x := newIndex(func() []string { return []string{state} })
+	x.reading.Lock() // as a refresh has it until all are read
+	defer x.reading.Unlock()
+	listed := make(chan int)
+	go func() {
+		x.refresh(time.Hour)
+		l, _ := x.list("", "", listLimit)
+		listed <- l.Total
+	}()
+	x.take(x.read([]string{dir}), nil)
+	x.opened()
+	select {
+	case n := <-listed:
+		if n != 1 {
+			t.Errorf("%d runs", n)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it waits for the others")
 	}
 }

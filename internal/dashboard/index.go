@@ -71,11 +71,14 @@ type index struct {
 	at      time.Time            // of the last refresh
 	whole   time.Time            // when also the runs that had ended were looked at
 	live    map[string]*followed // runs that go on
+	some    chan struct{}        // closed when the first runs are in the list, or there are none
+	open    sync.Once
 
 	mu     sync.Mutex      // what follows is changed by a refresh alone, which holds both
 	rows   map[string]*row // by directory
 	byKey  map[string]*row
 	sorted []*row
+	mixed  bool // they have to be sorted before they are shown
 }
 
 // followed is a run that goes on, read as its journal grows.
@@ -85,7 +88,7 @@ type followed struct {
 }
 
 func newIndex(dirs func() []string) *index {
-	return &index{dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, lists: map[string]time.Time{}, live: map[string]*followed{}}
+	return &index{dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, lists: map[string]time.Time{}, live: map[string]*followed{}, some: make(chan struct{})}
 }
 
 // lookAgain is how often runs that had ended are looked at: they may go on.
@@ -97,15 +100,17 @@ const atOnce = 500
 
 // refresh reads what has changed since it last did, so long ago, and reports whether
 // anything did. Who can do with what is so long old does not wait for another refresh,
-// unless it is the first.
+// and for the first only until there is something to see.
 func (x *index) refresh(ago time.Duration) bool {
 	if !x.reading.TryLock() {
-		if ago > 0 && x.begun() {
+		if ago > 0 {
+			<-x.some
 			return false
 		}
 		x.reading.Lock()
 	}
 	defer x.reading.Unlock()
+	defer x.opened()
 	now := time.Now()
 	if now.Sub(x.at) < ago {
 		return false
@@ -119,6 +124,7 @@ func (x *index) refresh(ago time.Duration) bool {
 	changed := false
 	for part := range slices.Chunk(read, atOnce) {
 		changed = x.take(x.read(part), nil) || changed
+		x.opened()
 	}
 	if whole {
 		changed = x.take(nil, there) || changed
@@ -126,18 +132,15 @@ func (x *index) refresh(ago time.Duration) bool {
 	return changed
 }
 
-// begun reports whether anything is in the list.
-func (x *index) begun() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return len(x.rows) > 0
-}
+// opened lets those see the list who wait for it.
+func (x *index) opened() { x.open.Do(func() { close(x.some) }) }
 
 // read reads runs, those that go on from where they were read to.
 func (x *index) read(dirs []string) []*row {
-	fresh := make([]*row, len(dirs))
+	fresh, alive := make([]*row, len(dirs)), make([]bool, len(dirs))
+	parallel.Each(len(dirs), func(i int) { alive[i] = scratchpad.Locked(dirs[i]) })
 	for i, dir := range dirs {
-		if scratchpad.Locked(dir) && x.live[dir] == nil {
+		if alive[i] && x.live[dir] == nil {
 			if from, err := scratchpad.Follow(dir); err == nil {
 				x.live[dir] = &followed{from: from}
 			}
@@ -216,9 +219,7 @@ func (x *index) take(fresh []*row, there map[string]bool) bool {
 			x.leave(dir)
 		}
 	}
-	if moved {
-		x.sort()
-	}
+	x.mixed = x.mixed || moved
 	return moved || len(fresh) > 0
 }
 
@@ -233,8 +234,12 @@ func (r *row) rank() int {
 	return 2
 }
 
-// sort orders the runs by rank, then by time, the latest first.
+// sort orders the runs by rank, then by time, the latest first, where that has changed.
 func (x *index) sort() {
+	if !x.mixed {
+		return
+	}
+	x.mixed = false
 	x.sorted = x.sorted[:0]
 	for _, r := range x.rows {
 		x.sorted = append(x.sorted, r)
@@ -347,6 +352,7 @@ func (x *index) list(search, filter string, limit int) (listing, error) {
 	words := strings.Fields(strings.ToLower(search))
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.sort()
 	l := listing{Total: len(x.sorted)}
 	shown := []*row{}
 	for _, r := range x.sorted {
