@@ -58,7 +58,7 @@ var all = []Agent{
 		Permit: "--yolo", Login: "gemini, then /auth; or GEMINI_API_KEY", Version: "0.61.0",
 	},
 	{
-		Name: "opencode", Command: []string{"opencode", "run", "--format", "json"}, CostFrom: "opencode",
+		Name: "opencode", Command: []string{"opencode", "run", "--format", "json"}, CostFrom: "opencode", WaitOn: []string{"@opencode"}, StopOn: []string{"@opencode"},
 		Permit: `"permission": "allow" in opencode.json`, Login: "opencode auth login", Version: "1.18.33",
 	},
 	{

@@ -62,10 +62,10 @@ type Options struct {
 	Signature  *Signature `kong:"-" json:"signature,omitempty"`
 
 	CostFrom      string      `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row"`
-	WaitOn        []string    `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
+	WaitOn        []string    `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @opencode, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
 	MaxCostPerDay *MoneyLimit `placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported (off)." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
 	CallsPerHour  *int        `placeholder:"N" help:"Start at most so many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
-	StopOn        []string    `placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
+	StopOn        []string    `placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @opencode, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
 	WaitDelay     *Span       `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
 	Signals       string      `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.

@@ -36,6 +36,7 @@ type Step struct {
 	Status int               `json:"status,omitempty"` // 429 and the like; 0: no error
 	Kind   string            `json:"type,omitempty"`
 	Error  string            `json:"error,omitempty"`
+	Detail map[string]any    `json:"detail,omitempty"` // of an error of Google's
 	Header map[string]string `json:"header,omitempty"`
 
 	Sleep time.Duration `json:"sleep,omitempty"` // before the answer
@@ -180,13 +181,14 @@ func (m *Model) answer(w http.ResponseWriter, gone <-chan struct{}, body []byte,
 		return
 	}
 	if s.Status != 0 {
-		fail(w, s)
+		_, google := f.(gemini)
+		fail(w, s, google)
 		return
 	}
 	f.write(w, request, s, fmt.Sprintf("%024d", time.Now().UnixNano()))
 }
 
-func fail(w http.ResponseWriter, s Step) {
+func fail(w http.ResponseWriter, s Step, google bool) {
 	for k, v := range s.Header {
 		w.Header().Set(k, v)
 	}
@@ -196,6 +198,10 @@ func fail(w http.ResponseWriter, s Step) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(s.Status)
+	if google {
+		reply(w, object{"error": object{"code": s.Status, "status": kind, "message": s.Error, "details": array{s.Detail}}})
+		return
+	}
 	reply(w, object{"type": "error", "error": object{"type": kind, "code": kind, "message": s.Error}})
 }
 

@@ -12,6 +12,7 @@
 //	@claude   usage, session and weekly limits of Claude Code, and an overloaded API
 //	@codex    usage and rate limits of Codex CLI
 //	@gemini   quotas and capacity of Gemini CLI
+//	@opencode errors of opencode with status 429, 503 and 529, in its transcript
 //	@http429  HTTP status 429 and retry-after headers
 //	@network  names that do not resolve, connections that fail or time out
 //	@all      all of these

@@ -63,6 +63,9 @@ func TestReady(t *testing.T) {
 		{"@gemini", "[API Error: You have exhausted your capacity on this model. Your quota will reset after 4h28m20s.]", in(4*time.Hour + 28*time.Minute + 20*time.Second)},
 		{"@gemini", "Attempt 1 failed: You have exhausted your capacity on this model. Your quota will reset after 5s.. Retrying after 6173ms...", in(5 * time.Second)},
 		{"@gemini", `✕ [API Error: {"error":{"message":"{\n  \"error\": {\n    \"code\": 429,\n    \"message\": \"Resource has been exhausted (e.g. check quota).\"`, time.Time{}},
+		{"@gemini", `[API Error: {"error":{"message":"The model is overloaded. Please try again later.","code":503,"status":"UNAVAILABLE"}}]`, time.Time{}},
+		{"@opencode", "APIError 429 Rate limit reached for gpt-5.5.", time.Time{}},
+		{"@opencode", "APIError 529 Overloaded", time.Time{}},
 		{"@gemini", "      \"message\": \"Quota exceeded for quota metric 'Gemini 2.5 Pro Requests'\",\n", time.Time{}},
 		{"@gemini", `      "status": "RESOURCE_EXHAUSTED",`, time.Time{}},
 		{"@gemini", `    \"status\": \"RESOURCE_EXHAUSTED\",`, time.Time{}},
@@ -127,6 +130,10 @@ func TestStops(t *testing.T) {
 		{"@gemini", "Please set an Auth method in your /home/x/.gemini/settings.json"},
 		{"@gemini", "Invalid auth method selected."},
 		{"@gemini", `[API Error: {"error":{"code":"authentication_error","message":"invalid x-api-key","type":"authentication_error"},"type":"error"}]`},
+		{"@gemini", `[API Error: {"error":{"message":"This API method requires billing to be enabled.","code":403,"status":"PERMISSION_DENIED"}}]`},
+		{"@gemini", "Your prepayment credits are depleted."},
+		{"@opencode", "APIError 401 invalid x-api-key"},
+		{"@opencode", "APIError 429 You exceeded your current quota, please check your plan and billing details."},
 		{"@all", "Not logged in · Please run /login"},
 		{"disk full", "write: disk full"},
 	} {
@@ -202,7 +209,7 @@ func TestCompileRefuses(t *testing.T) {
 	for spec, want := range map[string]string{
 		"":         "is empty",
 		"@cluade":  `unknown pattern "@cluade" to wait on; did you mean "@claude"?`,
-		"@nothing": "use one of @claude, @codex, @gemini, @http429, @network, @all",
+		"@nothing": "use one of @claude, @codex, @gemini, @opencode, @http429, @network, @all",
 		"(":        "is not a regular expression",
 		"a*":       "matches an empty line",
 	} {

@@ -45,8 +45,12 @@ var ready = []readyPattern{
 			begins+`Quota exceeded for\b`,
 			begins+`(?:Resource has been exhausted|Resource exhausted\. Please try again)`,
 			begins+`You exceeded your current quota\b`,
-			`"status\\?"\s*:\s*\\?"RESOURCE_EXHAUSTED\\?"`,
+			begins+`The model is overloaded\b`,
+			`"status\\?"\s*:\s*\\?"(?:RESOURCE_EXHAUSTED|UNAVAILABLE)\\?"`,
 		)
+	})},
+	{"@opencode", sync.OnceValue(func() []line {
+		return lines(`^APIError (?:429|503|529)\b`)
 	})},
 	{"@http429", sync.OnceValue(func() []line {
 		return lines(
@@ -103,7 +107,15 @@ var final = []readyPattern{
 			begins+`Please set an Auth method\b`,
 			begins+`Invalid auth method selected\b`,
 			begins+`API key (?:not valid|expired)\b`,
+			begins+`This API method requires billing to be enabled\b`,
+			begins+`Your prepayment credits are depleted\b`,
 			`"(?:reason|code|type)\\?"\s*:\s*\\?"(?:API_KEY_INVALID|authentication_error)\\?"`,
+		)
+	})},
+	{"@opencode", sync.OnceValue(func() []line {
+		return lines(
+			`^APIError (?:401|402|403)\b`,
+			`^APIError \d+ (?:You exceeded your current quota|Your credit balance is too low)`,
 		)
 	})},
 }

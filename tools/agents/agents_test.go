@@ -204,39 +204,42 @@ func TestLiesAndIsStopped(t *testing.T) {
 
 // What the server of the model says is waited for, until it says otherwise.
 func TestWaitsForLimits(t *testing.T) {
-	type limit struct {
-		env   []string
-		steps fakemodel.Step
-	}
 	reset := fmt.Sprint(time.Now().Add(time.Hour).Unix())
-	limits := map[string]limit{
-		"429": {steps: fakemodel.Step{Status: 429, Kind: "rate_limit_error", Error: "This request would exceed your account's rate limit."}},
-		"529": {steps: fakemodel.Step{Status: 529, Kind: "overloaded_error", Error: "Overloaded"}},
-		"usage limit": {
-			env: []string{"ANTHROPIC_API_KEY=", "CLAUDE_CODE_OAUTH_TOKEN=made-up"},
-			steps: fakemodel.Step{Status: 429, Kind: "rate_limit_error", Error: "This request would exceed your account's rate limit.", Header: map[string]string{
+	overloaded := fakemodel.Step{Status: 529, Kind: "overloaded_error", Error: "Overloaded"}
+	for _, c := range []struct {
+		who, name string
+		env       []string
+		step      fakemodel.Step
+	}{
+		{"claude", "429", nil, fakemodel.Step{Status: 429, Kind: "rate_limit_error", Error: "This request would exceed your account's rate limit."}},
+		{"claude", "529", nil, overloaded},
+		{
+			"claude", "usage limit",
+			[]string{"ANTHROPIC_API_KEY=", "CLAUDE_CODE_OAUTH_TOKEN=made-up"},
+			fakemodel.Step{Status: 429, Kind: "rate_limit_error", Error: "This request would exceed your account's rate limit.", Header: map[string]string{
 				"anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": reset,
 				"anthropic-ratelimit-unified-representative-claim": "five_hour",
 			}},
 		},
-		"codex 429":         {steps: fakemodel.Step{Status: 429, Kind: "rate_limit_exceeded", Error: "Rate limit reached. Please try again in 20s."}},
-		"codex usage limit": {steps: fakemodel.Step{Status: 429, Kind: "usage_limit_reached", Error: "The usage limit has been reached"}},
-	}
-	for name, l := range limits {
-		t.Run(name, func(t *testing.T) {
-			who := "claude"
-			if strings.HasPrefix(name, "codex") {
-				who = "codex"
-			}
+		{"codex", "429", nil, fakemodel.Step{Status: 429, Kind: "rate_limit_exceeded", Error: "Rate limit reached. Please try again in 20s."}},
+		{"codex", "usage limit", nil, fakemodel.Step{Status: 429, Kind: "usage_limit_reached", Error: "The usage limit has been reached"}},
+		{"gemini", "429", nil, fakemodel.Step{Status: 429, Kind: "RESOURCE_EXHAUSTED", Error: "You exceeded your current quota.", Detail: map[string]any{
+			"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []any{map[string]any{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}},
+		}}},
+		{"gemini", "503", nil, fakemodel.Step{Status: 503, Kind: "UNAVAILABLE", Error: "The model is overloaded. Please try again later."}},
+		{"opencode", "429", nil, fakemodel.Step{Status: 429, Kind: "rate_limit_exceeded", Error: "Rate limit reached for gpt-5.5. Please try again in 20s."}},
+		{"opencode", "529", nil, overloaded},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			eachAgent(t, func(t *testing.T, k kit) {
-				j := newJob(t, k, fakemodel.Script{{l.steps}}, l.env)
+				j := newJob(t, k, fakemodel.Script{{c.step}}, c.env)
 				if err := j.Start(); err != nil {
 					t.Fatal(err)
 				}
 				eventually.Holds(t, "the wait", func() bool { return waits(j) })
 				_ = j.Process.Signal(os.Interrupt)
 				j.ends(t, bySignal, "exit 130")
-			}, who)
+			}, c.who)
 		})
 	}
 }
@@ -259,11 +262,19 @@ func TestStopsAtWhatCannotPass(t *testing.T) {
 		{"codex", "no credit", nil, fakemodel.Step{Status: 429, Kind: "insufficient_quota", Error: "You exceeded your current quota, please check your plan and billing details."}, 125, "uota"},
 		{"codex", "invalid key", nil, invalid, 125, "401 Unauthorized"},
 		{"gemini", "not logged in", []string{"GEMINI_API_KEY="}, fakemodel.Step{}, 125, "uth method"},
-		{"gemini", "invalid key", nil, invalid, 125, "authentication_error"},
-		{"opencode", "invalid key", nil, invalid, 112, "invalid x-api-key"},
+		{"gemini", "invalid key", nil, fakemodel.Step{Status: 400, Kind: "INVALID_ARGUMENT", Error: "API key not valid. Please pass a valid API key.", Detail: map[string]any{
+			"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com",
+		}}, 125, "API key not valid"},
+		{"gemini", "no credit", nil, fakemodel.Step{Status: 403, Kind: "PERMISSION_DENIED", Error: "This API method requires billing to be enabled."}, 125, "billing"},
+		{"opencode", "not logged in", []string{"ANTHROPIC_API_KEY="}, fakemodel.Step{}, 112, "Unexpected server error"}, // it says no more
+		{"opencode", "no credit", nil, fakemodel.Step{Status: 429, Kind: "insufficient_quota", Error: "You exceeded your current quota, please check your plan and billing details."}, 125, "quota"},
+		{"opencode", "invalid key", nil, invalid, 125, "invalid x-api-key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			eachAgent(t, func(t *testing.T, k kit) {
+				if c.name == "not logged in" && k.name == "opencode" {
+					k.model = []string{"--model", "anthropic/claude-sonnet-4-5"} // whose provider is no made-up one
+				}
 				j := newJob(t, k, fakemodel.Script{{c.step}}, c.env)
 				if c.name == "not logged in" && k.name == "gemini" {
 					if err := os.RemoveAll(filepath.Join(j.home, ".gemini")); err != nil {
@@ -292,12 +303,18 @@ func waits(j *job) bool {
 
 func TestAsksFromInsideATool(t *testing.T) {
 	eachAgent(t, func(t *testing.T, k kit) {
-		j := newJob(t, k, k.script(stories["asks"]), nil, "--max-iterations", "1", "--detached", "defaults")
+		looprun, err := program() // the login shell of Codex has a PATH of its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		asks := story{slices.Clone(stories["asks"][0])}
+		asks[0][0] = strings.Replace(asks[0][0], "looprun", looprun, 1)
+		j := newJob(t, k, k.script(asks), nil, "--max-iterations", "1", "--detached", "defaults")
 		j.ends(t, 101) // the limit's question is answered with its default: cancel
 		if b, err := os.ReadFile(filepath.Join(j.dir, "answer.txt")); err != nil || strings.TrimSpace(string(b)) != "two" {
 			t.Errorf("the answer is %q, %v", b, err)
 		}
-	}, "claude", "gemini", "opencode") // the login shell of Codex has a PATH of its own, without looprun
+	})
 }
 
 // However a run ends, nothing that the agent started outlives it.

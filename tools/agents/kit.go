@@ -43,7 +43,7 @@ var kits = []kit{
 	},
 	{
 		name: "gemini", tool: "run_shell_command", line: "command", more: map[string]any{"description": "work"},
-		files:  map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
+		files:  map[string]string{".gemini/settings.json": `{"general":{"maxAttempts":1},"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
 		permit: []string{"--yolo"}, model: []string{"--skip-trust"},
 	},
 	{
