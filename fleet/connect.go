@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
 )
 
 // Server says how the server is reached.
@@ -68,6 +69,7 @@ func (s *Server) options() (client.Options, error) {
 		return o, fmt.Errorf("%s is another machine, and what loops print and are asked would be kept there as plain text; give --key-file FILE (looprun-fleet init --key-file FILE makes a key)", s.Address)
 	}
 	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c)
+	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.outgoing)}
 	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 		DataConverter: o.DataConverter, EncodeCommonAttributes: true,
 	})

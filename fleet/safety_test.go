@@ -13,9 +13,11 @@ import (
 
 	"github.com/stretchr/testify/mock"
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/looprun/looprun"
@@ -115,6 +117,35 @@ func TestPayloadsAreSealed(t *testing.T) {
 		if _, err := decode(); err == nil {
 			t.Errorf("%s was taken", name)
 		}
+	}
+}
+
+// The SDK sends signals past the converter: a workflow with a key takes no plain one, and
+// no loop would ever get a slot.
+func TestSignalsAreSealed(t *testing.T) {
+	c, err := readKey(keyFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := converter.GetDefaultDataConverter().ToPayloads("a slot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, err := converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c).ToPayloads("sealed before")
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := &workflowservice.SignalWorkflowExecutionRequest{Input: &commonpb.Payloads{Payloads: append(plain.Payloads, ready.Payloads...)}}
+	for range 2 { // a call may be tried again
+		if err := c.outgoing(t.Context(), "", request, nil, nil, func(_ context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := c.Decode(request.GetInput().GetPayloads())
+	if err != nil || string(got[0].GetData()) != `"a slot"` || string(got[1].GetData()) != `"sealed before"` {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

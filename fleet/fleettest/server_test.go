@@ -103,6 +103,7 @@ var server struct {
 	sync.Mutex
 	*process
 	address string
+	key     string // a file
 	queues  atomic.Int64
 }
 
@@ -148,11 +149,17 @@ func newYard(t testing.TB) *yard {
 		}
 		server.process, server.address = p, "127.0.0.1:"+port
 		wait(t, "server", func() bool { return strings.Contains(p.said.String(), "server ") })
+		if os.Getenv("FLEET_RECORD") == "" { // else it is to be read
+			server.key = filepath.Join(dir, "key")
+			if err := fleet.MakeKey(server.key); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	server.Unlock()
 	y := &yard{t: t, queue: fmt.Sprintf("q%d", server.queues.Add(1)), root: t.TempDir()}
 	var err error
-	y.fleet, err = (&fleet.Server{Address: server.address, Namespace: fleet.Namespace, Queue: y.queue}).Dial(t.Context())
+	y.fleet, err = (&fleet.Server{Address: server.address, Namespace: fleet.Namespace, Queue: y.queue, KeyFile: server.key}).Dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +169,7 @@ func newYard(t testing.TB) *yard {
 
 func (y *yard) worker(name string, slots int) *process {
 	y.t.Helper()
-	return start(y.t, "runs up to", "looprun-fleet", "worker", "--address", server.address, "--queue", y.queue,
+	return start(y.t, "runs up to", "looprun-fleet", "worker", "--address", server.address, "--queue", y.queue, "--key-file", server.key,
 		"--name", name, "--slots", strconv.Itoa(slots), "--root", filepath.Join(y.root, name))
 }
 
@@ -510,7 +517,7 @@ func TestALoopIsReadAsARun(t *testing.T) {
 	id := y.submit(1, `echo "line $LOOPRUN_ITERATION"; test $LOOPRUN_ITERATION = 2`, nil)[0]
 	y.result(id)
 	to := filepath.Join(t.TempDir(), ".looprun")
-	at := []string{"--address", server.address, "--queue", y.queue}
+	at := []string{"--address", server.address, "--queue", y.queue, "--key-file", server.key}
 	command(t, ".", program(t, "looprun-fleet"), append([]string{"export", id, "--to", to}, at...)...)
 	shown := command(t, ".", program(t, "looprun"), "show", id, "--state-dir", to, "--format", "json")
 	var run struct {
@@ -530,6 +537,54 @@ func TestALoopIsReadAsARun(t *testing.T) {
 	}
 	if out := command(t, ".", program(t, "looprun"), "doctor", id, "--state-dir", to); strings.Contains(out, "problem") {
 		t.Errorf("doctor: %s", out)
+	}
+}
+
+// A history that has become long is cut, and the loop goes on from its state: with all of
+// its iterations on record, each once.
+func TestALongLoopIsCutAndGoesOn(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("FLEET_LONG"))
+	if err != nil {
+		n = 500
+	}
+	y := newYard(t)
+	y.worker("w", 1)
+	from := repository(t)
+	id := y.submit(1, `echo $LOOPRUN_ITERATION > steps; test $LOOPRUN_ITERATION = `+strconv.Itoa(n), func(l *loops.Loop) {
+		l.Repo, l.Options["max_iterations"], l.Options["loop_threshold"] = from, strconv.Itoa(2*n), "off"
+	})[0]
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*time.Second)
+	defer cancel()
+	r, err := y.fleet.Wait(ctx, id)
+	if err != nil || r.Status != looprun.StatusDone || r.Iterations != n {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	var at int64
+	iterations := 0
+	if err := y.fleet.Events(t.Context(), id, func(e looprun.Event) error {
+		if at++; e.Seq != at {
+			t.Errorf("event %d comes where %d is due", e.Seq, at)
+		}
+		if d, ok := e.Data.(looprun.IterationFinished); ok {
+			if iterations++; d.Iteration != iterations {
+				t.Errorf("iteration %d ended where %d was due", d.Iteration, iterations)
+			}
+		}
+		return nil
+	}); err != nil || iterations != n {
+		t.Errorf("%d iterations are on record: %v", iterations, err)
+	}
+	d, err := y.fleet.Client().DescribeWorkflowExecution(t.Context(), id, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := d.GetWorkflowExecutionInfo()
+	if last.GetFirstRunId() == last.GetExecution().GetRunId() {
+		t.Errorf("its history of %d events was never cut", last.GetHistoryLength())
+	}
+	t.Logf("%d iterations, %d events; the last part of its history has %d", n, at, last.GetHistoryLength())
+	if got := command(t, from, "git", "show", "refs/looprun/"+id+":steps"); got != strconv.Itoa(n) {
+		t.Errorf("the repository has %q", got)
 	}
 }
 

@@ -368,7 +368,7 @@ func (c *listCmd) Run(a *app) error {
 		return err
 	})
 	if n == 0 && err == nil {
-		a.say("there is no such loop")
+		a.say("there is none; --all lists those that have ended as well")
 	}
 	return errors.Join(err, t.Flush())
 }
