@@ -2,9 +2,13 @@ package looprun_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"time"
 
@@ -235,4 +239,92 @@ func ExampleLogObserver() {
 // locked is work that gets nowhere.
 func locked(context.Context, looprun.Invocation) error {
 	return errors.New("Error: the file is locked")
+}
+
+// lines is a journal of one's own: an event a line. A database has a row a line.
+type lines struct{ *os.File }
+
+func (l lines) Append(e looprun.Event) error { return json.NewEncoder(l.File).Encode(e) }
+
+func (l lines) events(yield func(looprun.Event, error) bool) {
+	_, err := l.Seek(0, io.SeekStart)
+	for d := json.NewDecoder(l.File); err == nil; {
+		var e looprun.Event
+		if err = d.Decode(&e); err != io.EOF && !yield(e, err) {
+			return
+		}
+	}
+}
+
+// What a journal of one's own has kept goes on as a run.
+func ExampleReplay() {
+	file, err := os.CreateTemp("", "example-")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.Remove(file.Name())
+	journal := lines{file}
+	config := looprun.Config{
+		RunID: "ledger", Work: looprun.Func(locked), Guards: guards.Default(), Journal: journal,
+		Limits: looprun.Limits{Iterations: 2, Runtime: time.Hour, Loop: 9, Errors: 3},
+	}
+	result, err := looprun.Run(context.Background(), config)
+	fmt.Println(result.Status, result.Iterations, err)
+
+	// Later, in another process, with a higher limit.
+	if config.Resume, err = looprun.Replay(journal.events); err != nil {
+		fmt.Println(err)
+		return
+	}
+	config.Limits.Iterations = 5
+	result, err = looprun.Run(context.Background(), config)
+	fmt.Println(result.Status, result.Iterations, err, result.RunID)
+	// Output:
+	// tripped 2 <nil>
+	// tripped 5 <nil> ledger
+}
+
+// A service shows what waits, and takes answers, while runs go on.
+func ExampleStart() {
+	questions, err := templates.Load()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	asked := make(chan bool, 1)
+	run, err := looprun.Start(context.Background(), looprun.Config{
+		Work: looprun.Func(locked), Limits: looprun.DefaultLimits(), Guards: guards.Default(),
+		Questions: questions, Responders: []looprun.Responder{looprun.Await()},
+		Observe: func(e looprun.Event, _ *looprun.State) {
+			if e.Data.Type() == looprun.TypeQuestionAsked {
+				asked <- true
+			}
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	service := http.NewServeMux()
+	service.HandleFunc("GET /questions", func(w http.ResponseWriter, r *http.Request) {
+		_ = json.NewEncoder(w).Encode(run.Questions())
+	})
+	service.HandleFunc("POST /questions/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if err := run.AnswerForPerson(r.Context(), r.PathValue("id"), looprun.Answer{Option: r.FormValue("option")}); err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+		}
+	})
+
+	<-asked
+	list := httptest.NewRecorder()
+	service.ServeHTTP(list, httptest.NewRequest("GET", "/questions", nil))
+	var waiting []looprun.Question
+	fmt.Println(json.Unmarshal(list.Body.Bytes(), &waiting), waiting[0].Header, waiting[0].OptionIDs())
+	service.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/questions/"+waiting[0].ID+"?option=cancel", nil))
+	result, err := run.Wait()
+	fmt.Println(result.Status, result.Guard, err)
+	// Output:
+	// <nil> Stuck [new_approach debug accept cancel]
+	// cancelled loop_detected <nil>
 }

@@ -3,6 +3,7 @@ package looprun
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"time"
@@ -32,6 +33,33 @@ func (j *MemoryJournal) Append(e Event) error {
 
 // Sync does nothing.
 func (j *MemoryJournal) Sync() error { return nil }
+
+// All are the events, for [Replay].
+func (j *MemoryJournal) All() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for _, e := range j.Events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Replay is the state that the events of a run lead to, from the first on: what goes on
+// with [Config].Resume. It ends with the first error, which is one of reading them or
+// [ErrEvent].
+func Replay(events iter.Seq2[Event, error]) (*State, error) {
+	s := new(State)
+	for e, err := range events {
+		if err == nil {
+			err = s.Apply(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
 
 // noJournal keeps nothing: a run that nobody resumes needs no more than its state.
 type noJournal struct{}

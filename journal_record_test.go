@@ -2,6 +2,7 @@ package looprun_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -262,5 +263,32 @@ func TestRecordChangesNothingThatItDoesNotKeep(t *testing.T) {
 	}
 	if after := encode(t, s); string(after) != string(before) {
 		t.Errorf("the state is %s, was %s", after, before)
+	}
+}
+
+// A replay leads to the state of the run, ends with what cannot be read, and refuses what
+// cannot have happened.
+func TestReplay(t *testing.T) {
+	j := new(looprun.MemoryJournal)
+	c := failing()
+	c.Journal = j
+	h, err := looprun.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := looprun.Replay(j.All())
+	got, _ := json.Marshal(s)
+	if want, werr := json.Marshal(h.Snapshot()); err != nil || werr != nil || string(got) != string(want) {
+		t.Errorf("it leads to another state, %v\n%s\n%s", err, got, want)
+	}
+	if _, err := looprun.Replay(func(yield func(looprun.Event, error) bool) { yield(looprun.Event{}, errFlaky) }); !errors.Is(err, errFlaky) {
+		t.Errorf("%v", err)
+	}
+	j.Events = slices.Delete(j.Events, 2, 3)
+	if s, err := looprun.Replay(j.All()); s != nil || !errors.Is(err, looprun.ErrEvent) {
+		t.Errorf("%v", err)
 	}
 }

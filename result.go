@@ -126,6 +126,9 @@ type Stopped struct {
 
 // Error says how the run ended, and why.
 func (s *Stopped) Error() string {
+	if s.Result.Status == "" {
+		return "the run did not start"
+	}
 	text := "the run ended as " + string(s.Result.Status)
 	if s.Result.Guard != "" {
 		text += " (" + string(s.Result.Guard) + ")"

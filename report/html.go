@@ -81,6 +81,9 @@ func (r *Report) page(n int) ([]byte, error) {
 // outputs reads the outputs. The small ones come first: what they leave of
 // their share is for the others.
 func (m *model) outputs(dir string, colours *palette, room int) error {
+	if dir == "" { // of FromEvents
+		return nil
+	}
 	files, err := openOutputs(dir, colours)
 	if err != nil {
 		return err

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/looprun/looprun"
@@ -28,6 +30,28 @@ func Load(dir string) (*Report, error) {
 		f.r.TornBytes = tail.Cut
 	}
 	return f.finish(alive), nil
+}
+
+// FromEvents is the report of a run whose events are kept elsewhere. One that has not
+// ended counts as crashed, and outputs are not there.
+func FromEvents(events iter.Seq2[looprun.Event, error]) (*Report, error) {
+	f := folder{r: &Report{Schema: SchemaID}}
+	for e, err := range events {
+		if err == nil {
+			err = f.event(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if f.state.Seq == 0 {
+		return nil, errors.New("there is nothing to report: the run has no events")
+	}
+	r := f.finish(false)
+	for i := range r.History {
+		r.History[i].OutputFile = ""
+	}
+	return r, nil
 }
 
 // Live is the report of a run that may be going on: what is new is added to it. Close it

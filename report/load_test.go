@@ -1,16 +1,20 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -51,6 +55,46 @@ func TestLoad(t *testing.T) {
 }
 
 // A real loop: its processes, guards and questions, and who answered what.
+// From the events alone a run has the same report, without its outputs.
+func TestFromEvents(t *testing.T) {
+	r := story(t)
+	want := r.load()
+	for i := range want.History {
+		want.History[i].OutputFile = ""
+	}
+	got, err := FromEvents(func(yield func(looprun.Event, error) bool) {
+		if _, err := scratchpad.Replay(r.run.Dir, func(e looprun.Event) error { yield(e, nil); return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.dir = ""
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\n%+v", got, want)
+	}
+	t.Chdir(r.run.Dir) // whose outputs are not this report's
+	var page bytes.Buffer
+	if err := got.HTML(&page); err != nil || strings.Contains(page.String(), "running") {
+		t.Errorf("%v, with the outputs of some folder", err)
+	}
+	failed := errors.New("the database is gone")
+	for want, events := range map[error]iter.Seq2[looprun.Event, error]{
+		failed: func(yield func(looprun.Event, error) bool) { yield(looprun.Event{}, failed) },
+		looprun.ErrEvent: func(yield func(looprun.Event, error) bool) {
+			yield(looprun.Event{Seq: 7, Data: looprun.RunPaused{}}, nil)
+		},
+	} {
+		if _, err := FromEvents(events); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	if _, err := FromEvents(new(looprun.MemoryJournal).All()); err == nil {
+		t.Error("a run without events has a report")
+	}
+}
+
 func TestLoadOfALiveRun(t *testing.T) {
 	limits := looprun.DefaultLimits()
 	limits.Iterations = 9

@@ -89,6 +89,24 @@ func (s *Set) Templates() []*Template {
 	return list
 }
 
+// Options are those of each question, which rules of policies name: of looprun's own
+// guards, and of others, whose questions have those of [AnyGuard] where no template is for
+// them.
+func (s *Set) Options(others ...looprun.GuardID) map[looprun.GuardID][]looprun.Option {
+	options := map[looprun.GuardID][]looprun.Option{}
+	for _, t := range s.Templates() {
+		for _, o := range t.Options {
+			options[t.Guard] = append(options[t.Guard], o.Option)
+		}
+	}
+	for _, id := range others {
+		if options[id] == nil {
+			options[id] = options[AnyGuard]
+		}
+	}
+	return options
+}
+
 // Review is the option that a person is offered on every question.
 func (s *Set) Review() looprun.Option {
 	return looprun.Option{

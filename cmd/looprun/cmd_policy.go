@@ -32,7 +32,7 @@ func loadPolicy(file string, packs []string) (*policy.Policy, *templates.Set, er
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := policy.Load(file, session.KnownOptions(set))
+	p, err := policy.Load(file, set.Options())
 	if err != nil {
 		return nil, nil, err
 	}

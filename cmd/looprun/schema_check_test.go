@@ -95,7 +95,7 @@ var readers = map[string]func(file string) error{
 		if err != nil {
 			return err
 		}
-		p, err := policy.Load(file, session.KnownOptions(set))
+		p, err := policy.Load(file, set.Options())
 		if err != nil {
 			return err
 		}

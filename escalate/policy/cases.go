@@ -50,7 +50,7 @@ type TestResult struct {
 func (r TestResult) Passed() bool { return r.Got == r.Test.Expect }
 
 // RunTests runs the file's own tests. Verify commands are not run. The error is
-// of type [strictyaml.Problems] and holds each test that did not pass.
+// of type [Problems] and holds each test that did not pass.
 func (p *Policy) RunTests() ([]TestResult, error) {
 	var results []TestResult
 	var failed strictyaml.Problems

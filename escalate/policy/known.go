@@ -8,13 +8,14 @@ import (
 	"github.com/looprun/looprun"
 )
 
-// EveryGuard is how a rule says that it is for every guard. It covers none of
-// [looprun.ProtocolIDs]: what the command itself has said is answered by a rule
-// that names it.
+// EveryGuard is how a rule says that it is for every guard of looprun's own. It covers
+// none of [looprun.ProtocolIDs], nor the guards of a program: what the command itself has
+// said, and what whoever wrote the rule may not know of, is answered by a rule that names
+// it.
 const EveryGuard looprun.GuardID = "*"
 
 // Known are the options of each question, from the templates as they were
-// loaded. The entry of [EveryGuard] holds for looprun's own guards that have
+// loaded: templates.Set.Options gives them, also for guards of a program. The entry of [EveryGuard] holds for looprun's own guards that have
 // none of their own. What is neither a guard of looprun's nor one of
 // [looprun.ProtocolIDs] has to be entered to be named in a rule.
 type Known map[looprun.GuardID][]looprun.Option

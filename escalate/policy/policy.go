@@ -75,7 +75,10 @@ func Load(file string, known Known) (*Policy, error) {
 	return Parse(file, data, known)
 }
 
-// Parse reads a policy. The error is of type [strictyaml.Problems] and holds
+// Problems are all that is wrong with a file, each with its place.
+type Problems = strictyaml.Problems
+
+// Parse reads a policy. The error is of type [Problems] and holds
 // everything that is wrong, each with file, line and column; there is no policy
 // then. With nil for known only accept, pause and cancel can be answered.
 func Parse(file string, data []byte, known Known) (*Policy, error) {

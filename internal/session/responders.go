@@ -19,7 +19,6 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/protocol/ladder"
-	"github.com/looprun/looprun/templates"
 )
 
 // responders answer questions, in this order: the policy, the assistant, the run
@@ -291,7 +290,7 @@ func (s *Session) loadPolicy(kept *recordedFile) error {
 	if err != nil {
 		return err
 	}
-	p, err := policy.Parse(name, text, KnownOptions(set))
+	p, err := policy.Parse(name, text, set.Options())
 	if err != nil {
 		return fmt.Errorf("the policy cannot be used, and nothing was run:\n%w", err)
 	}
@@ -371,17 +370,6 @@ func (s *Session) hint(q looprun.Question, text string, err error) error {
 	}
 	s.app.Say.News("%s", text)
 	return err
-}
-
-// KnownOptions are the options of each question, which rules name.
-func KnownOptions(set *templates.Set) policy.Known {
-	known := policy.Known{}
-	for _, t := range set.Templates() {
-		for _, o := range t.Options {
-			known[t.Guard] = append(known[t.Guard], o.Option)
-		}
-	}
-	return known
 }
 
 // explainRules says why the policy did not answer.
