@@ -226,7 +226,7 @@ notify-test: ## its linters and its tests, with servers on this machine
 	cd $(NOTIFY) && $(GO) mod tidy -diff && $(GO) vet ./... && GOOS=windows $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -race -count=1 -timeout 10m ./...
 
 # --- Real coding agents ---
-.PHONY: agents agents-test
+.PHONY: agents agents-test stand-ins
 
 AGENTS := tools/agents/.installed
 agents: ## install the coding agents that agents-test runs, pinned, in an ignored folder (1.2 GB, from npm)
@@ -235,6 +235,9 @@ agents: ## install the coding agents that agents-test runs, pinned, in an ignore
 	@# What opencode would fetch itself before it loads a plugin.
 	npm install --prefix $(AGENTS)/opencode --no-audit --no-fund --loglevel=error @opencode-ai/plugin@1.18.33
 	@cd $(AGENTS)/node_modules/.bin && for a in claude codex gemini opencode; do printf '%s ' $$a; ./$$a --version | tail -1; done
+
+stand-ins: ## what the agents print in the scripts of the tests, for the stand-ins of the manual
+	cd tools/agents && $(GO) run . -stand-ins
 
 agents-test: ## looprun around each of them and a scripted model, without a network where the system allows it; AGENTS_RUN='Mends' for some
 	$(GO) test -tags agents -count=1 -timeout 90m -run '$(AGENTS_RUN)' -v ./tools/agents

@@ -17,14 +17,15 @@ import (
 // kit is what an agent needs to work with a scripted model.
 type kit struct {
 	name    string
-	tool    string            // its tool that runs shell lines
-	line    string            // what the tool calls such a line
-	more    map[string]any    // what else the tool has to be given
-	env     []string          // variables of its own
-	files   map[string]string // in its home
-	project map[string]string // in the work tree; @URL@ is the model's
-	permit  []string          // flags that let it work, which a person would pass too
-	model   []string          // flags that lead it to the model
+	tool    string              // its tool that runs shell lines
+	line    string              // what the tool calls such a line
+	more    map[string]any      // what else the tool has to be given
+	env     []string            // variables of its own
+	files   map[string]string   // in its home
+	project map[string]string   // in the work tree; @URL@ is the model's
+	permit  []string            // flags that let it work, which a person would pass too
+	model   []string            // flags that lead it to the model
+	prints  map[string][]string // how it is called to print a format that a stand-in prints
 }
 
 var kits = []kit{
@@ -32,9 +33,11 @@ var kits = []kit{
 		name: "claude", tool: "Bash", line: "command", more: map[string]any{"description": "work"},
 		env:    []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_MAX_RETRIES=1"},
 		permit: []string{"--permission-mode", "acceptEdits", "--allowedTools", "Bash"},
+		prints: map[string][]string{"json": {"-p", "--output-format", "json"}, "stream-json": {"-p", "--output-format", "stream-json", "--verbose"}},
 	},
 	{
 		name: "codex", tool: "exec_command", line: "cmd",
+		prints: map[string][]string{"json": {"exec", "--json"}},
 		permit: []string{"--dangerously-bypass-approvals-and-sandbox"}, // the sandbox needs a kernel of its own
 		model: []string{
 			"--skip-git-repo-check", "-c", "model_provider=fake", "-c", "model=gpt-5.5", "-c",
@@ -45,6 +48,7 @@ var kits = []kit{
 		name: "gemini", tool: "run_shell_command", line: "command", more: map[string]any{"description": "work"},
 		files:  map[string]string{".gemini/settings.json": `{"general":{"maxAttempts":1},"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
 		permit: []string{"--yolo"}, model: []string{"--skip-trust"},
+		prints: map[string][]string{"json": {"--output-format", "json", "-p", ""}, "stream-json": {"--output-format", "stream-json", "-p", ""}},
 	},
 	{
 		name: "opencode", tool: "bash", line: "command", more: map[string]any{"description": "work"},

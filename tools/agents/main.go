@@ -32,15 +32,19 @@ func main() {
 func run() (int, error) {
 	name := flag.String("agent", "claude", "whose tools the script calls: "+strings.Join(names(), ", "))
 	script := flag.String("script", "mends", "what the model does: "+strings.Join(scripts(), ", "))
+	stand := flag.Bool("stand-ins", false, "write what the agents print in each turn of the scripts, for the stand-ins of the manual")
 	flag.Parse()
 	i := slices.IndexFunc(kits, func(k kit) bool { return k.name == *name })
 	steps, ok := stories[*script]
-	if i < 0 || !ok || flag.NArg() == 0 {
+	if !*stand && (i < 0 || !ok || flag.NArg() == 0) {
 		flag.Usage()
 		return 2, nil
 	}
 	if code, done, err := isolated(); done || err != nil {
 		return code, err
+	}
+	if *stand {
+		return 0, record(standIns)
 	}
 	home, err := os.MkdirTemp("", "looprun-agents-")
 	if err != nil {

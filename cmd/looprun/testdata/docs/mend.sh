@@ -1,6 +1,8 @@
 # What the stand-ins of coding agents share. Each takes the flags that the
-# documentation of its agent has, and no others, and mends what fix.sh of the
-# folder mends at one call: a recipe with a wrong flag changes nothing.
+# documentation of its agent has, and no others: a recipe with a wrong flag changes
+# nothing. What they do at one call, what they say of it and, in JSON, print, is what
+# the agents themselves did with the scripted model: make stand-ins writes turns.
+turns=$(cd "$(dirname "$0")/../turns" && pwd)
 
 refuse() {
 	printf '%s: %s\n' "$agent" "$1" >&2
@@ -15,12 +17,29 @@ fed() {
 # mend makes the next change, where the agent may edit files and knows its task.
 mend() { # mend MAY-EDIT TASK
 	[ -n "$2" ] || refuse "there is no prompt"
-	if [ "$1" = yes ] && [ -x fix.sh ]; then
-		./fix.sh >/dev/null
-		said="I changed roman.go."
-	else
-		said="I may not edit files, so nothing is changed."
+	turn=0
+	if [ "$1" = yes ] && [ -f roman.go ]; then
+		for turn in 1 2 3 0; do # the first that changes anything
+			before=$(cksum <roman.go)
+			. "$turns/$turn.sh"
+			[ "$before" = "$(cksum <roman.go)" ] || break
+		done
 	fi
+	said=$(cat "$turns/$turn.txt")
+}
+
+# sed edits a file in a way that GNU and BSD sed both know: sed -i EXPRESSION FILE.
+sed() {
+	if [ "$1" != -i ]; then
+		command sed "$@"
+	else
+		command sed "$2" "$3" >"$3.new" && mv "$3.new" "$3"
+	fi
+}
+
+# printed is what the agent prints of the turn in a format, in a session of its own.
+printed() {
+	command sed "s/\"thread_id\":\"[^\"]*\"/\"thread_id\":\"thread-$$\"/" "$turns/$agent.$1.$turn"
 }
 
 # choose answers as an assistant that is given a schema: with the last option.

@@ -1,0 +1,1 @@
+sed -i 's/"VIIII"/"IX"/' roman.go

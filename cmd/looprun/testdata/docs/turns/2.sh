@@ -1,0 +1,1 @@
+sed -i 's/n < 0 ||/n < 1 ||/' roman.go
