@@ -63,7 +63,7 @@ func core(chosen []*fact, done []string, failing, exitCode int) Hash {
 			checks = checks || f.kind == factCheck
 			lines = append(lines, f.canonical(f.text))
 		default:
-			lines = append(lines, fmt.Sprintf("%s ×%d", f.canonical(withoutValues(f.loose)), len(f.places)))
+			lines = append(lines, fmt.Sprintf("%s ×%d", f.canonical(withoutValues(f.text)), len(f.places)))
 		}
 	}
 	if !checks {

@@ -260,19 +260,24 @@ func fractionOf(b []byte, k, e int) bool {
 	return k > 4 && string(b[k-4:k]) == " of " && digit(b[k-5])
 }
 
-// withoutValues leaves out of a text without numbers what else is a value: what stands
-// in quotes or brackets.
+// withoutValues leaves out of a text what is a value: numbers, what stands in quotes or
+// brackets, and words that may have been drawn at random.
 func withoutValues(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
 		end := -1
-		switch c := text[i]; c {
-		case '"', '\'', '`':
+		switch c := text[i]; {
+		case c == '"' || c == '\'' || c == '`':
 			if i == 0 || !word(text[i-1]) {
 				end = quoteEnd(text, i)
 			}
-		case '<', '[', '{':
+		case c == '<' || c == '[' || c == '{':
 			end = bracketEnd(text, i)
+		case word(c) && (i == 0 || !word(text[i-1])):
+			end = drawnEnd(text, i)
+		}
+		if end < 0 && digit(text[i]) {
+			end = digitsFrom([]byte(text), i) - 1
 		}
 		if end < 0 {
 			out = append(out, text[i])
@@ -282,6 +287,18 @@ func withoutValues(text string) string {
 		i = end
 	}
 	return string(out)
+}
+
+// drawnEnd returns where the word at i ends if it may have been drawn at random, or -1.
+func drawnEnd(text string, i int) int {
+	e := i
+	for e < len(text) && word(text[e]) {
+		e++
+	}
+	if o := oddityOf([]byte(text[i:e])); o.random(true) || !o.letters && o.length > 4 && o.bits >= -2 {
+		return e - 1
+	}
+	return -1
 }
 
 // quoteEnd returns where the quote at i ends, or -1.
