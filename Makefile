@@ -40,7 +40,7 @@ lint: ## gofumpt, vet (also for other systems), staticcheck
 	@unformatted=$$($(GO) run $(GOFUMPT) -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	  if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) vet -tags agents,dist,torture ./...
+	$(GO) vet -tags agents,dist,runners,torture ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
@@ -158,6 +158,15 @@ fleet-check: ## vet and test the fleet without a server
 FLEET_RUNS ?= 20
 fleet-test: fleet-dev ## the fleet with a real server: workers killed FLEET_RUNS times in each place, races, a thousand loops
 	cd fleet && FLEET_RUNS=$(FLEET_RUNS) FLEET_BIN=$(CURDIR)/$(dir $(BIN)) $(GO) test -tags server -count=1 -timeout 120m -v ./fleettest
+
+# --- The pages for CI systems, in their runners ---
+.PHONY: ci-runners
+
+RUNNERS := $(CURDIR)/bin/runners
+ci-runners: ## run docs/ci in act (host mode) and in the bootstrap of Buildkite's agent, which are installed in bin/
+	GOBIN=$(RUNNERS) $(GO) install github.com/nektos/act@v0.2.89
+	GOBIN=$(RUNNERS) $(GO) install github.com/buildkite/agent/v3@v3.45.0 && mv $(RUNNERS)/agent $(RUNNERS)/buildkite-agent
+	PATH=$(RUNNERS):$$PATH $(GO) test -tags runners -count=1 -run TestRunner -v ./ci
 
 # --- Pages and examples say what is true ---
 .PHONY: docs-test schemas
