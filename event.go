@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -559,6 +561,9 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeSubtaskFinished:    decodeData[SubtaskFinished],
 	TypeTurnRepeated:       decodeData[TurnRepeated],
 }
+
+// EventTypes are all types of events, sorted.
+func EventTypes() []EventType { return slices.Sorted(maps.Keys(decoders)) }
 
 type eventHeader struct {
 	Seq       int64     `json:"seq"`

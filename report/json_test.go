@@ -13,6 +13,9 @@ import (
 	"github.com/looprun/looprun"
 )
 
+// object is one JSON object.
+type object = map[string]any
+
 // check validates a value by a schema, as far as our schemas go: type, const,
 // enum, pattern, oneOf, minimum, format date-time, required, properties,
 // additionalProperties and items. Another keyword is an error.

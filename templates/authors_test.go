@@ -116,12 +116,16 @@ func TestSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "messages.schema.json", b.String())
+	var whole object
+	if err := json.Unmarshal(templateSchema(), &whole); err != nil {
+		t.Fatal(err)
+	}
 	option := optionSchema()
 	for _, c := range []struct {
 		schema object
 		file   any
 	}{
-		{templateSchema(), templateFile{}},
+		{whole, templateFile{}},
 		{option, optionFile{}},
 		{extendSchema(), extendFile{}},
 	} {

@@ -1,26 +1,24 @@
 package templates
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictjson"
 )
 
-const dialect = "https://json-schema.org/draft/2020-12/schema"
-
 // object is one JSON Schema.
-type object = map[string]any
+type object = strictjson.Schema
 
 // WriteSchema prints the JSON Schema (2020-12) of a template file. Its
 // x-variables lists what wording can mention.
-func WriteSchema(w io.Writer) error { return write(w, encode(templateSchema())) }
+func WriteSchema(w io.Writer) error { return write(w, templateSchema()) }
 
 // WriteMessagesSchema prints the JSON Schema (2020-12) of messages.yaml.
-func WriteMessagesSchema(w io.Writer) error { return write(w, encode(messagesSchema())) }
+func WriteMessagesSchema(w io.Writer) error { return write(w, messagesSchema()) }
 
 // WriteVariables prints a table of what wording can mention.
 func WriteVariables(w io.Writer) error {
@@ -34,12 +32,6 @@ func WriteVariables(w io.Writer) error {
 func write(w io.Writer, data []byte) error {
 	_, err := w.Write(data)
 	return err
-}
-
-// encode cannot fail: schemas are maps of texts and numbers.
-func encode(schema object) []byte {
-	data, _ := json.MarshalIndent(schema, "", "  ")
-	return append(data, '\n')
 }
 
 // scalar are the types of a text: YAML takes a bare 300 for a number, and looprun
@@ -69,12 +61,8 @@ func anyText(description string, most int) object {
 	return o
 }
 
-func templateSchema() object {
-	return object{
-		"$schema":     dialect,
-		"$id":         "looprun.dev/template/v1",
-		"title":       "looprun template",
-		"description": "The question that looprun asks when a guard trips.",
+func templateSchema() []byte {
+	return strictjson.Document("looprun.dev/template/v1", "looprun template", "The question that looprun asks when a guard trips.", object{
 		"x-variables": Variables(),
 		"type":        "object", "additionalProperties": false,
 		"required": []string{"guard", "header", "question", "options"},
@@ -92,7 +80,7 @@ func templateSchema() object {
 			},
 		},
 		"allOf": extending(),
-	}
+	})
 }
 
 // actions is a schema of the options that have one of these actions.
@@ -197,7 +185,7 @@ func extendSchema() object {
 	}
 }
 
-func messagesSchema() object {
+func messagesSchema() []byte {
 	properties := object{}
 	for _, m := range Messages() {
 		var names []string
@@ -212,12 +200,7 @@ func messagesSchema() object {
 		said["minLength"] = 1
 		properties[m.Key] = said
 	}
-	return object{
-		"$schema":     dialect,
-		"$id":         "looprun.dev/messages/v1",
-		"title":       "looprun messages",
-		"description": "Texts that looprun shows beside the questions. Those left out stay as they are.",
-		"type":        "object", "additionalProperties": false,
-		"properties": properties,
-	}
+	return strictjson.Document("looprun.dev/messages/v1", "looprun messages", "Texts that looprun shows beside the questions. Those left out stay as they are.", object{
+		"type": "object", "additionalProperties": false, "properties": properties,
+	})
 }

@@ -39,8 +39,8 @@ func Init(dir string) ([]string, error) {
 	}{
 		{"max_iterations.yaml", template},
 		{messagesFile, texts},
-		{templateSchemaFile, encode(templateSchema())},
-		{messagesSchemaFile, encode(messagesSchema())},
+		{templateSchemaFile, templateSchema()},
+		{messagesSchemaFile, messagesSchema()},
 	}
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(dir, f.name)); !errors.Is(err, fs.ErrNotExist) {

@@ -97,8 +97,9 @@ func (a *app) printer() *console.Printer {
 	return console.NewPrinter(a.stdout, a.files.stdout, a.say.Flags.Color)
 }
 
-// printJSON prints a value on standard output, as a JSON document.
-func (a *app) printJSON(v any) error { return console.PrintJSON(a.stdout, v) }
+// printJSON prints a value, or a list of them, on standard output, as JSON documents that
+// the schema of this name describes.
+func (a *app) printJSON(name string, v any) error { return console.PrintJSON(a.stdout, form(name), v) }
 
 // execute runs looprun and returns its exit code.
 func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, session.Raise) {

@@ -50,7 +50,7 @@ func (c *agentsCmd) Run(a *app) error {
 		rows = append(rows, r)
 	}
 	if c.Format == "json" {
-		return a.printJSON(rows)
+		return a.printJSON("agent", rows)
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tRUNS\tCOST\tLIMITS\tPERMIT\tTRIED\tHERE")

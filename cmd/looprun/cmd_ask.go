@@ -187,7 +187,7 @@ func confirmed(yes bool) int {
 // print writes the answers: ids, a line each; a text as it is.
 func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 	if c.Format == "json" {
-		if err := a.printJSON(response); err != nil {
+		if err := a.printJSON("answer", response); err != nil {
 			return err
 		}
 	}

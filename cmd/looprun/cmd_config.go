@@ -74,7 +74,7 @@ func (c *configShowCmd) Run(a *app) error {
 	a.config.Apply(&c.Options)
 	rows := a.config.Show(&c.Options)
 	if c.Format == "json" {
-		if err := a.printJSON(rows); err != nil {
+		if err := a.printJSON("setting", rows); err != nil {
 			return err
 		}
 	} else {

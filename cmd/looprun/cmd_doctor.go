@@ -54,7 +54,7 @@ func (c *doctorCmd) Run(a *app) error {
 		a.code = 1
 	}
 	if c.Format == "json" {
-		return a.printJSON(d)
+		return a.printJSON("doctor", d)
 	}
 	return d.text(a.stdout)
 }

@@ -27,7 +27,7 @@ func (c *explainCmd) Run(a *app) error {
 		return err
 	}
 	if c.Format == "json" {
-		return a.printJSON(e)
+		return a.printJSON("explanation", e)
 	}
 	p := a.printer()
 	p.WriteString(e.Text())

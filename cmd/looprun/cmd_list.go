@@ -59,7 +59,7 @@ func (c *listCmd) Run(a *app) error {
 	}
 	list := summaries(runs)
 	if c.Format == "json" {
-		return a.printJSON(list)
+		return a.printJSON("listed-run", list)
 	}
 	if all == 0 && c.All {
 		a.say.News("you have no runs yet")

@@ -124,7 +124,7 @@ func (c *policyTestCmd) Run(a *app) error {
 		return err
 	}
 	if c.Format == "json" {
-		return a.printJSON(e)
+		return a.printJSON("policy-test", e)
 	}
 	return e.Write(a.stdout)
 }

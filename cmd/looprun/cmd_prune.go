@@ -253,7 +253,7 @@ func (p *pruned) remove(state string) error {
 
 func (c *pruneCmd) report(a *app, p *pruned, state string) error {
 	if c.Format == "json" {
-		return a.printJSON(p)
+		return a.printJSON("prune", p)
 	}
 	if err := p.table(a.stdout); err != nil {
 		return err

@@ -67,7 +67,7 @@ func (c *rejectCmd) Run(a *app) error {
 		a.code = 1
 	}
 	if c.Format == "json" {
-		return a.printJSON(reply)
+		return a.printJSON("rejection-reply", reply)
 	}
 	for _, issue := range reply.Issues {
 		a.say.Printf("%s", issue)

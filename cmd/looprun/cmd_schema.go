@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"text/tabwriter"
 
 	"github.com/looprun/looprun/escalate/assistant"
@@ -11,10 +12,17 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/documents"
+	loopsfile "github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/review"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/report"
 	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
 	"github.com/looprun/looprun/templates"
 )
 
@@ -56,9 +64,10 @@ func (c *schemaCmd) Run(a *app) error {
 
 // namedSchema is one JSON Schema.
 type namedSchema struct {
-	name  string
-	about string
-	write func(io.Writer) error
+	name   string
+	about  string
+	write  func(io.Writer) error
+	prints bool // it is of what looprun alone writes, and made of a type
 }
 
 // schemas are all that there are: first the documents of the protocols, then
@@ -80,18 +89,59 @@ func schemas() []namedSchema {
 		}
 	}
 	return []namedSchema{
-		{"question", "what a command asks (looprun ask --request, docs/asking.md)", asked("question")},
-		{"answer", "what it gets back (looprun ask --format json, LOOPRUN_ANSWERS)", asked("answer")},
-		{"choices", "what a command that cannot wait prints (paused_awaiting_choices)", asked("choices")},
-		{"signal", "what a command says of its work (looprun signal, docs/signals.md)", fixed(signal.Schema)},
-		{"rejection", "why a task cannot be done as given (looprun reject, docs/rejections.md)", fixed(rejection.Schema)},
-		{"assistant-request", "what an assistant reads (docs/assistants.md)", fixed(assistant.RequestSchema)},
-		{"assistant-reply", "what it prints", fixed(assistant.ReplySchema)},
-		{"hook", "what a hook reads (docs/hooks.md)", fixed(hooks.DocumentSchema)},
-		{"config", "looprun.yaml", config.WriteSchema},
-		{"policy", "policy files (docs/policies.md)", fixed(policy.Schema)},
-		{"template", "files of questions", templates.WriteSchema},
-		{"messages", "messages.yaml beside them", templates.WriteMessagesSchema},
-		{"result", "result.json, and what --result writes", fixed(scratchpad.ResultSchema)},
+		{name: "question", about: "what a command asks (looprun ask --request, docs/asking.md)", write: asked("question")},
+		{name: "answer", about: "what it gets back (looprun ask --format json, LOOPRUN_ANSWERS)", write: asked("answer")},
+		{name: "choices", about: "what a command that cannot wait prints (paused_awaiting_choices)", write: asked("choices")},
+		{name: "signal", about: "what a command says of its work (looprun signal, docs/signals.md)", write: fixed(signal.Schema)},
+		{name: "rejection", about: "why a task cannot be done as given (looprun reject, docs/rejections.md)", write: fixed(rejection.Schema)},
+		{name: "assistant-request", about: "what an assistant reads (docs/assistants.md)", write: fixed(assistant.RequestSchema)},
+		{name: "assistant-reply", about: "what it prints", write: fixed(assistant.ReplySchema)},
+		{name: "hook", about: "what a hook reads (docs/hooks.md)", write: fixed(hooks.DocumentSchema)},
+		{name: "config", about: "looprun.yaml", write: config.WriteSchema},
+		{name: "policy", about: "policy files (docs/policies.md)", write: fixed(policy.Schema)},
+		{name: "template", about: "files of questions", write: templates.WriteSchema},
+		{name: "messages", about: "messages.yaml beside them", write: templates.WriteMessagesSchema},
+		{name: "loops", about: "loops.yaml (looprun many)", write: fixed(loopsfile.Schema)},
+		{name: "result", about: "result.json, and what --result writes", write: fixed(scratchpad.ResultSchema)},
+		{name: "journal", about: "a line of journal.jsonl, and of show --follow --format json", write: writeJournal, prints: true},
+		written("run", "looprun show --format json", reflect.TypeFor[review.Run]()),
+		written("pending", "each question of looprun show --pending --format json", reflect.TypeFor[review.Waiting]()),
+		written("listed-run", "each run of looprun list --format json", reflect.TypeFor[scratchpad.Summary]()),
+		{name: "report", about: "looprun report --format json", write: fixed(report.Schema)},
+		written("explanation", "looprun explain --format json", reflect.TypeFor[review.Explanation]()),
+		written("replay", "looprun replay --format json", reflect.TypeFor[review.Replayed]()),
+		written("signature", "looprun signature --format json", reflect.TypeFor[signed]()),
+		written("signature-diff", "looprun signature --diff --format json", reflect.TypeFor[signature.Difference]()),
+		written("rejection-stats", "looprun stats rejections --format json", reflect.TypeFor[rejection.Stats]()),
+		written("rejection-graph", "looprun stats rejections --format graph", reflect.TypeFor[rejection.Graph]()),
+		written("rejection-reply", "looprun reject --format json", reflect.TypeFor[session.RejectedReply]()),
+		written("many", "many.json of looprun many", reflect.TypeFor[many.Plan]()),
+		written("many-result", "what looprun many --result writes", reflect.TypeFor[many.Verdict]()),
+		written("doctor", "looprun doctor --format json", reflect.TypeFor[diagnosis]()),
+		written("prune", "looprun prune --format json", reflect.TypeFor[pruned]()),
+		written("policy-test", "looprun policy test --format json", reflect.TypeFor[policy.Evaluation]()),
+		written("setting", "each option of looprun config show --format json", reflect.TypeFor[config.Shown]()),
+		written("agent", "each agent of looprun agents --format json", reflect.TypeFor[shownAgent]()),
+		written("listed-template", "each template of looprun template list --format json", reflect.TypeFor[listedTemplate]()),
+		written("version", "looprun version --format json", reflect.TypeFor[build]()),
 	}
+}
+
+// form is what the key schema of a document says, by the name of its schema.
+func form(name string) string { return "looprun.dev/" + name + "/v1" }
+
+// written is the schema of what looprun prints of a type.
+func written(name, about string, t reflect.Type) namedSchema {
+	return namedSchema{name: name, about: about, prints: true, write: func(w io.Writer) error {
+		_, err := w.Write(documents.Schema(t, form(name), "looprun "+name, "What prints it: "+about+"."))
+		return err
+	}}
+}
+
+func writeJournal(w io.Writer) error {
+	text, err := documents.Journal()
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }

@@ -15,10 +15,17 @@ var update = flag.Bool("update", false, "write docs/schemas")
 // The schemas in docs are those that this version keeps to.
 func TestSchemaFiles(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "schemas")
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "documents.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var want []string
 	for _, s := range schemas() {
 		file := s.name + ".schema.json"
 		want = append(want, file)
+		if row := "| [" + s.name + "](schemas/" + file + ") | " + s.about + " |\n"; !bytes.Contains(page, []byte(row)) {
+			t.Errorf("docs/documents.md has no row %s", row)
+		}
 		var now bytes.Buffer
 		if err := s.write(&now); err != nil {
 			t.Fatal(err)

@@ -61,9 +61,9 @@ func (c *showCmd) Run(a *app) error {
 	}
 	if c.Format == "json" {
 		if c.Pending {
-			return a.printJSON(run.Pending)
+			return a.printJSON("pending", run.Pending)
 		}
-		return a.printJSON(run)
+		return a.printJSON("run", run)
 	}
 	if c.Pending && len(run.Pending) == 0 {
 		a.code = 1
@@ -87,7 +87,7 @@ func (c *showCmd) export(a *app, r *review.Run) error {
 	}
 	var questions []ask.Question
 	for _, q := range r.Pending {
-		asked := session.ChatQuestion(q)
+		asked := session.ChatQuestion(q.Question)
 		asked.Header = cmp.Or(asked.Header, "Question")
 		questions = append(questions, asked)
 	}

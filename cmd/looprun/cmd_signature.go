@@ -8,6 +8,7 @@ import (
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/review"
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -65,13 +66,7 @@ func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
 	}
 	switch c.Format {
 	case "json":
-		out := struct {
-			File string `json:"file,omitempty"`
-			signature.Signature
-			Facts []signature.FoundFact  `json:"found,omitempty"`
-			Lines []signature.MaskedLine `json:"lines,omitempty"`
-		}{name, sig, why.Facts, why.Lines}
-		return json.NewEncoder(w).Encode(out)
+		return encodeForm(w, "signature", signed{name, sig, why.Facts, why.Lines})
 	case "hash":
 		if name != "" {
 			name = "  " + name
@@ -86,6 +81,23 @@ func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
 		return err
 	}
 	return review.WriteExplanation(w, why)
+}
+
+// signed is what is known of an output.
+type signed struct {
+	File string `json:"file,omitempty"`
+	signature.Signature
+	Facts []signature.FoundFact  `json:"found,omitempty"`
+	Lines []signature.MaskedLine `json:"lines,omitempty"`
+}
+
+// encodeForm writes a document on a line.
+func encodeForm(w io.Writer, name string, v any) error {
+	document, err := strictjson.Stamp(form(name), v)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(document)
 }
 
 // diff compares two recordings.
@@ -108,7 +120,7 @@ func (c *signatureCmd) diff(w io.Writer) error {
 	}
 	d := signature.Diff(sigs[0], sigs[1])
 	if c.Format == "json" {
-		return json.NewEncoder(w).Encode(d)
+		return encodeForm(w, "signature-diff", d)
 	}
 	return review.WriteDifference(w, d, c.Files[0], c.Files[1])
 }

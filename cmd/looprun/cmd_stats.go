@@ -57,7 +57,7 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	stats := rejection.Collect(records, since)
 	switch c.Format {
 	case "json":
-		return a.printJSON(stats)
+		return a.printJSON("rejection-stats", stats)
 	case "dot":
 		_, err = a.stdout.Write(rejection.BuildGraph(records).DOT())
 	case "graph":

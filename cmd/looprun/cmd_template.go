@@ -41,7 +41,7 @@ func (c *templateListCmd) Run(a *app) error {
 		return err
 	}
 	if c.Format == "json" {
-		return a.printJSON(listedTemplates(set))
+		return a.printJSON("listed-template", listedTemplates(set))
 	}
 	return set.List(a.stdout)
 }

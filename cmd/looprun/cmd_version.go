@@ -68,7 +68,7 @@ Example:
 func (c versionCmd) Run(a *app) error {
 	b := thisBuild()
 	if c.Format == "json" {
-		return a.printJSON(b)
+		return a.printJSON("version", b)
 	}
 	_, err := fmt.Fprintf(a.stdout, "looprun   %s\ncommit    %s\ndate      %s\ngo        %s\nplatform  %s\n",
 		b.Version, cmp.Or(b.Commit, "unknown"), cmp.Or(b.Date, "unknown"), b.Go, b.Platform)

@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -192,9 +193,15 @@ func eachProperty(s map[string]any, path string, f func(path string, s map[strin
 	}
 }
 
-// Editors show what a key is for.
+// Editors show what a key is for, of all that is not looprun's own to write.
 func TestSchemasDescribeEveryKey(t *testing.T) {
-	for name, text := range writtenSchemas(t) {
+	all := writtenSchemas(t)
+	for _, s := range schemas() {
+		if s.prints {
+			delete(all, s.name)
+		}
+	}
+	for name, text := range all {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
@@ -221,4 +228,47 @@ func TestTheValidatorRefuses(t *testing.T) {
 			t.Errorf("%s takes an unknown key: %v", name, err)
 		}
 	}
+}
+
+// fits says what of a document, or of a list of them, is against its schema.
+func fits(schema *jsonschema.Schema, text []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	list, many := v.([]any)
+	if !many {
+		list = []any{v}
+	}
+	for i, one := range list {
+		if err := schema.Validate(one); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// journalsFit says which line of a journal below the folder is against the schema. What is
+// damaged, torn or was taken apart is none, nor is what a test wrote itself.
+func journalsFit(schema *jsonschema.Schema, dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "journal.jsonl"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(text) {
+			var e looprun.Event
+			if bytes.Contains(line, []byte(`"detail_sum":`)) || !bytes.Contains(line, []byte(`"sum":`)) || e.UnmarshalJSON(line) != nil {
+				continue
+			}
+			if err := fits(schema, line); err != nil {
+				return fmt.Errorf("%s: %.300s: %w", file, line, err)
+			}
+		}
+	}
+	return nil
 }

@@ -58,6 +58,7 @@ func (a apart) Run() int {
 // TestScripts runs the binary as a user does. Each script is named by what it
 // shows.
 func TestScripts(t *testing.T) {
+	journals := validator(t, "journal")
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -67,6 +68,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOCACHE", goCache())
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_STATE_HOME", "")
+			e.Defer(func() { // every event that a script makes is one that the schema knows
+				if err := journalsFit(journals, filepath.Join(e.WorkDir, "state")); err != nil {
+					e.T().Fatal(err)
+				}
+			})
 			e.Setenv(testSystemConfig, filepath.Join(e.WorkDir, "etc", "looprun.yaml"))
 			return nil
 		},

@@ -44,10 +44,13 @@ func replySchema(q Asked) json.RawMessage {
 // ReplySchema is the JSON Schema of replies to any question. The schema of the
 // reply to one question is in its [Request].
 func ReplySchema() []byte {
-	return indented(orderedSchema(replyWith(strictjson.Shape{
+	d := orderedSchema(replyWith(strictjson.Shape{
 		About: "true or false for a confirm question, the id of an option for a select question, else a text. Not blank.",
 		Also:  object{"type": []string{"string", "boolean"}},
-	})))
+	}))
+	d.Dialect, d.ID = "https://json-schema.org/draft/2020-12/schema", "https://looprun.dev/assistant-reply/v1"
+	data, _ := json.MarshalIndent(d, "", "  ") // texts always encode
+	return append(data, '\n')
 }
 
 // member describes one key of the reply.
@@ -59,6 +62,8 @@ type member struct {
 
 // replyDocument is the JSON Schema of a reply as it is written.
 type replyDocument struct {
+	Dialect     string `json:"$schema,omitempty"`
+	ID          string `json:"$id,omitempty"`
 	Type        string `json:"type"`
 	Description string `json:"description"`
 	Properties  struct {
@@ -84,12 +89,8 @@ func orderedSchema(s strictjson.Shape) replyDocument {
 
 // RequestSchema is the JSON Schema (2020-12) of what the command gets.
 func RequestSchema() []byte {
-	return indented(object{
-		"$schema":     "https://json-schema.org/draft/2020-12/schema",
-		"$id":         RequestSchemaID,
-		"title":       "request to a looprun assistant",
-		"description": "The question that an assistant command answers, on its standard input.",
-		"type":        "object", "additionalProperties": false,
+	return strictjson.Document(RequestSchemaID, "request to a looprun assistant", "The question that an assistant command answers, on its standard input.", object{
+		"type": "object", "additionalProperties": false,
 		"required": []string{"schema", "question", "context", "reply_schema"},
 		"properties": object{
 			"schema":         object{"const": RequestSchemaID, "description": "The form of this document."},
@@ -168,9 +169,4 @@ func text(description string) object {
 		return object{"type": "string"}
 	}
 	return object{"type": "string", "description": description}
-}
-
-func indented(schema any) []byte {
-	data, _ := json.MarshalIndent(schema, "", "  ") // texts, numbers and lists always encode
-	return append(data, '\n')
 }

@@ -1,18 +1,14 @@
 package hooks
 
-import "encoding/json"
+import "github.com/looprun/looprun/internal/strictjson"
 
 // DocumentSchema is the JSON Schema (2020-12) of what a hook gets on its standard
 // input. The fields of an event beside its header are those of its type.
 func DocumentSchema() []byte {
-	type object = map[string]any
+	type object = strictjson.Schema
 	text := func(about string) object { return object{"type": "string", "description": about} }
-	b, _ := json.MarshalIndent(object{ // texts always encode
-		"$schema":     "https://json-schema.org/draft/2020-12/schema",
-		"$id":         Schema,
-		"title":       "what a looprun hook is told",
-		"description": "One line of JSON on the standard input of a hook.",
-		"type":        "object", "additionalProperties": false,
+	return strictjson.Document(Schema, "what a looprun hook is told", "One line of JSON on the standard input of a hook.", object{
+		"type": "object", "additionalProperties": false,
 		"required": []string{"schema", "hook", "run_id", "event", "summary", "next"},
 		"properties": object{
 			"schema": object{"const": Schema, "description": "The form of this document."},
@@ -31,6 +27,5 @@ func DocumentSchema() []byte {
 			"summary": text("What happened, in one line."),
 			"next":    text("The command by which a person can do something about it."),
 		},
-	}, "", "  ")
-	return append(b, '\n')
+	})
 }

@@ -20,7 +20,7 @@ func TestSchema(t *testing.T) {
 			Properties map[string]map[string]any `json:"properties"`
 		} `json:"properties"`
 	}
-	if err := json.Unmarshal(DocumentSchema(), &s); err != nil || s.ID != Schema {
+	if err := json.Unmarshal(DocumentSchema(), &s); err != nil || s.ID != "https://"+Schema {
 		t.Fatalf("%q, %v", s.ID, err)
 	}
 	h := &Hooks{OnQuestion: "x", OnTrip: "x", OnEnd: "x"}

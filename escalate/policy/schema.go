@@ -1,25 +1,23 @@
 package policy
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/looprun/looprun/internal/strictjson"
 )
 
 // object is one JSON Schema.
-type object = map[string]any
+type object = strictjson.Schema
 
 // Schema is the JSON Schema (2020-12) of a policy file. Its x-facts describes
 // what conditions can mention.
 func Schema() []byte {
-	schema := object{
-		"$schema":     "https://json-schema.org/draft/2020-12/schema",
-		"$id":         "looprun.dev/policy/v1",
-		"title":       "looprun policy",
-		"description": "How looprun answers its questions when nobody watches. The first rule that matches answers; without one the detached mode decides.",
-		"x-facts":     FactList(),
-		"type":        "object", "additionalProperties": false,
+	const about = "How looprun answers its questions when nobody watches. The first rule that matches answers; without one the detached mode decides."
+	return strictjson.Document("looprun.dev/policy/v1", "looprun policy", about, object{
+		"x-facts": FactList(),
+		"type":    "object", "additionalProperties": false,
 		"required": []string{"version"},
 		"properties": object{
 			"version":        object{"const": 1, "description": "The form of this file."},
@@ -34,9 +32,7 @@ func Schema() []byte {
 			"exit_codes": exitCodeSchema(),
 			"tests":      object{"type": "array", "items": testSchema(), "description": "Cases that looprun policy check runs."},
 		},
-	}
-	data, _ := json.MarshalIndent(schema, "", "  ") // maps of texts and numbers always encode
-	return append(data, '\n')
+	})
 }
 
 // scalar are the types of a text: YAML takes a bare 300 for a number, and looprun

@@ -24,5 +24,5 @@ func Schema(name string) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("there is no schema %s; %s", excerpt(name), nearest.DidYouMean(name, schemaNames))
 	}
-	return s.Document("https://"+id, "looprun "+name), nil
+	return s.Document(id, "looprun "+name), nil
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"io"
 	"reflect"
 	"strconv"
@@ -9,12 +8,13 @@ import (
 
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/signature"
 )
 
 // object is one JSON Schema, or a part of one.
-type object = map[string]any
+type object = strictjson.Schema
 
 // WriteSchema writes the JSON Schema of looprun.yaml. It is made from the
 // flags, so that it cannot say anything else than they do.
@@ -46,17 +46,11 @@ func WriteSchema(w io.Writer) error {
 		"description": "In " + SystemFile + " alone: keys that neither flags, variables nor other files change.",
 		"type":        "object", "additionalProperties": false, "properties": same,
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(object{
-		"$schema":     "https://json-schema.org/draft/2020-12/schema",
-		"$id":         "looprun.dev/config/v1",
-		"title":       "looprun.yaml",
-		"description": "Defaults for the flags of looprun run. Paths are relative to the file. Flags and variables LOOPRUN_… beat it.",
-		"type":        "object", "additionalProperties": false,
-		"properties": properties,
-	})
+	const about = "Defaults for the flags of looprun run. Paths are relative to the file. Flags and variables LOOPRUN_… beat it."
+	_, err := w.Write(strictjson.Document("looprun.dev/config/v1", "looprun.yaml", about, object{
+		"type": "object", "additionalProperties": false, "properties": properties,
+	}))
+	return err
 }
 
 const (
@@ -96,30 +90,39 @@ func (k Key) schema() object {
 // OffWord is what turns a limit off.
 const OffWord = "off"
 
-func (k Key) typeSchema() object {
+// knownType is what the types of limits, spans and commands take; nil: another type.
+func knownType(t reflect.Type) object {
 	text := object{"type": "string", "pattern": durationPattern}
+	switch t {
+	case reflect.TypeFor[CountLimit]():
+		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"const": "off"}}}
+	case reflect.TypeFor[DurationLimit]():
+		text["not"] = object{"pattern": zeroPattern}
+		return object{"anyOf": []any{text, object{"const": "off"}}}
+	case reflect.TypeFor[Span]():
+		text["not"] = object{"pattern": zeroPattern}
+		return text
+	case reflect.TypeFor[Duration]():
+		return object{"anyOf": []any{text, object{"const": 0}}}
+	case reflect.TypeFor[MoneyLimit]():
+		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
+	case reflect.TypeFor[TokenLimit]():
+		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
+	case reflect.TypeFor[ShellLine]():
+		return object{"type": []string{"string", "number", "boolean"}, "pattern": `\S`}
+	}
+	return nil
+}
+
+func (k Key) typeSchema() object {
 	code := object{"type": "integer", "minimum": 0, "maximum": 255}
 	switch t := k.Flag.Target.Type(); t {
 	case reflect.TypeFor[*CountLimit]():
-		least, err := strconv.Atoi(k.Flag.Tag.Get("min")) // once is no repetition
-		if err != nil {
-			least = 1
+		s := schemaOf(t)
+		if least, err := strconv.Atoi(k.Flag.Tag.Get("min")); err == nil { // once is no repetition
+			s["anyOf"].([]any)[0].(object)["minimum"] = least
 		}
-		return object{"anyOf": []any{object{"type": "integer", "minimum": least}, object{"const": "off"}}}
-	case reflect.TypeFor[*DurationLimit]():
-		text["not"] = object{"pattern": zeroPattern}
-		return object{"anyOf": []any{text, object{"const": "off"}}}
-	case reflect.TypeFor[*Span]():
-		text["not"] = object{"pattern": zeroPattern}
-		return text
-	case reflect.TypeFor[Duration](), reflect.TypeFor[*Duration]():
-		return object{"anyOf": []any{text, object{"const": 0}}}
-	case reflect.TypeFor[*MoneyLimit]():
-		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
-	case reflect.TypeFor[*TokenLimit]():
-		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
-	case reflect.TypeFor[ShellLine]():
-		return notBlank(schemaOf(t))
+		return s
 	case reflect.TypeFor[Modes]():
 		mode := object{"enum": DetachedModes}
 		list := object{"type": "string", "pattern": `^([A-Za-z0-9_./-]+=)?(` + strings.Join(DetachedModes, "|") + `)(,([A-Za-z0-9_./-]+=)?(` + strings.Join(DetachedModes, "|") + `))*$`}
@@ -151,24 +154,12 @@ func (k Key) typeSchema() object {
 	}
 }
 
+// Types makes schemas of what YAML files are read into: a text takes every scalar as it
+// is written, and a value of a flag's type what the flag takes.
+var Types = strictjson.Types{Tag: "yaml", Text: []string{"string", "number", "boolean"}, Known: knownType}
+
 // schemaOf is the schema of a type that is decoded as strictly as it stands.
-func schemaOf(t reflect.Type) object {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return schemaOf(t.Elem())
-	case reflect.Bool:
-		return object{"type": "boolean"}
-	case reflect.Int:
-		return object{"type": "integer"}
-	case reflect.Slice:
-		return object{"type": "array", "items": schemaOf(t.Elem())}
-	case reflect.Map:
-		return object{"type": "object", "additionalProperties": schemaOf(t.Elem())}
-	case reflect.Struct:
-		return structSchema(t)
-	}
-	return object{"type": []string{"string", "number", "boolean"}} // a text takes every scalar as it is written
-}
+func schemaOf(t reflect.Type) object { return Types.Schema(t) }
 
 // withDescription adds what a key is for, in one sentence or more.
 func withDescription(s object, text string) object {
@@ -189,26 +180,6 @@ func narrowed(of any, to object) object {
 		to["description"] = s["description"]
 	}
 	return to
-}
-
-func structSchema(t reflect.Type) object {
-	properties := object{}
-	var required []string
-	for i := range t.NumField() {
-		key, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		if key == "-" {
-			continue
-		}
-		properties[key] = withDescription(schemaOf(t.Field(i).Type), t.Field(i).Tag.Get("doc"))
-		if options == "required" {
-			required = append(required, key)
-		}
-	}
-	s := object{"type": "object", "additionalProperties": false, "properties": properties}
-	if len(required) > 0 {
-		s["required"] = required
-	}
-	return s
 }
 
 func typedDefault(number bool, text string) any {

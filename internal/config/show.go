@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// shownOption is an option as config show prints it.
-type shownOption struct {
+// Shown is an option as config show prints it.
+type Shown struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 	// Origin is a flag, the name of a variable, file:line, or default.
@@ -20,12 +20,12 @@ type shownOption struct {
 }
 
 // Show is every option with its value, and where that comes from.
-func (c *Settings) Show(o *Options) []shownOption {
+func (c *Settings) Show(o *Options) []Shown {
 	computed := o.computed()
-	var rows []shownOption
+	var rows []Shown
 	for _, k := range optionKeys() {
 		f := c.flag(flagOf(k.Name))
-		r := shownOption{Key: k.Name, Value: valueText(f.Target), Origin: "default"}
+		r := Shown{Key: k.Name, Value: valueText(f.Target), Origin: "default"}
 		source := c.source(f)
 		switch {
 		case source != nil:
@@ -49,7 +49,7 @@ func (c *Settings) Show(o *Options) []shownOption {
 	part := func(key string, text func(*layer) string) {
 		for _, l := range c.layers {
 			if value := text(&l); value != "" {
-				rows = append(rows, shownOption{Key: key, Value: value, Origin: l.at(key), Enforced: l.enforced()})
+				rows = append(rows, Shown{Key: key, Value: value, Origin: l.at(key), Enforced: l.enforced()})
 				return
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/looprun/looprun/internal/outlet"
 	"github.com/looprun/looprun/internal/pager"
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -70,12 +71,16 @@ func (p *Printer) Page() error {
 	return nil
 }
 
-// PrintJSON prints a value as a JSON document.
-func PrintJSON(w io.Writer, v any) error {
+// PrintJSON prints a value, or a list of them, as JSON documents of the form.
+func PrintJSON(w io.Writer, form string, v any) error {
+	document, err := strictjson.Stamp(form, v)
+	if err != nil {
+		return err
+	}
 	b := bufio.NewWriterSize(w, 32<<10)
 	enc := json.NewEncoder(b)
 	enc.SetIndent("", "  ")
-	return Quietly(errors.Join(enc.Encode(v), b.Flush()))
+	return Quietly(errors.Join(enc.Encode(document), b.Flush()))
 }
 
 // Quietly is no error where nobody reads on: a reader such as head has what it

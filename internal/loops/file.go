@@ -19,64 +19,45 @@ import (
 
 // File is what a loops.yaml says. Zero values mean that it says nothing.
 type File struct {
-	// Jobs is how many loops run at the same time.
-	Jobs int `yaml:"jobs"`
-	// MaxCost, in US dollars, and MaxTokens are for all loops together.
-	MaxCost   *config.MoneyLimit `yaml:"max_cost"`
-	MaxTokens *config.TokenLimit `yaml:"max_tokens"`
-	// MinFree is how much of the disk has to stay free, in bytes.
-	MinFree *Size `yaml:"min_free"`
-	// Keep is for how long the tree of a loop that is not done is left.
-	Keep *config.Duration `yaml:"keep"`
-	// Defaults are for loops that do not say otherwise.
-	Defaults Loop `yaml:"defaults"`
+	Jobs      int                `yaml:"jobs" doc:"How many loops run at the same time."`
+	MaxCost   *config.MoneyLimit `yaml:"max_cost" doc:"What all loops together may cost, in US dollars."`
+	MaxTokens *config.TokenLimit `yaml:"max_tokens" doc:"How many tokens all loops together may take."`
+	MinFree   *Size              `yaml:"min_free" doc:"How much of the disk has to stay free, such as 2GiB."`
+	Keep      *config.Duration   `yaml:"keep" doc:"For how long the tree of a loop that is not done is left."`
+	Defaults  Loop               `yaml:"defaults" doc:"What holds for loops that do not say otherwise."`
 	// Loops are, once they are read, all of them: each with what it has of Defaults,
 	// one for each combination of its matrix, and each with a name of its own.
-	Loops []Loop `yaml:"loops,required"`
+	Loops []Loop `yaml:"loops,required" doc:"The loops, one after another."`
 }
 
 // Loop is one loop.
 type Loop struct {
-	Name string `yaml:"name"`
-	// Label groups loops, for those who share a machine.
-	Label string `yaml:"label"`
-	// Repo is a git repository: a path, relative to the file, or a URL. Empty is the one
-	// that the file is read in.
-	Repo string `yaml:"repo"`
-	// Ref is the commit that work starts from; empty is HEAD.
-	Ref string `yaml:"ref"`
-	// Dir is where the command runs, below the top of the work tree; empty is the top.
-	Dir string `yaml:"dir"`
-	// Setup is run once in a new work tree.
-	Setup config.ShellLine `yaml:"setup"`
-	// Copy names files, relative to the top of the repository, that git does not have
-	// and a work tree needs.
-	Copy []string `yaml:"copy"`
-	// Env is added to the environment.
-	Env     map[string]string `yaml:"env"`
-	Command Command           `yaml:"command"`
-	Check   config.ShellLine  `yaml:"check"`
-	// Policy is a policy file, relative to this one.
-	Policy string `yaml:"policy"`
-	Limits Limits `yaml:"limits"`
-	// Options are other keys of looprun.yaml, as they are written: strings, lists and
-	// maps. Who uses them checks them.
-	Options Options `yaml:"options"`
-	// Matrix makes one loop of each combination of values. A value stands where {KEY}
-	// does. It is empty once it has been taken apart.
-	Matrix map[string][]string `yaml:"matrix"`
+	Name    string              `yaml:"name" doc:"The name of the loop."`
+	Label   string              `yaml:"label" doc:"Groups loops, for those who share a machine."`
+	Repo    string              `yaml:"repo" doc:"A git repository: a path, relative to the file, or a URL. Without it, the one that the file is read in."`
+	Ref     string              `yaml:"ref" doc:"The commit that work starts from; without it, HEAD."`
+	Dir     string              `yaml:"dir" doc:"Where the command runs, below the top of the work tree."`
+	Setup   config.ShellLine    `yaml:"setup" doc:"Shell line that is run once in a new work tree."`
+	Copy    []string            `yaml:"copy" doc:"Files, relative to the top of the repository, that git does not have and a work tree needs."`
+	Env     map[string]string   `yaml:"env" doc:"Added to the environment."`
+	Command Command             `yaml:"command" doc:"What the loop runs: a shell line, or a list of words."`
+	Check   config.ShellLine    `yaml:"check" doc:"Shell line that judges each iteration; exit code 0 is done."`
+	Policy  string              `yaml:"policy" doc:"The policy file, relative to this one."`
+	Limits  Limits              `yaml:"limits" doc:"When this loop is stopped to ask."`
+	Options Options             `yaml:"options" doc:"Other keys of looprun.yaml."`
+	Matrix  map[string][]string `yaml:"matrix" doc:"Makes one loop of each combination of values. A value stands where {KEY} does."`
 	// Values are those of the matrix that this loop stands for.
 	Values map[string]string `yaml:"-"`
 }
 
 // Limits are those of one loop, with the names and values of looprun.yaml; nil: not given.
 type Limits struct {
-	MaxIterations *config.CountLimit    `yaml:"max_iterations"`
-	MaxRuntime    *config.DurationLimit `yaml:"max_runtime"`
-	MaxErrors     *config.CountLimit    `yaml:"max_errors"`
-	LoopThreshold *config.CountLimit    `yaml:"loop_threshold"`
-	MaxCost       *config.MoneyLimit    `yaml:"max_cost"`
-	MaxTokens     *config.TokenLimit    `yaml:"max_tokens"`
+	MaxIterations *config.CountLimit    `yaml:"max_iterations" doc:"Iterations that may be run, or off."`
+	MaxRuntime    *config.DurationLimit `yaml:"max_runtime" doc:"Active time, such as 15m, or off."`
+	MaxErrors     *config.CountLimit    `yaml:"max_errors" doc:"Errors in a row, or off."`
+	LoopThreshold *config.CountLimit    `yaml:"loop_threshold" doc:"How often the same failure may come in a row, or off."`
+	MaxCost       *config.MoneyLimit    `yaml:"max_cost" doc:"What it may cost, in US dollars, or off."`
+	MaxTokens     *config.TokenLimit    `yaml:"max_tokens" doc:"How many tokens it may take, or off."`
 }
 
 // Command is what a loop runs: a list of words, or a shell line. One of them is empty.

@@ -265,6 +265,13 @@ type replayedTrip struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// Replayed is what a replay prints in JSON, a piece at a time.
+type Replayed struct {
+	Schema     string         `json:"schema"`
+	Iterations []replayedStep `json:"iterations"`
+	Trips      []replayedTrip `json:"trips"`
+}
+
 // replayLines is how many iterations are listed for people.
 const replayLines = 200
 

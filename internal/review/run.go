@@ -14,6 +14,8 @@ import (
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -34,7 +36,7 @@ type Run struct {
 	Limits     looprun.Limits       `json:"limits"`
 	Caps       looprun.Caps         `json:"caps"`
 	Progress   string               `json:"progress"`
-	Pending    []looprun.Question   `json:"pending,omitempty"`
+	Pending    []Waiting            `json:"pending,omitempty"`
 	Decisions  []looprun.Decision   `json:"decisions"`
 	Answers    []looprun.PastAnswer `json:"answers,omitempty"` // newest first
 	Known      []looprun.KnownIssue `json:"known_issues"`
@@ -46,6 +48,40 @@ type Run struct {
 
 	started time.Time
 	live    bool
+}
+
+// Waiting is a question that waits for its answer: who asks it, since when, and, where a
+// signal or a rejection of the command's is the cause, what that said.
+type Waiting struct {
+	Run        string               `json:"run_id" doc:"The run that asks."`
+	Asked      time.Time            `json:"asked_at" doc:"Since when it waits."`
+	Age        float64              `json:"age_seconds" doc:"How long that is, in seconds."`
+	Task       string               `json:"task,omitempty" doc:"What is worked on."`
+	Agent      string               `json:"agent,omitempty" doc:"Who works on it, as the signal or the rejection says."`
+	Cause      string               `json:"cause,omitempty" doc:"Why it is asked: of a clarification its cause, of a rejection its reason."`
+	Context    string               `json:"context,omitempty" doc:"What the command says one needs to know."`
+	Considered []signal.Considered  `json:"options_considered,omitempty" doc:"What the command has thought of, and why it is not enough."`
+	Attempts   []string             `json:"attempts_made,omitempty" doc:"What it has tried."`
+	WouldHelp  string               `json:"what_would_help,omitempty" doc:"What it says would help."`
+	Rejection  *rejection.Rejection `json:"rejection,omitempty" doc:"Why it says that the task cannot be done as given."`
+	looprun.Question
+}
+
+// waiting are the questions that wait, with what is known of them.
+func waiting(s *looprun.State, asked map[string]time.Time) []Waiting {
+	var list []Waiting
+	for _, q := range s.Answerable() {
+		w := Waiting{Run: s.RunID, Asked: asked[q.ID], Age: time.Since(asked[q.ID]).Round(time.Second).Seconds(), Task: s.Task, Question: q}
+		switch sig, no := s.Signal, s.Rejected; {
+		case sig != nil && (q.Guard == looprun.Blocked || q.Guard == looprun.Clarification):
+			w.Task, w.Agent, w.Cause, w.Context = cmp.Or(sig.Task, s.Task), sig.Agent, sig.Cause, sig.Context
+			w.Considered, w.Attempts, w.WouldHelp = sig.Considered, sig.Attempts, sig.WouldHelp
+		case no != nil && q.Guard == looprun.Rejection:
+			w.Task, w.Agent, w.Cause, w.Rejection = cmp.Or(no.Rejection.Task, s.Task), no.Rejection.Agent, string(no.Rejection.ReasonType), &no.Rejection
+		}
+		list = append(list, w)
+	}
+	return list
 }
 
 // endedIteration is an iteration and when it ended.
@@ -61,6 +97,7 @@ func Load(dir string, number int) (*Run, error) {
 	alive := scratchpad.Locked(dir)
 	var s looprun.State
 	var history []endedIteration
+	asked := map[string]time.Time{}
 	cost, tokens := 0.0, int64(0) // before the iteration
 	tail, err := scratchpad.Replay(dir, func(e looprun.Event) error {
 		if d, ok := e.Data.(looprun.IterationFinished); ok {
@@ -69,6 +106,9 @@ func Load(dir string, number int) (*Run, error) {
 			if over := len(history) - number; number > 0 && over > 0 {
 				history = append(history[:0], history[over:]...)
 			}
+		}
+		if d, ok := e.Data.(looprun.QuestionAsked); ok {
+			asked[d.ID] = e.Time
 		}
 		return s.Apply(e)
 	})
@@ -81,7 +121,7 @@ func Load(dir string, number int) (*Run, error) {
 	return &Run{
 		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
-		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: s.Answerable(),
+		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waiting(&s, asked),
 		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: history, started: s.Started, live: alive,
 	}, nil
 }
@@ -225,7 +265,7 @@ func (r *Run) Questions(w io.Writer) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		WriteQuestion(&b, q)
+		WriteQuestion(&b, q.Question)
 	}
 	for i, q := range r.Pending {
 		if i == 0 {
@@ -239,7 +279,7 @@ func (r *Run) Questions(w io.Writer) error {
 		if o, ok := q.GoesOn(); ok && q.WantsWords(o) {
 			words = " --guidance 'TEXT'"
 		}
-		option := append(session.OptionsOf(q), "OPTION")[0]
+		option := append(session.OptionsOf(q.Question), "OPTION")[0]
 		fmt.Fprintf(&b, "answer with: looprun answer %s %s%s%s\n", r.RunID, termsafe.Line(option), words, which)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -1,20 +1,10 @@
 package strictjson
 
-import "encoding/json"
-
 // Schema is one JSON Schema.
 type Schema = map[string]any
 
-// Document is the JSON Schema (2020-12) of a document of the shape, indented, with a
-// line break at the end.
-func (s Shape) Document(id, title string) []byte {
-	schema := s.Schema()
-	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	schema["$id"] = id
-	schema["title"] = title
-	data, _ := json.MarshalIndent(schema, "", "  ") // texts, numbers and lists always encode
-	return append(data, '\n')
-}
+// Document is the JSON Schema (2020-12) of a document of the shape, whose form is named so.
+func (s Shape) Document(form, title string) []byte { return Document(form, title, "", s.Schema()) }
 
 // Schema is the JSON Schema of a value of the shape.
 func (s Shape) Schema() Schema {

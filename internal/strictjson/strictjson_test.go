@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 func wrapped(s Shape) Shape {
@@ -85,7 +86,7 @@ func TestSchema(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	var document map[string]any
-	if err := json.Unmarshal(s.Document("id", "title"), &document); err != nil || document["$id"] != "id" || document["title"] != "title" {
+	if err := json.Unmarshal(s.Document("id", "title"), &document); err != nil || document["$id"] != "https://id" || document["title"] != "title" {
 		t.Errorf("%v %v", document, err)
 	}
 }
@@ -133,5 +134,31 @@ func TestRepeated(t *testing.T) {
 		if got := Repeated([]byte(data)); got != want {
 			t.Errorf("%s: got %q, want %q", data, got, want)
 		}
+	}
+}
+
+// A schema of a type has the keys that the type is written with: embedded ones too, those
+// of the outer first, and none that is not written.
+func TestSchemaOfAType(t *testing.T) {
+	type inner struct {
+		A string `json:"a"`
+		B []int  `json:"b,omitempty"`
+	}
+	type outer struct {
+		inner
+		A       int             `json:"a,omitzero" doc:"Of the outer."`
+		C       map[string]any  `json:"c"`
+		D       *inner          `json:"d,omitempty"`
+		When    time.Time       `json:"when"`
+		Raw     json.RawMessage `json:"raw"`
+		Skipped int             `json:"-"`
+		hidden  int
+	}
+	_ = outer{}.hidden
+	want := `{"additionalProperties":false,"properties":{"a":{"description":"Of the outer.","type":"integer"},"b":{"items":{"type":"integer"},"type":["array","null"]},` +
+		`"c":{"additionalProperties":{},"type":["object","null"]},"d":{"additionalProperties":false,"properties":{"a":{"type":"string"},"b":{"items":{"type":"integer"},"type":["array","null"]}},"required":["a"],"type":"object"},` +
+		`"raw":{},"when":{"format":"date-time","type":"string"}},"required":["c","when","raw"],"type":"object"}`
+	if got, err := json.Marshal(Types{Tag: "json", Null: true}.Schema(reflect.TypeFor[outer]())); err != nil || string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

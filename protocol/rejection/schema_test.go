@@ -22,7 +22,7 @@ func schemaObject(t *testing.T) object {
 // The schema knows the keys of the document, and no others.
 func TestSchemaKeys(t *testing.T) {
 	schema := schemaObject(t)
-	if schema["$schema"] != "https://json-schema.org/draft/2020-12/schema" || schema["$id"] != SchemaID {
+	if schema["$schema"] != "https://json-schema.org/draft/2020-12/schema" || schema["$id"] != "https://"+SchemaID {
 		t.Error(schema["$schema"], schema["$id"])
 	}
 	properties := schema["properties"].(object)

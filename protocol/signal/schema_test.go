@@ -25,7 +25,7 @@ func TestSchema(t *testing.T) {
 	if err := json.Unmarshal(Schema(), &schema); err != nil {
 		t.Fatal(err)
 	}
-	if schema.ID != "looprun.dev/signal/v1" || !strings.Contains(schema.Draft, "2020-12") || len(schema.AllOf) != 5 || schema.Additional == nil || *schema.Additional || !slices.Equal(schema.Required, []string{"name"}) {
+	if schema.ID != "https://looprun.dev/signal/v1" || !strings.Contains(schema.Draft, "2020-12") || len(schema.AllOf) != 5 || schema.Additional == nil || *schema.Additional || !slices.Equal(schema.Required, []string{"name"}) {
 		t.Errorf("%+v", schema)
 	}
 	typ := reflect.TypeFor[Signal]()

@@ -1,0 +1,113 @@
+// Package documents describes the JSON documents that looprun writes. Their schemas are
+// made of the Go types that are written.
+package documents
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictjson"
+	"github.com/looprun/looprun/signature"
+)
+
+type object = strictjson.Schema
+
+// Types makes schemas of the library's types.
+var Types = strictjson.Types{Tag: "json", Known: known}
+
+// Schema is the JSON Schema of a document that the type writes; form is what its key
+// schema says. A list may be null where nothing is in it.
+func Schema(t reflect.Type, form, title, about string) []byte {
+	types := Types
+	types.Null = true
+	s := types.Schema(t)
+	return strictjson.Document(form, title, about, strictjson.Formed(s, form))
+}
+
+// known are types that write themselves, or have few values.
+func known(t reflect.Type) object {
+	switch t {
+	case reflect.TypeFor[signature.Hash]():
+		return object{"type": "string", "pattern": "^[0-9a-f]{16}$"}
+	case reflect.TypeFor[looprun.Limits]():
+		return limits()
+	case reflect.TypeFor[looprun.Outcome]():
+		return object{"enum": []looprun.Outcome{looprun.OutcomeDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeInterrupted, looprun.OutcomeWaiting}}
+	case reflect.TypeFor[looprun.Status]():
+		return object{"enum": []looprun.Status{
+			looprun.StatusRunning, looprun.StatusAwaiting, looprun.StatusCrashed, looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled,
+			looprun.StatusPaused, looprun.StatusRejected, looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
+		}}
+	}
+	return nil
+}
+
+// limits describes limits as they write themselves: "off" for one that is off, runtime
+// as a duration, and nothing for an optional one that is not set.
+func limits() object {
+	number := func(description string) object {
+		return object{"description": description, "oneOf": []object{{"const": "off"}, {"type": "number", "minimum": 0}}}
+	}
+	return object{
+		"type": "object", "additionalProperties": false, "required": []string{"iterations", "runtime", "loop", "errors"},
+		"properties": object{
+			"iterations": number("Iterations that may be run."),
+			"runtime": object{
+				"description": "Active time, such as 15m0s.",
+				"oneOf":       []object{{"const": "off"}, {"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(h|m|s|ms|µs|ns))+$`}},
+			},
+			"loop":             number("The same signature, or a cycle of them, so many times."),
+			"errors":           number("Errors in a row."),
+			"cost":             number("Reported cost in USD."),
+			"tokens":           number("Reported tokens."),
+			"idle_iterations":  number("Iterations without any change."),
+			"workspace_cycles": number("How often the work tree may come back to a state it had left."),
+			"turn_loop":        number("How often in a row an agent may do the same within one turn."),
+		},
+	}
+}
+
+// kept are the fields of a line that are the file's, and no part of the event.
+var kept = object{
+	"mark": "The keyed hash by which looprun knows its own journals.", "sum": "The hash of the line.",
+	"detail": "The names of the fields that stand in detail/SEQ.json.", "detail_sum": "The hash of that file.",
+}
+
+// JournalForm names the form of a journal.
+const JournalForm = "looprun.dev/journal/v1"
+
+// Journal is the JSON Schema of one line of a journal: of each type of event the fields
+// that this version writes. Lines that an earlier one wrote may have others.
+func Journal() ([]byte, error) {
+	types := Types
+	types.Null = true
+	var events []object
+	for _, t := range looprun.EventTypes() {
+		var e looprun.Event
+		head, err := json.Marshal(map[string]any{"seq": 1, "time": time.Time{}, "type": t, "elapsed_ms": 0})
+		if err == nil {
+			err = json.Unmarshal(head, &e)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("event %s: %w", t, err)
+		}
+		s := types.Schema(reflect.TypeOf(e.Data))
+		properties := s["properties"].(object)
+		properties["seq"] = object{"type": "integer", "minimum": 1, "description": "Its number, from 1, without gaps."}
+		properties["time"] = object{"type": "string", "format": "date-time", "description": "When it was written."}
+		properties["type"] = object{"const": t}
+		properties["elapsed_ms"] = object{"type": "integer", "minimum": 0, "description": "The run's active time so far."}
+		for key, about := range kept {
+			properties[key] = object{"description": about}
+		}
+		s["required"] = append(slices.Clone(s["required"].([]string)), "seq", "time", "type", "elapsed_ms")
+		s["title"] = string(t)
+		events = append(events, s)
+	}
+	return strictjson.Document(JournalForm, "looprun journal", "One line of .looprun/RUN/journal.jsonl, and of looprun show --follow --format json.",
+		object{"type": "object", "oneOf": events}), nil
+}

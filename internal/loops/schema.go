@@ -1,0 +1,27 @@
+package loops
+
+import (
+	"reflect"
+
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/strictjson"
+)
+
+// Schema is the JSON Schema of loops.yaml, made of what it is read into.
+func Schema() []byte {
+	types := config.Types
+	types.Known = func(t reflect.Type) strictjson.Schema {
+		text := strictjson.Schema{"type": types.Text, "pattern": `\S`}
+		switch t {
+		case reflect.TypeFor[Command]():
+			return strictjson.Schema{"anyOf": []any{text, strictjson.Schema{"type": "array", "minItems": 1, "items": strictjson.Schema{"type": "string"}}}}
+		case reflect.TypeFor[Options]():
+			return strictjson.Schema{"type": "object"}
+		case reflect.TypeFor[Size]():
+			return strictjson.Schema{"anyOf": []any{strictjson.Schema{"const": 0}, strictjson.Schema{"type": "string", "pattern": `^\s*(0|[0-9]+ *[KMGT]iB)\s*$`}}}
+		}
+		return config.Types.Known(t)
+	}
+	const about = "Many loops in one file, for looprun many and for a fleet."
+	return strictjson.Document("looprun.dev/loops/v1", "loops.yaml", about, types.Schema(reflect.TypeFor[File]()))
+}

@@ -1,0 +1,163 @@
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Document is the JSON Schema (2020-12) of a document or a file, with its heading,
+// indented, with a line break at the end.
+func Document(id, title, about string, schema Schema) []byte {
+	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	schema["$id"] = "https://" + id
+	schema["title"] = title
+	if about != "" {
+		schema["description"] = about
+	}
+	data, _ := json.MarshalIndent(schema, "", "  ") // texts, numbers and lists always encode
+	return append(data, '\n')
+}
+
+// Types makes schemas of the Go types that are written and read, so that no schema says
+// anything else: a field's tag names its key, and its tag doc says what it is for.
+type Types struct {
+	// Tag is json, where a key may be missing that has omitempty or omitzero, or yaml,
+	// where a key has to be there that is marked as required.
+	Tag string
+	// Text is the type of a text; nil is "string".
+	Text any
+	// Null says that a list without an element may be null, and what is pointed to.
+	Null bool
+	// Known are types that are written in a form of their own.
+	Known func(reflect.Type) Schema
+}
+
+// Schema describes a value of the type.
+func (m Types) Schema(t reflect.Type) Schema {
+	if m.Known != nil {
+		if s := m.Known(t); s != nil {
+			return s
+		}
+	}
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return Schema{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[json.RawMessage]():
+		return Schema{}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return m.Schema(t.Elem())
+	case reflect.Struct:
+		return m.object(t)
+	case reflect.Slice, reflect.Array:
+		return m.orNull(Schema{"type": "array", "items": m.Schema(t.Elem())})
+	case reflect.Map:
+		return m.orNull(Schema{"type": "object", "additionalProperties": m.Schema(t.Elem())})
+	case reflect.Bool:
+		return Schema{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return Schema{"type": "number"}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return Schema{"type": "integer"}
+	case reflect.String:
+		if m.Text != nil {
+			return Schema{"type": m.Text}
+		}
+		return Schema{"type": "string"}
+	}
+	return Schema{}
+}
+
+func (m Types) orNull(s Schema) Schema {
+	if m.Null {
+		s["type"] = []any{s["type"], "null"}
+	}
+	return s
+}
+
+// object describes a struct, with the fields of those that it embeds.
+func (m Types) object(t reflect.Type) Schema {
+	properties, required := Schema{}, []string{}
+	m.fields(t, properties, &required)
+	s := Schema{"type": "object", "additionalProperties": false, "properties": properties}
+	if len(required) > 0 || m.Tag == "json" {
+		s["required"] = required
+	}
+	return s
+}
+
+func (m Types) fields(t reflect.Type, properties Schema, required *[]string) {
+	for f := range t.Fields() {
+		if f.Anonymous && f.Tag.Get(m.Tag) == "" && f.Type.Kind() == reflect.Struct {
+			m.fields(f.Type, properties, required)
+		}
+	}
+	for f := range t.Fields() {
+		key, options, _ := strings.Cut(f.Tag.Get(m.Tag), ",")
+		if !f.IsExported() || key == "" || key == "-" {
+			continue
+		}
+		s := m.Schema(f.Type)
+		if m.Null && f.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit") {
+			s = Schema{"anyOf": []any{s, Schema{"type": "null"}}}
+		}
+		if about := f.Tag.Get("doc"); about != "" {
+			s["description"] = about
+		}
+		properties[key] = s
+		must := !strings.Contains(options, "omit")
+		if m.Tag == "yaml" {
+			must = options == "required"
+		}
+		if *required = slices.DeleteFunc(*required, func(k string) bool { return k == key }); must {
+			*required = append(*required, key)
+		}
+	}
+}
+
+// Formed is the schema of an object whose key schema names its form.
+func Formed(s Schema, form string) Schema {
+	s["properties"].(Schema)["schema"] = Schema{"const": form, "description": "The form of this document."}
+	if required := s["required"].([]string); !slices.Contains(required, "schema") {
+		s["required"] = append(required, "schema")
+	}
+	return s
+}
+
+// Stamp writes a value, or each element of a list, as a document of the form: with the key
+// schema before all others, unless the value has it.
+func Stamp(form string, v any) (json.RawMessage, error) {
+	text, err := json.Marshal(v)
+	if err != nil || len(text) == 0 {
+		return text, err
+	}
+	switch text[0] {
+	case '{':
+		if bytes.HasPrefix(text, []byte(`{"schema":`)) {
+			return text, nil
+		}
+		head, _ := json.Marshal(map[string]string{"schema": form}) // a text always encodes
+		if len(text) > len("{}") {
+			head[len(head)-1] = ','
+			return append(head, text[1:]...), nil
+		}
+		return head, nil
+	case '[':
+		var list []json.RawMessage
+		if err := json.Unmarshal(text, &list); err != nil {
+			return nil, err
+		}
+		for i := range list {
+			if list[i], err = Stamp(form, list[i]); err != nil {
+				return nil, err
+			}
+		}
+		return json.Marshal(list)
+	}
+	return text, nil
+}
