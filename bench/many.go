@@ -42,6 +42,53 @@ func (b *bench) many() error {
 		fmt.Printf("%-34s %12s %8.2f %13.0f %% and 100 %%\n", w.name, took.Round(time.Millisecond), float64(took)/float64(base), 100*float64(median(w.first))/float64(took))
 	}
 	fmt.Printf("every journal holds its %d iterations\n", turns)
+	return b.trees()
+}
+
+// inTrees runs $2 loops of $3 iterations: with the looprun that $1 is, or with a shell.
+const inTrees = `set -e
+git init -q -b main r; cd r; seq 1000 > f; git add f
+commit='git -c user.name=n -c user.email=e@example.com commit -q'
+$commit -m one
+export LAST=$3 commit work='seq -f "line %g" 2000; echo $LOOPRUN_ITERATION >> f; test $LOOPRUN_ITERATION = $LAST'
+if test "$1" != shell; then
+	exec "$1" many --for "seq $2" --jobs 4 --trees ../trees -q --loop-threshold off -- sh -c "$work"
+fi
+seq "$2" | xargs -P 4 -n 1 sh -c '
+	git worktree add -q --detach "../$0"; cd "../$0"; LOOPRUN_ITERATION=0 over=1
+	while test $over != 0; do
+		export LOOPRUN_ITERATION=$((LOOPRUN_ITERATION + 1))
+		over=0; sh -c "$work" > "../out-$0-$LOOPRUN_ITERATION" || over=1
+		git add -A; $commit -m "$LOOPRUN_ITERATION"
+	done
+	git update-ref "refs/kept/$0" HEAD; cd ../r; git worktree remove --force "../$0"'
+`
+
+// trees runs loops in git work trees, each iteration with a commit of its own: looprun
+// many, and what a shell has to do for the same.
+func (b *bench) trees() error {
+	const loops, steps = 20, 5
+	script := filepath.Join(b.dir, "trees.sh")
+	if err := os.WriteFile(script, []byte(inTrees), 0o600); err != nil {
+		return err
+	}
+	ways := []*candidate{
+		{name: "a shell, four at a time", argv: []string{"sh", script, "shell", strconv.Itoa(loops), strconv.Itoa(steps)}},
+		{name: "looprun many --jobs 4", argv: []string{"sh", script, b.looprun, strconv.Itoa(loops), strconv.Itoa(steps)}},
+	}
+	for _, w := range ways {
+		w.needs("git", "xargs")
+	}
+	if ways[0].lacks {
+		return nil
+	}
+	if err := b.measure(ways); err != nil {
+		return err
+	}
+	fmt.Printf("\n%d loops in git work trees, %d iterations of 2,000 lines with a commit each\n%-34s %12s %8s %16s %8s\n", loops, steps, "", "all done in", "ratio", "processor time", "ratio")
+	for _, w := range ways {
+		fmt.Printf("%-34s %12s %8.2f %16s %8.2f\n", w.name, w.time().Round(time.Millisecond), float64(w.time())/float64(ways[0].time()), w.processor().Round(time.Millisecond), float64(w.processor())/float64(ways[0].processor()))
+	}
 	return nil
 }
 

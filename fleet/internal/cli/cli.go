@@ -28,6 +28,7 @@ import (
 	"github.com/looprun/looprun/internal/loops"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // Dev is a server on this machine: it calls ready with its address, and ends with the
@@ -392,7 +393,7 @@ func (c *one) find(a *app) (*fleet.Fleet, string, error) {
 
 // exported runs looprun on the loop, as a run of this machine.
 func (c *one) exported(a *app, outputs bool, args ...string) error {
-	looprun, err := program("looprun")
+	reader, err := program("looprun")
 	if err != nil {
 		return err
 	}
@@ -406,10 +407,18 @@ func (c *one) exported(a *app, outputs bool, args ...string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := f.Export(a.ctx, id, filepath.Join(dir, ".looprun"), outputs, func(err error) { a.say("%v", err) }); err != nil {
+	run, err := f.Export(a.ctx, id, filepath.Join(dir, ".looprun"), outputs, func(err error) { a.say("%v", err) })
+	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(a.ctx, looprun, append([]string{args[0], id, "--state-dir", filepath.Join(dir, ".looprun")}, args[1:]...)...)
+	if scratchpad.Summarize(run).Status == looprun.StatusCrashed { // it has no end: it goes on, elsewhere
+		release, err := scratchpad.Hold(run)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = release() }()
+	}
+	cmd := exec.CommandContext(a.ctx, reader, append([]string{args[0], id, "--state-dir", filepath.Join(dir, ".looprun")}, args[1:]...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
