@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/looprun/looprun/protocol/ladder"
@@ -56,7 +57,8 @@ type Loop struct {
 	inbox    inbox
 	prompt   *prompt // the question that a responder is asked; nil: none is
 	watchdog watchdog
-	askers   *askers // who waits for the question that is asked now
+	next     atomic.Pointer[time.Time] // see Next
+	askers   *askers                   // who waits for the question that is asked now
 }
 
 // Experts runs an expert's command. The error says why it could not be run.

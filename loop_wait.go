@@ -64,7 +64,18 @@ func (l *Loop) wait(ctx context.Context, n int) (bool, error) {
 	if left() <= 0 {
 		return false, nil
 	}
+	l.next.Store(new(since.Add(delay)))
+	defer l.next.Store(nil)
 	return l.pass(ctx, left)
+}
+
+// Next is when the next iteration begins, while the delay before it passes; zero: none
+// does. Any goroutine may call it.
+func (l *Loop) Next() time.Time {
+	if at := l.next.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
 }
 
 // pass lets time pass until none is left, and listens meanwhile. It returns true

@@ -51,7 +51,7 @@ Example:
 }
 
 func (c *answerCmd) Run(a *app) error {
-	dir, words, err := c.target()
+	dir, words, err := c.target(a)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func answerWords(answer looprun.Answer) string {
 }
 
 // target is the run that the words name, and the words that are left.
-func (c *answerCmd) target() (dir string, words []string, err error) {
+func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	words = c.Words
 	option := len(c.Option) > 0 || c.Text != nil || c.Cancel
 	most := 2
@@ -146,7 +146,11 @@ func (c *answerCmd) target() (dir string, words []string, err error) {
 			return dir, nil, nil
 		}
 	}
-	dir, err = c.latestPending()
+	if dir, err = c.latestPending(); err == nil && c.Question == "" {
+		err = a.meant("answer", dir, func(s scratchpad.Summary) bool {
+			return s.Parent == "" && (s.Status == looprun.StatusAwaiting || s.Pending && s.Status.Resumable())
+		})
+	}
 	return dir, words, err
 }
 

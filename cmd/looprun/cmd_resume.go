@@ -1,10 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -18,8 +25,10 @@ type resumeCmd struct {
 // Help shows an example below the flags.
 func (resumeCmd) Help() string {
 	return `Counters, limits, guidance and elapsed time are as they were; limits and a policy
-can be given anew. A run that tripped is asked again. A run that came with a clone, an
-archive or a cache is refused without --trust-run.
+can be given anew. Without a name it is the latest run; where another one has paused or was
+interrupted, it asks which is meant, and is refused where nobody can be asked. A run that
+tripped is asked again. A run that came with a clone, an archive or a cache is refused
+without --trust-run.
 
 Example:
   looprun resume --max-iterations 20
@@ -27,7 +36,7 @@ Example:
 }
 
 func (c *resumeCmd) Run(a *app) error {
-	dir, err := c.find()
+	dir, err := c.find(a)
 	if err != nil {
 		return err
 	}
@@ -43,7 +52,7 @@ func (c *resumeCmd) Run(a *app) error {
 
 // find is the run to go on with: without a name the latest that was not started
 // by another run's command.
-func (c *resumeCmd) find() (string, error) {
+func (c *resumeCmd) find(a *app) (string, error) {
 	if c.ID != "" {
 		return session.Find(c.StateDir, c.ID)
 	}
@@ -52,8 +61,64 @@ func (c *resumeCmd) find() (string, error) {
 		return "", err
 	}
 	dir, err := c.Latest(state, func(dir string) bool { return scratchpad.Summarize(dir).Parent == "" })
-	if err == nil && dir == "" {
+	switch {
+	case err == nil && dir == "":
 		err = fmt.Errorf("there are no runs in %s", state)
+	case err == nil && !c.Reopen:
+		err = a.meant("go on with", dir, func(s scratchpad.Summary) bool {
+			return s.Parent == "" && slices.Contains([]looprun.Status{looprun.StatusPaused, looprun.StatusInterrupted, looprun.StatusCrashed}, s.Status)
+		})
 	}
 	return dir, err
+}
+
+// couldBeMeant is how many runs, the latest ones, are looked at for others that could be
+// meant where none is named.
+const couldBeMeant = 100
+
+// meant asks whether the latest run is meant where another one could be, and refuses
+// where nobody can be asked: each has a command and a question of its own.
+func (a *app) meant(do, dir string, could func(scratchpad.Summary) bool) error {
+	latest := scratchpad.Summarize(dir)
+	if !could(latest) {
+		return nil // that is said of it
+	}
+	state := filepath.Dir(dir)
+	ids, err := scratchpad.IDs(state)
+	if err != nil {
+		return err
+	}
+	all := []string{told(latest)}
+	for _, id := range ids[:min(len(ids), couldBeMeant)] {
+		other := filepath.Join(state, id)
+		if id == latest.ID || !scratchpad.HasEvents(other) || scratchpad.Mine(other) != nil {
+			continue
+		}
+		if s := scratchpad.Summarize(other); could(s) {
+			all = append(all, told(s))
+		}
+	}
+	list := strings.Join(all[:min(len(all), 5)], "\n  ")
+	switch {
+	case len(all) == 1:
+		return nil
+	case !a.config.CanAsk():
+		return config.Usage(fmt.Sprintf("%d runs could be meant", len(all)), "name one of them:\n  "+list)
+	}
+	yes, err := tty.Confirm(fmt.Sprintf("%s the first, %s?", do, latest.ID), func() {
+		a.say.Printf("%d runs could be meant:\n  %s", len(all), list)
+	})
+	if err == nil && !yes {
+		err = errors.New("no run was named")
+	}
+	return err
+}
+
+// told is a run as a person tells it from others.
+func told(s scratchpad.Summary) string {
+	text := fmt.Sprintf("%s  %s", s.ID, s.Status)
+	if s.Name != "" {
+		text += "  " + console.Short(s.Name, 40)
+	}
+	return text + "  " + console.Short(console.CommandLine(s.Command), 40)
 }

@@ -156,7 +156,7 @@ func TestStopAndForeground(t *testing.T) {
 			if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "looprun ends", s.shows("; exit "))
+			until(t, "looprun ends", s.closed)
 			s.keys(t, "echo code-$?\r")
 			until(t, "the shell goes on", s.shows("code-0"))
 			if strings.Contains(s.stdout.String(), ctrlZIgnored) {

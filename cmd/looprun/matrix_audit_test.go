@@ -179,7 +179,7 @@ func (c *cell) audit(t *testing.T, j *journal, d *looprun.ActionApplied, out out
 	}
 	if d.Action == looprun.ActionAccept {
 		warning := "Task completed with partial results due to " + string(c.guard)
-		if !strings.Contains(out.stderr, warning) {
+		if !strings.Contains(out.stderr, warning) && !strings.Contains(out.stderr, "looprun: accepted after ") { // to a person
 			t.Errorf("there is no warning %q", warning)
 		}
 		if !strings.Contains(string(page), "Not done: ") {

@@ -177,7 +177,7 @@ func byPerson(t *testing.T, c *cell) outcome {
 	}
 	c.says(t, s)
 	out := c.over(t, &s.started, "state")
-	until(t, "the last line", func() bool { return strings.Contains(s.stdout.String(), "; exit ") })
+	until(t, "the last line", s.closed)
 	out.stderr = s.stdout.String()
 	if c.option.Action == looprun.ActionReview && out.code != 101 {
 		t.Errorf("cancelled after the review with %d", out.code)

@@ -81,7 +81,7 @@ func TestNoStatusLineBesideTee(t *testing.T) {
 	}
 	s := watchedBy(t, 80, []string{"WT_SESSION=1"}, exec.Command("sh", "-c", file+` -- sh -c "echo one; sleep 0.5; echo two; echo err >&2; sleep 0.5" | tee out`))
 	s.ended(t)
-	until(t, "all is shown", s.sent("; exit "))
+	until(t, "all is shown", s.closed)
 	if raw := s.stdout.String(); strings.Contains(raw, "\x1b") || !strings.Contains(raw, "one\r\n") || !strings.Contains(raw, "two\r\n") {
 		t.Errorf("the terminal was sent %q", raw)
 	}

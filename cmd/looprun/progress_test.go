@@ -111,7 +111,7 @@ func TestTheStatusLineLeavesOutputAlone(t *testing.T) {
 			if got := s.ended(t); got != 0 {
 				t.Errorf("ended with %d", got)
 			}
-			until(t, "all is shown", s.sent("; exit "))
+			until(t, "all is shown", s.closed)
 			lines, rest := s.drawn()
 			var want strings.Builder
 			for _, p := range pieces {
@@ -183,7 +183,7 @@ func TestWhereThereIsNoStatusLine(t *testing.T) {
 			if got := s.ended(t); got != 0 {
 				t.Errorf("ended with %d", got)
 			}
-			until(t, "all is shown", s.sent("; exit "))
+			until(t, "all is shown", s.closed)
 			if strings.Contains(s.stdout.String(), "\x1b") {
 				t.Errorf("sent %q", s.stdout.String())
 			}
@@ -222,7 +222,7 @@ func TestTheStatusLineIsErased(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.ended(t)
-			until(t, "the last line is there", s.shows("; exit "))
+			until(t, "the last line is there", s.closed)
 			if shown := s.term.String(); strings.Contains(shown, " of 15m") {
 				t.Errorf("it is still there:\n%s", shown)
 			}
@@ -266,7 +266,7 @@ func TestTheStatusLineAndJobControl(t *testing.T) {
 	if err := os.WriteFile(s.file("go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "it ends", s.shows("; exit "))
+	until(t, "it ends", s.closed)
 	until(t, "it is gone", func() bool { return !strings.Contains(s.term.String(), " of 15m") })
 }
 
@@ -311,7 +311,7 @@ func TestTheStatusLineAndTheWindow(t *testing.T) {
 
 	s = watched(t, 80, []string{"WT_SESSION=1"}, "-i", "--", "sh", "-c", "echo begun; sleep 0.5; echo over")
 	s.ended(t)
-	until(t, "all is shown", s.sent("; exit "))
+	until(t, "all is shown", s.closed)
 	if strings.Contains(s.stdout.String(), "\x1b") {
 		t.Errorf("drawn beside an interactive command: %q", s.stdout.String())
 	}

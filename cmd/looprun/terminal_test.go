@@ -114,13 +114,16 @@ func (s *screen) press(t *testing.T, key, what string, happens func() bool) {
 	t.Fatalf("it did not happen: %s", what)
 }
 
-// lastLine is the end of the last line that looprun prints of a run.
-var lastLine = regexp.MustCompile(`; exit \d+(; next: looprun [a-z]+ [0-9a-f-]+)?$`)
+// closingLine is how what looprun prints of a run ends, for a person or a program.
+var closingLine = regexp.MustCompile(`looprun:(?:\x1b\[[0-9;]*m)? (?:\x1b\[[0-9;]*m)?(done|paused|interrupted|stopped|accepted|cancelled|rejected|failed)( after |: |, )|; exit \d`)
+
+// closed reports whether the run has said how it ended.
+func (s *screen) closed() bool { return closingLine.MatchString(s.stdout.String()) }
 
 // answer presses a key until the run has ended, and returns how.
 func (s *screen) answer(t *testing.T, key string) int {
 	t.Helper()
-	s.press(t, key, "the run ends", func() bool { return lastLine.MatchString(strings.TrimSpace(s.stdout.String())) })
+	s.press(t, key, "the run ends", s.closed)
 	return s.ended(t)
 }
 
@@ -245,7 +248,7 @@ func TestAskOnResume(t *testing.T) {
 		t.Fatalf("ended with %d, want 110", got)
 	}
 	s := onTerminal(t, dir, "resume", "--ask")
-	until(t, "the question is asked, or the run has ended", func() bool { return s.shows(cancelOption)() || s.shows("; next: looprun")() })
+	until(t, "the question is asked, or the run has ended", func() bool { return s.shows(cancelOption)() || s.closed() })
 	if !s.shows(cancelOption)() {
 		t.Fatalf("nobody is asked, and it ended with %d", s.ended(t))
 	}

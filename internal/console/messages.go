@@ -33,6 +33,9 @@ type Messages struct {
 	Flags  Flags
 	Colour bool
 	Lead   string // what lines begin with; empty: “looprun:”
+	// Person says that the messages are for somebody at a terminal, and no program that
+	// reads them.
+	Person bool
 
 	mu    sync.Mutex
 	about string // the type of the event that is being reported; empty: none
@@ -42,6 +45,7 @@ type Messages struct {
 // Configure sets what the flags say. Colours are for a terminal.
 func (m *Messages) Configure(f Flags, terminal bool, getenv func(string) string) {
 	m.Flags, m.Colour = f, Colours(f.Color, terminal, getenv)
+	m.Person = terminal && f.LogFormat != "json" && getenv("LOOPRUN") == "" && !InCI()
 }
 
 // Tone is what kind of message it is: its level in JSON, what stands before it, and

@@ -18,6 +18,15 @@ type Observer struct {
 	said   signal.Name    // the signal of this iteration that does something
 	told   time.Time      // when it was last said how long is still to be waited
 	warned map[string]int // what iterations have warned of, and which was the first
+	// Polls says that the command waits for something: only what changes is said. Grace
+	// is how long it has to end when the run is interrupted.
+	Polls bool
+	Grace time.Duration
+	last  string // what was said of the last iteration
+	// Asks says that nobody but the person at this terminal is asked.
+	Asks bool
+	// Here is the question that was answered at this terminal, where the answer stands.
+	Here string
 }
 
 // Observe reports events to the person who watches.
@@ -39,10 +48,16 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 		if s.Limits.Iterations > 0 {
 			of = fmt.Sprintf(" of %d", s.Limits.Iterations)
 		}
-		m.Header("iteration %d%s", d.Iteration, of)
+		if !m.Polls || d.Iteration == 1 || m.Flags.Verbose {
+			m.Header("iteration %d%s", d.Iteration, of)
+		}
 	case looprun.IterationFinished:
 		m.finished(d, s)
 	case looprun.GuardTripped:
+		if m.Person && m.Asks { // the question says it
+			m.Detail("%s tripped: %s", d.Guard, d.Reason)
+			break
+		}
 		m.Say(Alert, "%s tripped: %s", d.Guard, d.Reason)
 	case looprun.WaitStarted:
 		m.told = time.Time{}
@@ -87,11 +102,18 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 	case looprun.VerifyFinished:
 		m.verified(d)
 	case looprun.ActionApplied:
-		if d.Action == looprun.ActionAccept {
+		if d.Action == looprun.ActionAccept && !m.Person { // who accepted it has read that
 			m.Warn("Task completed with partial results due to %s", d.Guard)
 		}
 	case looprun.InterruptReceived:
-		m.News("%s received; ending", d.Signal)
+		switch {
+		case !s.Running:
+			m.News("%s received; ending", d.Signal)
+		case m.Person && d.Signal == "SIGINT":
+			m.News("%s received; the command has %s to end, and Ctrl-C again kills it", d.Signal, m.Grace)
+		default:
+			m.News("%s received; the command has %s to end", d.Signal, m.Grace)
+		}
 	default:
 		m.observeProtocol(e.Data)
 	case looprun.RunResumed:
@@ -191,14 +213,20 @@ func (m *Observer) finished(d looprun.IterationFinished, s *looprun.State) {
 		}
 		return
 	}
+	said := d.Says()
+	now := string(d.Outcome) + said
+	if m.Polls && now == m.last && !m.Flags.Verbose {
+		return
+	}
+	m.last = now
 	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), RoundMS(d.DurationMS))
-	if said := d.Says(); said != "" {
+	if said != "" {
 		text += ": " + said
 	}
 	if OnlyCountsChanged(s.History) {
 		text += " (only counts changed)"
 	}
-	if d.Detail != "" {
+	if d.Detail != "" && d.Outcome != looprun.OutcomeInterrupted { // it has just been said by what
 		text += " (" + d.Detail + ")"
 	}
 	m.News("%s", text)
@@ -237,6 +265,9 @@ func OnlyCountsChanged(history []looprun.IterationFinished) bool {
 }
 
 func (m *Observer) answered(d looprun.QuestionAnswered) {
+	if m.Person && m.Here == d.QuestionID {
+		return
+	}
 	by := Decider(d.Responder, d.Rule)
 	if d.Via == looprun.ViaWeb {
 		by += " in the browser"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/signature"
 )
 
 // While a limit is waited out a person sees how long it still takes: each minute,
@@ -78,5 +79,85 @@ func TestMessagesAsJSON(t *testing.T) {
 	}
 	if strings.Join(got, "\n\n") != strings.Join(want, "\n\n") {
 		t.Errorf("got\n%q, want\n%q", got, want)
+	}
+}
+
+// To a person the end of a run is one line, and what to do next.
+func TestClosing(t *testing.T) {
+	failing := func(n int) *looprun.IterationFinished {
+		return &looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{Hash: 1, Kind: signature.KindTestFail, Passed: -1, Total: -1, Failing: n, Checks: []string{"TestLogin"}}}
+	}
+	moved := looprun.State{Command: []string{"./fix.sh"}, History: []looprun.IterationFinished{*failing(21)}, Last: failing(4), Limits: looprun.Limits{Iterations: 10, Runtime: time.Hour}}
+	asks := looprun.State{Question: &looprun.Question{Text: "The same failure 3 times in a row"}}
+	asked := looprun.State{Asked: []looprun.Asked{
+		{Question: looprun.Question{From: looprun.FromCommand, Text: "Deploy?"}}, {Question: looprun.Question{From: looprun.FromCommand, Text: "Delete?"}},
+	}}
+	for _, c := range []struct {
+		s    looprun.State
+		r    looprun.Result
+		code int
+		want string
+	}{
+		{moved, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusDone}, Iterations: 3, Runtime: 41 * time.Second}, 0, "done after 3 iterations in 41s"},
+		{moved, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusDone}}, 0, "done: it passes already, and ./fix.sh was not run"},
+		{asks, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusPaused}, Pending: true}, 102, "paused, it asks: looprun answer r (The same failure 3 times in a row)"},
+		{asked, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusPaused}, Pending: true}, 102, "paused, 2 questions wait: looprun answer r (“Deploy?”)"},
+		{asks, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusInterrupted}, Pending: true}, 130, "interrupted, it asks: looprun answer r (The same failure 3 times in a row)"},
+		{moved, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusInterrupted}, Iterations: 1, Runtime: time.Second}, 130, "interrupted after 1 iteration in 1s; go on: looprun resume r"},
+		{
+			moved,
+			looprun.Result{Ending: looprun.Ending{Status: looprun.StatusTripped, Guard: looprun.MaxIterations}, Iterations: 10, Runtime: time.Minute},
+			110,
+			"stopped after 10 iterations in 1m0s: 4 tests failing: TestLogin (21 at first); exit 110\ngo on: looprun resume r --max-iterations 20\nwhy: looprun explain r",
+		},
+		{
+			moved,
+			looprun.Result{Ending: looprun.Ending{Status: looprun.StatusCancelled}, Iterations: 10, Runtime: time.Minute},
+			101,
+			"cancelled after 10 iterations in 1m0s: 4 tests failing: TestLogin (21 at first); exit 101\ntake it up again: looprun resume r --reopen",
+		},
+		{asks, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusRejected}, Iterations: 1}, 103, "rejected after 1 iteration in 0s; exit 103\nwhy: looprun explain r"},
+	} {
+		var out bytes.Buffer
+		m := &Observer{Messages: Messages{W: &out, Person: true}}
+		c.r.RunID = "r"
+		m.Summarize(&c.s, c.r, c.code, "page")
+		if got, want := out.String(), "looprun: "+strings.ReplaceAll(c.want, "\n", "\nlooprun: ")+"\n"; got != want {
+			t.Errorf("it says\n%swant\n%s", got, want)
+		}
+	}
+}
+
+// A command that waits for something is spoken of when something changes.
+func TestPolling(t *testing.T) {
+	var out bytes.Buffer
+	m := &Observer{Messages: Messages{W: &out}, Polls: true}
+	for n, says := range []string{"refused", "refused", "refused", "starting", "starting"} {
+		m.Observe(looprun.Event{Data: looprun.IterationStarted{Iteration: n + 1}}, &looprun.State{})
+		d := looprun.IterationFinished{Iteration: n + 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1, OutputBytes: 1, Excerpt: says}
+		m.Observe(looprun.Event{Data: d}, &looprun.State{})
+	}
+	want := "looprun: iteration 1\nlooprun: iteration 1: not done after 0s: “refused”\nlooprun: iteration 4: not done after 0s: “starting”\n"
+	if out.String() != want {
+		t.Errorf("it says %q, want %q", out.String(), want)
+	}
+}
+
+// The first Ctrl-C says for how long the command is waited for.
+func TestInterruptSaysWhatItWaitsFor(t *testing.T) {
+	for _, c := range []struct {
+		person, running bool
+		want            string
+	}{
+		{true, true, "SIGINT received; the command has 10s to end, and Ctrl-C again kills it"},
+		{false, true, "SIGINT received; the command has 10s to end"},
+		{true, false, "SIGINT received; ending"},
+	} {
+		var out bytes.Buffer
+		m := &Observer{Messages: Messages{W: &out, Person: c.person}, Grace: 10 * time.Second}
+		m.Observe(looprun.Event{Data: looprun.InterruptReceived{Signal: "SIGINT"}}, &looprun.State{Running: c.running})
+		if out.String() != "looprun: "+c.want+"\n" {
+			t.Errorf("it says %q, want %q", out.String(), c.want)
+		}
 	}
 }

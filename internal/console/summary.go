@@ -7,24 +7,30 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Summarize prints how the run ended. Its last line is always the same form, so
-// that a script can read it.
+// that a script can read it, except for a person at a terminal.
 func (m *Observer) Summarize(s *looprun.State, r looprun.Result, code int, page string) {
+	if r.Subtasks.Left() > 0 {
+		m.Printf("sub-tasks: %s", r.Subtasks)
+	}
+	if r.Status == looprun.StatusFailed && r.Reason != "" {
+		m.Say(Problem, "%s", r.Reason)
+	}
+	if m.Person {
+		m.recall(s)
+		m.Say(ToneOf(r.Status), "%s", closing(s, r, code))
+		return
+	}
 	if s.Iterations == 0 && r.Status == looprun.StatusDone {
 		m.Printf("already passing; %s was not run", CommandLine(s.Command))
 	}
 	if n := len(s.Decisions); n > 0 && r.Decision != "" {
 		d := s.Decisions[n-1]
 		m.News("decision: %s by %s", d.Option, Decider(d.Responder, d.Rule))
-	}
-	if r.Subtasks.Left() > 0 {
-		m.Printf("sub-tasks: %s", r.Subtasks)
-	}
-	if r.Status == looprun.StatusFailed && r.Reason != "" {
-		m.Say(Problem, "%s", r.Reason)
 	}
 	pending := s.Pending()
 	for _, q := range pending {
@@ -72,6 +78,64 @@ func StatusColour(status looprun.Status) string {
 		return Red
 	}
 	return Yellow
+}
+
+// closing says to a person how the run ended, and what to do next.
+func closing(s *looprun.State, r looprun.Result, code int) string {
+	after := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), Round(r.Runtime))
+	pending := s.Pending()
+	switch {
+	case code == 0 && r.Iterations == 0:
+		return fmt.Sprintf("done: it passes already, and %s was not run", Short(CommandLine(s.Command), 60))
+	case code == 0:
+		return "done " + after
+	case r.Pending && len(pending) > 0:
+		asks := "it asks"
+		if len(pending) > 1 {
+			asks = fmt.Sprintf("%d questions wait", len(pending))
+		}
+		return fmt.Sprintf("%s, %s: looprun answer %s (%s)", r.Status, asks, r.RunID, WordsOfQuestion(pending[0]))
+	case r.Status == looprun.StatusPaused, r.Status == looprun.StatusInterrupted:
+		return fmt.Sprintf("%s %s; go on: looprun resume %s", r.Status, after, r.RunID)
+	}
+	status := string(r.Status)
+	if r.Status == looprun.StatusTripped {
+		status = "stopped"
+	}
+	if said := s.Last.Says(); said != "" {
+		after += ": " + Short(said, 80) + atFirst(s)
+	}
+	after = fmt.Sprintf("%s %s; exit %d", status, after, code)
+	switch {
+	case r.Status.Reopens():
+		return fmt.Sprintf("%s\ntake it up again: looprun resume %s --reopen", after, r.RunID)
+	case r.Status.Resumable():
+		after += fmt.Sprintf("\ngo on: looprun resume %s%s", r.RunID, further(s, r.Guard))
+	}
+	return after + "\nwhy: looprun explain " + r.RunID
+}
+
+// atFirst says how many checks failed at first, where that was another number.
+func atFirst(s *looprun.State) string {
+	if len(s.History) == 0 || s.History[0].Iteration != 1 {
+		return ""
+	}
+	first, last := s.History[0].Progress(), s.Last.Progress()
+	if first == nil || last == nil || first.Failing == last.Failing {
+		return ""
+	}
+	return fmt.Sprintf(" (%d at first)", first.Failing)
+}
+
+// further are the flags with which a run goes on that has used up a limit.
+func further(s *looprun.State, guard looprun.GuardID) string {
+	switch guard {
+	case looprun.MaxIterations:
+		return fmt.Sprintf(" --max-iterations %d", 2*s.Limits.Iterations)
+	case looprun.MaxRuntime:
+		return " --max-runtime " + Round(2*s.Limits.Runtime)
+	}
+	return ""
 }
 
 // Verdict is: STATUS (GUARD) after N of MAX iterations, RUNTIME: LABEL; exit

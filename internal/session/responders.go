@@ -43,6 +43,7 @@ func (s *Session) responders() []looprun.Responder {
 		list = append(list, looprun.ResponderFunc(s.byParent))
 	}
 	asked, why := false, s.silenced()
+	s.app.Say.Asks = why == "" && s.policy == nil && assisted == nil && s.parent == ""
 	person := user.New(user.Options{
 		NonInteractive: why != "", Why: why,
 		NoColor: !s.app.Say.PromptColours(), Plain: s.app.Say.Flags.Prompt == "plain",
@@ -57,6 +58,9 @@ func (s *Session) responders() []looprun.Responder {
 			defer s.display.Retake()
 			a, err := person.Respond(ctx, q, st)
 			asked = errors.Is(err, user.ErrAsked)
+			if err == nil {
+				s.app.Say.Here = q.ID
+			}
 			return a, err
 		}),
 		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {

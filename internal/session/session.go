@@ -360,6 +360,7 @@ func (s *Session) wire(journal looprun.Journal) error {
 	if s.told, err = s.hooks(); err != nil {
 		return err
 	}
+	s.app.Say.Polls, s.app.Say.Grace = s.opts.Wait, s.killAfter()
 	s.loop = &looprun.Loop{
 		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.Delays(),
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,

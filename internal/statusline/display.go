@@ -31,6 +31,9 @@ type Options struct {
 	// Elapsed is the run's active time. It is called from several goroutines, once
 	// the run has begun.
 	Elapsed func() time.Duration
+	// Next is when the next iteration begins, while the delay before it passes, else zero.
+	// It is called as Elapsed is; nil: nobody knows.
+	Next func() time.Time
 }
 
 // Display shares a terminal between the status line, the command's output and
@@ -269,6 +272,7 @@ func (d *Display) tick(now time.Time) {
 		return
 	}
 	d.status.Elapsed = d.o.Elapsed()
+	d.status.Left = d.left(now)
 	d.setMark(now)
 	if !d.o.Line {
 		return
@@ -283,6 +287,18 @@ func (d *Display) tick(now time.Time) {
 	}
 	d.put(line)
 	d.drawn, d.narrowed = line, false
+}
+
+// left is how long is still to be waited.
+func (d *Display) left(now time.Time) time.Duration {
+	until := d.status.Until
+	if until.IsZero() && d.o.Next != nil {
+		until = d.o.Next()
+	}
+	if until.IsZero() {
+		return 0
+	}
+	return max(0, until.Sub(now))
 }
 
 func (d *Display) erase() {

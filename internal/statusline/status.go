@@ -30,8 +30,11 @@ type Status struct {
 	// zero where there are none.
 	Cost, MaxCost     float64
 	Tokens, MaxTokens int64
-	// Note is what else is to be said, such as until when a limit is waited out.
-	Note string
+	// Note is what else is to be said. Until is when what is waited for is over, a limit
+	// or the delay between iterations, and Left how long that is; zero: nothing is.
+	Note  string
+	Until time.Time
+	Left  time.Duration
 	// Stuck says that a guard tripped and nobody has decided yet, and Waiting that
 	// somebody else's limit is waited out.
 	Stuck, Waiting bool
@@ -41,7 +44,7 @@ type Status struct {
 func (s Status) After(e looprun.Event, st *looprun.State) Status {
 	now := Status{
 		Iteration: st.Iterations, Done: st.Iterations, Limit: st.Limits.Iterations, Runtime: st.Limits.Runtime, Elapsed: st.Elapsed,
-		Failing: -1, Repeats: st.Cycles.Repeats(), Threshold: st.Limits.Loop, Note: s.Note,
+		Failing: -1, Repeats: st.Cycles.Repeats(), Threshold: st.Limits.Loop, Note: s.Note, Until: s.Until,
 		Cost: st.Cost, MaxCost: st.Limits.Cost, Tokens: st.Tokens, MaxTokens: st.Limits.Tokens, Stuck: st.Trip != nil, Waiting: s.Waiting,
 	}
 	if st.Running {
@@ -52,13 +55,13 @@ func (s Status) After(e looprun.Event, st *looprun.State) Status {
 	}
 	switch d := e.Data.(type) {
 	case looprun.WaitStarted:
-		now.Note, now.Waiting = "waiting until "+d.Until.Local().Format(time.TimeOnly), true
+		now.Until, now.Waiting = d.Until, true
 	case looprun.IterationFinished:
 		now.Note = "between iterations"
 	case looprun.QuestionAsked:
 		now.Note = "a question waits"
 	case looprun.IterationStarted, looprun.WaitFinished, looprun.QuestionAnswered, looprun.QuestionClosed:
-		now.Note, now.Waiting = "", false
+		now.Note, now.Waiting, now.Until = "", false, time.Time{}
 	}
 	return now
 }
@@ -102,8 +105,20 @@ func (s Status) parts() (parts []part, order []int) {
 		add(part{})
 	}
 	add(s.spent())
-	add(part{full: s.Note})
+	add(part{full: s.note()})
 	return parts, []int{1, 2, 4, 3, 6, 5, 0}
+}
+
+func (s Status) note() string {
+	switch left := clock(s.Left + time.Second - 1); {
+	case s.Waiting && !s.Until.IsZero() && s.Left > 0:
+		return "waiting until " + s.Until.Local().Format(time.TimeOnly) + ", " + left
+	case s.Waiting && !s.Until.IsZero():
+		return "waiting until " + s.Until.Local().Format(time.TimeOnly)
+	case s.Left > 0:
+		return "next in " + left
+	}
+	return s.Note
 }
 
 // spent is the cost, and the tokens where they are limited or nothing else is known.

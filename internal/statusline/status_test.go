@@ -11,6 +11,8 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
+
 var full = Status{
 	Iteration: 3, Done: 2, Limit: 10, Elapsed: 62 * time.Second, Runtime: 15 * time.Minute, Failing: 2, Repeats: 2, Threshold: 3, Note: "waiting until 12:00:00",
 }
@@ -57,6 +59,8 @@ func TestLineSaysWhatIsKnown(t *testing.T) {
 		{Status{Iteration: 1, Failing: 1, Repeats: 2, Elapsed: time.Hour}, "looprun: iteration 1 · 1h · 1 failing · 2 alike"},
 		{Status{Iteration: 2, Cost: 0.125, Tokens: 12_345}, "looprun: iteration 2 · 0s · $0.12"},
 		{Status{Iteration: 2, MaxCost: 2, Tokens: 999, MaxTokens: 1_000_000}, "looprun: iteration 2 · 0s · $0.00 of $2.00, 999 of 1.0M tokens"},
+		{Status{Iteration: 1, Note: "between iterations", Left: 61*time.Second - 1}, "looprun: iteration 1 · 0s · next in 1m01s"},
+		{Status{Iteration: 1, Waiting: true, Until: noon, Left: time.Second}, "looprun: iteration 1 · 0s · waiting until 12:00:00, 1s"},
 		{Status{Iteration: 2, Tokens: 12_345}, "looprun: iteration 2 · 0s · 12.3k tokens"},
 	} {
 		if got := c.s.Line(100, false); got != c.want {
