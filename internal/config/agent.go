@@ -31,7 +31,7 @@ func (c *Settings) setUpAgent(o *Options) {
 	of := reflect.ValueOf(o).Elem()
 	for _, field := range reflect.VisibleFields(of.Type()) {
 		set, ok := field.Tag.Lookup("agent")
-		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		key := keyOfField(field)
 		f := c.flag(flagOf(key))
 		if !ok || f == nil || c.source(f) != nil || c.given(f) != "" || c.presetOrigin(key) != "" {
 			continue

@@ -442,8 +442,7 @@ func withoutPrefix(names []string) []string {
 func Forget[T any](flags, began *T, config *Settings) {
 	f, b := reflect.ValueOf(flags).Elem(), reflect.ValueOf(began).Elem()
 	for i := range f.NumField() {
-		key, _, _ := strings.Cut(f.Type().Field(i).Tag.Get("json"), ",")
-		if config.byVariable(flagOf(key)) && reflect.DeepEqual(f.Field(i).Interface(), b.Field(i).Interface()) {
+		if config.byVariable(flagOf(keyOfField(f.Type().Field(i)))) && reflect.DeepEqual(f.Field(i).Interface(), b.Field(i).Interface()) {
 			f.Field(i).SetZero()
 		}
 	}

@@ -53,6 +53,12 @@ func flagOf(key string) string {
 	return strings.ReplaceAll(key, "_", "-")
 }
 
+// keyOfField is the key of a field of [Options].
+func keyOfField(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return key
+}
+
 // Keys are the keys of looprun.yaml, in the order of the flags of run. A
 // flag that says something about one call only has the tag key:"-".
 func Keys(app *kong.Application) []Key {
@@ -351,8 +357,7 @@ func hookKeys() []string {
 	var keys []string
 	of := reflect.TypeFor[Options]()
 	for i := range of.NumField() {
-		key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		if name, ok := strings.CutPrefix(key, "hook_on_"); ok {
+		if name, ok := strings.CutPrefix(keyOfField(of.Field(i)), "hook_on_"); ok {
 			keys = append(keys, "on_"+name)
 		}
 	}

@@ -461,8 +461,7 @@ func (o *Options) NeedShell() error {
 				if short := f.Tag.Get("short"); short != "" {
 					return Usagef("-%s: %v", short, err)
 				}
-				key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				return Usagef("%s: %v", Flag(flagOf(key)), err)
+				return Usagef("%s: %v", Flag(flagOf(keyOfField(f))), err)
 			}
 			break
 		}

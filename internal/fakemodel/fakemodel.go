@@ -29,17 +29,17 @@ type Script [][]Step
 // Step is what the model answers to one request: a text, the call of a tool, or an
 // error of its server.
 type Step struct {
-	Text  string         `json:"text,omitempty"`
-	Tool  string         `json:"tool,omitempty"` // its name, as the agent offers it
-	Input map[string]any `json:"input,omitempty"`
+	Text  string
+	Tool  string // its name, as the agent offers it
+	Input map[string]any
 
-	Status int               `json:"status,omitempty"` // 429 and the like; 0: no error
-	Kind   string            `json:"type,omitempty"`
-	Error  string            `json:"error,omitempty"`
-	Detail map[string]any    `json:"detail,omitempty"` // of an error of Google's
-	Header map[string]string `json:"header,omitempty"`
+	Status int // 429 and the like; 0: no error
+	Kind   string
+	Error  string
+	Detail map[string]any // of an error of Google's
+	Header map[string]string
 
-	Sleep time.Duration `json:"sleep,omitempty"` // before the answer
+	Sleep time.Duration // before the answer
 }
 
 // after is what the model says when a process asks for more than its script has.
@@ -62,20 +62,6 @@ type Request struct {
 
 // New makes a model that follows the script.
 func New(script Script) *Model { return &Model{script: script} }
-
-// Read reads a script.
-func Read(r io.Reader) (Script, error) {
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	var s Script
-	if err := d.Decode(&s); err != nil {
-		return nil, fmt.Errorf("the script is not a list of lists of steps: %w", err)
-	}
-	if len(s) == 0 {
-		return nil, fmt.Errorf("the script has no process")
-	}
-	return s, nil
-}
 
 // Environ are the variables by which the agents find the model at a URL, with made-up
 // keys.

@@ -27,7 +27,10 @@ func ask(t *testing.T, url, body string) (int, string) {
 // Each format serves the script in its own words: two processes, the first of which
 // calls a tool and then speaks, and the second meets an error that stays.
 func TestFormats(t *testing.T) {
-	const script = `[[{"tool":"run","input":{"cmd":"make"}},{"text":"mended"}],[{"status":429,"type":"slow","error":"too many","header":{"Retry-After":"7"}}]]`
+	script := Script{
+		{{Tool: "run", Input: map[string]any{"cmd": "make"}}, {Text: "mended"}},
+		{{Status: 429, Kind: "slow", Error: "too many", Header: map[string]string{"Retry-After": "7"}}},
+	}
 	for name, f := range map[string]struct{ path, fresh, on, beside string }{
 		"anthropic": {
 			"/v1/messages", `{"stream":true,"tools":[{}],"messages":[{"role":"user"}]}`,
@@ -44,11 +47,7 @@ func TestFormats(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Read(strings.NewReader(script))
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := New(s)
+			m := New(script)
 			server := httptest.NewServer(m)
 			defer server.Close()
 			url := server.URL + f.path
@@ -76,14 +75,6 @@ func TestFormats(t *testing.T) {
 				t.Errorf("%d requests", n)
 			}
 		})
-	}
-}
-
-func TestRead(t *testing.T) {
-	for _, script := range []string{``, `[]`, `{}`, `[[{"txet":"x"}]]`} {
-		if _, err := Read(strings.NewReader(script)); err == nil {
-			t.Errorf("%q is taken", script)
-		}
 	}
 }
 
