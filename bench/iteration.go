@@ -78,6 +78,11 @@ func (b *bench) iteration() error {
 			fmt.Printf("%-34s %10s %8.2f %8s %10s %10s\n", c.name, (c.time() / iterations).Round(time.Microsecond),
 				float64(c.time())/float64(floor.time()), c.spread(), (c.processor() / iterations).Round(time.Microsecond), mib(c.rss()))
 		}
+		if program != tiny {
+			b.goal("an iteration, of posix_spawn and waitpid", ratio(all[2], floor), 1.40, "")
+			b.goal("the same with a sync at each", ratio(all[3], floor), 1.80, "")
+			b.goal("looprun, of bash by hand", ratio(all[2], all[4]), 1/4.2, "")
+		}
 	}
 	return nil
 }

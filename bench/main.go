@@ -11,10 +11,42 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
+
+// goal is what was wanted of something, and what was measured: less is better.
+type goal struct {
+	what, unit       string
+	wanted, measured float64
+}
+
+func (b *bench) goal(what string, measured, wanted float64, unit string) {
+	b.goals = append(b.goals, goal{what, unit, wanted, measured})
+}
+
+// within is a goal in milliseconds.
+func (b *bench) within(what string, measured, wanted time.Duration) {
+	b.goal(what, float64(measured.Microseconds())/1e3, float64(wanted.Microseconds())/1e3, " ms")
+}
+
+// sayGoals says which goals were reached.
+func (b *bench) sayGoals() {
+	if len(b.goals) == 0 {
+		return
+	}
+	fmt.Printf("\n%-64s %12s %12s\n", "goals", "at most", "measured")
+	for _, g := range b.goals {
+		reached := "reached"
+		if g.measured > g.wanted {
+			reached = "NOT reached"
+		}
+		fmt.Printf("%-64s %12s %12s  %s\n", g.what, fmt.Sprintf("%.4g%s", g.wanted, g.unit), fmt.Sprintf("%.3g%s", g.measured, g.unit), reached)
+	}
+}
 
 // rounds is how often each candidate runs.
 const rounds = 5
@@ -26,14 +58,14 @@ var sections = map[string]func(*bench) error{
 	"output":    (*bench).output,
 	"memory":    (*bench).memory,
 	"lines":     (*bench).lines,
-	"listing":   (*bench).listing,
+	"back":      (*bench).back,
 	"many":      (*bench).many,
 	"page":      (*bench).page,
 	"limits":    (*bench).limits,
 	"replay":    func(b *bench) error { return replays(b.looprun) },
 }
 
-var usual = []string{"start", "iteration", "output", "memory", "lines", "listing", "many", "page", "limits"}
+var usual = []string{"start", "iteration", "output", "memory", "lines", "back", "many", "page", "limits"}
 
 // children are the parts that this program plays itself.
 var children = map[string]func(arg string) error{
@@ -65,6 +97,10 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	// The key of the runs that are made here, and the list of their folders.
+	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "home")); err != nil {
+		return err
+	}
 	b := &bench{looprun: args[len(args)-1], self: self, dir: dir}
 	names := args[:len(args)-1]
 	if len(names) == 0 {
@@ -80,6 +116,7 @@ func run(args []string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	b.sayGoals()
 	return nil
 }
 

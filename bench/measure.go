@@ -12,7 +12,10 @@ import (
 )
 
 // bench is where things are measured.
-type bench struct{ looprun, self, dir string }
+type bench struct {
+	looprun, self, dir string
+	goals              []goal
+}
 
 // sample is what one round of one candidate took.
 type sample struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,23 +95,11 @@ func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResu
 // record runs so many iterations of nothing through the loop, with its journal
 // on disk, and returns the run's id.
 func record(stateDir string, n int, report bool) (string, error) {
-	run, err := scratchpad.Create(stateDir, time.Now(), scratchpad.SyncOff)
-	if err != nil {
-		return "", err
-	}
-	loop := &looprun.Loop{Guards: guards.Default(), Runner: waves{}, Journal: run.Journal}
-	limits := looprun.Limits{Iterations: n, Runtime: looprun.Off, Loop: 3, Errors: 3}
-	if err := loop.Start(looprun.RunStarted{RunID: run.ID, Command: []string{"waves"}, Limits: limits}); err != nil {
-		return "", err
-	}
 	began := time.Now()
-	result, err := loop.Run(context.Background())
+	run, loop, err := recordAt(stateDir, began, n)
 	took := time.Since(began)
 	if err != nil {
 		return "", err
-	}
-	if result.Guard != looprun.MaxIterations || result.Iterations != n {
-		return "", fmt.Errorf("the recording ended by %s after %d iterations", result.Guard, result.Iterations)
 	}
 	runtime.GC()
 	var m runtime.MemStats
@@ -127,4 +116,26 @@ func record(stateDir string, n int, report bool) (string, error) {
 	}
 	runtime.KeepAlive(loop)
 	return run.ID, nil
+}
+
+// recordAt records a run of so many iterations that began at that time; it is open.
+func recordAt(stateDir string, at time.Time, n int) (*scratchpad.Run, *looprun.Loop, error) {
+	run, err := scratchpad.Create(stateDir, at, scratchpad.SyncOff)
+	if err != nil {
+		return nil, nil, err
+	}
+	loop := &looprun.Loop{Guards: guards.Default(), Runner: waves{}, Journal: run.Journal}
+	limits := looprun.Limits{Iterations: n, Runtime: looprun.Off, Loop: 3, Errors: 3}
+	if err := loop.Start(looprun.RunStarted{RunID: run.ID, Command: []string{"waves"}, Limits: limits}); err != nil {
+		return nil, nil, err
+	}
+	result, err := loop.Run(context.Background())
+	if err != nil {
+		return nil, nil, err
+	}
+	if result.Guard != looprun.MaxIterations || result.Iterations != n {
+		return nil, nil, fmt.Errorf("the recording ended by %s after %d iterations", result.Guard, result.Iterations)
+	}
+	result.RunID = run.ID
+	return run, loop, errors.Join(run.Refresh(loop.State(), true), run.WriteResult(result, ""))
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,20 +56,36 @@ func (b *bench) start() error {
 	above := once.time() - alone.time()
 	fmt.Printf("a run of one iteration takes %s more than its command: %.1f times what a Go program takes to start\n",
 		above.Round(10*time.Microsecond), float64(above)/float64(nothing.time()))
+	b.goal("--version, of a bare Go program", ratio(version, nothing), 2.5, "")
+	b.within("a run of one iteration, beyond its command", above, 8*time.Millisecond)
 	return nil
 }
 
 func ratio(a, b *candidate) float64 { return float64(a.time()) / float64(b.time()) }
 
+// words are what each command is started with: it does next to nothing then.
+var words = []string{
+	"--help", "run --help", "list", "list --help", "ask x", "signal progress", "reject", "answer yes", "show", "context", "explain",
+	"stats", "doctor", "prune", "report", "resume", "completion bash", "__complete -- list --", "policy --help", "template list",
+	"schema", "config show", "man", "version", "help", "many --help", "diff", "restore", "signature", "replay --help",
+	"hook stop", "hook status", "serve --help", "fleet", "agents", "init --help",
+}
+
 // commands measures how long each command takes that does next to nothing, beside
 // looprun --version: in a folder without runs, and inside of no run.
 func (b *bench) commands(version *candidate) error {
+	names, err := exec.Command(b.looprun, "__complete", "--", "").Output()
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(names)) {
+		name, _, described := strings.Cut(line, "\t")
+		if described && !slices.ContainsFunc(words, func(w string) bool { return strings.Fields(w)[0] == name }) {
+			return fmt.Errorf("looprun %s is not measured", name)
+		}
+	}
 	var all []*candidate
-	for _, words := range []string{
-		"--help", "list", "list --help", "ask x", "signal progress", "reject", "answer yes", "show", "context", "explain",
-		"stats", "doctor", "prune", "report", "resume", "completion bash", "__complete -- list --", "policy --help", "template list",
-		"schema", "config show", "man", "version",
-	} {
+	for _, words := range words {
 		all = append(all, &candidate{name: "looprun " + words, argv: append([]string{b.looprun}, strings.Fields(words)...), code: 125})
 	}
 	for range starts {
@@ -76,9 +93,17 @@ func (b *bench) commands(version *candidate) error {
 			return err
 		}
 	}
+	within, above := 0, []string{}
 	for _, c := range all {
+		if ratio(c, version) <= 2 {
+			within++
+		} else {
+			above = append(above, fmt.Sprintf("%s %.1f", c.name, ratio(c, version)))
+		}
 		fmt.Printf("%-36s %10s %8.2f %8s\n", c.name, c.time().Round(10*time.Microsecond), ratio(c, version), c.middle())
 	}
-	fmt.Println("(each beside looprun --version; most of them have nothing to do there, and say so)")
+	fmt.Printf("(each beside looprun --version; most of them have nothing to do there, and say so)\n%d of %d within twice its time; above: %s\n",
+		within, len(all), strings.Join(above, ", "))
+	b.goal("commands that take over 2 of --version to start", float64(len(above)), 0, "")
 	return nil
 }
