@@ -96,7 +96,7 @@ func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResu
 // on disk, and returns the run's id.
 func record(stateDir string, n int, report bool) (string, error) {
 	began := time.Now()
-	run, loop, err := recordAt(stateDir, began, n)
+	run, loop, err := recordAt(stateDir, began, n, looprun.RunStarted{Command: []string{"waves"}})
 	took := time.Since(began)
 	if err != nil {
 		return "", err
@@ -118,15 +118,16 @@ func record(stateDir string, n int, report bool) (string, error) {
 	return run.ID, nil
 }
 
-// recordAt records a run of so many iterations that began at that time; it is open.
-func recordAt(stateDir string, at time.Time, n int) (*scratchpad.Run, *looprun.Loop, error) {
+// recordAt records a run of so many iterations that began at that time, and so; it is
+// open.
+func recordAt(stateDir string, at time.Time, n int, started looprun.RunStarted) (*scratchpad.Run, *looprun.Loop, error) {
 	run, err := scratchpad.Create(stateDir, at, scratchpad.SyncOff)
 	if err != nil {
 		return nil, nil, err
 	}
 	loop := &looprun.Loop{Guards: guards.Default(), Runner: waves{}, Journal: run.Journal}
-	limits := looprun.Limits{Iterations: n, Runtime: looprun.Off, Loop: 3, Errors: 3}
-	if err := loop.Start(looprun.RunStarted{RunID: run.ID, Command: []string{"waves"}, Limits: limits}); err != nil {
+	started.RunID, started.Limits = run.ID, looprun.Limits{Iterations: n, Runtime: looprun.Off, Loop: 3, Errors: 3}
+	if err := loop.Start(started); err != nil {
 		return nil, nil, err
 	}
 	result, err := loop.Run(context.Background())

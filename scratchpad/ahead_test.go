@@ -63,7 +63,7 @@ func TestReadingAheadReadsTheSame(t *testing.T) {
 		"block borders": func(b []byte) []byte { return b[:blockSize*(1+random.IntN(3))] },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 4 {
+			for range 2 {
 				data := change(bytes.Clone(good))
 				sameAhead(t, dir, data, 0)
 				sameAhead(t, dir, data, int64(1+random.IntN(1400)))

@@ -1,6 +1,7 @@
 package scratchpad
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,6 +70,7 @@ type Run struct {
 	noted   noted
 	context inPlace
 	output  Output
+	keeper  keeper
 	printed int // the last iteration that may have output files
 }
 
@@ -235,7 +237,8 @@ func reopen(dir string, mode SyncMode, trusted bool) (*Run, *looprun.State, Tail
 
 // unlocked opens a run whose lock is held.
 func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *looprun.State, Tail, error) {
-	s, tail, err := Load(dir)
+	var config json.RawMessage
+	s, tail, err := load(dir, func(e looprun.Event) { config = ConfigOf(e, config) })
 	if err != nil {
 		return nil, nil, tail, err
 	}
@@ -262,6 +265,7 @@ func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *lo
 		return nil, nil, tail, err
 	}
 	r.Unmarked, r.FirstEdition = unmarked, early
+	r.Journal.config = config
 	return r, s, tail, nil
 }
 

@@ -1,6 +1,7 @@
 package scratchpad
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,8 @@ type Journal struct {
 	mu     sync.Mutex
 	marker marker // behind the last record
 	offset int64
+	seq    int64           // of the last event, once there was one
+	config json.RawMessage // of the run
 	dirty  bool
 	busy   bool      // a sync is going on, without mu
 	idle   sync.Cond // it has ended
@@ -154,6 +157,7 @@ func (j *Journal) write(e looprun.Event) error {
 	}
 	j.offset += int64(len(line))
 	j.marker, j.dirty = next, true
+	j.seq, j.config = e.Seq, ConfigOf(e, j.config)
 	return nil
 }
 

@@ -38,6 +38,7 @@ func (r *Run) Refresh(s *looprun.State, force bool) error {
 	if !force && !slow && time.Since(r.page.made) < pageEvery {
 		return nil
 	}
+	r.keep(s)
 	notes, err := r.page.notes()
 	if err != nil {
 		return err

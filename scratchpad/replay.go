@@ -62,14 +62,19 @@ func Replay(dir string, f func(looprun.Event) error) (Tail, error) {
 }
 
 func replay(dir string, file io.Reader, f func(looprun.Event) error) (Tail, error) {
-	p := player{dir: dir, f: f, line: 1, next: 1}
+	return replayFrom(dir, file, Tail{}, f)
+}
+
+// replayFrom reads what is behind a record: the file stands there.
+func replayFrom(dir string, file io.Reader, from Tail, f func(looprun.Event) error) (Tail, error) {
+	p := player{dir: dir, f: f, line: 1, next: 1, offset: from.Offset, tail: from}
 	size := int64(blockSize)
 	if of, ok := file.(*os.File); ok {
 		info, err := of.Stat()
 		if err != nil {
 			return p.tail, err
 		}
-		size = info.Size()
+		size = info.Size() - from.Offset
 	}
 	var err error
 	if size > 4*blockSize {
@@ -82,7 +87,7 @@ func replay(dir string, file io.Reader, f func(looprun.Event) error) (Tail, erro
 
 // reader reads lines of a journal that is so long.
 func reader(file io.Reader, size int64) *bufio.Reader {
-	return bufio.NewReaderSize(file, int(min(blockSize, size+pageSize)))
+	return bufio.NewReaderSize(file, int(min(blockSize, max(0, size)+pageSize)))
 }
 
 // blockSize is how much of a journal is decoded at a time, in bytes.
@@ -262,10 +267,21 @@ func (p *player) play(line []byte, ended bool, decode func([]byte) (looprun.Even
 
 // Load replays a run's journal into a state.
 func Load(dir string) (*looprun.State, Tail, error) {
+	return load(dir, func(looprun.Event) {})
+}
+
+func load(dir string, f func(looprun.Event)) (*looprun.State, Tail, error) {
 	s := new(looprun.State)
-	tail, err := Replay(dir, s.Apply)
+	tail, err := Replay(dir, func(e looprun.Event) error {
+		f(e)
+		return s.Apply(e)
+	})
 	if err == nil && s.Seq == 0 {
-		err = fmt.Errorf("%s holds no events: the run was killed before it started; remove its directory", filepath.Join(dir, journalName))
+		err = noEvents(filepath.Join(dir, journalName))
 	}
 	return s, tail, err
+}
+
+func noEvents(name string) error {
+	return fmt.Errorf("%s holds no events: the run was killed before it started; remove its directory", name)
 }

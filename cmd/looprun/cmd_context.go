@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -39,19 +38,15 @@ func (c *contextCmd) Run(a *app) error {
 			return err
 		}
 	}
-	state := new(looprun.State)
-	r, unknown := session.RecordedWith(dir, state.Apply)
-	if unknown != nil && !errors.Is(unknown, session.ErrNoConfig) || state.Seq == 0 {
-		var err error
-		if state, _, err = scratchpad.Load(dir); err != nil {
-			return err
-		}
+	state, raw, err := scratchpad.Recent(dir, func(*looprun.State, looprun.Event) {})
+	if err != nil {
+		return err
 	}
 	o := scratchpad.ContextOptions{Notes: scratchpad.Notes(dir), MaxBytes: c.MaxBytes}
-	if unknown == nil {
+	if r, err := session.ReadRecorded(raw, dir); err == nil {
 		o.Text = r.Options.Signals == "text"
 		o.Next = tasks.Next(state.Dir, r.Options.Tasks)
 	}
-	_, err := a.stdout.Write(scratchpad.Context(state, o))
+	_, err = a.stdout.Write(scratchpad.Context(state, o))
 	return err
 }

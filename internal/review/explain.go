@@ -4,6 +4,7 @@ package review
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ type Explanation struct {
 	OnlyCounts bool `json:"only_counts_changed,omitempty"`
 
 	state       *looprun.State
+	config      json.RawMessage
 	dir         string
 	first, last *looprun.IterationFinished
 	sides       [2]signature.Explanation
@@ -57,13 +59,13 @@ type counted struct {
 
 // Explain reads it from the run in dir.
 func Explain(dir string) (*Explanation, error) {
-	s, _, err := scratchpad.Load(dir)
+	s, config, err := scratchpad.Recent(dir, func(*looprun.State, looprun.Event) {})
 	if err != nil {
 		return nil, err
 	}
 	e := &Explanation{
 		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
-		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir,
+		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir, config: config,
 	}
 	e.OnlyCounts = console.OnlyCountsChanged(s.History)
 	e.window()
@@ -125,7 +127,7 @@ func (e *Explanation) compare() error {
 	if e.first == nil || e.first.Iteration == e.last.Iteration {
 		return nil
 	}
-	r, err := session.RecordedOf(e.dir)
+	r, err := session.ReadRecorded(e.config, e.dir)
 	if err != nil {
 		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
 	}

@@ -95,35 +95,64 @@ type endedIteration struct {
 // Load reads the run in dir, and its last iterations, as many as are asked for; 0 for all.
 func Load(dir string, number int) (*Run, error) {
 	alive := scratchpad.Locked(dir)
-	var s looprun.State
-	var history []endedIteration
-	asked := map[string]time.Time{}
-	cost, tokens := 0.0, int64(0) // before the iteration
-	tail, err := scratchpad.Replay(dir, func(e looprun.Event) error {
-		if d, ok := e.Data.(looprun.IterationFinished); ok {
-			history = append(history, endedIteration{e.Time, s.Cost - cost, s.Tokens - tokens, d})
-			cost, tokens = s.Cost, s.Tokens
-			if over := len(history) - number; number > 0 && over > 0 {
-				history = append(history[:0], history[over:]...)
-			}
-		}
-		if d, ok := e.Data.(looprun.QuestionAsked); ok {
-			asked[d.ID] = e.Time
-		}
-		return s.Apply(e)
-	})
+	h := history{number: number, asked: map[string]time.Time{}}
+	s, _, err := scratchpad.Recent(dir, h.add)
+	if err != nil || !h.enough(s) {
+		s = new(looprun.State)
+		_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
+			h.add(s, e)
+			return s.Apply(e)
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
-	if tail.Events == 0 {
+	if s.Seq == 0 {
 		return nil, fmt.Errorf("the run in %s was killed before it started", dir)
 	}
 	return &Run{
-		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(&s, alive), Ending: s.Ending,
+		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
-		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waiting(&s, asked),
-		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: history, started: s.Started, live: alive,
+		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waiting(s, h.asked),
+		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: h.list, started: s.Started, live: alive,
 	}, nil
+}
+
+// history takes the last iterations out of the events of a run.
+type history struct {
+	number int  // of iterations; 0: all
+	whole  bool // it began with the first event
+	within bool // it saw where the next iteration begins
+	list   []endedIteration
+	cost   float64 // before the next one
+	tokens int64
+	asked  map[string]time.Time // questions, when they were
+}
+
+// enough reports whether the events that were seen say all that is shown of the run.
+func (h *history) enough(s *looprun.State) bool {
+	unseen := func(q looprun.Question) bool { _, seen := h.asked[q.ID]; return !seen }
+	return h.whole || h.number > 0 && len(h.list) == h.number && !slices.ContainsFunc(s.Answerable(), unseen)
+}
+
+func (h *history) add(s *looprun.State, e looprun.Event) {
+	if e.Seq == 1 {
+		*h = history{number: h.number, whole: true, within: true, asked: map[string]time.Time{}}
+	}
+	if d, ok := e.Data.(looprun.QuestionAsked); ok {
+		h.asked[d.ID] = e.Time
+	}
+	d, ok := e.Data.(looprun.IterationFinished)
+	if !ok {
+		return
+	}
+	if h.within {
+		h.list = append(h.list, endedIteration{e.Time, s.Cost - h.cost, s.Tokens - h.tokens, d})
+	}
+	h.within, h.cost, h.tokens = true, s.Cost, s.Tokens
+	if over := len(h.list) - h.number; h.number > 0 && over > 0 {
+		h.list = append(h.list[:0], h.list[over:]...)
+	}
 }
 
 // Text prints the run for a person. With exact, times are moments and texts whole.

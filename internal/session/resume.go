@@ -221,29 +221,24 @@ func (c *Anew) change(r *Recorded, given func(flag string) bool) bool {
 
 // RecordedOf is what the run was last started or resumed with.
 func RecordedOf(dir string) (Recorded, error) {
-	return RecordedWith(dir, func(looprun.Event) error { return nil })
+	var raw json.RawMessage
+	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+		raw = scratchpad.ConfigOf(e, raw)
+		return nil
+	})
+	if err != nil {
+		return Recorded{}, err
+	}
+	return ReadRecorded(raw, dir)
 }
 
-// RecordedWith is RecordedOf for who needs the events too: a long journal is read once.
-func RecordedWith(dir string, also func(looprun.Event) error) (r Recorded, err error) {
-	var raw json.RawMessage
-	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
-		switch d := e.Data.(type) {
-		case looprun.RunStarted:
-			raw = d.Config
-		case looprun.RunResumed:
-			if d.Config != nil {
-				raw = d.Config
-			}
-		}
-		return also(e)
-	})
-	if err == nil && raw == nil {
-		err = ErrNoConfig
-	} else if err == nil {
-		if err = json.Unmarshal(raw, &r); err != nil {
-			err = fmt.Errorf("the configuration of run %s cannot be read: %w", filepath.Base(dir), err)
-		}
+// ReadRecorded reads the configuration of a run.
+func ReadRecorded(raw json.RawMessage, dir string) (r Recorded, err error) {
+	if raw == nil {
+		return r, ErrNoConfig
+	}
+	if err = json.Unmarshal(raw, &r); err != nil {
+		err = fmt.Errorf("the configuration of run %s cannot be read: %w", filepath.Base(dir), err)
 	}
 	return r, err
 }

@@ -1,0 +1,180 @@
+package scratchpad
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/atomicfile"
+)
+
+const keptName = "state.json"
+
+// What a long journal comes to is not read from its beginning by who wants to show it: the
+// state after one of its events is kept beside it. It is one of keptEvery bytes, and is
+// written when keptAfter more have followed, so that the last iterations are read as events.
+const (
+	keptEvery = 1 << 20
+	keptAfter = 256 << 10
+)
+
+// keptState is a state of a run. It counts only where all of this holds, and else the journal is
+// read: the user's key has signed the file, this same program has made it, and the record
+// that it is of stands where it stood, with the mark that stands for all before it.
+type keptState struct {
+	Program string            `json:"program"` // another may come to another state
+	Offset  int64             `json:"offset"`  // in the journal, behind the record
+	Link    [sha256.Size]byte `json:"link"`    // see [marker]
+	Config  json.RawMessage   `json:"config,omitempty"`
+	State   *looprun.State    `json:"state"`
+}
+
+// keeper keeps states of a run that goes on.
+type keeper struct {
+	offset int64  // of the last one
+	text   []byte // it, until it is written
+}
+
+// keep keeps the state of a long run, now and then. It is a copy of what the journal says:
+// that it cannot be written is no reason to stop.
+func (r *Run) keep(s *looprun.State) {
+	if r.Journal == nil { // it is being repaired
+		return
+	}
+	at, key := r.Journal.position(s)
+	switch grown := at.Offset - r.keeper.offset; {
+	case key == nil:
+	case r.keeper.text != nil && grown >= keptAfter:
+		_ = atomicfile.Write(filepath.Join(r.Dir, keptName), r.keeper.text, false)
+		r.keeper.text = nil
+	case r.keeper.text == nil && grown >= keptEvery:
+		at.Program = program()
+		if text, err := json.Marshal(at); err == nil && at.Program != "" {
+			r.keeper = keeper{at.Offset, append(signed(key, text), text...)}
+		}
+	}
+}
+
+// position is where the journal stands in that state; without a key when it is not there,
+// or signs nothing.
+func (j *Journal) position(s *looprun.State) (at keptState, key []byte) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.seq != s.Seq {
+		return at, nil
+	}
+	return keptState{Offset: j.offset, Link: j.marker.link, Config: j.config, State: s}, j.marker.key
+}
+
+// signed is the line that a kept state begins with.
+func signed(key, text []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte("kept state\n")) // no record is signed so
+	h.Write(text)
+	return append(hex.AppendEncode(nil, h.Sum(nil)), '\n')
+}
+
+// program tells this program from others; empty where that cannot be told.
+func program() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(self)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+}
+
+var errNotKept = errors.New("no state is kept that counts")
+
+// readKept reads the kept state of a run, and finds its place in the journal.
+func readKept(dir string, journal *os.File) (keptState, error) {
+	var k keptState
+	text, err := readBounded(filepath.Join(dir, keptName))
+	if err != nil {
+		return k, err
+	}
+	key, err := ownKey(false)
+	if err != nil {
+		return k, err
+	}
+	_, body, _ := bytes.Cut(text, []byte{'\n'})
+	if !hmac.Equal(text, append(signed(key, body), body...)) {
+		return k, errNotKept
+	}
+	if err := json.Unmarshal(body, &k); err != nil {
+		return k, err
+	}
+	if k.Program != program() || k.State == nil {
+		return k, errNotKept
+	}
+	before := make([]byte, pageSize)
+	if _, err := journal.ReadAt(before, k.Offset-pageSize); err != nil {
+		return k, err
+	}
+	before, whole := bytes.CutSuffix(before, []byte{'\n'})
+	object, err := unseal(before[bytes.LastIndexByte(before, '\n')+1:])
+	if err != nil {
+		return k, err
+	}
+	if _, mark := unmark(object[:len(object)-1]); !whole || string(mark) != (marker{key: key, link: k.Link}).mark() {
+		return k, errNotKept
+	}
+	_, err = journal.Seek(k.Offset, 0)
+	return k, err
+}
+
+// Recent reads what a run has come to, and its configuration, as [Load] does. Before each
+// event that it reads on the way it calls f with the state then. These are the last ones
+// alone where a state is kept, and all, from the first on, where not or where that fails.
+func Recent(dir string, f func(before *looprun.State, e looprun.Event)) (*looprun.State, json.RawMessage, error) {
+	name := filepath.Join(dir, journalName)
+	file, err := openRegular(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	k, err := readKept(dir, file)
+	from := Tail{Offset: k.Offset}
+	apply := func(e looprun.Event) error {
+		f(k.State, e)
+		k.Config = ConfigOf(e, k.Config)
+		return k.State.Apply(e)
+	}
+	if err == nil {
+		from.Events = k.State.Seq
+		_, err = replayFrom(dir, file, from, apply)
+	}
+	if err != nil {
+		k = keptState{State: new(looprun.State)}
+		if _, err = file.Seek(0, 0); err == nil {
+			_, err = replayFrom(dir, file, Tail{}, apply)
+		}
+	}
+	if err == nil && k.State.Seq == 0 {
+		err = noEvents(name)
+	}
+	return k.State, k.Config, err
+}
+
+// ConfigOf is the configuration of a run behind an event, and before it.
+func ConfigOf(e looprun.Event, before json.RawMessage) json.RawMessage {
+	switch d := e.Data.(type) {
+	case looprun.RunStarted:
+		return d.Config
+	case looprun.RunResumed:
+		if d.Config != nil {
+			return d.Config
+		}
+	}
+	return before
+}

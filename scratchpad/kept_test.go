@@ -1,0 +1,202 @@
+package scratchpad
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun"
+)
+
+// longRun is a closed run whose state was kept, with the events behind that state.
+func longRun(t *testing.T) (dir string, whole *looprun.State) { return longRunOf(t, "a task") }
+
+// longRunOf is a run of that name.
+func longRunOf(t *testing.T, name string) (dir string, s *looprun.State) {
+	t.Helper()
+	r := newRun(t, SyncOff)
+	s = new(looprun.State)
+	for _, e := range iterations(3600) {
+		if start, ok := e.Data.(looprun.RunStarted); ok {
+			start.Name, start.Config = name, json.RawMessage(`{"options":{}}`)
+			e.Data = start
+		}
+		keepEvent(t, r, s, e)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return r.Dir, s
+}
+
+func keepEvent(t *testing.T, r *Run, s *looprun.State, e looprun.Event) {
+	t.Helper()
+	if err := errors.Join(r.Journal.Append(e), s.Apply(e)); err != nil {
+		t.Fatal(err)
+	}
+	r.keep(s)
+}
+
+// recent is what a reader sees of the run, and how many events it has read for that.
+func recent(t *testing.T, dir string) (*looprun.State, string, int) {
+	t.Helper()
+	events := 0
+	s, config, err := Recent(dir, func(_ *looprun.State, e looprun.Event) {
+		if events++; e.Seq == 1 {
+			events = 1
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, string(config), events
+}
+
+func TestAKeptStateIsThatOfTheJournal(t *testing.T) {
+	dir, whole := longRun(t)
+	s, config, read := recent(t, dir)
+	if asText(t, s) != asText(t, whole) || config != `{"options":{}}` {
+		t.Errorf("another state, or configuration %s", config)
+	}
+	if all := int(whole.Seq); read >= all/2 || read < 100 {
+		t.Errorf("%d of %d events were read", read, all)
+	}
+}
+
+func asText(t *testing.T, s *looprun.State) string {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A kept state counts only where it is of this user, this program and this journal: else
+// all is read, and says the same.
+func TestAKeptStateThatDoesNotCount(t *testing.T) {
+	dir, whole := longRun(t)
+	name := filepath.Join(dir, keptName)
+	text, journal := readFile(t, name), readFile(t, journalOf(dir))
+	key, err := ownKey(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(text, "\n")
+	resigned := func(change func(*keptState)) string {
+		var k keptState
+		if err := json.Unmarshal([]byte(body), &k); err != nil {
+			t.Fatal(err)
+		}
+		change(&k)
+		b, err := json.Marshal(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(signed(key, b)) + string(b)
+	}
+	other, _ := longRunOf(t, "other words")
+	for what, kept := range map[string]string{
+		"none":            "",
+		"torn":            text[:len(text)/2],
+		"NULs":            string(make([]byte, len(text))),
+		"changed":         strings.Replace(text, `"iterations":`, `"iterations":1`, 1),
+		"not signed":      "\n" + body,
+		"another key":     string(signed([]byte("another"), []byte(body))) + body,
+		"another program": resigned(func(k *keptState) { k.Program += "1" }),
+		"another link":    resigned(func(k *keptState) { k.Link[0]++ }),
+		"another place":   resigned(func(k *keptState) { k.Offset += 10 }),
+		"no place":        resigned(func(k *keptState) { k.Offset = 1 << 40 }),
+		"below zero":      resigned(func(k *keptState) { k.Offset = -1 }),
+		"no state":        resigned(func(k *keptState) { k.State = nil }),
+		"another run's":   readFile(t, filepath.Join(other, keptName)),
+	} {
+		writeFile(t, name, kept)
+		s, _, read := recent(t, dir)
+		if read != int(whole.Seq) || asText(t, s) != asText(t, whole) {
+			t.Errorf("%s: %d of %d events were read", what, read, whole.Seq)
+		}
+	}
+	writeFile(t, name, text)
+	if _, _, read := recent(t, dir); read == int(whole.Seq) {
+		t.Error("the state as it was does not count any more")
+	}
+	// What is wrong behind it is said as ever, with its line.
+	at := len(journal) - 2000
+	writeFile(t, journalOf(dir), journal[:at]+"x"+journal[at+1:])
+	_, _, err = Recent(dir, func(*looprun.State, looprun.Event) {})
+	if _, _, want := Load(dir); err == nil || err.Error() != want.Error() {
+		t.Errorf("%v\nand not %v", err, want)
+	}
+	// A journal that was cut before it has less than it says.
+	writeFile(t, journalOf(dir), journal[:strings.LastIndexByte(journal[:keptEvery/2], '\n')+1])
+	if s, _, _ := recent(t, dir); s.Seq >= whole.Seq/2 {
+		t.Errorf("%d events of a journal that was cut", s.Seq)
+	}
+}
+
+// A run that was changed behind its kept state is still not this user's.
+func TestAKeptStateProvesNothing(t *testing.T) {
+	dir, _ := longRun(t)
+	if err := Mine(dir); err != nil {
+		t.Fatal(err)
+	}
+	journal := []byte(readFile(t, journalOf(dir)))
+	first, rest, _ := bytes.Cut(journal, []byte{'\n'})
+	object := bytes.Replace(first[:len(first)-sumSize], []byte(`"options"`), []byte(`"actions"`), 1)
+	forged := append(seal(append(object, '}'), ""), rest...)
+	if err := os.WriteFile(journalOf(dir), forged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, config, _ := recent(t, dir); s.Seq == 0 || strings.Contains(config, "actions") {
+		t.Errorf("what somebody else wrote is shown: %s", config)
+	}
+	if err := Mine(dir); err == nil {
+		t.Error("it is taken for this user's")
+	}
+	if _, _, _, err := Open(dir, SyncOff); err == nil {
+		t.Error("it can be gone on with")
+	}
+}
+
+// A run that goes on keeps states as before, with the configuration that it had.
+func TestAKeptStateOfARunThatGoesOn(t *testing.T) {
+	dir, _ := longRun(t)
+	if err := os.Remove(filepath.Join(dir, keptName)); err != nil {
+		t.Fatal(err)
+	}
+	r, s, _, err := Open(dir, SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1200 {
+		for _, d := range []looprun.Data{looprun.IterationStarted{Iteration: s.NextIteration()}, failing(s.NextIteration())} {
+			keepEvent(t, r, s, looprun.Event{Seq: s.Seq + 1, Time: day, Data: d})
+		}
+	}
+	// Before the journal has said what a state knows, or after, nothing is kept of it.
+	keeps := r.keeper
+	r.keeper, s.Seq = keeper{}, s.Seq-1
+	r.keep(s)
+	if r.keeper.text != nil {
+		t.Error("a state is kept that is not the journal's")
+	}
+	r.keeper, s.Seq = keeps, s.Seq+1
+	resumed := looprun.RunResumed{Config: json.RawMessage(`{"options":{"once":true}}`)}
+	keepEvent(t, r, s, looprun.Event{Seq: s.Seq + 1, Time: day, Data: resumed})
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, config, read := recent(t, dir)
+	if asText(t, got) != asText(t, s) || config != `{"options":{"once":true}}` || read >= int(s.Seq)/2 {
+		t.Errorf("%d of %d events were read, configuration %s", read, s.Seq, config)
+	}
+	if !reflect.DeepEqual(got.History, s.History) {
+		t.Error("another history")
+	}
+}
