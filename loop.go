@@ -45,20 +45,19 @@ type Loop struct {
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
 
-	mu       sync.Mutex // is held while state changes
-	state    State
-	driver   Driver // of the state
-	watch    *stopwatch
-	ready    bool      // it was started or resumed and has not been run since
-	fresh    bool      // no iteration has run since the start or the resume
-	ended    time.Time // when the last one ended
-	workErr  error     // why the work failed in it, where it says so
-	end      func()    // ends the iteration that stands still; nil: there is none
-	inbox    inbox
-	prompt   *prompt // the question that a responder is asked; nil: none is
-	watchdog watchdog
-	next     atomic.Pointer[time.Time] // see Next
-	askers   *askers                   // who waits for the question that is asked now
+	mu      sync.Mutex // is held while state changes
+	state   State
+	driver  Driver // of the state
+	watch   *stopwatch
+	ready   bool      // it was started or resumed and has not been run since
+	fresh   bool      // no iteration has run since the start or the resume
+	ended   time.Time // when the last one ended
+	workErr error     // why the work failed in it, where it says so
+	end     func()    // ends the iteration that stands still; nil: there is none
+	inbox   inbox
+	prompt  *prompt                   // the question that a responder is asked; nil: none is
+	next    atomic.Pointer[time.Time] // see Next
+	askers  *askers                   // who waits for the question that is asked now
 }
 
 // Experts runs an expert's command. The error says why it could not be run.
@@ -170,7 +169,6 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	l.drive()
 	defer l.watch.Stop()
 	defer close(l.inbox.over)
-	defer l.watchdog.stop()
 	for ran := false; ; {
 		next, err := l.driver.Next()
 		if err != nil {

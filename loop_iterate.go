@@ -2,7 +2,6 @@ package looprun
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -33,12 +32,10 @@ type ended struct {
 
 // running is an iteration that runs.
 type running struct {
-	number     int
-	stop       context.CancelCauseFunc
-	done       chan ended // one value, also after it was looked at
-	stopped    bool       // it was told to end
-	supervise  func()     // is called by the watchdog
-	supervised chan ended // gets what came of it, from supervise
+	number  int
+	stop    context.CancelCauseFunc
+	done    chan ended // one value, also after it was looked at
+	stopped bool       // it was told to end
 }
 
 // wait returns what the runner returned, as often as it is called.
@@ -74,54 +71,36 @@ func (r *running) cut(why error, o Outcome, c Cause) (IterationResult, error) {
 	return end.IterationResult, end.err
 }
 
-// superviseAfter is how long an iteration goes on before it is supervised. Most of
-// what a fast loop would cost otherwise is waking another goroutine, twice.
-const superviseAfter = 5 * time.Millisecond
-
-// runIteration runs the iteration, supervised unless it is over soon.
+// runIteration runs the iteration in this goroutine, whose panics are the caller's. Until it
+// is over the state belongs to the one that supervises it.
 func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationResult, error) {
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1), supervised: make(chan ended, 1)}
-	// From then on the state belongs to this goroutine, until the iteration is over.
-	r.supervise = func() {
+	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1)}
+	supervised := make(chan ended, 1)
+	go func() {
 		e := ended{err: errGoexit}
 		defer func() {
 			if e.panicked = panicOf(recover()); e.panicked != nil || e.err == errGoexit { //nolint:errorlint // it is nobody else's
 				r.stopped = true
 				r.stop(errGoexit)
 			}
-			r.supervised <- e
-			close(r.supervised)
+			supervised <- e
 		}()
 		end, err := l.supervise(ctx, r)
 		e = ended{IterationResult: end, err: err}
-	}
-	after := superviseAfter
-	if left, ok := l.driver.Remaining(l.watch.Elapsed()); ok {
-		after = min(after, left)
-	}
-	l.watchdog.begin(r, after)
+	}()
 	returned := false
 	defer func() {
 		if !returned { // it panics: its supervisor has to know that it is over
 			r.done <- ended{}
-			if !l.watchdog.end() {
-				<-r.supervised
-			}
+			<-supervised
 		}
 	}()
 	end, err := l.Runner.Run(runCtx, it)
 	returned = true
 	r.done <- ended{IterationResult: end, err: err}
-	if l.watchdog.end() {
-		e := r.wait()
-		if e.err == nil {
-			e.err = l.drain(ctx)
-		}
-		return e.IterationResult, e.err
-	}
-	e := <-r.supervised
+	e := <-supervised
 	if e.panicked != nil {
 		panic(e.panicked)
 	}
@@ -142,7 +121,9 @@ func (l *Loop) supervise(ctx context.Context, r *running) (IterationResult, erro
 		case end := <-r.done:
 			r.done <- end
 			release()
-			end = r.wait()
+			if end = r.wait(); end.err == nil {
+				end.err = l.drain(ctx)
+			}
 			return end.IterationResult, end.err
 		case <-ctx.Done():
 			err = l.record(interrupted(ctx))
@@ -245,70 +226,4 @@ func (l *Loop) settle(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// watchdog has an iteration supervised that goes on for a while. Its timer goes on
-// from one iteration to the next: to set one for each would wake a thread for each.
-type watchdog struct {
-	mu    sync.Mutex
-	timer *time.Timer
-	fires time.Time // when the timer does; zero: it does not run
-	run   *running  // nil: none runs, or it is supervised
-	due   time.Time // when it is to be supervised
-}
-
-// begin has the iteration supervised when so much time has passed.
-func (w *watchdog) begin(r *running, after time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.run, w.due = r, time.Now().Add(after)
-	if w.fires.IsZero() || w.due.Before(w.fires) {
-		w.setTimer(after)
-	}
-}
-
-// end reports whether the iteration ended without having been supervised.
-func (w *watchdog) end() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	alone := w.run != nil
-	w.run = nil
-	return alone
-}
-
-func (w *watchdog) setTimer(after time.Duration) {
-	w.fires = time.Now().Add(after)
-	if w.timer == nil {
-		w.timer = time.AfterFunc(after, w.fire)
-		return
-	}
-	w.timer.Reset(after)
-}
-
-func (w *watchdog) fire() {
-	w.mu.Lock()
-	w.fires = time.Time{}
-	r := w.run
-	if r == nil {
-		w.mu.Unlock()
-		return
-	}
-	if left := time.Until(w.due); left > 0 { // it was set for an earlier one
-		w.setTimer(left)
-		w.mu.Unlock()
-		return
-	}
-	w.run = nil
-	w.mu.Unlock()
-	r.supervise()
-}
-
-// stop is for the end of the loop.
-func (w *watchdog) stop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-	w.fires = time.Time{}
 }

@@ -218,8 +218,8 @@ func TestAnInvalidAnswerIsOnRecord(t *testing.T) {
 	}
 }
 
-// The timer that was set for one iteration has a later one supervised, too, and not
-// before that has gone on for as long.
+// A later iteration is supervised as the first is: what the command asks in it is heard at
+// once.
 func TestALaterIterationIsSupervised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -240,14 +240,13 @@ func TestALaterIterationIsSupervised(t *testing.T) {
 		run = start(t, defaults, r, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
 			return chosen("my"), nil
 		}))
-		if res := run.run(t); res.Status != looprun.StatusDone || heard != 9*time.Millisecond {
-			t.Errorf("got %+v, heard after %s, want 9ms", res, heard)
+		if res := run.run(t); res.Status != looprun.StatusDone || heard != 4*time.Millisecond {
+			t.Errorf("got %+v, heard after %s, want 4ms", res, heard)
 		}
 	})
 }
 
-// A deadline that is nearer than the moment from which an iteration is supervised
-// is not late.
+// A deadline that is near is not late.
 func TestANearDeadlineIsNotLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := defaults
@@ -287,7 +286,7 @@ func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
 	}
 }
 
-// A runner that panics, whether or not its iteration was supervised, leaves nothing
+// A runner that panics, at once or later, leaves nothing
 // behind that goes on with the run: who recovers can resume it.
 func TestARunnerThatPanics(t *testing.T) {
 	for _, took := range []time.Duration{0, time.Minute} {
@@ -320,8 +319,8 @@ func TestARunnerThatPanics(t *testing.T) {
 	}
 }
 
-// In a loop whose iterations are all too short to be supervised, everybody who
-// speaks to it is heard when the next one ends.
+// In a loop whose iterations are all short, everybody who speaks to it is heard while one
+// runs.
 func TestShortIterationsAreHeard(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -363,8 +362,8 @@ func TestShortIterationsAreHeard(t *testing.T) {
 					told <- c.speak(run)
 					heard = true
 				}()
-				if res := run.run(t); res.Status != looprun.StatusDone || iteration != 2 {
-					t.Errorf("it was heard before iteration %d, want 2: %+v", iteration, res)
+				if res := run.run(t); res.Status != looprun.StatusDone || iteration != 1 {
+					t.Errorf("it was heard in iteration %d, want 1: %+v", iteration, res)
 				}
 				if err := <-told; !c.ok(err) {
 					t.Errorf("it was told %v", err)
