@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/loops"
 	"github.com/looprun/looprun/scratchpad"
@@ -194,7 +195,7 @@ func TestEachIterationIsKeptOutsideBranches(t *testing.T) {
 	if r.Status != looprun.StatusDone || r.Iterations != 2 {
 		t.Fatalf("%+v", r)
 	}
-	ref := refOf(b.state().RunID)
+	ref := checkpoint.Ref(b.state().RunID)
 	if got := git1(t, from, "show", ref+":file"); got != "one\n1\n2" {
 		t.Errorf("the checkpoint has %q", got)
 	}
@@ -206,5 +207,44 @@ func TestEachIterationIsKeptOutsideBranches(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(b.root, "trees", b.state().RunID)); err == nil {
 		t.Error("the tree of a loop that is done is still there")
+	}
+}
+
+// A git that is killed with its worker leaves locks, and folders of a cache cannot be
+// written: a loop goes on in its tree, and the tree goes.
+func TestATreeThatWasLeft(t *testing.T) {
+	w := &Worker{Name: "w1", Root: t.TempDir()}
+	p := &place{id: "20260102-030405-0001", repo: repo(t)}
+	p.tree = filepath.Join(w.Root, "trees", p.id)
+	if err := os.MkdirAll(filepath.Dir(w.index(p)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	at, _, err := w.checkOut(t.Context(), p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(p.tree, "cache")
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{w.index(p) + ".lock", git1(t, p.tree, "rev-parse", "--path-format=absolute", "--git-path", "index.lock"), filepath.Join(cache, "module")} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at, _, err = w.checkOut(t.Context(), p, at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(cache, 0o500); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.checkpoint(t.Context(), p, 1, at); err != nil {
+		t.Error(err)
+	}
+	if err := w.removeTree(t.Context(), p.id); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(p.tree); err == nil {
+		t.Error("the tree is still there")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/checkpoint"
 )
 
 // Entry is a loop as lists show it.
@@ -270,7 +271,7 @@ func (f *Fleet) forget(ctx context.Context, id string) error {
 		return err
 	}
 	if in.Work.Repo != "" {
-		if err := errors.Join(Prepare{Work: in.Work}.wrong(), run(ctx, ".", nil, "push", "-q", in.Work.Repo, ":"+refOf(id))); err != nil {
+		if err := errors.Join(Prepare{Work: in.Work}.wrong(), run(ctx, ".", nil, "push", "-q", in.Work.Repo, ":"+checkpoint.Ref(id))); err != nil {
 			return fmt.Errorf("the checkpoint of loop %s stays, and so does its history: %w", id, err)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/loops"
 )
 
@@ -388,7 +389,7 @@ func TestOneLossIsOneCrashAndGoesOn(t *testing.T) {
 		t.Errorf("%+v, checkpoints %v", r, at)
 	}
 	// Whoever had it before cannot keep another checkpoint.
-	if got := git1(t, from, "rev-parse", refOf(b.state().RunID)); got != at[2] {
+	if got := git1(t, from, "rev-parse", checkpoint.Ref(b.state().RunID)); got != at[2] {
 		t.Errorf("the repository has %s, not %s", got, at[2])
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/git"
 )
 
@@ -25,9 +26,6 @@ const errFull = "Full"
 
 // minFree is how much of the disk has to be free for another tree.
 const minFree = 512 << 20
-
-// refOf is where the checkpoints of a loop are kept, in its repository.
-func refOf(id string) string { return "refs/looprun/" + id }
 
 // checkOut makes the work tree as it was at the checkpoint, in a new folder where there is
 // none: fresh. It returns the checkpoint from now on: with it the loop is this worker's,
@@ -39,6 +37,9 @@ func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at stri
 		if err := w.room(); err != nil {
 			return "", false, err
 		}
+	}
+	if !fresh {
+		w.unlock(ctx, p)
 	}
 	if p.repo == "" {
 		return "", fresh, os.MkdirAll(filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), 0o700)
@@ -53,7 +54,7 @@ func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at stri
 		head = commit + "^1"
 	}
 	if fresh {
-		err = errors.Join(os.MkdirAll(filepath.Dir(p.tree), 0o700), run(ctx, mirror, nil, "worktree", "add", "-q", "--force", "--force", "--detach", p.tree, head))
+		err = checkpoint.AddTree(ctx, mirror, p.tree, head)
 	} else {
 		err = run(ctx, p.tree, nil, "checkout", "-q", "--detach", "--force", head)
 	}
@@ -70,7 +71,21 @@ func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at stri
 	if err != nil {
 		return "", false, err
 	}
-	return at, fresh, run(ctx, p.tree, nil, "push", "-q", "--force", p.repo, at+":"+refOf(p.id))
+	return at, fresh, run(ctx, p.tree, nil, "push", "-q", "--force", p.repo, at+":"+checkpoint.Ref(p.id))
+}
+
+// unlock removes the locks that a git has left which was killed with a worker. The loop is
+// ours, and nothing of it runs.
+func (w *Worker) unlock(ctx context.Context, p *place) {
+	_ = os.Remove(w.index(p) + ".lock")
+	if name, err := git.Run(ctx, p.tree, nil, "rev-parse", "--path-format=absolute", "--git-path", "index.lock"); err == nil {
+		_ = os.Remove(name)
+	}
+}
+
+// index is that of the checkpoints of a loop.
+func (w *Worker) index(p *place) string {
+	return filepath.Join(w.Root, "runs", p.id, "checkpoint.index")
 }
 
 // mirror is the bare copy of the repository that all work trees of it share, and the
@@ -91,7 +106,7 @@ func (w *Worker) mirror(ctx context.Context, p *place, commit string) (dir, head
 	from := cmp.Or(commit, p.work.Ref, "HEAD")
 	err = run(ctx, dir, nil, "fetch", "-q", "--no-tags", p.repo, from)
 	if err != nil && commit != "" { // a server that gives no commits by their hashes
-		err = run(ctx, dir, nil, "fetch", "-q", "--no-tags", p.repo, "+"+refOf(p.id))
+		err = run(ctx, dir, nil, "fetch", "-q", "--no-tags", p.repo, "+"+checkpoint.Ref(p.id))
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("worker %s cannot fetch %s of %s: %w", w.Name, from, p.repo, err)
@@ -106,7 +121,7 @@ func (w *Worker) checkpoint(ctx context.Context, p *place, n int, last string) (
 	if p.repo == "" {
 		return "", nil
 	}
-	index := []string{"GIT_INDEX_FILE=" + filepath.Join(w.Root, "runs", p.id, "checkpoint.index")}
+	index := []string{"GIT_INDEX_FILE=" + w.index(p)}
 	if err := run(ctx, p.tree, index, "add", "-A"); err != nil {
 		return "", err
 	}
@@ -118,7 +133,7 @@ func (w *Worker) checkpoint(ctx context.Context, p *place, n int, last string) (
 	if err != nil {
 		return "", err
 	}
-	return commit, run(ctx, p.tree, nil, "push", "-q", "--force-with-lease="+refOf(p.id)+":"+last, p.repo, commit+":"+refOf(p.id))
+	return commit, run(ctx, p.tree, nil, "push", "-q", "--force-with-lease="+checkpoint.Ref(p.id)+":"+last, p.repo, commit+":"+checkpoint.Ref(p.id))
 }
 
 // keep makes a commit of a tree, on the commit that is checked out.
@@ -130,11 +145,11 @@ func (w *Worker) keep(ctx context.Context, p *place, tree, message string) (stri
 // removeTree removes the work tree of a loop. Its checkpoints stay in the repository.
 func (w *Worker) removeTree(ctx context.Context, id string) error {
 	tree := filepath.Join(w.Root, "trees", id)
-	common, err := git.Run(ctx, tree, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if rerr := os.RemoveAll(tree); rerr != nil || err != nil || !strings.HasPrefix(common, filepath.Join(w.Root, "mirrors")) {
-		return rerr
+	mirror, err := git.Run(ctx, tree, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil || !strings.HasPrefix(mirror, filepath.Join(w.Root, "mirrors")) { // it has no repository
+		mirror = ""
 	}
-	return run(ctx, common, nil, "worktree", "prune")
+	return checkpoint.RemoveTree(ctx, mirror, tree)
 }
 
 // sweep removes what is older than it has to be kept.

@@ -117,9 +117,6 @@ func (r *repository) add(ctx context.Context, l *Loop) error {
 	if err := r.discard(ctx, l.Tree); err != nil { // what is left of one that was cut off
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(l.Tree), 0o700); err != nil {
-		return err
-	}
 	at := l.Base
 	switch kept, err := checkpoint.Has(ctx, r.mirror, l.RunID); {
 	case err != nil:
@@ -127,7 +124,7 @@ func (r *repository) add(ctx context.Context, l *Loop) error {
 	case kept:
 		at = checkpoint.Ref(l.RunID)
 	}
-	if _, err := git.Run(ctx, r.mirror, nil, "worktree", "add", "--quiet", "--force", "--force", "--detach", l.Tree, at); err != nil {
+	if err := checkpoint.AddTree(ctx, r.mirror, l.Tree, at); err != nil {
 		return err
 	}
 	if err := r.exclude(l.Copy); err != nil {
@@ -220,30 +217,8 @@ func (r *repository) remove(ctx context.Context, tree string) error {
 }
 
 func (r *repository) discard(ctx context.Context, tree string) error {
-	if _, err := os.Lstat(tree); err == nil {
-		if err := removeAll(tree); err != nil {
-			return err
-		}
-	}
 	_ = os.Remove(tree + readySuffix)
-	_, err := git.Run(ctx, r.mirror, nil, "worktree", "prune", "--expire=now")
-	return err
-}
-
-// removeAll removes a folder also where folders in it cannot be written, as in a cache
-// of modules.
-func removeAll(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = os.Chmod(name, 0o700) //nolint:gosec // it is to be removed
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
+	return checkpoint.RemoveTree(ctx, r.mirror, tree)
 }
 
 // readySuffix marks a tree whose setup has succeeded.
