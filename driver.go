@@ -253,7 +253,7 @@ func (d *Driver) Debugged(end DebugFinished) error {
 func (d *Driver) Advised(end ExpertFinished) error {
 	e, _ := d.State.NextExpert()
 	end.Task, end.Expert = d.State.Task, e.Name
-	if end.ExitCode != 0 {
+	if !end.Helped() {
 		end.Guidance = ""
 	}
 	return d.Record(end)

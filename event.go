@@ -408,15 +408,20 @@ type AttemptRecorded struct {
 }
 
 // ExpertFinished is the end of an expert's command. Exit 0 makes its output
-// guidance, which the next iteration judges.
+// guidance, which the next iteration judges, unless it said that it does not know.
 type ExpertFinished struct {
 	Task     string `json:"task"`
 	Expert   string `json:"expert" mask:"own"`
 	ExitCode int    `json:"exit_code"`
 	Guidance string `json:"guidance,omitempty"`
-	// Why says what kept it from running.
+	// Unsuccessful says that it said itself that it does not know, whatever its exit code.
+	Unsuccessful bool `json:"unsuccessful,omitempty"`
+	// Why says what kept it from running, or what it said then.
 	Why string `json:"why,omitempty"`
 }
+
+// Helped reports whether its output is guidance.
+func (d ExpertFinished) Helped() bool { return d.ExitCode == 0 && !d.Unsuccessful }
 
 // CostReported adds to what the run has cost.
 type CostReported struct {

@@ -263,7 +263,7 @@ func (s *State) foldExpert(d ExpertFinished) {
 	if outcome == "" {
 		outcome = fmt.Sprintf("exit code %d", d.ExitCode)
 	}
-	s.Ladder.ExpertFinished(d.Task, d.Expert, d.ExitCode == 0, outcome, s.Iterations)
+	s.Ladder.ExpertFinished(d.Task, d.Expert, d.Helped(), outcome, s.Iterations)
 	s.Guidance = joinLines(s.Guidance, d.Guidance)
 }
 

@@ -147,6 +147,9 @@ func (f *Facts) fill(given func(name string) bool) {
 	if !given("last_exit_code") {
 		f.LastExitCode = unknown.LastExitCode
 	}
+	if !given("attempts") {
+		f.Attempts = unknown.Attempts
+	}
 	if !given("cost") {
 		f.Cost = unknown.Cost
 	}

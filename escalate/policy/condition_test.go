@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -259,7 +261,7 @@ func TestFactsOf(t *testing.T) {
 	want := Facts{
 		Guard: "loop_detected", Iteration: 9, MaxIterations: 10, Runtime: time.Minute, Trips: 3, Continues: 2, Improved: true,
 		Failing: 2, Passing: 3, Total: 5, Checks: []string{"auth"}, Repeats: 3, Period: 2, Label: "test-fail:2-auth",
-		Outcome: "not_done", LastExitCode: 2, Errors: 1, Cost: -1, Tokens: -1,
+		Outcome: "not_done", LastExitCode: 2, Errors: 1, Cost: -1, Tokens: -1, Attempts: -1,
 		CI: true, CIName: "github", CIEvent: "push", CIAttempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4,
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -294,6 +296,23 @@ func TestAConditionForOneOfItsGuards(t *testing.T) {
 			if _, err := Parse("p.yaml", []byte(text), known(t)); (err == nil) != good {
 				t.Errorf("%s when %s: %v", guards, when, err)
 			}
+		}
+	}
+}
+
+// What the command itself said of its task, where that is what the run was stopped for.
+func TestFactsOfWhatTheCommandSaid(t *testing.T) {
+	s := &looprun.State{Task: "upload"}
+	s.Rejected = &looprun.RejectionSubmitted{Rejection: rejection.Rejection{Task: "T-1", Agent: "fixer", ReasonType: rejection.ScopeCreep, Attempted: []string{"a b", "c d"}}}
+	s.Signal = &signal.Signal{Name: signal.Clarify, Agent: "coder", Cause: "security_concern"}
+	for guard, want := range map[looprun.GuardID][5]any{
+		looprun.Rejection:     {"T-1", "fixer", "SCOPE_CREEP", "", 2},
+		looprun.Clarification: {"upload", "coder", "", "security_concern", -1},
+		looprun.MaxIterations: {"upload", "", "", "", -1},
+	} {
+		f := FactsOf(guard, s, CI{})
+		if got := [5]any{f.Task, f.Agent, f.ReasonType, f.Cause, f.Attempts}; got != want {
+			t.Errorf("%s: %v, want %v", guard, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -31,6 +32,11 @@ type Facts struct {
 	Errors        int           `expr:"errors" yaml:"errors" json:"errors"`
 	Cost          float64       `expr:"cost" yaml:"cost" json:"cost"`
 	Tokens        int           `expr:"tokens" yaml:"tokens" json:"tokens"`
+	Task          string        `expr:"task" yaml:"task" json:"task"`
+	Agent         string        `expr:"agent" yaml:"agent" json:"agent"`
+	ReasonType    string        `expr:"reason_type" yaml:"reason_type" json:"reason_type"`
+	Cause         string        `expr:"cause" yaml:"cause" json:"cause"`
+	Attempts      int           `expr:"attempts" yaml:"attempts" json:"attempts"`
 	CI            bool          `expr:"ci" yaml:"ci" json:"ci"`
 	CIName        string        `expr:"ci_name" yaml:"ci_name" json:"ci_name"`
 	CIEvent       string        `expr:"ci_event" yaml:"ci_event" json:"ci_event"`
@@ -94,6 +100,11 @@ func FactList() []Fact {
 		{"errors", "number", "iterations in a row that ended as an error", nil},
 		{"cost", "number", "reported cost in US dollars; -1: not known", float64(-1)},
 		{"tokens", "number", "reported tokens; -1: not known", -1},
+		{"task", "text", `the task, as the rejection or the signal names it, else what is worked on; "": it has no name`, ""},
+		{"agent", "text", `who rejected the task or sent the signal; "": not known`, ""},
+		{"reason_type", "text", `why the task was rejected, such as SCOPE_CREEP; "": it was not`, ""},
+		{"cause", "text", `why the command asks for clarification, such as security_concern; "": not known`, ""},
+		{"attempts", "number", "what the rejection lists as attempted, or attempts of the task that count on the ladder; -1: there is neither", -1},
 		{"ci", "true or false", "this is a CI job", nil},
 		{"ci_name", "text", `the CI system; "": not known`, ""},
 		{"ci_event", "text", `what started the job, in the CI system's words; "": not known`, ""},
@@ -109,7 +120,7 @@ func FactList() []Fact {
 func UnknownFacts(guard looprun.GuardID) Facts {
 	return Facts{
 		Guard: string(guard), MaxIterations: -1,
-		Failing: -1, Passing: -1, Total: -1, LastExitCode: -1, Cost: -1, Tokens: -1,
+		Failing: -1, Passing: -1, Total: -1, LastExitCode: -1, Cost: -1, Tokens: -1, Attempts: -1,
 	}
 }
 
@@ -146,6 +157,17 @@ func FactsOf(guard looprun.GuardID, s *looprun.State, ci CI) Facts {
 	}
 	if p := s.Last.Progress(); p != nil {
 		f.Failing, f.Passing, f.Total, f.Checks = p.Failing, p.Passed, p.Total, p.Checks
+	}
+	f.Task = s.Task
+	if len(s.Rungs) > 0 {
+		f.Attempts = s.Ladder.Task(s.Task).Total
+	}
+	switch {
+	case guard == looprun.Rejection && s.Rejected != nil:
+		r := s.Rejected.Rejection
+		f.Task, f.Agent, f.ReasonType, f.Attempts = cmp.Or(r.Task, f.Task), r.Agent, string(r.ReasonType), len(r.Attempted)
+	case (guard == looprun.Blocked || guard == looprun.Clarification) && s.Signal != nil:
+		f.Task, f.Agent, f.Cause = cmp.Or(s.Signal.Task, f.Task), s.Signal.Agent, s.Signal.Cause
 	}
 	f.CI, f.CIName, f.CIEvent, f.CIAttempt = ci.In, ci.Name, ci.Event, ci.Attempt
 	f.Branch, f.BaseBranch, f.Tag, f.PullRequest = ci.Branch, ci.BaseBranch, ci.Tag, ci.PullRequest

@@ -147,7 +147,7 @@ func (m *Observer) observeProtocol(data looprun.Data) {
 			m.News("%s", d.Attempt)
 		}
 	case looprun.ExpertFinished:
-		if d.ExitCode != 0 {
+		if !d.Helped() {
 			m.News("expert %s was unsuccessful: %s", d.Expert, cmp.Or(d.Why, fmt.Sprintf("exit code %d", d.ExitCode)))
 		}
 	case looprun.SubtaskFinished:

@@ -18,7 +18,9 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/tail"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/signal"
 )
 
 // responders answer questions, in this order: the policy, the assistant, the run
@@ -245,12 +247,28 @@ func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Exper
 	defer d.s.helping("expert")()
 	d.s.app.Say.News("expert %s: %s", e.Name, e.Command)
 	out := tail.Buffer{Limit: findingsLimit}
+	var said signal.Scanner
 	d.s.writeContext(st)
 	exit := looprun.Shell(e.Command).Run(ctx, looprun.Invocation{
-		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+d.s.run.ContextFile()), KillAfter: d.s.killAfter(), Stdout: out.Take,
-		Stderr: d.s.aside,
+		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+d.s.run.ContextFile()), KillAfter: d.s.killAfter(), Stderr: d.s.aside,
+		Stdout: func(b []byte) {
+			out.Take(b)
+			_, _ = said.Write(b) // it never fails
+		},
 	})
-	return looprun.ExpertFinished{ExitCode: exit.Code, Guidance: strings.TrimSpace(string(out.Bytes())), Why: exit.Detail}, nil
+	end := looprun.ExpertFinished{ExitCode: exit.Code, Guidance: strings.TrimSpace(string(out.Bytes())), Why: exit.Detail}
+	signals, malformed := said.Result()
+	for _, s := range signals {
+		if s.Name == signal.Unsuccessful {
+			end.Unsuccessful, end.Why = true, cmp.Or(termsafe.Line(s.Text), "it said that it does not know")
+		}
+	}
+	for _, m := range malformed {
+		if m.Means() == signal.Unsuccessful {
+			end.Unsuccessful, end.Why = true, "it said that it does not know"
+		}
+	}
+	return end, nil
 }
 
 // shell lets the person look around with the run's environment.

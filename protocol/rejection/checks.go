@@ -22,9 +22,13 @@ const (
 
 var (
 	vagueAttempts     = []string{"tried to", "looked at", "checked", "considered"}
-	vagueAlternatives = []string{"ask the user", "get more context", "clarify requirements", "break into smaller tasks"}
-	vagueFactors      = []string{"too complex", "too hard", "not sure", "unclear", "confusing"}
-	blockerEvidence   = []string{"error_log", "status_check", "api_response"}
+	vagueAlternatives = []string{
+		"ask the user", "get more context", "clarify requirements", "break into smaller tasks",
+		"ask someone else", "ask somebody else", "someone else", "somebody else", "ask for help", "get help",
+	}
+	emptyFactors    = []string{"does not work", "doesn't work", "did not work", "didn't work", "cannot be done", "can't be done", "is broken", "it fails", "it failed"}
+	vagueFactors    = []string{"too complex", "too hard", "not sure", "unclear", "confusing"}
+	blockerEvidence = []string{"error_log", "status_check", "api_response"}
 )
 
 func (r Rejection) suggested() string      { return r.Suggested }
@@ -52,10 +56,10 @@ func shorter(text func(Rejection) string, least int, advice string) func(Rejecti
 	}
 }
 
-// mentions is the rule that the detail holds a phrase.
-func mentions(phrase, advice string) func(Rejection) (problem, remedy string) {
+// mentions is the rule that the detail holds a phrase, in one of its forms.
+func mentions(phrase, advice string, forms ...string) func(Rejection) (problem, remedy string) {
 	return func(r Rejection) (string, string) {
-		if !holds(r.Detail, phrase) {
+		if len(phrasesIn(r.Detail, append(forms, phrase))) == 0 {
 			return "it does not say “" + phrase + "”", advice
 		}
 		return "", ""
@@ -88,7 +92,7 @@ func checkEffortCount(r Rejection) (problem, remedy string) {
 func checkEffortConcrete(r Rejection) (problem, remedy string) {
 	attempts := r.attempts()
 	for _, a := range attempts {
-		if len(phrasesIn(a, vagueAttempts)) == 0 {
+		if len(phrasesIn(a, vagueAttempts)) == 0 && strings.ContainsRune(string(read(a).runes), ' ') {
 			return "", ""
 		}
 	}
@@ -96,7 +100,7 @@ func checkEffortConcrete(r Rejection) (problem, remedy string) {
 	if len(attempts) == 0 {
 		problem = "no attempt says what was done"
 	}
-	return problem, "describe at least one by what was done, without " + quoted(vagueAttempts, "or")
+	return problem, "describe at least one by what was done, in more than a word and without " + quoted(vagueAttempts, "or")
 }
 
 func checkAlternativeVague(r Rejection) (problem, remedy string) {
@@ -112,6 +116,9 @@ func checkBlockingVague(r Rejection) (problem, remedy string) {
 		if phrase != "unclear" || r.ReasonType != UnclearRequirements {
 			found = append(found, phrase)
 		}
+	}
+	if len(found) == 0 && onlySays(r.BlockingFactor, emptyFactors) {
+		return "it says no more than “" + short(r.BlockingFactor, 60) + "”", "name the fact that stops the work"
 	}
 	if len(found) == 0 {
 		return "", ""

@@ -19,7 +19,7 @@
 // whole words, whatever their case and the white space between them; a word is
 // made of letters, marks, numbers and connectors such as the underscore. So
 // “unchecked” does not hold “checked”, while “un-checked” does, as the hyphen
-// parts words; and “conflicts” is not “conflict”.
+// parts words.
 //
 // Blank attempts, alternative tasks without a title and evidence without data
 // stay in the document and count for nothing.

@@ -77,7 +77,7 @@ func phrasesIn(text string, phrases []string) []string {
 func holds(text, phrase string) bool { return read(text).find(phrase, 0) >= 0 }
 
 // padding are words that add nothing to a phrase.
-var padding = []string{"and", "or", "then", "first", "please", "just", "simply", "only", "we", "i", "you", "should", "must", "need", "to"}
+var padding = []string{"and", "or", "then", "first", "please", "just", "simply", "only", "we", "i", "you", "should", "must", "need", "to", "do", "that", "this", "it", "about", "instead", "really", "still", "at", "all"}
 
 // onlySays reports whether the text is made of such phrases and nothing else
 // but punctuation and padding.

@@ -43,7 +43,7 @@ func rules() []rule {
 		{"dependency.id", "blocking_factor", MissingDependency, checkDependencyID},
 		{"dependency.required", "reason_detail", MissingDependency, mentions("required because", "say why the dependency is needed, as in “it is required because …”")},
 		{"infeasible.evidence", "evidence", Infeasible, checkInfeasibleEvidence},
-		{"infeasible.conflict", "reason_detail", Infeasible, mentions("conflict", "say what is in conflict with what, with the word “conflict” itself: “conflicts” and “conflicting” are other words")},
+		{"infeasible.conflict", "reason_detail", Infeasible, mentions("conflict", "say what is in conflict with what, with that word", "conflicts", "conflicted", "conflicting")},
 		{"infeasible.alternative", "suggested_alternative", Infeasible, checkFeasible},
 		{"unclear.question", "reason_detail", UnclearRequirements, checkQuestion},
 		{"unclear.interpreted", "reason_detail", UnclearRequirements, mentions("interpreted as", "say how the requirement can be read, as in “it can be interpreted as … or as …”")},
