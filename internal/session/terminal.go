@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/looprun/looprun/ci"
@@ -37,8 +38,16 @@ func (s *Session) shareTerminal() (stdout, stderr, aside io.Writer) {
 	stdout, stderr = s.outlets.output(s.app, s.app.Stdout), s.outlets.output(s.app, s.app.Stderr)
 	aside = s.outlets.messages(s.app, s.app.Stderr)
 	screen := s.app.Stderr
-	if !console.IsTerminal(screen) || s.opts.Interactive || s.ci.Provider() != ci.Off {
+	switch {
+	case s.opts.Interactive || s.ci.Provider() != ci.Off:
 		return stdout, stderr, aside
+	case !console.IsTerminal(screen):
+		e := &lineEnd{}
+		s.app.Say.W = &beside{e, s.app.Say.W, true}
+		if sameFile(s.app.Stdout, screen) {
+			stdout = &beside{e, stdout, false}
+		}
+		return stdout, &beside{e, stderr, false}, aside
 	}
 	show := s.showsProgress()
 	s.display = statusline.New(statusline.Options{
@@ -60,6 +69,34 @@ func (s *Session) showsProgress() bool {
 	f := s.app.Say.Flags
 	return f.Progress != "off" && f.LogFormat != "json" && !f.Quiet &&
 		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !console.InCI() && !isPipe(s.app.Stdout)
+}
+
+// lineEnd knows whether what was written to a file last has ended its line.
+type lineEnd struct {
+	mu   sync.Mutex
+	open bool
+}
+
+// beside writes to that file; what is looprun's own begins on a line of its own.
+type beside struct {
+	e   *lineEnd
+	w   io.Writer
+	own bool
+}
+
+func (b *beside) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return b.w.Write(p)
+	}
+	b.e.mu.Lock()
+	begin := b.own && b.e.open
+	b.e.open = p[len(p)-1] != '\n'
+	b.e.mu.Unlock()
+	if begin {
+		n, err := b.w.Write(append([]byte{'\n'}, p...))
+		return max(0, n-1), err
+	}
+	return b.w.Write(p)
 }
 
 func isPipe(f *os.File) bool {
