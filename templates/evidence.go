@@ -3,6 +3,7 @@ package templates
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,7 +47,8 @@ func (s *source) details(values facts) []string {
 	}
 	part(append(said, s.before()...)...)
 	also := ""
-	if len(s.trip.Also) > 0 {
+	same := s.trip.Guard == looprun.ConsecutiveErrors && slices.Equal(s.trip.Also, []looprun.GuardID{looprun.LoopDetected})
+	if len(s.trip.Also) > 0 && !same { // errors in a row are told as such
 		also = say("detail_tripped")
 	}
 	if s.trip.Guard == looprun.LoopDetected && len(s.state.Check) == 0 {

@@ -211,15 +211,19 @@ func TestQuestionWording(t *testing.T) {
 		{"a time limit", func(s *looprun.State) {
 			s.Check, s.Last.Cause = nil, looprun.CauseIdleTimeout
 		}, "./fix.sh ran into a time limit 3 times in a row"},
+		{"once", func(s *looprun.State) {
+			s.Check, s.Last.ExitCode, s.ErrorRun, s.Errors = nil, 200, 1, s.Errors[:1]
+		}, "./fix.sh failed (exit code 200)"},
 	} {
-		q := ask(looprun.ConsecutiveErrors, func(s *looprun.State, _ *looprun.Trip) {
+		q := ask(looprun.ConsecutiveErrors, func(s *looprun.State, trip *looprun.Trip) {
 			c.change(s)
+			trip.Also = []looprun.GuardID{looprun.LoopDetected}
 			for i := range s.Errors {
 				s.Errors[i].ExitCode, s.Errors[i].Cause = s.Last.ExitCode, s.Last.Cause
 			}
 		})
-		if q.Text != c.want {
-			t.Errorf("%s: %q, want %q", c.name, q.Text, c.want)
+		if q.Text != c.want || strings.Contains(details(q), "Tripped as well") {
+			t.Errorf("%s: %q, want %q and no other guard:\n%s", c.name, q.Text, c.want, details(q))
 		}
 	}
 	q = ask(looprun.MaxRuntime, func(s *looprun.State, trip *looprun.Trip) {
