@@ -34,11 +34,7 @@ Example:
 }
 
 func (c *diffCmd) Run(a *app) error {
-	dir, err := a.find(c.StateDir, c.ID)
-	if err != nil {
-		return err
-	}
-	kept, err := readKept(dir)
+	_, kept, err := a.kept(c.StateDir, c.ID)
 	if err != nil {
 		return err
 	}
@@ -83,11 +79,7 @@ Example:
 }
 
 func (c *restoreCmd) Run(a *app) error {
-	dir, err := a.find(c.StateDir, c.ID)
-	if err != nil {
-		return err
-	}
-	kept, err := readKept(dir)
+	dir, kept, err := a.kept(c.StateDir, c.ID)
 	if err != nil {
 		return err
 	}
@@ -135,12 +127,15 @@ type keptIteration struct {
 	previous string // the checkpoint that it started from
 }
 
-// readKept reads which checkpoints a run has.
-func readKept(dir string) (*keptFiles, error) {
+// kept finds a run, and which checkpoints it has.
+func (a *app) kept(stateDir, id string) (dir string, k *keptFiles, err error) {
+	if dir, err = a.find(stateDir, id); err != nil {
+		return "", nil, err
+	}
 	var s looprun.State
-	k := new(keptFiles)
+	k = new(keptFiles)
 	last := ""
-	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
 		switch d := e.Data.(type) {
 		case looprun.RunStarted:
 			last = d.Checkpoint
@@ -153,16 +148,16 @@ func readKept(dir string) (*keptFiles, error) {
 		return s.Apply(e)
 	})
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if len(k.iterations) == 0 {
-		return nil, config.Usage("run "+s.RunID+" keeps no files of its iterations", "start it with --checkpoint")
+		return "", nil, config.Usage("run "+s.RunID+" keeps no files of its iterations", "start it with --checkpoint")
 	}
 	k.dir, k.repository = s.Dir, cmp.Or(s.Repository, s.Dir)
 	if s.Repository != "" && !checkpoint.Known(context.Background(), s.Repository, last) { // it is going on
 		k.repository = s.Dir
 	}
-	return k, nil
+	return dir, k, nil
 }
 
 // iteration is the last one with that number: one that was cut off ran again.
