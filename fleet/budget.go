@@ -30,6 +30,8 @@ type Spend struct {
 	Label string  `json:"label"`
 	Key   string  `json:"key"`
 	USD   float64 `json:"usd"`
+	// Silent says that the iteration reported no cost.
+	Silent bool `json:"silent,omitempty"`
 }
 
 // Granted says whether there was enough left.
@@ -85,10 +87,14 @@ func (b *Budget) reserve(s Spend) Granted {
 	return Granted{OK: true}
 }
 
-// commit puts what was spent in the place of the reservation, once for each key.
+// commit puts what was spent in the place of the reservation, once for each key. Where
+// there is a limit, what reported nothing has cost what it reserved: nobody knows better.
 func (b *Budget) commit(s Spend) {
 	if b.done(s.Key) {
 		return
+	}
+	if s.Silent && b.Limit != nil {
+		s.USD = b.Reserved[s.Key]
 	}
 	delete(b.Reserved, s.Key)
 	b.Spent += s.USD
@@ -123,7 +129,7 @@ func (l *loop) reserve(n int) (*Spend, error) {
 	}
 	usd := l.in.Work.Reserve
 	if usd <= 0 {
-		if usd = l.dear; l.state.Iterations == 0 {
+		if usd = l.dear; usd == 0 {
 			usd = 1
 		}
 	}
@@ -146,7 +152,7 @@ func (l *loop) commit(s Spend, usd float64) error {
 	if s.Label == "" {
 		return nil
 	}
-	s.USD = usd
+	s.USD, s.Silent = usd, usd == 0 && l.state.Iterations > 0
 	_, err := l.ledger((*Worker).Commit, s, 0)
 	return err
 }

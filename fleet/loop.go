@@ -42,7 +42,7 @@ type Work struct {
 	WaitDelay  time.Duration   `json:"wait_delay,omitempty"`
 	Backoff    looprun.Backoff `json:"backoff,omitzero"`
 	// Reserve is how many US dollars of its label's budget an iteration reserves before
-	// it begins; zero: one for the first, then as many as the dearest so far.
+	// it begins; zero: as many as the dearest so far, and one before any has reported.
 	Reserve float64 `json:"reserve,omitempty"`
 }
 

@@ -282,19 +282,19 @@ func TestABudgetIsReservedBefore(t *testing.T) {
 		usd float64
 		ok  bool
 	}{{"a", 6, true}, {"a", 6, true}, {"b", 5, false}, {"c", 4, true}, {"d", 0.01, false}} {
-		if g := b.reserve(Spend{"team", c.key, c.usd}); g.OK != c.ok {
+		if g := b.reserve(Spend{Label: "team", Key: c.key, USD: c.usd}); g.OK != c.ok {
 			t.Errorf("%d: %+v", i, g)
 		}
 	}
-	b.commit(Spend{"team", "a", 2})
-	b.commit(Spend{"team", "a", 2}) // told twice
+	b.commit(Spend{Label: "team", Key: "a", USD: 2})
+	b.commit(Spend{Label: "team", Key: "a", USD: 2}) // told twice
 	if b.Spent != 2 || b.Open() != 4 {
 		t.Errorf("%+v", b)
 	}
-	if g := b.reserve(Spend{"team", "a", 100}); !g.OK {
+	if g := b.reserve(Spend{Label: "team", Key: "a", USD: 100}); !g.OK {
 		t.Errorf("an iteration that was committed asks again: %+v", g)
 	}
-	if g := b.reserve(Spend{"team", "e", 4}); !g.OK {
+	if g := b.reserve(Spend{Label: "team", Key: "e", USD: 4}); !g.OK {
 		t.Errorf("%+v", g)
 	}
 }
@@ -309,6 +309,31 @@ func labelled(t *testing.T, reserve func(context.Context, Spend) (Granted, error
 		return Granted{OK: true}, nil
 	})
 	return b
+}
+
+// An iteration that says nothing of its cost is no free one: under a budget.
+func TestASilentIterationCostsWhatItReserved(t *testing.T) {
+	limit := 5.0
+	for want, b := range map[float64]*Budget{1: {Limit: &limit}, 0: {}} {
+		b.reserve(Spend{Key: "a", USD: 1})
+		b.commit(Spend{Key: "a", Silent: true})
+		if b.Spent != want || b.Open() != 0 {
+			t.Errorf("%+v, want %v spent", b, want)
+		}
+	}
+	var spent []Spend
+	b := newBench(t, nil)
+	b.OnActivity((*Worker)(nil).Reserve, mock.Anything, mock.Anything).Return(Granted{OK: true}, nil)
+	b.OnActivity((*Worker)(nil).Commit, mock.Anything, mock.Anything).Return(func(_ context.Context, s Spend) (Granted, error) {
+		spent = append(spent, s)
+		return Granted{OK: true}, nil
+	})
+	b.run(submitted(t, `test $LOOPRUN_ITERATION -le 2 || printf 'LOOPRUN_COST\nUSD: 3\n'; test $LOOPRUN_ITERATION = 3`, func(l *loops.Loop) {
+		l.Label, l.Options["signals"], l.Options["loop_threshold"] = "team", "text", "off"
+	}))
+	if len(spent) != 3 || !spent[0].Silent || !spent[1].Silent || spent[2].Silent || spent[2].USD != 3 {
+		t.Errorf("%+v", spent)
+	}
 }
 
 func TestABudgetThatCannotBeReachedHasNothingLeft(t *testing.T) {

@@ -409,9 +409,13 @@ func (w *Worker) Expert(ctx context.Context, in Help) (Advised, error) {
 func (w *Worker) Leave(ctx context.Context, in Leave) error {
 	w.mu.Lock()
 	p := w.places[in.Loop]
-	delete(w.places, in.Loop)
+	idle := p != nil && p.busy.TryLock() // else what was given up is still ending, and sweep closes it
+	if idle {
+		defer p.busy.Unlock()
+		delete(w.places, in.Loop)
+	}
 	w.mu.Unlock()
-	if p == nil {
+	if !idle {
 		return nil
 	}
 	err := errors.Join(p.host.Close(), p.run.Close())
@@ -425,7 +429,9 @@ func (w *Worker) leaveAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.places {
-		_ = errors.Join(p.host.Close(), p.run.Close())
+		if p.busy.TryLock() { // else it goes with the process
+			_ = errors.Join(p.host.Close(), p.run.Close())
+		}
 	}
 	proc.CloseGuardians()
 }
