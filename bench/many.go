@@ -56,13 +56,13 @@ if test "$1" != shell; then
 	exec "$1" many --for "seq $2" --jobs 4 --trees ../trees -q --loop-threshold off -- sh -c "$work"
 fi
 seq "$2" | xargs -P 4 -n 1 sh -c '
-	git worktree add -q --detach "../$0"; cd "../$0"; LOOPRUN_ITERATION=0 over=1
+	flock ../lock git worktree add -q --detach "../$0"; cd "../$0"; LOOPRUN_ITERATION=0 over=1
 	while test $over != 0; do
 		export LOOPRUN_ITERATION=$((LOOPRUN_ITERATION + 1))
 		over=0; sh -c "$work" > "../out-$0-$LOOPRUN_ITERATION" || over=1
 		git add -A; $commit -m "$LOOPRUN_ITERATION"
 	done
-	git update-ref "refs/kept/$0" HEAD; cd ../r; git worktree remove --force "../$0"'
+	git update-ref "refs/kept/$0" HEAD; cd ../r; flock ../lock git worktree remove --force "../$0"'
 `
 
 // trees runs loops in git work trees, each iteration with a commit of its own: looprun
@@ -78,7 +78,7 @@ func (b *bench) trees() error {
 		{name: "looprun many --jobs 4", argv: []string{"sh", script, b.looprun, strconv.Itoa(loops), strconv.Itoa(steps)}},
 	}
 	for _, w := range ways {
-		w.needs("git", "xargs")
+		w.needs("git", "xargs", "flock")
 	}
 	if ways[0].lacks {
 		return nil
