@@ -322,7 +322,7 @@ func FuzzOutputs(f *testing.F) {
 			t.Fatal(err)
 		}
 		got, err := parseOutputs(read(t, env["file"]))
-		want := map[string]string{"mine": "1", "status": "tripped", "exit_code": "111", "total_attempts": "2", "guard": "loop_detected", "decision": decision, "run_dir": dir}
+		want := map[string]string{"mine": "1", "status": "tripped", "exit_code": "111", "total_attempts": "2", "guard": "loop_detected", "decision": decision, "run_dir": dir, "failing": "[]", "result": "", "summary": headline(result) + " " + verdict(result, 0)}
 		if err != nil || !maps.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
