@@ -115,7 +115,7 @@ func (s *screen) press(t *testing.T, key, what string, happens func() bool) {
 }
 
 // closingLine is how what looprun prints of a run ends, for a person or a program.
-var closingLine = regexp.MustCompile(`looprun:(?:\x1b\[[0-9;]*m)? (?:\x1b\[[0-9;]*m)?(done|paused|interrupted|stopped|accepted|cancelled|rejected|failed)( after |: |, )|(looprun: |"message")[^\n]*; exit \d`)
+var closingLine = regexp.MustCompile(`(looprun:(?:\x1b\[[0-9;]*m)? (?:\x1b\[[0-9;]*m)?|"message": ?")(done|tripped|paused|interrupted|stopped|accepted|cancelled|rejected|failed|already)( after |: |, | \(| passing)`)
 
 // closed reports whether the run has said how it ended.
 func (s *screen) closed() bool { return closingLine.MatchString(s.stdout.String()) }
