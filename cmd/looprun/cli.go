@@ -132,7 +132,8 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 	}
 	if err == nil {
 		if node := ctx.Selected(); node != nil && !loops(node) && !takesCommand(node) {
-			debug.SetGCPercent(400) // what looks back reads much, keeps little and is soon over
+			// What looks back reads much, keeps little and is soon over.
+			defer debug.SetGCPercent(debug.SetGCPercent(400))
 		}
 		err = ctx.Run(a)
 	} else {

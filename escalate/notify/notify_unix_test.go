@@ -3,6 +3,7 @@
 package notify
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ func program(t *testing.T, script string) string {
 
 // URLs go by standard input alone: anybody can see the arguments of a process.
 func TestTheProgramIsAsked(t *testing.T) {
-	dir := program(t, `echo "$# $*" >>"${0%/*}/args"; cat >>"${0%/*}/got"; echo >>"${0%/*}/got"`)
+	dir := program(t, `echo "$# $*" >>"${0%/*}/args"; cat >>"${0%/*}/got"`)
 	s, err := New("ntfy://" + secret + "@host/topic")
 	if err != nil {
 		t.Fatal(err)
@@ -44,19 +45,19 @@ func TestTheProgramIsAsked(t *testing.T) {
 		t.Errorf("called with %q", args)
 	}
 	got, _ := os.ReadFile(filepath.Join(dir, "got"))
-	lines := strings.Split(strings.TrimSpace(string(got)), "\n")
-	if len(lines) != 2 {
-		t.Fatalf("%q", lines)
-	}
+	said := json.NewDecoder(bytes.NewReader(got))
 	for i, want := range []string{"", "looprun asks"} {
 		var m struct {
 			URLs      []string
 			Title     string
 			TimeoutMS int64 `json:"timeout_ms"`
 		}
-		if err := json.Unmarshal([]byte(lines[i]), &m); err != nil || m.Title != want || len(m.URLs) != 1 || m.TimeoutMS <= 0 {
-			t.Errorf("%d: %s: %v", i, lines[i], err)
+		if err := said.Decode(&m); err != nil || m.Title != want || len(m.URLs) != 1 || m.TimeoutMS <= 0 {
+			t.Errorf("%d: %s: %v", i, got, err)
 		}
+	}
+	if said.More() {
+		t.Errorf("it was asked more than twice: %s", got)
 	}
 }
 
