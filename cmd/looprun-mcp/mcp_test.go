@@ -139,14 +139,15 @@ func (c *client) begin(a arguments) string {
 	return begun.Run
 }
 
-// rests waits until the loop has ended or asks, and is its status.
+// rests waits until the loop has ended or is paused, and is its status: one that asks
+// pauses next, since it has no terminal.
 func (c *client) rests(run string) (s struct{ Status, Question, Next, Reason string }) {
 	c.t.Helper()
 	for {
 		if err := json.Unmarshal([]byte(c.says("loop_status", arguments{"run": run, "wait_seconds": 20})), &s); err != nil {
 			c.t.Fatal(err)
 		}
-		if s.Status != "running" {
+		if s.Status != "running" && s.Status != "awaiting_answer" {
 			return s
 		}
 	}
