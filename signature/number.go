@@ -263,7 +263,7 @@ func fractionOf(b []byte, k, e int) bool {
 // withoutValues leaves out of a text what is a value: numbers, what stands in quotes or
 // brackets, and words that may have been drawn at random.
 func withoutValues(text string) string {
-	out := make([]byte, 0, len(text))
+	b, out := []byte(text), make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
 		end := -1
 		switch c := text[i]; {
@@ -274,10 +274,10 @@ func withoutValues(text string) string {
 		case c == '<' || c == '[' || c == '{':
 			end = bracketEnd(text, i)
 		case word(c) && (i == 0 || !word(text[i-1])):
-			end = drawnEnd(text, i)
+			end = drawnEnd(b, i)
 		}
 		if end < 0 && digit(text[i]) {
-			end = digitsFrom([]byte(text), i) - 1
+			end = digitsFrom(b, i) - 1
 		}
 		if end < 0 {
 			out = append(out, text[i])
@@ -290,12 +290,12 @@ func withoutValues(text string) string {
 }
 
 // drawnEnd returns where the word at i ends if it may have been drawn at random, or -1.
-func drawnEnd(text string, i int) int {
+func drawnEnd(b []byte, i int) int {
 	e := i
-	for e < len(text) && word(text[e]) {
+	for e < len(b) && word(b[e]) {
 		e++
 	}
-	if o := oddityOf([]byte(text[i:e])); o.random(true) || !o.letters && o.length > 4 && o.bits >= -2 {
+	if o := oddityOf(b[i:e]); o.random(true) || !o.letters && o.length > 4 && o.bits >= -2 {
 		return e - 1
 	}
 	return -1

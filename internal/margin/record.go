@@ -38,7 +38,7 @@ func (r *records) learn(lines [][]byte) {
 	var columns [maxFields]fieldValues
 	n, odd := 0, 0
 	for _, b := range lines {
-		if !r.read(b) {
+		if !r.read(b) || n > 0 && !bytes.Equal(r.form, r.key) {
 			if odd++; 10*odd > len(lines) {
 				return
 			}
@@ -46,11 +46,6 @@ func (r *records) learn(lines [][]byte) {
 		}
 		if n == 0 {
 			r.form = append(r.form[:0], r.key...)
-		} else if !bytes.Equal(r.form, r.key) {
-			if odd++; 10*odd > len(lines) {
-				return
-			}
-			continue
 		}
 		for i, f := range r.fields {
 			columns[i].take(f)
@@ -91,7 +86,7 @@ type fieldValues struct {
 
 func (v *fieldValues) take(f field) {
 	if v.first == nil {
-		v.first = append([]byte{}, f.value...)
+		v.first = f.value
 	}
 	v.varies = v.varies || !bytes.Equal(v.first, f.value)
 	if f.quoted {
