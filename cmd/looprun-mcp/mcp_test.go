@@ -165,6 +165,16 @@ func (c *client) looprun(args ...string) string {
 	return string(out)
 }
 
+// until waits for a condition that no message tells of.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) { // between two looks
+		if time.Now().After(end) {
+			t.Fatalf("it did not happen: %s", what)
+		}
+	}
+}
+
 // stuck is a loop that a guard stops.
 var stuck = arguments{"command": "true", "check": "echo 'FAIL: test_login expected 3'; exit 1", "task": "mend the login"}
 
@@ -299,13 +309,10 @@ func TestALoopOutlivesTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := c.begin(arguments{"command": "seq 1 100000 >&2; seq 1 100000; touch printed; read x <go; seq 1 100000 >&2"})
-	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(c.dir, "printed")); err == nil {
-			break
-		} else if time.Now().After(until) {
-			t.Fatal("it waits for somebody to read what it prints")
-		}
-	}
+	until(t, "it prints, though nobody reads it", func() bool {
+		_, err := os.Stat(filepath.Join(c.dir, "printed"))
+		return err == nil
+	})
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -313,11 +320,9 @@ func TestALoopOutlivesTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = exec.Command(filepath.Join(bin, "looprun"), "show", "--follow", run).Run()
-	for until := time.Now().Add(time.Minute); !strings.Contains(c.looprun("show", run, "--format", "json"), `"status": "done"`); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the loop did not end: " + c.looprun("show", run))
-		}
-	}
+	until(t, "the loop ends", func() bool {
+		return strings.Contains(c.looprun("show", run, "--format", "json"), `"status": "done"`)
+	})
 }
 
 // Whatever an agent names as a run, no other file is read and no flag gets to looprun.
@@ -435,13 +440,10 @@ func TestLoopsAreCounted(t *testing.T) {
 	for _, run := range runs {
 		c.rests(run)
 	}
-	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // until they are seen to have ended
-		if _, failed := c.call("loop_start", arguments{"command": "true"}); !failed {
-			break
-		} else if time.Now().After(until) {
-			t.Fatal("they have ended, and no other can be started")
-		}
-	}
+	until(t, "they are seen to have ended, so that another can be started", func() bool {
+		_, failed := c.call("loop_start", arguments{"command": "true"})
+		return !failed
+	})
 	c.rests("")
 }
 
