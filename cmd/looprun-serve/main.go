@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/dashboard"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -106,7 +107,7 @@ func (l program) explain(dir string) (string, error) {
 
 // answer gives an answer as looprun answer does. It comes by standard input: a command
 // line can be read by everybody on this machine.
-func (l program) answer(ctx context.Context, dir string, a dashboard.Answer) (string, error) {
+func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (string, error) {
 	a.Reason = cmp.Or(a.Reason, "answered in the browser")
 	document, err := json.Marshal(a)
 	if err != nil {

@@ -31,6 +31,18 @@ type Answer struct {
 	Earlier bool `json:"earlier,omitempty"`
 }
 
+// ShortAnswer answers one question of any kind: what looprun answer reads in place of a
+// response, and what the page sends.
+type ShortAnswer struct {
+	Question string   `json:"question,omitempty"` // its id; empty: the only one that waits
+	Option   string   `json:"option,omitempty"`
+	Options  []string `json:"options,omitempty"` // of a question that takes several
+	Text     *string  `json:"text,omitempty"`
+	Cancel   bool     `json:"cancel,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+	Guidance string   `json:"guidance,omitempty"`
+}
+
 // Selected is what was chosen: nothing, one id, or a list of ids. In JSON it is
 // null, a text, or a list of texts. The zero value is nothing.
 type Selected struct {

@@ -107,6 +107,20 @@ func responseShape() shape {
 	}
 }
 
+// ShortAnswerShape is the form of a [ShortAnswer]: what answers, then what goes with it.
+func ShortAnswerShape() strictjson.Shape {
+	text := strictjson.Shape{Form: strictjson.Text, Nullable: true}
+	return strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
+		strictjson.Optional("option", text),
+		strictjson.Optional("options", strictjson.Shape{Form: strictjson.List, Nullable: true, Items: &text}),
+		strictjson.Optional("text", text),
+		strictjson.Optional("cancel", strictjson.Shape{Form: strictjson.Bool, Nullable: true}),
+		strictjson.Optional("reason", text),
+		strictjson.Optional("guidance", text),
+		strictjson.Optional("question", text),
+	}}
+}
+
 func answerShape() shape {
 	typed := text("The answer as text, where the question takes text; it stands in place of a selection.")
 	typed.Nullable = true

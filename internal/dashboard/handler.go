@@ -9,9 +9,11 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/report"
 )
@@ -217,22 +219,16 @@ func nothing(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil
 }
 
-// answerForm is what the page sends as an answer.
+// answerForm is what the page sends as an answer: it names the question that it shows.
 func answerForm() strictjson.Shape {
-	text := strictjson.Shape{Form: strictjson.Text, Nullable: true}
-	return strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
-		strictjson.Required("question", strictjson.Shape{Form: strictjson.Text}),
-		strictjson.Optional("option", text),
-		strictjson.Optional("options", strictjson.Shape{Form: strictjson.List, Nullable: true, Items: &text}),
-		strictjson.Optional("text", text),
-		strictjson.Optional("cancel", strictjson.Shape{Form: strictjson.Bool, Nullable: true}),
-		strictjson.Optional("reason", text),
-		strictjson.Optional("guidance", text),
-	}}
+	form := ask.ShortAnswerShape()
+	i := slices.IndexFunc(form.Fields, func(f strictjson.Field) bool { return f.Name == "question" })
+	form.Fields[i] = strictjson.Required("question", strictjson.Shape{Form: strictjson.Text})
+	return form
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, run *row) {
-	var given Answer
+	var given ask.ShortAnswer
 	if err := body(w, r, answerForm(), &given); err != nil {
 		http.Error(w, "the answer cannot be read: "+err.Error(), http.StatusBadRequest)
 		return

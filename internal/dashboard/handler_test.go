@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/scratchpad"
@@ -61,7 +62,7 @@ func newServing(t *testing.T, readOnly bool) *serving {
 		Dirs:    func() []string { return []string{state} },
 		Explain: func(string) (string, error) { return "because", nil },
 		Actions: &Actions{
-			Answer: func(_ context.Context, _ string, a Answer) (string, error) {
+			Answer: func(_ context.Context, _ string, a ask.ShortAnswer) (string, error) {
 				if a.Question != "q-1" {
 					return "", errors.New("no such question waits")
 				}

@@ -19,26 +19,15 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/ask"
 )
-
-// Answer is what a person chose on the page, for one question. In JSON it is the short
-// form that looprun answer reads.
-type Answer struct {
-	Question string   `json:"question"`
-	Option   string   `json:"option,omitempty"`
-	Options  []string `json:"options,omitempty"` // of a question that takes several
-	Text     *string  `json:"text,omitempty"`
-	Cancel   bool     `json:"cancel,omitempty"`
-	Reason   string   `json:"reason,omitempty"`
-	Guidance string   `json:"guidance,omitempty"`
-}
 
 // Actions are what the page can do with a run beside showing it. Each is given the
 // run's directory.
 type Actions struct {
 	// Answer answers a question as looprun answer does. The string says what became of
 	// it.
-	Answer func(ctx context.Context, dir string, a Answer) (string, error)
+	Answer func(ctx context.Context, dir string, a ask.ShortAnswer) (string, error)
 	// Resume goes on with a run, in the background.
 	Resume func(ctx context.Context, dir string) (string, error)
 }

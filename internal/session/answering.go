@@ -158,16 +158,8 @@ func (w *Waiting) Read(text []byte, only func() (looprun.Question, error)) ([]An
 
 // short reads the short form of the document.
 func (w *Waiting) short(text []byte, only func() (looprun.Question, error)) (Answered, error) {
-	var one struct {
-		Question string   `json:"question"`
-		Option   string   `json:"option"`
-		Options  []string `json:"options"`
-		Text     *string  `json:"text"`
-		Cancel   bool     `json:"cancel"`
-		Reason   string   `json:"reason"`
-		Guidance string   `json:"guidance"`
-	}
-	if ps := shortAnswer().Read(text, &one); len(ps) > 0 {
+	var one ask.ShortAnswer
+	if ps := ask.ShortAnswerShape().Read(text, &one); len(ps) > 0 {
 		return Answered{}, fmt.Errorf("standard input: %w", ps)
 	}
 	if one.Question != "" {
@@ -177,20 +169,6 @@ func (w *Waiting) short(text []byte, only func() (looprun.Question, error)) (Ans
 	return AnswerTo(q, looprun.Answer{Option: one.Option, Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Reason: one.Reason, Guidance: one.Guidance}), err
 }
 
-// shortAnswer is the short form of the document: what answers, then what goes with it.
-func shortAnswer() strictjson.Shape {
-	text := strictjson.Shape{Form: strictjson.Text, Nullable: true}
-	return strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
-		strictjson.Optional("option", text),
-		strictjson.Optional("options", strictjson.Shape{Form: strictjson.List, Nullable: true, Items: &text}),
-		strictjson.Optional("text", text),
-		strictjson.Optional("cancel", strictjson.Shape{Form: strictjson.Bool, Nullable: true}),
-		strictjson.Optional("reason", text),
-		strictjson.Optional("guidance", text),
-		strictjson.Optional("question", text),
-	}}
-}
-
 // isShortAnswer reports whether the document has keys of the short form only, and one
 // of those that answer.
 func isShortAnswer(document []byte) bool {
@@ -198,7 +176,7 @@ func isShortAnswer(document []byte) bool {
 		return false
 	}
 	members, _ := strictjson.Members(document)
-	known := shortAnswer().Names()
+	known := ask.ShortAnswerShape().Names()
 	answers := false
 	for _, m := range members {
 		i := slices.Index(known, m.Key)
