@@ -61,17 +61,20 @@ var sections = map[string]func(*bench) error{
 	"back":      (*bench).back,
 	"many":      (*bench).many,
 	"page":      (*bench).page,
+	"screen":    (*bench).screen,
 	"limits":    (*bench).limits,
 	"replay":    func(b *bench) error { return replays(b.looprun) },
 }
 
-var usual = []string{"start", "iteration", "output", "memory", "lines", "back", "many", "page", "limits"}
+var usual = []string{"start", "iteration", "output", "memory", "lines", "back", "many", "page", "screen", "limits"}
 
 // children are the parts that this program plays itself.
 var children = map[string]func(arg string) error{
 	"log":   func(size string) error { return writeLog(os.Stdout, size) },
 	"lines": func(n string) error { return writeLines(os.Stdout, n) },
 	"sum":   sum,
+	"stamp": writeStamp,
+	"flood": flood,
 }
 
 func main() {

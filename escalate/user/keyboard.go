@@ -75,9 +75,11 @@ type keyboard struct {
 	decoder  decoder
 	pending  []stroke
 	lastText time.Time
-	lastTick time.Time
-	lastByte time.Time
-	redrawAt time.Time
+	// lastHarmless is when a character ticked or moved. What comes right after it may
+	// be pasted with it, and chooses nothing.
+	lastHarmless time.Time
+	lastByte     time.Time
+	redrawAt     time.Time
 }
 
 // next returns the next key that counts: up, down, Enter, a tick, or text where
@@ -154,24 +156,26 @@ func (k *keyboard) enter() stroke {
 	switch {
 	case k.typing && after < k.paste:
 		return stroke{keyText, ' '}
-	case !k.typing && (after < k.quiet || k.lastByte.Sub(k.lastTick) < k.paste):
+	case !k.typing && (after < k.quiet || k.lastByte.Sub(k.lastHarmless) < k.paste):
 		return stroke{}
 	}
 	k.entered = true
 	return stroke{key: keyEnter}
 }
 
-// text is text in a field. Elsewhere a character counts that stands alone: a blank
-// ticks the marked item of a list that has ticks, j and k move, and what is hot
-// chooses. All other text means nothing, and neither does what comes with more of it.
+// text is text in a field. Elsewhere a blank ticks the marked item of a list that has
+// ticks, and j and k move: at once, since they are seen and decide nothing. What is hot
+// chooses, when it stands alone. All other text means nothing, and neither does what
+// comes with more of it.
 func (k *keyboard) text(got stroke) (stroke, error) {
 	if k.typing {
 		k.lastText = k.lastByte
 		return got, nil
 	}
 	meant := k.lastByte.Sub(k.lastText) >= k.quiet && k.means(got.text) && !k.moreText()
-	if meant && got.text != ' ' { // whose tick can be seen, and decides nothing
-		alone, err := k.alone(got.text != 'j' && got.text != 'k')
+	harmless := got.text == ' ' || got.text == 'j' || got.text == 'k'
+	if meant && !harmless {
+		alone, err := k.alone()
 		if err != nil {
 			return stroke{}, err
 		}
@@ -181,15 +185,17 @@ func (k *keyboard) text(got stroke) (stroke, error) {
 	case !meant:
 		k.lastText = k.lastByte
 		return stroke{}, nil
-	case got.text == ' ':
-		k.lastTick = k.lastByte
-		return stroke{key: keyTick}, nil
-	case got.text == 'j':
+	case !harmless:
+		return stroke{keyHot, got.text}, nil
+	}
+	k.lastHarmless = k.lastByte
+	switch got.text {
+	case 'j':
 		return k.move(stroke{key: keyDown}), nil
-	case got.text == 'k':
+	case 'k':
 		return k.move(stroke{key: keyUp}), nil
 	}
-	return stroke{keyHot, got.text}, nil
+	return stroke{key: keyTick}, nil
 }
 
 // means reports whether the character alone does something.
@@ -200,9 +206,12 @@ func (k *keyboard) means(c byte) bool {
 // moreText reports whether text came along with this key.
 func (k *keyboard) moreText() bool { return len(k.pending) > 0 && k.pending[0].key == keyText }
 
-// alone reports whether nothing comes right after a character, but for one Enter where
-// that may be: text that is pasted is no choice.
-func (k *keyboard) alone(enter bool) (bool, error) {
+// alone reports whether nothing comes right before or after a character, but for one
+// Enter after it: text that is pasted is no choice.
+func (k *keyboard) alone() (bool, error) {
+	if k.lastByte.Sub(k.lastHarmless) < k.paste {
+		return false, nil
+	}
 	for until := k.lastByte.Add(k.paste); ; {
 		err := k.fill(until)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -212,7 +221,7 @@ func (k *keyboard) alone(enter bool) (bool, error) {
 			return false, err
 		}
 	}
-	if enter && len(k.pending) == 1 && k.pending[0].key == keyEnter {
+	if len(k.pending) == 1 && k.pending[0].key == keyEnter {
 		return true, nil
 	}
 	return !slices.ContainsFunc(k.pending, func(s stroke) bool { return s.key == keyText || s.key == keyEnter }), nil
