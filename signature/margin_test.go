@@ -297,3 +297,17 @@ func TestCarriers(t *testing.T) {
 		t.Errorf("carriers %q, margins %q", why.Carriers, why.Margins)
 	}
 }
+
+// What reads a source's lines holds nothing of the iteration before.
+func TestSourcesBeginAnew(t *testing.T) {
+	s := New(Options{})
+	r := &s.out.texts[0].src
+	before := r.of([]byte("web-1"))
+	if r.of([]byte("web-1")) != before {
+		t.Fatal("the lines of one source are read by two")
+	}
+	r.reset()
+	if r.of([]byte("web-1")) == before {
+		t.Fatal("after reset a source is read on")
+	}
+}

@@ -13,6 +13,9 @@ type sources struct {
 	main   extractor             // of lines that name no source
 	byName map[string]*extractor // by the name as it stands there
 	slots  [maxSources]*extractor
+
+	lastName []byte // and whose lines they are, since most are of the one before
+	last     *extractor
 }
 
 // maxSources bounds the extractors of one stream; further sources share them.
@@ -24,6 +27,7 @@ func (r *sources) reset() {
 	r.main.reset()
 	clear(r.byName)
 	clear(r.slots[:])
+	r.last = nil
 }
 
 // of returns the extractor for the lines of a source.
@@ -31,7 +35,11 @@ func (r *sources) of(name []byte) *extractor {
 	if len(name) == 0 {
 		return &r.main
 	}
+	if r.last != nil && bytes.Equal(name, r.lastName) {
+		return r.last
+	}
 	if x := r.byName[string(name)]; x != nil {
+		r.lastName, r.last = append(r.lastName[:0], name...), x
 		return x
 	}
 	if r.byName == nil {

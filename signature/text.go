@@ -128,7 +128,7 @@ func (t *text) rawLine(b []byte, plain bool) {
 }
 
 // message takes one line with its margin.
-func (t *text) message(full []byte, cut margin.Cut) {
+func (t *text) message(full []byte, cut *margin.Cut) {
 	x := t.src.of(cut.Name)
 	t.s.why.margin(x.suite, full[:cut.Len])
 	if cut.Record {

@@ -248,34 +248,27 @@ func (s *Stream) begin(p []byte) []byte {
 	return p[n:]
 }
 
-// opening returns where the first line begins that may be an object, -1 for none.
+// opening returns where the first line begins that may be an object or a list of them, -1
+// for none. Of a list that ends the piece there may be no more than its bracket.
 func opening(p []byte) int {
-	if opens(p) {
-		return 0
-	}
-	brace := bytes.Index(p, []byte("\n{")) + 1
-	rest := p
-	if brace > 0 {
-		rest = p[:brace]
-	}
-	for from := 0; ; {
-		i := bytes.Index(rest[from:], []byte("\n["))
-		if i < 0 {
+	for i := 0; i < len(p); i++ {
+		n := bytes.IndexByte(p[i:], '{')
+		if n < 0 {
 			break
 		}
-		if from += i + 1; opens(p[from:]) {
-			return from
+		i += n
+		begin := i
+		if i > 0 && p[i-1] == '[' {
+			begin--
+		}
+		if begin == 0 || p[begin-1] == '\n' {
+			return begin
 		}
 	}
-	if brace == 0 {
-		return -1
+	if n := len(p) - 1; p[n] == '[' && (n == 0 || p[n-1] == '\n') {
+		return n
 	}
-	return brace
-}
-
-// opens reports whether a line may be an object, or a list of them.
-func opens(line []byte) bool {
-	return line[0] == '{' || line[0] == '[' && (len(line) == 1 || line[1] == '{')
+	return -1
 }
 
 // May reports whether there may be a carrier in whole lines of output. In what there is

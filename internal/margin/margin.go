@@ -29,21 +29,29 @@ type Cut struct {
 // bounded.
 type Learner struct {
 	chains []known
-	blocks int       // that were learned from
-	idle   int       // times in a row that there was nothing new to learn
-	rest   int       // so many blocks more are not learned from, since there was not
-	name   [2][]byte // room for two names
+	blocks int // that were learned from
+	idle   int // times in a row that there was nothing new to learn
+	rest   int // so many blocks more are not learned from, since there was not
+	cut    Cut
+	name   []byte
 	key    []byte
 	at     places
 	sample [][]byte
 }
 
-// known is a margin that was learned, and where its columns were in the last line that
+// known is a margin that was learned, and where its columns were in the last lines that
 // had them all: a line that differs in digits only has them there too.
 type known struct {
 	chain
-	form []byte // that margin, with 0 for every digit
-	at   places
+	forms [maxForms]form
+	last  int // the form that a line had last
+}
+
+// form is a margin as it stood in a line.
+type form struct {
+	text  []byte // with 0 for every digit
+	at    places
+	clock bool // it ends with a time, which may go on
 }
 
 // places says where the columns of a line are.
@@ -79,6 +87,7 @@ const (
 	maxChains  = 8
 	maxNames   = 64
 	maxName    = 72 // bytes
+	maxForms   = 4
 
 	enough = 160 // lines of a block to learn from
 	glance = 32  // lines by which to see whether there is something to learn
@@ -132,13 +141,13 @@ func (l *Learner) keep(learned chain) bool {
 	return true
 }
 
-// Cut returns the margin of a line.
-func (l *Learner) Cut(line []byte) Cut {
-	var best Cut
+// Cut returns the margin of a line. It holds until the next call.
+func (l *Learner) Cut(line []byte) *Cut {
+	best := &l.cut
+	best.Len, best.Name, best.Time = 0, nil, false
 	for i := range l.chains {
-		if cut := l.cut(&l.chains[i], line); cut.Len > best.Len {
-			best = cut
-			l.name[0], l.name[1] = l.name[1], l.name[0] // the next must not take its place
+		if at := l.find(&l.chains[i], line); at.end > best.Len {
+			best.Len, best.Name, best.Time = at.end, l.called(at, line), at.time
 		}
 	}
 	return best
@@ -210,16 +219,16 @@ func (c *column) add(name string) bool {
 	return true
 }
 
-// cut takes the columns off a line, as far as it has them.
-func (l *Learner) cut(c *known, line []byte) Cut {
-	at := l.find(c, line)
+// called is the name of a margin that a line has, from the names of its columns. It holds
+// until the next call.
+func (l *Learner) called(at *places, line []byte) []byte {
 	if at.n == 0 {
-		return Cut{Len: at.end, Time: at.time}
+		return nil
 	}
 	if p := at.names[0]; at.n == 1 && !p.runs && p.fixed == "" {
-		return Cut{Len: at.end, Name: line[p.from:p.to], Time: at.time}
+		return line[p.from:p.to]
 	}
-	name := l.name[0][:0]
+	name := l.name[:0]
 	for _, p := range at.names[:at.n] {
 		if len(name) > 0 {
 			name = append(name, ' ')
@@ -233,49 +242,54 @@ func (l *Learner) cut(c *known, line []byte) Cut {
 			name = append(name, line[p.from:p.to]...)
 		}
 	}
-	l.name[0] = name
-	return Cut{Len: at.end, Name: name, Time: at.time}
+	l.name = name
+	return name
 }
 
 // find finds the columns at the start of a line, as far as it has them.
 // What it returns holds until the next call.
 func (l *Learner) find(c *known, line []byte) *places {
-	if c.like(line) {
-		return &c.at
+	for i := range c.forms {
+		i = (i + c.last) % maxForms
+		if f := &c.forms[i]; f.fits(line) {
+			c.last = i
+			return &f.at
+		}
 	}
 	at := &l.at
 	c.places(line, at, &l.key)
 	if m := line[:at.end]; at.whole && at.end > 0 && (m[at.end-1] == ' ' || m[at.end-1] == '\t') && !epoch(m) {
-		c.form, c.at = c.form[:0], *at
+		c.last = (c.last + maxForms - 1) % maxForms
+		f, last := &c.forms[c.last], c.chain[len(c.chain)-1].shape
+		f.text, f.at, f.clock = f.text[:0], *at, last == moment || last == reading
 		for _, b := range m {
 			if digit(b) {
 				b = '0'
 			}
-			c.form = append(c.form, b)
+			f.text = append(f.text, b)
 		}
 	}
 	return at
 }
 
-// like says whether a line has the columns where the last had them.
-func (c *known) like(line []byte) bool {
-	n := len(c.form)
+// fits says whether a line has the columns where the form has them.
+func (f *form) fits(line []byte) bool {
+	n := len(f.text)
 	if n == 0 || n >= len(line) {
 		return false
 	}
 	i := 0
 	for ; i+8 <= n; i += 8 {
-		if zeroed(binary.LittleEndian.Uint64(line[i:])) != binary.LittleEndian.Uint64(c.form[i:]) {
+		if zeroed(binary.LittleEndian.Uint64(line[i:])) != binary.LittleEndian.Uint64(f.text[i:]) {
 			return false
 		}
 	}
 	for ; i < n; i++ {
-		if b := line[i]; b != c.form[i] && (c.form[i] != '0' || !digit(b)) {
+		if b := line[i]; b != f.text[i] && (f.text[i] != '0' || !digit(b)) {
 			return false
 		}
 	}
-	last := c.chain[len(c.chain)-1].shape
-	return last != moment && last != reading || !mayGoOn(line[n])
+	return !f.clock || !mayGoOn(line[n])
 }
 
 // goesOn returns where a line goes on with the one before it: behind a time and a word

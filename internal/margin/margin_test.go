@@ -9,15 +9,30 @@ import (
 
 // split returns the margins and messages of a text.
 func split(text string) (cuts []Cut, messages []string) {
-	s := &Splitter{Line: func(line []byte, cut Cut) {
-		cut.Name = slices.Clone(cut.Name)
-		cuts, messages = append(cuts, cut), append(messages, string(line[cut.Len:]))
-	}}
+	s := &Splitter{}
+	s.Line = func(line []byte, cut *Cut) {
+		c := *cut
+		c.Name = slices.Clone(c.Name)
+		cuts, messages = append(cuts, c), append(messages, string(line[c.Len:]))
+		if n := s.longest(line); n != c.Len {
+			panic(fmt.Sprintf("%q is cut at %d, and its columns end at %d", line, c.Len, n))
+		}
+	}
 	for l := range strings.Lines(text) {
 		s.Add([]byte(strings.TrimSuffix(l, "\n")))
 	}
 	s.Flush()
 	return cuts, messages
+}
+
+// longest is where the longest margin of a line ends, whatever lines there were before.
+func (l *Learner) longest(line []byte) (n int) {
+	for i := range l.chains {
+		var at places
+		l.chains[i].places(line, &at, new([]byte))
+		n = max(n, at.end)
+	}
+	return n
 }
 
 func TestMargins(t *testing.T) {
@@ -34,6 +49,10 @@ func TestMargins(t *testing.T) {
 		{"the few lines of the other stream", "2026-11-02T10:00:00Z stdout F a\n2026-11-02T10:00:01Z stdout F b\n2026-11-02T10:00:02Z stderr F c\n2026-11-02T10:00:03Z stdout F d\n", []string{"", "", "", ""}, []string{"a", "b", "c", "d"}},
 		{"pieces of a line", "2026-11-02T10:00:00Z 01O a\n2026-11-02T10:00:01Z 01O b and\n2026-11-02T10:00:01Z 01O+ c\n2026-11-02T10:00:02Z 01O d\n2026-11-02T10:00:03Z 01O e\n", []string{"", "", "", ""}, []string{"a", "b and c", "d", "e"}},
 		{"what all begin with", "1,I,a: x\n2,I,a: y\n3,I,a:   z\n4,I,a: u\n5,I,a: v\n6,I,a: w\n", []string{"0,I,a:", "0,I,a:", "0,I,a:", "0,I,a:", "0,I,a:", "0,I,a:"}, []string{"x", "y", "  z", "u", "v", "w"}},
+		{"a name with another number in every line", "=== RUN   case_1 x\n=== RUN   case_2 y\n=== RUN   case_3 z\n=== RUN   case_4 u\n=== RUN   case_5 v\n", []string{"case_0", "case_0", "case_0", "case_0", "case_0"}, []string{"x", "y", "z", "u", "v"}},
+		{"a time that goes on in some lines", "10:00:01 a\n10:00:02 PM b\n10:00:03 c\n10:00:04 PM d\n", []string{"", "", "", ""}, []string{"a", "b", "c", "d"}},
+		{"a number that is a time in some lines", "1800000000 a\n1800000001 b\n1800000002 c\n1800000003 d\n2800000000 e\n", []string{"", "", "", "", ""}, []string{"a", "b", "c", "d", "2800000000 e"}},
+		{"lines with a part of the margin", "10:00:01 [api] a\n10:00:02 b\n10:00:03 [api] c\n10:00:04 [api] d\n", []string{"api", "", "api", "api"}, []string{"a", "b", "c", "d"}},
 		{"records", `{"t":1,"m":"a b"}` + "\n" + `{"t":2,"m":"  \"c\""}` + "\n" + `{"t":3,"m":"d\ne\n"}` + "\n", []string{"", "", "", ""}, []string{"a b", `  "c"`, "d", "e"}},
 		{"records with names", "t=1 m=a\nt=2 m=\"b c\"\nt=3 m=\"\"\n", []string{"", "", ""}, []string{"a", "b c", ""}},
 		{"records of which more than the text differs", `{"n":"a","m":"x"}` + "\n" + `{"n":"b","m":"y"}` + "\n" + `{"n":"c","m":"z"}` + "\n", []string{"", "", ""}, []string{`{"n":"a","m":"x"}`, `{"n":"b","m":"y"}`, `{"n":"c","m":"z"}`}},
@@ -130,13 +149,14 @@ func FuzzSplitter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var want, got []string
 		opened := false
-		s := &Splitter{Line: func(line []byte, cut Cut) {
+		s := &Splitter{}
+		s.Line = func(line []byte, cut *Cut) {
 			opened = opened || cut.Record
-			if cut.Len < 0 || cut.Len > len(line) {
-				t.Fatalf("%q is cut at %d", line, cut.Len)
+			if n := s.longest(line); cut.Len != n || n > len(line) {
+				t.Fatalf("%q is cut at %d, and its columns end at %d", line, cut.Len, n)
 			}
 			got = append(got, string(line))
-		}}
+		}
 		for l := range strings.SplitSeq(text, "\n") {
 			want = append(want, l)
 			s.Add([]byte(l))

@@ -121,7 +121,7 @@ func (s shape) learn(lines [][]byte, before chain) (column, int) {
 			return col, 0
 		}
 	}
-	col.runs = (s.named() && 3*len(t.exact) > t.lines || s == bareWord && !behindTime(before)) && len(t.counts) < len(t.exact)
+	col.runs = (3*len(t.exact) > t.lines || s == bareWord && !behindTime(before)) && len(t.counts) < len(t.exact)
 	return col, t.lines
 }
 

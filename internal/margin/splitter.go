@@ -10,7 +10,7 @@ import "bytes"
 type Splitter struct {
 	Learner
 	// Line is called once a line; both may be used until it returns.
-	Line func(line []byte, cut Cut)
+	Line func(line []byte, cut *Cut)
 
 	records records
 	lines   [][]byte
