@@ -138,6 +138,17 @@ func (d *IterationFinished) Says() string {
 	return ended + by + said
 }
 
+// OnlyCountsChanged reports whether the last two outputs differ in numbers alone, which
+// signature.Signature.Loose leaves out.
+func (s *State) OnlyCountsChanged() bool {
+	n := len(s.History)
+	if n < 2 {
+		return false
+	}
+	a, b := s.History[n-2].Signature, s.History[n-1].Signature
+	return a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
+}
+
 // CurrentState says what passes: “3/5 tests passing”, or that it is unknown.
 // Where the output does not say that it is of tests, it is “3/5 passing”.
 func (s *State) CurrentState() string {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -69,7 +70,7 @@ func verdict(r looprun.Result, limit int) string {
 	} else if r.Runtime >= 10*time.Second {
 		precision = time.Second
 	}
-	fmt.Fprintf(&b, " iterations, %s", r.Runtime.Round(precision))
+	fmt.Fprintf(&b, " iterations, %s", plural.Duration(r.Runtime.Round(precision)))
 	if r.Signature != "" {
 		b.WriteString(": " + r.Signature)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // Runtime trips when the run has been active for as long as the limit allows,
@@ -23,7 +24,7 @@ func (Runtime) Check(s *looprun.State) *looprun.Trip {
 	}
 	return &looprun.Trip{
 		Guard:  looprun.MaxRuntime,
-		Reason: fmt.Sprintf("it has run for %s; the limit is %s", s.Elapsed.Round(time.Millisecond), limit),
+		Reason: fmt.Sprintf("it has run for %s; the limit is %s", plural.Duration(s.Elapsed.Round(time.Millisecond)), plural.Duration(limit)),
 	}
 }
 

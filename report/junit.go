@@ -225,12 +225,5 @@ func duration(s float64) string {
 	default:
 		d = d.Round(time.Second)
 	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return plural.Duration(d)
 }

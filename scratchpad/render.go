@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // Render is the page without its notes. Its size is bounded: it shows the last
@@ -89,9 +90,9 @@ func configuration(p printer, s *looprun.State) {
 	p("- Iterations: %d of %s\n", s.Iterations, limit(s.Limits.Iterations, "no limit"))
 	runtime := "no limit"
 	if s.Limits.Runtime > 0 {
-		runtime = s.Limits.Runtime.String()
+		runtime = plural.Duration(s.Limits.Runtime)
 	}
-	p("- Runtime: %s of %s\n", s.Elapsed.Round(time.Second), runtime)
+	p("- Runtime: %s of %s\n", plural.Duration(s.Elapsed.Round(time.Second)), runtime)
 	p("- The same failure %s times, or %s errors in a row, stop the loop\n\n", limit(s.Limits.Loop, "any number of"), limit(s.Limits.Errors, "any number of"))
 }
 

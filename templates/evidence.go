@@ -54,6 +54,9 @@ func (s *source) details(values facts) []string {
 	if s.trip.Guard == looprun.LoopDetected && len(s.state.Check) == 0 {
 		part(say("detail_waiting"))
 	}
+	if s.trip.Guard != looprun.LoopDetected && s.state.OnlyCountsChanged() {
+		part(say("detail_counts"))
+	}
 	part(say("detail_far"), also)
 	return lines
 }

@@ -107,7 +107,7 @@ func messageKinds() map[string][]Variable {
 	} {
 		kinds[key] = variables
 	}
-	for _, key := range []string{"place", "failing", "output", "words", "tripped", "waiting", "far"} {
+	for _, key := range []string{"place", "failing", "output", "words", "tripped", "waiting", "counts", "far"} {
 		kinds["detail_"+key] = Variables()
 	}
 	for _, how := range looprun.Hows() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -241,17 +242,10 @@ func formatLimit(d time.Duration) string {
 	return formatDuration(d)
 }
 
-// formatDuration leaves out the parts that are zero: 15m, not 15m0s.
+// formatDuration is a duration in words, to the second.
 func formatDuration(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(time.Millisecond).String()
 	}
-	s := d.Round(time.Second).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return plural.Duration(d.Round(time.Second))
 }

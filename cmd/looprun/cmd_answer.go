@@ -139,6 +139,9 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 		return "", nil, config.Usage(fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION")
 	case len(words) == most:
 		dir, err = session.Find(c.StateDir, words[0])
+		if err != nil && option {
+			err = config.Usage(err.Error(), "with --option, --text or --cancel no other option follows: looprun answer [RUN] --text TEXT")
+		}
 		return dir, words[1:], err
 	}
 	if len(words) == 1 { // the whole id of a run and no option: it asks

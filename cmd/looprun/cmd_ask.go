@@ -29,7 +29,7 @@ type askCmd struct {
 	Words    []string `arg:"" optional:"" name:"text" help:"The question."`
 	Question string   `placeholder:"TEXT" help:"The question, in place of the words." env:"-"`
 	Option   []string `placeholder:"ID=LABEL[=DESCRIPTION]" help:"An answer to choose; 2 to 4 of them." env:"-" sep:"none"`
-	Confirm  bool     `help:"The answer is yes or no." env:"-" excludes:"text"`
+	Confirm  bool     `help:"The answer is yes or no." env:"-" excludes:"--text"`
 	Text     bool     `help:"The answer is a text." env:"-"`
 	Header   string   `placeholder:"TEXT" help:"A heading of at most 12 characters." env:"-"`
 	Default  string   `placeholder:"ID" help:"What counts where nobody can be asked and the run is set to defaults." env:"-"`

@@ -72,7 +72,7 @@ func (c *hookStopCmd) Run(a *app) error {
 // hookPlace is whose hooks, and where.
 type hookPlace struct {
 	Agent   string `arg:"" enum:"claude,codex,gemini,copilot,cursor,opencode" help:"${enum}."`
-	User    bool   `help:"For all your projects." env:"-"`
+	User    bool   `help:"For all your projects." env:"-" excludes:"--project"`
 	Project bool   `help:"For this project (the default)." env:"-"`
 }
 

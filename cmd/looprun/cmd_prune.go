@@ -27,9 +27,9 @@ import (
 // pruneCmd removes old runs.
 type pruneCmd struct {
 	Runs      []string `arg:"" optional:"" name:"run" help:"The runs to remove, by their ids or parts of them, whatever became of them."`
-	OlderThan *age     `placeholder:"AGE" help:"Remove runs in which nothing has happened for so long: 30d, 2w, 12h." env:"-"`
-	Keep      *int     `placeholder:"N" help:"Leave the latest N runs, whatever became of them." env:"-"`
-	Status    []string `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs that ended so: ${enum}." env:"-"`
+	OlderThan *age     `placeholder:"AGE" help:"Remove runs in which nothing has happened for so long: 30d, 2w, 12h." env:"-" excludes:"<run>"`
+	Keep      *int     `placeholder:"N" help:"Leave the latest N runs, whatever became of them." env:"-" excludes:"<run>"`
+	Status    []string `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs that ended so: ${enum}." env:"-" excludes:"<run>"`
 	DryRun    bool     `short:"n" help:"Say what would be removed, and remove nothing." env:"-"`
 	Yes       bool     `short:"y" help:"Do not ask." env:"-"`
 	Format    string   `enum:"text,json" default:"text" help:"${enum}." env:"-"`

@@ -12,7 +12,7 @@ import (
 type replayCmd struct {
 	Files []string `arg:"" optional:"" name:"file=code" help:"Recorded outputs, one an iteration, each with its exit code (1 without)."`
 	config.LimitFlags
-	ID string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead."`
+	ID string `name:"run" placeholder:"RUN" help:"Replay an earlier run instead." excludes:"<file=code>"`
 	config.RuleFlags
 	LoopValues   *string      `enum:"on,off" placeholder:"HOW" help:"Trip when the same checks fail and only values change: ${enum} (the run's; on)."`
 	LoopOften    config.Often `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (the run's; 6/10)."`

@@ -20,7 +20,7 @@ type showCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Number   int    `short:"n" default:"50" help:"How many of the last iterations to show; 0 for all (${default})." env:"-"`
 	Pending  bool   `help:"Show only the questions that wait for an answer."`
-	Follow   bool   `short:"f" help:"Show what happens, as it happens, until the run ends; with --format json an event a line." env:"-" excludes:"pending"`
+	Follow   bool   `short:"f" help:"Show what happens, as it happens, until the run ends; with --format json an event a line." env:"-" excludes:"--pending"`
 	Format   string `enum:"text,json,state,ask-user-question" default:"text" help:"${enum}: state is all that is known, for policy test and template preview; the last, with --pending, is for interfaces that take questions in that form." env:"-"`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
 }

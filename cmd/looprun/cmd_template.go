@@ -124,7 +124,7 @@ func (c *templateCheckCmd) Run(a *app) error {
 type templatePreviewCmd struct {
 	Guard  string `arg:"" help:"The guard whose question is shown."`
 	ID     string `name:"run" placeholder:"RUN" help:"Fill it in from this run (a made-up one without)."`
-	State  string `placeholder:"FILE" help:"Fill it in from this state, as looprun show --format state prints it." env:"-" excludes:"run"`
+	State  string `placeholder:"FILE" help:"Fill it in from this state, as looprun show --format state prints it." env:"-" excludes:"--run"`
 	Format string `enum:"text,terminal,json" default:"terminal" help:"${enum}: plain text, as the prompt shows it on a terminal, or JSON (${default})." env:"-"`
 	Width  int    `default:"80" help:"Columns of the terminal (${default})." env:"-"`
 	packFlag

@@ -51,12 +51,23 @@ func help(o kong.HelpOptions, ctx *kong.Context) error {
 		return err
 	}
 	text := strings.NewReplacer(
-		"Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…]",
+		"Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…] | -c LINE",
+		"<run option> ...", "RUN] [OPTION",
 	).Replace(b.String())
-	if lines := exclusive(ctx.Selected()); len(lines) > 0 {
-		usage, rest, _ := strings.Cut(text, "\n")
-		text = usage + "\n       Use one of each: " + strings.Join(lines, ", ") + "\n" + rest
+	usage, rest, _ := strings.Cut(text, "\n")
+	for _, group := range exclusive(ctx.Selected()) {
+		line := "\n       At most one: " + strings.Join(group, " | ")
+		if of := ctx.Selected().Flags; slices.ContainsFunc(of, func(f *kong.Flag) bool { return f.Required && "--"+f.Name == group[0] }) {
+			line = "\n       One of: " + strings.Join(group, " | ")
+			for _, f := range of {
+				if slices.Contains(group, "--"+f.Name) {
+					usage = strings.Replace(usage, " "+f.Summary(), "", 1)
+				}
+			}
+		}
+		usage += line
 	}
+	text = usage + "\n" + rest
 	if before, rest, ok := strings.Cut(text, "\n"+everywhere+"\n"); ok { // what is peculiar comes first
 		flags, after, _ := strings.Cut(rest, "\n\n")
 		text = strings.TrimRight(before+"\n"+after, "\n") + "\n\n" + everywhere + "\n" + strings.TrimRight(flags, "\n") + "\n"
@@ -101,22 +112,23 @@ Usage: looprun [flags] -- COMMAND [ARG…]     or one of looprun's own commands
 	return b.String()
 }
 
-// exclusive are the flags of a command of which one at most can be given.
-func exclusive(n *kong.Node) []string {
-	var lines []string
+// exclusive are the groups of flags and arguments of a command of which one at most can
+// be given.
+func exclusive(n *kong.Node) [][]string {
+	var groups [][]string
 	among := map[string][]string{}
 	for _, f := range n.Flags {
 		if other := f.Tag.Get("excludes"); other != "" {
-			lines = append(lines, "--"+f.Name+" | --"+other)
+			groups = append(groups, []string{"--" + f.Name, other})
 		}
 		for _, group := range f.Xor {
 			among[group] = append(among[group], "--"+f.Name)
 		}
 	}
 	for _, group := range slices.Sorted(maps.Keys(among)) {
-		lines = append(lines, strings.Join(among[group], " | "))
+		groups = append(groups, among[group])
 	}
-	return lines
+	return groups
 }
 
 // flagNames are the names of all flags of the command and those below it.

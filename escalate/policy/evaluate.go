@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // Evaluation is what a policy makes of one question: the fate of each rule, and
@@ -184,7 +185,7 @@ func (c *decision) overBudget(o looprun.Option) string {
 		over = append(over, fmt.Sprintf("%d of %d iterations%s", c.used.Iterations, b.Iterations, more(add.Iterations > 0, fmt.Sprint(add.Iterations))))
 	}
 	if used := c.used.Runtime.Truncate(time.Second); b.Runtime > 0 && used+add.Runtime > b.Runtime {
-		over = append(over, fmt.Sprintf("%s of %s%s", used, b.Runtime, more(add.Runtime > 0, add.Runtime.String())))
+		over = append(over, fmt.Sprintf("%s of %s%s", plural.Duration(used), plural.Duration(b.Runtime), more(add.Runtime > 0, plural.Duration(add.Runtime))))
 	}
 	if len(over) == 0 {
 		return ""

@@ -204,15 +204,13 @@ func (m *Menu) report(c Choice) string {
 	case item.Box:
 		var all []string
 		for _, n := range c.Ticked {
-			all = append(all, fmt.Sprintf("%s (%s)", m.Items[n].Label, m.Items[n].ID))
+			all = append(all, m.Items[n].Label)
 		}
 		return strings.Join(all, ", ")
 	case c.Text != "":
-		return fmt.Sprintf("%s (%s): “%s”", item.Label, item.ID, termsafe.Cut(termsafe.Line(c.Text), maxDescription))
-	case item.ID == "":
-		return item.Label
+		return fmt.Sprintf("%s: “%s”", item.Label, termsafe.Cut(termsafe.Line(c.Text), maxDescription))
 	default:
-		return fmt.Sprintf("%s (%s)", item.Label, item.ID)
+		return item.Label
 	}
 }
 

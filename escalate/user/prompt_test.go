@@ -36,7 +36,8 @@ func (s *session) chose(id, label string) {
 		s.Fatalf("got %+v, want %+v\n%s", out, want, s.screen.String())
 	}
 	s.sees("the answer", func(screen string) bool {
-		return strings.Contains(strings.Join(strings.Fields(screen), " "), fmt.Sprintf("Answer: %s (%s)", label, id))
+		text := strings.Join(strings.Fields(screen), " ")
+		return strings.Contains(text, "Answer: "+label) && !strings.Contains(text, "Answer: "+label+" (")
 	})
 }
 

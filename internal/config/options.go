@@ -28,7 +28,7 @@ import (
 // pattern, and words which texts are no path all the same; preset which presets set it
 // too, and agent what --agent sets where nobody else does, row for what the agent's row
 // has; normal what holds where nothing says more, min the least number and pattern what
-// a text has to match, for the schema; excludes names a flag that cannot be given too.
+// a text has to match, for the schema; excludes names a flag, or an argument as <arg>, that cannot be given too.
 type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
 	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
@@ -75,7 +75,7 @@ type Options struct {
 	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
 
 	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task that is written behind the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask"`
-	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask" excludes:"retry"`
+	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask" excludes:"--retry"`
 	Retry *int   `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask" min:"1"`
 
 	AnswerFlags
@@ -93,7 +93,7 @@ type Options struct {
 	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
 
 	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" words:"none,-,context" agent:"context"`
-	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask" excludes:"stdin"`
+	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask" excludes:"--stdin"`
 	Show           string    `enum:"text,raw" default:"text" help:"How a terminal shows the JSON of a coding agent: ${enum} (${default}). Files and pipes get the bytes." json:"show,omitempty" group:"run" trust:"safe"`
 	NoPty          bool      `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
 	KeepBackground bool      `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
@@ -143,7 +143,7 @@ type AnswerFlags struct {
 	AssistantTimeout    *Span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
 
 	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask" preset:"ask,retry,wait"`
-	Ask            bool `help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask" excludes:"non-interactive"`
+	Ask            bool `help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask" excludes:"--non-interactive"`
 }
 
 // Limits are the limits and caps in force.

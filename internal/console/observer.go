@@ -20,11 +20,14 @@ type Observer struct {
 	warned map[string]int // what iterations have warned of, and which was the first
 	// Polls says that the command waits for something: only what changes is said. Grace
 	// is how long it has to end when the run is interrupted.
-	Polls bool
-	Grace time.Duration
-	last  string // what was said of the last iteration
+	Polls  bool
+	Grace  time.Duration
+	last   string // what was said of the last iteration
+	hinted string // the last of the hints
 	// Asks says that nobody but the person at this terminal is asked.
 	Asks bool
+	// Remedy is what can be done about a question that nobody answers, said with it.
+	Remedy string
 	// Here is the question that was answered at this terminal, where the answer stands.
 	Here string
 }
@@ -89,6 +92,10 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 			return
 		}
 		m.News("%s", d.Reason)
+		if m.Remedy != "" {
+			m.News("%s", m.Remedy)
+			m.Remedy = ""
+		}
 	case looprun.DebugFinished:
 		if d.ExitCode < 0 {
 			m.Warn("%s: %s", d.Action, d.Findings)
@@ -192,7 +199,7 @@ func (m *Observer) countDown(until *time.Time, now time.Time) {
 		return
 	}
 	m.told = now
-	m.News("waiting: %s left", left)
+	m.News("waiting: %s left", plural.Duration(left))
 }
 
 // joinTexts joins the texts that say something.
@@ -223,13 +230,34 @@ func (m *Observer) finished(d looprun.IterationFinished, s *looprun.State) {
 	if said != "" {
 		text += ": " + said
 	}
-	if OnlyCountsChanged(s.History) {
+	if s.OnlyCountsChanged() {
 		text += " (only counts changed)"
 	}
 	if d.Detail != "" && d.Outcome != looprun.OutcomeInterrupted { // it has just been said by what
 		text += " (" + d.Detail + ")"
 	}
 	m.News("%s", text)
+	if hint := Hint(s, &d); hint != "" && m.hinted != hint {
+		m.hinted = hint
+		m.News("%s", hint)
+	}
+}
+
+// Hint is what an option of looprun could do about how an iteration ended; empty: there is
+// nothing to say.
+func Hint(s *looprun.State, d *looprun.IterationFinished) string {
+	if d == nil || d.Outcome == looprun.OutcomeDone {
+		return ""
+	}
+	said := strings.TrimSpace(cmp.Or(d.Words, d.Excerpt))
+	last := said[strings.LastIndexByte(said, '\n')+1:]
+	switch {
+	case s.Promise != "" && !d.Promised && strings.Contains(last, s.Promise):
+		return "the promise stands inside the last line, where it does not count: --promise-match anywhere counts it"
+	case strings.Contains(said, "/dev/tty"):
+		return "the command looks for a terminal: -i gives it the one that looprun has"
+	}
+	return ""
 }
 
 // caution warns of what an iteration found, once of each.
@@ -252,16 +280,6 @@ func (m *Observer) recall(s *looprun.State) {
 			m.Warn("%s", w)
 		}
 	}
-}
-
-// OnlyCountsChanged reports whether the last two outputs differ in numbers alone.
-func OnlyCountsChanged(history []looprun.IterationFinished) bool {
-	n := len(history)
-	if n < 2 {
-		return false
-	}
-	a, b := history[n-2].Signature, history[n-1].Signature
-	return a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
 }
 
 func (m *Observer) answered(d looprun.QuestionAnswered) {

@@ -30,7 +30,7 @@ func TestCountDown(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		lines = append(lines, strings.TrimPrefix(line, "looprun: "))
 	}
-	want := "waiting: 2m20s left, waiting: 1m20s left, waiting: 1m0s left, waiting: 50s left, waiting: 40s left, waiting: 30s left, waiting: 20s left, waiting: 10s left, the wait is over"
+	want := "waiting: 2m20s left, waiting: 1m20s left, waiting: 1m left, waiting: 50s left, waiting: 40s left, waiting: 30s left, waiting: 20s left, waiting: 10s left, the wait is over"
 	if got := strings.Join(lines, ", "); got != want {
 		t.Errorf("said %s", got)
 	}
@@ -46,6 +46,19 @@ func TestWarningsOfIterations(t *testing.T) {
 	}
 	if want := "looprun: warning: something is left\n"; out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
+	}
+}
+
+// A command that looks for a terminal is noticed, and what to do about it is said once.
+func TestATerminalForTheCommand(t *testing.T) {
+	var out strings.Builder
+	m := &Observer{Messages: Messages{W: &out}}
+	for n := range 3 {
+		d := looprun.IterationFinished{Iteration: n + 1, Outcome: looprun.OutcomeNotDone, Excerpt: "sh: 1: cannot open /dev/tty: No such device or address"}
+		m.Observe(looprun.Event{Data: d}, &looprun.State{})
+	}
+	if got := strings.Count(out.String(), "-i gives it"); got != 1 {
+		t.Errorf("it says so %d times:\n%s", got, out.String())
 	}
 }
 
@@ -108,13 +121,13 @@ func TestClosing(t *testing.T) {
 			moved,
 			looprun.Result{Ending: looprun.Ending{Status: looprun.StatusTripped, Guard: looprun.MaxIterations}, Iterations: 10, Runtime: time.Minute},
 			110,
-			"stopped after 10 iterations in 1m0s: 4 tests failing: TestLogin (21 at first); exit 110\ngo on: looprun resume r --max-iterations 20\nwhy: looprun explain r",
+			"stopped after 10 iterations in 1m: 4 tests failing: TestLogin (21 at first); exit 110\ngo on: looprun resume r --max-iterations 20\nwhy: looprun explain r",
 		},
 		{
 			moved,
 			looprun.Result{Ending: looprun.Ending{Status: looprun.StatusCancelled}, Iterations: 10, Runtime: time.Minute},
 			101,
-			"cancelled after 10 iterations in 1m0s: 4 tests failing: TestLogin (21 at first); exit 101\ntake it up again: looprun resume r --reopen",
+			"cancelled after 10 iterations in 1m: 4 tests failing: TestLogin (21 at first); exit 101\ntake it up again: looprun resume r --reopen",
 		},
 		{asks, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusRejected}, Iterations: 1}, 103, "rejected after 1 iteration in 0s; exit 103\nwhy: looprun explain r"},
 	} {

@@ -3,6 +3,8 @@ package console
 import (
 	"fmt"
 	"time"
+
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // Ago is a moment as a person says it: for a month how long ago it was, then its date.
@@ -34,11 +36,13 @@ func Moment(now, t time.Time, exact bool) string {
 func Round(d time.Duration) string {
 	switch {
 	case d < time.Second:
-		return d.Round(time.Millisecond).String()
+		d = d.Round(time.Millisecond)
 	case d < 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
+		d = d.Round(100 * time.Millisecond)
+	default:
+		d = d.Round(time.Second)
 	}
-	return d.Round(time.Second).String()
+	return plural.Duration(d)
 }
 
 // RoundMS is Round of milliseconds.

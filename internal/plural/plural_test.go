@@ -1,11 +1,25 @@
 package plural
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{-1: "-1 runs", 0: "0 runs", 1: "1 run", 2: "2 runs", 1000: "1000 runs"} {
 		if got := Count(n, "run"); got != want {
 			t.Errorf("Count(%d) is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 15 * time.Minute: "15m", 2 * time.Hour: "2h", 10 * time.Second: "10s", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
+		90 * time.Second: "1m30s", time.Hour + 30*time.Minute: "1h30m", time.Hour + time.Second: "1h0m1s", 1500 * time.Millisecond: "1.5s",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("Duration(%d) is %q, want %q", d, got, want)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func Explain(dir string) (*Explanation, error) {
 		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
 		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir, config: config,
 	}
-	e.OnlyCounts = console.OnlyCountsChanged(s.History)
+	e.OnlyCounts = s.OnlyCountsChanged()
 	e.window()
 	return e, e.compare()
 }
@@ -185,6 +185,9 @@ func (e *Explanation) Text() string {
 		for _, a := range answers {
 			fmt.Fprintf(&b, indent+"%s\n", a)
 		}
+	}
+	if hint := console.Hint(e.state, e.state.Last); hint != "" {
+		b.WriteString("\n" + strings.ToUpper(hint[:1]) + hint[1:] + ".\n")
 	}
 	if e.OnlyCounts {
 		b.WriteString("\nBetween the last two iterations only counts changed: --loop-match loose calls them the same.\n")

@@ -390,7 +390,7 @@ func (s *Session) hint(q looprun.Question, text string, err error) error {
 	if q.From == looprun.FromCommand {
 		return fmt.Errorf("%s: %w", text, err)
 	}
-	s.app.Say.News("%s", text)
+	s.app.Say.Remedy = text
 	return err
 }
 
