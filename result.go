@@ -94,9 +94,12 @@ type Result struct {
 	Runtime        time.Duration `json:"-"`
 	RuntimeSeconds float64       `json:"runtime_seconds"`
 	Signature      string        `json:"signature"`
-	Trips          int           `json:"trips"`
-	CostUSD        float64       `json:"cost_usd"`
-	Tokens         int64         `json:"tokens"`
+	// Says is what the last iteration came to, in words for a person; empty where it
+	// passed.
+	Says    string  `json:"says,omitempty"`
+	Trips   int     `json:"trips"`
+	CostUSD float64 `json:"cost_usd"`
+	Tokens  int64   `json:"tokens"`
 	// Subtasks is how far a task is that was taken apart; nil: none was.
 	Subtasks *Subtasks `json:"subtasks,omitempty"`
 	// Pending says that a question waits for its answer.
@@ -158,7 +161,7 @@ func (s *State) Result() Result {
 		r.Ending = *s.Ending
 	}
 	if s.Last != nil {
-		r.Signature = s.Last.Signature.Label
+		r.Signature, r.Says = s.Last.Signature.Label, s.Last.Says()
 	}
 	return r
 }

@@ -29,7 +29,7 @@ func (s *Summary) glance(dir string, alive bool) bool {
 				return false
 			}
 			counted = true
-			s.Iterations, s.Signature = d.Iteration, d.Signature.Label
+			s.Iterations, s.Signature, s.Says = d.Iteration, d.Signature.Label, d.Says()
 		case looprun.QuestionAsked:
 			if !settled { // no later event says otherwise
 				settled, waiting = true, true

@@ -28,6 +28,7 @@ type Summary struct {
 	Started    time.Time      `json:"started"`
 	Runtime    float64        `json:"runtime_seconds"`
 	Signature  string         `json:"signature,omitempty"`
+	Says       string         `json:"says,omitempty"` // the same in words for a person
 	// Pending says that a question waited when the run was last seen to end, and CostUSD
 	// is what it had cost; not known of a run that has not ended.
 	Pending bool    `json:"-"`
@@ -144,7 +145,7 @@ func Summarize(dir string) Summary {
 	s.Parent = started.Parent
 	if v, ok := readResult(dir); ok && !alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
-		s.Iterations, s.Runtime, s.Signature = v.Iterations, v.RuntimeSeconds, v.Signature
+		s.Iterations, s.Runtime, s.Signature, s.Says = v.Iterations, v.RuntimeSeconds, v.Signature, v.Says
 		s.Pending, s.CostUSD = v.Pending, v.CostUSD
 		return s
 	}
@@ -159,7 +160,7 @@ func Summarize(dir string) Summary {
 	r := state.Result()
 	s.Status = Standing(state, alive)
 	s.Guard, s.ExitCode = string(r.Guard), r.ExitCode
-	s.Iterations, s.Runtime, s.Signature = r.Iterations, r.RuntimeSeconds, r.Signature
+	s.Iterations, s.Runtime, s.Signature, s.Says = r.Iterations, r.RuntimeSeconds, r.Signature, r.Says
 	return s
 }
 

@@ -12,7 +12,7 @@ import (
 const resultName = "result.json"
 
 // Verdict is result.json: every field is always there, but for the moment of a
-// decision that nobody took, sub-tasks and warnings where there are none. The doc of
+// decision that nobody took, and words, sub-tasks and warnings where there are none. The doc of
 // each is its description in the schema.
 type Verdict struct {
 	Schema         string            `json:"schema" doc:"The form of this file."`
@@ -28,6 +28,7 @@ type Verdict struct {
 	Iterations     int               `json:"iterations" doc:"Iterations that were run, without the check before the first."`
 	RuntimeSeconds float64           `json:"runtime_seconds" doc:"Active time in seconds: questions and pauses do not count."`
 	Signature      string            `json:"signature" doc:"What the last iteration's output meant, as a label; empty where nothing can be said."`
+	Says           string            `json:"says,omitempty" doc:"The same in words for a person; not there where it passed."`
 	Trips          int               `json:"trips" doc:"How often guards have stopped the run to ask."`
 	CostUSD        float64           `json:"cost_usd" doc:"The cost that was reported, in US dollars."`
 	Tokens         int64             `json:"tokens" doc:"The tokens that were reported."`
@@ -46,7 +47,7 @@ func (r *Run) WriteResult(res looprun.Result, file string) error {
 		Schema: resultSchema, RunID: res.RunID, Status: res.Status, ExitCode: res.ExitCode,
 		Guard: res.Guard, Decision: res.Decision, Responder: res.Responder, Reason: res.Reason,
 		Rule: res.Rule, DecidedAt: res.At,
-		Iterations: res.Iterations, RuntimeSeconds: res.RuntimeSeconds, Signature: res.Signature,
+		Iterations: res.Iterations, RuntimeSeconds: res.RuntimeSeconds, Signature: res.Signature, Says: res.Says,
 		Trips: res.Trips, CostUSD: res.CostUSD, Tokens: res.Tokens, Pending: res.Pending,
 		Subtasks: res.Subtasks, Warnings: res.Warnings,
 	}, "", "  ")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -145,7 +146,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 			started = r.Started.Local().Format(time.DateTime)
 		}
 		add(r, cut(r.Name), console.Entry{Text: started, Colour: console.Dim}, console.Entry{Text: status, Colour: console.StatusColour(r.Status)}, console.Entry{Text: fmt.Sprint(r.Iterations)},
-			console.Entry{Text: console.Round(time.Duration(r.Runtime * float64(time.Second)))}, console.Entry{Text: cut(console.CommandLine(r.Command))}, console.Entry{Text: cut(r.Signature)})
+			console.Entry{Text: console.Round(time.Duration(r.Runtime * float64(time.Second)))}, console.Entry{Text: cut(console.CommandLine(r.Command))}, console.Entry{Text: cut(cmp.Or(r.Says, r.Signature))})
 	}
 	return t
 }

@@ -297,7 +297,7 @@ func named(dir string, seen stamp, s scratchpad.Summary) *row {
 	return &row{
 		Key: hex.EncodeToString(sum[:]), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
 		Folder: folder(dir), Status: s.Status, Guard: s.Guard, Iterations: s.Iterations, Runtime: s.Runtime, Cost: s.CostUSD,
-		Started: s.Started, Updated: seen.time, Label: termsafe.Line(s.Signature), Problem: termsafe.Line(s.Problem),
+		Started: s.Started, Updated: seen.time, Label: termsafe.Line(cmp.Or(s.Says, s.Signature)), Problem: termsafe.Line(s.Problem),
 		dir: dir, seen: seen,
 	}
 }
