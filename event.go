@@ -243,6 +243,8 @@ type ActionApplied struct {
 	Responder string  `json:"responder" mask:"own"`
 	Reason    string  `json:"reason,omitempty"`
 	Rule      string  `json:"rule,omitempty" mask:"own"`
+	// Assistant is which assistant it was.
+	Assistant Assistant `json:"assistant,omitzero"`
 	// Limits are the limits from now on.
 	Limits Limits `json:"limits"`
 	// Resets are the guards whose counters start over.
@@ -269,6 +271,9 @@ type ActionApplied struct {
 	Restore    int    `json:"restore,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
 }
+
+// Who is who decided so, as [Answer.Who] says it.
+func (d ActionApplied) Who() string { return d.Assistant.who(d.Responder, d.Rule) }
 
 // DebugFinished is the end of a debug command, or of an option's own command.
 type DebugFinished struct {
@@ -385,12 +390,16 @@ type RejectionDecided struct {
 	RejectionID string             `json:"rejection_id" mask:"own"`
 	Decision    rejection.Decision `json:"decision"`
 	Responder   string             `json:"responder" mask:"own"`
+	Assistant   Assistant          `json:"assistant,omitzero"`
 	Reason      string             `json:"reason,omitempty"`
 	Rationale   string             `json:"rationale,omitempty"`
 	// Created are the tasks that the decision made: sub-tasks, the feasible
 	// task, the blocker's task.
 	Created []string `json:"created,omitempty"`
 }
+
+// Who is who decided so, as [Answer.Who] says it.
+func (d RejectionDecided) Who() string { return d.Assistant.who(d.Responder, "") }
 
 // CountersReset says that an answer started the task's attempts over.
 type CountersReset struct {

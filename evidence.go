@@ -116,23 +116,20 @@ type PastAnswer struct {
 	Words     string `json:"words,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 	Responder string `json:"responder" mask:"own"`
-	// Rule is where the deciding rule of a policy stands, as file:line.
-	Rule string `json:"rule,omitempty" mask:"own"`
+	// Rule is where the deciding rule of a policy stands, as file:line; Assistant which
+	// assistant it was.
+	Rule      string    `json:"rule,omitempty" mask:"own"`
+	Assistant Assistant `json:"assistant,omitzero"`
 }
 
-// who is the responder, with its rule.
-func (a PastAnswer) who() string {
-	if a.Rule == "" {
-		return a.Responder
-	}
-	return a.Responder + " (" + a.Rule + ")"
-}
+// Who is who answered, as [Answer.Who] says it.
+func (a PastAnswer) Who() string { return a.Assistant.who(a.Responder, a.Rule) }
 
 // String is the answer on one line: when, to what, which, by whom, and its words.
 func (a PastAnswer) String() string {
-	text := fmt.Sprintf("after iteration %d, “%s”: %s by %s", a.Iteration, oneLine(a.Question), oneLine(a.Answer), a.who())
+	text := fmt.Sprintf("after iteration %d, “%s”: %s by %s", a.Iteration, oneLine(a.Question), oneLine(a.Answer), a.Who())
 	if a.Question == "" {
-		text = fmt.Sprintf("after iteration %d, %s: %s by %s", a.Iteration, firstText(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.who())
+		text = fmt.Sprintf("after iteration %d, %s: %s by %s", a.Iteration, firstText(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.Who())
 	}
 	if a.Words != "" {
 		text += ": “" + termsafe.Line(a.Words) + "”"
@@ -391,14 +388,14 @@ func (s *State) PastAnswers() []PastAnswer {
 	for _, d := range s.Decisions {
 		list = append(list, PastAnswer{
 			Time: d.Time, Iteration: d.Iteration, Guard: d.Guard, Question: d.Question,
-			Answer: firstText(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder, Rule: d.Rule,
+			Answer: firstText(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder, Rule: d.Rule, Assistant: d.Assistant,
 		})
 	}
 	for _, a := range s.Answered {
 		if a.Asked != nil {
 			list = append(list, PastAnswer{
 				Time: a.Time, Iteration: a.Iteration, AskID: a.Asked.ownName(), Question: a.Asked.Text,
-				Answer: a.Asked.labels(a.Answer), Words: a.Guidance, Reason: a.Reason, Responder: a.Responder, Rule: a.Rule,
+				Answer: a.Asked.labels(a.Answer), Words: a.Guidance, Reason: a.Reason, Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant,
 			})
 		}
 	}

@@ -28,6 +28,7 @@ import (
 //	action       what the answer does
 //	responder    who answered
 //	rule         FILE:LINE of the policy's rule
+//	assistant    which assistant it was
 //	status       how the run ended
 //	iterations   how many were run
 //	usd, tokens  what was reported
@@ -81,7 +82,7 @@ func logged(e Event, s *State) (slog.Level, []slog.Attr) {
 	case QuestionAsked:
 		return slog.LevelInfo, a.text("question", d.ID).text("guard", string(d.Guard))
 	case QuestionAnswered:
-		return slog.LevelInfo, a.text("question", d.QuestionID).text("option", d.Option).text("responder", d.Responder).text("rule", d.Rule)
+		return slog.LevelInfo, a.text("question", d.QuestionID).text("option", d.Option).text("responder", d.Responder).text("rule", d.Rule).text("assistant", d.Assistant.String())
 	case QuestionClosed:
 		level := slog.LevelInfo
 		if d.Unanswered {
@@ -95,7 +96,7 @@ func logged(e Event, s *State) (slog.Level, []slog.Attr) {
 	case MessageRefused:
 		return slog.LevelWarn, a
 	case ActionApplied:
-		return slog.LevelInfo, a.text("action", string(d.Action)).text("guard", string(d.Guard)).text("option", d.Option).text("responder", d.Responder).text("rule", d.Rule)
+		return slog.LevelInfo, a.text("action", string(d.Action)).text("guard", string(d.Guard)).text("option", d.Option).text("responder", d.Responder).text("rule", d.Rule).text("assistant", d.Assistant.String())
 	case DebugFinished:
 		return slog.LevelInfo, a.text("action", string(d.Action)).number("exit_code", d.ExitCode)
 	case VerifyFinished:
@@ -126,7 +127,7 @@ func loggedIteration(d IterationFinished) (slog.Level, []slog.Attr) {
 func loggedEnd(s *State) (slog.Level, []slog.Attr) {
 	end := *s.Ending
 	a := attrs{}.text("status", string(end.Status)).number("exit_code", end.ExitCode).text("guard", string(end.Guard)).
-		text("option", end.Decision).text("responder", end.Responder).text("rule", end.Rule).
+		text("option", end.Decision).text("responder", end.Responder).text("rule", end.Rule).text("assistant", end.Assistant.String()).
 		number("iterations", s.Iterations).took(s.Elapsed.Milliseconds())
 	if end.Status != StatusFailed {
 		return slog.LevelInfo, a

@@ -148,7 +148,7 @@ type prompt struct {
 func (p *prompt) take(e *elsewhere) {
 	switch err := p.valid(e.answer); {
 	case p.first != nil:
-		e.done <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, p.first.Responder, p.first.Answer.String())
+		e.done <- fmt.Errorf("%w: %s answered %q just now", ErrAnswered, p.first.Who(), p.first.Answer.String())
 	case err != nil:
 		e.done <- err
 	default:
@@ -327,7 +327,7 @@ type adviser interface {
 // returns the question with it.
 func (l *Loop) advise(q Question, advice Advice) (Question, error) {
 	if l.Mask != nil {
-		advice = Advice{l.Mask(advice.Text), l.Mask(advice.Reason)}
+		advice.Text, advice.Reason = l.Mask(advice.Text), l.Mask(advice.Reason)
 	}
 	if q.Advice != nil && q.Advice.Text == advice.Text {
 		return q, nil
@@ -343,7 +343,7 @@ func (q *Question) unadvised(nobody string) (Answer, error) {
 	case q.Advice == nil || len(q.Path) > 0: // the run inside decides
 		return no, unanswered(nobody)
 	case q.Kind == KindConfirm && q.Accepts(no) == nil:
-		no.Reason = q.Advice.Reason
+		no.Reason, no.Assistant = q.Advice.Reason, q.Advice.Assistant
 		if no.Reason == "" {
 			no.Reason = q.Advice.Text
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Action is what an answer makes looprun do.
@@ -247,8 +249,10 @@ type Answer struct {
 	// Responder is who answered: policy, assistant, parent, user, detached.
 	Responder string `json:"responder" mask:"own"`
 	Reason    string `json:"reason,omitempty"`
-	// Rule is where the deciding rule stands, as file:line.
-	Rule string `json:"rule,omitempty" mask:"own"`
+	// Rule is where the deciding rule stands, as file:line; Assistant which assistant it
+	// was.
+	Rule      string    `json:"rule,omitempty" mask:"own"`
+	Assistant Assistant `json:"assistant,omitzero"`
 	// Guidance is given to the next iteration beside that of the option.
 	Guidance string `json:"guidance,omitempty"`
 	// Person says that a person gave the answer, and Via where: [ViaWeb], or empty for
@@ -261,6 +265,43 @@ type Answer struct {
 	// Unlisted is set by a policy that answers accept, pause or cancel to a
 	// question which does not list that option; Option is then the action.
 	Unlisted bool `json:"unlisted,omitempty"`
+}
+
+// Who is who answered, with the rule or the assistant that it was: “policy (p.yaml:3)”,
+// “assistant reviewer (claude-haiku-4-5)”.
+func (a Answer) Who() string { return a.Assistant.who(a.Responder, a.Rule) }
+
+// Assistant names one among several assistants. Zero: its answers do not say which.
+type Assistant struct {
+	Name  string `json:"name,omitempty" mask:"own" doc:"What it is called."`
+	Model string `json:"model,omitempty" mask:"own" doc:"The model that it asked."`
+}
+
+// String is the name with the model, “reviewer (claude-haiku-4-5)”; empty for none.
+func (a Assistant) String() string {
+	model := termsafe.Line(a.Model)
+	if model != "" {
+		model = "(" + model + ")"
+	}
+	return strings.TrimSpace(termsafe.Line(a.Name) + " " + model)
+}
+
+func (a Assistant) who(responder, rule string) string {
+	if rule != "" {
+		rule = "(" + rule + ")"
+	}
+	return strings.Join(strings.Fields(responder+" "+a.String()+" "+rule), " ")
+}
+
+// AdviseAgainst is its advice to reject a question for that reason, which can be empty.
+func (a Assistant) AdviseAgainst(reason string) Advice {
+	advice := Advice{Reason: strings.TrimSpace(termsafe.Text(reason)), Assistant: a}
+	said := "(no reason given)"
+	if advice.Reason != "" {
+		said = "“" + advice.Reason + "”"
+	}
+	advice.Text = "The " + a.who(RespondedByAssistant, "") + " recommended rejecting this: " + said
+	return advice
 }
 
 // unlisted are the answers a policy may give to any guard's question.

@@ -337,11 +337,15 @@ type Ending struct {
 	Decision  string `json:"decision,omitempty" mask:"option"`
 	Responder string `json:"responder,omitempty" mask:"own"`
 	Reason    string `json:"reason,omitempty"`
-	// Rule is where the deciding rule stands, as file:line, and At when it was
-	// decided; zero when nobody decided.
-	Rule string    `json:"rule,omitempty" mask:"own"`
-	At   time.Time `json:"decided_at,omitzero"`
+	// Rule is where the deciding rule stands, as file:line, Assistant which assistant it
+	// was, and At when it was decided; zero when nobody decided.
+	Rule      string    `json:"rule,omitempty" mask:"own"`
+	Assistant Assistant `json:"assistant,omitzero"`
+	At        time.Time `json:"decided_at,omitzero"`
 }
+
+// Who is who ended the run, as [Answer.Who] says it.
+func (e Ending) Who() string { return e.Assistant.who(e.Responder, e.Rule) }
 
 // Next is the step a run has to take next.
 type Next string

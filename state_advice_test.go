@@ -24,7 +24,7 @@ type against struct{ reason string }
 
 func (a against) Error() string          { return a.reason + ": " + looprun.ErrNoAnswer.Error() }
 func (a against) Unwrap() error          { return looprun.ErrNoAnswer }
-func (a against) Advice() looprun.Advice { return looprun.AdviseAgainst(a.reason) }
+func (a against) Advice() looprun.Advice { return looprun.Assistant{}.AdviseAgainst(a.reason) }
 
 // world is a run that goes through many processes: it is killed, interrupted,
 // deferred and resumed, and asks the same questions again.
@@ -424,7 +424,7 @@ func TestAnOldYesAfterANoLetsNothingThrough(t *testing.T) {
 
 // A person reads what was said first, and nothing is preselected.
 func TestAQuestionForAPersonBeginsWithTheAdvice(t *testing.T) {
-	advice := looprun.AdviseAgainst("It is\x1b[31m stuck.")
+	advice := looprun.Assistant{}.AdviseAgainst("It is\x1b[31m stuck.")
 	q := looprun.Question{Text: "Go on?", Default: "continue", Advice: &advice, Details: []string{advice.Text, "3 of 3"}}
 	got := q.ForPerson()
 	if want := "The assistant recommended rejecting this: “It is stuck.”\n\nGo on?"; got.Text != want || got.Default != "" || !got.Open || !slices.Equal(got.Details, []string{"3 of 3"}) {
@@ -433,7 +433,7 @@ func TestAQuestionForAPersonBeginsWithTheAdvice(t *testing.T) {
 	if q.Default == "" || len(q.Details) != 2 {
 		t.Errorf("the question itself was changed: %+v", q)
 	}
-	if text := looprun.AdviseAgainst(" \n").Text; text != "The assistant recommended rejecting this: (no reason given)" {
+	if text := (looprun.Assistant{}).AdviseAgainst(" \n").Text; text != "The assistant recommended rejecting this: (no reason given)" {
 		t.Errorf("%q", text)
 	}
 	if q := (looprun.Question{Text: "Go on?", Default: "continue"}); q.ForPerson().Default != "continue" {
@@ -443,7 +443,7 @@ func TestAQuestionForAPersonBeginsWithTheAdvice(t *testing.T) {
 
 // After advice an answer that is no person's may only stop.
 func TestWhatMayBeAnsweredAgainstAdvice(t *testing.T) {
-	advice := looprun.AdviseAgainst("stuck")
+	advice := looprun.Assistant{}.AdviseAgainst("stuck")
 	trip := looprun.Question{Advice: &advice, Options: []looprun.Option{
 		{ID: "continue", Action: looprun.ActionContinue},
 		{ID: "accept", Action: looprun.ActionAccept},

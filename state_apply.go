@@ -385,7 +385,7 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 func (d ActionApplied) ending(status Status, at time.Time) *Ending {
 	return &Ending{
 		Status: status, ExitCode: status.ExitCode(), Guard: d.Guard,
-		Decision: d.Option, Responder: d.Responder, Reason: d.Reason, Rule: d.Rule, At: at,
+		Decision: d.Option, Responder: d.Responder, Reason: d.Reason, Rule: d.Rule, Assistant: d.Assistant, At: at,
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	d := ActionApplied{
 		Option: o.ID, Label: o.Label, Action: o.Action, Guard: s.Trip.Guard,
-		Responder: a.Responder, Reason: a.Reason, Rule: a.Rule, Limits: s.Limits,
+		Responder: a.Responder, Reason: a.Reason, Rule: a.Rule, Assistant: a.Assistant, Limits: s.Limits,
 	}
 	if o.Action == ActionPause && s.Trip.Guard == Rejection && s.Rejected != nil {
 		d.Blocker = s.Rejected.Rejection.BlockerTask()
@@ -351,7 +351,7 @@ func (s *State) restarts(a Action) bool {
 func (s *State) decision(o Option, a Answer, d ActionApplied) RejectionDecided {
 	r := RejectionDecided{
 		RejectionID: s.Rejected.RejectionID, Decision: rejection.Decision(o.ID),
-		Responder: a.Responder, Reason: a.Reason,
+		Responder: a.Responder, Assistant: a.Assistant, Reason: a.Reason,
 	}
 	r.Rationale = rejection.Rationale(r.Decision, s.Rejected.Rejection)
 	if d.Task != "" {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
@@ -154,7 +153,7 @@ func (s *State) notWaiting(questionID string) error {
 	}
 	for _, a := range slices.Backward(s.Answered) {
 		if a.QuestionID == questionID {
-			return fmt.Errorf("%w: %s answered %s with %q at %s%s", ErrAnswered, a.Responder, questionID, a.String(), a.Time.Format(time.TimeOnly), now)
+			return fmt.Errorf("%w: %s answered %s with %q at %s%s", ErrAnswered, a.Who(), questionID, a.String(), a.Time.Format(time.TimeOnly), now)
 		}
 	}
 	return fmt.Errorf("no question %q waits for an answer%s", questionID, now)
@@ -174,7 +173,8 @@ type Advice struct {
 	// Text is what the person who answers is told.
 	Text string `json:"text"`
 	// Reason is why, in the assistant's own words; empty where none is known.
-	Reason string `json:"reason,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Assistant Assistant `json:"assistant,omitzero"`
 }
 
 // Advised is a question that an assistant rejected: by its guard and by the
@@ -190,15 +190,6 @@ type Advised struct {
 // advisedKept is how many rejected questions are remembered. Past it every question
 // of the run is taken for one of them.
 const advisedKept = 64
-
-// AdviseAgainst is the advice to reject a question for that reason, which can be empty.
-func AdviseAgainst(reason string) Advice {
-	a := Advice{Text: "The assistant recommended rejecting this: (no reason given)", Reason: strings.TrimSpace(termsafe.Text(reason))}
-	if a.Reason != "" {
-		a.Text = "The assistant recommended rejecting this: “" + a.Reason + "”"
-	}
-	return a
-}
 
 // ForPerson is the question as a person is asked it: what an assistant said against
 // it comes first, and nothing is preselected.
@@ -374,7 +365,7 @@ func (s *State) foldVerdict(q *Question, a Answer) {
 	switch {
 	case q.RejectedBy(a):
 		if q.Advice == nil {
-			*q = q.withAdvice(AdviseAgainst(a.Reason))
+			*q = q.withAdvice(a.Assistant.AdviseAgainst(a.Reason))
 		}
 		s.advise(*q, *q.Advice)
 	case a.Person && q.From == FromCommand && !a.Cancelled && !(q.Kind == KindConfirm && a.Option != Yes):

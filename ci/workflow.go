@@ -76,7 +76,7 @@ func verdict(r looprun.Result, limit int) string {
 	}
 	fmt.Fprintf(&b, "; exit %d", r.ExitCode)
 	if r.Decision != "" {
-		fmt.Fprintf(&b, "; %s by %s", r.Decision, r.Responder)
+		fmt.Fprintf(&b, "; %s by %s", r.Decision, r.Who())
 	}
 	if r.Reason != "" {
 		b.WriteString(": " + r.Reason)

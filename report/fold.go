@@ -191,7 +191,7 @@ func (f *folder) moment(e looprun.Event) {
 	case looprun.RejectionInvalid:
 		m.Text = line(d.Rejection.Summary, maxProse)
 	case looprun.RejectionDecided:
-		m.Text = line(fmt.Sprintf("%s by %s: %s", d.Decision, d.Responder, cmp.Or(d.Reason, d.Rationale)), maxProse)
+		m.Text = line(fmt.Sprintf("%s by %s: %s", d.Decision, d.Who(), cmp.Or(d.Reason, d.Rationale)), maxProse)
 	case looprun.AttemptRecorded:
 		m.Text = attempt(d)
 	case looprun.ExpertFinished:

@@ -184,7 +184,7 @@ func (r *Report) verdict() string { return r.standing() + " " + r.course() }
 func (r *Report) course() string {
 	text := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), duration(r.Runtime))
 	if r.Decision != "" {
-		text += fmt.Sprintf("; %s decided %s", r.Responder, r.Decision)
+		text += fmt.Sprintf("; %s decided %s", r.who(), r.Decision)
 	}
 	if r.Reason != "" {
 		text += ": " + r.Reason

@@ -90,7 +90,7 @@ func (f *folder) finish(alive bool) *Report {
 	r.Status = scratchpad.Standing(s, alive)
 	if s.Ended && !alive {
 		r.ExitCode, r.Guard, r.Decision = res.ExitCode, id(res.Guard), line(res.Decision, 100)
-		r.Responder, r.Reason = line(res.Responder, 100), line(res.Reason, maxProse)
+		r.Responder, r.Assistant, r.Reason = line(res.Responder, 100), named(res.Assistant), line(res.Reason, maxProse)
 	}
 	if s.Task != s.Name {
 		r.Task = line(s.Task, maxProse)

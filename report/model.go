@@ -182,7 +182,7 @@ func (r *Report) facts() []fact {
 		add("Guard", words(r.Guard), false)
 	}
 	if r.Decision != "" {
-		add("Decision", fmt.Sprintf("%s by %s", r.Decision, r.Responder), false)
+		add("Decision", fmt.Sprintf("%s by %s", r.Decision, r.who()), false)
 	}
 	add("Trips", fmt.Sprint(r.TripCount), false)
 	if r.Progress != string(r.Status) {

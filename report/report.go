@@ -43,6 +43,7 @@ type Report struct {
 	Guard      looprun.GuardID   `json:"guard,omitempty" doc:"The guard that stopped the run."`
 	Decision   string            `json:"decision,omitempty" doc:"The option that ended the run."`
 	Responder  string            `json:"responder,omitempty" doc:"Who decided so."`
+	Assistant  looprun.Assistant `json:"assistant,omitzero" doc:"Which assistant it was."`
 	Reason     string            `json:"reason,omitempty" doc:"Why."`
 	Pending    bool              `json:"pending,omitempty" doc:"A question waits for its answer."`
 	Task       string            `json:"task,omitempty" doc:"What was worked on last, where it is not the name."`
@@ -167,14 +168,15 @@ type Refused struct {
 
 // Answer says who decided what, and why.
 type Answer struct {
-	Option    string `json:"option" doc:"The option, or the text of the answer."`
-	Label     string `json:"label,omitempty" doc:"The option as a person reads it."`
-	Words     string `json:"words,omitempty" doc:"What the next iterations are told with it."`
-	Responder string `json:"responder" doc:"Who answered."`
-	Reason    string `json:"reason,omitempty" doc:"Why."`
-	Rule      string `json:"rule,omitempty" doc:"The policy rule that decided, as file and line."`
-	Person    bool   `json:"person,omitempty" doc:"A person gave it."`
-	Via       string `json:"via,omitempty" doc:"web: on the page of looprun serve."`
+	Option    string            `json:"option" doc:"The option, or the text of the answer."`
+	Label     string            `json:"label,omitempty" doc:"The option as a person reads it."`
+	Words     string            `json:"words,omitempty" doc:"What the next iterations are told with it."`
+	Responder string            `json:"responder" doc:"Who answered."`
+	Assistant looprun.Assistant `json:"assistant,omitzero" doc:"Which assistant it was."`
+	Reason    string            `json:"reason,omitempty" doc:"Why."`
+	Rule      string            `json:"rule,omitempty" doc:"The policy rule that decided, as file and line."`
+	Person    bool              `json:"person,omitempty" doc:"A person gave it."`
+	Via       string            `json:"via,omitempty" doc:"web: on the page of looprun serve."`
 }
 
 // Command is a command that was run for an answer.

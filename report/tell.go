@@ -38,17 +38,25 @@ func (t *Trip) what() string {
 	return text
 }
 
+// named is the assistant as a report keeps it.
+func named(a looprun.Assistant) looprun.Assistant {
+	return looprun.Assistant{Name: line(a.Name, maxLabel), Model: line(a.Model, maxLabel)}
+}
+
+// who names the one who ended the run.
+func (r *Report) who() string {
+	return looprun.Answer{Responder: r.Responder, Assistant: r.Assistant}.Who()
+}
+
 // who names the responder: “policy (policy.yaml:3)”.
 func (a *Answer) who() string {
 	switch {
-	case a.Rule != "":
-		return fmt.Sprintf("%s (%s)", a.Responder, a.Rule)
 	case a.Via == looprun.ViaWeb:
 		return a.Responder + " (in the browser)"
 	case a.Person && a.Responder != "user":
 		return a.Responder + " (a person)"
 	}
-	return a.Responder
+	return looprun.Answer{Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant}.Who()
 }
 
 // sentence is the answer with who and why.

@@ -37,7 +37,7 @@ func (f *folder) decision(e looprun.Event) bool {
 			return false
 		}
 		t.Answers = add(t.Answers, Answer{
-			Option: answered(d.Answer), Label: t.label(d.Answer), Words: text(d.Guidance, maxText), Responder: line(d.Responder, 100),
+			Option: answered(d.Answer), Label: t.label(d.Answer), Words: text(d.Guidance, maxText), Responder: line(d.Responder, 100), Assistant: named(d.Assistant),
 			Reason: line(d.Reason, maxProse), Rule: line(d.Rule, maxLabel), Person: d.Person, Via: line(d.Via, maxLabel),
 		})
 	case looprun.VerifyFinished:

@@ -192,10 +192,7 @@ func escalations(p printer, s *looprun.State) {
 		p("- %s tripped, and %s.\n", e.Guard, inline(firstOf(e.Reason, "nobody answered")))
 	}
 	for _, d := range slices.Backward(s.Decisions) {
-		p("- %s, after iteration %d: %s tripped%s; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, after(" (", inline(d.Question), ")"), code(firstOf(d.Option, string(d.Action))), inline(d.Responder))
-		if d.Rule != "" {
-			p(" (%s)", inline(d.Rule))
-		}
+		p("- %s, after iteration %d: %s tripped%s; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, after(" (", inline(d.Question), ")"), code(firstOf(d.Option, string(d.Action))), inline(d.Who()))
 		p("%s%s. %s\n", after(": “", inline(d.Words), "”"), after(": ", strings.TrimRight(inline(d.Reason), "."), ""), effect(s, d))
 	}
 	for _, a := range answers {

@@ -22,6 +22,7 @@ type Verdict struct {
 	Guard          looprun.GuardID   `json:"guard" doc:"What stopped the run, or asked last; empty where nothing did."`
 	Decision       string            `json:"decision" doc:"The option that ended the run; empty where none did."`
 	Responder      string            `json:"responder" doc:"Who chose it; empty where nobody did."`
+	Assistant      looprun.Assistant `json:"assistant,omitzero" doc:"Which assistant chose it; not there where none did, or it has no name."`
 	Reason         string            `json:"reason" doc:"Why, in the words of who decided, or of looprun."`
 	Rule           string            `json:"rule" doc:"Where the rule of the policy that decided stands, as FILE:LINE; empty where none did."`
 	DecidedAt      time.Time         `json:"decided_at,omitzero" doc:"When it was decided; not there where nobody decided."`
@@ -45,7 +46,7 @@ const resultSchema = "looprun.dev/result/v1"
 func (r *Run) WriteResult(res looprun.Result, file string) error {
 	b, err := json.MarshalIndent(Verdict{
 		Schema: resultSchema, RunID: res.RunID, Status: res.Status, ExitCode: res.ExitCode,
-		Guard: res.Guard, Decision: res.Decision, Responder: res.Responder, Reason: res.Reason,
+		Guard: res.Guard, Decision: res.Decision, Responder: res.Responder, Assistant: res.Assistant, Reason: res.Reason,
 		Rule: res.Rule, DecidedAt: res.At,
 		Iterations: res.Iterations, RuntimeSeconds: res.RuntimeSeconds, Signature: res.Signature, Says: res.Says,
 		Trips: res.Trips, CostUSD: res.CostUSD, Tokens: res.Tokens, Pending: res.Pending,

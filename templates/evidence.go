@@ -109,7 +109,7 @@ func (s *source) before() []string {
 	var lines []string
 	for _, a := range s.has.Before {
 		lines = append(lines, s.texts.say("before_line", facts{
-			"Number": a.Iteration, "Who": line(a.Responder, lineLength), "Answer": line(a.Answer, lineLength),
+			"Number": a.Iteration, "Who": line(a.Who(), lineLength), "Answer": line(a.Answer, lineLength),
 			"Asked": askedBefore(a), "Words": termsafe.Cut(termsafe.Line(a.Words), shownWords),
 		}))
 	}

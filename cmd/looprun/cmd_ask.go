@@ -210,9 +210,9 @@ func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 func printAnswer(a *app, answer ask.Answer) error {
 	switch reason := termsafe.Text(answer.Reason); {
 	case answer.Earlier:
-		a.say.Printf("answered before (%s: %s); --again asks again", answer.Responder, reason)
+		a.say.Printf("answered before (%s: %s); --again asks again", answer.Who(), reason)
 	case reason != "":
-		a.say.Printf("%s: %s", answer.Responder, reason)
+		a.say.Printf("%s: %s", answer.Who(), reason)
 	}
 	lines := answer.Selected.IDs()
 	if answer.Text != nil && !answer.Cancelled {

@@ -134,10 +134,15 @@ ladder:
   - {rung: human}
 detached: {all: deny, confirm: defaults}
 wait_answer: 1m
-assistant: ./assistant.sh
-assistant_for: [ask, guards]
-assistant_escalation: true
-assistant_timeout: 30s
+assistant:
+  command: ./assistant.sh
+  name: reviewer
+  model: claude-haiku-4-5
+  for: [ask, guards]
+  escalation: true
+  timeout: 30s
+assistants:
+  loop_detected: {command: ./doctor.sh, name: doctor, model: claude-opus-4-1, escalation: true}
 non_interactive: true
 hooks: {on_question: ./ask.sh, on_end: ./end.sh}
 hook_on_trip: ./trip.sh

@@ -49,6 +49,8 @@ type Options struct {
 	// Escalation makes its rejections an [Escalated] instead of an answer. A
 	// question that asks for it (To) is escalated without it.
 	Escalation bool
+	// As is what its answers call it; zero: they do not.
+	As looprun.Assistant
 	// OnlyKinds and OnlyFrom are the questions that it answers; empty: all.
 	OnlyKinds []looprun.Kind
 	OnlyFrom  []Source
@@ -101,8 +103,9 @@ func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.
 		return none, err
 	}
 	a := reply.answer(q.Kind)
+	a.Assistant = r.As
 	if (r.Escalation || q.To == toAssistantWithEscalation) && rejects(q, a) {
-		return none, &Escalated{QuestionID: q.ID, Option: a.Option, Reason: a.Reason}
+		return none, &Escalated{QuestionID: q.ID, Option: a.Option, Reason: a.Reason, By: r.As}
 	}
 	return a, nil
 }

@@ -15,6 +15,8 @@ type Escalated struct {
 	Option string
 	// Reason is why; blank when none is known.
 	Reason string
+	// By is which assistant it was.
+	By looprun.Assistant
 }
 
 // Error says what the assistant recommended.
@@ -26,7 +28,7 @@ func (e *Escalated) Error() string {
 func (e *Escalated) Unwrap() error { return looprun.ErrNoAnswer }
 
 // Advice is what the person who answers should know.
-func (e *Escalated) Advice() looprun.Advice { return looprun.AdviseAgainst(e.Reason) }
+func (e *Escalated) Advice() looprun.Advice { return e.By.AdviseAgainst(e.Reason) }
 
 // rejects reports whether the answer is one that escalates: no to a confirm
 // question, cancel to a trip's. Other select and text answers proceed.

@@ -38,7 +38,7 @@ func TestEscalation(t *testing.T) {
 			case !escalated:
 				return
 			}
-			if *e != (Escalated{c.q.ID, c.want, "Stuck."}) || !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" {
+			if *e != (Escalated{QuestionID: c.q.ID, Option: c.want, Reason: "Stuck."}) || !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" {
 				t.Errorf("%+v %v", a, e)
 			}
 			if want := "The assistant recommended rejecting this: “Stuck.”: no answer"; err.Error() != want {
@@ -65,7 +65,7 @@ func TestEscalationThatTheQuestionAsksFor(t *testing.T) {
 func TestARejectedQuestionIsNotPutToItAgain(t *testing.T) {
 	for _, q := range []looprun.Question{trip(), asked(looprun.KindConfirm), asked(looprun.KindText)} {
 		f := newFake(t, `say {"reason": "Fine now.", "answer": true}`)
-		advice := looprun.AdviseAgainst("Stuck\x1b[31m.")
+		advice := looprun.Assistant{}.AdviseAgainst("Stuck\x1b[31m.")
 		q.Advice = &advice
 		a, err := New(f.Options).Respond(t.Context(), q, stuck())
 		if want := "The assistant recommended rejecting this: “Stuck.”: no answer"; !errors.Is(err, looprun.ErrNoAnswer) || err.Error() != want || a.Option != "" {

@@ -31,12 +31,8 @@ func Rejection(q looprun.Question, a looprun.Answer) string {
 // who names the one who answered.
 func who(a looprun.Answer) string {
 	switch {
-	case a.Responder == looprun.RespondedByPolicy && a.Rule != "":
-		return "the policy (" + termsafe.Line(a.Rule) + ")"
-	case a.Responder == looprun.RespondedByPolicy:
-		return "the policy"
-	case a.Responder == looprun.RespondedByAssistant:
-		return "the assistant"
+	case a.Responder == looprun.RespondedByPolicy, a.Responder == looprun.RespondedByAssistant:
+		return "the " + termsafe.Line(a.Who())
 	case a.Responder == looprun.RespondedByDetached:
 		return "the detached mode, as nobody could be asked"
 	case a.Person, a.Responder == looprun.RespondedByUser, a.Responder == looprun.RespondedByParent:

@@ -53,7 +53,7 @@ func TestNothingIsPreselectedAfterARejection(t *testing.T) {
 		want     string
 	}{{confirm, "n", looprun.No}, {trip, "c" + enter, "cancel"}} {
 		t.Run(tt.want, func(t *testing.T) {
-			advice := looprun.AdviseAgainst("It drops a table.")
+			advice := looprun.Assistant{}.AdviseAgainst("It drops a table.")
 			tt.question.Advice = &advice
 			s := start(t, setup{scenario: scenario{Question: tt.question}})
 			unmarked(s)

@@ -117,7 +117,7 @@ func knownLines(s *looprun.State) []string {
 func decisionLines(s *looprun.State) []string {
 	var lines []string
 	for _, d := range s.Decisions {
-		line := fmt.Sprintf("%s: %s, by %s: %s", d.Guard, d.Option, d.Responder, d.Reason)
+		line := fmt.Sprintf("%s: %s, by %s: %s", d.Guard, d.Option, d.Who(), d.Reason)
 		lines = append(lines, fmt.Sprintf("%4d  %s", d.Iteration, termsafe.Line(line)))
 	}
 	return lines

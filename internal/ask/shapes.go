@@ -133,6 +133,9 @@ func answerShape() shape {
 			strictjson.Optional("text", typed),
 			strictjson.Optional("cancelled", flag("Whether the question was declined, where it allows that. It beats text.")),
 			strictjson.Optional("responder", text("Who answered: policy, assistant, parent, user, detached.")),
+			strictjson.Optional("assistant", shape{Form: strictjson.Object, About: "Which assistant it was.", Fields: []field{
+				strictjson.Optional("name", text("What it is called.")), strictjson.Optional("model", text("The model that it asked.")),
+			}}),
 			strictjson.Optional("reason", text("Why.")),
 			strictjson.Optional("earlier", flag("Whether nobody was asked: it is the answer to the same question before.")),
 		},

@@ -62,8 +62,10 @@ type layer struct {
 	signature *Signature
 	ladder    ladder.Config
 	agents    agent.Agents
-	hooked    []string   // keys that stand below hooks
-	given     []givenKey // all that the file has, in the order of the flags
+	// assistants are those for some questions.
+	assistants map[string]Assistant
+	blocks     []inBlock  // keys that stand in a block
+	given      []givenKey // all that the file has, in the order of the flags
 }
 
 // givenKey is a key that a file has, and the tag trust of its field; the flag is
@@ -83,10 +85,13 @@ func (l *layer) at(key string) string {
 
 // path leads to a key in the file.
 func (l *layer) path(key string) []any {
-	if slices.Contains(l.hooked, key) {
-		return append(slices.Clone(l.under), "hooks", strings.TrimPrefix(key, "hook_"))
+	path := slices.Clone(l.under)
+	for _, in := range l.blocks {
+		if in.key == key {
+			return append(path, in.block, in.name)
+		}
 	}
-	return append(slices.Clone(l.under), key)
+	return append(path, key)
 }
 
 // FileError is an error about files, which is printed as it is.
@@ -262,6 +267,9 @@ func (c *Settings) source(f *kong.Flag) *layer {
 	case c.given(f) != "" || key == "shell" && (c.call.HasCommand || c.Has("agent")) || c.preset(key) != nil:
 		return nil
 	}
+	if of := f.Tag.Get("of"); of != "" && c.source(c.flag(of)) != l {
+		return nil
+	}
 	return l
 }
 
@@ -360,6 +368,9 @@ func (c *Settings) Apply(o *Options) {
 		}
 		if l.ladder != nil {
 			o.Ladder = l.ladder
+		}
+		if l.assistants != nil {
+			o.Assistants = l.assistants
 		}
 		codes, _ := l.values[exitCodesKey].(map[string]int)
 		to := &o.ConfigExitCodes

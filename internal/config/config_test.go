@@ -140,7 +140,7 @@ func TestConfigSchema(t *testing.T) {
 	if schema.Schema != "https://json-schema.org/draft/2020-12/schema" {
 		t.Errorf("$schema is %q", schema.Schema)
 	}
-	want := []string{"signature", "ladder", "agents", "hooks", "enforce"}
+	want := []string{"signature", "ladder", "agents", "assistants", "hooks", "enforce"}
 	for _, k := range keys {
 		want = append(want, k.Name)
 	}

@@ -222,10 +222,11 @@ func (r *rawValue) FromYAML(value any) error {
 // parts are the keys that are no flags, with what may be done with them unasked
 // as in [Options].
 type parts struct {
-	Signature *Signature         `yaml:"signature" trust:"ask"`
-	Ladder    *ladderConfig      `yaml:"ladder" trust:"ask"`
-	Hooks     *map[string]string `yaml:"hooks" trust:"ask"`
-	Agents    *agent.Agents      `yaml:"agents" trust:"ask"`
+	Signature  *Signature            `yaml:"signature" trust:"ask"`
+	Ladder     *ladderConfig         `yaml:"ladder" trust:"ask"`
+	Hooks      *map[string]string    `yaml:"hooks" trust:"ask"`
+	Agents     *agent.Agents         `yaml:"agents" trust:"ask"`
+	Assistants *map[string]Assistant `yaml:"assistants" trust:"ask"`
 }
 
 // shape is a struct with a field for every key, so that the file is decoded as
@@ -273,6 +274,10 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *strictyaml.Proble
 		if raw == nil || raw.value == nil {
 			continue
 		}
+		if block, ok := raw.value.(map[string]any); ok && k.Name == assistantKey {
+			l.unfold(assistantBlock, keys, block, problems, path)
+			continue
+		}
 		value, wrong := k.read(raw.value, filepath.Dir(f.path))
 		for _, w := range wrong {
 			*problems = append(*problems, f.doc.Problem(w.text, w.remedy, path(append([]any{k.Name}, w.below...)...)...))
@@ -281,7 +286,13 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *strictyaml.Proble
 			l.values[k.Name] = value
 		}
 	}
-	l.readParts(from, problems, path)
+	l.readParts(keys, from, problems, path)
+	for _, k := range keys {
+		of, ok := k.Flag.Tag.Get("of"), l.values[k.Name] != nil
+		if _, there := l.values[of]; ok && of != "" && !there {
+			*problems = append(*problems, f.doc.Problem(fmt.Sprintf("%s says nothing without %s beside it", k.Name, of), "write both in one file", l.path(k.Name)...))
+		}
+	}
 	return l
 }
 

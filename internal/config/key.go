@@ -129,7 +129,7 @@ func (k Key) strictly(value any) (want string) {
 		return "true or false"
 	case isText && slices.ContainsFunc(k.numbers(text), strictyaml.AmbiguousNumber):
 		return fmt.Sprintf("a plain decimal number, not %q; %s", text, strictyaml.WriteDecimal)
-	case isText && strings.TrimSpace(text) == "" && (k.Flag.Enum != "" || k.isWords()):
+	case isText && strings.TrimSpace(text) == "" && (k.Flag.Enum != "" || k.isWords() || k.Flag.Tag.Get("of") != ""):
 		return "a word; leave the key out for none"
 	}
 	return ""
@@ -322,7 +322,7 @@ func (c ladderConfig) config(doc *strictyaml.Document, path ...any) ladder.Confi
 }
 
 // readParts reads the keys of a part of the file that are no flags.
-func (l *layer) readParts(from reflect.Value, problems *strictyaml.Problems, path func(...any) []any) {
+func (l *layer) readParts(keys []Key, from reflect.Value, problems *strictyaml.Problems, path func(...any) []any) {
 	doc := l.file.doc
 	if l.signature, _ = from.FieldByName("Signature").Interface().(*Signature); l.signature != nil {
 		l.signature.locate(l.file.Name, doc, path("signature")...)
@@ -347,41 +347,78 @@ func (l *layer) readParts(from reflect.Value, problems *strictyaml.Problems, pat
 	if own, _ := from.FieldByName("Agents").Interface().(*agent.Agents); own != nil {
 		l.readAgents(*own, problems, path)
 	}
+	if own, _ := from.FieldByName("Assistants").Interface().(*map[string]Assistant); own != nil {
+		l.readAssistants(*own, problems, path)
+	}
 	if hooks, _ := from.FieldByName("Hooks").Interface().(*map[string]string); hooks != nil {
-		l.readHooks(*hooks, problems, path)
-	}
-}
-
-// hookKeys are the hooks that there are: the options of that name.
-func hookKeys() []string {
-	var keys []string
-	of := reflect.TypeFor[Options]()
-	for i := range of.NumField() {
-		if name, ok := strings.CutPrefix(keyOfField(of.Field(i)), "hook_on_"); ok {
-			keys = append(keys, "on_"+name)
+		given := map[string]any{}
+		for name, line := range *hooks {
+			given[name] = line
 		}
+		l.unfold(hooksBlock, keys, given, problems, path)
 	}
-	return keys
 }
 
-// readHooks makes of the key hooks the keys that the flags have.
-func (l *layer) readHooks(hooks map[string]string, problems *strictyaml.Problems, path func(...any) []any) {
-	known := hookKeys()
-	for _, name := range slices.Sorted(maps.Keys(hooks)) {
-		key := "hook_" + name
-		blank := new(ShellLine).UnmarshalText([]byte(hooks[name]))
-		_, twice := l.values[key]
+// block is a key of looprun.yaml that holds what several flags say: those whose keys
+// begin with its prefix, by what follows it.
+type block struct {
+	name, prefix string
+	one          string // how one of them is called, with %s for its name
+	whole        string // the name in it of the flag that is called as the block, which is required
+}
+
+var (
+	hooksBlock     = block{name: "hooks", prefix: "hook_on_", one: "hook %s"}
+	assistantBlock = block{name: assistantKey, prefix: assistantKey + "_", one: "key %s of assistant", whole: "command"}
+)
+
+// keys are those that the block can hold, by their names in it.
+func (b block) keys(all []Key) (names []string, of []Key) {
+	for _, k := range all {
+		name, ok := strings.CutPrefix(k.Name, b.prefix)
 		switch {
-		case !slices.Contains(known, name):
-			remedy := cmp.Or(nearest.DidYouMean(name, known), "use one of "+strings.Join(known, ", "))
-			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("unknown hook %q", name), remedy, path("hooks", name)...))
-		case twice:
-			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the hook %s stands here and as %s", name, key), "keep one of them", path("hooks", name)...))
-		case blank != nil:
-			*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the hook %s: %v", name, blank), "", path("hooks", name)...))
-		default:
-			l.values[key] = hooks[name]
-			l.hooked = append(l.hooked, key)
+		case k.Name == b.name && b.whole != "":
+			name = b.whole
+		case !ok:
+			continue
+		case b.whole == "": // on_ is in the names
+			name = "on_" + name
+		}
+		names, of = append(names, name), append(of, k)
+	}
+	return names, of
+}
+
+// inBlock is a key that stands in a block, and its name there.
+type inBlock struct{ key, block, name string }
+
+// unfold makes of a block the keys that the flags have.
+func (l *layer) unfold(b block, all []Key, given map[string]any, problems *strictyaml.Problems, path func(...any) []any) {
+	if b.whole != "" && given[b.whole] == nil {
+		*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the key %q of %s is missing", b.whole, b.name), "", path(b.name)...))
+	}
+	names, keys := b.keys(all)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		wrong := func(text, remedy string, below ...any) {
+			*problems = append(*problems, l.file.doc.Problem(text, remedy, path(append([]any{b.name, name}, below...)...)...))
+		}
+		i := slices.Index(names, name)
+		if i < 0 {
+			wrong(fmt.Sprintf("unknown "+b.one, strconv.Quote(name)), cmp.Or(nearest.DidYouMean(name, names), "use one of "+strings.Join(names, ", ")))
+			continue
+		}
+		k := keys[i]
+		if k.Name != b.name && l.file.doc.Has(path(k.Name)...) {
+			wrong(fmt.Sprintf("the "+b.one+" stands here and as %s", name, k.Name), "keep one of them")
+			continue
+		}
+		value, why := k.read(given[name], filepath.Dir(l.file.path))
+		for _, w := range why {
+			wrong("the "+strings.Replace(w.text, k.Name, fmt.Sprintf(b.one, name), 1), w.remedy, w.below...)
+		}
+		if len(why) == 0 {
+			l.values[k.Name] = value
+			l.blocks = append(l.blocks, inBlock{k.Name, b.name, name})
 		}
 	}
 }

@@ -28,7 +28,9 @@ import (
 // pattern, and words which texts are no path all the same; preset which presets set it
 // too, and agent what --agent sets where nobody else does, row for what the agent's row
 // has; normal what holds where nothing says more, min the least number and pattern what
-// a text has to match, for the schema; excludes names a flag, or an argument as <arg>, that cannot be given too.
+// a text has to match, for the schema; of the key whose value it says more about: it counts
+// only where both come from the same place; excludes names a flag, or an argument as <arg>,
+// that cannot be given too.
 type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
 	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
@@ -139,8 +141,15 @@ type AnswerFlags struct {
 	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
 	AssistantFor []string  `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
 
+	AssistantName  string `placeholder:"TEXT" help:"What the assistant is called where its answers are shown." json:"assistant_name,omitempty" group:"answer" trust:"ask" of:"assistant" pattern:"\\S"`
+	AssistantModel string `placeholder:"TEXT" help:"The model that the assistant asks, to be shown with its answers." json:"assistant_model,omitempty" group:"answer" trust:"ask" of:"assistant" pattern:"\\S"`
+
 	AssistantEscalation bool  `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
 	AssistantTimeout    *Span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
+
+	// Assistants are those of looprun.yaml for some questions, by the id of a question, by
+	// a guard or by a kind.
+	Assistants map[string]Assistant `kong:"-" json:"assistants,omitempty"`
 
 	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask" preset:"ask,retry,wait"`
 	Ask            bool `help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask" excludes:"--non-interactive"`
@@ -286,11 +295,16 @@ func (o *Options) Wrong() error {
 	if o.Interactive && o.Stdin != "none" {
 		wrong("-i joins the command to the terminal, so %s cannot feed it; use one of them", Flag("stdin"))
 	}
-	if o.Assistant == "" && o.Detached.has(DetachedAuto) {
+	if o.Assistant == "" && len(o.Assistants) == 0 && o.Detached.has(DetachedAuto) {
 		wrong("%s auto: there is no assistant to answer; add %s LINE", Flag("detached"), Flag("assistant"))
 	}
-	if o.Assistant == "" && o.AssistantEscalation {
-		wrong("%s: there is no assistant to answer; add %s LINE", Flag("assistant-escalation"), Flag("assistant"))
+	for _, about := range []struct {
+		flag  string
+		given bool
+	}{{"assistant-name", o.AssistantName != ""}, {"assistant-model", o.AssistantModel != ""}, {"assistant-escalation", o.AssistantEscalation}} {
+		if o.Assistant == "" && about.given {
+			wrong("%s: there is no assistant to answer; add %s LINE", Flag(about.flag), Flag("assistant"))
+		}
 	}
 	for key, code := range o.ExitCode {
 		if why := wrongExitCode(key, code); why != "" {

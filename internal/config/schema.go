@@ -27,21 +27,21 @@ func WriteSchema(w io.Writer) error {
 		properties[k.Name] = s
 		same[k.Name] = object{"$ref": "#/properties/" + k.Name}
 	}
-	properties["signature"] = signatureSchema()
-	same["signature"] = object{"$ref": "#/properties/signature"}
-	properties["ladder"] = ladderSchema()
-	same["ladder"] = object{"$ref": "#/properties/ladder"}
-	properties["agents"] = agentsSchema()
-	same["agents"] = object{"$ref": "#/properties/agents"}
+	properties[assistantKey] = withBlock(properties[assistantKey].(object), assistantBlock, keys, properties)
 	told := object{}
-	for _, name := range hookKeys() {
+	hooks, _ := hooksBlock.keys(keys)
+	for _, name := range hooks {
 		told[name] = withDescription(notBlank(schemaOf(reflect.TypeFor[string]())), "Shell line that is run then, with the event as JSON on standard input.")
 	}
-	properties["hooks"] = object{
-		"description": "Commands that are told of questions, trips and the end.",
-		"type":        "object", "additionalProperties": false, "properties": told,
+	for name, s := range map[string]object{
+		"signature": signatureSchema(), "ladder": ladderSchema(), "agents": agentsSchema(), "assistants": assistantsSchema(),
+		"hooks": {
+			"description": "Commands that are told of questions, trips and the end.",
+			"type":        "object", "additionalProperties": false, "properties": told,
+		},
+	} {
+		properties[name], same[name] = s, object{"$ref": "#/properties/" + name}
 	}
-	same["hooks"] = object{"$ref": "#/properties/hooks"}
 	properties["enforce"] = object{
 		"description": "In " + SystemFile + " alone: keys that neither flags, variables nor other files change.",
 		"type":        "object", "additionalProperties": false, "properties": same,

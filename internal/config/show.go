@@ -67,6 +67,7 @@ func (c *Settings) Show(o *Options) []Shown {
 		}
 		return strings.Join(rungs, ", ")
 	})
+	part("assistants", func(l *layer) string { return strings.Join(slices.Sorted(maps.Keys(l.assistants)), ", ") })
 	part("agents", func(l *layer) string { return strings.Join(slices.Sorted(maps.Keys(l.agents)), ", ") })
 	return rows
 }

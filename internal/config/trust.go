@@ -170,13 +170,19 @@ func (c *Settings) without(f *File, key string) any {
 func (l *layer) shown(k givenKey) []string {
 	var texts []string
 	show := func(key string, value any) { texts = append(texts, key+": "+shownValue(value)) }
-	switch k.Name {
-	case "hooks":
-		for _, key := range l.hooked {
-			show(key, l.values[key])
+	for _, in := range l.blocks {
+		if in.block == k.Name {
+			show(in.key, l.values[in.key])
 		}
+	}
+	if texts != nil {
+		return texts
+	}
+	switch k.Name {
 	case "agents":
 		shownAgents(l.agents, show)
+	case "assistants":
+		shownAssistants(l.assistants, show)
 	case "ladder":
 		for _, rung := range l.ladder {
 			show("ladder", rung.Rung)

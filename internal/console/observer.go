@@ -286,7 +286,7 @@ func (m *Observer) answered(d looprun.QuestionAnswered) {
 	if m.Person && m.Here == d.QuestionID {
 		return
 	}
-	by := Decider(d.Responder, d.Rule)
+	by := d.Who()
 	if d.Via == looprun.ViaWeb {
 		by += " in the browser"
 	}

@@ -30,7 +30,7 @@ func (m *Observer) Summarize(s *looprun.State, r looprun.Result, code int, page 
 	}
 	if n := len(s.Decisions); n > 0 && r.Decision != "" {
 		d := s.Decisions[n-1]
-		m.News("decision: %s by %s", d.Option, Decider(d.Responder, d.Rule))
+		m.News("decision: %s by %s", d.Option, d.Who())
 	}
 	pending := s.Pending()
 	for _, q := range pending {
@@ -172,14 +172,6 @@ func nextOf(s *looprun.State, r looprun.Result) string {
 		return "resume"
 	}
 	return "explain"
-}
-
-// Decider is who took a decision, and by which rule.
-func Decider(responder, rule string) string {
-	if rule == "" {
-		return responder
-	}
-	return responder + " (" + rule + ")"
 }
 
 // Relative is the file as a person in this folder would name it.

@@ -72,7 +72,7 @@ func (w *Waiting) Question(id string) (looprun.Question, error) {
 	text := fmt.Sprintf("no question %q waits in run %s", id, w.State.RunID)
 	for _, answer := range slices.Backward(w.State.Answered) {
 		if answer.QuestionID == id {
-			text = fmt.Sprintf("question %s of run %s waits no more: %s answered it with %q at %s", id, w.State.RunID, answer.Responder, answer.Answer.String(), answer.Time.Local().Format(time.DateTime))
+			text = fmt.Sprintf("question %s of run %s waits no more: %s answered it with %q at %s", id, w.State.RunID, answer.Who(), answer.Answer.String(), answer.Time.Local().Format(time.DateTime))
 			break
 		}
 	}
@@ -96,14 +96,14 @@ func (w *Waiting) Nothing() error {
 	text := fmt.Sprintf("run %s has no question that waits for an answer", w.State.RunID)
 	if n := len(w.State.Answered); n > 0 {
 		last := w.State.Answered[n-1]
-		text += fmt.Sprintf("; %s answered %s with %q at %s", last.Responder, last.QuestionID, last.Answer.String(), last.Time.Local().Format(time.DateTime))
+		text += fmt.Sprintf("; %s answered %s with %q at %s", last.Who(), last.QuestionID, last.Answer.String(), last.Time.Local().Format(time.DateTime))
 	}
 	return errors.New(text)
 }
 
 // AnswerTo is a person's answer with its question.
 func AnswerTo(q looprun.Question, answer looprun.Answer) Answered {
-	answer.Responder, answer.Person = looprun.RespondedByUser, true
+	answer.Responder, answer.Person, answer.Assistant = looprun.RespondedByUser, true, looprun.Assistant{}
 	return Answered{QuestionID: q.ID, Answer: answer, Words: console.WordsOfQuestion(q)}
 }
 

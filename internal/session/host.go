@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 
 	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/escalate/policy"
@@ -170,11 +169,11 @@ func (h *Host) respond(ctx context.Context, q *looprun.Question, st *looprun.Sta
 			refused(looprun.RespondedByPolicy, err)
 		}
 	}
-	mode := s.opts.Detached.Mode(q.AskID, string(q.Guard), string(q.Kind))
+	mode := s.opts.Detached.Mode(namesOf(*q)...)
 	if mode == "" && s.policy != nil {
 		mode = string(s.policy.Detached)
 	}
-	if by := s.assistant(); by != nil && (mode == config.DetachedAuto || slices.Contains(s.opts.AssistantFor, string(sourceOf(*q)))) {
+	if by := s.assistant(); by != nil && (mode == config.DetachedAuto || s.assists(*q)) {
 		a, err := by.Respond(ctx, *q, st)
 		if err == nil || ctx.Err() != nil {
 			return a, err

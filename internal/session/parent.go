@@ -24,7 +24,7 @@ func (s *Session) byParent(ctx context.Context, q looprun.Question, st *looprun.
 	var told *socket.Error
 	switch {
 	case err == nil:
-		a.Responder = looprun.RespondedByParent
+		a.Responder, a.Assistant = looprun.RespondedByParent, looprun.Assistant{}
 		return a, nil
 	case errors.As(err, &told) && told.Code == CodeDeferred:
 		return looprun.Answer{}, looprun.ErrDeferred
@@ -82,7 +82,7 @@ func adviceOf(q looprun.Question, a looprun.Answer, err error) *looprun.Advice {
 		advice := said.Advice()
 		return &advice
 	case err == nil && q.RejectedBy(a):
-		advice := looprun.AdviseAgainst(a.Reason)
+		advice := a.Assistant.AdviseAgainst(a.Reason)
 		return &advice
 	}
 	return nil

@@ -35,7 +35,7 @@ func (s *Session) responders() []looprun.Responder {
 	if assisted != nil {
 		assisted = s.advised(assisted)
 		list = append(list, own(looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
-			if s.detachedMode(q) == config.DetachedAuto || !slices.Contains(s.opts.AssistantFor, string(sourceOf(q))) {
+			if s.detachedMode(q) == config.DetachedAuto || !s.assists(q) {
 				return looprun.Answer{}, looprun.ErrNoAnswer
 			}
 			return assisted.Respond(ctx, q, st)
@@ -90,7 +90,7 @@ func (s *Session) responders() []looprun.Responder {
 
 // onlyAssistant says why nobody else answers what is for the assistant.
 func (s *Session) onlyAssistant() error {
-	if s.opts.Assistant == "" {
+	if s.assistant() == nil {
 		return fmt.Errorf("the question is for an assistant, and there is none (--assistant LINE): %w", looprun.ErrNoAnswer)
 	}
 	return looprun.ErrNoAnswer
@@ -148,18 +148,30 @@ func OptionsOf(q looprun.Question) []string {
 	return ids
 }
 
-// assistant is the command that answers questions; nil without one.
+// assistant asks the command that answers such a question; nil where no question has one.
 func (s *Session) assistant() looprun.Responder {
-	if s.opts.Assistant == "" {
+	if s.opts.Assistant == "" && len(s.opts.Assistants) == 0 {
 		return nil
 	}
-	o := assistant.Options{
-		Command: string(s.opts.Assistant), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.Or(0),
-		Escalation: s.opts.AssistantEscalation,
-		Stderr:     s.aside,
-	}
-	return assistant.New(o)
+	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+		of, _, _ := s.opts.AssistantOf(namesOf(q)...)
+		return assistant.New(assistant.Options{
+			Command: string(of.Command), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.Or(0),
+			Escalation: of.Escalation, As: of.Named(),
+			Stderr: s.aside,
+		}).Respond(ctx, q, st)
+	})
 }
+
+// assists reports whether an assistant is to be asked before a person is.
+func (s *Session) assists(q looprun.Question) bool {
+	_, chosen, _ := s.opts.AssistantOf(q.AskID, string(q.Guard))
+	return chosen || slices.Contains(s.opts.AssistantFor, string(sourceOf(q)))
+}
+
+// namesOf are the names by which a configuration can mean the question, the most
+// particular first.
+func namesOf(q looprun.Question) []string { return []string{q.AskID, string(q.Guard), string(q.Kind)} }
 
 // detached decides when nobody can be asked.
 func (s *Session) detached(q looprun.Question) (looprun.Answer, error) {
@@ -181,7 +193,7 @@ func (s *Session) detached(q looprun.Question) (looprun.Answer, error) {
 // mode for its id, for its guard, for its kind, for all; else the policy's, else
 // deny.
 func (s *Session) detachedMode(q looprun.Question) string {
-	if mode := s.opts.Detached.Mode(q.AskID, string(q.Guard), string(q.Kind)); mode != "" {
+	if mode := s.opts.Detached.Mode(namesOf(q)...); mode != "" {
 		return mode
 	}
 	if s.policy != nil {

@@ -201,8 +201,14 @@ func (c *Anew) change(r *Recorded, given func(flag string) bool) bool {
 	if c.WaitAnswer > 0 {
 		r.Options.WaitAnswer, changed = c.WaitAnswer, true
 	}
-	if c.Assistant != "" {
-		r.Options.Assistant, changed = c.Assistant, true
+	if c.Assistant != "" { // what the one before was called says nothing of this one
+		r.Options.Assistant, r.Options.AssistantName, r.Options.AssistantModel, changed = c.Assistant, "", "", true
+	}
+	if c.AssistantName != "" {
+		r.Options.AssistantName, changed = c.AssistantName, true
+	}
+	if c.AssistantModel != "" {
+		r.Options.AssistantModel, changed = c.AssistantModel, true
 	}
 	if given("assistant-for") && c.AssistantFor != nil { // its default is no wish
 		r.Options.AssistantFor, changed = c.AssistantFor, true

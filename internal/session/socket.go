@@ -373,7 +373,7 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessag
 	if m.QuestionID == "" {
 		return nil, invalid(errors.New("question_id is missing: an answer is for one question"))
 	}
-	m.Answer.Responder, m.Answer.Person = looprun.RespondedByUser, true
+	m.Answer.Responder, m.Answer.Person, m.Answer.Assistant = looprun.RespondedByUser, true, looprun.Assistant{}
 	m.Answer.Rule, m.Answer.Mandatory, m.Answer.Unlisted = "", false, false
 	if m.Answer.Via != looprun.ViaWeb {
 		m.Answer.Via = ""
@@ -425,7 +425,7 @@ func asQuestion(q looprun.Question) ask.Question {
 
 // answerOf is the loop's answer as the command gets it.
 func answerOf(q ask.Question, a looprun.Answer) ask.Answer {
-	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Reason: a.Reason}
+	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Reason: a.Reason, Assistant: a.Assistant}
 	if a.Responder == looprun.RespondedByAssistant && q.Kind == ask.KindConfirm && a.Option == looprun.No {
 		out.Reason = strings.TrimSpace(assistant.Rejection(questionOf(q, ""), a))
 	}

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// assistantKey can be one shell line, or a block of what the flags --assistant… say.
+const assistantKey = "assistant"
+
+// Assistant is a command that answers some questions, as looprun.yaml has it.
+type Assistant struct {
+	Command    ShellLine `yaml:"command,required" json:"command" doc:"Shell line that answers."`
+	Name       string    `yaml:"name" json:"name,omitempty" doc:"What it is called where its answers are shown."`
+	Model      string    `yaml:"model" json:"model,omitempty" doc:"The model that it asks, to be shown with its answers."`
+	Escalation bool      `yaml:"escalation" json:"escalation,omitempty" doc:"Whether its no goes on to a person, with its reason."`
+}
+
+// Named is how its answers name it.
+func (a Assistant) Named() looprun.Assistant { return looprun.Assistant{Name: a.Name, Model: a.Model} }
+
+// AssistantOf is the one that answers a question with these names, the most particular
+// first; false: there is none. Chosen says that looprun.yaml names it for such questions.
+func (o *Options) AssistantOf(names ...string) (a Assistant, chosen, ok bool) {
+	for _, name := range names {
+		if a, ok := o.Assistants[name]; ok && name != "" {
+			return a, true, true
+		}
+	}
+	return Assistant{o.Assistant, o.AssistantName, o.AssistantModel, o.AssistantEscalation}, false, o.Assistant != ""
+}
+
+// readAssistants reads the key assistants of a part of the file.
+func (l *layer) readAssistants(given map[string]Assistant, problems *strictyaml.Problems, path func(...any) []any) {
+	l.assistants = given
+	for _, of := range slices.Sorted(maps.Keys(given)) {
+		for _, text := range []struct{ key, value string }{{"name", given[of].Name}, {"model", given[of].Model}} {
+			at := path("assistants", of, text.key)
+			if strings.TrimSpace(text.value) == "" && l.file.doc.Has(at...) {
+				*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the %s of the assistant for %s is blank", text.key, of), "write one, or leave it out", at...))
+			}
+		}
+	}
+}
+
+// shownAssistants are the assistants for some questions, as somebody has to read them who
+// agrees.
+func shownAssistants(given map[string]Assistant, show func(key string, value any)) {
+	for _, of := range slices.Sorted(maps.Keys(given)) {
+		a := given[of]
+		text := shownValue(string(a.Command))
+		if named := a.Named().String(); named != "" {
+			text += " (" + shownValue(named) + ")"
+		}
+		if a.Escalation {
+			text += ", escalation"
+		}
+		show("assistants: "+of, text)
+	}
+}
+
+// assistantsSchema is the schema of the key assistants.
+func assistantsSchema() object {
+	s := schemaOf(reflect.TypeFor[map[string]Assistant]())
+	s["description"] = "Assistants for some questions, by the id of a question, by a guard or by a kind (confirm, select, text): they answer in place of assistant."
+	one, _ := s["additionalProperties"].(object)
+	keys, _ := one["properties"].(object)
+	for _, name := range []string{"name", "model"} {
+		keys[name] = notBlank(keys[name].(object))
+	}
+	return s
+}
+
+// withBlock is a schema that a block of the keys beside it does as well.
+func withBlock(one object, b block, all []Key, schemas object) object {
+	about := one["description"]
+	delete(one, "description")
+	within := object{}
+	names, keys := b.keys(all)
+	for i, k := range keys {
+		within[names[i]] = schemas[k.Name]
+	}
+	return object{"description": about, "anyOf": []any{one, object{
+		"type": "object", "additionalProperties": false, "properties": within, "required": []string{b.whole},
+	}}}
+}
