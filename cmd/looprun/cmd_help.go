@@ -27,6 +27,10 @@ func (c *helpCmd) Run(a *app) error {
 		}
 		return nil
 	}
+	if grammar, _ := part(strings.Join(c.Words, " ")); grammar != nil { // none, or one that there is
+		_, err := a.parse(append(c.Words, "--help"))
+		return err
+	}
 	model, err := modelFor(c.Words)
 	if err != nil {
 		return err

@@ -42,14 +42,14 @@ const everywhere = "With every command:"
 // kong does not see.
 func help(o kong.HelpOptions, ctx *kong.Context) error {
 	out := ctx.Stdout
+	if ctx.Selected() == nil {
+		_, err := io.WriteString(out, topHelp(ctx.Model))
+		return err
+	}
 	var b bytes.Buffer
 	ctx.Stdout = &b
 	err := kong.DefaultHelpPrinter(o, ctx)
 	ctx.Stdout = out
-	if n := ctx.Selected(); err == nil && n == nil {
-		_, err = io.WriteString(out, topHelp(ctx.Model))
-		return err
-	}
 	text := strings.NewReplacer(
 		"Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…] | -c LINE",
 		"<run option> ...", "RUN] [OPTION",
