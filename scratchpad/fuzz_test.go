@@ -75,7 +75,7 @@ func checkReader(t *testing.T, dir string, data []byte) {
 		if len(line) == 0 {
 			continue
 		}
-		if _, err := unseal(line); err != nil {
+		if _, err := sealed(line); err != nil {
 			t.Fatalf("%q was read: %v", line, err)
 		}
 		whole++

@@ -122,11 +122,11 @@ func readKept(dir string, journal *os.File) (keptState, error) {
 		return k, err
 	}
 	before, whole := bytes.CutSuffix(before, []byte{'\n'})
-	object, err := unseal(before[bytes.LastIndexByte(before, '\n')+1:])
+	body, err = sealed(before[bytes.LastIndexByte(before, '\n')+1:])
 	if err != nil {
 		return k, err
 	}
-	if _, mark := unmark(object[:len(object)-1]); !whole || string(mark) != (marker{key: key, link: k.Link}).mark() {
+	if _, mark := unmark(body); !whole || string(mark) != (marker{key: key, link: k.Link}).mark() {
 		return k, errNotKept
 	}
 	_, err = journal.Seek(k.Offset, 0)

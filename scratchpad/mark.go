@@ -31,6 +31,12 @@ const (
 	keySize   = 32
 )
 
+// noDetail is the hash of the detail file that a record has not.
+var noDetail = [sha256.Size]byte{
+	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
+	0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
+}
+
 // markSize is what a mark adds to a record, with 6 bits to a character.
 const markSize = len(markField) + (8*markBytes+5)/6 + len(`"`)
 
@@ -51,7 +57,10 @@ func (m marker) next(body, detail []byte) marker {
 	if m.keyed == nil {
 		m.keyed = hmac.New(sha256.New, m.key)
 	}
-	b, d := sha256.Sum256(body), sha256.Sum256(detail)
+	b, d := sha256.Sum256(body), noDetail
+	if len(detail) > 0 {
+		d = sha256.Sum256(detail)
+	}
 	m.keyed.Reset()
 	m.keyed.Write(m.link[:])
 	m.keyed.Write(b[:])
@@ -80,14 +89,16 @@ func unmark(body []byte) (rest, mark []byte) {
 type proven struct {
 	marker  marker // behind the last of them
 	records int64
-	marked  bool // some record has a mark
-	begun   bool // the first has the right one
-	mine    bool // the last has: it and all before it were written, or agreed to, with the key
+	marked  bool   // some record has a mark
+	begun   bool   // the first has the right one
+	mine    bool   // the last has: it and all before it were written, or agreed to, with the key
+	last    []byte // the last one's mark, or none
 }
 
 // prove reads the marks of a run.
-func prove(dir string, key []byte) (proven, error) {
-	p := proven{marker: marker{key: key}}
+func prove(dir string, key []byte) (p proven, err error) {
+	p = proven{marker: marker{key: key}}
+	defer func() { p.mine = p.right() }()
 	f, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
 		return p, err
@@ -110,23 +121,28 @@ func prove(dir string, key []byte) (proven, error) {
 
 // take takes the next line in; false: it is no whole record.
 func (p *proven) take(dir string, line []byte) bool {
-	object, err := unseal(line)
+	body, err := sealed(line)
 	if err != nil {
 		return false
 	}
-	detail, err := detailOf(dir, object)
+	detail, err := detailOf(dir, body)
 	if err != nil {
 		return false
 	}
-	body, mark := unmark(object[:len(object)-1])
+	body, mark := unmark(body)
 	p.records++
 	p.marker = p.marker.next(body, detail)
 	p.marked = p.marked || mark != nil
-	p.mine = mark != nil && hmac.Equal(mark, []byte(p.marker.mark()))
+	p.last = append(p.last[:0], mark...) // the line's place is read into again
 	if p.records == 1 {
-		p.begun = p.mine
+		p.begun = p.right()
 	}
 	return true
+}
+
+// right reports whether the last record has the mark that it has to have.
+func (p *proven) right() bool {
+	return len(p.last) > 0 && hmac.Equal(p.last, []byte(p.marker.mark()))
 }
 
 // ownKey is the user's key. With making it is made where there is none.

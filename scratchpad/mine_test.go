@@ -2,6 +2,7 @@ package scratchpad
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -99,8 +100,8 @@ func TestNoChangeIsMine(t *testing.T) {
 	again[2].Elapsed += time.Second
 	twin := strings.SplitAfter(strings.Trim(readFile(t, journalOf(written(t, again))), "\n"), "\n")
 	resealed := func(line, from, to string) string {
-		object := must(unseal([]byte(strings.TrimSuffix(line, "\n"))))
-		return string(seal(bytes.Replace(object, []byte(from), []byte(to), 1), ""))
+		body := must(sealed([]byte(strings.TrimSuffix(line, "\n"))))
+		return string(seal(append(bytes.Replace(body, []byte(from), []byte(to), 1), '}'), ""))
 	}
 	added := string(seal(must(looprun.Event{Seq: 9, Time: day, Data: looprun.RunResumed{Config: []byte(`{"command":["evil"]}`)}}.MarshalJSON()), ""))
 	if err := Mine(dir); err != nil {
@@ -143,11 +144,13 @@ func TestNoChangeIsMine(t *testing.T) {
 	if q := p.marker.next([]byte("x"), []byte(detail)); q.mark() == p.marker.next([]byte("x"), []byte(detail+" ")).mark() {
 		t.Error("the detail is not in the mark")
 	}
+	if noDetail != sha256.Sum256(nil) {
+		t.Error("no detail is not marked as an empty one")
+	}
 }
 
 func unmarked(line string) string {
-	object := must(unseal([]byte(strings.TrimSuffix(line, "\n"))))
-	rest, _ := unmark(object[:len(object)-1])
+	rest, _ := unmark(must(sealed([]byte(strings.TrimSuffix(line, "\n")))))
 	return string(seal(append(rest, '}'), ""))
 }
 

@@ -49,8 +49,9 @@ func appendHash(b []byte, h uint64) []byte {
 	return b
 }
 
-// unseal checks a line without its line break and returns the object.
-func unseal(line []byte) ([]byte, error) {
+// sealed checks a line without its line break and returns the object without its last
+// brace, which is a part of the line.
+func sealed(line []byte) ([]byte, error) {
 	n := len(line) - sumSize
 	if n < 1 {
 		return nil, errSum
@@ -60,7 +61,7 @@ func unseal(line []byte) ([]byte, error) {
 	if !bytes.Equal(line[n:], end) {
 		return nil, errSum
 	}
-	return append(line[:n:n], '}'), nil
+	return line[:n:n], nil
 }
 
 // recordSize is how long an object may be that becomes a line.
@@ -138,11 +139,12 @@ func join(fields map[string]json.RawMessage) []byte {
 // decode reads a line without its line break.
 func decode(dir string, line []byte) (looprun.Event, error) {
 	var e looprun.Event
-	object, err := unseal(line)
+	body, err := sealed(line)
 	if err != nil {
 		return e, err
 	}
-	detail, err := detailOf(dir, object)
+	detail, err := detailOf(dir, body)
+	object := slices.Concat(body, []byte("}"))
 	if err == nil && detail != nil {
 		object, err = merge(object, detail)
 	}
@@ -153,17 +155,17 @@ func decode(dir string, line []byte) (looprun.Event, error) {
 	return e, err
 }
 
-// detailOf is what the detail file of a record holds; nil: it has none. A field of
-// the event may hold the same name further down.
-func detailOf(dir string, object []byte) ([]byte, error) {
-	if !bytes.Contains(object, []byte(`"detail_sum":`)) {
+// detailOf is what the detail file of a record, an object without its last brace,
+// holds; nil: it has none. A field of the event may hold the same name further down.
+func detailOf(dir string, body []byte) ([]byte, error) {
+	if !bytes.Contains(body, []byte(`"detail_sum":`)) {
 		return nil, nil
 	}
 	var head struct {
 		Seq       int64  `json:"seq"`
 		DetailSum string `json:"detail_sum"`
 	}
-	if err := json.Unmarshal(object, &head); err != nil || head.DetailSum == "" {
+	if err := json.Unmarshal(slices.Concat(body, []byte("}")), &head); err != nil || head.DetailSum == "" {
 		return nil, err
 	}
 	name := detailName(dir, head.Seq)
