@@ -154,10 +154,10 @@ func (c *Config) measurable() error {
 		}
 	}
 	for name, step := range map[string]Step{"Work": c.Work, "Check": c.Check} {
-		f, ok := step.(funcStep)
+		f, ok := FuncOf(step)
 		switch {
 		case !ok:
-		case f.f == nil:
+		case f == nil:
 			return fmt.Errorf("the Func of Config.%s is nil", name)
 		case c.IdleTimeout > 0:
 			return fmt.Errorf("an idle timeout cannot be kept for a Func (Config.IdleTimeout with Config.%s); use IterationTimeout, or end it by its context", name)

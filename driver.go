@@ -6,8 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
 )
 
 // Driver takes the steps of a run for whoever runs its iterations, asks its questions and
@@ -160,7 +164,7 @@ func (d *Driver) Finish(it Iteration, end IterationResult) error {
 	if why := d.State.objection(); why != "" && end.Outcome == OutcomeDone && len(d.State.Check) == 0 {
 		end.Outcome, end.Detail = OutcomeNotDone, why
 		if end.Signature = end.Printed; end.Printed.Hash == 0 {
-			end.Signature = causeSignature(CauseUnfinished)
+			end.Signature = CauseSignature(CauseUnfinished)
 		}
 	}
 	if d.State.Malformed >= malformedOver && end.Outcome == OutcomeNotDone {
@@ -197,12 +201,12 @@ func (d *Driver) Tell(data Data) error {
 func (d *Driver) Acceptable(questionID string, a Answer) error {
 	if k := d.State.asked(questionID); k != nil {
 		if k.Answer != nil {
-			return d.State.notWaiting(questionID)
+			return d.State.NotWaiting(questionID)
 		}
 		return k.Question.Accepts(a)
 	}
 	if d.State.Question == nil || d.State.Question.ID != questionID || d.State.Answer != nil {
-		return d.State.notWaiting(questionID)
+		return d.State.NotWaiting(questionID)
 	}
 	return d.feasible(a)
 }
@@ -305,6 +309,9 @@ func (d *Driver) Overdue() (bool, error) {
 	return true, d.Record(GuardTripped{*trip})
 }
 
+// Due reports whether a deadline of the guards has passed, as far as the last event knows.
+func (d *Driver) Due() bool { return d.overdue() != nil }
+
 func (d *Driver) overdue() *Trip {
 	for _, g := range d.Guards {
 		if g, ok := g.(Deadline); ok {
@@ -329,7 +336,7 @@ func (d *Driver) crashed() error {
 	return errors.Join(d.Record(IterationStarted{n}), d.Record(IterationFinished{
 		Iteration: n, Outcome: OutcomeError, Cause: CauseCrash, ExitCode: -1,
 		Detail:    fmt.Sprintf("it was begun %d times, and looprun, or the worker that ran it, was lost each time", crashLimit),
-		Signature: causeSignature(CauseCrash),
+		Signature: CauseSignature(CauseCrash),
 	}))
 }
 
@@ -357,7 +364,7 @@ func (d *Driver) deliver(answers []Asked) error {
 func (d *Driver) say(data Data) error {
 	data = identified(data, d.State.Seq+1)
 	if q, ok := data.(QuestionAsked); ok {
-		if k := d.State.kept(q.Question); k != nil && k.Answer == nil {
+		if k := d.State.Kept(q.Question); k != nil && k.Answer == nil {
 			return nil // it waits already
 		}
 	}
@@ -376,6 +383,26 @@ func (d *Driver) unsayable(data Data) string {
 		return "no command can say that"
 	}
 	return d.refuses(data)
+}
+
+// FromCommand is a question that the command asks while it runs, and waits for, as it goes
+// on record next: with its name, where it comes from, and what was said against it before.
+func (d *Driver) FromCommand(q Question) Question {
+	q = q.fromCommand(d.State.Seq + 1)
+	if q.Evidence == nil { // that of a run inside this one says where it comes from
+		q.Evidence = d.State.asking()
+		q.Details = append([]string{q.Evidence.Place()}, q.Details...)
+	}
+	return d.WithAdvice(q)
+}
+
+// Refuse says why the event cannot happen now, as it would be on record: an [ErrEvent], or
+// nil when it can.
+func (d *Driver) Refuse(data Data) error {
+	if why := d.refuses(data); why != "" {
+		return &Refusal{why}
+	}
+	return nil
 }
 
 // refuses says why the event cannot happen now, as it would be on record.
@@ -448,12 +475,12 @@ func (d *Driver) pose() error {
 	if q.Kind == "" {
 		q.Kind = KindSelect
 	}
-	return d.Record(QuestionAsked{d.advised(q)})
+	return d.Record(QuestionAsked{d.WithAdvice(q)})
 }
 
-// advised is the question with what an assistant said against it before. The state
+// WithAdvice is the question with what an assistant said against it before. The state
 // knows it as it is on record.
-func (d *Driver) advised(q Question) Question {
+func (d *Driver) WithAdvice(q Question) Question {
 	recorded := q
 	if d.Mask != nil {
 		if masked, ok := d.State.masked(QuestionAsked{q}, d.Mask).(QuestionAsked); ok {
@@ -461,7 +488,7 @@ func (d *Driver) advised(q Question) Question {
 		}
 	}
 	if a := d.State.adviceOn(recorded); a != nil && q.Advice == nil {
-		return q.withAdvice(*a)
+		return q.WithAdvice(*a)
 	}
 	return q
 }
@@ -563,4 +590,36 @@ func (d *Driver) waits(until time.Time) error {
 		match = fmt.Sprintf("%s in an hour are as many as may be", plural.Count(d.State.CallsPerHour, "iteration"))
 	}
 	return d.Record(WaitStarted{Match: match, Until: until})
+}
+
+// contradiction says that the judge's own output shows failing tests though its exit
+// code is that of a success; empty: it does not, or says nothing of tests.
+func (s *State) contradiction(d IterationResult) string {
+	if d.Outcome != OutcomeDone || d.ExitCode != 0 || !showsFailing(d.Printed) {
+		return ""
+	}
+	judge := "the command"
+	if len(s.Check) > 0 {
+		judge = "the check"
+	}
+	printed := IterationFinished{Signature: d.Printed}
+	return fmt.Sprintf("%s ended with exit code 0, and its output says %s. "+
+		"A pipe has the exit code of its last command alone: leave it out, or write bash -c 'set -o pipefail; …'", judge, termsafe.Line(printed.Progress().String()))
+}
+
+// showsFailing reports whether an output shows tests that fail: by their names, or
+// in a summary that counts others as well. “2 failed” alone may be of anything.
+func showsFailing(s signature.Signature) bool {
+	return s.Kind == signature.KindTestFail && s.Failing > 0 && (len(s.Checks) > 0 || s.Passed >= 0 || s.Total >= 0)
+}
+
+// CauseSignature is the signature of an iteration that looprun itself ended:
+// what it had printed by then depends on the moment, that it was ended does not.
+func CauseSignature(c Cause) signature.Signature {
+	kind, label := "error", "error:"+string(c)
+	if c == CauseUnfinished {
+		kind, label = string(c), string(c)
+	}
+	h := signature.Hash(xxhash.Sum64String(label))
+	return signature.Signature{Kind: kind, Label: label, Hash: h, Loose: h, Failing: -1, Passed: -1, Total: -1}
 }

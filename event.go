@@ -7,8 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -474,6 +476,32 @@ func (CostReported) Type() EventType       { return TypeCostReported }
 func (WaitStarted) Type() EventType        { return TypeWaitStarted }
 func (WaitFinished) Type() EventType       { return TypeWaitFinished }
 func (SubtaskFinished) Type() EventType    { return TypeSubtaskFinished }
+
+// TurnRepeated says that a coding agent did the same again and again within one turn, as
+// its transcript says. The first time in a run the turn is ended, and the next iteration is
+// told; from the second on the guard [TurnLoop] trips.
+type TurnRepeated struct {
+	Iteration int `json:"iteration"`
+	// Calls are the calls of tools that came in turn, each with the same result. Where
+	// there are none, Text is what it said.
+	Calls []string `json:"calls,omitempty"`
+	Text  string   `json:"text,omitempty"`
+	Times int      `json:"times"`
+}
+
+// Type implements [Data].
+func (TurnRepeated) Type() EventType { return TypeTurnRepeated }
+
+// String is what the agent did, in one line.
+func (r TurnRepeated) String() string {
+	switch len(r.Calls) {
+	case 0:
+		return fmt.Sprintf("it said the same %d times in a row: %s", r.Times, termsafe.Line(r.Text))
+	case 1:
+		return fmt.Sprintf("it made the same call %d times in a row, with the same result: %s", r.Times, termsafe.Line(r.Calls[0]))
+	}
+	return fmt.Sprintf("it made the same %d calls %d times in turn, with the same results: %s", len(r.Calls), r.Times, termsafe.Line(strings.Join(r.Calls, ", then ")))
+}
 
 // said is an event's data in a list: a flat object with its type.
 type said struct{ Data }

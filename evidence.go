@@ -205,7 +205,7 @@ func (e *Evidence) judged(s *State, d *IterationFinished) {
 		e.Failing = d.Failing(evidenceChecks)
 	}
 	e.Who, e.Code = e.Judge, d.ExitCode
-	if d.Outcome == OutcomeError && d.WorkExitCode != nil && *d.WorkExitCode != 0 && d.ExitCode < exitNotExecutable {
+	if d.Outcome == OutcomeError && d.WorkExitCode != nil && *d.WorkExitCode != 0 && d.ExitCode < ExitNotExecutable {
 		e.Who, e.Code = e.Command, *d.WorkExitCode // the work failed, and its check as well
 	}
 	e.How = how(d, e.Code)
@@ -232,9 +232,9 @@ func how(d *IterationFinished, code int) How {
 		return HowRepeated
 	case d.Cause == CauseCrash:
 		return HowCrashed
-	case d.Cause == CauseStartFailed, code == exitNotExecutable:
+	case d.Cause == CauseStartFailed, code == ExitNotExecutable:
 		return HowNotStarted
-	case code == exitNotFound:
+	case code == ExitNotFound:
 		return HowNotFound
 	case SignalName(code) != "":
 		return HowKilled
@@ -364,6 +364,10 @@ func printedLast(d *IterationFinished) []string {
 	}
 	return lastLines(d.Excerpt, evidenceLines)
 }
+
+// LastWords are the last lines of an output that say something, as [IterationFinished] has
+// them of its work.
+func LastWords(output string) string { return strings.Join(lastLines(output, evidenceLines), "\n") }
 
 // lastLines are the last n lines that say something, each cut to one line's length.
 func lastLines(text string, n int) []string {

@@ -215,7 +215,7 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it Iteration, 
 	if x.Stdin != nil && t == x.work {
 		f, err := x.Stdin()
 		if err != nil {
-			return Exit{Code: exitNotExecutable, Cause: CauseStartFailed, Detail: "its standard input cannot be opened: " + err.Error()}
+			return Exit{Code: ExitNotExecutable, Cause: CauseStartFailed, Detail: "its standard input cannot be opened: " + err.Error()}
 		}
 		defer f.Close()
 		in.Stdin = f
@@ -303,7 +303,7 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 	}}
 	if e.Check != nil && e.Work != nil {
 		d.WorkExitCode = new(e.Work.Code)
-		d.Words = strings.Join(lastLines(x.work.excerpt(), evidenceLines), "\n")
+		d.Words = LastWords(x.work.excerpt())
 	}
 	if x.Judge.hears(e) {
 		d.WorkCause, d.Detail = e.Work.Cause, cmp.Or(judge.Detail, e.Work.Detail)
@@ -339,9 +339,9 @@ func (x *Executor) finished(e Exits, it Iteration, took time.Duration) Iteration
 func (x *Executor) sign(e Exits, outcome Outcome) signature.Signature {
 	switch {
 	case cut(e.Check):
-		return causeSignature(e.Check.Cause)
+		return CauseSignature(e.Check.Cause)
 	case e.Check == nil && cut(e.Work) && outcome != OutcomeDone:
-		return causeSignature(e.Work.Cause)
+		return CauseSignature(e.Work.Cause)
 	case e.Check == nil && outcome == OutcomeDone && x.Promise == "":
 		return signature.Pass
 	case e.Check == nil:
@@ -358,7 +358,7 @@ func (x *Executor) sign(e Exits, outcome Outcome) signature.Signature {
 // counts.
 func (x *Executor) signWork(e Exits) signature.Signature {
 	if timedOut(e.Work) && e.Check != nil {
-		return causeSignature(e.Work.Cause)
+		return CauseSignature(e.Work.Cause)
 	}
 	s := x.work.sign(e.Work.Code, false)
 	if e.Check == nil && e.Work.Failure == "" {
@@ -390,7 +390,7 @@ func (x *Executor) matched(d *IterationFinished) {
 		return
 	}
 	if line, _, ok := x.match(x.StopOn); ok && d.Iteration > 0 {
-		d.Fatal, d.Match = ExitFailed, cutText(line, matchLimit)
+		d.Fatal, d.Match = ExitFailed, termsafe.CutBytes(line, matchLimit)
 		d.Detail = "the output says: " + d.Match
 		return
 	}
@@ -398,7 +398,7 @@ func (x *Executor) matched(d *IterationFinished) {
 	if !ok || d.Cause != CauseExited {
 		return
 	}
-	d.Outcome, d.Match = OutcomeWaiting, cutText(line, matchLimit)
+	d.Outcome, d.Match = OutcomeWaiting, termsafe.CutBytes(line, matchLimit)
 	if !until.IsZero() {
 		d.Until = &until
 	}

@@ -61,24 +61,6 @@ func Replay(events iter.Seq2[Event, error]) (*State, error) {
 	return s, nil
 }
 
-// noJournal keeps nothing: a run that nobody resumes needs no more than its state.
-type noJournal struct{}
-
-func (noJournal) Append(Event) error { return nil }
-func (noJournal) Sync() error        { return nil }
-
-// survives reports whether the event has to survive a power loss before its effect is
-// seen: all do but those that are frequent, or follow from others.
-func survives(d Data) bool {
-	switch d.(type) {
-	case RunStarted, RunResumed, IterationStarted, IterationFinished, GuardTripped, RunAlive, VerifyFinished,
-		SignalReceived, MessageRefused, CostReported, QuestionDelivered, RejectionSubmitted, RejectionInvalid,
-		RejectionDecided, CountersReset, AttemptRecorded, SubtaskFinished, WaitStarted, WaitFinished, TurnRepeated:
-		return false
-	}
-	return true
-}
-
 // Record is the one door to a journal: it masks what happened, refuses what cannot
 // happen in this state ([ErrEvent]), writes it, and then changes the state. A [Loop]
 // records everything through it, and so does a program that puts an answer on record
@@ -109,19 +91,6 @@ func Record(s *State, to Journal, mask func(string) string, elapsed time.Duratio
 // Masked is what happened as [Record] would keep it with that mask: for a runner whose
 // results leave its machine before they are on record.
 func Masked(d Data, mask func(string) string) Data { return new(State).masked(d, mask) }
-
-// Masked is the result as it may leave the machine that the iteration ran on.
-func (r IterationResult) Masked(mask func(string) string) IterationResult {
-	r.IterationFinished, _ = Masked(r.IterationFinished, mask).(IterationFinished)
-	printed, _ := Masked(IterationFinished{Signature: r.Printed}, mask).(IterationFinished)
-	r.Printed = printed.Signature
-	said := make([]Data, len(r.Said))
-	for i, d := range r.Said {
-		said[i] = Masked(d, mask)
-	}
-	r.Said = said
-	return r
-}
 
 // masked takes what the mask takes out of every text of the event. The event
 // that was given stays as it is: its parts can be shared.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -126,7 +125,7 @@ func (j Judge) blamed(e Exits) bool {
 
 func (j Judge) interrupted(e *Exit) bool {
 	return e != nil && (e.Cause == CauseInterrupt ||
-		e.Cause == CauseExited && (e.Signal == syscall.SIGINT || j.Terminal && e.Code == exitInterrupted))
+		e.Cause == CauseExited && (e.Signal == syscall.SIGINT || j.Terminal && e.Code == StatusInterrupted.ExitCode()))
 }
 
 // cut reports whether looprun ended the step, or has lost it.
@@ -147,12 +146,6 @@ func (j Judge) passes(e *Exit) bool {
 func (j Judge) fails(e *Exit) bool {
 	return e.Cause != CauseExited || e.Signal != 0 || e.Failure != "" || j.Errors.Has(e.Code)
 }
-
-// The exit codes by which shells say that a command cannot be run.
-const (
-	exitNotExecutable = 126
-	exitNotFound      = 127
-)
 
 // Fatal is the exit code with which the run ends at once, 0 when it goes on: a
 // command that cannot be run at its first try is not tried again, and a stop
@@ -180,39 +173,7 @@ func (j Judge) Fatal(e Exits, first bool) int {
 }
 
 func unstartable(e *Exit) bool {
-	return e.Cause == CauseStartFailed || e.Cause == CauseExited && e.Signal == 0 && (e.Code == exitNotExecutable || e.Code == exitNotFound)
-}
-
-// contradiction says that the judge's own output shows failing tests though its exit
-// code is that of a success; empty: it does not, or says nothing of tests.
-func (s *State) contradiction(d IterationResult) string {
-	if d.Outcome != OutcomeDone || d.ExitCode != 0 || !showsFailing(d.Printed) {
-		return ""
-	}
-	judge := "the command"
-	if len(s.Check) > 0 {
-		judge = "the check"
-	}
-	printed := IterationFinished{Signature: d.Printed}
-	return fmt.Sprintf("%s ended with exit code 0, and its output says %s. "+
-		"A pipe has the exit code of its last command alone: leave it out, or write bash -c 'set -o pipefail; …'", judge, termsafe.Line(printed.Progress().String()))
-}
-
-// showsFailing reports whether an output shows tests that fail: by their names, or
-// in a summary that counts others as well. “2 failed” alone may be of anything.
-func showsFailing(s signature.Signature) bool {
-	return s.Kind == signature.KindTestFail && s.Failing > 0 && (len(s.Checks) > 0 || s.Passed >= 0 || s.Total >= 0)
-}
-
-// causeSignature is the signature of an iteration that looprun itself ended:
-// what it had printed by then depends on the moment, that it was ended does not.
-func causeSignature(c Cause) signature.Signature {
-	kind, label := "error", "error:"+string(c)
-	if c == CauseUnfinished {
-		kind, label = string(c), string(c)
-	}
-	h := signature.Hash(xxhash.Sum64String(label))
-	return signature.Signature{Kind: kind, Label: label, Hash: h, Loose: h, Failing: -1, Passed: -1, Total: -1}
+	return e.Cause == CauseStartFailed || e.Cause == CauseExited && e.Signal == 0 && (e.Code == ExitNotExecutable || e.Code == ExitNotFound)
 }
 
 // both is the signature of an iteration in which the work failed and the check

@@ -200,7 +200,7 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 			err = l.waitOut(ctx)
 		case NextEnd:
 			r := l.state.Result()
-			r.cause = l.cause(ctx, r)
+			r.Cause = l.cause(ctx, r)
 			return r, nil
 		default:
 			err = &Refusal{"an iteration runs that nobody started"}
@@ -240,6 +240,24 @@ func (l *Loop) record(d Data) error {
 	return nil
 }
 
+// noJournal keeps nothing: a run that nobody resumes needs no more than its state.
+type noJournal struct{}
+
+func (noJournal) Append(Event) error { return nil }
+func (noJournal) Sync() error        { return nil }
+
+// survives reports whether the event has to survive a power loss before its effect is
+// seen: all do but those that are frequent, or follow from others.
+func survives(d Data) bool {
+	switch d.(type) {
+	case RunStarted, RunResumed, IterationStarted, IterationFinished, GuardTripped, RunAlive, VerifyFinished,
+		SignalReceived, MessageRefused, CostReported, QuestionDelivered, RejectionSubmitted, RejectionInvalid,
+		RejectionDecided, CountersReset, AttemptRecorded, SubtaskFinished, WaitStarted, WaitFinished, TurnRepeated:
+		return false
+	}
+	return true
+}
+
 // BeforeVerify is called by a responder before it runs a command of its own. It
 // ends an iteration that stands still while its question is asked, since the
 // command needs the files that it has open; the iteration runs again under its
@@ -264,7 +282,7 @@ func (l *Loop) AfterVerify(d VerifyFinished) error {
 // that failed, so what cannot be written any more is only returned.
 func (l *Loop) failed(err error) (Result, error) {
 	r := l.state.Result()
-	r.cause = err
+	r.Cause = err
 	r.Ending = Ending{Status: StatusFailed, ExitCode: ExitFailed, Reason: err.Error()}
 	if l.state.Seq > 0 && !l.state.Ended {
 		if l.record(RunFinished{r.Ending}) != nil {
@@ -295,110 +313,9 @@ func interruptedBy(err error) InterruptReceived {
 	case ok:
 		return InterruptReceived{Signal: i.Signal, Code: i.Code}
 	case errors.Is(err, ErrInterrupted):
-		return InterruptReceived{Signal: "SIGINT", Code: exitInterrupted}
+		return InterruptReceived{Signal: "SIGINT", Code: StatusInterrupted.ExitCode()}
 	}
-	return InterruptReceived{Reason: err.Error(), Code: exitInterrupted}
-}
-
-// Handle is a run that goes on. Its methods can be called from any goroutine.
-type Handle struct {
-	loop     *Loop
-	cancel   context.CancelCauseFunc
-	over     chan struct{}
-	result   Result
-	err      error
-	panicked *Panic
-}
-
-// Start starts a run and returns while it goes on. Its errors are those of a
-// configuration that is wrong, as [Run] returns them; nothing has run then.
-//
-// A program that answers questions itself, as they come, has [Await] as its last
-// responder, and calls [Handle.Answer].
-func Start(ctx context.Context, c Config) (*Handle, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	loop, err := c.loop(ctx)
-	if err != nil {
-		cancel(nil)
-		return nil, err
-	}
-	h := &Handle{loop: loop, cancel: cancel, over: make(chan struct{}), err: errGoexit}
-	go func() {
-		defer close(h.over)
-		defer cancel(nil)
-		defer func() { h.panicked = panicOf(recover()) }()
-		h.result, h.err = loop.Run(ctx)
-	}()
-	return h, nil
-}
-
-// Snapshot is the state of the run as it is on record now. It is the caller's own.
-func (h *Handle) Snapshot() *State { return h.loop.State() }
-
-// Questions are those that wait for an answer, in the order in which they are asked.
-func (h *Handle) Questions() []Question { return h.Snapshot().Pending() }
-
-// Answer answers the question with that id, which has to be the one that is asked now.
-// The first valid answer counts: [ErrAnswered] says that another came first, [ErrEnded]
-// that the run has ended. It is a program's answer, whatever the fields of a say of who
-// gave it: a may have come over a wire.
-func (h *Handle) Answer(ctx context.Context, questionID string, a Answer) error {
-	return h.loop.Answer(ctx, questionID, a.from(RespondedByProgram, false))
-}
-
-// AnswerForPerson is Answer for an answer that a person gave, which the program vouches
-// for: it takes what is for a person alone.
-func (h *Handle) AnswerForPerson(ctx context.Context, questionID string, a Answer) error {
-	return h.loop.Answer(ctx, questionID, a.from(RespondedByUser, true))
-}
-
-// Stop ends the run as interrupted, as the end of its context does; [Result.Err] has the
-// cause. It does not wait for the end.
-func (h *Handle) Stop(cause error) { h.cancel(cause) }
-
-// Done is closed when the run has ended.
-func (h *Handle) Done() <-chan struct{} { return h.over }
-
-// Wait waits for the end of the run and returns what [Run] does. Where a part of the run
-// panicked, Wait panics with a [*Panic], each time.
-func (h *Handle) Wait() (Result, error) {
-	<-h.over
-	if h.panicked != nil {
-		panic(h.panicked)
-	}
-	return h.result, h.err
-}
-
-// Await is a responder that waits for [Handle.Answer].
-func Await() Responder {
-	return ResponderFunc(func(ctx context.Context, _ Question, _ *State) (Answer, error) {
-		<-ctx.Done()
-		return Answer{}, ErrNoAnswer
-	})
-}
-
-// Vouch is the responder as one whose answers say themselves who gave them: Responder,
-// Person, Rule, Mandatory and Unlisted count as they are. Those of every other responder of
-// a [Config] are a program's, so that what comes over a wire cannot claim to be a person's.
-// The responders in escalate need no Vouch.
-func Vouch(r Responder) Responder { return vouched{r} }
-
-type vouched struct{ Responder }
-
-// ofProgram is a responder whose answers are a program's.
-type ofProgram struct{ Responder }
-
-func (r ofProgram) Respond(ctx context.Context, q Question, s *State) (Answer, error) {
-	a, err := r.Responder.Respond(ctx, q, s)
-	return a.from(RespondedByProgram, false), err
-}
-
-// from is what the answer says, as that one's.
-func (a Answer) from(responder string, person bool) Answer {
-	return Answer{
-		Option: a.Option, Options: a.Options, Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason, Guidance: a.Guidance,
-		Responder: responder, Person: person,
-	}
+	return InterruptReceived{Reason: err.Error(), Code: StatusInterrupted.ExitCode()}
 }
 
 // Panic is a panic of a part of a run, in the goroutine of whoever waits for the run.
@@ -416,8 +333,8 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// panicOf is the panic that was recovered; nil: there was none.
-func panicOf(value any) *Panic {
+// Recovered is the panic that was recovered; nil: there was none.
+func Recovered(value any) *Panic {
 	switch v := value.(type) {
 	case nil:
 		return nil
@@ -427,5 +344,5 @@ func panicOf(value any) *Panic {
 	return &Panic{value, debug.Stack()}
 }
 
-// errGoexit is what came of a part that ended its goroutine.
-var errGoexit = errors.New("its goroutine was ended with runtime.Goexit, as FailNow of a test does")
+// ErrGoexit is what came of a part that ended its goroutine.
+var ErrGoexit = errors.New("its goroutine was ended with runtime.Goexit, as FailNow of a test does")

@@ -43,7 +43,7 @@ const asks = 2
 // taken. That of reply is [ErrNoAnswer] in words, [ErrDeferred] or
 // [ErrInterrupted]; the other error is looprun's own.
 func (l *Loop) put(ctx context.Context, q Question) (reply, error) {
-	valid := l.driver.feasible
+	valid := func(a Answer) error { return l.driver.Acceptable(q.ID, a) }
 	if q.From == FromCommand {
 		valid = q.Accepts // with the advice that q gets meanwhile
 	}
@@ -93,7 +93,7 @@ func (l *Loop) put(ctx context.Context, q Question) (reply, error) {
 			}
 		}
 	}
-	a, err := q.unadvised(nobody)
+	a, err := unadvised(q, nobody)
 	return reply{Answer: a, err: err}, nil
 }
 
@@ -109,9 +109,9 @@ func (l *Loop) respond(ctx context.Context, r Responder, q Question, valid func(
 	defer cancel(nil)
 	got := make(chan reply, 1)
 	go func() {
-		h := reply{err: errGoexit}
+		h := reply{err: ErrGoexit}
 		defer func() {
-			h.panicked = panicOf(recover())
+			h.panicked = Recovered(recover())
 			got <- h
 		}()
 		a, err := r.Respond(ctx, q, &l.state)
@@ -193,7 +193,7 @@ func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 	if !ok {
 		return ctx, func() {}
 	}
-	if l.state.Trip != nil && l.driver.overdue() != nil {
+	if l.state.Trip != nil && l.driver.Due() {
 		left = besideLimit
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, left, ErrRuntime)
@@ -207,22 +207,17 @@ func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 		first.reply <- reply{err: errGone}
 		return nil
 	}
-	if k := l.state.kept(first.question); k != nil {
+	if k := l.state.Kept(first.question); k != nil {
 		return l.fetch(first, *k)
 	}
-	q := first.question.fromCommand(l.state.Seq + 1)
-	if q.Evidence == nil { // that of a run inside this one says where it comes from
-		q.Evidence = l.state.asking()
-		q.Details = append([]string{q.Evidence.Place()}, q.Details...)
-	}
-	q = l.driver.advised(q)
-	if a := l.state.remembered(q); a != nil {
+	q := l.driver.FromCommand(first.question)
+	if a := l.state.Remembered(q); a != nil {
 		err := l.record(QuestionDelivered{QuestionID: a.QuestionID, To: "socket", Earlier: true})
 		first.reply <- reply{Answer: a.Answer, err: err, question: *a.Asked, earlier: true}
 		return err
 	}
-	if why := l.driver.refuses(QuestionAsked{q}); why != "" {
-		first.reply <- reply{err: &Refusal{why}}
+	if err := l.driver.Refuse(QuestionAsked{q}); err != nil {
+		first.reply <- reply{err: err}
 		return nil
 	}
 	g := newAskers(ctx, first.key)
@@ -332,12 +327,12 @@ func (l *Loop) advise(q Question, advice Advice) (Question, error) {
 	if q.Advice != nil && q.Advice.Text == advice.Text {
 		return q, nil
 	}
-	return q.withAdvice(advice), l.record(AdviceGiven{QuestionID: q.ID, Responder: RespondedByAssistant, Advice: advice})
+	return q.WithAdvice(advice), l.record(AdviceGiven{QuestionID: q.ID, Responder: RespondedByAssistant, Advice: advice})
 }
 
 // unadvised ends a question that nobody answered: what an assistant rejected is no,
 // where that is an answer, and else is not let through by anybody's default.
-func (q *Question) unadvised(nobody string) (Answer, error) {
+func unadvised(q Question, nobody string) (Answer, error) {
 	no := Answer{Option: No, Responder: RespondedByAssistant}
 	switch {
 	case q.Advice == nil || len(q.Path) > 0: // the run inside decides

@@ -75,7 +75,7 @@ func (l *Loop) handle(ctx context.Context, m message) error {
 		return l.askForCommand(ctx, m)
 	case *elsewhere:
 		if l.prompt == nil || l.prompt.question.ID != m.questionID {
-			m.done <- l.state.notWaiting(m.questionID)
+			m.done <- l.state.NotWaiting(m.questionID)
 			return nil
 		}
 		l.prompt.take(m)
@@ -200,12 +200,6 @@ func (l *Loop) await(ctx context.Context, p *post) error {
 	return <-p.done
 }
 
-// fromCommand is the question as the record of that number has it.
-func (q Question) fromCommand(seq int64) Question {
-	q.From, q.ID = FromCommand, fmt.Sprintf("ask-%d", seq)
-	return q
-}
-
 // Ask puts a question of the command to the responders and returns its answer,
 // with the question that was asked: questions with the same key that wait at the
 // same time are asked once, and then it is the first of them. One to choose from or for
@@ -307,7 +301,7 @@ func (l *Loop) Advice(ctx context.Context, q Question) (*Advice, error) {
 	var known *Advice
 	err := l.post(ctx, func() error {
 		q.From = FromCommand
-		known = l.driver.advised(q).Advice
+		known = l.driver.WithAdvice(q).Advice
 		return nil
 	})
 	return known, err

@@ -79,11 +79,11 @@ func (l *Loop) runIteration(ctx context.Context, it Iteration) (IterationResult,
 	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1)}
 	supervised := make(chan ended, 1)
 	go func() {
-		e := ended{err: errGoexit}
+		e := ended{err: ErrGoexit}
 		defer func() {
-			if e.panicked = panicOf(recover()); e.panicked != nil || e.err == errGoexit { //nolint:errorlint // it is nobody else's
+			if e.panicked = Recovered(recover()); e.panicked != nil || e.err == ErrGoexit { //nolint:errorlint // it is nobody else's
 				r.stopped = true
-				r.stop(errGoexit)
+				r.stop(ErrGoexit)
 			}
 			supervised <- e
 		}()
@@ -179,7 +179,7 @@ func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	if err := l.record(RunAlive{}); err != nil {
 		return false, err
 	}
-	if l.driver.overdue() == nil {
+	if !l.driver.Due() {
 		return true, nil
 	}
 	s, suspends := l.Runner.(Suspender)

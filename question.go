@@ -449,3 +449,9 @@ func (q *Question) offersAs(other Question) bool {
 	same := func(a, b Option) bool { return a.ID == b.ID && a.Label == b.Label }
 	return q.Kind == other.Kind && q.Multi == other.Multi && slices.EqualFunc(q.Options, other.Options, same)
 }
+
+// fromCommand is the question as the record of that number has it.
+func (q Question) fromCommand(seq int64) Question {
+	q.From, q.ID = FromCommand, fmt.Sprintf("ask-%d", seq)
+	return q
+}

@@ -31,6 +31,12 @@ const ExitFailed = 125
 
 const exitInterrupted = 130
 
+// The exit codes by which shells say that a command cannot be run.
+const (
+	ExitNotExecutable = 126
+	ExitNotFound      = 127
+)
+
 // ExitCode is the code of a status. Tripped runs have their guard's and
 // interrupted ones their signal's; here they get the general one.
 func (s Status) ExitCode() int {
@@ -108,7 +114,8 @@ type Result struct {
 	// is; nil: nothing.
 	Warnings []string `json:"warnings,omitempty"`
 
-	cause error // of the end; nil: none is known
+	// Cause is why the run ended, as an error, for [Result.Err]; nil: none is known.
+	Cause error `json:"-"`
 }
 
 // Err is nil for a run that is done or accepted, and a [*Stopped] for all others.
@@ -116,7 +123,7 @@ func (r Result) Err() error {
 	if r.Status == StatusDone || r.Status == StatusAccepted {
 		return nil
 	}
-	return &Stopped{Result: r, Cause: r.cause}
+	return &Stopped{Result: r, Cause: r.Cause}
 }
 
 // Stopped is a run that ended otherwise than well, as an error. Its cause is that of the

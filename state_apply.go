@@ -617,3 +617,12 @@ func (s *State) foldContent(content signature.Hash) {
 	}
 	s.Trees = last(append(trees, now), treesKept)
 }
+
+// foldRepeated takes a repetition, and tells the next iteration.
+func (s *State) foldRepeated(d TurnRepeated) {
+	if s.Repeated == nil || s.Repeated.Iteration != d.Iteration { // else the turn has only not ended yet
+		s.Repetitions++
+	}
+	s.Repeated = &d
+	s.notice("Your last turn repeated itself: " + d.String() + ". Do not do that again: find out why it changes nothing, or try something else.")
+}

@@ -82,10 +82,10 @@ func (s *State) asked(id string) *Asked {
 	return &s.Asked[i]
 }
 
-// kept is the entry for a question that was asked before under the same name
+// Kept is the entry for a question that was asked before under the same name
 // with the same options: its answer, once there is one and it answers this one
 // too, is for who asks again.
-func (s *State) kept(q Question) *Asked {
+func (s *State) Kept(q Question) *Asked {
 	for i := range s.Asked {
 		a := &s.Asked[i]
 		if q.AskID != "" && a.Question.AskID == q.AskID && a.Question.offersAs(q) && (a.Answer == nil || q.Accepts(*a.Answer) == nil) {
@@ -95,10 +95,10 @@ func (s *State) kept(q Question) *Asked {
 	return nil
 }
 
-// remembered is the last answer to the same question, for the command that asks it
+// Remembered is the last answer to the same question, for the command that asks it
 // again under the name that it gave it; nil: it is to be asked. What lets something
 // happen, and what a person alone may answer, is asked each time.
-func (s *State) remembered(q Question) *Answered {
+func (s *State) Remembered(q Question) *Answered {
 	if q.Again || q.ownName() == "" || q.Kind == KindConfirm || q.Exclusive || q.Mandatory || q.Advice != nil || len(q.Path) > 0 {
 		return nil
 	}
@@ -139,9 +139,9 @@ func (s *State) unask(id string) {
 	s.Asked = slices.DeleteFunc(slices.Clone(s.Asked), func(a Asked) bool { return a.Question.ID == id })
 }
 
-// notWaiting says that a question takes no answer (any more), who was first, and what
+// NotWaiting says that a question takes no answer (any more), who was first, and what
 // waits now in its place: an answer is for one question.
-func (s *State) notWaiting(questionID string) error {
+func (s *State) NotWaiting(questionID string) error {
 	now := ""
 	for _, q := range s.Pending() {
 		if q.ID == questionID {
@@ -203,9 +203,9 @@ func (q Question) ForPerson() Question {
 	return q
 }
 
-// withAdvice is the question with what was said against it, also as a detail, for
+// WithAdvice is the question with what was said against it, also as a detail, for
 // those who see it elsewhere than at a prompt.
-func (q Question) withAdvice(a Advice) Question {
+func (q Question) WithAdvice(a Advice) Question {
 	q.Advice = &a
 	if !slices.Contains(q.Details, a.Text) {
 		q.Details = append([]string{a.Text}, q.Details...)
@@ -318,7 +318,7 @@ func (s *State) advise(q Question, a Advice) {
 			continue
 		}
 		if same := s.adviceOn(w.Question); same != nil {
-			w.Question = w.Question.withAdvice(*same)
+			w.Question = w.Question.WithAdvice(*same)
 			s.advise(w.Question, *same)
 		}
 	}
@@ -341,7 +341,7 @@ func (s *State) recalled(q Question) Question {
 	if q.From == FromCommand {
 		s.advise(q, *q.Advice)
 	}
-	return q.withAdvice(*q.Advice)
+	return q.WithAdvice(*q.Advice)
 }
 
 // foldAdvice adds what the assistant said against a question to it.
@@ -350,10 +350,10 @@ func (s *State) foldAdvice(d AdviceGiven) {
 		s.advise(*d.Question, d.Advice)
 	} else if a := s.asked(d.QuestionID); a != nil {
 		s.advise(a.Question, d.Advice)
-		a.Question = a.Question.withAdvice(d.Advice)
+		a.Question = a.Question.WithAdvice(d.Advice)
 	} else if s.Question != nil && s.Question.ID == d.QuestionID {
 		s.advise(*s.Question, d.Advice)
-		q := s.Question.withAdvice(d.Advice)
+		q := s.Question.WithAdvice(d.Advice)
 		s.Question = &q
 	}
 }
@@ -365,7 +365,7 @@ func (s *State) foldVerdict(q *Question, a Answer) {
 	switch {
 	case q.RejectedBy(a):
 		if q.Advice == nil {
-			*q = q.withAdvice(a.Assistant.AdviseAgainst(a.Reason))
+			*q = q.WithAdvice(a.Assistant.AdviseAgainst(a.Reason))
 		}
 		s.advise(*q, *q.Advice)
 	case a.Person && q.From == FromCommand && !a.Cancelled && !(q.Kind == KindConfirm && a.Option != Yes):

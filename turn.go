@@ -15,32 +15,6 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// TurnRepeated says that a coding agent did the same again and again within one turn, as
-// its transcript says. The first time in a run the turn is ended, and the next iteration is
-// told; from the second on the guard [TurnLoop] trips.
-type TurnRepeated struct {
-	Iteration int `json:"iteration"`
-	// Calls are the calls of tools that came in turn, each with the same result. Where
-	// there are none, Text is what it said.
-	Calls []string `json:"calls,omitempty"`
-	Text  string   `json:"text,omitempty"`
-	Times int      `json:"times"`
-}
-
-// Type implements [Data].
-func (TurnRepeated) Type() EventType { return TypeTurnRepeated }
-
-// String is what the agent did, in one line.
-func (r TurnRepeated) String() string {
-	switch len(r.Calls) {
-	case 0:
-		return fmt.Sprintf("it said the same %d times in a row: %s", r.Times, termsafe.Line(r.Text))
-	case 1:
-		return fmt.Sprintf("it made the same call %d times in a row, with the same result: %s", r.Times, termsafe.Line(r.Calls[0]))
-	}
-	return fmt.Sprintf("it made the same %d calls %d times in turn, with the same results: %s", len(r.Calls), r.Times, termsafe.Line(strings.Join(r.Calls, ", then ")))
-}
-
 // repeatedTurn is the cause with which the work is ended that repeated itself.
 type repeatedTurn struct{ TurnRepeated }
 
@@ -206,18 +180,9 @@ func (l *Loop) repeated(ctx context.Context, r *running, what TurnRepeated) (boo
 	switch {
 	case r.over():
 		return true, nil
-	case l.driver.overdue() == nil:
+	case !l.driver.Due():
 		runner.EndTurn(what)
 		return true, nil
 	}
 	return l.overtime(ctx, r)
-}
-
-// foldRepeated takes a repetition, and tells the next iteration.
-func (s *State) foldRepeated(d TurnRepeated) {
-	if s.Repeated == nil || s.Repeated.Iteration != d.Iteration { // else the turn has only not ended yet
-		s.Repetitions++
-	}
-	s.Repeated = &d
-	s.notice("Your last turn repeated itself: " + d.String() + ". Do not do that again: find out why it changes nothing, or try something else.")
 }

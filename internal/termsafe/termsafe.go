@@ -147,3 +147,14 @@ func escape(s string) int {
 	}
 	return 2
 }
+
+// CutBytes is text of at most n bytes, cut between two characters.
+func CutBytes(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}

@@ -1,0 +1,104 @@
+package looprun
+
+import "context"
+
+// Handle is a run that goes on. Its methods can be called from any goroutine.
+type Handle struct {
+	loop     *Loop
+	cancel   context.CancelCauseFunc
+	over     chan struct{}
+	result   Result
+	err      error
+	panicked *Panic
+}
+
+// Start starts a run and returns while it goes on. Its errors are those of a
+// configuration that is wrong, as [Run] returns them; nothing has run then.
+//
+// A program that answers questions itself, as they come, has [Await] as its last
+// responder, and calls [Handle.Answer].
+func Start(ctx context.Context, c Config) (*Handle, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	loop, err := c.loop(ctx)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	h := &Handle{loop: loop, cancel: cancel, over: make(chan struct{}), err: ErrGoexit}
+	go func() {
+		defer close(h.over)
+		defer cancel(nil)
+		defer func() { h.panicked = Recovered(recover()) }()
+		h.result, h.err = loop.Run(ctx)
+	}()
+	return h, nil
+}
+
+// Snapshot is the state of the run as it is on record now. It is the caller's own.
+func (h *Handle) Snapshot() *State { return h.loop.State() }
+
+// Questions are those that wait for an answer, in the order in which they are asked.
+func (h *Handle) Questions() []Question { return h.Snapshot().Pending() }
+
+// Answer answers the question with that id, which has to be the one that is asked now.
+// The first valid answer counts: [ErrAnswered] says that another came first, [ErrEnded]
+// that the run has ended. It is a program's answer, whatever the fields of a say of who
+// gave it: a may have come over a wire.
+func (h *Handle) Answer(ctx context.Context, questionID string, a Answer) error {
+	return h.loop.Answer(ctx, questionID, by(a, RespondedByProgram, false))
+}
+
+// AnswerForPerson is Answer for an answer that a person gave, which the program vouches
+// for: it takes what is for a person alone.
+func (h *Handle) AnswerForPerson(ctx context.Context, questionID string, a Answer) error {
+	return h.loop.Answer(ctx, questionID, by(a, RespondedByUser, true))
+}
+
+// Stop ends the run as interrupted, as the end of its context does; [Result.Err] has the
+// cause. It does not wait for the end.
+func (h *Handle) Stop(cause error) { h.cancel(cause) }
+
+// Done is closed when the run has ended.
+func (h *Handle) Done() <-chan struct{} { return h.over }
+
+// Wait waits for the end of the run and returns what [Run] does. Where a part of the run
+// panicked, Wait panics with a [*Panic], each time.
+func (h *Handle) Wait() (Result, error) {
+	<-h.over
+	if h.panicked != nil {
+		panic(h.panicked)
+	}
+	return h.result, h.err
+}
+
+// Await is a responder that waits for [Handle.Answer].
+func Await() Responder {
+	return ResponderFunc(func(ctx context.Context, _ Question, _ *State) (Answer, error) {
+		<-ctx.Done()
+		return Answer{}, ErrNoAnswer
+	})
+}
+
+// Vouch is the responder as one whose answers say themselves who gave them: Responder,
+// Person, Rule, Mandatory and Unlisted count as they are. Those of every other responder of
+// a [Config] are a program's, so that what comes over a wire cannot claim to be a person's.
+// The responders in escalate need no Vouch.
+func Vouch(r Responder) Responder { return vouched{r} }
+
+type vouched struct{ Responder }
+
+// ofProgram is a responder whose answers are a program's.
+type ofProgram struct{ Responder }
+
+func (r ofProgram) Respond(ctx context.Context, q Question, s *State) (Answer, error) {
+	a, err := r.Responder.Respond(ctx, q, s)
+	return by(a, RespondedByProgram, false), err
+}
+
+// by is what the answer says, as that one's.
+func by(a Answer, responder string, person bool) Answer {
+	return Answer{
+		Option: a.Option, Options: a.Options, Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason, Guidance: a.Guidance,
+		Responder: responder, Person: person,
+	}
+}
