@@ -74,7 +74,7 @@ fuzz: ## every parser's fuzz target, FUZZTIME each
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; done; done
 
 torture: ## the long forms of the reliability tests; TORTURE_RUNS=N kills N runs instead of 1,000
-	$(GO) test -tags torture -count=1 -p 1 -timeout 60m . ./internal/proc ./scratchpad ./cmd/looprun
+	$(GO) test -tags torture -count=1 -p 1 -timeout 60m . ./core ./engine ./internal/proc ./scratchpad ./cmd/looprun
 
 # Those of the packages below need no folder, which Wine before 10 cannot remove.
 WINDOWS_TESTS := ./signature ./guards/... ./internal/cost ./internal/waiting ./internal/ask ./protocol/ladder ./protocol/rejection \

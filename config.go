@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -21,7 +23,7 @@ type Config struct {
 	Check  Step    // nil: the work's own exit judges
 	Limits Limits  // each has a guard that watches it, or the configuration is wrong
 	Guards []Guard // guards.Default() for all that looprun has; add your own
-	Caps   Caps    // zero: [DefaultCaps]
+	Caps   Caps    // zero: [core.DefaultCaps]
 
 	// Promise is a text that the work prints alone on a line when it is done.
 	Promise string
@@ -29,9 +31,9 @@ type Config struct {
 	NoPrecheck bool
 	// Passes is how often in a row the check must pass; zero is once.
 	Passes int
-	// Judge decides what exit codes mean; nil: [DefaultJudge]. With its zero value
+	// Judge decides what exit codes mean; nil: [engine.DefaultJudge]. With its zero value
 	// nothing is ever done.
-	Judge *Judge
+	Judge *engine.Judge
 
 	IterationTimeout time.Duration // 0: none
 	IdleTimeout      time.Duration // 0: none
@@ -51,9 +53,9 @@ type Config struct {
 	// Questions, Responders and Debug say what happens when a guard trips;
 	// without them the run ends as tripped. templates.Load gives the questions
 	// that looprun itself asks.
-	Questions  Questions
+	Questions  core.Questions
 	Responders []Responder
-	Debug      Debugger
+	Debug      engine.Debugger
 	// Journal keeps the events; nil: nothing does, and memory does not grow with
 	// the run. [MemoryJournal] and scratchpad.Journal keep all of them.
 	Journal Journal
@@ -63,7 +65,7 @@ type Config struct {
 	Resume *State
 	// Observe is told of every event; nil: nobody is.
 	Observe Observer
-	// Log is where [LogObserver] logs every event; nil: nothing is logged.
+	// Log is where [engine.LogObserver] logs every event; nil: nothing is logged.
 	Log *slog.Logger
 }
 
@@ -87,32 +89,29 @@ func Run(ctx context.Context, c Config) (Result, error) {
 }
 
 // loop is the run, started or resumed.
-func (c *Config) loop(ctx context.Context) (*Loop, error) {
+func (c *Config) loop(ctx context.Context) (*engine.Loop, error) {
 	judge, err := c.judge()
 	if err != nil {
 		return nil, err
 	}
-	loop := &Loop{
+	loop := &engine.Loop{
 		Guards: c.Guards, Journal: c.Journal, Questions: c.Questions,
 		Debug: c.Debug, Backoff: c.Backoff, Observe: c.observer(ctx),
-		Runner: &Executor{
+		Runner: &engine.Executor{
 			Work: c.Work, Check: c.Check, Passes: c.Passes, Judge: &judge, Promise: c.Promise,
 			IterationTimeout: c.IterationTimeout, IdleTimeout: c.IdleTimeout, KillAfter: c.KillAfter,
 			Dir: c.Dir, Stdout: c.Stdout, Stderr: c.Stderr, Signature: c.Signature, Heard: c.Measure,
 		},
 	}
 	for _, r := range c.Responders {
-		if _, ok := r.(vouched); !ok {
-			r = ofProgram{r}
-		}
-		loop.Responders = append(loop.Responders, r)
+		loop.Responders = append(loop.Responders, core.OfProgram(r))
 	}
 	return loop, c.begin(loop)
 }
 
 // judge checks what only Run can check, and is what judges the exits.
-func (c *Config) judge() (Judge, error) {
-	judge := DefaultJudge()
+func (c *Config) judge() (engine.Judge, error) {
+	judge := engine.DefaultJudge()
 	if c.Judge != nil {
 		judge = *c.Judge
 	}
@@ -129,7 +128,7 @@ func (c *Config) judge() (Judge, error) {
 	}
 	if c.Promise != "" {
 		judge.Promise = true
-		return judge, CheckPromise(c.Promise)
+		return judge, engine.CheckPromise(c.Promise)
 	}
 	return judge, nil
 }
@@ -154,7 +153,7 @@ func (c *Config) measurable() error {
 		}
 	}
 	for name, step := range map[string]Step{"Work": c.Work, "Check": c.Check} {
-		f, ok := FuncOf(step)
+		f, ok := engine.FuncOf(step)
 		switch {
 		case !ok:
 		case f == nil:
@@ -171,7 +170,7 @@ func (c *Config) observer(ctx context.Context) Observer {
 	if c.Log == nil {
 		return c.Observe
 	}
-	log := LogObserver(ctx, c.Log)
+	log := engine.LogObserver(ctx, c.Log)
 	if c.Observe == nil {
 		return log
 	}
@@ -182,13 +181,13 @@ func (c *Config) observer(ctx context.Context) Observer {
 }
 
 // begin starts the run, or goes on with it.
-func (c *Config) begin(loop *Loop) error {
+func (c *Config) begin(loop *engine.Loop) error {
 	caps := c.Caps
 	if caps == (Caps{}) {
-		caps = DefaultCaps(c.Limits)
+		caps = core.DefaultCaps(c.Limits)
 	}
 	if c.Resume != nil {
-		d := RunResumed{}
+		d := core.RunResumed{}
 		if c.Limits != (Limits{}) {
 			if err := c.Limits.Validate(); err != nil {
 				return err
@@ -199,7 +198,7 @@ func (c *Config) begin(loop *Loop) error {
 		}
 		return loop.Resume(*c.Resume, d)
 	}
-	started := RunStarted{
+	started := core.RunStarted{
 		RunID: c.RunID, Name: c.Name, Command: c.Work.Argv(), Promise: c.Promise, Dir: c.Dir,
 		Limits: c.Limits, Caps: caps, CallsPerHour: max(0, c.CallsPerHour),
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 )
 
@@ -18,17 +20,17 @@ import (
 // refused before anything runs.
 func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
 	ran := false
-	work := looprun.Func(func(context.Context, looprun.Invocation) error { ran = true; return nil })
+	work := engine.Func(func(context.Context, engine.Invocation) error { ran = true; return nil })
 	for _, c := range []struct {
 		name   string
 		config looprun.Config
 		want   error
 	}{
 		{"no work", looprun.Config{Limits: defaults, Guards: guards.Default()}, nil},
-		{"no guards", looprun.Config{Work: work, Limits: defaults}, looprun.ErrNoGuards},
-		{"no limits", looprun.Config{Work: work, Guards: guards.Default()}, looprun.ErrNoGuards},
-		{"responders without questions", looprun.Config{Work: work, Limits: defaults, Guards: guards.Default(), Responders: []looprun.Responder{says("accept")}}, nil},
-		{"limits below Off", looprun.Config{Work: work, Limits: looprun.Limits{Iterations: -2, Runtime: 1, Loop: 2, Errors: 1}, Guards: guards.Default()}, nil},
+		{"no guards", looprun.Config{Work: work, Limits: defaults}, core.ErrNoGuards},
+		{"no limits", looprun.Config{Work: work, Guards: guards.Default()}, core.ErrNoGuards},
+		{"responders without questions", looprun.Config{Work: work, Limits: defaults, Guards: guards.Default(), Responders: []core.Responder{says("accept")}}, nil},
+		{"limits below Off", looprun.Config{Work: work, Limits: core.Limits{Iterations: -2, Runtime: 1, Loop: 2, Errors: 1}, Guards: guards.Default()}, nil},
 		{"an empty promise", looprun.Config{Work: work, Limits: defaults, Guards: guards.Default(), Promise: " "}, nil},
 	} {
 		if _, err := looprun.Run(t.Context(), c.config); err == nil || c.want != nil && !errors.Is(err, c.want) {
@@ -43,25 +45,25 @@ func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
 // With a promise exit 0 is not enough, and a check that passes before is not asked.
 func TestRunNeedsThePromise(t *testing.T) {
 	calls, checks := 0, 0
-	pass := looprun.Func(func(context.Context, looprun.Invocation) error { checks++; return nil })
+	pass := engine.Func(func(context.Context, engine.Invocation) error { checks++; return nil })
 	c := looprun.Config{
 		Limits: defaults, Guards: guards.Default(), Check: pass, Promise: "DONE",
-		Work: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
+		Work: engine.Func(func(_ context.Context, in engine.Invocation) error {
 			if calls++; calls == 2 {
 				in.Stdout([]byte("DONE\n"))
 			}
 			return nil
 		}),
 	}
-	if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 || checks != 2 {
+	if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != core.StatusDone || res.Iterations != 2 || checks != 2 {
 		t.Errorf("got %+v, %v after %d checks; want done in iteration 2, each with its check", res, err, checks)
 	}
 }
 
 // A judge for which no code passes is not the default one.
 func TestRunWithAnEmptyJudge(t *testing.T) {
-	pass := looprun.Func(func(context.Context, looprun.Invocation) error { return nil })
-	for judge, want := range map[*looprun.Judge]looprun.Status{nil: looprun.StatusDone, {}: looprun.StatusTripped} {
+	pass := engine.Func(func(context.Context, engine.Invocation) error { return nil })
+	for judge, want := range map[*engine.Judge]core.Status{nil: core.StatusDone, {}: core.StatusTripped} {
 		c := looprun.Config{Limits: defaults, Guards: guards.Default(), Work: pass, Judge: judge}
 		if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != want {
 			t.Errorf("with the judge %v: %+v, %v; want %s", judge, res, err, want)
@@ -73,12 +75,12 @@ func TestRunWithAnEmptyJudge(t *testing.T) {
 func TestRunHasCaps(t *testing.T) {
 	c := looprun.Config{
 		Limits: defaults, Guards: guards.Default(), Questions: asks{},
-		Work: looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New("no") }),
-		Responders: []looprun.Responder{looprun.ResponderFunc(func(_ context.Context, _ looprun.Question, s *looprun.State) (looprun.Answer, error) {
+		Work: engine.Func(func(context.Context, engine.Invocation) error { return errors.New("no") }),
+		Responders: []core.Responder{core.ResponderFunc(func(_ context.Context, _ core.Question, s *core.State) (core.Answer, error) {
 			if s.Iterations > 200 {
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return core.Answer{}, core.ErrNoAnswer
 			}
-			return looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}, nil
+			return core.Answer{Option: "continue", Responder: core.RespondedByUser, Person: true}, nil
 		})},
 	}
 	if res, err := looprun.Run(t.Context(), c); err != nil || res.ExitCode != 110 || res.Iterations != 50 {
@@ -88,14 +90,14 @@ func TestRunHasCaps(t *testing.T) {
 
 func TestDefaultCaps(t *testing.T) {
 	for _, c := range []struct {
-		limits looprun.Limits
-		want   looprun.Caps
+		limits core.Limits
+		want   core.Caps
 	}{
-		{defaults, looprun.Caps{Iterations: 50, Runtime: time.Hour}},
-		{looprun.Limits{Iterations: 40, Runtime: 3 * time.Hour, Cost: 2, Tokens: 3}, looprun.Caps{Iterations: 80, Runtime: 6 * time.Hour, Cost: 4, Tokens: 6}},
-		{looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Cost: looprun.Off, Tokens: looprun.Off}, looprun.Caps{Iterations: 50, Runtime: time.Hour}},
+		{defaults, core.Caps{Iterations: 50, Runtime: time.Hour}},
+		{core.Limits{Iterations: 40, Runtime: 3 * time.Hour, Cost: 2, Tokens: 3}, core.Caps{Iterations: 80, Runtime: 6 * time.Hour, Cost: 4, Tokens: 6}},
+		{core.Limits{Iterations: core.Off, Runtime: core.Off, Cost: core.Off, Tokens: core.Off}, core.Caps{Iterations: 50, Runtime: time.Hour}},
 	} {
-		if got := looprun.DefaultCaps(c.limits); got != c.want {
+		if got := core.DefaultCaps(c.limits); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c.limits, got, c.want)
 		}
 	}
@@ -104,30 +106,30 @@ func TestDefaultCaps(t *testing.T) {
 // A limit that cannot be read is an error, never a limit that is not there.
 func TestLimitsThatCannotBeRead(t *testing.T) {
 	for _, text := range []string{`{"iterations":"many"}`, `{"loop":"x"}`, `{"errors":[]}`, `{"runtime":"soon"}`, `{"runtime":15}`, `[]`} {
-		var l looprun.Limits
+		var l core.Limits
 		if err := json.Unmarshal([]byte(text), &l); err == nil {
 			t.Errorf("%s is read as %+v", text, l)
 		}
 	}
-	var l looprun.Limits
-	if err := json.Unmarshal([]byte(`{"iterations":3,"runtime":"off","loop":"off","errors":2}`), &l); err != nil || l != (looprun.Limits{Iterations: 3, Runtime: looprun.Off, Loop: looprun.Off, Errors: 2}) {
+	var l core.Limits
+	if err := json.Unmarshal([]byte(`{"iterations":3,"runtime":"off","loop":"off","errors":2}`), &l); err != nil || l != (core.Limits{Iterations: 3, Runtime: core.Off, Loop: core.Off, Errors: 2}) {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
 
 // The exit codes of the specification; no trip is 0, whichever guard it was.
 func TestExitCodes(t *testing.T) {
-	for guard, want := range map[looprun.GuardID]int{
-		looprun.MaxIterations: 110, looprun.LoopDetected: 111, looprun.ConsecutiveErrors: 112, looprun.MaxCost: 113, looprun.MaxTokens: 113,
-		looprun.NoProgress: 114, looprun.WorkspaceCycle: 114, looprun.MaxRuntime: 124, "another": 115, "": 115,
+	for guard, want := range map[core.GuardID]int{
+		core.MaxIterations: 110, core.LoopDetected: 111, core.ConsecutiveErrors: 112, core.MaxCost: 113, core.MaxTokens: 113,
+		core.NoProgress: 114, core.WorkspaceCycle: 114, core.MaxRuntime: 124, "another": 115, "": 115,
 	} {
 		if got := guard.ExitCode(); got != want {
 			t.Errorf("%s: %d, want %d", guard, got, want)
 		}
 	}
-	for status, want := range map[looprun.Status]int{
-		looprun.StatusDone: 0, looprun.StatusAccepted: 100, looprun.StatusCancelled: 101, looprun.StatusPaused: 102, looprun.StatusRejected: 103,
-		looprun.StatusTripped: 115, looprun.StatusFailed: 125, looprun.StatusInterrupted: 130, "another": 125, "": 125,
+	for status, want := range map[core.Status]int{
+		core.StatusDone: 0, core.StatusAccepted: 100, core.StatusCancelled: 101, core.StatusPaused: 102, core.StatusRejected: 103,
+		core.StatusTripped: 115, core.StatusFailed: 125, core.StatusInterrupted: 130, "another": 125, "": 125,
 	} {
 		if got := status.ExitCode(); got != want {
 			t.Errorf("%s: %d, want %d", status, got, want)
@@ -137,13 +139,13 @@ func TestExitCodes(t *testing.T) {
 
 // What is not known is no progress.
 func TestUnknownIsNoProgress(t *testing.T) {
-	after := func(was, now int, hash bool) *looprun.State {
-		d, e := ended1, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}
+	after := func(was, now int, hash bool) *core.State {
+		d, e := ended1, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone}
 		d.Signature.Hash, d.Signature.Failing, d.Signature.Passed = 1, was, 3
 		if e.Signature.Failing, e.Signature.Passed = now, 3; hash {
 			e.Signature.Hash = 2
 		}
-		return folded(t, begun, first, d, looprun.IterationStarted{Iteration: 2}, e)
+		return folded(t, begun, first, d, core.IterationStarted{Iteration: 2}, e)
 	}
 	for _, c := range []struct {
 		was, now int
@@ -160,46 +162,46 @@ func TestUnknownIsNoProgress(t *testing.T) {
 // signature, the journals, a state that has not started.
 func TestZeroValuesWork(t *testing.T) {
 	tries := 0
-	loop := &looprun.Loop{Guards: guards.Default(), Runner: &looprun.Executor{
-		Work: looprun.Func(func(context.Context, looprun.Invocation) error {
+	loop := &engine.Loop{Guards: guards.Default(), Runner: &engine.Executor{
+		Work: engine.Func(func(context.Context, engine.Invocation) error {
 			if tries++; tries < 2 {
 				return errors.New("no")
 			}
 			return nil
 		}),
 	}}
-	if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
+	if err := loop.Start(core.RunStarted{Limits: defaults}); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 {
+	if res, err := loop.Run(t.Context()); err != nil || res.Status != core.StatusDone || res.Iterations != 2 {
 		t.Errorf("got %+v, %v; want done after 2", res, err)
 	}
-	var journal looprun.MemoryJournal
-	if err := errors.Join(journal.Append(looprun.Event{Seq: 1, Data: looprun.RunAlive{}}), journal.Sync()); err != nil || len(journal.Events) != 1 {
+	var journal core.MemoryJournal
+	if err := errors.Join(journal.Append(core.Event{Seq: 1, Data: core.RunAlive{}}), journal.Sync()); err != nil || len(journal.Events) != 1 {
 		t.Errorf("the zero journal keeps %d events: %v", len(journal.Events), err)
 	}
-	var s looprun.State
-	if trip := looprun.Evaluate(guards.Default(), &s); trip != nil {
+	var s core.State
+	if trip := core.Evaluate(guards.Default(), &s); trip != nil {
 		t.Errorf("the zero state trips: %+v", trip)
 	}
-	if r := s.Result(); r.Status != looprun.StatusRunning || s.Summary() == "" || s.Pending() != nil {
+	if r := s.Result(); r.Status != core.StatusRunning || s.Summary() == "" || s.Pending() != nil {
 		t.Errorf("the zero state is %+v", r)
 	}
-	if d := (looprun.Backoff{}).Delay(7); d != 0 {
+	if d := (engine.Backoff{}).Delay(7); d != 0 {
 		t.Errorf("the zero backoff waits %s", d)
 	}
-	if err := (looprun.Limits{}).Validate(); !errors.Is(err, looprun.ErrNoGuards) {
+	if err := (core.Limits{}).Validate(); !errors.Is(err, core.ErrNoGuards) {
 		t.Errorf("zero limits are taken: %v", err)
 	}
 }
 
 // A run goes on where its state ends: with the limits it had, or with new ones.
 func TestRunResumes(t *testing.T) {
-	journal := &looprun.MemoryJournal{}
+	journal := &core.MemoryJournal{}
 	numbers := []int{}
 	c := looprun.Config{
-		RunID: "r-1", Journal: journal, Guards: guards.Default(), Limits: looprun.Limits{Iterations: 2, Runtime: time.Hour, Loop: 9, Errors: 9},
-		Work: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
+		RunID: "r-1", Journal: journal, Guards: guards.Default(), Limits: core.Limits{Iterations: 2, Runtime: time.Hour, Loop: 9, Errors: 9},
+		Work: engine.Func(func(_ context.Context, in engine.Invocation) error {
 			numbers = append(numbers, in.Iteration.Number)
 			return errors.New("no")
 		}),
@@ -207,22 +209,22 @@ func TestRunResumes(t *testing.T) {
 	run := func(want int) {
 		t.Helper()
 		res, err := looprun.Run(t.Context(), c)
-		if err != nil || res.Status != looprun.StatusTripped || res.Guard != looprun.MaxIterations || res.Iterations != want || res.RunID != "r-1" {
+		if err != nil || res.Status != core.StatusTripped || res.Guard != core.MaxIterations || res.Iterations != want || res.RunID != "r-1" {
 			t.Fatalf("got %+v, %v; want max_iterations after %d", res, err, want)
 		}
 	}
 	run(2)
-	c.Resume, c.Limits = replay(t, journal.Events), looprun.Limits{}
+	c.Resume, c.Limits = replay(t, journal.Events), core.Limits{}
 	run(2) // the limits are as they were: it is asked again, and nothing runs
-	c.Resume, c.Limits = replay(t, journal.Events), looprun.Limits{Iterations: 4, Runtime: time.Hour, Loop: 9, Errors: 9}
+	c.Resume, c.Limits = replay(t, journal.Events), core.Limits{Iterations: 4, Runtime: time.Hour, Loop: 9, Errors: 9}
 	run(4)
-	c.Resume, c.Limits = replay(t, journal.Events), looprun.Limits{Iterations: 9}
-	if _, err := looprun.Run(t.Context(), c); !errors.Is(err, looprun.ErrNoGuards) {
+	c.Resume, c.Limits = replay(t, journal.Events), core.Limits{Iterations: 9}
+	if _, err := looprun.Run(t.Context(), c); !errors.Is(err, core.ErrNoGuards) {
 		t.Errorf("half of the limits are taken: %v", err)
 	}
 	// Caps count without limits.
-	c.Limits, c.Caps = looprun.Limits{}, looprun.Caps{Iterations: 4}
-	c.Observe = func(_ looprun.Event, s *looprun.State) {
+	c.Limits, c.Caps = core.Limits{}, core.Caps{Iterations: 4}
+	c.Observe = func(_ core.Event, s *core.State) {
 		if s.Caps != c.Caps {
 			t.Errorf("resumed with the caps %+v", s.Caps)
 		}
@@ -240,15 +242,15 @@ func TestRunsShareNothing(t *testing.T) {
 			t.Parallel()
 			tries := 0
 			res, err := looprun.Run(t.Context(), looprun.Config{
-				Limits: looprun.Limits{Iterations: 20, Runtime: time.Minute, Loop: looprun.Off, Errors: looprun.Off}, Guards: guards.Default(),
-				Work: looprun.Func(func(context.Context, looprun.Invocation) error {
+				Limits: core.Limits{Iterations: 20, Runtime: time.Minute, Loop: core.Off, Errors: core.Off}, Guards: guards.Default(),
+				Work: engine.Func(func(context.Context, engine.Invocation) error {
 					if tries++; tries <= n {
 						return errors.New("no")
 					}
 					return nil
 				}),
 			})
-			if err != nil || res.Status != looprun.StatusDone || res.Iterations != n+1 {
+			if err != nil || res.Status != core.StatusDone || res.Iterations != n+1 {
 				t.Errorf("got %+v, %v; want done after %d", res, err, n+1)
 			}
 		})
@@ -257,38 +259,38 @@ func TestRunsShareNothing(t *testing.T) {
 
 // Whatever a run waits for, it ends with its context, as interrupted.
 func TestRunEndsWithItsContext(t *testing.T) {
-	fails := func(context.Context, looprun.Invocation) error { return errors.New("no") }
-	hour := looprun.Limits{Iterations: 1, Runtime: time.Hour, Loop: 9, Errors: 9}
+	fails := func(context.Context, engine.Invocation) error { return errors.New("no") }
+	hour := core.Limits{Iterations: 1, Runtime: time.Hour, Loop: 9, Errors: 9}
 	for _, c := range []struct {
 		name   string
 		config func(cancel func()) looprun.Config
 	}{
 		{"in the work", func(cancel func()) looprun.Config {
-			return looprun.Config{Limits: hour, Work: looprun.Func(func(ctx context.Context, _ looprun.Invocation) error {
+			return looprun.Config{Limits: hour, Work: engine.Func(func(ctx context.Context, _ engine.Invocation) error {
 				cancel()
 				<-ctx.Done()
 				return ctx.Err()
 			})}
 		}},
 		{"in the check", func(cancel func()) looprun.Config {
-			return looprun.Config{Limits: hour, Work: looprun.Func(fails), Check: looprun.Func(func(ctx context.Context, _ looprun.Invocation) error {
+			return looprun.Config{Limits: hour, Work: engine.Func(fails), Check: engine.Func(func(ctx context.Context, _ engine.Invocation) error {
 				cancel()
 				<-ctx.Done()
 				return ctx.Err()
 			})}
 		}},
 		{"in a command", func(cancel func()) looprun.Config {
-			return looprun.Config{Limits: hour, Work: looprun.Argv("sleep", "3600"), KillAfter: time.Second, Observe: func(e looprun.Event, _ *looprun.State) {
-				if _, begins := e.Data.(looprun.IterationStarted); begins {
+			return looprun.Config{Limits: hour, Work: engine.Argv("sleep", "3600"), KillAfter: time.Second, Observe: func(e core.Event, _ *core.State) {
+				if _, begins := e.Data.(core.IterationStarted); begins {
 					cancel()
 				}
 			}}
 		}},
 		{"between two iterations", func(cancel func()) looprun.Config {
 			return looprun.Config{
-				Limits: looprun.Limits{Iterations: 2, Runtime: 3 * time.Hour, Loop: 9, Errors: 9}, Work: looprun.Func(fails), Backoff: looprun.Backoff{Base: time.Hour},
-				Observe: func(e looprun.Event, _ *looprun.State) {
-					if _, ends := e.Data.(looprun.IterationFinished); ends {
+				Limits: core.Limits{Iterations: 2, Runtime: 3 * time.Hour, Loop: 9, Errors: 9}, Work: engine.Func(fails), Backoff: engine.Backoff{Base: time.Hour},
+				Observe: func(e core.Event, _ *core.State) {
+					if _, ends := e.Data.(core.IterationFinished); ends {
 						cancel()
 					}
 				},
@@ -296,11 +298,11 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		}},
 		{"in a responder", func(cancel func()) looprun.Config {
 			return looprun.Config{
-				Limits: hour, Work: looprun.Func(fails), Questions: asks{},
-				Responders: []looprun.Responder{looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+				Limits: hour, Work: engine.Func(fails), Questions: asks{},
+				Responders: []core.Responder{core.ResponderFunc(func(ctx context.Context, _ core.Question, _ *core.State) (core.Answer, error) {
 					cancel()
 					<-ctx.Done()
-					return looprun.Answer{}, ctx.Err()
+					return core.Answer{}, ctx.Err()
 				})},
 			}
 		}},
@@ -311,7 +313,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 			defer cancel()
 			config := c.config(cancel)
 			config.Guards = guards.Default()
-			if res, err := looprun.Run(ctx, config); err != nil || res.Status != looprun.StatusInterrupted || res.ExitCode != 130 {
+			if res, err := looprun.Run(ctx, config); err != nil || res.Status != core.StatusInterrupted || res.ExitCode != 130 {
 				t.Errorf("got %+v, %v; want interrupted with 130", res, err)
 			}
 		})
@@ -322,15 +324,15 @@ func TestRunEndsWithItsContext(t *testing.T) {
 // resumed before it is run again.
 func TestARunThatCannotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it fails when a goroutine is left
-		loop := &looprun.Loop{Guards: guards.Default(), Runner: &script{steps: []play{{outcome: done}}}, Journal: &brokenJournal{}}
-		if err := loop.Start(looprun.RunStarted{Limits: defaults}); err == nil {
+		loop := &engine.Loop{Guards: guards.Default(), Runner: &script{steps: []play{{outcome: done}}}, Journal: &brokenJournal{}}
+		if err := loop.Start(core.RunStarted{Limits: defaults}); err == nil {
 			t.Error("it started without a journal")
 		}
 		if _, err := loop.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "before Start or Resume") {
 			t.Errorf("it ran though it had not started: %v", err)
 		}
 		run := start(t, defaults, &script{steps: []play{{outcome: done}}})
-		if err := run.Start(looprun.RunStarted{Limits: defaults}); !errors.Is(err, looprun.ErrEvent) {
+		if err := run.Start(core.RunStarted{Limits: defaults}); !errors.Is(err, core.ErrEvent) {
 			t.Errorf("it started twice: %v", err)
 		}
 		run = start(t, defaults, &script{steps: []play{{outcome: done}}})
@@ -338,7 +340,7 @@ func TestARunThatCannotBegin(t *testing.T) {
 		if _, err := run.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "before Start or Resume") {
 			t.Errorf("it ran twice: %v", err)
 		}
-		if err := run.Resume(*run.State(), looprun.RunResumed{}); !errors.Is(err, looprun.ErrEvent) {
+		if err := run.Resume(*run.State(), core.RunResumed{}); !errors.Is(err, core.ErrEvent) {
 			t.Errorf("a run that is done was resumed: %v", err)
 		}
 	})

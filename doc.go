@@ -1,24 +1,10 @@
 // Package looprun runs work again and again until it is done, and stops it
-// when it is stuck.
-//
-// The package is a functional core with an imperative shell around it. The
-// core is [State]: everything that happens to a run is an [Event], and
-// [State.Apply] folds events into the state. It does no I/O and reads no
-// clock, so the same events always give the same state; resuming a run is
-// replaying its journal.
-//
-// The shell is [Loop]: it asks the state what is next, runs an iteration
-// through a [Runner], writes what happened to a [Journal] before acting on it,
-// lets every [Guard] look at the new state, and, when one trips, puts a
-// [Question] to the [Responder]s in turn. An answer names an [Action], and the
-// action changes the state. No answer never means “continue”.
-//
-// [Run] wires these together for the common case:
+// when it is stuck:
 //
 //	res, err := looprun.Run(ctx, looprun.Config{
-//		Work:   looprun.Func(fix),
-//		Check:  looprun.Argv("go", "test", "./..."),
-//		Limits: looprun.DefaultLimits(),
+//		Work:   engine.Func(fix),
+//		Check:  engine.Argv("go", "test", "./..."),
+//		Limits: core.DefaultLimits(),
 //		Guards: guards.Default(),
 //	})
 //

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -25,19 +25,19 @@ import (
 	"github.com/looprun/looprun/templates"
 )
 
-// engine runs a loop as a workflow engine does: it has the state from its text alone,
+// workflow runs a loop as a workflow engine does: it has the state from its text alone,
 // after every event, and a clock of its own.
-type engine struct {
+type workflow struct {
 	t      *testing.T
 	r      *rand.Rand
-	driver looprun.Driver
-	events []looprun.Event
+	driver core.Driver
+	events []core.Event
 	now    time.Time
 	active time.Duration
 }
 
-func (e *engine) record(d looprun.Data) error {
-	event := looprun.Event{Seq: e.driver.State.Seq + 1, Time: e.now, Elapsed: e.active.Truncate(time.Millisecond), Data: d}
+func (e *workflow) record(d core.Data) error {
+	event := core.Event{Seq: e.driver.State.Seq + 1, Time: e.now, Elapsed: e.active.Truncate(time.Millisecond), Data: d}
 	if err := e.driver.State.Apply(event); err != nil {
 		return err
 	}
@@ -45,14 +45,14 @@ func (e *engine) record(d looprun.Data) error {
 	if err != nil {
 		return err
 	}
-	var read looprun.Event
+	var read core.Event
 	if err := json.Unmarshal(line, &read); err != nil {
 		return err
 	}
 	e.events = append(e.events, read)
 	next, trip := e.driver.State.Next(e.driver.Guards)
 	text := encode(e.t, e.driver.State)
-	*e.driver.State = looprun.State{}
+	*e.driver.State = core.State{}
 	if err := json.Unmarshal(text, e.driver.State); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (e *engine) record(d looprun.Data) error {
 }
 
 // drive takes steps until the run has ended.
-func (e *engine) drive() {
+func (e *workflow) drive() {
 	first := true
 	for range 3000 {
 		e.now = e.now.Add(time.Second)
@@ -76,24 +76,24 @@ func (e *engine) drive() {
 			e.t.Fatal(err)
 		}
 		switch next {
-		case looprun.NextEnd:
+		case core.NextEnd:
 			return
-		case looprun.NextPrecheck:
+		case core.NextPrecheck:
 			err = e.iterate(0, first)
-		case looprun.NextIterate:
+		case core.NextIterate:
 			err = e.iterate(s.NextIteration(), first)
 			first = false
-		case looprun.NextAsk:
+		case core.NextAsk:
 			err = e.ask(*s.Question)
-		case looprun.NextAsked:
+		case core.NextAsked:
 			err = e.ask(*s.Unanswered())
-		case looprun.NextAct:
-			err = e.driver.Debugged(looprun.DebugFinished{ExitCode: e.r.IntN(2), Findings: "found"})
-		case looprun.NextExpert:
-			err = e.driver.Advised(looprun.ExpertFinished{ExitCode: e.r.IntN(2), Guidance: "advice"})
-		case looprun.NextWait:
+		case core.NextAct:
+			err = e.driver.Debugged(core.DebugFinished{ExitCode: e.r.IntN(2), Findings: "found"})
+		case core.NextExpert:
+			err = e.driver.Advised(core.ExpertFinished{ExitCode: e.r.IntN(2), Guidance: "advice"})
+		case core.NextWait:
 			e.now = *s.Until
-			err = e.record(looprun.WaitFinished{})
+			err = e.record(core.WaitFinished{})
 		default:
 			e.t.Fatalf("next is %s", next)
 		}
@@ -104,7 +104,7 @@ func (e *engine) drive() {
 	e.t.Fatal("the run does not end")
 }
 
-func (e *engine) iterate(n int, first bool) error {
+func (e *workflow) iterate(n int, first bool) error {
 	if i := e.driver.State.Interrupt; i != nil {
 		e.t.Fatalf("iteration %d begins after %+v", n, i)
 	}
@@ -121,14 +121,14 @@ func (e *engine) iterate(n int, first bool) error {
 	case 0:
 		return e.driver.Withdraw("its worker was lost")
 	case 1:
-		return errors.Join(e.record(looprun.InterruptReceived{Signal: "SIGTERM", Code: 143}), e.driver.Withdraw("its worker was told to end"))
+		return errors.Join(e.record(core.InterruptReceived{Signal: "SIGTERM", Code: 143}), e.driver.Withdraw("its worker was told to end"))
 	case 2, 3:
 		if over, err := e.overtime(); over || err != nil {
 			return err
 		}
 	}
 	text := jsonOf(e.t, e.result()) // it comes from another machine
-	var result looprun.IterationResult
+	var result core.IterationResult
 	if err := json.Unmarshal(text, &result); err != nil {
 		return err
 	}
@@ -137,8 +137,8 @@ func (e *engine) iterate(n int, first bool) error {
 
 // overtime asks in the middle of the iteration, where a deadline has passed; true: the
 // iteration has come to its end.
-func (e *engine) overtime() (bool, error) {
-	if err := e.record(looprun.RunAlive{}); err != nil {
+func (e *workflow) overtime() (bool, error) {
+	if err := e.record(core.RunAlive{}); err != nil {
 		return false, err
 	}
 	if tripped, err := e.driver.Overdue(); !tripped || err != nil {
@@ -149,14 +149,14 @@ func (e *engine) overtime() (bool, error) {
 		switch {
 		case err != nil:
 			return false, err
-		case next == looprun.NextAsk:
+		case next == core.NextAsk:
 			err = e.ask(*e.driver.State.Question)
-		case next == looprun.NextAct:
-			err = e.driver.Debugged(looprun.DebugFinished{ExitCode: 1})
-		case next == looprun.NextGoOn:
+		case next == core.NextAct:
+			err = e.driver.Debugged(core.DebugFinished{ExitCode: 1})
+		case next == core.NextGoOn:
 			return false, nil
 		default:
-			return true, e.record(looprun.IterationFinished{Iteration: e.driver.State.Open, Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime})
+			return true, e.record(core.IterationFinished{Iteration: e.driver.State.Open, Outcome: core.OutcomeError, Cause: core.CauseMaxRuntime})
 		}
 		if err != nil {
 			return false, err
@@ -164,23 +164,23 @@ func (e *engine) overtime() (bool, error) {
 	}
 }
 
-func (e *engine) result() looprun.IterationResult {
+func (e *workflow) result() core.IterationResult {
 	r := e.r
-	outcomes := []looprun.Outcome{looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeWaiting, looprun.OutcomeDone}
-	var d looprun.IterationResult
+	outcomes := []core.Outcome{core.OutcomeNotDone, core.OutcomeNotDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeWaiting, core.OutcomeDone}
+	var d core.IterationResult
 	d.Outcome, d.Tree, d.Content = outcomes[r.IntN(len(outcomes)-r.IntN(2))], signature.Hash(1+r.IntN(3)), signature.Hash(1+r.IntN(3))
 	failing := r.IntN(4)
 	h := signature.Hash(1 + failing)
 	d.Signature = signature.Signature{Kind: signature.KindTestFail, Hash: h, Loose: h, Label: fmt.Sprint("f", failing), Failing: failing, Passed: 1, Total: failing + 1}
 	task := rejection.Task{Title: fmt.Sprint("part ", r.IntN(9))}
-	for _, data := range []looprun.Data{
-		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}},
-		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"},
-		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Expert}},
-		looprun.QuestionAsked{Question: database()},
-		looprun.CostReported{USD: 0.1, Tokens: 7},
-		looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.ScopeCreep, Suggested: "another", Alternatives: []rejection.Task{task}}},
-		looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker}},
+	for _, data := range []core.Data{
+		core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}},
+		core.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"},
+		core.SignalReceived{Signal: signal.Signal{Name: signal.Expert}},
+		core.QuestionAsked{Question: database()},
+		core.CostReported{USD: 0.1, Tokens: 7},
+		core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.ScopeCreep, Suggested: "another", Alternatives: []rejection.Task{task}}},
+		core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker}},
 	} {
 		if r.IntN(6) == 0 {
 			d.Said = append(d.Said, data)
@@ -190,8 +190,8 @@ func (e *engine) result() looprun.IterationResult {
 }
 
 // ask has the question answered, deferred, or left.
-func (e *engine) ask(q looprun.Question) error {
-	if err := e.driver.Answer(q.ID+"-other", looprun.Answer{}); err == nil {
+func (e *workflow) ask(q core.Question) error {
+	if err := e.driver.Answer(q.ID+"-other", core.Answer{}); err == nil {
 		e.t.Fatal("an answer to no question is taken")
 	}
 	switch e.r.IntN(12) {
@@ -200,11 +200,11 @@ func (e *engine) ask(q looprun.Question) error {
 	case 1:
 		return e.driver.Defer()
 	case 2:
-		a := looprun.Advice{Text: "do not", Reason: "so"}
-		return e.record(looprun.AdviceGiven{QuestionID: q.ID, Responder: looprun.RespondedByAssistant, Advice: a})
+		a := core.Advice{Text: "do not", Reason: "so"}
+		return e.record(core.AdviceGiven{QuestionID: q.ID, Responder: core.RespondedByAssistant, Advice: a})
 	}
 	ids := append(q.OptionIDs(), "none of them")
-	a := looprun.Answer{Option: ids[e.r.IntN(len(ids))], Responder: looprun.RespondedByUser, Person: true, Guidance: "so"}
+	a := core.Answer{Option: ids[e.r.IntN(len(ids))], Responder: core.RespondedByUser, Person: true, Guidance: "so"}
 	if slices.Contains(ids, "decompose") {
 		a.Option = "decompose"
 	}
@@ -217,19 +217,19 @@ func (e *engine) ask(q looprun.Question) error {
 }
 
 // lifeOf runs one whole life: it is resumed for as long as it can be.
-func lifeOf(t *testing.T, seed uint64, questions looprun.Questions) []looprun.Event {
+func lifeOf(t *testing.T, seed uint64, questions core.Questions) []core.Event {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 9))
-	e := &engine{t: t, r: r, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
-	e.driver = looprun.Driver{
-		State: &looprun.State{}, Now: func() time.Time { return e.now }, Record: e.record,
+	e := &workflow{t: t, r: r, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	e.driver = core.Driver{
+		State: &core.State{}, Now: func() time.Time { return e.now }, Record: e.record,
 		Guards: guards.Default(), Questions: questions, Debug: r.IntN(2) == 0,
 	}
-	limits := looprun.Limits{
+	limits := core.Limits{
 		Iterations: 2 + r.IntN(6), Runtime: time.Duration(2+r.IntN(9)) * time.Minute, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3),
 		Cost: 0.3, Tokens: 20, IdleIterations: 2, WorkspaceCycles: 2,
 	}
-	start := looprun.RunStarted{RunID: "r", Name: "task", Limits: limits, Caps: looprun.DefaultCaps(limits), Precheck: r.IntN(3) == 0}
+	start := core.RunStarted{RunID: "r", Name: "task", Limits: limits, Caps: core.DefaultCaps(limits), Precheck: r.IntN(3) == 0}
 	if r.IntN(2) == 0 {
 		start.Ladder = ladder.Config{{Rung: ladder.SelfSolve, Attempts: 2}, {Rung: ladder.Experts, Experts: []ladder.Expert{{Name: "one", Command: "true"}}}, {Rung: ladder.Human}}
 	}
@@ -242,7 +242,7 @@ func lifeOf(t *testing.T, seed uint64, questions looprun.Questions) []looprun.Ev
 		if !e.driver.State.Ending.Status.Resumable() {
 			break
 		}
-		err = e.driver.Resume(looprun.RunResumed{})
+		err = e.driver.Resume(core.RunResumed{})
 	}
 	return e.events
 }
@@ -254,7 +254,7 @@ func TestDriverFromItsText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[looprun.EventType]bool{}
+	seen := map[core.EventType]bool{}
 	for seed := range uint64(max(50, rounds.Of(120))) {
 		events := lifeOf(t, seed, set)
 		if again := lifeOf(t, seed, set); !bytes.Equal(jsonOf(t, events), jsonOf(t, again)) {
@@ -265,9 +265,9 @@ func TestDriverFromItsText(t *testing.T) {
 			seen[e.Data.Type()] = true
 		}
 	}
-	for _, want := range []looprun.EventType{
-		looprun.TypeIterationWithdrawn, looprun.TypeInterruptReceived, looprun.TypeQuestionAnswered, looprun.TypeActionApplied, looprun.TypeDebugFinished,
-		looprun.TypeExpertFinished, looprun.TypeWaitStarted, looprun.TypeSubtaskFinished, looprun.TypeRejectionDecided, looprun.TypeAdviceGiven, looprun.TypeMessageRefused, looprun.TypeRunResumed,
+	for _, want := range []core.EventType{
+		core.TypeIterationWithdrawn, core.TypeInterruptReceived, core.TypeQuestionAnswered, core.TypeActionApplied, core.TypeDebugFinished,
+		core.TypeExpertFinished, core.TypeWaitStarted, core.TypeSubtaskFinished, core.TypeRejectionDecided, core.TypeAdviceGiven, core.TypeMessageRefused, core.TypeRunResumed,
 	} {
 		if !seen[want] {
 			t.Errorf("no run has a %s", want)
@@ -278,20 +278,20 @@ func TestDriverFromItsText(t *testing.T) {
 // A worker that is lost for the third time makes the iteration an error; before that the
 // iteration has not begun.
 func TestAnIterationIsWithdrawn(t *testing.T) {
-	var events []looprun.Data
-	s := &looprun.State{}
-	d := looprun.Driver{State: s, Now: time.Now, Guards: guards.Default(), Record: func(data looprun.Data) error {
+	var events []core.Data
+	s := &core.State{}
+	d := core.Driver{State: s, Now: time.Now, Guards: guards.Default(), Record: func(data core.Data) error {
 		events = append(events, data)
-		return s.Apply(looprun.Event{Seq: s.Seq + 1, Data: data})
+		return s.Apply(core.Event{Seq: s.Seq + 1, Data: data})
 	}}
-	if err := d.Start(looprun.RunStarted{RunID: "r", Limits: defaults}); err != nil {
+	if err := d.Start(core.RunStarted{RunID: "r", Limits: defaults}); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Withdraw("none runs"); !errors.Is(err, looprun.ErrEvent) {
+	if err := d.Withdraw("none runs"); !errors.Is(err, core.ErrEvent) {
 		t.Errorf("an iteration is withdrawn that nobody began: %v", err)
 	}
 	for n := range 3 {
-		if next, err := d.Next(); next != looprun.NextIterate || err != nil || s.NextIteration() != 1 || s.Crashes != n {
+		if next, err := d.Next(); next != core.NextIterate || err != nil || s.NextIteration() != 1 || s.Crashes != n {
 			t.Fatalf("lost %d times: next is %s of %d, %v", n, next, s.NextIteration(), err)
 		}
 		if _, err := d.Begin(1, true); err != nil {
@@ -301,7 +301,7 @@ func TestAnIterationIsWithdrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := d.Next(); err != nil || s.Iterations != 1 || s.Last.Cause != looprun.CauseCrash || strings.Contains(s.Last.Detail, "died") || s.ErrorRun != 1 || s.Crashes != 0 {
+	if _, err := d.Next(); err != nil || s.Iterations != 1 || s.Last.Cause != core.CauseCrash || strings.Contains(s.Last.Detail, "died") || s.ErrorRun != 1 || s.Crashes != 0 {
 		t.Errorf("got %+v, %v", s.Last, err)
 	}
 }
@@ -313,7 +313,7 @@ func TestStateFormat(t *testing.T) {
 		t.Fatalf("no format in %s", text)
 	}
 	for format, want := range map[string]int64{`"format":1,`: 1, ``: 1, `"format":2,`: 0, `"format":-1,`: 0, `"format":1,"more":1,`: 0} { // the first edition wrote none
-		var s looprun.State
+		var s core.State
 		if err := json.Unmarshal(bytes.Replace(text, []byte(`"format":1,`), []byte(format), 1), &s); s.Seq != want || (err == nil) != (want == 1) {
 			t.Errorf("%q: %v", format, err)
 		}
@@ -323,12 +323,14 @@ func TestStateFormat(t *testing.T) {
 // What drives a run reads no clock, starts nothing, and takes nothing from a map in an
 // order that is never the same: a workflow engine replays it.
 func TestTheDriverIsDeterministic(t *testing.T) {
-	files, err := filepath.Glob("state*.go")
+	files, err := filepath.Glob("core/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, "driver.go", "guard.go", "limits.go", "progress.go", "question.go", "result.go", "event.go", "judge.go")
-	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
+	shell := []string{"core/journal.go", "core/evidence.go"} // Record takes the time, and Place the home
+	files = slices.DeleteFunc(files, func(f string) bool {
+		return strings.HasSuffix(f, "_test.go") || slices.Contains(shell, filepath.ToSlash(f))
+	})
 	maps := map[string]bool{}
 	var parsed []*ast.File
 	set := token.NewFileSet()

@@ -19,7 +19,7 @@ var textReaders = map[string]string{
 	"escalate/policy/condition.go expression": "expr has no types for what is wrong with a condition",
 	"escalate/policy/condition.go runError":   "expr draws a picture under its message",
 	"internal/strictyaml/document.go":         "yaml puts its name and the line in front",
-	"loop_ask.go put":                         "responders wrap the sentinels with the words that are shown",
+	"engine/loop_ask.go put":                  "responders wrap the sentinels with the words that are shown",
 	"protocol/signal/text.go":                 "several lines are set out on one",
 	"templates/text.go":                       "text/template puts its name in front",
 	"fleet/internal/cli/cli.go Main":          "an error is printed, each of its lines marked",

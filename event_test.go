@@ -10,24 +10,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 )
 
 // firstEdition are the events of a run that the first edition recorded: an unusable
 // answer, advice and a message that was not taken, all three as answer.invalid.
-func firstEdition(t *testing.T) []looprun.Event {
+func firstEdition(t *testing.T) []core.Event {
 	t.Helper()
 	text, err := os.ReadFile("testdata/first-edition/journal.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var events []looprun.Event
+	var events []core.Event
 	for line := range bytes.Lines(text) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		var e looprun.Event
+		var e core.Event
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatal(err)
 		}
@@ -43,11 +44,11 @@ func TestFirstEditionEvents(t *testing.T) {
 	var got []string
 	for _, e := range events {
 		switch d := e.Data.(type) {
-		case looprun.AnswerInvalid:
+		case core.AnswerInvalid:
 			got = append(got, "invalid "+d.Responder)
-		case looprun.AdviceGiven:
+		case core.AdviceGiven:
 			got = append(got, "advice for "+d.QuestionID)
-		case looprun.MessageRefused:
+		case core.MessageRefused:
 			got = append(got, "refused "+d.Reason[:8])
 		}
 	}
@@ -61,13 +62,13 @@ func TestFirstEditionEvents(t *testing.T) {
 	if !strings.Contains(s.Guidance, "was not taken: 64 signals") {
 		t.Errorf("the next iteration is not told: %q", s.Guidance)
 	}
-	var again []looprun.Event
+	var again []core.Event
 	for _, e := range events {
 		line, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back looprun.Event
+		var back core.Event
 		if err := json.Unmarshal(line, &back); err != nil {
 			t.Fatal(err)
 		}
@@ -80,15 +81,15 @@ func TestFirstEditionEvents(t *testing.T) {
 
 // It goes on where it stood: nothing but a person's answer gets past the advice.
 func TestFirstEditionGoesOn(t *testing.T) {
-	for by, want := range map[string]looprun.Status{looprun.RespondedByPolicy: looprun.StatusTripped, looprun.RespondedByUser: looprun.StatusDone} {
-		answer := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-			return looprun.Answer{Option: "continue", Responder: by, Person: by == looprun.RespondedByUser}, nil
+	for by, want := range map[string]core.Status{core.RespondedByPolicy: core.StatusTripped, core.RespondedByUser: core.StatusDone} {
+		answer := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			return core.Answer{Option: "continue", Responder: by, Person: by == core.RespondedByUser}, nil
 		})
-		l := &looprun.Loop{
-			Guards: guards.Default(), Questions: asks{}, Responders: []looprun.Responder{answer},
-			Runner: &script{steps: []play{{outcome: looprun.OutcomeDone}}},
+		l := &engine.Loop{
+			Guards: guards.Default(), Questions: asks{}, Responders: []core.Responder{answer},
+			Runner: &script{steps: []play{{outcome: core.OutcomeDone}}},
 		}
-		if err := l.Resume(*replay(t, firstEdition(t)), looprun.RunResumed{}); err != nil {
+		if err := l.Resume(*replay(t, firstEdition(t)), core.RunResumed{}); err != nil {
 			t.Fatal(err)
 		}
 		if res, err := l.Run(t.Context()); err != nil || res.Status != want {
@@ -124,7 +125,7 @@ func TestHeaderIsReadAsJSON(t *testing.T) {
 		strings.Replace(whole, `"seq":7,`, ``, 1),
 		whole[:len(whole)-1], whole + "}", whole + " ", "", "{", "{}", `{"seq":`, `{"seq":7,"time":"`,
 	} {
-		var read, plain looprun.Event
+		var read, plain core.Event
 		err := read.UnmarshalJSON([]byte(text))
 		perr := plain.UnmarshalJSON([]byte(" " + text)) // a blank: not as it is written
 		if (err == nil) != (perr == nil) || err == nil && !reflect.DeepEqual(read, plain) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/guards"
 )
 
@@ -18,7 +19,7 @@ type comesBack struct{}
 func (comesBack) ID() looprun.GuardID { return "comes_back" }
 
 func (g comesBack) Check(s *looprun.State) *looprun.Trip {
-	var failures []looprun.IterationFinished
+	var failures []core.IterationFinished
 	for _, d := range s.History {
 		if d.Iteration > s.ResetAt[g.ID()] && d.Signature.Hash != 0 {
 			failures = append(failures, d)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
@@ -189,11 +190,11 @@ func ExampleObserver() {
 		Guards: guards.Default(),
 		Observe: func(e looprun.Event, s *looprun.State) {
 			switch d := e.Data.(type) {
-			case looprun.IterationFinished:
+			case core.IterationFinished:
 				fmt.Println(d.Iteration, d.Outcome, d.Signature.Label)
-			case looprun.GuardTripped:
+			case core.GuardTripped:
 				fmt.Println(d.Guard, d.Reason)
-			case looprun.RunFinished:
+			case core.RunFinished:
 				fmt.Println(d.Status, s.Iterations)
 			}
 		},
@@ -297,7 +298,7 @@ func ExampleStart() {
 		Work: looprun.Func(locked), Limits: looprun.DefaultLimits(), Guards: guards.Default(),
 		Questions: questions, Responders: []looprun.Responder{looprun.Await()},
 		Observe: func(e looprun.Event, _ *looprun.State) {
-			if e.Data.Type() == looprun.TypeQuestionAsked {
+			if e.Data.Type() == core.TypeQuestionAsked {
 				asked <- true
 			}
 		},

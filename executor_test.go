@@ -15,28 +15,29 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/signature"
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := looprun.Guardian(); ok {
+	if code, ok := engine.Guardian(); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
 
 const (
-	done        = looprun.OutcomeDone
-	notDone     = looprun.OutcomeNotDone
-	failed      = looprun.OutcomeError
-	interrupted = looprun.OutcomeInterrupted
+	done        = core.OutcomeDone
+	notDone     = core.OutcomeNotDone
+	failed      = core.OutcomeError
+	interrupted = core.OutcomeInterrupted
 )
 
 // TestOutcomes is the table of the specification, with real processes.
 func TestOutcomes(t *testing.T) {
-	mustCodes := func(text string) looprun.Codes {
-		c, err := looprun.ParseCodes(text)
+	mustCodes := func(text string) engine.Codes {
+		c, err := engine.ParseCodes(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,8 +45,8 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, work, check, promise string
-		judge                      func(*looprun.Judge)
-		want                       looprun.Outcome
+		judge                      func(*engine.Judge)
+		want                       core.Outcome
 		fatal                      int
 	}{
 		{name: "command passes", work: "exit 0", want: done},
@@ -57,20 +58,20 @@ func TestOutcomes(t *testing.T) {
 		{name: "command exits with 128 and more", work: "exit 200", want: failed},
 		{name: "command dies of SIGINT", work: "kill -2 $$", want: interrupted},
 		{name: "exit 130 without a terminal", work: "exit 130", want: failed},
-		{name: "exit 130 on a terminal", work: "exit 130", judge: func(j *looprun.Judge) { j.Terminal = true }, want: interrupted},
-		{name: "other done codes", work: "exit 3", judge: func(j *looprun.Judge) { j.Done = mustCodes("0,3") }, want: done},
-		{name: "0 is no done code", work: "exit 0", judge: func(j *looprun.Judge) { j.Done = mustCodes("3") }, want: notDone},
-		{name: "other error codes", work: "exit 2", judge: func(j *looprun.Judge) { j.Errors = mustCodes("2,70-78") }, want: failed},
-		{name: "error codes none", work: "exit 200", judge: func(j *looprun.Judge) { j.Errors = mustCodes("none") }, want: notDone},
-		{name: "error codes none, a signal", work: "kill -9 $$", judge: func(j *looprun.Judge) { j.Errors = mustCodes("none") }, want: failed},
-		{name: "stop code", work: "exit 125", judge: func(j *looprun.Judge) { j.Stop = mustCodes("125") }, want: notDone, fatal: 125},
+		{name: "exit 130 on a terminal", work: "exit 130", judge: func(j *engine.Judge) { j.Terminal = true }, want: interrupted},
+		{name: "other done codes", work: "exit 3", judge: func(j *engine.Judge) { j.Done = mustCodes("0,3") }, want: done},
+		{name: "0 is no done code", work: "exit 0", judge: func(j *engine.Judge) { j.Done = mustCodes("3") }, want: notDone},
+		{name: "other error codes", work: "exit 2", judge: func(j *engine.Judge) { j.Errors = mustCodes("2,70-78") }, want: failed},
+		{name: "error codes none", work: "exit 200", judge: func(j *engine.Judge) { j.Errors = mustCodes("none") }, want: notDone},
+		{name: "error codes none, a signal", work: "kill -9 $$", judge: func(j *engine.Judge) { j.Errors = mustCodes("none") }, want: failed},
+		{name: "stop code", work: "exit 125", judge: func(j *engine.Judge) { j.Stop = mustCodes("125") }, want: notDone, fatal: 125},
 
 		{name: "check passes", work: "exit 0", check: "exit 0", want: done},
 		{name: "check fails", work: "exit 0", check: "exit 1", want: notDone},
 		{name: "check passes after failed work", work: "exit 1", check: "exit 0", want: done},
 		{name: "check fails after failed work", work: "exit 1", check: "exit 1", want: failed},
-		{name: "check fails after failed work that is no error", work: "exit 1", check: "exit 1", judge: func(j *looprun.Judge) { j.WorkErrors = mustCodes("none") }, want: notDone},
-		{name: "check fails after work that was killed, errors none", work: "kill -9 $$", check: "exit 1", judge: func(j *looprun.Judge) { j.WorkErrors = mustCodes("none") }, want: failed},
+		{name: "check fails after failed work that is no error", work: "exit 1", check: "exit 1", judge: func(j *engine.Judge) { j.WorkErrors = mustCodes("none") }, want: notDone},
+		{name: "check fails after work that was killed, errors none", work: "kill -9 $$", check: "exit 1", judge: func(j *engine.Judge) { j.WorkErrors = mustCodes("none") }, want: failed},
 		{name: "check is not found", work: "exit 0", check: "exit 127", want: failed, fatal: 127},
 		{name: "work is interrupted, the check does not run", work: "kill -2 $$", check: "exit 0", want: interrupted},
 		{name: "work is not found, the check does not run", work: "exit 127", check: "exit 0", want: failed, fatal: 127},
@@ -88,15 +89,15 @@ func TestOutcomes(t *testing.T) {
 		{name: "promise by the check is none", work: "echo no", check: "echo DONE", promise: "DONE", want: notDone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := &looprun.Executor{Work: looprun.Shell(c.work), Judge: new(looprun.DefaultJudge()), Promise: c.promise, KillAfter: time.Second}
+			x := &engine.Executor{Work: engine.Shell(c.work), Judge: new(engine.DefaultJudge()), Promise: c.promise, KillAfter: time.Second}
 			if c.check != "" {
-				x.Check = looprun.Shell(c.check)
+				x.Check = engine.Shell(c.check)
 			}
 			x.Judge.Promise = c.promise != ""
 			if c.judge != nil {
 				c.judge(x.Judge)
 			}
-			d, err := x.Run(t.Context(), looprun.Iteration{Number: 1, First: true})
+			d, err := x.Run(t.Context(), core.Iteration{Number: 1, First: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,12 +109,12 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestA127IsFatalAtTheFirstTryOnly(t *testing.T) {
-	x := &looprun.Executor{Work: looprun.Argv("looprun-test-no-such-command"), Judge: new(looprun.DefaultJudge())}
-	first, err := x.Run(t.Context(), looprun.Iteration{Number: 1, First: true})
+	x := &engine.Executor{Work: engine.Argv("looprun-test-no-such-command"), Judge: new(engine.DefaultJudge())}
+	first, err := x.Run(t.Context(), core.Iteration{Number: 1, First: true})
 	if err != nil || first.Fatal != 127 || !strings.Contains(first.Detail, "looprun-test-no-such-command") {
 		t.Errorf("first: %+v, %v; want 127 and the name", first, err)
 	}
-	later, err := x.Run(t.Context(), looprun.Iteration{Number: 2})
+	later, err := x.Run(t.Context(), core.Iteration{Number: 2})
 	if err != nil || later.Fatal != 0 || later.Outcome != failed {
 		t.Errorf("later: %+v, %v; want an error that is not fatal", later, err)
 	}
@@ -123,20 +124,20 @@ func TestTimeouts(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		work, check string
-		set         func(*looprun.Executor)
-		want        looprun.Cause
+		set         func(*engine.Executor)
+		want        core.Cause
 	}{
-		{"iteration", "sleep 60", "exit 1", func(x *looprun.Executor) { x.IterationTimeout = 50 * time.Millisecond }, looprun.CauseIterationTimeout},
-		{"iteration, in the check", "true", "sleep 60", func(x *looprun.Executor) { x.IterationTimeout = 50 * time.Millisecond }, looprun.CauseIterationTimeout},
-		{"idle", "echo begun; sleep 60", "exit 1", func(x *looprun.Executor) { x.IdleTimeout = 50 * time.Millisecond }, looprun.CauseIdleTimeout},
-		{"a child that ignores SIGTERM", "trap '' TERM; sleep 60 & sleep 60; sleep 60", "exit 1", func(x *looprun.Executor) {
+		{"iteration", "sleep 60", "exit 1", func(x *engine.Executor) { x.IterationTimeout = 50 * time.Millisecond }, core.CauseIterationTimeout},
+		{"iteration, in the check", "true", "sleep 60", func(x *engine.Executor) { x.IterationTimeout = 50 * time.Millisecond }, core.CauseIterationTimeout},
+		{"idle", "echo begun; sleep 60", "exit 1", func(x *engine.Executor) { x.IdleTimeout = 50 * time.Millisecond }, core.CauseIdleTimeout},
+		{"a child that ignores SIGTERM", "trap '' TERM; sleep 60 & sleep 60; sleep 60", "exit 1", func(x *engine.Executor) {
 			x.IterationTimeout, x.KillAfter = 50*time.Millisecond, 50*time.Millisecond
-		}, looprun.CauseIterationTimeout},
+		}, core.CauseIterationTimeout},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := &looprun.Executor{Work: looprun.Shell(c.work), Check: looprun.Shell(c.check), Judge: new(looprun.DefaultJudge())}
+			x := &engine.Executor{Work: engine.Shell(c.work), Check: engine.Shell(c.check), Judge: new(engine.DefaultJudge())}
 			c.set(x)
-			d, err := x.Run(t.Context(), looprun.Iteration{Number: 1, First: true})
+			d, err := x.Run(t.Context(), core.Iteration{Number: 1, First: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,17 +154,17 @@ func TestAnInterruptIsForwarded(t *testing.T) {
 	}
 	dir := t.TempDir()
 	ready, got := filepath.Join(dir, "ready"), filepath.Join(dir, "got")
-	x := &looprun.Executor{
-		Work:  looprun.Shell("trap 'echo hup > got; exit 0' HUP; echo > ready; while :; do sleep 0.05; done"),
-		Judge: new(looprun.DefaultJudge()), Dir: dir,
+	x := &engine.Executor{
+		Work:  engine.Shell("trap 'echo hup > got; exit 0' HUP; echo > ready; while :; do sleep 0.05; done"),
+		Judge: new(engine.DefaultJudge()), Dir: dir,
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		waitFor(t, ready)
-		cancel(&looprun.Interrupt{Signal: "SIGHUP", Code: 128 + int(syscall.SIGHUP)})
+		cancel(&engine.Interrupt{Signal: "SIGHUP", Code: 128 + int(syscall.SIGHUP)})
 	}()
-	d, err := x.Run(ctx, looprun.Iteration{Number: 1})
-	if err != nil || d.Outcome == done && d.Cause == looprun.CauseExited {
+	d, err := x.Run(ctx, core.Iteration{Number: 1})
+	if err != nil || d.Outcome == done && d.Cause == core.CauseExited {
 		t.Errorf("got %+v, %v", d, err)
 	}
 	waitFor(t, got)
@@ -197,12 +198,12 @@ func (k *kept) Close() error     { return nil }
 func TestOutputIsShownKeptAndSigned(t *testing.T) {
 	var out, errs strings.Builder
 	k := &kept{}
-	x := &looprun.Executor{
-		Work: looprun.Shell("echo working; echo warned >&2"), Check: looprun.Shell("echo '--- FAIL: TestLogin'; echo FAIL; exit 1"),
-		Judge: new(looprun.DefaultJudge()), Stdout: &out, Stderr: &errs,
-		Output: func(int) (looprun.Output, error) { return k, nil },
+	x := &engine.Executor{
+		Work: engine.Shell("echo working; echo warned >&2"), Check: engine.Shell("echo '--- FAIL: TestLogin'; echo FAIL; exit 1"),
+		Judge: new(engine.DefaultJudge()), Stdout: &out, Stderr: &errs,
+		Output: func(int) (engine.Output, error) { return k, nil },
 	}
-	d, err := x.Run(t.Context(), looprun.Iteration{Number: 1, First: true})
+	d, err := x.Run(t.Context(), core.Iteration{Number: 1, First: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,12 +222,12 @@ func TestOutputIsShownKeptAndSigned(t *testing.T) {
 func TestALongOutputIsSignedToItsEnd(t *testing.T) {
 	before := runtime.GOMAXPROCS(2)
 	defer runtime.GOMAXPROCS(before)
-	x := &looprun.Executor{
-		Work:  looprun.Shell("yes 'INFO all is well' | head -c 2000000; echo; echo '--- FAIL: TestLogin' >&2; echo FAIL; exit 1"),
-		Judge: new(looprun.DefaultJudge()),
+	x := &engine.Executor{
+		Work:  engine.Shell("yes 'INFO all is well' | head -c 2000000; echo; echo '--- FAIL: TestLogin' >&2; echo FAIL; exit 1"),
+		Judge: new(engine.DefaultJudge()),
 	}
 	for n := range 3 {
-		d, err := x.Run(t.Context(), looprun.Iteration{Number: n + 1})
+		d, err := x.Run(t.Context(), core.Iteration{Number: n + 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,11 +238,11 @@ func TestALongOutputIsSignedToItsEnd(t *testing.T) {
 }
 
 func TestOutputThatCannotBeKeptEndsTheIteration(t *testing.T) {
-	x := &looprun.Executor{
-		Work: looprun.Shell("echo one; sleep 60"), Judge: new(looprun.DefaultJudge()),
-		Output: func(int) (looprun.Output, error) { return &kept{fail: syscall.ENOSPC}, nil },
+	x := &engine.Executor{
+		Work: engine.Shell("echo one; sleep 60"), Judge: new(engine.DefaultJudge()),
+		Output: func(int) (engine.Output, error) { return &kept{fail: syscall.ENOSPC}, nil },
 	}
-	if _, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err == nil || !strings.Contains(err.Error(), "no space left") {
+	if _, err := x.Run(t.Context(), core.Iteration{Number: 1}); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("got %v, want that no space is left", err)
 	}
 }
@@ -249,12 +250,12 @@ func TestOutputThatCannotBeKeptEndsTheIteration(t *testing.T) {
 func TestSignatures(t *testing.T) {
 	sign := func(work, check, promise string) signature.Signature {
 		t.Helper()
-		x := &looprun.Executor{Work: looprun.Shell(work), Judge: new(looprun.DefaultJudge()), Promise: promise}
+		x := &engine.Executor{Work: engine.Shell(work), Judge: new(engine.DefaultJudge()), Promise: promise}
 		x.Judge.Promise = promise != ""
 		if check != "" {
-			x.Check = looprun.Shell(check)
+			x.Check = engine.Shell(check)
 		}
-		d, err := x.Run(t.Context(), looprun.Iteration{Number: 1})
+		d, err := x.Run(t.Context(), core.Iteration{Number: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,14 +278,14 @@ func TestSignatures(t *testing.T) {
 
 func TestPasses(t *testing.T) {
 	dir := t.TempDir()
-	x := &looprun.Executor{
-		Work: looprun.Argv("true"), Check: looprun.Shell("echo >> runs; test $(wc -l < runs) -ne 2"), Passes: 3,
-		Judge: new(looprun.DefaultJudge()), Dir: dir,
+	x := &engine.Executor{
+		Work: engine.Argv("true"), Check: engine.Shell("echo >> runs; test $(wc -l < runs) -ne 2"), Passes: 3,
+		Judge: new(engine.DefaultJudge()), Dir: dir,
 	}
-	if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != notDone {
+	if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != notDone {
 		t.Errorf("got %+v, %v; the second pass fails", d, err)
 	}
-	if d, err := x.Run(t.Context(), looprun.Iteration{Number: 2}); err != nil || d.Outcome != done {
+	if d, err := x.Run(t.Context(), core.Iteration{Number: 2}); err != nil || d.Outcome != done {
 		t.Errorf("got %+v, %v; it passes three times", d, err)
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "runs")); len(b) != 5 {
@@ -293,7 +294,7 @@ func TestPasses(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	it := looprun.Iteration{Number: 3, Limit: 10, Guidance: "try\x00 harder", Task: "the\x00 flow", Subtasks: &looprun.Subtasks{Done: []string{"a"}, Current: "b", Remaining: []string{"c"}}, Last: &looprun.IterationFinished{ExitCode: 2}}
+	it := core.Iteration{Number: 3, Limit: 10, Guidance: "try\x00 harder", Task: "the\x00 flow", Subtasks: &core.Subtasks{Done: []string{"a"}, Current: "b", Remaining: []string{"c"}}, Last: &core.IterationFinished{ExitCode: 2}}
 	it.Last.Signature.Label = "test-fail:1-a"
 	got := strings.Join(it.Environ(), "\n")
 	want := "LOOPRUN=1\nLOOPRUN_ITERATION=3\nLOOPRUN_ITERATION_LIMIT=10\nLOOPRUN_GUIDANCE=try harder\nLOOPRUN_TASK=the flow\nLOOPRUN_SUBTASK=2/3\nLOOPRUN_LAST_EXIT_CODE=2\nLOOPRUN_LAST_SIGNATURE=test-fail:1-a"
@@ -317,25 +318,25 @@ func (s *stops) Stop(syscall.Signal) { *s++ }
 
 // startsLate is a step that is killed in the moment in which it starts.
 type startsLate struct {
-	x *looprun.Executor
+	x *engine.Executor
 	s stops
 }
 
 func (l *startsLate) Argv() []string { return []string{"late"} }
 
-func (l *startsLate) Run(_ context.Context, in looprun.Invocation) looprun.Exit {
+func (l *startsLate) Run(_ context.Context, in engine.Invocation) engine.Exit {
 	if in.Iteration.Number == 1 {
 		l.x.Kill()
 	}
 	in.Started(&l.s)
-	return looprun.Exit{Code: 1}
+	return engine.Exit{Code: 1}
 }
 
 func TestAKillIsNotTooEarly(t *testing.T) {
-	l := &startsLate{x: &looprun.Executor{}}
+	l := &startsLate{x: &engine.Executor{}}
 	l.x.Work = l
 	for n := 1; n <= 2; n++ { // only the first is killed
-		if _, err := l.x.Run(t.Context(), looprun.Iteration{Number: n}); err != nil || l.s != 2 {
+		if _, err := l.x.Run(t.Context(), core.Iteration{Number: n}); err != nil || l.s != 2 {
 			t.Errorf("after iteration %d: told to end %d times, %v; want 2", n, l.s, err)
 		}
 	}
@@ -345,8 +346,8 @@ func TestAKillIsNotTooEarly(t *testing.T) {
 // the middle of it, has stood still for as long as both took together.
 func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &looprun.Executor{IterationTimeout: time.Hour}
-		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit {
+		x := &engine.Executor{IterationTimeout: time.Hour}
+		x.Work = part(func(context.Context, engine.Invocation) engine.Exit {
 			x.Hold()
 			time.Sleep(2 * time.Hour)
 			x.Suspend()
@@ -354,22 +355,22 @@ func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
 			x.Resume()
 			x.Release()
 			time.Sleep(5 * time.Minute)
-			return looprun.Exit{}
+			return engine.Exit{}
 		})
 		left := time.Duration(0)
-		x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+		x.Check = part(func(_ context.Context, in engine.Invocation) engine.Exit {
 			left = in.Timeout
-			return looprun.Exit{}
+			return engine.Exit{}
 		})
-		d, err := x.Run(t.Context(), looprun.Iteration{Number: 1})
+		d, err := x.Run(t.Context(), core.Iteration{Number: 1})
 		if err != nil || d.Outcome != done || left != 55*time.Minute {
 			t.Errorf("the check has %s left, want 55m: %+v, %v", left, d, err)
 		}
-		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit {
+		x.Work = part(func(context.Context, engine.Invocation) engine.Exit {
 			time.Sleep(50 * time.Minute)
-			return looprun.Exit{}
+			return engine.Exit{}
 		})
-		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 2}); err != nil || left != 10*time.Minute {
+		if d, err := x.Run(t.Context(), core.Iteration{Number: 2}); err != nil || left != 10*time.Minute {
 			t.Errorf("the check of the next iteration has %s left, want 10m: %+v, %v", left, d, err)
 		}
 	})
@@ -384,8 +385,8 @@ func (goesOn) Suspend() error { return fmt.Errorf("not here: %w", errors.ErrUnsu
 func TestTheTimeOfWhatGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, early := range []bool{false, true} {
-			x := &looprun.Executor{IterationTimeout: time.Hour}
-			x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+			x := &engine.Executor{IterationTimeout: time.Hour}
+			x.Work = part(func(_ context.Context, in engine.Invocation) engine.Exit {
 				if early { // it is to stand still before it runs
 					x.Suspend()
 					time.Sleep(10 * time.Minute)
@@ -399,14 +400,14 @@ func TestTheTimeOfWhatGoesOn(t *testing.T) {
 				x.Hold() // a question of its own
 				time.Sleep(40 * time.Minute)
 				x.Release()
-				return looprun.Exit{}
+				return engine.Exit{}
 			})
 			left := time.Duration(0)
-			x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+			x.Check = part(func(_ context.Context, in engine.Invocation) engine.Exit {
 				left = in.Timeout
-				return looprun.Exit{}
+				return engine.Exit{}
 			})
-			if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != done || left != 40*time.Minute {
+			if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != done || left != 40*time.Minute {
 				t.Errorf("early %t: the check has %s left, want 40m: %+v, %v", early, left, d, err)
 			}
 		}
@@ -418,15 +419,15 @@ type warner string
 
 func (warner) Argv() []string { return []string{"warner"} }
 
-func (w warner) Run(context.Context, looprun.Invocation) looprun.Exit {
-	return looprun.Exit{Warnings: []string{string(w)}}
+func (w warner) Run(context.Context, engine.Invocation) engine.Exit {
+	return engine.Exit{Warnings: []string{string(w)}}
 }
 
 // What any step of an iteration warns of is with the iteration, and not with the next.
 func TestExecutorKeepsWarnings(t *testing.T) {
-	x := &looprun.Executor{Work: warner("work"), Check: warner("check"), Passes: 2}
+	x := &engine.Executor{Work: warner("work"), Check: warner("check"), Passes: 2}
 	for n := 1; n <= 2; n++ {
-		d, err := x.Run(t.Context(), looprun.Iteration{Number: n})
+		d, err := x.Run(t.Context(), core.Iteration{Number: n})
 		if err != nil || strings.Join(d.Warnings, " ") != "work check check" {
 			t.Errorf("iteration %d warns of %q, %v", n, d.Warnings, err)
 		}

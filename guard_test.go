@@ -3,16 +3,16 @@ package looprun_test
 import (
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/guards/guardtest"
 )
 
 // The guard of the example keeps the rules, by the kit that is there for guards of
 // one's own.
 func TestOwnGuard(t *testing.T) {
-	off := looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}
+	off := core.Limits{Iterations: core.Off, Runtime: core.Off, Loop: core.Off, Errors: core.Off}
 	step := func(same int) guardtest.Step {
-		return guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: same}
+		return guardtest.Step{Outcome: core.OutcomeNotDone, Same: same}
 	}
 	guardtest.Check(t, comesBack{}, guardtest.Story{
 		Limits: off, Off: off, Always: true,

@@ -1,10 +1,15 @@
 package looprun
 
-import "context"
+import (
+	"context"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
+)
 
 // Handle is a run that goes on. Its methods can be called from any goroutine.
 type Handle struct {
-	loop     *Loop
+	loop     *engine.Loop
 	cancel   context.CancelCauseFunc
 	over     chan struct{}
 	result   Result
@@ -24,11 +29,11 @@ func Start(ctx context.Context, c Config) (*Handle, error) {
 		cancel(nil)
 		return nil, err
 	}
-	h := &Handle{loop: loop, cancel: cancel, over: make(chan struct{}), err: ErrGoexit}
+	h := &Handle{loop: loop, cancel: cancel, over: make(chan struct{}), err: engine.ErrGoexit}
 	go func() {
 		defer close(h.over)
 		defer cancel(nil)
-		defer func() { h.panicked = Recovered(recover()) }()
+		defer func() { h.panicked = engine.Recovered(recover()) }()
 		h.result, h.err = loop.Run(ctx)
 	}()
 	return h, nil
@@ -45,13 +50,13 @@ func (h *Handle) Questions() []Question { return h.Snapshot().Pending() }
 // that the run has ended. It is a program's answer, whatever the fields of a say of who
 // gave it: a may have come over a wire.
 func (h *Handle) Answer(ctx context.Context, questionID string, a Answer) error {
-	return h.loop.Answer(ctx, questionID, by(a, RespondedByProgram, false))
+	return h.loop.Answer(ctx, questionID, a.By(core.RespondedByProgram, false))
 }
 
 // AnswerForPerson is Answer for an answer that a person gave, which the program vouches
 // for: it takes what is for a person alone.
 func (h *Handle) AnswerForPerson(ctx context.Context, questionID string, a Answer) error {
-	return h.loop.Answer(ctx, questionID, by(a, RespondedByUser, true))
+	return h.loop.Answer(ctx, questionID, a.By(core.RespondedByUser, true))
 }
 
 // Stop ends the run as interrupted, as the end of its context does; [Result.Err] has the
@@ -79,26 +84,7 @@ func Await() Responder {
 	})
 }
 
-// Vouch is the responder as one whose answers say themselves who gave them: Responder,
-// Person, Rule, Mandatory and Unlisted count as they are. Those of every other responder of
-// a [Config] are a program's, so that what comes over a wire cannot claim to be a person's.
-// The responders in escalate need no Vouch.
-func Vouch(r Responder) Responder { return vouched{r} }
-
-type vouched struct{ Responder }
-
-// ofProgram is a responder whose answers are a program's.
-type ofProgram struct{ Responder }
-
-func (r ofProgram) Respond(ctx context.Context, q Question, s *State) (Answer, error) {
-	a, err := r.Responder.Respond(ctx, q, s)
-	return by(a, RespondedByProgram, false), err
-}
-
-// by is what the answer says, as that one's.
-func by(a Answer, responder string, person bool) Answer {
-	return Answer{
-		Option: a.Option, Options: a.Options, Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason, Guidance: a.Guidance,
-		Responder: responder, Person: person,
-	}
-}
+// Vouch is the responder as one whose answers say themselves who gave them; see
+// [core.Vouch]. Those of every other responder of a [Config] are a program's, so that what
+// comes over a wire cannot claim to be a person's. The responders in escalate need no Vouch.
+func Vouch(r Responder) Responder { return core.Vouch(r) }

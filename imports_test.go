@@ -7,48 +7,74 @@ import (
 	"testing"
 )
 
-// linked are the packages outside the standard library that a program which imports
-// looprun links on Linux. Each one more is a decision, not an accident.
-var linked = []string{
-	"github.com/cespare/xxhash/v2",
-	"github.com/creack/pty",
-	"github.com/looprun/looprun",
-	"github.com/looprun/looprun/internal/jsontext",
-	"github.com/looprun/looprun/internal/nearest",
-	"github.com/looprun/looprun/internal/plural",
-	"github.com/looprun/looprun/internal/carrier",
-	"github.com/looprun/looprun/internal/lines",
-	"github.com/looprun/looprun/internal/margin",
-	"github.com/looprun/looprun/internal/proc",
-	"github.com/looprun/looprun/internal/strictjson",
-	"github.com/looprun/looprun/internal/tail",
-	"github.com/looprun/looprun/internal/termsafe",
-	"github.com/looprun/looprun/internal/turnloop",
-	"github.com/looprun/looprun/protocol/ladder",
-	"github.com/looprun/looprun/protocol/rejection",
-	"github.com/looprun/looprun/protocol/signal",
-	"github.com/looprun/looprun/signature",
-	"golang.org/x/sys/unix",
-	"golang.org/x/term",
+const module = "github.com/looprun/looprun"
+
+// links are the packages outside the standard library that a program links on Linux which
+// imports the package, beside those of the package before it. Each one more is a decision,
+// not an accident. The core runs nothing, and so links nothing that does.
+var links = []struct {
+	of    string
+	links []string
+}{
+	{"core", []string{
+		"github.com/cespare/xxhash/v2",
+		module + "/core",
+		module + "/internal/carrier",
+		module + "/internal/jsontext",
+		module + "/internal/lines",
+		module + "/internal/margin",
+		module + "/internal/nearest",
+		module + "/internal/plural",
+		module + "/internal/strictjson",
+		module + "/internal/tail",
+		module + "/internal/termsafe",
+		module + "/protocol/ladder",
+		module + "/protocol/rejection",
+		module + "/protocol/signal",
+		module + "/signature",
+	}},
+	{"engine", []string{
+		"github.com/creack/pty",
+		module + "/engine",
+		module + "/internal/proc",
+		module + "/internal/turnloop",
+		"golang.org/x/sys/unix",
+		"golang.org/x/term",
+	}},
+	{"", []string{module}},
 }
 
 func TestImports(t *testing.T) {
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".")
-	list.Env = append(list.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
-	out, err := list.Output()
+	var linked []string
+	for _, p := range links {
+		linked = append(linked, p.links...)
+		list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./"+p.of)
+		list.Env = append(list.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+		out, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Fields(string(out))
+		for _, dep := range got {
+			if !slices.Contains(linked, dep) {
+				t.Errorf("./%s links %s, which is not listed here", p.of, dep)
+			}
+		}
+		for _, dep := range linked {
+			if !slices.Contains(got, dep) {
+				t.Errorf("./%s does not link %s any more; take it off the list", p.of, dep)
+			}
+		}
+	}
+}
+
+// The root package is for other people's programs: ours take what they need where it is.
+func TestNothingOfOursNeedsTheRoot(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Fields(string(out))
-	slices.Sort(got)
-	for _, p := range got {
-		if !slices.Contains(linked, p) {
-			t.Errorf("the package links %s, which is not listed here", p)
-		}
-	}
-	for _, p := range linked {
-		if !slices.Contains(got, p) {
-			t.Errorf("the package does not link %s any more; take it off the list", p)
-		}
+	if deps := strings.Fields(string(out)); slices.Contains(deps, module) || !slices.Contains(deps, module+"/engine") {
+		t.Errorf("the commands link %s; they have core and engine", module)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -28,26 +29,26 @@ const secret = "hunter2-hunter2"
 // and who gave the event keeps it as it was.
 func TestSecretsAreMaskedInEveryEvent(t *testing.T) {
 	text := "a " + secret + " b"
-	options := []looprun.Option{{ID: "pg", Label: text}, {ID: "my", Label: "MySQL"}}
-	before := []looprun.Data{
-		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: text, Attempts: []string{text}}},
-		looprun.RejectionInvalid{Rejection: rejection.Rejection{Summary: text, ReasonType: rejection.Reason(text)}, Issues: []rejection.Issue{{Problem: text}}},
-		looprun.QuestionAsked{Question: looprun.Question{Text: text, Options: options}},
-		looprun.CostReported{USD: 1},
-		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Name(text)}, Problem: "there is no such signal"},
+	options := []core.Option{{ID: "pg", Label: text}, {ID: "my", Label: "MySQL"}}
+	before := []core.Data{
+		core.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: text, Attempts: []string{text}}},
+		core.RejectionInvalid{Rejection: rejection.Rejection{Summary: text, ReasonType: rejection.Reason(text)}, Issues: []rejection.Issue{{Problem: text}}},
+		core.QuestionAsked{Question: core.Question{Text: text, Options: options}},
+		core.CostReported{USD: 1},
+		core.SignalReceived{Signal: signal.Signal{Name: signal.Name(text)}, Problem: "there is no such signal"},
 	}
-	r := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
-		d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Excerpt: text}, Said: before}
+	r := reports(func(_ context.Context, it core.Iteration) core.IterationResult {
+		d := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone, Excerpt: text}, Said: before}
 		d.Signature = signature.Signature{Hash: 1, Label: text, Checks: []string{text}, Errors: []string{text}}
 		return d
 	})
 	run := &testRun{}
 	answer := chosen("pg")
 	answer.Reason, answer.Text = text, nil
-	run.Loop = &looprun.Loop{
+	run.Loop = &engine.Loop{
 		Guards: start(t, defaults, r).Guards, Runner: r, Journal: &run.journal, Questions: asks{},
 		Mask: func(s string) string { return strings.ReplaceAll(s, secret, "***") },
-		Responders: []looprun.Responder{looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+		Responders: []core.Responder{core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 			a := answer
 			if q.From == "" {
 				a.Option = "accept"
@@ -55,13 +56,13 @@ func TestSecretsAreMaskedInEveryEvent(t *testing.T) {
 			return a, nil
 		})},
 	}
-	if err := run.Start(looprun.RunStarted{
+	if err := run.Start(core.RunStarted{
 		RunID: "test", Name: text, Command: []string{"curl", text}, Limits: defaults,
 		Config: json.RawMessage(`{"command":["curl","` + text + `"]}`),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if res := run.run(t); res.Status != looprun.StatusAccepted {
+	if res := run.run(t); res.Status != core.StatusAccepted {
 		t.Fatalf("got %+v", res)
 	}
 	journal, err := json.Marshal(run.journal.Events)
@@ -74,7 +75,7 @@ func TestSecretsAreMaskedInEveryEvent(t *testing.T) {
 	if n := strings.Count(string(journal), "***"); n < 12 {
 		t.Errorf("%d texts are masked", n)
 	}
-	if !strings.Contains(options[0].Label, secret) || !reflect.DeepEqual(before[1].(looprun.RejectionInvalid).Rejection.Summary, text) {
+	if !strings.Contains(options[0].Label, secret) || !reflect.DeepEqual(before[1].(core.RejectionInvalid).Rejection.Summary, text) {
 		t.Error("the caller's own data was changed")
 	}
 }
@@ -82,48 +83,48 @@ func TestSecretsAreMaskedInEveryEvent(t *testing.T) {
 // A mask that takes all it can get changes no step of a run: the same events, guards,
 // options, actions, limits and exit code as without one.
 func TestAMaskSteersNothing(t *testing.T) {
-	outcomes := []looprun.Outcome{looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeError, looprun.OutcomeDone}
+	outcomes := []core.Outcome{core.OutcomeNotDone, core.OutcomeNotDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeError, core.OutcomeDone}
 	options := []string{"continue", "continue", "skip", "debug", "pause", "accept", "cancel", "review", ""}
-	responders := []string{looprun.RespondedByPolicy, looprun.RespondedByAssistant, looprun.RespondedByUser}
+	responders := []string{core.RespondedByPolicy, core.RespondedByAssistant, core.RespondedByUser}
 	clarify := signal.Signal{Name: signal.Clarify, Cause: signal.SecurityConcern, Question: "may I?", Via: signal.ViaText}
 	course := func(seed uint64, mask func(string) string) []string {
 		r := rand.New(rand.NewPCG(seed, 5))
-		runner := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
-			d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: outcomes[r.IntN(len(outcomes)-r.IntN(2))]}}
+		runner := reports(func(_ context.Context, it core.Iteration) core.IterationResult {
+			d := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: outcomes[r.IntN(len(outcomes)-r.IntN(2))]}}
 			d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1, Hash: signature.Hash(1 + r.IntN(3)), Label: "label"}
 			switch r.IntN(12) {
 			case 0:
-				d.Said = append(d.Said, looprun.SignalReceived{Signal: clarify})
+				d.Said = append(d.Said, core.SignalReceived{Signal: clarify})
 			case 1:
-				d.Said = append(d.Said, looprun.QuestionAsked{Question: looprun.Question{Text: "which?", Kind: looprun.KindConfirm, AskID: "a", To: "assistant_with_escalation", Returned: true}})
+				d.Said = append(d.Said, core.QuestionAsked{Question: core.Question{Text: "which?", Kind: core.KindConfirm, AskID: "a", To: "assistant_with_escalation", Returned: true}})
 			case 2:
-				d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Expert}})
+				d.Said = append(d.Said, core.SignalReceived{Signal: signal.Signal{Name: signal.Expert}})
 			case 3:
-				d.Said = append(d.Said, looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.MissingDependency, Suggested: "the other"}})
+				d.Said = append(d.Said, core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.MissingDependency, Suggested: "the other"}})
 			}
 			return d
 		})
 		run := &testRun{}
-		answers := looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+		answers := core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 			o := options[r.IntN(len(options))]
-			if q.Kind == looprun.KindConfirm {
-				o = looprun.Yes
+			if q.Kind == core.KindConfirm {
+				o = core.Yes
 			}
 			if o == "" {
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return core.Answer{}, core.ErrNoAnswer
 			}
 			by := responders[r.IntN(len(responders))]
-			return looprun.Answer{Option: o, Responder: by, Rule: "policy.yaml:" + o, Person: by == looprun.RespondedByUser, Guidance: "so", Mandatory: r.IntN(2) == 0}, nil
+			return core.Answer{Option: o, Responder: by, Rule: "policy.yaml:" + o, Person: by == core.RespondedByUser, Guidance: "so", Mandatory: r.IntN(2) == 0}, nil
 		})
-		l := looprun.Limits{Iterations: 2 + r.IntN(8), Runtime: time.Hour, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
-		run.Loop = &looprun.Loop{
-			Guards: guards.Default(), Runner: runner, Journal: &run.journal, Questions: asks{}, Responders: []looprun.Responder{answers}, Mask: mask,
-			Debug: debugs(func(context.Context) (looprun.DebugFinished, error) {
-				return looprun.DebugFinished{Findings: "found"}, nil
-			}), Experts: experts(func(ladder.Expert) (looprun.ExpertFinished, error) { return looprun.ExpertFinished{ExitCode: 1}, nil }),
+		l := core.Limits{Iterations: 2 + r.IntN(8), Runtime: time.Hour, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
+		run.Loop = &engine.Loop{
+			Guards: guards.Default(), Runner: runner, Journal: &run.journal, Questions: asks{}, Responders: []core.Responder{answers}, Mask: mask,
+			Debug: debugs(func(context.Context) (core.DebugFinished, error) {
+				return core.DebugFinished{Findings: "found"}, nil
+			}), Experts: experts(func(ladder.Expert) (core.ExpertFinished, error) { return core.ExpertFinished{ExitCode: 1}, nil }),
 		}
 		rungs := ladder.Config{{Rung: ladder.SelfSolve, Attempts: 2}, {Rung: ladder.Experts, Experts: []ladder.Expert{{Name: "one", Command: "true"}, {Name: "two", Command: "true"}}}, {Rung: ladder.Human}}
-		if err := run.Start(looprun.RunStarted{RunID: "test", Parent: "above", Name: "task", Limits: l, Caps: looprun.DefaultCaps(l), Ladder: rungs}); err != nil {
+		if err := run.Start(core.RunStarted{RunID: "test", Parent: "above", Name: "task", Limits: l, Caps: core.DefaultCaps(l), Ladder: rungs}); err != nil {
 			t.Fatal(err)
 		}
 		res := run.run(t)
@@ -131,30 +132,30 @@ func TestAMaskSteersNothing(t *testing.T) {
 		for _, e := range run.journal.Events {
 			what := ""
 			switch d := e.Data.(type) {
-			case looprun.RunStarted:
+			case core.RunStarted:
 				what = fmt.Sprint(d.RunID, d.Parent)
-			case looprun.GuardTripped:
+			case core.GuardTripped:
 				what = fmt.Sprint(d.Guard, d.Also)
-			case looprun.QuestionAsked:
+			case core.QuestionAsked:
 				what = fmt.Sprint(d.ID, d.Guard, d.OptionIDs(), d.From, d.To, d.Mandatory, d.Given)
-			case looprun.QuestionAnswered:
+			case core.QuestionAnswered:
 				what = fmt.Sprint(d.QuestionID, d.Option, d.Responder, d.Rule)
-			case looprun.ActionApplied:
+			case core.ActionApplied:
 				what = fmt.Sprint(d.Action, d.Option, d.Guard, d.Limits, d.Resets)
-			case looprun.IterationFinished:
+			case core.IterationFinished:
 				what = fmt.Sprint(d.Outcome, d.Cause, d.Signature.Hash)
-			case looprun.RejectionSubmitted:
+			case core.RejectionSubmitted:
 				what = string(d.Rejection.ReasonType)
-			case looprun.AttemptRecorded:
+			case core.AttemptRecorded:
 				what = fmt.Sprint(d.Counted, d.Attempt.Number, d.Attempt.Type, d.Attempt.Key)
-			case looprun.ExpertFinished:
+			case core.ExpertFinished:
 				what = d.Expert
 			}
 			out = append(out, fmt.Sprint(e.Data.Type(), " ", what))
 		}
 		return out
 	}
-	kinds := map[looprun.EventType]bool{}
+	kinds := map[core.EventType]bool{}
 	for seed := range uint64(400) {
 		plain := course(seed, nil)
 		hidden := course(seed, func(text string) string { return strings.Repeat("*", min(3, len(text))) })
@@ -163,10 +164,10 @@ func TestAMaskSteersNothing(t *testing.T) {
 				t.Fatalf("seed %d, event %d:\nwithout a mask %q\nwith one       %q", seed, i, plain[min(i, len(plain)-1):], hidden[min(i, len(hidden)-1):])
 			}
 			kind, _, _ := strings.Cut(plain[i], " ")
-			kinds[looprun.EventType(kind)] = true
+			kinds[core.EventType(kind)] = true
 		}
 	}
-	for _, want := range []looprun.EventType{looprun.TypeActionApplied, looprun.TypeExpertFinished, looprun.TypeAttemptRecorded, looprun.TypeRejectionDecided, looprun.TypeSignalReceived, looprun.TypeQuestionClosed} {
+	for _, want := range []core.EventType{core.TypeActionApplied, core.TypeExpertFinished, core.TypeAttemptRecorded, core.TypeRejectionDecided, core.TypeSignalReceived, core.TypeQuestionClosed} {
 		if !kinds[want] {
 			t.Errorf("no run had a %s", want)
 		}
@@ -175,9 +176,9 @@ func TestAMaskSteersNothing(t *testing.T) {
 
 // What interrupted the run is said as it was.
 func TestAMaskLeavesTheNameOfAnInterrupt(t *testing.T) {
-	d := looprun.InterruptReceived{Signal: "SIGTERM", Code: 143}
+	d := core.InterruptReceived{Signal: "SIGTERM", Code: 143}
 	mask := func(string) string { return "***" }
-	if e, err := looprun.Record(folded(t, begun), &looprun.MemoryJournal{}, mask, 0, d); err != nil || e.Data != looprun.Data(d) {
+	if e, err := core.Record(folded(t, begun), &core.MemoryJournal{}, mask, 0, d); err != nil || e.Data != core.Data(d) {
 		t.Errorf("got %+v, %v; want %+v", e.Data, err, d)
 	}
 }
@@ -217,8 +218,8 @@ func TestWhatIsMaskedIsTheSameEverywhere(t *testing.T) {
 		walk(reflect.TypeOf(d))
 	}
 	outside := []string{ // words of other people under the same name
-		"signal.Signal.Expert", "signal.Considered.Option", "rejection.Issue.Rule", "looprun.RunStarted.Name", "looprun.RunStarted.Command", "looprun.VerifyFinished.Command",
-		"looprun.Evidence.Command",
+		"signal.Signal.Expert", "signal.Considered.Option", "rejection.Issue.Rule", "core.RunStarted.Name", "core.RunStarted.Command", "core.VerifyFinished.Command",
+		"core.Evidence.Command",
 	}
 	for name, by := range tags {
 		for _, open := range by[""] {
@@ -228,8 +229,8 @@ func TestWhatIsMaskedIsTheSameEverywhere(t *testing.T) {
 		}
 	}
 	want := []string{
-		"ladder.AttemptType", "ladder.RungName", "looprun.Action", "looprun.Cause", "looprun.GuardID", "looprun.How", "looprun.Kind",
-		"looprun.Outcome", "looprun.Status", "rejection.Decision", "rejection.Reason", "signal.Name",
+		"core.Action", "core.Cause", "core.GuardID", "core.How", "core.Kind", "core.Outcome", "core.Status",
+		"ladder.AttemptType", "ladder.RungName", "rejection.Decision", "rejection.Reason", "signal.Name",
 	}
 	if got := slices.Sorted(maps.Keys(types)); !slices.Equal(got, want) {
 		t.Errorf("words of the types %q are in events, want %q: decide in mask.go whether a new one is looprun's own", got, want)
@@ -240,11 +241,11 @@ func TestWhatIsMaskedIsTheSameEverywhere(t *testing.T) {
 func TestAMaskedCommandIsWithheld(t *testing.T) {
 	mask := func(s string) string { return strings.ReplaceAll(s, secret, "***") }
 	s := folded(t, begun, first, ended1, tripped)
-	q := looprun.Question{ID: "q", Default: secret, Options: []looprun.Option{
-		{ID: secret, Action: looprun.ActionRun, Command: "curl " + secret},
-		{ID: "b", Action: looprun.ActionRun, Command: "curl"},
+	q := core.Question{ID: "q", Default: secret, Options: []core.Option{
+		{ID: secret, Action: core.ActionRun, Command: "curl " + secret},
+		{ID: "b", Action: core.ActionRun, Command: "curl"},
 	}}
-	if _, err := looprun.Record(s, &looprun.MemoryJournal{}, mask, 0, looprun.QuestionAsked{Question: q}); err != nil {
+	if _, err := core.Record(s, &core.MemoryJournal{}, mask, 0, core.QuestionAsked{Question: q}); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("sh", "-c", s.Question.Options[0].Command).CombinedOutput()
@@ -262,18 +263,18 @@ func TestAMaskedCommandIsWithheld(t *testing.T) {
 // Two options of the command's question that read the same when they are masked
 // cannot be told apart: the question is not taken, and the iteration is not done.
 func TestAQuestionWhoseOptionsAreMaskedAlikeIsNotTaken(t *testing.T) {
-	ask := looprun.Question{Text: "which?", Kind: looprun.KindSelect, Returned: true, Options: []looprun.Option{{ID: secret + "1"}, {ID: secret + "2"}}}
-	r := reports(func(context.Context, looprun.Iteration) looprun.IterationResult {
-		return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}, Said: []looprun.Data{looprun.QuestionAsked{Question: ask}}}
+	ask := core.Question{Text: "which?", Kind: core.KindSelect, Returned: true, Options: []core.Option{{ID: secret + "1"}, {ID: secret + "2"}}}
+	r := reports(func(context.Context, core.Iteration) core.IterationResult {
+		return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeDone}, Said: []core.Data{core.QuestionAsked{Question: ask}}}
 	})
-	run := start(t, looprun.Limits{Iterations: 1, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}, r)
+	run := start(t, core.Limits{Iterations: 1, Runtime: core.Off, Loop: core.Off, Errors: core.Off}, r)
 	run.Mask = func(s string) string {
 		if strings.Contains(s, secret) {
 			return "***"
 		}
 		return s
 	}
-	if res := run.run(t); res.Status != looprun.StatusTripped {
+	if res := run.run(t); res.Status != core.StatusTripped {
 		t.Errorf("got %+v, want a run that is not done", res)
 	}
 	if q := run.State().Pending(); len(q) != 0 {

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -29,18 +31,18 @@ var errLost = errors.New("input/output error")
 // lossy is a journal that loses one event, or fails in one sync, and is well again
 // after it.
 type lossy struct {
-	looprun.MemoryJournal
+	core.MemoryJournal
 	event, sync int // the numbers of those; 0: none
 	events      int
 	syncs       int
-	after       []looprun.EventType // what was written after the failure
+	after       []core.EventType // what was written after the failure
 }
 
 func (j *lossy) failed() bool {
 	return j.event > 0 && j.events >= j.event || j.sync > 0 && j.syncs >= j.sync
 }
 
-func (j *lossy) Append(e looprun.Event) error {
+func (j *lossy) Append(e core.Event) error {
 	if j.failed() {
 		j.after = append(j.after, e.Data.Type())
 	}
@@ -63,9 +65,9 @@ func (j *lossy) Sync() error {
 func TestNothingFollowsWhatCannotBeRecorded(t *testing.T) {
 	for name, setUp := range recorded {
 		t.Run(name, func(t *testing.T) {
-			try := func(j *lossy) (res looprun.Result, err error) {
+			try := func(j *lossy) (res core.Result, err error) {
 				synctest.Test(t, func(t *testing.T) {
-					l := &looprun.Loop{Guards: guards.Default(), Journal: j, Questions: asks{}}
+					l := &engine.Loop{Guards: guards.Default(), Journal: j, Questions: asks{}}
 					start := setUp(l)
 					if err = l.Start(start); err == nil {
 						res, err = l.Run(t.Context())
@@ -80,10 +82,10 @@ func TestNothingFollowsWhatCannotBeRecorded(t *testing.T) {
 			check := func(j *lossy, what string) {
 				t.Helper()
 				res, err := try(j)
-				if !errors.Is(err, errLost) || j.events > 1 && (res.Status != looprun.StatusFailed || res.ExitCode != looprun.ExitFailed) {
+				if !errors.Is(err, errLost) || j.events > 1 && (res.Status != core.StatusFailed || res.ExitCode != core.ExitFailed) {
 					t.Errorf("%s: got %+v, %v", what, res, err)
 				}
-				if len(j.after) > 1 || len(j.after) == 1 && j.after[0] != looprun.TypeRunFinished {
+				if len(j.after) > 1 || len(j.after) == 1 && j.after[0] != core.TypeRunFinished {
 					t.Errorf("%s: on record after it are %v", what, j.after)
 				}
 			}
@@ -99,81 +101,81 @@ func TestNothingFollowsWhatCannotBeRecorded(t *testing.T) {
 
 // recorded are runs in which everything happens that is put on record. Each sets
 // the loop up.
-var recorded = map[string]func(*looprun.Loop) looprun.RunStarted{
-	"answers": func(l *looprun.Loop) looprun.RunStarted {
-		l.Runner = &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
-		l.Debug = debugs(func(context.Context) (looprun.DebugFinished, error) {
-			return looprun.DebugFinished{Findings: "so"}, nil
+var recorded = map[string]func(*engine.Loop) core.RunStarted{
+	"answers": func(l *engine.Loop) core.RunStarted {
+		l.Runner = &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}
+		l.Debug = debugs(func(context.Context) (core.DebugFinished, error) {
+			return core.DebugFinished{Findings: "so"}, nil
 		})
-		l.Responders = []looprun.Responder{
-			looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-				return looprun.Answer{}, errors.New("it crashed")
+		l.Responders = []core.Responder{
+			core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+				return core.Answer{}, errors.New("it crashed")
 			}),
 			says("nonsense", "debug", "continue", "pause"),
 		}
 		l.Responders = append(l.Responders, l.Responders[1])
-		return looprun.RunStarted{RunID: "r", Limits: defaults, Precheck: true}
+		return core.RunStarted{RunID: "r", Limits: defaults, Precheck: true}
 	},
-	"nobody answers": func(l *looprun.Loop) looprun.RunStarted {
-		l.Runner = &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
-		return looprun.RunStarted{RunID: "r", Limits: defaults}
+	"nobody answers": func(l *engine.Loop) core.RunStarted {
+		l.Runner = &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}
+		return core.RunStarted{RunID: "r", Limits: defaults}
 	},
-	"kept for later": func(l *looprun.Loop) looprun.RunStarted {
-		l.Runner = &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
-		l.Responders = []looprun.Responder{looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-			return looprun.Answer{}, fmt.Errorf("do not: %w", looprun.ErrDeferred)
+	"kept for later": func(l *engine.Loop) core.RunStarted {
+		l.Runner = &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}
+		l.Responders = []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			return core.Answer{}, fmt.Errorf("do not: %w", core.ErrDeferred)
 		})}
-		return looprun.RunStarted{RunID: "r", Limits: defaults}
+		return core.RunStarted{RunID: "r", Limits: defaults}
 	},
-	"in the middle of an iteration": func(l *looprun.Loop) looprun.RunStarted {
-		l.Runner = &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: 20 * time.Minute}, {outcome: looprun.OutcomeDone, took: time.Hour}}}
-		l.Responders = []looprun.Responder{says("continue", "debug", "cancel")}
-		l.Debug = debugs(func(context.Context) (looprun.DebugFinished, error) { return looprun.DebugFinished{ExitCode: 1}, nil })
-		return looprun.RunStarted{RunID: "r", Limits: defaults}
+	"in the middle of an iteration": func(l *engine.Loop) core.RunStarted {
+		l.Runner = &script{steps: []play{{outcome: core.OutcomeNotDone, took: 20 * time.Minute}, {outcome: core.OutcomeDone, took: time.Hour}}}
+		l.Responders = []core.Responder{says("continue", "debug", "cancel")}
+		l.Debug = debugs(func(context.Context) (core.DebugFinished, error) { return core.DebugFinished{ExitCode: 1}, nil })
+		return core.RunStarted{RunID: "r", Limits: defaults}
 	},
-	"waiting": func(l *looprun.Loop) looprun.RunStarted {
+	"waiting": func(l *engine.Loop) core.RunStarted {
 		n := 0
-		l.Runner = works(func(context.Context, looprun.Iteration) looprun.IterationFinished {
+		l.Runner = works(func(context.Context, core.Iteration) core.IterationFinished {
 			if n++; n == 1 {
 				until := time.Now().Add(5 * time.Second) // before run.alive is due
-				return looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Match: "limit", Until: &until}
+				return core.IterationFinished{Outcome: core.OutcomeWaiting, Match: "limit", Until: &until}
 			}
-			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+			return core.IterationFinished{Outcome: core.OutcomeDone}
 		})
-		return looprun.RunStarted{RunID: "r", Limits: defaults}
+		return core.RunStarted{RunID: "r", Limits: defaults}
 	},
-	"what the command says": func(l *looprun.Loop) looprun.RunStarted {
+	"what the command says": func(l *engine.Loop) core.RunStarted {
 		l.Questions = decisions{}
-		l.Runner = saying(l, [][]looprun.Data{
-			{looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "on"}}, looprun.CostReported{USD: 1}},
-			{looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}},
-			{looprun.QuestionAsked{Question: looprun.Question{Kind: looprun.KindConfirm, Text: "Go?", Returned: true}}},
-			{looprun.RejectionInvalid{}},
-			{looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Suggested: "the other"}}},
+		l.Runner = saying(l, [][]core.Data{
+			{core.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "on"}}, core.CostReported{USD: 1}},
+			{core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}},
+			{core.QuestionAsked{Question: core.Question{Kind: core.KindConfirm, Text: "Go?", Returned: true}}},
+			{core.RejectionInvalid{}},
+			{core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Suggested: "the other"}}},
 		})
 		asked := 0
-		l.Responders = []looprun.Responder{looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+		l.Responders = []core.Responder{core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 			switch asked++; {
 			case asked == 1:
 				return chosen("nonsense"), nil
-			case q.Kind == looprun.KindConfirm:
-				return chosen(looprun.Yes), nil
-			case q.Guard == looprun.Rejection:
+			case q.Kind == core.KindConfirm:
+				return chosen(core.Yes), nil
+			case q.Guard == core.Rejection:
 				return chosen("reformulate"), nil
 			}
 			a := chosen("override")
 			a.Guidance = "ask there"
 			return a, nil
 		})}
-		return looprun.RunStarted{RunID: "r", Limits: defaults}
+		return core.RunStarted{RunID: "r", Limits: defaults}
 	},
-	"the ladder": func(l *looprun.Loop) looprun.RunStarted {
-		l.Runner = saying(l, make([][]looprun.Data, 4))
-		l.Experts = experts(func(ladder.Expert) (looprun.ExpertFinished, error) {
-			return looprun.ExpertFinished{Guidance: "so"}, nil
+	"the ladder": func(l *engine.Loop) core.RunStarted {
+		l.Runner = saying(l, make([][]core.Data, 4))
+		l.Experts = experts(func(ladder.Expert) (core.ExpertFinished, error) {
+			return core.ExpertFinished{Guidance: "so"}, nil
 		})
-		l.Responders = []looprun.Responder{says("continue")}
-		return looprun.RunStarted{RunID: "r", Name: "task", Limits: defaults, Ladder: ladder.Config{
+		l.Responders = []core.Responder{says("continue")}
+		return core.RunStarted{RunID: "r", Name: "task", Limits: defaults, Ladder: ladder.Config{
 			{Rung: ladder.SelfSolve, Attempts: 1}, {Rung: ladder.Experts, Attempts: 1, Experts: []ladder.Expert{{Name: "crypto"}}}, {Rung: ladder.Human},
 		}}
 	},
@@ -181,19 +183,19 @@ var recorded = map[string]func(*looprun.Loop) looprun.RunStarted{
 
 // saying runs iterations that fail in their own ways. Each says one thing while it
 // runs and the rest with its output, and asks a question; the last is done.
-func saying(l *looprun.Loop, list [][]looprun.Data) reports {
-	return func(ctx context.Context, it looprun.Iteration) looprun.IterationResult {
+func saying(l *engine.Loop, list [][]core.Data) reports {
+	return func(ctx context.Context, it core.Iteration) core.IterationResult {
 		if it.Number > len(list) {
-			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}
+			return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeDone}}
 		}
 		data := list[it.Number-1]
 		if len(data) > 1 {
 			_ = l.Tell(ctx, data[0])
-			_, _ = l.Ask(ctx, "key", looprun.Question{Kind: looprun.KindConfirm, Text: "Now?"})
+			_, _ = l.Ask(ctx, "key", core.Question{Kind: core.KindConfirm, Text: "Now?"})
 			data = data[1:]
 		}
-		return looprun.IterationResult{Said: data, IterationFinished: looprun.IterationFinished{
-			Outcome:   looprun.OutcomeNotDone,
+		return core.IterationResult{Said: data, IterationFinished: core.IterationFinished{
+			Outcome:   core.OutcomeNotDone,
 			Signature: signature.Signature{Hash: signature.Hash(it.Number), Label: fmt.Sprint("output:", it.Number), Failing: -1, Passed: -1, Total: -1},
 		}}
 	}
@@ -202,14 +204,14 @@ func saying(l *looprun.Loop, list [][]looprun.Data) reports {
 // Who asked what could not be recorded gets no answer, and no empty one either.
 func TestAQuestionThatIsLostHasNoAnswer(t *testing.T) {
 	for n := range 3 { // run.started, iteration.started, then the question, its answer, its delivery
-		var l *looprun.Loop
-		var asked looprun.Asked
+		var l *engine.Loop
+		var asked core.Asked
 		var err error
-		l = &looprun.Loop{
-			Guards: guards.Default(), Journal: &lossy{event: n + 3}, Responders: []looprun.Responder{says("pg")},
+		l = &engine.Loop{
+			Guards: guards.Default(), Journal: &lossy{event: n + 3}, Responders: []core.Responder{says("pg")},
 			Runner: once(func(ctx context.Context) { asked, err = l.Ask(ctx, "key", database()) }),
 		}
-		if err := l.Start(looprun.RunStarted{RunID: "r", Limits: defaults}); err != nil {
+		if err := l.Start(core.RunStarted{RunID: "r", Limits: defaults}); err != nil {
 			t.Fatal(err)
 		}
 		if _, failed := l.Run(t.Context()); !errors.Is(failed, errLost) || !errors.Is(err, errLost) || asked.Answer != nil {
@@ -245,7 +247,7 @@ func TestOnlyRecordAppendsToAJournal(t *testing.T) {
 		}
 		return nil
 	})
-	if want := []string{"fleet/export.go: Export", "journal.go: Record"}; err != nil || !slices.Equal(doors, want) {
+	if want := []string{"core/journal.go: Record", "fleet/export.go: Export"}; err != nil || !slices.Equal(doors, want) {
 		t.Errorf("%q append to a journal, want %q; %v", doors, want, err)
 	}
 }
@@ -255,10 +257,10 @@ func TestRecordChangesNothingThatItDoesNotKeep(t *testing.T) {
 	s := folded(t, begun)
 	before := encode(t, s)
 	journal := &lossy{event: 1}
-	if _, err := looprun.Record(s, journal, nil, 0, first); !errors.Is(err, errLost) {
+	if _, err := core.Record(s, journal, nil, 0, first); !errors.Is(err, errLost) {
 		t.Errorf("the journal is broken: got %v", err)
 	}
-	if _, err := looprun.Record(s, journal, nil, 0, answered); !errors.Is(err, looprun.ErrEvent) || journal.events != 1 {
+	if _, err := core.Record(s, journal, nil, 0, answered); !errors.Is(err, core.ErrEvent) || journal.events != 1 {
 		t.Errorf("got %v and %d events, want ErrEvent and the one that was lost", err, journal.events)
 	}
 	if after := encode(t, s); string(after) != string(before) {
@@ -269,7 +271,7 @@ func TestRecordChangesNothingThatItDoesNotKeep(t *testing.T) {
 // A replay leads to the state of the run, ends with what cannot be read, and refuses what
 // cannot have happened.
 func TestReplay(t *testing.T) {
-	j := new(looprun.MemoryJournal)
+	j := new(core.MemoryJournal)
 	c := failing()
 	c.Journal = j
 	h, err := looprun.Start(t.Context(), c)
@@ -279,16 +281,16 @@ func TestReplay(t *testing.T) {
 	if _, err := h.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := looprun.Replay(j.All())
+	s, err := core.Replay(j.All())
 	got, _ := json.Marshal(s)
 	if want, werr := json.Marshal(h.Snapshot()); err != nil || werr != nil || string(got) != string(want) {
 		t.Errorf("it leads to another state, %v\n%s\n%s", err, got, want)
 	}
-	if _, err := looprun.Replay(func(yield func(looprun.Event, error) bool) { yield(looprun.Event{}, errFlaky) }); !errors.Is(err, errFlaky) {
+	if _, err := core.Replay(func(yield func(core.Event, error) bool) { yield(core.Event{}, errFlaky) }); !errors.Is(err, errFlaky) {
 		t.Errorf("%v", err)
 	}
 	j.Events = slices.Delete(j.Events, 2, 3)
-	if s, err := looprun.Replay(j.All()); s != nil || !errors.Is(err, looprun.ErrEvent) {
+	if s, err := core.Replay(j.All()); s != nil || !errors.Is(err, core.ErrEvent) {
 		t.Errorf("%v", err)
 	}
 }

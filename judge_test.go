@@ -13,71 +13,72 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/signature"
 )
 
 // What looprun or a signal ended never passes, whatever its code; and what
 // cannot be run at the first try ends the run, unless it was judged to pass.
 func TestJudge(t *testing.T) {
-	codes := func(text string) looprun.Codes {
-		c, err := looprun.ParseCodes(text)
+	codes := func(text string) engine.Codes {
+		c, err := engine.ParseCodes(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	pass, fail := &looprun.Exit{}, &looprun.Exit{Code: 1}
-	by := func(code int, c looprun.Cause) *looprun.Exit { return &looprun.Exit{Code: code, Cause: c} }
-	killed := &looprun.Exit{Code: 137, Signal: syscall.SIGKILL}
-	any137 := looprun.Judge{Done: codes("0,137"), Stop: codes("137")}
-	promises := looprun.DefaultJudge()
+	pass, fail := &engine.Exit{}, &engine.Exit{Code: 1}
+	by := func(code int, c core.Cause) *engine.Exit { return &engine.Exit{Code: code, Cause: c} }
+	killed := &engine.Exit{Code: 137, Signal: syscall.SIGKILL}
+	any137 := engine.Judge{Done: codes("0,137"), Stop: codes("137")}
+	promises := engine.DefaultJudge()
 	promises.Done, promises.Promise = codes("0,3"), true
 	for _, c := range []struct {
 		name  string
-		judge looprun.Judge
-		exits looprun.Exits
-		want  looprun.Outcome
+		judge engine.Judge
+		exits engine.Exits
+		want  core.Outcome
 		fatal int
 	}{
-		{name: "work out of time, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseIterationTimeout), Check: pass}, want: done},
-		{name: "silent work, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseIdleTimeout), Check: pass}, want: done},
-		{name: "work out of the run's time, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseMaxRuntime), Check: pass}, want: failed},
-		{name: "a check out of time with exit 0", exits: looprun.Exits{Work: pass, Check: by(0, looprun.CauseIterationTimeout)}, want: failed},
-		{name: "an interrupted check", exits: looprun.Exits{Work: pass, Check: &looprun.Exit{Code: 130, Signal: syscall.SIGINT}}, want: interrupted},
-		{name: "an interrupted precheck", exits: looprun.Exits{Check: by(0, looprun.CauseInterrupt)}, want: interrupted},
-		{name: "interrupted work, the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseInterrupt), Check: pass}, want: interrupted},
-		{name: "a crash with exit 0", exits: looprun.Exits{Work: by(0, looprun.CauseCrash)}, want: failed},
-		{name: "not started with exit 1", exits: looprun.Exits{Work: by(1, looprun.CauseStartFailed)}, want: failed, fatal: 1},
-		{name: "killed, and its code is a done code and a stop code", judge: any137, exits: looprun.Exits{Work: killed}, want: failed},
-		{name: "the work cannot be run, and the check passes", exits: looprun.Exits{Work: &looprun.Exit{Code: 127}, Check: pass}, want: done},
-		{name: "the work was not started, and the check fails", exits: looprun.Exits{Work: by(126, looprun.CauseStartFailed), Check: fail}, want: failed, fatal: 126},
-		{name: "127 is a done code, and the promise is missing", judge: looprun.Judge{Done: codes("127"), Promise: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 127}}, want: notDone},
-		{name: "a stop code that is done", judge: looprun.Judge{Done: codes("3"), Stop: codes("3")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}}, want: done},
-		{name: "a stop code that is done, and the promise is missing", judge: looprun.Judge{Done: codes("3"), Stop: codes("3"), Promise: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}}, want: notDone, fatal: 3},
-		{name: "a stop code that is done, and the promise is made", judge: looprun.Judge{Done: codes("3"), Stop: codes("3"), Promise: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Promised: true}, want: done},
-		{name: "a stop code of what was out of time", judge: looprun.Judge{Done: codes("0"), Stop: codes("3")}, exits: looprun.Exits{Work: by(3, looprun.CauseIterationTimeout)}, want: failed},
-		{name: "127 is a done code, and nothing was started", judge: looprun.Judge{Done: codes("127")}, exits: looprun.Exits{Work: by(127, looprun.CauseStartFailed)}, want: failed, fatal: 127},
-		{name: "127 of what was out of time", exits: looprun.Exits{Work: by(127, looprun.CauseIdleTimeout)}, want: failed},
-		{name: "127 of what was killed", exits: looprun.Exits{Work: &looprun.Exit{Code: 127, Signal: syscall.SIGKILL}}, want: failed},
-		{name: "not started, where the work has no error codes", judge: looprun.Judge{Done: codes("0")}, exits: looprun.Exits{Work: by(2, looprun.CauseStartFailed), Check: fail}, want: failed, fatal: 2},
-		{name: "SIGINT by the idle timeout", exits: looprun.Exits{Work: &looprun.Exit{Code: 130, Signal: syscall.SIGINT, Cause: looprun.CauseIdleTimeout}}, want: failed},
-		{name: "130 on a terminal", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 130}}, want: interrupted},
-		{name: "130 elsewhere", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 130}}, want: failed},
-		{name: "129 on a terminal", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: looprun.Exits{Work: &looprun.Exit{Code: 129}}, want: failed},
-		{name: "1 on a terminal", judge: looprun.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: looprun.Exits{Work: fail}, want: notDone},
-		{name: "a done code without the promise", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}}, want: notDone},
-		{name: "another code without the promise", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 4}}, want: failed},
-		{name: "a done code of the work, and the check judges", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Check: &looprun.Exit{}}, want: failed},
-		{name: "lost work, and the check passes", exits: looprun.Exits{Work: by(0, looprun.CauseLost), Check: pass}, want: failed},
-		{name: "lost work that promised", judge: promises, exits: looprun.Exits{Work: by(0, looprun.CauseLost), Promised: true}, want: failed},
-		{name: "a lost check", exits: looprun.Exits{Work: pass, Check: by(0, looprun.CauseLost)}, want: failed},
-		{name: "a promise made in time", judge: promises, exits: looprun.Exits{Work: by(0, looprun.CauseIdleTimeout), Promised: true}, want: done},
-		{name: "a promise made in time by an agent that says it failed", judge: promises, exits: looprun.Exits{Work: &looprun.Exit{Cause: looprun.CauseIdleTimeout, Failure: "quota"}, Promised: true}, want: failed},
-		{name: "a stop code of the work is none of the judge", judge: looprun.Judge{Done: codes("0"), Stop: codes("3")}, exits: looprun.Exits{Work: &looprun.Exit{Code: 3}, Check: fail}, want: notDone},
+		{name: "work out of time, the check passes", exits: engine.Exits{Work: by(0, core.CauseIterationTimeout), Check: pass}, want: done},
+		{name: "silent work, the check passes", exits: engine.Exits{Work: by(0, core.CauseIdleTimeout), Check: pass}, want: done},
+		{name: "work out of the run's time, the check passes", exits: engine.Exits{Work: by(0, core.CauseMaxRuntime), Check: pass}, want: failed},
+		{name: "a check out of time with exit 0", exits: engine.Exits{Work: pass, Check: by(0, core.CauseIterationTimeout)}, want: failed},
+		{name: "an interrupted check", exits: engine.Exits{Work: pass, Check: &engine.Exit{Code: 130, Signal: syscall.SIGINT}}, want: interrupted},
+		{name: "an interrupted precheck", exits: engine.Exits{Check: by(0, core.CauseInterrupt)}, want: interrupted},
+		{name: "interrupted work, the check passes", exits: engine.Exits{Work: by(0, core.CauseInterrupt), Check: pass}, want: interrupted},
+		{name: "a crash with exit 0", exits: engine.Exits{Work: by(0, core.CauseCrash)}, want: failed},
+		{name: "not started with exit 1", exits: engine.Exits{Work: by(1, core.CauseStartFailed)}, want: failed, fatal: 1},
+		{name: "killed, and its code is a done code and a stop code", judge: any137, exits: engine.Exits{Work: killed}, want: failed},
+		{name: "the work cannot be run, and the check passes", exits: engine.Exits{Work: &engine.Exit{Code: 127}, Check: pass}, want: done},
+		{name: "the work was not started, and the check fails", exits: engine.Exits{Work: by(126, core.CauseStartFailed), Check: fail}, want: failed, fatal: 126},
+		{name: "127 is a done code, and the promise is missing", judge: engine.Judge{Done: codes("127"), Promise: true}, exits: engine.Exits{Work: &engine.Exit{Code: 127}}, want: notDone},
+		{name: "a stop code that is done", judge: engine.Judge{Done: codes("3"), Stop: codes("3")}, exits: engine.Exits{Work: &engine.Exit{Code: 3}}, want: done},
+		{name: "a stop code that is done, and the promise is missing", judge: engine.Judge{Done: codes("3"), Stop: codes("3"), Promise: true}, exits: engine.Exits{Work: &engine.Exit{Code: 3}}, want: notDone, fatal: 3},
+		{name: "a stop code that is done, and the promise is made", judge: engine.Judge{Done: codes("3"), Stop: codes("3"), Promise: true}, exits: engine.Exits{Work: &engine.Exit{Code: 3}, Promised: true}, want: done},
+		{name: "a stop code of what was out of time", judge: engine.Judge{Done: codes("0"), Stop: codes("3")}, exits: engine.Exits{Work: by(3, core.CauseIterationTimeout)}, want: failed},
+		{name: "127 is a done code, and nothing was started", judge: engine.Judge{Done: codes("127")}, exits: engine.Exits{Work: by(127, core.CauseStartFailed)}, want: failed, fatal: 127},
+		{name: "127 of what was out of time", exits: engine.Exits{Work: by(127, core.CauseIdleTimeout)}, want: failed},
+		{name: "127 of what was killed", exits: engine.Exits{Work: &engine.Exit{Code: 127, Signal: syscall.SIGKILL}}, want: failed},
+		{name: "not started, where the work has no error codes", judge: engine.Judge{Done: codes("0")}, exits: engine.Exits{Work: by(2, core.CauseStartFailed), Check: fail}, want: failed, fatal: 2},
+		{name: "SIGINT by the idle timeout", exits: engine.Exits{Work: &engine.Exit{Code: 130, Signal: syscall.SIGINT, Cause: core.CauseIdleTimeout}}, want: failed},
+		{name: "130 on a terminal", judge: engine.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: engine.Exits{Work: &engine.Exit{Code: 130}}, want: interrupted},
+		{name: "130 elsewhere", judge: engine.Judge{Done: codes("0"), Errors: codes("126-255")}, exits: engine.Exits{Work: &engine.Exit{Code: 130}}, want: failed},
+		{name: "129 on a terminal", judge: engine.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: engine.Exits{Work: &engine.Exit{Code: 129}}, want: failed},
+		{name: "1 on a terminal", judge: engine.Judge{Done: codes("0"), Errors: codes("126-255"), Terminal: true}, exits: engine.Exits{Work: fail}, want: notDone},
+		{name: "a done code without the promise", judge: promises, exits: engine.Exits{Work: &engine.Exit{Code: 3}}, want: notDone},
+		{name: "another code without the promise", judge: promises, exits: engine.Exits{Work: &engine.Exit{Code: 4}}, want: failed},
+		{name: "a done code of the work, and the check judges", judge: promises, exits: engine.Exits{Work: &engine.Exit{Code: 3}, Check: &engine.Exit{}}, want: failed},
+		{name: "lost work, and the check passes", exits: engine.Exits{Work: by(0, core.CauseLost), Check: pass}, want: failed},
+		{name: "lost work that promised", judge: promises, exits: engine.Exits{Work: by(0, core.CauseLost), Promised: true}, want: failed},
+		{name: "a lost check", exits: engine.Exits{Work: pass, Check: by(0, core.CauseLost)}, want: failed},
+		{name: "a promise made in time", judge: promises, exits: engine.Exits{Work: by(0, core.CauseIdleTimeout), Promised: true}, want: done},
+		{name: "a promise made in time by an agent that says it failed", judge: promises, exits: engine.Exits{Work: &engine.Exit{Cause: core.CauseIdleTimeout, Failure: "quota"}, Promised: true}, want: failed},
+		{name: "a stop code of the work is none of the judge", judge: engine.Judge{Done: codes("0"), Stop: codes("3")}, exits: engine.Exits{Work: &engine.Exit{Code: 3}, Check: fail}, want: notDone},
 	} {
-		if c.judge == (looprun.Judge{}) {
-			c.judge = looprun.DefaultJudge()
+		if c.judge == (engine.Judge{}) {
+			c.judge = engine.DefaultJudge()
 		}
 		if got := c.judge.Outcome(c.exits); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -94,19 +95,19 @@ func TestOutcomesAreThoseOfTheManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	works := map[string]looprun.Exits{
-		"exits with 0":                      {Work: &looprun.Exit{}},
-		"exits with 1 to 125":               {Work: &looprun.Exit{Code: 1}},
-		"exits with 126 and up":             {Work: &looprun.Exit{Code: 126}},
-		"is killed by a signal":             {Work: &looprun.Exit{Code: 137, Signal: syscall.SIGKILL}},
-		"is ended by `--iteration-timeout`": {Work: &looprun.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: looprun.CauseIterationTimeout}},
-		"is ended by `--idle-timeout`":      {Work: &looprun.Exit{Cause: looprun.CauseIdleTimeout}},
-		"is an agent's turn that [goes in circles](guards.md#turn_loop) and is ended": {Work: &looprun.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: looprun.CauseTurnLoop}},
-		"reports that it failed, as an agent does":                                    {Work: &looprun.Exit{Failure: "Not logged in"}},
-		"is interrupted by a person":                                                  {Work: &looprun.Exit{Code: 130, Signal: syscall.SIGINT}},
-		"is ended by `max_runtime`":                                                   {Work: &looprun.Exit{Cause: looprun.CauseMaxRuntime}},
+	works := map[string]engine.Exits{
+		"exits with 0":                      {Work: &engine.Exit{}},
+		"exits with 1 to 125":               {Work: &engine.Exit{Code: 1}},
+		"exits with 126 and up":             {Work: &engine.Exit{Code: 126}},
+		"is killed by a signal":             {Work: &engine.Exit{Code: 137, Signal: syscall.SIGKILL}},
+		"is ended by `--iteration-timeout`": {Work: &engine.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: core.CauseIterationTimeout}},
+		"is ended by `--idle-timeout`":      {Work: &engine.Exit{Cause: core.CauseIdleTimeout}},
+		"is an agent's turn that [goes in circles](guards.md#turn_loop) and is ended": {Work: &engine.Exit{Code: 143, Signal: syscall.SIGTERM, Cause: core.CauseTurnLoop}},
+		"reports that it failed, as an agent does":                                    {Work: &engine.Exit{Failure: "Not logged in"}},
+		"is interrupted by a person":                                                  {Work: &engine.Exit{Code: 130, Signal: syscall.SIGINT}},
+		"is ended by `max_runtime`":                                                   {Work: &engine.Exit{Cause: core.CauseMaxRuntime}},
 	}
-	says := map[string]looprun.Outcome{"done": done, "not done": notDone, "error": failed, "interrupted": interrupted}
+	says := map[string]core.Outcome{"done": done, "not done": notDone, "error": failed, "interrupted": interrupted}
 	_, table, _ := strings.Cut(string(page), "| the command | alone | with `--promise` | with `--check` |\n|---|---|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for row := range strings.Lines(table) {
@@ -117,7 +118,7 @@ func TestOutcomesAreThoseOfTheManual(t *testing.T) {
 		}
 		delete(works, cells[0])
 		for i, cell := range cells[1:] {
-			judge, e := looprun.DefaultJudge(), e
+			judge, e := engine.DefaultJudge(), e
 			judge.Promise = i == 1
 			then, otherwise := cell, cell
 			if first, second, ok := strings.Cut(cell, ", else "); ok {
@@ -127,7 +128,7 @@ func TestOutcomesAreThoseOfTheManual(t *testing.T) {
 				want := map[bool]string{true: then, false: otherwise}[yes]
 				e.Promised = yes
 				if i == 2 {
-					e.Promised, e.Check = false, &looprun.Exit{Code: map[bool]int{true: 0, false: 1}[yes]}
+					e.Promised, e.Check = false, &engine.Exit{Code: map[bool]int{true: 0, false: 1}[yes]}
 				}
 				if got := judge.Outcome(e); says[want] == "" || got != says[want] {
 					t.Errorf("%s, column %d, %t: %s, and the manual says %q", cells[0], i+1, yes, got, want)
@@ -141,10 +142,10 @@ func TestOutcomesAreThoseOfTheManual(t *testing.T) {
 }
 
 // part is a step that does what the test says.
-type part func(context.Context, looprun.Invocation) looprun.Exit
+type part func(context.Context, engine.Invocation) engine.Exit
 
 func (part) Argv() []string { return []string{"part"} }
-func (p part) Run(ctx context.Context, in looprun.Invocation) looprun.Exit {
+func (p part) Run(ctx context.Context, in engine.Invocation) engine.Exit {
 	return p(ctx, in)
 }
 
@@ -159,8 +160,8 @@ func (h *held) Stop(s syscall.Signal) { h.calls = append(h.calls, s.String()) }
 // meanwhile; a kill waits for nothing.
 func TestAStepStandsStillAsLongAsItIsHeld(t *testing.T) {
 	h := &held{}
-	x := &looprun.Executor{Judge: new(looprun.DefaultJudge())}
-	x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+	x := &engine.Executor{Judge: new(engine.DefaultJudge())}
+	x.Work = part(func(_ context.Context, in engine.Invocation) engine.Exit {
 		x.Resume() // nothing holds it
 		in.Started(h)
 		x.Suspend()
@@ -171,9 +172,9 @@ func TestAStepStandsStillAsLongAsItIsHeld(t *testing.T) {
 		}
 		x.Resume()
 		x.Kill()
-		return looprun.Exit{Code: 1}
+		return engine.Exit{Code: 1}
 	})
-	if _, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil {
+	if _, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"suspend", "resume", "killed", "killed"}; !slices.Equal(h.calls, want) {
@@ -181,12 +182,12 @@ func TestAStepStandsStillAsLongAsItIsHeld(t *testing.T) {
 	}
 
 	h.calls = nil
-	x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+	x.Work = part(func(_ context.Context, in engine.Invocation) engine.Exit {
 		x.Suspend()
 		in.Started(h)
-		return looprun.Exit{}
+		return engine.Exit{}
 	})
-	if _, err := x.Run(t.Context(), looprun.Iteration{Number: 2}); err != nil || !slices.Equal(h.calls, []string{"suspend"}) {
+	if _, err := x.Run(t.Context(), core.Iteration{Number: 2}); err != nil || !slices.Equal(h.calls, []string{"suspend"}) {
 		t.Errorf("a step that starts while held: %v, %v", h.calls, err)
 	}
 	x.Kill() // nothing runs any more
@@ -199,16 +200,16 @@ func TestAStepStandsStillAsLongAsItIsHeld(t *testing.T) {
 // max_runtime cuts off was suspended, and is not resumed.
 func TestAnIterationIsHeldAlone(t *testing.T) {
 	h := &held{}
-	x := &looprun.Executor{}
-	x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+	x := &engine.Executor{}
+	x.Work = part(func(_ context.Context, in engine.Invocation) engine.Exit {
 		in.Started(h)
 		if in.Iteration.Number == 1 {
 			x.Suspend()
 		}
-		return looprun.Exit{Code: 1}
+		return engine.Exit{Code: 1}
 	})
 	for n := 1; n <= 2; n++ {
-		if _, err := x.Run(t.Context(), looprun.Iteration{Number: n}); err != nil || !slices.Equal(h.calls, []string{"suspend"}) {
+		if _, err := x.Run(t.Context(), core.Iteration{Number: n}); err != nil || !slices.Equal(h.calls, []string{"suspend"}) {
 			t.Errorf("after iteration %d: %v, %v; want that the first was suspended", n, h.calls, err)
 		}
 		x.Kill() // there is nothing to end any more
@@ -228,8 +229,8 @@ func TestACommandWhoseQuestionIsAskedIsHeld(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := &heldClocks{}
 			var out bytes.Buffer
-			x := &looprun.Executor{Interactive: interactive, Stdout: &out}
-			x.Work = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+			x := &engine.Executor{Interactive: interactive, Stdout: &out}
+			x.Work = part(func(_ context.Context, in engine.Invocation) engine.Exit {
 				in.Started(h)
 				x.Hold()
 				if !interactive { // else nothing can write
@@ -240,9 +241,9 @@ func TestACommandWhoseQuestionIsAskedIsHeld(t *testing.T) {
 				}
 				x.Release()
 				synctest.Wait()
-				return looprun.Exit{}
+				return engine.Exit{}
 			})
-			if _, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || !slices.Equal(h.calls, want) || (out.Len() > 0) == interactive {
+			if _, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || !slices.Equal(h.calls, want) || (out.Len() > 0) == interactive {
 				t.Errorf("interactive %v: %v, %q, %v; want %v", interactive, h.calls, out.String(), err, want)
 			}
 		})
@@ -255,15 +256,15 @@ func TestTheCheckIsAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var work, check looprun.Invocation
-	x := &looprun.Executor{
-		Work:        part(func(_ context.Context, in looprun.Invocation) looprun.Exit { work = in; return looprun.Exit{} }),
-		Check:       part(func(_ context.Context, in looprun.Invocation) looprun.Exit { check = in; return looprun.Exit{} }),
-		Judge:       new(looprun.DefaultJudge()),
+	var work, check engine.Invocation
+	x := &engine.Executor{
+		Work:        part(func(_ context.Context, in engine.Invocation) engine.Exit { work = in; return engine.Exit{} }),
+		Check:       part(func(_ context.Context, in engine.Invocation) engine.Exit { check = in; return engine.Exit{} }),
+		Judge:       new(engine.DefaultJudge()),
 		Interactive: true, KeepBackground: true,
 		Stdin: func() (*os.File, error) { return os.Open(filepath.Join(dir, "in")) },
 	}
-	if _, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil {
+	if _, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if !work.Interactive || !work.KeepBackground || work.Stdin == nil {
@@ -278,20 +279,20 @@ func TestTheCheckIsAlone(t *testing.T) {
 // judge: it does not run.
 func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
 	for _, c := range []struct {
-		cause looprun.Cause
-		want  looprun.Outcome
+		cause core.Cause
+		want  core.Outcome
 	}{
-		{looprun.CauseInterrupt, interrupted},
-		{looprun.CauseMaxRuntime, failed},
-		{looprun.CauseLost, failed},
+		{core.CauseInterrupt, interrupted},
+		{core.CauseMaxRuntime, failed},
+		{core.CauseLost, failed},
 	} {
-		x := &looprun.Executor{Judge: new(looprun.DefaultJudge())}
-		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { return looprun.Exit{Cause: c.cause} })
-		x.Check = part(func(context.Context, looprun.Invocation) looprun.Exit {
+		x := &engine.Executor{Judge: new(engine.DefaultJudge())}
+		x.Work = part(func(context.Context, engine.Invocation) engine.Exit { return engine.Exit{Cause: c.cause} })
+		x.Check = part(func(context.Context, engine.Invocation) engine.Exit {
 			t.Errorf("the check ran after work that was ended by %s", c.cause)
-			return looprun.Exit{}
+			return engine.Exit{}
 		})
-		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != c.want {
+		if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != c.want {
 			t.Errorf("%s: %+v, %v; want %s", c.cause, d, err, c.want)
 		}
 	}
@@ -300,13 +301,13 @@ func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
 // Work that was cut off after it had moved the work tree is no error in a row, nor, where
 // no check has said so, the same failure again. What is not known is no movement.
 func TestCutOffWorkThatMovesTheTreeIsNoErrorInARow(t *testing.T) {
-	timeout := looprun.IterationFinished{Outcome: failed, Cause: looprun.CauseIdleTimeout, WorkCause: looprun.CauseIdleTimeout}
+	timeout := core.IterationFinished{Outcome: failed, Cause: core.CauseIdleTimeout, WorkCause: core.CauseIdleTimeout}
 	timeout.Signature = signature.Signature{Label: "error:idle_timeout", Hash: 7, Loose: 7}
 	old := timeout
-	old.WorkCause = looprun.CauseExited // as a journal of the first edition has it
+	old.WorkCause = core.CauseExited // as a journal of the first edition has it
 	for _, c := range []struct {
 		name  string
-		d     looprun.IterationFinished
+		d     core.IterationFinished
 		trees []signature.Hash
 		want  int
 	}{
@@ -317,9 +318,9 @@ func TestCutOffWorkThatMovesTheTreeIsNoErrorInARow(t *testing.T) {
 		{"not known at first", timeout, []signature.Hash{0, 1, 2}, 0},
 		{"a run of the first edition", old, []signature.Hash{1, 2, 3}, 3},
 	} {
-		s := looprun.State{}
-		e := looprun.Event{Seq: 1, Data: looprun.RunStarted{RunID: "r", Command: []string{"x"}, Limits: looprun.Limits{Iterations: 20}}}
-		apply := func(d looprun.Data) {
+		s := core.State{}
+		e := core.Event{Seq: 1, Data: core.RunStarted{RunID: "r", Command: []string{"x"}, Limits: core.Limits{Iterations: 20}}}
+		apply := func(d core.Data) {
 			e.Data = d
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
@@ -328,7 +329,7 @@ func TestCutOffWorkThatMovesTheTreeIsNoErrorInARow(t *testing.T) {
 		}
 		apply(e.Data)
 		for i, tree := range c.trees {
-			apply(looprun.IterationStarted{Iteration: i + 1})
+			apply(core.IterationStarted{Iteration: i + 1})
 			c.d.Iteration, c.d.Tree = i+1, tree
 			apply(c.d)
 		}
@@ -344,17 +345,17 @@ func TestCutOffWorkThatMovesTheTreeIsNoErrorInARow(t *testing.T) {
 // The check that failed is the one that judges, not those before it that passed.
 func TestTheLastPassJudges(t *testing.T) {
 	n := 0
-	x := &looprun.Executor{Judge: new(looprun.DefaultJudge()), Passes: 2}
-	x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { return looprun.Exit{} })
-	x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+	x := &engine.Executor{Judge: new(engine.DefaultJudge()), Passes: 2}
+	x.Work = part(func(context.Context, engine.Invocation) engine.Exit { return engine.Exit{} })
+	x.Check = part(func(_ context.Context, in engine.Invocation) engine.Exit {
 		if n++; n == 1 {
 			in.Stdout([]byte("all is well\n"))
-			return looprun.Exit{}
+			return engine.Exit{}
 		}
 		in.Stdout([]byte("--- FAIL: TestLogin\nFAIL\n"))
-		return looprun.Exit{Code: 1}
+		return engine.Exit{Code: 1}
 	})
-	if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != notDone || d.Excerpt != "--- FAIL: TestLogin\nFAIL" {
+	if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != notDone || d.Excerpt != "--- FAIL: TestLogin\nFAIL" {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -362,17 +363,17 @@ func TestTheLastPassJudges(t *testing.T) {
 // The time that an iteration stands still for a question is not its own.
 func TestTheIterationTimeoutStandsStillToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &looprun.Executor{Judge: new(looprun.DefaultJudge()), IterationTimeout: time.Minute}
-		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit {
+		x := &engine.Executor{Judge: new(engine.DefaultJudge()), IterationTimeout: time.Minute}
+		x.Work = part(func(context.Context, engine.Invocation) engine.Exit {
 			time.Sleep(20 * time.Second)
 			x.Suspend()
 			time.Sleep(time.Hour)
 			x.Resume()
-			return looprun.Exit{}
+			return engine.Exit{}
 		})
 		left := time.Duration(0)
-		x.Check = part(func(_ context.Context, in looprun.Invocation) looprun.Exit { left = in.Timeout; return looprun.Exit{} })
-		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != done || left != 40*time.Second {
+		x.Check = part(func(_ context.Context, in engine.Invocation) engine.Exit { left = in.Timeout; return engine.Exit{} })
+		if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != done || left != 40*time.Second {
 			t.Errorf("%+v, %v; the check has %s, want 40s", d, err, left)
 		}
 	})
@@ -381,13 +382,13 @@ func TestTheIterationTimeoutStandsStillToo(t *testing.T) {
 // Work that used the whole time up leaves none for the check: that is an error.
 func TestTheCheckDoesNotRunWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &looprun.Executor{Judge: new(looprun.DefaultJudge()), IterationTimeout: time.Minute}
-		x.Work = part(func(context.Context, looprun.Invocation) looprun.Exit { time.Sleep(time.Minute); return looprun.Exit{} })
-		x.Check = part(func(context.Context, looprun.Invocation) looprun.Exit {
+		x := &engine.Executor{Judge: new(engine.DefaultJudge()), IterationTimeout: time.Minute}
+		x.Work = part(func(context.Context, engine.Invocation) engine.Exit { time.Sleep(time.Minute); return engine.Exit{} })
+		x.Check = part(func(context.Context, engine.Invocation) engine.Exit {
 			t.Error("the check ran")
-			return looprun.Exit{}
+			return engine.Exit{}
 		})
-		if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != failed || d.Cause != looprun.CauseIterationTimeout {
+		if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != failed || d.Cause != core.CauseIterationTimeout {
 			t.Errorf("%+v, %v; want an error by the timeout", d, err)
 		}
 	})
@@ -395,19 +396,19 @@ func TestTheCheckDoesNotRunWithoutTime(t *testing.T) {
 
 // A promise is for the iteration that made it.
 func TestAPromiseDoesNotOutliveItsIteration(t *testing.T) {
-	x := &looprun.Executor{
-		Work: part(func(_ context.Context, in looprun.Invocation) looprun.Exit {
+	x := &engine.Executor{
+		Work: part(func(_ context.Context, in engine.Invocation) engine.Exit {
 			if in.Iteration.Number == 1 {
 				in.Stdout([]byte("DONE\n"))
-				return looprun.Exit{Code: 1}
+				return engine.Exit{Code: 1}
 			}
-			return looprun.Exit{}
+			return engine.Exit{}
 		}),
-		Judge: new(looprun.DefaultJudge()), Promise: "DONE",
+		Judge: new(engine.DefaultJudge()), Promise: "DONE",
 	}
 	x.Judge.Promise = true
-	for n, want := range []looprun.Outcome{failed, notDone} {
-		if d, err := x.Run(t.Context(), looprun.Iteration{Number: n + 1}); err != nil || d.Outcome != want {
+	for n, want := range []core.Outcome{failed, notDone} {
+		if d, err := x.Run(t.Context(), core.Iteration{Number: n + 1}); err != nil || d.Outcome != want {
 			t.Errorf("iteration %d: %s, %v; want %s", n+1, d.Outcome, err, want)
 		}
 	}
@@ -417,23 +418,23 @@ func TestAPromiseDoesNotOutliveItsIteration(t *testing.T) {
 // run that has not been interrupted.
 func TestNothingRunsWithoutWhatItNeeds(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
-	with := func(change func(*looprun.Executor)) *looprun.Executor {
-		x := &looprun.Executor{Work: looprun.Argv("touch", ran), Judge: new(looprun.DefaultJudge())}
+	with := func(change func(*engine.Executor)) *engine.Executor {
+		x := &engine.Executor{Work: engine.Argv("touch", ran), Judge: new(engine.DefaultJudge())}
 		change(x)
 		return x
 	}
-	it := looprun.Iteration{Number: 1, First: true}
-	x := with(func(x *looprun.Executor) { x.Stdin = func() (*os.File, error) { return nil, os.ErrPermission } })
-	if d, err := x.Run(t.Context(), it); err != nil || d.Outcome != failed || d.Cause != looprun.CauseStartFailed || d.Fatal != 126 {
+	it := core.Iteration{Number: 1, First: true}
+	x := with(func(x *engine.Executor) { x.Stdin = func() (*os.File, error) { return nil, os.ErrPermission } })
+	if d, err := x.Run(t.Context(), it); err != nil || d.Outcome != failed || d.Cause != core.CauseStartFailed || d.Fatal != 126 {
 		t.Errorf("without its input: %+v, %v", d, err)
 	}
-	x = with(func(x *looprun.Executor) { x.Output = func(int) (looprun.Output, error) { return nil, syscall.ENOSPC } })
+	x = with(func(x *engine.Executor) { x.Output = func(int) (engine.Output, error) { return nil, syscall.ENOSPC } })
 	if _, err := x.Run(t.Context(), it); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("without a place for its output: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143})
-	if d, err := with(func(*looprun.Executor) {}).Run(ctx, it); err != nil || d.Outcome != interrupted {
+	cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143})
+	if d, err := with(func(*engine.Executor) {}).Run(ctx, it); err != nil || d.Outcome != interrupted {
 		t.Errorf("interrupted: %+v, %v", d, err)
 	}
 	if _, err := os.Stat(ran); err == nil {
@@ -445,33 +446,33 @@ func TestNothingRunsWithoutWhatItNeeds(t *testing.T) {
 // from outside is not done.
 func TestFunctionsAreSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := looprun.Func(func(ctx context.Context, _ looprun.Invocation) error {
+		slow := engine.Func(func(ctx context.Context, _ engine.Invocation) error {
 			select {
 			case <-ctx.Done():
 			case <-time.After(40 * time.Second):
 			}
 			return nil
 		})
-		fails := looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New("no") })
+		fails := engine.Func(func(context.Context, engine.Invocation) error { return errors.New("no") })
 		for _, c := range []struct {
 			name        string
-			work, check looprun.Step
-			want        looprun.Outcome
-			cause       looprun.Cause
+			work, check engine.Step
+			want        core.Outcome
+			cause       core.Cause
 		}{
-			{"in time", slow, nil, done, looprun.CauseExited},
-			{"an error", fails, nil, notDone, looprun.CauseExited},
-			{"one timeout for both", slow, slow, failed, looprun.CauseIterationTimeout},
+			{"in time", slow, nil, done, core.CauseExited},
+			{"an error", fails, nil, notDone, core.CauseExited},
+			{"one timeout for both", slow, slow, failed, core.CauseIterationTimeout},
 		} {
-			x := &looprun.Executor{Work: c.work, Check: c.check, Judge: new(looprun.DefaultJudge()), IterationTimeout: time.Minute}
-			if d, err := x.Run(t.Context(), looprun.Iteration{Number: 1}); err != nil || d.Outcome != c.want || d.Cause != c.cause {
+			x := &engine.Executor{Work: c.work, Check: c.check, Judge: new(engine.DefaultJudge()), IterationTimeout: time.Minute}
+			if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != c.want || d.Cause != c.cause {
 				t.Errorf("%s: %+v, %v; want %s", c.name, d, err, c.want)
 			}
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
-		x := &looprun.Executor{Work: slow, Judge: new(looprun.DefaultJudge())}
-		if d, err := x.Run(ctx, looprun.Iteration{Number: 1}); err != nil || d.Outcome != interrupted {
+		time.AfterFunc(time.Second, func() { cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143}) })
+		x := &engine.Executor{Work: slow, Judge: new(engine.DefaultJudge())}
+		if d, err := x.Run(ctx, core.Iteration{Number: 1}); err != nil || d.Outcome != interrupted {
 			t.Errorf("interrupted: %+v, %v", d, err)
 		}
 	})

@@ -13,7 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/protocol/signal"
@@ -23,13 +24,13 @@ import (
 // mortal is a journal that takes so many records and then no more, as when looprun is
 // killed; negative: it takes all.
 type mortal struct {
-	looprun.MemoryJournal
+	core.MemoryJournal
 	left int
 }
 
 var errNoMore = errors.New("killed")
 
-func (m *mortal) Append(e looprun.Event) error {
+func (m *mortal) Append(e core.Event) error {
 	if m.left == 0 {
 		return errNoMore
 	}
@@ -45,29 +46,29 @@ type life struct {
 	r       *rand.Rand
 	seed    uint64
 	journal mortal
-	state   *looprun.State
+	state   *core.State
 	mask    func(string) string
-	backoff looprun.Backoff
+	backoff engine.Backoff
 	fresh   bool // no iteration has run since the last resume
 	deadly  int  // how often it is killed at once
 	guided  int  // guidance that was made up
 
-	counts   *looprun.IterationFinished // the last that is evidence
-	baseline *looprun.Progress
+	counts   *core.IterationFinished // the last that is evidence
+	baseline *core.Progress
 	counted  int
-	limits   looprun.Limits
-	prechk   bool            // the precheck is still to be run
-	pending  []string        // guidance that no iteration has had yet
-	held     string          // guidance that holds until other words replace it
-	had      []string        // guidance of the running iteration
-	unread   int             // signals in a row, and as it was when the iteration began
-	before   int             //
-	returned looprun.Outcome // what the runner returned
-	answer   *looprun.Answer // recorded, and not yet carried out
-	over     looprun.Status  // what somebody decided for good
-	until    *time.Time      // what has to be waited out
-	ended    time.Time       // the last iteration
-	tripped  looprun.GuardTripped
+	limits   core.Limits
+	prechk   bool         // the precheck is still to be run
+	pending  []string     // guidance that no iteration has had yet
+	held     string       // guidance that holds until other words replace it
+	had      []string     // guidance of the running iteration
+	unread   int          // signals in a row, and as it was when the iteration began
+	before   int          //
+	returned core.Outcome // what the runner returned
+	answer   *core.Answer // recorded, and not yet carried out
+	over     core.Status  // what somebody decided for good
+	until    *time.Time   // what has to be waited out
+	ended    time.Time    // the last iteration
+	tripped  core.GuardTripped
 }
 
 // lockedSource can be drawn from while an iteration runs and somebody is asked.
@@ -92,7 +93,7 @@ func (l *life) fail(format string, args ...any) {
 }
 
 // Run is one iteration, of any kind that there is.
-func (l *life) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+func (l *life) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 	r := l.r
 	want := l.pending
 	if l.held != "" && !slices.Contains(want, l.held) {
@@ -102,21 +103,21 @@ func (l *life) Run(ctx context.Context, it looprun.Iteration) (looprun.Iteration
 		l.fail("iteration %d is told %v, want %v", it.Number, tokens(got), want)
 	}
 	l.had, l.fresh = slices.Clone(l.pending), l.fresh && it.Number == 0
-	d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}}
+	d := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1}}
 	failing := r.IntN(5)
 	switch r.IntN(12) {
 	case 0, 1:
-		d.Outcome = looprun.OutcomeError
+		d.Outcome = core.OutcomeError
 	case 2, 3:
-		d.Outcome = looprun.OutcomeWaiting
+		d.Outcome = core.OutcomeWaiting
 	case 4:
 		if it.Number > 2 {
-			d.Outcome, d.ExitCode = looprun.OutcomeDone, 0
+			d.Outcome, d.ExitCode = core.OutcomeDone, 0
 		}
 	}
 	for range []int{0, 0, 1, 2, 3}[r.IntN(5)] {
 		if it.Number > 0 {
-			d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"})
+			d.Said = append(d.Said, core.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"})
 		}
 	}
 	select {
@@ -137,24 +138,24 @@ func tokens(words []string) []string {
 
 // answers is everybody who can be asked: a rule that always goes on, somebody who
 // decides anything, or nobody.
-func (l *life) answers(ctx context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+func (l *life) answers(ctx context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 	r := l.r
 	if r.IntN(3) == 0 {
 		select {
 		case <-time.After(time.Duration(r.IntN(5)) * time.Minute):
 		case <-ctx.Done():
-			return looprun.Answer{}, context.Cause(ctx)
+			return core.Answer{}, context.Cause(ctx)
 		}
 	}
 	l.guided++
-	a := looprun.Answer{Guidance: fmt.Sprintf("g#%d", l.guided), Reason: "said so", Responder: looprun.RespondedByUser, Person: true}
+	a := core.Answer{Guidance: fmt.Sprintf("g#%d", l.guided), Reason: "said so", Responder: core.RespondedByUser, Person: true}
 	switch n := r.IntN(20); {
 	case n < 8:
-		a.Option, a.Responder, a.Person = "continue", looprun.RespondedByPolicy, false
+		a.Option, a.Responder, a.Person = "continue", core.RespondedByPolicy, false
 	case n < 12:
-		return a, looprun.ErrDeferred
+		return a, core.ErrDeferred
 	case n < 15:
-		return a, looprun.ErrNoAnswer
+		return a, core.ErrNoAnswer
 	default:
 		a.Option = []string{"skip", "debug", "pause", "accept", "cancel"}[n-15]
 	}
@@ -162,47 +163,47 @@ func (l *life) answers(ctx context.Context, q looprun.Question, _ *looprun.State
 }
 
 // observe holds the event, and the state behind it, against the model.
-func (l *life) observe(e looprun.Event, s *looprun.State) {
+func (l *life) observe(e core.Event, s *core.State) {
 	switch d := e.Data.(type) {
-	case looprun.RunStarted:
+	case core.RunStarted:
 		l.limits, l.prechk = d.Limits, d.Precheck
-	case looprun.RunResumed:
+	case core.RunResumed:
 		if d.Limits != nil {
 			l.limits = *d.Limits
 		}
 		l.unread = l.before
-	case looprun.IterationStarted:
+	case core.IterationStarted:
 		l.starts(d, s)
-	case looprun.IterationFinished:
+	case core.IterationFinished:
 		l.finishes(d)
-	case looprun.SignalReceived:
+	case core.SignalReceived:
 		l.unread++
-	case looprun.WaitFinished:
+	case core.WaitFinished:
 		l.until = nil
-	case looprun.GuardTripped:
+	case core.GuardTripped:
 		l.tripped = d
-	case looprun.QuestionAsked:
-		limit := l.tripped.Guard == looprun.MaxIterations || l.tripped.Guard == looprun.MaxRuntime
-		if limit && slices.ContainsFunc(d.Given, func(g looprun.Given) bool { return g.Option == "continue" }) {
+	case core.QuestionAsked:
+		limit := l.tripped.Guard == core.MaxIterations || l.tripped.Guard == core.MaxRuntime
+		if limit && slices.ContainsFunc(d.Given, func(g core.Given) bool { return g.Option == "continue" }) {
 			l.fail("going on raised the limit, and counts as given: %v", d.Given)
 		}
-	case looprun.QuestionAnswered:
+	case core.QuestionAnswered:
 		l.answer = &d.Answer
-	case looprun.AnswerInvalid:
+	case core.AnswerInvalid:
 		l.answer = nil // it is asked again
-	case looprun.InterruptReceived, looprun.DebugFinished:
+	case core.InterruptReceived, core.DebugFinished:
 		l.answer = nil // it is asked again
-	case looprun.QuestionClosed:
+	case core.QuestionClosed:
 		if l.answer != nil {
 			l.fail("the answer %q was dropped", l.answer.Option)
 		}
-	case looprun.ActionApplied:
+	case core.ActionApplied:
 		l.acts(d)
 	}
 	l.compare(e, s)
 }
 
-func (l *life) starts(d looprun.IterationStarted, s *looprun.State) {
+func (l *life) starts(d core.IterationStarted, s *core.State) {
 	switch {
 	case l.answer != nil:
 		l.fail("iteration %d starts, and the answer %q was not carried out", d.Iteration, l.answer.Option)
@@ -214,7 +215,7 @@ func (l *life) starts(d looprun.IterationStarted, s *looprun.State) {
 		l.fail("iteration %d starts after %d", d.Iteration, l.counted)
 	case l.limits.Iterations > 0 && l.counted >= l.limits.Iterations, l.limits.Runtime > 0 && s.Elapsed >= l.limits.Runtime:
 		l.fail("iteration %d starts past %+v, after %s", d.Iteration, l.limits, s.Elapsed)
-	case looprun.Evaluate(guards.Default(), s) != nil:
+	case core.Evaluate(guards.Default(), s) != nil:
 		l.fail("iteration %d starts, and a guard trips", d.Iteration)
 	case l.until != nil && time.Now().Before(*l.until):
 		l.fail("iteration %d starts before %s", d.Iteration, l.until)
@@ -224,12 +225,12 @@ func (l *life) starts(d looprun.IterationStarted, s *looprun.State) {
 	l.before, l.had = l.unread, nil
 }
 
-func (l *life) finishes(d looprun.IterationFinished) {
+func (l *life) finishes(d core.IterationFinished) {
 	l.ended = time.Now()
-	if d.Outcome == looprun.OutcomeInterrupted || d.Outcome == looprun.OutcomeWaiting || d.Cause == looprun.CauseMaxRuntime || d.Cause == looprun.CauseInterrupt {
+	if d.Outcome == core.OutcomeInterrupted || d.Outcome == core.OutcomeWaiting || d.Cause == core.CauseMaxRuntime || d.Cause == core.CauseInterrupt {
 		l.unread = l.before
 		l.until = nil
-		if d.Outcome == looprun.OutcomeWaiting {
+		if d.Outcome == core.OutcomeWaiting {
 			l.until = d.Until
 		}
 		return
@@ -241,15 +242,15 @@ func (l *life) finishes(d looprun.IterationFinished) {
 	}
 	l.counted++
 	want := l.returned
-	if d.Cause == looprun.CauseCrash {
-		want = looprun.OutcomeError
+	if d.Cause == core.CauseCrash {
+		want = core.OutcomeError
 	} else {
 		l.pending = slices.DeleteFunc(l.pending, func(g string) bool { return slices.Contains(l.had, g) })
 	}
 	if l.unread >= 3 {
 		l.unread = 0
-		if want == looprun.OutcomeNotDone {
-			want = looprun.OutcomeError
+		if want == core.OutcomeNotDone {
+			want = core.OutcomeError
 		}
 	}
 	l.before = l.unread
@@ -261,7 +262,7 @@ func (l *life) finishes(d looprun.IterationFinished) {
 	}
 }
 
-func (l *life) acts(d looprun.ActionApplied) {
+func (l *life) acts(d core.ActionApplied) {
 	if d.Pending {
 		return
 	}
@@ -270,11 +271,11 @@ func (l *life) acts(d looprun.ActionApplied) {
 	}
 	l.answer, l.limits, l.baseline = nil, d.Limits, l.counts.Progress()
 	switch d.Action {
-	case looprun.ActionCancel:
-		l.over = looprun.StatusCancelled
-	case looprun.ActionAccept:
-		l.over = looprun.StatusAccepted
-	case looprun.ActionContinue, looprun.ActionSkip, looprun.ActionPause:
+	case core.ActionCancel:
+		l.over = core.StatusCancelled
+	case core.ActionAccept:
+		l.over = core.StatusAccepted
+	case core.ActionContinue, core.ActionSkip, core.ActionPause:
 		said := tokens(strings.Fields(d.Guidance))
 		l.pending = append(l.pending, said...)
 		if len(said) > 0 {
@@ -284,7 +285,7 @@ func (l *life) acts(d looprun.ActionApplied) {
 }
 
 // compare says whether the state has of the run what the model has.
-func (l *life) compare(e looprun.Event, s *looprun.State) {
+func (l *life) compare(e core.Event, s *core.State) {
 	if got, want := fmt.Sprintf("%+v", s.Baseline), fmt.Sprintf("%+v", l.baseline); got != want {
 		l.fail("behind %s the baseline is %s, want %s", e.Data.Type(), got, want)
 	}
@@ -296,7 +297,7 @@ func (l *life) compare(e looprun.Event, s *looprun.State) {
 	if s.Improved() != improved {
 		l.fail("behind %s improved is %v", e.Data.Type(), s.Improved())
 	}
-	if failing != "" && l.counts.Outcome != looprun.OutcomeDone && s.Summary() != failing {
+	if failing != "" && l.counts.Outcome != core.OutcomeDone && s.Summary() != failing {
 		l.fail("behind %s the summary is %q, want %q", e.Data.Type(), s.Summary(), failing)
 	}
 	if s.Limits != l.limits {
@@ -305,7 +306,7 @@ func (l *life) compare(e looprun.Event, s *looprun.State) {
 }
 
 // part runs the loop until it ends, is interrupted, or dies.
-func (l *life) part(resume *looprun.RunResumed) {
+func (l *life) part(resume *core.RunResumed) {
 	r := l.r
 	l.journal.left = -1
 	if r.IntN(3) == 0 {
@@ -318,9 +319,9 @@ func (l *life) part(resume *looprun.RunResumed) {
 			l.journal.left = 5 + r.IntN(10)
 		}
 	}
-	loop := &looprun.Loop{
-		Guards: guards.Default(), Questions: asks{}, Journal: &l.journal, Runner: l, Responders: []looprun.Responder{looprun.ResponderFunc(l.answers)},
-		Mask: l.mask, Observe: l.observe, Backoff: l.backoff, Debug: debugs(func(context.Context) (looprun.DebugFinished, error) { return looprun.DebugFinished{ExitCode: 1}, nil }),
+	loop := &engine.Loop{
+		Guards: guards.Default(), Questions: asks{}, Journal: &l.journal, Runner: l, Responders: []core.Responder{core.ResponderFunc(l.answers)},
+		Mask: l.mask, Observe: l.observe, Backoff: l.backoff, Debug: debugs(func(context.Context) (core.DebugFinished, error) { return core.DebugFinished{ExitCode: 1}, nil }),
 	}
 	if r.IntN(4) == 0 {
 		loop.Debug = nil
@@ -328,15 +329,15 @@ func (l *life) part(resume *looprun.RunResumed) {
 	l.fresh = true
 	var err error
 	if resume == nil {
-		limits := looprun.Limits{Iterations: 1 + r.IntN(5), Runtime: time.Duration(1+r.IntN(12)) * time.Minute / time.Duration(1+l.deadly), Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
-		err = loop.Start(looprun.RunStarted{RunID: "r", Limits: limits, Caps: looprun.Caps{Iterations: 20, Runtime: time.Hour}, Precheck: r.IntN(3) == 0})
+		limits := core.Limits{Iterations: 1 + r.IntN(5), Runtime: time.Duration(1+r.IntN(12)) * time.Minute / time.Duration(1+l.deadly), Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
+		err = loop.Start(core.RunStarted{RunID: "r", Limits: limits, Caps: core.Caps{Iterations: 20, Runtime: time.Hour}, Precheck: r.IntN(3) == 0})
 	} else {
 		err = loop.Resume(*l.state, *resume)
 	}
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	defer interrupt(nil)
 	if r.IntN(3) == 0 {
-		time.AfterFunc(time.Duration(r.IntN(15*60))*time.Second, func() { interrupt(&looprun.Interrupt{Signal: "SIGINT", Code: 130}) })
+		time.AfterFunc(time.Duration(r.IntN(15*60))*time.Second, func() { interrupt(&engine.Interrupt{Signal: "SIGINT", Code: 130}) })
 	}
 	if err == nil {
 		_, err = loop.Run(ctx)
@@ -358,11 +359,11 @@ func (l *life) rest() {
 		return
 	}
 	l.guided++
-	a := looprun.Answer{Option: []string{"continue", "continue", "debug", "accept", "cancel"}[l.r.IntN(5)], Responder: looprun.RespondedByUser, Person: true, Guidance: fmt.Sprintf("g#%d", l.guided)}
+	a := core.Answer{Option: []string{"continue", "continue", "debug", "accept", "cancel"}[l.r.IntN(5)], Responder: core.RespondedByUser, Person: true, Guidance: fmt.Sprintf("g#%d", l.guided)}
 	if _, err := l.state.Resolve(a); err != nil {
 		return
 	}
-	e, err := looprun.Record(l.state, &l.journal, l.mask, l.state.Elapsed, looprun.QuestionAnswered{QuestionID: q.ID, Answer: a})
+	e, err := core.Record(l.state, &l.journal, l.mask, l.state.Elapsed, core.QuestionAnswered{QuestionID: q.ID, Answer: a})
 	if err != nil {
 		l.fail("an answer at rest: %v", err)
 	}
@@ -370,19 +371,19 @@ func (l *life) rest() {
 }
 
 // resumed is how it is resumed: as it was, or under other limits and caps.
-func (l *life) resumed() *looprun.RunResumed {
-	d := &looprun.RunResumed{}
+func (l *life) resumed() *core.RunResumed {
+	d := &core.RunResumed{}
 	limits := l.state.Limits
 	switch l.r.IntN(4) {
 	case 0:
 		limits.Iterations, limits.Runtime = limits.Iterations+1+l.r.IntN(3), limits.Runtime+time.Duration(l.r.IntN(10))*time.Minute
-		d.Limits, d.Caps = &limits, &looprun.Caps{Iterations: 30, Runtime: 2 * time.Hour}
+		d.Limits, d.Caps = &limits, &core.Caps{Iterations: 30, Runtime: 2 * time.Hour}
 	case 1:
-		limits.Iterations, limits.Errors = max(1, limits.Iterations-1), looprun.Off
+		limits.Iterations, limits.Errors = max(1, limits.Iterations-1), core.Off
 		limits.IdleIterations = 1
 		d.Limits = &limits
 	case 2:
-		d.Caps = &looprun.Caps{Iterations: l.state.Iterations + l.r.IntN(3), Runtime: l.state.Elapsed + time.Duration(l.r.IntN(3))*time.Minute + 1}
+		d.Caps = &core.Caps{Iterations: l.state.Iterations + l.r.IntN(3), Runtime: l.state.Elapsed + time.Duration(l.r.IntN(3))*time.Minute + 1}
 	}
 	return d
 }

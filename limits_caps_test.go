@@ -9,53 +9,54 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 )
 
 // Each limit has a cap of its own, and only its own: at it, whether by what is
 // spent or by what was granted, and not one step before.
 func TestEachLimitHasItsCap(t *testing.T) {
-	caps := looprun.Caps{Iterations: 50, Runtime: time.Hour, Cost: 4, Tokens: 1000}
+	caps := core.Caps{Iterations: 50, Runtime: time.Hour, Cost: 4, Tokens: 1000}
 	for _, c := range []struct {
-		guard            looprun.GuardID
-		below, spent, at looprun.State // the last: the limit is the cap
+		guard            core.GuardID
+		below, spent, at core.State // the last: the limit is the cap
 	}{
 		{
-			looprun.MaxIterations,
-			looprun.State{Iterations: 49, Limits: looprun.Limits{Iterations: 49}},
-			looprun.State{Iterations: 50},
-			looprun.State{Limits: looprun.Limits{Iterations: 50}},
+			core.MaxIterations,
+			core.State{Iterations: 49, Limits: core.Limits{Iterations: 49}},
+			core.State{Iterations: 50},
+			core.State{Limits: core.Limits{Iterations: 50}},
 		},
 		{
-			looprun.MaxRuntime,
-			looprun.State{Elapsed: time.Hour - 1, Limits: looprun.Limits{Runtime: time.Hour - 1}},
-			looprun.State{Elapsed: time.Hour},
-			looprun.State{Limits: looprun.Limits{Runtime: time.Hour}},
+			core.MaxRuntime,
+			core.State{Elapsed: time.Hour - 1, Limits: core.Limits{Runtime: time.Hour - 1}},
+			core.State{Elapsed: time.Hour},
+			core.State{Limits: core.Limits{Runtime: time.Hour}},
 		},
 		{
-			looprun.MaxCost,
-			looprun.State{Cost: 3.99, Limits: looprun.Limits{Cost: 3.99}},
-			looprun.State{Cost: 4},
-			looprun.State{Limits: looprun.Limits{Cost: 4}},
+			core.MaxCost,
+			core.State{Cost: 3.99, Limits: core.Limits{Cost: 3.99}},
+			core.State{Cost: 4},
+			core.State{Limits: core.Limits{Cost: 4}},
 		},
 		{
-			looprun.MaxTokens,
-			looprun.State{Tokens: 999, Limits: looprun.Limits{Tokens: 999}},
-			looprun.State{Tokens: 1000},
-			looprun.State{Limits: looprun.Limits{Tokens: 1000}},
+			core.MaxTokens,
+			core.State{Tokens: 999, Limits: core.Limits{Tokens: 999}},
+			core.State{Tokens: 1000},
+			core.State{Limits: core.Limits{Tokens: 1000}},
 		},
 	} {
-		for _, s := range []looprun.State{c.below, c.spent, c.at} {
+		for _, s := range []core.State{c.below, c.spent, c.at} {
 			want := !same(s, c.below)
 			s.Caps = caps
-			for _, id := range looprun.GuardIDs() {
+			for _, id := range core.GuardIDs() {
 				if _, capped := s.Capped(id); capped != (want && id == c.guard) {
 					t.Errorf("%s, asked for %s with limits %+v, %d iterations, %s, $%g, %d tokens: capped %v",
 						c.guard, id, s.Limits, s.Iterations, s.Elapsed, s.Cost, s.Tokens, capped)
 				}
 			}
-			s.Caps = looprun.Caps{}
+			s.Caps = core.Caps{}
 			if note, capped := s.Capped(c.guard); capped {
 				t.Errorf("%s without a cap: %s", c.guard, note)
 			}
@@ -63,14 +64,14 @@ func TestEachLimitHasItsCap(t *testing.T) {
 	}
 }
 
-func same(a, b looprun.State) bool {
+func same(a, b core.State) bool {
 	return a.Iterations == b.Iterations && a.Elapsed == b.Elapsed && a.Cost == b.Cost && a.Tokens == b.Tokens && a.Limits == b.Limits
 }
 
 // spending asks as asks does, and its continue adds to what was spent.
 type spending struct{ asks }
 
-func (p spending) Question(s *looprun.State, t looprun.Trip) (looprun.Question, error) {
+func (p spending) Question(s *core.State, t core.Trip) (core.Question, error) {
 	q, err := p.asks.Question(s, t)
 	q.Options[0].Extend.CostPercent, q.Options[0].Extend.TokensPercent = 50, 50
 	return q, err
@@ -79,31 +80,31 @@ func (p spending) Question(s *looprun.State, t looprun.Trip) (looprun.Question, 
 // What costs money is bounded as what costs time is.
 func TestAtTheCapNothingMoreIsSpent(t *testing.T) {
 	for _, c := range []struct {
-		guard      looprun.GuardID
-		report     looprun.CostReported
-		limits     looprun.Limits
-		caps       looprun.Caps
+		guard      core.GuardID
+		report     core.CostReported
+		limits     core.Limits
+		caps       core.Caps
 		flag       string
 		iterations int
 	}{
-		{looprun.MaxCost, looprun.CostReported{USD: 1}, looprun.Limits{Cost: 2}, looprun.Caps{Cost: 5}, "--cap-cost", 5},
-		{looprun.MaxTokens, looprun.CostReported{Tokens: 100}, looprun.Limits{Tokens: 200}, looprun.Caps{Tokens: 500}, "--cap-tokens", 5},
+		{core.MaxCost, core.CostReported{USD: 1}, core.Limits{Cost: 2}, core.Caps{Cost: 5}, "--cap-cost", 5},
+		{core.MaxTokens, core.CostReported{Tokens: 100}, core.Limits{Tokens: 200}, core.Caps{Tokens: 500}, "--cap-tokens", 5},
 	} {
-		c.limits.Iterations, c.limits.Runtime, c.limits.Loop, c.limits.Errors = looprun.Off, looprun.Off, looprun.Off, looprun.Off
-		var asked []looprun.Question
+		c.limits.Iterations, c.limits.Runtime, c.limits.Loop, c.limits.Errors = core.Off, core.Off, core.Off, core.Off
+		var asked []core.Question
 		run := &testRun{}
-		run.Loop = &looprun.Loop{
+		run.Loop = &engine.Loop{
 			Guards: guards.Default(), Journal: &run.journal, Questions: spending{}, Runner: said(100, c.report),
-			Responders: []looprun.Responder{watched(&asked, says(slices.Repeat([]string{"continue"}, 20)...))},
+			Responders: []core.Responder{watched(&asked, says(slices.Repeat([]string{"continue"}, 20)...))},
 		}
-		if err := run.Start(looprun.RunStarted{RunID: "test", Limits: c.limits, Caps: c.caps}); err != nil {
+		if err := run.Start(core.RunStarted{RunID: "test", Limits: c.limits, Caps: c.caps}); err != nil {
 			t.Fatal(err)
 		}
 		if res := run.run(t); res.ExitCode != 113 || res.Guard != c.guard || res.Iterations != c.iterations {
 			t.Errorf("got %+v, want %s with 113 after %d iterations", res, c.guard, c.iterations)
 		}
 		q := asked[len(asked)-1]
-		if slices.ContainsFunc(q.Options, func(o looprun.Option) bool { return o.Action.Continues() }) || !strings.Contains(strings.Join(q.Details, "\n"), c.flag) {
+		if slices.ContainsFunc(q.Options, func(o core.Option) bool { return o.Action.Continues() }) || !strings.Contains(strings.Join(q.Details, "\n"), c.flag) {
 			t.Errorf("%s at its cap offers %v and says %q", c.guard, q.OptionIDs(), q.Details)
 		}
 		if _, ok := asked[0].Option("continue"); !ok || len(asked) < 2 {
@@ -117,29 +118,29 @@ func TestTheQuestionSaysWhatTheCapLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
 			name  string
-			guard looprun.GuardID
+			guard core.GuardID
 			play  play
-			caps  looprun.Caps
+			caps  core.Caps
 			want  string
 		}{
-			{"enough iterations", looprun.MaxIterations, play{}, looprun.Caps{Iterations: 7, Runtime: time.Second}, ""},
-			{"too few iterations", looprun.MaxIterations, play{}, looprun.Caps{Iterations: 6, Runtime: time.Second}, "room for 4 iterations more (--cap-iterations)"},
-			{"enough time", looprun.MaxRuntime, play{took: 5 * time.Minute}, looprun.Caps{Iterations: 3, Runtime: 15 * time.Minute}, ""},
-			{"too little time", looprun.MaxRuntime, play{took: 5 * time.Minute}, looprun.Caps{Iterations: 3, Runtime: 14 * time.Minute}, "room for 9m0s more (--cap-runtime)"},
-			{"another guard", looprun.LoopDetected, play{same: 1, took: time.Minute}, looprun.Caps{Iterations: 3, Runtime: 6 * time.Minute}, ""},
+			{"enough iterations", core.MaxIterations, play{}, core.Caps{Iterations: 7, Runtime: time.Second}, ""},
+			{"too few iterations", core.MaxIterations, play{}, core.Caps{Iterations: 6, Runtime: time.Second}, "room for 4 iterations more (--cap-iterations)"},
+			{"enough time", core.MaxRuntime, play{took: 5 * time.Minute}, core.Caps{Iterations: 3, Runtime: 15 * time.Minute}, ""},
+			{"too little time", core.MaxRuntime, play{took: 5 * time.Minute}, core.Caps{Iterations: 3, Runtime: 14 * time.Minute}, "room for 9m0s more (--cap-runtime)"},
+			{"another guard", core.LoopDetected, play{same: 1, took: time.Minute}, core.Caps{Iterations: 3, Runtime: 6 * time.Minute}, ""},
 		} {
-			l := looprun.Limits{Iterations: 2, Runtime: 5 * time.Minute, Loop: looprun.Off, Errors: looprun.Off}
-			if c.guard == looprun.LoopDetected {
+			l := core.Limits{Iterations: 2, Runtime: 5 * time.Minute, Loop: core.Off, Errors: core.Off}
+			if c.guard == core.LoopDetected {
 				l.Iterations, l.Loop = 5, 2
 			}
-			c.play.outcome = looprun.OutcomeNotDone
-			var asked []looprun.Question
+			c.play.outcome = core.OutcomeNotDone
+			var asked []core.Question
 			run := &testRun{}
-			run.Loop = &looprun.Loop{
+			run.Loop = &engine.Loop{
 				Guards: guards.Default(), Journal: &run.journal, Questions: asks{},
-				Runner: &script{steps: []play{c.play}}, Responders: []looprun.Responder{watched(&asked, says())},
+				Runner: &script{steps: []play{c.play}}, Responders: []core.Responder{watched(&asked, says())},
 			}
-			if err := run.Start(looprun.RunStarted{RunID: "test", Limits: l, Caps: c.caps}); err != nil {
+			if err := run.Start(core.RunStarted{RunID: "test", Limits: l, Caps: c.caps}); err != nil {
 				t.Fatal(err)
 			}
 			if res := run.run(t); res.Guard != c.guard || len(asked) != 1 {
@@ -156,16 +157,16 @@ func TestTheQuestionSaysWhatTheCapLeaves(t *testing.T) {
 // The largest limits that can be written are limits: nothing that is added to them, or
 // to what was spent, goes round to the other end.
 func TestLimitsAreCountedToTheirEnd(t *testing.T) {
-	most := looprun.Limits{Iterations: math.MaxInt, Runtime: math.MaxInt64, Loop: 3, Errors: 3, Cost: math.MaxFloat64, Tokens: math.MaxInt64, IdleIterations: math.MaxInt, WorkspaceCycles: math.MaxInt}
-	caps := looprun.DefaultCaps(most)
-	if caps != (looprun.Caps{Iterations: math.MaxInt, Runtime: math.MaxInt64, Cost: math.MaxFloat64, Tokens: math.MaxInt64}) {
+	most := core.Limits{Iterations: math.MaxInt, Runtime: math.MaxInt64, Loop: 3, Errors: 3, Cost: math.MaxFloat64, Tokens: math.MaxInt64, IdleIterations: math.MaxInt, WorkspaceCycles: math.MaxInt}
+	caps := core.DefaultCaps(most)
+	if caps != (core.Caps{Iterations: math.MaxInt, Runtime: math.MaxInt64, Cost: math.MaxFloat64, Tokens: math.MaxInt64}) {
 		t.Errorf("caps %+v", caps)
 	}
-	if caps := looprun.DefaultCaps(looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Cost: looprun.Off, Tokens: looprun.Off}); caps != (looprun.Caps{Iterations: 50, Runtime: time.Hour}) {
+	if caps := core.DefaultCaps(core.Limits{Iterations: core.Off, Runtime: core.Off, Cost: core.Off, Tokens: core.Off}); caps != (core.Caps{Iterations: 50, Runtime: time.Hour}) {
 		t.Errorf("caps of limits that are off: %+v", caps)
 	}
-	text, err := json.Marshal(looprun.RunStarted{Limits: most, Caps: caps})
-	var back looprun.RunStarted
+	text, err := json.Marshal(core.RunStarted{Limits: most, Caps: caps})
+	var back core.RunStarted
 	if err == nil {
 		err = json.Unmarshal(text, &back)
 	}
@@ -175,19 +176,19 @@ func TestLimitsAreCountedToTheirEnd(t *testing.T) {
 
 	// Answers add up to the most there is, and what is spent does too.
 	started := begun
-	started.Limits, started.Caps = looprun.Limits{Iterations: 1, Runtime: 1, Loop: 3, Errors: 3, Cost: 1, Tokens: 1}, looprun.Caps{}
-	spent := looprun.CostReported{USD: math.MaxFloat64, Tokens: math.MaxInt64}
+	started.Limits, started.Caps = core.Limits{Iterations: 1, Runtime: 1, Loop: 3, Errors: 3, Cost: 1, Tokens: 1}, core.Caps{}
+	spent := core.CostReported{USD: math.MaxFloat64, Tokens: math.MaxInt64}
 	s := folded(t, started, first, spent, spent, ended1, tripped, question)
 	s.Iterations, s.Elapsed = 5, 5
 	if s.Cost != math.MaxFloat64 || s.Tokens != math.MaxInt64 {
 		t.Errorf("$%g and %d tokens were spent", s.Cost, s.Tokens)
 	}
 	s.Initial.Cost, s.Initial.Tokens = math.MaxFloat64, math.MaxInt64
-	for name, e := range map[string]looprun.Extend{
+	for name, e := range map[string]core.Extend{
 		"amounts":     {Iterations: math.MaxInt, Runtime: math.MaxInt64, Cost: math.MaxFloat64, Tokens: math.MaxInt64},
 		"percentages": {Iterations: math.MaxInt, Runtime: math.MaxInt64, CostPercent: 200, TokensPercent: 200},
 	} {
-		d, err := s.Effect(looprun.Option{Action: looprun.ActionContinue, Extend: e}, looprun.Answer{})
+		d, err := s.Effect(core.Option{Action: core.ActionContinue, Extend: e}, core.Answer{})
 		if l := d.Limits; err != nil || l.Iterations != math.MaxInt || l.Runtime != math.MaxInt64 || l.Cost != math.MaxFloat64 || l.Tokens != math.MaxInt64 {
 			t.Errorf("%s: limits %+v, %v", name, d.Limits, err)
 		}
@@ -195,8 +196,8 @@ func TestLimitsAreCountedToTheirEnd(t *testing.T) {
 
 	// The longest time is no deadline that has passed.
 	synctest.Test(t, func(t *testing.T) {
-		run := start(t, most, &script{steps: []play{{outcome: looprun.OutcomeDone, took: 25 * time.Second}}})
-		if res := run.run(t); res.Status != looprun.StatusDone || len(run.journal.Events) != 6 {
+		run := start(t, most, &script{steps: []play{{outcome: core.OutcomeDone, took: 25 * time.Second}}})
+		if res := run.run(t); res.Status != core.StatusDone || len(run.journal.Events) != 6 {
 			t.Errorf("got %+v after %d events", res, len(run.journal.Events))
 		}
 	})

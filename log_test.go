@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -24,46 +26,46 @@ const leaked = "hunter2 said the command"
 
 // everyEvent is an event of each type, with the secret in every text that comes
 // from outside.
-func everyEvent() []looprun.Data {
-	option := looprun.Option{ID: "continue", Label: leaked, Description: leaked, Guidance: leaked, Command: leaked}
-	question := looprun.Question{ID: "q-1", Guard: looprun.MaxCost, Text: leaked, Header: leaked, Details: []string{leaked}, Options: []looprun.Option{option}}
+func everyEvent() []core.Data {
+	option := core.Option{ID: "continue", Label: leaked, Description: leaked, Guidance: leaked, Command: leaked}
+	question := core.Question{ID: "q-1", Guard: core.MaxCost, Text: leaked, Header: leaked, Details: []string{leaked}, Options: []core.Option{option}}
 	text := leaked
-	answer := looprun.Answer{Option: "continue", Text: &text, Responder: "user", Reason: leaked, Guidance: leaked, Rule: "policy.yaml:3"}
+	answer := core.Answer{Option: "continue", Text: &text, Responder: "user", Reason: leaked, Guidance: leaked, Rule: "policy.yaml:3"}
 	rejected := rejection.Rejection{Task: leaked, Summary: leaked, Detail: leaked, Attempted: []string{leaked}}
-	return []looprun.Data{
-		looprun.RunStarted{RunID: "r", Name: leaked, Command: []string{leaked}, Check: []string{leaked}, Promise: leaked, Config: json.RawMessage(`"` + leaked + `"`)},
-		looprun.IterationStarted{Iteration: 1},
-		looprun.IterationFinished{
-			Iteration: 1, Outcome: looprun.OutcomeError, ExitCode: 9, DurationMS: 1500, Excerpt: leaked, Detail: leaked, Match: leaked, Cause: looprun.CauseIdleTimeout,
+	return []core.Data{
+		core.RunStarted{RunID: "r", Name: leaked, Command: []string{leaked}, Check: []string{leaked}, Promise: leaked, Config: json.RawMessage(`"` + leaked + `"`)},
+		core.IterationStarted{Iteration: 1},
+		core.IterationFinished{
+			Iteration: 1, Outcome: core.OutcomeError, ExitCode: 9, DurationMS: 1500, Excerpt: leaked, Detail: leaked, Match: leaked, Cause: core.CauseIdleTimeout,
 			Signature: signature.Signature{Hash: 0xabc, Label: leaked, Kind: signature.KindTestFail, Facts: []string{leaked}, Errors: []string{leaked}, Checks: []string{leaked}, Failing: 2, Passed: 3, Total: 5},
 		},
-		looprun.IterationWithdrawn{Iteration: 1, Reason: leaked},
-		looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxCost, Iteration: 1, Reason: leaked, Also: []looprun.GuardID{looprun.MaxTokens}}},
-		looprun.QuestionAsked{Question: question},
-		looprun.QuestionAnswered{QuestionID: "q-1", Answer: answer},
-		looprun.QuestionClosed{QuestionID: "q-1", Reason: leaked, Unanswered: true},
-		looprun.AnswerInvalid{QuestionID: "q-1", Responder: "user", Reason: leaked},
-		looprun.AdviceGiven{QuestionID: "q-1", Responder: "assistant", Advice: looprun.Advice{Text: leaked, Reason: leaked}},
-		looprun.MessageRefused{Reason: leaked},
-		looprun.ActionApplied{Option: "continue", Action: looprun.ActionContinue, Guard: looprun.MaxCost, Responder: "user", Reason: leaked, Label: leaked, Guidance: leaked, Task: leaked, Blocker: leaked},
-		looprun.DebugFinished{Action: looprun.ActionDebug, ExitCode: 3, Findings: leaked},
-		looprun.VerifyFinished{Rule: "policy.yaml:3", Command: leaked, ExitCode: 1, DurationMS: 20},
-		looprun.InterruptReceived{Signal: "SIGTERM", Code: 143},
-		looprun.RunAlive{},
-		looprun.RunPaused{Reason: leaked},
-		looprun.RunResumed{Config: json.RawMessage(`"` + leaked + `"`)},
-		looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusTripped, ExitCode: 113, Guard: looprun.MaxCost, Reason: leaked}},
-		looprun.QuestionDelivered{QuestionID: "q-1", To: "file"},
-		looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: leaked, Question: leaked}},
-		looprun.RejectionSubmitted{RejectionID: "x", Rejection: rejected},
-		looprun.RejectionInvalid{RejectionID: "x", Rejection: rejected, Issues: []rejection.Issue{{Problem: leaked, Remedy: leaked}}},
-		looprun.RejectionDecided{RejectionID: "x", Responder: "user", Reason: leaked, Rationale: leaked, Created: []string{leaked}},
-		looprun.CountersReset{Task: leaked},
-		looprun.AttemptRecorded{Iteration: 1},
-		looprun.ExpertFinished{Task: leaked, Expert: leaked, Guidance: leaked, Why: leaked, ExitCode: 4},
-		looprun.CostReported{USD: 1.25, Tokens: 7},
-		looprun.WaitStarted{Match: leaked, Until: time.Unix(0, 0)},
-		looprun.WaitFinished{},
+		core.IterationWithdrawn{Iteration: 1, Reason: leaked},
+		core.GuardTripped{Trip: core.Trip{Guard: core.MaxCost, Iteration: 1, Reason: leaked, Also: []core.GuardID{core.MaxTokens}}},
+		core.QuestionAsked{Question: question},
+		core.QuestionAnswered{QuestionID: "q-1", Answer: answer},
+		core.QuestionClosed{QuestionID: "q-1", Reason: leaked, Unanswered: true},
+		core.AnswerInvalid{QuestionID: "q-1", Responder: "user", Reason: leaked},
+		core.AdviceGiven{QuestionID: "q-1", Responder: "assistant", Advice: core.Advice{Text: leaked, Reason: leaked}},
+		core.MessageRefused{Reason: leaked},
+		core.ActionApplied{Option: "continue", Action: core.ActionContinue, Guard: core.MaxCost, Responder: "user", Reason: leaked, Label: leaked, Guidance: leaked, Task: leaked, Blocker: leaked},
+		core.DebugFinished{Action: core.ActionDebug, ExitCode: 3, Findings: leaked},
+		core.VerifyFinished{Rule: "policy.yaml:3", Command: leaked, ExitCode: 1, DurationMS: 20},
+		core.InterruptReceived{Signal: "SIGTERM", Code: 143},
+		core.RunAlive{},
+		core.RunPaused{Reason: leaked},
+		core.RunResumed{Config: json.RawMessage(`"` + leaked + `"`)},
+		core.RunFinished{Ending: core.Ending{Status: core.StatusTripped, ExitCode: 113, Guard: core.MaxCost, Reason: leaked}},
+		core.QuestionDelivered{QuestionID: "q-1", To: "file"},
+		core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: leaked, Question: leaked}},
+		core.RejectionSubmitted{RejectionID: "x", Rejection: rejected},
+		core.RejectionInvalid{RejectionID: "x", Rejection: rejected, Issues: []rejection.Issue{{Problem: leaked, Remedy: leaked}}},
+		core.RejectionDecided{RejectionID: "x", Responder: "user", Reason: leaked, Rationale: leaked, Created: []string{leaked}},
+		core.CountersReset{Task: leaked},
+		core.AttemptRecorded{Iteration: 1},
+		core.ExpertFinished{Task: leaked, Expert: leaked, Guidance: leaked, Why: leaked, ExitCode: 4},
+		core.CostReported{USD: 1.25, Tokens: 7},
+		core.WaitStarted{Match: leaked, Until: time.Unix(0, 0)},
+		core.WaitFinished{},
 	}
 }
 
@@ -77,11 +79,11 @@ var logKeys = []string{
 // is logged, and no key but the documented ones.
 func TestLogsHoldNoOutput(t *testing.T) {
 	seen := map[string]bool{}
-	state := &looprun.State{RunID: "r", Last: &looprun.IterationFinished{Excerpt: leaked, Fatal: 127}, Ending: &looprun.Ending{Status: looprun.StatusFailed, ExitCode: 127, Reason: leaked}}
+	state := &core.State{RunID: "r", Last: &core.IterationFinished{Excerpt: leaked, Fatal: 127}, Ending: &core.Ending{Status: core.StatusFailed, ExitCode: 127, Reason: leaked}}
 	for _, d := range everyEvent() {
 		var out bytes.Buffer
 		l := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		looprun.LogObserver(t.Context(), l)(looprun.Event{Seq: 1, Data: d}, state)
+		engine.LogObserver(t.Context(), l)(core.Event{Seq: 1, Data: d}, state)
 		if strings.Contains(out.String(), "hunter2") {
 			t.Errorf("%s: %s", d.Type(), out.String())
 		}
@@ -107,35 +109,35 @@ func TestLogsHoldNoOutput(t *testing.T) {
 
 // Each level has its events.
 func TestLogLevels(t *testing.T) {
-	finished := func(o looprun.Outcome) looprun.Data { return looprun.IterationFinished{Outcome: o} }
+	finished := func(o core.Outcome) core.Data { return core.IterationFinished{Outcome: o} }
 	for _, c := range []struct {
-		data   looprun.Data
-		status looprun.Status
+		data   core.Data
+		status core.Status
 		want   slog.Level
 	}{
-		{looprun.RunStarted{}, "", slog.LevelInfo},
-		{looprun.IterationStarted{}, "", slog.LevelDebug},
-		{finished(looprun.OutcomeNotDone), "", slog.LevelInfo},
-		{finished(looprun.OutcomeDone), "", slog.LevelInfo},
-		{finished(looprun.OutcomeError), "", slog.LevelWarn},
-		{looprun.GuardTripped{}, "", slog.LevelWarn},
-		{looprun.IterationWithdrawn{}, "", slog.LevelWarn},
-		{looprun.QuestionClosed{Unanswered: true}, "", slog.LevelWarn},
-		{looprun.QuestionClosed{}, "", slog.LevelInfo},
-		{looprun.AnswerInvalid{}, "", slog.LevelWarn},
-		{looprun.AdviceGiven{}, "", slog.LevelWarn},
-		{looprun.MessageRefused{}, "", slog.LevelWarn},
-		{looprun.ActionApplied{}, "", slog.LevelInfo},
-		{looprun.SignalReceived{}, "", slog.LevelDebug},
-		{looprun.SignalReceived{Problem: "x"}, "", slog.LevelWarn},
-		{looprun.InterruptReceived{}, "", slog.LevelWarn},
-		{looprun.RunAlive{}, "", slog.LevelDebug},
-		{looprun.RunFinished{}, looprun.StatusTripped, slog.LevelInfo},
-		{looprun.RunFinished{}, looprun.StatusFailed, slog.LevelError},
+		{core.RunStarted{}, "", slog.LevelInfo},
+		{core.IterationStarted{}, "", slog.LevelDebug},
+		{finished(core.OutcomeNotDone), "", slog.LevelInfo},
+		{finished(core.OutcomeDone), "", slog.LevelInfo},
+		{finished(core.OutcomeError), "", slog.LevelWarn},
+		{core.GuardTripped{}, "", slog.LevelWarn},
+		{core.IterationWithdrawn{}, "", slog.LevelWarn},
+		{core.QuestionClosed{Unanswered: true}, "", slog.LevelWarn},
+		{core.QuestionClosed{}, "", slog.LevelInfo},
+		{core.AnswerInvalid{}, "", slog.LevelWarn},
+		{core.AdviceGiven{}, "", slog.LevelWarn},
+		{core.MessageRefused{}, "", slog.LevelWarn},
+		{core.ActionApplied{}, "", slog.LevelInfo},
+		{core.SignalReceived{}, "", slog.LevelDebug},
+		{core.SignalReceived{Problem: "x"}, "", slog.LevelWarn},
+		{core.InterruptReceived{}, "", slog.LevelWarn},
+		{core.RunAlive{}, "", slog.LevelDebug},
+		{core.RunFinished{}, core.StatusTripped, slog.LevelInfo},
+		{core.RunFinished{}, core.StatusFailed, slog.LevelError},
 	} {
 		var got []slog.Level
 		l := slog.New(levels{&got})
-		looprun.LogObserver(t.Context(), l)(looprun.Event{Data: c.data}, &looprun.State{Ending: &looprun.Ending{Status: c.status}})
+		engine.LogObserver(t.Context(), l)(core.Event{Data: c.data}, &core.State{Ending: &core.Ending{Status: c.status}})
 		if !slices.Equal(got, []slog.Level{c.want}) {
 			t.Errorf("%s (%s) is logged as %v, want %s", c.data.Type(), c.status, got, c.want)
 		}
@@ -174,11 +176,11 @@ func TestRunLogsFailures(t *testing.T) {
 	var traces []any
 	events := 0
 	_, err := looprun.Run(context.WithValue(t.Context(), contextKey{}, "trace"), looprun.Config{
-		Work:    looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New(leaked) }),
-		Limits:  looprun.DefaultLimits(),
+		Work:    engine.Func(func(context.Context, engine.Invocation) error { return errors.New(leaked) }),
+		Limits:  core.DefaultLimits(),
 		Guards:  guards.Default(),
 		Journal: &journalOnce{},
-		Observe: func(looprun.Event, *looprun.State) { events++ },
+		Observe: func(core.Event, *core.State) { events++ },
 		Log:     slog.New(tracing{slog.NewJSONHandler(&out, nil), &traces}),
 	})
 	if err == nil {
@@ -200,8 +202,8 @@ func TestRunLogsFailures(t *testing.T) {
 // journalOnce fails once, at the end of the first iteration.
 type journalOnce struct{ failed bool }
 
-func (j *journalOnce) Append(e looprun.Event) error {
-	if _, ends := e.Data.(looprun.IterationFinished); ends && !j.failed {
+func (j *journalOnce) Append(e core.Event) error {
+	if _, ends := e.Data.(core.IterationFinished); ends && !j.failed {
 		j.failed = true
 		return errors.New("no space left")
 	}
@@ -212,12 +214,12 @@ func (j *journalOnce) Sync() error { return nil }
 
 // Without a logger nothing is logged, and nothing breaks.
 func TestNoLogger(t *testing.T) {
-	looprun.LogObserver(t.Context(), nil)(looprun.Event{Data: looprun.RunAlive{}}, &looprun.State{})
+	engine.LogObserver(t.Context(), nil)(core.Event{Data: core.RunAlive{}}, &core.State{})
 	result, err := looprun.Run(t.Context(), looprun.Config{
-		Work:   looprun.Func(func(context.Context, looprun.Invocation) error { return nil }),
-		Limits: looprun.DefaultLimits(), Guards: guards.Default(),
+		Work:   engine.Func(func(context.Context, engine.Invocation) error { return nil }),
+		Limits: core.DefaultLimits(), Guards: guards.Default(),
 	})
-	if err != nil || result.Status != looprun.StatusDone {
+	if err != nil || result.Status != core.StatusDone {
 		t.Error(fmt.Sprint(result), err)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // Who answers a question of the command with what it does not take is asked once
@@ -25,16 +26,16 @@ func TestHowOftenAResponderIsAsked(t *testing.T) {
 	} {
 		asked, answered := 0, error(nil)
 		var run *testRun
-		runner := looprun.Runner(&script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}})
+		runner := engine.Runner(&script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}})
 		if c.command {
 			runner = once(func(ctx context.Context) { _, answered = run.Ask(ctx, "key", database()) })
 		}
-		run = start(t, defaults, runner, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		run = start(t, defaults, runner, core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			asked++
 			return chosen("nonsense"), c.err
 		}))
 		res := run.run(t)
-		if asked != c.want || c.command != errors.Is(answered, looprun.ErrNoAnswer) || c.command == (res.ExitCode == 111) {
+		if asked != c.want || c.command != errors.Is(answered, core.ErrNoAnswer) || c.command == (res.ExitCode == 111) {
 			t.Errorf("%s: asked %d times, want %d; %+v, %v", c.name, asked, c.want, res, answered)
 		}
 	}
@@ -43,59 +44,59 @@ func TestHowOftenAResponderIsAsked(t *testing.T) {
 // The command that asks the same again under the same name has the answer that it had.
 // What lets something happen, and what a person alone may answer, is asked each time.
 func TestTheSameQuestionIsAskedOnce(t *testing.T) {
-	change := func(change func(*looprun.Question)) looprun.Question {
+	change := func(change func(*core.Question)) core.Question {
 		q := database()
 		change(&q)
 		return q
 	}
-	words, nothing := "SQLite", looprun.Answer{Responder: looprun.RespondedByUser, Person: true}
+	words, nothing := "SQLite", core.Answer{Responder: core.RespondedByUser, Person: true}
 	typed, declined, defaulted := nothing, nothing, chosen("pg")
-	typed.Text, declined.Cancelled, defaulted.Responder = &words, true, looprun.RespondedByDetached
-	yes, token := chosen(looprun.Yes), nothing
+	typed.Text, declined.Cancelled, defaulted.Responder = &words, true, core.RespondedByDetached
+	yes, token := chosen(core.Yes), nothing
 	token.Text = new(secret)
-	freely := func(q *looprun.Question) { q.Kind, q.Options = looprun.KindText, nil }
-	advised := &looprun.Advice{Text: "The assistant recommended rejecting this."}
+	freely := func(q *core.Question) { q.Kind, q.Options = core.KindText, nil }
+	advised := &core.Advice{Text: "The assistant recommended rejecting this."}
 	for _, c := range []struct {
 		name          string
-		first, second looprun.Question
-		answer        looprun.Answer
+		first, second core.Question
+		answer        core.Answer
 		asked         int
 	}{
 		{"select", database(), database(), chosen("my"), 1},
 		{"text", change(freely), change(freely), typed, 1},
-		{"other evidence", database(), change(func(q *looprun.Question) { q.Details = []string{"iteration 2"} }), chosen("my"), 1},
-		{"without a name", change(func(q *looprun.Question) { q.AskID = "" }), change(func(q *looprun.Question) { q.AskID = "" }), chosen("my"), 2},
-		{"a name by its place", change(func(q *looprun.Question) { q.AskID = "q1" }), change(func(q *looprun.Question) { q.AskID = "q1" }), chosen("my"), 2},
-		{"again", database(), change(func(q *looprun.Question) { q.Again = true }), chosen("my"), 2},
-		{"another name", database(), change(func(q *looprun.Question) { q.AskID = "store" }), chosen("my"), 2},
-		{"other words", database(), change(func(q *looprun.Question) { q.Text = "Which one now?" }), chosen("my"), 2},
-		{"other labels", database(), change(func(q *looprun.Question) { q.Options[0].Label = "MySQL 8" }), chosen("my"), 2},
-		{"another meaning", database(), change(func(q *looprun.Question) { q.Options[1].Description = "all is deleted" }), chosen("my"), 2},
-		{"for others", database(), change(func(q *looprun.Question) { q.To = "user" }), chosen("my"), 2},
-		{"confirm", change(func(q *looprun.Question) { freely(q); q.Kind = looprun.KindConfirm }), change(func(q *looprun.Question) { freely(q); q.Kind = looprun.KindConfirm }), yes, 2},
-		{"exclusive", change(func(q *looprun.Question) { q.Exclusive = true }), change(func(q *looprun.Question) { q.Exclusive = true }), chosen("my"), 2},
-		{"mandatory", change(func(q *looprun.Question) { q.Mandatory = true }), change(func(q *looprun.Question) { q.Mandatory = true }), chosen("my"), 2},
-		{"advised against", change(func(q *looprun.Question) { q.Advice = advised }), change(func(q *looprun.Question) { q.Advice = advised }), chosen("my"), 2},
-		{"advised against before", change(func(q *looprun.Question) { q.Advice = advised }), database(), chosen("my"), 2},
-		{"advised against since", database(), change(func(q *looprun.Question) { q.Advice = advised }), chosen("my"), 2},
-		{"of a run inside", change(func(q *looprun.Question) { q.Path = []string{"x"} }), change(func(q *looprun.Question) { q.Path = []string{"x"} }), chosen("my"), 2},
-		{"declined", change(func(q *looprun.Question) { q.AllowCancel = true }), change(func(q *looprun.Question) { q.AllowCancel = true }), declined, 2},
+		{"other evidence", database(), change(func(q *core.Question) { q.Details = []string{"iteration 2"} }), chosen("my"), 1},
+		{"without a name", change(func(q *core.Question) { q.AskID = "" }), change(func(q *core.Question) { q.AskID = "" }), chosen("my"), 2},
+		{"a name by its place", change(func(q *core.Question) { q.AskID = "q1" }), change(func(q *core.Question) { q.AskID = "q1" }), chosen("my"), 2},
+		{"again", database(), change(func(q *core.Question) { q.Again = true }), chosen("my"), 2},
+		{"another name", database(), change(func(q *core.Question) { q.AskID = "store" }), chosen("my"), 2},
+		{"other words", database(), change(func(q *core.Question) { q.Text = "Which one now?" }), chosen("my"), 2},
+		{"other labels", database(), change(func(q *core.Question) { q.Options[0].Label = "MySQL 8" }), chosen("my"), 2},
+		{"another meaning", database(), change(func(q *core.Question) { q.Options[1].Description = "all is deleted" }), chosen("my"), 2},
+		{"for others", database(), change(func(q *core.Question) { q.To = "user" }), chosen("my"), 2},
+		{"confirm", change(func(q *core.Question) { freely(q); q.Kind = core.KindConfirm }), change(func(q *core.Question) { freely(q); q.Kind = core.KindConfirm }), yes, 2},
+		{"exclusive", change(func(q *core.Question) { q.Exclusive = true }), change(func(q *core.Question) { q.Exclusive = true }), chosen("my"), 2},
+		{"mandatory", change(func(q *core.Question) { q.Mandatory = true }), change(func(q *core.Question) { q.Mandatory = true }), chosen("my"), 2},
+		{"advised against", change(func(q *core.Question) { q.Advice = advised }), change(func(q *core.Question) { q.Advice = advised }), chosen("my"), 2},
+		{"advised against before", change(func(q *core.Question) { q.Advice = advised }), database(), chosen("my"), 2},
+		{"advised against since", database(), change(func(q *core.Question) { q.Advice = advised }), chosen("my"), 2},
+		{"of a run inside", change(func(q *core.Question) { q.Path = []string{"x"} }), change(func(q *core.Question) { q.Path = []string{"x"} }), chosen("my"), 2},
+		{"declined", change(func(q *core.Question) { q.AllowCancel = true }), change(func(q *core.Question) { q.AllowCancel = true }), declined, 2},
 		{"by default", database(), database(), defaulted, 2},
 		{"a secret", change(freely), change(freely), token, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var run *testRun
-			var got []looprun.Asked
+			var got []core.Asked
 			asked := 0
 			run = start(t, defaults, once(func(ctx context.Context) {
-				for _, q := range []looprun.Question{c.first, c.second} {
+				for _, q := range []core.Question{c.first, c.second} {
 					a, err := run.Ask(ctx, "key", q)
 					if err != nil {
 						t.Error(err)
 					}
 					got = append(got, a)
 				}
-			}), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			}), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 				asked++
 				return c.answer, nil
 			}))

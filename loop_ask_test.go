@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // A debug command that fails, or cannot be run, lets nothing go on: the
@@ -16,17 +17,17 @@ import (
 func TestDebugThatFailsAsksAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		end  looprun.DebugFinished
+		end  core.DebugFinished
 		err  error
 		want string
 	}{
-		{"it fails", looprun.DebugFinished{ExitCode: 1, Findings: "the disk is full"}, nil, "the disk is full"},
-		{"it cannot be run", looprun.DebugFinished{}, errors.New("no shell"), "no shell"},
+		{"it fails", core.DebugFinished{ExitCode: 1, Findings: "the disk is full"}, nil, "the disk is full"},
+		{"it cannot be run", core.DebugFinished{}, errors.New("no shell"), "no shell"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var asked []looprun.Question
-			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, watched(&asked, says("debug")))
-			run.Debug = debugs(func(context.Context) (looprun.DebugFinished, error) { return c.end, c.err })
+			var asked []core.Question
+			run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, watched(&asked, says("debug")))
+			run.Debug = debugs(func(context.Context) (core.DebugFinished, error) { return c.end, c.err })
 			res := run.run(t)
 			if res.ExitCode != 111 || res.Iterations != 3 || run.State().Continues != 0 || len(asked) != 2 {
 				t.Fatalf("got %+v after %d questions, want 111 after 2", res, len(asked))
@@ -41,16 +42,16 @@ func TestDebugThatFailsAsksAgain(t *testing.T) {
 // commanded asks with an option that runs a command of its own.
 type commanded struct{}
 
-func (commanded) Question(*looprun.State, looprun.Trip) (looprun.Question, error) {
-	return looprun.Question{Options: []looprun.Option{{ID: "look", Action: looprun.ActionRun, Command: "git log"}}}, nil
+func (commanded) Question(*core.State, core.Trip) (core.Question, error) {
+	return core.Question{Options: []core.Option{{ID: "look", Action: core.ActionRun, Command: "git log"}}}, nil
 }
 
 // An option that runs a command decides nothing: the question comes again.
 func TestAnOptionThatRunsACommandAsksAgain(t *testing.T) {
-	var asked []looprun.Question
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, watched(&asked, says("look")))
+	var asked []core.Question
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, watched(&asked, says("look")))
 	run.Questions = commanded{}
-	run.Debug = debugs(func(context.Context) (looprun.DebugFinished, error) { return looprun.DebugFinished{}, nil })
+	run.Debug = debugs(func(context.Context) (core.DebugFinished, error) { return core.DebugFinished{}, nil })
 	run.Journal = &limitedJournal{100}
 	if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 111 || run.State().Continues != 0 || len(asked) != 2 {
 		t.Errorf("got %+v, %v after %d questions; want 111 after 2", res, err, len(asked))
@@ -60,11 +61,11 @@ func TestAnOptionThatRunsACommandAsksAgain(t *testing.T) {
 // An interrupt while the answer is carried out leaves the question open, as
 // though it had not been answered.
 func TestAnInterruptDuringDebugKeepsTheQuestion(t *testing.T) {
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, rule("debug"))
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, rule("debug"))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	run.Debug = debugs(func(context.Context) (looprun.DebugFinished, error) {
-		cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143})
-		return looprun.DebugFinished{}, nil
+	run.Debug = debugs(func(context.Context) (core.DebugFinished, error) {
+		cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143})
+		return core.DebugFinished{}, nil
 	})
 	res, err := run.Run(ctx)
 	if err != nil || res.ExitCode != 143 || !res.Pending {
@@ -78,11 +79,11 @@ func TestAnInterruptDuringDebugKeepsTheQuestion(t *testing.T) {
 // What a person chose in the moment a signal came is not carried out.
 func TestAnInterruptBeatsTheAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	late := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-		cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143})
-		return looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}, nil
+	late := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143})
+		return core.Answer{Option: "continue", Responder: core.RespondedByUser, Person: true}, nil
 	})
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, late)
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, late)
 	if res, err := run.Run(ctx); err != nil || res.ExitCode != 143 || !res.Pending || run.State().Continues != 0 {
 		t.Errorf("got %+v, %v; want 143 with the question pending", res, err)
 	}
@@ -93,13 +94,13 @@ func TestAnInterruptBeatsTheAnswer(t *testing.T) {
 func TestAnInterruptAtTheQuestionOfARunningIteration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		ctrlC := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		ctrlC := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			if asked++; asked > 1 {
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return core.Answer{}, core.ErrNoAnswer
 			}
-			return looprun.Answer{}, looprun.ErrInterrupted
+			return core.Answer{}, core.ErrInterrupted
 		})
-		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeDone, took: time.Hour}}}, ctrlC)
+		run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeDone, took: time.Hour}}}, ctrlC)
 		if res := run.run(t); res.ExitCode != 130 || !res.Pending || asked != 1 || res.Iterations != 0 {
 			t.Errorf("got %+v after %d questions, want 130 after one, pending", res, asked)
 		}
@@ -109,8 +110,8 @@ func TestAnInterruptAtTheQuestionOfARunningIteration(t *testing.T) {
 // A run that was interrupted before it began runs nothing.
 func TestNothingRunsAfterAnInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143})
-	r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
+	cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143})
+	r := &script{steps: []play{{outcome: core.OutcomeDone}}}
 	if res, err := start(t, defaults, r).Run(ctx); err != nil || res.ExitCode != 143 || len(r.seen) != 0 {
 		t.Errorf("got %+v, %v after %d iterations; want 143 after none", res, err, len(r.seen))
 	}
@@ -120,19 +121,19 @@ func TestNothingRunsAfterAnInterrupt(t *testing.T) {
 // still: it runs again under its own number, and only the command's time counts.
 func TestAVerifyEndsTheIterationThatStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &script{steps: []play{{outcome: looprun.OutcomeDone, took: 20 * time.Minute}, {outcome: looprun.OutcomeDone, took: time.Minute}}}
+		r := &script{steps: []play{{outcome: core.OutcomeDone, took: 20 * time.Minute}, {outcome: core.OutcomeDone, took: time.Minute}}}
 		run := start(t, defaults, r)
-		run.Responders = []looprun.Responder{looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		run.Responders = []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			run.BeforeVerify()
 			time.Sleep(2 * time.Minute)
-			if err := run.AfterVerify(looprun.VerifyFinished{Rule: "p.yaml:3", Command: "true"}); err != nil {
+			if err := run.AfterVerify(core.VerifyFinished{Rule: "p.yaml:3", Command: "true"}); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(time.Hour)
-			return looprun.Answer{Option: "continue", Responder: looprun.RespondedByPolicy}, nil
+			return core.Answer{Option: "continue", Responder: core.RespondedByPolicy}, nil
 		})}
 		res := run.run(t)
-		if res.Status != looprun.StatusDone || res.Iterations != 1 || res.Runtime.Round(time.Minute) != 18*time.Minute {
+		if res.Status != core.StatusDone || res.Iterations != 1 || res.Runtime.Round(time.Minute) != 18*time.Minute {
 			t.Errorf("got %+v, want done in iteration 1 after 18 minutes", res)
 		}
 		if len(r.seen) != 2 || r.seen[1].Number != 1 || r.resumed != 0 {
@@ -145,8 +146,8 @@ func TestAVerifyEndsTheIterationThatStandsStill(t *testing.T) {
 // was suspended meanwhile.
 type early struct{}
 
-func (early) ID() looprun.GuardID                { return "early" }
-func (early) Check(*looprun.State) *looprun.Trip { return nil }
-func (early) Remaining(s *looprun.State) (time.Duration, bool) {
+func (early) ID() core.GuardID             { return "early" }
+func (early) Check(*core.State) *core.Trip { return nil }
+func (early) Remaining(s *core.State) (time.Duration, bool) {
 	return 55*time.Second - s.Elapsed, s.Elapsed < 55*time.Second
 }

@@ -7,30 +7,31 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 )
 
 func TestBackoff(t *testing.T) {
 	const far = time.Duration(math.MaxInt64)
-	exponential := func(base, most time.Duration) looprun.Backoff {
-		return looprun.Backoff{Base: base, Exponential: true, Max: most}
+	exponential := func(base, most time.Duration) engine.Backoff {
+		return engine.Backoff{Base: base, Exponential: true, Max: most}
 	}
 	for _, c := range []struct {
-		b          looprun.Backoff
+		b          engine.Backoff
 		iterations int
 		least      time.Duration
 		most       time.Duration
 	}{
-		{looprun.Backoff{}, 3, 0, 0},
-		{looprun.Backoff{Max: time.Hour, Exponential: true}, 3, 0, 0},
-		{looprun.Backoff{Base: time.Second}, 0, time.Second, time.Second},
-		{looprun.Backoff{Base: time.Second, Max: time.Millisecond}, 9, time.Second, time.Second},
+		{engine.Backoff{}, 3, 0, 0},
+		{engine.Backoff{Max: time.Hour, Exponential: true}, 3, 0, 0},
+		{engine.Backoff{Base: time.Second}, 0, time.Second, time.Second},
+		{engine.Backoff{Base: time.Second, Max: time.Millisecond}, 9, time.Second, time.Second},
 		{exponential(time.Second, 0), 0, 750 * time.Millisecond, 1250 * time.Millisecond},
 		{exponential(time.Second, 0), 1, 750 * time.Millisecond, 1250 * time.Millisecond},
 		{exponential(time.Second, 0), 5, 12 * time.Second, 20 * time.Second},
-		{exponential(time.Second, 0), 1000, looprun.MaxDelay * 3 / 4, looprun.MaxDelay},
-		{exponential(14*time.Minute, 0), 5, looprun.MaxDelay * 3 / 4, looprun.MaxDelay},
+		{exponential(time.Second, 0), 1000, engine.MaxDelay * 3 / 4, engine.MaxDelay},
+		{exponential(14*time.Minute, 0), 5, engine.MaxDelay * 3 / 4, engine.MaxDelay},
 		{exponential(time.Hour, 0), 5, 45 * time.Minute, time.Hour},
 		{exponential(time.Second, 5*time.Second), 3, 3 * time.Second, 5 * time.Second},
 		{exponential(time.Second, 5*time.Second), math.MaxInt, 3750 * time.Millisecond, 5 * time.Second},
@@ -52,12 +53,12 @@ type timed struct {
 	at    []time.Duration
 }
 
-func (x *timed) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+func (x *timed) Run(_ context.Context, it core.Iteration) (core.IterationResult, error) {
 	if it.Number > 0 {
 		x.at = append(x.at, time.Since(x.began))
 	}
 	time.Sleep(10 * time.Second) // what the iteration takes; the clock is simulated
-	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}, nil
+	return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone}}, nil
 }
 
 // Between two iterations there is the delay, also where an answer comes between
@@ -66,29 +67,29 @@ func TestDelays(t *testing.T) {
 	const took = 10 * time.Second
 	for _, c := range []struct {
 		name    string
-		backoff looprun.Backoff
+		backoff engine.Backoff
 		answer  time.Duration // the time that an answer takes
 		want    []time.Duration
 	}{
-		{"none", looprun.Backoff{}, 0, []time.Duration{0, took, 2 * took, 3 * took}},
-		{"fixed", looprun.Backoff{Base: time.Minute}, 0, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
-		{"a moment's thought", looprun.Backoff{Base: time.Minute}, 20 * time.Second, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
-		{"a long one", looprun.Backoff{Base: time.Minute}, time.Hour, []time.Duration{0, time.Minute + took, time.Hour + time.Minute + 2*took, time.Hour + 2*time.Minute + 3*took}},
-		{"before the first", looprun.Backoff{Initial: time.Hour}, 0, []time.Duration{time.Hour, time.Hour + took, time.Hour + 2*took, time.Hour + 3*took}},
+		{"none", engine.Backoff{}, 0, []time.Duration{0, took, 2 * took, 3 * took}},
+		{"fixed", engine.Backoff{Base: time.Minute}, 0, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
+		{"a moment's thought", engine.Backoff{Base: time.Minute}, 20 * time.Second, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
+		{"a long one", engine.Backoff{Base: time.Minute}, time.Hour, []time.Duration{0, time.Minute + took, time.Hour + time.Minute + 2*took, time.Hour + 2*time.Minute + 3*took}},
+		{"before the first", engine.Backoff{Initial: time.Hour}, 0, []time.Duration{time.Hour, time.Hour + took, time.Hour + 2*took, time.Hour + 3*took}},
 		// It begins anew with the answer, which comes behind the second.
-		{"exponential", looprun.Backoff{Base: time.Minute, Exponential: true, Max: time.Minute}, 0, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
+		{"exponential", engine.Backoff{Base: time.Minute, Exponential: true, Max: time.Minute}, 0, []time.Duration{0, time.Minute + took, 2 * (time.Minute + took), 3 * (time.Minute + took)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := defaults
-				l.Iterations, l.Loop, l.Errors, l.Runtime = 2, looprun.Off, looprun.Off, looprun.Off
+				l.Iterations, l.Loop, l.Errors, l.Runtime = 2, core.Off, core.Off, core.Off
 				answers := 0
-				person := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				person := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 					time.Sleep(c.answer)
 					if answers++; answers > 2 {
-						return looprun.Answer{}, looprun.ErrNoAnswer
+						return core.Answer{}, core.ErrNoAnswer
 					}
-					return looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}, nil
+					return core.Answer{Option: "continue", Responder: core.RespondedByUser, Person: true}, nil
 				})
 				x := &timed{began: time.Now()}
 				run := start(t, l, x, person)
@@ -119,10 +120,10 @@ func TestInitialDelayIsOnce(t *testing.T) {
 		prechecked := time.Duration(-1)
 		x := &timed{began: began}
 		run := &testRun{}
-		loop := func() *looprun.Loop {
-			return &looprun.Loop{
-				Guards: guards.Default(), Journal: &run.journal, Questions: asks{}, Backoff: looprun.Backoff{Initial: time.Hour},
-				Runner: works(func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+		loop := func() *engine.Loop {
+			return &engine.Loop{
+				Guards: guards.Default(), Journal: &run.journal, Questions: asks{}, Backoff: engine.Backoff{Initial: time.Hour},
+				Runner: works(func(ctx context.Context, it core.Iteration) core.IterationFinished {
 					if it.Number == 0 {
 						prechecked = time.Since(began)
 					}
@@ -132,9 +133,9 @@ func TestInitialDelayIsOnce(t *testing.T) {
 			}
 		}
 		l := defaults
-		l.Iterations, l.Runtime, l.Loop = 1, looprun.Off, looprun.Off
+		l.Iterations, l.Runtime, l.Loop = 1, core.Off, core.Off
 		run.Loop = loop()
-		if err := run.Start(looprun.RunStarted{RunID: "test", Limits: l, Caps: looprun.DefaultCaps(l), Check: []string{"check"}, Precheck: true}); err != nil {
+		if err := run.Start(core.RunStarted{RunID: "test", Limits: l, Caps: core.DefaultCaps(l), Check: []string{"check"}, Precheck: true}); err != nil {
 			t.Fatal(err)
 		}
 		run.run(t)
@@ -145,7 +146,7 @@ func TestInitialDelayIsOnce(t *testing.T) {
 		run.Loop = loop()
 		resumed := time.Since(began)
 		l.Iterations = 2
-		if err := run.Resume(state, looprun.RunResumed{Limits: &l}); err != nil {
+		if err := run.Resume(state, core.RunResumed{Limits: &l}); err != nil {
 			t.Fatal(err)
 		}
 		run.run(t)

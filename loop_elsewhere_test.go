@@ -8,20 +8,21 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // Whoever answers from elsewhere in the moment in which the run is interrupted is
 // told that the answer does not count.
 func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
-	failing := &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}
+	failing := &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}
 	for _, c := range []struct {
 		name   string
 		option string
-		runner func(*testRun) looprun.Runner
+		runner func(*testRun) engine.Runner
 	}{
-		{"to a trip", "accept", func(*testRun) looprun.Runner { return failing }},
-		{"to the command", "pg", func(run *testRun) looprun.Runner {
+		{"to a trip", "accept", func(*testRun) engine.Runner { return failing }},
+		{"to the command", "pg", func(run *testRun) engine.Runner {
 			return once(func(ctx context.Context) { _, _ = run.Ask(ctx, "key", database()) })
 		}},
 	} {
@@ -29,23 +30,23 @@ func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
 				prompted := make(chan struct{})
-				run := start(t, defaults, failing, looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+				run := start(t, defaults, failing, core.ResponderFunc(func(ctx context.Context, _ core.Question, _ *core.State) (core.Answer, error) {
 					close(prompted)
 					<-ctx.Done() // an answer has come from elsewhere
 					interrupt()
-					return looprun.Answer{}, context.Cause(ctx)
+					return core.Answer{}, context.Cause(ctx)
 				}))
 				run.Runner = c.runner(run)
-				ended := make(chan looprun.Result)
+				ended := make(chan core.Result)
 				go func() {
 					res, _ := run.Run(ctx)
 					ended <- res
 				}()
 				<-prompted
-				if err := run.Answer(t.Context(), run.State().Pending()[0].ID, chosen(c.option)); !errors.Is(err, looprun.ErrEnded) {
+				if err := run.Answer(t.Context(), run.State().Pending()[0].ID, chosen(c.option)); !errors.Is(err, core.ErrEnded) {
 					t.Errorf("who answered was told %v", err)
 				}
-				if res := <-ended; res.Status != looprun.StatusInterrupted || len(run.State().Pending()) != 1 {
+				if res := <-ended; res.Status != core.StatusInterrupted || len(run.State().Pending()) != 1 {
 					t.Errorf("got %+v with %d questions", res, len(run.State().Pending()))
 				}
 			})
@@ -57,8 +58,8 @@ func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
 // waiting.
 func TestAnAnswerBeforeTheQuestionIsAsked(t *testing.T) {
 	var run *testRun
-	deferring := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-		return looprun.Answer{}, looprun.ErrDeferred
+	deferring := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{}, core.ErrDeferred
 	})
 	run = start(t, defaults, once(func(ctx context.Context) {
 		_, _ = run.Ask(ctx, "key", database())
@@ -67,7 +68,7 @@ func TestAnAnswerBeforeTheQuestionIsAsked(t *testing.T) {
 			t.Errorf("who answered was told %v", err)
 		}
 	}), deferring)
-	if res := run.run(t); res.Status != looprun.StatusPaused || len(run.State().Pending()) != 1 {
+	if res := run.run(t); res.Status != core.StatusPaused || len(run.State().Pending()) != 1 {
 		t.Errorf("got %+v with %d questions", res, len(run.State().Pending()))
 	}
 }
@@ -79,7 +80,7 @@ func TestWhoeverAskedIsGoneBeforeItIsAsked(t *testing.T) {
 		run = start(t, defaults, once(func(context.Context) {
 			first := make(chan error)
 			go func() {
-				_, err := run.Ask(t.Context(), "first", looprun.Question{Kind: looprun.KindConfirm, Text: "First?"})
+				_, err := run.Ask(t.Context(), "first", core.Question{Kind: core.KindConfirm, Text: "First?"})
 				first <- err
 			}()
 			time.Sleep(time.Minute) // of simulated time: it is asked
@@ -93,9 +94,9 @@ func TestWhoeverAskedIsGoneBeforeItIsAsked(t *testing.T) {
 				t.Error(err)
 			}
 			time.Sleep(time.Minute)
-		}), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		}), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			time.Sleep(time.Hour)
-			return chosen(looprun.Yes), nil
+			return chosen(core.Yes), nil
 		}))
 		run.run(t)
 		if n := strings.Count(run.story(), "question.asked"); n != 1 {

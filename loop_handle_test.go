@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 )
 
@@ -21,18 +23,18 @@ var errFlaky = errors.New("the mirror is down")
 // failing is a configuration whose work fails for as long as it is called.
 func failing() looprun.Config {
 	return looprun.Config{
-		Work:   looprun.Func(func(context.Context, looprun.Invocation) error { return errFlaky }),
+		Work:   engine.Func(func(context.Context, engine.Invocation) error { return errFlaky }),
 		Limits: defaults, Guards: guards.Default(), Questions: asks{},
 	}
 }
 
 // waits is a run that waits for the answer to a question, and that question.
-func waits(t *testing.T, c looprun.Config) (*looprun.Handle, looprun.Question) {
+func waits(t *testing.T, c looprun.Config) (*looprun.Handle, core.Question) {
 	t.Helper()
-	asked := make(chan looprun.Question, 100)
+	asked := make(chan core.Question, 100)
 	c.Responders = append(c.Responders, looprun.Await())
-	c.Observe = func(e looprun.Event, _ *looprun.State) {
-		if d, ok := e.Data.(looprun.QuestionAsked); ok {
+	c.Observe = func(e core.Event, _ *core.State) {
+		if d, ok := e.Data.(core.QuestionAsked); ok {
 			asked <- d.Question
 		}
 	}
@@ -53,17 +55,17 @@ func TestHandle(t *testing.T) {
 	if s = h.Snapshot(); s.Iterations != 3 || s.History[0].ExitCode != 1 {
 		t.Errorf("who changes a snapshot changes the run: %+v", s.History[0])
 	}
-	if err := h.Answer(t.Context(), q.ID, looprun.Answer{Option: "nonsense"}); err == nil {
+	if err := h.Answer(t.Context(), q.ID, core.Answer{Option: "nonsense"}); err == nil {
 		t.Error("an option that there is not is taken")
 	}
-	if err := h.Answer(t.Context(), q.ID, looprun.Answer{Option: "cancel", Responder: looprun.RespondedByPolicy, Person: true}); err != nil {
+	if err := h.Answer(t.Context(), q.ID, core.Answer{Option: "cancel", Responder: core.RespondedByPolicy, Person: true}); err != nil {
 		t.Error(err)
 	}
 	res, err := h.Wait()
-	if err != nil || res.Status != looprun.StatusCancelled || res.Responder != looprun.RespondedByProgram {
+	if err != nil || res.Status != core.StatusCancelled || res.Responder != core.RespondedByProgram {
 		t.Errorf("got %+v, %v", res, err)
 	}
-	if err := h.Answer(t.Context(), q.ID, looprun.Answer{Option: "cancel"}); !errors.Is(err, looprun.ErrEnded) {
+	if err := h.Answer(t.Context(), q.ID, core.Answer{Option: "cancel"}); !errors.Is(err, core.ErrEnded) {
 		t.Errorf("an answer after the end: %v", err)
 	}
 	<-h.Done()
@@ -78,10 +80,10 @@ func TestHandleFromManyGoroutines(t *testing.T) {
 			for range 20 {
 				_ = h.Snapshot().Summary()
 				for _, q := range h.Questions() {
-					_ = h.AnswerForPerson(t.Context(), q.ID, looprun.Answer{Option: "continue", Guidance: fmt.Sprint(i)})
+					_ = h.AnswerForPerson(t.Context(), q.ID, core.Answer{Option: "continue", Guidance: fmt.Sprint(i)})
 				}
 			}
-			_ = h.AnswerForPerson(t.Context(), q.ID, looprun.Answer{Option: "cancel"})
+			_ = h.AnswerForPerson(t.Context(), q.ID, core.Answer{Option: "cancel"})
 		})
 	}
 	all.Wait()
@@ -95,31 +97,31 @@ func TestHandleFromManyGoroutines(t *testing.T) {
 func TestResultAsAnError(t *testing.T) {
 	stopped := errors.New("the service is shutting down")
 	sleeps := failing()
-	sleeps.Work = looprun.Func(func(ctx context.Context, _ looprun.Invocation) error { <-ctx.Done(); return ctx.Err() })
+	sleeps.Work = engine.Func(func(ctx context.Context, _ engine.Invocation) error { <-ctx.Done(); return ctx.Err() })
 	fatal := failing()
-	fatal.Work = looprun.Func(func(context.Context, looprun.Invocation) error {
-		return fmt.Errorf("no more: %w", looprun.Fatal(errFlaky))
+	fatal.Work = engine.Func(func(context.Context, engine.Invocation) error {
+		return fmt.Errorf("no more: %w", engine.Fatal(errFlaky))
 	})
 	done := failing()
-	done.Work = looprun.Func(func(context.Context, looprun.Invocation) error { return nil })
+	done.Work = engine.Func(func(context.Context, engine.Invocation) error { return nil })
 	for _, c := range []struct {
 		name   string
 		config looprun.Config
 		end    func(*looprun.Handle)
-		status looprun.Status
+		status core.Status
 		cause  error
 		its    int
 	}{
-		{"done", done, nil, looprun.StatusDone, nil, 1},
-		{"tripped", failing(), nil, looprun.StatusTripped, errFlaky, 3},
-		{"fatal", fatal, nil, looprun.StatusFailed, errFlaky, 1},
-		{"stopped", sleeps, func(h *looprun.Handle) { h.Stop(stopped) }, looprun.StatusInterrupted, stopped, 0},
-		{"deadline", sleeps, func(*looprun.Handle) {}, looprun.StatusInterrupted, context.DeadlineExceeded, 0},
+		{"done", done, nil, core.StatusDone, nil, 1},
+		{"tripped", failing(), nil, core.StatusTripped, errFlaky, 3},
+		{"fatal", fatal, nil, core.StatusFailed, errFlaky, 1},
+		{"stopped", sleeps, func(h *looprun.Handle) { h.Stop(stopped) }, core.StatusInterrupted, stopped, 0},
+		{"deadline", sleeps, func(*looprun.Handle) {}, core.StatusInterrupted, context.DeadlineExceeded, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			journal := &looprun.MemoryJournal{}
+			journal := &core.MemoryJournal{}
 			c.config.Journal = journal
 			h, err := looprun.Start(ctx, c.config)
 			if err != nil {
@@ -133,7 +135,7 @@ func TestResultAsAnError(t *testing.T) {
 			if err != nil || res.Status != c.status || res.Iterations != c.its {
 				t.Errorf("%s: %+v, %v", c.name, res, err)
 			}
-			var why *looprun.Stopped
+			var why *core.Stopped
 			if c.cause == nil && res.Err() != nil || c.cause != nil && (!errors.Is(res.Err(), c.cause) || !errors.As(res.Err(), &why) || why.Result.Status != c.status) {
 				t.Errorf("%s: as an error it is %v, want %v", c.name, res.Err(), c.cause)
 			}
@@ -149,19 +151,19 @@ func TestResultAsAnError(t *testing.T) {
 // A responder that passes on what came over a wire cannot make it a person's, nor a
 // policy's; one that is vouched for can.
 func TestWhoAnsweredIsNotInTheAnswer(t *testing.T) {
-	claims := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (a looprun.Answer, err error) {
+	claims := core.ResponderFunc(func(context.Context, core.Question, *core.State) (a core.Answer, err error) {
 		return a, json.Unmarshal([]byte(`{"option":"accept","person":true,"responder":"policy","mandatory":true,"unlisted":true,"rule":"a:1"}`), &a)
 	})
 	for _, c := range []struct {
 		name      string
-		responder looprun.Responder
-		want      looprun.Status
+		responder core.Responder
+		want      core.Status
 	}{
-		{"as it is", claims, looprun.StatusTripped},
-		{"vouched for", looprun.Vouch(claims), looprun.StatusAccepted},
+		{"as it is", claims, core.StatusTripped},
+		{"vouched for", core.Vouch(claims), core.StatusAccepted},
 	} {
 		config := failing()
-		config.Questions, config.Responders = exclusive{}, []looprun.Responder{c.responder}
+		config.Questions, config.Responders = exclusive{}, []core.Responder{c.responder}
 		if res, err := looprun.Run(t.Context(), config); err != nil || res.Status != c.want {
 			t.Errorf("%s: %+v, %v", c.name, res, err)
 		}
@@ -169,55 +171,55 @@ func TestWhoAnsweredIsNotInTheAnswer(t *testing.T) {
 	config := failing()
 	config.Questions = exclusive{}
 	h, q := waits(t, config)
-	if err := h.Answer(t.Context(), q.ID, looprun.Answer{Option: "accept", Person: true, Responder: looprun.RespondedByUser}); err == nil {
+	if err := h.Answer(t.Context(), q.ID, core.Answer{Option: "accept", Person: true, Responder: core.RespondedByUser}); err == nil {
 		t.Error("a program's answer is taken for a person's")
 	}
-	if err := h.AnswerForPerson(t.Context(), q.ID, looprun.Answer{Option: "accept"}); err != nil {
+	if err := h.AnswerForPerson(t.Context(), q.ID, core.Answer{Option: "accept"}); err != nil {
 		t.Error(err)
 	}
-	if res, err := h.Wait(); err != nil || res.Status != looprun.StatusAccepted || res.Responder != looprun.RespondedByUser {
+	if res, err := h.Wait(); err != nil || res.Status != core.StatusAccepted || res.Responder != core.RespondedByUser {
 		t.Errorf("got %+v, %v", res, err)
 	}
 }
 
 type exclusive struct{ asks }
 
-func (e exclusive) Question(s *looprun.State, t looprun.Trip) (looprun.Question, error) {
+func (e exclusive) Question(s *core.State, t core.Trip) (core.Question, error) {
 	q, err := e.asks.Question(s, t)
 	q.Exclusive = true
 	return q, err
 }
 
-type watcher func(*looprun.State) *looprun.Trip
+type watcher func(*core.State) *core.Trip
 
-func (watcher) ID() looprun.GuardID                    { return "plateau" }
-func (g watcher) Check(s *looprun.State) *looprun.Trip { return g(s) }
+func (watcher) ID() core.GuardID                 { return "plateau" }
+func (g watcher) Check(s *core.State) *core.Trip { return g(s) }
 
-type questionsFunc func() (looprun.Question, error)
+type questionsFunc func() (core.Question, error)
 
-func (q questionsFunc) Question(*looprun.State, looprun.Trip) (looprun.Question, error) { return q() }
+func (q questionsFunc) Question(*core.State, core.Trip) (core.Question, error) { return q() }
 
 // Whatever part of a run panics: the panic is the caller's, who can recover from it, and
 // no goroutine is left that waits.
 func TestPanicsAreTheCallers(t *testing.T) {
 	for name, change := range map[string]func(*looprun.Config){
 		"work": func(c *looprun.Config) {
-			c.Work = looprun.Func(func(context.Context, looprun.Invocation) error { panic(errFlaky) })
+			c.Work = engine.Func(func(context.Context, engine.Invocation) error { panic(errFlaky) })
 		},
 		"guard": func(c *looprun.Config) {
-			c.Guards = append(guards.Default(), watcher(func(*looprun.State) *looprun.Trip { panic(errFlaky) }))
+			c.Guards = append(guards.Default(), watcher(func(*core.State) *core.Trip { panic(errFlaky) }))
 		},
 		"responder": func(c *looprun.Config) {
-			c.Responders = []looprun.Responder{looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) { panic(errFlaky) })}
+			c.Responders = []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) { panic(errFlaky) })}
 		},
-		"observer": func(c *looprun.Config) { c.Observe = func(looprun.Event, *looprun.State) { panic(errFlaky) } },
+		"observer": func(c *looprun.Config) { c.Observe = func(core.Event, *core.State) { panic(errFlaky) } },
 		"questions": func(c *looprun.Config) {
-			c.Questions = questionsFunc(func() (looprun.Question, error) { panic(errFlaky) })
+			c.Questions = questionsFunc(func() (core.Question, error) { panic(errFlaky) })
 		},
 		"while it runs": func(c *looprun.Config) {
 			c.Limits.Runtime = time.Minute
-			c.Questions = questionsFunc(func() (looprun.Question, error) { panic(errFlaky) })
-			c.Work = looprun.Func(func(ctx context.Context, _ looprun.Invocation) error { <-ctx.Done(); return ctx.Err() })
+			c.Questions = questionsFunc(func() (core.Question, error) { panic(errFlaky) })
+			c.Work = engine.Func(func(ctx context.Context, _ engine.Invocation) error { <-ctx.Done(); return ctx.Err() })
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -241,7 +243,7 @@ func TestPanicsAreTheCallers(t *testing.T) {
 			}
 			for range 2 {
 				p := caught(func() error { _, err := h.Wait(); return err })
-				if err, ok := p.(*looprun.Panic); !ok || !errors.Is(err, errFlaky) || len(err.Stack) == 0 {
+				if err, ok := p.(*engine.Panic); !ok || !errors.Is(err, errFlaky) || len(err.Stack) == 0 {
 					t.Errorf("%s: Wait panics with %v", name, p)
 				}
 			}
@@ -252,19 +254,19 @@ func TestPanicsAreTheCallers(t *testing.T) {
 // A part that ends its goroutine ends no more than that.
 func TestGoexitHangsNothing(t *testing.T) {
 	c := failing()
-	c.Responders = []looprun.Responder{looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+	c.Responders = []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 		goexit()
-		return looprun.Answer{Option: "accept"}, nil
+		return core.Answer{Option: "accept"}, nil
 	})}
-	if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != looprun.StatusTripped {
+	if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != core.StatusTripped {
 		t.Errorf("a responder: %+v, %v", res, err)
 	}
-	c.Work = looprun.Func(func(context.Context, looprun.Invocation) error { goexit(); return nil })
+	c.Work = engine.Func(func(context.Context, engine.Invocation) error { goexit(); return nil })
 	h, err := looprun.Start(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res, err := h.Wait(); err == nil || res.Status == looprun.StatusDone {
+	if res, err := h.Wait(); err == nil || res.Status == core.StatusDone {
 		t.Errorf("the work: %+v, %v", res, err)
 	}
 }
@@ -272,18 +274,18 @@ func TestGoexitHangsNothing(t *testing.T) {
 // The state that is gone on from stays the caller's, and several runs can go on from it.
 func TestResumeIsNotConsumed(t *testing.T) {
 	c := failing()
-	c.Journal, c.Limits = &looprun.MemoryJournal{}, looprun.Limits{Iterations: 6, Runtime: time.Hour, Loop: looprun.Off, Errors: looprun.Off}
+	c.Journal, c.Limits = &core.MemoryJournal{}, core.Limits{Iterations: 6, Runtime: time.Hour, Loop: core.Off, Errors: core.Off}
 	if _, err := looprun.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	journal, _ := c.Journal.(*looprun.MemoryJournal)
+	journal, _ := c.Journal.(*core.MemoryJournal)
 	state := replay(t, journal.Events)
 	before := string(encode(t, state))
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			again := failing()
-			again.Resume, again.Limits = state, looprun.Limits{Iterations: 9, Runtime: time.Hour, Loop: looprun.Off, Errors: looprun.Off}
+			again.Resume, again.Limits = state, core.Limits{Iterations: 9, Runtime: time.Hour, Loop: core.Off, Errors: core.Off}
 			if res, err := looprun.Run(t.Context(), again); err != nil || res.Iterations != 9 {
 				t.Errorf("got %+v, %v", res, err)
 			}
@@ -297,27 +299,27 @@ func TestResumeIsNotConsumed(t *testing.T) {
 
 // A limit that nothing would ever enforce is wrong before anything runs.
 func TestLimitsThatWouldBeInert(t *testing.T) {
-	mine := watcher(func(*looprun.State) *looprun.Trip { return nil })
-	measure := func(looprun.Iteration, *looprun.IterationResult) {}
-	only := func(l looprun.Limits, change func(*looprun.Limits)) looprun.Limits {
+	mine := watcher(func(*core.State) *core.Trip { return nil })
+	measure := func(core.Iteration, *core.IterationResult) {}
+	only := func(l core.Limits, change func(*core.Limits)) core.Limits {
 		change(&l)
 		return l
 	}
-	off := looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}
-	for name, change := range map[string]func(*looprun.Limits){
-		"Iterations":      func(l *looprun.Limits) { l.Iterations = 3 },
-		"Runtime":         func(l *looprun.Limits) { l.Runtime = time.Second },
-		"Loop":            func(l *looprun.Limits) { l.Loop = 3 },
-		"Errors":          func(l *looprun.Limits) { l.Errors = 3 },
-		"Cost":            func(l *looprun.Limits) { l.Cost = 0.01 },
-		"Tokens":          func(l *looprun.Limits) { l.Tokens = 5 },
-		"IdleIterations":  func(l *looprun.Limits) { l.IdleIterations = 2 },
-		"WorkspaceCycles": func(l *looprun.Limits) { l.WorkspaceCycles = 2 },
+	off := core.Limits{Iterations: core.Off, Runtime: core.Off, Loop: core.Off, Errors: core.Off}
+	for name, change := range map[string]func(*core.Limits){
+		"Iterations":      func(l *core.Limits) { l.Iterations = 3 },
+		"Runtime":         func(l *core.Limits) { l.Runtime = time.Second },
+		"Loop":            func(l *core.Limits) { l.Loop = 3 },
+		"Errors":          func(l *core.Limits) { l.Errors = 3 },
+		"Cost":            func(l *core.Limits) { l.Cost = 0.01 },
+		"Tokens":          func(l *core.Limits) { l.Tokens = 5 },
+		"IdleIterations":  func(l *core.Limits) { l.IdleIterations = 2 },
+		"WorkspaceCycles": func(l *core.Limits) { l.WorkspaceCycles = 2 },
 	} {
 		c := failing()
-		c.Limits, c.Guards, c.Measure = only(off, change), []looprun.Guard{mine}, measure
-		c.Work = looprun.Func(func(context.Context, looprun.Invocation) error { return looprun.Fatal(errFlaky) })
-		if _, err := looprun.Run(t.Context(), c); !errors.Is(err, looprun.ErrNoGuards) || !strings.Contains(err.Error(), "Limits."+name) {
+		c.Limits, c.Guards, c.Measure = only(off, change), []core.Guard{mine}, measure
+		c.Work = engine.Func(func(context.Context, engine.Invocation) error { return engine.Fatal(errFlaky) })
+		if _, err := looprun.Run(t.Context(), c); !errors.Is(err, core.ErrNoGuards) || !strings.Contains(err.Error(), "Limits."+name) {
 			t.Errorf("%s, with a guard of its own alone: %v", name, err)
 		}
 		c = failing()
@@ -328,20 +330,20 @@ func TestLimitsThatWouldBeInert(t *testing.T) {
 	}
 	for name, change := range map[string]func(*looprun.Config){
 		"a nil guard":     func(c *looprun.Config) { c.Guards = append(guards.Default(), nil) },
-		"a nil responder": func(c *looprun.Config) { c.Responders = []looprun.Responder{nil} },
-		"a nil function":  func(c *looprun.Config) { c.Work = looprun.Func(nil) },
-		"a nil check":     func(c *looprun.Config) { c.Check = looprun.Func(nil) },
+		"a nil responder": func(c *looprun.Config) { c.Responders = []core.Responder{nil} },
+		"a nil function":  func(c *looprun.Config) { c.Work = engine.Func(nil) },
+		"a nil check":     func(c *looprun.Config) { c.Check = engine.Func(nil) },
 		"IdleTimeout":     func(c *looprun.Config) { c.IdleTimeout = time.Second },
 		"resumed, inert": func(c *looprun.Config) {
-			c.Resume = folded(t, looprun.RunStarted{Limits: only(defaults, func(l *looprun.Limits) { l.Cost = 1 })})
-			c.Limits = looprun.Limits{}
+			c.Resume = folded(t, core.RunStarted{Limits: only(defaults, func(l *core.Limits) { l.Cost = 1 })})
+			c.Limits = core.Limits{}
 		},
 		"resumed, unwatched": func(c *looprun.Config) {
-			c.Resume, c.Limits, c.Guards = folded(t, begun), looprun.Limits{}, []looprun.Guard{mine}
+			c.Resume, c.Limits, c.Guards = folded(t, begun), core.Limits{}, []core.Guard{mine}
 		},
 	} {
 		c := failing()
-		c.Work = looprun.Func(func(context.Context, looprun.Invocation) error { return looprun.Fatal(errFlaky) })
+		c.Work = engine.Func(func(context.Context, engine.Invocation) error { return engine.Fatal(errFlaky) })
 		change(&c)
 		if _, err := looprun.Run(t.Context(), c); err == nil {
 			t.Errorf("%s is taken", name)
@@ -352,11 +354,11 @@ func TestLimitsThatWouldBeInert(t *testing.T) {
 	}
 	counted := failing()
 	counted.Limits.Cost = 1
-	counted.Limits.Errors, counted.Limits.Loop = looprun.Off, looprun.Off
-	counted.Measure = func(_ looprun.Iteration, r *looprun.IterationResult) {
-		r.Said = append(r.Said, looprun.CostReported{USD: 0.6, Via: "program"})
+	counted.Limits.Errors, counted.Limits.Loop = core.Off, core.Off
+	counted.Measure = func(_ core.Iteration, r *core.IterationResult) {
+		r.Said = append(r.Said, core.CostReported{USD: 0.6, Via: "program"})
 	}
-	if res, err := looprun.Run(t.Context(), counted); err != nil || res.Guard != looprun.MaxCost || res.Iterations != 2 {
+	if res, err := looprun.Run(t.Context(), counted); err != nil || res.Guard != core.MaxCost || res.Iterations != 2 {
 		t.Errorf("what is measured does not count: %+v, %v", res, err)
 	}
 }
@@ -364,11 +366,11 @@ func TestLimitsThatWouldBeInert(t *testing.T) {
 // A trip that does not say whose it is, is its guard's.
 func TestTripsHaveTheirGuard(t *testing.T) {
 	c := failing()
-	c.Guards = append(guards.Default(), watcher(func(s *looprun.State) *looprun.Trip {
+	c.Guards = append(guards.Default(), watcher(func(s *core.State) *core.Trip {
 		if s.Iterations < 2 {
 			return nil
 		}
-		return &looprun.Trip{}
+		return &core.Trip{}
 	}))
 	if res, err := looprun.Run(t.Context(), c); err != nil || res.Guard != "plateau" {
 		t.Errorf("got %+v, %v", res, err)

@@ -10,44 +10,45 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
 // works is a runner whose work is a function.
-type works func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished
+type works func(ctx context.Context, it core.Iteration) core.IterationFinished
 
-func (w works) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
-	return looprun.IterationResult{IterationFinished: w(ctx, it)}, nil
+func (w works) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
+	return core.IterationResult{IterationFinished: w(ctx, it)}, nil
 }
 
 // reports is one whose work says something too.
-type reports func(ctx context.Context, it looprun.Iteration) looprun.IterationResult
+type reports func(ctx context.Context, it core.Iteration) core.IterationResult
 
-func (w reports) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+func (w reports) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 	return w(ctx, it), nil
 }
 
 // once lets the first iteration do something and ends the run as done after it.
 func once(first func(ctx context.Context)) works {
-	return func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+	return func(ctx context.Context, it core.Iteration) core.IterationFinished {
 		if it.Number == 1 {
 			first(ctx)
-			return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}
+			return core.IterationFinished{Outcome: core.OutcomeNotDone}
 		}
-		return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+		return core.IterationFinished{Outcome: core.OutcomeDone}
 	}
 }
 
-func database() looprun.Question {
-	return looprun.Question{
-		Kind: looprun.KindSelect, Header: "Database", Text: "Which one?", AskID: "db",
-		Options: []looprun.Option{{ID: "pg", Label: "Postgres"}, {ID: "my", Label: "MySQL"}},
+func database() core.Question {
+	return core.Question{
+		Kind: core.KindSelect, Header: "Database", Text: "Which one?", AskID: "db",
+		Options: []core.Option{{ID: "pg", Label: "Postgres"}, {ID: "my", Label: "MySQL"}},
 	}
 }
 
-func chosen(option string) looprun.Answer {
-	return looprun.Answer{Option: option, Responder: looprun.RespondedByUser, Person: true, Reason: "because"}
+func chosen(option string) core.Answer {
+	return core.Answer{Option: option, Responder: core.RespondedByUser, Person: true, Reason: "because"}
 }
 
 // types of the events of a run, without what every run has.
@@ -55,7 +56,7 @@ func (r *testRun) story() string {
 	var words []string
 	for _, e := range r.journal.Events {
 		switch d := e.Data; d.Type() {
-		case looprun.TypeRunStarted, looprun.TypeRunAlive:
+		case core.TypeRunStarted, core.TypeRunAlive:
 		default:
 			words = append(words, string(d.Type()))
 		}
@@ -66,19 +67,19 @@ func (r *testRun) story() string {
 func TestTheCommandAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var run *testRun
-		var got looprun.Answer
+		var got core.Answer
 		run = start(t, defaults, once(func(ctx context.Context) {
 			asked, _ := run.Ask(ctx, "key", database())
 			got = *asked.Answer
-		}), looprun.ResponderFunc(func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+		}), core.ResponderFunc(func(_ context.Context, q core.Question, s *core.State) (core.Answer, error) {
 			time.Sleep(20 * time.Minute) // longer than max_runtime: a question costs no time
-			if q.From != looprun.FromCommand || len(s.Pending()) != 1 {
+			if q.From != core.FromCommand || len(s.Pending()) != 1 {
 				t.Errorf("asked %+v with %d pending", q, len(s.Pending()))
 			}
 			return chosen("my"), nil
 		}))
 		res := run.run(t)
-		if res.Status != looprun.StatusDone || got.Option != "my" || got.Reason != "because" || res.Runtime > time.Minute {
+		if res.Status != core.StatusDone || got.Option != "my" || got.Reason != "because" || res.Runtime > time.Minute {
 			t.Errorf("got %+v, answer %+v", res, got)
 		}
 		want := "iteration.started question.asked question.answered question.delivered iteration.finished iteration.started iteration.finished run.finished"
@@ -94,10 +95,10 @@ func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 		release := make(chan struct{})
 		var run *testRun
 		run = start(t, defaults, once(func(ctx context.Context) {
-			answers := make(chan looprun.Answer)
+			answers := make(chan core.Answer)
 			for _, key := range []string{"same", "same", "other", "same"} {
 				go func() {
-					a, err := run.Ask(ctx, key, looprun.Question{Kind: looprun.KindConfirm, Text: key})
+					a, err := run.Ask(ctx, key, core.Question{Kind: core.KindConfirm, Text: key})
 					if err != nil {
 						t.Error(err)
 					}
@@ -107,16 +108,16 @@ func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 			}
 			close(release)
 			for range 4 {
-				if a := <-answers; a.Option != looprun.Yes {
+				if a := <-answers; a.Option != core.Yes {
 					t.Errorf("got %+v", a)
 				}
 			}
-		}), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		}), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			asked++
 			<-release
-			return chosen(looprun.Yes), nil
+			return chosen(core.Yes), nil
 		}))
-		if res := run.run(t); res.Status != looprun.StatusDone || asked != 2 {
+		if res := run.run(t); res.Status != core.StatusDone || asked != 2 {
 			t.Errorf("got %+v after %d questions, want 2", res, asked)
 		}
 	})
@@ -132,11 +133,11 @@ func TestTheClientThatAskedIsGone(t *testing.T) {
 			time.Sleep(time.Second) // of simulated time: it is asked
 			gone()
 			synctest.Wait()
-		}), looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+		}), core.ResponderFunc(func(ctx context.Context, _ core.Question, _ *core.State) (core.Answer, error) {
 			<-ctx.Done()
 			return chosen("pg"), nil // too late
 		}))
-		if res := run.run(t); res.Status != looprun.StatusDone || len(run.State().Asked) != 0 {
+		if res := run.run(t); res.Status != core.StatusDone || len(run.State().Asked) != 0 {
 			t.Errorf("got %+v with %+v still asked", res, run.State().Asked)
 		}
 		if !strings.Contains(run.story(), "question.asked question.closed iteration.finished") {
@@ -149,7 +150,7 @@ func TestNobodyAnswersTheCommand(t *testing.T) {
 	var run *testRun
 	var err error
 	run = start(t, defaults, once(func(ctx context.Context) { _, err = run.Ask(ctx, "key", database()) }))
-	if res := run.run(t); res.Status != looprun.StatusDone || !errors.Is(err, looprun.ErrNoAnswer) {
+	if res := run.run(t); res.Status != core.StatusDone || !errors.Is(err, core.ErrNoAnswer) {
 		t.Errorf("got %+v, %v", res, err)
 	}
 }
@@ -159,27 +160,27 @@ func TestNobodyAnswersTheCommand(t *testing.T) {
 func TestAnInvalidAnswerIsAskedForOnceMore(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		bad   looprun.Answer
+		bad   core.Answer
 		times int // bad answers before a good one
 		want  string
 	}{
 		{"one is forgiven", chosen("oracle"), 1, "pg"},
 		{"two are not", chosen("oracle"), 2, ""},
-		{"cancelled", looprun.Answer{Cancelled: true, Person: true}, 2, ""},
-		{"a text", looprun.Answer{Text: new("sqlite"), Person: true}, 2, ""},
-		{"several", looprun.Answer{Options: []string{"pg", "my"}, Person: true}, 2, ""},
-		{"nothing", looprun.Answer{Person: true}, 2, ""},
+		{"cancelled", core.Answer{Cancelled: true, Person: true}, 2, ""},
+		{"a text", core.Answer{Text: new("sqlite"), Person: true}, 2, ""},
+		{"several", core.Answer{Options: []string{"pg", "my"}, Person: true}, 2, ""},
+		{"nothing", core.Answer{Person: true}, 2, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := 0
 			var run *testRun
-			var got looprun.Answer
+			var got core.Answer
 			run = start(t, defaults, once(func(ctx context.Context) {
 				if asked, err := run.Ask(ctx, "key", database()); err == nil {
 					got = *asked.Answer
 				}
 			}),
-				looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 					if asked++; asked <= c.times {
 						return c.bad, nil
 					}
@@ -196,18 +197,18 @@ func TestAnInvalidAnswerIsAskedForOnceMore(t *testing.T) {
 func TestOnlyAPersonAnswersWhatIsExclusive(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		change    func(*looprun.Question)
-		answer    looprun.Answer
+		change    func(*core.Question)
+		answer    core.Answer
 		forbidden bool
 	}{
-		{"an assistant", func(q *looprun.Question) {}, looprun.Answer{Option: "pg", Responder: looprun.RespondedByAssistant}, false},
-		{"an assistant, exclusive", func(q *looprun.Question) { q.Exclusive = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByAssistant}, true},
-		{"an assistant, mandatory", func(q *looprun.Question) { q.Mandatory = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByAssistant}, true},
-		{"an assistant that claims a rule", func(q *looprun.Question) { q.Mandatory = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByAssistant, Mandatory: true}, true},
-		{"a policy, mandatory", func(q *looprun.Question) { q.Mandatory = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByPolicy}, true},
-		{"a rule that names the ladder", func(q *looprun.Question) { q.Mandatory = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByPolicy, Mandatory: true}, false},
-		{"that rule, exclusive", func(q *looprun.Question) { q.Exclusive = true }, looprun.Answer{Option: "pg", Responder: looprun.RespondedByPolicy, Mandatory: true}, true},
-		{"a person", func(q *looprun.Question) { q.Mandatory, q.Exclusive = true, true }, chosen("pg"), false},
+		{"an assistant", func(q *core.Question) {}, core.Answer{Option: "pg", Responder: core.RespondedByAssistant}, false},
+		{"an assistant, exclusive", func(q *core.Question) { q.Exclusive = true }, core.Answer{Option: "pg", Responder: core.RespondedByAssistant}, true},
+		{"an assistant, mandatory", func(q *core.Question) { q.Mandatory = true }, core.Answer{Option: "pg", Responder: core.RespondedByAssistant}, true},
+		{"an assistant that claims a rule", func(q *core.Question) { q.Mandatory = true }, core.Answer{Option: "pg", Responder: core.RespondedByAssistant, Mandatory: true}, true},
+		{"a policy, mandatory", func(q *core.Question) { q.Mandatory = true }, core.Answer{Option: "pg", Responder: core.RespondedByPolicy}, true},
+		{"a rule that names the ladder", func(q *core.Question) { q.Mandatory = true }, core.Answer{Option: "pg", Responder: core.RespondedByPolicy, Mandatory: true}, false},
+		{"that rule, exclusive", func(q *core.Question) { q.Exclusive = true }, core.Answer{Option: "pg", Responder: core.RespondedByPolicy, Mandatory: true}, true},
+		{"a person", func(q *core.Question) { q.Mandatory, q.Exclusive = true, true }, chosen("pg"), false},
 	} {
 		q := database()
 		c.change(&q)
@@ -226,13 +227,13 @@ func TestAnswersFromElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var run *testRun
 		prompted := make(chan struct{}, 10)
-		run = start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}},
-			looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+		run = start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}},
+			core.ResponderFunc(func(ctx context.Context, _ core.Question, _ *core.State) (core.Answer, error) {
 				prompted <- struct{}{}
 				<-ctx.Done() // a prompt that nobody touches
-				return looprun.Answer{}, context.Cause(ctx)
+				return core.Answer{}, context.Cause(ctx)
 			}))
-		done := make(chan looprun.Result)
+		done := make(chan core.Result)
 		go func() {
 			res, _ := run.Run(t.Context())
 			done <- res
@@ -249,21 +250,21 @@ func TestAnswersFromElsewhere(t *testing.T) {
 		if err := run.Answer(t.Context(), "other-1", chosen("accept")); err == nil {
 			t.Error("the answer to another question was taken")
 		}
-		if err := run.Answer(t.Context(), open(), looprun.Answer{Option: "continue", Responder: "user"}); err != nil {
+		if err := run.Answer(t.Context(), open(), core.Answer{Option: "continue", Responder: "user"}); err != nil {
 			t.Errorf("a valid answer was refused: %v", err)
 		}
 		<-prompted // the same failure three more times
 		first := run.State().Answered[0]
-		if err := run.Answer(t.Context(), first.QuestionID, chosen("cancel")); !errors.Is(err, looprun.ErrAnswered) || !strings.Contains(err.Error(), "user answered "+first.QuestionID+` with "continue" at `) || !strings.Contains(err.Error(), "another question waits now: "+open()) {
+		if err := run.Answer(t.Context(), first.QuestionID, chosen("cancel")); !errors.Is(err, core.ErrAnswered) || !strings.Contains(err.Error(), "user answered "+first.QuestionID+` with "continue" at `) || !strings.Contains(err.Error(), "another question waits now: "+open()) {
 			t.Errorf("the second answer: %v", err)
 		}
 		if err := run.Answer(t.Context(), open(), chosen("accept")); err != nil {
 			t.Error(err)
 		}
-		if res := <-done; res.Status != looprun.StatusAccepted || res.Reason != "because" {
+		if res := <-done; res.Status != core.StatusAccepted || res.Reason != "because" {
 			t.Errorf("got %+v", res)
 		}
-		if err := run.Answer(t.Context(), first.QuestionID, chosen("accept")); !errors.Is(err, looprun.ErrEnded) {
+		if err := run.Answer(t.Context(), first.QuestionID, chosen("accept")); !errors.Is(err, core.ErrEnded) {
 			t.Errorf("after the end: %v", err)
 		}
 	})
@@ -272,32 +273,32 @@ func TestAnswersFromElsewhere(t *testing.T) {
 // A deferred question pauses the run after the iteration, is asked before any
 // work when it goes on, and its answer goes once to whoever asks again.
 func TestADeferredQuestion(t *testing.T) {
-	defers := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-		return looprun.Answer{}, looprun.ErrDeferred
+	defers := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{}, core.ErrDeferred
 	})
 	var run *testRun
 	var err error
 	run = start(t, defaults, once(func(ctx context.Context) {
 		_, err = run.Ask(ctx, "key", database())
-		if !errors.Is(err, looprun.ErrDeferred) {
+		if !errors.Is(err, core.ErrDeferred) {
 			t.Errorf("got %v, want deferred", err)
 		}
-		if _, again := run.Ask(ctx, "key", database()); !errors.Is(again, looprun.ErrDeferred) {
+		if _, again := run.Ask(ctx, "key", database()); !errors.Is(again, core.ErrDeferred) {
 			t.Errorf("asked again: %v", again)
 		}
 	}), defers)
 	res := run.run(t)
-	if res.Status != looprun.StatusPaused || res.ExitCode != 102 || !res.Pending || res.Iterations != 1 {
+	if res.Status != core.StatusPaused || res.ExitCode != 102 || !res.Pending || res.Iterations != 1 {
 		t.Fatalf("got %+v, want paused after the iteration", res)
 	}
 
-	var seen []looprun.Question
-	var answers []looprun.Asked
+	var seen []core.Question
+	var answers []core.Asked
 	var errs []error
 	next := &testRun{journal: run.journal}
-	next.Loop = &looprun.Loop{
-		Guards: run.Guards, Journal: &next.journal, Questions: asks{}, Responders: []looprun.Responder{watched(&seen, says("my"))},
-		Runner: works(func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+	next.Loop = &engine.Loop{
+		Guards: run.Guards, Journal: &next.journal, Questions: asks{}, Responders: []core.Responder{watched(&seen, says("my"))},
+		Runner: works(func(ctx context.Context, it core.Iteration) core.IterationFinished {
 			if len(it.Answers) != 1 || it.Answers[0].Answer.Option != "my" {
 				t.Errorf("iteration %d gets the answers %+v", it.Number, it.Answers)
 			}
@@ -305,13 +306,13 @@ func TestADeferredQuestion(t *testing.T) {
 				a, err := next.Ask(ctx, "key", database())
 				answers, errs = append(answers, a), append(errs, err)
 			}
-			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+			return core.IterationFinished{Outcome: core.OutcomeDone}
 		}),
 	}
-	if err := next.Resume(*run.State(), looprun.RunResumed{}); err != nil {
+	if err := next.Resume(*run.State(), core.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	if res := next.run(t); res.Status != looprun.StatusDone || len(seen) != 1 {
+	if res := next.run(t); res.Status != core.StatusDone || len(seen) != 1 {
 		t.Fatalf("got %+v after %d questions", res, len(seen))
 	}
 	if err := errors.Join(errs...); err != nil || answers[0].Answer.Option != "my" || answers[0].Earlier || answers[1].Answer.Option != "my" || !answers[1].Earlier {
@@ -325,19 +326,19 @@ func TestADeferredQuestion(t *testing.T) {
 // Questions that the output ended with are asked before the next iteration, and
 // with nobody to answer the run stops.
 func TestQuestionsInTheOutput(t *testing.T) {
-	ends := reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
+	ends := reports(func(_ context.Context, it core.Iteration) core.IterationResult {
 		if it.Number == 2 {
-			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}
+			return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeDone}}
 		}
-		return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, Said: []looprun.Data{looprun.QuestionAsked{Question: database()}}}
+		return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone}, Said: []core.Data{core.QuestionAsked{Question: database()}}}
 	})
-	var seen []looprun.Question
+	var seen []core.Question
 	run := start(t, defaults, ends, watched(&seen, says("pg")))
-	if res := run.run(t); res.Status != looprun.StatusDone || len(seen) != 1 || seen[0].ID == "" {
+	if res := run.run(t); res.Status != core.StatusDone || len(seen) != 1 || seen[0].ID == "" {
 		t.Errorf("got %+v after %+v", res, seen)
 	}
 	run = start(t, defaults, ends)
-	if res := run.run(t); res.Status != looprun.StatusTripped || res.ExitCode != 115 || res.Iterations != 1 || len(run.State().Pending()) != 1 {
+	if res := run.run(t); res.Status != core.StatusTripped || res.ExitCode != 115 || res.Iterations != 1 || len(run.State().Pending()) != 1 {
 		t.Errorf("got %+v with %+v pending, want 115 with one", res, run.State().Pending())
 	}
 }
@@ -347,7 +348,7 @@ func TestQuestionsInTheOutput(t *testing.T) {
 // foreign is an event that no reader of a journal knows.
 type foreign struct{}
 
-func (foreign) Type() looprun.EventType { return "foreign" }
+func (foreign) Type() core.EventType { return "foreign" }
 
 // Tell puts on record what a run can replay, and refuses the rest without ending it.
 func TestTell(t *testing.T) {
@@ -356,14 +357,14 @@ func TestTell(t *testing.T) {
 	run = start(t, defaults, once(func(ctx context.Context) {
 		errs = append(
 			errs,
-			run.Tell(ctx, looprun.CostReported{USD: 0.5, Tokens: 100}),
-			run.Tell(ctx, looprun.CostReported{USD: -1}),
-			run.Tell(ctx, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost, USD: 0.25, Tokens: 11}}),
-			run.Tell(ctx, looprun.IterationStarted{Iteration: 7}),
-			run.Tell(ctx, looprun.CostReported{USD: math.NaN()}),
-			run.Tell(ctx, looprun.CostReported{USD: math.Inf(1)}),
-			run.Tell(ctx, looprun.CostReported{Tokens: -1}),
-			run.Tell(ctx, &looprun.CostReported{USD: 1}), // on record it would be read as what it points to
+			run.Tell(ctx, core.CostReported{USD: 0.5, Tokens: 100}),
+			run.Tell(ctx, core.CostReported{USD: -1}),
+			run.Tell(ctx, core.SignalReceived{Signal: signal.Signal{Name: signal.Cost, USD: 0.25, Tokens: 11}}),
+			run.Tell(ctx, core.IterationStarted{Iteration: 7}),
+			run.Tell(ctx, core.CostReported{USD: math.NaN()}),
+			run.Tell(ctx, core.CostReported{USD: math.Inf(1)}),
+			run.Tell(ctx, core.CostReported{Tokens: -1}),
+			run.Tell(ctx, &core.CostReported{USD: 1}), // on record it would be read as what it points to
 			run.Tell(ctx, foreign{}),
 			run.Tell(ctx, nil),
 		)
@@ -374,16 +375,16 @@ func TestTell(t *testing.T) {
 	}
 	bad := []bool{false, true, false, true, true, true, true, true, true, true}
 	for i, err := range errs {
-		if errors.Is(err, looprun.ErrEvent) != bad[i] {
+		if errors.Is(err, core.ErrEvent) != bad[i] {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if err := run.Tell(t.Context(), looprun.CostReported{USD: 1}); !errors.Is(err, looprun.ErrEnded) {
+	if err := run.Tell(t.Context(), core.CostReported{USD: 1}); !errors.Is(err, core.ErrEnded) {
 		t.Errorf("after the end: %v", err)
 	}
-	if slices.ContainsFunc(run.journal.Events, func(e looprun.Event) bool {
-		d, ok := e.Data.(looprun.CostReported)
-		return !ok && e.Data.Type() == looprun.TypeCostReported || e.Data.Type() == "foreign" || ok && !(d.USD >= 0)
+	if slices.ContainsFunc(run.journal.Events, func(e core.Event) bool {
+		d, ok := e.Data.(core.CostReported)
+		return !ok && e.Data.Type() == core.TypeCostReported || e.Data.Type() == "foreign" || ok && !(d.USD >= 0)
 	}) {
 		t.Error("on record is what was refused")
 	}
@@ -396,10 +397,10 @@ func TestWhatIsSaidWhileSomebodyIsAsked(t *testing.T) {
 		var run *testRun
 		told := make(chan error, 3)
 		tell := func(ctx context.Context, tokens int64) {
-			go func() { told <- run.Tell(ctx, looprun.CostReported{Tokens: tokens}) }()
+			go func() { told <- run.Tell(ctx, core.CostReported{Tokens: tokens}) }()
 			synctest.Wait()
 		}
-		person := looprun.ResponderFunc(func(ctx context.Context, _ looprun.Question, s *looprun.State) (looprun.Answer, error) {
+		person := core.ResponderFunc(func(ctx context.Context, _ core.Question, s *core.State) (core.Answer, error) {
 			gone, leave := context.WithCancelCause(ctx)
 			tell(context.WithoutCancel(ctx), 1)
 			tell(gone, 2)
@@ -422,7 +423,7 @@ func TestWhatIsSaidWhileSomebodyIsAsked(t *testing.T) {
 		run.run(t)
 		var order []int64
 		for _, e := range run.journal.Events {
-			if d, ok := e.Data.(looprun.CostReported); ok {
+			if d, ok := e.Data.(core.CostReported); ok {
 				order = append(order, d.Tokens)
 			}
 		}

@@ -10,16 +10,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 )
 
 func TestADeadlineThatCameTooEarlyIsNoTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &script{steps: []play{{outcome: looprun.OutcomeDone, took: 5 * time.Minute}}}
+		r := &script{steps: []play{{outcome: core.OutcomeDone, took: 5 * time.Minute}}}
 		run := start(t, defaults, r)
 		run.Guards = append(run.Guards, early{})
-		if res := run.run(t); res.Status != looprun.StatusDone || res.Trips != 0 || len(r.seen) != 1 {
+		if res := run.run(t); res.Status != core.StatusDone || res.Trips != 0 || len(r.seen) != 1 {
 			t.Errorf("got %+v, %d iterations ran; want done in one without a trip", res, len(r.seen))
 		}
 	})
@@ -30,9 +31,9 @@ func TestADeadlineIsNotLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := defaults
 		l.Runtime = 8 * time.Second
-		run := start(t, l, &script{steps: []play{{outcome: looprun.OutcomeDone, took: time.Hour}}})
-		run.Observe = func(e looprun.Event, _ *looprun.State) {
-			if _, ok := e.Data.(looprun.IterationStarted); ok {
+		run := start(t, l, &script{steps: []play{{outcome: core.OutcomeDone, took: time.Hour}}})
+		run.Observe = func(e core.Event, _ *core.State) {
+			if _, ok := e.Data.(core.IterationStarted); ok {
 				time.Sleep(4 * time.Second)
 			}
 		}
@@ -46,7 +47,7 @@ func TestADeadlineIsNotLate(t *testing.T) {
 // the trip in its middle says so.
 func TestTheClockIsOnRecordWhileAnIterationRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeDone, took: time.Hour}}})
+		run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeDone, took: time.Hour}}})
 		run.run(t)
 		before := time.Duration(0)
 		during := 0
@@ -55,7 +56,7 @@ func TestTheClockIsOnRecordWhileAnIterationRuns(t *testing.T) {
 				t.Fatalf("%s pass between two events", e.Elapsed-before)
 			}
 			before = e.Elapsed
-			if d, ok := e.Data.(looprun.GuardTripped); ok && d.During {
+			if d, ok := e.Data.(core.GuardTripped); ok && d.During {
 				during++
 			}
 		}
@@ -70,14 +71,14 @@ func TestTheClockIsOnRecordWhileAnIterationRuns(t *testing.T) {
 func TestAJournalThatFailsDuringAnIterationEndsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := false
-		r := runnerFunc(func(ctx context.Context, _ looprun.Iteration) (looprun.IterationResult, error) {
+		r := runnerFunc(func(ctx context.Context, _ core.Iteration) (core.IterationResult, error) {
 			<-ctx.Done()
 			time.Sleep(time.Second)
 			gone = true
-			return looprun.IterationResult{}, nil
+			return core.IterationResult{}, nil
 		})
-		loop := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: &brokenJournal{2}}
-		if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
+		loop := &engine.Loop{Guards: guards.Default(), Runner: r, Journal: &brokenJournal{2}}
+		if err := loop.Start(core.RunStarted{Limits: defaults}); err != nil {
 			t.Fatal(err)
 		}
 		if res, err := loop.Run(t.Context()); err == nil || res.ExitCode != 125 || !gone {
@@ -88,14 +89,14 @@ func TestAJournalThatFailsDuringAnIterationEndsIt(t *testing.T) {
 
 // A runner that cannot go on ends the run as failed, and that is on record.
 func TestARunnerThatFailsEndsTheRun(t *testing.T) {
-	run := start(t, defaults, runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
-		return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}, errors.New("the output cannot be kept")
+	run := start(t, defaults, runnerFunc(func(context.Context, core.Iteration) (core.IterationResult, error) {
+		return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeDone}}, errors.New("the output cannot be kept")
 	}))
 	res, err := run.Run(t.Context())
-	if err == nil || res.Status != looprun.StatusFailed || res.ExitCode != 125 {
+	if err == nil || res.Status != core.StatusFailed || res.ExitCode != 125 {
 		t.Errorf("got %+v, %v; want failed with 125", res, err)
 	}
-	if s := run.State(); !s.Ended || s.Ending.Status != looprun.StatusFailed || s.Ending.ExitCode != 125 {
+	if s := run.State(); !s.Ended || s.Ending.Status != core.StatusFailed || s.Ending.ExitCode != 125 {
 		t.Errorf("on record is %+v", s.Ending)
 	}
 }
@@ -103,18 +104,18 @@ func TestARunnerThatFailsEndsTheRun(t *testing.T) {
 // silent makes no question.
 type silent struct{}
 
-func (silent) Question(*looprun.State, looprun.Trip) (looprun.Question, error) {
-	return looprun.Question{}, errors.New("the template is broken")
+func (silent) Question(*core.State, core.Trip) (core.Question, error) {
+	return core.Question{}, errors.New("the template is broken")
 }
 
 // A trip about which no question can be made ends the run; it is not skipped.
 func TestATripWithoutAQuestionEndsTheRun(t *testing.T) {
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says("continue"))
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, says("continue"))
 	run.Questions = silent{}
 	if res, err := run.Run(t.Context()); err == nil || res.ExitCode != 125 || res.Iterations != 3 {
 		t.Errorf("broken: got %+v, %v; want failed with 125 after 3", res, err)
 	}
-	run = start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says("continue"))
+	run = start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, says("continue"))
 	run.Questions = nil
 	run.Journal = &limitedJournal{100}
 	if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 111 || res.Iterations != 3 {
@@ -125,7 +126,7 @@ func TestATripWithoutAQuestionEndsTheRun(t *testing.T) {
 // limitedJournal fails when a run does not end.
 type limitedJournal struct{ left int }
 
-func (j *limitedJournal) Append(looprun.Event) error {
+func (j *limitedJournal) Append(core.Event) error {
 	if j.left--; j.left < 0 {
 		return errors.New("the run does not end")
 	}
@@ -135,7 +136,7 @@ func (*limitedJournal) Sync() error { return nil }
 
 // A person who was asked and gave no answer lets nothing go on.
 func TestNoAnswerIsNeverToGoOn(t *testing.T) {
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says())
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, says())
 	run.Journal = &limitedJournal{100}
 	res, err := run.Run(t.Context())
 	if err != nil || res.ExitCode != 111 || res.Iterations != 3 {
@@ -145,8 +146,8 @@ func TestNoAnswerIsNeverToGoOn(t *testing.T) {
 
 // syncedJournal knows which events would survive a power loss.
 type syncedJournal struct {
-	looprun.MemoryJournal
-	synced map[looprun.EventType]bool
+	core.MemoryJournal
+	synced map[core.EventType]bool
 	fail   error
 }
 
@@ -160,14 +161,14 @@ func (j *syncedJournal) Sync() error {
 func TestDecisionsAreSynced(t *testing.T) {
 	for _, c := range []struct {
 		option string
-		want   []looprun.EventType
+		want   []core.EventType
 	}{
-		{"accept", []looprun.EventType{looprun.TypeQuestionAsked, looprun.TypeQuestionAnswered, looprun.TypeActionApplied, looprun.TypeRunFinished}},
-		{"pause", []looprun.EventType{looprun.TypeRunPaused}},
-		{"nonsense", []looprun.EventType{looprun.TypeQuestionClosed}},
+		{"accept", []core.EventType{core.TypeQuestionAsked, core.TypeQuestionAnswered, core.TypeActionApplied, core.TypeRunFinished}},
+		{"pause", []core.EventType{core.TypeRunPaused}},
+		{"nonsense", []core.EventType{core.TypeQuestionClosed}},
 	} {
-		journal := &syncedJournal{synced: map[looprun.EventType]bool{}}
-		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says(c.option))
+		journal := &syncedJournal{synced: map[core.EventType]bool{}}
+		run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, says(c.option))
 		run.Journal = journal
 		if _, err := run.Run(t.Context()); err != nil {
 			t.Fatal(err)
@@ -181,8 +182,8 @@ func TestDecisionsAreSynced(t *testing.T) {
 }
 
 func TestAJournalThatCannotBeSyncedEndsTheRun(t *testing.T) {
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says("continue"))
-	run.Journal = &syncedJournal{synced: map[looprun.EventType]bool{}, fail: errors.New("input/output error")}
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, says("continue"))
+	run.Journal = &syncedJournal{synced: map[core.EventType]bool{}, fail: errors.New("input/output error")}
 	if res, err := run.Run(t.Context()); err == nil || res.ExitCode != 125 || res.Iterations != 3 {
 		t.Errorf("got %+v, %v; want failed with 125 before anybody is asked", res, err)
 	}
@@ -191,11 +192,11 @@ func TestAJournalThatCannotBeSyncedEndsTheRun(t *testing.T) {
 // Nobody is told of an event that could not be written.
 func TestAnEventIsSeenOnlyOnceItIsWritten(t *testing.T) {
 	told := 0
-	loop := &looprun.Loop{
-		Guards: guards.Default(), Runner: &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, Journal: &brokenJournal{2},
-		Observe: func(looprun.Event, *looprun.State) { told++ },
+	loop := &engine.Loop{
+		Guards: guards.Default(), Runner: &script{steps: []play{{outcome: core.OutcomeNotDone}}}, Journal: &brokenJournal{2},
+		Observe: func(core.Event, *core.State) { told++ },
 	}
-	if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
+	if err := loop.Start(core.RunStarted{Limits: defaults}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := loop.Run(t.Context()); err == nil || told != 2 {
@@ -205,15 +206,15 @@ func TestAnEventIsSeenOnlyOnceItIsWritten(t *testing.T) {
 
 // An answer that is none is kept in the record, with who gave it.
 func TestAnInvalidAnswerIsOnRecord(t *testing.T) {
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, says(), rule("go-on"))
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, says(), rule("go-on"))
 	run.run(t)
-	var invalid []looprun.AnswerInvalid
+	var invalid []core.AnswerInvalid
 	for _, e := range run.journal.Events {
-		if d, ok := e.Data.(looprun.AnswerInvalid); ok {
+		if d, ok := e.Data.(core.AnswerInvalid); ok {
 			invalid = append(invalid, d)
 		}
 	}
-	if len(invalid) != 1 || invalid[0].Responder != looprun.RespondedByPolicy || !strings.Contains(invalid[0].Reason, "go-on") {
+	if len(invalid) != 1 || invalid[0].Responder != core.RespondedByPolicy || !strings.Contains(invalid[0].Reason, "go-on") {
 		t.Errorf("on record are %+v, want the policy's go-on", invalid)
 	}
 }
@@ -225,22 +226,22 @@ func TestALaterIterationIsSupervised(t *testing.T) {
 		began := time.Now()
 		var run *testRun
 		var heard time.Duration
-		r := runnerFunc(func(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+		r := runnerFunc(func(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 			if it.Number == 1 {
 				time.Sleep(4 * time.Millisecond)
-				return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1}}, nil
+				return core.IterationResult{IterationFinished: core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone, ExitCode: 1}}, nil
 			}
 			asked, err := run.Ask(ctx, "key", database())
 			if err != nil || asked.Answer == nil {
 				t.Errorf("got %+v, %v", asked, err)
 			}
 			heard = time.Since(began)
-			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Iteration: it.Number, Outcome: looprun.OutcomeDone}}, nil
+			return core.IterationResult{IterationFinished: core.IterationFinished{Iteration: it.Number, Outcome: core.OutcomeDone}}, nil
 		})
-		run = start(t, defaults, r, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		run = start(t, defaults, r, core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			return chosen("my"), nil
 		}))
-		if res := run.run(t); res.Status != looprun.StatusDone || heard != 4*time.Millisecond {
+		if res := run.run(t); res.Status != core.StatusDone || heard != 4*time.Millisecond {
 			t.Errorf("got %+v, heard after %s, want 4ms", res, heard)
 		}
 	})
@@ -251,7 +252,7 @@ func TestANearDeadlineIsNotLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := defaults
 		l.Runtime = time.Millisecond
-		r := &script{steps: []play{{outcome: looprun.OutcomeDone, took: time.Hour}}}
+		r := &script{steps: []play{{outcome: core.OutcomeDone, took: time.Hour}}}
 		if res := start(t, l, r).run(t); res.ExitCode != 124 || res.Runtime >= 5*time.Millisecond {
 			t.Errorf("got %+v, want 124 before 5ms", res)
 		}
@@ -260,19 +261,19 @@ func TestANearDeadlineIsNotLate(t *testing.T) {
 
 func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 30, 0, 123456789, time.FixedZone("", 5400))
-	for _, e := range []looprun.Event{
-		{Seq: 1, Time: at, Elapsed: 1500 * time.Millisecond, Data: looprun.RunAlive{}},
-		{Seq: 1 << 60, Time: at.UTC().Truncate(time.Second), Data: looprun.IterationStarted{Iteration: 7}},
+	for _, e := range []core.Event{
+		{Seq: 1, Time: at, Elapsed: 1500 * time.Millisecond, Data: core.RunAlive{}},
+		{Seq: 1 << 60, Time: at.UTC().Truncate(time.Second), Data: core.IterationStarted{Iteration: 7}},
 	} {
 		b, err := e.MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
 		}
 		want, err := json.Marshal(struct {
-			Seq       int64             `json:"seq"`
-			Time      time.Time         `json:"time"`
-			Type      looprun.EventType `json:"type"`
-			ElapsedMS int64             `json:"elapsed_ms"`
+			Seq       int64          `json:"seq"`
+			Time      time.Time      `json:"time"`
+			Type      core.EventType `json:"type"`
+			ElapsedMS int64          `json:"elapsed_ms"`
 		}{e.Seq, e.Time, e.Data.Type(), e.Elapsed.Milliseconds()})
 		if err != nil {
 			t.Fatal(err)
@@ -281,7 +282,7 @@ func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
 			t.Errorf("got %s, want it to begin with %s", b, want)
 		}
 	}
-	if _, err := (looprun.Event{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), Data: looprun.RunAlive{}}).MarshalJSON(); err == nil {
+	if _, err := (core.Event{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), Data: core.RunAlive{}}).MarshalJSON(); err == nil {
 		t.Error("a year of five digits is taken")
 	}
 }
@@ -291,7 +292,7 @@ func TestTheHeaderOfAnEventIsJSON(t *testing.T) {
 func TestARunnerThatPanics(t *testing.T) {
 	for _, took := range []time.Duration{0, time.Minute} {
 		synctest.Test(t, func(t *testing.T) { // it fails when a goroutine is left
-			run := start(t, defaults, runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
+			run := start(t, defaults, runnerFunc(func(context.Context, core.Iteration) (core.IterationResult, error) {
 				time.Sleep(took)
 				panic("the runner is broken")
 			}))
@@ -308,11 +309,11 @@ func TestARunnerThatPanics(t *testing.T) {
 			if len(run.journal.Events) != events || run.State().Ended {
 				t.Errorf("after %s: %d events, and later %d", took, events, len(run.journal.Events))
 			}
-			run.Runner = &script{steps: []play{{outcome: looprun.OutcomeDone}}}
-			if err := run.Resume(*run.State(), looprun.RunResumed{}); err != nil {
+			run.Runner = &script{steps: []play{{outcome: core.OutcomeDone}}}
+			if err := run.Resume(*run.State(), core.RunResumed{}); err != nil {
 				t.Fatal(err)
 			}
-			if res := run.run(t); res.Status != looprun.StatusDone {
+			if res := run.run(t); res.Status != core.StatusDone {
 				t.Errorf("after %s: resumed, it ended as %+v", took, res)
 			}
 		})
@@ -328,7 +329,7 @@ func TestShortIterationsAreHeard(t *testing.T) {
 		ok    func(error) bool
 	}{
 		{"tell", func(run *testRun) error {
-			return run.Tell(context.Background(), looprun.CostReported{USD: 1})
+			return run.Tell(context.Background(), core.CostReported{USD: 1})
 		}, func(err error) bool { return err == nil }},
 		{"ask", func(run *testRun) error {
 			_, err := run.Ask(context.Background(), "key", database())
@@ -343,18 +344,18 @@ func TestShortIterationsAreHeard(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				heard, iteration := false, 0
-				r := runnerFunc(func(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+				r := runnerFunc(func(_ context.Context, it core.Iteration) (core.IterationResult, error) {
 					time.Sleep(time.Millisecond)
 					synctest.Wait() // who speaks has spoken, who was heard knows
 					if heard && iteration == 0 {
 						iteration = it.Number
 					}
 					if it.Number == 5 {
-						return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}, nil
+						return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeDone}}, nil
 					}
-					return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}, nil
+					return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone}}, nil
 				})
-				run := start(t, defaults, r, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				run := start(t, defaults, r, core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 					return chosen("my"), nil
 				}))
 				told := make(chan error, 1)
@@ -362,7 +363,7 @@ func TestShortIterationsAreHeard(t *testing.T) {
 					told <- c.speak(run)
 					heard = true
 				}()
-				if res := run.run(t); res.Status != looprun.StatusDone || iteration != 1 {
+				if res := run.run(t); res.Status != core.StatusDone || iteration != 1 {
 					t.Errorf("it was heard in iteration %d, want 1: %+v", iteration, res)
 				}
 				if err := <-told; !c.ok(err) {

@@ -7,7 +7,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/signature"
 )
@@ -15,10 +16,10 @@ import (
 // waves fail in a way of their own each, with all that an iteration can leave.
 type waves struct{}
 
-func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+func (waves) Run(_ context.Context, it core.Iteration) (core.IterationResult, error) {
 	h := signature.Hash(it.Number)
-	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{
-		Outcome: looprun.OutcomeNotDone, ExitCode: 1, Tree: h, Content: h,
+	return core.IterationResult{IterationFinished: core.IterationFinished{
+		Outcome: core.OutcomeNotDone, ExitCode: 1, Tree: h, Content: h,
 		Signature: signature.Signature{
 			Label: fmt.Sprintf("test-fail:1-wave%d", it.Number), Hash: h, Loose: h, Failing: 1, Passed: 2, Total: 3,
 			Checks: []string{fmt.Sprintf("wave%d", it.Number)},
@@ -33,9 +34,9 @@ func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResu
 func TestLongRunMemoryIsBounded(t *testing.T) {
 	const short, long = 1_000, 51_000
 	heap, state := map[int]uint64{}, map[int]int{}
-	loop := &looprun.Loop{Guards: guards.Default(), Runner: waves{}}
-	loop.Observe = func(e looprun.Event, s *looprun.State) {
-		if _, ends := e.Data.(looprun.IterationFinished); !ends || s.Iterations != short && s.Iterations != long {
+	loop := &engine.Loop{Guards: guards.Default(), Runner: waves{}}
+	loop.Observe = func(e core.Event, s *core.State) {
+		if _, ends := e.Data.(core.IterationFinished); !ends || s.Iterations != short && s.Iterations != long {
 			return
 		}
 		b, err := json.Marshal(s)
@@ -50,15 +51,15 @@ func TestLongRunMemoryIsBounded(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		heap[s.Iterations] = m.HeapAlloc
 	}
-	limits := looprun.Limits{
-		Iterations: long, Runtime: looprun.Off, Loop: long, Errors: long,
+	limits := core.Limits{
+		Iterations: long, Runtime: core.Off, Loop: long, Errors: long,
 		Cost: 1, Tokens: 1, IdleIterations: long, WorkspaceCycles: long,
 	}
-	if err := loop.Start(looprun.RunStarted{Command: []string{"waves"}, Limits: limits}); err != nil {
+	if err := loop.Start(core.RunStarted{Command: []string{"waves"}, Limits: limits}); err != nil {
 		t.Fatal(err)
 	}
 	result, err := loop.Run(t.Context())
-	if err != nil || result.Guard != looprun.MaxIterations || result.Iterations != long {
+	if err != nil || result.Guard != core.MaxIterations || result.Iterations != long {
 		t.Fatalf("it ended with %+v, %v", result, err)
 	}
 	// One word for each of the 50,000 iterations would be 400 kB.

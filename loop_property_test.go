@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/rounds"
 )
 
 // TestLoopHoldsInvariants drives whole runs with random outcomes and random,
 // partly invalid answers.
 func TestLoopHoldsInvariants(t *testing.T) {
-	outcomes := []looprun.Outcome{looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeError, looprun.OutcomeDone}
+	outcomes := []core.Outcome{core.OutcomeNotDone, core.OutcomeNotDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeError, core.OutcomeDone}
 	options := []string{"continue", "continue", "nothing", "skip", "debug", "review", "nonsense", "accept", "pause", "cancel", ""}
 	for seed := range uint64(rounds.Of(1000)) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -23,15 +23,15 @@ func TestLoopHoldsInvariants(t *testing.T) {
 			steps[i] = play{outcome: outcomes[r.IntN(len(outcomes)-r.IntN(2))], same: r.IntN(3)}
 		}
 		var said []string
-		answers := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		answers := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			o := options[r.IntN(len(options))]
 			if o == "" {
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return core.Answer{}, core.ErrNoAnswer
 			}
 			said = append(said, o)
-			return looprun.Answer{Option: o, Responder: looprun.RespondedByPolicy, Rule: fmt.Sprint(r.IntN(3)), Person: r.IntN(2) == 0}, nil
+			return core.Answer{Option: o, Responder: core.RespondedByPolicy, Rule: fmt.Sprint(r.IntN(3)), Person: r.IntN(2) == 0}, nil
 		})
-		l := looprun.Limits{Iterations: 2 + r.IntN(8), Runtime: time.Hour, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
+		l := core.Limits{Iterations: 2 + r.IntN(8), Runtime: time.Hour, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3)}
 		sc := &script{steps: steps}
 		run := start(t, l, sc, answers)
 		res := run.run(t)
@@ -39,7 +39,7 @@ func TestLoopHoldsInvariants(t *testing.T) {
 	}
 }
 
-func checkEnd(t *testing.T, seed uint64, run *testRun, res looprun.Result, sc *script, said []string) {
+func checkEnd(t *testing.T, seed uint64, run *testRun, res core.Result, sc *script, said []string) {
 	t.Helper()
 	fail := func(what string) {
 		t.Helper()
@@ -50,23 +50,23 @@ func checkEnd(t *testing.T, seed uint64, run *testRun, res looprun.Result, sc *s
 		lastSaid = said[len(said)-1]
 	}
 	switch res.Status {
-	case looprun.StatusDone:
-		if run.State().Last.Outcome != looprun.OutcomeDone {
+	case core.StatusDone:
+		if run.State().Last.Outcome != core.OutcomeDone {
 			fail("done although the last iteration was not")
 		}
-	case looprun.StatusAccepted:
+	case core.StatusAccepted:
 		if lastSaid != "accept" {
 			fail("accepted although nobody said so")
 		}
-	case looprun.StatusCancelled:
+	case core.StatusCancelled:
 		if lastSaid != "cancel" {
 			fail("cancelled although nobody said so")
 		}
-	case looprun.StatusPaused:
+	case core.StatusPaused:
 		if lastSaid != "pause" {
 			fail("paused although nobody said so")
 		}
-	case looprun.StatusTripped:
+	case core.StatusTripped:
 	default:
 		fail("an ending that nothing called for")
 	}

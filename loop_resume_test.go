@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/signature"
 )
@@ -20,23 +21,23 @@ func TestResumeAsksAgainUnlessTheLimitWasRaised(t *testing.T) {
 	more.Iterations = 12
 	for _, c := range []struct {
 		name   string
-		event  looprun.RunResumed
+		event  core.RunResumed
 		asked  int
-		status looprun.Status
+		status core.Status
 		after  int
 	}{
-		{"as it was", looprun.RunResumed{}, 1, looprun.StatusTripped, 10},
-		{"a higher limit", looprun.RunResumed{Limits: &more, Caps: &looprun.Caps{}}, 0, looprun.StatusDone, 11},
+		{"as it was", core.RunResumed{}, 1, core.StatusTripped, 10},
+		{"a higher limit", core.RunResumed{Limits: &more, Caps: &core.Caps{}}, 0, core.StatusDone, 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-				return looprun.Answer{}, looprun.ErrDeferred
+			run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone}}}, core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+				return core.Answer{}, core.ErrDeferred
 			}))
 			run.run(t)
-			var asked []looprun.Question
-			again := &looprun.Loop{
-				Guards: guards.Default(), Questions: asks{}, Responders: []looprun.Responder{watched(&asked, says())},
-				Runner: &script{steps: []play{{outcome: looprun.OutcomeDone}}},
+			var asked []core.Question
+			again := &engine.Loop{
+				Guards: guards.Default(), Questions: asks{}, Responders: []core.Responder{watched(&asked, says())},
+				Runner: &script{steps: []play{{outcome: core.OutcomeDone}}},
 			}
 			if err := again.Resume(*run.State(), c.event); err != nil {
 				t.Fatal(err)
@@ -54,8 +55,8 @@ func TestResumeKeepsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := folded(t, begun)
 		s.Elapsed = 14 * time.Minute
-		loop := &looprun.Loop{Guards: guards.Default(), Runner: &script{steps: []play{{outcome: looprun.OutcomeDone, took: 5 * time.Minute}}}}
-		if err := loop.Resume(*s, looprun.RunResumed{}); err != nil {
+		loop := &engine.Loop{Guards: guards.Default(), Runner: &script{steps: []play{{outcome: core.OutcomeDone, took: 5 * time.Minute}}}}
+		if err := loop.Resume(*s, core.RunResumed{}); err != nil {
 			t.Fatal(err)
 		}
 		if res, err := loop.Run(t.Context()); err != nil || res.ExitCode != 124 || res.Runtime.Round(time.Minute) != 15*time.Minute {
@@ -66,14 +67,14 @@ func TestResumeKeepsTheClock(t *testing.T) {
 
 // Crashes in different iterations do not add up.
 func TestCrashesCountForTheirOwnIteration(t *testing.T) {
-	s := folded(t, begun, first, looprun.RunResumed{}, first, looprun.RunResumed{}, first, ended1,
-		looprun.IterationStarted{Iteration: 2})
-	r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
-	loop := &looprun.Loop{Guards: guards.Default(), Runner: r}
-	if err := loop.Resume(*s, looprun.RunResumed{}); err != nil {
+	s := folded(t, begun, first, core.RunResumed{}, first, core.RunResumed{}, first, ended1,
+		core.IterationStarted{Iteration: 2})
+	r := &script{steps: []play{{outcome: core.OutcomeDone}}}
+	loop := &engine.Loop{Guards: guards.Default(), Runner: r}
+	if err := loop.Resume(*s, core.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 || len(r.seen) != 1 {
+	if res, err := loop.Run(t.Context()); err != nil || res.Status != core.StatusDone || res.Iterations != 2 || len(r.seen) != 1 {
 		t.Errorf("got %+v, %v; want done in iteration 2", res, err)
 	}
 }
@@ -82,9 +83,9 @@ func TestCrashesCountForTheirOwnIteration(t *testing.T) {
 func TestADelayEndsWithMaxRuntime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, base := range []time.Duration{15 * time.Minute, 15*time.Minute + 5*time.Second, time.Hour} {
-			r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}
+			r := &script{steps: []play{{outcome: core.OutcomeNotDone}}}
 			run := start(t, defaults, r)
-			run.Backoff = looprun.Backoff{Base: base}
+			run.Backoff = engine.Backoff{Base: base}
 			if res := run.run(t); res.ExitCode != 124 || len(r.seen) != 1 || res.Runtime.Round(time.Second) != 15*time.Minute {
 				t.Errorf("a delay of %s: got %+v after %d iterations, want 124 after one and 15 minutes", base, res, len(r.seen))
 			}
@@ -94,11 +95,11 @@ func TestADelayEndsWithMaxRuntime(t *testing.T) {
 
 func TestAnInterruptInADelayBeginsNoIteration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}
+		r := &script{steps: []play{{outcome: core.OutcomeNotDone}}}
 		run := start(t, defaults, r)
-		run.Backoff = looprun.Backoff{Base: 5 * time.Minute}
+		run.Backoff = engine.Backoff{Base: 5 * time.Minute}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Minute, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+		time.AfterFunc(time.Minute, func() { cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143}) })
 		res, err := run.Run(ctx)
 		if err != nil || res.ExitCode != 143 || len(r.seen) != 1 || res.Runtime.Round(time.Second) != time.Minute {
 			t.Errorf("got %+v, %v after %d iterations; want 143 after one and a minute", res, err, len(r.seen))
@@ -113,10 +114,10 @@ func TestAnAnswerStartsTheDelaysOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := defaults
 		l.Iterations = 3
-		failed := play{outcome: looprun.OutcomeNotDone}
-		run := start(t, l, &script{steps: []play{failed, failed, failed, {outcome: looprun.OutcomeDone}}}, says("continue"))
-		run.Backoff = looprun.Backoff{Base: time.Minute, Exponential: true}
-		if res := run.run(t); res.Status != looprun.StatusDone || res.Runtime < 3*time.Minute || res.Runtime > 5*time.Minute+time.Second {
+		failed := play{outcome: core.OutcomeNotDone}
+		run := start(t, l, &script{steps: []play{failed, failed, failed, {outcome: core.OutcomeDone}}}, says("continue"))
+		run.Backoff = engine.Backoff{Base: time.Minute, Exponential: true}
+		if res := run.run(t); res.Status != core.StatusDone || res.Runtime < 3*time.Minute || res.Runtime > 5*time.Minute+time.Second {
 			t.Errorf("got %+v, want 3 to 5 minutes", res)
 		}
 	})
@@ -124,11 +125,11 @@ func TestAnAnswerStartsTheDelaysOver(t *testing.T) {
 
 // An event that is refused is not in the journal either.
 func TestARunThatIsDoneIsNotTouched(t *testing.T) {
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeDone}}})
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeDone}}})
 	run.run(t)
-	r, journal := &script{steps: []play{{outcome: looprun.OutcomeDone}}}, &looprun.MemoryJournal{}
-	again := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: journal}
-	if err := again.Resume(*run.State(), looprun.RunResumed{}); !errors.Is(err, looprun.ErrEvent) {
+	r, journal := &script{steps: []play{{outcome: core.OutcomeDone}}}, &core.MemoryJournal{}
+	again := &engine.Loop{Guards: guards.Default(), Runner: r, Journal: journal}
+	if err := again.Resume(*run.State(), core.RunResumed{}); !errors.Is(err, core.ErrEvent) {
 		t.Errorf("got %v, want ErrEvent", err)
 	}
 	if len(journal.Events) != 0 || len(r.seen) != 0 {
@@ -138,7 +139,7 @@ func TestARunThatIsDoneIsNotTouched(t *testing.T) {
 
 // The same rule may give its answer again when the guard trips anew.
 func TestARuleMayAnswerTheNextTrip(t *testing.T) {
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}}}, rule("continue"))
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}}}, rule("continue"))
 	if res := run.run(t); res.ExitCode != 110 && res.Iterations < 9 {
 		t.Errorf("got %+v after %d answers", res, run.State().Continues)
 	}
@@ -149,20 +150,20 @@ func TestARuleMayAnswerTheNextTrip(t *testing.T) {
 
 // Every limit has to be stated or be off, and a threshold of 1 is none.
 func TestEveryLimitIsNeeded(t *testing.T) {
-	for name, change := range map[string]func(*looprun.Limits, int){
-		"iterations": func(l *looprun.Limits, n int) { l.Iterations = n },
-		"runtime":    func(l *looprun.Limits, n int) { l.Runtime = time.Duration(n) },
-		"loop":       func(l *looprun.Limits, n int) { l.Loop = n },
-		"errors":     func(l *looprun.Limits, n int) { l.Errors = n },
+	for name, change := range map[string]func(*core.Limits, int){
+		"iterations": func(l *core.Limits, n int) { l.Iterations = n },
+		"runtime":    func(l *core.Limits, n int) { l.Runtime = time.Duration(n) },
+		"loop":       func(l *core.Limits, n int) { l.Loop = n },
+		"errors":     func(l *core.Limits, n int) { l.Errors = n },
 	} {
 		l := defaults
-		if change(&l, 0); !errors.Is(l.Validate(), looprun.ErrNoGuards) {
+		if change(&l, 0); !errors.Is(l.Validate(), core.ErrNoGuards) {
 			t.Errorf("%s 0: %v, want ErrNoGuards", name, l.Validate())
 		}
 		if change(&l, -2); l.Validate() == nil {
 			t.Errorf("%s -2 is taken", name)
 		}
-		if change(&l, looprun.Off); l.Validate() != nil {
+		if change(&l, core.Off); l.Validate() != nil {
 			t.Errorf("%s off: %v", name, l.Validate())
 		}
 	}
@@ -175,16 +176,16 @@ func TestEveryLimitIsNeeded(t *testing.T) {
 // Skipped issues that come back are asked about by the guard that was told to
 // skip them, at its own limit, and by no other.
 func TestSkippedIssuesComeBackToTheGuardThatSkippedThem(t *testing.T) {
-	wrong := func(same int) play { return play{outcome: looprun.OutcomeError, same: same} }
+	wrong := func(same int) play { return play{outcome: core.OutcomeError, same: same} }
 	for _, c := range []struct {
 		name         string
 		steps        []play
 		loop, errors int
-		guard        looprun.GuardID
+		guard        core.GuardID
 		after        int
 	}{
-		{"errors", []play{wrong(1), wrong(2), wrong(3), wrong(4), wrong(1), wrong(2), wrong(3), wrong(4)}, 3, 4, looprun.ConsecutiveErrors, 8},
-		{"a loop", []play{{outcome: looprun.OutcomeNotDone, same: 7}}, 3, 2, looprun.LoopDetected, 6},
+		{"errors", []play{wrong(1), wrong(2), wrong(3), wrong(4), wrong(1), wrong(2), wrong(3), wrong(4)}, 3, 4, core.ConsecutiveErrors, 8},
+		{"a loop", []play{{outcome: core.OutcomeNotDone, same: 7}}, 3, 2, core.LoopDetected, 6},
 	} {
 		l := defaults
 		l.Loop, l.Errors = c.loop, c.errors
@@ -197,15 +198,15 @@ func TestSkippedIssuesComeBackToTheGuardThatSkippedThem(t *testing.T) {
 // With loose matching two failures that differ in numbers only are the same.
 func TestLooseMatchingComparesWithoutNumbers(t *testing.T) {
 	n := 0
-	counting := runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
+	counting := runnerFunc(func(context.Context, core.Iteration) (core.IterationResult, error) {
 		n++
-		d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}
+		d := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone}}
 		d.Signature.Hash, d.Signature.Loose = signature.Hash(n), 9
 		return d, nil
 	})
-	for loose, want := range map[bool]looprun.GuardID{true: looprun.LoopDetected, false: looprun.MaxIterations} {
-		loop := &looprun.Loop{Guards: guards.Default(), Runner: counting}
-		if err := loop.Start(looprun.RunStarted{Limits: defaults, Loose: loose}); err != nil {
+	for loose, want := range map[bool]core.GuardID{true: core.LoopDetected, false: core.MaxIterations} {
+		loop := &engine.Loop{Guards: guards.Default(), Runner: counting}
+		if err := loop.Start(core.RunStarted{Limits: defaults, Loose: loose}); err != nil {
 			t.Fatal(err)
 		}
 		if res, err := loop.Run(t.Context()); err != nil || res.Guard != want {
@@ -217,41 +218,41 @@ func TestLooseMatchingComparesWithoutNumbers(t *testing.T) {
 // What was decided before a crash stands: a run that is done does no more work,
 // one that was cancelled or accepted does not go on.
 func TestAnEndingBeforeACrashStands(t *testing.T) {
-	asked := looprun.Question{ID: "q", Options: []looprun.Option{{ID: "cancel", Action: looprun.ActionCancel}, {ID: "accept", Action: looprun.ActionAccept}, {ID: "pause", Action: looprun.ActionPause}}}
-	trip := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Iteration: 1, Reason: "enough"}}
-	decided := func(id string, action looprun.Action) []looprun.Data {
-		return []looprun.Data{
-			looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone},
+	asked := core.Question{ID: "q", Options: []core.Option{{ID: "cancel", Action: core.ActionCancel}, {ID: "accept", Action: core.ActionAccept}, {ID: "pause", Action: core.ActionPause}}}
+	trip := core.GuardTripped{Trip: core.Trip{Guard: core.MaxIterations, Iteration: 1, Reason: "enough"}}
+	decided := func(id string, action core.Action) []core.Data {
+		return []core.Data{
+			core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone},
 			trip,
-			looprun.QuestionAsked{Question: asked},
-			looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: id, Person: true}},
-			looprun.ActionApplied{Option: id, Action: action, Guard: looprun.MaxIterations, Limits: defaults},
+			core.QuestionAsked{Question: asked},
+			core.QuestionAnswered{QuestionID: "q", Answer: core.Answer{Option: id, Person: true}},
+			core.ActionApplied{Option: id, Action: action, Guard: core.MaxIterations, Limits: defaults},
 		}
 	}
 	for _, c := range []struct {
 		name string
-		data []looprun.Data
-		want looprun.Status // empty: it goes on
+		data []core.Data
+		want core.Status // empty: it goes on
 	}{
-		{"done", []looprun.Data{looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeDone}}, looprun.StatusDone},
-		{"done, and its record failed", []looprun.Data{
-			looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeDone},
-			looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusFailed, ExitCode: 125}},
-		}, looprun.StatusDone},
-		{"cancelled", decided("cancel", looprun.ActionCancel), looprun.StatusCancelled},
-		{"accepted", decided("accept", looprun.ActionAccept), looprun.StatusAccepted},
-		{"paused", decided("pause", looprun.ActionPause), ""},
-		{"interrupted", []looprun.Data{looprun.InterruptReceived{Signal: "SIGINT", Code: 130}, looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeInterrupted}}, ""},
+		{"done", []core.Data{core.IterationFinished{Iteration: 1, Outcome: core.OutcomeDone}}, core.StatusDone},
+		{"done, and its record failed", []core.Data{
+			core.IterationFinished{Iteration: 1, Outcome: core.OutcomeDone},
+			core.RunFinished{Ending: core.Ending{Status: core.StatusFailed, ExitCode: 125}},
+		}, core.StatusDone},
+		{"cancelled", decided("cancel", core.ActionCancel), core.StatusCancelled},
+		{"accepted", decided("accept", core.ActionAccept), core.StatusAccepted},
+		{"paused", decided("pause", core.ActionPause), ""},
+		{"interrupted", []core.Data{core.InterruptReceived{Signal: "SIGINT", Code: 130}, core.IterationFinished{Iteration: 1, Outcome: core.OutcomeInterrupted}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := new(looprun.State)
-			for _, d := range append([]looprun.Data{looprun.RunStarted{RunID: "test", Limits: defaults}, looprun.IterationStarted{Iteration: 1}}, append(c.data, looprun.RunResumed{})...) {
-				if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+			s := new(core.State)
+			for _, d := range append([]core.Data{core.RunStarted{RunID: "test", Limits: defaults}, core.IterationStarted{Iteration: 1}}, append(c.data, core.RunResumed{})...) {
+				if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: d}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			next, _ := s.Next(nil)
-			if c.want == "" && (s.Ending != nil || next == looprun.NextFinish) || c.want != "" && (next != looprun.NextFinish || s.Ending.Status != c.want) {
+			if c.want == "" && (s.Ending != nil || next == core.NextFinish) || c.want != "" && (next != core.NextFinish || s.Ending.Status != c.want) {
 				t.Errorf("next is %s with %+v", next, s.Ending)
 			}
 		})
@@ -261,36 +262,36 @@ func TestAnEndingBeforeACrashStands(t *testing.T) {
 // What is said to a run while an iteration runs reaches the next one that runs, once:
 // behind an iteration that ended of itself, or the same again.
 func TestGuidanceWhileAnIterationRunsReachesTheNext(t *testing.T) {
-	during := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1, During: true}}
+	during := core.GuardTripped{Trip: core.Trip{Guard: core.MaxRuntime, Iteration: 1, During: true}}
 	told := applied
-	told.Guard, told.Guidance = looprun.MaxRuntime, "use the fake clock"
-	said := []looprun.Data{begun, first, during, question, answered, told}
-	crash := []looprun.Data{looprun.RunResumed{}}
-	dies := slices.Concat(crash, []looprun.Data{first}, crash, []looprun.Data{first}, crash)
-	lost := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseCrash}
+	told.Guard, told.Guidance = core.MaxRuntime, "use the fake clock"
+	said := []core.Data{begun, first, during, question, answered, told}
+	crash := []core.Data{core.RunResumed{}}
+	dies := slices.Concat(crash, []core.Data{first}, crash, []core.Data{first}, crash)
+	lost := core.IterationFinished{Iteration: 1, Outcome: core.OutcomeError, Cause: core.CauseCrash}
 	for _, c := range []struct {
 		name string
-		then []looprun.Data
-		used looprun.IterationFinished // ends the iteration that had it
+		then []core.Data
+		used core.IterationFinished // ends the iteration that had it
 	}{
-		{"the iteration ends", []looprun.Data{ended1}, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}},
-		{"it is cut off", []looprun.Data{looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime}}, ended1},
-		{"it waits", []looprun.Data{looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeWaiting}}, ended1},
+		{"the iteration ends", []core.Data{ended1}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone}},
+		{"it is cut off", []core.Data{core.IterationFinished{Iteration: 1, Outcome: core.OutcomeError, Cause: core.CauseMaxRuntime}}, ended1},
+		{"it waits", []core.Data{core.IterationFinished{Iteration: 1, Outcome: core.OutcomeWaiting}}, ended1},
 		{"looprun dies", crash, ended1},
-		{"looprun fails", []looprun.Data{finished(looprun.StatusFailed), looprun.RunResumed{}}, ended1},
-		{"looprun dies three times", append(dies, first, lost), looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}},
+		{"looprun fails", []core.Data{finished(core.StatusFailed), core.RunResumed{}}, ended1},
+		{"looprun dies three times", append(dies, first, lost), core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone}},
 	} {
 		events := slices.Concat(said, c.then)
 		if s := folded(t, events...); s.Guidance != told.Guidance {
 			t.Errorf("%s: the next iteration is told %q", c.name, s.Guidance)
 		}
-		events = append(events, looprun.IterationStarted{Iteration: c.used.Iteration}, c.used)
+		events = append(events, core.IterationStarted{Iteration: c.used.Iteration}, c.used)
 		if s := folded(t, events...); s.Guidance != "" {
 			t.Errorf("%s: the one after it is told %q again", c.name, s.Guidance)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: 16 * time.Minute}, {outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeDone}}}
+		r := &script{steps: []play{{outcome: core.OutcomeNotDone, took: 16 * time.Minute}, {outcome: core.OutcomeNotDone}, {outcome: core.OutcomeDone}}}
 		start(t, defaults, r, says("continue")).run(t)
 		for i, want := range []string{"", "go on", "go on"} {
 			if r.seen[i].Guidance != want {
@@ -303,34 +304,34 @@ func TestGuidanceWhileAnIterationRunsReachesTheNext(t *testing.T) {
 // A question about an iteration that looprun died in for the third time is asked, or
 // its answer carried out, before that counts.
 func TestTheThirdCrashAtAQuestion(t *testing.T) {
-	trip := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1, During: true}}
-	q := looprun.QuestionAsked{}
+	trip := core.GuardTripped{Trip: core.Trip{Guard: core.MaxRuntime, Iteration: 1, During: true}}
+	q := core.QuestionAsked{}
 	q.Question, _ = asks{}.Question(nil, trip.Trip)
 	q.ID = "q"
-	died := []looprun.Data{begun, first, looprun.RunResumed{}, first, looprun.RunResumed{}, first, trip, q}
-	answer := func(option string) looprun.QuestionAnswered {
-		return looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: option, Responder: looprun.RespondedByUser, Person: true}}
+	died := []core.Data{begun, first, core.RunResumed{}, first, core.RunResumed{}, first, trip, q}
+	answer := func(option string) core.QuestionAnswered {
+		return core.QuestionAnswered{QuestionID: "q", Answer: core.Answer{Option: option, Responder: core.RespondedByUser, Person: true}}
 	}
-	stop := looprun.ActionApplied{Option: "cancel", Action: looprun.ActionCancel, Guard: looprun.MaxRuntime, Limits: defaults}
+	stop := core.ActionApplied{Option: "cancel", Action: core.ActionCancel, Guard: core.MaxRuntime, Limits: defaults}
 	more := defaults
 	more.Runtime = time.Hour
 	for _, c := range []struct {
 		name  string
-		then  []looprun.Data
-		event looprun.RunResumed
-		want  looprun.Status
+		then  []core.Data
+		event core.RunResumed
+		want  core.Status
 		ran   int // iterations that were run, behind the one that counts as an error
 	}{
-		{"it is asked", nil, looprun.RunResumed{}, looprun.StatusDone, 1},
-		{"the limit was raised", nil, looprun.RunResumed{Limits: &more}, looprun.StatusDone, 1},
-		{"it was answered", []looprun.Data{answer("continue")}, looprun.RunResumed{}, looprun.StatusDone, 1},
-		{"it was answered to end", []looprun.Data{answer("cancel")}, looprun.RunResumed{}, looprun.StatusCancelled, 0},
-		{"it was to end", []looprun.Data{answer("cancel"), stop}, looprun.RunResumed{}, looprun.StatusCancelled, 0},
+		{"it is asked", nil, core.RunResumed{}, core.StatusDone, 1},
+		{"the limit was raised", nil, core.RunResumed{Limits: &more}, core.StatusDone, 1},
+		{"it was answered", []core.Data{answer("continue")}, core.RunResumed{}, core.StatusDone, 1},
+		{"it was answered to end", []core.Data{answer("cancel")}, core.RunResumed{}, core.StatusCancelled, 0},
+		{"it was to end", []core.Data{answer("cancel"), stop}, core.RunResumed{}, core.StatusCancelled, 0},
 	} {
 		s := folded(t, slices.Concat(died, c.then)...)
 		s.Elapsed = 16 * time.Minute
-		r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
-		again := &looprun.Loop{Guards: guards.Default(), Questions: asks{}, Runner: r, Responders: []looprun.Responder{says("continue")}}
+		r := &script{steps: []play{{outcome: core.OutcomeDone}}}
+		again := &engine.Loop{Guards: guards.Default(), Questions: asks{}, Runner: r, Responders: []core.Responder{says("continue")}}
 		if err := again.Resume(*s, c.event); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -344,36 +345,36 @@ func TestTheThirdCrashAtAQuestion(t *testing.T) {
 // An answer that was recorded while the run rested is carried out, or its question is
 // asked again where it cannot be: it is never dropped, and no dead end.
 func TestAnAnswerThatWasRecordedAtRest(t *testing.T) {
-	defers := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-		return looprun.Answer{}, looprun.ErrDeferred
+	defers := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{}, core.ErrDeferred
 	})
 	more := defaults
 	more.Iterations = 12
 	for _, c := range []struct {
 		option string
-		event  looprun.RunResumed
+		event  core.RunResumed
 		asked  int
-		want   looprun.Status
+		want   core.Status
 		after  int
 	}{
-		{"cancel", looprun.RunResumed{}, 0, looprun.StatusCancelled, 10},
-		{"cancel", looprun.RunResumed{Limits: &more}, 0, looprun.StatusCancelled, 10},
-		{"accept", looprun.RunResumed{Limits: &more}, 0, looprun.StatusAccepted, 10},
-		{"continue", looprun.RunResumed{}, 0, looprun.StatusDone, 11},
-		{"continue", looprun.RunResumed{Limits: &more}, 0, looprun.StatusDone, 11},
-		{"continue", looprun.RunResumed{Caps: &looprun.Caps{Iterations: 10}}, 1, looprun.StatusPaused, 10},
-		{"debug", looprun.RunResumed{}, 1, looprun.StatusPaused, 10},
-		{"debug", looprun.RunResumed{Limits: &more}, 1, looprun.StatusPaused, 10},
+		{"cancel", core.RunResumed{}, 0, core.StatusCancelled, 10},
+		{"cancel", core.RunResumed{Limits: &more}, 0, core.StatusCancelled, 10},
+		{"accept", core.RunResumed{Limits: &more}, 0, core.StatusAccepted, 10},
+		{"continue", core.RunResumed{}, 0, core.StatusDone, 11},
+		{"continue", core.RunResumed{Limits: &more}, 0, core.StatusDone, 11},
+		{"continue", core.RunResumed{Caps: &core.Caps{Iterations: 10}}, 1, core.StatusPaused, 10},
+		{"debug", core.RunResumed{}, 1, core.StatusPaused, 10},
+		{"debug", core.RunResumed{Limits: &more}, 1, core.StatusPaused, 10},
 	} {
-		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, defers)
+		run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone}}}, defers)
 		run.run(t)
 		s := *run.State()
-		if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: looprun.QuestionAnswered{QuestionID: s.Question.ID, Answer: looprun.Answer{Option: c.option, Responder: looprun.RespondedByUser, Person: true}}}); err != nil {
+		if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: core.QuestionAnswered{QuestionID: s.Question.ID, Answer: core.Answer{Option: c.option, Responder: core.RespondedByUser, Person: true}}}); err != nil {
 			t.Fatal(err)
 		}
-		var asked []looprun.Question
-		resume := func(s looprun.State, d looprun.RunResumed, ends looprun.Outcome) (looprun.Result, *looprun.State) {
-			again := &looprun.Loop{Guards: guards.Default(), Questions: asks{}, Runner: &script{steps: []play{{outcome: ends}}}, Responders: []looprun.Responder{watched(&asked, defers)}}
+		var asked []core.Question
+		resume := func(s core.State, d core.RunResumed, ends core.Outcome) (core.Result, *core.State) {
+			again := &engine.Loop{Guards: guards.Default(), Questions: asks{}, Runner: &script{steps: []play{{outcome: ends}}}, Responders: []core.Responder{watched(&asked, defers)}}
 			if err := again.Resume(s, d); err != nil {
 				t.Fatal(err)
 			}
@@ -383,7 +384,7 @@ func TestAnAnswerThatWasRecordedAtRest(t *testing.T) {
 			}
 			return res, again.State()
 		}
-		res, st := resume(s, c.event, looprun.OutcomeDone)
+		res, st := resume(s, c.event, core.OutcomeDone)
 		if res.Status != c.want || res.Iterations != c.after || len(asked) != c.asked {
 			t.Errorf("%s: got %+v after %d questions", c.option, res, len(asked))
 		}
@@ -393,9 +394,9 @@ func TestAnAnswerThatWasRecordedAtRest(t *testing.T) {
 		if _, ok := asked[0].Option(c.option); ok && c.option == "continue" {
 			t.Errorf("%s: it is offered again", c.option)
 		}
-		if err := st.Apply(looprun.Event{Seq: st.Seq + 1, Data: looprun.QuestionAnswered{QuestionID: asked[0].ID, Answer: looprun.Answer{Option: "cancel", Responder: looprun.RespondedByUser, Person: true}}}); err != nil {
+		if err := st.Apply(core.Event{Seq: st.Seq + 1, Data: core.QuestionAnswered{QuestionID: asked[0].ID, Answer: core.Answer{Option: "cancel", Responder: core.RespondedByUser, Person: true}}}); err != nil {
 			t.Errorf("%s: %v", c.option, err)
-		} else if res, _ := resume(*st, looprun.RunResumed{}, looprun.OutcomeDone); res.Status != looprun.StatusCancelled {
+		} else if res, _ := resume(*st, core.RunResumed{}, core.OutcomeDone); res.Status != core.StatusCancelled {
 			t.Errorf("%s, then cancel: got %+v", c.option, res)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/signature"
 )
@@ -18,13 +19,13 @@ import (
 // script is a runner that plays finished iterations, the last one for ever.
 type script struct {
 	steps     []play
-	seen      []looprun.Iteration
+	seen      []core.Iteration
 	suspended int
 	resumed   int
 }
 
 type play struct {
-	outcome looprun.Outcome
+	outcome core.Outcome
 	same    int
 	took    time.Duration
 	fatal   int
@@ -33,10 +34,10 @@ type play struct {
 func (s *script) Suspend() { s.suspended++ }
 func (s *script) Resume()  { s.resumed++ }
 
-func (s *script) Run(ctx context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+func (s *script) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 	p := s.steps[min(len(s.seen), len(s.steps)-1)]
 	s.seen = append(s.seen, it)
-	d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: p.outcome, Fatal: p.fatal}}
+	d := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: p.outcome, Fatal: p.fatal}}
 	d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1, Hash: signature.Hash(p.same), Label: fmt.Sprint("output:", p.same)}
 	if p.same == 0 {
 		d.Signature.Hash = signature.Hash(1000 + len(s.seen))
@@ -51,48 +52,48 @@ func (s *script) Run(ctx context.Context, it looprun.Iteration) (looprun.Iterati
 // asks makes a question with every action that a trip can have.
 type asks struct{}
 
-func (asks) Question(_ *looprun.State, t looprun.Trip) (looprun.Question, error) {
-	more := looprun.Extend{Iterations: 5, Runtime: 10 * time.Minute}
-	return looprun.Question{Header: string(t.Guard), Options: []looprun.Option{
-		{ID: "continue", Action: looprun.ActionContinue, Extend: more, Guidance: "go on"},
-		{ID: "nothing", Action: looprun.ActionContinue},
-		{ID: "skip", Action: looprun.ActionSkip, Extend: more},
-		{ID: "debug", Action: looprun.ActionDebug, Extend: more},
-		{ID: "review", Action: looprun.ActionReview},
-		{ID: "accept", Action: looprun.ActionAccept},
-		{ID: "pause", Action: looprun.ActionPause},
-		{ID: "cancel", Action: looprun.ActionCancel},
+func (asks) Question(_ *core.State, t core.Trip) (core.Question, error) {
+	more := core.Extend{Iterations: 5, Runtime: 10 * time.Minute}
+	return core.Question{Header: string(t.Guard), Options: []core.Option{
+		{ID: "continue", Action: core.ActionContinue, Extend: more, Guidance: "go on"},
+		{ID: "nothing", Action: core.ActionContinue},
+		{ID: "skip", Action: core.ActionSkip, Extend: more},
+		{ID: "debug", Action: core.ActionDebug, Extend: more},
+		{ID: "review", Action: core.ActionReview},
+		{ID: "accept", Action: core.ActionAccept},
+		{ID: "pause", Action: core.ActionPause},
+		{ID: "cancel", Action: core.ActionCancel},
 	}}, nil
 }
 
 // says answers with one option after the other, then not at all.
-func says(options ...string) looprun.Responder {
+func says(options ...string) core.Responder {
 	i := 0
-	return looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+	return core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 		if i >= len(options) {
-			return looprun.Answer{}, looprun.ErrNoAnswer
+			return core.Answer{}, core.ErrNoAnswer
 		}
 		i++
-		return looprun.Answer{Option: options[i-1], Responder: looprun.RespondedByUser, Reason: "said so", Person: true}, nil
+		return core.Answer{Option: options[i-1], Responder: core.RespondedByUser, Reason: "said so", Person: true}, nil
 	})
 }
 
 type testRun struct {
-	*looprun.Loop
-	journal looprun.MemoryJournal
+	*engine.Loop
+	journal core.MemoryJournal
 }
 
-func start(t *testing.T, l looprun.Limits, r looprun.Runner, responders ...looprun.Responder) *testRun {
+func start(t *testing.T, l core.Limits, r engine.Runner, responders ...core.Responder) *testRun {
 	t.Helper()
 	run := &testRun{}
-	run.Loop = &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: &run.journal, Questions: asks{}, Responders: responders}
-	if err := run.Start(looprun.RunStarted{RunID: "test", Limits: l, Caps: looprun.DefaultCaps(l)}); err != nil {
+	run.Loop = &engine.Loop{Guards: guards.Default(), Runner: r, Journal: &run.journal, Questions: asks{}, Responders: responders}
+	if err := run.Start(core.RunStarted{RunID: "test", Limits: l, Caps: core.DefaultCaps(l)}); err != nil {
 		t.Fatal(err)
 	}
 	return run
 }
 
-func (r *testRun) run(t *testing.T) looprun.Result {
+func (r *testRun) run(t *testing.T) core.Result {
 	t.Helper()
 	res, err := r.Run(t.Context())
 	if err != nil {
@@ -104,14 +105,14 @@ func (r *testRun) run(t *testing.T) looprun.Result {
 	return res
 }
 
-var defaults = looprun.DefaultLimits()
+var defaults = core.DefaultLimits()
 
 func TestDoneOnTheLastIterationIsDone(t *testing.T) {
-	r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeNotDone}, {outcome: looprun.OutcomeDone}}}
+	r := &script{steps: []play{{outcome: core.OutcomeNotDone}, {outcome: core.OutcomeNotDone}, {outcome: core.OutcomeDone}}}
 	l := defaults
 	l.Iterations = 3
 	res := start(t, l, r).run(t)
-	if res.Status != looprun.StatusDone || res.ExitCode != 0 || res.Iterations != 3 {
+	if res.Status != core.StatusDone || res.ExitCode != 0 || res.Iterations != 3 {
 		t.Errorf("got %+v, want done after 3", res)
 	}
 }
@@ -120,21 +121,21 @@ func TestTripWithoutAnAnswerEndsWithTheGuardsCode(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		steps  []play
-		limits func(*looprun.Limits)
+		limits func(*core.Limits)
 		want   int
-		guard  looprun.GuardID
+		guard  core.GuardID
 		after  int
 	}{
-		{"iterations", []play{{outcome: looprun.OutcomeNotDone}}, nil, 110, looprun.MaxIterations, 10},
-		{"loop", []play{{outcome: looprun.OutcomeNotDone, same: 1}}, nil, 111, looprun.LoopDetected, 3},
-		{"errors", []play{{outcome: looprun.OutcomeError}}, nil, 112, looprun.ConsecutiveErrors, 3},
-		{"errors that repeat", []play{{outcome: looprun.OutcomeError, same: 1}}, nil, 112, looprun.ConsecutiveErrors, 3},
-		{"runtime", []play{{outcome: looprun.OutcomeNotDone, took: 4 * time.Minute}}, nil, 124, looprun.MaxRuntime, 3},
+		{"iterations", []play{{outcome: core.OutcomeNotDone}}, nil, 110, core.MaxIterations, 10},
+		{"loop", []play{{outcome: core.OutcomeNotDone, same: 1}}, nil, 111, core.LoopDetected, 3},
+		{"errors", []play{{outcome: core.OutcomeError}}, nil, 112, core.ConsecutiveErrors, 3},
+		{"errors that repeat", []play{{outcome: core.OutcomeError, same: 1}}, nil, 112, core.ConsecutiveErrors, 3},
+		{"runtime", []play{{outcome: core.OutcomeNotDone, took: 4 * time.Minute}}, nil, 124, core.MaxRuntime, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				res := start(t, defaults, &script{steps: c.steps}).run(t)
-				if res.Status != looprun.StatusTripped || res.ExitCode != c.want || res.Guard != c.guard || res.Iterations != c.after {
+				if res.Status != core.StatusTripped || res.ExitCode != c.want || res.Guard != c.guard || res.Iterations != c.after {
 					t.Errorf("got %+v, want %s with %d after %d", res, c.guard, c.want, c.after)
 				}
 			})
@@ -143,13 +144,13 @@ func TestTripWithoutAnAnswerEndsWithTheGuardsCode(t *testing.T) {
 }
 
 func TestContinuingExtendsFromWhatIsSpentUpToTheCap(t *testing.T) {
-	r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}
+	r := &script{steps: []play{{outcome: core.OutcomeNotDone}}}
 	l := defaults
 	l.Iterations = 2
 	run := start(t, l, r)
-	run.Loop.Responders = []looprun.Responder{says(strings.Fields(strings.Repeat("continue ", 30))...)}
+	run.Loop.Responders = []core.Responder{says(strings.Fields(strings.Repeat("continue ", 30))...)}
 	res := run.run(t)
-	if res.Status != looprun.StatusTripped || res.Iterations != 50 {
+	if res.Status != core.StatusTripped || res.Iterations != 50 {
 		t.Fatalf("got %+v, want a trip at the cap of 50", res)
 	}
 	if run.State().Continues != 10 {
@@ -164,27 +165,27 @@ func TestContinuingExtendsFromWhatIsSpentUpToTheCap(t *testing.T) {
 }
 
 func TestInvalidAnswersAreNone(t *testing.T) {
-	policy := func(option string) looprun.Responder {
-		return looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-			return looprun.Answer{Option: option, Responder: looprun.RespondedByPolicy}, nil
+	policy := func(option string) core.Responder {
+		return core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			return core.Answer{Option: option, Responder: core.RespondedByPolicy}, nil
 		})
 	}
 	for _, c := range []struct {
 		name string
-		r    looprun.Responder
+		r    core.Responder
 	}{
 		{"an option it does not have", policy("go-on")},
 		{"nothing", policy("")},
 		{"review", policy("review")},
 		{"continue without room", policy("nothing")},
 		{"debug without a command", policy("debug")},
-		{"an error", looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-			return looprun.Answer{Option: "continue"}, errors.New("crashed")
+		{"an error", core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			return core.Answer{Option: "continue"}, errors.New("crashed")
 		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, c.r)
-			if res := run.run(t); res.Status != looprun.StatusTripped || res.ExitCode != 110 {
+			run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone}}}, c.r)
+			if res := run.run(t); res.Status != core.StatusTripped || res.ExitCode != 110 {
 				t.Errorf("got %+v, want tripped with 110", res)
 			}
 			if run.State().Continues != 0 {
@@ -195,11 +196,11 @@ func TestInvalidAnswersAreNone(t *testing.T) {
 }
 
 func TestExclusiveQuestionsAreAPersons(t *testing.T) {
-	q := looprun.Question{Exclusive: true, Options: []looprun.Option{{ID: "continue", Action: looprun.ActionContinue}}}
-	if _, err := q.Resolve(looprun.Answer{Option: "continue", Responder: looprun.RespondedByPolicy}); err == nil {
+	q := core.Question{Exclusive: true, Options: []core.Option{{ID: "continue", Action: core.ActionContinue}}}
+	if _, err := q.Resolve(core.Answer{Option: "continue", Responder: core.RespondedByPolicy}); err == nil {
 		t.Error("a policy answered an exclusive question")
 	}
-	if _, err := q.Resolve(looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}); err != nil {
+	if _, err := q.Resolve(core.Answer{Option: "continue", Responder: core.RespondedByUser, Person: true}); err != nil {
 		t.Errorf("a person may not answer: %v", err)
 	}
 }
@@ -207,39 +208,39 @@ func TestExclusiveQuestionsAreAPersons(t *testing.T) {
 // A guard that trips at once again after it was answered is asked about once
 // more, but no rule can answer the same thing a second time: nothing runs away.
 func TestARuleCannotAnswerTwiceWithinOneTrip(t *testing.T) {
-	stubborn := guardFunc(func(s *looprun.State) *looprun.Trip {
+	stubborn := guardFunc(func(s *core.State) *core.Trip {
 		if s.Iterations < 2 {
 			return nil
 		}
-		return &looprun.Trip{Guard: "stubborn", Reason: "always"}
+		return &core.Trip{Guard: "stubborn", Reason: "always"}
 	})
-	policy := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-		return looprun.Answer{Option: "continue", Responder: looprun.RespondedByPolicy, Rule: "p.yaml:3"}, nil
+	policy := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{Option: "continue", Responder: core.RespondedByPolicy, Rule: "p.yaml:3"}, nil
 	})
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, policy)
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone}}}, policy)
 	run.Loop.Guards = append(run.Loop.Guards, stubborn)
 	res := run.run(t)
-	if res.Status != looprun.StatusTripped || res.Guard != "stubborn" || res.ExitCode != 115 || res.Iterations != 2 {
+	if res.Status != core.StatusTripped || res.Guard != "stubborn" || res.ExitCode != 115 || res.Iterations != 2 {
 		t.Errorf("got %+v, want tripped by stubborn after 2 with 115", res)
 	}
 }
 
-type guardFunc func(*looprun.State) *looprun.Trip
+type guardFunc func(*core.State) *core.Trip
 
-func (guardFunc) ID() looprun.GuardID                    { return "stubborn" }
-func (g guardFunc) Check(s *looprun.State) *looprun.Trip { return g(s) }
+func (guardFunc) ID() core.GuardID                 { return "stubborn" }
+func (g guardFunc) Check(s *core.State) *core.Trip { return g(s) }
 
 func TestSkippedIssuesCountForNothingAndComeBackOnce(t *testing.T) {
-	r := &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 7}}}
+	r := &script{steps: []play{{outcome: core.OutcomeNotDone, same: 7}}}
 	var offered [][]string
 	answer := says("skip", "cancel")
-	watch := looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+	watch := core.ResponderFunc(func(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
 		offered = append(offered, q.OptionIDs())
 		return answer.Respond(ctx, q, s)
 	})
 	run := start(t, defaults, r, watch)
 	res := run.run(t)
-	if res.Status != looprun.StatusCancelled || res.Iterations != 6 || len(offered) != 2 {
+	if res.Status != core.StatusCancelled || res.Iterations != 6 || len(offered) != 2 {
 		t.Fatalf("got %+v with %d questions, want cancelled after 6 with 2", res, len(offered))
 	}
 	if !strings.Contains(strings.Join(offered[0], " "), "skip") || strings.Contains(strings.Join(offered[1], " "), "skip") {
@@ -252,19 +253,19 @@ func TestSkippedIssuesCountForNothingAndComeBackOnce(t *testing.T) {
 
 func TestRuntimePassesInTheMiddleOfAnIteration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &script{steps: []play{{outcome: looprun.OutcomeDone, took: 20 * time.Minute}}}
+		r := &script{steps: []play{{outcome: core.OutcomeDone, took: 20 * time.Minute}}}
 		asked := 0
-		slow := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		slow := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			asked++
 			time.Sleep(time.Hour) // a question does not use the run's time up
-			return looprun.Answer{Option: "continue", Responder: looprun.RespondedByUser, Person: true}, nil
+			return core.Answer{Option: "continue", Responder: core.RespondedByUser, Person: true}, nil
 		})
 		run := start(t, defaults, r, slow)
 		res := run.run(t)
 		if asked != 1 || r.suspended != 1 || r.resumed != 1 {
 			t.Errorf("asked %d, suspended %d, resumed %d times; want 1 each", asked, r.suspended, r.resumed)
 		}
-		if res.Status != looprun.StatusDone || res.Runtime > 25*time.Minute {
+		if res.Status != core.StatusDone || res.Runtime > 25*time.Minute {
 			t.Errorf("got %+v, want done within the 25 minutes allowed", res)
 		}
 	})
@@ -272,14 +273,14 @@ func TestRuntimePassesInTheMiddleOfAnIteration(t *testing.T) {
 
 func TestWhatMaxRuntimeEndsIsNoEvidence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: time.Hour, same: 1}}}
+		r := &script{steps: []play{{outcome: core.OutcomeNotDone, took: time.Hour, same: 1}}}
 		run := start(t, defaults, r)
 		res := run.run(t)
 		s := run.State()
 		if res.ExitCode != 124 || res.Iterations != 0 || s.ErrorRun != 0 || s.Cycles.Repeats() != 0 {
 			t.Errorf("got %+v, error run %d, repeats %d; want 124 and no evidence", res, s.ErrorRun, s.Cycles.Repeats())
 		}
-		if s.Ran.Cause != looprun.CauseMaxRuntime {
+		if s.Ran.Cause != core.CauseMaxRuntime {
 			t.Errorf("cause %q", s.Ran.Cause)
 		}
 	})
@@ -287,8 +288,8 @@ func TestWhatMaxRuntimeEndsIsNoEvidence(t *testing.T) {
 
 func TestMaxRuntimePassesDuringADelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}})
-		run.Loop.Backoff = looprun.Backoff{Base: 10 * time.Minute}
+		run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone}}})
+		run.Loop.Backoff = engine.Backoff{Base: 10 * time.Minute}
 		if res := run.run(t); res.ExitCode != 124 || res.Iterations != 2 {
 			t.Errorf("got %+v, want 124 after 2", res)
 		}
@@ -298,12 +299,12 @@ func TestMaxRuntimePassesDuringADelay(t *testing.T) {
 func TestAnInterruptEndsTheRunAndIsNoAttempt(t *testing.T) {
 	for _, at := range []time.Duration{5 * time.Second, 90 * time.Second} { // in an iteration, in a delay
 		synctest.Test(t, func(t *testing.T) {
-			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: time.Minute}}})
-			run.Loop.Backoff = looprun.Backoff{Base: time.Minute}
+			run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, took: time.Minute}}})
+			run.Loop.Backoff = engine.Backoff{Base: time.Minute}
 			ctx, cancel := context.WithCancelCause(t.Context())
-			time.AfterFunc(at, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+			time.AfterFunc(at, func() { cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143}) })
 			res, err := run.Run(ctx)
-			if err != nil || res.Status != looprun.StatusInterrupted || res.ExitCode != 143 {
+			if err != nil || res.Status != core.StatusInterrupted || res.ExitCode != 143 {
 				t.Errorf("at %s: got %+v, %v; want interrupted with 143", at, res, err)
 			}
 			if want := int(at / time.Minute); res.Iterations != want {
@@ -314,69 +315,69 @@ func TestAnInterruptEndsTheRunAndIsNoAttempt(t *testing.T) {
 }
 
 func TestAnInterruptedPromptKeepsItsQuestion(t *testing.T) {
-	ctrlC := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-		return looprun.Answer{}, looprun.ErrInterrupted
+	ctrlC := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{}, core.ErrInterrupted
 	})
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, ctrlC)
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone}}}, ctrlC)
 	res := run.run(t)
 	if res.ExitCode != 130 || !res.Pending {
 		t.Fatalf("got %+v, want 130 with the question pending", res)
 	}
 	asked := run.State().Question.ID
-	again := &looprun.Loop{Guards: guards.Default(), Runner: run.Loop.Runner, Questions: asks{}, Responders: []looprun.Responder{
-		looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+	again := &engine.Loop{Guards: guards.Default(), Runner: run.Loop.Runner, Questions: asks{}, Responders: []core.Responder{
+		core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 			if q.ID != asked {
 				t.Errorf("question %s is asked, want %s", q.ID, asked)
 			}
-			return looprun.Answer{Option: "accept", Responder: looprun.RespondedByUser, Person: true}, nil
+			return core.Answer{Option: "accept", Responder: core.RespondedByUser, Person: true}, nil
 		}),
 	}}
-	if err := again.Resume(*run.State(), looprun.RunResumed{}); err != nil {
+	if err := again.Resume(*run.State(), core.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := again.Run(t.Context()); err != nil || res.Status != looprun.StatusAccepted || res.Iterations != 10 {
+	if res, err := again.Run(t.Context()); err != nil || res.Status != core.StatusAccepted || res.Iterations != 10 {
 		t.Errorf("got %+v, %v; want accepted with 10 iterations", res, err)
 	}
 }
 
 func TestADeferredQuestionPauses(t *testing.T) {
-	deferred := looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
-		return looprun.Answer{}, looprun.ErrDeferred
+	deferred := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{}, core.ErrDeferred
 	})
-	run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, deferred)
-	if res := run.run(t); res.Status != looprun.StatusPaused || res.ExitCode != 102 || !res.Pending {
+	run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone}}}, deferred)
+	if res := run.run(t); res.Status != core.StatusPaused || res.ExitCode != 102 || !res.Pending {
 		t.Errorf("got %+v, want paused with the question pending", res)
 	}
 }
 
 func TestTheThirdCrashInOneIterationIsAnError(t *testing.T) {
-	r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
-	journal := &looprun.MemoryJournal{}
-	var s looprun.State
-	events := []looprun.Data{looprun.RunStarted{RunID: "r", Limits: defaults}, looprun.IterationStarted{Iteration: 1}}
+	r := &script{steps: []play{{outcome: core.OutcomeDone}}}
+	journal := &core.MemoryJournal{}
+	var s core.State
+	events := []core.Data{core.RunStarted{RunID: "r", Limits: defaults}, core.IterationStarted{Iteration: 1}}
 	for range 2 {
-		events = append(events, looprun.RunResumed{}, looprun.IterationStarted{Iteration: 1})
+		events = append(events, core.RunResumed{}, core.IterationStarted{Iteration: 1})
 	}
 	for _, d := range events {
-		if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+		if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: d}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	loop := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: journal}
-	if err := loop.Resume(s, looprun.RunResumed{}); err != nil {
+	loop := &engine.Loop{Guards: guards.Default(), Runner: r, Journal: journal}
+	if err := loop.Resume(s, core.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone || res.Iterations != 2 || len(r.seen) != 1 {
+	if res, err := loop.Run(t.Context()); err != nil || res.Status != core.StatusDone || res.Iterations != 2 || len(r.seen) != 1 {
 		t.Errorf("got %+v, %v; want done in iteration 2", res, err)
 	}
-	if d := loop.State().History[0]; d.Iteration != 1 || d.Outcome != looprun.OutcomeError || d.Cause != looprun.CauseCrash {
+	if d := loop.State().History[0]; d.Iteration != 1 || d.Outcome != core.OutcomeError || d.Cause != core.CauseCrash {
 		t.Errorf("iteration 1 ended as %+v", d)
 	}
 }
 
 func TestACommandThatCannotRunEndsAtOnce(t *testing.T) {
-	res := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeError, fatal: 127}}}).run(t)
-	if res.Status != looprun.StatusFailed || res.ExitCode != 127 || res.Iterations != 1 {
+	res := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeError, fatal: 127}}}).run(t)
+	if res.Status != core.StatusFailed || res.ExitCode != 127 || res.Iterations != 1 {
 		t.Errorf("got %+v, want failed with 127", res)
 	}
 }
@@ -384,7 +385,7 @@ func TestACommandThatCannotRunEndsAtOnce(t *testing.T) {
 // brokenJournal fails from some event on, as a full disk does.
 type brokenJournal struct{ left int }
 
-func (j *brokenJournal) Append(looprun.Event) error {
+func (j *brokenJournal) Append(core.Event) error {
 	if j.left--; j.left < 0 {
 		return errors.New("no space left on device")
 	}
@@ -394,13 +395,13 @@ func (j *brokenJournal) Sync() error { return nil }
 
 func TestAJournalThatCannotBeWrittenEndsTheRun(t *testing.T) {
 	for left := 1; left < 8; left++ {
-		r := &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}
-		loop := &looprun.Loop{Guards: guards.Default(), Runner: r, Journal: &brokenJournal{left}}
-		if err := loop.Start(looprun.RunStarted{Limits: defaults}); err != nil {
+		r := &script{steps: []play{{outcome: core.OutcomeNotDone}}}
+		loop := &engine.Loop{Guards: guards.Default(), Runner: r, Journal: &brokenJournal{left}}
+		if err := loop.Start(core.RunStarted{Limits: defaults}); err != nil {
 			t.Fatal(err)
 		}
 		res, err := loop.Run(t.Context())
-		if err == nil || res.Status != looprun.StatusFailed || res.ExitCode != 125 || !strings.Contains(err.Error(), "no space left") {
+		if err == nil || res.Status != core.StatusFailed || res.ExitCode != 125 || !strings.Contains(err.Error(), "no space left") {
 			t.Errorf("after %d events: got %+v, %v; want failed with 125", left, res, err)
 		}
 		if len(r.seen) > left/2 {
@@ -410,19 +411,19 @@ func TestAJournalThatCannotBeWrittenEndsTheRun(t *testing.T) {
 }
 
 func TestNothingRunsWithoutGuards(t *testing.T) {
-	r := &script{steps: []play{{outcome: looprun.OutcomeDone}}}
+	r := &script{steps: []play{{outcome: core.OutcomeDone}}}
 	for _, c := range []struct {
 		name   string
-		guards []looprun.Guard
-		limits looprun.Limits
+		guards []core.Guard
+		limits core.Limits
 	}{
 		{"no guards", nil, defaults},
-		{"no limits", guards.Default(), looprun.Limits{}},
-		{"a limit forgotten", guards.Default(), looprun.Limits{Iterations: 3, Runtime: looprun.Off, Loop: 3}},
+		{"no limits", guards.Default(), core.Limits{}},
+		{"a limit forgotten", guards.Default(), core.Limits{Iterations: 3, Runtime: core.Off, Loop: 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			loop := &looprun.Loop{Guards: c.guards, Runner: r}
-			if err := loop.Start(looprun.RunStarted{Limits: c.limits}); !errors.Is(err, looprun.ErrNoGuards) {
+			loop := &engine.Loop{Guards: c.guards, Runner: r}
+			if err := loop.Start(core.RunStarted{Limits: c.limits}); !errors.Is(err, core.ErrNoGuards) {
 				t.Errorf("got %v, want ErrNoGuards", err)
 			}
 		})

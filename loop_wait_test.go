@@ -9,7 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/protocol/signal"
 )
@@ -17,11 +18,11 @@ import (
 // limited waits until a limit of somebody else is over.
 func limited(until func(n int) *time.Time, waits int) works {
 	n := 0
-	return func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+	return func(_ context.Context, it core.Iteration) core.IterationFinished {
 		if n++; n > waits {
-			return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+			return core.IterationFinished{Outcome: core.OutcomeDone}
 		}
-		return looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Match: "usage limit reached", Until: until(n)}
+		return core.IterationFinished{Outcome: core.OutcomeWaiting, Match: "usage limit reached", Until: until(n)}
 	}
 }
 
@@ -42,7 +43,7 @@ func TestWaitingOutALimit(t *testing.T) {
 				l.Iterations, l.Errors = 1, 1
 				run := start(t, l, limited(c.until, c.waits))
 				res := run.run(t)
-				if res.Status != looprun.StatusDone || res.Iterations != 1 || res.Runtime.Round(time.Second) != c.want {
+				if res.Status != core.StatusDone || res.Iterations != 1 || res.Runtime.Round(time.Second) != c.want {
 					t.Errorf("got %+v, want done in one iteration after %s", res, c.want)
 				}
 				if !strings.Contains(run.story(), "iteration.finished wait.started wait.finished iteration.started") {
@@ -67,31 +68,31 @@ func TestGoOn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				run := &testRun{}
 				refused := make(chan error, 9)
-				run.Loop = &looprun.Loop{
+				run.Loop = &engine.Loop{
 					Guards: guards.Default(), Journal: &run.journal, Questions: asks{},
 					Runner: limited(func(int) *time.Time { u := time.Now().Add(20 * time.Minute); return &u }, 1),
-					Observe: func(e looprun.Event, _ *looprun.State) {
-						if _, ok := e.Data.(looprun.WaitStarted); ok {
+					Observe: func(e core.Event, _ *core.State) {
+						if _, ok := e.Data.(core.WaitStarted); ok {
 							go func() { refused <- run.GoOn(t.Context()) }()
 						}
 					},
 				}
 				l := defaults
 				l.Runtime = 10 * time.Hour
-				if err := run.Start(looprun.RunStarted{RunID: "r", Command: []string{"x"}, Limits: l, CallsPerHour: c.perHour}); err != nil {
+				if err := run.Start(core.RunStarted{RunID: "r", Command: []string{"x"}, Limits: l, CallsPerHour: c.perHour}); err != nil {
 					t.Fatal(err)
 				}
 				if err := run.GoOn(stopped(t)); err == nil {
 					t.Error("a run that waits for nothing goes on")
 				}
 				res := run.run(t)
-				if res.Status != looprun.StatusDone || res.Runtime.Round(time.Second) != c.want {
+				if res.Status != core.StatusDone || res.Runtime.Round(time.Second) != c.want {
 					t.Errorf("%+v, want %s", res, c.want)
 				}
-				if err := <-refused; (c.perHour > 0) != errors.Is(err, looprun.ErrEvent) {
+				if err := <-refused; (c.perHour > 0) != errors.Is(err, core.ErrEvent) {
 					t.Errorf("refused with %v", err)
 				}
-				if err := run.GoOn(t.Context()); !errors.Is(err, looprun.ErrEnded) {
+				if err := run.GoOn(t.Context()); !errors.Is(err, core.ErrEnded) {
 					t.Errorf("a run that has ended: %v", err)
 				}
 			})
@@ -112,21 +113,21 @@ func TestCallsPerHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var starts []time.Time
 		run := &testRun{}
-		run.Loop = &looprun.Loop{Guards: guards.Default(), Journal: &run.journal, Questions: asks{}, Runner: works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+		run.Loop = &engine.Loop{Guards: guards.Default(), Journal: &run.journal, Questions: asks{}, Runner: works(func(_ context.Context, it core.Iteration) core.IterationFinished {
 			starts = append(starts, time.Now())
 			time.Sleep(time.Minute)
-			d := looprun.IterationFinished{Outcome: notDone}
+			d := core.IterationFinished{Outcome: notDone}
 			if it.Number == 7 {
 				d.Outcome = done
 			}
 			return d
 		})}
 		l := defaults
-		l.Runtime, l.Loop = 10*time.Hour, looprun.Off
-		if err := run.Start(looprun.RunStarted{RunID: "r", Command: []string{"x"}, Limits: l, CallsPerHour: 3}); err != nil {
+		l.Runtime, l.Loop = 10*time.Hour, core.Off
+		if err := run.Start(core.RunStarted{RunID: "r", Command: []string{"x"}, Limits: l, CallsPerHour: 3}); err != nil {
 			t.Fatal(err)
 		}
-		if res := run.run(t); res.Status != looprun.StatusDone || res.Runtime.Round(time.Second) != 2*time.Hour+time.Minute {
+		if res := run.run(t); res.Status != core.StatusDone || res.Runtime.Round(time.Second) != 2*time.Hour+time.Minute {
 			t.Errorf("got %+v, want done after 2h1m", res)
 		}
 		for i := range starts {
@@ -150,7 +151,7 @@ func TestWaitingEndsWithTheRuntime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		run := start(t, defaults, limited(func(int) *time.Time { u := time.Now().Add(time.Hour); return &u }, 9))
-		time.AfterFunc(time.Minute, func() { cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+		time.AfterFunc(time.Minute, func() { cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143}) })
 		if res, err := run.Run(ctx); err != nil || res.ExitCode != 143 {
 			t.Errorf("got %+v, %v; want 143", res, err)
 		}
@@ -170,14 +171,14 @@ func TestWaitingSurvivesARestart(t *testing.T) {
 		for _, rest := range []time.Duration{4 * time.Minute, time.Hour} {
 			time.Sleep(rest)
 			s := replay(t, run.journal.Events)
-			next := &testRun{journal: looprun.MemoryJournal{Events: slices.Clone(run.journal.Events)}}
-			next.Loop = &looprun.Loop{Guards: run.Guards, Journal: &next.journal, Runner: limited(nil, 0)}
-			if err := next.Resume(*s, looprun.RunResumed{}); err != nil {
+			next := &testRun{journal: core.MemoryJournal{Events: slices.Clone(run.journal.Events)}}
+			next.Loop = &engine.Loop{Guards: run.Guards, Journal: &next.journal, Runner: limited(nil, 0)}
+			if err := next.Resume(*s, core.RunResumed{}); err != nil {
 				t.Fatal(err)
 			}
 			before := time.Now()
 			res := next.run(t)
-			if took := time.Since(before); res.Status != looprun.StatusDone || (took > 0) != (rest < 9*time.Minute) {
+			if took := time.Since(before); res.Status != core.StatusDone || (took > 0) != (rest < 9*time.Minute) {
 				t.Errorf("got %+v after %s", res, took)
 			}
 		}
@@ -186,18 +187,18 @@ func TestWaitingSurvivesARestart(t *testing.T) {
 
 // What the command asked is answered in words, or not at all.
 func TestASignalIsAnsweredInWords(t *testing.T) {
-	blocked := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
+	blocked := core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
 	for name, c := range map[string]struct {
-		answer looprun.Answer
+		answer core.Answer
 		code   int
 	}{
-		"a person without words": {looprun.Answer{Option: "override", Responder: "user", Person: true, Reason: "chosen at the terminal"}, 115},
-		"a person":               {looprun.Answer{Option: "override", Responder: "user", Person: true, Guidance: "use mine"}, 0},
-		"a rule":                 {looprun.Answer{Option: "override", Responder: "policy", Reason: "Use the spare one."}, 0},
-		"a rule without":         {looprun.Answer{Option: "override", Responder: "policy"}, 115},
+		"a person without words": {core.Answer{Option: "override", Responder: "user", Person: true, Reason: "chosen at the terminal"}, 115},
+		"a person":               {core.Answer{Option: "override", Responder: "user", Person: true, Guidance: "use mine"}, 0},
+		"a rule":                 {core.Answer{Option: "override", Responder: "policy", Reason: "Use the spare one."}, 0},
+		"a rule without":         {core.Answer{Option: "override", Responder: "policy"}, 115},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := start(t, defaults, said(1, blocked), looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			run := start(t, defaults, said(1, blocked), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 				return c.answer, nil
 			}))
 			run.Questions = decisions{}
@@ -220,17 +221,17 @@ func TestARuleExtendsARunThatWaits(t *testing.T) {
 		}
 	})
 	// A limit that is raised on resume is a new one for the rules, another one is not.
-	pauses := looprun.ActionApplied{Option: "pause", Action: looprun.ActionPause, Guard: looprun.LoopDetected, Limits: defaults, Responder: looprun.RespondedByPolicy}
-	clock := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1}}
+	pauses := core.ActionApplied{Option: "pause", Action: core.ActionPause, Guard: core.LoopDetected, Limits: defaults, Responder: core.RespondedByPolicy}
+	clock := core.GuardTripped{Trip: core.Trip{Guard: core.MaxRuntime, Iteration: 1}}
 	more := defaults
 	more.Runtime *= 2
 	for _, c := range []struct {
-		trip looprun.GuardTripped
+		trip core.GuardTripped
 		want int
 	}{{clock, 0}, {tripped, 1}} {
 		paused := pauses
 		paused.Guard = c.trip.Guard
-		s := folded(t, begun, first, ended1, c.trip, question, answered, paused, looprun.RunPaused{}, looprun.RunResumed{Limits: &more}, c.trip)
+		s := folded(t, begun, first, ended1, c.trip, question, answered, paused, core.RunPaused{}, core.RunResumed{Limits: &more}, c.trip)
 		if len(s.Given) != c.want {
 			t.Errorf("%s: given are %v, want %d", c.trip.Guard, s.Given, c.want)
 		}

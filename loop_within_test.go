@@ -6,7 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 )
 
@@ -17,30 +18,30 @@ func TestADebugCommandHasTheRunsTime(t *testing.T) {
 		name    string
 		runtime time.Duration
 		play    play
-		answers func() looprun.Responder
+		answers func() core.Responder
 		want    time.Duration // 0: no end
 	}{
-		{"between iterations", 15 * time.Minute, play{same: 1, took: time.Minute}, func() looprun.Responder { return rule("debug") }, 12 * time.Minute},
-		{"a person", 15 * time.Minute, play{same: 1, took: time.Minute}, func() looprun.Responder { return says("debug") }, 0},
-		{"max_runtime is off", looprun.Off, play{same: 1, took: time.Minute}, func() looprun.Responder { return rule("debug") }, 0},
-		{"about max_runtime itself", 15 * time.Minute, play{took: time.Hour}, func() looprun.Responder { return rule("debug") }, time.Minute},
+		{"between iterations", 15 * time.Minute, play{same: 1, took: time.Minute}, func() core.Responder { return rule("debug") }, 12 * time.Minute},
+		{"a person", 15 * time.Minute, play{same: 1, took: time.Minute}, func() core.Responder { return says("debug") }, 0},
+		{"max_runtime is off", core.Off, play{same: 1, took: time.Minute}, func() core.Responder { return rule("debug") }, 0},
+		{"about max_runtime itself", 15 * time.Minute, play{took: time.Hour}, func() core.Responder { return rule("debug") }, time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := defaults
 				l.Runtime = c.runtime
-				c.play.outcome = looprun.OutcomeNotDone
+				c.play.outcome = core.OutcomeNotDone
 				run := start(t, l, &script{steps: []play{c.play}}, c.answers())
 				ran := 0
-				run.Debug = debugs(func(ctx context.Context) (looprun.DebugFinished, error) {
+				run.Debug = debugs(func(ctx context.Context) (core.DebugFinished, error) {
 					ran++
 					at, ok := ctx.Deadline()
 					if left := time.Until(at).Round(time.Second); ok != (c.want > 0) || ok && left != c.want {
 						t.Errorf("it has %s, %v; want %s", left, ok, c.want)
 					}
-					return looprun.DebugFinished{ExitCode: 1}, nil
+					return core.DebugFinished{ExitCode: 1}, nil
 				})
-				if res := run.run(t); ran != 1 || res.Status != looprun.StatusTripped {
+				if res := run.run(t); ran != 1 || res.Status != core.StatusTripped {
 					t.Errorf("got %+v after %d debug commands", res, ran)
 				}
 			})
@@ -51,22 +52,22 @@ func TestADebugCommandHasTheRunsTime(t *testing.T) {
 // dueAt is a guard with a deadline of its own.
 type dueAt time.Duration
 
-func (dueAt) ID() looprun.GuardID { return "early" }
+func (dueAt) ID() core.GuardID { return "early" }
 
-func (e dueAt) Check(s *looprun.State) *looprun.Trip {
+func (e dueAt) Check(s *core.State) *core.Trip {
 	if s.Elapsed < time.Duration(e) {
 		return nil
 	}
-	return &looprun.Trip{Guard: "early", Reason: "it is late"}
+	return &core.Trip{Guard: "early", Reason: "it is late"}
 }
 
-func (e dueAt) Remaining(s *looprun.State) (time.Duration, bool) {
+func (e dueAt) Remaining(s *core.State) (time.Duration, bool) {
 	return time.Duration(e) - s.Elapsed, true
 }
 
 // Of two deadlines the first one counts, in whichever order they are.
 func TestTheFirstDeadlineCounts(t *testing.T) {
-	for _, list := range [][]looprun.Guard{
+	for _, list := range [][]core.Guard{
 		{dueAt(5 * time.Minute), guards.Runtime{}},
 		{guards.Runtime{}, dueAt(5 * time.Minute)},
 		{dueAt(time.Hour), guards.Runtime{}},
@@ -74,15 +75,15 @@ func TestTheFirstDeadlineCounts(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			run := &testRun{}
-			run.Loop = &looprun.Loop{Guards: list, Journal: &run.journal, Runner: &script{steps: []play{
-				{outcome: looprun.OutcomeNotDone, took: time.Minute}, {outcome: looprun.OutcomeNotDone, took: 3 * time.Hour},
+			run.Loop = &engine.Loop{Guards: list, Journal: &run.journal, Runner: &script{steps: []play{
+				{outcome: core.OutcomeNotDone, took: time.Minute}, {outcome: core.OutcomeNotDone, took: 3 * time.Hour},
 			}}}
-			if err := run.Start(looprun.RunStarted{RunID: "test", Limits: looprun.Limits{Iterations: looprun.Off, Runtime: defaults.Runtime, Loop: looprun.Off, Errors: looprun.Off}}); err != nil {
+			if err := run.Start(core.RunStarted{RunID: "test", Limits: core.Limits{Iterations: core.Off, Runtime: defaults.Runtime, Loop: core.Off, Errors: core.Off}}); err != nil {
 				t.Fatal(err)
 			}
-			want, guard := 5*time.Minute, looprun.GuardID("early")
+			want, guard := 5*time.Minute, core.GuardID("early")
 			if list[0] == dueAt(time.Hour) || list[1] == dueAt(time.Hour) {
-				want, guard = 15*time.Minute, looprun.MaxRuntime
+				want, guard = 15*time.Minute, core.MaxRuntime
 			}
 			if res := run.run(t); res.Guard != guard || res.Runtime.Round(time.Second) != want {
 				t.Errorf("got %+v, want %s after %s", res, guard, want)
@@ -97,9 +98,9 @@ func TestAVerifyCommandEndsTheSuspendedIteration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var run *testRun
 		begun, over := 0, 0
-		runner := works(func(ctx context.Context, it looprun.Iteration) looprun.IterationFinished {
+		runner := works(func(ctx context.Context, it core.Iteration) core.IterationFinished {
 			if begun++; begun > 1 {
-				return looprun.IterationFinished{Outcome: looprun.OutcomeDone}
+				return core.IterationFinished{Outcome: core.OutcomeDone}
 			}
 			select {
 			case <-ctx.Done():
@@ -108,22 +109,22 @@ func TestAVerifyCommandEndsTheSuspendedIteration(t *testing.T) {
 			}
 			time.Sleep(time.Second) // it takes its time
 			over++
-			return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}
+			return core.IterationFinished{Outcome: core.OutcomeNotDone}
 		})
-		run = start(t, defaults, runner, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+		run = start(t, defaults, runner, core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			run.BeforeVerify()
 			if over != 1 {
 				t.Error("the iteration is not over")
 			}
 			time.Sleep(time.Minute)
-			if err := run.AfterVerify(looprun.VerifyFinished{Rule: "p.yaml:3", Command: "make smoke"}); err != nil {
+			if err := run.AfterVerify(core.VerifyFinished{Rule: "p.yaml:3", Command: "make smoke"}); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(time.Hour) // costs no time
 			return chosen("continue"), nil
 		}))
 		res := run.run(t)
-		if res.Status != looprun.StatusDone || res.Iterations != 1 || begun != 2 {
+		if res.Status != core.StatusDone || res.Iterations != 1 || begun != 2 {
 			t.Errorf("got %+v, begun %d times", res, begun)
 		}
 		if d := res.Runtime.Round(time.Second); d < 16*time.Minute || d > 16*time.Minute+2*time.Second {

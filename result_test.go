@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestRuntimeIsShortInJSON(t *testing.T) {
@@ -18,7 +18,7 @@ func TestRuntimeIsShortInJSON(t *testing.T) {
 		1234999999 * time.Nanosecond:  `"runtime_seconds":1.235,`,
 		61*time.Hour + 17*time.Second: `"runtime_seconds":219617,`,
 	} {
-		s := looprun.State{Elapsed: elapsed}
+		s := core.State{Elapsed: elapsed}
 		r := s.Result()
 		b, err := json.Marshal(r)
 		if err != nil {

@@ -9,7 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // A function may print from several goroutines at once; what they print when it has
@@ -18,8 +19,8 @@ func TestAFunctionPrintsFromAllItsGoroutines(t *testing.T) {
 	line := []byte(strings.Repeat("x", 99) + "\n")
 	const lines = 5000 // of each: long enough to be signed beside
 	returned, printed := make(chan struct{}), make(chan struct{})
-	x := &looprun.Executor{
-		Work: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
+	x := &engine.Executor{
+		Work: engine.Func(func(_ context.Context, in engine.Invocation) error {
 			var all sync.WaitGroup
 			for _, print := range []func([]byte){in.Stdout, in.Stderr, in.Stdout} {
 				all.Go(func() {
@@ -36,18 +37,18 @@ func TestAFunctionPrintsFromAllItsGoroutines(t *testing.T) {
 			}()
 			return nil
 		}),
-		Check: looprun.Func(func(_ context.Context, in looprun.Invocation) error {
+		Check: engine.Func(func(_ context.Context, in engine.Invocation) error {
 			close(returned)
 			<-printed
 			in.Stdout([]byte("checked"))
 			return nil
 		}),
 	}
-	d, err := x.Run(t.Context(), looprun.Iteration{Number: 1})
+	d, err := x.Run(t.Context(), core.Iteration{Number: 1})
 	if want := int64(3*lines*len(line) + len("checked")); err != nil || d.OutputBytes != want || d.Excerpt != "checked" {
 		t.Errorf("%d bytes were printed, want %d: %q, %v", d.OutputBytes, want, d.Excerpt, err)
 	}
-	if e := looprun.Func(func(context.Context, looprun.Invocation) error { return os.ErrNotExist }).Run(t.Context(), looprun.Invocation{}); e.Code != 1 {
+	if e := engine.Func(func(context.Context, engine.Invocation) error { return os.ErrNotExist }).Run(t.Context(), engine.Invocation{}); e.Code != 1 {
 		t.Errorf("without anywhere to print: %+v", e)
 	}
 }
@@ -58,40 +59,40 @@ func TestAFunctionThatEndsWhileSomebodyIsAsked(t *testing.T) {
 	for _, c := range []struct {
 		option string // empty: nobody answers
 		err    error
-		want   looprun.Status
+		want   core.Status
 		after  int
 	}{
-		{"", nil, looprun.StatusDone, 1},
-		{"", os.ErrNotExist, looprun.StatusTripped, 1},
-		{"continue", nil, looprun.StatusDone, 1},
-		{"pause", nil, looprun.StatusDone, 1},
-		{"cancel", nil, looprun.StatusCancelled, 1},
+		{"", nil, core.StatusDone, 1},
+		{"", os.ErrNotExist, core.StatusTripped, 1},
+		{"continue", nil, core.StatusDone, 1},
+		{"pause", nil, core.StatusDone, 1},
+		{"cancel", nil, core.StatusCancelled, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			x := &looprun.Executor{Work: looprun.Func(func(context.Context, looprun.Invocation) error {
+			x := &engine.Executor{Work: engine.Func(func(context.Context, engine.Invocation) error {
 				time.Sleep(16 * time.Minute)
 				return c.err
 			})}
-			run := start(t, defaults, x, looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+			run := start(t, defaults, x, core.ResponderFunc(func(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
 				time.Sleep(10 * time.Minute)
 				if c.option == "" {
-					return looprun.Answer{}, looprun.ErrNoAnswer
+					return core.Answer{}, core.ErrNoAnswer
 				}
 				return chosen(c.option), nil
 			}))
-			if res := run.run(t); res.Status != c.want || res.Iterations != c.after || run.State().Ran.Cause != looprun.CauseExited {
+			if res := run.run(t); res.Status != c.want || res.Iterations != c.after || run.State().Ran.Cause != core.CauseExited {
 				t.Errorf("%q, %v: got %+v, the iteration %+v", c.option, c.err, res, run.State().Ran)
 			}
 		})
 	}
 	// What was still running is cut off as before.
 	synctest.Test(t, func(t *testing.T) {
-		x := &looprun.Executor{Work: looprun.Func(func(ctx context.Context, _ looprun.Invocation) error {
+		x := &engine.Executor{Work: engine.Func(func(ctx context.Context, _ engine.Invocation) error {
 			<-ctx.Done()
 			return nil
 		})}
 		run := start(t, defaults, x)
-		if res := run.run(t); res.ExitCode != 124 || res.Iterations != 0 || run.State().Ran.Cause != looprun.CauseMaxRuntime {
+		if res := run.run(t); res.ExitCode != 124 || res.Iterations != 0 || run.State().Ran.Cause != core.CauseMaxRuntime {
 			t.Errorf("got %+v, the iteration %+v", res, run.State().Ran)
 		}
 	})
@@ -105,19 +106,19 @@ func TestTheTimeLimitStandsStillWhileAQuestionWaits(t *testing.T) {
 		before, work time.Duration // the question
 		check        time.Duration
 		beside       bool // the work does not wait for the answer
-		want         looprun.Outcome
+		want         core.Outcome
 	}{
-		{name: "the work waits for it", before: time.Minute, work: 3 * time.Minute, want: looprun.OutcomeDone},
-		{name: "and takes too long", before: 3 * time.Minute, work: 3 * time.Minute, want: looprun.OutcomeError},
-		{name: "the check begins meanwhile", beside: true, check: 14*time.Minute + 15*time.Second, want: looprun.OutcomeDone},
-		{name: "and is limited when it is answered", beside: true, check: time.Hour, want: looprun.OutcomeError},
+		{name: "the work waits for it", before: time.Minute, work: 3 * time.Minute, want: core.OutcomeDone},
+		{name: "and takes too long", before: 3 * time.Minute, work: 3 * time.Minute, want: core.OutcomeError},
+		{name: "the check begins meanwhile", beside: true, check: 14*time.Minute + 15*time.Second, want: core.OutcomeDone},
+		{name: "and is limited when it is answered", beside: true, check: time.Hour, want: core.OutcomeError},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var run *testRun
-			x := &looprun.Executor{IterationTimeout: 5 * time.Minute}
-			x.Work = looprun.Func(func(ctx context.Context, in looprun.Invocation) error {
+			x := &engine.Executor{IterationTimeout: 5 * time.Minute}
+			x.Work = engine.Func(func(ctx context.Context, in engine.Invocation) error {
 				asks := func(ctx context.Context) {
-					_, _ = run.Ask(ctx, "k", looprun.Question{Kind: looprun.KindConfirm, Text: "ok?"})
+					_, _ = run.Ask(ctx, "k", core.Question{Kind: core.KindConfirm, Text: "ok?"})
 				}
 				if c.beside {
 					go asks(context.WithoutCancel(ctx))
@@ -134,7 +135,7 @@ func TestTheTimeLimitStandsStillWhileAQuestionWaits(t *testing.T) {
 				}
 			})
 			if c.beside {
-				x.Check = looprun.Func(func(ctx context.Context, in looprun.Invocation) error {
+				x.Check = engine.Func(func(ctx context.Context, in engine.Invocation) error {
 					select {
 					case <-time.After(c.check):
 						return nil
@@ -144,16 +145,16 @@ func TestTheTimeLimitStandsStillWhileAQuestionWaits(t *testing.T) {
 				})
 			}
 			l := defaults
-			l.Iterations, l.Runtime = 1, looprun.Off
-			run = start(t, l, x, looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
-				if q.From != looprun.FromCommand {
-					return looprun.Answer{}, looprun.ErrNoAnswer
+			l.Iterations, l.Runtime = 1, core.Off
+			run = start(t, l, x, core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
+				if q.From != core.FromCommand {
+					return core.Answer{}, core.ErrNoAnswer
 				}
 				time.Sleep(10 * time.Minute)
-				return chosen(looprun.Yes), nil
+				return chosen(core.Yes), nil
 			}))
 			run.run(t)
-			if d := run.State().Ran; d.Outcome != c.want || d.Outcome == looprun.OutcomeError && d.Cause != looprun.CauseIterationTimeout {
+			if d := run.State().Ran; d.Outcome != c.want || d.Outcome == core.OutcomeError && d.Cause != core.CauseIterationTimeout {
 				t.Errorf("%s: the iteration ended as %+v", c.name, d)
 			}
 		})

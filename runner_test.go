@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
@@ -19,19 +19,19 @@ import (
 func TestResultsOverAWire(t *testing.T) {
 	until := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	code := 3
-	results := []looprun.IterationResult{
-		{IterationFinished: looprun.IterationFinished{
-			Outcome: looprun.OutcomeDone, WorkExitCode: &code, Excerpt: "the end", Warnings: []string{"one"}, Tree: 7, Content: 8, DurationMS: 9,
-		}, Printed: signature.Signature{Kind: signature.KindTestFail, Hash: 5, Failing: 1, Passed: 2, Total: 3, Checks: []string{"a"}}, Said: []looprun.Data{
-			looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}},
-			looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"},
-			looprun.QuestionAsked{Question: database()},
-			looprun.CostReported{USD: 0.5, Tokens: 10, Via: "output"},
+	results := []core.IterationResult{
+		{IterationFinished: core.IterationFinished{
+			Outcome: core.OutcomeDone, WorkExitCode: &code, Excerpt: "the end", Warnings: []string{"one"}, Tree: 7, Content: 8, DurationMS: 9,
+		}, Printed: signature.Signature{Kind: signature.KindTestFail, Hash: 5, Failing: 1, Passed: 2, Total: 3, Checks: []string{"a"}}, Said: []core.Data{
+			core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}},
+			core.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"},
+			core.QuestionAsked{Question: database()},
+			core.CostReported{USD: 0.5, Tokens: 10, Via: "output"},
 		}},
-		{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Match: "wait", Until: &until}},
-		{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, Said: []looprun.Data{
-			looprun.RejectionSubmitted{Rejection: rejection.Rejection{Task: "x", ReasonType: rejection.Blocker}},
-			looprun.RejectionInvalid{Issues: []rejection.Issue{{Problem: "p", Remedy: "r"}}},
+		{IterationFinished: core.IterationFinished{Outcome: core.OutcomeWaiting, Match: "wait", Until: &until}},
+		{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone}, Said: []core.Data{
+			core.RejectionSubmitted{Rejection: rejection.Rejection{Task: "x", ReasonType: rejection.Blocker}},
+			core.RejectionInvalid{Issues: []rejection.Issue{{Problem: "p", Remedy: "r"}}},
 		}},
 	}
 	for i, r := range results {
@@ -39,7 +39,7 @@ func TestResultsOverAWire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back looprun.IterationResult
+		var back core.IterationResult
 		if err := json.Unmarshal(wire, &back); err != nil {
 			t.Fatal(err)
 		}
@@ -51,31 +51,31 @@ func TestResultsOverAWire(t *testing.T) {
 
 // What a command cannot say decides nothing, whoever hands it over.
 func TestNobodySaysWhatOnlyTheLoopDecides(t *testing.T) {
-	for name, d := range map[string]looprun.Data{
-		"an answer":                looprun.QuestionAnswered{QuestionID: "ask-3", Answer: chosen("pg")},
-		"the end":                  looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusDone}},
-		"an action":                looprun.ActionApplied{Action: looprun.ActionAccept},
-		"a question without trips": looprun.QuestionAsked{Question: looprun.Question{Guard: looprun.MaxCost}},
-		"counters":                 looprun.CountersReset{},
+	for name, d := range map[string]core.Data{
+		"an answer":                core.QuestionAnswered{QuestionID: "ask-3", Answer: chosen("pg")},
+		"the end":                  core.RunFinished{Ending: core.Ending{Status: core.StatusDone}},
+		"an action":                core.ActionApplied{Action: core.ActionAccept},
+		"a question without trips": core.QuestionAsked{Question: core.Question{Guard: core.MaxCost}},
+		"counters":                 core.CountersReset{},
 	} {
-		r := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, Said: []looprun.Data{looprun.QuestionAsked{Question: database()}, d}}
+		r := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone}, Said: []core.Data{core.QuestionAsked{Question: database()}, d}}
 		wire, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(wire, new(looprun.IterationResult)); !errors.Is(err, looprun.ErrEvent) {
+		if err := json.Unmarshal(wire, new(core.IterationResult)); !errors.Is(err, core.ErrEvent) {
 			t.Errorf("%s comes over the wire: %v", name, err)
 		}
 		var run *testRun
-		run = start(t, defaults, reports(func(ctx context.Context, it looprun.Iteration) looprun.IterationResult {
-			if err := run.Tell(ctx, d); !errors.Is(err, looprun.ErrEvent) {
+		run = start(t, defaults, reports(func(ctx context.Context, it core.Iteration) core.IterationResult {
+			if err := run.Tell(ctx, d); !errors.Is(err, core.ErrEvent) {
 				t.Errorf("%s is taken while the iteration runs: %v", name, err)
 			}
 			return r
 		}))
 		run.run(t)
 		want := "iteration.started question.asked message.refused iteration.finished question.closed run.finished"
-		if d.Type() == looprun.TypeQuestionAsked {
+		if d.Type() == core.TypeQuestionAsked {
 			want = strings.Replace(want, "message.refused", "signal.received", 1)
 		}
 		if run.story() != want {

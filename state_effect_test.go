@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 )
 
@@ -17,16 +18,16 @@ func TestWhatAPolicyAddsIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := defaults
 		l.Iterations = 2
-		run := start(t, l, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, rule("continue"))
+		run := start(t, l, &script{steps: []play{{outcome: core.OutcomeNotDone}}}, rule("continue"))
 		res := run.run(t)
 		if s := run.State(); res.Iterations != 50 || s.PolicyContinues != 10 || s.PolicyIterations != 48 {
 			t.Errorf("after %d iterations the policy has continued %d times and added %d", res.Iterations, s.PolicyContinues, s.PolicyIterations)
 		}
-		run = start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeDone, took: 20 * time.Minute}}}, rule("continue"))
-		if res, s := run.run(t), run.State(); res.Status != looprun.StatusDone || s.PolicyRuntime < 9*time.Minute {
+		run = start(t, defaults, &script{steps: []play{{outcome: core.OutcomeDone, took: 20 * time.Minute}}}, rule("continue"))
+		if res, s := run.run(t), run.State(); res.Status != core.StatusDone || s.PolicyRuntime < 9*time.Minute {
 			t.Errorf("got %+v, and the policy has added %s", res, s.PolicyRuntime)
 		}
-		run = start(t, l, &script{steps: []play{{outcome: looprun.OutcomeNotDone}}}, says("continue"))
+		run = start(t, l, &script{steps: []play{{outcome: core.OutcomeNotDone}}}, says("continue"))
 		run.run(t)
 		if s := run.State(); s.Continues != 1 || s.PolicyContinues != 0 || s.PolicyIterations != 0 {
 			t.Error("a person's answer was counted as the policy's")
@@ -42,25 +43,25 @@ func TestAnAnswerNeverMovesALimitTheWrongWay(t *testing.T) {
 		limit     int
 		capped    int
 		want      int
-		responder looprun.Responder
+		responder core.Responder
 	}{
 		{"more than is spent and added", 10, 50, 10, says("continue")},
 		{"above the cap", 10, 5, 10, says("continue")},
-		{"off", looprun.Off, 50, looprun.Off, says("continue")},
+		{"off", core.Off, 50, core.Off, says("continue")},
 		{"spent and added", 6, 50, 8, says("continue")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := defaults
 			l.Iterations = c.limit
-			journal := &looprun.MemoryJournal{}
-			loop := &looprun.Loop{
-				Guards: guards.Default(), Journal: journal, Questions: asks{}, Responders: []looprun.Responder{c.responder},
-				Runner: &script{steps: []play{{outcome: looprun.OutcomeNotDone, same: 1}, {outcome: looprun.OutcomeNotDone, same: 1}, {outcome: looprun.OutcomeNotDone, same: 1}, {outcome: looprun.OutcomeDone}}},
+			journal := &core.MemoryJournal{}
+			loop := &engine.Loop{
+				Guards: guards.Default(), Journal: journal, Questions: asks{}, Responders: []core.Responder{c.responder},
+				Runner: &script{steps: []play{{outcome: core.OutcomeNotDone, same: 1}, {outcome: core.OutcomeNotDone, same: 1}, {outcome: core.OutcomeNotDone, same: 1}, {outcome: core.OutcomeDone}}},
 			}
-			if err := loop.Start(looprun.RunStarted{Limits: l, Caps: looprun.Caps{Iterations: c.capped}}); err != nil {
+			if err := loop.Start(core.RunStarted{Limits: l, Caps: core.Caps{Iterations: c.capped}}); err != nil {
 				t.Fatal(err)
 			}
-			if res, err := loop.Run(t.Context()); err != nil || res.Status != looprun.StatusDone {
+			if res, err := loop.Run(t.Context()); err != nil || res.Status != core.StatusDone {
 				t.Fatalf("got %+v, %v", res, err)
 			}
 			if got := loop.State().Limits.Iterations; got != c.want {
@@ -73,7 +74,7 @@ func TestAnAnswerNeverMovesALimitTheWrongWay(t *testing.T) {
 // defaulted makes a question whose default is to go on.
 type defaulted struct{ asks }
 
-func (d defaulted) Question(s *looprun.State, t looprun.Trip) (looprun.Question, error) {
+func (d defaulted) Question(s *core.State, t core.Trip) (core.Question, error) {
 	q, err := d.asks.Question(s, t)
 	q.Default = "continue"
 	return q, err
@@ -84,24 +85,24 @@ func (d defaulted) Question(s *looprun.State, t looprun.Trip) (looprun.Question,
 func TestAtTheCapGoingOnIsNotOffered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
-			guard looprun.GuardID
+			guard core.GuardID
 			took  time.Duration
 			flag  string
-		}{{looprun.MaxIterations, 0, "--cap-iterations"}, {looprun.MaxRuntime, 4 * time.Minute, "--cap-runtime"}} {
+		}{{core.MaxIterations, 0, "--cap-iterations"}, {core.MaxRuntime, 4 * time.Minute, "--cap-runtime"}} {
 			l := defaults
 			if c.took > 0 {
-				l.Iterations = looprun.Off
+				l.Iterations = core.Off
 			}
-			var asked []looprun.Question
-			run := start(t, l, &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: c.took}}})
+			var asked []core.Question
+			run := start(t, l, &script{steps: []play{{outcome: core.OutcomeNotDone, took: c.took}}})
 			run.Questions = defaulted{}
-			run.Responders = []looprun.Responder{watched(&asked, says(slices.Repeat([]string{"continue"}, 50)...))}
+			run.Responders = []core.Responder{watched(&asked, says(slices.Repeat([]string{"continue"}, 50)...))}
 			res := run.run(t)
-			if res.Guard != c.guard || res.Status != looprun.StatusTripped || res.Iterations > 50 || res.Runtime.Truncate(time.Second) > time.Hour {
+			if res.Guard != c.guard || res.Status != core.StatusTripped || res.Iterations > 50 || res.Runtime.Truncate(time.Second) > time.Hour {
 				t.Errorf("got %+v, want %s at its cap", res, c.guard)
 			}
 			q := asked[len(asked)-1]
-			if slices.ContainsFunc(q.Options, func(o looprun.Option) bool { return o.Action.Continues() }) || q.Default != "" {
+			if slices.ContainsFunc(q.Options, func(o core.Option) bool { return o.Action.Continues() }) || q.Default != "" {
 				t.Errorf("%s: offered are %v, by default %q", c.guard, q.OptionIDs(), q.Default)
 			}
 			if !strings.Contains(strings.Join(q.Details, "\n"), c.flag) {
@@ -118,7 +119,7 @@ func TestAtTheCapGoingOnIsNotOffered(t *testing.T) {
 func TestContinuingPastMaxRuntimeNeedsRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, took := range []time.Duration{4 * time.Minute, time.Hour} { // between iterations, in one
-			run := start(t, defaults, &script{steps: []play{{outcome: looprun.OutcomeNotDone, took: took}}}, rule("nothing"))
+			run := start(t, defaults, &script{steps: []play{{outcome: core.OutcomeNotDone, took: took}}}, rule("nothing"))
 			run.Journal = &limitedJournal{1000}
 			if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 124 || run.State().Continues != 0 {
 				t.Errorf("got %+v, %v after %d answers; want 124 after none", res, err, run.State().Continues)
@@ -129,30 +130,30 @@ func TestContinuingPastMaxRuntimeNeedsRoom(t *testing.T) {
 
 // Skipping needs something to skip, and skips all of a cycle.
 func TestSkippingTakesTheWholeWindow(t *testing.T) {
-	unsigned := runnerFunc(func(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
-		return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeError}}, nil
+	unsigned := runnerFunc(func(context.Context, core.Iteration) (core.IterationResult, error) {
+		return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeError}}, nil
 	})
 	run := start(t, defaults, unsigned, rule("skip"))
 	if res := run.run(t); res.ExitCode != 112 || run.State().Continues != 0 {
 		t.Errorf("nothing to skip: got %+v, want 112", res)
 	}
 
-	a, b := play{outcome: looprun.OutcomeNotDone, same: 1}, play{outcome: looprun.OutcomeNotDone, same: 2}
-	run = start(t, defaults, &script{steps: []play{a, b, a, b, a, b, a, {outcome: looprun.OutcomeDone}}}, says("skip"))
-	if res := run.run(t); res.Status != looprun.StatusDone || len(run.State().Known) != 2 {
+	a, b := play{outcome: core.OutcomeNotDone, same: 1}, play{outcome: core.OutcomeNotDone, same: 2}
+	run = start(t, defaults, &script{steps: []play{a, b, a, b, a, b, a, {outcome: core.OutcomeDone}}}, says("skip"))
+	if res := run.run(t); res.Status != core.StatusDone || len(run.State().Known) != 2 {
 		t.Errorf("a cycle: got %+v with %+v known, want both", res, run.State().Known)
 	}
 
-	e, f := play{outcome: looprun.OutcomeError, same: 1}, play{outcome: looprun.OutcomeError, same: 2}
-	run = start(t, defaults, &script{steps: []play{e, f, e, f, {outcome: looprun.OutcomeDone}}}, says("skip"))
-	if res := run.run(t); res.Status != looprun.StatusDone || len(run.State().Known) != 2 {
+	e, f := play{outcome: core.OutcomeError, same: 1}, play{outcome: core.OutcomeError, same: 2}
+	run = start(t, defaults, &script{steps: []play{e, f, e, f, {outcome: core.OutcomeDone}}}, says("skip"))
+	if res := run.run(t); res.Status != core.StatusDone || len(run.State().Known) != 2 {
 		t.Errorf("errors: got %+v with %+v known, want both", res, run.State().Known)
 	}
 }
 
 // debugs is a debug command that ends so.
-type debugs func(context.Context) (looprun.DebugFinished, error)
+type debugs func(context.Context) (core.DebugFinished, error)
 
-func (d debugs) Debug(ctx context.Context, _ *looprun.State, _ looprun.Option, _ looprun.Answer) (looprun.DebugFinished, error) {
+func (d debugs) Debug(ctx context.Context, _ *core.State, _ core.Option, _ core.Answer) (core.DebugFinished, error) {
 	return d(ctx)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
@@ -17,20 +17,20 @@ import (
 // The answers of a trip count as given until another guard trips, another
 // iteration has ended, or the clock trips in the middle of one.
 func TestWhatWasGivenIsForgottenWithTheTrip(t *testing.T) {
-	trip := func(g looprun.GuardID, iteration int, during bool) looprun.GuardTripped {
-		return looprun.GuardTripped{Trip: looprun.Trip{Guard: g, Iteration: iteration, During: during}}
+	trip := func(g core.GuardID, iteration int, during bool) core.GuardTripped {
+		return core.GuardTripped{Trip: core.Trip{Guard: g, Iteration: iteration, During: during}}
 	}
-	before := []looprun.Data{begun, first, ended1, trip(looprun.LoopDetected, 1, false), question, answered, applied}
-	next := []looprun.Data{looprun.IterationStarted{Iteration: 2}, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}}
+	before := []core.Data{begun, first, ended1, trip(core.LoopDetected, 1, false), question, answered, applied}
+	next := []core.Data{core.IterationStarted{Iteration: 2}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone}}
 	for _, c := range []struct {
 		name string
-		then []looprun.Data
+		then []core.Data
 		want int
 	}{
-		{"the same trip", []looprun.Data{trip(looprun.LoopDetected, 1, false)}, 1},
-		{"another guard", []looprun.Data{trip(looprun.MaxIterations, 1, false)}, 0},
-		{"another iteration", append(slices.Clone(next), trip(looprun.LoopDetected, 2, false)), 0},
-		{"in the middle", []looprun.Data{trip(looprun.LoopDetected, 1, true)}, 0},
+		{"the same trip", []core.Data{trip(core.LoopDetected, 1, false)}, 1},
+		{"another guard", []core.Data{trip(core.MaxIterations, 1, false)}, 0},
+		{"another iteration", append(slices.Clone(next), trip(core.LoopDetected, 2, false)), 0},
+		{"in the middle", []core.Data{trip(core.LoopDetected, 1, true)}, 0},
 	} {
 		if s := folded(t, append(slices.Clone(before), c.then...)...); len(s.Given) != c.want {
 			t.Errorf("%s: given are %v, want %d", c.name, s.Given, c.want)
@@ -41,13 +41,13 @@ func TestWhatWasGivenIsForgottenWithTheTrip(t *testing.T) {
 // What was said in an iteration that runs again counts for nothing: it is said
 // again.
 func TestWhatWasSaidInAnIterationThatRunsAgain(t *testing.T) {
-	blocked := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
-	unread := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked}, Problem: "two words"}
-	for name, end := range map[string]looprun.Data{
-		"crashed":     looprun.RunResumed{},
-		"cut off":     looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime},
-		"interrupted": looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeError, Cause: looprun.CauseInterrupt},
-		"waiting":     looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeWaiting},
+	blocked := core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
+	unread := core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked}, Problem: "two words"}
+	for name, end := range map[string]core.Data{
+		"crashed":     core.RunResumed{},
+		"cut off":     core.IterationFinished{Iteration: 1, Outcome: core.OutcomeError, Cause: core.CauseMaxRuntime},
+		"interrupted": core.IterationFinished{Iteration: 1, Outcome: core.OutcomeError, Cause: core.CauseInterrupt},
+		"waiting":     core.IterationFinished{Iteration: 1, Outcome: core.OutcomeWaiting},
 	} {
 		s := folded(t, begun, first, blocked, unread, end, first, ended1)
 		if s.Signal != nil || s.Unread != 0 || s.Objects != "" || len(s.Signals) != 0 || s.Iterations != 1 {
@@ -58,24 +58,24 @@ func TestWhatWasSaidInAnIterationThatRunsAgain(t *testing.T) {
 
 // How an iteration ends the run: also the precheck, and one that only waits.
 func TestHowAnIterationEndsTheRun(t *testing.T) {
-	interrupt := looprun.InterruptReceived{Signal: "SIGTERM", Code: 143}
+	interrupt := core.InterruptReceived{Signal: "SIGTERM", Code: 143}
 	prechecked := begun
 	prechecked.Precheck = true
-	zero := looprun.IterationStarted{}
+	zero := core.IterationStarted{}
 	for _, c := range []struct {
 		name   string
-		events []looprun.Data
-		want   looprun.Status // empty: it goes on
+		events []core.Data
+		want   core.Status // empty: it goes on
 		code   int
 	}{
-		{"a precheck that passes", []looprun.Data{prechecked, zero, looprun.IterationFinished{Outcome: looprun.OutcomeDone}}, looprun.StatusDone, 0},
-		{"a precheck that fails", []looprun.Data{prechecked, zero, looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}, "", 0},
-		{"a precheck that cannot run", []looprun.Data{prechecked, zero, looprun.IterationFinished{Outcome: looprun.OutcomeError, Fatal: 127}}, looprun.StatusFailed, 127},
-		{"an interrupt in the precheck", []looprun.Data{prechecked, zero, interrupt, looprun.IterationFinished{Outcome: looprun.OutcomeDone}}, looprun.StatusInterrupted, 143},
-		{"waiting", []looprun.Data{begun, first, looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeWaiting}}, "", 0},
-		{"an interrupt while it waits", []looprun.Data{begun, first, interrupt, looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeWaiting}}, looprun.StatusInterrupted, 143},
-		{"a command that was interrupted", []looprun.Data{begun, first, looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeInterrupted}}, looprun.StatusInterrupted, 130},
-		{"a stop code", []looprun.Data{begun, first, looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, Fatal: 125}}, looprun.StatusFailed, 125},
+		{"a precheck that passes", []core.Data{prechecked, zero, core.IterationFinished{Outcome: core.OutcomeDone}}, core.StatusDone, 0},
+		{"a precheck that fails", []core.Data{prechecked, zero, core.IterationFinished{Outcome: core.OutcomeNotDone}}, "", 0},
+		{"a precheck that cannot run", []core.Data{prechecked, zero, core.IterationFinished{Outcome: core.OutcomeError, Fatal: 127}}, core.StatusFailed, 127},
+		{"an interrupt in the precheck", []core.Data{prechecked, zero, interrupt, core.IterationFinished{Outcome: core.OutcomeDone}}, core.StatusInterrupted, 143},
+		{"waiting", []core.Data{begun, first, core.IterationFinished{Iteration: 1, Outcome: core.OutcomeWaiting}}, "", 0},
+		{"an interrupt while it waits", []core.Data{begun, first, interrupt, core.IterationFinished{Iteration: 1, Outcome: core.OutcomeWaiting}}, core.StatusInterrupted, 143},
+		{"a command that was interrupted", []core.Data{begun, first, core.IterationFinished{Iteration: 1, Outcome: core.OutcomeInterrupted}}, core.StatusInterrupted, 130},
+		{"a stop code", []core.Data{begun, first, core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone, Fatal: 125}}, core.StatusFailed, 125},
 	} {
 		s := folded(t, c.events...)
 		switch {
@@ -87,7 +87,7 @@ func TestHowAnIterationEndsTheRun(t *testing.T) {
 
 // Waits in a row are counted, and end with any other iteration.
 func TestWaitsAreCountedInARow(t *testing.T) {
-	waited := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeWaiting}
+	waited := core.IterationFinished{Iteration: 1, Outcome: core.OutcomeWaiting}
 	if s := folded(t, begun, first, waited, first, waited); s.Waits != 2 {
 		t.Errorf("%d waits, want 2", s.Waits)
 	}
@@ -98,15 +98,15 @@ func TestWaitsAreCountedInARow(t *testing.T) {
 
 // Every answer that is to start the attempts over does so, not only the first.
 func TestEachAnswerStartsTheAttemptsOver(t *testing.T) {
-	blocked := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
-	over := looprun.CountersReset{Task: "task"}
-	events := []looprun.Data{begun}
+	blocked := core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
+	over := core.CountersReset{Task: "task"}
+	events := []core.Data{begun}
 	for n := 1; n <= 2; n++ {
 		told := applied
-		told.Guard = looprun.Blocked
-		events = append(events, looprun.IterationStarted{Iteration: n}, blocked,
-			looprun.IterationFinished{Iteration: n, Outcome: looprun.OutcomeNotDone},
-			looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.Blocked, Iteration: n}}, question, answered, over, told)
+		told.Guard = core.Blocked
+		events = append(events, core.IterationStarted{Iteration: n}, blocked,
+			core.IterationFinished{Iteration: n, Outcome: core.OutcomeNotDone},
+			core.GuardTripped{Trip: core.Trip{Guard: core.Blocked, Iteration: n}}, question, answered, over, told)
 	}
 	if s := folded(t, events...); s.Ladder.Task("task").Clarifications != 2 {
 		t.Errorf("%d fresh starts, want 2", s.Ladder.Task("task").Clarifications)
@@ -115,17 +115,17 @@ func TestEachAnswerStartsTheAttemptsOver(t *testing.T) {
 
 // Improvement is told from the last answer on.
 func TestTheBaselineMovesWithTheAnswers(t *testing.T) {
-	failing := func(iteration, n int) looprun.IterationFinished {
-		return looprun.IterationFinished{Iteration: iteration, Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{Hash: 1, Failing: n, Passed: 1, Total: n + 1}}
+	failing := func(iteration, n int) core.IterationFinished {
+		return core.IterationFinished{Iteration: iteration, Outcome: core.OutcomeNotDone, Signature: signature.Signature{Hash: 1, Failing: n, Passed: 1, Total: n + 1}}
 	}
-	second := looprun.IterationStarted{Iteration: 2}
+	second := core.IterationStarted{Iteration: 2}
 	s := folded(t, begun, first, failing(1, 5), tripped, question, answered, applied, second, failing(2, 5))
 	if s.Baseline == nil || s.Baseline.Failing != 5 || s.Improved() {
 		t.Errorf("5 fail as at the last answer: baseline %+v, improved %v", s.Baseline, s.Improved())
 	}
 	trip2 := tripped
 	trip2.Trip.Iteration = 2
-	s = folded(t, begun, first, failing(1, 5), second, failing(2, 3), trip2, question, answered, applied, looprun.IterationStarted{Iteration: 3}, failing(3, 3))
+	s = folded(t, begun, first, failing(1, 5), second, failing(2, 3), trip2, question, answered, applied, core.IterationStarted{Iteration: 3}, failing(3, 3))
 	if s.Improved() || s.Baseline.Failing != 3 {
 		t.Errorf("3 fail as at the last answer: baseline %+v, improved %v", s.Baseline, s.Improved())
 	}
@@ -133,15 +133,15 @@ func TestTheBaselineMovesWithTheAnswers(t *testing.T) {
 
 // The delivery of one answer is not that of another.
 func TestDeliveriesAreApart(t *testing.T) {
-	blocked := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
+	blocked := core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
 	told := applied
-	told.Guard, told.Guidance = looprun.Blocked, "ask there"
-	toYes := looprun.QuestionAnswered{QuestionID: "a", Answer: looprun.Answer{Option: looprun.Yes, Responder: looprun.RespondedByUser}}
-	events := []looprun.Data{
+	told.Guard, told.Guidance = core.Blocked, "ask there"
+	toYes := core.QuestionAnswered{QuestionID: "a", Answer: core.Answer{Option: core.Yes, Responder: core.RespondedByUser}}
+	events := []core.Data{
 		begun, first, blocked, commandAsks("a"), ended1, toYes,
-		looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.Blocked, Iteration: 1}},
+		core.GuardTripped{Trip: core.Trip{Guard: core.Blocked, Iteration: 1}},
 		question, answered, told,
-		looprun.QuestionDelivered{QuestionID: "a"},
+		core.QuestionDelivered{QuestionID: "a"},
 	}
 	s := folded(t, events...)
 	if s.Undelivered != "q" || len(s.Asked) != 0 {
@@ -157,23 +157,23 @@ func TestDeliveriesAreApart(t *testing.T) {
 // What the assistant advises is shown once, with the question it is about; what
 // the command is told reaches the next iteration.
 func TestAdviceGoesToItsQuestion(t *testing.T) {
-	advice := func(id string) looprun.Data {
-		return looprun.AdviceGiven{QuestionID: id, Advice: looprun.Advice{Text: "do not"}}
+	advice := func(id string) core.Data {
+		return core.AdviceGiven{QuestionID: id, Advice: core.Advice{Text: "do not"}}
 	}
-	events := []looprun.Data{begun, first, commandAsks("a"), ended1, tripped, question}
-	details := func(s *looprun.State) (trip, command string) {
+	events := []core.Data{begun, first, commandAsks("a"), ended1, tripped, question}
+	details := func(s *core.State) (trip, command string) {
 		return strings.Join(s.Question.Details, "|"), strings.Join(s.Asked[0].Question.Details, "|")
 	}
 	for _, c := range []struct {
 		name                string
-		then                []looprun.Data
+		then                []core.Data
 		trip, command, told string
 	}{
-		{"to the trip", []looprun.Data{advice("q"), advice("q")}, "do not", "", ""},
-		{"to the command", []looprun.Data{advice("a"), advice("a")}, "", "do not", ""},
-		{"to another", []looprun.Data{advice("p")}, "", "", ""},
-		{"no advice", []looprun.Data{looprun.AnswerInvalid{QuestionID: "q", Reason: "nonsense"}}, "", "", ""},
-		{"told", []looprun.Data{looprun.MessageRefused{Reason: "not taken"}}, "", "", "not taken"},
+		{"to the trip", []core.Data{advice("q"), advice("q")}, "do not", "", ""},
+		{"to the command", []core.Data{advice("a"), advice("a")}, "", "do not", ""},
+		{"to another", []core.Data{advice("p")}, "", "", ""},
+		{"no advice", []core.Data{core.AnswerInvalid{QuestionID: "q", Reason: "nonsense"}}, "", "", ""},
+		{"told", []core.Data{core.MessageRefused{Reason: "not taken"}}, "", "", "not taken"},
 	} {
 		s := folded(t, append(slices.Clone(events), c.then...)...)
 		if trip, command := details(s); trip != c.trip || command != c.command || strings.Join(s.Notices, "|") != c.told {
@@ -189,20 +189,20 @@ func TestAdviceGoesToItsQuestion(t *testing.T) {
 // What an iteration warns of stays with the run: also when it was cut off, when a
 // later one passes, and when the run is resumed. The same is said once.
 func TestWarningsStayWithTheRun(t *testing.T) {
-	warning := func(n int, cause looprun.Cause, texts ...string) looprun.IterationFinished {
-		return looprun.IterationFinished{Iteration: n, Outcome: looprun.OutcomeError, Cause: cause, Warnings: texts}
+	warning := func(n int, cause core.Cause, texts ...string) core.IterationFinished {
+		return core.IterationFinished{Iteration: n, Outcome: core.OutcomeError, Cause: cause, Warnings: texts}
 	}
 	s := folded(
-		t, begun, first, warning(1, looprun.CauseMaxRuntime, "one"), first, warning(1, "", "one", "two"),
-		looprun.RunPaused{Reason: "enough"}, looprun.RunResumed{},
-		looprun.IterationStarted{Iteration: 2}, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeDone},
+		t, begun, first, warning(1, core.CauseMaxRuntime, "one"), first, warning(1, "", "one", "two"),
+		core.RunPaused{Reason: "enough"}, core.RunResumed{},
+		core.IterationStarted{Iteration: 2}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeDone},
 	)
 	if got := s.Result().Warnings; !slices.Equal(got, []string{"one", "two"}) {
 		t.Errorf("the result warns of %q", got)
 	}
-	many := []looprun.Data{begun}
+	many := []core.Data{begun}
 	for n := 1; n <= 30; n++ {
-		many = append(many, looprun.IterationStarted{Iteration: n}, warning(n, "", strconv.Itoa(n)))
+		many = append(many, core.IterationStarted{Iteration: n}, warning(n, "", strconv.Itoa(n)))
 	}
 	if got := folded(t, many...).Result().Warnings; len(got) != 20 || got[0] != "1" {
 		t.Errorf("of many it keeps %q", got)
@@ -215,14 +215,14 @@ func TestAnIterationThatRunsAgainIsNoEvidence(t *testing.T) {
 	failing := func(n int) signature.Signature {
 		return signature.Signature{Kind: signature.KindTestFail, Label: fmt.Sprint("test-fail:", n), Hash: signature.Hash(n), Failing: n, Passed: 1, Total: n + 1}
 	}
-	counts := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, Signature: failing(5)}
-	second := looprun.IterationStarted{Iteration: 2}
-	during := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 2, During: true}}
-	for name, end := range map[string]looprun.IterationFinished{
-		"cut off":                 {Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime},
-		"interrupted by looprun":  {Outcome: looprun.OutcomeError, Cause: looprun.CauseInterrupt},
-		"interrupted by a person": {Outcome: looprun.OutcomeInterrupted},
-		"waiting":                 {Outcome: looprun.OutcomeWaiting},
+	counts := core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone, Signature: failing(5)}
+	second := core.IterationStarted{Iteration: 2}
+	during := core.GuardTripped{Trip: core.Trip{Guard: core.MaxRuntime, Iteration: 2, During: true}}
+	for name, end := range map[string]core.IterationFinished{
+		"cut off":                 {Outcome: core.OutcomeError, Cause: core.CauseMaxRuntime},
+		"interrupted by looprun":  {Outcome: core.OutcomeError, Cause: core.CauseInterrupt},
+		"interrupted by a person": {Outcome: core.OutcomeInterrupted},
+		"waiting":                 {Outcome: core.OutcomeWaiting},
 	} {
 		end.Iteration, end.Signature = 2, failing(1)
 		before := folded(t, begun, first, counts)
@@ -230,13 +230,13 @@ func TestAnIterationThatRunsAgainIsNoEvidence(t *testing.T) {
 		if s.Improved() || s.Summary() != before.Summary() || s.CurrentState() != before.CurrentState() || s.Result().Signature != before.Result().Signature {
 			t.Errorf("%s: improved %v, %s, %s, %s", name, s.Improved(), s.Summary(), s.CurrentState(), s.Result().Signature)
 		}
-		if issues := s.WindowIssues(looprun.Trip{Guard: looprun.MaxIterations}); !slices.Equal(issues, before.WindowIssues(looprun.Trip{Guard: looprun.MaxIterations})) {
+		if issues := s.WindowIssues(core.Trip{Guard: core.MaxIterations}); !slices.Equal(issues, before.WindowIssues(core.Trip{Guard: core.MaxIterations})) {
 			t.Errorf("%s: %v would be skipped", name, issues)
 		}
 		if s.Last.Iteration != 1 || s.Ran.Iteration != 2 {
 			t.Errorf("%s: iteration %d is evidence, %d ran last", name, s.Last.Iteration, s.Ran.Iteration)
 		}
-		if s := folded(t, begun, first, counts, second, end, finished(looprun.StatusInterrupted), looprun.RunResumed{}, second, during, question, answered, applied); s.Baseline.Failing != 5 {
+		if s := folded(t, begun, first, counts, second, end, finished(core.StatusInterrupted), core.RunResumed{}, second, during, question, answered, applied); s.Baseline.Failing != 5 {
 			t.Errorf("%s: the baseline is %d failing, of the iteration that does not count", name, s.Baseline.Failing)
 		}
 	}
@@ -245,29 +245,29 @@ func TestAnIterationThatRunsAgainIsNoEvidence(t *testing.T) {
 // A precheck that was cut off, or has to wait, is still to be run: what it would say
 // is not known, and the command may not have to run at all.
 func TestAPrecheckThatRunsAgain(t *testing.T) {
-	prechecked, zero := begun, looprun.IterationStarted{}
+	prechecked, zero := begun, core.IterationStarted{}
 	prechecked.Precheck = true
-	during := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, During: true}}
+	during := core.GuardTripped{Trip: core.Trip{Guard: core.MaxRuntime, During: true}}
 	for _, c := range []struct {
 		name string
-		then []looprun.Data
-		want looprun.Next
+		then []core.Data
+		want core.Next
 	}{
-		{"interrupted", []looprun.Data{looprun.InterruptReceived{Code: 130}, looprun.IterationFinished{Outcome: looprun.OutcomeInterrupted, Cause: looprun.CauseInterrupt}, finished(looprun.StatusInterrupted), looprun.RunResumed{}}, looprun.NextPrecheck},
-		{"cut off", []looprun.Data{during, looprun.QuestionClosed{Unanswered: true}, looprun.IterationFinished{Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime}, finished(looprun.StatusTripped), looprun.RunResumed{}}, looprun.NextPrecheck},
-		{"crashed", []looprun.Data{looprun.RunResumed{}}, looprun.NextPrecheck},
-		{"waiting", []looprun.Data{looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Until: &time.Time{}}}, looprun.NextWait},
-		{"waited", []looprun.Data{looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Until: &time.Time{}}, looprun.WaitFinished{}}, looprun.NextPrecheck},
-		{"failed", []looprun.Data{looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}}, looprun.NextIterate},
+		{"interrupted", []core.Data{core.InterruptReceived{Code: 130}, core.IterationFinished{Outcome: core.OutcomeInterrupted, Cause: core.CauseInterrupt}, finished(core.StatusInterrupted), core.RunResumed{}}, core.NextPrecheck},
+		{"cut off", []core.Data{during, core.QuestionClosed{Unanswered: true}, core.IterationFinished{Outcome: core.OutcomeError, Cause: core.CauseMaxRuntime}, finished(core.StatusTripped), core.RunResumed{}}, core.NextPrecheck},
+		{"crashed", []core.Data{core.RunResumed{}}, core.NextPrecheck},
+		{"waiting", []core.Data{core.IterationFinished{Outcome: core.OutcomeWaiting, Until: &time.Time{}}}, core.NextWait},
+		{"waited", []core.Data{core.IterationFinished{Outcome: core.OutcomeWaiting, Until: &time.Time{}}, core.WaitFinished{}}, core.NextPrecheck},
+		{"failed", []core.Data{core.IterationFinished{Outcome: core.OutcomeNotDone}}, core.NextIterate},
 	} {
-		s := folded(t, append([]looprun.Data{prechecked, zero}, c.then...)...)
+		s := folded(t, append([]core.Data{prechecked, zero}, c.then...)...)
 		if next, _ := s.Next(guards.Default()); next != c.want {
 			t.Errorf("%s: next is %s, want %s", c.name, next, c.want)
 		}
 	}
-	s := folded(t, prechecked, zero, looprun.IterationFinished{Outcome: looprun.OutcomeWaiting, Until: &time.Time{}})
+	s := folded(t, prechecked, zero, core.IterationFinished{Outcome: core.OutcomeWaiting, Until: &time.Time{}})
 	s.Elapsed = time.Hour
-	if next, _ := s.Next(guards.Default()); next != looprun.NextTrip {
+	if next, _ := s.Next(guards.Default()); next != core.NextTrip {
 		t.Errorf("it waits past max_runtime: next is %s", next)
 	}
 }
@@ -277,9 +277,9 @@ func TestAPrecheckThatRunsAgain(t *testing.T) {
 func TestAnInterruptTakesTheAnswerBack(t *testing.T) {
 	more := defaults
 	more.Runtime *= 2
-	trip := looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1}}
-	for _, resumed := range []looprun.RunResumed{{}, {Limits: &more}} {
-		s := folded(t, begun, first, ended1, trip, question, looprun.RunPaused{}, answered, resumed, looprun.InterruptReceived{Code: 130})
+	trip := core.GuardTripped{Trip: core.Trip{Guard: core.MaxRuntime, Iteration: 1}}
+	for _, resumed := range []core.RunResumed{{}, {Limits: &more}} {
+		s := folded(t, begun, first, ended1, trip, question, core.RunPaused{}, answered, resumed, core.InterruptReceived{Code: 130})
 		if s.Answer != nil || len(s.Given) != 0 || s.Question == nil {
 			t.Errorf("answer %+v, given %v, question %+v", s.Answer, s.Given, s.Question)
 		}
@@ -290,11 +290,11 @@ func TestAnInterruptTakesTheAnswerBack(t *testing.T) {
 // none.
 func TestAnUnknownIterationBreaksNoRow(t *testing.T) {
 	known := applied
-	known.Action, known.Known = looprun.ActionSkip, []looprun.KnownIssue{{Hash: 7, Label: "x"}}
-	events := []looprun.Data{begun, first, ended1, tripped, question, answered, known}
+	known.Action, known.Known = core.ActionSkip, []core.KnownIssue{{Hash: 7, Label: "x"}}
+	events := []core.Data{begun, first, ended1, tripped, question, answered, known}
 	for i, h := range []signature.Hash{7, 0, 7, 0, 7} {
-		end := looprun.IterationFinished{Iteration: i + 2, Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{Hash: h}}
-		events = append(events, looprun.IterationStarted{Iteration: i + 2}, end)
+		end := core.IterationFinished{Iteration: i + 2, Outcome: core.OutcomeNotDone, Signature: signature.Signature{Hash: h}}
+		events = append(events, core.IterationStarted{Iteration: i + 2}, end)
 	}
 	if s := folded(t, events...); s.KnownRun != 3 {
 		t.Errorf("%d in a row, want 3", s.KnownRun)

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -16,32 +17,32 @@ import (
 // decisions is the question about a rejection, and any other with a way on.
 type decisions struct{}
 
-func (decisions) Question(*looprun.State, looprun.Trip) (looprun.Question, error) {
-	return looprun.Question{Options: []looprun.Option{
-		{ID: "override", Action: looprun.ActionContinue},
-		{ID: "accept", Action: looprun.ActionReject},
-		{ID: "defer", Action: looprun.ActionPause},
-		{ID: "decompose", Action: looprun.ActionDecompose},
-		{ID: "reformulate", Action: looprun.ActionReformulate},
-		{ID: "cancel", Action: looprun.ActionCancel},
+func (decisions) Question(*core.State, core.Trip) (core.Question, error) {
+	return core.Question{Options: []core.Option{
+		{ID: "override", Action: core.ActionContinue},
+		{ID: "accept", Action: core.ActionReject},
+		{ID: "defer", Action: core.ActionPause},
+		{ID: "decompose", Action: core.ActionDecompose},
+		{ID: "reformulate", Action: core.ActionReformulate},
+		{ID: "cancel", Action: core.ActionCancel},
 	}}, nil
 }
 
 // said runs iterations that fail, each in its own way, and say that.
-func said(n int, data ...looprun.Data) reports {
-	return func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
+func said(n int, data ...core.Data) reports {
+	return func(_ context.Context, it core.Iteration) core.IterationResult {
 		if it.Number > n {
-			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}
+			return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeDone}}
 		}
-		return looprun.IterationResult{Said: data, IterationFinished: looprun.IterationFinished{
-			Outcome:   looprun.OutcomeNotDone,
+		return core.IterationResult{Said: data, IterationFinished: core.IterationFinished{
+			Outcome:   core.OutcomeNotDone,
 			Signature: signature.Signature{Hash: signature.Hash(it.Number), Label: fmt.Sprint("output:", it.Number), Failing: -1, Passed: -1, Total: -1},
 		}}
 	}
 }
 
-func answers(option, guidance string) looprun.Responder {
-	return looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+func answers(option, guidance string) core.Responder {
+	return core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 		a := chosen(option)
 		a.Guidance = guidance
 		return a, nil
@@ -56,31 +57,31 @@ func TestRejections(t *testing.T) {
 	}
 	for _, c := range []struct {
 		option   string
-		status   looprun.Status
+		status   core.Status
 		code     int
 		task     string
 		created  int
 		guidance string
 	}{
-		{"override", looprun.StatusDone, 0, "the big one", 0, "do it all the same"},
-		{"accept", looprun.StatusRejected, 103, "the big one", 0, ""},
-		{"defer", looprun.StatusPaused, 102, "the big one", 1, ""},
-		{"decompose", looprun.StatusDone, 0, "second", 2, "do it all the same"},
-		{"reformulate", looprun.StatusDone, 0, r.Suggested, 1, "do it all the same"},
-		{"cancel", looprun.StatusCancelled, 101, "the big one", 0, ""},
+		{"override", core.StatusDone, 0, "the big one", 0, "do it all the same"},
+		{"accept", core.StatusRejected, 103, "the big one", 0, ""},
+		{"defer", core.StatusPaused, 102, "the big one", 1, ""},
+		{"decompose", core.StatusDone, 0, "second", 2, "do it all the same"},
+		{"reformulate", core.StatusDone, 0, r.Suggested, 1, "do it all the same"},
+		{"cancel", core.StatusCancelled, 101, "the big one", 0, ""},
 	} {
 		t.Run(c.option, func(t *testing.T) {
 			run := &testRun{}
-			run.Loop = &looprun.Loop{
+			run.Loop = &engine.Loop{
 				Guards: start(t, defaults, said(1)).Guards, Journal: &run.journal, Questions: decisions{},
-				Runner: said(1, looprun.RejectionSubmitted{Rejection: r}), Responders: []looprun.Responder{answers(c.option, "do it all the same")},
+				Runner: said(1, core.RejectionSubmitted{Rejection: r}), Responders: []core.Responder{answers(c.option, "do it all the same")},
 			}
-			if err := run.Start(looprun.RunStarted{RunID: "test", Name: "the big one", Limits: defaults}); err != nil {
+			if err := run.Start(core.RunStarted{RunID: "test", Name: "the big one", Limits: defaults}); err != nil {
 				t.Fatal(err)
 			}
 			var guidance string
-			run.Observe = func(e looprun.Event, s *looprun.State) {
-				if d, ok := e.Data.(looprun.IterationStarted); ok && d.Iteration == 2 {
+			run.Observe = func(e core.Event, s *core.State) {
+				if d, ok := e.Data.(core.IterationStarted); ok && d.Iteration == 2 {
 					guidance = s.Guidance
 				}
 			}
@@ -89,9 +90,9 @@ func TestRejections(t *testing.T) {
 			if res.Status != c.status || res.ExitCode != c.code || s.Task != c.task || guidance != c.guidance {
 				t.Errorf("got %+v, task %q, guidance %q", res, s.Task, guidance)
 			}
-			var decided []looprun.RejectionDecided
+			var decided []core.RejectionDecided
 			for _, e := range run.journal.Events {
-				if d, ok := e.Data.(looprun.RejectionDecided); ok {
+				if d, ok := e.Data.(core.RejectionDecided); ok {
 					decided = append(decided, d)
 				}
 			}
@@ -110,32 +111,32 @@ func TestRejections(t *testing.T) {
 
 // Options that a rejection gives no ground for are not offered.
 func TestARejectionWithoutAnotherTask(t *testing.T) {
-	var seen []looprun.Question
-	run := start(t, defaults, said(1, looprun.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker}}), watched(&seen, says("cancel")))
+	var seen []core.Question
+	run := start(t, defaults, said(1, core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker}}), watched(&seen, says("cancel")))
 	run.Questions = decisions{}
 	run.run(t)
 	if got := strings.Join(seen[0].OptionIDs(), " "); got != "override accept defer cancel" {
 		t.Errorf("offered: %s", got)
 	}
-	run = start(t, defaults, said(1, looprun.RejectionSubmitted{}))
+	run = start(t, defaults, said(1, core.RejectionSubmitted{}))
 	run.Questions = decisions{}
-	if res := run.run(t); res.ExitCode != 115 || res.Guard != looprun.Rejection {
+	if res := run.run(t); res.ExitCode != 115 || res.Guard != core.Rejection {
 		t.Errorf("nobody answered, and got %+v", res)
 	}
 }
 
 // The signal's answer reads Task, Agent, Question, Guidance.
 func TestTheAnswerToASignal(t *testing.T) {
-	clarify := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Task: "T-1", Agent: "fixer", Question: "Which of the two?"}}
+	clarify := core.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Task: "T-1", Agent: "fixer", Question: "Which of the two?"}}
 	var guidance []string
 	run := start(t, defaults, said(1, clarify), answers("override", "the first"))
 	run.Questions = decisions{}
-	run.Observe = func(e looprun.Event, s *looprun.State) {
-		if _, ok := e.Data.(looprun.IterationStarted); ok {
+	run.Observe = func(e core.Event, s *core.State) {
+		if _, ok := e.Data.(core.IterationStarted); ok {
 			guidance = append(guidance, s.Guidance)
 		}
 	}
-	if res := run.run(t); res.Status != looprun.StatusDone || res.Trips != 1 {
+	if res := run.run(t); res.Status != core.StatusDone || res.Trips != 1 {
 		t.Fatalf("got %+v", res)
 	}
 	if !strings.Contains(run.story(), "question.answered action.applied iteration.started iteration.finished question.delivered") {
@@ -148,19 +149,19 @@ func TestTheAnswerToASignal(t *testing.T) {
 
 // However much the command says, what matters gets through.
 func TestManySignals(t *testing.T) {
-	send := func(sig signal.Signal) looprun.Data { return looprun.SignalReceived{Signal: sig} }
-	var all []looprun.Data
+	send := func(sig signal.Signal) core.Data { return core.SignalReceived{Signal: sig} }
+	var all []core.Data
 	for range 100 {
 		all = append(all, send(signal.Signal{Name: signal.Progress, Text: "on"}), send(signal.Signal{Name: signal.Cost, USD: 0.01}))
 	}
 	all = append(all, send(signal.Signal{Name: signal.Blocked, Text: "no key"}))
 	run := start(t, defaults, said(1, all...))
-	if res := run.run(t); res.Guard != looprun.Blocked || run.State().Cost < 0.99 {
+	if res := run.run(t); res.Guard != core.Blocked || run.State().Cost < 0.99 {
 		t.Errorf("got %+v with $%.2f, want blocked with $1.00", res, run.State().Cost)
 	}
 	n := 0
 	for _, e := range run.journal.Events {
-		if d, ok := e.Data.(looprun.SignalReceived); ok && d.Name == signal.Progress {
+		if d, ok := e.Data.(core.SignalReceived); ok && d.Name == signal.Progress {
 			n++
 		}
 	}
@@ -171,11 +172,11 @@ func TestManySignals(t *testing.T) {
 
 // A malformed signal is told to the command; the third in a row is an error.
 func TestMalformedSignals(t *testing.T) {
-	bad := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost}, Problem: "usd is not a number"}
+	bad := core.SignalReceived{Signal: signal.Signal{Name: signal.Cost}, Problem: "usd is not a number"}
 	var guidance []string
 	run := start(t, defaults, said(3, bad))
-	run.Observe = func(e looprun.Event, s *looprun.State) {
-		if _, ok := e.Data.(looprun.IterationStarted); ok {
+	run.Observe = func(e core.Event, s *core.State) {
+		if _, ok := e.Data.(core.IterationStarted); ok {
 			guidance = append(guidance, s.Guidance)
 		}
 	}
@@ -190,18 +191,18 @@ func TestMalformedSignals(t *testing.T) {
 	if !strings.Contains(guidance[1], "usd is not a number") {
 		t.Errorf("the next iteration reads %q", guidance[1])
 	}
-	good := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "half"}}
+	good := core.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "half"}}
 	run = start(t, defaults, said(2, bad, bad, good, bad))
 	run.run(t)
-	if h := run.State().History; h[0].Outcome != looprun.OutcomeNotDone || h[1].Outcome != looprun.OutcomeNotDone {
+	if h := run.State().History; h[0].Outcome != core.OutcomeNotDone || h[1].Outcome != core.OutcomeNotDone {
 		t.Errorf("a good signal in between did not count: %+v", h)
 	}
 }
 
 // experts runs experts by a function.
-type experts func(ladder.Expert) (looprun.ExpertFinished, error)
+type experts func(ladder.Expert) (core.ExpertFinished, error)
 
-func (f experts) Expert(_ context.Context, _ *looprun.State, e ladder.Expert) (looprun.ExpertFinished, error) {
+func (f experts) Expert(_ context.Context, _ *core.State, e ladder.Expert) (core.ExpertFinished, error) {
 	return f(e)
 }
 
@@ -211,11 +212,11 @@ var rungs = ladder.Config{
 	{Rung: ladder.Human},
 }
 
-func climb(t *testing.T, r looprun.Runner, limits looprun.Limits, responders ...looprun.Responder) *testRun {
+func climb(t *testing.T, r engine.Runner, limits core.Limits, responders ...core.Responder) *testRun {
 	t.Helper()
 	run := &testRun{}
-	run.Loop = &looprun.Loop{Guards: start(t, defaults, r).Guards, Journal: &run.journal, Questions: asks{}, Runner: r, Responders: responders}
-	if err := run.Start(looprun.RunStarted{RunID: "test", Name: "climb", Limits: limits, Ladder: rungs}); err != nil {
+	run.Loop = &engine.Loop{Guards: start(t, defaults, r).Guards, Journal: &run.journal, Questions: asks{}, Runner: r, Responders: responders}
+	if err := run.Start(core.RunStarted{RunID: "test", Name: "climb", Limits: limits, Ladder: rungs}); err != nil {
 		t.Fatal(err)
 	}
 	return run
@@ -227,27 +228,27 @@ func TestTheLadder(t *testing.T) {
 	limits := defaults
 	limits.Iterations = 30
 	var asked []string
-	run := climb(t, said(20), limits, looprun.ResponderFunc(func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
-		if !q.Mandatory || q.Guard != looprun.LadderExhausted || s.Iterations%6 != 0 {
+	run := climb(t, said(20), limits, core.ResponderFunc(func(_ context.Context, q core.Question, s *core.State) (core.Answer, error) {
+		if !q.Mandatory || q.Guard != core.LadderExhausted || s.Iterations%6 != 0 {
 			t.Errorf("after %d iterations: %+v", s.Iterations, q)
 		}
 		if s.Trips > 1 {
-			return looprun.Answer{}, looprun.ErrNoAnswer
+			return core.Answer{}, core.ErrNoAnswer
 		}
 		return chosen("continue"), nil
 	}))
-	run.Experts = experts(func(e ladder.Expert) (looprun.ExpertFinished, error) {
+	run.Experts = experts(func(e ladder.Expert) (core.ExpertFinished, error) {
 		asked = append(asked, e.Name)
-		return looprun.ExpertFinished{Guidance: "ask " + e.Name}, nil
+		return core.ExpertFinished{Guidance: "ask " + e.Name}, nil
 	})
 	var guidance []string
-	run.Observe = func(e looprun.Event, s *looprun.State) {
-		if d, ok := e.Data.(looprun.IterationStarted); ok && (d.Iteration == 4 || d.Iteration == 1) {
+	run.Observe = func(e core.Event, s *core.State) {
+		if d, ok := e.Data.(core.IterationStarted); ok && (d.Iteration == 4 || d.Iteration == 1) {
 			guidance = append(guidance, s.Guidance)
 		}
 	}
 	res := run.run(t)
-	if res.ExitCode != 115 || res.Guard != looprun.LadderExhausted || res.Iterations != 12 {
+	if res.ExitCode != 115 || res.Guard != core.LadderExhausted || res.Iterations != 12 {
 		t.Errorf("got %+v, want the ladder's end after 12", res)
 	}
 	if got := strings.Join(asked, " "); got != "crypto protocol law crypto protocol law" {
@@ -267,14 +268,14 @@ func TestTheLadder(t *testing.T) {
 // The command can name the expert that it wants.
 func TestANamedExpert(t *testing.T) {
 	for name, want := range map[string]string{"law": "law", "": "crypto", "nobody": "crypto"} {
-		wants := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Expert, Expert: name}}
+		wants := core.SignalReceived{Signal: signal.Signal{Name: signal.Expert, Expert: name}}
 		var asked []string
 		run := climb(t, said(1, wants), defaults)
-		run.Experts = experts(func(e ladder.Expert) (looprun.ExpertFinished, error) {
+		run.Experts = experts(func(e ladder.Expert) (core.ExpertFinished, error) {
 			asked = append(asked, e.Name)
-			return looprun.ExpertFinished{Guidance: "so"}, nil
+			return core.ExpertFinished{Guidance: "so"}, nil
 		})
-		if res := run.run(t); res.Status != looprun.StatusDone || len(asked) != 1 || asked[0] != want {
+		if res := run.run(t); res.Status != core.StatusDone || len(asked) != 1 || asked[0] != want {
 			t.Errorf("%q: asked %q, %+v", name, asked, res)
 		}
 	}
@@ -282,13 +283,13 @@ func TestANamedExpert(t *testing.T) {
 
 // A rule or an assistant cannot stand in for the person.
 func TestAMandatoryQuestionIsAPersons(t *testing.T) {
-	for name, a := range map[string]looprun.Answer{
-		"a policy":     {Option: "continue", Responder: looprun.RespondedByPolicy, Reason: "rule"},
-		"an assistant": {Option: "continue", Responder: looprun.RespondedByAssistant, Reason: "sure"},
-		"detached":     {Option: "continue", Responder: looprun.RespondedByDetached},
+	for name, a := range map[string]core.Answer{
+		"a policy":     {Option: "continue", Responder: core.RespondedByPolicy, Reason: "rule"},
+		"an assistant": {Option: "continue", Responder: core.RespondedByAssistant, Reason: "sure"},
+		"detached":     {Option: "continue", Responder: core.RespondedByDetached},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := climb(t, said(20), defaults, looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			run := climb(t, said(20), defaults, core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 				return a, nil
 			}))
 			if res := run.run(t); res.ExitCode != 115 || res.Iterations != 3 {
@@ -301,13 +302,13 @@ func TestAMandatoryQuestionIsAPersons(t *testing.T) {
 // Improvement is no failed attempt.
 func TestAnImprovementIsNoAttempt(t *testing.T) {
 	failing := 40
-	run := climb(t, works(func(_ context.Context, it looprun.Iteration) looprun.IterationFinished {
+	run := climb(t, works(func(_ context.Context, it core.Iteration) core.IterationFinished {
 		failing--
-		return looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{
+		return core.IterationFinished{Outcome: core.OutcomeNotDone, Signature: signature.Signature{
 			Hash: signature.Hash(failing), Label: "test-fail", Failing: failing, Passed: 0, Total: 40,
 		}}
 	}), defaults)
-	if res := run.run(t); res.Guard != looprun.MaxIterations || run.State().Ladder.Task("climb").Total != 1 {
+	if res := run.run(t); res.Guard != core.MaxIterations || run.State().Ladder.Task("climb").Total != 1 {
 		t.Errorf("got %+v with %+v; only the first iteration improves nothing", res, run.State().Ladder.Task("climb"))
 	}
 }
@@ -315,8 +316,8 @@ func TestAnImprovementIsNoAttempt(t *testing.T) {
 // The third signal in a row that cannot be read makes one iteration an error, and
 // none of those that follow and say nothing, or were cut off.
 func TestSignalsThatCannotBeRead(t *testing.T) {
-	bad := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"}
-	good := looprun.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "half"}}
+	bad := core.SignalReceived{Signal: signal.Signal{Name: signal.Progress}, Problem: "nonsense"}
+	good := core.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: "half"}}
 	for _, c := range []struct {
 		name string
 		says string // b: one that cannot be read, g: one that can, |: the iteration ends
@@ -329,31 +330,31 @@ func TestSignalsThatCannotBeRead(t *testing.T) {
 		{"six", "bbb|bbb||", "ee."},
 		{"five in one", "bbbbb|b|b|b|", "e..e"},
 	} {
-		var plays [][]looprun.Data
+		var plays [][]core.Data
 		for part := range strings.SplitSeq(strings.TrimSuffix(c.says, "|"), "|") {
-			var before []looprun.Data
+			var before []core.Data
 			for _, b := range part {
-				before = append(before, map[rune]looprun.Data{'b': bad, 'g': good}[b])
+				before = append(before, map[rune]core.Data{'b': bad, 'g': good}[b])
 			}
 			plays = append(plays, before)
 		}
 		l := defaults
-		l.Iterations, l.Errors = len(plays), looprun.Off
-		run := start(t, l, reports(func(_ context.Context, it looprun.Iteration) looprun.IterationResult {
-			return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeNotDone}, Said: plays[it.Number-1]}
+		l.Iterations, l.Errors = len(plays), core.Off
+		run := start(t, l, reports(func(_ context.Context, it core.Iteration) core.IterationResult {
+			return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeNotDone}, Said: plays[it.Number-1]}
 		}))
 		run.run(t)
 		got := ""
 		for _, h := range run.State().History {
-			got += map[looprun.Outcome]string{looprun.OutcomeNotDone: ".", looprun.OutcomeError: "e"}[h.Outcome]
+			got += map[core.Outcome]string{core.OutcomeNotDone: ".", core.OutcomeError: "e"}[h.Outcome]
 		}
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	cut := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeInterrupted}
-	for name, end := range map[string][]looprun.Data{"interrupted": {cut, finished(looprun.StatusInterrupted), looprun.RunResumed{}}, "crashed": {looprun.RunResumed{}}} {
-		if s := folded(t, append([]looprun.Data{begun, first, bad, bad}, end...)...); s.Malformed != 0 {
+	cut := core.IterationFinished{Iteration: 1, Outcome: core.OutcomeInterrupted}
+	for name, end := range map[string][]core.Data{"interrupted": {cut, finished(core.StatusInterrupted), core.RunResumed{}}, "crashed": {core.RunResumed{}}} {
+		if s := folded(t, append([]core.Data{begun, first, bad, bad}, end...)...); s.Malformed != 0 {
 			t.Errorf("%s: %d count, and the iteration runs again", name, s.Malformed)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -28,17 +29,17 @@ type wholeTask struct {
 	passed   bool // the judge found all of it done
 }
 
-func (m *wholeTask) take(d looprun.Data) {
+func (m *wholeTask) take(d core.Data) {
 	switch d := d.(type) {
-	case looprun.RunStarted:
+	case core.RunStarted:
 		m.check, m.left = len(d.Check) > 0, []string{d.Name}
-	case looprun.IterationStarted:
+	case core.IterationStarted:
 		m.objected = false
-	case looprun.SignalReceived:
+	case core.SignalReceived:
 		m.objected = m.objected || d.Name == signal.Blocked
-	case looprun.RejectionSubmitted:
+	case core.RejectionSubmitted:
 		m.objected, m.rejected = true, &d.Rejection
-	case looprun.RejectionDecided:
+	case core.RejectionDecided:
 		switch d.Decision {
 		case rejection.Decompose:
 			tasks, _ := m.rejected.Subtasks()
@@ -46,19 +47,19 @@ func (m *wholeTask) take(d looprun.Data) {
 		case rejection.Reformulate:
 			m.left = append([]string{m.rejected.Suggested}, m.left[1:]...)
 		}
-	case looprun.IterationFinished:
+	case core.IterationFinished:
 		if !d.RunsAgain() {
 			m.finished(d)
 		}
 	}
 }
 
-func (m *wholeTask) finished(d looprun.IterationFinished) {
+func (m *wholeTask) finished(d core.IterationFinished) {
 	switch {
-	case m.check && d.Outcome == looprun.OutcomeDone:
+	case m.check && d.Outcome == core.OutcomeDone:
 		m.passed = true
-	case m.check && d.Outcome == looprun.OutcomeNotDone && d.Promised && !m.objected && len(m.left) > 1,
-		!m.check && d.Outcome == looprun.OutcomeDone:
+	case m.check && d.Outcome == core.OutcomeNotDone && d.Promised && !m.objected && len(m.left) > 1,
+		!m.check && d.Outcome == core.OutcomeDone:
 		m.left = m.left[1:]
 		m.done++
 		m.passed = len(m.left) == 0
@@ -77,32 +78,32 @@ func names(tasks []rejection.Task) []string {
 type chaos struct {
 	t      *testing.T
 	r      *rand.Rand
-	events *[]looprun.Event
+	events *[]core.Event
 	cancel context.CancelCauseFunc
 	tasks  int
 }
 
-func (c *chaos) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+func (c *chaos) Run(_ context.Context, it core.Iteration) (core.IterationResult, error) {
 	m := modelOf(*c.events)
 	if len(m.left) == 0 || it.Task != m.left[0] {
 		c.t.Fatalf("iteration %d works on %q, and what is left is %q", it.Number, it.Task, m.left)
 	}
-	outcomes := []looprun.Outcome{looprun.OutcomeDone, looprun.OutcomeDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeInterrupted}
-	d := looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: outcomes[c.r.IntN(len(outcomes))], Promised: c.r.IntN(2) == 0}}
-	if m.check && d.Outcome == looprun.OutcomeDone && c.r.IntN(4) > 0 { // else few have a list for long
-		d.Outcome = looprun.OutcomeNotDone
+	outcomes := []core.Outcome{core.OutcomeDone, core.OutcomeDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeInterrupted}
+	d := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: outcomes[c.r.IntN(len(outcomes))], Promised: c.r.IntN(2) == 0}}
+	if m.check && d.Outcome == core.OutcomeDone && c.r.IntN(4) > 0 { // else few have a list for long
+		d.Outcome = core.OutcomeNotDone
 	}
-	if d.Outcome == looprun.OutcomeError && c.r.IntN(2) == 0 {
-		d.Cause = looprun.CauseMaxRuntime
+	if d.Outcome == core.OutcomeError && c.r.IntN(2) == 0 {
+		d.Cause = core.CauseMaxRuntime
 	}
 	d.Signature.Hash = 1
 	switch c.r.IntN(10) {
 	case 0, 1, 2:
-		d.Said = append(d.Said, looprun.RejectionSubmitted{Rejection: c.rejection()})
+		d.Said = append(d.Said, core.RejectionSubmitted{Rejection: c.rejection()})
 	case 3:
-		d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}})
+		d.Said = append(d.Said, core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}})
 	case 4:
-		c.cancel(&looprun.Interrupt{Signal: "SIGTERM", Code: 143})
+		c.cancel(&engine.Interrupt{Signal: "SIGTERM", Code: 143})
 	}
 	return d, nil
 }
@@ -123,7 +124,7 @@ func (c *chaos) rejection() rejection.Rejection {
 	return r
 }
 
-func modelOf(events []looprun.Event) *wholeTask {
+func modelOf(events []core.Event) *wholeTask {
 	m := &wholeTask{}
 	for _, e := range events {
 		m.take(e.Data)
@@ -135,35 +136,35 @@ func modelOf(events []looprun.Event) *wholeTask {
 // resumed: it is never done while parts of its task are left, unless its check
 // passed; and each iteration works on the first of what is left.
 func TestNothingIsDoneWhilePartsAreLeft(t *testing.T) {
-	all, taken, ended := rounds.Of(600), 0, map[looprun.Status]int{}
+	all, taken, ended := rounds.Of(600), 0, map[core.Status]int{}
 	for seed := range uint64(all) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		decide := []string{"decompose", "decompose", "decompose", "reformulate", "override", "defer", "defer", "accept", "cancel"}
-		responder := looprun.ResponderFunc(func(_ context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+		responder := core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 			option := decide[r.IntN(len(decide))]
 			if _, ok := q.Option(option); !ok || r.IntN(12) == 0 {
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return core.Answer{}, core.ErrNoAnswer
 			}
-			return looprun.Answer{Option: option, Guidance: "words", Responder: looprun.RespondedByUser, Person: true}, nil
+			return core.Answer{Option: option, Guidance: "words", Responder: core.RespondedByUser, Person: true}, nil
 		})
-		limits := looprun.Limits{Iterations: 12 + r.IntN(20), Runtime: looprun.Off, Loop: 2 + r.IntN(4), Errors: 2 + r.IntN(4)}
-		began := looprun.RunStarted{RunID: "r", Name: "all of it", Limits: limits}
+		limits := core.Limits{Iterations: 12 + r.IntN(20), Runtime: core.Off, Loop: 2 + r.IntN(4), Errors: 2 + r.IntN(4)}
+		began := core.RunStarted{RunID: "r", Name: "all of it", Limits: limits}
 		if r.IntN(2) == 0 {
 			began.Check = []string{"sh", "-c", "make test"}
 		}
-		journal := &looprun.MemoryJournal{}
-		var result looprun.Result
+		journal := &core.MemoryJournal{}
+		var result core.Result
 		for process := range 6 {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			l := &looprun.Loop{
-				Guards: guards.Default(), Journal: journal, Questions: decisions{}, Responders: []looprun.Responder{responder},
+			l := &engine.Loop{
+				Guards: guards.Default(), Journal: journal, Questions: decisions{}, Responders: []core.Responder{responder},
 				Runner: &chaos{t: t, r: r, events: &journal.Events, cancel: cancel, tasks: 100 * process},
 			}
 			var err error
 			if process == 0 {
 				err = l.Start(began)
 			} else {
-				err = l.Resume(*replay(t, journal.Events), looprun.RunResumed{})
+				err = l.Resume(*replay(t, journal.Events), core.RunResumed{})
 			}
 			if err == nil {
 				result, err = l.Run(ctx)
@@ -174,9 +175,9 @@ func TestNothingIsDoneWhilePartsAreLeft(t *testing.T) {
 			}
 			m := modelOf(journal.Events)
 			switch {
-			case result.Status == looprun.StatusDone && !m.passed:
+			case result.Status == core.StatusDone && !m.passed:
 				t.Fatalf("seed %d: done, and %q are left (check: %v)", seed, m.left, m.check)
-			case result.Status == looprun.StatusDone && !m.check && len(m.left) > 0:
+			case result.Status == core.StatusDone && !m.check && len(m.left) > 0:
 				t.Fatalf("seed %d: done, and %q are left", seed, m.left)
 			case m.list != (result.Subtasks != nil):
 				t.Fatalf("seed %d: taken apart: %v, and the result has %v", seed, m.list, result.Subtasks)
@@ -195,23 +196,23 @@ func TestNothingIsDoneWhilePartsAreLeft(t *testing.T) {
 			}
 		}
 	}
-	if 4*taken < all || 10*ended[looprun.StatusDone] < all || 10*ended[looprun.StatusInterrupted] < all || 100*ended[looprun.StatusPaused] < all {
+	if 4*taken < all || 10*ended[core.StatusDone] < all || 10*ended[core.StatusInterrupted] < all || 100*ended[core.StatusPaused] < all {
 		t.Errorf("%d runs with parts; ended: %v", taken, ended)
 	}
 }
 
 // apart are the events up to the decision to take the task apart.
-func apart(d looprun.ActionApplied) []looprun.Data {
+func apart(d core.ActionApplied) []core.Data {
 	r := rejection.Rejection{Alternatives: []rejection.Task{{Title: "one"}, {Title: "two"}, {Title: "three"}}}
-	d.Action, d.Option, d.Guard, d.Limits = looprun.ActionDecompose, "decompose", looprun.Rejection, defaults
+	d.Action, d.Option, d.Guard, d.Limits = core.ActionDecompose, "decompose", core.Rejection, defaults
 	d.Task = "one"
-	return []looprun.Data{
+	return []core.Data{
 		begun, first,
-		looprun.RejectionSubmitted{RejectionID: "j", Rejection: r},
+		core.RejectionSubmitted{RejectionID: "j", Rejection: r},
 		ended1,
-		looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.Rejection, Iteration: 1}},
+		core.GuardTripped{Trip: core.Trip{Guard: core.Rejection, Iteration: 1}},
 		question, answered,
-		looprun.RejectionDecided{RejectionID: "j", Decision: rejection.Decompose},
+		core.RejectionDecided{RejectionID: "j", Decision: rejection.Decompose},
 		d,
 	}
 }
@@ -219,24 +220,24 @@ func apart(d looprun.ActionApplied) []looprun.Data {
 // A journal of the first edition has no list: the first part is the task, and the run
 // was done when that ended. It folds, says what is left, and can go on.
 func TestAListOfTheFirstEdition(t *testing.T) {
-	old := apart(looprun.ActionApplied{Subtasks: []rejection.Task{{Title: "two"}, {Title: "three"}}})
-	finished2 := []looprun.Data{looprun.IterationStarted{Iteration: 2}, looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeDone}}
-	s := folded(t, append(slices.Clone(old), append(slices.Clone(finished2), finished(looprun.StatusDone))...)...)
-	if s.Ending.Status != looprun.StatusDone || s.Decomposed().String() != "1 of 3 done; then: two, three" {
+	old := apart(core.ActionApplied{Subtasks: []rejection.Task{{Title: "two"}, {Title: "three"}}})
+	finished2 := []core.Data{core.IterationStarted{Iteration: 2}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeDone}}
+	s := folded(t, append(slices.Clone(old), append(slices.Clone(finished2), finished(core.StatusDone))...)...)
+	if s.Ending.Status != core.StatusDone || s.Decomposed().String() != "1 of 3 done; then: two, three" {
 		t.Errorf("it folds to %+v, %s", s.Ending, s.Decomposed())
 	}
-	s = folded(t, append(slices.Clone(old), append(slices.Clone(finished2), looprun.RunResumed{})...)...)
-	if next, _ := s.Next(guards.Default()); next != looprun.NextAdvance || s.Ending != nil {
+	s = folded(t, append(slices.Clone(old), append(slices.Clone(finished2), core.RunResumed{})...)...)
+	if next, _ := s.Next(guards.Default()); next != core.NextAdvance || s.Ending != nil {
 		t.Errorf("what was cut off before the end goes on with %s, %+v", next, s.Ending)
 	}
 	nested := slices.Clone(old)
-	for _, d := range apart(looprun.ActionApplied{Subtasks: []rejection.Task{{Title: "one b"}}})[1:] {
+	for _, d := range apart(core.ActionApplied{Subtasks: []rejection.Task{{Title: "one b"}}})[1:] {
 		switch e := d.(type) {
-		case looprun.IterationStarted:
-			d = looprun.IterationStarted{Iteration: 2}
-		case looprun.IterationFinished:
-			d = looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeNotDone}
-		case looprun.GuardTripped:
+		case core.IterationStarted:
+			d = core.IterationStarted{Iteration: 2}
+		case core.IterationFinished:
+			d = core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone}
+		case core.GuardTripped:
 			e.Iteration = 2
 			d = e
 		}
@@ -250,18 +251,18 @@ func TestAListOfTheFirstEdition(t *testing.T) {
 // The end of a part ends streaks, and no limit.
 func TestTheEndOfAPartEndsStreaks(t *testing.T) {
 	one := rejection.Task{Title: "one"}
-	events := apart(looprun.ActionApplied{Subtask: &one, Subtasks: []rejection.Task{{Title: "two", Scope: "all"}}})
-	fails := looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeError}
+	events := apart(core.ActionApplied{Subtask: &one, Subtasks: []rejection.Task{{Title: "two", Scope: "all"}}})
+	fails := core.IterationFinished{Iteration: 2, Outcome: core.OutcomeError}
 	fails.Signature.Hash, fails.Tree, fails.Content = 7, 8, 9
-	events = append(events, looprun.IterationStarted{Iteration: 2}, fails)
+	events = append(events, core.IterationStarted{Iteration: 2}, fails)
 	for n := 3; n <= 5; n++ {
 		again := fails
 		if again.Iteration = n; n == 5 {
-			again.Outcome = looprun.OutcomeDone
+			again.Outcome = core.OutcomeDone
 		}
-		events = append(events, looprun.IterationStarted{Iteration: n}, again)
+		events = append(events, core.IterationStarted{Iteration: n}, again)
 	}
-	s := folded(t, append(events, looprun.SubtaskFinished{Title: "one"})...)
+	s := folded(t, append(events, core.SubtaskFinished{Title: "one"})...)
 	if s.ErrorRun != 0 || s.Idle != 0 || len(s.Labels) != 0 || s.Baseline != nil || s.Iterations != 5 || s.Limits != defaults {
 		t.Errorf("after it: %d errors, %d idle, labels %v, baseline %v, %d iterations", s.ErrorRun, s.Idle, s.Labels, s.Baseline, s.Iterations)
 	}

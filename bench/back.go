@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -76,7 +76,7 @@ func (b *bench) longest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	started, _ := event.Data.(looprun.RunStarted)
+	started, _ := event.Data.(core.RunStarted)
 	started.Caps.Iterations = long
 	run, _, err := recordAt(one, time.Now(), long-last, started)
 	if err != nil {
@@ -112,7 +112,7 @@ func (b *bench) full() (string, error) {
 	}
 	began := time.Now().Add(-kept * time.Minute)
 	for n := range kept {
-		run, _, err := recordAt(state, began.Add(time.Duration(n)*time.Minute), 3, looprun.RunStarted{Command: []string{"waves"}})
+		run, _, err := recordAt(state, began.Add(time.Duration(n)*time.Minute), 3, core.RunStarted{Command: []string{"waves"}})
 		if err != nil {
 			return "", err
 		}

@@ -10,7 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
@@ -78,11 +79,11 @@ func replays(looprun string) error {
 // waves fail in a way of their own each: no guard trips, and nothing repeats.
 type waves struct{}
 
-func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResult, error) {
+func (waves) Run(_ context.Context, it core.Iteration) (core.IterationResult, error) {
 	h := signature.Hash(uint64(it.Number) * 0x9e3779b97f4a7c15)
 	name := fmt.Sprintf("wave%d", it.Number)
-	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{
-		Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1500, OutputBytes: 12345,
+	return core.IterationResult{IterationFinished: core.IterationFinished{
+		Outcome: core.OutcomeNotDone, ExitCode: 1, DurationMS: 1500, OutputBytes: 12345,
 		Signature: signature.Signature{
 			Kind: signature.KindTestFail, Label: "test-fail:2-" + name, Hash: h, Loose: h,
 			Facts: []string{"fail:" + name, "fail:login"}, Failing: 2, Passed: 3, Total: 5, Checks: []string{name, "login"},
@@ -96,7 +97,7 @@ func (waves) Run(_ context.Context, it looprun.Iteration) (looprun.IterationResu
 // on disk, and returns the run's id.
 func record(stateDir string, n int, report bool) (string, error) {
 	began := time.Now()
-	run, loop, err := recordAt(stateDir, began, n, looprun.RunStarted{Command: []string{"waves"}})
+	run, loop, err := recordAt(stateDir, began, n, core.RunStarted{Command: []string{"waves"}})
 	took := time.Since(began)
 	if err != nil {
 		return "", err
@@ -120,13 +121,13 @@ func record(stateDir string, n int, report bool) (string, error) {
 
 // recordAt records a run of so many iterations that began at that time, and so; it is
 // open.
-func recordAt(stateDir string, at time.Time, n int, started looprun.RunStarted) (*scratchpad.Run, *looprun.Loop, error) {
+func recordAt(stateDir string, at time.Time, n int, started core.RunStarted) (*scratchpad.Run, *engine.Loop, error) {
 	run, err := scratchpad.Create(stateDir, at, scratchpad.SyncOff)
 	if err != nil {
 		return nil, nil, err
 	}
-	loop := &looprun.Loop{Guards: guards.Default(), Runner: waves{}, Journal: run.Journal}
-	started.RunID, started.Limits = run.ID, looprun.Limits{Iterations: n, Runtime: looprun.Off, Loop: 3, Errors: 3}
+	loop := &engine.Loop{Guards: guards.Default(), Runner: waves{}, Journal: run.Journal}
+	started.RunID, started.Limits = run.ID, core.Limits{Iterations: n, Runtime: core.Off, Loop: 3, Errors: 3}
 	if err := loop.Start(started); err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +135,7 @@ func recordAt(stateDir string, at time.Time, n int, started looprun.RunStarted) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if result.Guard != looprun.MaxIterations || result.Iterations != n {
+	if result.Guard != core.MaxIterations || result.Iterations != n {
 		return nil, nil, fmt.Errorf("the recording ended by %s after %d iterations", result.Guard, result.Iterations)
 	}
 	result.RunID = run.ID

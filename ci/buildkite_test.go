@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // agent puts a buildkite-agent on the path that does what the script says. It
@@ -31,7 +31,7 @@ func agent(t *testing.T, script string) string {
 }
 
 func TestBuildkiteAnnotation(t *testing.T) {
-	for status, style := range map[looprun.Status]string{looprun.StatusTripped: "error", looprun.StatusAccepted: "warning", looprun.StatusDone: ""} {
+	for status, style := range map[core.Status]string{core.StatusTripped: "error", core.StatusAccepted: "warning", core.StatusDone: ""} {
 		dir := agent(t, `for a; do printf '<%s>' "$a"; done > "$here/args"; cat > "$here/page"`)
 		v := Verdict{Result: tripped, Summary: report("# The report\n")}
 		v.Result.Status, v.Result.RunID = status, "a b;c"

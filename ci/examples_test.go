@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // The files of examples/ci, with the documented keys that they use.
@@ -104,12 +104,12 @@ func shell(t *testing.T, dir, script string, env ...string) (string, int) {
 
 // outcomes are the demo projects: one that ends as done, and one that is stuck
 // and that the policy gives up.
-var outcomes = map[string]int{"testfix": 0, "stuck": looprun.StatusCancelled.ExitCode()}
+var outcomes = map[string]int{"testfix": 0, "stuck": core.StatusCancelled.ExitCode()}
 
 // soft are exit codes that an example lets pass with a warning.
 func soft(t *testing.T, codes ...int) {
 	t.Helper()
-	if want := []int{looprun.StatusAccepted.ExitCode(), looprun.StatusPaused.ExitCode()}; !slices.Equal(codes, want) {
+	if want := []int{core.StatusAccepted.ExitCode(), core.StatusPaused.ExitCode()}; !slices.Equal(codes, want) {
 		t.Errorf("passing with a warning: %d, want %d", codes, want)
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"io"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Verdict is what a CI job is told about a run that has ended.
 type Verdict struct {
-	Result looprun.Result // its ExitCode is that of the process
-	Limit  int            // iterations that were allowed; under 1: off or not known
-	RunDir string         // where the run is kept
+	Result core.Result // its ExitCode is that of the process
+	Limit  int         // iterations that were allowed; under 1: off or not known
+	RunDir string      // where the run is kept
 	// Failing are the checks that fail, with files as they are in the repository, and
 	// Document is the result as a JSON document; nil: neither is told.
-	Failing  []looprun.FailingCheck
+	Failing  []core.FailingCheck
 	Document []byte
 	// Summary writes the report in Markdown, at most limit bytes of it; nil:
 	// there is none.
@@ -31,7 +31,7 @@ const SummaryLimit = 1 << 20
 // annotation and, where it was to run something, the outputs of the step. The log stands
 // at the beginning of a line, since looprun has just said the same there.
 func (l *Log) Refused(ctx context.Context, why string, ran bool) error {
-	v := Verdict{Result: looprun.Result{Ending: looprun.Ending{Status: looprun.StatusFailed, ExitCode: looprun.ExitFailed, Reason: why}}}
+	v := Verdict{Result: core.Result{Ending: core.Ending{Status: core.StatusFailed, ExitCode: core.ExitFailed, Reason: why}}}
 	l.mu.Lock()
 	l.fresh = true
 	if !ran {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // step is the environment of a step with empty files.
@@ -41,14 +41,14 @@ func report(text string) func(io.Writer, int) error {
 }
 
 func TestLevels(t *testing.T) {
-	for status, want := range map[looprun.Status]level{
-		looprun.StatusDone: silent, looprun.StatusAccepted: warning, looprun.StatusPaused: warning, looprun.StatusInterrupted: warning,
-		looprun.StatusTripped: failure, looprun.StatusFailed: failure, looprun.StatusCancelled: failure, looprun.StatusRejected: failure,
-		looprun.StatusCrashed: failure,
+	for status, want := range map[core.Status]level{
+		core.StatusDone: silent, core.StatusAccepted: warning, core.StatusPaused: warning, core.StatusInterrupted: warning,
+		core.StatusTripped: failure, core.StatusFailed: failure, core.StatusCancelled: failure, core.StatusRejected: failure,
+		core.StatusCrashed: failure,
 	} {
 		var b bytes.Buffer
 		l := newTestLog(GitHub, &b)
-		if err := l.Finish(t.Context(), Verdict{Result: looprun.Result{Ending: looprun.Ending{Status: status}}}); err != nil {
+		if err := l.Finish(t.Context(), Verdict{Result: core.Result{Ending: core.Ending{Status: status}}}); err != nil {
 			t.Error(err)
 		}
 		r := &githubRunner{}
@@ -62,8 +62,8 @@ func TestLevels(t *testing.T) {
 // Warnings are annotations whatever the verdict is, few of them, and cannot end
 // theirs or begin another.
 func TestWarningsAreAnnotations(t *testing.T) {
-	for _, status := range []looprun.Status{looprun.StatusDone, looprun.StatusTripped} {
-		r := looprun.Result{Ending: looprun.Ending{Status: status}, Warnings: []string{"tests fail\r\n::error::x", "b", "c", "d", "e", "f"}}
+	for _, status := range []core.Status{core.StatusDone, core.StatusTripped} {
+		r := core.Result{Ending: core.Ending{Status: status}, Warnings: []string{"tests fail\r\n::error::x", "b", "c", "d", "e", "f"}}
 		var b bytes.Buffer
 		if err := newTestLog(GitHub, &b).Finish(t.Context(), Verdict{Result: r}); err != nil {
 			t.Fatal(err)
@@ -87,8 +87,8 @@ func TestWarningsAreAnnotations(t *testing.T) {
 // The verdict's text cannot end the annotation, begin another or be one's title.
 func TestAnnotationIsEscaped(t *testing.T) {
 	reason := "100% sure,\nredrawn\r::error file=x::y ##[error]z ]a;b \x1b[31mred\x1b[0m\u202e"
-	v := Verdict{Limit: 0, Result: looprun.Result{Ending: looprun.Ending{
-		Status: looprun.StatusTripped, ExitCode: 115, Guard: "a,b:c%0A\nd", Decision: "cancel", Responder: "policy", Reason: reason,
+	v := Verdict{Limit: 0, Result: core.Result{Ending: core.Ending{
+		Status: core.StatusTripped, ExitCode: 115, Guard: "a,b:c%0A\nd", Decision: "cancel", Responder: "policy", Reason: reason,
 	}}}
 	const text = "after 0 iterations, 0s; exit 115; cancel by policy: 100% sure, ::error file=x::y ## [error]z ]a;b red"
 	var b bytes.Buffer
@@ -113,8 +113,8 @@ func TestAnnotationIsEscaped(t *testing.T) {
 
 // Nor can the name of a check, or of the file that it names.
 func TestAnnotationsOfChecks(t *testing.T) {
-	f := looprun.FailingCheck{Check: "a,file=b::c\n::error::d", Why: "x\n::error::y", File: "d;e]f,line=9:%0A.go", Line: 12}
-	v := Verdict{Result: tripped, Failing: []looprun.FailingCheck{f, {Check: "b", Line: 3}, {}, f, f, f}}
+	f := core.FailingCheck{Check: "a,file=b::c\n::error::d", Why: "x\n::error::y", File: "d;e]f,line=9:%0A.go", Line: 12}
+	v := Verdict{Result: tripped, Failing: []core.FailingCheck{f, {Check: "b", Line: 3}, {}, f, f, f}}
 	var b bytes.Buffer
 	if err := newTestLog(GitHub, &b).Finish(t.Context(), v); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestAnnotationsOfChecks(t *testing.T) {
 		t.Errorf("%v: %q", err, b.String())
 	}
 	b.Reset()
-	v.Result.Status = looprun.StatusDone
+	v.Result.Status = core.StatusDone
 	if err := newTestLog(GitHub, &b).Finish(t.Context(), v); err != nil || strings.Contains(b.String(), "::error") {
 		t.Errorf("done: %v: %q", err, b.String())
 	}
@@ -144,7 +144,7 @@ func TestAnnotationsOfChecks(t *testing.T) {
 
 func TestAnnotationIsShort(t *testing.T) {
 	for n, want := range map[int]int{annotationLimit - 30: annotationLimit, annotationLimit + 30: annotationLimit} {
-		got := len([]rune(verdict(looprun.Result{Ending: looprun.Ending{Reason: strings.Repeat("ü", n)}}, 0)))
+		got := len([]rune(verdict(core.Result{Ending: core.Ending{Reason: strings.Repeat("ü", n)}}, 0)))
 		if got > want {
 			t.Errorf("a reason of %d characters: %d", n, got)
 		}
@@ -158,7 +158,7 @@ func TestOutputs(t *testing.T) {
 	result := tripped
 	result.Decision = "cancel"
 	for range 2 { // twice in one step: the later one wins
-		if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), Verdict{Result: result, RunDir: dir, Failing: []looprun.FailingCheck{{Check: "A", Line: 3}}, Document: []byte("{}")}); err != nil {
+		if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), Verdict{Result: result, RunDir: dir, Failing: []core.FailingCheck{{Check: "A", Line: 3}}, Document: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}

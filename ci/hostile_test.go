@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // hostile is what a command may print to be taken for looprun, or for a step.
@@ -32,17 +32,17 @@ var hostile = []string{
 // streams are two writers to the same log, as in a job.
 func run(t *testing.T, l *Log, b *bytes.Buffer, iterations [][]string, cut func(string) []string) string {
 	streams := []io.Writer{l.Output(&pipe{b}), l.Output(&pipe{b})}
-	state := &looprun.State{RunID: "r"}
+	state := &core.State{RunID: "r"}
 	state.Limits.Iterations = 10
 	at := time.Unix(1700000000, 0)
 	for n, outputs := range iterations {
-		l.Observe(looprun.Event{Time: at, Data: looprun.IterationStarted{Iteration: n + 1}}, state)
+		l.Observe(core.Event{Time: at, Data: core.IterationStarted{Iteration: n + 1}}, state)
 		for i, text := range outputs {
 			for _, piece := range cut(text) {
 				_, _ = streams[i%2].Write([]byte(piece)) // a buffer takes all
 			}
 		}
-		l.Observe(looprun.Event{Time: at, Data: looprun.IterationFinished{Iteration: n + 1}}, state)
+		l.Observe(core.Event{Time: at, Data: core.IterationFinished{Iteration: n + 1}}, state)
 	}
 	_ = l.Finish(t.Context(), Verdict{Result: tripped, Limit: 10}) // no files are named
 	return b.String()
@@ -51,9 +51,9 @@ func run(t *testing.T, l *Log, b *bytes.Buffer, iterations [][]string, cut func(
 // pipe is one of several writers to the same log.
 type pipe struct{ io.Writer }
 
-var tripped = looprun.Result{
+var tripped = core.Result{
 	RunID: "r", Iterations: 2, Runtime: 1500 * time.Millisecond, Signature: "test-fail:1-auth",
-	Ending: looprun.Ending{Status: looprun.StatusTripped, ExitCode: 111, Guard: looprun.LoopDetected},
+	Ending: core.Ending{Status: core.StatusTripped, ExitCode: 111, Guard: core.LoopDetected},
 }
 
 func whole(text string) []string { return []string{text} }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Options say how a [Log] is written.
@@ -84,16 +84,16 @@ func New(o Options) *Log {
 func (l *Log) Provider() Provider { return l.provider }
 
 // Observe opens a section when an iteration starts and closes it when it is
-// over. It is a [looprun.Observer]. Sections are never nested: where CI systems
+// over. It is a [engine.Observer]. Sections are never nested: where CI systems
 // know nested ones at all they show them badly.
-func (l *Log) Observe(e looprun.Event, s *looprun.State) {
+func (l *Log) Observe(e core.Event, s *core.State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch d := e.Data.(type) {
-	case looprun.IterationStarted:
+	case core.IterationStarted:
 		l.close(e.Time.Unix())
 		l.open(e.Time.Unix(), s.RunID, d.Iteration, title(d.Iteration, s.Limits.Iterations))
-	case looprun.IterationFinished, looprun.RunPaused, looprun.RunFinished:
+	case core.IterationFinished, core.RunPaused, core.RunFinished:
 		l.close(e.Time.Unix())
 	}
 }

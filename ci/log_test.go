@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func environ(pairs ...string) func(string) string {
@@ -152,7 +152,7 @@ func TestTheFenceEndsWithTheRun(t *testing.T) {
 	var b bytes.Buffer
 	l := newTestLog(GitHub, &b)
 	_, _ = io.WriteString(l.Output(&b), "x")
-	if err := l.Finish(t.Context(), Verdict{Result: looprun.Result{Ending: looprun.Ending{Status: looprun.StatusDone}}}); err != nil {
+	if err := l.Finish(t.Context(), Verdict{Result: core.Result{Ending: core.Ending{Status: core.StatusDone}}}); err != nil {
 		t.Fatal(err)
 	}
 	b.WriteString("::notice::of the step\n")
@@ -184,13 +184,13 @@ func TestTokens(t *testing.T) {
 
 // An iteration that a pause, an interrupt or a crash cut off leaves no section open.
 func TestSectionsAreClosedAndFlat(t *testing.T) {
-	s := &looprun.State{RunID: "2026 a/b"}
-	for _, end := range []looprun.Data{looprun.RunPaused{}, looprun.RunFinished{}, looprun.IterationStarted{Iteration: 1}} {
+	s := &core.State{RunID: "2026 a/b"}
+	for _, end := range []core.Data{core.RunPaused{}, core.RunFinished{}, core.IterationStarted{Iteration: 1}} {
 		for p, want := range map[Provider]string{GitHub: "::endgroup::\n", Azure: "##[endgroup]\n", GitLab: "section_end:-62135596800:looprun_2026_a_b_0\r\x1b[0K\n"} {
 			var b bytes.Buffer
 			l := newTestLog(p, &b)
-			l.Observe(looprun.Event{Data: looprun.IterationStarted{}}, s)
-			l.Observe(looprun.Event{Data: end}, s)
+			l.Observe(core.Event{Data: core.IterationStarted{}}, s)
+			l.Observe(core.Event{Data: end}, s)
 			if strings.Count(b.String(), want) != 1 {
 				t.Errorf("%s, %s: %q has no %q", p, end.Type(), b.String(), want)
 			}
@@ -246,7 +246,7 @@ func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }
 func TestALogThatIsGone(t *testing.T) {
 	for _, p := range spoken {
 		l := New(Options{Provider: p, Log: failing{}, Getenv: nothing})
-		l.Observe(looprun.Event{Data: looprun.IterationStarted{Iteration: 1}}, &looprun.State{})
+		l.Observe(core.Event{Data: core.IterationStarted{Iteration: 1}}, &core.State{})
 		if _, err := l.Output(failing{}).Write([]byte("x")); err == nil {
 			t.Errorf("%s: a write that failed is no error", p)
 		}
@@ -271,7 +271,7 @@ func TestLogFromSeveralGoroutines(t *testing.T) {
 			})
 		}
 		for n := range 20 {
-			l.Observe(looprun.Event{Time: time.Unix(1, 0), Data: looprun.IterationStarted{Iteration: n + 1}}, &looprun.State{RunID: "r", Limits: looprun.Limits{Iterations: 10}})
+			l.Observe(core.Event{Time: time.Unix(1, 0), Data: core.IterationStarted{Iteration: n + 1}}, &core.State{RunID: "r", Limits: core.Limits{Iterations: 10}})
 		}
 		all.Wait()
 		_ = l.Finish(t.Context(), Verdict{Result: tripped, Limit: 10})

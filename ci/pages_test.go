@@ -10,19 +10,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // codes are all exit codes of looprun's own, with the words that stand for them.
 func codes() map[int][]string {
 	words := map[int][]string{126: {"failed"}, 127: {"failed"}, 129: {"interrupted"}, 143: {"interrupted"}}
-	for _, s := range []looprun.Status{
-		looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled, looprun.StatusPaused, looprun.StatusRejected,
-		looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
+	for _, s := range []core.Status{
+		core.StatusDone, core.StatusAccepted, core.StatusCancelled, core.StatusPaused, core.StatusRejected,
+		core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
 	} {
 		words[s.ExitCode()] = append(words[s.ExitCode()], string(s))
 	}
-	for _, g := range looprun.GuardIDs() {
+	for _, g := range core.GuardIDs() {
 		words[g.ExitCode()] = append(words[g.ExitCode()], "tripped", string(g))
 	}
 	return words

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -25,7 +25,7 @@ const (
 )
 
 // levelOf is how loud a run is: its status, and no less than its warnings.
-func levelOf(r looprun.Result) level {
+func levelOf(r core.Result) level {
 	how := levelOfStatus(r.Status)
 	if how == silent && len(r.Warnings) > 0 {
 		return warning
@@ -35,18 +35,18 @@ func levelOf(r looprun.Result) level {
 
 // levelOfStatus is nothing for a run that is done, a warning where something usable is
 // there or the run goes on later, an error otherwise.
-func levelOfStatus(s looprun.Status) level {
+func levelOfStatus(s core.Status) level {
 	switch s {
-	case looprun.StatusDone:
+	case core.StatusDone:
 		return silent
-	case looprun.StatusAccepted, looprun.StatusPaused, looprun.StatusInterrupted:
+	case core.StatusAccepted, core.StatusPaused, core.StatusInterrupted:
 		return warning
 	}
 	return failure
 }
 
 // headline is the verdict in a few words.
-func headline(r looprun.Result) string {
+func headline(r core.Result) string {
 	text := "looprun: " + string(r.Status)
 	if r.Guard != "" {
 		text += " (" + string(r.Guard) + ")"
@@ -55,8 +55,8 @@ func headline(r looprun.Result) string {
 }
 
 // verdict is the verdict on one line. Of a run that never was there is only the reason.
-func verdict(r looprun.Result, limit int) string {
-	if r.RunID == "" && r.Status == looprun.StatusFailed {
+func verdict(r core.Result, limit int) string {
+	if r.RunID == "" && r.Status == core.StatusFailed {
 		return annotationText(fmt.Sprintf("%s; exit %d", r.Reason, r.ExitCode))
 	}
 	var b strings.Builder
@@ -92,7 +92,7 @@ func annotationText(s string) string { return termsafe.Cut(termsafe.Line(s), ann
 func (l *Log) annotate(v Verdict) {
 	r := v.Result
 	if how := levelOfStatus(r.Status); how != silent {
-		l.annotation(how, headline(r), verdict(r, v.Limit), looprun.FailingCheck{})
+		l.annotation(how, headline(r), verdict(r, v.Limit), core.FailingCheck{})
 		for _, f := range v.Failing[:min(len(v.Failing), listed)] {
 			if f.Check != "" || f.File != "" { // else the verdict says as much
 				l.annotation(how, "looprun: "+cmp.Or(annotationText(f.Check), "failing"), cmp.Or(annotationText(f.Why), "it fails"), f)
@@ -100,7 +100,7 @@ func (l *Log) annotate(v Verdict) {
 		}
 	}
 	for _, w := range r.Warnings[:min(len(r.Warnings), listed)] {
-		l.annotation(warning, "looprun: warning", annotationText(w), looprun.FailingCheck{})
+		l.annotation(warning, "looprun: warning", annotationText(w), core.FailingCheck{})
 	}
 }
 
@@ -110,7 +110,7 @@ const listed = 5
 
 // annotation writes one, at the place of what failed where that is known. What stands
 // in front of the text is data too.
-func (l *Log) annotation(how level, title, text string, at looprun.FailingCheck) {
+func (l *Log) annotation(how level, title, text string, at core.FailingCheck) {
 	place := func(escape func(string) string, sep, file, line string) string {
 		switch {
 		case at.File == "":

@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Budget is what loops of one label may spend together.
@@ -144,7 +144,7 @@ func (l *loop) reserve(n int) (*Spend, error) {
 	if granted.OK {
 		return &s, nil
 	}
-	return nil, l.driver.Record(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxCost, Iteration: l.state.Iterations, Reason: granted.Reason}})
+	return nil, l.driver.Record(core.GuardTripped{Trip: core.Trip{Guard: core.MaxCost, Iteration: l.state.Iterations, Reason: granted.Reason}})
 }
 
 // commit puts what the iteration has cost in the place of what was set aside.

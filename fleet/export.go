@@ -17,12 +17,12 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/scratchpad"
 )
 
 // Events calls each for every event of a loop, from its first.
-func (f *Fleet) Events(ctx context.Context, id string, each func(looprun.Event) error) error {
+func (f *Fleet) Events(ctx context.Context, id string, each func(core.Event) error) error {
 	parts, err := f.parts(ctx, id)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (f *Fleet) Events(ctx context.Context, id string, each func(looprun.Event) 
 				return fmt.Errorf("events %d to %d of loop %s are gone: the server keeps histories for as long as its namespace says", after+1, p.From-1, id)
 			}
 			for _, raw := range p.Events {
-				var e looprun.Event
+				var e core.Event
 				if err := json.Unmarshal(raw, &e); err != nil {
 					return err
 				}
@@ -100,10 +100,10 @@ func (f *Fleet) Export(ctx context.Context, id, stateDir string, outputs bool, m
 		return "", err
 	}
 	defer run.Close()
-	state := new(looprun.State)
+	state := new(core.State)
 	var ran []int
-	err = f.Events(ctx, id, func(e looprun.Event) error {
-		if d, ok := e.Data.(looprun.IterationFinished); ok {
+	err = f.Events(ctx, id, func(e core.Event) error {
+		if d, ok := e.Data.(core.IterationFinished); ok {
 			ran = append(ran, d.Iteration)
 		}
 		if err := state.Apply(e); err != nil {

@@ -12,7 +12,8 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/loops"
@@ -20,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := looprun.Guardian(); ok {
+	if code, ok := engine.Guardian(); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
@@ -73,26 +74,26 @@ func (l testLog) Write(b []byte) (int, error) {
 }
 
 // run runs the loop to its end.
-func (b *bench) run(l Loop) looprun.Result {
+func (b *bench) run(l Loop) core.Result {
 	b.t.Helper()
 	b.ExecuteWorkflow(Run, l)
 	if err := b.GetWorkflowError(); err != nil {
 		b.t.Fatal(err)
 	}
-	var r looprun.Result
+	var r core.Result
 	if err := b.GetWorkflowResult(&r); err != nil {
 		b.t.Fatal(err)
 	}
 	return r
 }
 
-func (b *bench) state() looprun.State {
+func (b *bench) state() core.State {
 	b.t.Helper()
 	v, err := b.QueryWorkflow(queryState)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var s looprun.State
+	var s core.State
 	if err := v.Get(&s); err != nil {
 		b.t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func (b *bench) state() looprun.State {
 }
 
 // answer answers the question that is asked after a while; it returns what became of it.
-func (b *bench) answer(after time.Duration, updateID, questionID string, a looprun.Answer) *error {
+func (b *bench) answer(after time.Duration, updateID, questionID string, a core.Answer) *error {
 	done := new(error)
 	*done = errors.New("nobody has heard of it")
 	b.RegisterDelayedCallback(func() {
@@ -112,7 +113,7 @@ func (b *bench) answer(after time.Duration, updateID, questionID string, a loopr
 			}
 			id = s.Pending()[0].ID
 		}
-		a.Responder, a.Person = looprun.RespondedByUser, true
+		a.Responder, a.Person = core.RespondedByUser, true
 		b.UpdateWorkflow(updateAnswer, updateID, &testsuite.TestUpdateCallback{
 			OnAccept: func() { b.accepted++ }, OnReject: func(err error) { *done = err },
 			OnComplete: func(_ any, err error) { *done = err },
@@ -124,7 +125,7 @@ func (b *bench) answer(after time.Duration, updateID, questionID string, a loopr
 func TestALoopRunsUntilItIsDone(t *testing.T) {
 	b := newBench(t, nil)
 	r := b.run(submitted(t, `if test -e two; then exit 0; elif test -e one; then touch two; else touch one; fi; echo "in $LOOPRUN_ITERATION"; exit 1`, nil))
-	if r.Status != looprun.StatusDone || r.Iterations != 3 {
+	if r.Status != core.StatusDone || r.Iterations != 3 {
 		t.Fatalf("%+v", r)
 	}
 	if r.RuntimeSeconds > 20 {
@@ -146,12 +147,12 @@ func TestALoopRunsUntilItIsDone(t *testing.T) {
 
 func TestAQuestionWaitsForAPerson(t *testing.T) {
 	b := newBench(t, nil)
-	wrong := b.answer(time.Hour, "u1", "", looprun.Answer{Option: "no-such-option"})
-	other := b.answer(time.Hour, "u2", "another-question-1", looprun.Answer{Option: "cancel"})
-	right := b.answer(2*time.Hour, "u3", "", looprun.Answer{Option: "cancel"})
-	late := b.answer(2*time.Hour, "u4", "", looprun.Answer{Option: "continue"})
+	wrong := b.answer(time.Hour, "u1", "", core.Answer{Option: "no-such-option"})
+	other := b.answer(time.Hour, "u2", "another-question-1", core.Answer{Option: "cancel"})
+	right := b.answer(2*time.Hour, "u3", "", core.Answer{Option: "cancel"})
+	late := b.answer(2*time.Hour, "u4", "", core.Answer{Option: "continue"})
 	r := b.run(submitted(t, "echo the same; exit 1", nil))
-	if r.Status != looprun.StatusTripped && r.Status != looprun.StatusCancelled || r.Guard != looprun.LoopDetected {
+	if r.Status != core.StatusTripped && r.Status != core.StatusCancelled || r.Guard != core.LoopDetected {
 		t.Errorf("%+v", r)
 	}
 	if r.RuntimeSeconds > 20 {
@@ -192,7 +193,7 @@ func TestEachIterationIsKeptOutsideBranches(t *testing.T) {
 	b := newBench(t, nil)
 	from := repo(t)
 	r := b.run(submitted(t, `echo "$LOOPRUN_ITERATION" >> file; test "$LOOPRUN_ITERATION" = 2`, func(l *loops.Loop) { l.Repo = from; l.Setup = "echo set > up" }))
-	if r.Status != looprun.StatusDone || r.Iterations != 2 {
+	if r.Status != core.StatusDone || r.Iterations != 2 {
 		t.Fatalf("%+v", r)
 	}
 	ref := checkpoint.Ref(b.state().RunID)

@@ -17,7 +17,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
 )
 
@@ -159,20 +159,20 @@ func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
 }
 
 // State is what is known of a loop.
-func (f *Fleet) State(ctx context.Context, id string) (*looprun.State, error) {
+func (f *Fleet) State(ctx context.Context, id string) (*core.State, error) {
 	v, err := f.client.QueryWorkflow(ctx, id, "", queryState)
 	if err != nil {
 		return nil, f.explained(err)
 	}
-	s := new(looprun.State)
+	s := new(core.State)
 	return s, v.Get(s)
 }
 
 // Answer answers a question of a loop in the name of a person, which is a claim: who may
 // connect to the namespace may answer. Of two answers one counts, and an answer that is
 // given again is the same answer.
-func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a looprun.Answer) (Taken, error) {
-	a.Responder, a.Person, a.Assistant = looprun.RespondedByUser, true, looprun.Assistant{}
+func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.Answer) (Taken, error) {
+	a.Responder, a.Person, a.Assistant = core.RespondedByUser, true, core.Assistant{}
 	if a.Reason = strings.TrimSpace(a.Reason); a.Reason == "" {
 		a.Reason = "answered by " + by
 	} else {
@@ -207,8 +207,8 @@ func (f *Fleet) Cancel(ctx context.Context, id string) error {
 }
 
 // Wait returns how a loop ended, once it has.
-func (f *Fleet) Wait(ctx context.Context, id string) (looprun.Result, error) {
-	var r looprun.Result
+func (f *Fleet) Wait(ctx context.Context, id string) (core.Result, error) {
+	var r core.Result
 	err := f.client.GetWorkflow(ctx, id, "").Get(ctx, &r)
 	return r, err
 }

@@ -4,15 +4,16 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // Loop is what a loop is started with. One that is continued goes on from State.
 type Loop struct {
-	Started looprun.RunStarted `json:"started"`
-	Work    Work               `json:"work"`
+	Started core.RunStarted `json:"started"`
+	Work    Work            `json:"work"`
 	// State is where the run stood when its history was cut; nil: it begins.
-	State *looprun.State `json:"state,omitempty"`
+	State *core.State `json:"state,omitempty"`
 	// Place is where it ran last.
 	Place Place `json:"place"`
 }
@@ -38,9 +39,9 @@ type Work struct {
 	Debug    bool `json:"debug,omitempty"`
 	Responds bool `json:"responds,omitempty"`
 	// WaitAnswer is how long a question waits for a person; zero: for ever.
-	WaitAnswer time.Duration   `json:"wait_answer,omitempty"`
-	WaitDelay  time.Duration   `json:"wait_delay,omitempty"`
-	Backoff    looprun.Backoff `json:"backoff,omitzero"`
+	WaitAnswer time.Duration  `json:"wait_answer,omitempty"`
+	WaitDelay  time.Duration  `json:"wait_delay,omitempty"`
+	Backoff    engine.Backoff `json:"backoff,omitzero"`
 	// Reserve is how many US dollars of its label's budget an iteration reserves before
 	// it begins; zero: as many as the dearest so far, and one before any has reported.
 	Reserve float64 `json:"reserve,omitempty"`
@@ -65,7 +66,7 @@ const (
 	AttrCost      = "LoopCost"
 )
 
-// What LoopStatus says of a loop that has not ended; else it is a [looprun.Status].
+// What LoopStatus says of a loop that has not ended; else it is a [core.Status].
 const (
 	Queued  = "queued" // it waits for a slot
 	Running = "running"
@@ -97,14 +98,14 @@ type Asked struct {
 
 // Given is an answer to the question with that id.
 type Given struct {
-	QuestionID string         `json:"question_id"`
-	Answer     looprun.Answer `json:"answer"`
+	QuestionID string      `json:"question_id"`
+	Answer     core.Answer `json:"answer"`
 }
 
 // Taken is the answer that counts.
 type Taken struct {
-	Seq    int64          `json:"seq"` // of its event
-	Answer looprun.Answer `json:"answer"`
+	Seq    int64       `json:"seq"` // of its event
+	Answer core.Answer `json:"answer"`
 }
 
 // Page is a part of the events of a loop.

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/loops"
 )
 
@@ -50,11 +50,11 @@ func TestAHistoryIsCut(t *testing.T) {
 		b := newBench(t, nil)
 		b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(_ context.Context, in Iterate) (Iterated, error) {
 			b.SetContinueAsNewSuggested(true)
-			outcome := looprun.OutcomeNotDone
+			outcome := core.OutcomeNotDone
 			if in.Iteration.Number == 4 {
-				outcome = looprun.OutcomeDone
+				outcome = core.OutcomeDone
 			}
-			return Iterated{Result: looprun.IterationResult{IterationFinished: looprun.IterationFinished{Iteration: in.Iteration.Number, Outcome: outcome, DurationMS: 1000}}, Commit: in.Commit}, nil
+			return Iterated{Result: core.IterationResult{IterationFinished: core.IterationFinished{Iteration: in.Iteration.Number, Outcome: outcome, DurationMS: 1000}}, Commit: in.Commit}, nil
 		})
 		b.ExecuteWorkflow(Run, in)
 		var next *workflow.ContinueAsNewError
@@ -62,7 +62,7 @@ func TestAHistoryIsCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var r looprun.Result
+			var r core.Result
 			if err := b.GetWorkflowResult(&r); err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/loops"
 )
@@ -220,19 +220,19 @@ func TestAListSeesEveryCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })
 			r := b.run(submitted(t, "true", change))
-			if r.Status != looprun.StatusFailed || !strings.Contains(r.Reason, "does not allow") {
+			if r.Status != core.StatusFailed || !strings.Contains(r.Reason, "does not allow") {
 				t.Errorf("%+v", r)
 			}
 		})
 	}
 	b := newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })
-	if r := b.run(submitted(t, "true", nil)); r.Status != looprun.StatusDone {
+	if r := b.run(submitted(t, "true", nil)); r.Status != core.StatusDone {
 		t.Errorf("what is allowed: %+v", r)
 	}
 	lied := submitted(t, "evil", nil)
 	lied.Started.Command = []string{"true"} // what is shown is not what is run
 	b = newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })
-	if r := b.run(lied); r.Status != looprun.StatusFailed {
+	if r := b.run(lied); r.Status != core.StatusFailed {
 		t.Errorf("a command that says that it is another: %+v", r)
 	}
 }
@@ -344,7 +344,7 @@ func TestABudgetThatCannotBeReachedHasNothingLeft(t *testing.T) {
 	} {
 		b := labelled(t, reserve, &committed)
 		r := b.run(submitted(t, "touch ran", func(l *loops.Loop) { l.Label, l.Options["detached"] = "team", "deny" }))
-		if r.Guard != looprun.MaxCost || r.Status != looprun.StatusTripped || r.Iterations != 0 || len(committed) > 0 {
+		if r.Guard != core.MaxCost || r.Status != core.StatusTripped || r.Iterations != 0 || len(committed) > 0 {
 			t.Errorf("%s: %+v, %v", name, r, committed)
 		}
 	}
@@ -358,15 +358,15 @@ func TestAnIterationThatWasLostCostsWhatItReserved(t *testing.T) {
 		if times++; times == 1 {
 			return Iterated{}, temporal.NewHeartbeatTimeoutError()
 		}
-		return Iterated{Result: looprun.IterationResult{
-			IterationFinished: looprun.IterationFinished{Iteration: in.Iteration.Number, Outcome: looprun.OutcomeDone},
-			Said:              []looprun.Data{looprun.CostReported{USD: 0.5}},
+		return Iterated{Result: core.IterationResult{
+			IterationFinished: core.IterationFinished{Iteration: in.Iteration.Number, Outcome: core.OutcomeDone},
+			Said:              []core.Data{core.CostReported{USD: 0.5}},
 		}}, nil
 	})
 	l := submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })
 	l.Work.Reserve = 3
 	r := b.run(l)
-	if r.Status != looprun.StatusDone || len(committed) != 2 || committed[0].USD != 3 || committed[1].USD != 0.5 {
+	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].USD != 3 || committed[1].USD != 0.5 {
 		t.Errorf("%+v, %v", r, committed)
 	}
 	if committed[0].Key == committed[1].Key {
@@ -381,7 +381,7 @@ func TestThreeLossesAreAnError(t *testing.T) {
 	})
 	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Options["detached"], l.Options["max_errors"] = "deny", 1 }))
 	s := b.state()
-	if r.Guard != looprun.ConsecutiveErrors || s.Last == nil || s.Last.Cause != looprun.CauseCrash {
+	if r.Guard != core.ConsecutiveErrors || s.Last == nil || s.Last.Cause != core.CauseCrash {
 		t.Errorf("%+v, %+v", r, s.Last)
 	}
 }
@@ -403,14 +403,14 @@ func TestOneLossIsOneCrashAndGoesOn(t *testing.T) {
 		if in.Iteration.Number == 2 && in.State.Crashes != 1 {
 			t.Errorf("a loss counts as %d crashes", in.State.Crashes)
 		}
-		outcome := looprun.OutcomeNotDone
+		outcome := core.OutcomeNotDone
 		if in.Iteration.Number == 2 {
-			outcome = looprun.OutcomeDone
+			outcome = core.OutcomeDone
 		}
-		return Iterated{Result: looprun.IterationResult{IterationFinished: looprun.IterationFinished{Iteration: in.Iteration.Number, Outcome: outcome}}, Commit: in.Commit}, nil
+		return Iterated{Result: core.IterationResult{IterationFinished: core.IterationFinished{Iteration: in.Iteration.Number, Outcome: outcome}}, Commit: in.Commit}, nil
 	})
 	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Repo = from }))
-	if r.Status != looprun.StatusDone || r.Iterations != 2 || len(at) != 3 || at[1] == at[2] {
+	if r.Status != core.StatusDone || r.Iterations != 2 || len(at) != 3 || at[1] == at[2] {
 		t.Errorf("%+v, checkpoints %v", r, at)
 	}
 	// Whoever had it before cannot keep another checkpoint.
@@ -430,7 +430,7 @@ func TestALoopWaitsForAnotherSlot(t *testing.T) {
 		return temporal.NewNonRetryableApplicationError("session failed due to worker shutdown", "SessionWorkerShutdown", nil)
 	})
 	r := b.run(submitted(t, "true", nil))
-	if r.Status != looprun.StatusInterrupted || tried != 5 || r.Iterations != 0 || b.state().Crashes != 0 {
+	if r.Status != core.StatusInterrupted || tried != 5 || r.Iterations != 0 || b.state().Crashes != 0 {
 		t.Errorf("%+v after %d tries", r, tried)
 	}
 }
@@ -453,7 +453,7 @@ func TestACancelledLoopEndsItsIteration(t *testing.T) {
 		}
 	})
 	r := b.run(submitted(t, `echo $$ > `+mark+`; exec sleep 60`, func(l *loops.Loop) { l.Options["kill_after"] = "1s" }))
-	if r.Status != looprun.StatusInterrupted || r.ExitCode != 143 {
+	if r.Status != core.StatusInterrupted || r.ExitCode != 143 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -19,7 +19,8 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/session"
@@ -42,9 +43,9 @@ func broken(format string, args ...any) error {
 type (
 	// Prepare is the work tree that a loop needs.
 	Prepare struct {
-		Started looprun.RunStarted `json:"started"`
-		Work    Work               `json:"work"`
-		Commit  string             `json:"commit,omitempty"`
+		Started core.RunStarted `json:"started"`
+		Work    Work            `json:"work"`
+		Commit  string          `json:"commit,omitempty"`
 	}
 	// Placed says where it is.
 	Placed struct {
@@ -53,49 +54,49 @@ type (
 	}
 	// Iterate is an iteration to run, which State has begun.
 	Iterate struct {
-		Loop      string            `json:"loop"`
-		State     looprun.State     `json:"state"`
-		Iteration looprun.Iteration `json:"iteration"`
+		Loop      string         `json:"loop"`
+		State     core.State     `json:"state"`
+		Iteration core.Iteration `json:"iteration"`
 		// Left is the active time after which it is ended; zero: there is no limit.
 		Left   time.Duration `json:"left,omitempty"`
 		Commit string        `json:"commit,omitempty"` // the last checkpoint
 	}
 	// Iterated is how it ended.
 	Iterated struct {
-		Result looprun.IterationResult `json:"result"`
-		Commit string                  `json:"commit,omitempty"` // the checkpoint after it
+		Result core.IterationResult `json:"result"`
+		Commit string               `json:"commit,omitempty"` // the checkpoint after it
 	}
 	// Respond is a question that no person has to answer, perhaps.
 	Respond struct {
-		Loop     string           `json:"loop"`
-		State    looprun.State    `json:"state"`
-		Question looprun.Question `json:"question"`
+		Loop     string        `json:"loop"`
+		State    core.State    `json:"state"`
+		Question core.Question `json:"question"`
 	}
 	// Responded is what became of it.
 	Responded struct {
-		Events     []looprun.Event `json:"events,omitempty"`
-		Answer     *looprun.Answer `json:"answer,omitempty"`
-		Unanswered string          `json:"unanswered,omitempty"`
+		Events     []core.Event `json:"events,omitempty"`
+		Answer     *core.Answer `json:"answer,omitempty"`
+		Unanswered string       `json:"unanswered,omitempty"`
 	}
 	// Help is a command to run for an answer, or an expert.
 	Help struct {
-		Loop  string        `json:"loop"`
-		State looprun.State `json:"state"`
+		Loop  string     `json:"loop"`
+		State core.State `json:"state"`
 	}
 	// Debugged is how the command of an answer ended.
 	Debugged struct {
-		End  looprun.DebugFinished `json:"end"`
-		Took time.Duration         `json:"took"`
+		End  core.DebugFinished `json:"end"`
+		Took time.Duration      `json:"took"`
 	}
 	// Advised is how an expert ended.
 	Advised struct {
-		End  looprun.ExpertFinished `json:"end"`
-		Took time.Duration          `json:"took"`
+		End  core.ExpertFinished `json:"end"`
+		Took time.Duration       `json:"took"`
 	}
 	// Leave is a loop that has ended.
 	Leave struct {
-		Loop   string         `json:"loop"`
-		Status looprun.Status `json:"status"`
+		Loop   string      `json:"loop"`
+		Status core.Status `json:"status"`
 	}
 )
 
@@ -259,7 +260,7 @@ func (w *Worker) openRun(in Prepare) (*scratchpad.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = looprun.Record(new(looprun.State), run.Journal, nil, 0, in.Started)
+	_, err = core.Record(new(core.State), run.Journal, nil, 0, in.Started)
 	if err != nil {
 		return nil, errors.Join(err, run.Close())
 	}
@@ -299,14 +300,14 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 		run, stop := context.WithCancelCause(run)
 		defer stop(nil)
 		if in.Left > 0 {
-			defer time.AfterFunc(in.Left, func() { stop(looprun.ErrRuntime) }).Stop()
+			defer time.AfterFunc(in.Left, func() { stop(core.ErrRuntime) }).Stop()
 		}
 		result, err := p.host.Run(run, in.Iteration, &in.State)
 		if err != nil {
 			return Iterated{}, broken("%v", err)
 		}
-		if errors.Is(context.Cause(run), looprun.ErrRuntime) && result.Outcome != looprun.OutcomeDone {
-			result.Outcome, result.Cause = looprun.OutcomeError, looprun.CauseMaxRuntime
+		if errors.Is(context.Cause(run), core.ErrRuntime) && result.Outcome != core.OutcomeDone {
+			result.Outcome, result.Cause = core.OutcomeError, core.CauseMaxRuntime
 		}
 		if draining(ctx) { // another worker runs it again, from the checkpoint before
 			return Iterated{}, broken("the worker was told to stop")
@@ -332,7 +333,7 @@ func draining(ctx context.Context) bool {
 // commands is the context for commands: one that is cancelled tells them so by a signal.
 func commands(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	run, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	undo := context.AfterFunc(ctx, func() { stop(&looprun.Interrupt{Signal: "SIGTERM", Code: 143}) })
+	undo := context.AfterFunc(ctx, func() { stop(&engine.Interrupt{Signal: "SIGTERM", Code: 143}) })
 	return run, func(err error) {
 		if err == nil {
 			undo()
@@ -374,7 +375,7 @@ func (w *Worker) Respond(ctx context.Context, in Respond) (Responded, error) {
 		}
 		out := Responded{Answer: r.Answer, Unanswered: r.Unanswered}
 		for _, d := range r.Events {
-			out.Events = append(out.Events, looprun.Event{Data: d})
+			out.Events = append(out.Events, core.Event{Data: d})
 		}
 		return out, nil
 	})
@@ -419,7 +420,7 @@ func (w *Worker) Leave(ctx context.Context, in Leave) error {
 		return nil
 	}
 	err := errors.Join(p.host.Close(), p.run.Close())
-	if in.Status == looprun.StatusDone {
+	if in.Status == core.StatusDone {
 		err = errors.Join(err, w.removeTree(ctx, p.id))
 	}
 	return err
@@ -446,7 +447,7 @@ func (w *Worker) setUp(ctx context.Context, p *place) error {
 			said.Write(b)
 		}
 	}
-	exit := looprun.Shell(p.work.Setup).Run(run, looprun.Invocation{
+	exit := engine.Shell(p.work.Setup).Run(run, engine.Invocation{
 		Dir: filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), Env: w.environ(p.work), Stdout: take, Stderr: take,
 	})
 	if ctx.Err() != nil {

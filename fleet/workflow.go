@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/templates"
@@ -21,8 +21,8 @@ import (
 // its history, so that it can be replayed.
 type loop struct {
 	ctx    workflow.Context
-	driver looprun.Driver
-	state  looprun.State
+	driver core.Driver
+	state  core.State
 	in     Loop
 	active time.Duration // as the workers measured it; time in a queue is not in it
 	fresh  bool          // no iteration has run yet
@@ -39,13 +39,13 @@ type loop struct {
 var builtIn = sync.OnceValues(func() (*templates.Set, error) { return templates.Load() })
 
 // Run is the workflow of one loop.
-func Run(ctx workflow.Context, in Loop) (looprun.Result, error) {
+func Run(ctx workflow.Context, in Loop) (core.Result, error) {
 	set, err := builtIn()
 	if err != nil {
-		return looprun.Result{}, err
+		return core.Result{}, err
 	}
 	l := &loop{ctx: ctx, in: in, fresh: true}
-	l.driver = looprun.Driver{
+	l.driver = core.Driver{
 		State: &l.state, Record: l.record, Now: func() time.Time { return workflow.Now(ctx) }, Guards: guards.Default(),
 		Questions: set.WithDebug(in.Work.Debug), Debug: in.Work.Debug, WaitDelay: in.Work.WaitDelay,
 	}
@@ -54,53 +54,53 @@ func Run(ctx workflow.Context, in Loop) (looprun.Result, error) {
 	}
 	l.from = l.state.Seq + 1
 	if err := l.handle(); err != nil {
-		return looprun.Result{}, err
+		return core.Result{}, err
 	}
 	if in.State == nil {
 		if err := l.driver.Start(in.Started); err != nil {
-			return looprun.Result{}, temporal.NewNonRetryableApplicationError("the loop cannot start: "+err.Error(), "Start", nil)
+			return core.Result{}, temporal.NewNonRetryableApplicationError("the loop cannot start: "+err.Error(), "Start", nil)
 		}
 	}
 	return l.run()
 }
 
 // run takes step after step until the run has ended, or its history is cut.
-func (l *loop) run() (looprun.Result, error) {
+func (l *loop) run() (core.Result, error) {
 	for {
 		next, err := l.driver.Next()
 		if err != nil {
-			return looprun.Result{}, err
+			return core.Result{}, err
 		}
 		switch next {
-		case looprun.NextPrecheck:
+		case core.NextPrecheck:
 			err = l.iterate(0)
-		case looprun.NextIterate:
+		case core.NextIterate:
 			if workflow.GetInfo(l.ctx).GetContinueAsNewSuggested() {
-				return looprun.Result{}, l.continued()
+				return core.Result{}, l.continued()
 			}
 			err = l.iterate(l.state.NextIteration())
-		case looprun.NextAsk, looprun.NextAsked:
+		case core.NextAsk, core.NextAsked:
 			err = l.ask(l.state.Pending()[0])
-		case looprun.NextAct:
+		case core.NextAct:
 			err = l.debug()
-		case looprun.NextExpert:
+		case core.NextExpert:
 			err = l.expert()
-		case looprun.NextWait:
+		case core.NextWait:
 			err = l.wait()
-		case looprun.NextEnd:
+		case core.NextEnd:
 			return l.end()
 		default:
 			err = fmt.Errorf("an iteration runs that nobody started (%s)", next)
 		}
 		if err != nil {
-			return looprun.Result{}, err
+			return core.Result{}, err
 		}
 	}
 }
 
 // record puts an event on record and folds it into the state.
-func (l *loop) record(d looprun.Data) error {
-	e := looprun.Event{
+func (l *loop) record(d core.Data) error {
+	e := core.Event{
 		Seq: l.state.Seq + 1, Time: workflow.Now(l.ctx).UTC().Truncate(time.Millisecond),
 		Elapsed: l.active.Truncate(time.Millisecond), Data: d,
 	}
@@ -117,7 +117,7 @@ func (l *loop) record(d looprun.Data) error {
 // handle lets others look at the loop, and answer it.
 func (l *loop) handle() error {
 	return errors.Join(
-		workflow.SetQueryHandler(l.ctx, queryState, func() (looprun.State, error) { return l.state, nil }),
+		workflow.SetQueryHandler(l.ctx, queryState, func() (core.State, error) { return l.state, nil }),
 		workflow.SetQueryHandler(l.ctx, queryEvents, l.page),
 		workflow.SetUpdateHandlerWithOptions(l.ctx, updateAnswer, func(_ workflow.Context, g Given) (Taken, error) {
 			err := l.driver.Answer(g.QuestionID, g.Answer)
@@ -216,7 +216,7 @@ func (l *loop) iterate(n int) error {
 }
 
 // over records how the iteration ended: as the worker says, or by the loss of the worker.
-func (l *loop) over(it looprun.Iteration, out Iterated, err error) error {
+func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 	var refused *temporal.ApplicationError
 	switch {
 	case err == nil:
@@ -235,8 +235,8 @@ func (l *loop) over(it looprun.Iteration, out Iterated, err error) error {
 		if err := l.stop(); err != nil {
 			return err
 		}
-		return l.driver.Finish(it, looprun.IterationResult{IterationFinished: looprun.IterationFinished{
-			Iteration: it.Number, Outcome: looprun.OutcomeInterrupted, Cause: looprun.CauseInterrupt, ExitCode: -1,
+		return l.driver.Finish(it, core.IterationResult{IterationFinished: core.IterationFinished{
+			Iteration: it.Number, Outcome: core.OutcomeInterrupted, Cause: core.CauseInterrupt, ExitCode: -1,
 		}})
 	case errors.As(err, &refused) && refused.Type() == errRefused:
 		return l.driver.Finish(it, refusedBy(it, refused.Message()))
@@ -246,10 +246,10 @@ func (l *loop) over(it looprun.Iteration, out Iterated, err error) error {
 }
 
 // refusedBy ends a run that no worker takes.
-func refusedBy(it looprun.Iteration, why string) looprun.IterationResult {
-	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{
-		Iteration: it.Number, Outcome: looprun.OutcomeError, Cause: looprun.CauseStartFailed, ExitCode: -1,
-		Fatal: looprun.ExitFailed, Detail: why,
+func refusedBy(it core.Iteration, why string) core.IterationResult {
+	return core.IterationResult{IterationFinished: core.IterationFinished{
+		Iteration: it.Number, Outcome: core.OutcomeError, Cause: core.CauseStartFailed, ExitCode: -1,
+		Fatal: core.ExitFailed, Detail: why,
 	}}
 }
 
@@ -271,7 +271,7 @@ func cause(err error) string {
 
 // ask puts a question to the policy and the assistant, and then waits for a person, without
 // a slot.
-func (l *loop) ask(q looprun.Question) error {
+func (l *loop) ask(q core.Question) error {
 	if l.in.Work.Responds && l.asked != q.ID {
 		done, err := l.respond(q)
 		if done || err != nil {
@@ -283,7 +283,7 @@ func (l *loop) ask(q looprun.Question) error {
 		return err
 	}
 	open := func() bool {
-		return slices.ContainsFunc(l.state.Pending(), func(p looprun.Question) bool { return p.ID == q.ID })
+		return slices.ContainsFunc(l.state.Pending(), func(p core.Question) bool { return p.ID == q.ID })
 	}
 	answered, err := true, error(nil)
 	if d := l.in.Work.WaitAnswer; d > 0 {
@@ -310,7 +310,7 @@ func (l *loop) tell() error {
 	}
 	options := slices.DeleteFunc(session.OptionsOf(list[0]), func(id string) bool {
 		o, ok := list[0].Option(id)
-		return ok && o.Action == looprun.ActionDebug && !l.in.Work.Debug
+		return ok && o.Action == core.ActionDebug && !l.in.Work.Debug
 	})
 	return workflow.UpsertMemo(l.ctx, map[string]any{memoQuestion: Asked{
 		ID: list[0].ID, Header: list[0].Header, Options: options, More: len(list) - 1,
@@ -318,7 +318,7 @@ func (l *loop) tell() error {
 }
 
 // respond lets a worker answer; done: nobody else is to be asked.
-func (l *loop) respond(q looprun.Question) (done bool, err error) {
+func (l *loop) respond(q core.Question) (done bool, err error) {
 	if ok, err := l.acquire(); !ok || err != nil {
 		return true, err
 	}
@@ -338,11 +338,11 @@ func (l *loop) respond(q looprun.Question) (done bool, err error) {
 		}
 	}
 	switch {
-	case l.driver.Acceptable(q.ID, looprun.Answer{}) != nil && !l.waits(q.ID): // a person was quicker
+	case l.driver.Acceptable(q.ID, core.Answer{}) != nil && !l.waits(q.ID): // a person was quicker
 		return true, nil
 	case out.Answer != nil:
 		if err := l.driver.Acceptable(q.ID, *out.Answer); err != nil {
-			return false, l.driver.Record(looprun.AnswerInvalid{QuestionID: q.ID, Responder: out.Answer.Responder, Reason: err.Error()})
+			return false, l.driver.Record(core.AnswerInvalid{QuestionID: q.ID, Responder: out.Answer.Responder, Reason: err.Error()})
 		}
 		return true, l.driver.Answer(q.ID, *out.Answer)
 	case out.Unanswered != "":
@@ -353,7 +353,7 @@ func (l *loop) respond(q looprun.Question) (done bool, err error) {
 
 // waits reports whether the question is open.
 func (l *loop) waits(id string) bool {
-	return slices.ContainsFunc(l.state.Pending(), func(q looprun.Question) bool { return q.ID == id })
+	return slices.ContainsFunc(l.state.Pending(), func(q core.Question) bool { return q.ID == id })
 }
 
 // debug runs the command of an answer on a worker.
@@ -368,7 +368,7 @@ func (l *loop) debug() error {
 	}
 	if err != nil {
 		l.lost()
-		out.End = looprun.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(err)}
+		out.End = core.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(err)}
 	}
 	l.active += out.Took
 	return l.driver.Debugged(out.End)
@@ -385,7 +385,7 @@ func (l *loop) expert() error {
 	}
 	if err != nil {
 		l.lost()
-		out.End = looprun.ExpertFinished{ExitCode: -1, Why: cause(err)}
+		out.End = core.ExpertFinished{ExitCode: -1, Why: cause(err)}
 	}
 	l.active += out.Took
 	return l.driver.Advised(out.End)
@@ -407,7 +407,7 @@ func (l *loop) wait() error {
 	if l.interrupted() {
 		return l.stop()
 	}
-	return errors.Join(err, l.driver.Record(looprun.WaitFinished{}))
+	return errors.Join(err, l.driver.Record(core.WaitFinished{}))
 }
 
 // pace waits between two iterations, as --delay and --backoff say.
@@ -443,11 +443,11 @@ func (l *loop) stop() error {
 	if l.state.Interrupt != nil {
 		return nil
 	}
-	return l.driver.Record(looprun.InterruptReceived{Reason: "it was cancelled", Code: 143})
+	return l.driver.Record(core.InterruptReceived{Reason: "it was cancelled", Code: 143})
 }
 
 // end gives back what the run had.
-func (l *loop) end() (looprun.Result, error) {
+func (l *loop) end() (core.Result, error) {
 	r := l.state.Result()
 	if l.lease != nil {
 		ctx, _ := workflow.NewDisconnectedContext(l.lease)

@@ -3,7 +3,7 @@ package guards
 import (
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Cost trips when the reported cost has passed the limit. A run that reports
@@ -11,15 +11,15 @@ import (
 type Cost struct{}
 
 // ID is max_cost.
-func (Cost) ID() looprun.GuardID { return looprun.MaxCost }
+func (Cost) ID() core.GuardID { return core.MaxCost }
 
 // Check trips when more was spent than is allowed.
-func (Cost) Check(s *looprun.State) *looprun.Trip {
+func (Cost) Check(s *core.State) *core.Trip {
 	if s.Limits.Cost <= 0 || s.Cost <= s.Limits.Cost {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: looprun.MaxCost, Iteration: s.Iterations,
+	return &core.Trip{
+		Guard: core.MaxCost, Iteration: s.Iterations,
 		Reason: fmt.Sprintf("$%.2f was spent; the limit is $%.2f", s.Cost, s.Limits.Cost),
 	}
 }
@@ -28,15 +28,15 @@ func (Cost) Check(s *looprun.State) *looprun.Trip {
 type Tokens struct{}
 
 // ID is max_tokens.
-func (Tokens) ID() looprun.GuardID { return looprun.MaxTokens }
+func (Tokens) ID() core.GuardID { return core.MaxTokens }
 
 // Check trips when more tokens were used than are allowed.
-func (Tokens) Check(s *looprun.State) *looprun.Trip {
+func (Tokens) Check(s *core.State) *core.Trip {
 	if s.Limits.Tokens <= 0 || s.Tokens <= s.Limits.Tokens {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: looprun.MaxTokens, Iteration: s.Iterations,
+	return &core.Trip{
+		Guard: core.MaxTokens, Iteration: s.Iterations,
 		Reason: fmt.Sprintf("%d tokens were used; the limit is %d", s.Tokens, s.Limits.Tokens),
 	}
 }

@@ -10,12 +10,12 @@ package guards
 import (
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Default are all guards, in the order in which they ask when several trip.
-func Default() []looprun.Guard {
-	return []looprun.Guard{
+func Default() []core.Guard {
+	return []core.Guard{
 		Rejection{},
 		Blocked{},
 		Clarification{},
@@ -42,7 +42,7 @@ func counted(n int, noun string) string {
 
 // latest is “3 iterations”, or says that those of skipped issues, which lie
 // between them, do not count.
-func latest(s *looprun.State, n int) string {
+func latest(s *core.State, n int) string {
 	text := counted(n, "iteration")
 	for _, d := range s.History[max(0, len(s.History)-n):] {
 		if s.IsKnown(s.Match(d.Signature)) {

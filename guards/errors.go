@@ -3,7 +3,7 @@ package guards
 import (
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Errors trips when so many iterations in a row ended as an error: killed,
@@ -14,17 +14,17 @@ import (
 type Errors struct{}
 
 // ID is consecutive_errors.
-func (Errors) ID() looprun.GuardID { return looprun.ConsecutiveErrors }
+func (Errors) ID() core.GuardID { return core.ConsecutiveErrors }
 
 // Check trips at Limits.Errors.
-func (Errors) Check(s *looprun.State) *looprun.Trip {
+func (Errors) Check(s *core.State) *core.Trip {
 	limit := s.Limits.Errors
 	if limit <= 0 {
 		return nil
 	}
-	if s.SkippedBy == looprun.ConsecutiveErrors && s.KnownRun >= limit {
-		return &looprun.Trip{
-			Guard: looprun.ConsecutiveErrors, Window: s.KnownRun, Known: true,
+	if s.SkippedBy == core.ConsecutiveErrors && s.KnownRun >= limit {
+		return &core.Trip{
+			Guard: core.ConsecutiveErrors, Window: s.KnownRun, Known: true,
 			Reason: fmt.Sprintf("the last %d iterations showed nothing but skipped issues", s.KnownRun),
 		}
 	}
@@ -35,5 +35,5 @@ func (Errors) Check(s *looprun.State) *looprun.Trip {
 	if s.ErrorRun == 1 {
 		reason = "the last iteration ended as an error"
 	}
-	return &looprun.Trip{Guard: looprun.ConsecutiveErrors, Window: s.ErrorRun, Reason: reason}
+	return &core.Trip{Guard: core.ConsecutiveErrors, Window: s.ErrorRun, Reason: reason}
 }

@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/guards/guardtest"
 )
 
 // off are limits of which only the one under test is set.
-var off = looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}
+var off = core.Limits{Iterations: core.Off, Runtime: core.Off, Loop: core.Off, Errors: core.Off}
 
 func same(n ...int) []guardtest.Step {
 	steps := make([]guardtest.Step, len(n))
 	for i, v := range n {
-		steps[i] = guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: v}
+		steps[i] = guardtest.Step{Outcome: core.OutcomeNotDone, Same: v}
 	}
 	return steps
 }
@@ -27,8 +27,8 @@ func TestIterations(t *testing.T) {
 	limits := off
 	limits.Iterations = 4
 	guardtest.Check(t, guards.Iterations{}, guardtest.Story{
-		Limits: limits, Off: off, Extend: looprun.Extend{Iterations: 5},
-		Steps: guardtest.Times(4, guardtest.Step{Outcome: looprun.OutcomeNotDone}),
+		Limits: limits, Off: off, Extend: core.Extend{Iterations: 5},
+		Steps: guardtest.Times(4, guardtest.Step{Outcome: core.OutcomeNotDone}),
 	})
 }
 
@@ -36,8 +36,8 @@ func TestRuntime(t *testing.T) {
 	limits := off
 	limits.Runtime = time.Minute
 	guardtest.Check(t, guards.Runtime{}, guardtest.Story{
-		Limits: limits, Off: off, Extend: looprun.Extend{Runtime: time.Minute},
-		Steps: guardtest.Times(3, guardtest.Step{Outcome: looprun.OutcomeNotDone, Took: 20 * time.Second}),
+		Limits: limits, Off: off, Extend: core.Extend{Runtime: time.Minute},
+		Steps: guardtest.Times(3, guardtest.Step{Outcome: core.OutcomeNotDone, Took: 20 * time.Second}),
 	})
 }
 
@@ -49,7 +49,7 @@ func TestRuntimeRemaining(t *testing.T) {
 	}
 	limits.Runtime = time.Minute
 	s = guardtest.Start(t, limits)
-	guardtest.Finish(t, s, guardtest.Step{Outcome: looprun.OutcomeNotDone, Took: 50 * time.Second})
+	guardtest.Finish(t, s, guardtest.Step{Outcome: core.OutcomeNotDone, Took: 50 * time.Second})
 	if left, ok := (guards.Runtime{}).Remaining(s); !ok || left != 10*time.Second {
 		t.Errorf("Remaining = %s, %v; want 10s", left, ok)
 	}
@@ -74,10 +74,10 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-func values(core ...int) []guardtest.Step {
-	steps := make([]guardtest.Step, len(core))
-	for i, c := range core {
-		steps[i] = guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: i + 1, Core: c}
+func values(cores ...int) []guardtest.Step {
+	steps := make([]guardtest.Step, len(cores))
+	for i, c := range cores {
+		steps[i] = guardtest.Step{Outcome: core.OutcomeNotDone, Same: i + 1, Core: c}
 	}
 	return steps
 }
@@ -91,7 +91,7 @@ func TestOnlyValuesChange(t *testing.T) {
 	for _, step := range steps {
 		guardtest.Finish(t, s, step)
 	}
-	want := looprun.Trip{Guard: looprun.LoopDetected, Window: 6, Reason: "the same checks fail for the 6th time, only values change (--loop-values off lets them)"}
+	want := core.Trip{Guard: core.LoopDetected, Window: 6, Reason: "the same checks fail for the 6th time, only values change (--loop-values off lets them)"}
 	if trip := (guards.Loop{}).Check(s); trip == nil || !reflect.DeepEqual(*trip, want) {
 		t.Errorf("%+v, want %+v", trip, want)
 	}
@@ -127,7 +127,7 @@ func TestOften(t *testing.T) {
 	for _, step := range steps {
 		guardtest.Finish(t, s, step)
 	}
-	want := looprun.Trip{Guard: looprun.LoopDetected, Period: 1, Repeats: 6, Window: 10, Reason: "the same failure came in 6 of the last 10 iterations"}
+	want := core.Trip{Guard: core.LoopDetected, Period: 1, Repeats: 6, Window: 10, Reason: "the same failure came in 6 of the last 10 iterations"}
 	if trip := (guards.Loop{}).Check(s); trip == nil || !reflect.DeepEqual(*trip, want) {
 		t.Errorf("%+v, want %+v", trip, want)
 	}
@@ -137,7 +137,7 @@ func TestOftenIsNone(t *testing.T) {
 	failing := func(counts ...int) []guardtest.Step { // the same failure every second time
 		steps := make([]guardtest.Step, len(counts))
 		for i, n := range counts {
-			steps[i] = guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 1, Failing: n}
+			steps[i] = guardtest.Step{Outcome: core.OutcomeNotDone, Same: 1, Failing: n}
 			if n != 3 {
 				steps[i].Same = 10 + i
 			}
@@ -149,17 +149,17 @@ func TestOftenIsNone(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		loop  int
-		often looprun.Often
+		often core.Often
 		steps []guardtest.Step
 	}{
-		{"five times", 3, looprun.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 6)},
-		{"six times of more than ten", 3, looprun.Often{}, same(1, 2, 3, 1, 4, 1, 5, 6, 1, 7, 1, 8, 9, 1)},
-		{"off", 3, looprun.Often{Times: looprun.Off}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1, 6, 1, 7, 1)},
-		{"more is allowed", 3, looprun.Often{Times: 8, Of: 10}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
-		{"the threshold is higher", 5, looprun.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
-		{"no threshold", looprun.Off, looprun.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
-		{"fewer fail", 3, looprun.Often{}, failing(3, 3, 4, 3, 4, 3, 2, 3, 2, 3)},
-		{"nothing fails", 3, looprun.Often{}, passing(same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1))},
+		{"five times", 3, core.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 6)},
+		{"six times of more than ten", 3, core.Often{}, same(1, 2, 3, 1, 4, 1, 5, 6, 1, 7, 1, 8, 9, 1)},
+		{"off", 3, core.Often{Times: core.Off}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1, 6, 1, 7, 1)},
+		{"more is allowed", 3, core.Often{Times: 8, Of: 10}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
+		{"the threshold is higher", 5, core.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
+		{"no threshold", core.Off, core.Often{}, same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1)},
+		{"fewer fail", 3, core.Often{}, failing(3, 3, 4, 3, 4, 3, 2, 3, 2, 3)},
+		{"nothing fails", 3, core.Often{}, passing(same(1, 1, 2, 1, 3, 1, 4, 1, 5, 1))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			limits.Loop = c.loop
@@ -189,20 +189,20 @@ func TestASkippedIssueAmongThemIsMentioned(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		steps   []int // 1 is skipped
-		outcome looprun.Outcome
-		guard   looprun.Guard
+		outcome core.Outcome
+		guard   core.Guard
 		want    string
 	}{
-		{"before them", []int{1, 2, 2, 2}, looprun.OutcomeNotDone, guards.Loop{}, "the last 3 iterations failed in the same way"},
-		{"between them", []int{2, 1, 2, 2}, looprun.OutcomeNotDone, guards.Loop{}, "the last 3 iterations without a skipped issue failed in the same way"},
-		{"in a cycle", []int{2, 3, 1, 2, 3, 2, 3}, looprun.OutcomeNotDone, guards.Loop{}, "the last 6 iterations without a skipped issue went 3 times through the same 2 failures"},
-		{"errors", []int{2, 3, 4}, looprun.OutcomeError, guards.Errors{}, "the last 3 iterations ended as errors"},
-		{"between errors", []int{2, 3, 1, 4}, looprun.OutcomeError, guards.Errors{}, "the last 3 iterations without a skipped issue ended as errors"},
+		{"before them", []int{1, 2, 2, 2}, core.OutcomeNotDone, guards.Loop{}, "the last 3 iterations failed in the same way"},
+		{"between them", []int{2, 1, 2, 2}, core.OutcomeNotDone, guards.Loop{}, "the last 3 iterations without a skipped issue failed in the same way"},
+		{"in a cycle", []int{2, 3, 1, 2, 3, 2, 3}, core.OutcomeNotDone, guards.Loop{}, "the last 6 iterations without a skipped issue went 3 times through the same 2 failures"},
+		{"errors", []int{2, 3, 4}, core.OutcomeError, guards.Errors{}, "the last 3 iterations ended as errors"},
+		{"between errors", []int{2, 3, 1, 4}, core.OutcomeError, guards.Errors{}, "the last 3 iterations without a skipped issue ended as errors"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := guardtest.Start(t, limits)
-			guardtest.Finish(t, s, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 1})
-			s.Known = []looprun.KnownIssue{{Hash: s.Last.Signature.Hash}}
+			guardtest.Finish(t, s, guardtest.Step{Outcome: core.OutcomeNotDone, Same: 1})
+			s.Known = []core.KnownIssue{{Hash: s.Last.Signature.Hash}}
 			for _, same := range c.steps {
 				guardtest.Finish(t, s, guardtest.Step{Outcome: c.outcome, Same: same})
 			}
@@ -240,27 +240,27 @@ func TestLoopIsNone(t *testing.T) {
 func TestErrors(t *testing.T) {
 	limits := off
 	limits.Errors = 3
-	failed := guardtest.Step{Outcome: looprun.OutcomeError}
+	failed := guardtest.Step{Outcome: core.OutcomeError}
 	story := guardtest.Story{Limits: limits, Off: off, Steps: slices.Concat(
 		guardtest.Times(2, failed),
-		guardtest.Times(1, guardtest.Step{Outcome: looprun.OutcomeNotDone}),
+		guardtest.Times(1, guardtest.Step{Outcome: core.OutcomeNotDone}),
 		guardtest.Times(3, failed))}
 	guardtest.Check(t, guards.Errors{}, story)
 }
 
 func TestErrorsAskFirstWhenTheWholeWindowIsErrors(t *testing.T) {
-	failed := guardtest.Step{Outcome: looprun.OutcomeError, Same: 7}
-	mixed := guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 7}
+	failed := guardtest.Step{Outcome: core.OutcomeError, Same: 7}
+	mixed := guardtest.Step{Outcome: core.OutcomeNotDone, Same: 7}
 	for _, c := range []struct {
 		name   string
 		errors int
 		steps  []guardtest.Step
-		want   looprun.GuardID
-		also   []looprun.GuardID
+		want   core.GuardID
+		also   []core.GuardID
 	}{
-		{"all errors", 3, guardtest.Times(3, failed), looprun.ConsecutiveErrors, []looprun.GuardID{looprun.LoopDetected}},
-		{"one is none", 2, []guardtest.Step{mixed, failed, failed}, looprun.LoopDetected, []looprun.GuardID{looprun.ConsecutiveErrors}},
-		{"no errors", 3, guardtest.Times(3, mixed), looprun.LoopDetected, nil},
+		{"all errors", 3, guardtest.Times(3, failed), core.ConsecutiveErrors, []core.GuardID{core.LoopDetected}},
+		{"one is none", 2, []guardtest.Step{mixed, failed, failed}, core.LoopDetected, []core.GuardID{core.ConsecutiveErrors}},
+		{"no errors", 3, guardtest.Times(3, mixed), core.LoopDetected, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			limits := off
@@ -269,7 +269,7 @@ func TestErrorsAskFirstWhenTheWholeWindowIsErrors(t *testing.T) {
 			for _, step := range c.steps {
 				guardtest.Finish(t, s, step)
 			}
-			trip := looprun.Evaluate(guards.Default(), s)
+			trip := core.Evaluate(guards.Default(), s)
 			if trip == nil || trip.Guard != c.want || !slices.Equal(trip.Also, c.also) {
 				t.Errorf("Evaluate = %+v, want %s and also %v", trip, c.want, c.also)
 			}
@@ -279,13 +279,13 @@ func TestErrorsAskFirstWhenTheWholeWindowIsErrors(t *testing.T) {
 
 // Every guard sees every iteration: one that trips first hides no other.
 func TestAllThatTripAreNamed(t *testing.T) {
-	s := guardtest.Start(t, looprun.Limits{Iterations: 3, Runtime: time.Second, Loop: 3, Errors: 3})
-	for _, step := range guardtest.Times(3, guardtest.Step{Outcome: looprun.OutcomeError, Same: 1, Took: time.Second}) {
+	s := guardtest.Start(t, core.Limits{Iterations: 3, Runtime: time.Second, Loop: 3, Errors: 3})
+	for _, step := range guardtest.Times(3, guardtest.Step{Outcome: core.OutcomeError, Same: 1, Took: time.Second}) {
 		guardtest.Finish(t, s, step)
 	}
-	trip := looprun.Evaluate(guards.Default(), s)
-	want := []looprun.GuardID{looprun.MaxRuntime, looprun.ConsecutiveErrors, looprun.LoopDetected}
-	if trip == nil || trip.Guard != looprun.MaxIterations || !slices.Equal(trip.Also, want) {
+	trip := core.Evaluate(guards.Default(), s)
+	want := []core.GuardID{core.MaxRuntime, core.ConsecutiveErrors, core.LoopDetected}
+	if trip == nil || trip.Guard != core.MaxIterations || !slices.Equal(trip.Also, want) {
 		t.Errorf("Evaluate = %+v, want max_iterations and also %v", trip, want)
 	}
 }
@@ -315,34 +315,34 @@ func TestALongRepetitionIsSaidWhole(t *testing.T) {
 // under it.
 func TestSkippedIssuesOfAGuardThatIsOff(t *testing.T) {
 	for _, c := range []struct {
-		guard   looprun.Guard
-		outcome looprun.Outcome
-	}{{guards.Loop{}, looprun.OutcomeNotDone}, {guards.Errors{}, looprun.OutcomeError}} {
+		guard   core.Guard
+		outcome core.Outcome
+	}{{guards.Loop{}, core.OutcomeNotDone}, {guards.Errors{}, core.OutcomeError}} {
 		limits := off
 		limits.Loop, limits.Errors = 2, 2
 		s := guardtest.Start(t, limits)
 		step := guardtest.Step{Outcome: c.outcome, Same: 1}
-		apply := func(d looprun.Data) {
-			if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+		apply := func(d core.Data) {
+			if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: d}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		guardtest.Finish(t, s, step)
 		guardtest.Finish(t, s, step)
-		apply(looprun.GuardTripped{Trip: *c.guard.Check(s)})
-		apply(looprun.QuestionAsked{Question: looprun.Question{ID: "q"}})
-		apply(looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: "skip"}})
-		apply(looprun.ActionApplied{
-			Action: looprun.ActionSkip, Guard: c.guard.ID(), Limits: limits,
-			Resets: []looprun.GuardID{c.guard.ID()}, Known: s.WindowIssues(*s.Trip),
+		apply(core.GuardTripped{Trip: *c.guard.Check(s)})
+		apply(core.QuestionAsked{Question: core.Question{ID: "q"}})
+		apply(core.QuestionAnswered{QuestionID: "q", Answer: core.Answer{Option: "skip"}})
+		apply(core.ActionApplied{
+			Action: core.ActionSkip, Guard: c.guard.ID(), Limits: limits,
+			Resets: []core.GuardID{c.guard.ID()}, Known: s.WindowIssues(*s.Trip),
 		})
 		guardtest.Finish(t, s, step)
 		guardtest.Finish(t, s, step)
 		if c.guard.Check(s) == nil {
 			t.Errorf("%s does not come back", c.guard.ID())
 		}
-		apply(looprun.RunPaused{})
-		apply(looprun.RunResumed{Limits: &off})
+		apply(core.RunPaused{})
+		apply(core.RunResumed{Limits: &off})
 		if trip := c.guard.Check(s); trip != nil {
 			t.Errorf("%s is off and trips: %+v", c.guard.ID(), trip)
 		}
@@ -352,11 +352,11 @@ func TestSkippedIssuesOfAGuardThatIsOff(t *testing.T) {
 // The first repetition is told to the next turn; the second is one too many, also where the
 // turn had ended by itself. What has not ended yet is no second one.
 func TestTurn(t *testing.T) {
-	repeated := looprun.TurnRepeated{Calls: []string{"Bash ls"}, Times: 8}
-	again := guardtest.Step{Outcome: looprun.OutcomeNotDone, Said: []looprun.Data{repeated, repeated}}
+	repeated := core.TurnRepeated{Calls: []string{"Bash ls"}, Times: 8}
+	again := guardtest.Step{Outcome: core.OutcomeNotDone, Said: []core.Data{repeated, repeated}}
 	limits := off
 	limits.TurnLoop = 8
-	steps := []guardtest.Step{{Outcome: looprun.OutcomeNotDone}, again, {Outcome: looprun.OutcomeNotDone}, again}
+	steps := []guardtest.Step{{Outcome: core.OutcomeNotDone}, again, {Outcome: core.OutcomeNotDone}, again}
 	guardtest.Check(t, guards.Turn{}, guardtest.Story{Limits: limits, Off: off, Steps: steps})
 	s := guardtest.Start(t, limits)
 	guardtest.Finish(t, s, again)
@@ -364,7 +364,7 @@ func TestTurn(t *testing.T) {
 		t.Errorf("the next turn is told %q", s.Told())
 	}
 	guardtest.Finish(t, s, again)
-	want := looprun.Trip{Guard: looprun.TurnLoop, Iteration: 2, Repeats: 8, Reason: "it made the same call 8 times in a row, with the same result: Bash ls"}
+	want := core.Trip{Guard: core.TurnLoop, Iteration: 2, Repeats: 8, Reason: "it made the same call 8 times in a row, with the same result: Bash ls"}
 	if trip := (guards.Turn{}).Check(s); trip == nil || !reflect.DeepEqual(*trip, want) {
 		t.Errorf("%+v, want %+v", trip, want)
 	}

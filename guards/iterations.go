@@ -3,7 +3,7 @@ package guards
 import (
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Iterations trips when as many iterations are done as the limit allows and the
@@ -11,10 +11,10 @@ import (
 type Iterations struct{}
 
 // ID is max_iterations.
-func (Iterations) ID() looprun.GuardID { return looprun.MaxIterations }
+func (Iterations) ID() core.GuardID { return core.MaxIterations }
 
 // Check trips at Limits.Iterations.
-func (Iterations) Check(s *looprun.State) *looprun.Trip {
+func (Iterations) Check(s *core.State) *core.Trip {
 	limit := s.Limits.Iterations
 	if limit <= 0 || s.Iterations < limit {
 		return nil
@@ -23,5 +23,5 @@ func (Iterations) Check(s *looprun.State) *looprun.Trip {
 	if limit == 1 {
 		reason = "the only iteration is used"
 	}
-	return &looprun.Trip{Guard: looprun.MaxIterations, Reason: reason}
+	return &core.Trip{Guard: core.MaxIterations, Reason: reason}
 }

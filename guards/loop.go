@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Loop trips when the same signature came as often in a row as the threshold
@@ -18,17 +18,17 @@ import (
 type Loop struct{}
 
 // ID is loop_detected.
-func (Loop) ID() looprun.GuardID { return looprun.LoopDetected }
+func (Loop) ID() core.GuardID { return core.LoopDetected }
 
 // Check trips at Limits.Loop.
-func (Loop) Check(s *looprun.State) *looprun.Trip {
+func (Loop) Check(s *core.State) *core.Trip {
 	threshold := s.Limits.Loop
 	if threshold <= 0 {
 		return nil
 	}
-	if s.SkippedBy == looprun.LoopDetected && s.KnownRun >= threshold {
-		return &looprun.Trip{
-			Guard: looprun.LoopDetected, Window: s.KnownRun, Known: true,
+	if s.SkippedBy == core.LoopDetected && s.KnownRun >= threshold {
+		return &core.Trip{
+			Guard: core.LoopDetected, Window: s.KnownRun, Known: true,
 			Reason: fmt.Sprintf("the last %d iterations showed nothing but skipped issues", s.KnownRun),
 		}
 	}
@@ -36,7 +36,7 @@ func (Loop) Check(s *looprun.State) *looprun.Trip {
 	if !ok {
 		return cmp.Or(onlyValues(s, threshold), often(s, threshold))
 	}
-	t := &looprun.Trip{Guard: looprun.LoopDetected, Period: period, Repeats: threshold, Window: period * threshold}
+	t := &core.Trip{Guard: core.LoopDetected, Period: period, Repeats: threshold, Window: period * threshold}
 	if period == 1 {
 		t.Repeats = s.Cycles.Repeats()
 		t.Window = t.Repeats
@@ -49,12 +49,12 @@ func (Loop) Check(s *looprun.State) *looprun.Trip {
 
 // onlyValues trips when the same checks have failed in a row, twice as often as the
 // threshold says: values that change from wrong to wrong are no progress for long.
-func onlyValues(s *looprun.State, threshold int) *looprun.Trip {
+func onlyValues(s *core.State, threshold int) *core.Trip {
 	if s.AnyValue || s.Core == 0 || s.CoreRun < 2*threshold {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: looprun.LoopDetected, Window: s.CoreRun,
+	return &core.Trip{
+		Guard: core.LoopDetected, Window: s.CoreRun,
 		Reason: fmt.Sprintf("the same checks fail for the %s time, only values change (--loop-values off lets them)", ordinal(s.CoreRun)),
 	}
 }
@@ -62,7 +62,7 @@ func onlyValues(s *looprun.State, threshold int) *looprun.Trip {
 // often trips when the last failure came in many of the last iterations, with others
 // between: a run that goes to and fro without a cycle. Where fewer checks fail than
 // before it does not.
-func often(s *looprun.State, threshold int) *looprun.Trip {
+func often(s *core.State, threshold int) *core.Trip {
 	o := s.Often.For(threshold)
 	last := s.Failures[max(0, len(s.Failures)-max(0, o.Of)):]
 	if o.Times <= 0 || len(last) < o.Times || fewer(last) {
@@ -77,16 +77,16 @@ func often(s *looprun.State, threshold int) *looprun.Trip {
 	if h == 0 || times < o.Times {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: looprun.LoopDetected, Period: 1, Repeats: times, Window: len(last),
+	return &core.Trip{
+		Guard: core.LoopDetected, Period: 1, Repeats: times, Window: len(last),
 		Reason: fmt.Sprintf("the same failure came in %d of the last %s", times, latest(s, len(last))),
 	}
 }
 
 // fewer says whether the second half of the iterations had one with fewer failing
 // checks than any of the first.
-func fewer(last []looprun.Failure) bool {
-	least := func(fs []looprun.Failure) int {
+func fewer(last []core.Failure) bool {
+	least := func(fs []core.Failure) int {
 		n := math.MaxInt
 		for _, f := range fs {
 			if f.Failing >= 0 {

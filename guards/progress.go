@@ -3,7 +3,7 @@ package guards
 import (
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Progress trips when nothing has changed for too long: neither what the output
@@ -11,16 +11,16 @@ import (
 type Progress struct{}
 
 // ID is no_progress.
-func (Progress) ID() looprun.GuardID { return looprun.NoProgress }
+func (Progress) ID() core.GuardID { return core.NoProgress }
 
 // Check trips after the allowed number of iterations without any change.
-func (Progress) Check(s *looprun.State) *looprun.Trip {
+func (Progress) Check(s *core.State) *core.Trip {
 	n := s.Limits.IdleIterations
 	if n <= 0 || s.Idle < n {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: looprun.NoProgress, Iteration: s.Iterations, Window: s.Idle,
+	return &core.Trip{
+		Guard: core.NoProgress, Iteration: s.Iterations, Window: s.Idle,
 		Reason: fmt.Sprintf("%s in a row changed nothing: the same output, the same files", counted(s.Idle, "iteration")),
 	}
 }
@@ -30,10 +30,10 @@ func (Progress) Check(s *looprun.State) *looprun.Trip {
 type Workspace struct{}
 
 // ID is workspace_cycle.
-func (Workspace) ID() looprun.GuardID { return looprun.WorkspaceCycle }
+func (Workspace) ID() core.GuardID { return core.WorkspaceCycle }
 
 // Check trips when the files are again what they were too often before.
-func (Workspace) Check(s *looprun.State) *looprun.Trip {
+func (Workspace) Check(s *core.State) *core.Trip {
 	n := s.Limits.WorkspaceCycles
 	if n <= 0 || len(s.Trees) == 0 {
 		return nil
@@ -42,8 +42,8 @@ func (Workspace) Check(s *looprun.State) *looprun.Trip {
 	if now.Returns < n {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: looprun.WorkspaceCycle, Iteration: s.Iterations, Repeats: now.Returns,
+	return &core.Trip{
+		Guard: core.WorkspaceCycle, Iteration: s.Iterations, Repeats: now.Returns,
 		Reason: fmt.Sprintf("the files came back %s to a state that they had left", counted(now.Returns, "time")),
 	}
 }

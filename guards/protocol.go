@@ -3,23 +3,23 @@ package guards
 import (
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Rejection trips when the command has rejected its task with a valid reason.
 type Rejection struct{}
 
 // ID is rejection.
-func (Rejection) ID() looprun.GuardID { return looprun.Rejection }
+func (Rejection) ID() core.GuardID { return core.Rejection }
 
 // Check trips as long as the rejection waits for its decision.
-func (Rejection) Check(s *looprun.State) *looprun.Trip {
+func (Rejection) Check(s *core.State) *core.Trip {
 	if s.Rejected == nil {
 		return nil
 	}
 	r := s.Rejected.Rejection
-	return &looprun.Trip{
-		Guard: looprun.Rejection, Iteration: s.Iterations,
+	return &core.Trip{
+		Guard: core.Rejection, Iteration: s.Iterations,
 		Reason: fmt.Sprintf("the task was rejected (%s): %s", r.ReasonType, r.Headline()),
 	}
 }
@@ -28,28 +28,28 @@ func (Rejection) Check(s *looprun.State) *looprun.Trip {
 type Blocked struct{}
 
 // ID is blocked.
-func (Blocked) ID() looprun.GuardID { return looprun.Blocked }
+func (Blocked) ID() core.GuardID { return core.Blocked }
 
 // Check trips as long as the signal waits for its answer.
-func (Blocked) Check(s *looprun.State) *looprun.Trip { return signalled(s, looprun.Blocked, "blocked") }
+func (Blocked) Check(s *core.State) *core.Trip { return signalled(s, core.Blocked, "blocked") }
 
 // Clarification trips when the command has said that it cannot understand its
 // task. A person has to answer.
 type Clarification struct{}
 
 // ID is clarification.
-func (Clarification) ID() looprun.GuardID { return looprun.Clarification }
+func (Clarification) ID() core.GuardID { return core.Clarification }
 
 // Check trips as long as the signal waits for its answer.
-func (Clarification) Check(s *looprun.State) *looprun.Trip {
-	t := signalled(s, looprun.Clarification, "clarify")
+func (Clarification) Check(s *core.State) *core.Trip {
+	t := signalled(s, core.Clarification, "clarify")
 	if t != nil {
 		t.Mandatory = t.Guard.Mandatory()
 	}
 	return t
 }
 
-func signalled(s *looprun.State, id looprun.GuardID, name string) *looprun.Trip {
+func signalled(s *core.State, id core.GuardID, name string) *core.Trip {
 	if s.Signal == nil || string(s.Signal.Name) != name {
 		return nil
 	}
@@ -60,7 +60,7 @@ func signalled(s *looprun.State, id looprun.GuardID, name string) *looprun.Trip 
 			break
 		}
 	}
-	return &looprun.Trip{Guard: id, Iteration: s.Iterations, Reason: reason}
+	return &core.Trip{Guard: id, Iteration: s.Iterations, Reason: reason}
 }
 
 // Ladder trips when the escalation ladder is at its end: a person has to decide
@@ -68,13 +68,13 @@ func signalled(s *looprun.State, id looprun.GuardID, name string) *looprun.Trip 
 type Ladder struct{}
 
 // ID is ladder_exhausted.
-func (Ladder) ID() looprun.GuardID { return looprun.LadderExhausted }
+func (Ladder) ID() core.GuardID { return core.LadderExhausted }
 
 // Check trips as long as the decision is due.
-func (Ladder) Check(s *looprun.State) *looprun.Trip {
+func (Ladder) Check(s *core.State) *core.Trip {
 	reason := s.MandatoryReason()
 	if reason == "" {
 		return nil
 	}
-	return &looprun.Trip{Guard: looprun.LadderExhausted, Iteration: s.Iterations, Reason: reason, Mandatory: looprun.LadderExhausted.Mandatory()}
+	return &core.Trip{Guard: core.LadderExhausted, Iteration: s.Iterations, Reason: reason, Mandatory: core.LadderExhausted.Mandatory()}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/guards/guardtest"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -12,27 +12,27 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-func says(data ...looprun.Data) guardtest.Step {
-	return guardtest.Step{Outcome: looprun.OutcomeNotDone, Said: data}
+func says(data ...core.Data) guardtest.Step {
+	return guardtest.Step{Outcome: core.OutcomeNotDone, Said: data}
 }
 
 func TestCost(t *testing.T) {
 	limits := off
 	limits.Cost = 2
-	cost := says(looprun.CostReported{USD: 1})
+	cost := says(core.CostReported{USD: 1})
 	guardtest.Check(t, guards.Cost{}, guardtest.Story{
-		Limits: limits, Off: off, Extend: looprun.Extend{CostPercent: 50},
-		Steps: []guardtest.Step{cost, cost, says(looprun.SignalReceived{Signal: signal.Signal{Name: signal.Cost, USD: 0.01}})},
+		Limits: limits, Off: off, Extend: core.Extend{CostPercent: 50},
+		Steps: []guardtest.Step{cost, cost, says(core.SignalReceived{Signal: signal.Signal{Name: signal.Cost, USD: 0.01}})},
 	})
 }
 
 func TestTokens(t *testing.T) {
 	limits := off
 	limits.Tokens = 100
-	tokens := says(looprun.CostReported{Tokens: 50})
+	tokens := says(core.CostReported{Tokens: 50})
 	guardtest.Check(t, guards.Tokens{}, guardtest.Story{
-		Limits: limits, Off: off, Extend: looprun.Extend{TokensPercent: 10},
-		Steps: []guardtest.Step{tokens, tokens, says(looprun.CostReported{Tokens: 1})},
+		Limits: limits, Off: off, Extend: core.Extend{TokensPercent: 10},
+		Steps: []guardtest.Step{tokens, tokens, says(core.CostReported{Tokens: 1})},
 	})
 }
 
@@ -40,7 +40,7 @@ func TestTokens(t *testing.T) {
 func files(pairs ...[2]int) []guardtest.Step {
 	var steps []guardtest.Step
 	for _, p := range pairs {
-		steps = append(steps, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: p[0], Tree: p[1]})
+		steps = append(steps, guardtest.Step{Outcome: core.OutcomeNotDone, Same: p[0], Tree: p[1]})
 	}
 	return steps
 }
@@ -66,7 +66,7 @@ func TestUnknownFilesAreNoStandstill(t *testing.T) {
 	limits.IdleIterations = 2
 	s := guardtest.Start(t, limits)
 	for range 20 {
-		guardtest.Finish(t, s, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 1})
+		guardtest.Finish(t, s, guardtest.Step{Outcome: core.OutcomeNotDone, Same: 1})
 		if trip := (guards.Progress{}).Check(s); trip != nil {
 			t.Fatalf("%+v", trip)
 		}
@@ -102,13 +102,13 @@ func TestAnAnswerStartsTheReturnsOver(t *testing.T) {
 			continue
 		}
 		trips++
-		for _, d := range []looprun.Data{
-			looprun.GuardTripped{Trip: *trip},
-			looprun.QuestionAsked{Question: looprun.Question{ID: "q"}},
-			looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: "continue"}},
-			looprun.ActionApplied{Action: looprun.ActionContinue, Guard: trip.Guard, Limits: s.Limits, Resets: []looprun.GuardID{trip.Guard}},
+		for _, d := range []core.Data{
+			core.GuardTripped{Trip: *trip},
+			core.QuestionAsked{Question: core.Question{ID: "q"}},
+			core.QuestionAnswered{QuestionID: "q", Answer: core.Answer{Option: "continue"}},
+			core.ActionApplied{Action: core.ActionContinue, Guard: trip.Guard, Limits: s.Limits, Resets: []core.GuardID{trip.Guard}},
 		} {
-			if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+			if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: d}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -135,7 +135,7 @@ func TestWorkspace(t *testing.T) {
 	}
 	s := guardtest.Start(t, limits)
 	for i := range 20 { // a state that is not left is no state to come back to
-		guardtest.Finish(t, s, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: i + 1, Tree: 1})
+		guardtest.Finish(t, s, guardtest.Step{Outcome: core.OutcomeNotDone, Same: i + 1, Tree: 1})
 	}
 	if trip := (guards.Workspace{}).Check(s); trip != nil {
 		t.Errorf("%+v", trip)
@@ -145,40 +145,40 @@ func TestWorkspace(t *testing.T) {
 func TestRejection(t *testing.T) {
 	guardtest.Check(t, guards.Rejection{}, guardtest.Story{
 		Limits: off, Always: true,
-		Steps: []guardtest.Step{says(), says(looprun.RejectionSubmitted{
+		Steps: []guardtest.Step{says(), says(core.RejectionSubmitted{
 			RejectionID: "rejection-1", Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Summary: "the server is down"},
 		})},
 	})
 	// An invalid one stops nothing.
 	s := guardtest.Start(t, off)
-	guardtest.Finish(t, s, says(looprun.RejectionInvalid{RejectionID: "rejection-1", Issues: []rejection.Issue{{Problem: "no effort", Remedy: "try"}}}))
+	guardtest.Finish(t, s, says(core.RejectionInvalid{RejectionID: "rejection-1", Issues: []rejection.Issue{{Problem: "no effort", Remedy: "try"}}}))
 	if trip := (guards.Rejection{}).Check(s); trip != nil || s.Guidance == "" {
 		t.Errorf("%+v, guidance %q", trip, s.Guidance)
 	}
 }
 
 func TestSignals(t *testing.T) {
-	send := func(n signal.Name) looprun.Data {
-		return looprun.SignalReceived{Signal: signal.Signal{Name: n, Question: "what now?", Text: "help"}}
+	send := func(n signal.Name) core.Data {
+		return core.SignalReceived{Signal: signal.Signal{Name: n, Question: "what now?", Text: "help"}}
 	}
 	for _, c := range []struct {
 		name  string
-		guard looprun.Guard
-		said  []looprun.Data
+		guard core.Guard
+		said  []core.Data
 	}{
-		{"blocked", guards.Blocked{}, []looprun.Data{send(signal.Blocked)}},
-		{"blocked beats clarify", guards.Blocked{}, []looprun.Data{send(signal.Clarify), send(signal.Progress), send(signal.Blocked)}},
-		{"clarify", guards.Clarification{}, []looprun.Data{send(signal.Clarify)}},
-		{"clarify beats the rest", guards.Clarification{}, []looprun.Data{send(signal.Expert), send(signal.Clarify), send(signal.Attempt)}},
+		{"blocked", guards.Blocked{}, []core.Data{send(signal.Blocked)}},
+		{"blocked beats clarify", guards.Blocked{}, []core.Data{send(signal.Clarify), send(signal.Progress), send(signal.Blocked)}},
+		{"clarify", guards.Clarification{}, []core.Data{send(signal.Clarify)}},
+		{"clarify beats the rest", guards.Clarification{}, []core.Data{send(signal.Expert), send(signal.Clarify), send(signal.Attempt)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			guardtest.Check(t, c.guard, guardtest.Story{Limits: off, Always: true, Steps: []guardtest.Step{says(send(signal.Progress)), says(c.said...)}})
 			s := guardtest.Start(t, off)
 			guardtest.Finish(t, s, says(c.said...))
-			if trip := c.guard.Check(s); trip.Mandatory != (c.guard.ID() == looprun.Clarification) || !strings.HasSuffix(trip.Reason, ": what now?") {
+			if trip := c.guard.Check(s); trip.Mandatory != (c.guard.ID() == core.Clarification) || !strings.HasSuffix(trip.Reason, ": what now?") {
 				t.Errorf("%+v", trip)
 			}
-			for _, other := range []looprun.Guard{guards.Blocked{}, guards.Clarification{}} {
+			for _, other := range []core.Guard{guards.Blocked{}, guards.Clarification{}} {
 				if trip := other.Check(s); trip != nil && other.ID() != c.guard.ID() {
 					t.Errorf("%s trips too", other.ID())
 				}
@@ -191,7 +191,7 @@ func TestSignals(t *testing.T) {
 func attempts(n int) []guardtest.Step {
 	var steps []guardtest.Step
 	for i := range n {
-		steps = append(steps, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: i + 1, Tree: i + 1})
+		steps = append(steps, guardtest.Step{Outcome: core.OutcomeNotDone, Same: i + 1, Tree: i + 1})
 	}
 	return steps
 }
@@ -201,8 +201,8 @@ func TestLadder(t *testing.T) {
 	again := append(attempts(5), attempts(5)...)
 	for name, steps := range map[string][]guardtest.Step{
 		"six attempts":                    attempts(6),
-		"the same approach is no attempt": append(again, guardtest.Step{Outcome: looprun.OutcomeNotDone, Same: 6, Tree: 6}),
-		"a clarification":                 {says(looprun.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Cause: "security_concern"}})},
+		"the same approach is no attempt": append(again, guardtest.Step{Outcome: core.OutcomeNotDone, Same: 6, Tree: 6}),
+		"a clarification":                 {says(core.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Cause: "security_concern"}})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			guardtest.Check(t, guards.Ladder{}, guardtest.Story{Limits: off, Always: true, Ladder: rungs, Steps: steps})

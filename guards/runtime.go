@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 )
 
@@ -14,22 +14,22 @@ import (
 type Runtime struct{}
 
 // ID is max_runtime.
-func (Runtime) ID() looprun.GuardID { return looprun.MaxRuntime }
+func (Runtime) ID() core.GuardID { return core.MaxRuntime }
 
 // Check trips at Limits.Runtime.
-func (Runtime) Check(s *looprun.State) *looprun.Trip {
+func (Runtime) Check(s *core.State) *core.Trip {
 	limit := s.Limits.Runtime
 	if limit <= 0 || s.Elapsed < limit {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard:  looprun.MaxRuntime,
+	return &core.Trip{
+		Guard:  core.MaxRuntime,
 		Reason: fmt.Sprintf("it has run for %s; the limit is %s", plural.Duration(s.Elapsed.Round(time.Millisecond)), plural.Duration(limit)),
 	}
 }
 
 // Remaining is the time until the limit.
-func (Runtime) Remaining(s *looprun.State) (time.Duration, bool) {
+func (Runtime) Remaining(s *core.State) (time.Duration, bool) {
 	limit := s.Limits.Runtime
 	return limit - s.Elapsed, limit > 0
 }

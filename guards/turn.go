@@ -3,7 +3,7 @@ package guards
 import (
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Turn trips when a coding agent has repeated itself within a turn for the second time in
@@ -12,18 +12,18 @@ import (
 type Turn struct{}
 
 // ID is turn_loop.
-func (Turn) ID() looprun.GuardID { return looprun.TurnLoop }
+func (Turn) ID() core.GuardID { return core.TurnLoop }
 
 // Check trips from the second repetition on.
-func (Turn) Check(s *looprun.State) *looprun.Trip {
+func (Turn) Check(s *core.State) *core.Trip {
 	if s.Limits.TurnLoop <= 0 || s.Repeated == nil || s.Repetitions < 2 {
 		return nil
 	}
-	return &looprun.Trip{
-		Guard: looprun.TurnLoop, Iteration: s.Iterations, Repeats: s.Repeated.Times,
+	return &core.Trip{
+		Guard: core.TurnLoop, Iteration: s.Iterations, Repeats: s.Repeated.Times,
 		Reason: s.Repeated.String(),
 	}
 }
 
 // Remaining is nothing: it is not time that makes it trip.
-func (Turn) Remaining(*looprun.State) (time.Duration, bool) { return 0, false }
+func (Turn) Remaining(*core.State) (time.Duration, bool) { return 0, false }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
@@ -16,7 +16,7 @@ import (
 // folder makes a report of events.
 type folder struct {
 	r       *Report
-	state   looprun.State
+	state   core.State
 	started time.Time              // of the iteration that runs
 	places  map[signature.Hash]int // of signatures in Report.Signatures
 	named   int                    // how many of them have a letter of the alphabet
@@ -24,7 +24,7 @@ type folder struct {
 }
 
 // event takes one event. The state refuses those that cannot happen.
-func (f *folder) event(e looprun.Event) error {
+func (f *folder) event(e core.Event) error {
 	running, cost := f.state.Running, f.state.Cost
 	if err := f.state.Apply(e); err != nil {
 		return err
@@ -33,15 +33,15 @@ func (f *folder) event(e looprun.Event) error {
 	r := f.r
 	r.Updated = e.Time
 	switch d := e.Data.(type) {
-	case looprun.RunStarted:
+	case core.RunStarted:
 		r.RunID, r.Name, r.Parent = line(d.RunID, 100), line(d.Name, maxLabel), line(d.Parent, 100)
 		r.Version, r.Promise = line(d.Version, 100), line(d.Promise, maxLabel)
 		r.Command, r.Check, r.Started = arguments(d.Command), arguments(d.Check), e.Time
-	case looprun.IterationStarted:
+	case core.IterationStarted:
 		f.started = e.Time
-	case looprun.IterationFinished:
+	case core.IterationFinished:
 		f.iteration(d)
-	case looprun.RunAlive, looprun.RunFinished, looprun.CostReported: // the state has what they say
+	case core.RunAlive, core.RunFinished, core.CostReported: // the state has what they say
 	default:
 		if !f.decision(e) {
 			f.moment(e)
@@ -59,7 +59,7 @@ func (f *folder) cost(usd float64, running bool) {
 	f.spent += usd
 }
 
-func (f *folder) iteration(d looprun.IterationFinished) {
+func (f *folder) iteration(d core.IterationFinished) {
 	sig := d.Signature
 	it := Iteration{
 		Iteration: d.Iteration, Outcome: id(d.Outcome), ExitCode: d.ExitCode, WorkExitCode: d.WorkExitCode,
@@ -90,7 +90,7 @@ func (f *folder) iteration(d looprun.IterationFinished) {
 		first := f.r.History[0]
 		earlier.Iterations++
 		earlier.DurationMS += first.DurationMS
-		if first.Outcome == looprun.OutcomeError {
+		if first.Outcome == core.OutcomeError {
 			earlier.Errors++
 		}
 		f.r.History = dropFirst(f.r.History)
@@ -149,7 +149,7 @@ func (f *folder) letter(sig signature.Signature, it Iteration) string {
 }
 
 // attempt says how an iteration was weighed on the ladder.
-func attempt(d looprun.AttemptRecorded) string {
+func attempt(d core.AttemptRecorded) string {
 	switch {
 	case d.Counted:
 		return line(fmt.Sprintf("attempt %d, %s: %s", d.Attempt.Number, words(d.Attempt.Type), cmp.Or(d.Attempt.Approach, d.Attempt.Outcome, "no approach was named")), maxProse)
@@ -161,15 +161,15 @@ func attempt(d looprun.AttemptRecorded) string {
 
 // moment keeps an event that is neither an iteration nor part of a trip, also
 // one whose type this report knows nothing about.
-func (f *folder) moment(e looprun.Event) {
-	if d, ok := e.Data.(looprun.SignalReceived); ok && d.Name == signal.Cost && d.Problem == "" {
+func (f *folder) moment(e core.Event) {
+	if d, ok := e.Data.(core.SignalReceived); ok && d.Name == signal.Cost && d.Problem == "" {
 		return // the iteration has it
 	}
 	m := Moment{Time: e.Time, Iteration: f.state.Iterations, Type: e.Data.Type()}
 	switch d := e.Data.(type) {
-	case looprun.RunPaused:
+	case core.RunPaused:
 		m.Text = line(d.Reason, maxProse)
-	case looprun.RunResumed:
+	case core.RunResumed:
 		var parts []string
 		if d.Limits != nil || d.Caps != nil {
 			parts = append(parts, "with new limits")
@@ -178,33 +178,33 @@ func (f *folder) moment(e looprun.Event) {
 			parts = append(parts, "with another configuration")
 		}
 		m.Text = strings.Join(parts, ", ")
-	case looprun.InterruptReceived:
+	case core.InterruptReceived:
 		m.Text = line(d.Signal, 100)
-	case looprun.AnswerInvalid:
+	case core.AnswerInvalid:
 		m.Text = line(fmt.Sprintf("%s: %s", d.Responder, d.Reason), maxProse)
-	case looprun.IterationWithdrawn:
+	case core.IterationWithdrawn:
 		m.Text = line(d.Reason, maxProse)
-	case looprun.MessageRefused:
+	case core.MessageRefused:
 		m.Text = line(d.Reason, maxProse)
-	case looprun.RejectionSubmitted:
+	case core.RejectionSubmitted:
 		m.Text = line(fmt.Sprintf("%s: %s", words(d.Rejection.ReasonType), d.Rejection.Summary), maxProse)
-	case looprun.RejectionInvalid:
+	case core.RejectionInvalid:
 		m.Text = line(d.Rejection.Summary, maxProse)
-	case looprun.RejectionDecided:
+	case core.RejectionDecided:
 		m.Text = line(fmt.Sprintf("%s by %s: %s", d.Decision, d.Who(), cmp.Or(d.Reason, d.Rationale)), maxProse)
-	case looprun.AttemptRecorded:
+	case core.AttemptRecorded:
 		m.Text = attempt(d)
-	case looprun.ExpertFinished:
+	case core.ExpertFinished:
 		m.Text = line(cmp.Or(d.Why, fmt.Sprintf("%s: %s", d.Expert, d.Guidance)), maxProse)
-	case looprun.SignalReceived:
+	case core.SignalReceived:
 		m.Text = line(strings.Trim(fmt.Sprintf("%s: %s", d.Name, cmp.Or(d.Problem, d.Text, d.Question)), ": "), maxProse)
-	case looprun.WaitStarted:
+	case core.WaitStarted:
 		m.Text = line(d.Match, maxProse)
-	case looprun.TurnRepeated:
+	case core.TurnRepeated:
 		m.Text = line(d.String(), maxProse)
-	case looprun.SubtaskFinished:
+	case core.SubtaskFinished:
 		m.Text = line(fmt.Sprintf("%d of %d: %s", d.Number, d.Of, d.Title), maxProse)
-	case looprun.QuestionClosed:
+	case core.QuestionClosed:
 		m.Text = line(d.Reason, maxProse)
 	}
 	f.r.Moments = append(f.r.Moments, m)

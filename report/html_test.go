@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // between is what stands between two texts.
@@ -132,7 +132,7 @@ func large(t testing.TB, n, bytes int) *Report {
 	for i := 0; b.Len() < bytes; i++ {
 		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dm\"<%d>\" & 'so' + on\x1b[0m\n", i%256, i/7%256, i/31%256, i)
 	}
-	r := record(t, func(d *looprun.RunStarted) { d.Limits.Iterations = looprun.Off })
+	r := record(t, func(d *core.RunStarted) { d.Limits.Iterations = core.Off })
 	for i := range n {
 		r.iterate(failing(fmt.Sprintf("check%d", i%7)), b.String())
 	}
@@ -183,9 +183,9 @@ func TestHTMLOfManyIterations(t *testing.T) {
 
 // Iterations that printed nothing need no room for their output.
 func TestHTMLOfManySilentIterations(t *testing.T) {
-	r := record(t, func(d *looprun.RunStarted) { d.Limits.Iterations = looprun.Off })
+	r := record(t, func(d *core.RunStarted) { d.Limits.Iterations = core.Off })
 	for range 301 {
-		r.iterate(looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1}, "")
+		r.iterate(core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1, DurationMS: 1}, "")
 	}
 	page := written(t, r.load().HTML)
 	if n := strings.Count(page, `<details class="iteration"`); n != 300 || !strings.Contains(page, "Not on this page: 1 earlier iteration;") {
@@ -201,15 +201,15 @@ func TestHTMLOfLongTexts(t *testing.T) {
 		d := failing(long + fmt.Sprint(i))
 		d.Excerpt, d.Detail = long, long
 		r.iterate(d, long)
-		r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.LoopDetected, Iteration: i + 1, Reason: long}})
-		r.add(looprun.QuestionAsked{Question: looprun.Question{ID: fmt.Sprint(i), Guard: looprun.LoopDetected, Text: long}})
+		r.add(core.GuardTripped{Trip: core.Trip{Guard: core.LoopDetected, Iteration: i + 1, Reason: long}})
+		r.add(core.QuestionAsked{Question: core.Question{ID: fmt.Sprint(i), Guard: core.LoopDetected, Text: long}})
 		for range 20 {
-			r.add(looprun.AnswerInvalid{QuestionID: fmt.Sprint(i), Responder: "policy", Reason: long})
-			r.add(looprun.VerifyFinished{Command: long})
+			r.add(core.AnswerInvalid{QuestionID: fmt.Sprint(i), Responder: "policy", Reason: long})
+			r.add(core.VerifyFinished{Command: long})
 		}
-		r.add(looprun.QuestionClosed{QuestionID: fmt.Sprint(i), Reason: long})
-		r.add(looprun.RunPaused{Reason: long})
-		r.add(looprun.RunResumed{})
+		r.add(core.QuestionClosed{QuestionID: fmt.Sprint(i), Reason: long})
+		r.add(core.RunPaused{Reason: long})
+		r.add(core.RunResumed{})
 	}
 	report := r.load()
 	if page := written(t, report.HTML); len(page) >= 1<<20 || !strings.Contains(page, "Not on this page: ") {

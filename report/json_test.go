@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // object is one JSON object.
@@ -116,9 +116,9 @@ func decoded(t testing.TB, data string) object {
 // What reports are written is what the schema describes.
 func TestReportsFitTheSchema(t *testing.T) {
 	schema := decoded(t, string(Schema()))
-	empty := record(t, func(d *looprun.RunStarted) {
+	empty := record(t, func(d *core.RunStarted) {
 		d.Command = nil
-		d.Limits = looprun.Limits{Iterations: looprun.Off, Runtime: looprun.Off, Loop: looprun.Off, Errors: 3}
+		d.Limits = core.Limits{Iterations: core.Off, Runtime: core.Off, Loop: core.Off, Errors: 3}
 	})
 	for name, r := range map[string]*Report{"story": story(t).load(), "hostile": hostileRun(t), "empty": empty.load()} {
 		if err := check(schema, decoded(t, written(t, r.JSON)), name); err != nil {

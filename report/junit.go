@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 )
 
@@ -166,10 +166,10 @@ func (r *Report) loopCase() testcase {
 		kind = string(r.Guard)
 	}
 	switch r.Status {
-	case looprun.StatusDone:
-	case looprun.StatusAccepted, looprun.StatusPaused, looprun.StatusRunning, looprun.StatusAwaiting:
+	case core.StatusDone:
+	case core.StatusAccepted, core.StatusPaused, core.StatusRunning, core.StatusAwaiting:
 		c.Skipped = &skipped{message}
-	case looprun.StatusFailed, looprun.StatusCrashed:
+	case core.StatusFailed, core.StatusCrashed:
 		c.Error = &result{message, kind, r.story()}
 	default:
 		c.Failures = []result{{message, kind, r.story()}}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -84,7 +84,7 @@ func TestJUnitFixed(t *testing.T) {
 	if said != "fixed since iteration 1: test-fail:3-auth,login,logout\n" {
 		t.Errorf("%q", said)
 	}
-	r := record(t, func(d *looprun.RunStarted) { d.Check = []string{"sh", "-c", "make test"} })
+	r := record(t, func(d *core.RunStarted) { d.Check = []string{"sh", "-c", "make test"} })
 	for _, tree := range []signature.Hash{7, 7} {
 		d := failing("auth")
 		if r.state.Iterations == 1 {
@@ -101,7 +101,7 @@ func TestJUnitFixed(t *testing.T) {
 // Where nothing changes in between, it is flaky, once for each failure.
 func TestJUnitFlaky(t *testing.T) {
 	recorded := story(t).load()
-	recorded.Check, recorded.Limits.Loop, recorded.Limits.Errors = nil, looprun.Off, looprun.Off
+	recorded.Check, recorded.Limits.Loop, recorded.Limits.Errors = nil, core.Off, core.Off
 	suite, cases := junit(t, recorded)
 	for name, want := range map[string]string{"loop": "", "auth": "flakyFailure 5", "login": "flakyFailure 4", "logout": "flakyFailure 1"} {
 		if got := kinds(cases[name]); got != want {
@@ -127,9 +127,9 @@ func TestJUnitFailure(t *testing.T) {
 	for _, checks := range [][]string{{"auth", "login"}, {"login"}, {"auth", "logout"}} {
 		r.iterate(failing(checks...), "x")
 	}
-	r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Iteration: 3, Reason: "3 of 3 iterations are done"}})
-	r.add(looprun.QuestionClosed{Reason: "nobody answered", Unanswered: true})
-	r.add(ended(looprun.StatusTripped, looprun.MaxIterations, "nobody answered"))
+	r.add(core.GuardTripped{Trip: core.Trip{Guard: core.MaxIterations, Iteration: 3, Reason: "3 of 3 iterations are done"}})
+	r.add(core.QuestionClosed{Reason: "nobody answered", Unanswered: true})
+	r.add(ended(core.StatusTripped, core.MaxIterations, "nobody answered"))
 	suite, cases := junit(t, r.load())
 	for name, want := range map[string]string{"loop": "failure 1", "auth": "failure 1, rerunFailure 1", "login": "system-out 1", "logout": "failure 1"} {
 		if got := kinds(cases[name]); got != want {
@@ -152,7 +152,7 @@ func TestJUnitFailure(t *testing.T) {
 // A case has its own lines, and what they say of it: the time, the place and the class,
 // which is the same in each run.
 func TestJUnitOfOneCase(t *testing.T) {
-	r := record(t, func(d *looprun.RunStarted) { d.Name = "" })
+	r := record(t, func(d *core.RunStarted) { d.Name = "" })
 	d := failing("TestA", "TestAB", "tests/test_auth.py::TestLogin::test_it", "com.x.AuthTest.logout")
 	d.Signature.Facts = []string{"check TestA", "suite example.com/x/auth"}
 	d.Signature.Errors = []string{"of nobody"}
@@ -211,24 +211,24 @@ func TestJUnitOfWhatIsNotKnown(t *testing.T) {
 // Without names of checks the command is the testcase, or the check where there
 // is one.
 func TestJUnitOfACommand(t *testing.T) {
-	plain := looprun.IterationFinished{
-		Outcome: looprun.OutcomeNotDone, ExitCode: 1,
+	plain := core.IterationFinished{
+		Outcome: core.OutcomeNotDone, ExitCode: 1,
 		Signature: signature.Signature{Kind: signature.KindOutput, Label: "output:9f2c", Hash: 5, Failing: -1, Passed: -1, Total: -1},
 	}
 	for _, c := range []struct {
 		name string
-		its  []looprun.IterationFinished
+		its  []core.IterationFinished
 		want string
 	}{
 		{"none", nil, "skipped 1"},
-		{"passed at once", []looprun.IterationFinished{passing()}, ""},
-		{"failed", []looprun.IterationFinished{plain}, "failure 1"},
-		{"failed again", []looprun.IterationFinished{plain, crashing("error:x"), plain}, "failure 1, rerunFailure 1, rerunError 1"},
-		{"an error", []looprun.IterationFinished{plain, crashing("error:x"), crashing("error:x")}, "rerunFailure 1, error 1, rerunError 1"},
-		{"passed at last", []looprun.IterationFinished{plain, crashing("error:x"), passing()}, "system-out 1"},
+		{"passed at once", []core.IterationFinished{passing()}, ""},
+		{"failed", []core.IterationFinished{plain}, "failure 1"},
+		{"failed again", []core.IterationFinished{plain, crashing("error:x"), plain}, "failure 1, rerunFailure 1, rerunError 1"},
+		{"an error", []core.IterationFinished{plain, crashing("error:x"), crashing("error:x")}, "rerunFailure 1, error 1, rerunError 1"},
+		{"passed at last", []core.IterationFinished{plain, crashing("error:x"), passing()}, "system-out 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := record(t, func(d *looprun.RunStarted) { d.Check = []string{"sh", "-c", "make test"} })
+			r := record(t, func(d *core.RunStarted) { d.Check = []string{"sh", "-c", "make test"} })
 			for _, it := range c.its {
 				r.iterate(it, "x")
 			}
@@ -248,10 +248,10 @@ func TestJUnitOfACommand(t *testing.T) {
 }
 
 func TestJUnitOfEveryStatus(t *testing.T) {
-	for status, want := range map[looprun.Status]string{
-		looprun.StatusDone: "", looprun.StatusAccepted: "skipped 1", looprun.StatusPaused: "skipped 1", looprun.StatusCancelled: "failure 1",
-		looprun.StatusRejected: "failure 1", looprun.StatusTripped: "failure 1", looprun.StatusInterrupted: "failure 1", looprun.StatusFailed: "error 1",
-		looprun.StatusCrashed: "error 1", looprun.StatusRunning: "skipped 1", looprun.StatusAwaiting: "skipped 1",
+	for status, want := range map[core.Status]string{
+		core.StatusDone: "", core.StatusAccepted: "skipped 1", core.StatusPaused: "skipped 1", core.StatusCancelled: "failure 1",
+		core.StatusRejected: "failure 1", core.StatusTripped: "failure 1", core.StatusInterrupted: "failure 1", core.StatusFailed: "error 1",
+		core.StatusCrashed: "error 1", core.StatusRunning: "skipped 1", core.StatusAwaiting: "skipped 1",
 	} {
 		r := record(t, nil).load()
 		r.Status, r.Reason = status, "because"
@@ -273,7 +273,7 @@ func TestJUnitManyReruns(t *testing.T) {
 		want     string
 		more     bool
 	}{{maxReruns, "flakyFailure 20", false}, {maxReruns + 1, "flakyFailure 20", true}} {
-		r := record(t, func(d *looprun.RunStarted) { d.Limits.Loop, d.Limits.Errors = looprun.Off, looprun.Off })
+		r := record(t, func(d *core.RunStarted) { d.Limits.Loop, d.Limits.Errors = core.Off, core.Off })
 		for range c.failures {
 			r.iterate(failing("auth"), "")
 		}

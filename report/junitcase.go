@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -59,7 +59,7 @@ func (r *Report) lastNamed() *Iteration {
 			continue
 		}
 		named = named || len(it.Checks) > 0
-		if len(it.Checks) > 0 || it.Failing == 0 || it.Outcome == looprun.OutcomeDone {
+		if len(it.Checks) > 0 || it.Failing == 0 || it.Outcome == core.OutcomeDone {
 			last = it
 		}
 	}
@@ -89,7 +89,7 @@ func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *It
 	case now == last:
 		c.Failures = []result{{message(now, name), kindOf(now), t.trace(now, name)}}
 		c.RerunFailures = again(failed[:len(failed)-1])
-	case last.Outcome != looprun.OutcomeDone && last.Failing > len(last.Checks):
+	case last.Outcome != core.OutcomeDone && last.Failing > len(last.Checks):
 		c.Skipped = &skipped{fmt.Sprintf("It is not known how it ended: iteration %d names %d of its %d failing checks. It failed last in iteration %d.",
 			last.Iteration, len(last.Checks), last.Failing, now.Iteration)}
 	case r.unchanged(now, last):
@@ -103,7 +103,7 @@ func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *It
 // unchanged reports whether what failed in one iteration and passed in another was the
 // same: the files were, or the command is tried again as it is.
 func (r *Report) unchanged(failed, passed *Iteration) bool {
-	return failed.tree != 0 && failed.tree == passed.tree || len(r.Check) == 0 && r.Limits.Loop == looprun.Off && r.Limits.Errors == looprun.Off
+	return failed.tree != 0 && failed.tree == passed.tree || len(r.Check) == 0 && r.Limits.Loop == core.Off && r.Limits.Errors == core.Off
 }
 
 // since says of what passes that it failed before.
@@ -158,9 +158,9 @@ func (t *tracer) commandCase(r *Report) []testcase {
 		}
 		last = it
 		switch it.Outcome {
-		case looprun.OutcomeNotDone:
+		case core.OutcomeNotDone:
 			failures = append(failures, it)
-		case looprun.OutcomeError:
+		case core.OutcomeError:
 			errors = append(errors, it)
 		}
 	}
@@ -168,16 +168,16 @@ func (t *tracer) commandCase(r *Report) []testcase {
 		c.Time = seconds(float64(last.DurationMS) / 1000)
 	}
 	switch {
-	case last == nil && r.Status == looprun.StatusDone:
+	case last == nil && r.Status == core.StatusDone:
 	case last == nil:
 		c.Skipped = &skipped{"No iteration has ended."}
-	case last.Outcome == looprun.OutcomeDone:
+	case last.Outcome == core.OutcomeDone:
 		c.FlakyFailures, c.FlakyErrors = t.reruns(failures, "", "failed"), t.reruns(errors, "", "ended as an error")
 		if bad := slices.Concat(failures, errors); len(bad) > 0 && !r.unchanged(bad[len(bad)-1], last) {
 			c.Output = since(c.FlakyFailures, c.FlakyErrors)
 			c.FlakyFailures, c.FlakyErrors = nil, nil
 		}
-	case last.Outcome == looprun.OutcomeError:
+	case last.Outcome == core.OutcomeError:
 		c.Error = &result{message(last, ""), kindOf(last), t.trace(last, "")}
 		c.RerunFailures, c.RerunErrors = t.reruns(failures, "", "failed"), t.reruns(errors[:len(errors)-1], "", "ended as an error")
 	default:

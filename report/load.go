@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -34,7 +34,7 @@ func Load(dir string) (*Report, error) {
 
 // FromEvents is the report of a run whose events are kept elsewhere. One that has not
 // ended counts as crashed, and outputs are not there.
-func FromEvents(events iter.Seq2[looprun.Event, error]) (*Report, error) {
+func FromEvents(events iter.Seq2[core.Event, error]) (*Report, error) {
 	f := folder{r: &Report{Schema: SchemaID}}
 	for e, err := range events {
 		if err == nil {
@@ -72,7 +72,7 @@ func Follow(dir string) (*Live, error) {
 
 // Next reads what was written since the last call. The report and the state are good
 // until the next call.
-func (l *Live) Next() (*Report, *looprun.State, error) {
+func (l *Live) Next() (*Report, *core.State, error) {
 	if _, err := l.from.Next(l.f.event); err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +96,7 @@ func (f *folder) finish(alive bool) *Report {
 		r.Task = line(s.Task, maxProse)
 	}
 	if list := s.Decomposed(); list != nil {
-		r.Subtasks = &looprun.Subtasks{
+		r.Subtasks = &core.Subtasks{
 			Done: notNil(lines(list.Done, maxLabel)), Current: line(list.Current, maxLabel), Remaining: notNil(lines(list.Remaining, maxLabel)),
 		}
 	}
@@ -215,7 +215,7 @@ func words[T ~string](id T) string { return strings.ReplaceAll(string(id), "_", 
 
 // over reports whether the run has an ending, and so an exit code.
 func (r *Report) over() bool {
-	return r.Status != looprun.StatusRunning && r.Status != looprun.StatusAwaiting && r.Status != looprun.StatusCrashed
+	return r.Status != core.StatusRunning && r.Status != core.StatusAwaiting && r.Status != core.StatusCrashed
 }
 
 // standing is the status with its guard: “tripped (loop detected)”.

@@ -13,14 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
 
 func TestLoad(t *testing.T) {
 	r := story(t).load()
-	if r.Status != looprun.StatusDone || r.Iterations != 7 || r.Name != "make the tests pass" || r.Version != "v1" || r.TripCount != 1 {
+	if r.Status != core.StatusDone || r.Iterations != 7 || r.Name != "make the tests pass" || r.Version != "v1" || r.TripCount != 1 {
 		t.Errorf("%+v", r)
 	}
 	var letters []string
@@ -40,16 +41,16 @@ func TestLoad(t *testing.T) {
 		t.Fatalf("%d trips, %d moments", len(r.Trips), len(r.Moments))
 	}
 	trip := r.Trips[0]
-	if trip.Guard != looprun.LoopDetected || trip.Iteration != 4 || len(trip.Refused) != 1 || len(trip.Commands) != 1 || len(trip.Options) != 2 {
+	if trip.Guard != core.LoopDetected || trip.Iteration != 4 || len(trip.Refused) != 1 || len(trip.Commands) != 1 || len(trip.Options) != 2 {
 		t.Errorf("%+v", trip)
 	}
 	if a := trip.decided(); a == nil || a.Option != "new_approach" || a.who() != "policy (policy.yaml:3)" || a.Reason == "" {
 		t.Errorf("%+v", a)
 	}
-	if trip.Effect == nil || trip.Effect.Guidance == "" || trip.Effect.Resets[0] != looprun.LoopDetected {
+	if trip.Effect == nil || trip.Effect.Guidance == "" || trip.Effect.Resets[0] != core.LoopDetected {
 		t.Errorf("%+v", trip.Effect)
 	}
-	if m := r.Moments[0]; m.Type != looprun.TypeRunPaused || m.Text != "the machine goes down" || m.Iteration != 5 {
+	if m := r.Moments[0]; m.Type != core.TypeRunPaused || m.Text != "the machine goes down" || m.Iteration != 5 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -62,8 +63,8 @@ func TestFromEvents(t *testing.T) {
 	for i := range want.History {
 		want.History[i].OutputFile = ""
 	}
-	got, err := FromEvents(func(yield func(looprun.Event, error) bool) {
-		if _, err := scratchpad.Replay(r.run.Dir, func(e looprun.Event) error { yield(e, nil); return nil }); err != nil {
+	got, err := FromEvents(func(yield func(core.Event, error) bool) {
+		if _, err := scratchpad.Replay(r.run.Dir, func(e core.Event) error { yield(e, nil); return nil }); err != nil {
 			t.Error(err)
 		}
 	})
@@ -80,32 +81,32 @@ func TestFromEvents(t *testing.T) {
 		t.Errorf("%v, with the outputs of some folder", err)
 	}
 	failed := errors.New("the database is gone")
-	for want, events := range map[error]iter.Seq2[looprun.Event, error]{
-		failed: func(yield func(looprun.Event, error) bool) { yield(looprun.Event{}, failed) },
-		looprun.ErrEvent: func(yield func(looprun.Event, error) bool) {
-			yield(looprun.Event{Seq: 7, Data: looprun.RunPaused{}}, nil)
+	for want, events := range map[error]iter.Seq2[core.Event, error]{
+		failed: func(yield func(core.Event, error) bool) { yield(core.Event{}, failed) },
+		core.ErrEvent: func(yield func(core.Event, error) bool) {
+			yield(core.Event{Seq: 7, Data: core.RunPaused{}}, nil)
 		},
 	} {
 		if _, err := FromEvents(events); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
-	if _, err := FromEvents(new(looprun.MemoryJournal).All()); err == nil {
+	if _, err := FromEvents(new(core.MemoryJournal).All()); err == nil {
 		t.Error("a run without events has a report")
 	}
 }
 
 func TestLoadOfALiveRun(t *testing.T) {
-	limits := looprun.DefaultLimits()
+	limits := core.DefaultLimits()
 	limits.Iterations = 9
-	answer := func(_ context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+	answer := func(_ context.Context, q core.Question, s *core.State) (core.Answer, error) {
 		if s.Trips > 1 {
-			return looprun.Answer{}, looprun.ErrNoAnswer
+			return core.Answer{}, core.ErrNoAnswer
 		}
-		return looprun.Answer{Option: "new_approach", Responder: looprun.RespondedByUser, Person: true, Reason: "I have an idea."}, nil
+		return core.Answer{Option: "new_approach", Responder: core.RespondedByUser, Person: true, Reason: "I have an idea."}, nil
 	}
-	r := live(t, looprun.Shell(`printf '\033[31m--- FAIL\033[0m: TestLogin (0.0%ss)\nFAIL\n' $LOOPRUN_ITERATION; exit 1`), nil, limits, answer)
-	if r.Status != looprun.StatusTripped || r.Guard != looprun.LoopDetected || r.ExitCode != 111 || r.Iterations != 6 {
+	r := live(t, engine.Shell(`printf '\033[31m--- FAIL\033[0m: TestLogin (0.0%ss)\nFAIL\n' $LOOPRUN_ITERATION; exit 1`), nil, limits, answer)
+	if r.Status != core.StatusTripped || r.Guard != core.LoopDetected || r.ExitCode != 111 || r.Iterations != 6 {
 		t.Fatalf("%s (%s), exit %d after %d: %s", r.Status, r.Guard, r.ExitCode, r.Iterations, r.Reason)
 	}
 	if len(r.Signatures) != 1 || r.Signatures[0].Count != 6 || !slices.Equal(r.History[5].Checks, []string{"TestLogin"}) {
@@ -134,7 +135,7 @@ func TestLetters(t *testing.T) {
 // them so.
 func TestLettersOfALooseRun(t *testing.T) {
 	for loose, want := range map[bool]int{true: 1, false: 2} {
-		r := record(t, func(d *looprun.RunStarted) { d.Loose = loose })
+		r := record(t, func(d *core.RunStarted) { d.Loose = loose })
 		r.iterate(failing("auth", "login"), "x")
 		r.iterate(failing("auth"), "x")
 		if got := len(r.load().Signatures); got != want {
@@ -146,7 +147,7 @@ func TestLettersOfALooseRun(t *testing.T) {
 // An iteration without a signature has no letter and no counts.
 func TestNoSignature(t *testing.T) {
 	r := record(t, nil)
-	r.iterate(looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}, "")
+	r.iterate(core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1}, "")
 	it := r.load().History[0]
 	if it.Letter != "" || it.Failing != -1 || it.Passed != -1 || it.Total != -1 || it.OutputFile != "" {
 		t.Errorf("%+v", it)
@@ -155,8 +156,8 @@ func TestNoSignature(t *testing.T) {
 
 // A signature is counted as the guards count it: without the precheck.
 func TestSignatureOfThePrecheck(t *testing.T) {
-	r := record(t, func(d *looprun.RunStarted) { d.Check, d.Precheck = []string{"go", "test"}, true })
-	r.add(looprun.IterationStarted{})
+	r := record(t, func(d *core.RunStarted) { d.Check, d.Precheck = []string{"go", "test"}, true })
+	r.add(core.IterationStarted{})
 	precheck := failing("auth")
 	r.add(precheck)
 	for range 2 {
@@ -181,7 +182,7 @@ func TestSignatureOfThePrecheck(t *testing.T) {
 func TestACutOffIteration(t *testing.T) {
 	r := record(t, nil)
 	r.iterate(failing("auth"), "x")
-	r.iterate(looprun.IterationFinished{Outcome: looprun.OutcomeError, Cause: looprun.CauseMaxRuntime, Detail: "ended at the runtime limit", Signature: signature.Signature{}}, "half")
+	r.iterate(core.IterationFinished{Outcome: core.OutcomeError, Cause: core.CauseMaxRuntime, Detail: "ended at the runtime limit", Signature: signature.Signature{}}, "half")
 	r.iterate(failing("auth"), "x")
 	report := r.load()
 	if len(report.History) != 3 || report.History[1].Counted || !report.History[2].Counted || report.History[2].Iteration != 2 || report.Iterations != 2 {
@@ -201,7 +202,7 @@ func TestACutOffIteration(t *testing.T) {
 // Both sides of what is kept: the last iteration that fits, and one more.
 func TestBounds(t *testing.T) {
 	for _, more := range []int{0, 1, 5} {
-		r := record(t, func(d *looprun.RunStarted) { d.Limits.Iterations = looprun.Off })
+		r := record(t, func(d *core.RunStarted) { d.Limits.Iterations = core.Off })
 		for i := range MaxIterations + more {
 			d := failing(fmt.Sprintf("check%d", i))
 			if i == 0 {
@@ -238,10 +239,10 @@ func TestBounds(t *testing.T) {
 func TestManyTripsAndMoments(t *testing.T) {
 	r := record(t, nil)
 	for range MaxTrips + 3 {
-		r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Reason: "enough"}})
-		r.add(looprun.QuestionClosed{Reason: "the limit was raised on resume"})
-		r.add(looprun.RunPaused{Reason: "noon"})
-		r.add(looprun.RunResumed{})
+		r.add(core.GuardTripped{Trip: core.Trip{Guard: core.MaxIterations, Reason: "enough"}})
+		r.add(core.QuestionClosed{Reason: "the limit was raised on resume"})
+		r.add(core.RunPaused{Reason: "noon"})
+		r.add(core.RunResumed{})
 	}
 	report := r.load()
 	if len(report.Trips) != MaxTrips || len(report.Moments) != MaxMoments || report.Earlier.Trips != 3 || report.Earlier.Moments != 2*(MaxTrips+3)-MaxMoments {
@@ -253,16 +254,16 @@ func TestManyTripsAndMoments(t *testing.T) {
 func TestUnansweredAndRunning(t *testing.T) {
 	r := record(t, nil)
 	r.iterate(failing("auth"), "x")
-	r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxRuntime, Iteration: 1, Reason: "15m0s of 15m0s have passed"}})
-	r.add(looprun.QuestionAsked{Question: looprun.Question{ID: "q", Guard: looprun.MaxRuntime, Text: "Go on?"}})
+	r.add(core.GuardTripped{Trip: core.Trip{Guard: core.MaxRuntime, Iteration: 1, Reason: "15m0s of 15m0s have passed"}})
+	r.add(core.QuestionAsked{Question: core.Question{ID: "q", Guard: core.MaxRuntime, Text: "Go on?"}})
 	report, err := Load(r.run.Dir) // while it lives
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Status != looprun.StatusAwaiting || !report.Pending || report.Trips[0].Question != "Go on?" {
+	if report.Status != core.StatusAwaiting || !report.Pending || report.Trips[0].Question != "Go on?" {
 		t.Errorf("%s %+v", report.Status, report.Trips)
 	}
-	if report := r.load(); report.Status != looprun.StatusCrashed {
+	if report := r.load(); report.Status != core.StatusCrashed {
 		t.Errorf("%s once looprun is gone", report.Status)
 	}
 	ends := story(t).load()
@@ -296,12 +297,12 @@ func TestLoadFails(t *testing.T) {
 		t.Error("a damaged journal has a report")
 	}
 	impossible := record(t, nil)
-	event := looprun.Event{Seq: 2, Time: day, Data: looprun.QuestionClosed{Reason: "no question is open"}}
+	event := core.Event{Seq: 2, Time: day, Data: core.QuestionClosed{Reason: "no question is open"}}
 	if err := impossible.run.Journal.Append(event); err != nil {
 		t.Fatal(err)
 	}
 	_ = impossible.run.Close()
-	if _, err := Load(impossible.run.Dir); !errors.Is(err, looprun.ErrEvent) {
+	if _, err := Load(impossible.run.Dir); !errors.Is(err, core.ErrEvent) {
 		t.Errorf("an event that cannot happen: %v", err)
 	}
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
@@ -313,7 +314,7 @@ func TestLoadFails(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	r := &Report{Status: looprun.StatusCancelled, Guard: looprun.LoopDetected, Iterations: 1, Runtime: 61.4}
+	r := &Report{Status: core.StatusCancelled, Guard: core.LoopDetected, Iterations: 1, Runtime: 61.4}
 	if got, want := r.verdict(), "cancelled (loop detected) after 1 iteration in 1m1s"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -100,11 +100,11 @@ func (r *Report) stopped() *Trip {
 // mark stands for the status beside its name, never in its place.
 func (r *Report) mark() string {
 	switch r.Status {
-	case looprun.StatusDone:
+	case core.StatusDone:
 		return "✅"
-	case looprun.StatusAccepted:
+	case core.StatusAccepted:
 		return "☑️"
-	case looprun.StatusRunning, looprun.StatusAwaiting, looprun.StatusPaused:
+	case core.StatusRunning, core.StatusAwaiting, core.StatusPaused:
 		return "⏸️"
 	}
 	return "❌"

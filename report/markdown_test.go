@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -44,11 +44,11 @@ func TestMarkdown(t *testing.T) {
 func TestMarkdownOfATrippedRun(t *testing.T) {
 	r := record(t, nil)
 	for range 3 {
-		r.iterate(looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 61_500}, "")
+		r.iterate(core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1, DurationMS: 61_500}, "")
 	}
-	r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Iteration: 3, Reason: "3 of 3 iterations are used"}})
-	r.add(looprun.QuestionClosed{Reason: "nobody answered", Unanswered: true})
-	r.add(ended(looprun.StatusTripped, looprun.MaxIterations, "nobody answered"))
+	r.add(core.GuardTripped{Trip: core.Trip{Guard: core.MaxIterations, Iteration: 3, Reason: "3 of 3 iterations are used"}})
+	r.add(core.QuestionClosed{Reason: "nobody answered", Unanswered: true})
+	r.add(ended(core.StatusTripped, core.MaxIterations, "nobody answered"))
 	golden(t, "tripped.md", markdown(t, r.load()))
 }
 
@@ -64,7 +64,7 @@ const hostile = "</script><script>alert(1)</script>\"><img src=x onerror=alert(1
 
 // hostileRun has it in every text that comes from outside.
 func hostileRun(t testing.TB) *Report {
-	r := record(t, func(d *looprun.RunStarted) {
+	r := record(t, func(d *core.RunStarted) {
 		d.Name, d.Command, d.Check = hostile, []string{hostile, "--" + hostile}, []string{"sh", "-c", hostile}
 		d.Promise, d.Version, d.Parent = hostile, hostile, hostile
 	})
@@ -72,22 +72,22 @@ func hostileRun(t testing.TB) *Report {
 	d.Signature.Label, d.Signature.Errors, d.Excerpt, d.Detail = hostile, []string{hostile}, hostile, hostile
 	r.iterate(d, hostile+"\n"+strings.Repeat("\x1b[38;2;1;2;3m"+hostile, 3))
 	r.iterate(d, hostile)
-	r.add(looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.GuardID(hostile), Iteration: 2, Reason: hostile}})
-	r.add(looprun.QuestionAsked{Question: looprun.Question{
-		ID: "q", Guard: hostile, Header: hostile, Text: hostile, Options: []looprun.Option{{ID: hostile, Label: hostile}},
+	r.add(core.GuardTripped{Trip: core.Trip{Guard: core.GuardID(hostile), Iteration: 2, Reason: hostile}})
+	r.add(core.QuestionAsked{Question: core.Question{
+		ID: "q", Guard: hostile, Header: hostile, Text: hostile, Options: []core.Option{{ID: hostile, Label: hostile}},
 	}})
-	r.add(looprun.AnswerInvalid{QuestionID: "q", Responder: hostile, Reason: hostile})
-	r.add(looprun.VerifyFinished{Rule: hostile, Command: hostile})
-	r.add(looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: hostile, Responder: hostile, Reason: hostile, Rule: hostile}})
-	r.add(looprun.DebugFinished{Action: looprun.ActionRun, Findings: hostile})
-	r.add(looprun.QuestionAsked{Question: looprun.Question{ID: "q2", Guard: hostile, Text: hostile}})
-	r.add(looprun.QuestionAnswered{QuestionID: "q2", Answer: looprun.Answer{Option: hostile, Responder: hostile, Reason: hostile}})
-	r.add(looprun.ActionApplied{
-		Option: hostile, Action: looprun.ActionContinue, Responder: hostile, Limits: looprun.DefaultLimits(), Guidance: hostile,
-		Known: []looprun.KnownIssue{{Hash: 1, Label: hostile}}, Resets: []looprun.GuardID{looprun.MaxIterations},
+	r.add(core.AnswerInvalid{QuestionID: "q", Responder: hostile, Reason: hostile})
+	r.add(core.VerifyFinished{Rule: hostile, Command: hostile})
+	r.add(core.QuestionAnswered{QuestionID: "q", Answer: core.Answer{Option: hostile, Responder: hostile, Reason: hostile, Rule: hostile}})
+	r.add(core.DebugFinished{Action: core.ActionRun, Findings: hostile})
+	r.add(core.QuestionAsked{Question: core.Question{ID: "q2", Guard: hostile, Text: hostile}})
+	r.add(core.QuestionAnswered{QuestionID: "q2", Answer: core.Answer{Option: hostile, Responder: hostile, Reason: hostile}})
+	r.add(core.ActionApplied{
+		Option: hostile, Action: core.ActionContinue, Responder: hostile, Limits: core.DefaultLimits(), Guidance: hostile,
+		Known: []core.KnownIssue{{Hash: 1, Label: hostile}}, Resets: []core.GuardID{core.MaxIterations},
 	})
-	r.add(looprun.InterruptReceived{Signal: hostile})
-	r.add(ended(looprun.StatusTripped, hostile, hostile))
+	r.add(core.InterruptReceived{Signal: hostile})
+	r.add(ended(core.StatusTripped, hostile, hostile))
 	return r.load()
 }
 
@@ -218,7 +218,7 @@ func TestSparkline(t *testing.T) {
 
 // A page keeps to its limit, whatever the limit is, and says what it left out.
 func TestMarkdownLimit(t *testing.T) {
-	r := record(t, func(d *looprun.RunStarted) { d.Limits.Iterations = looprun.Off })
+	r := record(t, func(d *core.RunStarted) { d.Limits.Iterations = core.Off })
 	for i := range 600 {
 		r.iterate(failing(fmt.Sprintf("check%d", i), strings.Repeat("x", 200)), "")
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -107,7 +107,7 @@ func (m *model) iterations(history []Iteration, classes map[string]string) {
 			p.ID += fmt.Sprintf("-%d", again)
 			p.Name += ", again"
 		}
-		if it.Outcome == looprun.OutcomeDone {
+		if it.Outcome == core.OutcomeDone {
 			p.Class = "pass"
 		} else if p.Class == "" {
 			p.Class = "none"
@@ -134,9 +134,9 @@ const signatureColours = 7
 // tone is the colour of the status, beside its name.
 func (r *Report) tone() string {
 	switch r.Status {
-	case looprun.StatusDone:
+	case core.StatusDone:
 		return "good"
-	case looprun.StatusAccepted, looprun.StatusPaused, looprun.StatusRunning, looprun.StatusAwaiting:
+	case core.StatusAccepted, core.StatusPaused, core.StatusRunning, core.StatusAwaiting:
 		return "wait"
 	}
 	return "bad"
@@ -234,9 +234,9 @@ func newPageTrip(t *Trip, id string) pageTrip {
 	p.Guidance = termsafe.Cut(e.Guidance, pageGuidance)
 	for _, id := range e.Resets {
 		switch {
-		case id == looprun.MaxIterations && e.Limits.Iterations > 0:
+		case id == core.MaxIterations && e.Limits.Iterations > 0:
 			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", plural.Count(e.Limits.Iterations, "iteration")))
-		case id == looprun.MaxRuntime && e.Limits.Runtime > 0:
+		case id == core.MaxRuntime && e.Limits.Runtime > 0:
 			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", duration(e.Limits.Runtime.Seconds())))
 		default:
 			p.Effects = append(p.Effects, upperFirst(words(id))+" started over.")

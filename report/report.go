@@ -3,7 +3,7 @@ package report
 import (
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -26,34 +26,34 @@ const (
 // without control characters and of bounded length. The doc tags are the
 // descriptions in its JSON Schema.
 type Report struct {
-	Schema  string         `json:"schema" doc:"The form of this document, looprun.dev/report/v1."`
-	RunID   string         `json:"run_id" doc:"The id of the run."`
-	Name    string         `json:"name,omitempty" doc:"The task, where it was named."`
-	Parent  string         `json:"parent,omitempty" doc:"The run that this one was started in."`
-	Version string         `json:"version,omitempty" doc:"The looprun that started the run."`
-	Command []string       `json:"command" doc:"What runs in the loop."`
-	Check   []string       `json:"check,omitempty" doc:"What judges it, where it is not the command itself."`
-	Promise string         `json:"promise,omitempty" doc:"The text that the command prints when it is done."`
-	Started time.Time      `json:"started" doc:"When the run started."`
-	Updated time.Time      `json:"updated" doc:"The time of the last event."`
-	Status  looprun.Status `json:"status" doc:"How the run stands or ended."`
+	Schema  string      `json:"schema" doc:"The form of this document, looprun.dev/report/v1."`
+	RunID   string      `json:"run_id" doc:"The id of the run."`
+	Name    string      `json:"name,omitempty" doc:"The task, where it was named."`
+	Parent  string      `json:"parent,omitempty" doc:"The run that this one was started in."`
+	Version string      `json:"version,omitempty" doc:"The looprun that started the run."`
+	Command []string    `json:"command" doc:"What runs in the loop."`
+	Check   []string    `json:"check,omitempty" doc:"What judges it, where it is not the command itself."`
+	Promise string      `json:"promise,omitempty" doc:"The text that the command prints when it is done."`
+	Started time.Time   `json:"started" doc:"When the run started."`
+	Updated time.Time   `json:"updated" doc:"The time of the last event."`
+	Status  core.Status `json:"status" doc:"How the run stands or ended."`
 	// ExitCode is that of the ending; exit codes that are remapped by options
 	// are not in the journal.
-	ExitCode   int               `json:"exit_code" doc:"The exit code of the status, before exit_codes and --passthrough. 0 while the run has not ended."`
-	Guard      looprun.GuardID   `json:"guard,omitempty" doc:"The guard that stopped the run."`
-	Decision   string            `json:"decision,omitempty" doc:"The option that ended the run."`
-	Responder  string            `json:"responder,omitempty" doc:"Who decided so."`
-	Assistant  looprun.Assistant `json:"assistant,omitzero" doc:"Which assistant it was."`
-	Reason     string            `json:"reason,omitempty" doc:"Why."`
-	Pending    bool              `json:"pending,omitempty" doc:"A question waits for its answer."`
-	Task       string            `json:"task,omitempty" doc:"What was worked on last, where it is not the name."`
-	Subtasks   *looprun.Subtasks `json:"subtasks,omitempty" doc:"How far a task is that was taken apart, by the titles of its parts."`
-	Blockers   []string          `json:"blockers,omitempty" doc:"Tasks that had to be done elsewhere first: the run was deferred for them."`
-	Warnings   []string          `json:"warnings,omitempty" doc:"What to know beside the verdict."`
-	Iterations int               `json:"iterations" doc:"Iterations that ended of themselves. The precheck is none."`
-	Runtime    float64           `json:"runtime_seconds" doc:"Active time, in seconds: questions and pauses do not count."`
-	Limits     looprun.Limits    `json:"limits" doc:"When the guards trip, as it was at the end."`
-	Progress   string            `json:"progress" doc:"How far the work is, in words."`
+	ExitCode   int            `json:"exit_code" doc:"The exit code of the status, before exit_codes and --passthrough. 0 while the run has not ended."`
+	Guard      core.GuardID   `json:"guard,omitempty" doc:"The guard that stopped the run."`
+	Decision   string         `json:"decision,omitempty" doc:"The option that ended the run."`
+	Responder  string         `json:"responder,omitempty" doc:"Who decided so."`
+	Assistant  core.Assistant `json:"assistant,omitzero" doc:"Which assistant it was."`
+	Reason     string         `json:"reason,omitempty" doc:"Why."`
+	Pending    bool           `json:"pending,omitempty" doc:"A question waits for its answer."`
+	Task       string         `json:"task,omitempty" doc:"What was worked on last, where it is not the name."`
+	Subtasks   *core.Subtasks `json:"subtasks,omitempty" doc:"How far a task is that was taken apart, by the titles of its parts."`
+	Blockers   []string       `json:"blockers,omitempty" doc:"Tasks that had to be done elsewhere first: the run was deferred for them."`
+	Warnings   []string       `json:"warnings,omitempty" doc:"What to know beside the verdict."`
+	Iterations int            `json:"iterations" doc:"Iterations that ended of themselves. The precheck is none."`
+	Runtime    float64        `json:"runtime_seconds" doc:"Active time, in seconds: questions and pauses do not count."`
+	Limits     core.Limits    `json:"limits" doc:"When the guards trip, as it was at the end."`
+	Progress   string         `json:"progress" doc:"How far the work is, in words."`
 
 	Signatures []Signature  `json:"signatures" doc:"The signatures of the run, at most 500, in the order in which they first came."`
 	Earlier    *Earlier     `json:"earlier,omitempty" doc:"What is known of iterations before those in history."`
@@ -81,14 +81,14 @@ type Signature struct {
 
 // Iteration is one iteration that ended.
 type Iteration struct {
-	Iteration int             `json:"iteration" doc:"Its number, from 1. The precheck is 0."`
-	Outcome   looprun.Outcome `json:"outcome" doc:"How it ended."`
+	Iteration int          `json:"iteration" doc:"Its number, from 1. The precheck is 0."`
+	Outcome   core.Outcome `json:"outcome" doc:"How it ended."`
 	// Counted is false for one that was cut off and for the precheck: they are
 	// evidence for no guard.
 	Counted      bool           `json:"counted" doc:"It counts for the guards. A precheck, and an iteration that was cut off and runs again under its number, do not."`
 	ExitCode     int            `json:"exit_code" doc:"The judge's exit code; 128 and the number for a signal."`
 	WorkExitCode *int           `json:"work_exit_code,omitempty" doc:"The command's own, where a check judged."`
-	Cause        looprun.Cause  `json:"cause,omitempty" doc:"Why it ended, when not by itself."`
+	Cause        core.Cause     `json:"cause,omitempty" doc:"Why it ended, when not by itself."`
 	Why          string         `json:"why,omitempty" doc:"The cause in words."`
 	Started      time.Time      `json:"started" doc:"When it started."`
 	DurationMS   int64          `json:"duration_ms" doc:"How long it took, in milliseconds."`
@@ -133,25 +133,25 @@ type Earlier struct {
 // Trip is a guard that stopped the run, with what was asked and decided; or,
 // without a guard, a question of the command.
 type Trip struct {
-	Time       time.Time         `json:"time" doc:"When it was."`
-	Iteration  int               `json:"iteration" doc:"The iteration after which, or in which, it was."`
-	During     bool              `json:"during,omitempty" doc:"The iteration was still running."`
-	Guard      looprun.GuardID   `json:"guard,omitempty" doc:"The guard; none when the command asked."`
-	Also       []looprun.GuardID `json:"also,omitempty" doc:"Guards that tripped with it."`
-	Reason     string            `json:"reason,omitempty" doc:"Why the guard tripped."`
-	Window     int               `json:"window,omitempty" doc:"How many of the last iterations are the evidence."`
-	Period     int               `json:"period,omitempty" doc:"The length of the cycle that repeats."`
-	Repeats    int               `json:"repeats,omitempty" doc:"How often it was seen."`
-	Header     string            `json:"header,omitempty" doc:"The heading of the question."`
-	QuestionID string            `json:"question_id,omitempty" doc:"The id of the question."`
-	Question   string            `json:"question,omitempty" doc:"What was asked."`
-	Evidence   []string          `json:"evidence,omitempty" doc:"What the question rests on: what fails and why, and the last words of the work."`
-	Options    []Option          `json:"options,omitempty" doc:"What could be answered."`
-	Refused    []Refused         `json:"refused,omitempty" doc:"Answers, or responders, that could not be used, at most 20."`
-	Answers    []Answer          `json:"answers,omitempty" doc:"The answers that were taken, at most 20; the last one decided."`
-	Commands   []Command         `json:"commands,omitempty" doc:"Commands that were run for the answer, at most 20."`
-	Effect     *Effect           `json:"effect,omitempty" doc:"What the answer did."`
-	Closed     string            `json:"closed,omitempty" doc:"Why the question was withdrawn, or why nobody answered."`
+	Time       time.Time      `json:"time" doc:"When it was."`
+	Iteration  int            `json:"iteration" doc:"The iteration after which, or in which, it was."`
+	During     bool           `json:"during,omitempty" doc:"The iteration was still running."`
+	Guard      core.GuardID   `json:"guard,omitempty" doc:"The guard; none when the command asked."`
+	Also       []core.GuardID `json:"also,omitempty" doc:"Guards that tripped with it."`
+	Reason     string         `json:"reason,omitempty" doc:"Why the guard tripped."`
+	Window     int            `json:"window,omitempty" doc:"How many of the last iterations are the evidence."`
+	Period     int            `json:"period,omitempty" doc:"The length of the cycle that repeats."`
+	Repeats    int            `json:"repeats,omitempty" doc:"How often it was seen."`
+	Header     string         `json:"header,omitempty" doc:"The heading of the question."`
+	QuestionID string         `json:"question_id,omitempty" doc:"The id of the question."`
+	Question   string         `json:"question,omitempty" doc:"What was asked."`
+	Evidence   []string       `json:"evidence,omitempty" doc:"What the question rests on: what fails and why, and the last words of the work."`
+	Options    []Option       `json:"options,omitempty" doc:"What could be answered."`
+	Refused    []Refused      `json:"refused,omitempty" doc:"Answers, or responders, that could not be used, at most 20."`
+	Answers    []Answer       `json:"answers,omitempty" doc:"The answers that were taken, at most 20; the last one decided."`
+	Commands   []Command      `json:"commands,omitempty" doc:"Commands that were run for the answer, at most 20."`
+	Effect     *Effect        `json:"effect,omitempty" doc:"What the answer did."`
+	Closed     string         `json:"closed,omitempty" doc:"Why the question was withdrawn, or why nobody answered."`
 }
 
 // Option is one of the answers that a question allows.
@@ -168,15 +168,15 @@ type Refused struct {
 
 // Answer says who decided what, and why.
 type Answer struct {
-	Option    string            `json:"option" doc:"The option, or the text of the answer."`
-	Label     string            `json:"label,omitempty" doc:"The option as a person reads it."`
-	Words     string            `json:"words,omitempty" doc:"What the next iterations are told with it."`
-	Responder string            `json:"responder" doc:"Who answered."`
-	Assistant looprun.Assistant `json:"assistant,omitzero" doc:"Which assistant it was."`
-	Reason    string            `json:"reason,omitempty" doc:"Why."`
-	Rule      string            `json:"rule,omitempty" doc:"The policy rule that decided, as file and line."`
-	Person    bool              `json:"person,omitempty" doc:"A person gave it."`
-	Via       string            `json:"via,omitempty" doc:"web: on the page of looprun serve."`
+	Option    string         `json:"option" doc:"The option, or the text of the answer."`
+	Label     string         `json:"label,omitempty" doc:"The option as a person reads it."`
+	Words     string         `json:"words,omitempty" doc:"What the next iterations are told with it."`
+	Responder string         `json:"responder" doc:"Who answered."`
+	Assistant core.Assistant `json:"assistant,omitzero" doc:"Which assistant it was."`
+	Reason    string         `json:"reason,omitempty" doc:"Why."`
+	Rule      string         `json:"rule,omitempty" doc:"The policy rule that decided, as file and line."`
+	Person    bool           `json:"person,omitempty" doc:"A person gave it."`
+	Via       string         `json:"via,omitempty" doc:"web: on the page of looprun serve."`
 }
 
 // Command is a command that was run for an answer.
@@ -190,11 +190,11 @@ type Command struct {
 
 // Effect is what an answer did.
 type Effect struct {
-	Action   looprun.Action    `json:"action" doc:"What looprun did."`
-	Limits   looprun.Limits    `json:"limits" doc:"The limits from then on."`
-	Resets   []looprun.GuardID `json:"resets,omitempty" doc:"Guards whose counters started over."`
-	Known    []KnownIssue      `json:"known,omitempty" doc:"Signatures that count as known issues from then on."`
-	Guidance string            `json:"guidance,omitempty" doc:"What the next iteration was told."`
+	Action   core.Action    `json:"action" doc:"What looprun did."`
+	Limits   core.Limits    `json:"limits" doc:"The limits from then on."`
+	Resets   []core.GuardID `json:"resets,omitempty" doc:"Guards whose counters started over."`
+	Known    []KnownIssue   `json:"known,omitempty" doc:"Signatures that count as known issues from then on."`
+	Guidance string         `json:"guidance,omitempty" doc:"What the next iteration was told."`
 }
 
 // KnownIssue is a signature that was skipped.
@@ -205,8 +205,8 @@ type KnownIssue struct {
 
 // Moment is an event that is neither an iteration nor part of a trip.
 type Moment struct {
-	Time      time.Time         `json:"time" doc:"When it was."`
-	Iteration int               `json:"iteration" doc:"The last iteration that had ended."`
-	Type      looprun.EventType `json:"type" doc:"What it was, as in the journal."`
-	Text      string            `json:"text,omitempty" doc:"More about it."`
+	Time      time.Time      `json:"time" doc:"When it was."`
+	Iteration int            `json:"iteration" doc:"The last iteration that had ended."`
+	Type      core.EventType `json:"type" doc:"What it was, as in the journal."`
+	Text      string         `json:"text,omitempty" doc:"More about it."`
 }

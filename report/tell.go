@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // place says where a trip was: “after iteration 4”.
@@ -39,24 +39,24 @@ func (t *Trip) what() string {
 }
 
 // named is the assistant as a report keeps it.
-func named(a looprun.Assistant) looprun.Assistant {
-	return looprun.Assistant{Name: line(a.Name, maxLabel), Model: line(a.Model, maxLabel)}
+func named(a core.Assistant) core.Assistant {
+	return core.Assistant{Name: line(a.Name, maxLabel), Model: line(a.Model, maxLabel)}
 }
 
 // who names the one who ended the run.
 func (r *Report) who() string {
-	return looprun.Answer{Responder: r.Responder, Assistant: r.Assistant}.Who()
+	return core.Answer{Responder: r.Responder, Assistant: r.Assistant}.Who()
 }
 
 // who names the responder: “policy (policy.yaml:3)”.
 func (a *Answer) who() string {
 	switch {
-	case a.Via == looprun.ViaWeb:
+	case a.Via == core.ViaWeb:
 		return a.Responder + " (in the browser)"
 	case a.Person && a.Responder != "user":
 		return a.Responder + " (a person)"
 	}
-	return looprun.Answer{Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant}.Who()
+	return core.Answer{Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant}.Who()
 }
 
 // sentence is the answer with who and why.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -60,12 +60,12 @@ func (p *pageIteration) step() step {
 		s.Number = fmt.Sprint(n)
 	}
 	switch {
-	case p.Outcome == looprun.OutcomeDone:
+	case p.Outcome == core.OutcomeDone:
 		s.Letter = passLetter
 	case s.Letter == "":
 		s.Letter = unknownTick
 	}
-	if p.Outcome == looprun.OutcomeError {
+	if p.Outcome == core.OutcomeError {
 		s.Class += " error"
 	}
 	if !p.Counted {

@@ -5,33 +5,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // decision takes an event that belongs to a trip or a question; false: it
 // belongs to none.
-func (f *folder) decision(e looprun.Event) bool {
+func (f *folder) decision(e core.Event) bool {
 	switch d := e.Data.(type) {
-	case looprun.GuardTripped:
+	case core.GuardTripped:
 		f.open(Trip{
 			Time: e.Time, Iteration: d.Iteration, During: d.During, Guard: id(d.Guard), Also: ids(d.Also),
 			Reason: line(d.Reason, maxProse), Window: d.Window, Period: d.Period, Repeats: d.Repeats,
 		})
-	case looprun.QuestionAsked:
+	case core.QuestionAsked:
 		f.asked(e, d.Question)
-	case looprun.AnswerInvalid:
+	case core.AnswerInvalid:
 		t := f.about(d.QuestionID)
 		if t == nil {
 			return false
 		}
 		t.Refused = add(t.Refused, Refused{line(d.Responder, 100), line(d.Reason, maxProse)})
-	case looprun.AdviceGiven:
+	case core.AdviceGiven:
 		t := f.about(d.QuestionID)
 		if t == nil {
 			return false
 		}
 		t.Refused = add(t.Refused, Refused{line(d.Responder, 100), line(d.Text, maxProse)})
-	case looprun.QuestionAnswered:
+	case core.QuestionAnswered:
 		t := f.about(d.QuestionID)
 		if t == nil {
 			return false
@@ -40,17 +40,17 @@ func (f *folder) decision(e looprun.Event) bool {
 			Option: answered(d.Answer), Label: t.label(d.Answer), Words: text(d.Guidance, maxText), Responder: line(d.Responder, 100), Assistant: named(d.Assistant),
 			Reason: line(d.Reason, maxProse), Rule: line(d.Rule, maxLabel), Person: d.Person, Via: line(d.Via, maxLabel),
 		})
-	case looprun.VerifyFinished:
+	case core.VerifyFinished:
 		return f.ran(Command{Kind: "verify", Command: line(d.Command, maxProse), ExitCode: d.ExitCode, TimedOut: d.TimedOut})
-	case looprun.DebugFinished:
+	case core.DebugFinished:
 		return f.ran(Command{Kind: string(id(d.Action)), ExitCode: d.ExitCode, Findings: text(d.Findings, maxText)})
-	case looprun.ActionApplied:
+	case core.ActionApplied:
 		t := f.about("")
 		if t == nil {
 			return false
 		}
 		t.Effect = effectOf(d)
-	case looprun.QuestionClosed:
+	case core.QuestionClosed:
 		t := f.about(d.QuestionID)
 		if t == nil {
 			return false
@@ -62,7 +62,7 @@ func (f *folder) decision(e looprun.Event) bool {
 	return true
 }
 
-func effectOf(d looprun.ActionApplied) *Effect {
+func effectOf(d core.ActionApplied) *Effect {
 	e := &Effect{Action: id(d.Action), Limits: d.Limits, Resets: ids(d.Resets), Guidance: text(d.Guidance, maxText)}
 	for _, k := range d.Known[:min(len(d.Known), maxArgs)] {
 		e.Known = append(e.Known, KnownIssue{k.Hash, line(k.Label, maxLabel)})
@@ -71,7 +71,7 @@ func effectOf(d looprun.ActionApplied) *Effect {
 }
 
 // asked puts the question on record: of the trip being settled, or of the command.
-func (f *folder) asked(e looprun.Event, q looprun.Question) {
+func (f *folder) asked(e core.Event, q core.Question) {
 	t := f.about("")
 	if t == nil || q.Guard == "" || t.Guard != id(q.Guard) {
 		at := f.state.Iterations
@@ -89,7 +89,7 @@ func (f *folder) asked(e looprun.Event, q looprun.Question) {
 
 // rests are the details of a question but for where it comes from, how far the run is and
 // what was answered before, which a report says elsewhere.
-func rests(q looprun.Question) []string {
+func rests(q core.Question) []string {
 	if q.Evidence == nil || q.From != "" { // the first edition's details have no parts
 		return nil
 	}
@@ -111,7 +111,7 @@ func rests(q looprun.Question) []string {
 }
 
 // label is the chosen option by its label; empty where the answer is in words.
-func (t *Trip) label(a looprun.Answer) string {
+func (t *Trip) label(a core.Answer) string {
 	for _, o := range t.Options {
 		if o.ID == line(a.Option, 100) && a.Option != "" {
 			return o.Label
@@ -165,7 +165,7 @@ func add[T any](list []T, v T) []T {
 }
 
 // answered is what was chosen, or said.
-func answered(a looprun.Answer) string {
+func answered(a core.Answer) string {
 	switch {
 	case a.Cancelled:
 		return "cancelled"

@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // played is what came of reading a journal in one of the two ways.
 func played(dir string, read func(*player) error, end int64) string {
 	var text bytes.Buffer
-	p := player{dir: dir, line: 1, next: 1, f: func(e looprun.Event) error {
+	p := player{dir: dir, line: 1, next: 1, f: func(e core.Event) error {
 		fmt.Fprintf(&text, "%d %s\n", e.Seq, asJSON(e))
 		if e.Seq == end {
 			return fmt.Errorf("enough after %d", end)
@@ -75,7 +75,7 @@ func TestReadingAheadReadsTheSame(t *testing.T) {
 // A file that cannot be read on is an error in both ways.
 func TestReadingAheadFailsWhereTheFileDoes(t *testing.T) {
 	dir := written(t, iterations(10))
-	p := player{dir: dir, line: 1, next: 1, f: func(looprun.Event) error { return nil }}
+	p := player{dir: dir, line: 1, next: 1, f: func(core.Event) error { return nil }}
 	broken := io.MultiReader(bytes.NewReader([]byte(readFile(t, journalOf(dir)))), brokenDisk{})
 	if err := p.readAhead(broken); err == nil || err.Error() != "the disk is gone" {
 		t.Errorf("%v", err)

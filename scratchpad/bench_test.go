@@ -3,14 +3,14 @@ package scratchpad
 import (
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func BenchmarkAppend(b *testing.B) {
 	for _, mode := range []SyncMode{SyncOff, SyncAsync} {
 		b.Run(string(mode), func(b *testing.B) {
 			r := newRun(b, mode)
-			e := looprun.Event{Time: day, Data: failing(1)}
+			e := core.Event{Time: day, Data: failing(1)}
 			b.ReportAllocs()
 			for b.Loop() {
 				e.Seq++
@@ -23,7 +23,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	e := looprun.Event{Seq: 1, Time: day, Data: failing(1)}
+	e := core.Event{Seq: 1, Time: day, Data: failing(1)}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := encode(e); err != nil {

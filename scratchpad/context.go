@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
@@ -36,7 +36,7 @@ type ContextOptions struct {
 // Context is what the next attempt should know, for a prompt: the most important
 // first, in Markdown, cut to the budget at the end of a line. It contains no
 // signal and no promise that reading it back would make.
-func Context(s *looprun.State, o ContextOptions) []byte {
+func Context(s *core.State, o ContextOptions) []byte {
 	var b bytes.Buffer
 	b.Grow(2 << 10) // of most
 	p := printTo(&b)
@@ -75,7 +75,7 @@ func Context(s *looprun.State, o ContextOptions) []byte {
 }
 
 // contextOf quotes what others wrote.
-type contextOf struct{ s *looprun.State }
+type contextOf struct{ s *core.State }
 
 // quoted is text as an indented block: no signal begins in its first column, and
 // no line of it is the promise alone.
@@ -94,7 +94,7 @@ func (c contextOf) quoted(text string) string {
 	return b.String()
 }
 
-func contextTask(p printer, s *looprun.State, c contextOf, next string) {
+func contextTask(p printer, s *core.State, c contextOf, next string) {
 	p("## Task\n\n")
 	switch task := strings.TrimSpace(s.Task); {
 	case task == "":
@@ -121,15 +121,15 @@ func contextTask(p printer, s *looprun.State, c contextOf, next string) {
 }
 
 // it is what a sentence of the task is about: one, or one of a list.
-func it(s *looprun.State, whole, part string) string {
+func it(s *core.State, whole, part string) string {
 	if s.Subtask == nil {
 		return whole
 	}
 	return part
 }
 
-func contextAnswers(p printer, s *looprun.State) {
-	var answers []looprun.Asked
+func contextAnswers(p printer, s *core.State) {
+	var answers []core.Asked
 	for _, a := range s.Asked {
 		if a.Answer != nil {
 			answers = append(answers, a)
@@ -145,7 +145,7 @@ func contextAnswers(p printer, s *looprun.State) {
 }
 
 // spoken is an answer with labels in place of ids.
-func spoken(a looprun.Asked) string {
+func spoken(a core.Asked) string {
 	label := func(id string) string {
 		if o, ok := a.Question.Option(id); ok {
 			return firstOf(o.Label, id)
@@ -171,7 +171,7 @@ func spoken(a looprun.Asked) string {
 	return text
 }
 
-func contextErrors(p printer, s *looprun.State, c contextOf) {
+func contextErrors(p printer, s *core.State, c contextOf) {
 	last := s.Last
 	switch {
 	case len(s.Errors) > 0:
@@ -180,7 +180,7 @@ func contextErrors(p printer, s *looprun.State, c contextOf) {
 			p("- Iteration %d: %s\n", d.Iteration, code(encountered(d)))
 		}
 		last = &s.Errors[len(s.Errors)-1]
-	case last != nil && last.Iteration == 0 && last.Outcome != looprun.OutcomeDone: // the precheck
+	case last != nil && last.Iteration == 0 && last.Outcome != core.OutcomeDone: // the precheck
 		p("## Errors to mend\n\n- Before the first iteration: %s\n", code(encountered(*last)))
 	default:
 		return
@@ -201,7 +201,7 @@ func contextErrors(p printer, s *looprun.State, c contextOf) {
 	}
 }
 
-func contextTried(p printer, s *looprun.State) {
+func contextTried(p printer, s *core.State) {
 	made := s.Ladder.Attempts
 	if len(made) == 0 {
 		return
@@ -213,7 +213,7 @@ func contextTried(p printer, s *looprun.State) {
 	p("\n")
 }
 
-func contextHowTo(p printer, s *looprun.State, text bool) {
+func contextHowTo(p printer, s *core.State, text bool) {
 	p("## How to talk to looprun\n\n")
 	p("- To ask for a decision run `looprun ask 'TEXT' --option id=Label --option id=Label`; the answer is on its standard output.\n")
 	p("- To say where the work stands run `looprun signal progress|blocked|clarify|attempt|expert|cost`; `looprun signal --help` has the flags.\n")

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/provenance"
 )
@@ -203,18 +203,18 @@ func refuseLink(stateDir string) error {
 // Open opens a run to go on with it: it locks the run, replays the journal, and
 // cuts a torn last record off. The tail says how much that was. A run that is not
 // known to be this user's is refused with [ErrNotMine], see [Mine].
-func Open(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
+func Open(dir string, mode SyncMode) (*Run, *core.State, Tail, error) {
 	return reopen(dir, mode, false)
 }
 
 // OpenTrusted opens a run as [Open] does, whoever wrote it: the user has agreed to
 // it. With its next event it is this user's. A directory that is a link or
 // another user's is refused all the same, with [ErrUnsafe].
-func OpenTrusted(dir string, mode SyncMode) (*Run, *looprun.State, Tail, error) {
+func OpenTrusted(dir string, mode SyncMode) (*Run, *core.State, Tail, error) {
 	return reopen(dir, mode, true)
 }
 
-func reopen(dir string, mode SyncMode, trusted bool) (*Run, *looprun.State, Tail, error) {
+func reopen(dir string, mode SyncMode, trusted bool) (*Run, *core.State, Tail, error) {
 	if err := checkOwner(dir); err != nil {
 		return nil, nil, Tail{}, err
 	}
@@ -236,9 +236,9 @@ func reopen(dir string, mode SyncMode, trusted bool) (*Run, *looprun.State, Tail
 }
 
 // unlocked opens a run whose lock is held.
-func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *looprun.State, Tail, error) {
+func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *core.State, Tail, error) {
 	var config json.RawMessage
-	s, tail, err := load(dir, func(e looprun.Event) { config = ConfigOf(e, config) })
+	s, tail, err := load(dir, func(e core.Event) { config = ConfigOf(e, config) })
 	if err != nil {
 		return nil, nil, tail, err
 	}
@@ -293,7 +293,7 @@ func (r *Run) ContextFile() string { return filepath.Join(r.Dir, contextName) }
 
 // WriteContext writes what the iteration that begins should know. Nobody may be
 // reading it: the command has not started.
-func (r *Run) WriteContext(s *looprun.State, o ContextOptions) error {
+func (r *Run) WriteContext(s *core.State, o ContextOptions) error {
 	o.Notes = r.noted.read(&r.page)
 	return r.context.write(r.ContextFile(), Context(s, o))
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestStateDir(t *testing.T) {
@@ -242,7 +242,7 @@ func TestStateDirectoryByLink(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := Summarize(filepath.Join(link, r.ID)); got.Status != looprun.StatusCrashed {
+	if got := Summarize(filepath.Join(link, r.ID)); got.Status != core.StatusCrashed {
 		t.Errorf("%+v", got)
 	}
 }

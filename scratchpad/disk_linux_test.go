@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // smallDisk mounts a disk of that size.
@@ -93,10 +93,10 @@ func TestDiskFull(t *testing.T) {
 }
 
 // fillJournal appends until it fails.
-func fillJournal(t *testing.T, r *Run, s *looprun.State) error {
+func fillJournal(t *testing.T, r *Run, s *core.State) error {
 	t.Helper()
 	for range 1000 {
-		e := looprun.Event{Seq: s.Seq + 1, Time: day, Data: looprun.RunAlive{}}
+		e := core.Event{Seq: s.Seq + 1, Time: day, Data: core.RunAlive{}}
 		if err := r.Journal.Append(e); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func TestDiskFullOfOutput(t *testing.T) {
 	if err = errors.Join(err, out.Close()); !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), OutputFile(r.Dir, 1)) {
 		t.Errorf("4 MiB on a disk of 400 KiB: %v", err)
 	}
-	if err := r.Refresh(new(looprun.State), true); !errors.Is(err, unix.ENOSPC) {
+	if err := r.Refresh(new(core.State), true); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("the page: %v", err)
 	}
 }
@@ -173,7 +173,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	if loaded, _, err := Load(r.Dir); err != nil || asJSON(loaded) != asJSON(s) {
 		t.Errorf("what was on it cannot be read: %v", err)
 	}
-	if got := Summarize(r.Dir); got.Status != looprun.StatusCrashed || got.Problem != "" {
+	if got := Summarize(r.Dir); got.Status != core.StatusCrashed || got.Problem != "" {
 		t.Errorf("%+v", got)
 	}
 }

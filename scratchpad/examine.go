@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Level says whether something has to be done about a [Finding].
@@ -38,9 +38,9 @@ type Finding struct {
 
 // LostEvent is an intact record that cannot be kept, as one before it is missing.
 type LostEvent struct {
-	Seq  int64             `json:"seq"`
-	Type looprun.EventType `json:"type"`
-	Line int               `json:"line"`
+	Seq  int64          `json:"seq"`
+	Type core.EventType `json:"type"`
+	Line int            `json:"line"`
 }
 
 // How much is listed; the counts are of all.
@@ -187,7 +187,7 @@ func (f *Findings) details(dir string, in inspected) error {
 	for _, e := range entries {
 		unused[e.Name()] = true
 	}
-	if _, err := Replay(dir, func(e looprun.Event) error {
+	if _, err := Replay(dir, func(e core.Event) error {
 		name := strconv.FormatInt(e.Seq, 10) + ".json"
 		if !unused[name] {
 			return nil
@@ -207,7 +207,7 @@ func (f *Findings) details(dir string, in inspected) error {
 }
 
 // derived says which files are older than the journal that they are made from.
-func (f *Findings) derived(dir string, s *looprun.State) {
+func (f *Findings) derived(dir string, s *core.State) {
 	v, there := readResult(dir)
 	switch {
 	case there && !s.Ended, there && s.Ended && v.Status != s.Ending.Status:

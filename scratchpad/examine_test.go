@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // ended is a run that has ended as it should, with all its files.
@@ -174,7 +174,7 @@ func TestExamineSaysWhere(t *testing.T) {
 	if one := f.List[0]; one.Kind != "damaged_journal" || one.Line != i+1 || one.Offset != offset || !strings.Contains(one.Text, "check sum") {
 		t.Errorf("%+v, want line %d at %d", one, i+1, offset)
 	}
-	want := LostEvent{7, looprun.TypeIterationFinished, at(lines, 7) + 1}
+	want := LostEvent{7, core.TypeIterationFinished, at(lines, 7) + 1}
 	if f.Events != 5 || len(f.Lost) == 0 || f.Lost[0] != want || !strings.Contains(f.List[1].Text, "event 6 is missing") {
 		t.Errorf("%+v", f)
 	}

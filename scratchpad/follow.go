@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Follower reads a journal while it is being written. Close it in the end.
@@ -30,7 +30,7 @@ func Follow(dir string) (*Follower, error) {
 // how many there were. What is being written at this moment is left for the next
 // call. The errors are those of [Replay], that of f, and one where the journal
 // is not in its place any more.
-func (w *Follower) Next(f func(looprun.Event) error) (int64, error) {
+func (w *Follower) Next(f func(core.Event) error) (int64, error) {
 	before := w.p.tail.Events
 	if _, err := w.file.Seek(w.p.tail.Offset, io.SeekStart); err != nil {
 		return 0, err

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // followed collects what a follower sees.
@@ -30,7 +30,7 @@ func follow(t *testing.T, dir string) *followed {
 
 func (f *followed) sees(want int64) {
 	f.t.Helper()
-	n, err := f.Next(func(e looprun.Event) error {
+	n, err := f.Next(func(e core.Event) error {
 		f.seqs = append(f.seqs, e.Seq)
 		return nil
 	})
@@ -103,7 +103,7 @@ func TestFollowBesideAWriter(t *testing.T) {
 		done <- nil
 	}()
 	count := func() {
-		if _, err := f.Next(func(e looprun.Event) error {
+		if _, err := f.Next(func(e core.Event) error {
 			f.seqs = append(f.seqs, e.Seq)
 			return nil
 		}); err != nil {
@@ -139,7 +139,7 @@ func TestFollowWhatCannotBe(t *testing.T) {
 	if err := os.WriteFile(name, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	nothing := func(looprun.Event) error { return nil }
+	nothing := func(core.Event) error { return nil }
 	if _, err := follow(t, dir).Next(nothing); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged journal: %v", err)
 	}
@@ -152,7 +152,7 @@ func TestFollowWhatCannotBe(t *testing.T) {
 		t.Error("a run that was removed is followed on")
 	}
 	wanted := errors.New("enough")
-	if _, err := follow(t, written(t, iterations(3))).Next(func(looprun.Event) error { return wanted }); !errors.Is(err, wanted) {
+	if _, err := follow(t, written(t, iterations(3))).Next(func(core.Event) error { return wanted }); !errors.Is(err, wanted) {
 		t.Errorf("its own error: %v", err)
 	}
 }

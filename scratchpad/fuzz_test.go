@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // FuzzReplay reads any bytes as a journal. With sealed set every line gets a
@@ -53,7 +53,7 @@ func sealLines(data []byte) []byte {
 // checkReader says what holds for any journal.
 func checkReader(t *testing.T, dir string, data []byte) {
 	var events []string
-	tail, err := replay(dir, bytes.NewReader(data), func(e looprun.Event) error {
+	tail, err := replay(dir, bytes.NewReader(data), func(e core.Event) error {
 		events = append(events, asJSON(e))
 		if e.Seq != int64(len(events)) {
 			t.Fatalf("event %d is the %dth", e.Seq, len(events))
@@ -84,12 +84,12 @@ func checkReader(t *testing.T, dir string, data []byte) {
 		t.Fatalf("%d events of %d lines", len(events), whole)
 	}
 	n := 0
-	again, err := replay(dir, bytes.NewReader(data[:tail.Offset]), func(looprun.Event) error { n++; return nil })
+	again, err := replay(dir, bytes.NewReader(data[:tail.Offset]), func(core.Event) error { n++; return nil })
 	if err != nil || n != len(events) || again != (Tail{Offset: tail.Offset, Events: tail.Events}) {
 		t.Fatalf("cut there: %d of %d events, %+v, %v", n, len(events), again, err)
 	}
 	sameAhead(t, dir, data, 0)
-	s := new(looprun.State)
+	s := new(core.State)
 	_, _ = replay(dir, bytes.NewReader(data), s.Apply) // no panic
 	Render(s)
 }

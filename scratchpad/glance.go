@@ -5,7 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // glanceSize is how much of the end of a journal is looked at, in bytes.
@@ -18,23 +18,23 @@ func (s *Summary) glance(dir string, alive bool) bool {
 	if len(events) == 0 {
 		return false
 	}
-	s.Runtime = (&looprun.State{Elapsed: events[len(events)-1].Elapsed}).Result().RuntimeSeconds
+	s.Runtime = (&core.State{Elapsed: events[len(events)-1].Elapsed}).Result().RuntimeSeconds
 	counted, settled, waiting := false, false, false
 	for i := len(events) - 1; i >= 0 && !counted; i-- {
 		switch d := events[i].Data.(type) {
-		case looprun.RunFinished, looprun.RunPaused, looprun.RunResumed, looprun.ActionApplied:
+		case core.RunFinished, core.RunPaused, core.RunResumed, core.ActionApplied:
 			return false // rare enough to be read properly
-		case looprun.IterationFinished:
+		case core.IterationFinished:
 			if d.Iteration == 0 || d.RunsAgain() {
 				return false
 			}
 			counted = true
 			s.Iterations, s.Signature, s.Says = d.Iteration, d.Signature.Label, d.Says()
-		case looprun.QuestionAsked:
+		case core.QuestionAsked:
 			if !settled { // no later event says otherwise
 				settled, waiting = true, true
 			}
-		case looprun.QuestionAnswered, looprun.QuestionClosed, looprun.IterationStarted:
+		case core.QuestionAnswered, core.QuestionClosed, core.IterationStarted:
 			settled = true
 		}
 	}
@@ -44,7 +44,7 @@ func (s *Summary) glance(dir string, alive bool) bool {
 
 // LastEvents are the events in the last 16 KiB of a run's journal, oldest first; none
 // when any but the last record is broken.
-func LastEvents(dir string) []looprun.Event {
+func LastEvents(dir string) []core.Event {
 	f, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
 		return nil
@@ -64,7 +64,7 @@ func LastEvents(dir string) []looprun.Event {
 	if info.Size() > glanceSize && len(lines) > 0 {
 		lines = lines[1:] // cut somewhere in its middle
 	}
-	var events []looprun.Event
+	var events []core.Event
 	for _, line := range lines {
 		if len(line) == 0 {
 			continue

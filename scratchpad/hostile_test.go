@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // hostile are texts that try to be more than text.
@@ -21,32 +21,32 @@ var hostile = []string{
 }
 
 // full is a run that shows the text in every place a page has.
-func full(text string) []looprun.Data {
+func full(text string) []core.Data {
 	start := started()
 	start.Name, start.Command, start.Check, start.Promise = text, []string{text, text}, []string{"sh", "-c", text}, text
 	one := failing(1)
 	one.Excerpt, one.Signature.Label, one.Signature.Errors = text, text, []string{text, text}
 	one.Signature.Checks = []string{text, text}
 	two := one
-	two.Iteration, two.Detail, two.Outcome = 2, text, looprun.OutcomeError
-	trip := looprun.Trip{Guard: looprun.LoopDetected, Reason: text, Iteration: 2}
-	question := looprun.Question{ID: "q", Options: []looprun.Option{{ID: "skip", Action: looprun.ActionSkip}}}
-	applied := looprun.ActionApplied{
-		Option: text, Action: looprun.ActionContinue, Guard: looprun.LoopDetected, Responder: text, Reason: text, Rule: text,
-		Limits: looprun.DefaultLimits(), Known: []looprun.KnownIssue{{Hash: 1, Label: text}}, Guidance: text,
+	two.Iteration, two.Detail, two.Outcome = 2, text, core.OutcomeError
+	trip := core.Trip{Guard: core.LoopDetected, Reason: text, Iteration: 2}
+	question := core.Question{ID: "q", Options: []core.Option{{ID: "skip", Action: core.ActionSkip}}}
+	applied := core.ActionApplied{
+		Option: text, Action: core.ActionContinue, Guard: core.LoopDetected, Responder: text, Reason: text, Rule: text,
+		Limits: core.DefaultLimits(), Known: []core.KnownIssue{{Hash: 1, Label: text}}, Guidance: text,
 	}
-	return []looprun.Data{
+	return []core.Data{
 		start,
-		looprun.IterationStarted{Iteration: 1},
+		core.IterationStarted{Iteration: 1},
 		one,
-		looprun.IterationStarted{Iteration: 2},
+		core.IterationStarted{Iteration: 2},
 		two,
-		looprun.GuardTripped{Trip: trip},
-		looprun.QuestionAsked{Question: question},
-		looprun.QuestionAnswered{QuestionID: "q", Answer: looprun.Answer{Option: text, Responder: text}},
+		core.GuardTripped{Trip: trip},
+		core.QuestionAsked{Question: question},
+		core.QuestionAnswered{QuestionID: "q", Answer: core.Answer{Option: text, Responder: text}},
 		applied,
-		looprun.GuardTripped{Trip: trip},
-		looprun.QuestionClosed{Reason: text, Unanswered: true},
+		core.GuardTripped{Trip: trip},
+		core.QuestionClosed{Reason: text, Unanswered: true},
 	}
 }
 
@@ -121,7 +121,7 @@ func plain(line string) string {
 		b.WriteByte(line[0])
 		line = line[1:]
 	}
-	return strings.NewReplacer(string(looprun.LoopDetected), "").Replace(b.String())
+	return strings.NewReplacer(string(core.LoopDetected), "").Replace(b.String())
 }
 
 // closing is the end of the first run of backticks that is as long as the fence.
@@ -138,7 +138,7 @@ func closing(s, fence string) int {
 func TestPageIsBounded(t *testing.T) {
 	s := stateAfter(t, iterations(50_000))
 	for i := range 1000 {
-		s.Known = append(s.Known, looprun.KnownIssue{Label: fmt.Sprint("issue ", i)})
+		s.Known = append(s.Known, core.KnownIssue{Label: fmt.Sprint("issue ", i)})
 	}
 	page := Render(s)
 	if len(page) > 64<<10 || !strings.Contains(string(page), "49950 earlier iterations are in the journal") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -21,14 +21,14 @@ func contextRun(t *testing.T) (*scratchpad.Run, func(guidance string) string) {
 	t.Cleanup(func() { _ = r.Close() })
 	return r, func(guidance string) string {
 		t.Helper()
-		if err := r.WriteContext(&looprun.State{Guidance: guidance}, scratchpad.ContextOptions{}); err != nil {
+		if err := r.WriteContext(&core.State{Guidance: guidance}, scratchpad.ContextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(r.ContextFile())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := scratchpad.Context(&looprun.State{Guidance: guidance}, scratchpad.ContextOptions{Notes: scratchpad.Notes(r.Dir)})
+		want := scratchpad.Context(&core.State{Guidance: guidance}, scratchpad.ContextOptions{Notes: scratchpad.Notes(r.Dir)})
 		if string(text) != string(want) {
 			t.Errorf("the file has\n%s\nwant\n%s", text, want)
 		}
@@ -97,7 +97,7 @@ func copyOf(t *testing.T, name string) string {
 // was changed.
 func TestWriteContextHasTheNotes(t *testing.T) {
 	r, write := contextRun(t)
-	if err := r.Refresh(&looprun.State{}, true); err != nil {
+	if err := r.Refresh(&core.State{}, true); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(r.PageFile())

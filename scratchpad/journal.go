@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
@@ -32,7 +32,7 @@ const syncDelay = 75 * time.Millisecond
 // reserveSize is kept free on the disk for the last record.
 const reserveSize = 64 << 10
 
-// Journal writes a run's events. It implements [looprun.Journal]. After a write
+// Journal writes a run's events. It implements [core.Journal]. After a write
 // or a sync has failed it takes no more events, but for one when the disk was
 // full: the record that says how the run ended.
 type Journal struct {
@@ -91,10 +91,10 @@ func (j *Journal) reserve() string { return filepath.Join(j.dir, "reserve") }
 var errMoved = errors.New("its folder was moved while the run was open")
 
 // Append writes one event with a single write that crosses no page border.
-func (j *Journal) Append(e looprun.Event) error {
+func (j *Journal) Append(e core.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_, last := e.Data.(looprun.RunFinished)
+	_, last := e.Data.(core.RunFinished)
 	switch {
 	case j.closed:
 		return errors.New("the journal is closed")
@@ -110,7 +110,7 @@ func (j *Journal) Append(e looprun.Event) error {
 	if err != nil {
 		return j.fail(err)
 	}
-	if _, ends := e.Data.(looprun.IterationFinished); ends && j.mode == SyncEach {
+	if _, ends := e.Data.(core.IterationFinished); ends && j.mode == SyncEach {
 		return j.syncLocked()
 	}
 	if j.mode == SyncAsync && j.timer == nil {
@@ -119,7 +119,7 @@ func (j *Journal) Append(e looprun.Event) error {
 	return nil
 }
 
-func (j *Journal) write(e looprun.Event) error {
+func (j *Journal) write(e core.Event) error {
 	object, detail, err := encode(e)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (j *Journal) write(e looprun.Event) error {
 	next := j.marker.next(object[:len(object)-1], detail)
 	line := seal(object, next.mark())
 	removed, moved, size := extent(j.f)
-	_, last := e.Data.(looprun.RunFinished)
+	_, last := e.Data.(core.RunFinished)
 	switch {
 	case moved && !removed && !last:
 		return j.moved()

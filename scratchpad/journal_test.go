@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/eventually"
 )
 
@@ -223,7 +223,7 @@ func TestCloseWhileSyncing(t *testing.T) {
 			t.Error(err)
 		}
 		done.Wait()
-		if err := r.Journal.Append(looprun.Event{Seq: 9, Data: looprun.RunAlive{}}); err == nil {
+		if err := r.Journal.Append(core.Event{Seq: 9, Data: core.RunAlive{}}); err == nil {
 			t.Error("a closed journal took an event")
 		}
 		if err := errors.Join(r.Journal.Sync(), r.Journal.Close()); err != nil {
@@ -250,7 +250,7 @@ func TestModes(t *testing.T) {
 // TestAnEventWithoutData is not written, and not by the next one either.
 func TestAnEventWithoutData(t *testing.T) {
 	r := newRun(t, SyncOff)
-	if err := r.Journal.Append(looprun.Event{Seq: 1}); !errors.Is(err, looprun.ErrUnknownEvent) {
+	if err := r.Journal.Append(core.Event{Seq: 1}); !errors.Is(err, core.ErrUnknownEvent) {
 		t.Error(err)
 	}
 	if text := readFile(t, journalOf(r.Dir)); text != "" {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
@@ -33,7 +33,7 @@ type keptState struct {
 	Offset  int64             `json:"offset"`  // in the journal, behind the record
 	Link    [sha256.Size]byte `json:"link"`    // see [marker]
 	Config  json.RawMessage   `json:"config,omitempty"`
-	State   *looprun.State    `json:"state"`
+	State   *core.State       `json:"state"`
 }
 
 // keeper keeps states of a run that goes on.
@@ -44,7 +44,7 @@ type keeper struct {
 
 // keep keeps the state of a long run, now and then. It is a copy of what the journal says:
 // that it cannot be written is no reason to stop.
-func (r *Run) keep(s *looprun.State) {
+func (r *Run) keep(s *core.State) {
 	if r.Journal == nil { // it is being repaired
 		return
 	}
@@ -64,7 +64,7 @@ func (r *Run) keep(s *looprun.State) {
 
 // position is where the journal stands in that state; without a key when it is not there,
 // or signs nothing.
-func (j *Journal) position(s *looprun.State) (at keptState, key []byte) {
+func (j *Journal) position(s *core.State) (at keptState, key []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.seq != s.Seq {
@@ -136,7 +136,7 @@ func readKept(dir string, journal *os.File) (keptState, error) {
 // Recent reads what a run has come to, and its configuration, as [Load] does. Before each
 // event that it reads on the way it calls f with the state then. These are the last ones
 // alone where a state is kept, and all, from the first on, where not or where that fails.
-func Recent(dir string, f func(before *looprun.State, e looprun.Event)) (*looprun.State, json.RawMessage, error) {
+func Recent(dir string, f func(before *core.State, e core.Event)) (*core.State, json.RawMessage, error) {
 	name := filepath.Join(dir, journalName)
 	file, err := openRegular(name)
 	if err != nil {
@@ -145,7 +145,7 @@ func Recent(dir string, f func(before *looprun.State, e looprun.Event)) (*loopru
 	defer file.Close()
 	k, err := readKept(dir, file)
 	from := Tail{Offset: k.Offset}
-	apply := func(e looprun.Event) error {
+	apply := func(e core.Event) error {
 		f(k.State, e)
 		k.Config = ConfigOf(e, k.Config)
 		return k.State.Apply(e)
@@ -155,7 +155,7 @@ func Recent(dir string, f func(before *looprun.State, e looprun.Event)) (*loopru
 		_, err = replayFrom(dir, file, from, apply)
 	}
 	if err != nil {
-		k = keptState{State: new(looprun.State)}
+		k = keptState{State: new(core.State)}
 		if _, err = file.Seek(0, 0); err == nil {
 			_, err = replayFrom(dir, file, Tail{}, apply)
 		}
@@ -167,11 +167,11 @@ func Recent(dir string, f func(before *looprun.State, e looprun.Event)) (*loopru
 }
 
 // ConfigOf is the configuration of a run behind an event, and before it.
-func ConfigOf(e looprun.Event, before json.RawMessage) json.RawMessage {
+func ConfigOf(e core.Event, before json.RawMessage) json.RawMessage {
 	switch d := e.Data.(type) {
-	case looprun.RunStarted:
+	case core.RunStarted:
 		return d.Config
-	case looprun.RunResumed:
+	case core.RunResumed:
 		if d.Config != nil {
 			return d.Config
 		}

@@ -10,19 +10,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // longRun is a closed run whose state was kept, with the events behind that state.
-func longRun(t *testing.T) (dir string, whole *looprun.State) { return longRunOf(t, "a task") }
+func longRun(t *testing.T) (dir string, whole *core.State) { return longRunOf(t, "a task") }
 
 // longRunOf is a run of that name.
-func longRunOf(t *testing.T, name string) (dir string, s *looprun.State) {
+func longRunOf(t *testing.T, name string) (dir string, s *core.State) {
 	t.Helper()
 	r := newRun(t, SyncOff)
-	s = new(looprun.State)
+	s = new(core.State)
 	for _, e := range iterations(3600) {
-		if start, ok := e.Data.(looprun.RunStarted); ok {
+		if start, ok := e.Data.(core.RunStarted); ok {
 			start.Name, start.Config = name, json.RawMessage(`{"options":{}}`)
 			e.Data = start
 		}
@@ -34,7 +34,7 @@ func longRunOf(t *testing.T, name string) (dir string, s *looprun.State) {
 	return r.Dir, s
 }
 
-func keepEvent(t *testing.T, r *Run, s *looprun.State, e looprun.Event) {
+func keepEvent(t *testing.T, r *Run, s *core.State, e core.Event) {
 	t.Helper()
 	if err := errors.Join(r.Journal.Append(e), s.Apply(e)); err != nil {
 		t.Fatal(err)
@@ -43,10 +43,10 @@ func keepEvent(t *testing.T, r *Run, s *looprun.State, e looprun.Event) {
 }
 
 // recent is what a reader sees of the run, and how many events it has read for that.
-func recent(t *testing.T, dir string) (*looprun.State, string, int) {
+func recent(t *testing.T, dir string) (*core.State, string, int) {
 	t.Helper()
 	events := 0
-	s, config, err := Recent(dir, func(_ *looprun.State, e looprun.Event) {
+	s, config, err := Recent(dir, func(_ *core.State, e core.Event) {
 		if events++; e.Seq == 1 {
 			events = 1
 		}
@@ -68,7 +68,7 @@ func TestAKeptStateIsThatOfTheJournal(t *testing.T) {
 	}
 }
 
-func asText(t *testing.T, s *looprun.State) string {
+func asText(t *testing.T, s *core.State) string {
 	t.Helper()
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -129,7 +129,7 @@ func TestAKeptStateThatDoesNotCount(t *testing.T) {
 	// What is wrong behind it is said as ever, with its line.
 	at := len(journal) - 2000
 	writeFile(t, journalOf(dir), journal[:at]+"x"+journal[at+1:])
-	_, _, err = Recent(dir, func(*looprun.State, looprun.Event) {})
+	_, _, err = Recent(dir, func(*core.State, core.Event) {})
 	if _, _, want := Load(dir); err == nil || err.Error() != want.Error() {
 		t.Errorf("%v\nand not %v", err, want)
 	}
@@ -175,8 +175,8 @@ func TestAKeptStateOfARunThatGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 1200 {
-		for _, d := range []looprun.Data{looprun.IterationStarted{Iteration: s.NextIteration()}, failing(s.NextIteration())} {
-			keepEvent(t, r, s, looprun.Event{Seq: s.Seq + 1, Time: day, Data: d})
+		for _, d := range []core.Data{core.IterationStarted{Iteration: s.NextIteration()}, failing(s.NextIteration())} {
+			keepEvent(t, r, s, core.Event{Seq: s.Seq + 1, Time: day, Data: d})
 		}
 	}
 	// Before the journal has said what a state knows, or after, nothing is kept of it.
@@ -187,8 +187,8 @@ func TestAKeptStateOfARunThatGoesOn(t *testing.T) {
 		t.Error("a state is kept that is not the journal's")
 	}
 	r.keeper, s.Seq = keeps, s.Seq+1
-	resumed := looprun.RunResumed{Config: json.RawMessage(`{"options":{"once":true}}`)}
-	keepEvent(t, r, s, looprun.Event{Seq: s.Seq + 1, Time: day, Data: resumed})
+	resumed := core.RunResumed{Config: json.RawMessage(`{"options":{"once":true}}`)}
+	keepEvent(t, r, s, core.Event{Seq: s.Seq + 1, Time: day, Data: resumed})
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,21 +9,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // nextData is what the helper appends in this state: every time the same, so
 // that what is read back can be compared.
-func nextData(s *looprun.State, opened bool) looprun.Data {
+func nextData(s *core.State, opened bool) core.Data {
 	switch {
 	case s.Seq == 0:
 		return started()
 	case opened:
-		return looprun.RunResumed{Version: strconv.FormatInt(s.Seq, 10)}
+		return core.RunResumed{Version: strconv.FormatInt(s.Seq, 10)}
 	case !s.Running:
-		return looprun.IterationStarted{Iteration: s.NextIteration()}
+		return core.IterationStarted{Iteration: s.NextIteration()}
 	case s.Seq%7 == 0:
-		return looprun.RunAlive{}
+		return core.RunAlive{}
 	}
 	d := failing(s.Open)
 	rng := rand.New(rand.NewPCG(uint64(s.Seq), 1))
@@ -42,7 +42,7 @@ func playAppend(dir string) error {
 		return err
 	}
 	for opened := true; ; opened = false {
-		e := looprun.Event{Seq: s.Seq + 1, Time: day, Data: nextData(s, opened)}
+		e := core.Event{Seq: s.Seq + 1, Time: day, Data: nextData(s, opened)}
 		if err := r.Journal.Append(e); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func playAppend(dir string) error {
 }
 
 // openAny opens a run whose journal may be empty still.
-func openAny(dir string) (*Run, *looprun.State, Tail, error) {
+func openAny(dir string) (*Run, *core.State, Tail, error) {
 	if info, err := os.Stat(journalOf(dir)); err != nil || info.Size() > 0 {
 		return Open(dir, SyncAsync)
 	}
@@ -65,7 +65,7 @@ func openAny(dir string) (*Run, *looprun.State, Tail, error) {
 		return nil, nil, Tail{}, err
 	}
 	r, err := open(dir, SyncAsync, 0, lock, marker{key: must(ownKey(true))})
-	return r, new(looprun.State), Tail{}, err
+	return r, new(core.State), Tail{}, err
 }
 
 // TestKill kills a process that appends events, at random moments, again and
@@ -121,9 +121,9 @@ func killAfter(t *testing.T, dir string, acks int) int64 {
 // checkKilled reports whether there was a torn record.
 func checkKilled(t *testing.T, dir string, acknowledged int64) bool {
 	t.Helper()
-	s := new(looprun.State)
-	tail, err := Replay(dir, func(e looprun.Event) error {
-		_, opened := e.Data.(looprun.RunResumed)
+	s := new(core.State)
+	tail, err := Replay(dir, func(e core.Event) error {
+		_, opened := e.Data.(core.RunResumed)
 		if got, want := asJSON(e.Data), asJSON(nextData(s, opened)); got != want {
 			return fmt.Errorf("event %d is %.200s, want %.200s", e.Seq, got, want)
 		}
@@ -148,7 +148,7 @@ func checkGoesOn(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := looprun.Event{Seq: s.Seq + 1, Time: day, Data: looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusFailed, ExitCode: 125}}}
+	e := core.Event{Seq: s.Seq + 1, Time: day, Data: core.RunFinished{Ending: core.Ending{Status: core.StatusFailed, ExitCode: 125}}}
 	if err := errors.Join(r.Journal.Append(e), r.Journal.Sync(), r.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,24 +11,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Summary is a run as a list shows it.
 type Summary struct {
-	ID         string         `json:"id"`
-	Dir        string         `json:"dir"`
-	Name       string         `json:"name,omitempty"`
-	Parent     string         `json:"parent,omitempty"` // the run that this one was started in
-	Command    []string       `json:"command"`
-	Status     looprun.Status `json:"status"`
-	Guard      string         `json:"guard,omitempty"`
-	ExitCode   int            `json:"exit_code"`
-	Iterations int            `json:"iterations"`
-	Started    time.Time      `json:"started"`
-	Runtime    float64        `json:"runtime_seconds"`
-	Signature  string         `json:"signature,omitempty"`
-	Says       string         `json:"says,omitempty"` // the same in words for a person
+	ID         string      `json:"id"`
+	Dir        string      `json:"dir"`
+	Name       string      `json:"name,omitempty"`
+	Parent     string      `json:"parent,omitempty"` // the run that this one was started in
+	Command    []string    `json:"command"`
+	Status     core.Status `json:"status"`
+	Guard      string      `json:"guard,omitempty"`
+	ExitCode   int         `json:"exit_code"`
+	Iterations int         `json:"iterations"`
+	Started    time.Time   `json:"started"`
+	Runtime    float64     `json:"runtime_seconds"`
+	Signature  string      `json:"signature,omitempty"`
+	Says       string      `json:"says,omitempty"` // the same in words for a person
 	// Pending says that a question waited when the run was last seen to end, and CostUSD
 	// is what it had cost; not known of a run that has not ended.
 	Pending bool    `json:"-"`
@@ -140,7 +140,7 @@ func Summarize(dir string) Summary {
 		s.Problem = err.Error()
 		return s
 	}
-	started, _ := first.Data.(looprun.RunStarted)
+	started, _ := first.Data.(core.RunStarted)
 	s.Name, s.Command, s.Started = started.Name, started.Command, first.Time
 	s.Parent = started.Parent
 	if v, ok := readResult(dir); ok && !alive {
@@ -165,35 +165,35 @@ func Summarize(dir string) Summary {
 }
 
 // Standing is the status of a run that may still be alive.
-func Standing(s *looprun.State, alive bool) looprun.Status {
+func Standing(s *core.State, alive bool) core.Status {
 	if s.Ended && !alive {
 		return s.Ending.Status
 	}
 	return unended(alive, len(s.Pending()) > 0)
 }
 
-func unended(alive, waiting bool) looprun.Status {
+func unended(alive, waiting bool) core.Status {
 	switch {
 	case !alive:
-		return looprun.StatusCrashed
+		return core.StatusCrashed
 	case waiting:
-		return looprun.StatusAwaiting
+		return core.StatusAwaiting
 	}
-	return looprun.StatusRunning
+	return core.StatusRunning
 }
 
 // First is the first event of a run.
-func First(dir string) (looprun.Event, error) { return firstEvent(dir) }
+func First(dir string) (core.Event, error) { return firstEvent(dir) }
 
-func firstEvent(dir string) (looprun.Event, error) {
+func firstEvent(dir string) (core.Event, error) {
 	f, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
-		return looprun.Event{}, err
+		return core.Event{}, err
 	}
 	defer f.Close()
 	line, err := bufio.NewReaderSize(f, pageSize).ReadSlice('\n')
 	if err != nil {
-		return looprun.Event{}, fmt.Errorf("%s holds no events", f.Name())
+		return core.Event{}, fmt.Errorf("%s holds no events", f.Name())
 	}
 	return decode(dir, line[:len(line)-1])
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestResult has every field, also those that are empty.
@@ -65,7 +65,7 @@ func TestVerdictGoesWithTheFirstEvent(t *testing.T) {
 	if _, ok := readResult(r.Dir); !ok {
 		t.Error("the verdict went when the run was opened")
 	}
-	if err := again.Journal.Append(looprun.Event{Seq: s.Seq + 1, Time: day, Data: looprun.RunResumed{}}); err != nil {
+	if err := again.Journal.Append(core.Event{Seq: s.Seq + 1, Time: day, Data: core.RunResumed{}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := readResult(r.Dir); ok {
@@ -124,7 +124,7 @@ func TestFind(t *testing.T) {
 
 func TestSummarize(t *testing.T) {
 	base := story()
-	summary := func(data []looprun.Data, open, verdict bool) Summary {
+	summary := func(data []core.Data, open, verdict bool) Summary {
 		r := newRun(t, SyncOff)
 		s := appendAll(t, r, numbered(data...))
 		if verdict {
@@ -139,25 +139,25 @@ func TestSummarize(t *testing.T) {
 		}
 		return Summarize(r.Dir)
 	}
-	done := append(slices.Clone(base[:15]), looprun.IterationStarted{Iteration: 2},
-		looprun.IterationFinished{Iteration: 2, Outcome: looprun.OutcomeDone}, looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusDone}})
+	done := append(slices.Clone(base[:15]), core.IterationStarted{Iteration: 2},
+		core.IterationFinished{Iteration: 2, Outcome: core.OutcomeDone}, core.RunFinished{Ending: core.Ending{Status: core.StatusDone}})
 	for _, c := range []struct {
 		name       string
-		data       []looprun.Data
+		data       []core.Data
 		open       bool
-		status     looprun.Status
+		status     core.Status
 		iterations int
 	}{
-		{"running", base[:6], true, looprun.StatusRunning, 1},
-		{"awaiting", base[:8], true, looprun.StatusAwaiting, 1},
-		{"crashed", base[:6], false, looprun.StatusCrashed, 1},
-		{"crashed while asking", base[:8], false, looprun.StatusCrashed, 1},
-		{"interrupted", base[:19], false, looprun.StatusInterrupted, 1},
-		{"tripped", base, false, looprun.StatusTripped, 1},
-		{"done", done, false, looprun.StatusDone, 2},
+		{"running", base[:6], true, core.StatusRunning, 1},
+		{"awaiting", base[:8], true, core.StatusAwaiting, 1},
+		{"crashed", base[:6], false, core.StatusCrashed, 1},
+		{"crashed while asking", base[:8], false, core.StatusCrashed, 1},
+		{"interrupted", base[:19], false, core.StatusInterrupted, 1},
+		{"tripped", base, false, core.StatusTripped, 1},
+		{"done", done, false, core.StatusDone, 2},
 	} {
 		for _, verdict := range []bool{false, true} {
-			if verdict && c.status == looprun.StatusCrashed {
+			if verdict && c.status == core.StatusCrashed {
 				continue // it had no time to write one
 			}
 			got := summary(c.data, c.open, verdict)
@@ -201,7 +201,7 @@ func TestSummarizeReadsLittle(t *testing.T) {
 	}
 	first, _, _ := strings.Cut(readFile(t, journalOf(r.Dir)), "\n")
 	writeFile(t, journalOf(r.Dir), first+"\ngarbage\nand more\n")
-	if got := Summarize(r.Dir); got.Problem != "" || got.Status != looprun.StatusTripped || got.ExitCode != 111 || got.Guard != "loop_detected" {
+	if got := Summarize(r.Dir); got.Problem != "" || got.Status != core.StatusTripped || got.ExitCode != 111 || got.Guard != "loop_detected" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -4,17 +4,17 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // The journal and the page of a run of 50,000 iterations take no more memory than
 // those of 1,000, and the page is no longer: it shows the last iterations.
 func TestLongRunMemoryIsBounded(t *testing.T) {
 	r := newRun(t, SyncOff)
-	s := new(looprun.State)
-	put := func(d looprun.Data) {
+	s := new(core.State)
+	put := func(d core.Data) {
 		t.Helper()
-		e := looprun.Event{Seq: s.Seq + 1, Time: day, Data: d}
+		e := core.Event{Seq: s.Seq + 1, Time: day, Data: d}
 		if err := r.Journal.Append(e); err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestLongRunMemoryIsBounded(t *testing.T) {
 	upTo := func(n int) (heap uint64, page int) {
 		t.Helper()
 		for s.Iterations < n {
-			put(looprun.IterationStarted{Iteration: s.Iterations + 1})
+			put(core.IterationStarted{Iteration: s.Iterations + 1})
 			put(failing(s.Iterations + 1))
 			if s.Iterations%1000 != 0 {
 				continue

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -38,27 +38,27 @@ var day = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 var made = day.Add(0x3f9a * idStep)
 
 // numbered makes events of their data, as a run does.
-func numbered(data ...looprun.Data) []looprun.Event {
-	events := make([]looprun.Event, len(data))
+func numbered(data ...core.Data) []core.Event {
+	events := make([]core.Event, len(data))
 	for i, d := range data {
 		at := time.Duration(i) * 1234 * time.Millisecond
-		events[i] = looprun.Event{Seq: int64(i + 1), Time: day.Add(at), Elapsed: at, Data: d}
+		events[i] = core.Event{Seq: int64(i + 1), Time: day.Add(at), Elapsed: at, Data: d}
 	}
 	return events
 }
 
-func started() looprun.RunStarted {
-	limits := looprun.DefaultLimits()
-	return looprun.RunStarted{
+func started() core.RunStarted {
+	limits := core.DefaultLimits()
+	return core.RunStarted{
 		RunID: "20260102-150405-3f9a", Name: "make the tests pass", Command: []string{"./fix.sh", "--all"},
-		Limits: limits, Caps: looprun.DefaultCaps(limits), Version: "v1",
+		Limits: limits, Caps: core.DefaultCaps(limits), Version: "v1",
 	}
 }
 
 // failing is iteration n with two failing tests.
-func failing(n int) looprun.IterationFinished {
-	return looprun.IterationFinished{
-		Iteration: n, Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1500,
+func failing(n int) core.IterationFinished {
+	return core.IterationFinished{
+		Iteration: n, Outcome: core.OutcomeNotDone, ExitCode: 1, DurationMS: 1500,
 		Signature: signature.Signature{
 			Kind: signature.KindTestFail, Label: "test-fail:2-auth,login", Hash: 0xabc + signature.Hash(n), Loose: 7,
 			Facts: []string{"fail:auth", "fail:login"}, Failing: 2, Passed: 3, Total: 5, Checks: []string{"auth", "login"},
@@ -87,9 +87,9 @@ func newRun(t testing.TB, mode SyncMode) *Run {
 }
 
 // appendAll appends the events and applies them to a state.
-func appendAll(t testing.TB, r *Run, events []looprun.Event) *looprun.State {
+func appendAll(t testing.TB, r *Run, events []core.Event) *core.State {
 	t.Helper()
-	s := new(looprun.State)
+	s := new(core.State)
 	for _, e := range events {
 		if err := r.Journal.Append(e); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func appendAll(t testing.TB, r *Run, events []looprun.Event) *looprun.State {
 }
 
 // written makes a closed run of the events and returns its directory.
-func written(t testing.TB, events []looprun.Event) string {
+func written(t testing.TB, events []core.Event) string {
 	t.Helper()
 	r := newRun(t, SyncOff)
 	appendAll(t, r, events)
@@ -113,24 +113,24 @@ func written(t testing.TB, events []looprun.Event) string {
 }
 
 // iterations is a run of n failing iterations.
-func iterations(n int) []looprun.Event {
-	data := []looprun.Data{started()}
+func iterations(n int) []core.Event {
+	data := []core.Data{started()}
 	for i := 1; i <= n; i++ {
-		data = append(data, looprun.IterationStarted{Iteration: i}, failing(i))
+		data = append(data, core.IterationStarted{Iteration: i}, failing(i))
 	}
 	return numbered(data...)
 }
 
 // ending is the last record of a run that looprun itself ended.
-func ending(seq int64, reason string) looprun.Event {
-	return looprun.Event{Seq: seq, Time: day, Data: looprun.RunFinished{
-		Ending: looprun.Ending{Status: looprun.StatusFailed, ExitCode: looprun.ExitFailed, Reason: reason},
+func ending(seq int64, reason string) core.Event {
+	return core.Event{Seq: seq, Time: day, Data: core.RunFinished{
+		Ending: core.Ending{Status: core.StatusFailed, ExitCode: core.ExitFailed, Reason: reason},
 	}}
 }
 
 // collect replays a run and returns its events as JSON.
 func collect(dir string) (events []string, tail Tail, err error) {
-	tail, err = Replay(dir, func(e looprun.Event) error {
+	tail, err = Replay(dir, func(e core.Event) error {
 		events = append(events, asJSON(e))
 		return nil
 	})
@@ -138,7 +138,7 @@ func collect(dir string) (events []string, tail Tail, err error) {
 }
 
 // encoded is the line of an event without its break; its detail file is made.
-func encoded(t testing.TB, dir string, e looprun.Event) []byte {
+func encoded(t testing.TB, dir string, e core.Event) []byte {
 	t.Helper()
 	object, detail, err := encode(e)
 	if err == nil && detail != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/xdg"
 )
 
@@ -104,8 +104,8 @@ func noneAfter(dir string, then time.Time) bool {
 }
 
 // ends are the first and the last event of a run.
-func ends(dir string) (first, last looprun.Event, err error) {
-	_, err = Replay(dir, func(e looprun.Event) error {
+func ends(dir string) (first, last core.Event, err error) {
+	_, err = Replay(dir, func(e core.Event) error {
 		if e.Seq == 1 {
 			first = e
 		}
@@ -121,8 +121,8 @@ const skew = time.Minute
 
 // genuine reports whether the first event is of the run that the directory is
 // named after, and not from the future.
-func genuine(dir string, first looprun.Event) bool {
-	started, ok := first.Data.(looprun.RunStarted)
+func genuine(dir string, first core.Event) bool {
+	started, ok := first.Data.(core.RunStarted)
 	return ok && started.RunID == filepath.Base(dir) && !first.Time.After(time.Now().Add(skew))
 }
 

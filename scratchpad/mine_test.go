@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/xdg"
 )
 
@@ -23,16 +23,16 @@ func as(t *testing.T, dir string) {
 }
 
 // goOn opens a run, appends an event and closes it.
-func goOn(dir string, open func(string, SyncMode) (*Run, *looprun.State, Tail, error)) error {
+func goOn(dir string, open func(string, SyncMode) (*Run, *core.State, Tail, error)) error {
 	r, s, _, err := open(dir, SyncOff)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.Journal.Append(looprun.Event{Seq: s.Seq + 1, Time: day, Data: looprun.RunResumed{}}), r.Close())
+	return errors.Join(r.Journal.Append(core.Event{Seq: s.Seq + 1, Time: day, Data: core.RunResumed{}}), r.Close())
 }
 
 // planted writes a journal as it would come with a repository: without marks.
-func planted(t *testing.T, dir string, events []looprun.Event) {
+func planted(t *testing.T, dir string, events []core.Event) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestNoChangeIsMine(t *testing.T) {
 		body := must(sealed([]byte(strings.TrimSuffix(line, "\n"))))
 		return string(seal(append(bytes.Replace(body, []byte(from), []byte(to), 1), '}'), ""))
 	}
-	added := string(seal(must(looprun.Event{Seq: 9, Time: day, Data: looprun.RunResumed{Config: []byte(`{"command":["evil"]}`)}}.MarshalJSON()), ""))
+	added := string(seal(must(core.Event{Seq: 9, Time: day, Data: core.RunResumed{Config: []byte(`{"command":["evil"]}`)}}.MarshalJSON()), ""))
 	if err := Mine(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func early(t *testing.T, shift time.Duration) string {
 	for i := range events {
 		events[i].Time = now
 	}
-	begun := events[0].Data.(looprun.RunStarted)
+	begun := events[0].Data.(core.RunStarted)
 	begun.RunID = id
 	events[0].Data = begun
 	if err := os.Chtimes(note, now, now); err != nil {
@@ -321,9 +321,9 @@ func TestLatest(t *testing.T) {
 	as(t, t.TempDir())
 	dir := written(t, iterations(1))
 	state := filepath.Dir(dir)
-	named := func(id string, at time.Time) []looprun.Event {
+	named := func(id string, at time.Time) []core.Event {
 		events := iterations(2)
-		begun := events[0].Data.(looprun.RunStarted)
+		begun := events[0].Data.(core.RunStarted)
 		begun.RunID = id
 		events[0].Data = begun
 		for i := range events {

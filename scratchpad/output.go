@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/engine"
 )
 
 // How much of an output is kept: its head and its tail.
@@ -17,7 +17,7 @@ const (
 	tailSize = 768 << 10
 )
 
-// Output keeps what one iteration prints; it implements [looprun.Output]. Files are made with the first byte,
+// Output keeps what one iteration prints; it implements [engine.Output]. Files are made with the first byte,
 // so silent commands cost nothing. It is reused from one iteration to the next.
 type Output struct {
 	all, check capped
@@ -25,7 +25,7 @@ type Output struct {
 
 // Output begins the output of an iteration. What the same one printed before it
 // was cut off is removed: it runs again, and perhaps prints nothing.
-func (r *Run) Output(iteration int) (looprun.Output, error) {
+func (r *Run) Output(iteration int) (engine.Output, error) {
 	o := &r.output
 	if iteration <= r.printed {
 		for _, name := range []string{OutputFile(r.Dir, iteration), CheckOutputFile(r.Dir, iteration)} {

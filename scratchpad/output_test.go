@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/engine"
 )
 
 // printed is n bytes of which every place can be told from every other.
@@ -31,7 +31,7 @@ func kept(b []byte) []byte {
 }
 
 // print writes the text in pieces of random sizes.
-func print(t *testing.T, rng *rand.Rand, out looprun.Output, text []byte, piece int) {
+func print(t *testing.T, rng *rand.Rand, out engine.Output, text []byte, piece int) {
 	t.Helper()
 	for len(text) > 0 {
 		n := min(len(text), rng.IntN(piece)+1)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
@@ -33,7 +33,7 @@ type page struct {
 // Refresh makes the page again: after each iteration that took 20 ms or more,
 // when force is set, and otherwise at most every 100 ms. On Windows a page that
 // somebody has open is replaced by a later call.
-func (r *Run) Refresh(s *looprun.State, force bool) error {
+func (r *Run) Refresh(s *core.State, force bool) error {
 	slow := s.Ran != nil && time.Duration(s.Ran.DurationMS)*time.Millisecond >= slowIteration
 	if !force && !slow && time.Since(r.page.made) < pageEvery {
 		return nil

@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 // stateAfter folds the events.
-func stateAfter(t testing.TB, events []looprun.Event) *looprun.State {
+func stateAfter(t testing.TB, events []core.Event) *core.State {
 	t.Helper()
-	s := new(looprun.State)
+	s := new(core.State)
 	for _, e := range events {
 		if err := s.Apply(e); err != nil {
 			t.Fatal(err)
@@ -31,11 +31,11 @@ func TestPages(t *testing.T) {
 	better := failing(2)
 	better.Signature.Failing, better.Signature.Passed, better.Signature.Checks = 1, 4, []string{"login"}
 	better.Signature.Label = "test-fail:1-login"
-	pass := looprun.IterationFinished{Iteration: 3, Outcome: looprun.OutcomeDone, DurationMS: 900}
-	done := append(append([]looprun.Data{}, goesOn...),
-		looprun.IterationStarted{Iteration: 2}, better, looprun.IterationStarted{Iteration: 3}, pass,
-		looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusDone}})
-	for name, data := range map[string][]looprun.Data{
+	pass := core.IterationFinished{Iteration: 3, Outcome: core.OutcomeDone, DurationMS: 900}
+	done := append(append([]core.Data{}, goesOn...),
+		core.IterationStarted{Iteration: 2}, better, core.IterationStarted{Iteration: 3}, pass,
+		core.RunFinished{Ending: core.Ending{Status: core.StatusDone}})
+	for name, data := range map[string][]core.Data{
 		"started": tripped[:1], "waiting": tripped[:8], "guided": goesOn, "tripped": tripped, "done": done,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestRefresh(t *testing.T) {
 	r := newRun(t, SyncOff)
 	fast, slow := stateAfter(t, iterations(2)), stateAfter(t, iterations(2))
 	fast.Last.DurationMS, slow.Last.DurationMS = 19, 20
-	made := func(s *looprun.State, force bool) bool {
+	made := func(s *core.State, force bool) bool {
 		t.Helper()
 		if err := os.WriteFile(r.PageFile(), []byte("old"), 0o600); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // A page that somebody has open is no error, and is replaced by a later call.
@@ -20,7 +20,7 @@ func TestAPageInUseIsReplacedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer run.Close()
-	state := &looprun.State{RunID: run.ID, Name: "the old name"}
+	state := &core.State{RunID: run.ID, Name: "the old name"}
 	if err := run.Refresh(state, true); err != nil {
 		t.Fatal(err)
 	}

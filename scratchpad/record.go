@@ -13,7 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // A record is one line of the journal. It is at most a page long and crosses no
@@ -69,7 +69,7 @@ var recordSize = pageSize - markSize - sumSize
 
 // encode makes the object that is sealed for an event and, when not all of it
 // fits, what has to be in its detail file before the line is written.
-func encode(e looprun.Event) (object, detail []byte, err error) {
+func encode(e core.Event) (object, detail []byte, err error) {
 	object, err = e.MarshalJSON()
 	if err != nil || len(object) <= recordSize {
 		return object, nil, err
@@ -137,8 +137,8 @@ func join(fields map[string]json.RawMessage) []byte {
 }
 
 // decode reads a line without its line break.
-func decode(dir string, line []byte) (looprun.Event, error) {
-	var e looprun.Event
+func decode(dir string, line []byte) (core.Event, error) {
+	var e core.Event
 	body, err := sealed(line)
 	if err != nil {
 		return e, err

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // noise is text that JSON writes as n bytes.
@@ -30,7 +30,7 @@ func TestNoRecordCrossesAPage(t *testing.T) {
 	for n := 1; n <= 3000; n++ {
 		d := failing(n)
 		d.Excerpt = noise(rng, rng.IntN(3200)) // with the rest up to a page, and past it
-		events = append(events, looprun.Event{Seq: int64(n + 1), Time: day, Data: d})
+		events = append(events, core.Event{Seq: int64(n + 1), Time: day, Data: d})
 	}
 	for _, e := range events {
 		if err := r.Journal.Append(e); err != nil {
@@ -57,7 +57,7 @@ func TestNoRecordCrossesAPage(t *testing.T) {
 	checkReplay(t, r.Dir, events)
 }
 
-func checkReplay(t *testing.T, dir string, events []looprun.Event) {
+func checkReplay(t *testing.T, dir string, events []core.Event) {
 	t.Helper()
 	got, tail, err := collect(dir)
 	if err != nil || tail.Cut != 0 || len(got) != len(events) {
@@ -72,11 +72,11 @@ func checkReplay(t *testing.T, dir string, events []looprun.Event) {
 
 // TestSizesAroundThePage has records that just fit into a page and that do not.
 func TestSizesAroundThePage(t *testing.T) {
-	base := looprun.Event{Seq: 1, Time: day, Data: looprun.RunStarted{RunID: "x", Command: []string{"x"}}}
+	base := core.Event{Seq: 1, Time: day, Data: core.RunStarted{RunID: "x", Command: []string{"x"}}}
 	room := recordSize - len(must(base.MarshalJSON()))
 	for n := room - 2; n <= room+2; n++ {
 		dir := t.TempDir()
-		e := looprun.Event{Seq: 1, Time: day, Data: looprun.RunStarted{RunID: "x" + strings.Repeat("y", n), Command: []string{"x"}}}
+		e := core.Event{Seq: 1, Time: day, Data: core.RunStarted{RunID: "x" + strings.Repeat("y", n), Command: []string{"x"}}}
 		line := encoded(t, dir, e)
 		_, err := os.Stat(detailName(dir, 1))
 		if moved := err == nil; moved != (n > room) {
@@ -96,16 +96,16 @@ func TestDetailFile(t *testing.T) {
 	big := strings.Repeat("x", 300<<10)
 	for _, c := range []struct {
 		name  string
-		data  looprun.Data
+		data  core.Data
 		moved string
 	}{
-		{"one field", looprun.QuestionClosed{QuestionID: "q1", Reason: big}, `"detail":["reason"]`},
-		{"the larger of two", looprun.DebugFinished{Action: looprun.ActionDebug, Findings: big}, `"detail":["findings"]`},
-		{"several fields", looprun.RunStarted{RunID: "x", Name: big, Command: []string{big, big}, Check: []string{big}}, `"detail":["command","check","name"]`},
+		{"one field", core.QuestionClosed{QuestionID: "q1", Reason: big}, `"detail":["reason"]`},
+		{"the larger of two", core.DebugFinished{Action: core.ActionDebug, Findings: big}, `"detail":["findings"]`},
+		{"several fields", core.RunStarted{RunID: "x", Name: big, Command: []string{big, big}, Check: []string{big}}, `"detail":["command","check","name"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			e := looprun.Event{Seq: 7, Time: day, Data: c.data}
+			e := core.Event{Seq: 7, Time: day, Data: c.data}
 			line := encoded(t, dir, e)
 			if !strings.Contains(string(line), c.moved) {
 				t.Errorf("a line of %d bytes: %.300s", len(line), line)
@@ -124,7 +124,7 @@ func TestDetailFile(t *testing.T) {
 func TestDetailFileMissingOrChanged(t *testing.T) {
 	big := failing(1)
 	big.Excerpt = strings.Repeat("x", 5000)
-	events := numbered(started(), looprun.IterationStarted{Iteration: 1}, big, looprun.IterationStarted{Iteration: 2})
+	events := numbered(started(), core.IterationStarted{Iteration: 1}, big, core.IterationStarted{Iteration: 2})
 	for name, c := range map[string]struct {
 		spoil func(string) error
 		want  string
@@ -153,7 +153,7 @@ func TestDetailFileMissingOrChanged(t *testing.T) {
 // TestSumIsOfTheWholeLine changes every byte of a record, one at a time.
 func TestSumIsOfTheWholeLine(t *testing.T) {
 	dir := t.TempDir()
-	line := encoded(t, dir, looprun.Event{Seq: 1, Time: day, Data: looprun.RunPaused{Reason: "now"}})
+	line := encoded(t, dir, core.Event{Seq: 1, Time: day, Data: core.RunPaused{Reason: "now"}})
 	for i := range line {
 		for _, flip := range []byte{0x01, 0x20, 0x80} {
 			b := []byte(string(line))

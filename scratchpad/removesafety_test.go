@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestSweepLeavesTheOtherRuns where they are, and whatever else stands beside them.
@@ -82,20 +82,20 @@ func TestNamesOfRuns(t *testing.T) {
 
 // TestStanding: only what has ended and is not alive stands as it ended.
 func TestStanding(t *testing.T) {
-	waits := &looprun.Question{ID: "q"}
-	done := &looprun.Ending{Status: looprun.StatusDone}
+	waits := &core.Question{ID: "q"}
+	done := &core.Ending{Status: core.StatusDone}
 	for _, c := range []struct {
-		s     looprun.State
+		s     core.State
 		alive bool
-		want  looprun.Status
+		want  core.Status
 	}{
-		{looprun.State{Ended: true, Ending: done}, false, looprun.StatusDone},
-		{looprun.State{Ended: true, Ending: done}, true, looprun.StatusRunning}, // it is being resumed
-		{looprun.State{Ending: done}, false, looprun.StatusCrashed},
-		{looprun.State{Ending: done}, true, looprun.StatusRunning},
-		{looprun.State{}, false, looprun.StatusCrashed},
-		{looprun.State{Question: waits}, true, looprun.StatusAwaiting},
-		{looprun.State{Question: waits}, false, looprun.StatusCrashed},
+		{core.State{Ended: true, Ending: done}, false, core.StatusDone},
+		{core.State{Ended: true, Ending: done}, true, core.StatusRunning}, // it is being resumed
+		{core.State{Ending: done}, false, core.StatusCrashed},
+		{core.State{Ending: done}, true, core.StatusRunning},
+		{core.State{}, false, core.StatusCrashed},
+		{core.State{Question: waits}, true, core.StatusAwaiting},
+		{core.State{Question: waits}, false, core.StatusCrashed},
 	} {
 		if got := Standing(&c.s, c.alive); got != c.want {
 			t.Errorf("ended %v, ending %v, alive %v, asked %v: %s, want %s", c.s.Ended, c.s.Ending != nil, c.alive, c.s.Question != nil, got, c.want)
@@ -116,7 +116,7 @@ func TestAVerdictThatStaysRefusesEvents(t *testing.T) {
 	}
 	defer r.Close()
 	size := r.Journal.offset
-	if err := r.Journal.Append(looprun.Event{Seq: s.Seq + 1, Data: looprun.RunAlive{}}); err == nil {
+	if err := r.Journal.Append(core.Event{Seq: s.Seq + 1, Data: core.RunAlive{}}); err == nil {
 		t.Error("the event was taken")
 	}
 	if info, err := os.Stat(filepath.Join(dir, journalName)); err != nil || info.Size() != size {

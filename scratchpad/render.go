@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 )
 
 // Render is the page without its notes. Its size is bounded: it shows the last
 // 50 iterations and decisions and the last 5 errors.
-func Render(s *looprun.State) []byte {
+func Render(s *core.State) []byte {
 	var b bytes.Buffer
 	p := printTo(&b)
 	p("# %s\n\n", firstOf(inline(s.Name), inline(strings.Join(s.Command, " ")), s.RunID))
@@ -42,7 +42,7 @@ func Render(s *looprun.State) []byte {
 }
 
 // decisions are what was answered, newest first, for who comes after it.
-func decisions(p printer, s *looprun.State) {
+func decisions(p printer, s *core.State) {
 	answers := s.PastAnswers()
 	if len(answers) == 0 {
 		return
@@ -66,7 +66,7 @@ func printTo(b *bytes.Buffer) printer {
 	}
 }
 
-func standing(s *looprun.State) string {
+func standing(s *core.State) string {
 	switch {
 	case s.Ending != nil && s.Ending.Guard != "":
 		return fmt.Sprintf("Status: %s (%s).", s.Ending.Status, s.Ending.Guard)
@@ -78,7 +78,7 @@ func standing(s *looprun.State) string {
 	return "Status: running. " + "Progress: " + inline(s.Summary()) + "."
 }
 
-func configuration(p printer, s *looprun.State) {
+func configuration(p printer, s *core.State) {
 	p("## Configuration\n\n")
 	p("- Command: %s\n", code(strings.Join(s.Command, " ")))
 	if len(s.Check) > 0 {
@@ -103,7 +103,7 @@ func limit(n int, off string) string {
 	return fmt.Sprint(n)
 }
 
-func history(p printer, s *looprun.State) {
+func history(p printer, s *core.State) {
 	p("## Iteration history\n\n")
 	if len(s.History) == 0 {
 		p("None yet.\n\n")
@@ -113,7 +113,7 @@ func history(p printer, s *looprun.State) {
 		p("%d earlier iterations are in the journal.\n\n", left)
 	}
 	for i, d := range s.History {
-		var before *looprun.Progress
+		var before *core.Progress
 		if i > 0 {
 			before = s.History[i-1].Progress()
 		}
@@ -126,10 +126,10 @@ func history(p printer, s *looprun.State) {
 }
 
 // accomplished says what the counts say, and that nothing is known otherwise.
-func accomplished(before *looprun.Progress, d looprun.IterationFinished) string {
+func accomplished(before *core.Progress, d core.IterationFinished) string {
 	now := d.Progress()
 	switch {
-	case d.Outcome == looprun.OutcomeDone:
+	case d.Outcome == core.OutcomeDone:
 		return "done"
 	case now == nil:
 		return "unknown: the output has no counts"
@@ -141,9 +141,9 @@ func accomplished(before *looprun.Progress, d looprun.IterationFinished) string 
 	return firstOf(now.String(), "unknown")
 }
 
-func encountered(d looprun.IterationFinished) string {
+func encountered(d core.IterationFinished) string {
 	switch {
-	case d.Outcome == looprun.OutcomeDone:
+	case d.Outcome == core.OutcomeDone:
 		return "none"
 	case d.Detail != "":
 		return d.Detail
@@ -153,9 +153,9 @@ func encountered(d looprun.IterationFinished) string {
 	return firstOf(d.Signature.Label, "none that was recognised")
 }
 
-func nextSteps(d looprun.IterationFinished) string {
+func nextSteps(d core.IterationFinished) string {
 	switch {
-	case d.Outcome == looprun.OutcomeDone:
+	case d.Outcome == core.OutcomeDone:
 		return "none"
 	case len(d.Signature.Checks) > 0:
 		return "make these pass: " + strings.Join(d.Signature.Checks[:min(5, len(d.Signature.Checks))], ", ")
@@ -163,7 +163,7 @@ func nextSteps(d looprun.IterationFinished) string {
 	return "see the output of this iteration"
 }
 
-func errorHistory(p printer, s *looprun.State) {
+func errorHistory(p printer, s *core.State) {
 	p("## Error history\n\n")
 	if len(s.Errors) == 0 {
 		p("None yet.\n\n")
@@ -178,7 +178,7 @@ func errorHistory(p printer, s *looprun.State) {
 	}
 }
 
-func escalations(p printer, s *looprun.State) {
+func escalations(p printer, s *core.State) {
 	answers := s.PastAnswers()
 	p("## Decisions\n\n")
 	if len(answers) == 0 && s.Trip == nil && (s.Ending == nil || s.Ending.Guard == "") {
@@ -188,7 +188,7 @@ func escalations(p printer, s *looprun.State) {
 	if s.Trip != nil {
 		p("- Waiting: %s tripped: %s.\n", s.Trip.Guard, inline(s.Trip.Reason))
 	}
-	if e := s.Ending; e != nil && e.Status == looprun.StatusTripped {
+	if e := s.Ending; e != nil && e.Status == core.StatusTripped {
 		p("- %s tripped, and %s.\n", e.Guard, inline(firstOf(e.Reason, "nobody answered")))
 	}
 	for _, d := range slices.Backward(s.Decisions) {
@@ -211,17 +211,17 @@ func after(before, text, behind string) string {
 	return before + text + behind
 }
 
-func effect(s *looprun.State, d looprun.Decision) string {
+func effect(s *core.State, d core.Decision) string {
 	switch d.Action {
-	case looprun.ActionAccept:
+	case core.ActionAccept:
 		return "The result is partial and was accepted as it is. Done: " + inline(s.CurrentState()) + ". Not done: " + inline(s.Summary()) + "."
-	case looprun.ActionReject:
+	case core.ActionReject:
 		return "The task was rejected."
-	case looprun.ActionCancel:
+	case core.ActionCancel:
 		return "The run was cancelled."
-	case looprun.ActionPause:
+	case core.ActionPause:
 		return "The run was paused."
-	case looprun.ActionSkip:
+	case core.ActionSkip:
 		return fmt.Sprintf("%d issues are skipped from here on.", len(d.Known))
 	}
 	text := "The run went on"
@@ -241,7 +241,7 @@ func firstOf(texts ...string) string {
 }
 
 // tasks says what is worked on, when that is not what the run began with.
-func tasks(p printer, s *looprun.State) {
+func tasks(p printer, s *core.State) {
 	if s.Task == s.Name && len(s.Blockers) == 0 {
 		return
 	}
@@ -254,7 +254,7 @@ func tasks(p printer, s *looprun.State) {
 }
 
 // subtasks is the list of a task that was taken apart.
-func subtasks(p printer, s *looprun.State, written func(string) string) {
+func subtasks(p printer, s *core.State, written func(string) string) {
 	list := s.Decomposed()
 	if list == nil {
 		return
@@ -271,7 +271,7 @@ func subtasks(p printer, s *looprun.State, written func(string) string) {
 }
 
 // attempts are the distinct approaches that failed.
-func attempts(p printer, s *looprun.State) {
+func attempts(p printer, s *core.State) {
 	if len(s.Rungs) == 0 {
 		return
 	}
@@ -286,7 +286,7 @@ func attempts(p printer, s *looprun.State) {
 }
 
 // questions are those of the command that wait.
-func questions(p printer, s *looprun.State) {
+func questions(p printer, s *core.State) {
 	if s.Unanswered() == nil {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 const journalName = "journal.jsonl"
@@ -50,9 +50,9 @@ type Tail struct {
 
 // Replay reads a journal and calls f for each event, in order. A torn last
 // record is left out and said in the tail; anything else that is wrong is an
-// error with the line: [ErrDamaged], or [looprun.ErrUnknownEvent] for a journal
+// error with the line: [ErrDamaged], or [core.ErrUnknownEvent] for a journal
 // of a newer looprun. Memory does not grow with the journal.
-func Replay(dir string, f func(looprun.Event) error) (Tail, error) {
+func Replay(dir string, f func(core.Event) error) (Tail, error) {
 	file, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
 		return Tail{}, err
@@ -61,12 +61,12 @@ func Replay(dir string, f func(looprun.Event) error) (Tail, error) {
 	return replay(dir, file, f)
 }
 
-func replay(dir string, file io.Reader, f func(looprun.Event) error) (Tail, error) {
+func replay(dir string, file io.Reader, f func(core.Event) error) (Tail, error) {
 	return replayFrom(dir, file, Tail{}, f)
 }
 
 // replayFrom reads what is behind a record: the file stands there.
-func replayFrom(dir string, file io.Reader, from Tail, f func(looprun.Event) error) (Tail, error) {
+func replayFrom(dir string, file io.Reader, from Tail, f func(core.Event) error) (Tail, error) {
 	p := player{dir: dir, f: f, line: 1, next: 1, offset: from.Offset, tail: from}
 	size := int64(blockSize)
 	if of, ok := file.(*os.File); ok {
@@ -103,7 +103,7 @@ type block struct {
 }
 
 type decoded struct {
-	event looprun.Event
+	event core.Event
 	err   error
 }
 
@@ -181,7 +181,7 @@ func (p *player) playBlocks(blocks <-chan *block, free chan<- *block) (err error
 			d := b.records[i]
 			i++
 			if err == nil {
-				err = p.play(line, line[len(line)-1] == '\n', func([]byte) (looprun.Event, error) { return d.event, d.err })
+				err = p.play(line, line[len(line)-1] == '\n', func([]byte) (core.Event, error) { return d.event, d.err })
 			}
 		}
 		if err == nil {
@@ -197,7 +197,7 @@ func (p *player) playBlocks(blocks <-chan *block, free chan<- *block) (err error
 // player goes through the lines of a journal.
 type player struct {
 	dir    string
-	f      func(looprun.Event) error
+	f      func(core.Event) error
 	line   int   // the number of the next line
 	offset int64 // where it begins
 	tail   Tail
@@ -224,11 +224,11 @@ func (p *player) read(r *bufio.Reader) error {
 	}
 }
 
-func (p *player) decode(line []byte) (looprun.Event, error) { return decode(p.dir, line) }
+func (p *player) decode(line []byte) (core.Event, error) { return decode(p.dir, line) }
 
 // play takes a line, or, without its end, the last one or a part of one that
 // is too long. It keeps nothing of it.
-func (p *player) play(line []byte, ended bool, decode func([]byte) (looprun.Event, error)) error {
+func (p *player) play(line []byte, ended bool, decode func([]byte) (core.Event, error)) error {
 	number, offset := p.line, p.offset
 	p.offset += int64(len(line))
 	if ended {
@@ -251,7 +251,7 @@ func (p *player) play(line []byte, ended bool, decode func([]byte) (looprun.Even
 	case errors.Is(err, errSum):
 		p.broken = &Damage{p.dir, number, offset, err}
 		return nil
-	case errors.Is(err, looprun.ErrUnknownEvent):
+	case errors.Is(err, core.ErrUnknownEvent):
 		return fmt.Errorf("%s:%d: %w; it was written by a newer looprun: use that one", filepath.Join(p.dir, journalName), number, err)
 	case err == nil && e.Seq != p.tail.Events+1:
 		err = fmt.Errorf("event %d follows %d", e.Seq, p.tail.Events)
@@ -266,13 +266,13 @@ func (p *player) play(line []byte, ended bool, decode func([]byte) (looprun.Even
 }
 
 // Load replays a run's journal into a state.
-func Load(dir string) (*looprun.State, Tail, error) {
-	return load(dir, func(looprun.Event) {})
+func Load(dir string) (*core.State, Tail, error) {
+	return load(dir, func(core.Event) {})
 }
 
-func load(dir string, f func(looprun.Event)) (*looprun.State, Tail, error) {
-	s := new(looprun.State)
-	tail, err := Replay(dir, func(e looprun.Event) error {
+func load(dir string, f func(core.Event)) (*core.State, Tail, error) {
+	s := new(core.State)
+	tail, err := Replay(dir, func(e core.Event) error {
 		f(e)
 		return s.Apply(e)
 	})

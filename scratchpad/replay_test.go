@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestTornLastRecord cuts the journal at every byte of its last record.
@@ -33,7 +33,7 @@ func TestTornLastRecord(t *testing.T) {
 	}
 }
 
-func checkCut(t *testing.T, dir string, events []looprun.Event, offset, cut int64) {
+func checkCut(t *testing.T, dir string, events []core.Event, offset, cut int64) {
 	t.Helper()
 	got, tail, err := collect(dir)
 	want := Tail{Offset: offset, Events: int64(len(events)), Cut: cut}
@@ -52,7 +52,7 @@ func TestEndsThatAreDropped(t *testing.T) {
 	events := iterations(1)
 	dir := written(t, events)
 	text := readFile(t, journalOf(dir))
-	line := string(encoded(t, dir, looprun.Event{Seq: int64(len(events) + 1), Time: day, Data: looprun.RunAlive{}})) + "\n"
+	line := string(encoded(t, dir, core.Event{Seq: int64(len(events) + 1), Time: day, Data: core.RunAlive{}})) + "\n"
 	for name, c := range map[string]struct {
 		end  string
 		cut  int
@@ -107,9 +107,9 @@ func TestBrokenMiddle(t *testing.T) {
 		"over-long":      {strings.Repeat("x", 300_000) + "\n", "no end", ErrDamaged},
 		"no object":      {string(seal([]byte(`[1,2]`), "")), "invalid character", ErrDamaged},
 		"a wrong field":  {string(seal([]byte(`{"seq":"4","type":"run.alive"}`), "")), "seq", ErrDamaged},
-		"of a newer one": {newer, "moon.landed", looprun.ErrUnknownEvent},
+		"of a newer one": {newer, "moon.landed", core.ErrUnknownEvent},
 		"not possible now": {
-			string(encoded(t, dir, looprun.Event{Seq: 4, Time: day, Data: looprun.DebugFinished{}})) + "\n",
+			string(encoded(t, dir, core.Event{Seq: 4, Time: day, Data: core.DebugFinished{}})) + "\n",
 			"no answer is to be carried out", ErrDamaged,
 		},
 	} {
@@ -129,7 +129,7 @@ func TestBrokenMiddle(t *testing.T) {
 			if Locked(dir) {
 				t.Error("still locked after Open failed")
 			}
-			if c.is == looprun.ErrUnknownEvent && !strings.Contains(err.Error(), "newer looprun") {
+			if c.is == core.ErrUnknownEvent && !strings.Contains(err.Error(), "newer looprun") {
 				t.Errorf("no remedy: %v", err)
 			}
 		})
@@ -171,7 +171,7 @@ func TestReplayStopsWhereItsReaderFails(t *testing.T) {
 	dir := written(t, iterations(3))
 	stop := errors.New("stop")
 	n := 0
-	tail, err := Replay(dir, func(looprun.Event) error {
+	tail, err := Replay(dir, func(core.Event) error {
 		if n++; n == 3 {
 			return fmt.Errorf("here: %w", stop)
 		}

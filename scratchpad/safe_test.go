@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestUnsafeRunDirectories are not gone on with: that would run the commands of
@@ -85,7 +85,7 @@ func TestOnlyTheEndGetsTheReserve(t *testing.T) {
 	s := appendAll(t, r, iterations(1))
 	j := r.Journal
 	j.err, j.full = errors.New("full"), true
-	if err := j.Append(looprun.Event{Seq: s.Seq + 1, Data: looprun.RunAlive{}}); err == nil {
+	if err := j.Append(core.Event{Seq: s.Seq + 1, Data: core.RunAlive{}}); err == nil {
 		t.Error("another event was taken")
 	}
 	if err := j.Append(ending(s.Seq+1, "the disk is full")); err != nil {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
@@ -136,7 +136,7 @@ func (c chain) copy(dir string, file io.ReaderAt) (name string, err error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
-	tail, err := replay(dir, f, new(looprun.State).Apply)
+	tail, err := replay(dir, f, new(core.State).Apply)
 	if err == nil && (tail.Cut > 0 || tail.Events != int64(len(c.kept))) {
 		err = fmt.Errorf("the repaired journal gave %d of %d events; the old one is as it was", tail.Events, len(c.kept))
 	}

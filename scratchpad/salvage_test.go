@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // damagedRun is a closed run with details and padding, and its journal's lines.
-func damagedRun(t testing.TB) (dir string, events []looprun.Event, lines []string) {
+func damagedRun(t testing.TB) (dir string, events []core.Event, lines []string) {
 	t.Helper()
 	events = iterations(16)
 	for i, e := range events {
-		if d, ok := e.Data.(looprun.IterationFinished); ok && (d.Iteration == 2 || d.Iteration == 5) {
+		if d, ok := e.Data.(core.IterationFinished); ok && (d.Iteration == 2 || d.Iteration == 5) {
 			d.Excerpt = strings.Repeat("a long line of output\n", 400)
 			events[i].Data = d
 		}
@@ -81,7 +81,7 @@ func TestSalvage(t *testing.T) {
 		"another journal behind":        {whole + strings.Join(foreign, ""), all, 0},
 		"another journal's line":        {with(lines, at(lines, 4), l(4), foreign[at(foreign, 7)]), 4, all - 4},
 		"an event that cannot happen": {
-			with(lines, at(lines, 4), string(encoded(t, dir, looprun.Event{Seq: 4, Time: day, Data: looprun.DebugFinished{}}))+"\n"), 3, all - 3,
+			with(lines, at(lines, 4), string(encoded(t, dir, core.Event{Seq: 4, Time: day, Data: core.DebugFinished{}}))+"\n"), 3, all - 3,
 		},
 		"a torn end": {whole + l(4)[:50], all, 0},
 	} {
@@ -123,7 +123,7 @@ func checkSalvage(t testing.TB, dir, text string, f Findings) {
 			t.Fatal(err)
 		}
 	}
-	want := new(looprun.State)
+	want := new(core.State)
 	tail, err := Replay(dir, want.Apply)
 	if err != nil || tail.Events != done.Kept || tail.Cut != 0 {
 		t.Fatalf("the new journal: %+v, %v", tail, err)
@@ -165,7 +165,7 @@ func TestSalvagedStateIsThatOfTheEvents(t *testing.T) {
 		if err != nil || done.Kept != int64(n-1) {
 			t.Fatalf("%+v, %v", done, err)
 		}
-		want := new(looprun.State)
+		want := new(core.State)
 		for _, e := range events[:n-1] {
 			if err := want.Apply(e); err != nil {
 				t.Fatal(err)
@@ -206,7 +206,7 @@ func TestSalvageWithoutADetailFile(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 			done, err := Salvage(dir)
-			if err != nil || done.Kept != 10 || done.Lost[0] != (LostEvent{12, looprun.TypeIterationStarted, at(lines, 12) + 1}) {
+			if err != nil || done.Kept != 10 || done.Lost[0] != (LostEvent{12, core.TypeIterationStarted, at(lines, 12) + 1}) {
 				t.Errorf("%+v, %v", done, err)
 			}
 		})
@@ -219,7 +219,7 @@ func TestLostEventsAreNamedByTheirLine(t *testing.T) {
 	i := at(lines, 6)
 	writeFile(t, journalOf(dir), with(lines, i, strings.Repeat("x", 200_000)+"\n"))
 	f := unchanged(t, dir)
-	if want := (LostEvent{7, looprun.TypeIterationFinished, i + 2}); len(f.Lost) == 0 || f.Lost[0] != want || f.List[0].Line != i+1 {
+	if want := (LostEvent{7, core.TypeIterationFinished, i + 2}); len(f.Lost) == 0 || f.Lost[0] != want || f.List[0].Line != i+1 {
 		t.Errorf("%+v, want %+v", f, want)
 	}
 }
@@ -237,7 +237,7 @@ func FuzzSurvey(f *testing.F) {
 	f.Add([]byte(whole + lines[0]))
 	f.Add([]byte(with(lines, 3, strings.Repeat("x", 70_000)+"\n")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		as := new(looprun.State)
+		as := new(core.State)
 		tail, _ := replay(dir, bytes.NewReader(data), as.Apply)
 		all, err := take(dir, bytes.NewReader(data))
 		if err != nil {
@@ -247,7 +247,7 @@ func FuzzSurvey(f *testing.F) {
 		if err != nil || int64(len(c.kept)) < tail.Events || c.state.Seq != int64(len(c.kept)) {
 			t.Fatalf("%d kept of %d, %v", len(c.kept), tail.Events, err)
 		}
-		again := new(looprun.State)
+		again := new(core.State)
 		for i, r := range c.kept {
 			e, err := r.read(dir, bytes.NewReader(data))
 			if err != nil || e.Seq != int64(i+1) || again.Apply(e) != nil {

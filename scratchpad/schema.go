@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/documents"
 	"github.com/looprun/looprun/internal/strictjson"
 )
@@ -21,14 +21,14 @@ func ResultSchema() []byte {
 		say(key, "minimum", 0)
 	}
 	say("exit_code", "maximum", 255)
-	say("status", "enum", []looprun.Status{
-		looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled, looprun.StatusPaused, looprun.StatusRejected,
-		looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
+	say("status", "enum", []core.Status{
+		core.StatusDone, core.StatusAccepted, core.StatusCancelled, core.StatusPaused, core.StatusRejected,
+		core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
 	})
-	say("guard", "enum", slices.Concat([]looprun.GuardID{""}, looprun.GuardIDs(), looprun.ProtocolIDs()))
+	say("guard", "enum", slices.Concat([]core.GuardID{""}, core.GuardIDs(), core.ProtocolIDs()))
 	say("responder", "enum", []string{
-		"", looprun.RespondedByPolicy, looprun.RespondedByAssistant, looprun.RespondedByParent,
-		looprun.RespondedByUser, looprun.RespondedByDetached,
+		"", core.RespondedByPolicy, core.RespondedByAssistant, core.RespondedByParent,
+		core.RespondedByUser, core.RespondedByDetached,
 	})
 	say("warnings", "minItems", 1)
 	return strictjson.Document(resultSchema, "result.json", "The verdict on a run: .looprun/RUN/result.json, and the file that --result names.",

@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // record is an intact record, wherever it stands in a journal.
 type record struct {
 	seq    int64
-	kind   looprun.EventType
+	kind   core.EventType
 	line   int
 	offset int64
 	size   int    // without the line break
@@ -58,7 +58,7 @@ func (s *survey) add(dir string, line int, offset int64, text []byte) {
 		return
 	}
 	e, err := decode(dir, text)
-	if errors.Is(err, looprun.ErrUnknownEvent) && s.newer == 0 {
+	if errors.Is(err, core.ErrUnknownEvent) && s.newer == 0 {
 		s.newer = line
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *survey) add(dir string, line int, offset int64, text []byte) {
 type chain struct {
 	kept  []record
 	lost  []record // intact, with a number of its own, and not kept
-	state *looprun.State
+	state *core.State
 	// why says why the first lost record cannot follow; empty: none is lost.
 	why string
 }
@@ -97,7 +97,7 @@ func (s survey) link(dir string, file io.ReaderAt, prefix int64) (chain, error) 
 			limit = prefix
 		}
 	}
-	c := chain{state: new(looprun.State)}
+	c := chain{state: new(core.State)}
 	for seq := int64(1); c.why == "" && seq <= last; seq++ {
 		r, there := bySeq[seq]
 		switch {
@@ -133,10 +133,10 @@ func (r record) text(file io.ReaderAt) ([]byte, error) {
 	return b, err
 }
 
-func (r record) read(dir string, file io.ReaderAt) (looprun.Event, error) {
+func (r record) read(dir string, file io.ReaderAt) (core.Event, error) {
 	b, err := r.text(file)
 	if err != nil {
-		return looprun.Event{}, err
+		return core.Event{}, err
 	}
 	return decode(dir, b)
 }
@@ -144,20 +144,20 @@ func (r record) read(dir string, file io.ReaderAt) (looprun.Event, error) {
 // inspected is all that is known about a journal.
 type inspected struct {
 	tail   Tail
-	state  *looprun.State // after the events that replay as the file stands
-	damage *Damage        // nil: it can be read to its end
-	newer  string         // an event of a newer looprun; empty: none
-	chain  chain          // only with damage or a torn end
+	state  *core.State // after the events that replay as the file stands
+	damage *Damage     // nil: it can be read to its end
+	newer  string      // an event of a newer looprun; empty: none
+	chain  chain       // only with damage or a torn end
 }
 
 // inspect reads a journal and, when something is wrong, what is intact in it.
 func inspect(dir string, file *os.File) (inspected, error) {
-	in := inspected{state: new(looprun.State)}
+	in := inspected{state: new(core.State)}
 	var err error
 	in.tail, err = replay(dir, file, in.state.Apply)
 	damage, damaged := errors.AsType[*Damage](err)
 	switch {
-	case errors.Is(err, looprun.ErrUnknownEvent):
+	case errors.Is(err, core.ErrUnknownEvent):
 		in.newer = "a newer looprun wrote it: " + errors.Unwrap(err).Error()
 		return in, nil
 	case damaged:

@@ -5,17 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestWhatIsSyncedWhen: each mode syncs, or plans to, what it promises.
 func TestWhatIsSyncedWhen(t *testing.T) {
 	for _, mode := range []SyncMode{SyncOff, SyncAsync, SyncEach} {
 		r := newRun(t, mode)
-		s := &looprun.State{}
-		add := func(d looprun.Data) {
+		s := &core.State{}
+		add := func(d core.Data) {
 			t.Helper()
-			e := looprun.Event{Seq: s.Seq + 1, Time: time.Unix(1, 0).UTC(), Data: d}
+			e := core.Event{Seq: s.Seq + 1, Time: time.Unix(1, 0).UTC(), Data: d}
 			if err := errors.Join(s.Apply(e), r.Journal.Append(e)); err != nil {
 				t.Fatal(err)
 			}
@@ -25,15 +25,15 @@ func TestWhatIsSyncedWhen(t *testing.T) {
 			defer r.Journal.mu.Unlock()
 			return r.Journal.timer != nil || r.Journal.busy, r.Journal.dirty
 		}
-		add(looprun.RunStarted{RunID: "r", Limits: looprun.DefaultLimits()})
+		add(core.RunStarted{RunID: "r", Limits: core.DefaultLimits()})
 		switch planned, dirty := state(); {
 		case mode == SyncAsync && dirty && !planned: // it may be on the disk by now
 			t.Error("no sync is planned")
 		case mode == SyncOff && planned, mode != SyncAsync && !dirty:
 			t.Errorf("%s: planned %v, unsynced %v", mode, planned, dirty)
 		}
-		add(looprun.IterationStarted{Iteration: 1})
-		add(looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone})
+		add(core.IterationStarted{Iteration: 1})
+		add(core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone})
 		if _, dirty := state(); mode != SyncAsync && dirty == (mode == SyncEach) {
 			t.Errorf("%s: after an iteration unsynced %v", mode, dirty)
 		}

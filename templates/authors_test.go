@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestListAndShow(t *testing.T) {
@@ -24,7 +24,7 @@ func TestListAndShow(t *testing.T) {
 	}
 	golden(t, "list.txt", b.String())
 	b.Reset()
-	if err := set.Show(&b, looprun.MaxRuntime); err != nil || !strings.HasPrefix(b.String(), "# builtin/max_runtime.yaml\n#") || !strings.Contains(b.String(), "action: pause") {
+	if err := set.Show(&b, core.MaxRuntime); err != nil || !strings.HasPrefix(b.String(), "# builtin/max_runtime.yaml\n#") || !strings.Contains(b.String(), "action: pause") {
 		t.Errorf("show: %v\n%s", err, b.String())
 	}
 	if err := set.Show(&b, "max_runtim"); err == nil || err.Error() != `unknown guard "max_runtim"; did you mean "max_runtime"?` {
@@ -36,7 +36,7 @@ func TestListAndShow(t *testing.T) {
 		t.Errorf("a guard that is near to none: %v, want %s", err, all)
 	}
 	for _, id := range guardIDs() {
-		if err := KnownGuard(looprun.GuardID(id)); err != nil {
+		if err := KnownGuard(core.GuardID(id)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestListAndShow(t *testing.T) {
 
 func TestRender(t *testing.T) {
 	set := load(t)
-	q := ask(t, set, looprun.LoopDetected)
+	q := ask(t, set, core.LoopDetected)
 	q.Exclusive = true
 	q.Details = append(q.Details, "Findings:", "first\nsecond \x1b[31mred\x1b[0m", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字", strings.Repeat("x", 200))
 	var b bytes.Buffer
@@ -56,7 +56,7 @@ func TestRender(t *testing.T) {
 	if err := set.Render(&b, q, FormatJSON); err != nil {
 		t.Fatal(err)
 	}
-	var back looprun.Question
+	var back core.Question
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || !reflect.DeepEqual(back, q) {
 		t.Errorf("JSON does not come back as it was: %v\n%+v\n%+v", err, back, q)
 	}
@@ -90,7 +90,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("%s begins with %q", file, first)
 		}
 	}
-	if !reflect.DeepEqual(ask(t, load(t, dir), looprun.MaxIterations), ask(t, load(t), looprun.MaxIterations)) {
+	if !reflect.DeepEqual(ask(t, load(t, dir), core.MaxIterations), ask(t, load(t), core.MaxIterations)) {
 		t.Error("the pack changes what it says it repeats")
 	}
 	if err := os.Remove(files[0]); err != nil {
@@ -153,7 +153,7 @@ func TestExamplePack(t *testing.T) {
 	}
 	set := load(t, dir)
 	var all bytes.Buffer
-	for _, guard := range looprun.GuardIDs()[:4] {
+	for _, guard := range core.GuardIDs()[:4] {
 		q := ask(t, set, guard)
 		if err := set.Render(&all, q, FormatText); err != nil {
 			t.Fatal(err)
@@ -166,7 +166,7 @@ func TestExamplePack(t *testing.T) {
 			t.Errorf("messages.yaml leaves out %s", m.Key)
 		}
 	}
-	for _, guard := range looprun.GuardIDs()[:4] {
+	for _, guard := range core.GuardIDs()[:4] {
 		q := ask(t, english, guard)
 		for _, text := range append(slices.Clone(q.Details), q.Text, q.Header) {
 			if strings.HasPrefix(text, "  ") || text == "" || strings.Contains(text, "./fix.sh · ") {

@@ -8,7 +8,7 @@ import (
 	"text/template/parse"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -36,11 +36,11 @@ func isID(s string) bool {
 
 // units are the keys of extend that a guard's limit is counted in. A guard that
 // is not here has no limit that can be extended.
-var units = map[looprun.GuardID]string{
-	looprun.MaxIterations: "iterations",
-	looprun.MaxRuntime:    "runtime",
-	looprun.MaxCost:       "cost",
-	looprun.MaxTokens:     "tokens",
+var units = map[core.GuardID]string{
+	core.MaxIterations: "iterations",
+	core.MaxRuntime:    "runtime",
+	core.MaxCost:       "cost",
+	core.MaxTokens:     "tokens",
 }
 
 // plain is text that is shown as it stands in the file.
@@ -50,10 +50,10 @@ func shown(s string) string { return strconv.Quote(termsafe.Cut(s, 40)) }
 
 func guardIDs() []string {
 	var ids []string
-	for _, id := range looprun.GuardIDs() {
+	for _, id := range core.GuardIDs() {
 		ids = append(ids, string(id))
 	}
-	for _, id := range looprun.ProtocolIDs() {
+	for _, id := range core.ProtocolIDs() {
 		ids = append(ids, string(id))
 	}
 	return append(ids, string(AnyGuard))
@@ -112,7 +112,7 @@ func (t *Template) checkKey(r *report, i int) {
 	switch {
 	case len(key) != 1 || key[0] < 'a' || key[0] > 'z':
 		r.value(fmt.Sprintf("the key %s is not a letter", shown(key)), "write one small letter, a to z", at...)
-	case strings.Contains(looprun.TakenKeys, key):
+	case strings.Contains(core.TakenKeys, key):
 		r.value(fmt.Sprintf("the key %s means the same at every question", shown(key)), "use a letter that is not one of j k w p r e y n", at...)
 	}
 	for j := range i {
@@ -158,7 +158,7 @@ func (t *Template) checkID(r *report, i int) {
 	switch {
 	case !isID(o.ID) || len(o.ID) > maxID:
 		r.value(shown(o.ID)+" is not an option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
-	case slices.Contains(looprun.Actions(), t.meant(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(looprun.Actions(), o.Action):
+	case slices.Contains(core.Actions(), t.meant(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(core.Actions(), o.Action):
 		r.value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
 			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", t.meant(o.ID)), path...)
 	}
@@ -172,41 +172,41 @@ func (t *Template) checkID(r *report, i int) {
 
 // meant is the action of an option that is called like one, or like a decision
 // about a rejection: to accept that is to reject the task.
-func (t *Template) meant(id string) looprun.Action {
-	if t.Guard == looprun.Rejection {
+func (t *Template) meant(id string) core.Action {
+	if t.Guard == core.Rejection {
 		switch rejection.Decision(id) {
 		case rejection.Override:
-			return looprun.ActionContinue
+			return core.ActionContinue
 		case rejection.Accept:
-			return looprun.ActionReject
+			return core.ActionReject
 		case rejection.Defer:
-			return looprun.ActionPause
+			return core.ActionPause
 		}
 	}
-	return looprun.Action(id)
+	return core.Action(id)
 }
 
 func (t *Template) checkAction(r *report, i int) {
 	o := t.Options[i]
 	at := func(key string) []any { return []any{"options", i, key} }
-	if !slices.Contains(looprun.Actions(), o.Action) {
+	if !slices.Contains(core.Actions(), o.Action) {
 		r.value("unknown action "+shown(string(o.Action)), nearest.DidYouMean(string(o.Action), actionNames()), at("action")...)
 		return
 	}
-	if (o.Action == looprun.ActionReject || o.Action.Retasks()) && t.Guard != looprun.Rejection && slices.Contains(guardIDs(), string(t.Guard)) {
+	if (o.Action == core.ActionReject || o.Action.Retasks()) && t.Guard != core.Rejection && slices.Contains(guardIDs(), string(t.Guard)) {
 		r.value(fmt.Sprintf("the action %s is for rejections only", o.Action), "no task is rejected where this is asked; use another action", at("action")...)
 	}
 	t.checkExtend(r, i)
 	switch hasCommand := strings.TrimSpace(o.Command) != ""; {
-	case o.Action == looprun.ActionRun && !hasCommand:
+	case o.Action == core.ActionRun && !hasCommand:
 		r.value("the action run has no command", "add \"command: …\", a shell line", at("action")...)
-	case o.Action != looprun.ActionRun && r.doc.Has(at("command")...):
+	case o.Action != core.ActionRun && r.doc.Has(at("command")...):
 		r.key(fmt.Sprintf("the action %s runs no command", o.Action), "remove it, or use the action run", at("command")...)
 	}
 	if !o.Action.Continues() && r.doc.Has(at("guidance")...) {
 		r.key(fmt.Sprintf("the action %s has no next iteration that guidance could reach", o.Action), "remove it", at("guidance")...)
 	}
-	if o.Action == looprun.ActionCancel && len(o.Requires) > 0 {
+	if o.Action == core.ActionCancel && len(o.Requires) > 0 {
 		r.key("cancel has to be offered always", "remove \"requires\"", at("requires")...)
 	}
 }
@@ -252,14 +252,14 @@ func unitExample(unit string) string {
 
 func actionNames() []string {
 	var names []string
-	for _, a := range looprun.Actions() {
+	for _, a := range core.Actions() {
 		names = append(names, string(a))
 	}
 	return names
 }
 
 func (t *Template) checkCancel(r *report) {
-	cancels := func(o Option) bool { return o.Action == looprun.ActionCancel }
+	cancels := func(o Option) bool { return o.Action == core.ActionCancel }
 	if len(t.Options) > 0 && !slices.ContainsFunc(t.Options, cancels) {
 		r.key("no option cancels", "add one with \"action: cancel\"", "options")
 	}
@@ -275,7 +275,7 @@ func (t *Template) checkDefault(r *report) {
 		r.value("no option has the id "+shown(t.Default), nearest.DidYouMean(t.Default, slices.Compact(ids)), "default")
 		return
 	}
-	if a := t.Options[i].Action; a == looprun.ActionReview || a == looprun.ActionRun {
+	if a := t.Options[i].Action; a == core.ActionReview || a == core.ActionRun {
 		r.value(fmt.Sprintf("the default has the action %s, which decides nothing", a), "name an option that does", "default")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -149,10 +149,10 @@ func FuzzCompile(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	s, trip := Sample(looprun.LoopDetected)
+	s, trip := Sample(core.LoopDetected)
 	values := []facts{
 		(&source{state: s, trip: trip, texts: builtin.texts}).facts(),
-		(&source{state: &looprun.State{}, texts: builtin.texts}).facts(),
+		(&source{state: &core.State{}, texts: builtin.texts}).facts(),
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		w, faults := compile(text, Variables())

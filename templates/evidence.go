@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -47,14 +47,14 @@ func (s *source) details(values facts) []string {
 	}
 	part(append(said, s.before()...)...)
 	also := ""
-	same := s.trip.Guard == looprun.ConsecutiveErrors && slices.Equal(s.trip.Also, []looprun.GuardID{looprun.LoopDetected})
+	same := s.trip.Guard == core.ConsecutiveErrors && slices.Equal(s.trip.Also, []core.GuardID{core.LoopDetected})
 	if len(s.trip.Also) > 0 && !same { // errors in a row are told as such
 		also = say("detail_tripped")
 	}
-	if s.trip.Guard == looprun.LoopDetected && len(s.state.Check) == 0 {
+	if s.trip.Guard == core.LoopDetected && len(s.state.Check) == 0 {
 		part(say("detail_waiting"))
 	}
-	if s.trip.Guard != looprun.LoopDetected && s.state.OnlyCountsChanged() {
+	if s.trip.Guard != core.LoopDetected && s.state.OnlyCountsChanged() {
 		part(say("detail_counts"))
 	}
 	part(say("detail_far"), also)
@@ -117,7 +117,7 @@ func (s *source) before() []string {
 }
 
 // askedBefore is what the command asked; a guard's question is told by its answer.
-func askedBefore(a looprun.PastAnswer) string {
+func askedBefore(a core.PastAnswer) string {
 	if a.Guard != "" {
 		return ""
 	}
@@ -134,7 +134,7 @@ func (s *source) place() any {
 // program is the command by the name that a person calls it.
 func (s *source) program() any {
 	argv := s.state.Command
-	if len(argv) == 0 || looprun.CommandLine(argv) != strings.Join(argv, " ") {
+	if len(argv) == 0 || core.CommandLine(argv) != strings.Join(argv, " ") {
 		return cells.Cut(s.has.Command, shownCommand)
 	}
 	return line(filepath.Base(argv[0]), shownCommand)
@@ -150,15 +150,15 @@ func (s *source) who() any {
 }
 
 func (s *source) how() any {
-	if s.has.How == looprun.HowNot {
+	if s.has.How == core.HowNot {
 		return ""
 	}
-	return s.texts.say("how_"+string(s.has.How), facts{"Signal": looprun.SignalName(s.has.Code)})
+	return s.texts.say("how_"+string(s.has.How), facts{"Signal": core.SignalName(s.has.Code)})
 }
 
 // endCode is the exit code where it is all that is known of the end.
 func (s *source) endCode() any {
-	if s.has.How != looprun.HowExited {
+	if s.has.How != core.HowExited {
 		return 0
 	}
 	return s.has.Code
@@ -177,7 +177,7 @@ func (s *source) alike() any {
 }
 
 func (s *source) silent() any {
-	return s.state.Last != nil && s.has.How != looprun.HowNotFound && s.state.Last.OutputBytes == 0 && s.state.Last.Excerpt == ""
+	return s.state.Last != nil && s.has.How != core.HowNotFound && s.state.Last.OutputBytes == 0 && s.state.Last.Excerpt == ""
 }
 
 func (s *source) failing() any {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -34,7 +34,7 @@ func (s *Set) List(w io.Writer) error {
 
 // Show prints the file of the template that asks for the guard, after a comment
 // that says where it is. An unknown guard is an error that names the nearest.
-func (s *Set) Show(w io.Writer, guard looprun.GuardID) error {
+func (s *Set) Show(w io.Writer, guard core.GuardID) error {
 	if err := KnownGuard(guard); err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func (s *Set) Show(w io.Writer, guard looprun.GuardID) error {
 
 // KnownGuard is an error for an id that is no guard's, with the nearest one, or
 // with all of them when none is near.
-func KnownGuard(guard looprun.GuardID) error {
+func KnownGuard(guard core.GuardID) error {
 	if slices.Contains(guardIDs(), string(guard)) {
 		return nil
 	}
 	return unknownGuard(guard)
 }
 
-func unknownGuard(guard looprun.GuardID) strictyaml.Problem {
+func unknownGuard(guard core.GuardID) strictyaml.Problem {
 	ids := guardIDs()
 	remedy := nearest.DidYouMean(string(guard), ids)
 	if remedy == "" {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -101,16 +101,16 @@ func messageKinds() map[string][]Variable {
 		"list_more":       own("More:number"),
 	}
 	for key, variables := range map[string][]Variable{
-		looprun.NoteCapped: own("Cap:text", "Flag:text"), looprun.NoteRoom: own("Room:text", "Flag:text"),
-		looprun.NoteKnown: nil, looprun.NoteNotGiven: own("Label:text", "Why:text"), looprun.NoteFindings: nil,
-		looprun.NoteBest: own("Number:number", "Failing:text"), looprun.LabelBest: own("Number:number", "Failing:text"),
+		core.NoteCapped: own("Cap:text", "Flag:text"), core.NoteRoom: own("Room:text", "Flag:text"),
+		core.NoteKnown: nil, core.NoteNotGiven: own("Label:text", "Why:text"), core.NoteFindings: nil,
+		core.NoteBest: own("Number:number", "Failing:text"), core.LabelBest: own("Number:number", "Failing:text"),
 	} {
 		kinds[key] = variables
 	}
 	for _, key := range []string{"place", "failing", "output", "words", "tripped", "waiting", "counts", "far"} {
 		kinds["detail_"+key] = Variables()
 	}
-	for _, how := range looprun.Hows() {
+	for _, how := range core.Hows() {
 		kinds["how_"+string(how)] = own("Signal:text")
 	}
 	for _, part := range toldParts {

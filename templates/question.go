@@ -3,7 +3,7 @@ package templates
 import (
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -11,19 +11,19 @@ import (
 // in words: where it comes from, what fails and why, the last words of the work, what
 // was answered before, and how far the run is. The id is left to the caller. An error means that a template could not be filled in; files that
 // [Load] has taken do not give one.
-func (s *Set) Question(state *looprun.State, trip looprun.Trip) (looprun.Question, error) {
+func (s *Set) Question(state *core.State, trip core.Trip) (core.Question, error) {
 	t := s.Template(trip.Guard)
 	src := newSource(state, trip, s.texts)
 	values := src.facts()
-	q := looprun.Question{
-		Guard: trip.Guard, Kind: looprun.KindSelect,
+	q := core.Question{
+		Guard: trip.Guard, Kind: core.KindSelect,
 		Header: t.Header, Short: termsafe.Cut(t.Short, maxShort),
 		Default: t.Default, Exclusive: t.Exclusive,
 		Details: src.details(values), Evidence: &src.has,
 	}
 	var err error
 	if q.Text, err = t.question.fill(values, textLimit); err != nil {
-		return looprun.Question{}, fmt.Errorf("%s: question: %w", t.File, err)
+		return core.Question{}, fmt.Errorf("%s: question: %w", t.File, err)
 	}
 	for _, o := range t.Options {
 		if why := s.missing(o, src); why != "" {
@@ -32,7 +32,7 @@ func (s *Set) Question(state *looprun.State, trip looprun.Trip) (looprun.Questio
 		}
 		option, err := o.fill(values)
 		if err != nil {
-			return looprun.Question{}, fmt.Errorf("%s: option %s: %w", t.File, o.ID, err)
+			return core.Question{}, fmt.Errorf("%s: option %s: %w", t.File, o.ID, err)
 		}
 		q.Options = append(q.Options, option)
 	}
@@ -42,7 +42,7 @@ func (s *Set) Question(state *looprun.State, trip looprun.Trip) (looprun.Questio
 	return q, nil
 }
 
-func (o Option) fill(values facts) (looprun.Option, error) {
+func (o Option) fill(values facts) (core.Option, error) {
 	filled := o.Option
 	var err error
 	if filled.Description, err = o.description.line(values); err != nil {
@@ -87,5 +87,5 @@ func indented(lines []string) []string {
 }
 
 // Text words what the loop itself adds to a question; it makes the set
-// [looprun.Texts]. An unknown key gives nothing.
+// [core.Texts]. An unknown key gives nothing.
 func (s *Set) Text(key string, values map[string]any) string { return s.texts.say(key, facts(values)) }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -26,7 +26,7 @@ const (
 
 // Render prints the question. How the prompt shows it is the affair of the
 // prompt: package user has a preview of its own.
-func (s *Set) Render(w io.Writer, q looprun.Question, f Format) error {
+func (s *Set) Render(w io.Writer, q core.Question, f Format) error {
 	var b bytes.Buffer
 	switch f {
 	case FormatText:
@@ -47,7 +47,7 @@ func (s *Set) Render(w io.Writer, q looprun.Question, f Format) error {
 	return write(w, b.Bytes())
 }
 
-func (s *Set) renderText(b *bytes.Buffer, q looprun.Question) {
+func (s *Set) renderText(b *bytes.Buffer, q core.Question) {
 	fmt.Fprintln(b, termsafe.Line(q.Header))
 	fmt.Fprintln(b, termsafe.Text(q.Text))
 	for _, line := range detailLines(q) {
@@ -66,7 +66,7 @@ func (s *Set) renderText(b *bytes.Buffer, q looprun.Question) {
 }
 
 // detailLines are the details, of which one can have several lines.
-func detailLines(q looprun.Question) []string {
+func detailLines(q core.Question) []string {
 	var lines []string
 	for _, d := range q.Details {
 		for line := range strings.SplitSeq(termsafe.Text(d), "\n") {
@@ -77,7 +77,7 @@ func detailLines(q looprun.Question) []string {
 }
 
 // notes say who may answer, and what happens when nobody does.
-func (s *Set) notes(q looprun.Question) []string {
+func (s *Set) notes(q core.Question) []string {
 	var notes []string
 	if q.Exclusive || q.Mandatory {
 		notes = append(notes, s.texts.say("exclusive_note", nil))

@@ -3,7 +3,7 @@ package templates
 import (
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -12,56 +12,56 @@ import (
 
 // Sample is a made-up run in which that guard has just tripped, for previews
 // where there is no real one.
-func Sample(guard looprun.GuardID) (*looprun.State, looprun.Trip) {
+func Sample(guard core.GuardID) (*core.State, core.Trip) {
 	if guard == AnyGuard {
 		guard = "some_guard"
 	}
-	s := &looprun.State{
+	s := &core.State{
 		RunID: "sample", Name: "Make the tests pass", Task: "Make the tests pass", Dir: "/src/shop",
 		Command: []string{"./fix.sh"}, Check: []string{"go", "test", "./..."},
-		Limits: looprun.DefaultLimits(), Elapsed: 4*time.Minute + 10*time.Second, Trips: 1,
-		Baseline: &looprun.Progress{Failing: 3, Passed: 2, Total: 5},
+		Limits: core.DefaultLimits(), Elapsed: 4*time.Minute + 10*time.Second, Trips: 1,
+		Baseline: &core.Progress{Failing: 3, Passed: 2, Total: 5},
 	}
-	s.Initial, s.Caps = s.Limits, looprun.DefaultCaps(s.Limits)
+	s.Initial, s.Caps = s.Limits, core.DefaultCaps(s.Limits)
 	s.Limits.Cost, s.Limits.Tokens, s.Limits.IdleIterations, s.Limits.WorkspaceCycles, s.Limits.TurnLoop = 2.5, 200_000, 3, 2, 8
 	last := s.Limits.Iterations
-	if guard != looprun.MaxIterations && guard != looprun.LoopDetected {
+	if guard != core.MaxIterations && guard != core.LoopDetected {
 		last = 6
 	}
 	for i := 1; i <= last; i++ {
 		s.Iterations = i
-		d := sampleIteration(i, guard == looprun.ConsecutiveErrors && i > last-s.Limits.Errors)
+		d := sampleIteration(i, guard == core.ConsecutiveErrors && i > last-s.Limits.Errors)
 		s.History = append(s.History, d)
 		s.Errors = append(s.Errors, d)
-		s.Labels = append(s.Labels, looprun.KnownIssue{Hash: d.Signature.Hash, Label: d.Signature.Label})
+		s.Labels = append(s.Labels, core.KnownIssue{Hash: d.Signature.Hash, Label: d.Signature.Label})
 		s.Cycles.Add(d.Signature.Hash)
 		s.Last = &d
 	}
 	s.Errors, s.Labels = s.Errors[len(s.Errors)-5:], s.Labels[len(s.Labels)-5:]
-	trip := looprun.Trip{Guard: guard, Iteration: s.Iterations, Reason: "this is a made-up run"}
+	trip := core.Trip{Guard: guard, Iteration: s.Iterations, Reason: "this is a made-up run"}
 	switch guard {
-	case looprun.MaxRuntime:
+	case core.MaxRuntime:
 		s.Elapsed, s.Running, s.Open, trip.During = s.Limits.Runtime, true, s.Iterations+1, true
-	case looprun.LoopDetected:
+	case core.LoopDetected:
 		trip.Window, trip.Period, trip.Repeats = s.Limits.Loop, 1, s.Limits.Loop
-		trip.Also = []looprun.GuardID{looprun.MaxIterations}
-	case looprun.ConsecutiveErrors:
+		trip.Also = []core.GuardID{core.MaxIterations}
+	case core.ConsecutiveErrors:
 		s.ErrorRun, trip.Window = s.Limits.Errors, s.Limits.Errors
-	case looprun.NoProgress:
+	case core.NoProgress:
 		trip.Window = s.Limits.IdleIterations
-	case looprun.WorkspaceCycle:
+	case core.WorkspaceCycle:
 		trip.Repeats = s.Limits.WorkspaceCycles
-	case looprun.TurnLoop:
+	case core.TurnLoop:
 		s.Running, s.Open, s.Repetitions = true, s.Iterations+1, 2
-		s.Repeated = &looprun.TurnRepeated{Iteration: s.Open, Calls: []string{`Bash {"command":"go test ./..."}`}, Times: s.Limits.TurnLoop}
+		s.Repeated = &core.TurnRepeated{Iteration: s.Open, Calls: []string{`Bash {"command":"go test ./..."}`}, Times: s.Limits.TurnLoop}
 		trip.During, trip.Repeats, trip.Reason = true, s.Limits.TurnLoop, s.Repeated.String()
-	case looprun.Rejection:
-		s.Rejected = &looprun.RejectionSubmitted{RejectionID: "sample", Rejection: sampleRejection()}
+	case core.Rejection:
+		s.Rejected = &core.RejectionSubmitted{RejectionID: "sample", Rejection: sampleRejection()}
 		trip.Reason = "the work rejects the task"
-	case looprun.Blocked, looprun.Clarification:
+	case core.Blocked, core.Clarification:
 		s.Signal = new(sampleSignal(guard))
 		trip.Reason = "the work asks"
-	case looprun.LadderExhausted:
+	case core.LadderExhausted:
 		sampleLadder(s)
 		trip.Reason = s.MandatoryReason()
 	}
@@ -84,8 +84,8 @@ func sampleRejection() rejection.Rejection {
 	}
 }
 
-func sampleSignal(guard looprun.GuardID) signal.Signal {
-	if guard == looprun.Blocked {
+func sampleSignal(guard core.GuardID) signal.Signal {
+	if guard == core.Blocked {
 		return signal.Signal{
 			Name: signal.Blocked, Task: "auth-12", Agent: "coder", Text: "The test database does not answer.",
 			WouldHelp: "Somebody who can start the database.",
@@ -101,7 +101,7 @@ func sampleSignal(guard looprun.GuardID) signal.Signal {
 }
 
 // sampleLadder fails three approaches of the work itself, and two experts.
-func sampleLadder(s *looprun.State) {
+func sampleLadder(s *core.State) {
 	s.Task = s.Name
 	s.Rungs = ladder.Config{
 		{Rung: ladder.SelfSolve, Attempts: 3},
@@ -120,9 +120,9 @@ func sampleLadder(s *looprun.State) {
 }
 
 // sampleIteration fails three checks, from the fourth on two, or as an error.
-func sampleIteration(i int, isError bool) looprun.IterationFinished {
-	d := looprun.IterationFinished{
-		Iteration: i, Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 25_000,
+func sampleIteration(i int, isError bool) core.IterationFinished {
+	d := core.IterationFinished{
+		Iteration: i, Outcome: core.OutcomeNotDone, ExitCode: 1, DurationMS: 25_000,
 		Excerpt: "--- FAIL: TestAuth (0.01s)\n    auth_test.go:12: no session\n--- FAIL: TestLogin (0.02s)\n    auth_test.go:31: got 401, want 200\nFAIL\n",
 		Words:   "Edited session.go. The tests should pass now.",
 		Signature: signature.Signature{
@@ -136,7 +136,7 @@ func sampleIteration(i int, isError bool) looprun.IterationFinished {
 		d.Signature.Failing, d.Signature.Passed = 3, 2
 	}
 	if isError {
-		d.Outcome, d.ExitCode = looprun.OutcomeError, 137
+		d.Outcome, d.ExitCode = core.OutcomeError, 137
 		d.Signature = signature.Signature{Kind: signature.KindError, Label: "error:OutOfMemory", Hash: 4, Failing: -1, Passed: -1, Total: -1}
 		d.Excerpt = "compiling\nsignal: killed\n"
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
@@ -76,7 +76,7 @@ func templateSchema() []byte {
 			"options": object{
 				"type": "array", "minItems": minOptions, "maxItems": maxOptions, "items": optionSchema(),
 				"description": "What can be answered. One option has to have the action cancel.",
-				"contains":    actions(looprun.ActionCancel),
+				"contains":    actions(core.ActionCancel),
 			},
 		},
 		"allOf": extending(),
@@ -84,13 +84,13 @@ func templateSchema() []byte {
 }
 
 // actions is a schema of the options that have one of these actions.
-func actions(of ...looprun.Action) object {
+func actions(of ...core.Action) object {
 	return object{"properties": object{"action": object{"enum": of}}, "required": []string{"action"}}
 }
 
 // continuing are the actions that go on, others those that do not.
-func continuing() (continuing, others []looprun.Action) {
-	for _, a := range looprun.Actions() {
+func continuing() (continuing, others []core.Action) {
+	for _, a := range core.Actions() {
 		if a.Continues() {
 			continuing = append(continuing, a)
 		} else {
@@ -108,7 +108,7 @@ func extending() []object {
 	var rules []object
 	var without []string
 	for _, id := range guardIDs() {
-		unit, limit := units[looprun.GuardID(id)]
+		unit, limit := units[core.GuardID(id)]
 		if !limit {
 			without = append(without, id)
 			continue
@@ -153,7 +153,7 @@ func optionSchema() object {
 			},
 			"command": text("The shell line of the action run.", 0),
 		},
-		"if":   actions(looprun.ActionRun),
+		"if":   actions(core.ActionRun),
 		"then": object{"required": []string{"command"}},
 		"else": object{"properties": object{"command": false}},
 		// What does not go on has no next iteration to guide, and extends nothing.

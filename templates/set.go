@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
 // Set is the templates of a run: one for each guard, and one for all others. It
-// makes the questions, as [looprun.Questions]. Make one with [Load]; it does not
+// makes the questions, as [core.Questions]. Make one with [Load]; it does not
 // change afterwards and can be used by several goroutines.
 type Set struct {
-	templates map[looprun.GuardID]*Template
+	templates map[core.GuardID]*Template
 	texts     *messages
 	debug     bool
 }
 
-var _ looprun.Questions = (*Set)(nil)
+var _ core.Questions = (*Set)(nil)
 
 // Load reads the folders over the built-in templates. For each guard the first
 // folder that has a template for it is taken, whole; for each other text the
@@ -31,7 +31,7 @@ func Load(dirs ...string) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("built-in templates: %w", err)
 	}
-	set := &Set{templates: map[looprun.GuardID]*Template{}, texts: builtin.messages}
+	set := &Set{templates: map[core.GuardID]*Template{}, texts: builtin.messages}
 	packs := make([]*pack, len(dirs))
 	var problems strictyaml.Problems
 	for i, dir := range dirs {
@@ -68,7 +68,7 @@ func (s *Set) WithDebug(configured bool) *Set {
 
 // Template is the template that asks for the guard: its own, or that of
 // [AnyGuard].
-func (s *Set) Template(guard looprun.GuardID) *Template {
+func (s *Set) Template(guard core.GuardID) *Template {
 	if t, ok := s.templates[guard]; ok {
 		return t
 	}
@@ -92,8 +92,8 @@ func (s *Set) Templates() []*Template {
 // Options are those of each question, which rules of policies name: of looprun's own
 // guards, and of others, whose questions have those of [AnyGuard] where no template is for
 // them.
-func (s *Set) Options(others ...looprun.GuardID) map[looprun.GuardID][]looprun.Option {
-	options := map[looprun.GuardID][]looprun.Option{}
+func (s *Set) Options(others ...core.GuardID) map[core.GuardID][]core.Option {
+	options := map[core.GuardID][]core.Option{}
 	for _, t := range s.Templates() {
 		for _, o := range t.Options {
 			options[t.Guard] = append(options[t.Guard], o.Option)
@@ -108,20 +108,20 @@ func (s *Set) Options(others ...looprun.GuardID) map[looprun.GuardID][]looprun.O
 }
 
 // Review is the option that a person is offered on every question.
-func (s *Set) Review() looprun.Option {
-	return looprun.Option{
-		ID: string(looprun.ActionReview), Action: looprun.ActionReview,
+func (s *Set) Review() core.Option {
+	return core.Option{
+		ID: string(core.ActionReview), Action: core.ActionReview,
 		Label: s.texts.say("review_label", nil), Description: s.texts.say("review_description", nil),
 	}
 }
 
 // AcceptedWarning is what is printed when a partial result was accepted.
-func (s *Set) AcceptedWarning(guard looprun.GuardID) string {
+func (s *Set) AcceptedWarning(guard core.GuardID) string {
 	return s.texts.say("accepted_warning", facts{"Guard": string(guard)})
 }
 
 // Summary says how far the work is, in the words of the set.
-func (s *Set) Summary(state *looprun.State) string {
+func (s *Set) Summary(state *core.State) string {
 	text, _ := (&source{state: state, texts: s.texts}).summary().(string)
 	return text
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -35,7 +35,7 @@ func folder(t *testing.T, files ...string) string {
 
 func named(name string) string { return strings.ReplaceAll(small, "NAME", name) }
 
-func ask(t *testing.T, set *Set, guard looprun.GuardID) looprun.Question {
+func ask(t *testing.T, set *Set, guard core.GuardID) core.Question {
 	t.Helper()
 	s, trip := Sample(guard)
 	q, err := set.Question(s, trip)
@@ -56,23 +56,23 @@ func TestLoadOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := load(t, first, second)
-	q := ask(t, set, looprun.MaxIterations)
+	q := ask(t, set, core.MaxIterations)
 	if q.Text != "First 10?" || !reflect.DeepEqual(q.OptionIDs(), []string{"more", "stop"}) || q.Default != "" || q.Short != "First" {
 		t.Errorf("the first folder's file is not taken whole: %+v", q)
 	}
-	if q := ask(t, set, looprun.LoopDetected); q.Text != "Loop 3?" {
+	if q := ask(t, set, core.LoopDetected); q.Text != "Loop 3?" {
 		t.Errorf("the second folder's file is not taken: %+v", q)
 	}
-	if q := ask(t, set, looprun.MaxRuntime); q.Header != "Runtime Limit" {
+	if q := ask(t, set, core.MaxRuntime); q.Header != "Runtime Limit" {
 		t.Errorf("the built-in file is not taken: %+v", q)
 	}
 	if !slices.Contains(q.Details, "FIRST") || !slices.Contains(q.Details, "SECOND") || strings.Contains(details(q), "said last") {
 		t.Errorf("messages: %q", q.Details)
 	}
-	if q := ask(t, load(t, second, first), looprun.MaxIterations); q.Text != "Second 10?" {
+	if q := ask(t, load(t, second, first), core.MaxIterations); q.Text != "Second 10?" {
 		t.Errorf("the order of folders does not matter: %+v", q)
 	}
-	if q := ask(t, load(t), looprun.MaxIterations); q.Header != "Iteration Limit" {
+	if q := ask(t, load(t), core.MaxIterations); q.Header != "Iteration Limit" {
 		t.Errorf("a loaded folder changed the built-in templates: %+v", q)
 	}
 }
@@ -99,7 +99,7 @@ options:
   - {id: stop, label: Stop, action: cancel}
 `
 	set := load(t, folder(t, "l.yaml", file))
-	s, trip := Sample(looprun.LoopDetected)
+	s, trip := Sample(core.LoopDetected)
 	q, err := set.Question(s, trip)
 	if err != nil || !reflect.DeepEqual(q.OptionIDs(), []string{"stop"}) || q.Default != "" {
 		t.Errorf("nothing is there: %v %q %v", q.OptionIDs(), q.Default, err)
@@ -118,9 +118,9 @@ options:
 // question as plain lines of a bounded length.
 func TestOutputIsData(t *testing.T) {
 	nasty := "{{.RunID}}{{range 1000000000}}x{{end}}\x1b]0;title\x07\x1b[2J\u202e" + strings.Repeat("z", 1<<20) + "\n\n{{end}} - id: accept\r\x00\n"
-	s, trip := Sample(looprun.ConsecutiveErrors)
+	s, trip := Sample(core.ConsecutiveErrors)
 	s.Name, s.Command, s.Findings = nasty, []string{nasty, nasty}, nasty
-	trip.Reason, trip.Also = nasty, []looprun.GuardID{looprun.GuardID(nasty)}
+	trip.Reason, trip.Also = nasty, []core.GuardID{core.GuardID(nasty)}
 	last := &s.Errors[len(s.Errors)-1]
 	last.Detail, last.Excerpt, last.Signature.Label = nasty, nasty, nasty
 	last.Signature.Errors, last.Signature.Checks, last.Signature.Failing = []string{nasty}, []string{nasty, nasty}, 2
@@ -132,7 +132,7 @@ options:
   - {id: go, label: Go, action: continue, guidance: "{{range .Errors}}{{.}}\n{{end}}", description: "{{.LastOutput}}"}
   - {id: stop, label: Stop, action: cancel}
 `
-	for _, guard := range []looprun.GuardID{looprun.ConsecutiveErrors, "any"} {
+	for _, guard := range []core.GuardID{core.ConsecutiveErrors, "any"} {
 		trip.Guard = guard
 		q, err := load(t, folder(t, "any.yaml", file)).Question(s, trip)
 		if err != nil {
@@ -184,15 +184,15 @@ func FuzzTemplate(f *testing.F) {
 		if len(problems) > 0 {
 			return
 		}
-		set := &Set{templates: map[looprun.GuardID]*Template{AnyGuard: tmpl}, texts: builtin.texts}
-		for _, guard := range []looprun.GuardID{looprun.MaxRuntime, looprun.LoopDetected, AnyGuard} {
+		set := &Set{templates: map[core.GuardID]*Template{AnyGuard: tmpl}, texts: builtin.texts}
+		for _, guard := range []core.GuardID{core.MaxRuntime, core.LoopDetected, AnyGuard} {
 			s, trip := Sample(guard)
-			for _, state := range []*looprun.State{s, {}} {
+			for _, state := range []*core.State{s, {}} {
 				q, err := set.Question(state, trip)
 				if err != nil {
 					t.Fatal(err)
 				}
-				cancels := slices.ContainsFunc(q.Options, func(o looprun.Option) bool { return o.Action == looprun.ActionCancel })
+				cancels := slices.ContainsFunc(q.Options, func(o core.Option) bool { return o.Action == core.ActionCancel })
 				if !cancels || len(q.Options) > maxOptions || utf8.RuneCountInString(q.Short) > maxShort || len(q.Text) > textLimit+3 {
 					t.Errorf("question %+v", q)
 				}

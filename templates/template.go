@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // AnyGuard is the guard of the template for guards that have none of their own.
-const AnyGuard looprun.GuardID = "*"
+const AnyGuard core.GuardID = "*"
 
 // Template is the question for one guard, as its file has it.
 type Template struct {
-	Guard  looprun.GuardID
+	Guard  core.GuardID
 	Header string
 	// Short is at most 12 characters; it is never empty.
 	Short string
@@ -39,7 +39,7 @@ type Template struct {
 
 // Option is an option as the file has it: wording is not filled in.
 type Option struct {
-	looprun.Option
+	core.Option
 	// Requires are what has to be there for the option to be offered.
 	Requires []string
 
@@ -85,8 +85,8 @@ type extendFile struct {
 	Tokens     amount        `yaml:"tokens"`
 }
 
-func (e extendFile) extend() looprun.Extend {
-	return looprun.Extend{
+func (e extendFile) extend() core.Extend {
+	return core.Extend{
 		Iterations: e.Iterations, Runtime: e.Runtime,
 		Cost: e.Cost.value, CostPercent: e.Cost.percent,
 		Tokens: int64(e.Tokens.value), TokensPercent: e.Tokens.percent,
@@ -144,7 +144,7 @@ func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
 	doc, err := strictyaml.Decode(name, data, &f)
 	r := &report{doc: doc, problems: problemsOf(err)}
 	t := &Template{
-		Guard: looprun.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),
+		Guard: core.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),
 		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive,
 		File: name, source: data,
 	}
@@ -161,9 +161,9 @@ func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
 	r.faults(faults, "question")
 	for i, o := range f.Options {
 		option := Option{
-			Option: looprun.Option{
+			Option: core.Option{
 				ID: o.ID, Label: plain(o.Label), Key: o.Key, Description: o.Description,
-				Action: looprun.Action(o.Action), Extend: o.Extend.extend(),
+				Action: core.Action(o.Action), Extend: o.Extend.extend(),
 				Guidance: o.Guidance, Command: o.Command,
 			},
 			Requires: slices.Clone([]string(o.Requires)),

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -50,21 +50,21 @@ func TestBuiltinOptions(t *testing.T) {
 	rest := "continue:Continue:continue review:Review:review accept:Accept current:accept cancel:Cancel:cancel"
 	half := strings.Replace(rest, "Continue", "Continue +50%", 1)
 	for _, c := range []struct {
-		guard          looprun.GuardID
+		guard          core.GuardID
 		options, deflt string
 	}{
-		{looprun.MaxIterations, "continue:Continue +5:continue new_approach:Continue +5 (new approach):continue accept:Accept current:accept cancel:Cancel:cancel", "cancel"},
-		{looprun.MaxRuntime, "continue:Continue +10min:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", "pause"},
-		{looprun.LoopDetected, "new_approach:Try different approach:continue debug:Debug first:debug accept:Accept current:accept cancel:Cancel:cancel", "cancel"},
-		{looprun.ConsecutiveErrors, "retry:Retry with context:continue debug:Debug first:debug skip:Skip and continue:skip cancel:Cancel:cancel", "cancel"},
-		{looprun.MaxCost, half, "cancel"},
-		{looprun.MaxTokens, half, "cancel"},
-		{looprun.NoProgress, rest, "cancel"},
-		{looprun.WorkspaceCycle, rest, "cancel"},
-		{looprun.Rejection, "override:Override:continue accept:Accept the rejection:reject defer:Defer:pause decompose:Decompose:decompose reformulate:Reformulate:reformulate cancel:Cancel:cancel", ""},
-		{looprun.Blocked, "continue:Continue:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", ""},
-		{looprun.Clarification, "continue:Answer:continue pause:Checkpoint & pause:pause cancel:Cancel:cancel", ""},
-		{looprun.LadderExhausted, "continue:Continue:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", ""},
+		{core.MaxIterations, "continue:Continue +5:continue new_approach:Continue +5 (new approach):continue accept:Accept current:accept cancel:Cancel:cancel", "cancel"},
+		{core.MaxRuntime, "continue:Continue +10min:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", "pause"},
+		{core.LoopDetected, "new_approach:Try different approach:continue debug:Debug first:debug accept:Accept current:accept cancel:Cancel:cancel", "cancel"},
+		{core.ConsecutiveErrors, "retry:Retry with context:continue debug:Debug first:debug skip:Skip and continue:skip cancel:Cancel:cancel", "cancel"},
+		{core.MaxCost, half, "cancel"},
+		{core.MaxTokens, half, "cancel"},
+		{core.NoProgress, rest, "cancel"},
+		{core.WorkspaceCycle, rest, "cancel"},
+		{core.Rejection, "override:Override:continue accept:Accept the rejection:reject defer:Defer:pause decompose:Decompose:decompose reformulate:Reformulate:reformulate cancel:Cancel:cancel", ""},
+		{core.Blocked, "continue:Continue:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", ""},
+		{core.Clarification, "continue:Answer:continue pause:Checkpoint & pause:pause cancel:Cancel:cancel", ""},
+		{core.LadderExhausted, "continue:Continue:continue pause:Checkpoint & pause:pause accept:Accept current:accept cancel:Cancel:cancel", ""},
 		{"a_guard_of_ones_own", rest, ""},
 	} {
 		t.Run(string(c.guard), func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestBuiltinOptions(t *testing.T) {
 			if q.Default != c.deflt {
 				t.Errorf("default %q, want %q", q.Default, c.deflt)
 			}
-			if q.Kind != looprun.KindSelect || q.Guard != c.guard || q.Exclusive || len(q.Short) > 12 {
+			if q.Kind != core.KindSelect || q.Guard != c.guard || q.Exclusive || len(q.Short) > 12 {
 				t.Errorf("question %+v", q)
 			}
 		})
@@ -94,7 +94,7 @@ func TestBuiltinOptions(t *testing.T) {
 }
 
 func TestBuiltinExtensionsAndGuidance(t *testing.T) {
-	option := func(guard looprun.GuardID, id string) looprun.Option {
+	option := func(guard core.GuardID, id string) core.Option {
 		t.Helper()
 		s, trip := Sample(guard)
 		q, err := load(t).Question(s, trip)
@@ -108,23 +108,23 @@ func TestBuiltinExtensionsAndGuidance(t *testing.T) {
 		return o
 	}
 	for _, c := range []struct {
-		guard looprun.GuardID
+		guard core.GuardID
 		id    string
-		want  looprun.Extend
+		want  core.Extend
 	}{
-		{looprun.MaxIterations, "continue", looprun.Extend{Iterations: 5}},
-		{looprun.MaxIterations, "new_approach", looprun.Extend{Iterations: 5}},
-		{looprun.MaxRuntime, "continue", looprun.Extend{Runtime: 10 * time.Minute}},
-		{looprun.MaxCost, "continue", looprun.Extend{CostPercent: 50}},
-		{looprun.MaxTokens, "continue", looprun.Extend{TokensPercent: 50}},
-		{looprun.LoopDetected, "new_approach", looprun.Extend{}},
+		{core.MaxIterations, "continue", core.Extend{Iterations: 5}},
+		{core.MaxIterations, "new_approach", core.Extend{Iterations: 5}},
+		{core.MaxRuntime, "continue", core.Extend{Runtime: 10 * time.Minute}},
+		{core.MaxCost, "continue", core.Extend{CostPercent: 50}},
+		{core.MaxTokens, "continue", core.Extend{TokensPercent: 50}},
+		{core.LoopDetected, "new_approach", core.Extend{}},
 	} {
 		if got := option(c.guard, c.id).Extend; got != c.want {
 			t.Errorf("%s %s extends by %+v, want %+v", c.guard, c.id, got, c.want)
 		}
 	}
 	const approach = "Try a different approach than previous iterations"
-	for _, guard := range []looprun.GuardID{looprun.MaxIterations, looprun.LoopDetected} {
+	for _, guard := range []core.GuardID{core.MaxIterations, core.LoopDetected} {
 		if got := option(guard, "new_approach").Guidance; got != approach {
 			t.Errorf("%s: guidance %q", guard, got)
 		}
@@ -132,14 +132,14 @@ func TestBuiltinExtensionsAndGuidance(t *testing.T) {
 	want := `The last iterations ended as errors. Take them into account:
 - iterations 2 to 3: test-fail:3-auth,login,logout (exit 1): auth_test.go:31: got 401, want 200
 - iterations 4 to 6: error:OutOfMemory (exit 137): signal: killed`
-	if got := option(looprun.ConsecutiveErrors, "retry").Guidance; got != want {
+	if got := option(core.ConsecutiveErrors, "retry").Guidance; got != want {
 		t.Errorf("retry's guidance is\n%s\nwant\n%s", got, want)
 	}
 }
 
 func TestQuestionsGolden(t *testing.T) {
 	set := load(t)
-	for _, guard := range append(slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()), AnyGuard) {
+	for _, guard := range append(slices.Concat(core.GuardIDs(), core.ProtocolIDs()), AnyGuard) {
 		name := strings.ReplaceAll(string(guard), "*", "other")
 		t.Run(name, func(t *testing.T) {
 			s, trip := Sample(guard)
@@ -158,7 +158,7 @@ func TestQuestionsGolden(t *testing.T) {
 
 func TestQuestionWording(t *testing.T) {
 	set := load(t)
-	ask := func(guard looprun.GuardID, change func(*looprun.State, *looprun.Trip)) looprun.Question {
+	ask := func(guard core.GuardID, change func(*core.State, *core.Trip)) core.Question {
 		t.Helper()
 		s, trip := Sample(guard)
 		change(s, &trip)
@@ -168,13 +168,13 @@ func TestQuestionWording(t *testing.T) {
 		}
 		return q
 	}
-	q := ask(looprun.MaxIterations, func(*looprun.State, *looprun.Trip) {})
+	q := ask(core.MaxIterations, func(*core.State, *core.Trip) {})
 	if want := "10 of 10 iterations are used"; q.Text != want {
 		t.Errorf("text %q, want %q", q.Text, want)
 	}
-	q = ask(looprun.LoopDetected, func(s *looprun.State, trip *looprun.Trip) {
+	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) {
 		trip.Period, trip.Repeats = 2, 3
-		s.Labels = []looprun.KnownIssue{{Hash: 1, Label: "x"}, {Hash: 1, Label: "a"}, {Hash: 2, Label: "b"}}
+		s.Labels = []core.KnownIssue{{Hash: 1, Label: "x"}, {Hash: 1, Label: "a"}, {Hash: 2, Label: "b"}}
 	})
 	if q.Text != "The same 2 failures came 3 times in turn" {
 		t.Errorf("cycle: %q\n%s", q.Text, details(q))
@@ -182,42 +182,42 @@ func TestQuestionWording(t *testing.T) {
 	if strings.Contains(details(q), "--loop-threshold off") {
 		t.Error("the hint for waiting is shown though there is a check")
 	}
-	q = ask(looprun.LoopDetected, func(s *looprun.State, trip *looprun.Trip) { s.Check = nil })
+	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) { s.Check = nil })
 	if !strings.Contains(details(q), "--loop-threshold off") {
 		t.Error("no hint for waiting though there is no check")
 	}
-	q = ask(looprun.LoopDetected, func(s *looprun.State, trip *looprun.Trip) { trip.Known, trip.Period = true, 0 })
+	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) { trip.Known, trip.Period = true, 0 })
 	if !strings.HasPrefix(q.Text, "Nothing but known issues came") {
 		t.Errorf("known: %q", q.Text)
 	}
-	q = ask(looprun.ConsecutiveErrors, func(s *looprun.State, trip *looprun.Trip) { s.Last.Signature.Hash = 0 })
+	q = ask(core.ConsecutiveErrors, func(s *core.State, trip *core.Trip) { s.Last.Signature.Hash = 0 })
 	if _, ok := q.Option("skip"); ok || !strings.Contains(details(q), "“Skip and continue” is not offered: the output") {
 		t.Errorf("skip without a signature: %v\n%s", q.OptionIDs(), details(q))
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*looprun.State)
+		change func(*core.State)
 		want   string
 	}{
-		{"killed and silent", func(s *looprun.State) {
+		{"killed and silent", func(s *core.State) {
 			s.Check, s.Last.ExitCode, s.Last.Excerpt, s.Last.Signature.Errors = nil, 139, "", nil
 		}, "./fix.sh was killed by SIGSEGV 3 times in a row and printed nothing"},
-		{"a tool that is not there", func(s *looprun.State) {
+		{"a tool that is not there", func(s *core.State) {
 			s.Last.ExitCode, s.Last.WorkExitCode, s.Last.Excerpt = 127, new(0), "sh: 1: nosuchtool: not found"
 		}, "The check `nosuchtool` was not found 3 times in a row"},
-		{"the work itself", func(s *looprun.State) {
+		{"the work itself", func(s *core.State) {
 			s.Last.ExitCode, s.Last.WorkExitCode, s.Last.Words = 1, new(7), "API Error: 500"
 		}, "./fix.sh failed 3 times in a row (exit code 7)"},
-		{"a time limit", func(s *looprun.State) {
-			s.Check, s.Last.Cause = nil, looprun.CauseIdleTimeout
+		{"a time limit", func(s *core.State) {
+			s.Check, s.Last.Cause = nil, core.CauseIdleTimeout
 		}, "./fix.sh ran into a time limit 3 times in a row"},
-		{"once", func(s *looprun.State) {
+		{"once", func(s *core.State) {
 			s.Check, s.Last.ExitCode, s.ErrorRun, s.Errors = nil, 200, 1, s.Errors[:1]
 		}, "./fix.sh failed (exit code 200)"},
 	} {
-		q := ask(looprun.ConsecutiveErrors, func(s *looprun.State, trip *looprun.Trip) {
+		q := ask(core.ConsecutiveErrors, func(s *core.State, trip *core.Trip) {
 			c.change(s)
-			trip.Also = []looprun.GuardID{looprun.LoopDetected}
+			trip.Also = []core.GuardID{core.LoopDetected}
 			for i := range s.Errors {
 				s.Errors[i].ExitCode, s.Errors[i].Cause = s.Last.ExitCode, s.Last.Cause
 			}
@@ -226,27 +226,27 @@ func TestQuestionWording(t *testing.T) {
 			t.Errorf("%s: %q, want %q and no other guard:\n%s", c.name, q.Text, c.want, details(q))
 		}
 	}
-	q = ask(looprun.MaxRuntime, func(s *looprun.State, trip *looprun.Trip) {
+	q = ask(core.MaxRuntime, func(s *core.State, trip *core.Trip) {
 		trip.Output, trip.QuietMS = "starting\nwaiting for lock on users (pid 77)", 240_000
 	})
 	if got := details(q); !strings.Contains(got, "Its last output, 4m ago:\n  starting\n  waiting for lock on users (pid 77)") || strings.Contains(got, "TestLogin") {
 		t.Errorf("in the middle of an iteration: %s", got)
 	}
-	q = ask(looprun.MaxIterations, func(s *looprun.State, trip *looprun.Trip) {
-		s.Limits.Iterations, s.Limits.Runtime = looprun.Off, looprun.Off
+	q = ask(core.MaxIterations, func(s *core.State, trip *core.Trip) {
+		s.Limits.Iterations, s.Limits.Runtime = core.Off, core.Off
 	})
 	if d := q.Details[len(q.Details)-1]; d != "Iteration 10 · 4m10s · run sample" {
 		t.Errorf("without limits: %q", d)
 	}
 }
 
-func details(q looprun.Question) string { return strings.Join(q.Details, "\n") }
+func details(q core.Question) string { return strings.Join(q.Details, "\n") }
 
 // A run of which nothing is known has questions too.
 func TestQuestionOfNothing(t *testing.T) {
 	set := load(t)
-	for _, guard := range append(slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()), "other") {
-		q, err := set.Question(&looprun.State{}, looprun.Trip{Guard: guard, Period: 7})
+	for _, guard := range append(slices.Concat(core.GuardIDs(), core.ProtocolIDs()), "other") {
+		q, err := set.Question(&core.State{}, core.Trip{Guard: guard, Period: 7})
 		if err != nil || q.Text == "" || len(q.Options) < 2 {
 			t.Errorf("%s: %+v, %v", guard, q, err)
 		}
@@ -259,26 +259,26 @@ func TestQuestionOfNothing(t *testing.T) {
 // The words of the built-in messages are those of the state itself.
 func TestSummaryAgreesWithState(t *testing.T) {
 	set := load(t)
-	for _, change := range []func(*looprun.State){
-		func(s *looprun.State) {},
-		func(s *looprun.State) { s.Last = nil },
-		func(s *looprun.State) { s.Last.Outcome = looprun.OutcomeDone },
-		func(s *looprun.State) { s.Last.Signature.Total = -1 },
-		func(s *looprun.State) { s.Last.Signature.Passed = -1 },
-		func(s *looprun.State) { s.Last.Signature.Failing = -1 },
-		func(s *looprun.State) { s.Last.Signature.Failing, s.Last.Signature.Passed = -1, -1 },
-		func(s *looprun.State) { s.Last.Signature.Hash, s.Last.Signature.Label = 0, "" },
-		func(s *looprun.State) { s.Last.Signature.Checks = strings.Fields("a b c d e f g") },
-		func(s *looprun.State) { s.Last.Signature.Checks = nil },
-		func(s *looprun.State) { s.Last.Signature.Kind = signature.KindBuildFail },
-		func(s *looprun.State) { s.Last.Signature.Total = 0 },
-		func(s *looprun.State) { setCounts(s, 1, 1, -1) },
-		func(s *looprun.State) { setCounts(s, 1, 0, 1) },
-		func(s *looprun.State) { setCounts(s, 0, 1, 1) },
-		func(s *looprun.State) { setCounts(s, 1, 1, 2) },
-		func(s *looprun.State) { setCounts(s, 0, 0, 0) },
+	for _, change := range []func(*core.State){
+		func(s *core.State) {},
+		func(s *core.State) { s.Last = nil },
+		func(s *core.State) { s.Last.Outcome = core.OutcomeDone },
+		func(s *core.State) { s.Last.Signature.Total = -1 },
+		func(s *core.State) { s.Last.Signature.Passed = -1 },
+		func(s *core.State) { s.Last.Signature.Failing = -1 },
+		func(s *core.State) { s.Last.Signature.Failing, s.Last.Signature.Passed = -1, -1 },
+		func(s *core.State) { s.Last.Signature.Hash, s.Last.Signature.Label = 0, "" },
+		func(s *core.State) { s.Last.Signature.Checks = strings.Fields("a b c d e f g") },
+		func(s *core.State) { s.Last.Signature.Checks = nil },
+		func(s *core.State) { s.Last.Signature.Kind = signature.KindBuildFail },
+		func(s *core.State) { s.Last.Signature.Total = 0 },
+		func(s *core.State) { setCounts(s, 1, 1, -1) },
+		func(s *core.State) { setCounts(s, 1, 0, 1) },
+		func(s *core.State) { setCounts(s, 0, 1, 1) },
+		func(s *core.State) { setCounts(s, 1, 1, 2) },
+		func(s *core.State) { setCounts(s, 0, 0, 0) },
 	} {
-		s, _ := Sample(looprun.MaxIterations)
+		s, _ := Sample(core.MaxIterations)
 		change(s)
 		src := &source{state: s, texts: set.texts}
 		if got, want := set.Summary(s), s.Summary(); got != want {
@@ -290,14 +290,14 @@ func TestSummaryAgreesWithState(t *testing.T) {
 	}
 }
 
-func setCounts(s *looprun.State, failing, passed, total int) {
+func setCounts(s *core.State, failing, passed, total int) {
 	s.Last.Signature.Failing, s.Last.Signature.Passed, s.Last.Signature.Total = failing, passed, total
 }
 
 func TestVariables(t *testing.T) {
-	for _, guard := range append(slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()), AnyGuard) {
+	for _, guard := range append(slices.Concat(core.GuardIDs(), core.ProtocolIDs()), AnyGuard) {
 		s, trip := Sample(guard)
-		for _, state := range []*looprun.State{s, {}} {
+		for _, state := range []*core.State{s, {}} {
 			values := newSource(state, trip, load(t).texts).facts()
 			for _, v := range Variables() {
 				ok := false
@@ -341,10 +341,10 @@ func TestMessagesAreAllThere(t *testing.T) {
 		t.Errorf("not sorted: %v", keys)
 	}
 	set := load(t)
-	if got := set.AcceptedWarning(looprun.MaxIterations); got != "Task completed with partial results due to max_iterations" {
+	if got := set.AcceptedWarning(core.MaxIterations); got != "Task completed with partial results due to max_iterations" {
 		t.Errorf("warning %q", got)
 	}
-	if o := set.Review(); o.ID != "review" || o.Action != looprun.ActionReview || o.Label == "" || o.Description == "" {
+	if o := set.Review(); o.ID != "review" || o.Action != core.ActionReview || o.Label == "" || o.Description == "" {
 		t.Errorf("review %+v", o)
 	}
 }
@@ -382,7 +382,7 @@ func BenchmarkQuestion(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, trip := Sample(looprun.LoopDetected)
+	s, trip := Sample(core.LoopDetected)
 	for b.Loop() {
 		if _, err := set.Question(s, trip); err != nil {
 			b.Fatal(err)

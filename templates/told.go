@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -21,9 +21,9 @@ type told struct {
 	signal    *signal.Signal       // nil: there is none
 }
 
-func toldOf(state *looprun.State, guard looprun.GuardID) told {
+func toldOf(state *core.State, guard core.GuardID) told {
 	switch {
-	case guard != looprun.Rejection:
+	case guard != core.Rejection:
 		return told{signal: state.Signal}
 	case state.Rejected != nil:
 		return told{rejection: &state.Rejected.Rejection}
@@ -218,8 +218,8 @@ func (s *source) toldDetails(values facts) []string {
 }
 
 // isProtocol reports whether the question is about what the command said.
-func isProtocol(id looprun.GuardID) bool {
-	for _, known := range looprun.ProtocolIDs() {
+func isProtocol(id core.GuardID) bool {
+	for _, known := range core.ProtocolIDs() {
 		if id == known {
 			return true
 		}

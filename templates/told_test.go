@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
 // toldBy is a run in which the command said all that it can say, and what it said
 // as the question has it.
-func toldBy(t *testing.T, guard looprun.GuardID, change func(*looprun.State)) looprun.Question {
+func toldBy(t *testing.T, guard core.GuardID, change func(*core.State)) core.Question {
 	t.Helper()
 	s, trip := Sample(guard)
 	change(s)
@@ -28,7 +28,7 @@ func toldBy(t *testing.T, guard looprun.GuardID, change func(*looprun.State)) lo
 
 func TestRejectionQuestion(t *testing.T) {
 	for _, reason := range rejection.Reasons() {
-		q := toldBy(t, looprun.Rejection, func(s *looprun.State) { s.Rejected.Rejection.ReasonType = reason })
+		q := toldBy(t, core.Rejection, func(s *core.State) { s.Rejected.Rejection.ReasonType = reason })
 		decision, _ := rejection.Rejection{ReasonType: reason}.Suggest()
 		if want := fmt.Sprintf("Suggested decision: %s", decision); !strings.Contains(q.Text, want) {
 			t.Errorf("%s: %q does not say %q", reason, q.Text, want)
@@ -49,7 +49,7 @@ func TestRejectionQuestion(t *testing.T) {
 			}
 		}
 	}
-	q := toldBy(t, looprun.Rejection, func(*looprun.State) {})
+	q := toldBy(t, core.Rejection, func(*core.State) {})
 	o, _ := q.Option("decompose")
 	if want := "- Session store: keep sessions in the database (2 days)\n- Login: use the session store, after Session store"; !strings.HasSuffix(o.Guidance, want) {
 		t.Errorf("decompose says %q, want the tasks in their order", o.Guidance)
@@ -66,7 +66,7 @@ func TestRejectionWithout(t *testing.T) {
 		"decompose":   func(r *rejection.Rejection) { r.Alternatives = nil },
 		"reformulate": func(r *rejection.Rejection) { r.Suggested = " . " },
 	} {
-		q := toldBy(t, looprun.Rejection, func(s *looprun.State) { change(&s.Rejected.Rejection) })
+		q := toldBy(t, core.Rejection, func(s *core.State) { change(&s.Rejected.Rejection) })
 		if _, ok := q.Option(id); ok || len(q.Options) != 5 {
 			t.Errorf("%s is offered: %v", id, q.OptionIDs())
 		}
@@ -79,18 +79,18 @@ func TestRejectionWithout(t *testing.T) {
 
 // A question shows what it is about and nothing that belongs to another.
 func TestToldBelongsToItsQuestion(t *testing.T) {
-	both := func(s *looprun.State) {
-		s.Rejected = &looprun.RejectionSubmitted{Rejection: sampleRejection()}
-		s.Signal = new(sampleSignal(looprun.Clarification))
+	both := func(s *core.State) {
+		s.Rejected = &core.RejectionSubmitted{Rejection: sampleRejection()}
+		s.Signal = new(sampleSignal(core.Clarification))
 		sampleLadder(s)
 	}
 	const rejected, asked, attempt = "Blocking factor:", "Options considered:", "ATTEMPT 1: Self-Solve"
-	for guard, want := range map[looprun.GuardID][]string{
-		looprun.Rejection:       {rejected, attempt},
-		looprun.Blocked:         {asked, attempt},
-		looprun.Clarification:   {asked, attempt},
-		looprun.LadderExhausted: {asked, attempt},
-		looprun.MaxIterations:   nil,
+	for guard, want := range map[core.GuardID][]string{
+		core.Rejection:       {rejected, attempt},
+		core.Blocked:         {asked, attempt},
+		core.Clarification:   {asked, attempt},
+		core.LadderExhausted: {asked, attempt},
+		core.MaxIterations:   nil,
 	} {
 		details := strings.Join(toldBy(t, guard, both).Details, "\n")
 		for _, text := range []string{rejected, asked, attempt} {
@@ -103,12 +103,12 @@ func TestToldBelongsToItsQuestion(t *testing.T) {
 
 func TestCauses(t *testing.T) {
 	for _, cause := range signal.Causes() {
-		q := toldBy(t, looprun.Clarification, func(s *looprun.State) { s.Signal.Cause = cause })
+		q := toldBy(t, core.Clarification, func(s *core.State) { s.Signal.Cause = cause })
 		if want := " because of " + strings.ReplaceAll(cause, "_", " "); !strings.Contains(strings.ReplaceAll(q.Text, " a ", " "), want) {
 			t.Errorf("%q does not say %q", q.Text, want)
 		}
 	}
-	q := toldBy(t, looprun.Clarification, func(s *looprun.State) { s.Signal.Cause = "" })
+	q := toldBy(t, core.Clarification, func(s *core.State) { s.Signal.Cause = "" })
 	if strings.Contains(q.Text, "because") {
 		t.Errorf("a cause that was not named: %q", q.Text)
 	}
@@ -120,10 +120,10 @@ func TestToldIsData(t *testing.T) {
 	long := strings.Repeat("word ", 300)
 	for _, text := range []string{hostile, long} {
 		many := slices.Repeat([]string{text}, 9)
-		for _, guard := range looprun.ProtocolIDs() {
-			q := toldBy(t, guard, func(s *looprun.State) {
+		for _, guard := range core.ProtocolIDs() {
+			q := toldBy(t, guard, func(s *core.State) {
 				s.Task = text
-				s.Rejected = &looprun.RejectionSubmitted{Rejection: rejection.Rejection{
+				s.Rejected = &core.RejectionSubmitted{Rejection: rejection.Rejection{
 					Task: text, Agent: text, ReasonType: rejection.Reason(text), Summary: text, Detail: text, BlockingFactor: text,
 					Attempted: many, Suggested: text, Evidence: slices.Repeat([]rejection.Evidence{{Type: text, Data: text, Source: text}}, 9),
 					Alternatives: slices.Repeat([]rejection.Task{{Title: text, Scope: text, Estimate: text, Dependencies: many}}, 9),
@@ -157,7 +157,7 @@ func TestToldIsData(t *testing.T) {
 
 func TestLongLists(t *testing.T) {
 	details := func(n int) string {
-		return strings.Join(toldBy(t, looprun.Rejection, func(s *looprun.State) {
+		return strings.Join(toldBy(t, core.Rejection, func(s *core.State) {
 			s.Rejected.Rejection.Attempted = nil
 			for i := range n {
 				s.Rejected.Rejection.Attempted = append(s.Rejected.Rejection.Attempted, fmt.Sprintf("attempt no. %d", i+1))
@@ -210,7 +210,7 @@ func TestProtocolTemplatesAreChecked(t *testing.T) {
 
 // A person reads that a mandatory question is theirs.
 func TestMandatoryNote(t *testing.T) {
-	q := toldBy(t, looprun.LadderExhausted, func(*looprun.State) {})
+	q := toldBy(t, core.LadderExhausted, func(*core.State) {})
 	for _, mandatory := range []bool{true, false} {
 		q.Mandatory = mandatory
 		var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -49,25 +49,25 @@ func tail(s string) string { return s[max(0, len(s)-readBytes):] }
 func (s *source) max() any {
 	l := s.state.Limits
 	switch s.trip.Guard {
-	case looprun.MaxIterations:
+	case core.MaxIterations:
 		return formatCount(l.Iterations)
-	case looprun.MaxRuntime:
+	case core.MaxRuntime:
 		return formatLimit(l.Runtime)
-	case looprun.LoopDetected:
+	case core.LoopDetected:
 		return formatCount(l.Loop)
-	case looprun.ConsecutiveErrors:
+	case core.ConsecutiveErrors:
 		return formatCount(l.Errors)
-	case looprun.MaxCost:
+	case core.MaxCost:
 		if l.Cost > 0 {
 			return fmt.Sprintf("$%.2f", l.Cost)
 		}
-	case looprun.MaxTokens:
+	case core.MaxTokens:
 		return formatCount(l.Tokens)
-	case looprun.NoProgress:
+	case core.NoProgress:
 		return formatCount(l.IdleIterations)
-	case looprun.WorkspaceCycle:
+	case core.WorkspaceCycle:
 		return formatCount(l.WorkspaceCycles)
-	case looprun.TurnLoop:
+	case core.TurnLoop:
 		return formatCount(l.TurnLoop)
 	}
 	return ""
@@ -75,7 +75,7 @@ func (s *source) max() any {
 
 func (s *source) count() any {
 	switch {
-	case s.trip.Guard == looprun.ConsecutiveErrors && s.state.ErrorRun > 0:
+	case s.trip.Guard == core.ConsecutiveErrors && s.state.ErrorRun > 0:
 		return s.state.ErrorRun
 	case s.trip.Repeats > 0:
 		return s.trip.Repeats
@@ -189,9 +189,9 @@ func (s *source) summary() any {
 	switch {
 	case last == nil:
 		return s.texts.say("summary_none", nil)
-	case last.Outcome == looprun.OutcomeDone && s.state.Subtask != nil && !s.state.Passed:
+	case last.Outcome == core.OutcomeDone && s.state.Subtask != nil && !s.state.Passed:
 		return line(s.state.Summary(), lineLength)
-	case last.Outcome == looprun.OutcomeDone:
+	case last.Outcome == core.OutcomeDone:
 		return s.texts.say("summary_done", nil)
 	case p != nil && p.Failing >= 0:
 		names := p.Checks[:min(len(p.Checks), shownNames)]

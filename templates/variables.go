@@ -1,7 +1,7 @@
 package templates
 
 import (
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 )
@@ -32,15 +32,15 @@ type variable struct {
 
 // source is what the values are taken from.
 type source struct {
-	state *looprun.State
-	trip  looprun.Trip
+	state *core.State
+	trip  core.Trip
 	texts *messages
 	told  told
 
-	has looprun.Evidence
+	has core.Evidence
 }
 
-func newSource(state *looprun.State, trip looprun.Trip, texts *messages) *source {
+func newSource(state *core.State, trip core.Trip, texts *messages) *source {
 	return &source{state: state, trip: trip, texts: texts, told: toldOf(state, trip.Guard), has: state.Evidence(trip)}
 }
 
@@ -148,11 +148,11 @@ var questionVariables = []variable{
 	},
 	{
 		Variable{"Command", TypeText, "the command that is run in the loop"},
-		func(s *source) any { return line(looprun.CommandLine(s.state.Command), valueLength) },
+		func(s *source) any { return line(core.CommandLine(s.state.Command), valueLength) },
 	},
 	{
 		Variable{"Check", TypeText, "the check command; empty when there is none"},
-		func(s *source) any { return line(looprun.CommandLine(s.state.Check), valueLength) },
+		func(s *source) any { return line(core.CommandLine(s.state.Check), valueLength) },
 	},
 	{
 		Variable{"Place", TypeText, "where the question comes from: the task, the command, the directory"},

@@ -22,7 +22,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/dashboard"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -113,7 +113,7 @@ func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (str
 	if err != nil {
 		return "", err
 	}
-	cmd := l.command(ctx, dir, "answer", "-", "--via", looprun.ViaWeb)
+	cmd := l.command(ctx, dir, "answer", "-", "--via", core.ViaWeb)
 	cmd.Stdin = bytes.NewReader(document)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
@@ -168,7 +168,7 @@ func (a *app) problem(err error) (int, session.Raise) {
 	a.say.Problem(err)
 	command := first(a.args)
 	session.TellCIOfProblem(a.stderr, early(a.args, "--ci", "LOOPRUN_CI"), command == "run" || command == "resume" || command == "many", err)
-	return looprun.ExitFailed, 0
+	return core.ExitFailed, 0
 }
 
 // checkCommand refuses a command after -- where none is taken.

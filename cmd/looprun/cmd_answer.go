@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -69,9 +69,9 @@ func (c *answerCmd) Run(a *app) error {
 		return c.goOn(a, w, words)
 	}
 	given, err := c.answers(a, w, words)
-	if errors.Is(err, looprun.ErrInterrupted) {
+	if errors.Is(err, core.ErrInterrupted) {
 		a.say.Printf("interrupted; the question still waits")
-		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), session.Raise(syscall.SIGINT)
+		a.code, a.raise = core.StatusInterrupted.ExitCode(), session.Raise(syscall.SIGINT)
 		return nil
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *answerCmd) Run(a *app) error {
 // goOn lets a run go on that waits for somebody else's limit: that is all it can be told.
 func (c *answerCmd) goOn(a *app, w *session.Waiting, words []string) error {
 	options := append(c.Option, words...)
-	if len(options) > 1 || len(options) == 1 && options[0] != string(looprun.ActionContinue) || c.Text != nil || c.Cancel || c.Question != "" {
+	if len(options) > 1 || len(options) == 1 && options[0] != string(core.ActionContinue) || c.Text != nil || c.Cancel || c.Question != "" {
 		return config.Usage(fmt.Sprintf("run %s asks nothing and waits until %s", w.State.RunID, w.State.Until.Local().Format(time.DateTime)), "answer continue lets it go on now")
 	}
 	err := session.Tell(w.Dir, session.KindGoOn, session.GoOn{Token: c.Token})
@@ -119,7 +119,7 @@ func (c *answerCmd) goOn(a *app, w *session.Waiting, words []string) error {
 }
 
 // answerWords is an answer as a person reads it.
-func answerWords(answer looprun.Answer) string {
+func answerWords(answer core.Answer) string {
 	if answer.Cancelled {
 		return "cancelled"
 	}
@@ -151,7 +151,7 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	}
 	if dir, err = c.latestPending(); err == nil && c.Question == "" {
 		err = a.meant("answer", dir, func(s scratchpad.Summary) bool {
-			return s.Parent == "" && (s.Status == looprun.StatusAwaiting || s.Pending && s.Status.Resumable())
+			return s.Parent == "" && (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable())
 		})
 	}
 	return dir, words, err
@@ -191,7 +191,7 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 		if err != nil {
 			return nil, err
 		}
-		w.Questions = []looprun.Question{q}
+		w.Questions = []core.Question{q}
 	}
 	if len(w.Questions) == 0 {
 		return nil, w.Nothing()
@@ -211,7 +211,7 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 	if err != nil {
 		return nil, err
 	}
-	answer := looprun.Answer{Text: c.Text, Cancelled: c.Cancel, Guidance: c.Guidance, Reason: cmp.Or(c.Reason, withoutReason)}
+	answer := core.Answer{Text: c.Text, Cancelled: c.Cancel, Guidance: c.Guidance, Reason: cmp.Or(c.Reason, withoutReason)}
 	switch {
 	case q.Multi:
 		answer.Options = options
@@ -240,7 +240,7 @@ func (c *answerCmd) fromDocument(a *app, w *session.Waiting) ([]session.Answered
 	if err != nil {
 		return nil, err
 	}
-	given, err := w.Read(text, func() (looprun.Question, error) { return c.only(a, w, nil) })
+	given, err := w.Read(text, func() (core.Question, error) { return c.only(a, w, nil) })
 	for i := range given {
 		answer := &given[i].Answer
 		answer.Guidance = cmp.Or(answer.Guidance, c.Guidance)
@@ -253,7 +253,7 @@ func (c *answerCmd) fromDocument(a *app, w *session.Waiting) ([]session.Answered
 // or the one that --question names. While a run goes on its questions come and
 // go, and an answer must not land on one that nobody has seen: at a terminal the
 // question is shown first.
-func (c *answerCmd) only(a *app, w *session.Waiting, options []string) (looprun.Question, error) {
+func (c *answerCmd) only(a *app, w *session.Waiting, options []string) (core.Question, error) {
 	q := w.Questions[0]
 	if c.Question != "" || len(w.Questions) == 1 && !w.Live {
 		return q, nil
@@ -278,9 +278,9 @@ func (c *answerCmd) ask(a *app, w *session.Waiting) ([]session.Answered, error) 
 	defer stop()
 	answer, err := user.New(o).Respond(ctx, w.Questions[0], w.State)
 	switch {
-	case ctx.Err() != nil, errors.Is(err, looprun.ErrInterrupted):
-		return nil, looprun.ErrInterrupted
-	case errors.Is(err, looprun.ErrDeferred):
+	case ctx.Err() != nil, errors.Is(err, core.ErrInterrupted):
+		return nil, core.ErrInterrupted
+	case errors.Is(err, core.ErrDeferred):
 		return nil, errors.New("the question still waits: it was kept for later")
 	case err != nil:
 		return nil, fmt.Errorf("the question still waits: %w", err)
@@ -299,7 +299,7 @@ func whyNobody(err error) string {
 }
 
 // confirm shows the question that waits, and asks whether the answer is for it.
-func (c *answerCmd) confirm(a *app, q looprun.Question, options []string) error {
+func (c *answerCmd) confirm(a *app, q core.Question, options []string) error {
 	with := strings.Join(options, ", ")
 	if c.Text != nil {
 		with = *c.Text

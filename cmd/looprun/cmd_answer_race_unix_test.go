@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
@@ -114,16 +114,16 @@ func (p person) answers(t *testing.T, dir, question string) bool {
 	if code == 0 && !told {
 		t.Errorf("it was answered, and which question is not said: %s", s.stderr.String())
 	}
-	if code != 0 && code != looprun.ExitFailed {
+	if code != 0 && code != core.ExitFailed {
 		t.Errorf("exit code %d: %s", code, s.stderr.String())
 	}
 	return code == 0
 }
 
 // waitsFor waits until the run has put a question other than that one.
-func waitsFor(t *testing.T, run *started, before string) looprun.Question {
+func waitsFor(t *testing.T, run *started, before string) core.Question {
 	t.Helper()
-	var q looprun.Question
+	var q core.Question
 	until(t, "it asks", func() bool {
 		if _, err := os.Stat(run.file("state")); err != nil {
 			return false

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/session"
 )
 
@@ -57,7 +57,7 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 	dir := t.TempDir()
 	run := begin(t, dir, "--wait-answer", "1h", "--max-iterations", "1", "--", "false")
 	q := waitsFor(t, run, "")
-	err := session.Tell(onlyRun(t, dir), session.KindAnswer, map[string]any{"answer": looprun.Answer{Option: "accept"}})
+	err := session.Tell(onlyRun(t, dir), session.KindAnswer, map[string]any{"answer": core.Answer{Option: "accept"}})
 	if err == nil || !strings.Contains(err.Error(), "question_id is missing") {
 		t.Errorf("an answer for no question: %v", err)
 	}

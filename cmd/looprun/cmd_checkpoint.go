@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -132,14 +132,14 @@ func (a *app) kept(stateDir, id string) (dir string, k *keptFiles, err error) {
 	if dir, err = a.find(stateDir, id); err != nil {
 		return "", nil, err
 	}
-	var s looprun.State
+	var s core.State
 	k = new(keptFiles)
 	last := ""
-	_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
+	_, err = scratchpad.Replay(dir, func(e core.Event) error {
 		switch d := e.Data.(type) {
-		case looprun.RunStarted:
+		case core.RunStarted:
 			last = d.Checkpoint
-		case looprun.IterationFinished:
+		case core.IterationFinished:
 			if d.Checkpoint != "" {
 				k.iterations = append(k.iterations, keptIteration{d.Iteration, d.Checkpoint, last})
 				last = d.Checkpoint

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -91,8 +91,8 @@ func (f finder) lookup(kind completion.Kind, at completion.Place) []completion.C
 	case completion.Modes:
 		return detachedWords("", config.DetachedModes)
 	case completion.ModeKeys:
-		kinds := []looprun.Kind{looprun.KindConfirm, looprun.KindSelect, looprun.KindText}
-		return append(detachedWords("=", kinds), detachedWords("=", looprun.GuardIDs())...)
+		kinds := []core.Kind{core.KindConfirm, core.KindSelect, core.KindText}
+		return append(detachedWords("=", kinds), detachedWords("=", core.GuardIDs())...)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (f finder) runs(at completion.Place) []completion.Candidate {
 			if at.Command.Name == "resume" && s.Problem == "" && !s.Status.Resumable() {
 				continue
 			}
-			if at.Command.Name == "prune" && (s.Status == looprun.StatusRunning || s.Status == looprun.StatusAwaiting) {
+			if at.Command.Name == "prune" && (s.Status == core.StatusRunning || s.Status == core.StatusAwaiting) {
 				continue
 			}
 			c.Help = standing(s)
@@ -186,7 +186,7 @@ func (f finder) waiting(at completion.Place) []completion.Candidate {
 func (f finder) options(at completion.Place) []completion.Candidate {
 	asked := f.asked(at)
 	if named := at.Flags["question"]; len(named) > 0 {
-		asked = slices.DeleteFunc(asked, func(q looprun.Question) bool { return q.ID != named[len(named)-1] })
+		asked = slices.DeleteFunc(asked, func(q core.Question) bool { return q.ID != named[len(named)-1] })
 	}
 	if len(asked) == 0 {
 		return nil
@@ -204,7 +204,7 @@ func (f finder) questions(at completion.Place) []completion.Candidate {
 }
 
 // asked are the questions of the run that is named, or of the latest that waits.
-func (f finder) asked(at completion.Place) []looprun.Question {
+func (f finder) asked(at completion.Place) []core.Question {
 	dir := f.stateDir(at)
 	if len(at.Args) > 0 {
 		if run, err := scratchpad.Find(dir, at.Args[0]); err == nil {
@@ -233,14 +233,14 @@ func (f finder) recent(at completion.Place) []string {
 	return mine
 }
 
-func choices(q looprun.Question) []completion.Candidate {
+func choices(q core.Question) []completion.Candidate {
 	options := q.Options
-	if q.Kind == looprun.KindConfirm && len(options) == 0 {
-		options = []looprun.Option{{ID: looprun.Yes, Label: "Yes"}, {ID: looprun.No, Label: "No"}}
+	if q.Kind == core.KindConfirm && len(options) == 0 {
+		options = []core.Option{{ID: core.Yes, Label: "Yes"}, {ID: core.No, Label: "No"}}
 	}
 	var list []completion.Candidate
 	for _, o := range options {
-		if o.Action != looprun.ActionReview { // it is a person's at the prompt
+		if o.Action != core.ActionReview { // it is a person's at the prompt
 			list = append(list, completion.Candidate{Value: o.ID, Help: o.Label})
 		}
 	}
@@ -267,7 +267,7 @@ func exitCodeKeys() []completion.Candidate {
 	for _, s := range config.Remappable {
 		list = append(list, completion.Candidate{Value: string(s) + "=", Help: "runs that end so"})
 	}
-	for _, g := range slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()) {
+	for _, g := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {
 		list = append(list, completion.Candidate{Value: string(g) + "=", Help: "runs that this guard stops"})
 	}
 	return list

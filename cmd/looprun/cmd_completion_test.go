@@ -13,7 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/completion/shelltest"
 	"github.com/looprun/looprun/internal/config"
@@ -198,14 +198,14 @@ func TestEveryEnumIsCompleted(t *testing.T) {
 // What looprun answer takes: not the review, which is for the prompt.
 func TestChoices(t *testing.T) {
 	for _, tt := range []struct {
-		question looprun.Question
+		question core.Question
 		want     []completion.Candidate
 	}{
-		{looprun.Question{Kind: looprun.KindSelect, Options: []looprun.Option{
-			{ID: "look", Label: "Look", Action: looprun.ActionReview}, {ID: "stop", Label: "Stop", Action: looprun.ActionCancel},
+		{core.Question{Kind: core.KindSelect, Options: []core.Option{
+			{ID: "look", Label: "Look", Action: core.ActionReview}, {ID: "stop", Label: "Stop", Action: core.ActionCancel},
 		}}, []completion.Candidate{{Value: "stop", Help: "Stop"}}},
-		{looprun.Question{Kind: looprun.KindConfirm}, []completion.Candidate{{Value: "yes", Help: "Yes"}, {Value: "no", Help: "No"}}},
-		{looprun.Question{Kind: looprun.KindText}, nil},
+		{core.Question{Kind: core.KindConfirm}, []completion.Candidate{{Value: "yes", Help: "Yes"}, {Value: "no", Help: "No"}}},
+		{core.Question{Kind: core.KindText}, nil},
 	} {
 		if got := choices(tt.question); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %+v, want %+v", tt.question.Kind, got, tt.want)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/tasks"
@@ -38,7 +38,7 @@ func (c *contextCmd) Run(a *app) error {
 			return err
 		}
 	}
-	state, raw, err := scratchpad.Recent(dir, func(*looprun.State, looprun.Event) {})
+	state, raw, err := scratchpad.Recent(dir, func(*core.State, core.Event) {})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/config"
@@ -45,9 +45,9 @@ func (c *initCmd) Run(a *app) error {
 		return err
 	}
 	s, err := c.setup(a, project.Detect(dir))
-	if errors.Is(err, looprun.ErrInterrupted) {
+	if errors.Is(err, core.ErrInterrupted) {
 		a.say.Printf("interrupted; nothing was written")
-		a.code, a.raise = looprun.StatusInterrupted.ExitCode(), session.Raise(syscall.SIGINT)
+		a.code, a.raise = core.StatusInterrupted.ExitCode(), session.Raise(syscall.SIGINT)
 		return nil
 	}
 	if err != nil {
@@ -142,7 +142,7 @@ func printFiles(a *app, files []project.File) error {
 // piped into looprun answers.
 type interview struct {
 	ctx  context.Context
-	user looprun.Responder
+	user core.Responder
 }
 
 // askSetup asks what cannot be known. Enter alone takes what was found.
@@ -204,7 +204,7 @@ func (i interview) project(s *project.Setup, found []project.Project) error {
 
 // text asks until the answer is one that can be used.
 func (i interview) text(header, question, preset string, details []string, wrong func(string) error) (string, error) {
-	q := looprun.Question{ID: "init", Kind: looprun.KindText, Header: "looprun init · " + header, Text: question, Default: preset, Details: details}
+	q := core.Question{ID: "init", Kind: core.KindText, Header: "looprun init · " + header, Text: question, Default: preset, Details: details}
 	for {
 		a, err := i.user.Respond(i.ctx, q, nil)
 		if err != nil {
@@ -222,19 +222,19 @@ func (i interview) text(header, question, preset string, details []string, wrong
 }
 
 func (i interview) confirm(header, question string) (bool, error) {
-	word, err := i.text(header, question+" yes or no", looprun.Yes, nil, func(word string) error {
-		if word == looprun.Yes || word == looprun.No {
+	word, err := i.text(header, question+" yes or no", core.Yes, nil, func(word string) error {
+		if word == core.Yes || word == core.No {
 			return nil
 		}
 		return fmt.Errorf("%q is neither yes nor no", word)
 	})
-	return word == looprun.Yes, err
+	return word == core.Yes, err
 }
 
 // failed makes sure that it is said what became of the files.
 func (i interview) failed(err error) error {
-	if errors.Is(err, looprun.ErrInterrupted) || i.ctx.Err() != nil {
-		return looprun.ErrInterrupted
+	if errors.Is(err, core.ErrInterrupted) || i.ctx.Err() != nil {
+		return core.ErrInterrupted
 	}
 	return fmt.Errorf("nothing was written: %w", err)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/man"
@@ -101,7 +101,7 @@ func manExitStatus(n *kong.Node) []man.Entry {
 	if loops(n) {
 		return exitStatuses()
 	}
-	failed := man.Entry{Term: strconv.Itoa(looprun.ExitFailed), Text: "looprun was called wrongly, or it failed."}
+	failed := man.Entry{Term: strconv.Itoa(core.ExitFailed), Text: "looprun was called wrongly, or it failed."}
 	switch n.Path() {
 	case "ask":
 		return []man.Entry{
@@ -125,30 +125,30 @@ func exitStatuses() []man.Entry {
 	var list []man.Entry
 	add := func(code int, text string) { list = append(list, man.Entry{Term: strconv.Itoa(code), Text: text}) }
 	for _, of := range []struct {
-		status looprun.Status
+		status core.Status
 		text   string
 	}{
-		{looprun.StatusDone, "The command is done."},
-		{looprun.StatusAccepted, "A partial result was accepted."},
-		{looprun.StatusCancelled, "An answer cancelled the run."},
-		{looprun.StatusPaused, "The run is paused, or a question waits for its answer; looprun resume goes on."},
-		{looprun.StatusRejected, "The work rejected the task with a valid reason, and that was accepted."},
+		{core.StatusDone, "The command is done."},
+		{core.StatusAccepted, "A partial result was accepted."},
+		{core.StatusCancelled, "An answer cancelled the run."},
+		{core.StatusPaused, "The run is paused, or a question waits for its answer; looprun resume goes on."},
+		{core.StatusRejected, "The work rejected the task with a valid reason, and that was accepted."},
 	} {
 		add(of.status.ExitCode(), of.text)
 	}
 	const unanswered = " tripped, and nobody answered."
-	add(looprun.MaxIterations.ExitCode(), "The guard max_iterations"+unanswered)
-	add(looprun.LoopDetected.ExitCode(), "The guard loop_detected"+unanswered)
-	add(looprun.ConsecutiveErrors.ExitCode(), "The guard consecutive_errors"+unanswered)
-	add(looprun.MaxCost.ExitCode(), "The guard max_cost or max_tokens"+unanswered)
-	add(looprun.NoProgress.ExitCode(), "The guard no_progress, workspace_cycle or turn_loop"+unanswered)
-	add(looprun.StatusTripped.ExitCode(), "Another question was not answered: the ladder is exhausted, a clarification, a rejection.")
-	add(looprun.MaxRuntime.ExitCode(), "The guard max_runtime"+unanswered)
-	add(looprun.ExitFailed, "looprun itself failed: it was called wrongly, the configuration is wrong, the state directory cannot be used.")
+	add(core.MaxIterations.ExitCode(), "The guard max_iterations"+unanswered)
+	add(core.LoopDetected.ExitCode(), "The guard loop_detected"+unanswered)
+	add(core.ConsecutiveErrors.ExitCode(), "The guard consecutive_errors"+unanswered)
+	add(core.MaxCost.ExitCode(), "The guard max_cost or max_tokens"+unanswered)
+	add(core.NoProgress.ExitCode(), "The guard no_progress, workspace_cycle or turn_loop"+unanswered)
+	add(core.StatusTripped.ExitCode(), "Another question was not answered: the ladder is exhausted, a clarification, a rejection.")
+	add(core.MaxRuntime.ExitCode(), "The guard max_runtime"+unanswered)
+	add(core.ExitFailed, "looprun itself failed: it was called wrongly, the configuration is wrong, the state directory cannot be used.")
 	add(126, "The command is not executable.")
 	add(127, "The command was not found.")
 	add(129, "SIGHUP ended the run; looprun ends itself by the same signal.")
-	add(looprun.StatusInterrupted.ExitCode(), "SIGINT ended the run.")
+	add(core.StatusInterrupted.ExitCode(), "SIGINT ended the run.")
 	add(143, "SIGTERM ended the run.")
 	return append(list, man.Entry{
 		Term: "others",

@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 )
 
@@ -57,11 +57,11 @@ func TestManualIsComplete(t *testing.T) {
 // The exit codes of the pages are those that runs end with.
 func TestManualExitCodes(t *testing.T) {
 	page := string(manualPages(testModel(t), time.Time{})[0].Text)
-	codes := []int{looprun.ExitFailed, 126, 127, 129, 130, 143}
+	codes := []int{core.ExitFailed, 126, 127, 129, 130, 143}
 	for _, s := range config.Remappable {
 		codes = append(codes, s.ExitCode())
 	}
-	for _, g := range looprun.GuardIDs() {
+	for _, g := range core.GuardIDs() {
 		codes = append(codes, g.ExitCode())
 		if !strings.Contains(page, string(g)) {
 			t.Errorf("the guard %s is not mentioned", g)

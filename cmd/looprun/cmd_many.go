@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	loopfile "github.com/looprun/looprun/internal/loops"
@@ -175,7 +175,7 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	}
 	err = v.Write(b.Plan, c.Result, c.JUnit, c.Report)
 	a.code = v.ExitCode
-	if i, ok := errors.AsType[*looprun.Interrupt](context.Cause(ctx)); ok {
+	if i, ok := errors.AsType[*engine.Interrupt](context.Cause(ctx)); ok {
 		a.code, a.raise = i.Code, session.Raise(syscall.Signal(i.Code-128))
 	}
 	next := ""

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -105,7 +105,7 @@ func TestKilledMany(t *testing.T) {
 		t.Fatalf("%d runs: %v", len(ids), err)
 	}
 	for _, id := range ids {
-		if sum := scratchpad.Summarize(filepath.Join(s.file("state"), id)); sum.Status != looprun.StatusDone {
+		if sum := scratchpad.Summarize(filepath.Join(s.file("state"), id)); sum.Status != core.StatusDone {
 			t.Errorf("%s: %+v", id, sum)
 		}
 		show := exec.Command("git", "show", "refs/looprun/"+id+":steps")
@@ -151,11 +151,11 @@ func finished(t *testing.T, state string) []string {
 	var list []string
 	for _, id := range ids {
 		name := ""
-		_, _ = scratchpad.Replay(filepath.Join(state, id), func(e looprun.Event) error { // one that was just made has no journal
+		_, _ = scratchpad.Replay(filepath.Join(state, id), func(e core.Event) error { // one that was just made has no journal
 			switch d := e.Data.(type) {
-			case looprun.RunStarted:
+			case core.RunStarted:
 				name = d.Name
-			case looprun.IterationFinished:
+			case core.IterationFinished:
 				list = append(list, fmt.Sprintf("%s/%d", name, d.Iteration))
 			}
 			return nil

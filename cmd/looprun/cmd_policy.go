@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -130,44 +130,44 @@ func (c *policyTestCmd) Run(a *app) error {
 }
 
 // situation is the run and the trip that the policy is asked about.
-func (c *policyTestCmd) situation(a *app) (*looprun.State, looprun.Trip, error) {
+func (c *policyTestCmd) situation(a *app) (*core.State, core.Trip, error) {
 	switch {
 	case c.State != "":
 		state, err := readState(c.State)
 		if err != nil {
-			return nil, looprun.Trip{}, config.Usage("--state: "+err.Error(), "give the state of a run as JSON, with the keys of looprun.State")
+			return nil, core.Trip{}, config.Usage("--state: "+err.Error(), "give the state of a run as JSON, with the keys of looprun.State")
 		}
 		return c.lastTrip(state, "in the state "+c.State)
 	case c.ID != "":
 		dir, err := a.find(c.StateDir, c.ID)
 		if err != nil {
-			return nil, looprun.Trip{}, err
+			return nil, core.Trip{}, err
 		}
 		state, _, err := scratchpad.Load(dir)
 		if err != nil {
-			return nil, looprun.Trip{}, err
+			return nil, core.Trip{}, err
 		}
 		return c.lastTrip(state, "in run "+state.RunID)
 	}
-	guard := looprun.GuardID(c.Guard)
+	guard := core.GuardID(c.Guard)
 	if err := templates.KnownGuard(guard); err != nil {
-		return nil, looprun.Trip{}, err
+		return nil, core.Trip{}, err
 	}
 	state, trip := templates.Sample(guard)
 	// The end of the ladder is always for a person.
-	trip.Mandatory = trip.Mandatory || guard == looprun.LadderExhausted
+	trip.Mandatory = trip.Mandatory || guard == core.LadderExhausted
 	return state, trip, nil
 }
 
 // lastTrip is the trip that is being settled, or the last that was.
-func (c *policyTestCmd) lastTrip(s *looprun.State, where string) (*looprun.State, looprun.Trip, error) {
+func (c *policyTestCmd) lastTrip(s *core.State, where string) (*core.State, core.Trip, error) {
 	switch {
 	case s.Trip != nil:
 		return s, *s.Trip, nil
 	case s.LastTrip != nil:
 		return s, *s.LastTrip, nil
 	}
-	return nil, looprun.Trip{}, config.Usage(where+" no guard tripped", "ask about a guard with --guard ID")
+	return nil, core.Trip{}, config.Usage(where+" no guard tripped", "ask about a guard with --guard ID")
 }
 
 // stateLimit bounds a state that is read from a file. It keeps the last 50
@@ -176,7 +176,7 @@ const stateLimit = 16 << 20
 
 // readState reads one state in JSON and nothing else: a key that means nothing
 // is a mistake that would change the answer without anybody noticing.
-func readState(file string) (*looprun.State, error) {
+func readState(file string) (*core.State, error) {
 	f, err := inputfile.Open(file)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func readState(file string) (*looprun.State, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
-	var s *looprun.State
+	var s *core.State
 	if err := dec.Decode(&s); err != nil {
 		return nil, config.Usage(fmt.Sprintf("%s: %v", file, err), "give a state as looprun show --format state prints it")
 	}

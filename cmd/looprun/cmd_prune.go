@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/many"
@@ -62,11 +62,11 @@ type pruned struct {
 
 // oldRun is a run to be removed.
 type oldRun struct {
-	ID      string         `json:"id"`
-	Status  looprun.Status `json:"status,omitempty"` // empty where it cannot be read
-	Last    time.Time      `json:"last_event"`
-	Bytes   int64          `json:"bytes"`
-	Command []string       `json:"command,omitempty"`
+	ID      string      `json:"id"`
+	Status  core.Status `json:"status,omitempty"` // empty where it cannot be read
+	Last    time.Time   `json:"last_event"`
+	Bytes   int64       `json:"bytes"`
+	Command []string    `json:"command,omitempty"`
 	dir     string
 }
 
@@ -100,7 +100,7 @@ func (c *pruneCmd) Run(a *app) error {
 		}
 		if !yes {
 			a.say.News("nothing was removed")
-			a.code = looprun.StatusCancelled.ExitCode()
+			a.code = core.StatusCancelled.ExitCode()
 			return nil
 		}
 		err = p.remove(state)
@@ -195,9 +195,9 @@ func protected(s scratchpad.Summary) string {
 		return "" // it never began
 	case s.Problem != "":
 		return "it cannot be read"
-	case s.Status == looprun.StatusPaused:
+	case s.Status == core.StatusPaused:
 		return "it is paused"
-	case s.Status == looprun.StatusCrashed || s.Status == looprun.StatusInterrupted:
+	case s.Status == core.StatusCrashed || s.Status == core.StatusInterrupted:
 		if len(session.QuestionsIn(s.Dir)) > 0 {
 			return "it waits for an answer"
 		}

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/review"
 )
@@ -61,7 +61,7 @@ func (c *replayCmd) Run(a *app) (err error) {
 }
 
 // over puts what was given over what a run had.
-func (c *replayCmd) over(as *looprun.RunStarted) error {
+func (c *replayCmd) over(as *core.RunStarted) error {
 	if c.LoopMatch != nil {
 		as.Loose = *c.LoopMatch == "loose"
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/session"
@@ -66,7 +66,7 @@ func (c *resumeCmd) find(a *app) (string, error) {
 		err = fmt.Errorf("there are no runs in %s", state)
 	case err == nil && !c.Reopen:
 		err = a.meant("go on with", dir, func(s scratchpad.Summary) bool {
-			return s.Parent == "" && slices.Contains([]looprun.Status{looprun.StatusPaused, looprun.StatusInterrupted, looprun.StatusCrashed}, s.Status)
+			return s.Parent == "" && slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status)
 		})
 	}
 	return dir, err

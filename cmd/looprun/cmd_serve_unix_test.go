@@ -18,7 +18,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/browsertest"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -191,7 +191,7 @@ func TestAnswersByTheSameDoor(t *testing.T) {
 			if err := run.Start(); err != nil {
 				t.Fatal(err)
 			}
-			var q looprun.Question
+			var q core.Question
 			if c.live {
 				q = waitsFor(t, run, "")
 			} else {
@@ -225,7 +225,7 @@ func TestAnswersByTheSameDoor(t *testing.T) {
 				t.Fatalf("%+v", given)
 			}
 			a := given[0].Answer
-			if given[0].QuestionID != q.ID || a.String() != c.option || !a.Person || a.Responder != looprun.RespondedByUser || a.Via != looprun.ViaWeb ||
+			if given[0].QuestionID != q.ID || a.String() != c.option || !a.Person || a.Responder != core.RespondedByUser || a.Via != core.ViaWeb ||
 				a.Reason != "Enough." || a.Guidance != "Look at the log." {
 				t.Errorf("%+v", given[0])
 			}
@@ -270,7 +270,7 @@ func TestResumeFromThePage(t *testing.T) {
 		t.Fatalf("%d %v", code, said)
 	}
 	until(t, "the answer has ended it", func() bool {
-		return run.state(t).Result().Status == looprun.StatusCancelled && !scratchpad.Locked(onlyRun(t, dir))
+		return run.state(t).Result().Status == core.StatusCancelled && !scratchpad.Locked(onlyRun(t, dir))
 	})
 	if code := v.call("POST", at+"/resume", "{}", &said); code != 409 {
 		t.Errorf("a run that is over goes on: %d %v", code, said)
@@ -478,7 +478,7 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	v.shows(`!document.querySelector(".question")`)
 	before := run.state(t).Iterations
 	given := run.state(t).Answered[0]
-	if a := given.Answer; given.QuestionID != asks.ID || a.Option != asks.Options[0].ID || a.Guidance != "Refresh the token." || !a.Person || a.Via != looprun.ViaWeb {
+	if a := given.Answer; given.QuestionID != asks.ID || a.Option != asks.Options[0].ID || a.Guidance != "Refresh the token." || !a.Person || a.Via != core.ViaWeb {
 		t.Errorf("%+v", given)
 	}
 	v.shows(`document.querySelector(".trips").textContent.includes("by user (in the browser)")`)

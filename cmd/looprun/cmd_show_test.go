@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 )
 
@@ -79,9 +79,9 @@ func TestFollowAsJSON(t *testing.T) {
 	run.ended(t)
 	seq := int64(0)
 	lines := bufio.NewScanner(strings.NewReader(f.stdout.String()))
-	var last looprun.Event
+	var last core.Event
 	for lines.Scan() {
-		last = looprun.Event{}
+		last = core.Event{}
 		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
 			t.Fatalf("%q: %v", lines.Text(), err)
 		}
@@ -89,7 +89,7 @@ func TestFollowAsJSON(t *testing.T) {
 			t.Errorf("event %d follows %d", last.Seq, seq-1)
 		}
 	}
-	if _, ok := last.Data.(looprun.RunFinished); !ok || seq != run.state(t).Seq {
+	if _, ok := last.Data.(core.RunFinished); !ok || seq != run.state(t).Seq {
 		t.Errorf("the last of %d events is %T", seq, last.Data)
 	}
 }

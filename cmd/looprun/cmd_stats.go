@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/session"
@@ -86,19 +86,19 @@ func parseSince(text string) (time.Time, error) {
 func rejectionsOf(dir string) ([]rejection.Record, error) {
 	var records []rejection.Record
 	run, at := "", map[string]int{}
-	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+	_, err := scratchpad.Replay(dir, func(e core.Event) error {
 		r := rejection.Record{RunID: run, Dir: dir, Time: e.Time}
 		switch d := e.Data.(type) {
-		case looprun.RunStarted:
+		case core.RunStarted:
 			run = d.RunID
-		case looprun.RejectionSubmitted:
+		case core.RejectionSubmitted:
 			r.ID, r.Rejection, r.Valid = run+"/"+d.RejectionID, d.Rejection, true
 			at[d.RejectionID] = len(records)
 			records = append(records, r)
-		case looprun.RejectionInvalid:
+		case core.RejectionInvalid:
 			r.ID, r.Rejection, r.Issues = run+"/"+d.RejectionID, d.Rejection, d.Issues
 			records = append(records, r)
-		case looprun.RejectionDecided:
+		case core.RejectionDecided:
 			if i, ok := at[d.RejectionID]; ok {
 				records[i].Decision, records[i].DecidedBy, records[i].DecidedReason = d.Decision, d.Responder, d.Reason
 				records[i].DecidedAt, records[i].Created = e.Time, d.Created

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -17,24 +17,24 @@ import (
 func rejectedRuns(tb testing.TB, n int) (state string) {
 	tb.Helper()
 	state = filepath.Join(tb.TempDir(), "state")
-	limits := looprun.DefaultLimits()
+	limits := core.DefaultLimits()
 	for i := range n {
 		at := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)
 		r, err := scratchpad.Create(state, at, scratchpad.SyncOff)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		for seq, d := range []looprun.Data{
-			looprun.RunStarted{RunID: r.ID, Command: []string{"./work.sh"}, Limits: limits, Caps: looprun.DefaultCaps(limits)},
-			looprun.IterationStarted{Iteration: 1},
-			looprun.RejectionSubmitted{RejectionID: "rej-1", Rejection: rejection.Rejection{
+		for seq, d := range []core.Data{
+			core.RunStarted{RunID: r.ID, Command: []string{"./work.sh"}, Limits: limits, Caps: core.DefaultCaps(limits)},
+			core.IterationStarted{Iteration: 1},
+			core.RejectionSubmitted{RejectionID: "rej-1", Rejection: rejection.Rejection{
 				Task: fmt.Sprintf("task %d", i), ReasonType: "BLOCKER", Summary: "The registry is down.", BlockingFactor: "the registry answers 503",
 			}},
-			looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1, Excerpt: "503"},
-			looprun.RejectionDecided{RejectionID: "rej-1", Decision: rejection.Accept, Responder: "policy", Reason: "it is"},
-			looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusRejected}},
+			core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone, ExitCode: 1, Excerpt: "503"},
+			core.RejectionDecided{RejectionID: "rej-1", Decision: rejection.Accept, Responder: "policy", Reason: "it is"},
+			core.RunFinished{Ending: core.Ending{Status: core.StatusRejected}},
 		} {
-			if err := r.Journal.Append(looprun.Event{Seq: int64(seq + 1), Time: at, Data: d}); err != nil {
+			if err := r.Journal.Append(core.Event{Seq: int64(seq + 1), Time: at, Data: d}); err != nil {
 				tb.Fatal(err)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/scratchpad"
@@ -48,13 +48,13 @@ func (c *templateListCmd) Run(a *app) error {
 
 // listedTemplate is a template as list prints it in JSON. Wording is not filled in.
 type listedTemplate struct {
-	Guard     looprun.GuardID  `json:"guard"`
-	Header    string           `json:"header"`
-	Question  string           `json:"question"`
-	Default   string           `json:"default,omitempty"`
-	Exclusive bool             `json:"exclusive,omitempty"`
-	Options   []looprun.Option `json:"options"`
-	File      string           `json:"file"`
+	Guard     core.GuardID  `json:"guard"`
+	Header    string        `json:"header"`
+	Question  string        `json:"question"`
+	Default   string        `json:"default,omitempty"`
+	Exclusive bool          `json:"exclusive,omitempty"`
+	Options   []core.Option `json:"options"`
+	File      string        `json:"file"`
 }
 
 func listedTemplates(set *templates.Set) []listedTemplate {
@@ -84,7 +84,7 @@ func (c *templateShowCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return set.Show(a.stdout, looprun.GuardID(c.Guard))
+	return set.Show(a.stdout, core.GuardID(c.Guard))
 }
 
 type templateInitCmd struct {
@@ -137,7 +137,7 @@ func (templatePreviewCmd) Help() string {
 }
 
 func (c *templatePreviewCmd) Run(a *app) error {
-	guard := looprun.GuardID(c.Guard)
+	guard := core.GuardID(c.Guard)
 	if err := templates.KnownGuard(guard); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (c *templatePreviewCmd) Run(a *app) error {
 		}
 	}
 	if c.ID != "" || c.State != "" {
-		trip = looprun.Trip{Guard: guard, Iteration: state.Iterations, Reason: "shown as a preview"}
+		trip = core.Trip{Guard: guard, Iteration: state.Iterations, Reason: "shown as a preview"}
 		if t := state.LastTrip; t != nil && t.Guard == guard {
 			trip = *t
 		}

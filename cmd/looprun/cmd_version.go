@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Set when a release is built. What is empty is looked up in what the Go tool
@@ -79,7 +79,7 @@ func (c versionCmd) Run(a *app) error {
 // for it alone the command line is not even described.
 func (a *app) printVersion() int {
 	if _, err := fmt.Fprintln(a.stdout, version()); err != nil {
-		return looprun.ExitFailed
+		return core.ExitFailed
 	}
 	return 0
 }

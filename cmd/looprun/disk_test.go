@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -155,7 +155,7 @@ func readable(t *testing.T, s *started, code int) {
 	if len(before) > left.Iterations+1 || len(before) < left.Iterations {
 		t.Errorf("iterations %v began, and %d are on record", before, left.Iterations)
 	}
-	if left.Ended && left.Ending.Status == looprun.StatusDone {
+	if left.Ended && left.Ending.Status == core.StatusDone {
 		return
 	}
 	again := begin(t, s.dir, "resume")

@@ -18,7 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 	"gopkg.in/yaml.v3"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // foreign are flags of other programs that a page names in code of its own.
@@ -224,10 +224,10 @@ func dryRun(t *testing.T, file, where, line string, flags ...string) {
 // The tables of the guards and of the exit codes say what the program does.
 func TestDocsTables(t *testing.T) {
 	root := os.DirFS("../..")
-	defaults := looprun.DefaultLimits()
-	shown := map[looprun.GuardID]string{
-		looprun.MaxIterations: strconv.Itoa(defaults.Iterations), looprun.MaxRuntime: "15m",
-		looprun.LoopDetected: strconv.Itoa(defaults.Loop), looprun.ConsecutiveErrors: strconv.Itoa(defaults.Errors),
+	defaults := core.DefaultLimits()
+	shown := map[core.GuardID]string{
+		core.MaxIterations: strconv.Itoa(defaults.Iterations), core.MaxRuntime: "15m",
+		core.LoopDetected: strconv.Itoa(defaults.Loop), core.ConsecutiveErrors: strconv.Itoa(defaults.Errors),
 	}
 	if defaults.Runtime.String() != "15m0s" {
 		t.Errorf("the default of max_runtime is %s", defaults.Runtime)
@@ -239,7 +239,7 @@ func TestDocsTables(t *testing.T) {
 			t.Errorf("%s: %d guards in the table, want %d", page, len(rows), want)
 		}
 		for _, m := range rows {
-			guard := looprun.GuardID(m[1])
+			guard := core.GuardID(m[1])
 			if of := cmp.Or(shown[guard], "off"); m[2] != of {
 				t.Errorf("%s: the default of %s is %s, not %s", page, guard, of, m[2])
 			}
@@ -253,12 +253,12 @@ func TestDocsTables(t *testing.T) {
 		t.Errorf("docs/exit-codes.md: %d rows of one code, want 14", len(status))
 	}
 	for _, m := range status {
-		want := looprun.Status(m[2]).ExitCode()
+		want := core.Status(m[2]).ExitCode()
 		if strings.HasPrefix(m[3], "nobody reads the output") { // as SIGPIPE would end it
 			want = 128 + int(syscall.SIGPIPE)
 		}
 		if guard := regexp.MustCompile("^`([a-z_]+)`").FindStringSubmatch(m[3]); guard != nil && m[2] == "tripped" {
-			want = looprun.GuardID(guard[1]).ExitCode()
+			want = core.GuardID(guard[1]).ExitCode()
 		}
 		if m[1] != strconv.Itoa(want) {
 			t.Errorf("docs/exit-codes.md: %s (%s) is %d, not %s", m[2], m[3], want, m[1])

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // example copies an example, so that running it leaves the original as it is.
@@ -41,7 +41,7 @@ func TestExamplesTestfix(t *testing.T) {
 		t.Errorf("ended with %d, want done", got)
 	}
 	st := s.state(t)
-	if st.Ending.Status != looprun.StatusDone || st.Iterations != 3 || st.Trips != 0 {
+	if st.Ending.Status != core.StatusDone || st.Iterations != 3 || st.Trips != 0 {
 		t.Errorf("%s after %d iterations and %d trips, want done after 3", st.Ending.Status, st.Iterations, st.Trips)
 	}
 	var failing []int
@@ -73,7 +73,7 @@ func TestExamplesStuck(t *testing.T) {
 			if got := s.ended(t); got != c.code {
 				t.Errorf("ended with %d, want %d", got, c.code)
 			}
-			if st := s.state(t); st.Iterations != 3 || st.LastTrip == nil || st.LastTrip.Guard != looprun.LoopDetected {
+			if st := s.state(t); st.Iterations != 3 || st.LastTrip == nil || st.LastTrip.Guard != core.LoopDetected {
 				t.Errorf("%d iterations, trip %+v; want loop_detected after 3", st.Iterations, st.LastTrip)
 			}
 		})

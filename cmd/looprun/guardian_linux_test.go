@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/inputfile"
 )
@@ -36,7 +36,7 @@ func TestTooLittleRoom(t *testing.T) {
 		if err := s.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if code := s.ended(t); code != looprun.ExitFailed || !strings.Contains(s.stderr.String(), want) || !strings.Contains(s.stderr.String(), "raise the limit") {
+		if code := s.ended(t); code != core.ExitFailed || !strings.Contains(s.stderr.String(), want) || !strings.Contains(s.stderr.String(), "raise the limit") {
 			t.Errorf("%s: it ended with %d", limit, code)
 		}
 		if _, err := os.Stat(s.file("state")); err == nil {
@@ -62,8 +62,8 @@ func TestForeignProc(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"of another namespace", "true", syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}, looprun.ExitFailed, "/proc is that of another PID namespace"},
-		{"none", "umount -l /proc", syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, looprun.ExitFailed, "/proc is not mounted"},
+		{"of another namespace", "true", syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}, core.ExitFailed, "/proc is that of another PID namespace"},
+		{"none", "umount -l /proc", syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, core.ExitFailed, "/proc is not mounted"},
 		{"its own", "mount -t proc proc /proc", syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}, 110, "max_iterations"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestLostGuardian(t *testing.T) {
 		t.Errorf("it ended with %d", code)
 	}
 	for _, d := range s.state(t).History {
-		if d.Outcome != looprun.OutcomeError || d.ExitCode != 137 || d.Cause != looprun.CauseLost || d.Detail != "the guardian was lost" {
+		if d.Outcome != core.OutcomeError || d.ExitCode != 137 || d.Cause != core.CauseLost || d.Detail != "the guardian was lost" {
 			t.Errorf("iteration %d: %s, exit %d, %s: %s", d.Iteration, d.Outcome, d.ExitCode, d.Cause, d.Detail)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
@@ -134,7 +134,7 @@ func (s *started) ended(t *testing.T) int {
 	return ws.ExitStatus()
 }
 
-func (s *started) state(t *testing.T) *looprun.State {
+func (s *started) state(t *testing.T) *core.State {
 	t.Helper()
 	dir, err := scratchpad.Find(s.file("state"), "")
 	if err != nil {

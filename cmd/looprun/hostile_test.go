@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
@@ -189,28 +189,28 @@ func hostileRun(t *testing.T, dir, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := looprun.DefaultLimits()
-	end := looprun.IterationFinished{
-		Iteration: 1, Outcome: looprun.OutcomeError, ExitCode: 1, Detail: text, Excerpt: text,
+	limits := core.DefaultLimits()
+	end := core.IterationFinished{
+		Iteration: 1, Outcome: core.OutcomeError, ExitCode: 1, Detail: text, Excerpt: text,
 		Signature: signature.Signature{Label: text, Hash: 1, Facts: []string{text}, Checks: []string{text}, Errors: []string{text}},
 	}
 	two := end
 	two.Iteration = 2
-	trip := looprun.Trip{Guard: looprun.LoopDetected, Reason: text, Iteration: 2, Window: 2}
-	question := looprun.Question{
+	trip := core.Trip{Guard: core.LoopDetected, Reason: text, Iteration: 2, Window: 2}
+	question := core.Question{
 		ID: text, Header: text, Short: text, Text: text, Details: []string{text},
-		Options: []looprun.Option{{ID: text, Label: text, Description: text, Action: looprun.ActionContinue}, {ID: "skip", Action: looprun.ActionSkip}},
+		Options: []core.Option{{ID: text, Label: text, Description: text, Action: core.ActionContinue}, {ID: "skip", Action: core.ActionSkip}},
 	}
-	for i, d := range []looprun.Data{
-		looprun.RunStarted{RunID: r.ID, Name: text, Command: []string{text}, Check: []string{text}, Promise: text, Dir: text, Version: text, Limits: limits, Caps: looprun.DefaultCaps(limits), Config: config},
-		looprun.IterationStarted{Iteration: 1},
+	for i, d := range []core.Data{
+		core.RunStarted{RunID: r.ID, Name: text, Command: []string{text}, Check: []string{text}, Promise: text, Dir: text, Version: text, Limits: limits, Caps: core.DefaultCaps(limits), Config: config},
+		core.IterationStarted{Iteration: 1},
 		end,
-		looprun.IterationStarted{Iteration: 2},
+		core.IterationStarted{Iteration: 2},
 		two,
-		looprun.GuardTripped{Trip: trip},
-		looprun.QuestionAsked{Question: question},
+		core.GuardTripped{Trip: trip},
+		core.QuestionAsked{Question: question},
 	} {
-		if err := r.Journal.Append(looprun.Event{Seq: int64(i + 1), Time: time.Now(), Data: d}); err != nil {
+		if err := r.Journal.Append(core.Event{Seq: int64(i + 1), Time: time.Now(), Data: d}); err != nil {
 			t.Fatal(err)
 		}
 	}

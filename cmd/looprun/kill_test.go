@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -77,7 +77,7 @@ func (k *killed) run(t *testing.T, rng *rand.Rand) {
 		"--sync", []string{"off", "async", "each"}[rng.IntN(3)], "--max-iterations", "9", "--loop-threshold", "off", "--max-errors", "off",
 		"--kill-after", "1s", "--", "sh", "-c", killWork,
 	}
-	var before *looprun.State
+	var before *core.State
 	for kills := 1 + rng.IntN(3); ; kills-- {
 		s := ready(t, dir, args...)
 		s.Env = append(s.Env, mark)
@@ -163,7 +163,7 @@ func (k *killed) sweep(mark string) bool {
 }
 
 // check compares what is on record with what was seen; nil: nothing was.
-func (k *killed) check(t *testing.T, s *started, before *looprun.State) *looprun.State {
+func (k *killed) check(t *testing.T, s *started, before *core.State) *core.State {
 	t.Helper()
 	ran, said := lines(t, s.file("ran")), s.stderr.String()
 	dir, err := scratchpad.Find(s.file("state"), "")
@@ -174,15 +174,15 @@ func (k *killed) check(t *testing.T, s *started, before *looprun.State) *looprun
 		k.early.Add(1)
 		return nil
 	}
-	state := new(looprun.State)
+	state := new(core.State)
 	var clock time.Duration
 	finished := 0
-	tail, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+	tail, err := scratchpad.Replay(dir, func(e core.Event) error {
 		if e.Elapsed < clock {
 			t.Errorf("event %d: the clock went from %s to %s", e.Seq, clock, e.Elapsed)
 		}
 		clock = e.Elapsed
-		if d, ok := e.Data.(looprun.IterationFinished); ok {
+		if d, ok := e.Data.(core.IterationFinished); ok {
 			if finished++; d.Iteration != finished {
 				t.Errorf("event %d: iteration %d ended where %d was due", e.Seq, d.Iteration, finished)
 			}
@@ -228,9 +228,9 @@ func (k *killed) check(t *testing.T, s *started, before *looprun.State) *looprun
 }
 
 // done looks at a run that has come to its end.
-func (k *killed) done(t *testing.T, s *started, state *looprun.State) {
+func (k *killed) done(t *testing.T, s *started, state *core.State) {
 	t.Helper()
-	if !state.Ended || state.Ending.Status != looprun.StatusDone {
+	if !state.Ended || state.Ending.Status != core.StatusDone {
 		t.Errorf("ended as %+v", state.Ending)
 	}
 	ran := lines(t, s.file("ran"))
@@ -249,8 +249,8 @@ func (k *killed) done(t *testing.T, s *started, state *looprun.State) {
 
 // killedBeforeItSpoke is true of an iteration that has not said its number, if its
 // guardian was killed: so early that the command had no time to.
-func killedBeforeItSpoke(d looprun.IterationFinished) bool {
-	return d.Outcome == looprun.OutcomeError && d.ExitCode == 128+int(syscall.SIGKILL)
+func killedBeforeItSpoke(d core.IterationFinished) bool {
+	return d.Outcome == core.OutcomeError && d.ExitCode == 128+int(syscall.SIGKILL)
 }
 
 // childrenOf are the processes that one has started and that are there still.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/proc"
 )
 
@@ -16,7 +16,7 @@ func main() {
 	}
 	if err := proc.Room(); err != nil {
 		fmt.Fprintf(os.Stderr, "looprun: %v\n", err)
-		os.Exit(looprun.ExitFailed)
+		os.Exit(core.ExitFailed)
 	}
 	code, raise := execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	raise.Self()

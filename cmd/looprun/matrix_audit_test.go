@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/review"
 	"github.com/looprun/looprun/scratchpad"
 )
 
 // journal is what a run of the matrix left on record.
 type journal struct {
-	events []looprun.Event
-	state  *looprun.State
+	events []core.Event
+	state  *core.State
 }
 
 // findRun is the directory of the run that was started in dir.
@@ -27,8 +27,8 @@ func findRun(dir string) (string, error) { return scratchpad.Find(filepath.Join(
 
 func readJournal(t *testing.T, dir string) *journal {
 	t.Helper()
-	j := &journal{state: new(looprun.State)}
-	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+	j := &journal{state: new(core.State)}
+	_, err := scratchpad.Replay(dir, func(e core.Event) error {
 		j.events = append(j.events, e)
 		return j.state.Apply(e)
 	})
@@ -39,8 +39,8 @@ func readJournal(t *testing.T, dir string) *journal {
 }
 
 // of are the events of one type.
-func (j *journal) of(kind looprun.EventType) []looprun.Data {
-	var list []looprun.Data
+func (j *journal) of(kind core.EventType) []core.Data {
+	var list []core.Data
 	for _, e := range j.events {
 		if e.Data.Type() == kind {
 			list = append(list, e.Data)
@@ -51,12 +51,12 @@ func (j *journal) of(kind looprun.EventType) []looprun.Data {
 
 // applied is the only answer that was carried out, and where it stands. A run
 // that was deferred has paused for it before.
-func (j *journal) applied(t *testing.T) (*looprun.ActionApplied, int) {
+func (j *journal) applied(t *testing.T) (*core.ActionApplied, int) {
 	t.Helper()
-	var found *looprun.ActionApplied
+	var found *core.ActionApplied
 	at := -1
 	for i, e := range j.events {
-		if d, ok := e.Data.(looprun.ActionApplied); ok && !d.Pending {
+		if d, ok := e.Data.(core.ActionApplied); ok && !d.Pending {
 			if found != nil {
 				t.Errorf("%s was applied, and then %s", found.Option, d.Option)
 			}
@@ -71,11 +71,11 @@ func (j *journal) applied(t *testing.T) (*looprun.ActionApplied, int) {
 // ended.
 func (j *journal) finished(at int) (before, after int) {
 	for i, e := range j.events {
-		if d, ok := e.Data.(looprun.IterationFinished); ok && d.Iteration > 0 {
+		if d, ok := e.Data.(core.IterationFinished); ok && d.Iteration > 0 {
 			switch {
 			case i > at:
 				after++
-			case d.Cause != looprun.CauseMaxRuntime:
+			case d.Cause != core.CauseMaxRuntime:
 				before++
 			}
 		}
@@ -86,7 +86,7 @@ func (j *journal) finished(at int) (before, after int) {
 func (j *journal) startedAfter(at int) int {
 	n := 0
 	for i, e := range j.events {
-		if e.Data.Type() == looprun.TypeIterationStarted && i > at {
+		if e.Data.Type() == core.TypeIterationStarted && i > at {
 			n++
 		}
 	}
@@ -106,27 +106,27 @@ func (j *journal) failsClosed(t *testing.T) {
 // unfounded is what happened in a run without an answer that said so.
 func (j *journal) unfounded() (problems []string) {
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	var tripped *looprun.Trip
-	var question *looprun.Question
-	var answer *looprun.Answer
+	var tripped *core.Trip
+	var question *core.Question
+	var answer *core.Answer
 	for _, e := range j.events {
 		switch d := e.Data.(type) {
-		case looprun.GuardTripped:
+		case core.GuardTripped:
 			tripped, question, answer = &d.Trip, nil, nil
-		case looprun.QuestionAsked:
-			if d.From != looprun.FromCommand {
+		case core.QuestionAsked:
+			if d.From != core.FromCommand {
 				question, answer = &d.Question, nil
 			}
-		case looprun.QuestionAnswered:
+		case core.QuestionAnswered:
 			if question != nil && d.QuestionID == question.ID {
 				answer = &d.Answer
 			}
-		case looprun.QuestionClosed:
+		case core.QuestionClosed:
 			if !d.Unanswered {
 				tripped = nil
 			}
 			question, answer = nil, nil
-		case looprun.ActionApplied:
+		case core.ActionApplied:
 			if d.Pending {
 				continue
 			}
@@ -142,7 +142,7 @@ func (j *journal) unfounded() (problems []string) {
 				wrong("%s answered a question that only a person may answer", d.Responder)
 			}
 			tripped, question, answer = nil, nil, nil
-		case looprun.IterationStarted:
+		case core.IterationStarted:
 			if tripped != nil && !tripped.During {
 				wrong("iteration %d was started past %s", d.Iteration, tripped.Guard)
 			}
@@ -153,7 +153,7 @@ func (j *journal) unfounded() (problems []string) {
 
 // audit checks that journal, page, result and looprun show agree on who answered
 // what, why, and by which rule.
-func (c *cell) audit(t *testing.T, j *journal, d *looprun.ActionApplied, out outcome) {
+func (c *cell) audit(t *testing.T, j *journal, d *core.ActionApplied, out outcome) {
 	t.Helper()
 	e := effects[d.Action]
 	var result scratchpad.Verdict
@@ -174,10 +174,10 @@ func (c *cell) audit(t *testing.T, j *journal, d *looprun.ActionApplied, out out
 	}) {
 		t.Errorf("the page does not say who decided:\n%s", page)
 	}
-	if d.Action == looprun.ActionSkip && !strings.Contains(string(page), d.Known[0].Label) {
+	if d.Action == core.ActionSkip && !strings.Contains(string(page), d.Known[0].Label) {
 		t.Error("the page does not name the known issue")
 	}
-	if d.Action == looprun.ActionAccept {
+	if d.Action == core.ActionAccept {
 		warning := "Task completed with partial results due to " + string(c.guard)
 		if !strings.Contains(out.stderr, warning) && !strings.Contains(out.stderr, "looprun: accepted after ") { // to a person
 			t.Errorf("there is no warning %q", warning)
@@ -189,7 +189,7 @@ func (c *cell) audit(t *testing.T, j *journal, d *looprun.ActionApplied, out out
 }
 
 // auditShow looks at both forms of looprun show.
-func (c *cell) auditShow(t *testing.T, d *looprun.ActionApplied, out outcome) {
+func (c *cell) auditShow(t *testing.T, d *core.ActionApplied, out outcome) {
 	t.Helper()
 	state := filepath.Dir(out.dir)
 	s := begin(t, c.home, "show", "--format", "json", "--state-dir", state)
@@ -200,7 +200,7 @@ func (c *cell) auditShow(t *testing.T, d *looprun.ActionApplied, out outcome) {
 	if err := json.Unmarshal([]byte(s.stdout.String()), &shown); err != nil {
 		t.Fatal(err)
 	}
-	decisions := slices.DeleteFunc(shown.Decisions, func(d looprun.Decision) bool { return d.Pending })
+	decisions := slices.DeleteFunc(shown.Decisions, func(d core.Decision) bool { return d.Pending })
 	if shown.Status != effects[d.Action].status || len(decisions) != 1 {
 		t.Fatalf("show says %s, %+v", shown.Status, shown.Decisions)
 	}
@@ -216,7 +216,7 @@ func (c *cell) auditShow(t *testing.T, d *looprun.ActionApplied, out outcome) {
 }
 
 // tells reports whether one line says all of a decision.
-func (c *cell) tells(line string, d *looprun.ActionApplied, quote string) bool {
+func (c *cell) tells(line string, d *core.ActionApplied, quote string) bool {
 	return says(line, string(c.guard), quote+d.Option+quote, "by "+d.Responder, d.Rule, d.Reason)
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestMatrixDetached lets each detached mode decide about each guard.
@@ -21,23 +21,23 @@ func TestMatrixDetached(t *testing.T) {
 		tpl := set.Template(guard)
 		t.Run(string(guard)+"/deny", func(t *testing.T) {
 			t.Parallel()
-			c := newCell(t, guard, looprun.Option{}, "")
+			c := newCell(t, guard, core.Option{}, "")
 			c.nobody(t, "--detached", "deny")
 		})
 		t.Run(string(guard)+"/defaults", func(t *testing.T) {
 			t.Parallel()
 			i := slices.Index(tpl.OptionIDs(), tpl.Default)
 			if i < 0 {
-				newCell(t, guard, looprun.Option{}, "").nobody(t, "--detached", "defaults")
+				newCell(t, guard, core.Option{}, "").nobody(t, "--detached", "defaults")
 				return
 			}
 			c := newCell(t, guard, tpl.Options[i].Option, "")
 			out := c.over(t, begin(t, c.home, c.command("--detached", "defaults", "--non-interactive")...), "state")
-			c.check(t, responder{as: looprun.RespondedByDetached}, out)
+			c.check(t, responder{as: core.RespondedByDetached}, out)
 		})
 		t.Run(string(guard)+"/defer", func(t *testing.T) {
 			t.Parallel()
-			c := newCell(t, guard, looprun.Option{}, "")
+			c := newCell(t, guard, core.Option{}, "")
 			c.deferred(t)
 		})
 	}
@@ -59,7 +59,7 @@ func (c *cell) deferred(t *testing.T) {
 	out := c.over(t, begin(t, c.home, c.command("--detached", "defer", "--non-interactive")...), "state")
 	j := readJournal(t, out.dir)
 	j.failsClosed(t)
-	if d, _ := j.applied(t); out.code != 102 || d != nil || j.state.Ending.Status != looprun.StatusPaused {
+	if d, _ := j.applied(t); out.code != 102 || d != nil || j.state.Ending.Status != core.StatusPaused {
 		t.Errorf("exit code %d, applied %+v, ended as %+v", out.code, d, j.state.Ending)
 	}
 	if j.state.Question == nil || j.state.Question.Guard != c.guard || !j.state.Result().Pending {
@@ -100,7 +100,7 @@ func TestMatrixNoAnswer(t *testing.T) {
 		for _, guard := range guards {
 			t.Run(fmt.Sprintf("%s/%s", guard, name), func(t *testing.T) {
 				t.Parallel()
-				c := newCell(t, guard, looprun.Option{}, "")
+				c := newCell(t, guard, core.Option{}, "")
 				rule := "version: 1\nrules:\n  - guard: " + c.ruled() + "\n    answer: cancel\n    reason: It is stuck.\n    "
 				c.write(t, "empty.yaml", "version: 1\nrules: []\n")
 				c.write(t, "verify.yaml", rule+"verify: test -e nothing\n")
@@ -117,17 +117,17 @@ func TestMatrixNoAnswer(t *testing.T) {
 func TestMatrixEveryGuard(t *testing.T) {
 	t.Parallel()
 	set := builtin(t)
-	for _, action := range []looprun.Action{looprun.ActionAccept, looprun.ActionPause, looprun.ActionCancel} {
+	for _, action := range []core.Action{core.ActionAccept, core.ActionPause, core.ActionCancel} {
 		for _, guard := range everyGuard() {
 			t.Run(fmt.Sprintf("%s/%s", guard, action), func(t *testing.T) {
 				t.Parallel()
-				c := newCell(t, guard, looprun.Option{ID: string(action), Action: action}, "")
-				if slices.Contains(looprun.ProtocolIDs(), guard) {
+				c := newCell(t, guard, core.Option{ID: string(action), Action: action}, "")
+				if slices.Contains(core.ProtocolIDs(), guard) {
 					c.write(t, "policy.yaml", everyGuardRule(c, "verify: 'true'"))
 					c.nobody(t, "--policy", "policy.yaml")
 					return
 				}
-				if listed := slices.Contains(set.Template(guard).OptionIDs(), string(action)); action == looprun.ActionAccept && !listed {
+				if listed := slices.Contains(set.Template(guard).OptionIDs(), string(action)); action == core.ActionAccept && !listed {
 					c.write(t, "policy.yaml", everyGuardRule(c, ""))
 					c.nobody(t, "--policy", "policy.yaml")
 					if err := os.RemoveAll(filepath.Join(c.dir, "state")); err != nil {
@@ -136,7 +136,7 @@ func TestMatrixEveryGuard(t *testing.T) {
 				}
 				c.write(t, "policy.yaml", everyGuardRule(c, "verify: 'true'"))
 				out := c.over(t, begin(t, c.home, c.command("--policy", "policy.yaml", "--non-interactive")...), "state")
-				c.check(t, responder{as: looprun.RespondedByPolicy, rule: true, reasons: true}, out)
+				c.check(t, responder{as: core.RespondedByPolicy, rule: true, reasons: true}, out)
 			})
 		}
 	}
@@ -173,16 +173,16 @@ func TestMatrixKinds(t *testing.T) {
 		}{
 			{"deny", []string{"--detached", "deny"}, "--default " + k.standard, exitNobody, "", 0},
 			{"not set", nil, "--default " + k.standard, exitNobody, "", 0},
-			{"defaults", []string{"--detached", "defaults"}, "--default " + k.standard, given, looprun.RespondedByDetached, 0},
+			{"defaults", []string{"--detached", "defaults"}, "--default " + k.standard, given, core.RespondedByDetached, 0},
 			{"defaults without one", []string{"--detached", "defaults"}, "", exitNobody, "", 0},
 			{"defaults and exclusive", []string{"--detached", "defaults"}, "--exclusive --default " + k.standard, exitNobody, "", 0},
-			{"auto", []string{"--detached", "auto", "--assistant", "cat reply.json"}, "", given, looprun.RespondedByAssistant, 0},
+			{"auto", []string{"--detached", "auto", "--assistant", "cat reply.json"}, "", given, core.RespondedByAssistant, 0},
 			{"auto and exclusive", []string{"--detached", "auto", "--assistant", "cat reply.json"}, "--exclusive", exitNobody, "", 0},
 			{"auto and a failure", []string{"--detached", "auto", "--assistant", "cat missing.json"}, "--default " + k.standard, exitNobody, "", 0},
 			{"defer", []string{"--detached", "defer"}, "--default " + k.standard, exitDeferred, "", 102},
 			{"defer and exclusive", []string{"--detached", "defer"}, "--exclusive", exitDeferred, "", 102},
 		} {
-			if kind == "multi" && cell.by == looprun.RespondedByAssistant {
+			if kind == "multi" && cell.by == core.RespondedByAssistant {
 				cell.code, cell.by = exitNobody, "" // its reply can name one option alone
 			}
 			t.Run(kind+"/"+cell.name, func(t *testing.T) {
@@ -217,8 +217,8 @@ func checkAsked(t *testing.T, s *started, by, want string, pending bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := j.of(looprun.TypeQuestionAnswered)
-	if n := len(j.of(looprun.TypeQuestionAsked)); n != 1 {
+	answers := j.of(core.TypeQuestionAnswered)
+	if n := len(j.of(core.TypeQuestionAsked)); n != 1 {
 		t.Errorf("%d questions on record", n)
 	}
 	if got := j.state.Result().Pending; got != pending {
@@ -233,7 +233,7 @@ func checkAsked(t *testing.T, s *started, by, want string, pending bool) {
 	if len(answers) != 1 || string(told) != want+"\n" {
 		t.Fatalf("%d answers; the command was told %q, want %q", len(answers), told, want)
 	}
-	if a := answers[0].(looprun.QuestionAnswered); a.Responder != by || a.String() != want || a.Reason == "" {
+	if a := answers[0].(core.QuestionAnswered); a.Responder != by || a.String() != want || a.Reason == "" {
 		t.Errorf("the record has %s by %s: %q", a.String(), a.Responder, a.Reason)
 	}
 }

@@ -5,7 +5,7 @@ package main
 import (
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -30,7 +30,7 @@ func TestMatrixNestedPrompt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.check(t, responder{as: looprun.RespondedByParent, person: true}, outcome{code: s.pid(t, "code"), dir: inner, stderr: s.stdout.String()})
+			c.check(t, responder{as: core.RespondedByParent, person: true}, outcome{code: s.pid(t, "code"), dir: inner, stderr: s.stdout.String()})
 		})
 	}
 }

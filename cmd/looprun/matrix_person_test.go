@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // A person is offered a review on every question, whether it lists one or not. It
@@ -18,7 +18,7 @@ func TestMatrixReview(t *testing.T) {
 	for _, guard := range everyGuard() {
 		t.Run(string(guard), func(t *testing.T) {
 			t.Parallel()
-			c := newCell(t, guard, looprun.Option{}, "")
+			c := newCell(t, guard, core.Option{}, "")
 			s := onTerminal(t, c.home, c.command()...)
 			s.moveTo(t, "Review")
 			s.keys(t, "\r")
@@ -32,10 +32,10 @@ func TestMatrixReview(t *testing.T) {
 			out := c.over(t, &s.started, "state")
 			j := readJournal(t, out.dir)
 			j.failsClosed(t)
-			if d, _ := j.applied(t); out.code != 101 || d == nil || d.Action != looprun.ActionCancel {
+			if d, _ := j.applied(t); out.code != 101 || d == nil || d.Action != core.ActionCancel {
 				t.Errorf("exit code %d, applied %+v", out.code, d)
 			}
-			if n := len(j.of(looprun.TypeQuestionAsked)); n != 1 {
+			if n := len(j.of(core.TypeQuestionAsked)); n != 1 {
 				t.Errorf("%d questions on record: a review asks the same one again", n)
 			}
 		})
@@ -86,10 +86,10 @@ func TestMatrixDebugFindsNothing(t *testing.T) {
 	}
 	j := readJournal(t, run)
 	j.failsClosed(t)
-	if n := len(j.of(looprun.TypeIterationStarted)); n != 2 {
+	if n := len(j.of(core.TypeIterationStarted)); n != 2 {
 		t.Errorf("%d iterations, want 2", n)
 	}
-	if debugged := j.of(looprun.TypeDebugFinished); len(debugged) != 1 || debugged[0].(looprun.DebugFinished).ExitCode != 1 {
+	if debugged := j.of(core.TypeDebugFinished); len(debugged) != 1 || debugged[0].(core.DebugFinished).ExitCode != 1 {
 		t.Errorf("debug commands on record: %+v", debugged)
 	}
 	page, err := os.ReadFile(filepath.Join(run, "scratchpad.md"))
@@ -104,7 +104,7 @@ func TestMatrixDebugFindsNothingAlone(t *testing.T) {
 	t.Parallel()
 	for _, guard := range everyGuard() {
 		for _, o := range builtin(t).Template(guard).Options {
-			if o.Action != looprun.ActionDebug {
+			if o.Action != core.ActionDebug {
 				continue
 			}
 			t.Run(string(guard), func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestMatrixDebugFindsNothingAlone(t *testing.T) {
 				j := readJournal(t, out.dir)
 				j.failsClosed(t)
 				c.unanswered(t, out, j)
-				if n := len(j.of(looprun.TypeDebugFinished)); n != 1 {
+				if n := len(j.of(core.TypeDebugFinished)); n != 1 {
 					t.Errorf("%d debug commands, want 1", n)
 				}
 			})
@@ -129,22 +129,22 @@ func TestMatrixDebugFindsNothingAlone(t *testing.T) {
 // rule's, unless the rule names ladder_exhausted too.
 func TestMatrixMandatory(t *testing.T) {
 	t.Parallel()
-	ladder := ways[looprun.LadderExhausted]
+	ladder := ways[core.LadderExhausted]
 	for name, tt := range map[string]struct {
-		guard   looprun.GuardID
+		guard   core.GuardID
 		rule    string // the guards of the rule; empty: the assistant answers
 		answers bool
 	}{
-		"a rule for the clarification alone": {looprun.Clarification, "[clarification]", false},
-		"a rule that names the ladder too":   {looprun.Clarification, "[clarification, ladder_exhausted]", true},
-		"an assistant at a clarification":    {looprun.Clarification, "", false},
-		"an assistant at the ladder's end":   {looprun.LadderExhausted, "", false},
-		"a rule for every guard":             {looprun.LadderExhausted, `"*"`, false},
-		"a rule for the ladder":              {looprun.LadderExhausted, "ladder_exhausted", true},
+		"a rule for the clarification alone": {core.Clarification, "[clarification]", false},
+		"a rule that names the ladder too":   {core.Clarification, "[clarification, ladder_exhausted]", true},
+		"an assistant at a clarification":    {core.Clarification, "", false},
+		"an assistant at the ladder's end":   {core.LadderExhausted, "", false},
+		"a rule for every guard":             {core.LadderExhausted, `"*"`, false},
+		"a rule for the ladder":              {core.LadderExhausted, "ladder_exhausted", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCell(t, tt.guard, looprun.Option{ID: "continue", Action: looprun.ActionContinue}, "")
+			c := newCell(t, tt.guard, core.Option{ID: "continue", Action: core.ActionContinue}, "")
 			c.personal, c.flags = true, ladder.flags
 			c.write(t, "ladder.yaml", ladder.files["ladder.yaml"])
 			c.write(t, "policy.yaml", "version: 1\nrules:\n  - guard: "+tt.rule+"\n    answer: continue\n    reason: "+c.reason+"\n")
@@ -154,10 +154,10 @@ func TestMatrixMandatory(t *testing.T) {
 				c.nobody(t, "--assistant", "cat >request.json; cat reply.json", "--assistant-for", "ask,guards")
 			case tt.answers:
 				out := c.over(t, begin(t, c.home, c.command("--policy", "policy.yaml", "--non-interactive")...), "state")
-				c.check(t, responder{as: looprun.RespondedByPolicy, rule: true, reasons: true}, out)
+				c.check(t, responder{as: core.RespondedByPolicy, rule: true, reasons: true}, out)
 			default:
 				out := c.over(t, begin(t, c.home, c.command("--policy", "policy.yaml", "--non-interactive")...), "state")
-				if out.dir == "" && out.code == looprun.ExitFailed {
+				if out.dir == "" && out.code == core.ExitFailed {
 					return // the rule could never match: nothing was run
 				}
 				j := readJournal(t, out.dir)

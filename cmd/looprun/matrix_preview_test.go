@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // A preview of a run's question, from the run or from its recorded state, is the
@@ -18,17 +18,17 @@ func TestMatrixPreview(t *testing.T) {
 	for _, guard := range everyGuard() {
 		t.Run(string(guard), func(t *testing.T) {
 			t.Parallel()
-			c := newCell(t, guard, looprun.Option{}, "")
+			c := newCell(t, guard, core.Option{}, "")
 			out := c.over(t, begin(t, c.home, c.command("--detached", "defer", "--non-interactive")...), "state")
 			j := readJournal(t, out.dir)
-			asked := j.of(looprun.TypeQuestionAsked)
+			asked := j.of(core.TypeQuestionAsked)
 			if len(asked) != 1 {
 				t.Fatalf("%d questions on record", len(asked))
 			}
-			want := asked[0].(looprun.QuestionAsked).Question
+			want := asked[0].(core.QuestionAsked).Question
 			c.write(t, "state.json", c.prints(t, "show", "--format", "state"))
 			for _, from := range [][]string{{"--run", j.state.RunID}, {"--state", "state.json"}} {
-				var got looprun.Question
+				var got core.Question
 				preview := append([]string{"template", "preview", string(guard), "--format", "json"}, from...)
 				if err := json.Unmarshal([]byte(c.prints(t, preview...)), &got); err != nil {
 					t.Fatal(err)
@@ -42,7 +42,7 @@ func TestMatrixPreview(t *testing.T) {
 }
 
 // timeless are the details without the line of the runtime, which went on since.
-func timeless(q looprun.Question) []string {
+func timeless(q core.Question) []string {
 	return slices.DeleteFunc(slices.Clone(q.Details), func(d string) bool { return strings.HasPrefix(d, "Iteration ") })
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/term"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 const keyDown = "\x1b[B"
@@ -41,8 +41,8 @@ var promptKinds = map[string]promptKind{
 		nobody: 110, elsewhere: []string{"accept"},
 	},
 	"confirm": {
-		ask: "ask Go? --confirm", armed: "a number or letter", affirm: choosing("Yes"), says: looprun.Yes,
-		nobody: exitNobody, elsewhere: []string{looprun.Yes},
+		ask: "ask Go? --confirm", armed: "a number or letter", affirm: choosing("Yes"), says: core.Yes,
+		nobody: exitNobody, elsewhere: []string{core.Yes},
 	},
 	"text": {
 		ask: "ask Name? --text", armed: "type the answer", says: "Ann", nobody: exitNobody,
@@ -130,7 +130,7 @@ func (p *prompted) affirmed(t *testing.T) {
 func (p *prompted) answered(t *testing.T, answer string, code int) {
 	t.Helper()
 	p.endedWith(t, code)
-	if a := p.state(t).Answered; len(a) != 1 || a[0].String() != answer || a[0].Responder != looprun.RespondedByUser || !a[0].Person {
+	if a := p.state(t).Answered; len(a) != 1 || a[0].String() != answer || a[0].Responder != core.RespondedByUser || !a[0].Person {
 		t.Errorf("the record has %+v, want %q", a, answer)
 	}
 	p.failsClosed(t)
@@ -187,7 +187,7 @@ var promptStates = map[string]func(*testing.T, *prompted){
 		}
 		p.restored(t)
 		p.open(t)
-		if st := p.state(t); st.Ending.Status != looprun.StatusInterrupted || st.Ending.ExitCode != 130 {
+		if st := p.state(t); st.Ending.Status != core.StatusInterrupted || st.Ending.ExitCode != 130 {
 			t.Errorf("ended as %+v", st.Ending)
 		}
 		again := &prompted{onTerminal(t, p.dir, "resume"), p.promptKind}
@@ -247,7 +247,7 @@ var promptStates = map[string]func(*testing.T, *prompted){
 		}
 		p.restored(t)
 		p.open(t)
-		if st := p.state(t); st.Ending.Status != looprun.StatusInterrupted || st.Ending.ExitCode != 143 {
+		if st := p.state(t); st.Ending.Status != core.StatusInterrupted || st.Ending.ExitCode != 143 {
 			t.Errorf("ended as %+v", st.Ending)
 		}
 		p.failsClosed(t)
@@ -264,7 +264,7 @@ var promptStates = map[string]func(*testing.T, *prompted){
 			t.Errorf("the record has %q", a.Reason)
 		}
 		second := begin(t, p.dir, append([]string{"answer"}, p.elsewhere...)...)
-		if code := second.ended(t); code != looprun.ExitFailed || !strings.Contains(second.stderr.String(), "user answered ") {
+		if code := second.ended(t); code != core.ExitFailed || !strings.Contains(second.stderr.String(), "user answered ") {
 			t.Errorf("a second answer ended with %d: %s", code, second.stderr.String())
 		}
 	},
@@ -290,7 +290,7 @@ func (p *prompted) answeredAfterResume(t *testing.T) {
 	if got := p.ended(t); got != 0 {
 		t.Errorf("the resumed run ended with %d", got)
 	}
-	if a := p.state(t).Answered; len(a) != 1 || a[0].String() != p.says || a[0].Responder != looprun.RespondedByUser {
+	if a := p.state(t).Answered; len(a) != 1 || a[0].String() != p.says || a[0].Responder != core.RespondedByUser {
 		t.Errorf("the record has %+v, want %q", a, p.says)
 	}
 	if told, err := os.ReadFile(p.file("answer")); err != nil || string(told) != p.says+"\n" {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -33,13 +33,13 @@ type responder struct {
 
 // responders are all of them, by the way they are reached.
 var responders = map[string]responder{
-	"policy":    {as: looprun.RespondedByPolicy, rule: true, reasons: true, run: byPolicy},
-	"assistant": {as: looprun.RespondedByAssistant, reasons: true, run: byAssistant("--assistant-for", "ask,guards")},
-	"auto":      {as: looprun.RespondedByAssistant, reasons: true, run: byAssistant("--detached", "auto")},
-	"parent":    {as: looprun.RespondedByParent, person: true, reasons: true, sub: "inside", run: byParentRun},
-	"user":      {as: looprun.RespondedByUser, person: true, run: byPerson},
-	"live":      {as: looprun.RespondedByUser, person: true, reasons: true, run: byOtherTerminal},
-	"deferred":  {as: looprun.RespondedByUser, person: true, reasons: true, run: byAnswerLater},
+	"policy":    {as: core.RespondedByPolicy, rule: true, reasons: true, run: byPolicy},
+	"assistant": {as: core.RespondedByAssistant, reasons: true, run: byAssistant("--assistant-for", "ask,guards")},
+	"auto":      {as: core.RespondedByAssistant, reasons: true, run: byAssistant("--detached", "auto")},
+	"parent":    {as: core.RespondedByParent, person: true, reasons: true, sub: "inside", run: byParentRun},
+	"user":      {as: core.RespondedByUser, person: true, run: byPerson},
+	"live":      {as: core.RespondedByUser, person: true, reasons: true, run: byOtherTerminal},
+	"deferred":  {as: core.RespondedByUser, person: true, reasons: true, run: byAnswerLater},
 }
 
 // over waits for the end of a run of the cell.
@@ -60,8 +60,8 @@ func byPolicy(t *testing.T, c *cell) outcome {
 
 // ruled are the guards that a rule has to name to answer the question.
 func (c *cell) ruled() string {
-	if c.personal && c.guard != looprun.LadderExhausted {
-		return fmt.Sprintf("[%s, %s]", c.guard, looprun.LadderExhausted)
+	if c.personal && c.guard != core.LadderExhausted {
+		return fmt.Sprintf("[%s, %s]", c.guard, core.LadderExhausted)
 	}
 	return string(c.guard)
 }
@@ -81,7 +81,7 @@ func byParentRun(t *testing.T, c *cell) outcome {
 	writeFile(t, c.dir, "outer.sh", outer)
 	s := begin(t, c.dir, "--wait-answer", "1h", "--non-interactive", "--", "sh", "outer.sh")
 	if !c.answerFrom(t, s) {
-		c.answerWith(t, s, string(looprun.ActionCancel))
+		c.answerWith(t, s, string(core.ActionCancel))
 	}
 	if code := s.ended(t); code != 0 {
 		t.Errorf("the outer run ended with %d", code)
@@ -106,7 +106,7 @@ func shellWords(words []string) string {
 func byOtherTerminal(t *testing.T, c *cell) outcome {
 	s := begin(t, c.home, c.command("--wait-answer", "1h", "--non-interactive")...)
 	if !c.answerFrom(t, s) {
-		c.answerWith(t, s, string(looprun.ActionCancel))
+		c.answerWith(t, s, string(core.ActionCancel))
 	}
 	return c.over(t, s, "state")
 }
@@ -118,7 +118,7 @@ func byAnswerLater(t *testing.T, c *cell) outcome {
 		t.Errorf("deferred with %d, want 102", code)
 	}
 	if !c.answerFrom(t, s) {
-		c.answerWith(t, s, string(looprun.ActionCancel))
+		c.answerWith(t, s, string(core.ActionCancel))
 	}
 	return c.over(t, begin(t, c.home, "resume", "--non-interactive"), "state")
 }
@@ -131,8 +131,8 @@ func (c *cell) answerFrom(t *testing.T, s *started) bool {
 	got := begin(t, s.dir, "answer", c.option.ID, "--reason", c.reason, "--question", s.state(t).Pending()[0].ID)
 	code := got.ended(t)
 	want := 0
-	if c.option.Action == looprun.ActionReview {
-		want = looprun.ExitFailed
+	if c.option.Action == core.ActionReview {
+		want = core.ExitFailed
 	}
 	if code != want {
 		t.Fatalf("looprun answer %s ended with %d, want %d: %s", c.option.ID, code, want, got.stderr.String())
@@ -170,7 +170,7 @@ func byPerson(t *testing.T, c *cell) outcome {
 	s := onTerminal(t, c.home, c.command()...)
 	s.moveTo(t, c.option.Label)
 	s.keys(t, "\r")
-	if c.option.Action == looprun.ActionReview {
+	if c.option.Action == core.ActionReview {
 		until(t, "the history is shown", s.shows("Signatures"))
 		s.moveTo(t, "Cancel")
 		s.keys(t, "\r")
@@ -179,7 +179,7 @@ func byPerson(t *testing.T, c *cell) outcome {
 	out := c.over(t, &s.started, "state")
 	until(t, "the last line", s.closed)
 	out.stderr = s.stdout.String()
-	if c.option.Action == looprun.ActionReview && out.code != 101 {
+	if c.option.Action == core.ActionReview && out.code != 101 {
 		t.Errorf("cancelled after the review with %d", out.code)
 	}
 	return out
@@ -188,7 +188,7 @@ func byPerson(t *testing.T, c *cell) outcome {
 // says types the words that go with an option that is answered in words.
 func (c *cell) says(t *testing.T, s *screen) {
 	t.Helper()
-	if q := (looprun.Question{Guard: c.guard}); !q.WantsWords(c.option) {
+	if q := (core.Question{Guard: c.guard}); !q.WantsWords(c.option) {
 		return
 	}
 	until(t, "the words are asked for", s.shows("type what to do"))

@@ -11,43 +11,43 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/templates"
 )
 
 // effect is what an action does to a run of the matrix: it ends it with a status,
 // or lets it go on, and the next iteration is then done.
 type effect struct {
-	status looprun.Status
+	status core.Status
 	goesOn bool
 }
 
 // effects are those of SPEC §5 and PROTOCOLS D.
-var effects = map[looprun.Action]effect{
-	looprun.ActionContinue:    {looprun.StatusDone, true},
-	looprun.ActionDebug:       {looprun.StatusDone, true},
-	looprun.ActionSkip:        {looprun.StatusDone, true},
-	looprun.ActionDecompose:   {looprun.StatusDone, true},
-	looprun.ActionReformulate: {looprun.StatusDone, true},
-	looprun.ActionAccept:      {looprun.StatusAccepted, false},
-	looprun.ActionCancel:      {looprun.StatusCancelled, false},
-	looprun.ActionPause:       {looprun.StatusPaused, false},
-	looprun.ActionReject:      {looprun.StatusRejected, false},
-	looprun.ActionReview:      {}, // shows the history; it never is an answer
+var effects = map[core.Action]effect{
+	core.ActionContinue:    {core.StatusDone, true},
+	core.ActionDebug:       {core.StatusDone, true},
+	core.ActionSkip:        {core.StatusDone, true},
+	core.ActionDecompose:   {core.StatusDone, true},
+	core.ActionReformulate: {core.StatusDone, true},
+	core.ActionAccept:      {core.StatusAccepted, false},
+	core.ActionCancel:      {core.StatusCancelled, false},
+	core.ActionPause:       {core.StatusPaused, false},
+	core.ActionReject:      {core.StatusRejected, false},
+	core.ActionReview:      {}, // shows the history; it never is an answer
 }
 
 // codes are the exit codes of SPEC §6.
-var codesOf = map[looprun.Status]int{
-	looprun.StatusDone: 0, looprun.StatusAccepted: 100, looprun.StatusCancelled: 101,
-	looprun.StatusPaused: 102, looprun.StatusRejected: 103,
+var codesOf = map[core.Status]int{
+	core.StatusDone: 0, core.StatusAccepted: 100, core.StatusCancelled: 101,
+	core.StatusPaused: 102, core.StatusRejected: 103,
 }
 
 // cell is one square of the matrix: a guard trips, and somebody gives one of the
 // answers that its question offers.
 type cell struct {
 	way
-	guard  looprun.GuardID
-	option looprun.Option
+	guard  core.GuardID
+	option core.Option
 	dir    string // looprun runs here; its state is in state
 	home   string // the run under test runs here
 	reason string
@@ -56,7 +56,7 @@ type cell struct {
 const debugFindings = "the cause is a missing semicolon"
 
 // newCell writes the command's files.
-func newCell(t *testing.T, guard looprun.GuardID, o looprun.Option, sub string) *cell {
+func newCell(t *testing.T, guard core.GuardID, o core.Option, sub string) *cell {
 	t.Helper()
 	w, ok := ways[guard]
 	if !ok {
@@ -156,24 +156,24 @@ func builtin(t *testing.T) *templates.Set {
 	return set
 }
 
-func everyGuard() []looprun.GuardID { return slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()) }
+func everyGuard() []core.GuardID { return slices.Concat(core.GuardIDs(), core.ProtocolIDs()) }
 
 // answers reports whether this responder may give this answer.
 func (c *cell) answers(r responder) bool {
-	return c.option.Action != looprun.ActionReview && (!c.personal || r.person || r.rule)
+	return c.option.Action != core.ActionReview && (!c.personal || r.person || r.rule)
 }
 
 // check compares what happened with what the answer should have done.
 func (c *cell) check(t *testing.T, r responder, out outcome) {
 	t.Helper()
-	if r.rule && c.option.Action == looprun.ActionReview {
+	if r.rule && c.option.Action == core.ActionReview {
 		c.refusedBeforeAnythingRan(t, out)
 		return
 	}
 	j := readJournal(t, out.dir)
 	j.failsClosed(t)
 	if !c.answers(r) {
-		if c.option.Action == looprun.ActionReview && r.person {
+		if c.option.Action == core.ActionReview && r.person {
 			return // the responder has looked: it is refused, or asked again
 		}
 		c.unanswered(t, out, j)
@@ -215,53 +215,53 @@ func (c *cell) checkCourse(t *testing.T, j *journal, at int, e effect) {
 	switch {
 	case before != c.after && !(c.judged && before == c.after+1): // answered when it was over
 		t.Errorf("%d iterations were finished when the answer came, want %d", before, c.after)
-	case e.goesOn && (after != want || j.state.Last.Outcome != looprun.OutcomeDone):
+	case e.goesOn && (after != want || j.state.Last.Outcome != core.OutcomeDone):
 		t.Errorf("%d iterations after the answer, the last %s; want %d, the last done", after, j.state.Last.Outcome, want)
 	case !e.goesOn && after != 0 && !c.during:
 		t.Errorf("%d iterations after an answer that ends the run", after)
 	case !e.goesOn && j.startedAfter(at) != 0:
 		t.Error("an iteration was started after an answer that ends the run")
 	}
-	if c.during && !e.goesOn && j.state.Last != nil && j.state.Last.Outcome == looprun.OutcomeDone {
+	if c.during && !e.goesOn && j.state.Last != nil && j.state.Last.Outcome == core.OutcomeDone {
 		t.Error("the iteration went on after an answer that ends the run")
 	}
 }
 
 // checkEffect checks what the action is for.
-func (c *cell) checkEffect(t *testing.T, j *journal, d *looprun.ActionApplied) {
+func (c *cell) checkEffect(t *testing.T, j *journal, d *core.ActionApplied) {
 	t.Helper()
 	if d.Action.Continues() {
 		c.checkLimits(t, j, d)
 		c.checkGuidance(t, d)
 	}
 	switch d.Action {
-	case looprun.ActionSkip:
+	case core.ActionSkip:
 		if len(d.Known) == 0 || len(j.state.Known) == 0 {
 			t.Error("nothing was recorded as a known issue")
 		}
-	case looprun.ActionDebug:
-		if n := len(j.of(looprun.TypeDebugFinished)); n != 1 || !strings.Contains(d.Guidance, debugFindings) {
+	case core.ActionDebug:
+		if n := len(j.of(core.TypeDebugFinished)); n != 1 || !strings.Contains(d.Guidance, debugFindings) {
 			t.Errorf("%d debug commands, guidance %q", n, d.Guidance)
 		}
-	case looprun.ActionReformulate:
+	case core.ActionReformulate:
 		if !strings.HasPrefix(j.state.Task, "Do the parser first") {
 			t.Errorf("the task is %q", j.state.Task)
 		}
-	case looprun.ActionDecompose:
+	case core.ActionDecompose:
 		if list := j.state.Decomposed(); list.Left() > 0 || list.Of() < 2 || !strings.HasPrefix(list.Done[0], "Parser") {
 			t.Errorf("the sub-tasks are: %s", list)
 		}
 	}
-	if c.guard == looprun.Rejection && len(j.of(looprun.TypeRejectionDecided)) != 1 && d.Action != looprun.ActionCancel {
+	if c.guard == core.Rejection && len(j.of(core.TypeRejectionDecided)) != 1 && d.Action != core.ActionCancel {
 		t.Error("the decision about the rejection is not on record")
 	}
-	if c.guard == looprun.LadderExhausted && d.Action == looprun.ActionContinue && len(j.of(looprun.TypeCountersReset)) != 1 {
+	if c.guard == core.LadderExhausted && d.Action == core.ActionContinue && len(j.of(core.TypeCountersReset)) != 1 {
 		t.Error("the attempts were not started over")
 	}
 }
 
 // checkLimits checks that a limit was extended to what is spent and the extension.
-func (c *cell) checkLimits(t *testing.T, j *journal, d *looprun.ActionApplied) {
+func (c *cell) checkLimits(t *testing.T, j *journal, d *core.ActionApplied) {
 	t.Helper()
 	x, l := c.option.Extend, d.Limits
 	switch {
@@ -277,9 +277,9 @@ func (c *cell) checkLimits(t *testing.T, j *journal, d *looprun.ActionApplied) {
 }
 
 // checkGuidance checks that the next iteration was told what the answer said.
-func (c *cell) checkGuidance(t *testing.T, d *looprun.ActionApplied) {
+func (c *cell) checkGuidance(t *testing.T, d *core.ActionApplied) {
 	t.Helper()
-	q := looprun.Question{Guard: c.guard}
+	q := core.Question{Guard: c.guard}
 	if (c.option.Guidance != "" || q.WantsWords(c.option)) && d.Guidance == "" {
 		t.Error("the guidance is lost")
 	}
@@ -301,7 +301,7 @@ func (c *cell) unanswered(t *testing.T, out outcome, j *journal) {
 	if d, _ := j.applied(t); d != nil {
 		t.Errorf("%s by %s was applied, and nobody may answer so", d.Option, d.Responder)
 	}
-	if e := j.state.Ending; e == nil || e.Status != looprun.StatusTripped || e.Guard != c.guard || e.Decision != "" {
+	if e := j.state.Ending; e == nil || e.Status != core.StatusTripped || e.Guard != c.guard || e.Decision != "" {
 		t.Errorf("ended as %+v", e)
 	}
 	want := c.after
@@ -316,7 +316,7 @@ func (c *cell) unanswered(t *testing.T, out outcome, j *journal) {
 // refusedBeforeAnythingRan checks a policy that answers what only a person can.
 func (c *cell) refusedBeforeAnythingRan(t *testing.T, out outcome) {
 	t.Helper()
-	if out.code != looprun.ExitFailed || !strings.Contains(out.stderr, "policy.yaml:") {
+	if out.code != core.ExitFailed || !strings.Contains(out.stderr, "policy.yaml:") {
 		t.Errorf("exit code %d, want 125 and the place", out.code)
 	}
 	if out.dir != "" {

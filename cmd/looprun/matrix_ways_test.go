@@ -2,7 +2,7 @@
 
 package main
 
-import "github.com/looprun/looprun"
+import "github.com/looprun/looprun/core"
 
 // way makes one guard trip, and no other, in as few iterations as it can.
 type way struct {
@@ -26,40 +26,40 @@ type way struct {
 
 // ways are known for every guard. The limits are the smallest that let the run
 // go on once after an answer.
-var ways = map[looprun.GuardID]way{
-	looprun.MaxIterations: {
+var ways = map[core.GuardID]way{
+	core.MaxIterations: {
 		flags: []string{"--max-iterations", "1"},
 		work:  "echo Error: unfinished", after: 1, code: 110,
 	},
-	looprun.MaxRuntime: {
+	core.MaxRuntime: {
 		flags: []string{"--max-runtime", "200ms"},
 		work:  "echo began; sleep 0.8; exit 0", during: true, code: 124,
 	},
-	looprun.LoopDetected: {
+	core.LoopDetected: {
 		flags: []string{"--loop-threshold", "2"},
 		work:  "echo Error: same", after: 2, code: 111,
 	},
-	looprun.ConsecutiveErrors: {
+	core.ConsecutiveErrors: {
 		flags: []string{"--max-errors", "1", "--error-codes", "9"},
 		work:  "echo Error: crashed", exit: 9, after: 1, code: 112,
 	},
-	looprun.MaxCost: {
+	core.MaxCost: {
 		flags: []string{"--max-cost", "1"},
 		work:  "LOOPRUN signal cost --usd 1.25", after: 1, code: 113,
 	},
-	looprun.MaxTokens: {
+	core.MaxTokens: {
 		flags: []string{"--max-tokens", "1000"},
 		work:  "LOOPRUN signal cost --tokens 1250", after: 1, code: 113,
 	},
-	looprun.NoProgress: {
+	core.NoProgress: {
 		flags: []string{"--max-idle-iterations", "1"},
 		work:  "echo Error: idle", after: 2, code: 114,
 	},
-	looprun.WorkspaceCycle: {
+	core.WorkspaceCycle: {
 		flags: []string{"--detect-workspace-cycles", "1"},
 		work:  `echo "Error: try$LOOPRUN_ITERATION"; if test -e flag; then rm flag; else touch flag; fi`, after: 3, code: 114,
 	},
-	looprun.TurnLoop: { // the first time the turn is ended, and the next one told
+	core.TurnLoop: { // the first time the turn is ended, and the next one told
 		flags: []string{"--turn-loop", "2", "--max-errors", "off", "--loop-threshold", "off"},
 		work: `for n in 1 2; do
 	echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"'$n'","name":"Read","input":{"file_path":"a.go"}}]},"parent_tool_use_id":null,"session_id":"s","uuid":"a'$n'"}'
@@ -68,18 +68,18 @@ done
 test $LOOPRUN_ITERATION -gt 1 || sleep 600
 sleep 2; exit 0`, after: 1, during: true, judged: true, code: 114,
 	},
-	looprun.Rejection: {
+	core.Rejection: {
 		flags: []string{"--name", "T-1"},
 		files: map[string]string{"rejection.json": validRejection},
 		work:  "LOOPRUN reject - <rejection.json", after: 1, code: 115,
 	},
-	looprun.Blocked: {
+	core.Blocked: {
 		work: "LOOPRUN signal blocked 'the disk is full'", after: 1, code: 115,
 	},
-	looprun.Clarification: {
+	core.Clarification: {
 		work: "LOOPRUN signal clarify --question 'Which of the two formats?'", after: 1, code: 115, personal: true,
 	},
-	looprun.LadderExhausted: {
+	core.LadderExhausted: {
 		flags: []string{"--config", "ladder.yaml"},
 		files: map[string]string{"ladder.yaml": "ladder:\n  - {rung: self_solve, attempts: 1}\n  - {rung: human}\n"},
 		work:  "echo Error: attempt", after: 1, code: 115, personal: true,

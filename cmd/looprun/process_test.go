@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -50,7 +50,7 @@ func TestSignals(t *testing.T) {
 					t.Errorf("ended with %d, want the signal %d", got, sig)
 				}
 				st := s.state(t)
-				if !st.Ended || st.Ending.Status != looprun.StatusInterrupted || st.Ending.ExitCode != 128+int(sig) {
+				if !st.Ended || st.Ending.Status != core.StatusInterrupted || st.Ending.ExitCode != 128+int(sig) {
 					t.Errorf("ended as %+v", st.Ending)
 				}
 				if moment.name != "delay" && s.alive(t, "pid") {
@@ -219,7 +219,7 @@ func TestOutputThatNobodyReads(t *testing.T) {
 			if said := read("stderr") + s.stdout.String(); strings.Count(said, c.said) != 1 && c.said != "" {
 				t.Errorf("it does not say once %q:\n%s", c.said, said)
 			}
-			if n, ended := len(read("ran")), s.state(t).Ending; (n == 3) != (c.code == 110) || ended == nil || (ended.Status == looprun.StatusInterrupted) != (c.code == 141) {
+			if n, ended := len(read("ran")), s.state(t).Ending; (n == 3) != (c.code == 110) || ended == nil || (ended.Status == core.StatusInterrupted) != (c.code == 141) {
 				t.Errorf("%d iterations, ended as %+v", n, ended)
 			}
 		})

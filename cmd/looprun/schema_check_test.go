@@ -16,7 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -261,7 +261,7 @@ func journalsFit(schema *jsonschema.Schema, dir string) error {
 			return err
 		}
 		for line := range bytes.Lines(text) {
-			var e looprun.Event
+			var e core.Event
 			if bytes.Contains(line, []byte(`"detail_sum":`)) || !bytes.Contains(line, []byte(`"sum":`)) || e.UnmarshalJSON(line) != nil {
 				continue
 			}

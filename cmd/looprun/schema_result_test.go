@@ -13,7 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 )
@@ -25,8 +25,8 @@ type ending struct {
 	policy string // the rule, in YAML; empty: no policy
 	signal syscall.Signal
 	code   int
-	status looprun.Status
-	guard  looprun.GuardID
+	status core.Status
+	guard  core.GuardID
 	has    map[string]any // further fields
 }
 
@@ -35,53 +35,53 @@ const rejecting = `LOOPRUN reject --task importer --agent fixer --reason-type BL
 	`--blocking-factor 'the registry answers 503' --evidence 'type=api_response,data=503,source=curl' --alternative 'Run it again once the registry answers'; exit 1`
 
 var endings = []ending{
-	{name: "done", args: []string{"--", "true"}, status: looprun.StatusDone, has: map[string]any{"signature": "pass", "pending": false}},
-	{name: "done before it began", args: []string{"--check", "true", "--", "false"}, status: looprun.StatusDone},
-	{name: "tripped", args: []string{"--max-iterations", "1", "--", "false"}, code: 110, status: looprun.StatusTripped, guard: looprun.MaxIterations},
-	{name: "tripped by a loop", args: []string{"-c", "echo Error: same; exit 1"}, code: 111, status: looprun.StatusTripped, guard: looprun.LoopDetected},
-	{name: "tripped by errors", args: []string{"--max-errors", "1", "--error-codes", "9", "-c", "exit 9"}, code: 112, status: looprun.StatusTripped, guard: looprun.ConsecutiveErrors},
-	{name: "tripped by the cost", args: []string{"--max-cost", "1", "-c", "LOOPRUN signal cost --usd 1.25; exit 1"}, code: 113, status: looprun.StatusTripped, guard: looprun.MaxCost},
-	{name: "tripped in the middle", args: []string{"--max-runtime", "100ms", "--", "sleep", "30"}, code: 124, status: looprun.StatusTripped, guard: looprun.MaxRuntime},
-	{name: "tripped by a rejection", args: []string{"-c", rejecting}, code: 115, status: looprun.StatusTripped, guard: looprun.Rejection},
+	{name: "done", args: []string{"--", "true"}, status: core.StatusDone, has: map[string]any{"signature": "pass", "pending": false}},
+	{name: "done before it began", args: []string{"--check", "true", "--", "false"}, status: core.StatusDone},
+	{name: "tripped", args: []string{"--max-iterations", "1", "--", "false"}, code: 110, status: core.StatusTripped, guard: core.MaxIterations},
+	{name: "tripped by a loop", args: []string{"-c", "echo Error: same; exit 1"}, code: 111, status: core.StatusTripped, guard: core.LoopDetected},
+	{name: "tripped by errors", args: []string{"--max-errors", "1", "--error-codes", "9", "-c", "exit 9"}, code: 112, status: core.StatusTripped, guard: core.ConsecutiveErrors},
+	{name: "tripped by the cost", args: []string{"--max-cost", "1", "-c", "LOOPRUN signal cost --usd 1.25; exit 1"}, code: 113, status: core.StatusTripped, guard: core.MaxCost},
+	{name: "tripped in the middle", args: []string{"--max-runtime", "100ms", "--", "sleep", "30"}, code: 124, status: core.StatusTripped, guard: core.MaxRuntime},
+	{name: "tripped by a rejection", args: []string{"-c", rejecting}, code: 115, status: core.StatusTripped, guard: core.Rejection},
 	{
 		name: "accepted", args: []string{"--max-iterations", "1", "--", "false"}, policy: "guard: max_iterations, answer: accept",
-		code: 100, status: looprun.StatusAccepted, guard: looprun.MaxIterations,
+		code: 100, status: core.StatusAccepted, guard: core.MaxIterations,
 		has: map[string]any{"decision": "accept", "responder": "policy", "reason": "Why."},
 	},
 	{
 		name: "accepted with another code", args: []string{"--exit-code", "accepted=0", "--max-iterations", "1", "--", "false"}, policy: "guard: max_iterations, answer: accept",
-		status: looprun.StatusAccepted, guard: looprun.MaxIterations,
+		status: core.StatusAccepted, guard: core.MaxIterations,
 	},
 	{
 		name: "cancelled", args: []string{"--max-iterations", "1", "--", "false"}, policy: "guard: max_iterations, answer: cancel",
-		code: 101, status: looprun.StatusCancelled, guard: looprun.MaxIterations,
+		code: 101, status: core.StatusCancelled, guard: core.MaxIterations,
 	},
 	{
 		name: "paused", args: []string{"--max-iterations", "1", "--", "false"}, policy: "guard: max_iterations, answer: pause",
-		code: 102, status: looprun.StatusPaused, guard: looprun.MaxIterations, has: map[string]any{"pending": false},
+		code: 102, status: core.StatusPaused, guard: core.MaxIterations, has: map[string]any{"pending": false},
 	},
 	{
 		name: "deferred", args: []string{"--detached", "defer", "--max-iterations", "1", "--", "false"},
-		code: 102, status: looprun.StatusPaused, has: map[string]any{"pending": true},
+		code: 102, status: core.StatusPaused, has: map[string]any{"pending": true},
 	},
 	{
 		name: "rejected", args: []string{"-c", rejecting}, policy: "guard: rejection, answer: accept",
-		code: 103, status: looprun.StatusRejected, guard: looprun.Rejection,
+		code: 103, status: core.StatusRejected, guard: core.Rejection,
 	},
-	{name: "not found", args: []string{"--", "./nowhere"}, code: 127, status: looprun.StatusFailed},
-	{name: "not executable", args: []string{"--", "."}, code: 126, status: looprun.StatusFailed},
-	{name: "stopped by its code", args: []string{"--stop-codes", "7", "-c", "exit 7"}, code: 7, status: looprun.StatusFailed},
-	{name: "interrupted by itself", args: []string{"-c", "kill -INT $$"}, code: 130, status: looprun.StatusInterrupted},
-	{name: "SIGINT", args: []string{"-c", "touch begun; sleep 30"}, signal: syscall.SIGINT, code: 130, status: looprun.StatusInterrupted},
-	{name: "SIGTERM", args: []string{"-c", "touch begun; sleep 30"}, signal: syscall.SIGTERM, code: 143, status: looprun.StatusInterrupted},
-	{name: "SIGHUP", args: []string{"-c", "touch begun; sleep 30"}, signal: syscall.SIGHUP, code: 129, status: looprun.StatusInterrupted},
+	{name: "not found", args: []string{"--", "./nowhere"}, code: 127, status: core.StatusFailed},
+	{name: "not executable", args: []string{"--", "."}, code: 126, status: core.StatusFailed},
+	{name: "stopped by its code", args: []string{"--stop-codes", "7", "-c", "exit 7"}, code: 7, status: core.StatusFailed},
+	{name: "interrupted by itself", args: []string{"-c", "kill -INT $$"}, code: 130, status: core.StatusInterrupted},
+	{name: "SIGINT", args: []string{"-c", "touch begun; sleep 30"}, signal: syscall.SIGINT, code: 130, status: core.StatusInterrupted},
+	{name: "SIGTERM", args: []string{"-c", "touch begun; sleep 30"}, signal: syscall.SIGTERM, code: 143, status: core.StatusInterrupted},
+	{name: "SIGHUP", args: []string{"-c", "touch begun; sleep 30"}, signal: syscall.SIGHUP, code: 129, status: core.StatusInterrupted},
 }
 
 // Every status that a run can end with is in a result.json that is right by its
 // schema, and says what the process exited with.
 func TestResultsByTheirSchema(t *testing.T) {
 	schema := validator(t, "result")
-	var seen []looprun.Status
+	var seen []core.Status
 	for _, e := range endings {
 		seen = append(seen, e.status)
 		t.Run(e.name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func (e ending) check(t *testing.T, schema *jsonschema.Schema) {
 	}
 	got, _ := v.(map[string]any)
 	for key, value := range want {
-		if key == "guard" && e.guard == "" && e.status == looprun.StatusPaused {
+		if key == "guard" && e.guard == "" && e.status == core.StatusPaused {
 			continue // that of the question
 		}
 		if got[key] != value {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // stubborn ignores every signal that it can.
@@ -29,7 +29,7 @@ func TestTheEndOfAStubbornCommand(t *testing.T) {
 				t.Error("the command is still there")
 			}
 			st := s.state(t)
-			if !st.Ended || st.Ending.Status != looprun.StatusInterrupted || !s.has("verdict.json")() {
+			if !st.Ended || st.Ending.Status != core.StatusInterrupted || !s.has("verdict.json")() {
 				t.Errorf("ended as %+v", st.Ending)
 			}
 		})
@@ -57,7 +57,7 @@ func TestQuit(t *testing.T) {
 	if got := s.ended(t); got != -int(syscall.SIGQUIT) {
 		t.Errorf("ended with %d, want by SIGQUIT", got)
 	}
-	if st := s.state(t); !st.Ended || st.Ending.Status != looprun.StatusInterrupted {
+	if st := s.state(t); !st.Ended || st.Ending.Status != core.StatusInterrupted {
 		t.Errorf("ended as %+v", st.Ending)
 	}
 	if s.alive(t, "pid") || strings.Contains(s.stderr.String(), "goroutine") {
@@ -73,7 +73,7 @@ func TestACommandThatEndsByASignal(t *testing.T) {
 	if got := s.ended(t); got != -int(syscall.SIGINT) {
 		t.Errorf("ended with %d, want SIGINT", got)
 	}
-	if st := s.state(t); st.Ending.Status != looprun.StatusInterrupted || st.ErrorRun != 0 {
+	if st := s.state(t); st.Ending.Status != core.StatusInterrupted || st.ErrorRun != 0 {
 		t.Errorf("ended as %+v with %d errors", st.Ending, st.ErrorRun)
 	}
 	other := begin(t, t.TempDir(), "--max-errors", "2", "--loop-threshold", "off", "--", "sh", "-c", "kill -TERM $$")

@@ -16,7 +16,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // screen is a looprun on a terminal of its own, and what a person sees there.
@@ -278,7 +278,7 @@ func TestCtrlBackslashAtTheQuestion(t *testing.T) {
 	if got := s.answer(t, "\x1c"); got != -int(syscall.SIGQUIT) {
 		t.Errorf("ended with %d, want SIGQUIT", got)
 	}
-	if st := s.state(t); st.Question == nil || st.Ending.Status != looprun.StatusInterrupted || st.Ending.ExitCode != 131 {
+	if st := s.state(t); st.Question == nil || st.Ending.Status != core.StatusInterrupted || st.Ending.ExitCode != 131 {
 		t.Errorf("ended as %+v, question %v", st.Ending, st.Question)
 	}
 }
@@ -293,7 +293,7 @@ func TestCtrlCAtTheQuestion(t *testing.T) {
 	if got := s.answer(t, "\x03"); got != -int(syscall.SIGINT) {
 		t.Errorf("ended with %d, want SIGINT", got)
 	}
-	if st := s.state(t); st.Question == nil || st.Ending.Status != looprun.StatusInterrupted {
+	if st := s.state(t); st.Question == nil || st.Ending.Status != core.StatusInterrupted {
 		t.Errorf("ended as %+v, question %v", st.Ending, st.Question)
 	}
 	again := onTerminal(t, dir, "resume")
@@ -322,7 +322,7 @@ func TestCtrlCAtWhatAnAssistantRejected(t *testing.T) {
 	if got := again.answer(t, cancelKeys); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
-	if st := again.state(t); st.Ending.Responder != looprun.RespondedByUser {
+	if st := again.state(t); st.Ending.Responder != core.RespondedByUser {
 		t.Errorf("it was ended by %+v, want the person", st.Ending)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "again")); !errors.Is(err, os.ErrNotExist) {

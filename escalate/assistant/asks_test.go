@@ -3,14 +3,14 @@ package assistant
 import (
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // What the command asks may allow more than a reply can say: the reply is then
 // one of the options, and nothing else.
 func TestWhatTheCommandAllowsBesideOptions(t *testing.T) {
-	q := asked(looprun.KindSelect)
-	q.From, q.AllowText, q.AllowCancel, q.To, q.Default = looprun.FromCommand, true, true, "assistant", "blue"
+	q := asked(core.KindSelect)
+	q.From, q.AllowText, q.AllowCancel, q.To, q.Default = core.FromCommand, true, true, "assistant", "blue"
 	for reply, good := range map[string]bool{
 		`{"reason": "r", "answer": "blue"}`:              true,
 		`{"reason": "r", "answer": "cancel"}`:            true, // an option of that name
@@ -34,8 +34,8 @@ func TestWhatTheCommandAllowsBesideOptions(t *testing.T) {
 
 // Who asks is what From says: a question that names a guard too is no trip.
 func TestWhoAsks(t *testing.T) {
-	q := asked(looprun.KindConfirm)
-	q.From, q.Guard = looprun.FromCommand, looprun.MaxIterations
+	q := asked(core.KindConfirm)
+	q.From, q.Guard = core.FromCommand, core.MaxIterations
 	for from, want := range map[Source]int{FromAsk: 1, FromGuards: 0} {
 		f := newFake(t, `say {"reason": "r", "answer": true}`)
 		f.OnlyFrom = []Source{from}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // What holds where [Options] say nothing.
@@ -50,9 +50,9 @@ type Options struct {
 	// question that asks for it (To) is escalated without it.
 	Escalation bool
 	// As is what its answers call it; zero: they do not.
-	As looprun.Assistant
+	As core.Assistant
 	// OnlyKinds and OnlyFrom are the questions that it answers; empty: all.
-	OnlyKinds []looprun.Kind
+	OnlyKinds []core.Kind
 	OnlyFrom  []Source
 	// Stderr takes what it prints there; nil discards it. The slice is valid
 	// during the call only.
@@ -61,19 +61,19 @@ type Options struct {
 
 // New returns the responder that asks the command. Its Respond returns:
 //
-//   - [looprun.ErrNoAnswer] for a question that is not put to the command, with
+//   - [core.ErrNoAnswer] for a question that is not put to the command, with
 //     the reason where it is not for lack of a command or by OnlyKinds, OnlyFrom;
 //   - [*Escalated] for a rejection, where Options.Escalation or the question
 //     wants it;
 //   - the cause of the end of the context;
 //   - another error when the command failed, or did not reply as it should.
 //
-// For a confirm question the option of the answer is [looprun.Yes] or
-// [looprun.No]. For a text question it is empty and the text is in Text: text
+// For a confirm question the option of the answer is [core.Yes] or
+// [core.No]. For a text question it is empty and the text is in Text: text
 // can never be mistaken for an option. What a reply cannot say is not answered
 // so: a select question is answered with one of its options, also where it
 // allows text, and no question is declined.
-func New(o Options) looprun.Responder { return looprun.Vouch(newResponder(o)) }
+func New(o Options) core.Responder { return core.Vouch(newResponder(o)) }
 
 func newResponder(o Options) *responder {
 	o.Timeout = positive(o.Timeout, DefaultTimeout)
@@ -89,10 +89,10 @@ func positive(d, otherwise time.Duration) time.Duration { return cmp.Or(max(d, 0
 type responder struct{ Options }
 
 // Respond asks the command.
-func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
-	none := looprun.Answer{Responder: looprun.RespondedByAssistant}
+func (r *responder) Respond(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
+	none := core.Answer{Responder: core.RespondedByAssistant}
 	if !r.answers(q) {
-		return none, looprun.ErrNoAnswer
+		return none, core.ErrNoAnswer
 	}
 	req, err := NewRequest(q, s)
 	if err != nil {
@@ -111,7 +111,7 @@ func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.
 }
 
 // answers reports whether the question is put to the command at all.
-func (r *responder) answers(q looprun.Question) bool {
+func (r *responder) answers(q core.Question) bool {
 	from := FromAsk
 	if byGuard(q) {
 		from = FromGuards
@@ -126,9 +126,9 @@ func (r *responder) answers(q looprun.Question) bool {
 }
 
 // byGuard reports whether a guard asks, and not the command in the loop.
-func byGuard(q looprun.Question) bool { return q.Guard != "" && q.From != looprun.FromCommand }
+func byGuard(q core.Question) bool { return q.Guard != "" && q.From != core.FromCommand }
 
-// Whom a question can be for ([looprun.Question].To).
+// Whom a question can be for ([core.Question].To).
 const (
 	toUser                    = "user"
 	toAssistantWithEscalation = "assistant_with_escalation"

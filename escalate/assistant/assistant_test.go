@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // valid is a reply that would be an answer to the trip, if it came in order.
 const valid = `{"reason": "It gets better.", "answer": "continue"}`
 
 func TestAnswers(t *testing.T) {
-	by := looprun.Answer{Responder: looprun.RespondedByAssistant, Reason: "Because."}
-	with := func(option, text string) looprun.Answer {
+	by := core.Answer{Responder: core.RespondedByAssistant, Reason: "Because."}
+	with := func(option, text string) core.Answer {
 		a := by
 		a.Option = option
 		if option == "" {
@@ -27,17 +27,17 @@ func TestAnswers(t *testing.T) {
 	long := trip()
 	long.Details = []string{strings.Repeat("evidence ", 100_000)}
 	for name, c := range map[string]struct {
-		q    looprun.Question
+		q    core.Question
 		part string
-		want looprun.Answer
+		want core.Answer
 	}{
 		"a trip":          {trip(), `say {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
 		"space around it": {trip(), "say \n {\"answer\": \"accept\",\r\n \"reason\": \" Because.\\u001b[31m\\n\"} \n", with("accept", "")},
 		"cancel":          {trip(), `say {"reason": "Because.", "answer": "cancel"}`, with("cancel", "")},
-		"select":          {asked(looprun.KindSelect), `say {"reason": "Because.", "answer": "blue"}`, with("blue", "")},
-		"yes":             {asked(looprun.KindConfirm), `say {"reason": "Because.", "answer": true}`, with(looprun.Yes, "")},
-		"no":              {asked(looprun.KindConfirm), `say {"reason": "Because.", "answer": false}`, with(looprun.No, "")},
-		"text":            {asked(looprun.KindText), `say {"reason": "Because.", "answer": "accept"}`, with("", "accept")},
+		"select":          {asked(core.KindSelect), `say {"reason": "Because.", "answer": "blue"}`, with("blue", "")},
+		"yes":             {asked(core.KindConfirm), `say {"reason": "Because.", "answer": true}`, with(core.Yes, "")},
+		"no":              {asked(core.KindConfirm), `say {"reason": "Because.", "answer": false}`, with(core.No, "")},
+		"text":            {asked(core.KindText), `say {"reason": "Because.", "answer": "accept"}`, with("", "accept")},
 		"before reading":  {long, `blurt {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
 		"stdin closed":    {long, `closed {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
 		"a long request":  {long, `say {"reason": "Because.", "answer": "accept"}`, with("accept", "")},
@@ -51,7 +51,7 @@ func TestAnswers(t *testing.T) {
 			if a.Person {
 				t.Error("it is no person")
 			}
-			if c.q.Kind == looprun.KindSelect {
+			if c.q.Kind == core.KindSelect {
 				if _, err := c.q.Resolve(a); err != nil {
 					t.Error(err)
 				}
@@ -104,10 +104,10 @@ func TestFailsClosed(t *testing.T) {
 				f.Timeout = time.Second
 			}
 			a, err := New(f.Options).Respond(t.Context(), trip(), stuck())
-			if err == nil || !reflect.DeepEqual(a, looprun.Answer{Responder: looprun.RespondedByAssistant}) {
+			if err == nil || !reflect.DeepEqual(a, core.Answer{Responder: core.RespondedByAssistant}) {
 				t.Fatalf("%+v %v", a, err)
 			}
-			if errors.Is(err, looprun.ErrNoAnswer) || !strings.Contains(err.Error(), c.words) {
+			if errors.Is(err, core.ErrNoAnswer) || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("%q does not say %q", err, c.words)
 			}
 			if n := f.runs(t); n != c.runs {
@@ -119,17 +119,17 @@ func TestFailsClosed(t *testing.T) {
 
 func TestTypesByKind(t *testing.T) {
 	for name, c := range map[string]struct {
-		kind  looprun.Kind
+		kind  core.Kind
 		reply string
 	}{
-		"confirm with a text": {looprun.KindConfirm, `{"reason": "r", "answer": "true"}`},
-		"confirm with null":   {looprun.KindConfirm, `{"reason": "r", "answer": null}`},
-		"confirm with 1":      {looprun.KindConfirm, `{"reason": "r", "answer": 1}`},
-		"text with true":      {looprun.KindText, `{"reason": "r", "answer": true}`},
-		"blank text":          {looprun.KindText, `{"reason": "r", "answer": " \u200b\n"}`},
-		"text with null":      {looprun.KindText, `{"reason": "r", "answer": null}`},
-		"not UTF-8":           {looprun.KindText, "{\"reason\": \"r\", \"answer\": \"a\xff\"}"},
-		"too long":            {looprun.KindText, `{"reason": "r", "answer": "a"}` + strings.Repeat(" ", 1<<20)},
+		"confirm with a text": {core.KindConfirm, `{"reason": "r", "answer": "true"}`},
+		"confirm with null":   {core.KindConfirm, `{"reason": "r", "answer": null}`},
+		"confirm with 1":      {core.KindConfirm, `{"reason": "r", "answer": 1}`},
+		"text with true":      {core.KindText, `{"reason": "r", "answer": true}`},
+		"blank text":          {core.KindText, `{"reason": "r", "answer": " \u200b\n"}`},
+		"text with null":      {core.KindText, `{"reason": "r", "answer": null}`},
+		"not UTF-8":           {core.KindText, "{\"reason\": \"r\", \"answer\": \"a\xff\"}"},
+		"too long":            {core.KindText, `{"reason": "r", "answer": "a"}` + strings.Repeat(" ", 1<<20)},
 	} {
 		req, err := NewRequest(asked(c.kind), nil)
 		if err != nil {
@@ -183,40 +183,40 @@ func TestDefaultsOfOptions(t *testing.T) {
 
 // These questions are not put to the command.
 func TestNotAsked(t *testing.T) {
-	change := func(f func(*looprun.Question)) looprun.Question {
+	change := func(f func(*core.Question)) core.Question {
 		q := trip()
 		f(&q)
 		return q
 	}
-	by := func(id string) looprun.Given {
-		return looprun.Given{Option: id, Responder: looprun.RespondedByAssistant}
+	by := func(id string) core.Given {
+		return core.Given{Option: id, Responder: core.RespondedByAssistant}
 	}
-	confirm := asked(looprun.KindConfirm)
-	confirm.Given = []looprun.Given{by(looprun.Yes)}
+	confirm := asked(core.KindConfirm)
+	confirm.Given = []core.Given{by(core.Yes)}
 	for name, c := range map[string]struct {
-		q looprun.Question
+		q core.Question
 		o func(*Options)
 	}{
-		"exclusive":       {change(func(q *looprun.Question) { q.Exclusive = true }), nil},
-		"mandatory":       {change(func(q *looprun.Question) { q.Mandatory = true }), nil},
-		"for a person":    {change(func(q *looprun.Question) { q.To = "user" }), nil},
-		"several options": {change(func(q *looprun.Question) { q.Multi = true }), nil},
-		"exclusive ask":   {change(func(q *looprun.Question) { *q = asked(looprun.KindConfirm); q.Exclusive = true }), nil},
-		"mandatory ask":   {change(func(q *looprun.Question) { *q = asked(looprun.KindText); q.Mandatory = true }), nil},
-		"an ask for one":  {change(func(q *looprun.Question) { *q = asked(looprun.KindConfirm); q.To = "user" }), nil},
-		"several asked":   {change(func(q *looprun.Question) { *q = asked(looprun.KindSelect); q.Multi = true }), nil},
+		"exclusive":       {change(func(q *core.Question) { q.Exclusive = true }), nil},
+		"mandatory":       {change(func(q *core.Question) { q.Mandatory = true }), nil},
+		"for a person":    {change(func(q *core.Question) { q.To = "user" }), nil},
+		"several options": {change(func(q *core.Question) { q.Multi = true }), nil},
+		"exclusive ask":   {change(func(q *core.Question) { *q = asked(core.KindConfirm); q.Exclusive = true }), nil},
+		"mandatory ask":   {change(func(q *core.Question) { *q = asked(core.KindText); q.Mandatory = true }), nil},
+		"an ask for one":  {change(func(q *core.Question) { *q = asked(core.KindConfirm); q.To = "user" }), nil},
+		"several asked":   {change(func(q *core.Question) { *q = asked(core.KindSelect); q.Multi = true }), nil},
 		"no command":      {trip(), func(o *Options) { o.Command = " " }},
-		"another kind":    {trip(), func(o *Options) { o.OnlyKinds = []looprun.Kind{looprun.KindConfirm} }},
+		"another kind":    {trip(), func(o *Options) { o.OnlyKinds = []core.Kind{core.KindConfirm} }},
 		"no trips":        {trip(), func(o *Options) { o.OnlyFrom = []Source{FromAsk} }},
-		"trips only":      {asked(looprun.KindConfirm), func(o *Options) { o.OnlyFrom = []Source{FromGuards} }},
-		"unknown kind":    {change(func(q *looprun.Question) { q.Kind = "guess" }), nil},
-		"no options":      {change(func(q *looprun.Question) { q.Options = nil }), nil},
-		"only review":     {change(func(q *looprun.Question) { q.Options = q.Options[2:3] }), nil},
-		"ids twice":       {change(func(q *looprun.Question) { q.Options[1].ID = "continue" }), nil},
-		"an id with ESC":  {change(func(q *looprun.Question) { q.Options = q.Options[:1]; q.Options[0].ID = "a\x1b[1m" }), nil},
-		"all given":       {change(func(q *looprun.Question) { q.Given = []looprun.Given{by("continue"), by("accept"), by("cancel")} }), nil},
+		"trips only":      {asked(core.KindConfirm), func(o *Options) { o.OnlyFrom = []Source{FromGuards} }},
+		"unknown kind":    {change(func(q *core.Question) { q.Kind = "guess" }), nil},
+		"no options":      {change(func(q *core.Question) { q.Options = nil }), nil},
+		"only review":     {change(func(q *core.Question) { q.Options = q.Options[2:3] }), nil},
+		"ids twice":       {change(func(q *core.Question) { q.Options[1].ID = "continue" }), nil},
+		"an id with ESC":  {change(func(q *core.Question) { q.Options = q.Options[:1]; q.Options[0].ID = "a\x1b[1m" }), nil},
+		"all given":       {change(func(q *core.Question) { q.Given = []core.Given{by("continue"), by("accept"), by("cancel")} }), nil},
 		"confirmed":       {confirm, nil},
-		"confirm options": {looprun.Question{Kind: looprun.KindConfirm, Options: trip().Options}, nil},
+		"confirm options": {core.Question{Kind: core.KindConfirm, Options: trip().Options}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, "say "+valid)
@@ -224,7 +224,7 @@ func TestNotAsked(t *testing.T) {
 				c.o(&f.Options)
 			}
 			a, err := New(f.Options).Respond(t.Context(), c.q, stuck())
-			if !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" || f.runs(t) != 0 {
+			if !errors.Is(err, core.ErrNoAnswer) || a.Option != "" || f.runs(t) != 0 {
 				t.Errorf("%+v %v after %d runs", a, err, f.runs(t))
 			}
 		})
@@ -233,15 +233,15 @@ func TestNotAsked(t *testing.T) {
 
 // Questions that are a person's have no request either, and the reason is said.
 func TestNoRequestForAPersonsQuestions(t *testing.T) {
-	for why, change := range map[string]func(*looprun.Question){
-		"a person's alone": func(q *looprun.Question) { q.Exclusive = true },
-		"is a person's":    func(q *looprun.Question) { q.Mandatory = true },
-		"is for a person":  func(q *looprun.Question) { q.To = "user" },
-		"several options":  func(q *looprun.Question) { q.Multi = true },
+	for why, change := range map[string]func(*core.Question){
+		"a person's alone": func(q *core.Question) { q.Exclusive = true },
+		"is a person's":    func(q *core.Question) { q.Mandatory = true },
+		"is for a person":  func(q *core.Question) { q.To = "user" },
+		"several options":  func(q *core.Question) { q.Multi = true },
 	} {
 		q := trip()
 		change(&q)
-		if _, err := NewRequest(q, stuck()); !errors.Is(err, looprun.ErrNoAnswer) || !strings.Contains(err.Error(), why) {
+		if _, err := NewRequest(q, stuck()); !errors.Is(err, core.ErrNoAnswer) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%v does not say %q", err, why)
 		}
 	}

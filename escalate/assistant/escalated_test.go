@@ -6,22 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestEscalation(t *testing.T) {
 	for name, c := range map[string]struct {
-		q     looprun.Question
+		q     core.Question
 		reply string
 		want  string // the option that is escalated; empty: it is an answer
 	}{
 		"a trip cancelled":  {trip(), `{"reason": "Stuck.", "answer": "cancel"}`, "cancel"},
 		"a trip continued":  {trip(), valid, ""},
 		"a trip accepted":   {trip(), `{"reason": "Stuck.", "answer": "accept"}`, ""},
-		"confirm no":        {asked(looprun.KindConfirm), `{"reason": "Stuck.", "answer": false}`, looprun.No},
-		"confirm yes":       {asked(looprun.KindConfirm), `{"reason": "Stuck.", "answer": true}`, ""},
-		"select cancelling": {asked(looprun.KindSelect), `{"reason": "Stuck.", "answer": "cancel"}`, ""},
-		"the text cancel":   {asked(looprun.KindText), `{"reason": "Stuck.", "answer": "cancel"}`, ""},
+		"confirm no":        {asked(core.KindConfirm), `{"reason": "Stuck.", "answer": false}`, core.No},
+		"confirm yes":       {asked(core.KindConfirm), `{"reason": "Stuck.", "answer": true}`, ""},
+		"select cancelling": {asked(core.KindSelect), `{"reason": "Stuck.", "answer": "cancel"}`, ""},
+		"the text cancel":   {asked(core.KindText), `{"reason": "Stuck.", "answer": "cancel"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, "say "+c.reply)
@@ -38,7 +38,7 @@ func TestEscalation(t *testing.T) {
 			case !escalated:
 				return
 			}
-			if *e != (Escalated{QuestionID: c.q.ID, Option: c.want, Reason: "Stuck."}) || !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" {
+			if *e != (Escalated{QuestionID: c.q.ID, Option: c.want, Reason: "Stuck."}) || !errors.Is(err, core.ErrNoAnswer) || a.Option != "" {
 				t.Errorf("%+v %v", a, e)
 			}
 			if want := "The assistant recommended rejecting this: “Stuck.”: no answer"; err.Error() != want {
@@ -52,10 +52,10 @@ func TestEscalation(t *testing.T) {
 func TestEscalationThatTheQuestionAsksFor(t *testing.T) {
 	for to, want := range map[string]bool{"assistant_with_escalation": true, "assistant": false, "": false} {
 		f := newFake(t, `say {"reason": "Stuck.", "answer": false}`)
-		q := asked(looprun.KindConfirm)
-		q.From, q.To = looprun.FromCommand, to
+		q := asked(core.KindConfirm)
+		q.From, q.To = core.FromCommand, to
 		a, err := New(f.Options).Respond(t.Context(), q, stuck())
-		if _, escalated := errors.AsType[*Escalated](err); escalated != want || (a.Option == looprun.No) == want {
+		if _, escalated := errors.AsType[*Escalated](err); escalated != want || (a.Option == core.No) == want {
 			t.Errorf("to %q: %+v %v", to, a, err)
 		}
 	}
@@ -63,12 +63,12 @@ func TestEscalationThatTheQuestionAsksFor(t *testing.T) {
 
 // What an assistant rejected before it is not asked again, whatever it would say now.
 func TestARejectedQuestionIsNotPutToItAgain(t *testing.T) {
-	for _, q := range []looprun.Question{trip(), asked(looprun.KindConfirm), asked(looprun.KindText)} {
+	for _, q := range []core.Question{trip(), asked(core.KindConfirm), asked(core.KindText)} {
 		f := newFake(t, `say {"reason": "Fine now.", "answer": true}`)
-		advice := looprun.Assistant{}.AdviseAgainst("Stuck\x1b[31m.")
+		advice := core.Assistant{}.AdviseAgainst("Stuck\x1b[31m.")
 		q.Advice = &advice
 		a, err := New(f.Options).Respond(t.Context(), q, stuck())
-		if want := "The assistant recommended rejecting this: “Stuck.”: no answer"; !errors.Is(err, looprun.ErrNoAnswer) || err.Error() != want || a.Option != "" {
+		if want := "The assistant recommended rejecting this: “Stuck.”: no answer"; !errors.Is(err, core.ErrNoAnswer) || err.Error() != want || a.Option != "" {
 			t.Errorf("%s: %+v %v", q.Kind, a, err)
 		}
 		if n := f.runs(t); n != 0 {
@@ -78,21 +78,21 @@ func TestARejectedQuestionIsNotPutToItAgain(t *testing.T) {
 }
 
 func TestRejection(t *testing.T) {
-	q := asked(looprun.KindConfirm)
+	q := asked(core.KindConfirm)
 	for name, c := range map[string]struct {
-		a     looprun.Answer
+		a     core.Answer
 		words []string
 	}{
 		"assistant": {
-			looprun.Answer{Option: looprun.No, Responder: looprun.RespondedByAssistant, Reason: "Two tests\x1b[1m fail."},
+			core.Answer{Option: core.No, Responder: core.RespondedByAssistant, Reason: "Two tests\x1b[1m fail."},
 			[]string{"Reviewed: Deploy to production?", "Rejected by the assistant.", "Reason: Two tests fail.", "What can be done next: ", "looprun ask --to user"},
 		},
-		"person":    {looprun.Answer{Responder: looprun.RespondedByUser, Person: true}, []string{"Rejected by a person.", "(no reason given)"}},
-		"elsewhere": {looprun.Answer{Responder: looprun.RespondedByParent}, []string{"Rejected by a person."}},
-		"policy":    {looprun.Answer{Responder: looprun.RespondedByPolicy, Rule: "p.yaml:7"}, []string{"Rejected by the policy (p.yaml:7)."}},
-		"any rule":  {looprun.Answer{Responder: looprun.RespondedByPolicy}, []string{"Rejected by the policy."}},
-		"detached":  {looprun.Answer{Responder: looprun.RespondedByDetached}, []string{"nobody could be asked"}},
-		"unknown":   {looprun.Answer{}, []string{"Rejected by looprun."}},
+		"person":    {core.Answer{Responder: core.RespondedByUser, Person: true}, []string{"Rejected by a person.", "(no reason given)"}},
+		"elsewhere": {core.Answer{Responder: core.RespondedByParent}, []string{"Rejected by a person."}},
+		"policy":    {core.Answer{Responder: core.RespondedByPolicy, Rule: "p.yaml:7"}, []string{"Rejected by the policy (p.yaml:7)."}},
+		"any rule":  {core.Answer{Responder: core.RespondedByPolicy}, []string{"Rejected by the policy."}},
+		"detached":  {core.Answer{Responder: core.RespondedByDetached}, []string{"nobody could be asked"}},
+		"unknown":   {core.Answer{}, []string{"Rejected by looprun."}},
 	} {
 		text := Rejection(q, c.a)
 		for _, want := range c.words {
@@ -103,12 +103,12 @@ func TestRejection(t *testing.T) {
 		if lower := strings.ToLower(text); strings.Contains(lower, "inquiry") || strings.Contains(lower, "enquiry") || strings.Contains(text, "\x1b") {
 			t.Errorf("%s:\n%s", name, text)
 		}
-		if strings.Contains(text, "--to user") == (c.a.Person || c.a.Responder == looprun.RespondedByParent) {
+		if strings.Contains(text, "--to user") == (c.a.Person || c.a.Responder == core.RespondedByParent) {
 			t.Errorf("%s: a person's no is not put to a person again:\n%s", name, text)
 		}
 	}
 	q.Text = " "
-	if text := Rejection(q, looprun.Answer{}); !strings.HasPrefix(text, "Reviewed: Deploy\n") {
+	if text := Rejection(q, core.Answer{}); !strings.HasPrefix(text, "Reviewed: Deploy\n") {
 		t.Error(text)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/proc"
 )
 
@@ -162,44 +162,44 @@ func decoded[T any](t *testing.T, text []byte) T {
 }
 
 // trip is a question as a guard asks it.
-func trip() looprun.Question {
-	return looprun.Question{
-		ID: "max_iterations-9", Guard: looprun.MaxIterations, Kind: looprun.KindSelect, Header: "Iteration limit",
+func trip() core.Question {
+	return core.Question{
+		ID: "max_iterations-9", Guard: core.MaxIterations, Kind: core.KindSelect, Header: "Iteration limit",
 		Text: "5 of 5 iterations are used.\nHow should it go on?", Details: []string{"2 of 5 tests failing: auth, logout"},
 		Default: "continue",
-		Options: []looprun.Option{
-			{ID: "continue", Label: "Continue +5", Action: looprun.ActionContinue, Extend: looprun.Extend{Iterations: 5}},
-			{ID: "accept", Label: "Accept current", Description: "Keep what is there", Action: looprun.ActionAccept},
-			{ID: "review", Label: "Review", Action: looprun.ActionReview},
-			{ID: "cancel", Label: "Cancel", Action: looprun.ActionCancel},
+		Options: []core.Option{
+			{ID: "continue", Label: "Continue +5", Action: core.ActionContinue, Extend: core.Extend{Iterations: 5}},
+			{ID: "accept", Label: "Accept current", Description: "Keep what is there", Action: core.ActionAccept},
+			{ID: "review", Label: "Review", Action: core.ActionReview},
+			{ID: "cancel", Label: "Cancel", Action: core.ActionCancel},
 		},
 	}
 }
 
 // asked is a question as the command in the loop asks it.
-func asked(kind looprun.Kind) looprun.Question {
-	q := looprun.Question{ID: "ask-1", Kind: kind, Header: "Deploy", Text: "Deploy to production?"}
-	if kind == looprun.KindSelect {
-		q.Options = []looprun.Option{{ID: "blue", Label: "Blue"}, {ID: "cancel", Label: "Neither", Action: looprun.ActionCancel}}
+func asked(kind core.Kind) core.Question {
+	q := core.Question{ID: "ask-1", Kind: kind, Header: "Deploy", Text: "Deploy to production?"}
+	if kind == core.KindSelect {
+		q.Options = []core.Option{{ID: "blue", Label: "Blue"}, {ID: "cancel", Label: "Neither", Action: core.ActionCancel}}
 	}
 	return q
 }
 
 // stuck is a run whose iteration limit tripped.
-func stuck() *looprun.State {
-	limits := looprun.DefaultLimits()
+func stuck() *core.State {
+	limits := core.DefaultLimits()
 	limits.Iterations = 5
-	last := looprun.IterationFinished{Iteration: 5, Outcome: looprun.OutcomeNotDone, ExitCode: 1, Excerpt: "FAIL auth\nFAIL logout"}
+	last := core.IterationFinished{Iteration: 5, Outcome: core.OutcomeNotDone, ExitCode: 1, Excerpt: "FAIL auth\nFAIL logout"}
 	earlier := last
 	earlier.Iteration, earlier.Excerpt = 4, "FAIL \x1b[31mlogin\x1b[0m"
-	return &looprun.State{
+	return &core.State{
 		RunID: "20260102-1504-abcd", Name: "fix the tests", Command: []string{"./fix.sh"}, Check: []string{"go", "test", "./..."},
-		Iterations: 5, Elapsed: 250 * time.Second, Limits: limits, Initial: limits, Caps: looprun.DefaultCaps(limits),
-		Last: &last, Errors: []looprun.IterationFinished{earlier, last},
-		Trip: &looprun.Trip{Guard: looprun.MaxIterations, Iteration: 5, Reason: "5 of 5 iterations are used.", Also: []looprun.GuardID{looprun.LoopDetected}},
-		Decisions: []looprun.Decision{{Iteration: 3, ActionApplied: looprun.ActionApplied{
-			Option: "new_approach", Action: looprun.ActionContinue, Guard: looprun.LoopDetected,
-			Responder: looprun.RespondedByPolicy, Reason: "Fewer tests fail.",
+		Iterations: 5, Elapsed: 250 * time.Second, Limits: limits, Initial: limits, Caps: core.DefaultCaps(limits),
+		Last: &last, Errors: []core.IterationFinished{earlier, last},
+		Trip: &core.Trip{Guard: core.MaxIterations, Iteration: 5, Reason: "5 of 5 iterations are used.", Also: []core.GuardID{core.LoopDetected}},
+		Decisions: []core.Decision{{Iteration: 3, ActionApplied: core.ActionApplied{
+			Option: "new_approach", Action: core.ActionContinue, Guard: core.LoopDetected,
+			Responder: core.RespondedByPolicy, Reason: "Fewer tests fail.",
 		}}},
 	}
 }

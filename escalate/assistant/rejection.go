@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Rejection says to the command in the loop that what it asked was rejected:
 // what was reviewed, by whom, why, and what can be done next. An answer without
 // a reason says so.
-func Rejection(q looprun.Question, a looprun.Answer) string {
+func Rejection(q core.Question, a core.Answer) string {
 	reviewed := termsafe.Line(q.Text)
 	if reviewed == "" {
 		reviewed = termsafe.Line(q.Header)
@@ -29,13 +29,13 @@ func Rejection(q looprun.Question, a looprun.Answer) string {
 }
 
 // who names the one who answered.
-func who(a looprun.Answer) string {
+func who(a core.Answer) string {
 	switch {
-	case a.Responder == looprun.RespondedByPolicy, a.Responder == looprun.RespondedByAssistant:
+	case a.Responder == core.RespondedByPolicy, a.Responder == core.RespondedByAssistant:
 		return "the " + termsafe.Line(a.Who())
-	case a.Responder == looprun.RespondedByDetached:
+	case a.Responder == core.RespondedByDetached:
 		return "the detached mode, as nobody could be asked"
-	case a.Person, a.Responder == looprun.RespondedByUser, a.Responder == looprun.RespondedByParent:
+	case a.Person, a.Responder == core.RespondedByUser, a.Responder == core.RespondedByParent:
 		return "a person"
 	}
 	return "looprun"
@@ -43,10 +43,10 @@ func who(a looprun.Answer) string {
 
 // next says what the command can do: what a person has decided is not put to
 // anybody else.
-func next(a looprun.Answer) string {
+func next(a core.Answer) string {
 	const change = "leave it, or do it another way that meets the reason and ask about that"
 	switch {
-	case a.Person, a.Responder == looprun.RespondedByUser, a.Responder == looprun.RespondedByParent:
+	case a.Person, a.Responder == core.RespondedByUser, a.Responder == core.RespondedByParent:
 		return change + "."
 	}
 	return change + "; or put it to a person with looprun ask --to user."

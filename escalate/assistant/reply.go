@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Reply is what the command prints on its standard output, and nothing else.
@@ -39,7 +39,7 @@ func (r Request) check(out output) (Reply, error) {
 	if ps := replyShape(r.Question).Read(out.text, &reply); len(ps) > 0 {
 		return Reply{}, fmt.Errorf(`%w; print one JSON object, {"reason": …, "answer": …}, and nothing else`, ps)
 	}
-	if text, ok := reply.Answer.(string); ok && r.Question.Kind == looprun.KindText {
+	if text, ok := reply.Answer.(string); ok && r.Question.Kind == core.KindText {
 		reply.Answer = clean(text)
 	}
 	reply.Reason = cut(clean(reply.Reason), reasonKept)
@@ -47,16 +47,16 @@ func (r Request) check(out output) (Reply, error) {
 }
 
 // answer is the checked reply to a question of that kind as looprun records it.
-func (r Reply) answer(kind looprun.Kind) looprun.Answer {
-	a := looprun.Answer{Responder: looprun.RespondedByAssistant, Reason: r.Reason}
+func (r Reply) answer(kind core.Kind) core.Answer {
+	a := core.Answer{Responder: core.RespondedByAssistant, Reason: r.Reason}
 	switch v := r.Answer.(type) {
 	case bool:
-		a.Option = looprun.No
+		a.Option = core.No
 		if v {
-			a.Option = looprun.Yes
+			a.Option = core.Yes
 		}
 	case string:
-		if a.Option = v; kind == looprun.KindText {
+		if a.Option = v; kind == core.KindText {
 			a.Option, a.Text = "", &v
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -43,12 +43,12 @@ type Request struct {
 
 // Asked is the question, with the options that the command may choose.
 type Asked struct {
-	ID      string       `json:"id"`
-	Kind    looprun.Kind `json:"kind"`
-	Header  string       `json:"header"`
-	Text    string       `json:"question"`
-	Details []string     `json:"details,omitempty"`
-	Options []Option     `json:"options,omitempty"` // for select only
+	ID      string    `json:"id"`
+	Kind    core.Kind `json:"kind"`
+	Header  string    `json:"header"`
+	Text    string    `json:"question"`
+	Details []string  `json:"details,omitempty"`
+	Options []Option  `json:"options,omitempty"` // for select only
 }
 
 // Option is one answer that may be chosen, by its id.
@@ -60,25 +60,25 @@ type Option struct {
 
 // Context is what is known about the run. Outside a run it is empty.
 type Context struct {
-	Run          Run            `json:"run"`
-	Iteration    int            `json:"iteration"` // the last one that ended
-	Runtime      string         `json:"runtime"`   // active time so far, such as "4m10s"
-	Limits       looprun.Limits `json:"limits"`
-	Summary      string         `json:"summary"`
-	CurrentState string         `json:"current_state"`
+	Run          Run         `json:"run"`
+	Iteration    int         `json:"iteration"` // the last one that ended
+	Runtime      string      `json:"runtime"`   // active time so far, such as "4m10s"
+	Limits       core.Limits `json:"limits"`
+	Summary      string      `json:"summary"`
+	CurrentState string      `json:"current_state"`
 	// Guard is what tripped, Reason why, and Also names those that tripped with
 	// it; empty when the command in the loop asks.
-	Guard  looprun.GuardID   `json:"guard,omitempty"`
-	Also   []looprun.GuardID `json:"also,omitempty"`
-	Reason string            `json:"reason,omitempty"`
+	Guard  core.GuardID   `json:"guard,omitempty"`
+	Also   []core.GuardID `json:"also,omitempty"`
+	Reason string         `json:"reason,omitempty"`
 	// Errors are the last 3 iterations that were not done, oldest first.
 	Errors []Failed `json:"errors,omitempty"`
 	// LastOutput is the end of the last iteration's output.
 	LastOutput string `json:"last_output,omitempty"`
 	// Decisions are the last 10 that were carried out, oldest first, and Given
 	// what has been answered to this question already.
-	Decisions []Decision      `json:"decisions,omitempty"`
-	Given     []looprun.Given `json:"given,omitempty"`
+	Decisions []Decision   `json:"decisions,omitempty"`
+	Given     []core.Given `json:"given,omitempty"`
 }
 
 // Run names the run.
@@ -91,29 +91,29 @@ type Run struct {
 
 // Failed is an iteration that was not done.
 type Failed struct {
-	Iteration int             `json:"iteration"`
-	Outcome   looprun.Outcome `json:"outcome"`
-	ExitCode  int             `json:"exit_code"`
-	Label     string          `json:"label,omitempty"` // of its signature
-	Output    string          `json:"output,omitempty"`
+	Iteration int          `json:"iteration"`
+	Outcome   core.Outcome `json:"outcome"`
+	ExitCode  int          `json:"exit_code"`
+	Label     string       `json:"label,omitempty"` // of its signature
+	Output    string       `json:"output,omitempty"`
 }
 
 // Decision is an answer that was carried out earlier in the run.
 type Decision struct {
-	Iteration int             `json:"iteration"` // the last one before it
-	Guard     looprun.GuardID `json:"guard,omitempty"`
-	Option    string          `json:"option"`
-	Responder string          `json:"responder"`
-	Reason    string          `json:"reason,omitempty"`
+	Iteration int          `json:"iteration"` // the last one before it
+	Guard     core.GuardID `json:"guard,omitempty"`
+	Option    string       `json:"option"`
+	Responder string       `json:"responder"`
+	Reason    string       `json:"reason,omitempty"`
 }
 
 // NewRequest makes the request for a question. The state is read only; nil says
-// that there is no run. It fails with [looprun.ErrNoAnswer] when the question
+// that there is no run. It fails with [core.ErrNoAnswer] when the question
 // is a person's alone or for a person, was rejected before, allows several options, has nothing left
 // to choose, or cannot be put to a command.
-func NewRequest(q looprun.Question, s *looprun.State) (Request, error) {
+func NewRequest(q core.Question, s *core.State) (Request, error) {
 	if s == nil {
-		s = &looprun.State{}
+		s = &core.State{}
 	}
 	asked := Asked{ID: q.ID, Kind: q.Kind, Header: termsafe.Line(q.Header), Text: clean(q.Text)}
 	for _, d := range q.Details {
@@ -122,22 +122,22 @@ func NewRequest(q looprun.Question, s *looprun.State) (Request, error) {
 	var err error
 	switch {
 	case q.Advice != nil:
-		return Request{}, fmt.Errorf("%s: %w", strings.ReplaceAll(q.Advice.Text, "\n", " "), looprun.ErrNoAnswer)
+		return Request{}, fmt.Errorf("%s: %w", strings.ReplaceAll(q.Advice.Text, "\n", " "), core.ErrNoAnswer)
 	case q.Exclusive, q.Mandatory:
 		err = errors.New("the question is a person's alone")
 	case q.To == toUser:
 		err = errors.New("the question is for a person")
 	case q.Multi:
 		err = errors.New("several options can be chosen, and an assistant's reply names one")
-	case q.Kind == looprun.KindSelect:
+	case q.Kind == core.KindSelect:
 		asked.Options, err = choices(q, s)
-	case q.Kind == looprun.KindConfirm:
+	case q.Kind == core.KindConfirm:
 		err = confirmable(q)
-	case q.Kind != looprun.KindText:
+	case q.Kind != core.KindText:
 		err = fmt.Errorf("questions of the kind %q are not put to an assistant", q.Kind)
 	}
 	if err != nil {
-		return Request{}, fmt.Errorf("question %s: %w: %w", q.ID, err, looprun.ErrNoAnswer)
+		return Request{}, fmt.Errorf("question %s: %w: %w", q.ID, err, core.ErrNoAnswer)
 	}
 	return Request{
 		Schema: RequestSchemaID, Question: asked,
@@ -148,13 +148,13 @@ func NewRequest(q looprun.Question, s *looprun.State) (Request, error) {
 // choices are the options that the command may choose: no review, which is a
 // person's, none that it has chosen in this trip, and none that cannot be
 // carried out.
-func choices(q looprun.Question, s *looprun.State) ([]Option, error) {
+func choices(q core.Question, s *core.State) ([]Option, error) {
 	var out []Option
 	for i, o := range q.Options {
 		switch {
-		case slices.ContainsFunc(q.Options[:i], func(p looprun.Option) bool { return p.ID == o.ID }):
+		case slices.ContainsFunc(q.Options[:i], func(p core.Option) bool { return p.ID == o.ID }):
 			return nil, fmt.Errorf("two options have the id %q", o.ID)
-		case o.ID == "" || o.ID != termsafe.Line(o.ID), o.Action == looprun.ActionReview, given(q, o.ID), !possible(q, o, s):
+		case o.ID == "" || o.ID != termsafe.Line(o.ID), o.Action == core.ActionReview, given(q, o.ID), !possible(q, o, s):
 			continue
 		}
 		out = append(out, Option{o.ID, termsafe.Line(o.Label), clean(o.Description)})
@@ -166,22 +166,22 @@ func choices(q looprun.Question, s *looprun.State) ([]Option, error) {
 }
 
 // given reports whether the assistant has given that answer in this trip.
-func given(q looprun.Question, id string) bool {
-	return slices.Contains(q.Given, looprun.Given{Option: id, Responder: looprun.RespondedByAssistant})
+func given(q core.Question, id string) bool {
+	return slices.Contains(q.Given, core.Given{Option: id, Responder: core.RespondedByAssistant})
 }
 
 // possible reports whether the option of a trip's question can be carried out.
-func possible(q looprun.Question, o looprun.Option, s *looprun.State) bool {
-	if !byGuard(q) || s.Trip == nil || o.Action == looprun.ActionRun {
+func possible(q core.Question, o core.Option, s *core.State) bool {
+	if !byGuard(q) || s.Trip == nil || o.Action == core.ActionRun {
 		return true
 	}
-	_, err := s.Effect(o, looprun.Answer{Option: o.ID, Responder: looprun.RespondedByAssistant, Reason: "what it will say"})
+	_, err := s.Effect(o, core.Answer{Option: o.ID, Responder: core.RespondedByAssistant, Reason: "what it will say"})
 	return err == nil
 }
 
 // confirmable says what keeps a confirm question from being put to the command.
-func confirmable(q looprun.Question) error {
-	for _, id := range []string{looprun.Yes, looprun.No} {
+func confirmable(q core.Question) error {
+	for _, id := range []string{core.Yes, core.No} {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
 			return fmt.Errorf("it has no option %q", id)
 		}
@@ -192,7 +192,7 @@ func confirmable(q looprun.Question) error {
 	return nil
 }
 
-func contextOf(q looprun.Question, s *looprun.State) Context {
+func contextOf(q core.Question, s *core.State) Context {
 	c := Context{
 		Run:       Run{ID: s.RunID, Name: termsafe.Line(s.Name), Command: cleanAll(s.Command), Check: cleanAll(s.Check)},
 		Iteration: s.Iterations, Runtime: s.Elapsed.Round(time.Millisecond).String(), Limits: s.Limits,
@@ -213,7 +213,7 @@ func contextOf(q looprun.Question, s *looprun.State) Context {
 		c.Decisions = append(c.Decisions, Decision{d.Iteration, d.Guard, termsafe.Line(d.Option), d.Responder, clean(d.Reason)})
 	}
 	for _, g := range q.Given {
-		c.Given = append(c.Given, looprun.Given{Option: termsafe.Line(g.Option), Responder: g.Responder, Rule: termsafe.Line(g.Rule)})
+		c.Given = append(c.Given, core.Given{Option: termsafe.Line(g.Option), Responder: g.Responder, Rule: termsafe.Line(g.Rule)})
 	}
 	return c
 }

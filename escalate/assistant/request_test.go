@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func example(t *testing.T, name string) []byte {
@@ -28,7 +28,7 @@ func example(t *testing.T, name string) []byte {
 // with LOOPRUN_UPDATE=1.
 func TestExampleRequest(t *testing.T) {
 	q := trip()
-	q.Given = []looprun.Given{{Option: "accept", Responder: looprun.RespondedByAssistant}}
+	q.Given = []core.Given{{Option: "accept", Responder: core.RespondedByAssistant}}
 	req, err := NewRequest(q, stuck())
 	if err != nil {
 		t.Fatal(err)
@@ -73,23 +73,23 @@ func encoded(t *testing.T, req Request) []byte {
 
 // What cannot be answered is not offered, in the list and in the schema.
 func TestOffered(t *testing.T) {
-	given := func(responder string) func(*looprun.Question, *looprun.State) {
-		return func(q *looprun.Question, _ *looprun.State) {
-			q.Given = []looprun.Given{{Option: "continue", Responder: responder}}
+	given := func(responder string) func(*core.Question, *core.State) {
+		return func(q *core.Question, _ *core.State) {
+			q.Given = []core.Given{{Option: "continue", Responder: responder}}
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*looprun.Question, *looprun.State)
+		change func(*core.Question, *core.State)
 		want   string
 	}{
-		"all but review":      {func(*looprun.Question, *looprun.State) {}, "continue accept cancel"},
-		"given by it":         {given(looprun.RespondedByAssistant), "accept cancel"},
-		"given by the policy": {given(looprun.RespondedByPolicy), "continue accept cancel"},
-		"without effect": {func(q *looprun.Question, s *looprun.State) {
-			q.Options[0].Extend = looprun.Extend{}
+		"all but review":      {func(*core.Question, *core.State) {}, "continue accept cancel"},
+		"given by it":         {given(core.RespondedByAssistant), "accept cancel"},
+		"given by the policy": {given(core.RespondedByPolicy), "continue accept cancel"},
+		"without effect": {func(q *core.Question, s *core.State) {
+			q.Options[0].Extend = core.Extend{}
 		}, "accept cancel"},
-		"runs a command": {func(q *looprun.Question, s *looprun.State) {
-			q.Options[0] = looprun.Option{ID: "look", Action: looprun.ActionRun, Command: "ls"}
+		"runs a command": {func(q *core.Question, s *core.State) {
+			q.Options[0] = core.Option{ID: "look", Action: core.ActionRun, Command: "ls"}
 		}, "look accept cancel"},
 	} {
 		q, s := trip(), stuck()
@@ -120,7 +120,7 @@ func TestRequestIsClean(t *testing.T) {
 	q, s := trip(), stuck()
 	q.Header, q.Text, q.Details = dirty, dirty, []string{dirty}
 	q.Options[0].Label, q.Options[0].Description = dirty, dirty
-	q.Given = []looprun.Given{{Option: dirty, Responder: "policy", Rule: dirty}}
+	q.Given = []core.Given{{Option: dirty, Responder: "policy", Rule: dirty}}
 	s.Name, s.Command, s.Check, s.Trip.Reason = dirty, []string{dirty}, []string{dirty}, dirty
 	s.Last.Excerpt, s.Last.Signature.Label, s.Errors[0].Excerpt = dirty, dirty, dirty
 	s.Errors[0].Signature.Label, s.Decisions[0].Reason, s.Decisions[0].Option = dirty, dirty, dirty
@@ -178,7 +178,7 @@ func TestRequestIsBounded(t *testing.T) {
 }
 
 func TestReasonComesFirst(t *testing.T) {
-	for _, kind := range []looprun.Kind{looprun.KindSelect, looprun.KindConfirm, looprun.KindText} {
+	for _, kind := range []core.Kind{core.KindSelect, core.KindConfirm, core.KindText} {
 		req, err := NewRequest(asked(kind), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -187,7 +187,7 @@ func TestReasonComesFirst(t *testing.T) {
 		if r, a := strings.Index(schema, `"reason":{`), strings.Index(schema, `"answer":{`); r < 0 || a < r {
 			t.Errorf("%s: %s", kind, schema)
 		}
-		if want := map[looprun.Kind]string{looprun.KindConfirm: "boolean"}[kind]; want != "" && !strings.Contains(schema, want) {
+		if want := map[core.Kind]string{core.KindConfirm: "boolean"}[kind]; want != "" && !strings.Contains(schema, want) {
 			t.Errorf("%s: %s", kind, schema)
 		}
 		conforms(t, RequestSchema(), encoded(t, req))

@@ -3,23 +3,23 @@ package assistant
 import (
 	"encoding/json"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
 type object = strictjson.Schema
 
 // kinds are those of the questions that a reply can answer.
-var kinds = []looprun.Kind{looprun.KindSelect, looprun.KindConfirm, looprun.KindText}
+var kinds = []core.Kind{core.KindSelect, core.KindConfirm, core.KindText}
 
 // replyShape is the reply to one question. The reason stands before the answer: see
 // [orderedSchema].
 func replyShape(q Asked) strictjson.Shape {
 	answer := strictjson.Shape{Form: strictjson.Text, Filled: true, About: "The answer, as text. Not blank."}
 	switch q.Kind {
-	case looprun.KindConfirm:
+	case core.KindConfirm:
 		answer = strictjson.Shape{Form: strictjson.Bool, About: "true is yes, false is no."}
-	case looprun.KindSelect:
+	case core.KindSelect:
 		answer = strictjson.Shape{Form: strictjson.Text, About: "The id of the option that is chosen."}
 		for _, o := range q.Options {
 			answer.Words = append(answer.Words, o.ID)

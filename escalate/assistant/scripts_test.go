@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // stub puts a program of that name in the place of the real one. It keeps its
@@ -79,13 +79,13 @@ func TestExampleScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			respond := func(does string) (dir string, a looprun.Answer, err error) {
+			respond := func(does string) (dir string, a core.Answer, err error) {
 				dir, env := stub(t, name, does)
 				a, err = New(Options{Command: `exec "` + script + `"`, Env: env, Delays: []time.Duration{}}).Respond(t.Context(), trip(), stuck())
 				return dir, a, err
 			}
 			dir, a, err := respond(agent.reply)
-			if want := (looprun.Answer{Option: "cancel", Responder: looprun.RespondedByAssistant, Reason: "Stuck."}); err != nil || !reflect.DeepEqual(a, want) {
+			if want := (core.Answer{Option: "cancel", Responder: core.RespondedByAssistant, Reason: "Stuck."}); err != nil || !reflect.DeepEqual(a, want) {
 				t.Fatalf("%+v %v", a, err)
 			}
 			if stdin := stubbed(t, dir, "stdin"); !strings.Contains(stdin, `"schema":"`+RequestSchemaID+`"`) {

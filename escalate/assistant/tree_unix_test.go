@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/proc/proctest"
 )
 
@@ -30,7 +30,7 @@ func TestEndsItsTree(t *testing.T) {
 				Command: "sleep 600 & echo $! >&2; " + c.then, Timeout: c.limit, KillAfter: 100 * time.Millisecond,
 				Stderr: func(b []byte) { seen.Write(b) },
 			})
-			if a, err := r.Respond(t.Context(), trip(), stuck()); err == nil || errors.Is(err, looprun.ErrNoAnswer) || !strings.Contains(err.Error(), c.words) {
+			if a, err := r.Respond(t.Context(), trip(), stuck()); err == nil || errors.Is(err, core.ErrNoAnswer) || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("%+v %v", a, err)
 			}
 			pids := strings.Fields(seen.String())

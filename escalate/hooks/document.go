@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -38,17 +38,17 @@ type Document struct {
 
 // job is what the event makes to do; false: nothing. The state is not kept: it
 // changes once the loop goes on.
-func (h *Hooks) job(e looprun.Event, s *looprun.State) (job, bool, error) {
+func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	d := Document{Schema: Schema, RunID: s.RunID}
 	var j job
 	switch data := e.Data.(type) {
-	case looprun.QuestionAsked:
+	case core.QuestionAsked:
 		j = job{command: h.OnQuestion, notify: h.Notify != nil, title: "looprun asks"}
 		d.Hook, d.Summary, d.Next = OnQuestion, data.Header+": "+data.Text, "looprun answer "+s.RunID+" OPTION --question "+data.ID
-	case looprun.GuardTripped:
+	case core.GuardTripped:
 		j = job{command: h.OnTrip}
 		d.Hook, d.Summary, d.Next = OnTrip, fmt.Sprintf("%s tripped: %s", data.Guard, data.Reason), "looprun explain "+s.RunID
-	case looprun.RunFinished, looprun.RunPaused:
+	case core.RunFinished, core.RunPaused:
 		j = job{command: h.OnEnd, notify: h.Notify != nil, last: true}
 		r := s.Result()
 		j.title = "looprun: " + string(r.Status)
@@ -71,7 +71,7 @@ func (h *Hooks) job(e looprun.Event, s *looprun.State) (job, bool, error) {
 }
 
 // ended says in one line how the run ended.
-func ended(r looprun.Result, s *looprun.State) string {
+func ended(r core.Result, s *core.State) string {
 	text := string(r.Status)
 	if r.Guard != "" {
 		text += " (" + string(r.Guard) + ")"
@@ -80,16 +80,16 @@ func ended(r looprun.Result, s *looprun.State) string {
 	switch {
 	case r.Reason != "":
 		return text + ": " + r.Reason
-	case r.Status == looprun.StatusDone:
+	case r.Status == core.StatusDone:
 		return text
 	}
 	return text + "; progress: " + s.Summary()
 }
 
 // afterwards is what a person can do with a run that ended so.
-func afterwards(r looprun.Result, s *looprun.State) string {
+func afterwards(r core.Result, s *core.State) string {
 	switch waiting := s.Pending(); {
-	case r.Pending && r.Status == looprun.StatusPaused && len(waiting) > 0:
+	case r.Pending && r.Status == core.StatusPaused && len(waiting) > 0:
 		return "looprun answer " + r.RunID + " OPTION --question " + waiting[0].ID
 	case r.Status.Resumable():
 		return "looprun resume " + r.RunID
@@ -98,7 +98,7 @@ func afterwards(r looprun.Result, s *looprun.State) string {
 }
 
 // event is the event as the journal has it, without secrets.
-func (h *Hooks) event(e looprun.Event) (json.RawMessage, error) {
+func (h *Hooks) event(e core.Event) (json.RawMessage, error) {
 	object, err := e.MarshalJSON()
 	if err != nil || h.Mask == nil {
 		return object, err

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // What holds where [Hooks] says nothing.
@@ -79,8 +79,8 @@ type job struct {
 var errClosing = errors.New("the run ended")
 
 // Observe queues the hooks of an event; it waits for nothing. It has the form of
-// [looprun.Observer] and is for the goroutine that runs the loop.
-func (h *Hooks) Observe(e looprun.Event, s *looprun.State) {
+// [engine.Observer] and is for the goroutine that runs the loop.
+func (h *Hooks) Observe(e core.Event, s *core.State) {
 	j, ok, err := h.job(e, s)
 	if err != nil {
 		h.warn(fmt.Sprintf("hook %s: the event cannot be written as JSON: %v", j.hook, err))

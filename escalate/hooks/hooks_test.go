@@ -10,17 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestDocument has what each event gives its hook.
 func TestDocument(t *testing.T) {
 	b := newBench(t)
 	b.OnQuestion, b.OnTrip, b.OnEnd = "cat >>got", "cat >>got", "cat >>got"
-	paused := event(8, looprun.RunPaused{Reason: "the question is kept", Pending: true})
-	rested := event(8, looprun.RunPaused{Reason: "checkpoint"})
-	done := event(8, looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusDone}})
-	b.observe(event(1, looprun.RunStarted{}), event(2, looprun.IterationStarted{Iteration: 1}), event(3, looprun.RunAlive{}),
+	paused := event(8, core.RunPaused{Reason: "the question is kept", Pending: true})
+	rested := event(8, core.RunPaused{Reason: "checkpoint"})
+	done := event(8, core.RunFinished{Ending: core.Ending{Status: core.StatusDone}})
+	b.observe(event(1, core.RunStarted{}), event(2, core.IterationStarted{Iteration: 1}), event(3, core.RunAlive{}),
 		tripped, asked, paused, rested, over, done)
 	b.Close(t.Context())
 	if text := b.text(); text != "" {
@@ -38,12 +38,12 @@ func TestDocument(t *testing.T) {
 	if len(all) != len(want) {
 		t.Fatalf("hooks ran for %q", names(all))
 	}
-	for i, e := range []looprun.Event{tripped, asked, paused, rested, over, done} {
+	for i, e := range []core.Event{tripped, asked, paused, rested, over, done} {
 		want[i].Schema, want[i].RunID, want[i].Event = Schema, runID, all[i].Event
 		if !reflect.DeepEqual(all[i], want[i]) {
 			t.Errorf("%+v, want %+v", all[i], want[i])
 		}
-		var back looprun.Event
+		var back core.Event
 		if err := back.UnmarshalJSON(all[i].Event); err != nil || !reflect.DeepEqual(back, e) {
 			t.Errorf("the event came as %s: %v", all[i].Event, err)
 		}
@@ -52,7 +52,7 @@ func TestDocument(t *testing.T) {
 
 // TestEndedAfterOne is English.
 func TestEndedAfterOne(t *testing.T) {
-	r := looprun.Result{Ending: looprun.Ending{Status: looprun.StatusDone}, Iterations: 1}
+	r := core.Result{Ending: core.Ending{Status: core.StatusDone}, Iterations: 1}
 	if got, want := ended(r, nil), "done after 1 iteration"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -268,10 +268,10 @@ func TestMask(t *testing.T) {
 	b.Notify, b.OnQuestion = to, "cat >>got; echo "+secret+"; exit 1"
 	b.Mask = func(s string) string { return strings.ReplaceAll(s, secret, "[secret]") }
 	e := asked
-	q := e.Data.(looprun.QuestionAsked)
+	q := e.Data.(core.QuestionAsked)
 	q.Text = "the password is " + secret + " or hunter\x1b[0m2"
 	q.Details = []string{"a " + secret}
-	q.Options = []looprun.Option{{ID: "x", Label: secret, Description: `"` + secret + `"`}}
+	q.Options = []core.Option{{ID: "x", Label: secret, Description: `"` + secret + `"`}}
 	e.Data = q
 	b.observe(e)
 	b.Close(t.Context())
@@ -279,7 +279,7 @@ func TestMask(t *testing.T) {
 	if strings.Contains(all, secret) || strings.Count(all, "[secret]") < 7 {
 		t.Errorf("%s", all)
 	}
-	var back looprun.Event
+	var back core.Event
 	if err := back.UnmarshalJSON(documents(t, b.read(t, "got"))[0].Event); err != nil || back.Seq != e.Seq || back.Elapsed != e.Elapsed {
 		t.Errorf("%+v, %v", back, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/proc"
 )
@@ -90,34 +90,34 @@ const runID = "20260102-150405-3f9a"
 
 // The events that have hooks, and the state after them.
 var (
-	asked = event(7, looprun.QuestionAsked{Question: looprun.Question{
-		ID: "q", Guard: looprun.MaxIterations, Kind: looprun.KindSelect, Header: "Iteration limit", Text: "5 of 5 are used.\nHow to proceed?",
-		Options: []looprun.Option{{ID: "continue", Label: "Continue +5", Action: looprun.ActionContinue}},
+	asked = event(7, core.QuestionAsked{Question: core.Question{
+		ID: "q", Guard: core.MaxIterations, Kind: core.KindSelect, Header: "Iteration limit", Text: "5 of 5 are used.\nHow to proceed?",
+		Options: []core.Option{{ID: "continue", Label: "Continue +5", Action: core.ActionContinue}},
 	}})
-	tripped = event(6, looprun.GuardTripped{Trip: looprun.Trip{Guard: looprun.MaxIterations, Reason: "5 of 5 iterations are used."}})
-	over    = event(9, looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusTripped, ExitCode: 110, Guard: looprun.MaxIterations}})
+	tripped = event(6, core.GuardTripped{Trip: core.Trip{Guard: core.MaxIterations, Reason: "5 of 5 iterations are used."}})
+	over    = event(9, core.RunFinished{Ending: core.Ending{Status: core.StatusTripped, ExitCode: 110, Guard: core.MaxIterations}})
 )
 
-func event(seq int64, d looprun.Data) looprun.Event {
-	return looprun.Event{Seq: seq, Time: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Elapsed: 3 * time.Second, Data: d}
+func event(seq int64, d core.Data) core.Event {
+	return core.Event{Seq: seq, Time: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Elapsed: 3 * time.Second, Data: d}
 }
 
 // state is a run in which that happened.
-func state(e looprun.Event) *looprun.State {
-	s := &looprun.State{RunID: runID, Iterations: 5, Last: &looprun.IterationFinished{Iteration: 5, Outcome: looprun.OutcomeNotDone}}
+func state(e core.Event) *core.State {
+	s := &core.State{RunID: runID, Iterations: 5, Last: &core.IterationFinished{Iteration: 5, Outcome: core.OutcomeNotDone}}
 	switch d := e.Data.(type) {
-	case looprun.RunFinished:
+	case core.RunFinished:
 		s.Ending = &d.Ending
-	case looprun.RunPaused:
-		s.Ending = &looprun.Ending{Status: looprun.StatusPaused, ExitCode: 102, Reason: d.Reason}
+	case core.RunPaused:
+		s.Ending = &core.Ending{Status: core.StatusPaused, ExitCode: 102, Reason: d.Reason}
 		if d.Pending {
-			s.Question = &looprun.Question{ID: "q"}
+			s.Question = &core.Question{ID: "q"}
 		}
 	}
 	return s
 }
 
-func (b bench) observe(events ...looprun.Event) {
+func (b bench) observe(events ...core.Event) {
 	for _, e := range events {
 		b.Observe(e, state(e))
 	}

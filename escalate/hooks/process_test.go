@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestHooksThatFail are reported with the first line of what they print.
@@ -27,7 +27,7 @@ func TestHooksThatFail(t *testing.T) {
 			b := newBench(t)
 			b.OnQuestion = c.command
 			e := asked
-			q := e.Data.(looprun.QuestionAsked)
+			q := e.Data.(core.QuestionAsked)
 			q.Details = []string{strings.Repeat("more than a pipe holds ", 20_000)}
 			e.Data = q
 			b.observe(e)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // TestSchema describes the documents as they are: the same keys, all required,
@@ -25,7 +25,7 @@ func TestSchema(t *testing.T) {
 	}
 	h := &Hooks{OnQuestion: "x", OnTrip: "x", OnEnd: "x"}
 	hooks, types := map[string]bool{}, map[string]bool{}
-	for _, e := range []looprun.Event{asked, tripped, over, event(8, looprun.RunPaused{Reason: "checkpoint"})} {
+	for _, e := range []core.Event{asked, tripped, over, event(8, core.RunPaused{Reason: "checkpoint"})} {
 		j, ok, err := h.job(e, state(e))
 		if err != nil || !ok {
 			t.Fatalf("%s: %v", e.Data.Type(), err)

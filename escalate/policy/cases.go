@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
@@ -55,11 +55,11 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 	var results []TestResult
 	var failed strictyaml.Problems
 	for _, t := range p.Tests {
-		guard := looprun.GuardID(t.Facts.Guard)
+		guard := core.GuardID(t.Facts.Guard)
 		c := decision{
 			policy: p, facts: t.Facts, used: t.Used, verify: assume(t.VerifyPasses),
-			question: looprun.Question{
-				Guard: guard, Kind: looprun.KindSelect, Options: p.known.options(guard), Mandatory: guard.Mandatory(),
+			question: core.Question{
+				Guard: guard, Kind: core.KindSelect, Options: p.known.options(guard), Mandatory: guard.Mandatory(),
 				Exclusive: slices.Contains(p.Exclusive, p.known.entry(guard)),
 			},
 		}
@@ -121,7 +121,7 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 	case !slices.Contains(ids, guard):
 		r.value("unknown guard "+quote(guard), nearest.DidYouMean(guard, ids), at("facts", "guard")...)
 	case r.doc.Has(at("expect")...):
-		answers := append(p.known.answers([]looprun.GuardID{looprun.GuardID(guard)}), ExpectNone)
+		answers := append(p.known.answers([]core.GuardID{core.GuardID(guard)}), ExpectNone)
 		if !slices.Contains(answers, f.Expect) {
 			r.value(fmt.Sprintf("nothing can answer %s to %s", quote(f.Expect), guard), nearest.DidYouMean(f.Expect, answers), at("expect")...)
 		}
@@ -131,7 +131,7 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 
 // fill sets the facts that are not given to what they are when nothing is known.
 func (f *Facts) fill(given func(name string) bool) {
-	unknown := UnknownFacts(looprun.GuardID(f.Guard))
+	unknown := UnknownFacts(core.GuardID(f.Guard))
 	if !given("max_iterations") {
 		f.MaxIterations = unknown.MaxIterations
 	}

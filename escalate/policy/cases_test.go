@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 const tested = `version: 1
@@ -98,7 +98,7 @@ func TestExample(t *testing.T) {
 	if results, err := p.RunTests(); err != nil || len(results) == 0 {
 		t.Error(results, err)
 	}
-	a, err := p.Responder(Options{}).Respond(t.Context(), question(t, looprun.LoopDetected), state(looprun.LoopDetected))
+	a, err := p.Responder(Options{}).Respond(t.Context(), question(t, core.LoopDetected), state(core.LoopDetected))
 	if a.Option != "cancel" || a.Reason == "" {
 		t.Errorf("%+v %v", a, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -35,16 +35,16 @@ type condition struct {
 	// facts are the facts that it mentions, in their documented order.
 	facts []Fact
 	// certain are the guards for which it holds whatever the other facts are.
-	certain []looprun.GuardID
+	certain []core.GuardID
 }
 
 // holdsAlways reports whether no fact but the guard can keep it from holding.
-func (c *condition) holdsAlways(guard looprun.GuardID) bool {
+func (c *condition) holdsAlways(guard core.GuardID) bool {
 	return c.text == "" || slices.Contains(c.certain, guard)
 }
 
 // compile reads the condition at the path and reports all that is wrong with it.
-func compile(r *report, text string, scope []looprun.GuardID, known Known, path []any) condition {
+func compile(r *report, text string, scope []core.GuardID, known Known, path []any) condition {
 	c := condition{text: strings.Join(strings.Fields(text), " ")}
 	switch {
 	case c.text == "":
@@ -86,7 +86,7 @@ func compile(r *report, text string, scope []looprun.GuardID, known Known, path 
 
 // weigh notes what the condition depends on; false when it can never hold for
 // any of the guards.
-func (c *condition) weigh(found *inspection, scope []looprun.GuardID) bool {
+func (c *condition) weigh(found *inspection, scope []core.GuardID) bool {
 	onlyGuard := true
 	for _, fact := range FactList() {
 		if !slices.Contains(found.facts, fact.Name) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
@@ -194,7 +194,7 @@ func TestBadConditions(t *testing.T) {
 // A condition that was not compiled does not hold, for any guard.
 func TestUncompiled(t *testing.T) {
 	c := condition{text: "improved"}
-	if holds, why := c.eval(Facts{Improved: true}); holds || why == "" || c.holdsAlways(looprun.MaxRuntime) {
+	if holds, why := c.eval(Facts{Improved: true}); holds || why == "" || c.holdsAlways(core.MaxRuntime) {
 		t.Errorf("%v %q", holds, why)
 	}
 }
@@ -247,17 +247,17 @@ func TestFactList(t *testing.T) {
 
 func TestFactsOf(t *testing.T) {
 	code := 2
-	s := &looprun.State{
+	s := &core.State{
 		Iterations: 9, Elapsed: time.Minute, Trips: 3, Continues: 2, ErrorRun: 1,
-		Limits:   looprun.Limits{Iterations: 10, Runtime: looprun.Off},
-		Baseline: &looprun.Progress{Failing: 5},
-		Last: &looprun.IterationFinished{
-			Iteration: 9, Outcome: looprun.OutcomeNotDone, ExitCode: code,
+		Limits:   core.Limits{Iterations: 10, Runtime: core.Off},
+		Baseline: &core.Progress{Failing: 5},
+		Last: &core.IterationFinished{
+			Iteration: 9, Outcome: core.OutcomeNotDone, ExitCode: code,
 			Signature: signature.Signature{Hash: 7, Label: "test-fail:2-auth", Failing: 2, Passed: 3, Total: 5, Checks: []string{"auth"}},
 		},
-		Trip: &looprun.Trip{Guard: looprun.LoopDetected, Iteration: 9, Period: 2, Repeats: 3},
+		Trip: &core.Trip{Guard: core.LoopDetected, Iteration: 9, Period: 2, Repeats: 3},
 	}
-	got := FactsOf(looprun.LoopDetected, s, CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
+	got := FactsOf(core.LoopDetected, s, CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
 	want := Facts{
 		Guard: "loop_detected", Iteration: 9, MaxIterations: 10, Runtime: time.Minute, Trips: 3, Continues: 2, Improved: true,
 		Failing: 2, Passing: 3, Total: 5, Checks: []string{"auth"}, Repeats: 3, Period: 2, Label: "test-fail:2-auth",
@@ -268,14 +268,14 @@ func TestFactsOf(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	s.Cost, s.Tokens = 0.25, 1200
-	if got := FactsOf(looprun.LoopDetected, s, CI{}); got.Cost != 0.25 || got.Tokens != 1200 {
+	if got := FactsOf(core.LoopDetected, s, CI{}); got.Cost != 0.25 || got.Tokens != 1200 {
 		t.Errorf("of what was reported: %+v", got)
 	}
 	s.Trip, s.LastTrip = nil, s.Trip
-	if got := FactsOf(looprun.LoopDetected, s, CI{}); got.Period != 2 {
+	if got := FactsOf(core.LoopDetected, s, CI{}); got.Period != 2 {
 		t.Errorf("of a settled trip: %+v", got)
 	}
-	if got := FactsOf(looprun.MaxRuntime, &looprun.State{}, CI{}); !reflect.DeepEqual(got, UnknownFacts("max_runtime")) {
+	if got := FactsOf(core.MaxRuntime, &core.State{}, CI{}); !reflect.DeepEqual(got, UnknownFacts("max_runtime")) {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
@@ -302,13 +302,13 @@ func TestAConditionForOneOfItsGuards(t *testing.T) {
 
 // What the command itself said of its task, where that is what the run was stopped for.
 func TestFactsOfWhatTheCommandSaid(t *testing.T) {
-	s := &looprun.State{Task: "upload"}
-	s.Rejected = &looprun.RejectionSubmitted{Rejection: rejection.Rejection{Task: "T-1", Agent: "fixer", ReasonType: rejection.ScopeCreep, Attempted: []string{"a b", "c d"}}}
+	s := &core.State{Task: "upload"}
+	s.Rejected = &core.RejectionSubmitted{Rejection: rejection.Rejection{Task: "T-1", Agent: "fixer", ReasonType: rejection.ScopeCreep, Attempted: []string{"a b", "c d"}}}
 	s.Signal = &signal.Signal{Name: signal.Clarify, Agent: "coder", Cause: "security_concern"}
-	for guard, want := range map[looprun.GuardID][5]any{
-		looprun.Rejection:     {"T-1", "fixer", "SCOPE_CREEP", "", 2},
-		looprun.Clarification: {"upload", "coder", "", "security_concern", -1},
-		looprun.MaxIterations: {"upload", "", "", "", -1},
+	for guard, want := range map[core.GuardID][5]any{
+		core.Rejection:     {"T-1", "fixer", "SCOPE_CREEP", "", 2},
+		core.Clarification: {"upload", "coder", "", "security_concern", -1},
+		core.MaxIterations: {"upload", "", "", "", -1},
 	} {
 		f := FactsOf(guard, s, CI{})
 		if got := [5]any{f.Task, f.Agent, f.ReasonType, f.Cause, f.Attempts}; got != want {

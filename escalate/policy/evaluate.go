@@ -7,32 +7,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 )
 
 // Evaluation is what a policy makes of one question: the fate of each rule, and
 // the answer.
 type Evaluation struct {
-	Guard looprun.GuardID `json:"guard"`
-	Facts Facts           `json:"facts"`
-	Rules []Verdict       `json:"rules"`
+	Guard core.GuardID `json:"guard"`
+	Facts Facts        `json:"facts"`
+	Rules []Verdict    `json:"rules"`
 	// Answer is nil when the policy does not answer.
-	Answer *looprun.Answer `json:"answer"`
+	Answer *core.Answer `json:"answer"`
 	// Why says why no rule was looked at; empty when they were.
 	Why string `json:"why,omitempty"`
 }
 
 // Verdict is the fate of one rule.
 type Verdict struct {
-	Rule    string            `json:"rule"` // FILE:LINE
-	Guards  []looprun.GuardID `json:"guards"`
-	Answer  string            `json:"answer"`
-	Matched bool              `json:"matched"`
+	Rule    string         `json:"rule"` // FILE:LINE
+	Guards  []core.GuardID `json:"guards"`
+	Answer  string         `json:"answer"`
+	Matched bool           `json:"matched"`
 	// Why says why it did not match; empty when it did.
 	Why string `json:"why,omitempty"`
 	// Verify is how its verify command ended; nil when it was not run.
-	Verify *looprun.VerifyFinished `json:"verify,omitempty"`
+	Verify *core.VerifyFinished `json:"verify,omitempty"`
 }
 
 // Used is how much of the budget is spent.
@@ -45,7 +45,7 @@ type Used struct {
 // Evaluate decides the question in that state of the run: the first rule that
 // matches answers. Both are read only. The error is that of ctx, of
 // Options.BeforeVerify or of Options.AfterVerify; there is no answer then.
-func (p *Policy) Evaluate(ctx context.Context, q looprun.Question, s *looprun.State, o Options) (Evaluation, error) {
+func (p *Policy) Evaluate(ctx context.Context, q core.Question, s *core.State, o Options) (Evaluation, error) {
 	c := decision{
 		policy: p, question: q, state: s, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(p),
 		used: Used{s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime},
@@ -56,8 +56,8 @@ func (p *Policy) Evaluate(ctx context.Context, q looprun.Question, s *looprun.St
 // decision is one question on its way to its answer.
 type decision struct {
 	policy   *Policy
-	question looprun.Question
-	state    *looprun.State // nil in the tests of a file
+	question core.Question
+	state    *core.State // nil in the tests of a file
 	facts    Facts
 	used     Used
 	verify   verifier
@@ -82,8 +82,8 @@ func (c *decision) decide(ctx context.Context) (Evaluation, error) {
 		}
 		e.Rules = append(e.Rules, v)
 		if v.Matched {
-			e.Answer = &looprun.Answer{
-				Option: r.Answer, Responder: looprun.RespondedByPolicy,
+			e.Answer = &core.Answer{
+				Option: r.Answer, Responder: core.RespondedByPolicy,
 				Reason: r.Reason, Rule: r.Where, Unlisted: unlisted,
 				Mandatory: c.question.Mandatory && r.answersMandatory(),
 			}
@@ -97,9 +97,9 @@ func (c *decision) notOurs() string {
 	switch q := c.question; {
 	case q.Exclusive:
 		return "only a person may answer this question"
-	case q.From == looprun.FromCommand, q.Guard == "":
+	case q.From == core.FromCommand, q.Guard == "":
 		return "a policy answers the questions of guards"
-	case q.Kind != looprun.KindSelect && q.Kind != "":
+	case q.Kind != core.KindSelect && q.Kind != "":
 		return "a policy answers questions with options"
 	case len(c.policy.Rules) == 0:
 		return "the policy has no rules"
@@ -110,7 +110,7 @@ func (c *decision) notOurs() string {
 // match fills in the verdict. The verify command comes last: it runs only when
 // nothing else keeps the rule from matching.
 func (c *decision) match(ctx context.Context, r *Rule, v *Verdict) (unlisted bool, err error) {
-	var o looprun.Option
+	var o core.Option
 	if o, unlisted, v.Why = c.applies(r); v.Why != "" {
 		return false, nil
 	}
@@ -131,7 +131,7 @@ func (c *decision) match(ctx context.Context, r *Rule, v *Verdict) (unlisted boo
 }
 
 // applies says why the rule has nothing to say to this question.
-func (c *decision) applies(r *Rule) (o looprun.Option, unlisted bool, why string) {
+func (c *decision) applies(r *Rule) (o core.Option, unlisted bool, why string) {
 	q := c.question
 	if !r.covers(q.Guard) {
 		return o, false, "it is for " + scopeText(r.Guards)
@@ -145,7 +145,7 @@ func (c *decision) applies(r *Rule) (o looprun.Option, unlisted bool, why string
 	if q.Advice != nil && !o.Action.Stops() {
 		return o, false, "an assistant recommended rejecting it, and only a person may go on"
 	}
-	if slices.Contains(q.Given, looprun.Given{Option: r.Answer, Responder: looprun.RespondedByPolicy, Rule: r.Where}) {
+	if slices.Contains(q.Given, core.Given{Option: r.Answer, Responder: core.RespondedByPolicy, Rule: r.Where}) {
 		return o, false, "it gave this answer in this trip already"
 	}
 	return o, unlisted, c.undoable(o)
@@ -153,17 +153,17 @@ func (c *decision) applies(r *Rule) (o looprun.Option, unlisted bool, why string
 
 // undoable says why the loop would refuse to carry the option out, so that the
 // next rule gets its turn: nothing to skip, for instance.
-func (c *decision) undoable(o looprun.Option) string {
+func (c *decision) undoable(o core.Option) string {
 	if c.state == nil || c.state.Trip == nil || c.state.Trip.Guard != c.question.Guard {
 		return ""
 	}
-	if _, err := c.state.Effect(o, looprun.Answer{Responder: looprun.RespondedByPolicy, Reason: "the rule’s"}); err != nil {
+	if _, err := c.state.Effect(o, core.Answer{Responder: core.RespondedByPolicy, Reason: "the rule’s"}); err != nil {
 		return "it cannot be carried out: " + err.Error()
 	}
 	return ""
 }
 
-func scopeText(guards []looprun.GuardID) string {
+func scopeText(guards []core.GuardID) string {
 	if slices.Contains(guards, EveryGuard) {
 		return "looprun's own guards"
 	}
@@ -172,7 +172,7 @@ func scopeText(guards []looprun.GuardID) string {
 
 // overBudget says which bound the answer would pass. Time is counted in whole
 // seconds: the limit that tripped is passed by a little each time.
-func (c *decision) overBudget(o looprun.Option) string {
+func (c *decision) overBudget(o core.Option) string {
 	if !o.Action.Continues() {
 		return ""
 	}

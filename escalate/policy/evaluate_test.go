@@ -8,30 +8,30 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
 // question is the question of a guard as the built-in templates have it.
-func question(t testing.TB, guard looprun.GuardID) looprun.Question {
-	return looprun.Question{ID: "q", Guard: guard, Kind: looprun.KindSelect, Options: known(t).options(guard)}
+func question(t testing.TB, guard core.GuardID) core.Question {
+	return core.Question{ID: "q", Guard: guard, Kind: core.KindSelect, Options: known(t).options(guard)}
 }
 
-func state(guard looprun.GuardID) *looprun.State {
-	return &looprun.State{
-		Iterations: 10, Elapsed: 5 * time.Minute, Limits: looprun.DefaultLimits(), Trips: 1,
-		Trip:        &looprun.Trip{Guard: guard, Iteration: 10},
-		ErrorHashes: []looprun.KnownIssue{{Hash: 1, Label: "error:x"}},
+func state(guard core.GuardID) *core.State {
+	return &core.State{
+		Iterations: 10, Elapsed: 5 * time.Minute, Limits: core.DefaultLimits(), Trips: 1,
+		Trip:        &core.Trip{Guard: guard, Iteration: 10},
+		ErrorHashes: []core.KnownIssue{{Hash: 1, Label: "error:x"}},
 	}
 }
 
 // improving is a run in which two checks fail where five did.
-func improving(s *looprun.State) {
-	s.Baseline = &looprun.Progress{Failing: 5}
-	s.Last = &looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1, Signature: signature.Signature{Hash: 1, Label: "test-fail:2-a,b", Failing: 2, Passed: 3, Total: 5, Checks: []string{"a", "b"}}}
+func improving(s *core.State) {
+	s.Baseline = &core.Progress{Failing: 5}
+	s.Last = &core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1, Signature: signature.Signature{Hash: 1, Label: "test-fail:2-a,b", Failing: 2, Passed: 3, Total: 5, Checks: []string{"a", "b"}}}
 }
 
-func respond(t testing.TB, p *Policy, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
+func respond(t testing.TB, p *Policy, q core.Question, s *core.State) (core.Answer, error) {
 	t.Helper()
 	return p.Responder(Options{Dir: t.TempDir()}).Respond(t.Context(), q, s)
 }
@@ -46,87 +46,87 @@ const (
 func TestMatching(t *testing.T) {
 	for _, c := range []struct {
 		name, policy string
-		guard        looprun.GuardID
-		change       func(*looprun.Question, *looprun.State)
+		guard        core.GuardID
+		change       func(*core.Question, *core.State)
 		want         string // option and rule; empty: no answer
 		why          string // of the first rule, or why none was looked at
 	}{
-		{"no rules", "", looprun.MaxIterations, nil, "", "the policy has no rules"},
-		{"no conditions", "rules:\n" + goOn, looprun.MaxIterations, nil, "continue p.yaml:3", ""},
-		{"first match wins", "rules:\n" + goOn + cancel, looprun.MaxIterations, nil, "continue p.yaml:3", ""},
-		{"another guard", "rules:\n" + goOn, looprun.MaxRuntime, nil, "", "it is for max_iterations"},
-		{"every guard", "rules:\n" + goOn + cancel, looprun.WorkspaceCycle, nil, "cancel p.yaml:4", "it is for max_iterations"},
+		{"no rules", "", core.MaxIterations, nil, "", "the policy has no rules"},
+		{"no conditions", "rules:\n" + goOn, core.MaxIterations, nil, "continue p.yaml:3", ""},
+		{"first match wins", "rules:\n" + goOn + cancel, core.MaxIterations, nil, "continue p.yaml:3", ""},
+		{"another guard", "rules:\n" + goOn, core.MaxRuntime, nil, "", "it is for max_iterations"},
+		{"every guard", "rules:\n" + goOn + cancel, core.WorkspaceCycle, nil, "cancel p.yaml:4", "it is for max_iterations"},
 		{"every guard is no rejection", "rules:\n" + cancel, "", nil, "", "the questions of guards"},
-		{"every guard is not the ladder", "rules:\n" + cancel, looprun.LadderExhausted, nil, "", "it is for looprun's own guards"},
+		{"every guard is not the ladder", "rules:\n" + cancel, core.LadderExhausted, nil, "", "it is for looprun's own guards"},
 		{"every guard is no unknown one", "rules:\n" + cancel, "disk_full", nil, "", "it is for looprun's own guards"},
-		{"exclusive", "rules:\n" + goOn + cancel, looprun.MaxIterations, func(q *looprun.Question, _ *looprun.State) { q.Exclusive = true }, "", "only a person"},
-		{"confirm", "rules:\n" + cancel, looprun.MaxIterations, func(q *looprun.Question, _ *looprun.State) { q.Kind = looprun.KindConfirm }, "", "questions with options"},
+		{"exclusive", "rules:\n" + goOn + cancel, core.MaxIterations, func(q *core.Question, _ *core.State) { q.Exclusive = true }, "", "only a person"},
+		{"confirm", "rules:\n" + cancel, core.MaxIterations, func(q *core.Question, _ *core.State) { q.Kind = core.KindConfirm }, "", "questions with options"},
 		{
-			"option not offered", "rules:\n" + goOn + cancel, looprun.MaxIterations,
-			func(q *looprun.Question, _ *looprun.State) { q.Options = q.Options[2:] }, "cancel p.yaml:4", "continue is not among its options: accept, cancel",
+			"option not offered", "rules:\n" + goOn + cancel, core.MaxIterations,
+			func(q *core.Question, _ *core.State) { q.Options = q.Options[2:] }, "cancel p.yaml:4", "continue is not among its options: accept, cancel",
 		},
 		{
-			"condition holds", "rules:\n  - {guard: max_iterations, when: improved, answer: continue, reason: r}\n", looprun.MaxIterations,
-			func(_ *looprun.Question, s *looprun.State) { improving(s) }, "continue p.yaml:3", "",
+			"condition holds", "rules:\n  - {guard: max_iterations, when: improved, answer: continue, reason: r}\n", core.MaxIterations,
+			func(_ *core.Question, s *core.State) { improving(s) }, "continue p.yaml:3", "",
 		},
-		{"condition does not hold", "rules:\n  - {guard: max_iterations, when: improved, answer: continue, reason: r}\n" + cancel, looprun.MaxIterations, nil, "cancel p.yaml:4", "improved does not hold: improved is false"},
-		{"condition about what is not known", "rules:\n  - {guard: max_iterations, when: failing < 3, answer: continue, reason: r}\n", looprun.MaxIterations, nil, "", "failing is not known"},
+		{"condition does not hold", "rules:\n  - {guard: max_iterations, when: improved, answer: continue, reason: r}\n" + cancel, core.MaxIterations, nil, "cancel p.yaml:4", "improved does not hold: improved is false"},
+		{"condition about what is not known", "rules:\n  - {guard: max_iterations, when: failing < 3, answer: continue, reason: r}\n", core.MaxIterations, nil, "", "failing is not known"},
 		{
-			"condition fails", "rules:\n  - {guard: max_iterations, when: 'checks[9] != \"a\"', answer: continue, reason: r}\n", looprun.MaxIterations,
-			func(_ *looprun.Question, s *looprun.State) { improving(s) }, "", "cannot be evaluated",
-		},
-		{
-			"what was spent", "rules:\n  - {guard: max_iterations, when: cost < 2 && tokens < 5000, answer: continue, reason: r}\n", looprun.MaxIterations,
-			func(_ *looprun.Question, s *looprun.State) { s.Cost, s.Tokens = 1.99, 4999 }, "continue p.yaml:3", "",
+			"condition fails", "rules:\n  - {guard: max_iterations, when: 'checks[9] != \"a\"', answer: continue, reason: r}\n", core.MaxIterations,
+			func(_ *core.Question, s *core.State) { improving(s) }, "", "cannot be evaluated",
 		},
 		{
-			"too much spent", "rules:\n  - {guard: max_iterations, when: cost < 2 && tokens < 5000, answer: continue, reason: r}\n", looprun.MaxIterations,
-			func(_ *looprun.Question, s *looprun.State) { s.Cost, s.Tokens = 2, 4999 }, "", "cost < 2",
+			"what was spent", "rules:\n  - {guard: max_iterations, when: cost < 2 && tokens < 5000, answer: continue, reason: r}\n", core.MaxIterations,
+			func(_ *core.Question, s *core.State) { s.Cost, s.Tokens = 1.99, 4999 }, "continue p.yaml:3", "",
 		},
 		{
-			"nothing reported", "rules:\n  - {guard: max_iterations, when: tokens < 5000, answer: continue, reason: r}\n", looprun.MaxIterations,
+			"too much spent", "rules:\n  - {guard: max_iterations, when: cost < 2 && tokens < 5000, answer: continue, reason: r}\n", core.MaxIterations,
+			func(_ *core.Question, s *core.State) { s.Cost, s.Tokens = 2, 4999 }, "", "cost < 2",
+		},
+		{
+			"nothing reported", "rules:\n  - {guard: max_iterations, when: tokens < 5000, answer: continue, reason: r}\n", core.MaxIterations,
 			nil, "", "tokens is not known",
 		},
-		{"unlisted pause", "rules:\n  - {guard: loop_detected, answer: pause, reason: r}\n", looprun.LoopDetected, nil, "pause p.yaml:3 unlisted", ""},
-		{"unlisted cancel", "rules:\n" + cancel, looprun.MaxRuntime, func(q *looprun.Question, _ *looprun.State) { q.Options = q.Options[:1] }, "cancel p.yaml:3 unlisted", ""},
-		{"listed accept", "rules:\n  - {guard: \"*\", answer: accept, reason: r}\n", looprun.LoopDetected, nil, "accept p.yaml:3", ""},
-		{"unlisted accept without verify", "rules:\n  - {guard: \"*\", answer: accept, reason: r}\n", looprun.ConsecutiveErrors, nil, "", "such an accept needs a verify command"},
+		{"unlisted pause", "rules:\n  - {guard: loop_detected, answer: pause, reason: r}\n", core.LoopDetected, nil, "pause p.yaml:3 unlisted", ""},
+		{"unlisted cancel", "rules:\n" + cancel, core.MaxRuntime, func(q *core.Question, _ *core.State) { q.Options = q.Options[:1] }, "cancel p.yaml:3 unlisted", ""},
+		{"listed accept", "rules:\n  - {guard: \"*\", answer: accept, reason: r}\n", core.LoopDetected, nil, "accept p.yaml:3", ""},
+		{"unlisted accept without verify", "rules:\n  - {guard: \"*\", answer: accept, reason: r}\n", core.ConsecutiveErrors, nil, "", "such an accept needs a verify command"},
 		{
-			"accept that is not offered", "rules:\n  - {guard: max_runtime, answer: accept, reason: r}\n", looprun.MaxRuntime,
-			func(q *looprun.Question, _ *looprun.State) { q.Options = q.Options[:1] }, "", "such an accept needs a verify command",
+			"accept that is not offered", "rules:\n  - {guard: max_runtime, answer: accept, reason: r}\n", core.MaxRuntime,
+			func(q *core.Question, _ *core.State) { q.Options = q.Options[:1] }, "", "such an accept needs a verify command",
 		},
-		{"unlisted accept with verify", "rules:\n" + verify, looprun.ConsecutiveErrors, nil, "accept p.yaml:3 unlisted", ""},
+		{"unlisted accept with verify", "rules:\n" + verify, core.ConsecutiveErrors, nil, "accept p.yaml:3 unlisted", ""},
 		{
-			"an option that reviews", "rules:\n  - {guard: max_runtime, answer: pause, reason: r}\n", looprun.MaxRuntime,
-			func(q *looprun.Question, _ *looprun.State) {
-				q.Options = []looprun.Option{{ID: "pause", Action: looprun.ActionReview}}
+			"an option that reviews", "rules:\n  - {guard: max_runtime, answer: pause, reason: r}\n", core.MaxRuntime,
+			func(q *core.Question, _ *core.State) {
+				q.Options = []core.Option{{ID: "pause", Action: core.ActionReview}}
 			}, "", "shows the history to a person",
 		},
 		{
-			"an option that cannot be carried out", "rules:\n  - {guard: consecutive_errors, answer: skip, reason: r}\n" + cancel, looprun.ConsecutiveErrors,
-			func(_ *looprun.Question, s *looprun.State) { s.ErrorHashes = nil }, "cancel p.yaml:4", "it cannot be carried out: ",
+			"an option that cannot be carried out", "rules:\n  - {guard: consecutive_errors, answer: skip, reason: r}\n" + cancel, core.ConsecutiveErrors,
+			func(_ *core.Question, s *core.State) { s.ErrorHashes = nil }, "cancel p.yaml:4", "it cannot be carried out: ",
 		},
 		{
-			"an option that is not what it is called", "rules:\n  - {guard: max_runtime, answer: cancel, reason: r}\n", looprun.MaxRuntime,
-			func(q *looprun.Question, _ *looprun.State) {
-				q.Options = []looprun.Option{{ID: "cancel", Action: looprun.ActionContinue}}
+			"an option that is not what it is called", "rules:\n  - {guard: max_runtime, answer: cancel, reason: r}\n", core.MaxRuntime,
+			func(q *core.Question, _ *core.State) {
+				q.Options = []core.Option{{ID: "cancel", Action: core.ActionContinue}}
 			}, "", "the option cancel does something else than it says: continue",
 		},
 		{
-			"given already", "rules:\n" + goOn + goOn + cancel, looprun.MaxIterations,
-			func(q *looprun.Question, _ *looprun.State) {
-				q.Given = []looprun.Given{{Option: "continue", Responder: "policy", Rule: "p.yaml:3"}}
+			"given already", "rules:\n" + goOn + goOn + cancel, core.MaxIterations,
+			func(q *core.Question, _ *core.State) {
+				q.Given = []core.Given{{Option: "continue", Responder: "policy", Rule: "p.yaml:3"}}
 			}, "continue p.yaml:4", "it gave this answer in this trip already",
 		},
 		{
-			"rejected by an assistant", "rules:\n" + goOn + cancel, looprun.MaxIterations,
-			func(q *looprun.Question, _ *looprun.State) { q.Advice = &looprun.Advice{Text: "no"} }, "cancel p.yaml:4",
+			"rejected by an assistant", "rules:\n" + goOn + cancel, core.MaxIterations,
+			func(q *core.Question, _ *core.State) { q.Advice = &core.Advice{Text: "no"} }, "cancel p.yaml:4",
 			"an assistant recommended rejecting it, and only a person may go on",
 		},
 		{
-			"given by someone else", "rules:\n" + goOn, looprun.MaxIterations,
-			func(q *looprun.Question, _ *looprun.State) {
-				q.Given = []looprun.Given{{Option: "continue", Responder: "assistant"}}
+			"given by someone else", "rules:\n" + goOn, core.MaxIterations,
+			func(q *core.Question, _ *core.State) {
+				q.Given = []core.Given{{Option: "continue", Responder: "assistant"}}
 			}, "continue p.yaml:3", "",
 		},
 	} {
@@ -143,14 +143,14 @@ func TestMatching(t *testing.T) {
 
 // check compares the answer with what it should be, and checks it against the
 // question as the loop does.
-func check(t *testing.T, p *Policy, q looprun.Question, s *looprun.State, want, why string) {
+func check(t *testing.T, p *Policy, q core.Question, s *core.State, want, why string) {
 	t.Helper()
 	a, err := respond(t, p, q, s)
 	got := strings.TrimSpace(a.Option + " " + a.Rule)
 	if a.Unlisted {
 		got += " unlisted"
 	}
-	if got != want || (want == "") != errors.Is(err, looprun.ErrNoAnswer) || a.Responder != looprun.RespondedByPolicy || a.Person {
+	if got != want || (want == "") != errors.Is(err, core.ErrNoAnswer) || a.Responder != core.RespondedByPolicy || a.Person {
 		t.Errorf("got %+v %v, want %q", a, err, want)
 	}
 	if want != "" {
@@ -174,20 +174,20 @@ func check(t *testing.T, p *Policy, q looprun.Question, s *looprun.State, want, 
 func TestBudget(t *testing.T) {
 	for _, c := range []struct {
 		name, budget string
-		guard        looprun.GuardID
+		guard        core.GuardID
 		used         Used
 		want         string
 	}{
-		{"none stated", "{}", looprun.MaxIterations, Used{99, 999, 99 * time.Hour}, "continue"},
-		{"within", "{continues: 2}", looprun.MaxIterations, Used{Continues: 1}, "continue"},
-		{"continues spent", "{continues: 2}", looprun.MaxIterations, Used{Continues: 2}, "cancel"},
-		{"continues spent, of a guard without a limit", "{continues: 2}", looprun.NoProgress, Used{Continues: 2}, "cancel"},
-		{"iterations just enough", "{iterations: 10}", looprun.MaxIterations, Used{Iterations: 5}, "continue"},
-		{"iterations too many", "{iterations: 10}", looprun.MaxIterations, Used{Iterations: 6}, "cancel"},
-		{"iterations passed, of an answer that adds none", "{iterations: 10}", looprun.NoProgress, Used{Iterations: 11}, "cancel"},
-		{"runtime just enough", "{runtime: 20m}", looprun.MaxRuntime, Used{Runtime: 10*time.Minute + 7*time.Millisecond}, "continue"},
-		{"runtime too long", "{runtime: 20m}", looprun.MaxRuntime, Used{Runtime: 10*time.Minute + time.Second}, "cancel"},
-		{"the other bound", "{runtime: 20m, iterations: 100, continues: 1}", looprun.MaxRuntime, Used{Continues: 1}, "cancel"},
+		{"none stated", "{}", core.MaxIterations, Used{99, 999, 99 * time.Hour}, "continue"},
+		{"within", "{continues: 2}", core.MaxIterations, Used{Continues: 1}, "continue"},
+		{"continues spent", "{continues: 2}", core.MaxIterations, Used{Continues: 2}, "cancel"},
+		{"continues spent, of a guard without a limit", "{continues: 2}", core.NoProgress, Used{Continues: 2}, "cancel"},
+		{"iterations just enough", "{iterations: 10}", core.MaxIterations, Used{Iterations: 5}, "continue"},
+		{"iterations too many", "{iterations: 10}", core.MaxIterations, Used{Iterations: 6}, "cancel"},
+		{"iterations passed, of an answer that adds none", "{iterations: 10}", core.NoProgress, Used{Iterations: 11}, "cancel"},
+		{"runtime just enough", "{runtime: 20m}", core.MaxRuntime, Used{Runtime: 10*time.Minute + 7*time.Millisecond}, "continue"},
+		{"runtime too long", "{runtime: 20m}", core.MaxRuntime, Used{Runtime: 10*time.Minute + time.Second}, "cancel"},
+		{"the other bound", "{runtime: 20m, iterations: 100, continues: 1}", core.MaxRuntime, Used{Continues: 1}, "cancel"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := parse(t, "budget: "+c.budget+"\nrules:\n  - {guard: \"*\", answer: continue, reason: r}\n"+cancel)
@@ -200,31 +200,31 @@ func TestBudget(t *testing.T) {
 	}
 	// Debug and skip let the run go on as well; pause does not.
 	p := parse(t, "budget: {continues: 1}\nrules:\n  - {guard: consecutive_errors, answer: skip, reason: r}\n  - {guard: consecutive_errors, answer: debug, reason: r}\n  - {guard: consecutive_errors, answer: pause, reason: r}\n")
-	s := state(looprun.ConsecutiveErrors)
+	s := state(core.ConsecutiveErrors)
 	s.PolicyContinues = 1
-	if a, err := respond(t, p, question(t, looprun.ConsecutiveErrors), s); a.Option != "pause" {
+	if a, err := respond(t, p, question(t, core.ConsecutiveErrors), s); a.Option != "pause" {
 		t.Errorf("past the budget: %+v %v", a, err)
 	}
 }
 
 func TestZeroPolicy(t *testing.T) {
-	a, err := new(Policy).Responder(Options{}).Respond(t.Context(), question(t, looprun.MaxRuntime), &looprun.State{})
-	if !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" {
+	a, err := new(Policy).Responder(Options{}).Respond(t.Context(), question(t, core.MaxRuntime), &core.State{})
+	if !errors.Is(err, core.ErrNoAnswer) || a.Option != "" {
 		t.Errorf("%+v %v", a, err)
 	}
 }
 
 // No guard's question is ever answered with what its file does not say.
 func TestOnlyWhatTheFileSays(t *testing.T) {
-	for _, guard := range looprun.GuardIDs() {
-		for _, o := range known(t).answers([]looprun.GuardID{guard}) {
+	for _, guard := range core.GuardIDs() {
+		for _, o := range known(t).answers([]core.GuardID{guard}) {
 			p := parse(t, "rules: [{guard: "+string(guard)+", answer: "+o+", verify: exit 0, reason: r}]")
-			for _, asked := range looprun.GuardIDs() {
+			for _, asked := range core.GuardIDs() {
 				a, err := respond(t, p, question(t, asked), state(asked))
 				if asked == guard && a.Option != o {
 					t.Errorf("%s to %s: %+v %v", o, guard, a, err)
 				}
-				if asked != guard && !errors.Is(err, looprun.ErrNoAnswer) {
+				if asked != guard && !errors.Is(err, core.ErrNoAnswer) {
 					t.Errorf("%s to %s answers %s: %+v %v", o, guard, asked, a, err)
 				}
 			}
@@ -235,7 +235,7 @@ func TestOnlyWhatTheFileSays(t *testing.T) {
 func TestEvaluated(t *testing.T) {
 	p := parse(t, "rules:\n"+goOn+cancel)
 	var told []Evaluation
-	_, err := p.Responder(Options{Evaluated: func(e Evaluation) { told = append(told, e) }}).Respond(context.Background(), question(t, looprun.MaxIterations), state(looprun.MaxIterations))
+	_, err := p.Responder(Options{Evaluated: func(e Evaluation) { told = append(told, e) }}).Respond(context.Background(), question(t, core.MaxIterations), state(core.MaxIterations))
 	if err != nil || len(told) != 1 || !told[0].Rules[0].Matched || told[0].Rules[1].Why != "an earlier rule answered" {
 		t.Errorf("%+v %v", told, err)
 	}
@@ -259,11 +259,11 @@ rules:
     answer: pause
     reason: for a person
 `)
-	s := state(looprun.MaxIterations)
+	s := state(core.MaxIterations)
 	improving(s)
 	for _, c := range []struct {
 		verifying Verifying
-		change    func(*looprun.Question)
+		change    func(*core.Question)
 		want      string
 	}{
 		{VerifyPass, nil, `question: max_iterations
@@ -278,8 +278,8 @@ rules:
 answer: accept (p.yaml:11)
 reason: The smoke test passes.
 `},
-		{VerifyFail, func(q *looprun.Question) {
-			q.Given = []looprun.Given{{Option: "pause", Responder: "policy", Rule: "p.yaml:15"}}
+		{VerifyFail, func(q *core.Question) {
+			q.Given = []core.Given{{Option: "pause", Responder: "policy", Rule: "p.yaml:15"}}
 		}, `question: max_iterations
   iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
   passing=3 total=5 checks=["a" "b"] repeats=0 period=0 label="test-fail:2-a,b"
@@ -291,14 +291,14 @@ rules:
   p.yaml:15  pause     no: it gave this answer in this trip already
 answer: none, as no rule matches
 `},
-		{VerifyRun, func(q *looprun.Question) { q.Exclusive = true }, `question: max_iterations
+		{VerifyRun, func(q *core.Question) { q.Exclusive = true }, `question: max_iterations
   iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
   passing=3 total=5 checks=["a" "b"] repeats=0 period=0 label="test-fail:2-a,b"
   outcome="not_done" last_exit_code=1 errors=0 ci=false
 answer: none, as only a person may answer this question
 `},
 	} {
-		q := question(t, looprun.MaxIterations)
+		q := question(t, core.MaxIterations)
 		if c.change != nil {
 			c.change(&q)
 		}

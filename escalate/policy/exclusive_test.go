@@ -4,23 +4,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // No rule answers a question that is a person's alone, and the tests of a file
 // see that as a run does.
 func TestCasesOfExclusiveQuestions(t *testing.T) {
 	without := known(t)
-	delete(without, looprun.NoProgress)
+	delete(without, core.NoProgress)
 	for _, c := range []struct {
-		exclusive []looprun.GuardID
+		exclusive []core.GuardID
 		known     Known
-		answered  map[looprun.GuardID]bool
+		answered  map[core.GuardID]bool
 	}{
-		{nil, known(t), map[looprun.GuardID]bool{"loop_detected": true, "max_cost": true}},
-		{[]looprun.GuardID{"loop_detected"}, known(t), map[looprun.GuardID]bool{"loop_detected": false, "max_cost": true}},
-		{[]looprun.GuardID{EveryGuard}, known(t), map[looprun.GuardID]bool{"loop_detected": true, "no_progress": true}},
-		{[]looprun.GuardID{EveryGuard}, without, map[looprun.GuardID]bool{"loop_detected": true, "no_progress": false}},
+		{nil, known(t), map[core.GuardID]bool{"loop_detected": true, "max_cost": true}},
+		{[]core.GuardID{"loop_detected"}, known(t), map[core.GuardID]bool{"loop_detected": false, "max_cost": true}},
+		{[]core.GuardID{EveryGuard}, known(t), map[core.GuardID]bool{"loop_detected": true, "no_progress": true}},
+		{[]core.GuardID{EveryGuard}, without, map[core.GuardID]bool{"loop_detected": true, "no_progress": false}},
 	} {
 		p, err := Parse("p.yaml", []byte(`version: 1
 rules: [{guard: "*", answer: cancel, reason: r}]
@@ -36,7 +36,7 @@ tests:
 		results, err := p.RunTests()
 		failed := 0
 		for _, r := range results {
-			guard := looprun.GuardID(r.Test.Facts.Guard)
+			guard := core.GuardID(r.Test.Facts.Guard)
 			if !r.Passed() {
 				failed++
 			}

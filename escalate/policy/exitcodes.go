@@ -5,18 +5,18 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
 // statuses are how a run can end.
-var statuses = []looprun.Status{
-	looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled, looprun.StatusPaused,
-	looprun.StatusRejected, looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
+var statuses = []core.Status{
+	core.StatusDone, core.StatusAccepted, core.StatusCancelled, core.StatusPaused,
+	core.StatusRejected, core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
 }
 
 // nonzero are the statuses that no exit code may hide.
-var nonzero = []looprun.Status{looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted}
+var nonzero = []core.Status{core.StatusTripped, core.StatusFailed, core.StatusInterrupted}
 
 // checkExitCodes reports keys that name nothing, codes that are none, and 0 for
 // what must not look like success.
@@ -32,7 +32,7 @@ func checkExitCodes(r *report, codes map[string]int, known Known) {
 	for _, key := range slices.Sorted(maps.Keys(codes)) {
 		path := []any{"exit_codes", key}
 		code := codes[key]
-		hidden := slices.Contains(nonzero, looprun.Status(key)) || slices.Contains(guards, looprun.GuardID(key))
+		hidden := slices.Contains(nonzero, core.Status(key)) || slices.Contains(guards, core.GuardID(key))
 		switch {
 		case !slices.Contains(names, key):
 			p := r.doc.Problem("unknown status or guard "+quote(key), nearest.DidYouMean(key, names), path...)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Facts are what conditions can mention, each under the name in its tag. Make
@@ -117,7 +117,7 @@ func FactList() []Fact {
 }
 
 // UnknownFacts is a run of which only the guard is known.
-func UnknownFacts(guard looprun.GuardID) Facts {
+func UnknownFacts(guard core.GuardID) Facts {
 	return Facts{
 		Guard: string(guard), MaxIterations: -1,
 		Failing: -1, Passing: -1, Total: -1, LastExitCode: -1, Cost: -1, Tokens: -1, Attempts: -1,
@@ -125,7 +125,7 @@ func UnknownFacts(guard looprun.GuardID) Facts {
 }
 
 // FactsOf are the facts for that guard's question. The state is read only.
-func FactsOf(guard looprun.GuardID, s *looprun.State, ci CI) Facts {
+func FactsOf(guard core.GuardID, s *core.State, ci CI) Facts {
 	f := UnknownFacts(guard)
 	f.Iteration, f.Runtime = s.Iterations, s.Elapsed
 	if s.Limits.Iterations > 0 {
@@ -163,10 +163,10 @@ func FactsOf(guard looprun.GuardID, s *looprun.State, ci CI) Facts {
 		f.Attempts = s.Ladder.Task(s.Task).Total
 	}
 	switch {
-	case guard == looprun.Rejection && s.Rejected != nil:
+	case guard == core.Rejection && s.Rejected != nil:
 		r := s.Rejected.Rejection
 		f.Task, f.Agent, f.ReasonType, f.Attempts = cmp.Or(r.Task, f.Task), r.Agent, string(r.ReasonType), len(r.Attempted)
-	case (guard == looprun.Blocked || guard == looprun.Clarification) && s.Signal != nil:
+	case (guard == core.Blocked || guard == core.Clarification) && s.Signal != nil:
 		f.Task, f.Agent, f.Cause = cmp.Or(s.Signal.Task, f.Task), s.Signal.Agent, s.Signal.Cause
 	}
 	f.CI, f.CIName, f.CIEvent, f.CIAttempt = ci.In, ci.Name, ci.Event, ci.Attempt

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -40,7 +40,7 @@ type budgetFile struct {
 
 // guardList is a guard id or a list of them.
 type guardList struct {
-	ids    []looprun.GuardID
+	ids    []core.GuardID
 	listed bool
 }
 
@@ -55,7 +55,7 @@ func (l *guardList) FromYAML(value any) error {
 		if !ok {
 			return errors.New(`wants a guard id, a list of them, or "*"`)
 		}
-		l.ids = append(l.ids, looprun.GuardID(id))
+		l.ids = append(l.ids, core.GuardID(id))
 	}
 	return nil
 }

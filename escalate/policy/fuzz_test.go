@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -33,8 +33,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		for _, guard := range looprun.GuardIDs() {
-			q := looprun.Question{Guard: guard, Options: k.options(guard)}
+		for _, guard := range core.GuardIDs() {
+			q := core.Question{Guard: guard, Options: k.options(guard)}
 			s := state(guard)
 			improving(s)
 			e, err := p.Evaluate(t.Context(), q, s, Options{Verifying: VerifyPass})

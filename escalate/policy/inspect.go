@@ -8,7 +8,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -192,10 +192,10 @@ func (in *inspection) compared(name, operator string, with ast.Node) {
 	case "outcome":
 		// There is none, or it is what policies of recorded runs may say, which holds
 		// no more: an iteration that was cut off is no evidence.
-		if text.Value == "" || text.Value == string(looprun.OutcomeInterrupted) {
+		if text.Value == "" || text.Value == string(core.OutcomeInterrupted) {
 			return
 		}
-		values = []string{string(looprun.OutcomeDone), string(looprun.OutcomeNotDone), string(looprun.OutcomeError)}
+		values = []string{string(core.OutcomeDone), string(core.OutcomeNotDone), string(core.OutcomeError)}
 	default:
 		return
 	}

@@ -5,25 +5,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // EveryGuard is how a rule says that it is for every guard of looprun's own. It covers
-// none of [looprun.ProtocolIDs], nor the guards of a program: what the command itself has
+// none of [core.ProtocolIDs], nor the guards of a program: what the command itself has
 // said, and what whoever wrote the rule may not know of, is answered by a rule that names
 // it.
-const EveryGuard looprun.GuardID = "*"
+const EveryGuard core.GuardID = "*"
 
 // Known are the options of each question, from the templates as they were
 // loaded: templates.Set.Options gives them, also for guards of a program. The entry of [EveryGuard] holds for looprun's own guards that have
 // none of their own. What is neither a guard of looprun's nor one of
-// [looprun.ProtocolIDs] has to be entered to be named in a rule.
-type Known map[looprun.GuardID][]looprun.Option
+// [core.ProtocolIDs] has to be entered to be named in a rule.
+type Known map[core.GuardID][]core.Option
 
 // guards lists what a rule can name: looprun's own guards in the order in which
 // they ask, what the command can say, then the others.
-func (k Known) guards() []looprun.GuardID {
-	ids := slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs())
+func (k Known) guards() []core.GuardID {
+	ids := slices.Concat(core.GuardIDs(), core.ProtocolIDs())
 	for _, id := range slices.Sorted(maps.Keys(k)) {
 		if id != EveryGuard && !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -32,28 +32,28 @@ func (k Known) guards() []looprun.GuardID {
 	return ids
 }
 
-func (k Known) options(id looprun.GuardID) []looprun.Option {
+func (k Known) options(id core.GuardID) []core.Option {
 	return k[k.entry(id)]
 }
 
 // entry is where it stands what a guard's question is like: under the guard, or
 // under [EveryGuard] where that has none of its own.
-func (k Known) entry(id looprun.GuardID) looprun.GuardID {
-	if _, own := k[id]; !own && slices.Contains(looprun.GuardIDs(), id) {
+func (k Known) entry(id core.GuardID) core.GuardID {
+	if _, own := k[id]; !own && slices.Contains(core.GuardIDs(), id) {
 		return EveryGuard
 	}
 	return id
 }
 
-func (k Known) option(guard looprun.GuardID, id string) (looprun.Option, bool) {
-	q := looprun.Question{Options: k.options(guard)}
+func (k Known) option(guard core.GuardID, id string) (core.Option, bool) {
+	q := core.Question{Options: k.options(guard)}
 	return q.Option(id)
 }
 
 // answers lists what can be answered to any of the guards: the ids of their
 // options, but for those that only a person can take, and what a policy may
 // answer unlisted.
-func (k Known) answers(guards []looprun.GuardID) []string {
+func (k Known) answers(guards []core.GuardID) []string {
 	var ids []string
 	add := func(id string) {
 		if !slices.Contains(ids, id) {
@@ -62,7 +62,7 @@ func (k Known) answers(guards []looprun.GuardID) []string {
 	}
 	for _, guard := range guards {
 		for _, o := range k.options(guard) {
-			if o.Action != looprun.ActionReview {
+			if o.Action != core.ActionReview {
 				add(o.ID)
 			}
 		}
@@ -77,17 +77,17 @@ func (k Known) answers(guards []looprun.GuardID) []string {
 
 // unlistedAnswers are what a policy may answer to a guard's question whether
 // the question lists it or not.
-var unlistedAnswers = []looprun.Action{looprun.ActionAccept, looprun.ActionPause, looprun.ActionCancel}
+var unlistedAnswers = []core.Action{core.ActionAccept, core.ActionPause, core.ActionCancel}
 
 func isUnlisted(answer string) bool {
-	return slices.Contains(unlistedAnswers, looprun.Action(answer))
+	return slices.Contains(unlistedAnswers, core.Action(answer))
 }
 
 // isGuard reports whether a question with that id is the question of a guard,
 // and not about what the command has said.
-func isGuard(id looprun.GuardID) bool { return id != "" && !slices.Contains(looprun.ProtocolIDs(), id) }
+func isGuard(id core.GuardID) bool { return id != "" && !slices.Contains(core.ProtocolIDs(), id) }
 
-func join(ids []looprun.GuardID) string {
+func join(ids []core.GuardID) string {
 	var texts []string
 	for _, id := range ids {
 		texts = append(texts, string(id))

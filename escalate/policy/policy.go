@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -36,7 +36,7 @@ type Policy struct {
 	// Exclusive are the guards whose question is a person's alone, by the templates
 	// as they were loaded; [EveryGuard] for those without a template of their own.
 	// [Policy.RunTests] needs to know them; a run sees it in its question.
-	Exclusive []looprun.GuardID
+	Exclusive []core.GuardID
 
 	known Known
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/templates"
 )
@@ -222,17 +222,17 @@ func TestNothingKnown(t *testing.T) {
 func TestMisleadingOptions(t *testing.T) {
 	for _, c := range []struct {
 		id     string
-		action looprun.Action
+		action core.Action
 		ok     bool
 	}{
-		{"cancel", looprun.ActionContinue, false},
-		{"pause", looprun.ActionAccept, false},
-		{"debug", looprun.ActionContinue, false},
-		{"continue", looprun.ActionAccept, false},
-		{"continue", looprun.ActionContinue, true},
-		{"give_up", looprun.ActionAccept, true},
+		{"cancel", core.ActionContinue, false},
+		{"pause", core.ActionAccept, false},
+		{"debug", core.ActionContinue, false},
+		{"continue", core.ActionAccept, false},
+		{"continue", core.ActionContinue, true},
+		{"give_up", core.ActionAccept, true},
 	} {
-		k := Known{looprun.LoopDetected: {{ID: c.id, Action: c.action}}}
+		k := Known{core.LoopDetected: {{ID: c.id, Action: c.action}}}
 		_, err := Parse("p.yaml", []byte("version: 1\nrules: [{guard: loop_detected, answer: "+c.id+", reason: r}]"), k)
 		if (err == nil) != c.ok || (err != nil && !strings.Contains(err.Error(), "does something else than it says")) {
 			t.Errorf("%s that means %s: %v", c.id, c.action, err)

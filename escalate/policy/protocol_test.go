@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/templates"
 )
 
 // sample is a made-up run in which that has come up, with its question.
-func sample(t testing.TB, id looprun.GuardID) (looprun.Question, *looprun.State) {
+func sample(t testing.TB, id core.GuardID) (core.Question, *core.State) {
 	t.Helper()
 	set, err := templates.Load()
 	if err != nil {
@@ -30,18 +30,18 @@ func sample(t testing.TB, id looprun.GuardID) (looprun.Question, *looprun.State)
 // "*" does not speak for what the command has said, whatever the options are
 // called; a rule that names it does.
 func TestEveryGuardIsNoProtocol(t *testing.T) {
-	for _, id := range looprun.ProtocolIDs() {
+	for _, id := range core.ProtocolIDs() {
 		q, s := sample(t, id)
 		q.Mandatory = false // what a rule may answer for itself
 		for _, o := range q.Options {
 			everything := `rules: [{guard: "*", answer: ` + o.ID + ", reason: r}]\n"
 			if p, err := Parse("p.yaml", []byte("version: 1\n"+everything), known(t)); err == nil {
-				if a, err := respond(t, p, q, s); !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" {
+				if a, err := respond(t, p, q, s); !errors.Is(err, core.ErrNoAnswer) || a.Option != "" {
 					t.Errorf("%s: %s by a rule for every guard: %+v %v", id, o.ID, a, err)
 				}
 			}
 			named := string(id)
-			if id == looprun.Clarification {
+			if id == core.Clarification {
 				named = "[" + named + ", ladder_exhausted]"
 			}
 			p := parse(t, "rules: [{guard: "+named+", answer: "+o.ID+", reason: r}]\n")
@@ -60,18 +60,18 @@ func TestMandatory(t *testing.T) {
 	const naming = "the question is for a person, unless a rule names ladder_exhausted too"
 	for _, c := range []struct {
 		name   string
-		id     looprun.GuardID
+		id     core.GuardID
 		guards string
 		why    string // empty: the rule answers
 	}{
-		{"the ladder", looprun.LadderExhausted, "ladder_exhausted", ""},
-		{"the ladder in a list", looprun.LadderExhausted, "[max_iterations, ladder_exhausted]", ""},
-		{"the ladder, by another", looprun.LadderExhausted, "max_iterations", "it is for max_iterations"},
-		{"a clarification, and the ladder", looprun.Clarification, "[clarification, ladder_exhausted]", ""},
-		{"a clarification, by the ladder alone", looprun.Clarification, "ladder_exhausted", "it is for ladder_exhausted"},
-		{"a guard", looprun.MaxIterations, "max_iterations", naming},
-		{"a guard, by every guard", looprun.MaxIterations, `"*"`, naming},
-		{"a guard, and the ladder", looprun.MaxIterations, "[max_iterations, ladder_exhausted]", ""},
+		{"the ladder", core.LadderExhausted, "ladder_exhausted", ""},
+		{"the ladder in a list", core.LadderExhausted, "[max_iterations, ladder_exhausted]", ""},
+		{"the ladder, by another", core.LadderExhausted, "max_iterations", "it is for max_iterations"},
+		{"a clarification, and the ladder", core.Clarification, "[clarification, ladder_exhausted]", ""},
+		{"a clarification, by the ladder alone", core.Clarification, "ladder_exhausted", "it is for ladder_exhausted"},
+		{"a guard", core.MaxIterations, "max_iterations", naming},
+		{"a guard, by every guard", core.MaxIterations, `"*"`, naming},
+		{"a guard, and the ladder", core.MaxIterations, "[max_iterations, ladder_exhausted]", ""},
 	} {
 		for _, answer := range []string{"continue", "cancel"} {
 			q, s := sample(t, c.id)
@@ -99,10 +99,10 @@ func TestNotAPolicysQuestion(t *testing.T) {
 		everything += "  - {guard: [" + id + ", ladder_exhausted], answer: cancel, reason: r}\n"
 	}
 	p := parse(t, everything)
-	for _, id := range append(slices.Clone(looprun.ProtocolIDs()), looprun.MaxIterations) {
-		for why, change := range map[string]func(*looprun.Question){
-			"only a person may answer":               func(q *looprun.Question) { q.Exclusive, q.Mandatory = true, true },
-			"a policy answers the questions of guar": func(q *looprun.Question) { q.From = looprun.FromCommand },
+	for _, id := range append(slices.Clone(core.ProtocolIDs()), core.MaxIterations) {
+		for why, change := range map[string]func(*core.Question){
+			"only a person may answer":               func(q *core.Question) { q.Exclusive, q.Mandatory = true, true },
+			"a policy answers the questions of guar": func(q *core.Question) { q.From = core.FromCommand },
 		} {
 			q, s := sample(t, id)
 			if a, err := respond(t, p, q, s); err != nil || a.Option != "cancel" {
@@ -111,7 +111,7 @@ func TestNotAPolicysQuestion(t *testing.T) {
 			change(&q)
 			a, err := respond(t, p, q, s)
 			e, _ := p.Evaluate(t.Context(), q, s, Options{})
-			if !errors.Is(err, looprun.ErrNoAnswer) || a.Option != "" || !strings.Contains(e.Why, why) {
+			if !errors.Is(err, core.ErrNoAnswer) || a.Option != "" || !strings.Contains(e.Why, why) {
 				t.Errorf("%s: %+v %v because %q, want %q", id, a, err, e.Why, why)
 			}
 		}
@@ -122,7 +122,7 @@ func TestNotAPolicysQuestion(t *testing.T) {
 // be answered to every guard unlisted may not be answered here.
 func TestProtocolRules(t *testing.T) {
 	without := known(t)
-	for _, id := range looprun.ProtocolIDs() {
+	for _, id := range core.ProtocolIDs() {
 		delete(without, id)
 	}
 	for _, c := range []struct {
@@ -146,8 +146,8 @@ func TestProtocolRules(t *testing.T) {
 		{without, "{guard: ladder_exhausted, answer: cancel, reason: r}", "no template asks about ladder_exhausted"},
 		{without, "{guard: [blocked, max_runtime], answer: cancel, reason: r}", ""},
 		{nil, "{guard: clarification, answer: pause, reason: r}", "no template asks about clarification"},
-		{Known{looprun.Rejection: {{ID: "accept", Action: looprun.ActionContinue}}}, "{guard: rejection, answer: accept, reason: r}", "does something else than it says"},
-		{Known{looprun.Blocked: {{ID: "accept", Action: looprun.ActionReject}}}, "{guard: blocked, answer: accept, reason: r}", "does something else than it says"},
+		{Known{core.Rejection: {{ID: "accept", Action: core.ActionContinue}}}, "{guard: rejection, answer: accept, reason: r}", "does something else than it says"},
+		{Known{core.Blocked: {{ID: "accept", Action: core.ActionReject}}}, "{guard: blocked, answer: accept, reason: r}", "does something else than it says"},
 	} {
 		_, err := Parse("p.yaml", []byte("version: 1\nrules: ["+c.rule+"]\nexit_codes: {ladder_exhausted: 9}\n"), c.known)
 		if (c.want == "") != (err == nil) || (err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n"))) {

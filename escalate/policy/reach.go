@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // checkReach reports rules that never come to their turn: for each guard that
@@ -40,11 +40,11 @@ func checkReach(r *report, p *Policy) {
 }
 
 // endings are the actions that end a run for good.
-var endings = []looprun.Action{looprun.ActionAccept, looprun.ActionCancel, looprun.ActionReject}
+var endings = []core.Action{core.ActionAccept, core.ActionCancel, core.ActionReject}
 
 // settles reports whether the rule answers every question of the guard, so that
 // the run ends.
-func (r *Rule) settles(guard looprun.GuardID, known Known) bool {
+func (r *Rule) settles(guard core.GuardID, known Known) bool {
 	if !r.covers(guard) || r.Verify != "" || !r.when.holdsAlways(guard) {
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Options are what a policy needs to know to answer the questions of a run.
@@ -26,7 +26,7 @@ type Options struct {
 	// still can be ended first. With an error it does not run, and there is no
 	// answer. AfterVerify is told how it ended. Nil for neither.
 	BeforeVerify func(context.Context) error
-	AfterVerify  func(looprun.VerifyFinished) error
+	AfterVerify  func(core.VerifyFinished) error
 	// Output takes what verify commands print; nil discards it. The slice is
 	// valid during the call only.
 	Output func([]byte)
@@ -46,12 +46,12 @@ const (
 )
 
 // Responder answers the questions of a run by the policy. It returns
-// [looprun.ErrNoAnswer] when no rule matches, and the errors of
+// [core.ErrNoAnswer] when no rule matches, and the errors of
 // [Policy.Evaluate]. Options.Verifying is not used: a run verifies.
-func (p *Policy) Responder(o Options) looprun.Responder {
+func (p *Policy) Responder(o Options) core.Responder {
 	o.Verifying = VerifyRun
-	return looprun.Vouch(looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
-		none := looprun.Answer{Responder: looprun.RespondedByPolicy}
+	return core.Vouch(core.ResponderFunc(func(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
+		none := core.Answer{Responder: core.RespondedByPolicy}
 		e, err := p.Evaluate(ctx, q, s, o)
 		if o.Evaluated != nil {
 			o.Evaluated(e)
@@ -60,7 +60,7 @@ func (p *Policy) Responder(o Options) looprun.Responder {
 		case err != nil:
 			return none, err
 		case e.Answer == nil:
-			return none, looprun.ErrNoAnswer
+			return none, core.ErrNoAnswer
 		}
 		return *e.Answer, nil
 	}))

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -18,7 +18,7 @@ const maxReason = 500
 // Rule is one rule of a policy.
 type Rule struct {
 	// Guards are the guards it is for; [EveryGuard] alone for all of them.
-	Guards []looprun.GuardID
+	Guards []core.GuardID
 	// When is the condition; empty for one that always holds.
 	When string
 	// Answer is an option id, or accept, pause or cancel.
@@ -36,22 +36,22 @@ type Rule struct {
 }
 
 // covers reports whether the rule is for that question.
-func (r *Rule) covers(id looprun.GuardID) bool {
+func (r *Rule) covers(id core.GuardID) bool {
 	if slices.Contains(r.Guards, EveryGuard) {
-		return slices.Contains(looprun.GuardIDs(), id)
+		return slices.Contains(core.GuardIDs(), id)
 	}
 	return slices.Contains(r.Guards, id)
 }
 
 // answersMandatory reports whether the rule may answer a question that has to be
-// put to a person: it says so by naming [looprun.LadderExhausted], beside the
+// put to a person: it says so by naming [core.LadderExhausted], beside the
 // guard that asks where that is another one.
-func (r *Rule) answersMandatory() bool { return slices.Contains(r.Guards, looprun.LadderExhausted) }
+func (r *Rule) answersMandatory() bool { return slices.Contains(r.Guards, core.LadderExhausted) }
 
 // scope lists the guards the rule is for.
-func (r *Rule) scope() []looprun.GuardID {
+func (r *Rule) scope() []core.GuardID {
 	if slices.Contains(r.Guards, EveryGuard) {
-		return looprun.GuardIDs()
+		return core.GuardIDs()
 	}
 	return r.Guards
 }
@@ -62,11 +62,11 @@ func (r *Rule) single() bool { return len(r.Guards) == 1 && r.Guards[0] != Every
 // option is what the rule answers to a question that has these options. The
 // text says why it cannot answer it; unlisted that it answers what is not
 // among them.
-func (r *Rule) option(guard looprun.GuardID, options []looprun.Option) (o looprun.Option, unlisted bool, why string) {
-	q := looprun.Question{Options: options}
+func (r *Rule) option(guard core.GuardID, options []core.Option) (o core.Option, unlisted bool, why string) {
+	q := core.Question{Options: options}
 	o, ok := q.Option(r.Answer)
 	switch {
-	case ok && o.Action == looprun.ActionReview:
+	case ok && o.Action == core.ActionReview:
 		return o, false, fmt.Sprintf("%s shows the history to a person, and a policy is none", r.Answer)
 	case ok && misleading(guard, o):
 		return o, false, fmt.Sprintf("the option %s does something else than it says: %s", o.ID, o.Action)
@@ -78,19 +78,19 @@ func (r *Rule) option(guard looprun.GuardID, options []looprun.Option) (o loopru
 		return o, false, fmt.Sprintf("no template asks about %s, so that nothing can be answered to it", guard)
 	case !isUnlisted(r.Answer) || !isGuard(guard):
 		return o, false, fmt.Sprintf("%s is not among its options: %s", r.Answer, strings.Join(q.OptionIDs(), ", "))
-	case r.Answer == string(looprun.ActionAccept) && r.Verify == "":
+	case r.Answer == string(core.ActionAccept) && r.Verify == "":
 		return o, false, "accept is not among its options, and such an accept needs a verify command"
 	}
-	return looprun.Option{ID: r.Answer, Label: r.Answer, Action: looprun.Action(r.Answer)}, true, ""
+	return core.Option{ID: r.Answer, Label: r.Answer, Action: core.Action(r.Answer)}, true, ""
 }
 
 // misleading reports whether the option is called like an action and has
 // another. To accept a rejection is to reject the task: that word is settled.
-func misleading(guard looprun.GuardID, o looprun.Option) bool {
-	if guard == looprun.Rejection && o.ID == string(looprun.ActionAccept) && o.Action == looprun.ActionReject {
+func misleading(guard core.GuardID, o core.Option) bool {
+	if guard == core.Rejection && o.ID == string(core.ActionAccept) && o.Action == core.ActionReject {
 		return false
 	}
-	return slices.Contains(looprun.Actions(), looprun.Action(o.ID)) && o.Action != looprun.Action(o.ID)
+	return slices.Contains(core.Actions(), core.Action(o.ID)) && o.Action != core.Action(o.ID)
 }
 
 // read checks a rule of the file.
@@ -177,7 +177,7 @@ func (l guardList) check(r *report, known Known, path []any) bool {
 // checkAnswer reports an answer that none of the questions takes. A rule for
 // one guard has to name what that question has; others skip questions without.
 func (r *Rule) checkAnswer(to *report, known Known, path []any) {
-	if r.Answer == string(looprun.ActionReview) {
+	if r.Answer == string(core.ActionReview) {
 		to.value("a policy cannot answer review, which shows the history to a person", "remove the rule, or answer something else", path...)
 		return
 	}
@@ -196,7 +196,7 @@ func (r *Rule) checkAnswer(to *report, known Known, path []any) {
 		}
 	}
 	switch {
-	case found && !offered && r.Answer == string(looprun.ActionAccept):
+	case found && !offered && r.Answer == string(core.ActionAccept):
 		to.value("accept is not among the options of "+join(guards), "add a verify command that shows that the result is usable", path...)
 	case found || len(known.answers(guards)) == 0:
 		to.value(first, "", path...)

@@ -7,22 +7,24 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/templates"
 )
 
 // ends runs a loop that the policy answers for. Each iteration prints what work
 // returns for its number.
-func ends(t *testing.T, p *Policy, limits looprun.Limits, debug looprun.Debugger, work func(n int) error) looprun.Result {
+func ends(t *testing.T, p *Policy, limits core.Limits, debug engine.Debugger, work func(n int) error) core.Result {
 	t.Helper()
 	set, err := templates.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := looprun.Run(t.Context(), looprun.Config{
-		Work:   looprun.Func(func(_ context.Context, in looprun.Invocation) error { return work(in.Iteration.Number) }),
+		Work:   engine.Func(func(_ context.Context, in engine.Invocation) error { return work(in.Iteration.Number) }),
 		Limits: limits, Guards: guards.Default(), Debug: debug,
-		Questions: set.WithDebug(debug != nil), Responders: []looprun.Responder{p.Responder(Options{Dir: t.TempDir()})},
+		Questions: set.WithDebug(debug != nil), Responders: []core.Responder{p.Responder(Options{Dir: t.TempDir()})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -35,23 +37,23 @@ func different(n int) error { return fmt.Errorf("error: problem %s", string(rune
 func same(int) error { return errors.New("error: the file is locked") }
 
 func TestInALoop(t *testing.T) {
-	few := looprun.Limits{Iterations: 3, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}
-	loop := looprun.Limits{Iterations: 50, Runtime: looprun.Off, Loop: 3, Errors: looprun.Off}
+	few := core.Limits{Iterations: 3, Runtime: core.Off, Loop: core.Off, Errors: core.Off}
+	loop := core.Limits{Iterations: 50, Runtime: core.Off, Loop: 3, Errors: core.Off}
 	for _, c := range []struct {
 		name, policy string
-		limits       looprun.Limits
+		limits       core.Limits
 		work         func(int) error
-		status       looprun.Status
+		status       core.Status
 		iterations   int
 	}{
-		{"nothing said", "", few, different, looprun.StatusTripped, 3},
-		{"goes on until the budget is spent", "budget: {continues: 2}\nrules:\n" + goOn, few, different, looprun.StatusTripped, 13},
-		{"goes on for the iterations of the budget", "budget: {iterations: 12}\nrules:\n" + goOn + cancel, few, different, looprun.StatusCancelled, 13},
-		{"goes on until the cap", "rules:\n" + goOn + cancel, few, different, looprun.StatusCancelled, 50},
-		{"goes on as often as the condition says", "rules:\n  - {guard: max_iterations, when: continues < 3, answer: new_approach, reason: r}\n" + verify, few, different, looprun.StatusAccepted, 18},
-		{"stuck", "rules:\n  - {guard: loop_detected, answer: cancel, reason: r}\n", loop, same, looprun.StatusCancelled, 3},
-		{"stuck twice", "rules:\n  - {guard: loop_detected, when: trips < 2, answer: new_approach, reason: r}\n", loop, same, looprun.StatusTripped, 6},
-		{"pauses", "rules: [{guard: loop_detected, answer: pause, reason: r}]", loop, same, looprun.StatusPaused, 3},
+		{"nothing said", "", few, different, core.StatusTripped, 3},
+		{"goes on until the budget is spent", "budget: {continues: 2}\nrules:\n" + goOn, few, different, core.StatusTripped, 13},
+		{"goes on for the iterations of the budget", "budget: {iterations: 12}\nrules:\n" + goOn + cancel, few, different, core.StatusCancelled, 13},
+		{"goes on until the cap", "rules:\n" + goOn + cancel, few, different, core.StatusCancelled, 50},
+		{"goes on as often as the condition says", "rules:\n  - {guard: max_iterations, when: continues < 3, answer: new_approach, reason: r}\n" + verify, few, different, core.StatusAccepted, 18},
+		{"stuck", "rules:\n  - {guard: loop_detected, answer: cancel, reason: r}\n", loop, same, core.StatusCancelled, 3},
+		{"stuck twice", "rules:\n  - {guard: loop_detected, when: trips < 2, answer: new_approach, reason: r}\n", loop, same, core.StatusTripped, 6},
+		{"pauses", "rules: [{guard: loop_detected, answer: pause, reason: r}]", loop, same, core.StatusPaused, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := ends(t, parse(t, c.policy), c.limits, nil, c.work)
@@ -64,17 +66,17 @@ func TestInALoop(t *testing.T) {
 
 type debugger struct{ runs int }
 
-func (d *debugger) Debug(context.Context, *looprun.State, looprun.Option, looprun.Answer) (looprun.DebugFinished, error) {
+func (d *debugger) Debug(context.Context, *core.State, core.Option, core.Answer) (core.DebugFinished, error) {
 	d.runs++
-	return looprun.DebugFinished{ExitCode: 1, Findings: "nothing found"}, nil
+	return core.DebugFinished{ExitCode: 1, Findings: "nothing found"}, nil
 }
 
 // A rule whose debugging found nothing does not debug again in the same trip.
 func TestSameAnswerOnce(t *testing.T) {
 	d := &debugger{}
-	limits := looprun.Limits{Iterations: 50, Runtime: looprun.Off, Loop: 3, Errors: looprun.Off}
+	limits := core.Limits{Iterations: 50, Runtime: core.Off, Loop: 3, Errors: core.Off}
 	r := ends(t, parse(t, "rules:\n  - {guard: loop_detected, answer: debug, reason: r}\n  - {guard: loop_detected, answer: cancel, reason: found nothing}\n"), limits, d, same)
-	if r.Status != looprun.StatusCancelled || d.runs != 1 || r.Reason != "found nothing" {
+	if r.Status != core.StatusCancelled || d.runs != 1 || r.Reason != "found nothing" {
 		t.Errorf("%+v, %d times", r, d.runs)
 	}
 }

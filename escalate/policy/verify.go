@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // verifier decides whether a rule's verify command lets it match. The text says
 // why not; an error means that nothing can be decided.
-type verifier func(context.Context, *Rule) (end *looprun.VerifyFinished, why string, err error)
+type verifier func(context.Context, *Rule) (end *core.VerifyFinished, why string, err error)
 
 // killAfter is how long a verify command that is past its limit may take to
 // clean up.
@@ -20,7 +21,7 @@ const killAfter = time.Second
 func (o Options) verifier(p *Policy) verifier {
 	switch o.Verifying {
 	case VerifyRun:
-		return func(ctx context.Context, r *Rule) (*looprun.VerifyFinished, string, error) {
+		return func(ctx context.Context, r *Rule) (*core.VerifyFinished, string, error) {
 			return o.run(ctx, r, cmp.Or(r.VerifyTimeout, p.VerifyTimeout))
 		}
 	case VerifyPass:
@@ -31,7 +32,7 @@ func (o Options) verifier(p *Policy) verifier {
 
 // assume is a verifier that runs nothing.
 func assume(pass bool) verifier {
-	return func(_ context.Context, r *Rule) (*looprun.VerifyFinished, string, error) {
+	return func(_ context.Context, r *Rule) (*core.VerifyFinished, string, error) {
 		if pass {
 			return nil, "", nil
 		}
@@ -41,7 +42,7 @@ func assume(pass bool) verifier {
 
 // run runs the rule's command with its whole process tree, and ends what is
 // left of it at the time limit.
-func (o Options) run(ctx context.Context, r *Rule, limit time.Duration) (*looprun.VerifyFinished, string, error) {
+func (o Options) run(ctx context.Context, r *Rule, limit time.Duration) (*core.VerifyFinished, string, error) {
 	if o.BeforeVerify != nil {
 		if err := o.BeforeVerify(ctx); err != nil {
 			return nil, "", fmt.Errorf("%s: before verify: %w", r.Where, err)
@@ -55,16 +56,16 @@ func (o Options) run(ctx context.Context, r *Rule, limit time.Duration) (*loopru
 		limit = DefaultVerifyTimeout
 	}
 	start := time.Now()
-	exit := looprun.Shell(r.Verify).Run(ctx, looprun.Invocation{
+	exit := engine.Shell(r.Verify).Run(ctx, engine.Invocation{
 		Dir: o.Dir, Env: o.Env, Stdout: output, Stderr: output,
 		Timeout: limit, KillAfter: cmp.Or(o.KillAfter, killAfter),
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("%s: verify: %w", r.Where, context.Cause(ctx))
 	}
-	end := &looprun.VerifyFinished{
+	end := &core.VerifyFinished{
 		Rule: r.Where, Command: r.Verify, ExitCode: exit.Code,
-		TimedOut:   exit.Cause == looprun.CauseIterationTimeout,
+		TimedOut:   exit.Cause == core.CauseIterationTimeout,
 		DurationMS: time.Since(start).Milliseconds(),
 	}
 	if o.AfterVerify != nil {
@@ -77,12 +78,12 @@ func (o Options) run(ctx context.Context, r *Rule, limit time.Duration) (*loopru
 
 // failure says why the command does not let the rule match: only one that ended
 // by itself, in time and with 0, does.
-func failure(r *Rule, exit looprun.Exit, limit time.Duration) string {
+func failure(r *Rule, exit engine.Exit, limit time.Duration) string {
 	command := quote(r.Verify)
 	switch {
-	case exit.Cause == looprun.CauseIterationTimeout:
+	case exit.Cause == core.CauseIterationTimeout:
 		return fmt.Sprintf("%s took longer than %s", command, limit)
-	case exit.Cause != looprun.CauseExited:
+	case exit.Cause != core.CauseExited:
 		return fmt.Sprintf("%s did not end by itself: %s", command, exit.Detail)
 	case exit.Code != 0:
 		return fmt.Sprintf("%s exited with %d", command, exit.Code)

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // accepting is a policy that accepts if the command says so, and else pauses.
@@ -53,14 +54,14 @@ func TestVerify(t *testing.T) {
 			if c.limit > 0 {
 				p.VerifyTimeout = c.limit
 			}
-			var ends []looprun.VerifyFinished
+			var ends []core.VerifyFinished
 			before := 0
 			o := Options{
 				Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "GIVEN=yes"}, KillAfter: 100 * time.Millisecond,
 				BeforeVerify: func(context.Context) error { before++; return nil },
-				AfterVerify:  func(v looprun.VerifyFinished) error { ends = append(ends, v); return nil },
+				AfterVerify:  func(v core.VerifyFinished) error { ends = append(ends, v); return nil },
 			}
-			e, err := p.Evaluate(t.Context(), question(t, looprun.MaxRuntime), state(looprun.MaxRuntime), o)
+			e, err := p.Evaluate(t.Context(), question(t, core.MaxRuntime), state(core.MaxRuntime), o)
 			want := map[bool]string{true: "accept", false: "pause"}[c.accepted]
 			if err != nil || e.Answer == nil || e.Answer.Option != want {
 				t.Fatalf("%+v %v, want %s", e, err, want)
@@ -82,16 +83,16 @@ func TestVerify(t *testing.T) {
 // Only a command that ended by itself, and with 0, lets its rule match.
 func TestFailure(t *testing.T) {
 	r := &Rule{Verify: "make smoke"}
-	if why := failure(r, looprun.Exit{}, time.Second); why != "" {
+	if why := failure(r, engine.Exit{}, time.Second); why != "" {
 		t.Error(why)
 	}
-	for _, e := range []looprun.Exit{
+	for _, e := range []engine.Exit{
 		{Code: 1},
 		{Code: -1},
-		{Cause: looprun.CauseIterationTimeout},
-		{Cause: looprun.CauseInterrupt},
-		{Cause: looprun.CauseStartFailed},
-		{Cause: looprun.CauseMaxRuntime},
+		{Cause: core.CauseIterationTimeout},
+		{Cause: core.CauseInterrupt},
+		{Cause: core.CauseStartFailed},
+		{Cause: core.CauseMaxRuntime},
 	} {
 		if failure(r, e, time.Second) == "" {
 			t.Errorf("%+v lets the rule match", e)
@@ -107,7 +108,7 @@ rules:
   - {guard: "*", answer: accept, verify: exec sleep 60, verify_timeout: 100ms, reason: r}
   - {guard: "*", answer: pause, reason: r}
 `)
-	e, err := p.Evaluate(t.Context(), question(t, looprun.MaxRuntime), state(looprun.MaxRuntime), Options{KillAfter: 100 * time.Millisecond})
+	e, err := p.Evaluate(t.Context(), question(t, core.MaxRuntime), state(core.MaxRuntime), Options{KillAfter: 100 * time.Millisecond})
 	if err != nil || e.Answer == nil || e.Answer.Option != "pause" || !strings.Contains(e.Rules[0].Why, "took longer than 100ms") {
 		t.Errorf("%+v %v", e, err)
 	}
@@ -125,9 +126,9 @@ func TestVerifyRunsLast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			q, s := question(t, looprun.MaxRuntime), state(looprun.MaxRuntime)
+			q, s := question(t, core.MaxRuntime), state(core.MaxRuntime)
 			s.PolicyContinues = 1
-			q.Given = []looprun.Given{{Option: "pause", Responder: "policy", Rule: "p.yaml:2"}}
+			q.Given = []core.Given{{Option: "pause", Responder: "policy", Rule: "p.yaml:2"}}
 			_, _ = parse(t, text).Responder(Options{Dir: dir, BeforeVerify: func(context.Context) error {
 				t.Error("something was about to run")
 				return nil
@@ -140,7 +141,7 @@ func TestVerifyRunsLast(t *testing.T) {
 	// Looking at a policy runs nothing.
 	dir := t.TempDir()
 	for _, v := range []Verifying{VerifyFail, VerifyPass} {
-		if _, err := accepting(t, "touch ran").Evaluate(t.Context(), question(t, looprun.MaxRuntime), state(looprun.MaxRuntime), Options{Dir: dir, Verifying: v}); err != nil {
+		if _, err := accepting(t, "touch ran").Evaluate(t.Context(), question(t, core.MaxRuntime), state(core.MaxRuntime), Options{Dir: dir, Verifying: v}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,7 +149,7 @@ func TestVerifyRunsLast(t *testing.T) {
 		t.Error("the command ran")
 	}
 	// A run verifies, whatever else the options say.
-	if a, err := accepting(t, "exit 1").Responder(Options{Verifying: VerifyPass}).Respond(t.Context(), question(t, looprun.MaxRuntime), state(looprun.MaxRuntime)); a.Option != "pause" {
+	if a, err := accepting(t, "exit 1").Responder(Options{Verifying: VerifyPass}).Respond(t.Context(), question(t, core.MaxRuntime), state(core.MaxRuntime)); a.Option != "pause" {
 		t.Errorf("%+v %v", a, err)
 	}
 }
@@ -164,17 +165,17 @@ func TestVerifyErrors(t *testing.T) {
 		want error
 	}{
 		{"before", t.Context(), Options{BeforeVerify: func(context.Context) error { return boom }}, boom},
-		{"after", t.Context(), Options{AfterVerify: func(looprun.VerifyFinished) error { return boom }}, boom},
+		{"after", t.Context(), Options{AfterVerify: func(core.VerifyFinished) error { return boom }}, boom},
 		{"interrupted", stopped, Options{BeforeVerify: func(context.Context) error { stop(boom); return nil }}, boom},
 	} {
-		a, err := accepting(t, "exit 0").Responder(c.o).Respond(c.ctx, question(t, looprun.MaxRuntime), state(looprun.MaxRuntime))
+		a, err := accepting(t, "exit 0").Responder(c.o).Respond(c.ctx, question(t, core.MaxRuntime), state(core.MaxRuntime))
 		if !errors.Is(err, c.want) || a.Option != "" || !strings.HasPrefix(err.Error(), "p.yaml:3: ") {
 			t.Errorf("%s: %+v %v", c.name, a, err)
 		}
 	}
 	// An interrupt ends the command at once.
 	ctx, stop := context.WithCancelCause(t.Context())
-	_, err := accepting(t, "echo started; exec sleep 600").Responder(Options{Output: func([]byte) { stop(boom) }}).Respond(ctx, question(t, looprun.MaxRuntime), state(looprun.MaxRuntime))
+	_, err := accepting(t, "echo started; exec sleep 600").Responder(Options{Output: func([]byte) { stop(boom) }}).Respond(ctx, question(t, core.MaxRuntime), state(core.MaxRuntime))
 	if !errors.Is(err, boom) {
 		t.Error(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/proc/proctest"
 )
 
@@ -21,7 +21,7 @@ func TestVerifyEndsItsTree(t *testing.T) {
 	pidFile := filepath.Join(dir, "pid")
 	p := accepting(t, "sleep 600 & echo $! >pid; wait")
 	p.VerifyTimeout = time.Second
-	if a, err := p.Responder(Options{Dir: dir, KillAfter: 100 * time.Millisecond}).Respond(t.Context(), question(t, looprun.MaxRuntime), state(looprun.MaxRuntime)); a.Option != "pause" {
+	if a, err := p.Responder(Options{Dir: dir, KillAfter: 100 * time.Millisecond}).Respond(t.Context(), question(t, core.MaxRuntime), state(core.MaxRuntime)); a.Option != "pause" {
 		t.Fatalf("%+v %v", a, err)
 	}
 	text, err := os.ReadFile(pidFile)

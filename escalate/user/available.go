@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"os"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -18,7 +18,7 @@ func (o Options) plain() bool {
 }
 
 // Available says whether a person can be asked now: nil, or an error that is
-// [looprun.ErrNoAnswer] and says why not. A person can be asked when
+// [core.ErrNoAnswer] and says why not. A person can be asked when
 // non-interactive mode is off, this is not CI, the terminal opens, and the process is in its foreground group.
 func Available(o Options) error {
 	if o.NonInteractive {
@@ -44,13 +44,13 @@ func Available(o Options) error {
 
 func unavailable(why string) error { return &Unavailable{why} }
 
-// Unavailable is a [looprun.ErrNoAnswer] that says in words why no person can be asked.
+// Unavailable is a [core.ErrNoAnswer] that says in words why no person can be asked.
 type Unavailable struct{ Why string }
 
-func (u *Unavailable) Error() string { return u.Why + ": " + looprun.ErrNoAnswer.Error() }
+func (u *Unavailable) Error() string { return u.Why + ": " + core.ErrNoAnswer.Error() }
 
-// Unwrap returns [looprun.ErrNoAnswer].
-func (u *Unavailable) Unwrap() error { return looprun.ErrNoAnswer }
+// Unwrap returns [core.ErrNoAnswer].
+func (u *Unavailable) Unwrap() error { return core.ErrNoAnswer }
 
 // ciVariables are set by CI systems in the environment of every job.
 var ciVariables = []string{

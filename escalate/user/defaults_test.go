@@ -7,24 +7,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // Enter alone takes the default, where the question has one.
 func TestDefaultOfWhatTheCommandAsks(t *testing.T) {
-	with := func(k looprun.Kind, value string, multi bool) looprun.Question {
-		return commandAsks(k, func(q *looprun.Question) {
-			q.Default, q.Multi, q.AllowText, q.AllowCancel = value, multi, k == looprun.KindSelect, true
+	with := func(k core.Kind, value string, multi bool) core.Question {
+		return commandAsks(k, func(q *core.Question) {
+			q.Default, q.Multi, q.AllowText, q.AllowCancel = value, multi, k == core.KindSelect, true
 		})
 	}
 	for _, tt := range []struct {
 		name     string
-		question looprun.Question
+		question core.Question
 		marked   string
-		want     looprun.Answer
+		want     core.Answer
 	}{
-		{"an option", with(looprun.KindSelect, "b", false), "Blue", looprun.Answer{Option: "b"}},
-		{"one of several", with(looprun.KindSelect, "g", true), "[x] Green", looprun.Answer{Options: []string{"g"}}},
+		{"an option", with(core.KindSelect, "b", false), "Blue", core.Answer{Option: "b"}},
+		{"one of several", with(core.KindSelect, "g", true), "[x] Green", core.Answer{Options: []string{"g"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t, setup{scenario: scenario{Question: tt.question}})
@@ -34,26 +34,26 @@ func TestDefaultOfWhatTheCommandAsks(t *testing.T) {
 		})
 	}
 	t.Run("text", func(t *testing.T) {
-		s := start(t, setup{scenario: scenario{Question: commandAsks(looprun.KindText, func(q *looprun.Question) { q.Default = "main" })}})
+		s := start(t, setup{scenario: scenario{Question: commandAsks(core.KindText, func(q *core.Question) { q.Default = "main" })}})
 		s.holds("")
 		s.shows("Enter alone gives “main”")
 		s.press(enter)
-		s.answered(byPerson(looprun.Answer{Text: words("main")}, "typed at the terminal"))
+		s.answered(byPerson(core.Answer{Text: words("main")}, "typed at the terminal"))
 	})
 }
 
 // What the assistant has rejected does not go ahead by Enter alone.
 func TestNothingIsPreselectedAfterARejection(t *testing.T) {
-	confirm := commandAsks(looprun.KindConfirm, func(q *looprun.Question) { q.Default = looprun.Yes })
+	confirm := commandAsks(core.KindConfirm, func(q *core.Question) { q.Default = core.Yes })
 	trip := testQuestion()
 	trip.Default = "continue"
 	for _, tt := range []struct {
-		question looprun.Question
+		question core.Question
 		key      string
 		want     string
-	}{{confirm, "n", looprun.No}, {trip, "c" + enter, "cancel"}} {
+	}{{confirm, "n", core.No}, {trip, "c" + enter, "cancel"}} {
 		t.Run(tt.want, func(t *testing.T) {
-			advice := looprun.Assistant{}.AdviseAgainst("It drops a table.")
+			advice := core.Assistant{}.AdviseAgainst("It drops a table.")
 			tt.question.Advice = &advice
 			s := start(t, setup{scenario: scenario{Question: tt.question}})
 			unmarked(s)
@@ -61,35 +61,35 @@ func TestNothingIsPreselectedAfterARejection(t *testing.T) {
 			s.press(enter)
 			s.shows(unmarkedHint)
 			s.press(tt.key)
-			s.answered(byPerson(looprun.Answer{Option: tt.want}, "chosen at the terminal"))
+			s.answered(byPerson(core.Answer{Option: tt.want}, "chosen at the terminal"))
 		})
 	}
 }
 
 func TestHeaderSaysWhoAsks(t *testing.T) {
-	q := commandAsks(looprun.KindConfirm, func(q *looprun.Question) { q.Path = []string{"k3f", "z9\x1b[2Jq"} })
+	q := commandAsks(core.KindConfirm, func(q *core.Question) { q.Path = []string{"k3f", "z9\x1b[2Jq"} })
 	for _, tt := range []struct {
-		state *looprun.State
+		state *core.State
 		want  string
 	}{
 		{nil, "━━ The command asks · Release ━━"},
-		{&looprun.State{Precheck: true, Running: true}, "━━ The command asks · Release ━━"},
-		{&looprun.State{Iterations: 2, Open: 3, Running: true}, "━━ The command asks (iteration 3) · Release ━━"},
-		{&looprun.State{Iterations: 2}, "━━ The command asks (iteration 2) · Release ━━"},
+		{&core.State{Precheck: true, Running: true}, "━━ The command asks · Release ━━"},
+		{&core.State{Iterations: 2, Open: 3, Running: true}, "━━ The command asks (iteration 3) · Release ━━"},
+		{&core.State{Iterations: 2}, "━━ The command asks (iteration 2) · Release ━━"},
 	} {
 		s := start(t, setup{scenario: scenario{Question: q, State: tt.state}})
 		unmarked(s)
 		s.shows(tt.want)
 		s.shows("through k3f › z9q")
 		s.press("n")
-		s.answered(byPerson(looprun.Answer{Option: looprun.No}, "chosen at the terminal"))
+		s.answered(byPerson(core.Answer{Option: core.No}, "chosen at the terminal"))
 	}
 }
 
 // What comes along with the Enter that opens a field is not in the field, and
 // what comes along with the one that leaves it chooses nothing.
 func TestFieldIsNotTypedAhead(t *testing.T) {
-	q := commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowText = true })
+	q := commandAsks(core.KindSelect, func(q *core.Question) { q.AllowText = true })
 	s := start(t, setup{scenario: scenario{Question: q}})
 	unmarked(s)
 	s.press("w"+enter+"early\r\r", down) // pasted
@@ -103,11 +103,11 @@ func TestFieldIsNotTypedAhead(t *testing.T) {
 	s.press("late")
 	s.holds("late")
 	s.press(enter)
-	s.answered(byPerson(looprun.Answer{Text: words("late")}, "typed at the terminal"))
+	s.answered(byPerson(core.Answer{Text: words("late")}, "typed at the terminal"))
 }
 
 func TestFieldKeepsItsTextWhenStopped(t *testing.T) {
-	su := setup{scenario: scenario{Question: commandAsks(looprun.KindText, nil)}}
+	su := setup{scenario: scenario{Question: commandAsks(core.KindText, nil)}}
 	su.Apart = "job"
 	s := start(t, su)
 	s.holds("")
@@ -128,7 +128,7 @@ func TestFieldKeepsItsTextWhenStopped(t *testing.T) {
 		return marked(after) == "half a line"
 	})
 	s.press(enter)
-	s.answered(byPerson(looprun.Answer{Text: words("half a line")}, "typed at the terminal"))
+	s.answered(byPerson(core.Answer{Text: words("half a line")}, "typed at the terminal"))
 }
 
 func TestPastedTextInAField(t *testing.T) {
@@ -140,7 +140,7 @@ func TestPastedTextInAField(t *testing.T) {
 		{"the rest is left out", long[:maxText-4] + "end.é", "the rest was left out", long[:maxText-4] + "end."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := start(t, setup{scenario: scenario{Question: commandAsks(looprun.KindText, nil)}})
+			s := start(t, setup{scenario: scenario{Question: commandAsks(core.KindText, nil)}})
 			s.holds("")
 			s.press(tt.pasted)
 			s.shows(tt.shown)
@@ -156,7 +156,7 @@ func TestPastedTextInAField(t *testing.T) {
 				return strings.HasSuffix(marked(screen), ".") && strings.Contains(screen, "type the answer")
 			})
 			s.press(enter)
-			s.answered(byPerson(looprun.Answer{Text: words(tt.want)}, "typed at the terminal"))
+			s.answered(byPerson(core.Answer{Text: words(tt.want)}, "typed at the terminal"))
 		})
 	}
 }
@@ -168,12 +168,12 @@ func TestLongQuestion(t *testing.T) {
 	for i := range 12 {
 		lines = append(lines, fmt.Sprintf("line %d of the question", i+1))
 	}
-	q := commandAsks(looprun.KindConfirm, func(q *looprun.Question) { q.Text = strings.Join(lines, "\n") })
+	q := commandAsks(core.KindConfirm, func(q *core.Question) { q.Text = strings.Join(lines, "\n") })
 	s := start(t, setup{scenario: scenario{Question: q}, columns: 80, rows: 27})
 	unmarked(s)
 	s.sees("the question in full", func(screen string) bool {
 		return strings.Contains(screen, "line 5 of") && strings.Count(screen, "line 1 of") == 2 && strings.Count(screen, "line 12 of") == 2
 	})
 	s.press("n")
-	s.answered(byPerson(looprun.Answer{Option: looprun.No}, "chosen at the terminal"))
+	s.answered(byPerson(core.Answer{Option: core.No}, "chosen at the terminal"))
 }

@@ -20,7 +20,7 @@
 //     field, and the keyboard has been quiet for a moment. What came before is
 //     dropped.
 //   - Ctrl-D, a terminal that goes away, an error, a panic: no answer. Ctrl-C, Ctrl-\
-//     or a signal: [looprun.ErrInterrupted], also where a question may be declined,
+//     or a signal: [core.ErrInterrupted], also where a question may be declined,
 //     for which there is an entry. The end of the context: its cause, even when
 //     something was chosen at that moment.
 //   - The terminal is put back as it was in every one of these cases.

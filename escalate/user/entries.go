@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // newMenu makes the menu for a question. A question that a menu cannot put is
-// [looprun.ErrNoAnswer]; one of which a choice could be mistaken for another is
+// [core.ErrNoAnswer]; one of which a choice could be mistaken for another is
 // an error. The state may be nil.
-func newMenu(q looprun.Question, s *looprun.State) (Menu, error) {
+func newMenu(q core.Question, s *core.State) (Menu, error) {
 	q = q.ForPerson()
 	m := Menu{Header: header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text)), Cursor: -1}
 	m.Sentence, m.Open = q.From == "" && q.Guard != "", q.Open
@@ -23,19 +23,19 @@ func newMenu(q looprun.Question, s *looprun.State) (Menu, error) {
 		m.Details = append(m.Details, strings.Split(strings.TrimRight(termsafe.Text(d), "\n"), "\n")...)
 	}
 	for i, o := range q.Options {
-		if slices.ContainsFunc(q.Options[:i], func(p looprun.Option) bool { return p.ID == o.ID }) {
+		if slices.ContainsFunc(q.Options[:i], func(p core.Option) bool { return p.ID == o.ID }) {
 			return Menu{}, fmt.Errorf("question %s has two options with the id %q", q.ID, o.ID)
 		}
 	}
 	var err error
 	switch {
-	case q.Kind == looprun.KindText:
+	case q.Kind == core.KindText:
 		m.forText(q)
-	case q.Kind == looprun.KindConfirm:
+	case q.Kind == core.KindConfirm:
 		err = m.forConfirm(q)
 	case len(q.Options) == 0:
-		err = fmt.Errorf("question %s has no options to choose from: %w", q.ID, looprun.ErrNoAnswer)
-	case q.From == looprun.FromCommand:
+		err = fmt.Errorf("question %s has no options to choose from: %w", q.ID, core.ErrNoAnswer)
+	case q.From == core.FromCommand:
 		m.forSelect(q)
 	default:
 		m.forTrip(q)
@@ -53,7 +53,7 @@ const reviewKey, pauseKey, wordsKey, editKey = "r", "p", "w", 'e'
 // allowPause lets the question be kept for later, where no option does that.
 func (m *Menu) allowPause() {
 	for i, item := range m.Items {
-		if item.ID == string(looprun.ActionPause) {
+		if item.ID == string(core.ActionPause) {
 			m.Items[i].Key = pauseKey
 			return
 		}
@@ -62,9 +62,9 @@ func (m *Menu) allowPause() {
 }
 
 // header says who asks, where that is not looprun itself.
-func header(q looprun.Question, s *looprun.State) string {
+func header(q core.Question, s *core.State) string {
 	own := termsafe.Line(q.Header)
-	if q.From != looprun.FromCommand {
+	if q.From != core.FromCommand {
 		return own
 	}
 	text := "The command asks"
@@ -78,7 +78,7 @@ func header(q looprun.Question, s *looprun.State) string {
 }
 
 // iteration is the one that runs, or the last that did; 0 for none.
-func iteration(s *looprun.State) int {
+func iteration(s *core.State) int {
 	switch {
 	case s == nil:
 		return 0
@@ -94,7 +94,7 @@ var reviewItem = Item{
 
 // forTrip offers words where an option goes on, and a review. Nothing is marked:
 // every option ends the run or goes on with it.
-func (m *Menu) forTrip(q looprun.Question) {
+func (m *Menu) forTrip(q core.Question) {
 	review := reviewItem
 	goesOn := false
 	for _, o := range q.Options {
@@ -117,7 +117,7 @@ func (m *Menu) forTrip(q looprun.Question) {
 // forSelect is for what the command asks. The cursor is on the default; without one
 // nothing is marked. Where several options can be ticked, choosing one without a tick
 // decides nothing either, and the cursor is on the first.
-func (m *Menu) forSelect(q looprun.Question) {
+func (m *Menu) forSelect(q core.Question) {
 	m.Multi = q.Multi
 	start := -1
 	for i, o := range q.Options {
@@ -141,14 +141,14 @@ func (m *Menu) forSelect(q looprun.Question) {
 }
 
 // forConfirm puts yes and no, and nothing is marked.
-func (m *Menu) forConfirm(q looprun.Question) error {
-	for _, id := range []string{looprun.Yes, looprun.No} {
+func (m *Menu) forConfirm(q core.Question) error {
+	for _, id := range []string{core.Yes, core.No} {
 		o, ok := q.Option(id)
 		switch {
 		case !ok && len(q.Options) > 0, len(q.Options) > 2:
 			return fmt.Errorf("question %s is for yes or no, and its options are %s", q.ID, strings.Join(q.OptionIDs(), ", "))
 		case !ok:
-			o = looprun.Option{ID: id, Label: strings.ToUpper(id[:1]) + id[1:]}
+			o = core.Option{ID: id, Label: strings.ToUpper(id[:1]) + id[1:]}
 		}
 		item := newItem(o)
 		item.Key = id[:1]
@@ -161,7 +161,7 @@ func (m *Menu) forConfirm(q looprun.Question) error {
 
 // forText has no list to choose from, unless the question may be declined. A
 // default that could not be shown and typed as it is is none.
-func (m *Menu) forText(q looprun.Question) {
+func (m *Menu) forText(q core.Question) {
 	m.Items = []Item{{Label: "Type the answer", Key: wordsKey, Types: true}}
 	if d := q.Default; len(d) <= maxText && d == strings.TrimSpace(termsafe.Text(d)) && !strings.ContainsAny(d, "\n\t") {
 		m.Default = d
@@ -169,19 +169,19 @@ func (m *Menu) forText(q looprun.Question) {
 	m.allowCancel(q)
 }
 
-func (m *Menu) allowCancel(q looprun.Question) {
+func (m *Menu) allowCancel(q core.Question) {
 	if q.AllowCancel {
 		m.Items = append(m.Items, Item{Label: "Cancel (do not answer)", Cancels: true})
 	}
 }
 
-func newItem(o looprun.Option) Item {
+func newItem(o core.Option) Item {
 	item := Item{
 		ID:          o.ID,
 		Label:       termsafe.Cut(termsafe.Line(o.Label), maxLabel),
 		Description: termsafe.Cut(termsafe.Line(o.Description), maxDescription),
 		Key:         strings.ToLower(termsafe.Line(o.Key)),
-		Review:      o.Action == looprun.ActionReview,
+		Review:      o.Action == core.ActionReview,
 		Ends:        o.Action.Ends(),
 		GoesOn:      o.Action.Continues(),
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestEveryKindIsAnswered(t *testing.T) {
@@ -196,7 +196,7 @@ func TestContextEndsInEveryKind(t *testing.T) {
 
 // One question is asked at a time; one that waits for its turn can be withdrawn.
 func TestContextEndsBeforeTheTurn(t *testing.T) {
-	su := setup{scenario: scenario{Question: commandAsks(looprun.KindConfirm, nil), Heeds: []syscall.Signal{syscall.SIGUSR1}, Taken: true}}
+	su := setup{scenario: scenario{Question: commandAsks(core.KindConfirm, nil), Heeds: []syscall.Signal{syscall.SIGUSR1}, Taken: true}}
 	s := start(t, su)
 	s.shows("taken")
 	if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {

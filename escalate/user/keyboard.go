@@ -8,7 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -37,7 +38,7 @@ var normalTiming = timing{
 var errRedraw = errors.New("draw the prompt anew")
 
 // errQuit ends a prompt because of Ctrl-\.
-var errQuit = fmt.Errorf("%w: %w", looprun.ErrInterrupted, &looprun.Interrupt{Signal: "SIGQUIT", Code: 131})
+var errQuit = fmt.Errorf("%w: %w", core.ErrInterrupted, &engine.Interrupt{Signal: "SIGQUIT", Code: 131})
 
 // errSuspend ends a prompt because of Ctrl-Z.
 var errSuspend = errors.New("suspend")
@@ -84,7 +85,7 @@ type keyboard struct {
 
 // next returns the next key that counts: up, down, Enter, a tick, or text where
 // it is wanted; or keyNone once, when keys begin to count. It returns an error
-// when the prompt is over: [looprun.ErrInterrupted], [looprun.ErrNoAnswer],
+// when the prompt is over: [core.ErrInterrupted], [core.ErrNoAnswer],
 // [tty.ErrCancelled], errRedraw, errSuspend.
 func (k *keyboard) next() (stroke, error) {
 	k.entered = false
@@ -127,11 +128,11 @@ func (k *keyboard) next() (stroke, error) {
 func (k *keyboard) counts(got stroke) (stroke, error) {
 	switch got.key {
 	case keyInterrupt:
-		return stroke{}, looprun.ErrInterrupted
+		return stroke{}, core.ErrInterrupted
 	case keyQuit:
 		return stroke{}, errQuit
 	case keyEnd:
-		return stroke{}, looprun.ErrNoAnswer
+		return stroke{}, core.ErrNoAnswer
 	case keySuspend:
 		return stroke{}, errSuspend
 	}
@@ -275,7 +276,7 @@ func (k *keyboard) arm() error {
 		for _, got := range k.pending {
 			switch got.key {
 			case keyInterrupt:
-				return looprun.ErrInterrupted
+				return core.ErrInterrupted
 			case keyQuit:
 				return errQuit
 			case keyReport:
@@ -318,7 +319,7 @@ func (k *keyboard) fill(deadline time.Time) error {
 // ended makes the error of a terminal that cannot be read the prompt's.
 func (k *keyboard) ended(err error) error {
 	if errors.Is(err, io.EOF) {
-		return looprun.ErrNoAnswer
+		return core.ErrNoAnswer
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // What keys send.
@@ -67,26 +67,26 @@ func TestKeyboard(t *testing.T) {
 		want   []key
 		err    error
 	}{
-		{"keys after the report and a pause", []typed{{0, report}, {ms(300), up}, {ms(301), enter}}, []key{keyUp, keyEnter}, looprun.ErrNoAnswer},
-		{"keys before the report", []typed{{ms(1), enter}, {ms(500), report}, {ms(900), up}}, []key{keyUp}, looprun.ErrNoAnswer},
-		{"keys right after the report", []typed{{0, report}, {ms(200), enter}}, nil, looprun.ErrNoAnswer},
-		{"the pause begins again", []typed{{0, report}, {ms(200), enter}, {ms(400), enter}, {ms(600), enter}, {ms(900), up}}, []key{keyUp}, looprun.ErrNoAnswer},
-		{"no report", []typed{{ms(900), enter}, {ms(1200), up}}, []key{keyUp}, looprun.ErrNoAnswer},
-		{"a held key", []typed{{0, report}, {ms(100), "\r\r"}, {ms(200), "\r\r"}, {ms(440), "\r"}, {ms(680), "\r"}}, nil, looprun.ErrNoAnswer},
-		{"Ctrl-C at any time", []typed{{ms(1), "\x03"}}, nil, looprun.ErrInterrupted},
+		{"keys after the report and a pause", []typed{{0, report}, {ms(300), up}, {ms(301), enter}}, []key{keyUp, keyEnter}, core.ErrNoAnswer},
+		{"keys before the report", []typed{{ms(1), enter}, {ms(500), report}, {ms(900), up}}, []key{keyUp}, core.ErrNoAnswer},
+		{"keys right after the report", []typed{{0, report}, {ms(200), enter}}, nil, core.ErrNoAnswer},
+		{"the pause begins again", []typed{{0, report}, {ms(200), enter}, {ms(400), enter}, {ms(600), enter}, {ms(900), up}}, []key{keyUp}, core.ErrNoAnswer},
+		{"no report", []typed{{ms(900), enter}, {ms(1200), up}}, []key{keyUp}, core.ErrNoAnswer},
+		{"a held key", []typed{{0, report}, {ms(100), "\r\r"}, {ms(200), "\r\r"}, {ms(440), "\r"}, {ms(680), "\r"}}, nil, core.ErrNoAnswer},
+		{"Ctrl-C at any time", []typed{{ms(1), "\x03"}}, nil, core.ErrInterrupted},
 		{"Ctrl-\\ at any time", []typed{{ms(1), "\x1c"}}, nil, errQuit},
 		{"Ctrl-\\ later, in a sequence", []typed{{0, report}, {ms(500), "\x1b[\x1c"}}, nil, errQuit},
 		{"Ctrl-\\ of the extended keyboards", []typed{{0, report}, {ms(500), "\x1b[92;5u"}}, nil, errQuit},
 		{"Ctrl-\\ of xterm's extended keyboard", []typed{{0, report}, {ms(500), "\x1b[27;5;92~"}}, nil, errQuit},
-		{"Ctrl-D early does nothing", []typed{{ms(1), "\x04"}, {ms(2), report}, {ms(500), down}}, []key{keyDown}, looprun.ErrNoAnswer},
-		{"Ctrl-D", []typed{{0, report}, {ms(500), "\x04"}, {ms(501), enter}}, nil, looprun.ErrNoAnswer},
-		{"Enter after text", []typed{{0, report}, {ms(500), "x"}, {ms(700), enter}}, nil, looprun.ErrNoAnswer},
-		{"Enter long after text", []typed{{0, report}, {ms(500), "x"}, {ms(800), enter}}, []key{keyEnter}, looprun.ErrNoAnswer},
-		{"a pasted line", []typed{{0, report}, {ms(500), "yes\ryes\r"}}, nil, looprun.ErrNoAnswer},
-		{"an arrow in two parts", []typed{{0, report}, {ms(500), "\x1b"}, {ms(550), "[B"}}, []key{keyDown}, looprun.ErrNoAnswer},
-		{"an arrow whose rest is late", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), "[B"}, {ms(1000), enter}}, []key{keyEnter}, looprun.ErrNoAnswer},
-		{"Escape, then Enter", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), enter}}, []key{keyEnter}, looprun.ErrNoAnswer},
-		{"a late report", []typed{{ms(1500), report}, {ms(1600), up}}, []key{keyUp}, looprun.ErrNoAnswer},
+		{"Ctrl-D early does nothing", []typed{{ms(1), "\x04"}, {ms(2), report}, {ms(500), down}}, []key{keyDown}, core.ErrNoAnswer},
+		{"Ctrl-D", []typed{{0, report}, {ms(500), "\x04"}, {ms(501), enter}}, nil, core.ErrNoAnswer},
+		{"Enter after text", []typed{{0, report}, {ms(500), "x"}, {ms(700), enter}}, nil, core.ErrNoAnswer},
+		{"Enter long after text", []typed{{0, report}, {ms(500), "x"}, {ms(800), enter}}, []key{keyEnter}, core.ErrNoAnswer},
+		{"a pasted line", []typed{{0, report}, {ms(500), "yes\ryes\r"}}, nil, core.ErrNoAnswer},
+		{"an arrow in two parts", []typed{{0, report}, {ms(500), "\x1b"}, {ms(550), "[B"}}, []key{keyDown}, core.ErrNoAnswer},
+		{"an arrow whose rest is late", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), "[B"}, {ms(1000), enter}}, []key{keyEnter}, core.ErrNoAnswer},
+		{"Escape, then Enter", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), enter}}, []key{keyEnter}, core.ErrNoAnswer},
+		{"a late report", []typed{{ms(1500), report}, {ms(1600), up}}, []key{keyUp}, core.ErrNoAnswer},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -7,27 +7,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // kindOfPrompt is one state of a prompt for what the command asks.
 type kindOfPrompt struct {
 	name     string
-	question looprun.Question
+	question core.Question
 	// reach goes from the first screen to the state, and ready waits there until
 	// keys count and nothing has been changed.
 	reach, ready func(*session)
 	// finish answers deliberately, with the answer want.
 	finish func(*session)
-	want   looprun.Answer
+	want   core.Answer
 	// enter is what the screen shows after Enter alone; empty: it answers.
 	enter string
 }
 
-func commandAsks(k looprun.Kind, change func(*looprun.Question)) looprun.Question {
-	q := looprun.Question{ID: "ask-3", From: looprun.FromCommand, Kind: k, Header: "Release", Text: "Which one should it be?"}
-	if k == looprun.KindSelect {
-		q.Options = []looprun.Option{{ID: "r", Label: "Red"}, {ID: "g", Label: "Green", Description: "like grass"}, {ID: "b", Label: "Blue"}}
+func commandAsks(k core.Kind, change func(*core.Question)) core.Question {
+	q := core.Question{ID: "ask-3", From: core.FromCommand, Kind: k, Header: "Release", Text: "Which one should it be?"}
+	if k == core.KindSelect {
+		q.Options = []core.Option{{ID: "r", Label: "Red"}, {ID: "g", Label: "Green", Description: "like grass"}, {ID: "b", Label: "Blue"}}
 	}
 	if change != nil {
 		change(&q)
@@ -35,8 +35,8 @@ func commandAsks(k looprun.Kind, change func(*looprun.Question)) looprun.Questio
 	return q
 }
 
-func byPerson(a looprun.Answer, reason string) looprun.Answer {
-	a.Responder, a.Person, a.Reason = looprun.RespondedByUser, true, reason
+func byPerson(a core.Answer, reason string) core.Answer {
+	a.Responder, a.Person, a.Reason = core.RespondedByUser, true, reason
 	return a
 }
 
@@ -87,23 +87,23 @@ func unmarked(s *session) {
 func nothing(*session) {}
 
 func kindsOfPrompts() []kindOfPrompt {
-	typed := byPerson(looprun.Answer{Text: words("v1.2 é漢")}, "typed at the terminal")
-	other := commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowText = true })
+	typed := byPerson(core.Answer{Text: words("v1.2 é漢")}, "typed at the terminal")
+	other := commandAsks(core.KindSelect, func(q *core.Question) { q.AllowText = true })
 	return []kindOfPrompt{
 		{
-			"confirm", commandAsks(looprun.KindConfirm, nil),
+			"confirm", commandAsks(core.KindConfirm, nil),
 			nothing, unmarked, choosing("Yes"),
-			byPerson(looprun.Answer{Option: looprun.Yes}, "chosen at the terminal"), unmarkedHint,
+			byPerson(core.Answer{Option: core.Yes}, "chosen at the terminal"), unmarkedHint,
 		},
 		{
-			"select", commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.AllowCancel = true }),
+			"select", commandAsks(core.KindSelect, func(q *core.Question) { q.AllowCancel = true }),
 			nothing, unmarked, choosing("Red", "Green"),
-			byPerson(looprun.Answer{Option: "g"}, "chosen at the terminal"), unmarkedHint,
+			byPerson(core.Answer{Option: "g"}, "chosen at the terminal"), unmarkedHint,
 		},
 		{
 			"select or text", other,
 			nothing, unmarked, choosing("Red"),
-			byPerson(looprun.Answer{Option: "r"}, "chosen at the terminal"), unmarkedHint,
+			byPerson(core.Answer{Option: "r"}, "chosen at the terminal"), unmarkedHint,
 		},
 		{
 			"other", other,
@@ -111,7 +111,7 @@ func kindsOfPrompts() []kindOfPrompt {
 			func(s *session) { s.Helper(); s.holds("") }, typing, typed, "Answer in words",
 		},
 		{
-			"several", commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.Multi = true }),
+			"several", commandAsks(core.KindSelect, func(q *core.Question) { q.Multi = true }),
 			nothing, marking("[ ] Red"), func(s *session) {
 				s.Helper()
 				s.press(down, down)
@@ -124,16 +124,16 @@ func kindsOfPrompts() []kindOfPrompt {
 				s.marks("[x] Red")
 				s.press(enter)
 			},
-			byPerson(looprun.Answer{Options: []string{"r", "b"}}, "chosen at the terminal"), "nothing is ticked yet",
+			byPerson(core.Answer{Options: []string{"r", "b"}}, "chosen at the terminal"), "nothing is ticked yet",
 		},
 		{
-			"text", commandAsks(looprun.KindText, nil),
+			"text", commandAsks(core.KindText, nil),
 			nothing, func(s *session) { s.Helper(); s.holds("") }, typing, typed, "an empty text is not an answer",
 		},
 		{
-			"text or nothing", commandAsks(looprun.KindText, func(q *looprun.Question) { q.AllowCancel = true }),
+			"text or nothing", commandAsks(core.KindText, func(q *core.Question) { q.AllowCancel = true }),
 			nothing, unmarked, choosing("Type the answer", "Cancel (do not answer)"),
-			byPerson(looprun.Answer{Cancelled: true}, "cancelled at the terminal"), unmarkedHint,
+			byPerson(core.Answer{Cancelled: true}, "cancelled at the terminal"), unmarkedHint,
 		},
 	}
 }
@@ -166,7 +166,7 @@ func (s *session) finishes(k kindOfPrompt) {
 	s.answered(k.want)
 }
 
-func (s *session) answered(want looprun.Answer) {
+func (s *session) answered(want core.Answer) {
 	s.Helper()
 	if out := s.ends(); out.Err != "" || !reflect.DeepEqual(out.Answer, want) {
 		s.Fatalf("got %+v, want %+v\n%s", out, want, s.screen.String())

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -108,8 +108,8 @@ func (m *Menu) check(c Choice) error {
 }
 
 // answer is the choice, which was checked, as an answer.
-func (m *Menu) answer(c Choice) looprun.Answer {
-	a := looprun.Answer{Responder: looprun.RespondedByUser, Person: true, Reason: "chosen at the terminal"}
+func (m *Menu) answer(c Choice) core.Answer {
+	a := core.Answer{Responder: core.RespondedByUser, Person: true, Reason: "chosen at the terminal"}
 	switch item := m.Items[c.Item]; {
 	case item.Cancels:
 		a.Cancelled, a.Reason = true, "cancelled at the terminal"
@@ -137,7 +137,7 @@ func (m *Menu) answer(c Choice) looprun.Answer {
 // assign gives the items their numbers and letters: those that the options ask for,
 // and else the first letter of the label that is free.
 func (m *Menu) assign() {
-	taken := looprun.TakenKeys
+	taken := core.TakenKeys
 	for i := range m.Items {
 		if item := &m.Items[i]; item.Key != "" && item.ID != "" && !m.fixed(*item) && strings.Contains(taken, item.Key) {
 			item.Key = ""
@@ -164,7 +164,7 @@ func (m *Menu) assign() {
 
 // fixed reports whether the item has a letter of its own: yes, no, the pause.
 func (m *Menu) fixed(item Item) bool {
-	return item.Key == "y" && item.ID == looprun.Yes || item.Key == "n" && item.ID == looprun.No || item.Key == pauseKey && item.ID == string(looprun.ActionPause)
+	return item.Key == "y" && item.ID == core.Yes || item.Key == "n" && item.ID == core.No || item.Key == pauseKey && item.ID == string(core.ActionPause)
 }
 
 // item is the one that the character chooses; -1: none.

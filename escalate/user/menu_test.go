@@ -9,38 +9,38 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 )
 
-func option(id, label string, a looprun.Action) looprun.Option {
-	return looprun.Option{ID: id, Label: label, Action: a}
+func option(id, label string, a core.Action) core.Option {
+	return core.Option{ID: id, Label: label, Action: a}
 }
 
 func TestMenu(t *testing.T) {
 	var (
-		goOn   = option("continue", "Continue", looprun.ActionContinue)
-		accept = option("accept", "Accept", looprun.ActionAccept)
-		stop   = option("cancel", "Cancel", looprun.ActionCancel)
-		review = option("look", "Have a look", looprun.ActionReview)
+		goOn   = option("continue", "Continue", core.ActionContinue)
+		accept = option("accept", "Accept", core.ActionAccept)
+		stop   = option("cancel", "Cancel", core.ActionCancel)
+		review = option("look", "Have a look", core.ActionReview)
 	)
 	for _, tt := range []struct {
 		name    string
-		options []looprun.Option
+		options []core.Option
 		want    string
 	}{
-		{"words and a review come last", []looprun.Option{goOn, accept, stop}, "Continue|Accept|Cancel|Type what to do|Review …"},
-		{"cancel first", []looprun.Option{stop, goOn}, "Cancel|Continue|Type what to do|Review …"},
-		{"review listed", []looprun.Option{goOn, review, stop}, "Continue|Cancel|Type what to do|Have a look"},
-		{"at the cap", []looprun.Option{accept, stop}, "Accept|Cancel|Review …"},
-		{"no cancel", []looprun.Option{goOn, accept}, "Continue|Accept|Type what to do|Review …"},
-		{"no cancel, review listed", []looprun.Option{review, goOn}, "Continue|Type what to do|Have a look"},
-		{"equal labels", []looprun.Option{goOn, option("more", "Continue", looprun.ActionContinue), stop}, "Continue (continue)|Continue (more)|Cancel|Type what to do|Review …"},
-		{"no label", []looprun.Option{option("go", "\x1b[0m", looprun.ActionContinue), stop}, "go|Cancel|Type what to do|Review …"},
-		{"unsafe label", []looprun.Option{option("go", "Go\n> on\x1b[A", looprun.ActionContinue), stop}, "Go > on|Cancel|Type what to do|Review …"},
+		{"words and a review come last", []core.Option{goOn, accept, stop}, "Continue|Accept|Cancel|Type what to do|Review …"},
+		{"cancel first", []core.Option{stop, goOn}, "Cancel|Continue|Type what to do|Review …"},
+		{"review listed", []core.Option{goOn, review, stop}, "Continue|Cancel|Type what to do|Have a look"},
+		{"at the cap", []core.Option{accept, stop}, "Accept|Cancel|Review …"},
+		{"no cancel", []core.Option{goOn, accept}, "Continue|Accept|Type what to do|Review …"},
+		{"no cancel, review listed", []core.Option{review, goOn}, "Continue|Type what to do|Have a look"},
+		{"equal labels", []core.Option{goOn, option("more", "Continue", core.ActionContinue), stop}, "Continue (continue)|Continue (more)|Cancel|Type what to do|Review …"},
+		{"no label", []core.Option{option("go", "\x1b[0m", core.ActionContinue), stop}, "go|Cancel|Type what to do|Review …"},
+		{"unsafe label", []core.Option{option("go", "Go\n> on\x1b[A", core.ActionContinue), stop}, "Go > on|Cancel|Type what to do|Review …"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := newMenu(looprun.Question{Options: tt.options}, nil)
+			m, err := newMenu(core.Question{Options: tt.options}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,25 +56,25 @@ func TestMenu(t *testing.T) {
 }
 
 func TestQuestionThatAMenuCannotPut(t *testing.T) {
-	twice := []looprun.Option{option("a", "A", looprun.ActionContinue), option("a", "B", looprun.ActionCancel)}
-	if _, err := newMenu(looprun.Question{Options: twice}, nil); err == nil || errors.Is(err, looprun.ErrNoAnswer) {
+	twice := []core.Option{option("a", "A", core.ActionContinue), option("a", "B", core.ActionCancel)}
+	if _, err := newMenu(core.Question{Options: twice}, nil); err == nil || errors.Is(err, core.ErrNoAnswer) {
 		t.Errorf("two options with one id: got %v, want an error", err)
 	}
-	if _, err := newMenu(looprun.Question{From: looprun.FromCommand, Kind: looprun.KindConfirm, Options: twice[:1]}, nil); err == nil {
+	if _, err := newMenu(core.Question{From: core.FromCommand, Kind: core.KindConfirm, Options: twice[:1]}, nil); err == nil {
 		t.Error("a confirm question without yes and no is put")
 	}
-	if _, err := newMenu(looprun.Question{Kind: looprun.KindSelect}, nil); !errors.Is(err, looprun.ErrNoAnswer) {
+	if _, err := newMenu(core.Question{Kind: core.KindSelect}, nil); !errors.Is(err, core.ErrNoAnswer) {
 		t.Errorf("a question without options: got %v, want no answer", err)
 	}
 }
 
 // A replacement for the terminal gets menus, and what it returns is checked.
 func TestAskInPlaceOfTheTerminal(t *testing.T) {
-	q := looprun.Question{ID: "q", Details: []string{"one", "two\nthree"}, Options: []looprun.Option{
-		option("continue", "Continue", looprun.ActionContinue), option("cancel", "Cancel", looprun.ActionCancel),
+	q := core.Question{ID: "q", Details: []string{"one", "two\nthree"}, Options: []core.Option{
+		option("continue", "Continue", core.ActionContinue), option("cancel", "Cancel", core.ActionCancel),
 	}}
 	var seen []Menu
-	ask := func(answers ...int) (looprun.Answer, error) {
+	ask := func(answers ...int) (core.Answer, error) {
 		seen = nil
 		return New(Options{Ask: func(_ context.Context, m Menu) (Choice, error) {
 			seen = append(seen, m)
@@ -102,7 +102,7 @@ func TestAskInPlaceOfTheTerminal(t *testing.T) {
 
 // A choice of a replacement for the terminal is one of this menu, or an error.
 func TestChoiceIsChecked(t *testing.T) {
-	several := commandQuestion(func(q *looprun.Question) { q.Multi, q.AllowText, q.AllowCancel = true, true, true })
+	several := commandQuestion(func(q *core.Question) { q.Multi, q.AllowText, q.AllowCancel = true, true, true })
 	m, err := newMenu(several, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -144,17 +144,17 @@ func TestDefaultText(t *testing.T) {
 		"main": true, "a  b": true, strings.Repeat("x", maxText): true,
 		strings.Repeat("x", maxText+1): false, "a\nb": false, "a\tb": false, " a": false, "a\x1b[31mb": false, "\u202ea": false, "a\xff": false,
 	} {
-		m, err := newMenu(looprun.Question{From: looprun.FromCommand, Kind: looprun.KindText, Default: value}, nil)
+		m, err := newMenu(core.Question{From: core.FromCommand, Kind: core.KindText, Default: value}, nil)
 		if err != nil || (m.Default == value) != want || (m.Default == "") == want {
 			t.Errorf("%.20q: the default is %.20q, %v", value, m.Default, err)
 		}
 	}
 }
 
-func commandQuestion(change func(*looprun.Question)) looprun.Question {
-	q := looprun.Question{
-		ID: "ask-1", From: looprun.FromCommand, Kind: looprun.KindSelect,
-		Options: []looprun.Option{{ID: "r", Label: "Red"}, {ID: "g", Label: "Green"}, {ID: "b", Label: "Blue"}},
+func commandQuestion(change func(*core.Question)) core.Question {
+	q := core.Question{
+		ID: "ask-1", From: core.FromCommand, Kind: core.KindSelect,
+		Options: []core.Option{{ID: "r", Label: "Red"}, {ID: "g", Label: "Green"}, {ID: "b", Label: "Blue"}},
 	}
 	change(&q)
 	return q
@@ -244,14 +244,14 @@ func TestHistoryNamesWhatIsThere(t *testing.T) {
 	if got := History(nil); len(got) != 1 {
 		t.Errorf("no state: %q", got)
 	}
-	s := &looprun.State{
+	s := &core.State{
 		Iterations: 60,
-		History: []looprun.IterationFinished{
-			{Iteration: 60, Outcome: looprun.OutcomeError, ExitCode: 2, Detail: "idle\x1b[2J timeout"},
+		History: []core.IterationFinished{
+			{Iteration: 60, Outcome: core.OutcomeError, ExitCode: 2, Detail: "idle\x1b[2J timeout"},
 		},
-		Known: []looprun.KnownIssue{{Hash: 7, Label: "test-fail:1-flaky"}},
-		Decisions: []looprun.Decision{{Iteration: 59, ActionApplied: looprun.ActionApplied{
-			Guard: looprun.LoopDetected, Option: "skip", Responder: "user", Reason: "known",
+		Known: []core.KnownIssue{{Hash: 7, Label: "test-fail:1-flaky"}},
+		Decisions: []core.Decision{{Iteration: 59, ActionApplied: core.ActionApplied{
+			Guard: core.LoopDetected, Option: "skip", Responder: "user", Reason: "known",
 		}}},
 	}
 	got := strings.Join(History(s), "\n")

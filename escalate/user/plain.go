@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 )
@@ -32,12 +32,12 @@ func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 		c, err := (&dialogue{Menu: m, t: t}).run()
 		switch {
 		case news.ended():
-			return Choice{}, looprun.ErrInterrupted
+			return Choice{}, core.ErrInterrupted
 		case ctx.Err() != nil:
 			fmt.Fprintln(t, "\nNo answer: "+termsafe.Line(context.Cause(ctx).Error()))
 			return Choice{}, context.Cause(ctx)
 		case errors.Is(err, io.EOF):
-			return Choice{}, fmt.Errorf("%w: %w", looprun.ErrNoAnswer, ErrAsked)
+			return Choice{}, fmt.Errorf("%w: %w", core.ErrNoAnswer, ErrAsked)
 		case err != nil:
 			return Choice{}, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
 		}

@@ -7,11 +7,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // plainly is a session at a terminal that draws nothing.
-func plainly(t *testing.T, q looprun.Question, change func(*setup)) *session {
+func plainly(t *testing.T, q core.Question, change func(*setup)) *session {
 	t.Helper()
 	su := setup{scenario: scenario{Question: q, Env: []string{"TERM=dumb"}}}
 	if change != nil {
@@ -28,25 +28,25 @@ func (s *session) awaits(prompt string) {
 }
 
 func TestPlain(t *testing.T) {
-	several := commandAsks(looprun.KindSelect, func(q *looprun.Question) { q.Multi = true })
+	several := commandAsks(core.KindSelect, func(q *core.Question) { q.Multi = true })
 	chosen := "chosen at the terminal"
 	for _, tt := range []struct {
 		name     string
-		question looprun.Question
+		question core.Question
 		lines    []string
-		want     looprun.Answer
+		want     core.Answer
 	}{
-		{"a number", testQuestion(), []string{"1"}, byPerson(looprun.Answer{Option: "continue"}, chosen)},
-		{"a letter", testQuestion(), []string{"c"}, byPerson(looprun.Answer{Option: "cancel"}, chosen)},
-		{"an id", testQuestion(), []string{"accept"}, byPerson(looprun.Answer{Option: "accept"}, chosen)},
-		{"a label", testQuestion(), []string{"continue +5"}, byPerson(looprun.Answer{Option: "continue"}, chosen)},
-		{"nothing, and what there is not", testQuestion(), []string{"", "9", "x", "yes please", "g"}, byPerson(looprun.Answer{Option: "continue"}, chosen)},
-		{"words", testQuestion(), []string{"w", "use sha256"}, byPerson(looprun.Answer{Option: "continue", Guidance: "use sha256"}, "typed at the terminal")},
-		{"no words after all", testQuestion(), []string{"w", "", "a"}, byPerson(looprun.Answer{Option: "accept"}, chosen)},
-		{"a reason", testQuestion(), []string{"3 too dear"}, byPerson(looprun.Answer{Option: "cancel"}, "too dear")},
-		{"yes", commandAsks(looprun.KindConfirm, nil), []string{"", "y"}, byPerson(looprun.Answer{Option: looprun.Yes}, chosen)},
-		{"several", several, []string{"1, 3"}, byPerson(looprun.Answer{Options: []string{"r", "b"}}, chosen)},
-		{"a text", commandAsks(looprun.KindText, nil), []string{"", "v1.2"}, byPerson(looprun.Answer{Text: words("v1.2")}, "typed at the terminal")},
+		{"a number", testQuestion(), []string{"1"}, byPerson(core.Answer{Option: "continue"}, chosen)},
+		{"a letter", testQuestion(), []string{"c"}, byPerson(core.Answer{Option: "cancel"}, chosen)},
+		{"an id", testQuestion(), []string{"accept"}, byPerson(core.Answer{Option: "accept"}, chosen)},
+		{"a label", testQuestion(), []string{"continue +5"}, byPerson(core.Answer{Option: "continue"}, chosen)},
+		{"nothing, and what there is not", testQuestion(), []string{"", "9", "x", "yes please", "g"}, byPerson(core.Answer{Option: "continue"}, chosen)},
+		{"words", testQuestion(), []string{"w", "use sha256"}, byPerson(core.Answer{Option: "continue", Guidance: "use sha256"}, "typed at the terminal")},
+		{"no words after all", testQuestion(), []string{"w", "", "a"}, byPerson(core.Answer{Option: "accept"}, chosen)},
+		{"a reason", testQuestion(), []string{"3 too dear"}, byPerson(core.Answer{Option: "cancel"}, "too dear")},
+		{"yes", commandAsks(core.KindConfirm, nil), []string{"", "y"}, byPerson(core.Answer{Option: core.Yes}, chosen)},
+		{"several", several, []string{"1, 3"}, byPerson(core.Answer{Options: []string{"r", "b"}}, chosen)},
+		{"a text", commandAsks(core.KindText, nil), []string{"", "v1.2"}, byPerson(core.Answer{Text: words("v1.2")}, "typed at the terminal")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := plainly(t, tt.question, nil)

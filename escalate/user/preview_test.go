@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // The preview is what the prompt draws on a real terminal, line by line.
@@ -24,17 +24,17 @@ func TestPreviewIsWhatThePromptShows(t *testing.T) {
 	long.Text = strings.Repeat("The same result came 3 times in a row. ", 6) + "\n\nHow to proceed?"
 	long.Details = append(long.Details, "  "+strings.Repeat("x", 170))
 	long.Options[0].Description = strings.Repeat("what it does ", 20)
-	for name, q := range map[string]looprun.Question{
+	for name, q := range map[string]core.Question{
 		"a trip": testQuestion(), "long": long, "wide characters": wide,
-		"one of several": commandQuestion(func(q *looprun.Question) { q.Text, q.AllowText, q.AllowCancel = "Which?", true, true }),
-		"several": commandQuestion(func(q *looprun.Question) {
+		"one of several": commandQuestion(func(q *core.Question) { q.Text, q.AllowText, q.AllowCancel = "Which?", true, true }),
+		"several": commandQuestion(func(q *core.Question) {
 			q.Header, q.Text, q.Multi, q.Default = "Colours", "Which?", true, "g"
 			q.Options[0].Description = strings.Repeat("the colour of blood ", 4)
 		}),
-		"a text": commandQuestion(func(q *looprun.Question) {
-			q.Kind, q.Options, q.Text, q.Default = looprun.KindText, nil, "Where?", "main"
+		"a text": commandQuestion(func(q *core.Question) {
+			q.Kind, q.Options, q.Text, q.Default = core.KindText, nil, "Where?", "main"
 		}),
-		"yes or no": commandQuestion(func(q *looprun.Question) { q.Kind, q.Options, q.Text = looprun.KindConfirm, nil, "Really?" }),
+		"yes or no": commandQuestion(func(q *core.Question) { q.Kind, q.Options, q.Text = core.KindConfirm, nil, "Really?" }),
 	} {
 		for _, columns := range []int{120, 80, 40, 14} {
 			t.Run(fmt.Sprintf("%s, %d columns", name, columns), func(t *testing.T) {
@@ -66,7 +66,7 @@ func trimmed(screen string) string {
 func TestPreviewOfWhatNoMenuCanPut(t *testing.T) {
 	q := testQuestion()
 	q.Options = nil
-	if got, err := Preview(q, 80); got != "" || !errors.Is(err, looprun.ErrNoAnswer) {
+	if got, err := Preview(q, 80); got != "" || !errors.Is(err, core.ErrNoAnswer) {
 		t.Errorf("a question without options: %q, %v", got, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 )
@@ -16,7 +16,7 @@ import (
 type prompt struct {
 	*responder
 	menu  Menu
-	state *looprun.State
+	state *core.State
 	t     *tty.Terminal
 	keys  *keyboard
 	news  *watch
@@ -35,7 +35,7 @@ type prompt struct {
 }
 
 // atTerminal asks at the terminal, reviews included.
-func (r *responder) atTerminal(s *looprun.State) func(context.Context, Menu) (Choice, error) {
+func (r *responder) atTerminal(s *core.State) func(context.Context, Menu) (Choice, error) {
 	return func(ctx context.Context, m Menu) (Choice, error) {
 		t, err := tty.Open(cmp.Or(r.Tty, tty.Path))
 		if err != nil {
@@ -59,10 +59,10 @@ func (p *prompt) run(ctx context.Context) (Choice, error) {
 	if err == nil {
 		c, err = p.converse(ctx)
 	}
-	if !errors.Is(err, looprun.ErrInterrupted) {
+	if !errors.Is(err, core.ErrInterrupted) {
 		err = p.ended(ctx, err)
 	}
-	if ctx.Err() != nil && !errors.Is(err, looprun.ErrInterrupted) {
+	if ctx.Err() != nil && !errors.Is(err, core.ErrInterrupted) {
 		p.withdraw()
 	}
 	p.conclude(c, err)
@@ -70,9 +70,9 @@ func (p *prompt) run(ctx context.Context) (Choice, error) {
 		err = restoreErr
 	}
 	switch {
-	case err == nil, errors.Is(err, looprun.ErrInterrupted), ctx.Err() != nil:
+	case err == nil, errors.Is(err, core.ErrInterrupted), ctx.Err() != nil:
 		return c, err
-	case errors.Is(err, looprun.ErrNoAnswer):
+	case errors.Is(err, core.ErrNoAnswer):
 		return c, fmt.Errorf("%w: %w", err, ErrAsked)
 	}
 	return c, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
@@ -101,7 +101,7 @@ func (p *prompt) ended(ctx context.Context, err error) error {
 		case <-ctx.Done():
 		case <-time.After(p.timing.grace):
 		}
-		err = looprun.ErrInterrupted
+		err = core.ErrInterrupted
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -208,7 +208,7 @@ func (p *prompt) hot(c byte) stroke {
 	case item.Ends:
 		p.hint = "Enter: " + item.Label + " · this ends the run"
 		return stroke{}
-	case p.menu.Open && item.ID != "" && item.ID != looprun.No:
+	case p.menu.Open && item.ID != "" && item.ID != core.No:
 		p.hint = "Enter: " + item.Label + " · this was advised against"
 		return stroke{}
 	case item.Says && p.menu.spoken(before) < 0:
@@ -281,9 +281,9 @@ func (p *prompt) conclude(c Choice, err error) {
 	switch {
 	case err == nil:
 		line = "Answer: " + p.menu.report(c)
-	case errors.Is(err, looprun.ErrInterrupted):
+	case errors.Is(err, core.ErrInterrupted):
 		line += "interrupted."
-	case errors.Is(err, looprun.ErrNoAnswer):
+	case errors.Is(err, core.ErrNoAnswer):
 		line += "end of input."
 	case errors.Is(err, context.Canceled):
 		line += "the question was withdrawn."

@@ -8,19 +8,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
-func testQuestion() looprun.Question {
-	return looprun.Question{
-		ID: "max_iterations-7", Guard: looprun.MaxIterations, Kind: looprun.KindSelect,
+func testQuestion() core.Question {
+	return core.Question{
+		ID: "max_iterations-7", Guard: core.MaxIterations, Kind: core.KindSelect,
 		Header:  "Iteration Limit",
 		Text:    "Iteration limit (10) reached. How to proceed?",
 		Details: []string{"Iteration 10 of 10", "Last output:\n  \x1b[31mFAIL\x1b]0;title\x07 auth\x1b[2J"},
-		Options: []looprun.Option{
-			{ID: "continue", Label: "Continue +5", Key: "g", Description: "Add 5 more iterations", Action: looprun.ActionContinue},
-			{ID: "accept", Label: "Accept current", Action: looprun.ActionAccept},
-			{ID: "cancel", Label: "Cancel", Key: "c", Description: "Stop the run", Action: looprun.ActionCancel},
+		Options: []core.Option{
+			{ID: "continue", Label: "Continue +5", Key: "g", Description: "Add 5 more iterations", Action: core.ActionContinue},
+			{ID: "accept", Label: "Accept current", Action: core.ActionAccept},
+			{ID: "cancel", Label: "Cancel", Key: "c", Description: "Stop the run", Action: core.ActionCancel},
 		},
 	}
 }
@@ -31,7 +31,7 @@ func asking() setup { return setup{scenario: scenario{Question: testQuestion()}}
 func (s *session) chose(id, label string) {
 	s.Helper()
 	out := s.ends()
-	want := looprun.Answer{Option: id, Responder: "user", Person: true, Reason: "chosen at the terminal"}
+	want := core.Answer{Option: id, Responder: "user", Person: true, Reason: "chosen at the terminal"}
 	if out.Err != "" || out.Answer.Option != want.Option || !reflect.DeepEqual(out.Answer, want) {
 		s.Fatalf("got %+v, want %+v\n%s", out, want, s.screen.String())
 	}

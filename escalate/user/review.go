@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // History is what a review shows: iterations, errors, signatures and decisions
 // of the run, as lines that are safe on a terminal. A nil state has none.
-func History(s *looprun.State) []string {
+func History(s *core.State) []string {
 	if s == nil {
 		return []string{noHistory}
 	}
@@ -35,14 +35,14 @@ func History(s *looprun.State) []string {
 
 const noHistory = "No iteration has ended yet."
 
-func iterationsTitle(s *looprun.State) string {
+func iterationsTitle(s *core.State) string {
 	if n := len(s.History); n < s.Iterations {
 		return fmt.Sprintf("Iterations (the last %d of %d)", n, s.Iterations)
 	}
 	return "Iterations"
 }
 
-func iterationLines(s *looprun.State) []string {
+func iterationLines(s *core.State) []string {
 	var lines []string
 	for _, d := range s.History {
 		took := (time.Duration(d.DurationMS) * time.Millisecond).Round(10 * time.Millisecond)
@@ -55,14 +55,14 @@ func iterationLines(s *looprun.State) []string {
 	return lines
 }
 
-func label(d *looprun.IterationFinished) string {
+func label(d *core.IterationFinished) string {
 	if d.Signature.Hash == 0 {
 		return "no signature"
 	}
 	return termsafe.Line(d.Signature.Label)
 }
 
-func errorLines(s *looprun.State) []string {
+func errorLines(s *core.State) []string {
 	var lines []string
 	for _, d := range s.Errors {
 		lines = append(lines, fmt.Sprintf("%4d  exit %d, %s", d.Iteration, d.ExitCode, label(&d)))
@@ -81,9 +81,9 @@ func errorLines(s *looprun.State) []string {
 
 // signatureLines count the distinct signatures of the history, in the order in
 // which they came up.
-func signatureLines(s *looprun.State) []string {
+func signatureLines(s *core.State) []string {
 	type count struct {
-		looprun.KnownIssue
+		core.KnownIssue
 		n, last int
 	}
 	var counts []count
@@ -94,7 +94,7 @@ func signatureLines(s *looprun.State) []string {
 		i := slices.IndexFunc(counts, func(c count) bool { return c.Hash == d.Signature.Hash })
 		if i < 0 {
 			i = len(counts)
-			counts = append(counts, count{KnownIssue: looprun.KnownIssue{Hash: d.Signature.Hash, Label: d.Signature.Label}})
+			counts = append(counts, count{KnownIssue: core.KnownIssue{Hash: d.Signature.Hash, Label: d.Signature.Label}})
 		}
 		counts[i].n++
 		counts[i].last = d.Iteration
@@ -106,7 +106,7 @@ func signatureLines(s *looprun.State) []string {
 	return lines
 }
 
-func knownLines(s *looprun.State) []string {
+func knownLines(s *core.State) []string {
 	var lines []string
 	for _, k := range s.Known {
 		lines = append(lines, fmt.Sprintf("      %s  %s", k.Hash, termsafe.Line(k.Label)))
@@ -114,7 +114,7 @@ func knownLines(s *looprun.State) []string {
 	return lines
 }
 
-func decisionLines(s *looprun.State) []string {
+func decisionLines(s *core.State) []string {
 	var lines []string
 	for _, d := range s.Decisions {
 		line := fmt.Sprintf("%s: %s, by %s: %s", d.Guard, d.Option, d.Who(), d.Reason)

@@ -7,15 +7,15 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
-func testState(iterations int) *looprun.State {
-	s := &looprun.State{Iterations: iterations}
+func testState(iterations int) *core.State {
+	s := &core.State{Iterations: iterations}
 	for i := 1; i <= iterations; i++ {
-		s.History = append(s.History, looprun.IterationFinished{
-			Iteration: i, Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1500,
+		s.History = append(s.History, core.IterationFinished{
+			Iteration: i, Outcome: core.OutcomeNotDone, ExitCode: 1, DurationMS: 1500,
 			Signature: signature.Signature{Label: "test-fail:2-auth,logout", Hash: 0xabc},
 			Excerpt:   "--- FAIL: auth\x1b[2J\n",
 		})
@@ -27,8 +27,8 @@ func testState(iterations int) *looprun.State {
 // A question can come before any iteration counts: in the first, behind a precheck
 // that did not pass.
 func TestAReviewBeforeTheFirstIterationHasEnded(t *testing.T) {
-	failed := &looprun.IterationFinished{Outcome: looprun.OutcomeNotDone, ExitCode: 1}
-	for name, s := range map[string]*looprun.State{
+	failed := &core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1}
+	for name, s := range map[string]*core.State{
 		"no state": nil, "nothing ran": {}, "a precheck": {Last: failed, Ran: failed}, "one that was cut off": {Ran: failed},
 	} {
 		if lines := History(s); len(lines) != 1 || lines[0] != noHistory {

@@ -15,15 +15,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/tty"
 )
 
 // scenario is what the child process of a test does. The child is the test
 // binary itself, with a terminal of its own.
 type scenario struct {
-	Question looprun.Question
-	State    *looprun.State
+	Question core.Question
+	State    *core.State
 	// Those of the options.
 	CI, Tty        string
 	NonInteractive bool
@@ -48,7 +48,7 @@ type scenario struct {
 
 // outcome is what the child says.
 type outcome struct {
-	Answer      looprun.Answer
+	Answer      core.Answer
 	Err         string
 	NoAnswer    bool
 	Interrupted bool
@@ -132,10 +132,10 @@ func play(sc scenario) {
 	out := outcome{Answer: a}
 	if err != nil {
 		out.Err = err.Error()
-		out.NoAnswer = errors.Is(err, looprun.ErrNoAnswer)
-		out.Interrupted = errors.Is(err, looprun.ErrInterrupted)
+		out.NoAnswer = errors.Is(err, core.ErrNoAnswer)
+		out.Interrupted = errors.Is(err, core.ErrInterrupted)
 		out.Asked = errors.Is(err, ErrAsked)
-		out.Deferred = errors.Is(err, looprun.ErrDeferred)
+		out.Deferred = errors.Is(err, core.ErrDeferred)
 		out.Elsewhere = errors.Is(err, errElsewhere)
 	}
 	json.NewEncoder(os.NewFile(reportFd, "report")).Encode(out)

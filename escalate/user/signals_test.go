@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestSignalWhileAsking(t *testing.T) {
@@ -106,7 +106,7 @@ func (s *session) gone() {
 		s.cmd.Wait()
 		status, _ := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
 		ended := status.Signaled() && status.Signal() == syscall.SIGHUP && reflect.DeepEqual(out, outcome{})
-		if !ended && (!reflect.DeepEqual(out.Answer, byPerson(looprun.Answer{}, "")) || out.Err == "") {
+		if !ended && (!reflect.DeepEqual(out.Answer, byPerson(core.Answer{}, "")) || out.Err == "") {
 			s.Errorf("got %+v and %v, want no answer", out, s.cmd.ProcessState)
 		}
 	case <-time.After(patience):

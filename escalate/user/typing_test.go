@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestPipedInputIsNotRead(t *testing.T) {
@@ -213,13 +213,13 @@ func TestWordsAreTheReason(t *testing.T) {
 	s.press("too dear")
 	s.sees("the words", func(screen string) bool { return marked(screen) == "too dear" })
 	s.press(enter)
-	s.answered(byPerson(looprun.Answer{Option: "cancel"}, "too dear"))
+	s.answered(byPerson(core.Answer{Option: "cancel"}, "too dear"))
 }
 
 // Where nothing is marked, no reason is asked for: it would be for no answer.
 func TestReasonNeedsAnAnswer(t *testing.T) {
 	su := asking()
-	su.Question = commandAsks(looprun.KindConfirm, nil)
+	su.Question = commandAsks(core.KindConfirm, nil)
 	s := start(t, su)
 	unmarked(s)
 	s.press("w")
@@ -231,7 +231,7 @@ func TestReasonNeedsAnAnswer(t *testing.T) {
 	s.press("no backup")
 	s.sees("the words", func(screen string) bool { return marked(screen) == "no backup" })
 	s.press(enter)
-	s.answered(byPerson(looprun.Answer{Option: looprun.No}, "no backup"))
+	s.answered(byPerson(core.Answer{Option: core.No}, "no backup"))
 }
 
 // Longer words come from an editor.
@@ -241,7 +241,7 @@ func TestWordsFromAnEditor(t *testing.T) {
 	s := start(t, su)
 	unmarked(s)
 	s.press("e")
-	s.answered(byPerson(looprun.Answer{Option: "continue", Guidance: "use sha256\nand keep the tests"}, "typed at the terminal"))
+	s.answered(byPerson(core.Answer{Option: "continue", Guidance: "use sha256\nand keep the tests"}, "typed at the terminal"))
 }
 
 // Words are for the first option that goes on, where none is marked: never for one that
@@ -262,7 +262,7 @@ func TestWordsAreGuidance(t *testing.T) {
 			s.press("use sha512")
 			s.sees("the words", func(screen string) bool { return marked(screen) == "use sha512" })
 			s.press(enter)
-			s.answered(byPerson(looprun.Answer{Option: "continue", Guidance: "use sha512"}, "typed at the terminal"))
+			s.answered(byPerson(core.Answer{Option: "continue", Guidance: "use sha512"}, "typed at the terminal"))
 		})
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
-// ErrAsked marks the errors of [looprun.Responder] that came after the question
+// ErrAsked marks the errors of [core.Responder] that came after the question
 // was shown: a person was there and chose nothing. What stands in for an absent
 // person, such as the default of a detached run, must not answer then.
 var ErrAsked = errors.New("the person who was asked chose nothing")
@@ -36,7 +36,7 @@ type Options struct {
 	Width int
 	// Ask takes the terminal's place: it shows the menu and returns what was
 	// chosen, which is checked. Whether a person can be asked is then its
-	// affair. Its errors count as those of [looprun.Responder]. It is shown the
+	// affair. Its errors count as those of [core.Responder]. It is shown the
 	// menu again after a review, with the history among the details.
 	Ask func(context.Context, Menu) (Choice, error)
 
@@ -49,31 +49,31 @@ type responder struct{ Options }
 
 // New returns the responder that asks a person. Its Respond returns:
 //
-//   - [looprun.ErrNoAnswer] when no person can be asked (see [Available]), and,
+//   - [core.ErrNoAnswer] when no person can be asked (see [Available]), and,
 //     marked with [ErrAsked], when the person pressed Ctrl-D or the terminal went
 //     away;
-//   - [looprun.ErrInterrupted] for Ctrl-C and for a signal;
-//   - [looprun.ErrDeferred] when the person keeps the question for later;
+//   - [core.ErrInterrupted] for Ctrl-C and for a signal;
+//   - [core.ErrDeferred] when the person keeps the question for later;
 //   - the cause of the end of the context, which takes the question off the
 //     screen: somebody else has answered it, or who asked is gone;
 //   - another error, marked with ErrAsked, when the prompt failed.
 //
 // Choosing to review shows the history and asks again within the same call. A
 // select question without options is not answered. Who may answer the question
-// ([looprun.Question].To) is the caller's to heed.
-func New(o Options) looprun.Responder {
+// ([core.Question].To) is the caller's to heed.
+func New(o Options) core.Responder {
 	if o.timing == (timing{}) {
 		o.timing = normalTiming
 	}
-	return looprun.Vouch(&responder{o})
+	return core.Vouch(&responder{o})
 }
 
 // turn admits one prompt at a time: there is one person.
 var turn = make(chan struct{}, 1)
 
 // Respond asks.
-func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.State) (looprun.Answer, error) {
-	none := looprun.Answer{Responder: looprun.RespondedByUser, Person: true}
+func (r *responder) Respond(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
+	none := core.Answer{Responder: core.RespondedByUser, Person: true}
 	m, err := newMenu(q, s)
 	if err != nil {
 		return none, err
@@ -102,12 +102,12 @@ func (r *responder) Respond(ctx context.Context, q looprun.Question, s *looprun.
 }
 
 // ask asks until something other than review is chosen.
-func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, error), s *looprun.State) (Choice, error) {
+func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, error), s *core.State) (Choice, error) {
 	shown := m
 	for {
 		c, err := ask(ctx, shown)
 		switch {
-		case errors.Is(err, looprun.ErrInterrupted):
+		case errors.Is(err, core.ErrInterrupted):
 			return Choice{}, err
 		case ctx.Err() != nil:
 			return Choice{}, context.Cause(ctx)
@@ -120,7 +120,7 @@ func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, 
 		case err != nil:
 			return Choice{}, err
 		case m.Items[c.Item].Pauses:
-			return Choice{}, looprun.ErrDeferred
+			return Choice{}, core.ErrDeferred
 		case !m.Items[c.Item].Review:
 			return c, nil
 		}

@@ -6,12 +6,12 @@ package main
 import (
 	"os"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/fleet/internal/cli"
 )
 
 func main() {
-	if code, ok := looprun.Guardian(); ok {
+	if code, ok := engine.Guardian(); ok {
 		os.Exit(code)
 	}
 	os.Exit(cli.Main(os.Args[1:], serve))

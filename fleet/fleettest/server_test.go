@@ -23,7 +23,7 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/fleet"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/loops"
@@ -200,12 +200,12 @@ func (y *yard) submit(n int, line string, change func(*loops.Loop)) []string {
 	return ids
 }
 
-func (y *yard) result(id string) looprun.Result {
+func (y *yard) result(id string) core.Result {
 	y.t.Helper()
 	return y.resultWithin(id, patience)
 }
 
-func (y *yard) resultWithin(id string, d time.Duration) looprun.Result {
+func (y *yard) resultWithin(id string, d time.Duration) core.Result {
 	y.t.Helper()
 	ctx, cancel := context.WithTimeout(y.t.Context(), d)
 	defer cancel()
@@ -230,10 +230,10 @@ func (y *yard) question(id string) string {
 	return found
 }
 
-func (y *yard) events(id string) map[looprun.EventType]int {
+func (y *yard) events(id string) map[core.EventType]int {
 	y.t.Helper()
-	n := map[looprun.EventType]int{}
-	if err := y.fleet.Events(y.t.Context(), id, func(e looprun.Event) error {
+	n := map[core.EventType]int{}
+	if err := y.fleet.Events(y.t.Context(), id, func(e core.Event) error {
 		n[e.Data.Type()]++
 		return nil
 	}); err != nil {
@@ -305,7 +305,7 @@ func killed(t *testing.T, where string) {
 	before := 0 // iterations that were lost before the kill: the machine may be busy
 	answered := make(chan error, 1)
 	answer := func(q string) {
-		_, err := y.fleet.Answer(t.Context(), id, q, "test", looprun.Answer{Option: "new_approach", Guidance: "go on"})
+		_, err := y.fleet.Answer(t.Context(), id, q, "test", core.Answer{Option: "new_approach", Guidance: "go on"})
 		answered <- err
 	}
 	switch where {
@@ -317,7 +317,7 @@ func killed(t *testing.T, where string) {
 		wait(t, "the end of iteration 2", func() bool { return exists(mark("over-2")) })
 	default:
 		q := y.question(id)
-		before = y.events(id)[looprun.TypeIterationWithdrawn]
+		before = y.events(id)[core.TypeIterationWithdrawn]
 		if where == "answering" {
 			go answer(q)
 		}
@@ -337,14 +337,14 @@ func killed(t *testing.T, where string) {
 	}
 	r := y.result(id)
 	n := y.events(id)
-	if r.Status != looprun.StatusDone {
+	if r.Status != core.StatusDone {
 		t.Errorf("%s: %+v", where, r)
 	}
-	lost := n[looprun.TypeIterationWithdrawn] - before
+	lost := n[core.TypeIterationWithdrawn] - before
 	if where == "in" && lost == 0 || asks && lost != 0 {
 		t.Errorf("%s: %d iterations were withdrawn", where, lost)
 	}
-	if n[looprun.TypeQuestionAnswered] > 1 || n[looprun.TypeIterationFinished] != r.Iterations {
+	if n[core.TypeQuestionAnswered] > 1 || n[core.TypeIterationFinished] != r.Iterations {
 		t.Errorf("%s: events %v, %d iterations", where, n, r.Iterations)
 	}
 	if got := command(t, from, "git", "show", "refs/looprun/"+id+":steps"); !asks && got != "zero\nstep-1\nstep-2\nstep-3" {
@@ -361,7 +361,7 @@ func TestACancelLeavesNoProcess(t *testing.T) {
 	if err := y.fleet.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if r := y.result(id); r.Status != looprun.StatusInterrupted || r.ExitCode != 143 {
+	if r := y.result(id); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
 		t.Errorf("%+v", r)
 	}
 	wait(t, "no process is left", func() bool { return gone(marks) })
@@ -373,10 +373,10 @@ func TestOfTwoAnswersOneCounts(t *testing.T) {
 	for range runs() {
 		id := y.submit(1, "echo the same; exit 1", nil)[0]
 		q := y.question(id)
-		if _, err := y.fleet.Answer(t.Context(), id, q, "eve", looprun.Answer{Option: "no-such"}); err == nil {
+		if _, err := y.fleet.Answer(t.Context(), id, q, "eve", core.Answer{Option: "no-such"}); err == nil {
 			t.Error("a wrong option was taken")
 		}
-		if _, err := y.fleet.Answer(t.Context(), id, "no-such-1", "eve", looprun.Answer{Option: "cancel"}); err == nil {
+		if _, err := y.fleet.Answer(t.Context(), id, "no-such-1", "eve", core.Answer{Option: "cancel"}); err == nil {
 			t.Error("an answer to no question was taken")
 		}
 		const people = 8
@@ -384,7 +384,7 @@ func TestOfTwoAnswersOneCounts(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range people {
 			all.Go(func() {
-				_, errs[i] = y.fleet.Answer(t.Context(), id, q, fmt.Sprint("person", i), looprun.Answer{Option: []string{"cancel", "accept"}[i%2]})
+				_, errs[i] = y.fleet.Answer(t.Context(), id, q, fmt.Sprint("person", i), core.Answer{Option: []string{"cancel", "accept"}[i%2]})
 			})
 		}
 		all.Wait()
@@ -395,13 +395,13 @@ func TestOfTwoAnswersOneCounts(t *testing.T) {
 			}
 		}
 		r := y.result(id)
-		if n := y.events(id); won != 1 || n[looprun.TypeQuestionAnswered] != 1 {
-			t.Errorf("%d answers were taken, %v on record: %v", won, n[looprun.TypeQuestionAnswered], errs)
+		if n := y.events(id); won != 1 || n[core.TypeQuestionAnswered] != 1 {
+			t.Errorf("%d answers were taken, %v on record: %v", won, n[core.TypeQuestionAnswered], errs)
 		}
 		if want := []string{"cancel", "accept"}[winner%2]; r.Decision != want {
 			t.Errorf("%q counts, and %q was told that it does", r.Decision, want)
 		}
-		if _, err := y.fleet.Answer(t.Context(), id, q, "late", looprun.Answer{Option: "cancel"}); err == nil {
+		if _, err := y.fleet.Answer(t.Context(), id, q, "late", core.Answer{Option: "cancel"}); err == nil {
 			t.Error("an answer was taken after the end")
 		}
 	}
@@ -412,15 +412,15 @@ func TestAnAnswerThatIsGivenAgainIsTheSame(t *testing.T) {
 	y.worker("w", 1)
 	id := y.submit(1, "echo the same; test -e go || exit 1", func(l *loops.Loop) { l.Options["max_iterations"] = "3" })[0]
 	q := y.question(id)
-	first, err := y.fleet.Answer(t.Context(), id, q, "ann", looprun.Answer{Option: "new_approach"})
+	first, err := y.fleet.Answer(t.Context(), id, q, "ann", core.Answer{Option: "new_approach"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := y.fleet.Answer(t.Context(), id, q, "ann", looprun.Answer{Option: "new_approach"})
+	again, err := y.fleet.Answer(t.Context(), id, q, "ann", core.Answer{Option: "new_approach"})
 	if err != nil || again.Seq != first.Seq {
 		t.Errorf("%+v, then %+v, %v", first, again, err)
 	}
-	if _, err := y.fleet.Answer(t.Context(), id, q, "ann", looprun.Answer{Option: "cancel"}); err == nil {
+	if _, err := y.fleet.Answer(t.Context(), id, q, "ann", core.Answer{Option: "cancel"}); err == nil {
 		t.Error("another answer of the same person was taken for the first")
 	}
 	if err := y.fleet.Cancel(t.Context(), id); err != nil {
@@ -450,13 +450,13 @@ func TestTheServerIsKilled(t *testing.T) {
 	first.kill()
 	start(t, "server ", "looprun-fleet-dev", args...)
 	wait(t, "an answer is taken", func() bool {
-		_, err := y.fleet.Answer(t.Context(), asking, q, "ann", looprun.Answer{Option: "cancel"})
+		_, err := y.fleet.Answer(t.Context(), asking, q, "ann", core.Answer{Option: "cancel"})
 		return err == nil
 	})
 	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := y.result(running); r.Status != looprun.StatusDone {
+	if r := y.result(running); r.Status != core.StatusDone {
 		t.Errorf("%+v", r)
 	}
 	y.result(asking)
@@ -500,9 +500,9 @@ func TestABudgetIsShared(t *testing.T) {
 	done, tripped := 0, 0
 	for _, id := range ids {
 		switch r := y.result(id); {
-		case r.Status == looprun.StatusDone:
+		case r.Status == core.StatusDone:
 			done++
-		case r.Guard == looprun.MaxCost:
+		case r.Guard == core.MaxCost:
 			tripped++
 		default:
 			t.Errorf("%+v", r)
@@ -565,16 +565,16 @@ func TestALongLoopIsCutAndGoesOn(t *testing.T) {
 	id := y.submit(1, `echo $LOOPRUN_ITERATION > steps; test $LOOPRUN_ITERATION = `+strconv.Itoa(n), func(l *loops.Loop) {
 		l.Repo, l.Options["max_iterations"], l.Options["loop_threshold"] = from, strconv.Itoa(2*n), "off"
 	})[0]
-	if r := y.resultWithin(id, patience+time.Duration(n)*time.Second); r.Status != looprun.StatusDone || r.Iterations != n {
+	if r := y.resultWithin(id, patience+time.Duration(n)*time.Second); r.Status != core.StatusDone || r.Iterations != n {
 		t.Fatalf("%+v", r)
 	}
 	var at int64
 	iterations := 0
-	if err := y.fleet.Events(t.Context(), id, func(e looprun.Event) error {
+	if err := y.fleet.Events(t.Context(), id, func(e core.Event) error {
 		if at++; e.Seq != at {
 			t.Errorf("event %d comes where %d is due", e.Seq, at)
 		}
-		if d, ok := e.Data.(looprun.IterationFinished); ok {
+		if d, ok := e.Data.(core.IterationFinished); ok {
 			if iterations++; d.Iteration != iterations {
 				t.Errorf("iteration %d ended where %d was due", d.Iteration, iterations)
 			}
@@ -608,7 +608,7 @@ func TestManyLoops(t *testing.T) {
 	ids := y.submit(n, `test $LOOPRUN_ITERATION = 3`, nil)
 	submitted := time.Since(began)
 	for _, id := range ids { // the first may be the last that gets a slot
-		if r := y.resultWithin(id, patience+time.Duration(n)*2*time.Second); r.Status != looprun.StatusDone || r.Iterations != 3 {
+		if r := y.resultWithin(id, patience+time.Duration(n)*2*time.Second); r.Status != core.StatusDone || r.Iterations != 3 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -648,7 +648,7 @@ func TestHistoriesAreRecorded(t *testing.T) {
 	marks := t.TempDir()
 	asked := y.submit(1, `echo the same; test -n "$LOOPRUN_GUIDANCE"`, func(l *loops.Loop) { l.Repo, l.Label = repository(t), "team" })[0]
 	q := y.question(asked)
-	if _, err := y.fleet.Answer(t.Context(), asked, q, "ann", looprun.Answer{Option: "new_approach", Guidance: "go on"}); err != nil {
+	if _, err := y.fleet.Answer(t.Context(), asked, q, "ann", core.Answer{Option: "new_approach", Guidance: "go on"}); err != nil {
 		t.Fatal(err)
 	}
 	y.result(asked)

@@ -11,19 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/signature"
 )
 
 // Story is a run that makes a guard trip.
 type Story struct {
-	Limits looprun.Limits // with which it trips
-	Off    looprun.Limits // with which it never does
+	Limits core.Limits // with which it trips
+	Off    core.Limits // with which it never does
 	// Steps are the finished iterations; the guard trips after the last.
 	Steps []Step
 	// Extend is what an answer adds, for guards that are limits.
-	Extend looprun.Extend
+	Extend core.Extend
 	// Ladder are the rungs of the run.
 	Ladder ladder.Config
 	// Always is for guards that no limit turns off: Off is then not tried.
@@ -32,14 +32,14 @@ type Story struct {
 
 // Step is one finished iteration.
 type Step struct {
-	Outcome looprun.Outcome
+	Outcome core.Outcome
 	Same    int           // iterations with the same number have the same signature; 0: none
 	Core    int           // iterations with the same number have the same core; 0: none
 	Failing int           // so many checks fail; 0: not known
 	Passing bool          // it exits with 0 all the same
 	Took    time.Duration // active time
 	Tree    int           // iterations with the same number left the same files; 0: not known
-	Said    []looprun.Data
+	Said    []core.Data
 }
 
 // Times repeats a step.
@@ -52,12 +52,12 @@ func Times(n int, s Step) []Step {
 }
 
 // Check checks the guard against the story.
-func Check(t *testing.T, g looprun.Guard, story Story) {
+func Check(t *testing.T, g core.Guard, story Story) {
 	t.Helper()
 	if g.ID() == "" {
 		t.Fatal("the guard has no ID")
 	}
-	if trip := g.Check(&looprun.State{}); trip != nil {
+	if trip := g.Check(&core.State{}); trip != nil {
 		t.Errorf("%s trips on a run that has not started: %+v", g.ID(), trip)
 	}
 	s := start(t, story.Limits, story.Ladder)
@@ -90,14 +90,14 @@ func Check(t *testing.T, g looprun.Guard, story Story) {
 
 // look asks the guard twice, and once more with the state as a restart would
 // find it: the answers have to be the same, and the state as it was.
-func look(t *testing.T, g looprun.Guard, s *looprun.State) *looprun.Trip {
+func look(t *testing.T, g core.Guard, s *core.State) *core.Trip {
 	t.Helper()
 	before := encode(t, s)
 	first, second := g.Check(s), g.Check(s)
 	if after := encode(t, s); after != before {
 		t.Fatalf("%s changed the state:\nbefore %s\nafter  %s", g.ID(), before, after)
 	}
-	var restored looprun.State
+	var restored core.State
 	if err := json.Unmarshal([]byte(before), &restored); err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +109,14 @@ func look(t *testing.T, g looprun.Guard, s *looprun.State) *looprun.Trip {
 }
 
 // answered lets the run go on and expects the guard to agree.
-func answered(t *testing.T, g looprun.Guard, s *looprun.State, trip looprun.Trip, e looprun.Extend) {
+func answered(t *testing.T, g core.Guard, s *core.State, trip core.Trip, e core.Extend) {
 	t.Helper()
 	trip.Iteration = s.Iterations
-	apply(t, s, looprun.GuardTripped{Trip: trip})
-	o := looprun.Option{ID: "continue", Label: "Continue", Action: looprun.ActionContinue, Extend: e}
-	apply(t, s, looprun.QuestionAsked{Question: looprun.Question{ID: "q", Guard: trip.Guard, Options: []looprun.Option{o}}})
-	a := looprun.Answer{Option: o.ID, Responder: looprun.RespondedByUser, Person: true, Guidance: "go on"}
-	apply(t, s, looprun.QuestionAnswered{QuestionID: "q", Answer: a})
+	apply(t, s, core.GuardTripped{Trip: trip})
+	o := core.Option{ID: "continue", Label: "Continue", Action: core.ActionContinue, Extend: e}
+	apply(t, s, core.QuestionAsked{Question: core.Question{ID: "q", Guard: trip.Guard, Options: []core.Option{o}}})
+	a := core.Answer{Option: o.ID, Responder: core.RespondedByUser, Person: true, Guidance: "go on"}
+	apply(t, s, core.QuestionAnswered{QuestionID: "q", Answer: a})
 	effect, err := s.Effect(o, a)
 	if err != nil {
 		t.Fatalf("%s cannot be answered with continue: %v", g.ID(), err)
@@ -128,24 +128,24 @@ func answered(t *testing.T, g looprun.Guard, s *looprun.State, trip looprun.Trip
 }
 
 // Start is a run that has started with these limits and no caps.
-func Start(t *testing.T, l looprun.Limits) *looprun.State {
+func Start(t *testing.T, l core.Limits) *core.State {
 	t.Helper()
 	return start(t, l, nil)
 }
 
-func start(t *testing.T, l looprun.Limits, rungs ladder.Config) *looprun.State {
+func start(t *testing.T, l core.Limits, rungs ladder.Config) *core.State {
 	t.Helper()
-	s := new(looprun.State)
-	apply(t, s, looprun.RunStarted{RunID: "guardtest", Command: []string{"work"}, Limits: l, Ladder: rungs})
+	s := new(core.State)
+	apply(t, s, core.RunStarted{RunID: "guardtest", Command: []string{"work"}, Limits: l, Ladder: rungs})
 	return s
 }
 
 // Finish runs the next iteration as the step says.
-func Finish(t *testing.T, s *looprun.State, step Step) {
+func Finish(t *testing.T, s *core.State, step Step) {
 	t.Helper()
 	n := s.NextIteration()
-	apply(t, s, looprun.IterationStarted{Iteration: n})
-	d := looprun.IterationFinished{Iteration: n, Outcome: step.Outcome, ExitCode: 1, DurationMS: step.Took.Milliseconds()}
+	apply(t, s, core.IterationStarted{Iteration: n})
+	d := core.IterationFinished{Iteration: n, Outcome: step.Outcome, ExitCode: 1, DurationMS: step.Took.Milliseconds()}
 	d.Signature = signature.Signature{Failing: -1, Passed: -1, Total: -1}
 	if step.Same != 0 {
 		d.Signature.Hash = signature.Hash(step.Same)
@@ -159,7 +159,7 @@ func Finish(t *testing.T, s *looprun.State, step Step) {
 	}
 	d.Signature.Core = signature.Hash(step.Core)
 	for _, said := range step.Said {
-		if r, ok := said.(looprun.TurnRepeated); ok { // of the iteration that runs
+		if r, ok := said.(core.TurnRepeated); ok { // of the iteration that runs
 			r.Iteration = s.Open
 			said = r
 		}
@@ -167,24 +167,24 @@ func Finish(t *testing.T, s *looprun.State, step Step) {
 	}
 	d.Tree, d.Content = signature.Hash(step.Tree), signature.Hash(step.Tree)
 	applyAt(t, s, d, s.Elapsed+step.Took)
-	if next, _ := s.Next(nil); next == looprun.NextWeigh {
+	if next, _ := s.Next(nil); next == core.NextWeigh {
 		apply(t, s, s.Weighed())
 	}
 }
 
-func apply(t *testing.T, s *looprun.State, d looprun.Data) {
+func apply(t *testing.T, s *core.State, d core.Data) {
 	t.Helper()
 	applyAt(t, s, d, s.Elapsed)
 }
 
-func applyAt(t *testing.T, s *looprun.State, d looprun.Data, elapsed time.Duration) {
+func applyAt(t *testing.T, s *core.State, d core.Data, elapsed time.Duration) {
 	t.Helper()
-	if err := s.Apply(looprun.Event{Seq: s.Seq + 1, Elapsed: elapsed, Data: d}); err != nil {
+	if err := s.Apply(core.Event{Seq: s.Seq + 1, Elapsed: elapsed, Data: d}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func encode(t *testing.T, s *looprun.State) string {
+func encode(t *testing.T, s *core.State) string {
 	t.Helper()
 	b, err := json.Marshal(s)
 	if err != nil {

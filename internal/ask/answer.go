@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -28,15 +28,15 @@ type Answer struct {
 	Cancelled bool     `json:"cancelled"`
 	Responder string   `json:"responder"` // who answered: policy, assistant, parent, user, detached
 	// Assistant is which assistant it was, where that is known.
-	Assistant looprun.Assistant `json:"assistant,omitzero"`
-	Reason    string            `json:"reason"`
+	Assistant core.Assistant `json:"assistant,omitzero"`
+	Reason    string         `json:"reason"`
 	// Earlier says that nobody was asked: it is the answer to the same question before.
 	Earlier bool `json:"earlier,omitempty"`
 }
 
-// Who is who answered, as [looprun.Answer.Who] says it.
+// Who is who answered, as [core.Answer.Who] says it.
 func (a Answer) Who() string {
-	return looprun.Answer{Responder: a.Responder, Assistant: a.Assistant}.Who()
+	return core.Answer{Responder: a.Responder, Assistant: a.Assistant}.Who()
 }
 
 // ShortAnswer answers one question of any kind: what looprun answer reads in place of a

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -23,7 +23,7 @@ type Assistant struct {
 }
 
 // Named is how its answers name it.
-func (a Assistant) Named() looprun.Assistant { return looprun.Assistant{Name: a.Name, Model: a.Model} }
+func (a Assistant) Named() core.Assistant { return core.Assistant{Name: a.Name, Model: a.Model} }
 
 // AssistantOf is the one that answers a question with these names, the most particular
 // first; false: there is none. Chosen says that looprun.yaml names it for such questions.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/internal/console"
@@ -91,7 +91,7 @@ func TestTagsOfOptionsAreTrue(t *testing.T) {
 	}
 	computed := none.computed()
 	for key, normal := range map[string]string{
-		"max_delay": looprun.MaxDelay.String(), "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
+		"max_delay": engine.MaxDelay.String(), "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
 	} {
 		computed[key] = normal
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/cost"
@@ -156,20 +157,20 @@ type AnswerFlags struct {
 }
 
 // Limits are the limits and caps in force.
-func (o *Options) Limits() (looprun.Limits, looprun.Caps, error) {
-	l := looprun.DefaultLimits()
+func (o *Options) Limits() (core.Limits, core.Caps, error) {
+	l := core.DefaultLimits()
 	if o.Wait {
-		l.Iterations, l.Loop, l.Errors = looprun.Off, looprun.Off, looprun.Off
+		l.Iterations, l.Loop, l.Errors = core.Off, core.Off, core.Off
 	}
 	if o.Retry != nil {
-		l.Iterations, l.Loop, l.Errors = *o.Retry, looprun.Off, looprun.Off
+		l.Iterations, l.Loop, l.Errors = *o.Retry, core.Off, core.Off
 	}
 	caps, err := o.LimitFlags.Over(&l)
 	return l, caps, err
 }
 
 // Over puts the limits that were given over those in l, and returns the caps.
-func (f *LimitFlags) Over(l *looprun.Limits) (looprun.Caps, error) {
+func (f *LimitFlags) Over(l *core.Limits) (core.Caps, error) {
 	set(&l.Iterations, f.MaxIterations)
 	set(&l.Loop, f.LoopThreshold)
 	set(&l.Errors, f.MaxErrors)
@@ -193,7 +194,7 @@ func (f *LimitFlags) Over(l *looprun.Limits) (looprun.Caps, error) {
 	if l.TurnLoop == 1 {
 		wrong("%s 1: every call of a tool would be a loop; use 2 or more, or off", Flag("turn-loop"))
 	}
-	caps := looprun.DefaultCaps(*l)
+	caps := core.DefaultCaps(*l)
 	set(&caps.Iterations, f.CapIterations)
 	if f.CapRuntime != nil {
 		caps.Runtime = time.Duration(*f.CapRuntime)
@@ -231,7 +232,7 @@ func (o *Options) Wrong() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, Usagef(format, args...)) }
 	if o.Promise != nil {
-		if err := looprun.CheckPromise(*o.Promise); err != nil {
+		if err := engine.CheckPromise(*o.Promise); err != nil {
 			wrong("%s: %v", Flag("promise"), err)
 		}
 	}
@@ -318,9 +319,9 @@ func (o *Options) Wrong() error {
 }
 
 // Remappable are the statuses whose exit code can be changed.
-var Remappable = []looprun.Status{
-	looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled, looprun.StatusPaused,
-	looprun.StatusRejected, looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
+var Remappable = []core.Status{
+	core.StatusDone, core.StatusAccepted, core.StatusCancelled, core.StatusPaused,
+	core.StatusRejected, core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
 }
 
 // exitCodeNames are the statuses and guards whose exit code can be changed.
@@ -329,7 +330,7 @@ func exitCodeNames() []string {
 	for _, s := range Remappable {
 		names = append(names, string(s))
 	}
-	for _, g := range slices.Concat(looprun.GuardIDs(), looprun.ProtocolIDs()) {
+	for _, g := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {
 		names = append(names, string(g))
 	}
 	return names
@@ -337,8 +338,8 @@ func exitCodeNames() []string {
 
 // wrongExitCode says why nobody could mean a mapping; empty: somebody could.
 func wrongExitCode(key string, code int) string {
-	status, guard := looprun.Status(key), looprun.GuardID(key)
-	isGuard := slices.Contains(looprun.GuardIDs(), guard) || slices.Contains(looprun.ProtocolIDs(), guard)
+	status, guard := core.Status(key), core.GuardID(key)
+	isGuard := slices.Contains(core.GuardIDs(), guard) || slices.Contains(core.ProtocolIDs(), guard)
 	switch {
 	case !isGuard && !slices.Contains(Remappable, status):
 		if near := nearest.Word(key, exitCodeNames()); near != "" {
@@ -347,22 +348,22 @@ func wrongExitCode(key string, code int) string {
 		return fmt.Sprintf("%q is neither a status nor a guard; use one of %s", key, strings.Join(exitCodeNames(), ", "))
 	case code < 0 || code > 255:
 		return "an exit code is from 0 to 255"
-	case code == 0 && (isGuard || status == looprun.StatusTripped || status == looprun.StatusFailed || status == looprun.StatusInterrupted):
+	case code == 0 && (isGuard || status == core.StatusTripped || status == core.StatusFailed || status == core.StatusInterrupted):
 		return "a run that did not end well must not look as if it did; use a code above 0"
 	}
 	return ""
 }
 
 // Judge decides what exit codes mean.
-func (o *Options) Judge(terminal bool) looprun.Judge {
-	return looprun.Judge{
+func (o *Options) Judge(terminal bool) engine.Judge {
+	return engine.Judge{
 		Done: o.DoneCodes.Codes, Errors: o.ErrorCodes.Codes, WorkErrors: o.WorkErrorCodes.Codes, Stop: o.StopCodes.Codes,
 		Promise: o.Promise != nil, Terminal: terminal,
 	}
 }
 
-func (o *Options) Delays() looprun.Backoff {
-	b := looprun.Backoff{Initial: time.Duration(o.InitialDelay), Exponential: o.Backoff == "exponential", Max: o.MaxDelay.Or(0)}
+func (o *Options) Delays() engine.Backoff {
+	b := engine.Backoff{Initial: time.Duration(o.InitialDelay), Exponential: o.Backoff == "exponential", Max: o.MaxDelay.Or(0)}
 	switch {
 	case o.Delay != nil:
 		b.Base = time.Duration(*o.Delay)
@@ -445,20 +446,20 @@ func (o *Options) Redactor(environ []string) (*redact.Redactor, error) {
 }
 
 // Work is the step to run, and check the one that judges it.
-func (o *Options) Work(command []string) looprun.Step {
+func (o *Options) Work(command []string) engine.Step {
 	if o.Shell != "" {
-		return looprun.Shell(string(o.Shell))
+		return engine.Shell(string(o.Shell))
 	}
 	if a, ok := o.Agents.Find(o.Agent); ok {
 		command = slices.Concat(a.Command, command) // its own flags
 	}
-	return looprun.Argv(command...)
+	return engine.Argv(command...)
 }
 
-func (o *Options) CheckStep() looprun.Step {
-	var check looprun.Step
+func (o *Options) CheckStep() engine.Step {
+	var check engine.Step
 	if o.Check != "" {
-		check = looprun.Shell(string(o.Check))
+		check = engine.Shell(string(o.Check))
 	}
 	if o.Tasks != "" {
 		return tasks.Step(o.Tasks, check)
@@ -501,7 +502,7 @@ func (o *Options) Hints(command []string) []string {
 		if a.Command != nil {
 			remedy += ", or let --agent " + a.Name + " set what it needs"
 		}
-		hints = append(hints, fmt.Sprintf("%s may need longer than the %.0f minutes that a run has; %s", a.Name, looprun.DefaultLimits().Runtime.Minutes(), remedy))
+		hints = append(hints, fmt.Sprintf("%s may need longer than the %.0f minutes that a run has; %s", a.Name, core.DefaultLimits().Runtime.Minutes(), remedy))
 	}
 	return hints
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // A limit on the command line is a number of 1 or more, or “off”. Zero is
@@ -21,7 +22,7 @@ type CountLimit int
 func (l *CountLimit) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if text == "off" {
-		*l = looprun.Off
+		*l = core.Off
 		return nil
 	}
 	n, err := strconv.Atoi(text)
@@ -37,7 +38,7 @@ type DurationLimit time.Duration
 func (l *DurationLimit) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if text == "off" {
-		*l = looprun.Off
+		*l = core.Off
 		return nil
 	}
 	d, err := time.ParseDuration(text)
@@ -59,14 +60,14 @@ func badLimit(text, want string) error {
 type Often string
 
 func (o *Often) UnmarshalText(b []byte) error {
-	_, err := looprun.ParseOften(string(b))
+	_, err := core.ParseOften(string(b))
 	*o = Often(strings.TrimSpace(string(b)))
 	return err
 }
 
 // Limit is what it says.
-func (o Often) Limit() looprun.Often {
-	limit, _ := looprun.ParseOften(string(o)) // it was read before; empty is the zero value
+func (o Often) Limit() core.Often {
+	limit, _ := core.ParseOften(string(o)) // it was read before; empty is the zero value
 	return limit
 }
 
@@ -147,10 +148,10 @@ func (d *Span) Or(normal time.Duration) time.Duration {
 }
 
 // Codes is a list of exit codes.
-type Codes struct{ looprun.Codes }
+type Codes struct{ engine.Codes }
 
 func (c *Codes) UnmarshalText(b []byte) error {
-	parsed, err := looprun.ParseCodes(string(b))
+	parsed, err := engine.ParseCodes(string(b))
 	c.Codes = parsed
 	return err
 }
@@ -182,7 +183,7 @@ type MoneyLimit float64
 func (l *MoneyLimit) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if text == "off" {
-		*l = looprun.Off
+		*l = core.Off
 		return nil
 	}
 	v, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
@@ -207,7 +208,7 @@ type TokenLimit int64
 func (l *TokenLimit) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if text == "off" {
-		*l = looprun.Off
+		*l = core.Off
 		return nil
 	}
 	digits, factor := text, int64(1)

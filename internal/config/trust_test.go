@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // unasked are the keys that a looprun.yaml which was merely found may set without
@@ -51,8 +51,8 @@ func TestEveryKeySaysWhatIsTrusted(t *testing.T) {
 
 // The bounds of the tags are the built-in ones.
 func TestBoundsAreTheBuiltInOnes(t *testing.T) {
-	limits := looprun.DefaultLimits()
-	caps := looprun.DefaultCaps(limits)
+	limits := core.DefaultLimits()
+	caps := core.DefaultCaps(limits)
 	want := map[string]float64{
 		"max_iterations": float64(caps.Iterations), "cap_iterations": float64(caps.Iterations),
 		"max_runtime": float64(caps.Runtime), "cap_runtime": float64(caps.Runtime),

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/protocol/signal"
 )
@@ -33,15 +33,15 @@ type Observer struct {
 }
 
 // Observe reports events to the person who watches.
-func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
+func (m *Observer) Observe(e core.Event, s *core.State) {
 	m.Report(string(e.Data.Type()), s.RunID)
 	defer m.Report("", s.RunID)
 	switch d := e.Data.(type) {
-	case looprun.RunStarted:
+	case core.RunStarted:
 		m.Detail("run %s in %s", d.RunID, d.Dir)
-	case looprun.QuestionAsked:
+	case core.QuestionAsked:
 		m.Detail("question %s: %s", d.ID, d.Text)
-	case looprun.IterationStarted:
+	case core.IterationStarted:
 		m.said = ""
 		if d.Iteration == 0 {
 			m.Header("precheck: %s", CommandLine(s.Check))
@@ -54,39 +54,39 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 		if !m.Polls || d.Iteration == 1 || m.Flags.Verbose {
 			m.Header("iteration %d%s", d.Iteration, of)
 		}
-	case looprun.IterationFinished:
+	case core.IterationFinished:
 		m.finished(d, s)
-	case looprun.GuardTripped:
+	case core.GuardTripped:
 		if m.Person && m.Asks { // the question says it
 			m.Detail("%s tripped: %s", d.Guard, d.Reason)
 			break
 		}
 		m.Say(Alert, "%s tripped: %s", d.Guard, d.Reason)
-	case looprun.WaitStarted:
+	case core.WaitStarted:
 		m.told = time.Time{}
 		m.News("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
 		if left := s.Limits.Runtime - s.Elapsed; s.Limits.Runtime > 0 && d.Until.Sub(e.Time) > left {
 			m.Warn("max_runtime leaves %s, so it stops the run before the wait is over; give --max-runtime more time, or resume the run then", Round(max(0, left)))
 		}
-	case looprun.RunAlive:
+	case core.RunAlive:
 		m.countDown(s.Until, e.Time)
-	case looprun.TurnRepeated:
+	case core.TurnRepeated:
 		m.Warn("the agent's turn goes in circles: %s", d)
-	case looprun.WaitFinished:
+	case core.WaitFinished:
 		if d.Early {
 			m.News("the wait is cut short")
 			return
 		}
 		m.News("the wait is over")
-	case looprun.AnswerInvalid:
+	case core.AnswerInvalid:
 		m.Warn("not answered: %s", d.Reason)
-	case looprun.AdviceGiven:
+	case core.AdviceGiven:
 		m.News("%s", d.Text)
-	case looprun.MessageRefused:
+	case core.MessageRefused:
 		m.Warn("the next iteration is told: %s", d.Reason)
-	case looprun.QuestionAnswered:
+	case core.QuestionAnswered:
 		m.answered(d)
-	case looprun.QuestionClosed:
+	case core.QuestionClosed:
 		if strings.HasPrefix(d.QuestionID, "ask-") && !d.Unanswered {
 			m.Detail("%s: %s", d.QuestionID, d.Reason) // who asked is told
 			return
@@ -96,23 +96,23 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 			m.News("%s", m.Remedy)
 			m.Remedy = ""
 		}
-	case looprun.DebugFinished:
+	case core.DebugFinished:
 		if d.ExitCode < 0 {
 			m.Warn("%s: %s", d.Action, d.Findings)
 			return
 		}
 		found := ""
-		if d.Action == looprun.ActionRun && d.Findings != "" { // debug has shown its own
+		if d.Action == core.ActionRun && d.Findings != "" { // debug has shown its own
 			found = ": " + d.Findings
 		}
 		m.News("%s ended with exit code %d%s", d.Action, d.ExitCode, found)
-	case looprun.VerifyFinished:
+	case core.VerifyFinished:
 		m.verified(d)
-	case looprun.ActionApplied:
-		if d.Action == looprun.ActionAccept && !m.Person { // who accepted it has read that
+	case core.ActionApplied:
+		if d.Action == core.ActionAccept && !m.Person { // who accepted it has read that
 			m.Warn("Task completed with partial results due to %s", d.Guard)
 		}
-	case looprun.InterruptReceived:
+	case core.InterruptReceived:
 		switch {
 		case !s.Running:
 			m.News("%s received; ending", d.Signal)
@@ -123,15 +123,15 @@ func (m *Observer) Observe(e looprun.Event, s *looprun.State) {
 		}
 	default:
 		m.observeProtocol(e.Data)
-	case looprun.RunResumed:
+	case core.RunResumed:
 		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), Round(s.Elapsed), named(s), Short(CommandLine(s.Command), 60))
 	}
 }
 
 // observeProtocol reports what the command said, and what follows from it.
-func (m *Observer) observeProtocol(data looprun.Data) {
+func (m *Observer) observeProtocol(data core.Data) {
 	switch d := data.(type) {
-	case looprun.SignalReceived:
+	case core.SignalReceived:
 		switch {
 		case d.Problem != "":
 			m.Warn("a signal could not be read: %s: %s", d.Name, d.Problem)
@@ -143,27 +143,27 @@ func (m *Observer) observeProtocol(data looprun.Data) {
 			m.several(d.Name)
 			m.News("signal %s", joinTexts(": ", string(d.Name), d.Text, d.Approach, d.Question, d.Expert, spent))
 		}
-	case looprun.RejectionSubmitted:
+	case core.RejectionSubmitted:
 		m.Say(Alert, "the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
-	case looprun.RejectionInvalid:
+	case core.RejectionInvalid:
 		m.Warn("a rejection breaks %s and changes nothing; the next iteration is told which", plural.Count(len(d.Issues), "rule"))
-	case looprun.RejectionDecided:
+	case core.RejectionDecided:
 		m.News("the rejection was decided: %s", joinTexts(": ", string(d.Decision), d.Rationale))
-	case looprun.AttemptRecorded:
+	case core.AttemptRecorded:
 		if d.Counted {
 			m.News("%s", d.Attempt)
 		}
-	case looprun.ExpertFinished:
+	case core.ExpertFinished:
 		if !d.Helped() {
 			m.News("expert %s was unsuccessful: %s", d.Expert, cmp.Or(d.Why, fmt.Sprintf("exit code %d", d.ExitCode)))
 		}
-	case looprun.SubtaskFinished:
+	case core.SubtaskFinished:
 		next := ""
 		if d.Next != "" {
 			next = "; next: " + d.Next
 		}
 		m.News("sub-task %d of %d done: %s%s", d.Number, d.Of, d.Title, next)
-	case looprun.CostReported:
+	case core.CostReported:
 		m.Detail("cost: $%.4f, %d tokens", d.USD, d.Tokens)
 	}
 }
@@ -207,11 +207,11 @@ func joinTexts(by string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), by)
 }
 
-func (m *Observer) finished(d looprun.IterationFinished, s *looprun.State) {
+func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 	defer m.caution(d)
 	if d.Iteration == 0 {
 		switch {
-		case d.Outcome == looprun.OutcomeDone:
+		case d.Outcome == core.OutcomeDone:
 			m.News("precheck: it passes")
 		case d.RunsAgain():
 			m.News("precheck: it did not come to its end, and runs again")
@@ -233,7 +233,7 @@ func (m *Observer) finished(d looprun.IterationFinished, s *looprun.State) {
 	if s.OnlyCountsChanged() {
 		text += " (only counts changed)"
 	}
-	if d.Detail != "" && d.Outcome != looprun.OutcomeInterrupted { // it has just been said by what
+	if d.Detail != "" && d.Outcome != core.OutcomeInterrupted { // it has just been said by what
 		text += " (" + d.Detail + ")"
 	}
 	m.News("%s", text)
@@ -245,8 +245,8 @@ func (m *Observer) finished(d looprun.IterationFinished, s *looprun.State) {
 
 // Hint is what an option of looprun could do about how an iteration ended; empty: there is
 // nothing to say.
-func Hint(s *looprun.State, d *looprun.IterationFinished) string {
-	if d == nil || d.Outcome == looprun.OutcomeDone {
+func Hint(s *core.State, d *core.IterationFinished) string {
+	if d == nil || d.Outcome == core.OutcomeDone {
 		return ""
 	}
 	said := strings.TrimSpace(cmp.Or(d.Words, d.Excerpt))
@@ -261,7 +261,7 @@ func Hint(s *looprun.State, d *looprun.IterationFinished) string {
 }
 
 // caution warns of what an iteration found, once of each.
-func (m *Observer) caution(d looprun.IterationFinished) {
+func (m *Observer) caution(d core.IterationFinished) {
 	if m.warned == nil {
 		m.warned = map[string]int{}
 	}
@@ -274,7 +274,7 @@ func (m *Observer) caution(d looprun.IterationFinished) {
 }
 
 // recall warns of it all once more, but for what stands a few lines above.
-func (m *Observer) recall(s *looprun.State) {
+func (m *Observer) recall(s *core.State) {
 	for _, w := range s.Warnings {
 		if at, said := m.warned[w]; !said || s.Last == nil || at != s.Last.Iteration {
 			m.Warn("%s", w)
@@ -282,12 +282,12 @@ func (m *Observer) recall(s *looprun.State) {
 	}
 }
 
-func (m *Observer) answered(d looprun.QuestionAnswered) {
+func (m *Observer) answered(d core.QuestionAnswered) {
 	if m.Person && m.Here == d.QuestionID {
 		return
 	}
 	by := d.Who()
-	if d.Via == looprun.ViaWeb {
+	if d.Via == core.ViaWeb {
 		by += " in the browser"
 	}
 	text := fmt.Sprintf("answered by %s: %s", by, d.Answer.String())
@@ -297,7 +297,7 @@ func (m *Observer) answered(d looprun.QuestionAnswered) {
 	m.Printf("%s", text)
 }
 
-func (m *Observer) verified(d looprun.VerifyFinished) {
+func (m *Observer) verified(d core.VerifyFinished) {
 	end := fmt.Sprintf("exit code %d", d.ExitCode)
 	if d.TimedOut {
 		end = "it took too long"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -19,13 +19,13 @@ func TestCountDown(t *testing.T) {
 	m := &Observer{Messages: Messages{W: &out}}
 	begin := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	until := begin.Add(150 * time.Second)
-	s := &looprun.State{Until: &until}
-	m.Observe(looprun.Event{Time: begin, Data: looprun.WaitStarted{Match: "limit reached", Until: until}}, s)
+	s := &core.State{Until: &until}
+	m.Observe(core.Event{Time: begin, Data: core.WaitStarted{Match: "limit reached", Until: until}}, s)
 	for after := 10 * time.Second; after <= 160*time.Second; after += 10 * time.Second {
-		m.Observe(looprun.Event{Time: begin.Add(after), Data: looprun.RunAlive{}}, s)
+		m.Observe(core.Event{Time: begin.Add(after), Data: core.RunAlive{}}, s)
 	}
-	m.Observe(looprun.Event{Time: until, Data: looprun.WaitFinished{}}, s)
-	m.Observe(looprun.Event{Time: until, Data: looprun.RunAlive{}}, &looprun.State{})
+	m.Observe(core.Event{Time: until, Data: core.WaitFinished{}}, s)
+	m.Observe(core.Event{Time: until, Data: core.RunAlive{}}, &core.State{})
 	var lines []string
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		lines = append(lines, strings.TrimPrefix(line, "looprun: "))
@@ -41,8 +41,8 @@ func TestWarningsOfIterations(t *testing.T) {
 	var out strings.Builder
 	m := &Observer{Messages: Messages{W: &out, Flags: Flags{Quiet: true}}}
 	for n := range 3 {
-		d := looprun.IterationFinished{Iteration: n, Outcome: looprun.OutcomeDone, Warnings: []string{"something is left"}}
-		m.Observe(looprun.Event{Data: d}, &looprun.State{})
+		d := core.IterationFinished{Iteration: n, Outcome: core.OutcomeDone, Warnings: []string{"something is left"}}
+		m.Observe(core.Event{Data: d}, &core.State{})
 	}
 	if want := "looprun: warning: something is left\n"; out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
@@ -54,8 +54,8 @@ func TestATerminalForTheCommand(t *testing.T) {
 	var out strings.Builder
 	m := &Observer{Messages: Messages{W: &out}}
 	for n := range 3 {
-		d := looprun.IterationFinished{Iteration: n + 1, Outcome: looprun.OutcomeNotDone, Excerpt: "sh: 1: cannot open /dev/tty: No such device or address"}
-		m.Observe(looprun.Event{Data: d}, &looprun.State{})
+		d := core.IterationFinished{Iteration: n + 1, Outcome: core.OutcomeNotDone, Excerpt: "sh: 1: cannot open /dev/tty: No such device or address"}
+		m.Observe(core.Event{Data: d}, &core.State{})
 	}
 	if got := strings.Count(out.String(), "-i gives it"); got != 1 {
 		t.Errorf("it says so %d times:\n%s", got, out.String())
@@ -67,9 +67,9 @@ func TestMessagesAsJSON(t *testing.T) {
 	var out bytes.Buffer
 	m := &Observer{Messages: Messages{W: &out, Colour: true, Flags: Flags{LogFormat: "json", Verbose: true}}}
 	m.Warn("one\ntwo \x1b[31m\"red\"")
-	m.Observe(looprun.Event{Data: looprun.RunStarted{RunID: "r", Dir: "/d"}}, &looprun.State{RunID: "r"})
+	m.Observe(core.Event{Data: core.RunStarted{RunID: "r", Dir: "/d"}}, &core.State{RunID: "r"})
 	m.Problem(errors.New("wrong"))
-	m.Summarize(&looprun.State{RunID: "r", Iterations: 2}, looprun.Result{RunID: "r", Iterations: 2, Ending: looprun.Ending{Status: looprun.StatusTripped, Guard: looprun.LoopDetected}}, 111, "")
+	m.Summarize(&core.State{RunID: "r", Iterations: 2}, core.Result{RunID: "r", Iterations: 2, Ending: core.Ending{Status: core.StatusTripped, Guard: core.LoopDetected}}, 111, "")
 	var got []string
 	for line := range strings.Lines(out.String()) {
 		var o struct {
@@ -97,39 +97,39 @@ func TestMessagesAsJSON(t *testing.T) {
 
 // To a person the end of a run is one line, and what to do next.
 func TestClosing(t *testing.T) {
-	failing := func(n int) *looprun.IterationFinished {
-		return &looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{Hash: 1, Kind: signature.KindTestFail, Passed: -1, Total: -1, Failing: n, Checks: []string{"TestLogin"}}}
+	failing := func(n int) *core.IterationFinished {
+		return &core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone, Signature: signature.Signature{Hash: 1, Kind: signature.KindTestFail, Passed: -1, Total: -1, Failing: n, Checks: []string{"TestLogin"}}}
 	}
-	moved := looprun.State{Command: []string{"./fix.sh"}, History: []looprun.IterationFinished{*failing(21)}, Last: failing(4), Limits: looprun.Limits{Iterations: 10, Runtime: time.Hour}}
-	asks := looprun.State{Question: &looprun.Question{Text: "The same failure 3 times in a row"}}
-	asked := looprun.State{Asked: []looprun.Asked{
-		{Question: looprun.Question{From: looprun.FromCommand, Text: "Deploy?"}}, {Question: looprun.Question{From: looprun.FromCommand, Text: "Delete?"}},
+	moved := core.State{Command: []string{"./fix.sh"}, History: []core.IterationFinished{*failing(21)}, Last: failing(4), Limits: core.Limits{Iterations: 10, Runtime: time.Hour}}
+	asks := core.State{Question: &core.Question{Text: "The same failure 3 times in a row"}}
+	asked := core.State{Asked: []core.Asked{
+		{Question: core.Question{From: core.FromCommand, Text: "Deploy?"}}, {Question: core.Question{From: core.FromCommand, Text: "Delete?"}},
 	}}
 	for _, c := range []struct {
-		s    looprun.State
-		r    looprun.Result
+		s    core.State
+		r    core.Result
 		code int
 		want string
 	}{
-		{moved, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusDone}, Iterations: 3, Runtime: 41 * time.Second}, 0, "done after 3 iterations in 41s"},
-		{moved, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusDone}}, 0, "done: it passes already, and ./fix.sh was not run"},
-		{asks, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusPaused}, Pending: true}, 102, "paused, it asks: looprun answer r (The same failure 3 times in a row)"},
-		{asked, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusPaused}, Pending: true}, 102, "paused, 2 questions wait: looprun answer r (“Deploy?”)"},
-		{asks, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusInterrupted}, Pending: true}, 130, "interrupted, it asks: looprun answer r (The same failure 3 times in a row)"},
-		{moved, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusInterrupted}, Iterations: 1, Runtime: time.Second}, 130, "interrupted after 1 iteration in 1s; go on: looprun resume r"},
+		{moved, core.Result{Ending: core.Ending{Status: core.StatusDone}, Iterations: 3, Runtime: 41 * time.Second}, 0, "done after 3 iterations in 41s"},
+		{moved, core.Result{Ending: core.Ending{Status: core.StatusDone}}, 0, "done: it passes already, and ./fix.sh was not run"},
+		{asks, core.Result{Ending: core.Ending{Status: core.StatusPaused}, Pending: true}, 102, "paused, it asks: looprun answer r (The same failure 3 times in a row)"},
+		{asked, core.Result{Ending: core.Ending{Status: core.StatusPaused}, Pending: true}, 102, "paused, 2 questions wait: looprun answer r (“Deploy?”)"},
+		{asks, core.Result{Ending: core.Ending{Status: core.StatusInterrupted}, Pending: true}, 130, "interrupted, it asks: looprun answer r (The same failure 3 times in a row)"},
+		{moved, core.Result{Ending: core.Ending{Status: core.StatusInterrupted}, Iterations: 1, Runtime: time.Second}, 130, "interrupted after 1 iteration in 1s; go on: looprun resume r"},
 		{
 			moved,
-			looprun.Result{Ending: looprun.Ending{Status: looprun.StatusTripped, Guard: looprun.MaxIterations}, Iterations: 10, Runtime: time.Minute},
+			core.Result{Ending: core.Ending{Status: core.StatusTripped, Guard: core.MaxIterations}, Iterations: 10, Runtime: time.Minute},
 			110,
 			"stopped after 10 iterations in 1m: 4 tests failing: TestLogin (21 at first); exit 110\ngo on: looprun resume r --max-iterations 20\nwhy: looprun explain r",
 		},
 		{
 			moved,
-			looprun.Result{Ending: looprun.Ending{Status: looprun.StatusCancelled}, Iterations: 10, Runtime: time.Minute},
+			core.Result{Ending: core.Ending{Status: core.StatusCancelled}, Iterations: 10, Runtime: time.Minute},
 			101,
 			"cancelled after 10 iterations in 1m: 4 tests failing: TestLogin (21 at first); exit 101\ntake it up again: looprun resume r --reopen",
 		},
-		{asks, looprun.Result{Ending: looprun.Ending{Status: looprun.StatusRejected}, Iterations: 1}, 103, "rejected after 1 iteration in 0s; exit 103\nwhy: looprun explain r"},
+		{asks, core.Result{Ending: core.Ending{Status: core.StatusRejected}, Iterations: 1}, 103, "rejected after 1 iteration in 0s; exit 103\nwhy: looprun explain r"},
 	} {
 		var out bytes.Buffer
 		m := &Observer{Messages: Messages{W: &out, Person: true}}
@@ -146,9 +146,9 @@ func TestPolling(t *testing.T) {
 	var out bytes.Buffer
 	m := &Observer{Messages: Messages{W: &out}, Polls: true}
 	for n, says := range []string{"refused", "refused", "refused", "starting", "starting"} {
-		m.Observe(looprun.Event{Data: looprun.IterationStarted{Iteration: n + 1}}, &looprun.State{})
-		d := looprun.IterationFinished{Iteration: n + 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1, OutputBytes: 1, Excerpt: says}
-		m.Observe(looprun.Event{Data: d}, &looprun.State{})
+		m.Observe(core.Event{Data: core.IterationStarted{Iteration: n + 1}}, &core.State{})
+		d := core.IterationFinished{Iteration: n + 1, Outcome: core.OutcomeNotDone, ExitCode: 1, OutputBytes: 1, Excerpt: says}
+		m.Observe(core.Event{Data: d}, &core.State{})
 	}
 	want := "looprun: iteration 1\nlooprun: iteration 1: not done after 0s: “refused”\nlooprun: iteration 4: not done after 0s: “starting”\n"
 	if out.String() != want {
@@ -168,7 +168,7 @@ func TestInterruptSaysWhatItWaitsFor(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		m := &Observer{Messages: Messages{W: &out, Person: c.person}, Grace: 10 * time.Second}
-		m.Observe(looprun.Event{Data: looprun.InterruptReceived{Signal: "SIGINT"}}, &looprun.State{Running: c.running})
+		m.Observe(core.Event{Data: core.InterruptReceived{Signal: "SIGINT"}}, &core.State{Running: c.running})
 		if out.String() != "looprun: "+c.want+"\n" {
 			t.Errorf("it says %q, want %q", out.String(), c.want)
 		}

@@ -6,18 +6,18 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Summarize prints how the run ended. Its last line is always the same form, so
 // that a script can read it, except for a person at a terminal.
-func (m *Observer) Summarize(s *looprun.State, r looprun.Result, code int, page string) {
+func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string) {
 	if r.Subtasks.Left() > 0 {
 		m.Printf("sub-tasks: %s", r.Subtasks)
 	}
-	if r.Status == looprun.StatusFailed && r.Reason != "" {
+	if r.Status == core.StatusFailed && r.Reason != "" {
 		m.Say(Problem, "%s", r.Reason)
 	}
 	if m.Person {
@@ -25,7 +25,7 @@ func (m *Observer) Summarize(s *looprun.State, r looprun.Result, code int, page 
 		m.Say(ToneOf(r.Status), "%s", closing(s, r, code))
 		return
 	}
-	if s.Iterations == 0 && r.Status == looprun.StatusDone {
+	if s.Iterations == 0 && r.Status == core.StatusDone {
 		m.Printf("already passing; %s was not run", CommandLine(s.Command))
 	}
 	if n := len(s.Decisions); n > 0 && r.Decision != "" {
@@ -57,12 +57,12 @@ func (m *Observer) Summarize(s *looprun.State, r looprun.Result, code int, page 
 }
 
 // ToneOf is how a verdict sounds.
-func ToneOf(status looprun.Status) Tone {
+func ToneOf(status core.Status) Tone {
 	t := Tone{Level: "info", Colour: StatusColour(status)}
 	switch status {
-	case looprun.StatusTripped:
+	case core.StatusTripped:
 		t.Level = "warning"
-	case looprun.StatusFailed:
+	case core.StatusFailed:
 		t.Level = "error"
 	}
 	return t
@@ -70,18 +70,18 @@ func ToneOf(status looprun.Status) Tone {
 
 // StatusColour is the colour of a status: green is done, red needs somebody, and
 // yellow is what a person decided or can go on with.
-func StatusColour(status looprun.Status) string {
+func StatusColour(status core.Status) string {
 	switch status {
-	case looprun.StatusDone:
+	case core.StatusDone:
 		return Green
-	case looprun.StatusTripped, looprun.StatusFailed, looprun.StatusCrashed:
+	case core.StatusTripped, core.StatusFailed, core.StatusCrashed:
 		return Red
 	}
 	return Yellow
 }
 
 // closing says to a person how the run ended, and what to do next.
-func closing(s *looprun.State, r looprun.Result, code int) string {
+func closing(s *core.State, r core.Result, code int) string {
 	after := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), Round(r.Runtime))
 	pending := s.Pending()
 	switch {
@@ -95,11 +95,11 @@ func closing(s *looprun.State, r looprun.Result, code int) string {
 			asks = fmt.Sprintf("%d questions wait", len(pending))
 		}
 		return fmt.Sprintf("%s, %s: looprun answer %s (%s)", r.Status, asks, r.RunID, WordsOfQuestion(pending[0]))
-	case r.Status == looprun.StatusPaused, r.Status == looprun.StatusInterrupted:
+	case r.Status == core.StatusPaused, r.Status == core.StatusInterrupted:
 		return fmt.Sprintf("%s %s; go on: looprun resume %s", r.Status, after, r.RunID)
 	}
 	status := string(r.Status)
-	if r.Status == looprun.StatusTripped {
+	if r.Status == core.StatusTripped {
 		status = "stopped"
 	}
 	if said := s.Last.Says(); said != "" {
@@ -116,7 +116,7 @@ func closing(s *looprun.State, r looprun.Result, code int) string {
 }
 
 // atFirst says how many checks failed at first, where that was another number.
-func atFirst(s *looprun.State) string {
+func atFirst(s *core.State) string {
 	if len(s.History) == 0 || s.History[0].Iteration != 1 {
 		return ""
 	}
@@ -128,11 +128,11 @@ func atFirst(s *looprun.State) string {
 }
 
 // further are the flags with which a run goes on that has used up a limit.
-func further(s *looprun.State, guard looprun.GuardID) string {
+func further(s *core.State, guard core.GuardID) string {
 	switch guard {
-	case looprun.MaxIterations:
+	case core.MaxIterations:
 		return fmt.Sprintf(" --max-iterations %d", 2*s.Limits.Iterations)
-	case looprun.MaxRuntime:
+	case core.MaxRuntime:
 		return " --max-runtime " + Round(2*s.Limits.Runtime)
 	}
 	return ""
@@ -140,7 +140,7 @@ func further(s *looprun.State, guard looprun.GuardID) string {
 
 // Verdict is: STATUS (GUARD) after N of MAX iterations, RUNTIME: LABEL; exit
 // CODE; next: looprun answer, resume or explain RUN, and nothing more after success.
-func Verdict(s *looprun.State, r looprun.Result, code int) string {
+func Verdict(s *core.State, r core.Result, code int) string {
 	var b strings.Builder
 	b.WriteString(string(r.Status))
 	if r.Guard != "" {
@@ -162,13 +162,13 @@ func Verdict(s *looprun.State, r looprun.Result, code int) string {
 }
 
 // nextOf is what a person does next; empty: nothing is left to do.
-func nextOf(s *looprun.State, r looprun.Result) string {
+func nextOf(s *core.State, r core.Result) string {
 	switch {
-	case r.Status == looprun.StatusDone:
+	case r.Status == core.StatusDone:
 		return ""
 	case r.Pending && len(s.Pending()) > 0:
 		return "answer"
-	case r.Status == looprun.StatusPaused, r.Status == looprun.StatusInterrupted:
+	case r.Status == core.StatusPaused, r.Status == core.StatusInterrupted:
 		return "resume"
 	}
 	return "explain"
@@ -187,8 +187,8 @@ func Relative(file string) string {
 }
 
 // WordsOfQuestion name a question to a person, beside its id.
-func WordsOfQuestion(q looprun.Question) string {
-	if q.From == looprun.FromCommand && q.Short == "" { // it was asked without a heading
+func WordsOfQuestion(q core.Question) string {
+	if q.From == core.FromCommand && q.Short == "" { // it was asked without a heading
 		return "“" + Short(q.Text, 60) + "”"
 	}
 	if q.From == "" { // what stopped the run
@@ -198,7 +198,7 @@ func WordsOfQuestion(q looprun.Question) string {
 }
 
 // named is the run before its command: its id, and what it is called.
-func named(s *looprun.State) string {
+func named(s *core.State) string {
 	if s.Name == "" {
 		return s.RunID + ", "
 	}

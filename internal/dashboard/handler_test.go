@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -29,16 +29,16 @@ func recorded(t *testing.T, state, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := new(looprun.State)
-	record := func(d looprun.Data) {
-		if _, err := looprun.Record(s, run.Journal, nil, 0, d); err != nil {
+	s := new(core.State)
+	record := func(d core.Data) {
+		if _, err := core.Record(s, run.Journal, nil, 0, d); err != nil {
 			t.Fatal(err)
 		}
 	}
-	record(looprun.RunStarted{RunID: run.ID, Name: name, Command: []string{"true"}, Dir: state, Limits: looprun.Limits{Iterations: 3}})
-	record(looprun.IterationStarted{Iteration: 1})
-	record(looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeDone})
-	record(looprun.RunFinished{Ending: looprun.Ending{Status: looprun.StatusDone}})
+	record(core.RunStarted{RunID: run.ID, Name: name, Command: []string{"true"}, Dir: state, Limits: core.Limits{Iterations: 3}})
+	record(core.IterationStarted{Iteration: 1})
+	record(core.IterationFinished{Iteration: 1, Outcome: core.OutcomeDone})
+	record(core.RunFinished{Ending: core.Ending{Status: core.StatusDone}})
 	if err := run.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -398,10 +398,10 @@ func TestARunThatGrows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := new(looprun.State)
-	record := func(d looprun.Data) {
+	s := new(core.State)
+	record := func(d core.Data) {
 		t.Helper()
-		if _, err := looprun.Record(s, run.Journal, nil, s.Elapsed, d); err != nil {
+		if _, err := core.Record(s, run.Journal, nil, s.Elapsed, d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -432,19 +432,19 @@ func TestARunThatGrows(t *testing.T) {
 			k.took = 0 // nobody waits for the others
 		}
 	}
-	record(looprun.RunStarted{RunID: run.ID, Command: []string{"false"}, Dir: state, Limits: looprun.Limits{Iterations: 9}})
+	record(core.RunStarted{RunID: run.ID, Command: []string{"false"}, Dir: state, Limits: core.Limits{Iterations: 9}})
 	same("begun")
 	for i := range 3 {
-		record(looprun.IterationStarted{Iteration: i + 1})
+		record(core.IterationStarted{Iteration: i + 1})
 		same("started")
-		record(looprun.CostReported{USD: 0.5})
-		record(looprun.IterationFinished{Iteration: i + 1, Outcome: looprun.OutcomeNotDone, ExitCode: 1})
+		record(core.CostReported{USD: 0.5})
+		record(core.IterationFinished{Iteration: i + 1, Outcome: core.OutcomeNotDone, ExitCode: 1})
 		same("finished")
 	}
 	if len(x.live) != 1 {
 		t.Errorf("%d runs are followed", len(x.live))
 	}
-	record(looprun.RunPaused{Reason: "the machine goes down"})
+	record(core.RunPaused{Reason: "the machine goes down"})
 	if err := run.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +506,7 @@ func TestTheListIsWhole(t *testing.T) {
 // Where the task stands on the ladder is in words: what failed, whom it asked, and who
 // decides in the end.
 func TestTheLadderInWords(t *testing.T) {
-	s := &looprun.State{Rungs: ladder.Config{{Rung: ladder.SelfSolve}, {Rung: ladder.Experts, Experts: []ladder.Expert{{Name: "dba"}, {Name: "ops"}}}, {Rung: ladder.Human}}}
+	s := &core.State{Rungs: ladder.Config{{Rung: ladder.SelfSolve}, {Rung: ladder.Experts, Experts: []ladder.Expert{{Name: "dba"}, {Name: "ops"}}}, {Rung: ladder.Human}}}
 	s.Ladder.Record(ladder.Attempt{Number: 1, Type: ladder.BySelf, Iteration: 1})
 	s.Ladder.ExpertFinished("", "dba", true, "", 1)
 	want := "by itself: 1 failed attempt|with experts: 0 failed attempts; dba: asked; ops: not asked|a person decides"

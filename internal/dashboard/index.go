@@ -14,7 +14,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -23,24 +23,24 @@ import (
 
 // row is a run as the list shows it.
 type row struct {
-	Key        string         `json:"key"` // what names it in addresses
-	ID         string         `json:"id"`
-	Title      string         `json:"title"`
-	Command    string         `json:"command"`
-	Folder     string         `json:"folder"`
-	Status     looprun.Status `json:"status"`
-	Guard      string         `json:"guard,omitempty"`
-	Asks       bool           `json:"asks,omitempty"`
-	Alive      bool           `json:"alive,omitempty"`
-	Iterations int            `json:"iterations"`
-	Runtime    float64        `json:"runtime_seconds"`
-	Cost       float64        `json:"cost_usd,omitempty"`
-	Started    time.Time      `json:"started"`
-	Updated    time.Time      `json:"updated"`
-	Label      string         `json:"label,omitempty"`
-	Task       string         `json:"task,omitempty"` // where it is not the title
-	Problem    string         `json:"problem,omitempty"`
-	Trend      []int          `json:"trend,omitempty"` // failing checks, the last iterations of those shown
+	Key        string      `json:"key"` // what names it in addresses
+	ID         string      `json:"id"`
+	Title      string      `json:"title"`
+	Command    string      `json:"command"`
+	Folder     string      `json:"folder"`
+	Status     core.Status `json:"status"`
+	Guard      string      `json:"guard,omitempty"`
+	Asks       bool        `json:"asks,omitempty"`
+	Alive      bool        `json:"alive,omitempty"`
+	Iterations int         `json:"iterations"`
+	Runtime    float64     `json:"runtime_seconds"`
+	Cost       float64     `json:"cost_usd,omitempty"`
+	Started    time.Time   `json:"started"`
+	Updated    time.Time   `json:"updated"`
+	Label      string      `json:"label,omitempty"`
+	Task       string      `json:"task,omitempty"` // where it is not the title
+	Problem    string      `json:"problem,omitempty"`
+	Trend      []int       `json:"trend,omitempty"` // failing checks, the last iterations of those shown
 
 	dir  string
 	seen stamp
@@ -84,7 +84,7 @@ type index struct {
 // followed is a run that goes on, read as its journal grows.
 type followed struct {
 	from  *scratchpad.Follower
-	state looprun.State
+	state core.State
 }
 
 func newIndex(dirs func() []string) *index {
@@ -190,7 +190,7 @@ func (x *index) changed(whole bool) (read []string, there map[string]bool) {
 		}
 	}
 	for dir, r := range known {
-		active := r.Alive || r.Asks || r.Status == looprun.StatusCrashed
+		active := r.Alive || r.Asks || r.Status == core.StatusCrashed
 		if active && scratchpad.Locked(dir) != r.Alive || (active || whole && there[dir]) && stampOf(dir) != r.seen {
 			read = append(read, dir)
 		}
@@ -259,7 +259,7 @@ func (f *followed) row(dir string) *row {
 }
 
 // rowOf is what the list shows of a run in that state.
-func rowOf(dir string, s *looprun.State, alive bool, seen stamp) *row {
+func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 	res := s.Result()
 	r := named(dir, seen, scratchpad.Summary{
 		ID: filepath.Base(dir), Name: s.Name, Command: s.Command, Status: scratchpad.Standing(s, alive), Guard: string(res.Guard),
@@ -279,7 +279,7 @@ func rowOf(dir string, s *looprun.State, alive bool, seen stamp) *row {
 func readRow(dir string) *row {
 	seen := stampOf(dir) // before the look: what it shows is no older
 	s := scratchpad.Summarize(dir)
-	if s.Problem == "" && (s.Pending || s.Status == looprun.StatusCrashed || s.Status == looprun.StatusRunning || s.Status == looprun.StatusAwaiting) {
+	if s.Problem == "" && (s.Pending || s.Status == core.StatusCrashed || s.Status == core.StatusRunning || s.Status == core.StatusAwaiting) {
 		if state, _, err := scratchpad.Load(dir); err == nil {
 			return rowOf(dir, state, scratchpad.Locked(dir), seen)
 		}
@@ -306,7 +306,7 @@ func named(dir string, seen stamp, s scratchpad.Summary) *row {
 const trendLength = 12
 
 // trend adds an iteration to the row.
-func (r *row) trend(f looprun.IterationFinished) {
+func (r *row) trend(f core.IterationFinished) {
 	if f.Signature.Hash != 0 && f.Signature.Failing >= 0 {
 		r.Trend = append(r.Trend, f.Signature.Failing)
 	}
@@ -337,9 +337,9 @@ var filters = map[string]func(*row) bool{
 	"":        func(*row) bool { return true },
 	"asking":  func(r *row) bool { return r.Asks },
 	"running": func(r *row) bool { return r.Alive },
-	"done":    func(r *row) bool { return r.Status == looprun.StatusDone || r.Status == looprun.StatusAccepted },
+	"done":    func(r *row) bool { return r.Status == core.StatusDone || r.Status == core.StatusAccepted },
 	"stopped": func(r *row) bool {
-		return !r.Alive && !r.Asks && r.Status != looprun.StatusDone && r.Status != looprun.StatusAccepted
+		return !r.Alive && !r.Asks && r.Status != core.StatusDone && r.Status != core.StatusAccepted
 	},
 }
 
@@ -384,7 +384,7 @@ func (r *row) look() {
 	}
 	r.rest = false
 	for _, e := range scratchpad.LastEvents(r.dir) {
-		if f, ok := e.Data.(looprun.IterationFinished); ok {
+		if f, ok := e.Data.(core.IterationFinished); ok {
 			r.trend(f)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 )
 
@@ -158,6 +158,6 @@ func (s *Server) watch(ctx context.Context) {
 }
 
 // resumable reports whether a run needs no more than looprun resume.
-func resumable(status looprun.Status, asks, alive bool) bool {
-	return !alive && !asks && (status == looprun.StatusCrashed || status.Resumable())
+func resumable(status core.Status, asks, alive bool) bool {
+	return !alive && !asks && (status == core.StatusCrashed || status.Resumable())
 }

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -25,23 +25,23 @@ import (
 // view is a run as the page shows it.
 type view struct {
 	*row
-	Check     string            `json:"check,omitempty"`
-	Limits    looprun.Limits    `json:"limits"`
-	Tokens    int64             `json:"tokens,omitempty"`
-	Progress  string            `json:"progress,omitempty"`
-	Reason    string            `json:"reason,omitempty"`
-	ExitCode  int               `json:"exit_code"`
-	Subtasks  *looprun.Subtasks `json:"subtasks,omitempty"`
-	Blockers  []string          `json:"blockers,omitempty"`
-	Ladder    []string          `json:"ladder,omitempty"`
-	Warnings  []string          `json:"warnings,omitempty"`
-	Notes     string            `json:"notes,omitempty"`
-	Questions []asked           `json:"questions"`
-	Resumable bool              `json:"resumable"`
-	Writable  bool              `json:"writable"`
-	Explains  bool              `json:"explains"`
-	Iteration int               `json:"iteration"` // the one that runs, or the last
-	Course    string            `json:"course"`    // HTML: timeline, charts, trips
+	Check     string         `json:"check,omitempty"`
+	Limits    core.Limits    `json:"limits"`
+	Tokens    int64          `json:"tokens,omitempty"`
+	Progress  string         `json:"progress,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	ExitCode  int            `json:"exit_code"`
+	Subtasks  *core.Subtasks `json:"subtasks,omitempty"`
+	Blockers  []string       `json:"blockers,omitempty"`
+	Ladder    []string       `json:"ladder,omitempty"`
+	Warnings  []string       `json:"warnings,omitempty"`
+	Notes     string         `json:"notes,omitempty"`
+	Questions []asked        `json:"questions"`
+	Resumable bool           `json:"resumable"`
+	Writable  bool           `json:"writable"`
+	Explains  bool           `json:"explains"`
+	Iteration int            `json:"iteration"` // the one that runs, or the last
+	Course    string         `json:"course"`    // HTML: timeline, charts, trips
 }
 
 // asked is a question as the page shows it, in the words of the terminal.
@@ -66,27 +66,27 @@ type choice struct {
 	Words       bool   `json:"words,omitempty"` // it is of no use without guidance
 }
 
-func questionsOf(s *looprun.State) []asked {
+func questionsOf(s *core.State) []asked {
 	list := []asked{}
 	for _, q := range s.Answerable() {
 		put := q.ForPerson()
 		a := asked{
 			ID: q.ID, Header: termsafe.Line(put.Header), Text: termsafe.Text(put.Text), Multi: q.Multi,
-			AllowText: q.AllowText || q.Kind == looprun.KindText, Cancel: q.AllowCancel, Guard: q.From != looprun.FromCommand,
+			AllowText: q.AllowText || q.Kind == core.KindText, Cancel: q.AllowCancel, Guard: q.From != core.FromCommand,
 		}
 		for _, d := range put.Details {
 			a.Details = append(a.Details, termsafe.Text(d))
 		}
 		for _, o := range put.Options {
-			if o.Action == looprun.ActionReview { // a person's at the terminal
+			if o.Action == core.ActionReview { // a person's at the terminal
 				continue
 			}
 			a.Options = append(a.Options, choice{
 				ID: o.ID, Label: termsafe.Line(o.Label), Description: termsafe.Line(o.Description),
-				Ends: o.Action == looprun.ActionCancel || o.Action == looprun.ActionAccept, Words: put.WantsWords(o),
+				Ends: o.Action == core.ActionCancel || o.Action == core.ActionAccept, Words: put.WantsWords(o),
 			})
 		}
-		if q.Kind == looprun.KindConfirm && len(put.Options) == 0 {
+		if q.Kind == core.KindConfirm && len(put.Options) == 0 {
 			a.Options = []choice{{ID: "yes", Label: "Yes"}, {ID: "no", Label: "No"}}
 		}
 		list = append(list, a)
@@ -199,7 +199,7 @@ func (k *kept) make(v *views) error {
 
 // ladderOf is where the task stands on the escalation ladder, a line for each rung;
 // empty without one.
-func ladderOf(s *looprun.State) []string {
+func ladderOf(s *core.State) []string {
 	at := s.Ladder.Task(s.Task)
 	list := []string{}
 	for _, r := range s.Rungs {

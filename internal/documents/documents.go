@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/signature"
 )
@@ -33,14 +33,14 @@ func known(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[signature.Hash]():
 		return object{"type": "string", "pattern": "^[0-9a-f]{16}$"}
-	case reflect.TypeFor[looprun.Limits]():
+	case reflect.TypeFor[core.Limits]():
 		return limits()
-	case reflect.TypeFor[looprun.Outcome]():
-		return object{"enum": []looprun.Outcome{looprun.OutcomeDone, looprun.OutcomeNotDone, looprun.OutcomeError, looprun.OutcomeInterrupted, looprun.OutcomeWaiting}}
-	case reflect.TypeFor[looprun.Status]():
-		return object{"enum": []looprun.Status{
-			looprun.StatusRunning, looprun.StatusAwaiting, looprun.StatusCrashed, looprun.StatusDone, looprun.StatusAccepted, looprun.StatusCancelled,
-			looprun.StatusPaused, looprun.StatusRejected, looprun.StatusTripped, looprun.StatusFailed, looprun.StatusInterrupted,
+	case reflect.TypeFor[core.Outcome]():
+		return object{"enum": []core.Outcome{core.OutcomeDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeInterrupted, core.OutcomeWaiting}}
+	case reflect.TypeFor[core.Status]():
+		return object{"enum": []core.Status{
+			core.StatusRunning, core.StatusAwaiting, core.StatusCrashed, core.StatusDone, core.StatusAccepted, core.StatusCancelled,
+			core.StatusPaused, core.StatusRejected, core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
 		}}
 	}
 	return nil
@@ -86,8 +86,8 @@ func Journal() ([]byte, error) {
 	types := Types
 	types.Null = true
 	var events []object
-	for _, t := range looprun.EventTypes() {
-		var e looprun.Event
+	for _, t := range core.EventTypes() {
+		var e core.Event
 		head, err := json.Marshal(map[string]any{"seq": 1, "time": time.Time{}, "type": t, "elapsed_ms": 0})
 		if err == nil {
 			err = json.Unmarshal(head, &e)

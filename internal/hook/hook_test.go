@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -150,10 +150,10 @@ func TestTheIntegrationIsWhatIsInstalled(t *testing.T) {
 // 4 KB.
 func TestABlockHasTheFactsFirst(t *testing.T) {
 	for _, words := range []string{"Look at the token.", strings.Repeat("Look at the token.\n", 900), strings.Repeat("token", 3000)} {
-		failed := looprun.IterationFinished{Iteration: 1, Outcome: looprun.OutcomeNotDone, Signature: signature.Signature{Checks: []string{"TestLogin"}, Failing: 1}, Excerpt: strings.Repeat("got 1, want 2\n", 50)}
-		d := decide(&looprun.State{
-			Words: words, Last: &failed, Errors: []looprun.IterationFinished{failed}, Iterations: 1,
-			Ended: true, Ending: &looprun.Ending{Status: looprun.StatusPaused},
+		failed := core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone, Signature: signature.Signature{Checks: []string{"TestLogin"}, Failing: 1}, Excerpt: strings.Repeat("got 1, want 2\n", 50)}
+		d := decide(&core.State{
+			Words: words, Last: &failed, Errors: []core.IterationFinished{failed}, Iterations: 1,
+			Ended: true, Ending: &core.Ending{Status: core.StatusPaused},
 		}, "/x/20260101-000000-abcd")
 		fails, told := strings.Index(d.Block, "- `TestLogin`"), strings.Index(d.Block, "Look at the token.")
 		if len(d.Block) > 4096 || fails < 0 || told >= 0 && told < fails || strings.HasPrefix(words, "Look") && told < 0 {

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/xdg"
@@ -153,7 +153,7 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 // it could not run at all is one.
 func (j Judge) run(ctx context.Context, s Stop, args ...string) error {
 	_, err := j.looprun(ctx, s, args...)
-	if code, ok := errors.AsType[*ended](err); ok && code.code > 0 && code.code != looprun.ExitFailed && ctx.Err() == nil {
+	if code, ok := errors.AsType[*ended](err); ok && code.code > 0 && code.code != core.ExitFailed && ctx.Err() == nil {
 		return nil
 	}
 	return err
@@ -182,7 +182,7 @@ func notesOf(s Stop, dir string) notes {
 // begun is the run to go on with, and its directory: that of the prompt, or the session's
 // last where a person has answered what it asked since. Nil: there is none, or it is done
 // and another one begins.
-func (n notes) begun() (dir string, s *looprun.State) {
+func (n notes) begun() (dir string, s *core.State) {
 	if dir, s = noted(n.prompt); s != nil {
 		return dir, s
 	}
@@ -194,7 +194,7 @@ func (n notes) begun() (dir string, s *looprun.State) {
 
 // toldToGoOn reports whether the run asked, and the answer, which nothing has come of yet,
 // lets it go on.
-func toldToGoOn(s *looprun.State) bool {
+func toldToGoOn(s *core.State) bool {
 	if s.Question == nil || s.Answer == nil {
 		return false
 	}
@@ -203,14 +203,14 @@ func toldToGoOn(s *looprun.State) bool {
 }
 
 // noted is the run whose directory stands in a file.
-func noted(file string) (dir string, s *looprun.State) {
+func noted(file string) (dir string, s *core.State) {
 	text, err := os.ReadFile(file)
 	dir = strings.TrimSuffix(string(text), "\n")
 	if err != nil || !filepath.IsAbs(dir) {
 		return "", nil
 	}
 	s, _, err = scratchpad.Load(dir)
-	if err != nil || s.Ended && s.Ending.Status == looprun.StatusDone {
+	if err != nil || s.Ended && s.Ending.Status == core.StatusDone {
 		return "", nil
 	}
 	return dir, s
@@ -230,8 +230,8 @@ func (n notes) write(run string) error {
 
 // stopped reports whether a guard or a person has stopped the run: then the agent may
 // stop, however often it says so, until somebody has answered.
-func stopped(s *looprun.State) bool {
-	return len(s.Pending()) > 0 || s.Ended && s.Ending.Status != looprun.StatusPaused
+func stopped(s *core.State) bool {
+	return len(s.Pending()) > 0 || s.Ended && s.Ending.Status != core.StatusPaused
 }
 
 // ended is a looprun that ended with an exit code above 0.
@@ -285,14 +285,14 @@ func lastLine(stderr string) string {
 }
 
 // decide says what the iteration means for the agent.
-func decide(s *looprun.State, dir string) Decision {
+func decide(s *core.State, dir string) Decision {
 	id := filepath.Base(dir)
 	switch {
 	case !s.Ended:
 		return Decision{Message: "looprun: run " + id + " did not end; looprun explain " + id}
-	case s.Ending.Status == looprun.StatusDone || s.Ending.Status == looprun.StatusAccepted:
+	case s.Ending.Status == core.StatusDone || s.Ending.Status == core.StatusAccepted:
 		return Decision{}
-	case s.Ending.Status == looprun.StatusPaused && len(s.Pending()) == 0:
+	case s.Ending.Status == core.StatusPaused && len(s.Pending()) == 0:
 		told := scratchpad.Context(s, scratchpad.ContextOptions{MaxBytes: maxReason - 200, Outside: true})
 		return Decision{Block: "You are not done: the check of this project does not pass.\n\n" + string(told)}
 	}
@@ -301,14 +301,14 @@ func decide(s *looprun.State, dir string) Decision {
 }
 
 // reason is why a guard stopped the run.
-func reason(s *looprun.State) string {
+func reason(s *core.State) string {
 	if s.LastTrip != nil {
 		return s.LastTrip.Reason
 	}
 	return s.Ending.Reason
 }
 
-func pending(s *looprun.State, id string) string {
+func pending(s *core.State, id string) string {
 	if len(s.Pending()) == 0 {
 		return ""
 	}

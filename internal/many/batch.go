@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
@@ -73,15 +73,15 @@ type entry struct {
 
 // End is how a loop has ended.
 type End struct {
-	Name       string         `json:"name"`
-	RunID      string         `json:"run_id"`
-	Status     looprun.Status `json:"status"` // empty: it was not started
-	Guard      string         `json:"guard,omitempty"`
-	ExitCode   int            `json:"exit_code"`
-	Iterations int            `json:"iterations"`
-	Runtime    float64        `json:"runtime_seconds"`
-	Cost       float64        `json:"cost_usd,omitempty"`
-	Tokens     int64          `json:"tokens,omitempty"`
+	Name       string      `json:"name"`
+	RunID      string      `json:"run_id"`
+	Status     core.Status `json:"status"` // empty: it was not started
+	Guard      string      `json:"guard,omitempty"`
+	ExitCode   int         `json:"exit_code"`
+	Iterations int         `json:"iterations"`
+	Runtime    float64     `json:"runtime_seconds"`
+	Cost       float64     `json:"cost_usd,omitempty"`
+	Tokens     int64       `json:"tokens,omitempty"`
 	// Reason is why it ended so, where its run does not say.
 	Reason string `json:"reason,omitempty"`
 	// Ref has its files, and Tree is its work tree; empty: there is none.
@@ -192,11 +192,11 @@ func (e *entry) find(dir string) {
 	case s.Problem != "":
 		e.stands = over
 		e.end.Reason = s.Problem
-	case s.Status == looprun.StatusPaused && !answered(dir):
+	case s.Status == core.StatusPaused && !answered(dir):
 		e.stands = asking
-	case s.Status == looprun.StatusPaused || s.Status == looprun.StatusInterrupted || s.Status == looprun.StatusCrashed:
+	case s.Status == core.StatusPaused || s.Status == core.StatusInterrupted || s.Status == core.StatusCrashed:
 		e.stands, e.resumed = waiting, true
-	case s.Status == looprun.StatusRunning || s.Status == looprun.StatusAwaiting:
+	case s.Status == core.StatusRunning || s.Status == core.StatusAwaiting:
 		e.stands = asking // another looprun has it open; it is looked at again
 	default:
 		e.stands = over
@@ -274,7 +274,7 @@ func (b *Batch) room() bool {
 		if err != nil {
 			why = fmt.Sprintf("how much is free on the disk of %s is not known: %v", b.Trees, err)
 		}
-		b.stop(why, looprun.ExitFailed)
+		b.stop(why, core.ExitFailed)
 	}
 	return false
 }
@@ -331,7 +331,7 @@ func (b *Batch) start(ctx context.Context, e *entry) {
 				}
 			}
 			if err != nil && ctx.Err() == nil {
-				e.end.Reason, e.end.ExitCode = err.Error(), looprun.ExitFailed
+				e.end.Reason, e.end.ExitCode = err.Error(), core.ExitFailed
 			} else {
 				e.end.Reason, e.end.ExitCode = b.halt, b.code
 			}
@@ -430,27 +430,27 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *lastLines) {
 	if !scratchpad.HasEvents(dir) {
 		e.end.Reason = strings.TrimPrefix(said.String(), "looprun: ")
 		if e.end.ExitCode == 0 { // it said nothing of its own
-			e.end.ExitCode = looprun.ExitFailed
+			e.end.ExitCode = core.ExitFailed
 		}
 		e.stands = over
 		b.finish(e)
 		return
 	}
 	e.read(dir)
-	if exit.Code == 128+int(syscall.SIGTERM) && e.seen.Status == looprun.StatusDone {
+	if exit.Code == 128+int(syscall.SIGTERM) && e.seen.Status == core.StatusDone {
 		e.end.ExitCode = e.seen.ExitCode // told to end when its end was on record
 	}
 	switch {
-	case e.seen.Status == looprun.StatusPaused && b.halt == "" && !answered(dir):
+	case e.seen.Status == core.StatusPaused && b.halt == "" && !answered(dir):
 		e.stands = asking
 		b.say(func() {
 			b.Say.News("%s: asks after %s: looprun answer %s", e.Name, plural.Count(e.seen.Iterations, "iteration"), e.RunID)
 		})
 		return
-	case e.seen.Status == looprun.StatusPaused && b.halt == "":
+	case e.seen.Status == core.StatusPaused && b.halt == "":
 		b.again(e)
 		return
-	case e.seen.Status == looprun.StatusCrashed: // its process was killed
+	case e.seen.Status == core.StatusCrashed: // its process was killed
 		e.end.Reason = cmp.Or(said.String(), "its process was killed")
 	}
 	e.stands = over
@@ -481,7 +481,7 @@ func (b *Batch) look() {
 				continue // it is answered, or gone on with, by somebody else
 			}
 			before := e.size
-			if e.read(dir); e.size == before && e.seen.Status == looprun.StatusPaused {
+			if e.read(dir); e.size == before && e.seen.Status == core.StatusPaused {
 				continue
 			}
 			switch e.find(dir); e.stands {
@@ -510,23 +510,23 @@ func (b *Batch) bounds() {
 	}
 	switch {
 	case b.Cost > 0 && cost >= b.Cost:
-		b.stop(fmt.Sprintf("$%.2f were spent, and all loops together have $%.2f", cost, b.Cost), looprun.MaxCost.ExitCode())
+		b.stop(fmt.Sprintf("$%.2f were spent, and all loops together have $%.2f", cost, b.Cost), core.MaxCost.ExitCode())
 	case b.Tokens > 0 && tokens >= b.Tokens:
-		b.stop(fmt.Sprintf("%d tokens were spent, and all loops together have %d", tokens, b.Tokens), looprun.MaxTokens.ExitCode())
+		b.stop(fmt.Sprintf("%d tokens were spent, and all loops together have %d", tokens, b.Tokens), core.MaxTokens.ExitCode())
 	}
 	if left, err := free(b.Trees); b.MinFree > 0 && !b.told && err == nil && left < b.MinFree/2 && b.count(running)+b.count(placing) > 0 {
-		b.stop(fmt.Sprintf("only %s are free on the disk of %s", sizeText(left), b.Trees), looprun.ExitFailed)
+		b.stop(fmt.Sprintf("only %s are free on the disk of %s", sizeText(left), b.Trees), core.ExitFailed)
 	}
 }
 
 // silent ends a loop that says nothing of what it costs where all have a budget. Once one
 // is over, nobody knows what is spent, and no other is started.
 func (b *Batch) silent(e *entry) {
-	code, needs := looprun.MaxCost.ExitCode(), "does not say what it costs, as --total-cost needs (see --cost-from)"
+	code, needs := core.MaxCost.ExitCode(), "does not say what it costs, as --total-cost needs (see --cost-from)"
 	switch {
 	case e.cost == 0 && b.Cost > 0:
 	case e.tokens == 0 && b.Tokens > 0:
-		code, needs = looprun.MaxTokens.ExitCode(), "does not say how many tokens it uses, as --total-tokens needs (see --cost-from)"
+		code, needs = core.MaxTokens.ExitCode(), "does not say how many tokens it uses, as --total-tokens needs (see --cost-from)"
 	default:
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // A name never becomes more than one harmless part of a path.
@@ -59,7 +59,7 @@ func TestExitCodeOfAll(t *testing.T) {
 	of := func(codes ...int) int {
 		b := &Batch{Plan: &Plan{Started: time.Now()}}
 		for _, code := range codes {
-			b.entries = append(b.entries, &entry{stands: over, end: End{ExitCode: code, Status: looprun.StatusDone}})
+			b.entries = append(b.entries, &entry{stands: over, end: End{ExitCode: code, Status: core.StatusDone}})
 		}
 		return b.verdict().ExitCode
 	}

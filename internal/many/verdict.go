@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/console"
@@ -42,8 +42,8 @@ func (b *Batch) finish(e *entry) {
 	if end.ExitCode == 0 {
 		end.ExitCode = s.ExitCode
 	}
-	if end.ExitCode == 0 && s.Status != looprun.StatusDone && !ranWell(s.Status) {
-		end.ExitCode = looprun.ExitFailed
+	if end.ExitCode == 0 && s.Status != core.StatusDone && !ranWell(s.Status) {
+		end.ExitCode = core.ExitFailed
 	}
 	kept, err := e.repo.publish(ctx, e.RunID)
 	if kept {
@@ -62,7 +62,7 @@ func (b *Batch) finish(e *entry) {
 }
 
 // ranWell reports whether nobody needs the tree of a run any more.
-func ranWell(s looprun.Status) bool { return s == looprun.StatusDone || s == looprun.StatusAccepted }
+func ranWell(s core.Status) bool { return s == core.StatusDone || s == core.StatusAccepted }
 
 // line is the one line that a loop has.
 func (e *End) line(n, of int) string {
@@ -94,7 +94,7 @@ func (b *Batch) verdict() *Verdict {
 		if e.stands == asking {
 			e.end.ExitCode = e.seen.ExitCode
 			if e.end.ExitCode == 0 {
-				e.end.ExitCode = looprun.StatusPaused.ExitCode()
+				e.end.ExitCode = core.StatusPaused.ExitCode()
 			}
 			kept, _ := e.repo.publish(context.Background(), e.RunID)
 			if kept {

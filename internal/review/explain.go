@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -22,16 +22,16 @@ import (
 
 // Explanation is why a run ended as it did.
 type Explanation struct {
-	Schema     string            `json:"schema"`
-	RunID      string            `json:"run_id"`
-	Status     looprun.Status    `json:"status"`
-	Ending     *looprun.Ending   `json:"ending,omitempty"`
-	Iterations int               `json:"iterations"`
-	Subtasks   *looprun.Subtasks `json:"subtasks,omitempty"`
-	Blockers   []string          `json:"blockers,omitempty"`
-	Warnings   []string          `json:"warnings,omitempty"`
-	Trip       *looprun.Trip     `json:"trip,omitempty"`
-	Counted    []counted         `json:"counted,omitempty"`
+	Schema     string         `json:"schema"`
+	RunID      string         `json:"run_id"`
+	Status     core.Status    `json:"status"`
+	Ending     *core.Ending   `json:"ending,omitempty"`
+	Iterations int            `json:"iterations"`
+	Subtasks   *core.Subtasks `json:"subtasks,omitempty"`
+	Blockers   []string       `json:"blockers,omitempty"`
+	Warnings   []string       `json:"warnings,omitempty"`
+	Trip       *core.Trip     `json:"trip,omitempty"`
+	Counted    []counted      `json:"counted,omitempty"`
 	// Shared are the facts of all iterations that were counted; for a cycle
 	// those of each place in it.
 	Shared  []string              `json:"shared,omitempty"`
@@ -39,27 +39,27 @@ type Explanation struct {
 	// OnlyCounts says that the last two iterations differ in numbers alone.
 	OnlyCounts bool `json:"only_counts_changed,omitempty"`
 
-	state       *looprun.State
+	state       *core.State
 	config      json.RawMessage
 	dir         string
-	first, last *looprun.IterationFinished
+	first, last *core.IterationFinished
 	sides       [2]signature.Explanation
 }
 
 // counted is an iteration that a guard counted.
 type counted struct {
-	Iteration int             `json:"iteration"`
-	Outcome   looprun.Outcome `json:"outcome"`
-	ExitCode  int             `json:"exit_code"`
-	Hash      signature.Hash  `json:"hash"`
-	Label     string          `json:"label"`
+	Iteration int            `json:"iteration"`
+	Outcome   core.Outcome   `json:"outcome"`
+	ExitCode  int            `json:"exit_code"`
+	Hash      signature.Hash `json:"hash"`
+	Label     string         `json:"label"`
 
 	says string
 }
 
 // Explain reads it from the run in dir.
 func Explain(dir string) (*Explanation, error) {
-	s, config, err := scratchpad.Recent(dir, func(*looprun.State, looprun.Event) {})
+	s, config, err := scratchpad.Recent(dir, func(*core.State, core.Event) {})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (e *Explanation) window() {
 		return
 	}
 	skipped := e.skipped()
-	var window []looprun.IterationFinished
+	var window []core.IterationFinished
 	for _, d := range slices.Backward(e.state.History) {
 		if d.Iteration <= t.Iteration && len(window) < t.Window && !skipped(d.Signature) {
 			window = append(window, d)
@@ -107,10 +107,10 @@ func (e *Explanation) window() {
 // an answer before it had skipped.
 func (e *Explanation) skipped() func(signature.Signature) bool {
 	t := e.Trip
-	if t.Known || t.Guard != looprun.LoopDetected && t.Guard != looprun.ConsecutiveErrors {
+	if t.Known || t.Guard != core.LoopDetected && t.Guard != core.ConsecutiveErrors {
 		return func(signature.Signature) bool { return false }
 	}
-	var known []looprun.KnownIssue
+	var known []core.KnownIssue
 	for _, d := range e.state.Decisions {
 		if d.Iteration < t.Iteration {
 			known = append(known, d.Known...)
@@ -118,7 +118,7 @@ func (e *Explanation) skipped() func(signature.Signature) bool {
 	}
 	return func(sig signature.Signature) bool {
 		h := e.state.Match(sig)
-		return slices.ContainsFunc(known, func(k looprun.KnownIssue) bool { return k.Hash == h })
+		return slices.ContainsFunc(known, func(k core.KnownIssue) bool { return k.Hash == h })
 	}
 }
 
@@ -131,7 +131,7 @@ func (e *Explanation) compare() error {
 	if err != nil {
 		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
 	}
-	for i, d := range []*looprun.IterationFinished{e.first, e.last} {
+	for i, d := range []*core.IterationFinished{e.first, e.last} {
 		f, err := scratchpad.OpenWithin(e.dir, session.Judged(e.dir, d.Iteration, d))
 		if err != nil {
 			return nil //nolint:nilerr // a silent command has no output to compare
@@ -165,7 +165,7 @@ func (e *Explanation) Text() string {
 	if e.Ending != nil && e.Ending.Reason != "" {
 		fmt.Fprintf(&b, "Why: %s\n", termsafe.Line(e.Ending.Reason))
 	}
-	if e.Status == looprun.StatusCrashed {
+	if e.Status == core.StatusCrashed {
 		fmt.Fprintf(&b, "Why: it has no end, so looprun was killed; looprun resume %s goes on with it\n", e.RunID)
 	}
 	if e.Subtasks != nil {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -21,7 +21,7 @@ type Following struct {
 	JSON   bool              // an event a line
 	Number int               // how many of the last iterations are shown; 0 for all
 
-	state looprun.State
+	state core.State
 	skip  int // iterations that are not shown
 }
 
@@ -59,7 +59,7 @@ func (f *Following) before(dir string) (int, error) {
 		return 0, nil
 	}
 	count := 1
-	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+	_, err := scratchpad.Replay(dir, func(e core.Event) error {
 		if later(e) {
 			count++
 		}
@@ -69,12 +69,12 @@ func (f *Following) before(dir string) (int, error) {
 }
 
 // later reports whether an iteration begins that is not the first.
-func later(e looprun.Event) bool {
-	d, ok := e.Data.(looprun.IterationStarted)
+func later(e core.Event) bool {
+	d, ok := e.Data.(core.IterationStarted)
 	return ok && d.Iteration > 1
 }
 
-func (f *Following) event(e looprun.Event) error {
+func (f *Following) event(e core.Event) error {
 	if err := f.state.Apply(e); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (f *Following) event(e looprun.Event) error {
 	}
 	f.Say.Observe(e, &f.state)
 	switch e.Data.(type) {
-	case looprun.RunFinished, looprun.RunPaused:
+	case core.RunFinished, core.RunPaused:
 		r := f.state.Result()
 		f.Say.Say(console.ToneOf(r.Status), "%s", console.Verdict(&f.state, r, r.ExitCode))
 	}

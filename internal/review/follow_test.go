@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
@@ -24,8 +26,8 @@ func TestFollowShowsTheLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = looprun.Run(t.Context(), looprun.Config{
-		RunID: run.ID, Work: looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New("no") }),
-		Limits: looprun.Limits{Iterations: 3, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}, Guards: guards.Default(), Journal: run.Journal,
+		RunID: run.ID, Work: engine.Func(func(context.Context, engine.Invocation) error { return errors.New("no") }),
+		Limits: core.Limits{Iterations: 3, Runtime: core.Off, Loop: core.Off, Errors: core.Off}, Guards: guards.Default(), Journal: run.Journal,
 	})
 	if err := errors.Join(err, run.Close()); err != nil {
 		t.Fatal(err)

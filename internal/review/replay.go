@@ -10,7 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/config"
@@ -26,16 +27,16 @@ import (
 // keeps no more of an iteration than the state does: a run of any length takes the same
 // memory.
 type Replay struct {
-	Over     func(*looprun.RunStarted) error // puts what was given over what the run had
+	Over     func(*core.RunStarted) error // puts what was given over what the run had
 	Rules    *config.Signature
 	Promise  *string // a recorded output with exit code 0 is done only where it has this text
 	Anywhere bool    // and not alone on a line
 
 	own     agent.Agents // of the run
-	started looprun.RunStarted
+	started core.RunStarted
 	before  int // iterations of runs that were done
-	state   looprun.State
-	guards  []looprun.Guard
+	state   core.State
+	guards  []core.Guard
 	trips   []replayedTrip
 	out     *bufio.Writer // remembers the first error
 	json    bool
@@ -45,7 +46,7 @@ type Replay struct {
 // NewReplay prints on w as it goes on, as text or as JSON, and keeps nothing of it.
 // [Replay.End] or [Replay.Cut] comes last.
 func NewReplay(w io.Writer, format string) *Replay {
-	r := &Replay{Over: func(*looprun.RunStarted) error { return nil }, guards: guards.Default(), out: bufio.NewWriter(w), json: format == "json"}
+	r := &Replay{Over: func(*core.RunStarted) error { return nil }, guards: guards.Default(), out: bufio.NewWriter(w), json: format == "json"}
 	for _, g := range r.guards {
 		r.trips = append(r.trips, replayedTrip{Guard: g.ID()})
 	}
@@ -53,8 +54,8 @@ func NewReplay(w io.Writer, format string) *Replay {
 }
 
 // begin lets a run begin that has these limits, and what was given over them.
-func (r *Replay) begin(as looprun.RunStarted) error {
-	r.started = looprun.RunStarted{RunID: "replay", Limits: as.Limits, Loose: as.Loose, AnyValue: as.AnyValue, Often: as.Often}
+func (r *Replay) begin(as core.RunStarted) error {
+	r.started = core.RunStarted{RunID: "replay", Limits: as.Limits, Loose: as.Loose, AnyValue: as.AnyValue, Often: as.Often}
 	if err := r.Over(&r.started); err != nil {
 		return err
 	}
@@ -64,13 +65,13 @@ func (r *Replay) begin(as looprun.RunStarted) error {
 // Outputs replays recorded outputs: files, each with its exit code as FILE=CODE (1
 // without).
 func (r *Replay) Outputs(args []string) error {
-	judge := looprun.DefaultJudge()
+	judge := engine.DefaultJudge()
 	if judge.Promise = r.Promise != nil; judge.Promise {
-		if err := looprun.CheckPromise(*r.Promise); err != nil {
+		if err := engine.CheckPromise(*r.Promise); err != nil {
 			return config.Usage("--promise: "+err.Error(), "leave it out where exit code 0 is done")
 		}
 	}
-	if err := r.begin(looprun.RunStarted{Limits: looprun.DefaultLimits()}); err != nil {
+	if err := r.begin(core.RunStarted{Limits: core.DefaultLimits()}); err != nil {
 		return err
 	}
 	for _, arg := range args {
@@ -78,11 +79,11 @@ func (r *Replay) Outputs(args []string) error {
 		if err != nil {
 			return err
 		}
-		exits := looprun.Exits{Work: &looprun.Exit{Code: code}}
+		exits := engine.Exits{Work: &engine.Exit{Code: code}}
 		if exits.Promised, err = r.promised(name); err != nil {
 			return err
 		}
-		d := looprun.IterationFinished{ExitCode: code, Outcome: judge.Outcome(exits), Promised: exits.Promised}
+		d := core.IterationFinished{ExitCode: code, Outcome: judge.Outcome(exits), Promised: exits.Promised}
 		if d.Signature, err = r.sign(name, code); err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (r *Replay) promised(name string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	return looprun.Promised(f, *r.Promise, r.Anywhere)
+	return engine.Promised(f, *r.Promise, r.Anywhere)
 }
 
 // sign is the signature of a recorded output; with a promise that of one that passes is
@@ -146,19 +147,19 @@ func (r *Replay) Run(dir string, anew bool, warn func(string, ...any)) error {
 			anew = false
 		}
 	}
-	_, err := scratchpad.Replay(dir, func(e looprun.Event) (err error) {
+	_, err := scratchpad.Replay(dir, func(e core.Event) (err error) {
 		switch d := e.Data.(type) {
-		case looprun.RunStarted:
+		case core.RunStarted:
 			return r.begin(d)
-		case looprun.RunResumed:
+		case core.RunResumed:
 			if d.Limits == nil {
 				return nil
 			}
-			as := looprun.RunStarted{Limits: *d.Limits}
+			as := core.RunStarted{Limits: *d.Limits}
 			err = r.Over(&as)
 			r.state.Limits, r.started.Limits = as.Limits, as.Limits
 			return err
-		case looprun.IterationFinished:
+		case core.IterationFinished:
 			if d.Iteration == 0 || d.RunsAgain() {
 				return nil
 			}
@@ -177,9 +178,9 @@ func (r *Replay) Run(dir string, anew bool, warn func(string, ...any)) error {
 
 // resign makes the signature of a recorded iteration anew from its output file,
 // and says where that holds less than was printed.
-func (r *Replay) resign(dir string, d *looprun.IterationFinished, warn func(string, ...any)) (string, error) {
+func (r *Replay) resign(dir string, d *core.IterationFinished, warn func(string, ...any)) (string, error) {
 	file := session.Judged(dir, d.Iteration, d)
-	if d.Cause != looprun.CauseExited || d.Outcome == looprun.OutcomeDone {
+	if d.Cause != core.CauseExited || d.Outcome == core.OutcomeDone {
 		return "", nil
 	}
 	if !inputfile.IsFile(file) {
@@ -204,27 +205,27 @@ func (r *Replay) resign(dir string, d *looprun.IterationFinished, warn func(stri
 	return console.Relative(file), nil
 }
 
-func (r *Replay) apply(d looprun.Data) error {
+func (r *Replay) apply(d core.Data) error {
 	elapsed := r.state.Elapsed
-	if d, ok := d.(looprun.IterationFinished); ok {
+	if d, ok := d.(core.IterationFinished); ok {
 		elapsed += console.Milliseconds(d.DurationMS)
 	}
-	return r.state.Apply(looprun.Event{Seq: r.state.Seq + 1, Elapsed: elapsed, Data: d})
+	return r.state.Apply(core.Event{Seq: r.state.Seq + 1, Elapsed: elapsed, Data: d})
 }
 
-func (r *Replay) add(file string, d looprun.IterationFinished) error {
+func (r *Replay) add(file string, d core.IterationFinished) error {
 	step := replayedStep{File: file, ExitCode: d.ExitCode, Outcome: d.Outcome, Hash: d.Signature.Hash, Label: d.Signature.Label}
 	d.Iteration, d.Fatal = r.state.NextIteration(), 0
 	step.Iteration = r.before + d.Iteration
 	if err := r.print(step); err != nil {
 		return err
 	}
-	if d.Outcome == looprun.OutcomeDone {
+	if d.Outcome == core.OutcomeDone {
 		// The run would end here: no guard is asked, and what follows is another one.
-		r.before, r.state = step.Iteration, looprun.State{}
+		r.before, r.state = step.Iteration, core.State{}
 		return r.apply(r.started)
 	}
-	if err := r.apply(looprun.IterationStarted{Iteration: d.Iteration}); err != nil {
+	if err := r.apply(core.IterationStarted{Iteration: d.Iteration}); err != nil {
 		return err
 	}
 	if err := r.apply(d); err != nil {
@@ -248,17 +249,17 @@ const replaySchema = "looprun.dev/replay/v1"
 
 // replayedStep is one iteration.
 type replayedStep struct {
-	Iteration int             `json:"iteration"`
-	File      string          `json:"file,omitempty"`
-	ExitCode  int             `json:"exit_code"`
-	Outcome   looprun.Outcome `json:"outcome"`
-	Hash      signature.Hash  `json:"hash"`
-	Label     string          `json:"label"`
+	Iteration int            `json:"iteration"`
+	File      string         `json:"file,omitempty"`
+	ExitCode  int            `json:"exit_code"`
+	Outcome   core.Outcome   `json:"outcome"`
+	Hash      signature.Hash `json:"hash"`
+	Label     string         `json:"label"`
 }
 
 // replayedTrip says where a guard first trips.
 type replayedTrip struct {
-	Guard looprun.GuardID `json:"guard"`
+	Guard core.GuardID `json:"guard"`
 	// At is the iteration after which it first trips, 0 for never.
 	At     int    `json:"at"`
 	Period int    `json:"period,omitempty"`

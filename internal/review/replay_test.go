@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
 )
 
 // failedWave is iteration n of a long run: each fails in a way of its own.
-func failedWave(n int) looprun.IterationFinished {
-	return looprun.IterationFinished{
-		Outcome: looprun.OutcomeNotDone, ExitCode: 1, DurationMS: 1500,
+func failedWave(n int) core.IterationFinished {
+	return core.IterationFinished{
+		Outcome: core.OutcomeNotDone, ExitCode: 1, DurationMS: 1500,
 		Signature: signature.Signature{Label: fmt.Sprintf("test-fail:1-wave%d", n), Hash: signature.Hash(n + 1), Failing: 1, Passed: 2, Total: 3},
 	}
 }
@@ -25,7 +25,7 @@ func failedWave(n int) looprun.IterationFinished {
 func newTestReplay(t *testing.T, w io.Writer, format string) *Replay {
 	t.Helper()
 	r := NewReplay(w, format)
-	if err := r.begin(looprun.RunStarted{Limits: looprun.DefaultLimits()}); err != nil {
+	if err := r.begin(core.RunStarted{Limits: core.DefaultLimits()}); err != nil {
 		t.Fatal(err)
 	}
 	return r

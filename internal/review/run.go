@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/session"
@@ -21,30 +21,30 @@ import (
 
 // Run is what happened in a run; in JSON as looprun show prints it.
 type Run struct {
-	Schema     string               `json:"schema"`
-	RunID      string               `json:"run_id"`
-	Dir        string               `json:"dir"`
-	Name       string               `json:"name,omitempty"`
-	Status     looprun.Status       `json:"status"`
-	Ending     *looprun.Ending      `json:"ending,omitempty"`
-	Command    []string             `json:"command"`
-	Check      []string             `json:"check,omitempty"`
-	Iterations int                  `json:"iterations"`
-	Runtime    float64              `json:"runtime_seconds"`
-	CostUSD    float64              `json:"cost_usd,omitempty"`
-	Tokens     int64                `json:"tokens,omitempty"`
-	Limits     looprun.Limits       `json:"limits"`
-	Caps       looprun.Caps         `json:"caps"`
-	Progress   string               `json:"progress"`
-	Pending    []Waiting            `json:"pending,omitempty"`
-	Decisions  []looprun.Decision   `json:"decisions"`
-	Answers    []looprun.PastAnswer `json:"answers,omitempty"` // newest first
-	Known      []looprun.KnownIssue `json:"known_issues"`
-	Task       string               `json:"task,omitempty"`
-	Subtasks   *looprun.Subtasks    `json:"subtasks,omitempty"`
-	Blockers   []string             `json:"blockers,omitempty"`
-	Warnings   []string             `json:"warnings,omitempty"`
-	History    []endedIteration     `json:"history"`
+	Schema     string            `json:"schema"`
+	RunID      string            `json:"run_id"`
+	Dir        string            `json:"dir"`
+	Name       string            `json:"name,omitempty"`
+	Status     core.Status       `json:"status"`
+	Ending     *core.Ending      `json:"ending,omitempty"`
+	Command    []string          `json:"command"`
+	Check      []string          `json:"check,omitempty"`
+	Iterations int               `json:"iterations"`
+	Runtime    float64           `json:"runtime_seconds"`
+	CostUSD    float64           `json:"cost_usd,omitempty"`
+	Tokens     int64             `json:"tokens,omitempty"`
+	Limits     core.Limits       `json:"limits"`
+	Caps       core.Caps         `json:"caps"`
+	Progress   string            `json:"progress"`
+	Pending    []Waiting         `json:"pending,omitempty"`
+	Decisions  []core.Decision   `json:"decisions"`
+	Answers    []core.PastAnswer `json:"answers,omitempty"` // newest first
+	Known      []core.KnownIssue `json:"known_issues"`
+	Task       string            `json:"task,omitempty"`
+	Subtasks   *core.Subtasks    `json:"subtasks,omitempty"`
+	Blockers   []string          `json:"blockers,omitempty"`
+	Warnings   []string          `json:"warnings,omitempty"`
+	History    []endedIteration  `json:"history"`
 
 	started time.Time
 	live    bool
@@ -64,19 +64,19 @@ type Waiting struct {
 	Attempts   []string             `json:"attempts_made,omitempty" doc:"What it has tried."`
 	WouldHelp  string               `json:"what_would_help,omitempty" doc:"What it says would help."`
 	Rejection  *rejection.Rejection `json:"rejection,omitempty" doc:"Why it says that the task cannot be done as given."`
-	looprun.Question
+	core.Question
 }
 
 // waiting are the questions that wait, with what is known of them.
-func waiting(s *looprun.State, asked map[string]time.Time) []Waiting {
+func waiting(s *core.State, asked map[string]time.Time) []Waiting {
 	var list []Waiting
 	for _, q := range s.Answerable() {
 		w := Waiting{Run: s.RunID, Asked: asked[q.ID], Age: time.Since(asked[q.ID]).Round(time.Second).Seconds(), Task: s.Task, Question: q}
 		switch sig, no := s.Signal, s.Rejected; {
-		case sig != nil && (q.Guard == looprun.Blocked || q.Guard == looprun.Clarification):
+		case sig != nil && (q.Guard == core.Blocked || q.Guard == core.Clarification):
 			w.Task, w.Agent, w.Cause, w.Context = cmp.Or(sig.Task, s.Task), sig.Agent, sig.Cause, sig.Context
 			w.Considered, w.Attempts, w.WouldHelp = sig.Considered, sig.Attempts, sig.WouldHelp
-		case no != nil && q.Guard == looprun.Rejection:
+		case no != nil && q.Guard == core.Rejection:
 			w.Task, w.Agent, w.Cause, w.Rejection = cmp.Or(no.Rejection.Task, s.Task), no.Rejection.Agent, string(no.Rejection.ReasonType), &no.Rejection
 		}
 		list = append(list, w)
@@ -89,7 +89,7 @@ type endedIteration struct {
 	Time    time.Time `json:"time"`
 	CostUSD float64   `json:"cost_usd,omitempty"` // that was reported while it ran
 	Tokens  int64     `json:"tokens,omitempty"`
-	looprun.IterationFinished
+	core.IterationFinished
 }
 
 // Load reads the run in dir, and its last iterations, as many as are asked for; 0 for all.
@@ -98,8 +98,8 @@ func Load(dir string, number int) (*Run, error) {
 	h := history{number: number, asked: map[string]time.Time{}}
 	s, _, err := scratchpad.Recent(dir, h.add)
 	if err != nil || !h.enough(s) {
-		s = new(looprun.State)
-		_, err = scratchpad.Replay(dir, func(e looprun.Event) error {
+		s = new(core.State)
+		_, err = scratchpad.Replay(dir, func(e core.Event) error {
 			h.add(s, e)
 			return s.Apply(e)
 		})
@@ -130,19 +130,19 @@ type history struct {
 }
 
 // enough reports whether the events that were seen say all that is shown of the run.
-func (h *history) enough(s *looprun.State) bool {
-	unseen := func(q looprun.Question) bool { _, seen := h.asked[q.ID]; return !seen }
+func (h *history) enough(s *core.State) bool {
+	unseen := func(q core.Question) bool { _, seen := h.asked[q.ID]; return !seen }
 	return h.whole || h.number > 0 && len(h.list) == h.number && !slices.ContainsFunc(s.Answerable(), unseen)
 }
 
-func (h *history) add(s *looprun.State, e looprun.Event) {
+func (h *history) add(s *core.State, e core.Event) {
 	if e.Seq == 1 {
 		*h = history{number: h.number, whole: true, within: true, asked: map[string]time.Time{}}
 	}
-	if d, ok := e.Data.(looprun.QuestionAsked); ok {
+	if d, ok := e.Data.(core.QuestionAsked); ok {
 		h.asked[d.ID] = e.Time
 	}
-	d, ok := e.Data.(looprun.IterationFinished)
+	d, ok := e.Data.(core.IterationFinished)
 	if !ok {
 		return
 	}
@@ -277,11 +277,11 @@ func (d *endedIteration) spent() string {
 	return ""
 }
 
-func outcomeColour(o looprun.Outcome) string {
+func outcomeColour(o core.Outcome) string {
 	switch o {
-	case looprun.OutcomeDone:
+	case core.OutcomeDone:
 		return console.Green
-	case looprun.OutcomeError:
+	case core.OutcomeError:
 		return console.Red
 	}
 	return ""
@@ -317,7 +317,7 @@ func (r *Run) Questions(w io.Writer) error {
 
 // WriteQuestion writes a question in plain lines: what stopped the run or is asked, what it
 // rests on, and the ids that answer it.
-func WriteQuestion(b *strings.Builder, q looprun.Question) {
+func WriteQuestion(b *strings.Builder, q core.Question) {
 	title := termsafe.Line(q.Header)
 	if q.From == "" {
 		title = termsafe.Line(q.Text)
@@ -333,14 +333,14 @@ func WriteQuestion(b *strings.Builder, q looprun.Question) {
 		b.WriteByte('\n')
 	}
 	switch {
-	case q.Kind == looprun.KindConfirm && len(q.Options) == 0:
+	case q.Kind == core.KindConfirm && len(q.Options) == 0:
 		b.WriteString("  yes\n  no\n")
-	case q.Kind == looprun.KindText:
+	case q.Kind == core.KindText:
 		b.WriteString("  --text TEXT\n")
 	}
 	var ids, labels []string
 	for _, o := range q.Options {
-		if o.Action == looprun.ActionReview { // a person's at the terminal
+		if o.Action == core.ActionReview { // a person's at the terminal
 			continue
 		}
 		ids, labels = append(ids, termsafe.Line(o.ID)), append(labels, termsafe.Line(o.Label))

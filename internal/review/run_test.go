@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -17,9 +18,9 @@ import (
 // failures fail in the same words, each time.
 type failures struct{}
 
-func (failures) Run(context.Context, looprun.Iteration) (looprun.IterationResult, error) {
-	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{
-		Outcome: looprun.OutcomeNotDone, ExitCode: 1, Excerpt: strings.Repeat("it fails. ", 40),
+func (failures) Run(context.Context, core.Iteration) (core.IterationResult, error) {
+	return core.IterationResult{IterationFinished: core.IterationFinished{
+		Outcome: core.OutcomeNotDone, ExitCode: 1, Excerpt: strings.Repeat("it fails. ", 40),
 	}}, nil
 }
 
@@ -31,13 +32,13 @@ func TestALongRunIsShownAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 2500
-	loop := &looprun.Loop{Guards: guards.Default(), Runner: failures{}, Journal: run.Journal, Observe: func(_ looprun.Event, s *looprun.State) {
+	loop := &engine.Loop{Guards: guards.Default(), Runner: failures{}, Journal: run.Journal, Observe: func(_ core.Event, s *core.State) {
 		if s.Iterations%100 == 1 {
 			_ = run.Refresh(s, true)
 		}
 	}}
-	limits := looprun.Limits{Iterations: n, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}
-	if err := loop.Start(looprun.RunStarted{RunID: run.ID, Command: []string{"x"}, Limits: limits}); err != nil {
+	limits := core.Limits{Iterations: n, Runtime: core.Off, Loop: core.Off, Errors: core.Off}
+	if err := loop.Start(core.RunStarted{RunID: run.ID, Command: []string{"x"}, Limits: limits}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := loop.Run(t.Context()); err != nil {
@@ -83,20 +84,20 @@ func loaded(t *testing.T, dir string, number int) string {
 // Events that do not say all that is shown are not enough: all are read then.
 func TestWhatIsEnoughToShow(t *testing.T) {
 	h := history{number: 1, asked: map[string]time.Time{}}
-	s := new(looprun.State)
-	h.add(s, looprun.Event{Seq: 10, Data: looprun.IterationFinished{Iteration: 5}})
+	s := new(core.State)
+	h.add(s, core.Event{Seq: 10, Data: core.IterationFinished{Iteration: 5}})
 	if h.enough(s) {
 		t.Error("an iteration of which the beginning was not seen")
 	}
-	h.add(s, looprun.Event{Seq: 12, Data: looprun.IterationFinished{Iteration: 6}})
+	h.add(s, core.Event{Seq: 12, Data: core.IterationFinished{Iteration: 6}})
 	if !h.enough(s) {
 		t.Error("the last iteration was seen")
 	}
-	s.Asked = []looprun.Asked{{Question: looprun.Question{ID: "q"}}}
+	s.Asked = []core.Asked{{Question: core.Question{ID: "q"}}}
 	if h.enough(s) {
 		t.Error("when the question was asked was not seen")
 	}
-	h.add(s, looprun.Event{Seq: 13, Data: looprun.QuestionAsked{Question: looprun.Question{ID: "q"}}})
+	h.add(s, core.Event{Seq: 13, Data: core.QuestionAsked{Question: core.Question{ID: "q"}}})
 	if !h.enough(s) {
 		t.Error("when the question was asked was seen")
 	}

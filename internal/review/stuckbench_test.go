@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 )
 
@@ -58,7 +58,7 @@ func replayStuckbench(t *testing.T, dir string) {
 		}
 		all++
 		for _, trip := range r.trips {
-			if trip.Guard != looprun.LoopDetected {
+			if trip.Guard != core.LoopDetected {
 				continue
 			}
 			if trip.At == q.TripAt && (trip.At == 0 || trip.Period == max(1, q.Cycle)) {

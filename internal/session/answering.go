@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -25,9 +25,9 @@ import (
 // Waiting is a run that waits for an answer, as whoever gives it from outside sees it.
 type Waiting struct {
 	Dir       string
-	State     *looprun.State
-	Live      bool               // it is going on, so questions come and go
-	Questions []looprun.Question // that an answer can be for
+	State     *core.State
+	Live      bool            // it is going on, so questions come and go
+	Questions []core.Question // that an answer can be for
 }
 
 // Look reads a run that may wait.
@@ -42,7 +42,7 @@ func Look(dir string) (*Waiting, error) {
 
 // QuestionsIn are those that a run waits with. A run that ended in a way that leaves none
 // is not read whole.
-func QuestionsIn(dir string) []looprun.Question {
+func QuestionsIn(dir string) []core.Question {
 	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() {
 		return nil
 	}
@@ -56,11 +56,11 @@ func QuestionsIn(dir string) []looprun.Question {
 // Question is the one with that id; of a run at rest also by the id that the command
 // gave it, which a later question may have again, or one of looprun's own. Its error
 // says who answered it, and what waits.
-func (w *Waiting) Question(id string) (looprun.Question, error) {
-	if i := slices.IndexFunc(w.Questions, func(q looprun.Question) bool { return q.ID == id }); i >= 0 {
+func (w *Waiting) Question(id string) (core.Question, error) {
+	if i := slices.IndexFunc(w.Questions, func(q core.Question) bool { return q.ID == id }); i >= 0 {
 		return w.Questions[i], nil
 	}
-	var found []looprun.Question
+	var found []core.Question
 	for _, q := range w.Questions {
 		if q.AskID == id && !w.Live {
 			found = append(found, q)
@@ -79,7 +79,7 @@ func (w *Waiting) Question(id string) (looprun.Question, error) {
 	if len(w.Questions) > 0 {
 		text += "; what waits now is another: " + w.List()
 	}
-	return looprun.Question{}, errors.New(text)
+	return core.Question{}, errors.New(text)
 }
 
 // List are the questions with their ids and words.
@@ -102,15 +102,15 @@ func (w *Waiting) Nothing() error {
 }
 
 // AnswerTo is a person's answer with its question.
-func AnswerTo(q looprun.Question, answer looprun.Answer) Answered {
-	answer.Responder, answer.Person, answer.Assistant = looprun.RespondedByUser, true, looprun.Assistant{}
+func AnswerTo(q core.Question, answer core.Answer) Answered {
+	answer.Responder, answer.Person, answer.Assistant = core.RespondedByUser, true, core.Assistant{}
 	return Answered{QuestionID: q.ID, Answer: answer, Words: console.WordsOfQuestion(q)}
 }
 
 // Read reads a document of answers from standard input: by the text or the id of the
 // questions, or in the short form, which is for one question, and for what only says where
 // it does not.
-func (w *Waiting) Read(text []byte, only func() (looprun.Question, error)) ([]Answered, error) {
+func (w *Waiting) Read(text []byte, only func() (core.Question, error)) ([]Answered, error) {
 	if isShortAnswer(text) {
 		one, err := w.short(text, only)
 		return []Answered{one}, err
@@ -121,20 +121,20 @@ func (w *Waiting) Read(text []byte, only func() (looprun.Question, error)) ([]An
 	for _, q := range w.Questions {
 		asked[q.AskID]++
 	}
-	byID := func(q looprun.Question) string { return q.ID }
-	byName := func(q looprun.Question) string {
+	byID := func(q core.Question) string { return q.ID }
+	byName := func(q core.Question) string {
 		if asked[q.AskID] > 1 || w.Live {
 			return q.ID
 		}
 		return cmp.Or(q.AskID, q.ID)
 	}
-	chat := func(q looprun.Question) string { return ChatQuestion(q).Question }
-	told := func(q looprun.Question) string { return q.ForPerson().Text }
-	plain := func(q looprun.Question) string { return q.Text }
-	own := make(map[string]looprun.Question, len(w.Questions))
+	chat := func(q core.Question) string { return ChatQuestion(q).Question }
+	told := func(q core.Question) string { return q.ForPerson().Text }
+	plain := func(q core.Question) string { return q.Text }
+	own := make(map[string]core.Question, len(w.Questions))
 	var err error
-	for _, words := range []func(looprun.Question) string{chat, told, plain} {
-		for _, id := range []func(looprun.Question) string{byID, byName} {
+	for _, words := range []func(core.Question) string{chat, told, plain} {
+		for _, id := range []func(core.Question) string{byID, byName} {
 			var questions []ask.Question
 			for _, q := range w.Questions {
 				put := ChatQuestion(q)
@@ -157,16 +157,16 @@ func (w *Waiting) Read(text []byte, only func() (looprun.Question, error)) ([]An
 }
 
 // short reads the short form of the document.
-func (w *Waiting) short(text []byte, only func() (looprun.Question, error)) (Answered, error) {
+func (w *Waiting) short(text []byte, only func() (core.Question, error)) (Answered, error) {
 	var one ask.ShortAnswer
 	if ps := ask.ShortAnswerShape().Read(text, &one); len(ps) > 0 {
 		return Answered{}, fmt.Errorf("standard input: %w", ps)
 	}
 	if one.Question != "" {
-		only = func() (looprun.Question, error) { return w.Question(one.Question) }
+		only = func() (core.Question, error) { return w.Question(one.Question) }
 	}
 	q, err := only()
-	return AnswerTo(q, looprun.Answer{Option: one.Option, Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Reason: one.Reason, Guidance: one.Guidance}), err
+	return AnswerTo(q, core.Answer{Option: one.Option, Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Reason: one.Reason, Guidance: one.Guidance}), err
 }
 
 // isShortAnswer reports whether the document has keys of the short form only, and one
@@ -191,7 +191,7 @@ func isShortAnswer(document []byte) bool {
 // ChatQuestion is a question for interfaces that show its text and its options alone:
 // what it rests on is part of the text. Where the run can go on, a text in return is
 // what to do.
-func ChatQuestion(q looprun.Question) ask.Question {
+func ChatQuestion(q core.Question) ask.Question {
 	put := asQuestion(q.ForPerson())
 	var lines []string
 	for _, d := range q.ForPerson().Details {
@@ -211,7 +211,7 @@ func ChatQuestion(q looprun.Question) ask.Question {
 
 // spokenAnswer makes a text that came back for a guard's question guidance for the
 // option that goes on.
-func spokenAnswer(q looprun.Question, a looprun.Answer) looprun.Answer {
+func spokenAnswer(q core.Question, a core.Answer) core.Answer {
 	if o, ok := q.GoesOn(); ok && a.Text != nil {
 		a.Option, a.Guidance, a.Text = o.ID, *a.Text, nil
 	}
@@ -277,7 +277,7 @@ func (t TrustFlag) keep(say *console.Observer, dir string, a Answered) (err erro
 	if err != nil {
 		return err
 	}
-	if q.From == looprun.FromCommand {
+	if q.From == core.FromCommand {
 		err = q.Accepts(a.Answer)
 	} else {
 		_, err = s.Resolve(a.Answer)
@@ -289,18 +289,18 @@ func (t TrustFlag) keep(say *console.Observer, dir string, a Answered) (err erro
 	if err != nil {
 		return err
 	}
-	e, err := looprun.Record(s, run.Journal, mask, s.Elapsed, looprun.QuestionAnswered{QuestionID: a.QuestionID, Answer: a.Answer})
+	e, err := core.Record(s, run.Journal, mask, s.Elapsed, core.QuestionAnswered{QuestionID: a.QuestionID, Answer: a.Answer})
 	if err != nil {
 		return err
 	}
-	if kept, ok := e.Data.(looprun.QuestionAnswered); ok && wordsOf(kept.Answer) != wordsOf(a.Answer) {
+	if kept, ok := e.Data.(core.QuestionAnswered); ok && wordsOf(kept.Answer) != wordsOf(a.Answer) {
 		say.Warn("the answer holds a secret, which is not kept: the command gets *** in its place")
 	}
 	return run.Journal.Sync()
 }
 
 // wordsOf is what the command gets of an answer in words.
-func wordsOf(a looprun.Answer) string {
+func wordsOf(a core.Answer) string {
 	if a.Text != nil {
 		return a.Guidance + *a.Text
 	}

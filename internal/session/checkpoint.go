@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 )
@@ -52,9 +52,9 @@ func (s *Session) checkpoint(iteration int) string {
 }
 
 // takeBest brings back the files of the iteration that the run was accepted with.
-func (s *Session) takeBest(state *looprun.State, result looprun.Result) error {
+func (s *Session) takeBest(state *core.State, result core.Result) error {
 	n := len(state.Decisions)
-	if result.Status != looprun.StatusAccepted || n == 0 || state.Decisions[n-1].Restore == 0 {
+	if result.Status != core.StatusAccepted || n == 0 || state.Decisions[n-1].Restore == 0 {
 		return nil
 	}
 	d := state.Decisions[n-1]

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/ci"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/git"
@@ -86,12 +86,12 @@ func (s *Session) speakToCI() {
 // failing are the checks of the last iteration that fail, with files by their paths in
 // the repository: a CI system shows an annotation beside the line that it names. The
 // file of a place that may be several, or none, is left out.
-func failing(ctx context.Context, s *looprun.State) []looprun.FailingCheck {
-	if s.Last == nil || s.Last.Outcome == looprun.OutcomeDone {
+func failing(ctx context.Context, s *core.State) []core.FailingCheck {
+	if s.Last == nil || s.Last.Outcome == core.OutcomeDone {
 		return nil
 	}
 	list := s.Last.Failing(signature.MaxChecks)
-	if !slices.ContainsFunc(list, func(f looprun.FailingCheck) bool { return f.File != "" }) {
+	if !slices.ContainsFunc(list, func(f core.FailingCheck) bool { return f.File != "" }) {
 		return list
 	}
 	top, err := git.Run(ctx, s.Dir, nil, "rev-parse", "--show-toplevel")
@@ -149,7 +149,7 @@ const ciPatience = 5 * time.Second
 
 // tellCI tells the CI system the verdict. What it could not be told is a warning:
 // the run has ended whatever it learns.
-func (s *Session) tellCI(state *looprun.State, result looprun.Result) {
+func (s *Session) tellCI(state *core.State, result core.Result) {
 	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
 	defer cancel()
 	document, err := os.ReadFile(s.run.ResultFile())

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/notify"
 	"github.com/looprun/looprun/internal/ask"
@@ -19,7 +19,7 @@ import (
 
 // answersFile has the answers to questions that the command left behind or that
 // were deferred, for the iteration that begins.
-func (s *Session) answersFile(it looprun.Iteration) string {
+func (s *Session) answersFile(it core.Iteration) string {
 	response := ask.Response{Schema: ask.AnswerSchema}
 	for _, a := range it.Answers {
 		if a.Answer != nil {
@@ -41,7 +41,7 @@ func (s *Session) answersFile(it looprun.Iteration) string {
 	return name
 }
 
-func (s *Session) writeContext(state *looprun.State) {
+func (s *Session) writeContext(state *core.State) {
 	err := s.run.WriteContext(state, scratchpad.ContextOptions{Text: s.opts.Signals == "text", Next: tasks.Next(s.dir, s.opts.Tasks)})
 	if err != nil {
 		s.app.Say.Warn("the context could not be written: %v", err)

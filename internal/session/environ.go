@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -25,7 +25,7 @@ func baseEnviron(env []string) []string {
 }
 
 // environ is the environment of an iteration.
-func (s *Session) environ(it looprun.Iteration) []string {
+func (s *Session) environ(it core.Iteration) []string {
 	if it.Judging {
 		return s.helperEnviron(it, "check")
 	}
@@ -34,11 +34,11 @@ func (s *Session) environ(it looprun.Iteration) []string {
 
 // helperEnviron is that of a check, a verify, debug or expert command. It has no
 // socket: nobody is asked from there, and a nested looprun asks nobody either.
-func (s *Session) helperEnviron(it looprun.Iteration, role string) []string {
+func (s *Session) helperEnviron(it core.Iteration, role string) []string {
 	return append(s.commonEnviron(it), "LOOPRUN_ROLE="+role)
 }
 
-func (s *Session) commonEnviron(it looprun.Iteration) []string {
+func (s *Session) commonEnviron(it core.Iteration) []string {
 	own := it.Environ()
 	env := make([]string, 0, len(s.base)+len(own)+10)
 	env = append(append(env, s.base...), own...)
@@ -56,7 +56,7 @@ func (s *Session) commonEnviron(it looprun.Iteration) []string {
 }
 
 // guidanceFile has the whole guidance, however long.
-func (s *Session) guidanceFile(it looprun.Iteration) string {
+func (s *Session) guidanceFile(it core.Iteration) string {
 	if it.Guidance == "" {
 		return os.DevNull
 	}
@@ -70,7 +70,7 @@ func (s *Session) guidanceFile(it looprun.Iteration) string {
 
 // failingFile has the names of the checks that fail, one a line. It is empty unless
 // all of them are known: who runs only those must not miss one.
-func (s *Session) failingFile(it looprun.Iteration) string {
+func (s *Session) failingFile(it core.Iteration) string {
 	if it.Last == nil || len(it.Last.Signature.Checks) == 0 || len(it.Last.Signature.Checks) != it.Last.Signature.Failing {
 		return os.DevNull
 	}
@@ -83,7 +83,7 @@ func (s *Session) failingFile(it looprun.Iteration) string {
 }
 
 // lastOutput is the file of the judge's last output, empty when it was silent.
-func (s *Session) lastOutput(it looprun.Iteration) string {
+func (s *Session) lastOutput(it core.Iteration) string {
 	if it.Last == nil || it.Last.OutputBytes == 0 {
 		return os.DevNull
 	}
@@ -127,7 +127,7 @@ func (s *Session) copyStdin(file string) error {
 
 // Judged is the file of what the judge of an iteration printed, under that number
 // of the files. It is not there when the judge was silent.
-func Judged(dir string, number int, d *looprun.IterationFinished) string {
+func Judged(dir string, number int, d *core.IterationFinished) string {
 	if d.Iteration == 0 || d.WorkExitCode != nil {
 		return scratchpad.CheckOutputFile(dir, number)
 	}

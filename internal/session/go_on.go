@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/tty"
 )
@@ -24,12 +24,12 @@ type waitKey struct {
 }
 
 // goOnAt listens for the Enter key while the run waits for somebody else's limit.
-func (s *Session) goOnAt(e looprun.Event) {
+func (s *Session) goOnAt(e core.Event) {
 	switch e.Data.(type) {
-	case looprun.WaitStarted:
+	case core.WaitStarted:
 		s.waitKey.end()
 		s.waitKey = s.listenForEnter()
-	case looprun.RunAlive:
+	case core.RunAlive:
 	default:
 		s.waitKey.end()
 		s.waitKey = nil

@@ -8,7 +8,7 @@ import (
 	"os"
 	"reflect"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -25,11 +25,11 @@ type Host struct {
 
 // HostOptions say what a run is.
 type HostOptions struct {
-	Started looprun.RunStarted // as it was submitted
-	Run     *scratchpad.Run    // for its outputs and pages
-	Dir     string             // where its commands run
-	Env     []string           // the whole environment
-	Say     *console.Observer  // takes warnings
+	Started core.RunStarted   // as it was submitted
+	Run     *scratchpad.Run   // for its outputs and pages
+	Dir     string            // where its commands run
+	Env     []string          // the whole environment
+	Say     *console.Observer // takes warnings
 }
 
 // NewHost reads the configuration with which the run was submitted.
@@ -101,7 +101,7 @@ func (h *Host) Mask(text string) string {
 func (h *Host) Close() error { return h.null.Close() }
 
 // Run runs an iteration of the run that stands there, which has begun it.
-func (h *Host) Run(ctx context.Context, it looprun.Iteration, st *looprun.State) (looprun.IterationResult, error) {
+func (h *Host) Run(ctx context.Context, it core.Iteration, st *core.State) (core.IterationResult, error) {
 	h.s.writeContext(st)
 	if err := h.s.run.Refresh(st, true); err != nil {
 		h.s.app.Say.Warn("the scratchpad could not be written: %v", err)
@@ -122,51 +122,51 @@ func (h *Host) Printed() string {
 // Response is what becomes of a question where no person is.
 type Response struct {
 	// Events come before the answer: what was verified, and what an assistant advises.
-	Events []looprun.Data
-	Answer *looprun.Answer // nil: there is none
+	Events []core.Data
+	Answer *core.Answer // nil: there is none
 	// Unanswered is why nobody answers; empty: a person may, later.
 	Unanswered string
 }
 
 // Respond lets the policy answer a question, or else the assistant; else what was said of
 // questions that nobody answers (--detached), and where nothing was, it is for a person.
-func (h *Host) Respond(ctx context.Context, q looprun.Question, st *looprun.State) (Response, error) {
+func (h *Host) Respond(ctx context.Context, q core.Question, st *core.State) (Response, error) {
 	var r Response
 	a, err := h.respond(ctx, &q, st, &r)
 	if err == nil {
 		r.Answer = &a
-	} else if errors.Is(err, looprun.ErrNoAnswer) {
+	} else if errors.Is(err, core.ErrNoAnswer) {
 		r.Unanswered = err.Error()
-	} else if !errors.Is(err, looprun.ErrDeferred) {
+	} else if !errors.Is(err, core.ErrDeferred) {
 		return r, err
 	}
 	if h.s.masker != nil {
 		for i, d := range r.Events {
-			r.Events[i] = looprun.Masked(d, h.s.masker.Text)
+			r.Events[i] = core.Masked(d, h.s.masker.Text)
 		}
 		if r.Answer != nil {
-			d, _ := looprun.Masked(looprun.QuestionAnswered{Answer: a}, h.s.masker.Text).(looprun.QuestionAnswered)
+			d, _ := core.Masked(core.QuestionAnswered{Answer: a}, h.s.masker.Text).(core.QuestionAnswered)
 			r.Answer = &d.Answer
 		}
 	}
 	return r, nil
 }
 
-func (h *Host) respond(ctx context.Context, q *looprun.Question, st *looprun.State, r *Response) (looprun.Answer, error) {
+func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r *Response) (core.Answer, error) {
 	s := h.s
 	refused := func(by string, err error) {
-		r.Events = append(r.Events, looprun.AnswerInvalid{QuestionID: q.ID, Responder: by, Reason: err.Error()})
+		r.Events = append(r.Events, core.AnswerInvalid{QuestionID: q.ID, Responder: by, Reason: err.Error()})
 	}
 	if s.policy != nil {
-		a, err := s.policyResponder(nil, func(v looprun.VerifyFinished) error {
+		a, err := s.policyResponder(nil, func(v core.VerifyFinished) error {
 			r.Events = append(r.Events, v)
 			return nil
 		}).Respond(ctx, *q, st)
 		if err == nil || ctx.Err() != nil {
 			return a, err
 		}
-		if !errors.Is(err, looprun.ErrNoAnswer) {
-			refused(looprun.RespondedByPolicy, err)
+		if !errors.Is(err, core.ErrNoAnswer) {
+			refused(core.RespondedByPolicy, err)
 		}
 	}
 	mode := s.opts.Detached.Mode(namesOf(*q)...)
@@ -180,65 +180,65 @@ func (h *Host) respond(ctx context.Context, q *looprun.Question, st *looprun.Sta
 		}
 		if advice := adviceOf(*q, a, err); advice != nil {
 			q.Advice = advice
-			r.Events = append(r.Events, looprun.AdviceGiven{QuestionID: q.ID, Responder: looprun.RespondedByAssistant, Advice: *advice})
-		} else if !errors.Is(err, looprun.ErrNoAnswer) && !errors.Is(err, looprun.ErrDeferred) {
-			refused(looprun.RespondedByAssistant, err)
+			r.Events = append(r.Events, core.AdviceGiven{QuestionID: q.ID, Responder: core.RespondedByAssistant, Advice: *advice})
+		} else if !errors.Is(err, core.ErrNoAnswer) && !errors.Is(err, core.ErrDeferred) {
+			refused(core.RespondedByAssistant, err)
 		}
 	}
 	if mode == "" {
-		return looprun.Answer{}, looprun.ErrDeferred
+		return core.Answer{}, core.ErrDeferred
 	}
 	return s.detached(*q)
 }
 
 // Debug runs the command of an answer.
-func (h *Host) Debug(ctx context.Context, st *looprun.State) (looprun.DebugFinished, error) {
+func (h *Host) Debug(ctx context.Context, st *core.State) (core.DebugFinished, error) {
 	o, err := st.Question.Resolve(*st.Answer)
 	if err != nil {
-		return looprun.DebugFinished{}, err
+		return core.DebugFinished{}, err
 	}
 	a := *st.Answer
 	a.Person = false // there is no terminal for a shell
 	d, err := (&debugger{h.s}).Debug(ctx, st, o, a)
 	if h.s.masker != nil {
-		d, _ = looprun.Masked(d, h.s.masker.Text).(looprun.DebugFinished)
+		d, _ = core.Masked(d, h.s.masker.Text).(core.DebugFinished)
 	}
 	return d, err
 }
 
 // Expert runs the next expert.
-func (h *Host) Expert(ctx context.Context, st *looprun.State) (looprun.ExpertFinished, error) {
+func (h *Host) Expert(ctx context.Context, st *core.State) (core.ExpertFinished, error) {
 	e, ok := st.NextExpert()
 	if !ok {
-		return looprun.ExpertFinished{}, errors.New("no expert is next")
+		return core.ExpertFinished{}, errors.New("no expert is next")
 	}
 	d, err := (&debugger{h.s}).Expert(ctx, st, e)
 	if h.s.masker != nil {
-		d, _ = looprun.Masked(d, h.s.masker.Text).(looprun.ExpertFinished)
+		d, _ = core.Masked(d, h.s.masker.Text).(core.ExpertFinished)
 	}
 	return d, err
 }
 
 // Describe is the first event of the run that s would start, under that id. Its commands
 // run elsewhere: there is no directory in it. What is only here is an error.
-func (s *Session) Describe(id string) (looprun.RunStarted, error) {
+func (s *Session) Describe(id string) (core.RunStarted, error) {
 	if err := s.elsewhere(); err != nil {
-		return looprun.RunStarted{}, err
+		return core.RunStarted{}, err
 	}
 	var err error
 	if s.masker, err = s.opts.Redactor(os.Environ()); err != nil {
-		return looprun.RunStarted{}, err
+		return core.RunStarted{}, err
 	}
 	recorded, err := s.record()
 	if err != nil {
-		return looprun.RunStarted{}, err
+		return core.RunStarted{}, err
 	}
 	var r Recorded
 	if err := json.Unmarshal(recorded, &r); err != nil {
-		return looprun.RunStarted{}, err
+		return core.RunStarted{}, err
 	}
 	if r.Masked || r.Lossy {
-		return looprun.RunStarted{}, config.Usage("the command line or the configuration holds a secret, or bytes that are not UTF-8, which nothing keeps", "let the command read the secret from a variable of its worker")
+		return core.RunStarted{}, config.Usage("the command line or the configuration holds a secret, or bytes that are not UTF-8, which nothing keeps", "let the command read the secret from a variable of its worker")
 	}
 	started := s.started(id)
 	started.Dir, started.Parent, started.Config = "", "", recorded

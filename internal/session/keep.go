@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/plural"
@@ -58,7 +58,7 @@ func removable(dir string) bool {
 	}
 	r := scratchpad.Summarize(dir)
 	switch r.Status {
-	case looprun.StatusPaused, looprun.StatusInterrupted, looprun.StatusCrashed, looprun.StatusRunning, looprun.StatusAwaiting:
+	case core.StatusPaused, core.StatusInterrupted, core.StatusCrashed, core.StatusRunning, core.StatusAwaiting:
 		return false
 	}
 	return r.Problem == ""
@@ -68,7 +68,7 @@ func removable(dir string) bool {
 // was not written by this user are left alone.
 func CheckpointsOf(dir string) (forget func()) {
 	first, err := scratchpad.First(dir)
-	started, ok := first.Data.(looprun.RunStarted)
+	started, ok := first.Data.(core.RunStarted)
 	if err != nil || !ok || started.Checkpoint == "" || scratchpad.Mine(dir) != nil {
 		return func() {}
 	}

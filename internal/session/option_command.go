@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -29,10 +29,10 @@ type optionCommand struct {
 // run runs the command with the question as JSON on its standard input. Its
 // findings are the first line that it prints, or what kept it from ending by
 // itself.
-func (c optionCommand) run(ctx context.Context, q looprun.Question) (looprun.DebugFinished, error) {
+func (c optionCommand) run(ctx context.Context, q core.Question) (core.DebugFinished, error) {
 	question, err := proc.Document(q)
 	if err != nil {
-		return looprun.DebugFinished{}, err
+		return core.DebugFinished{}, err
 	}
 	var printed proc.Head
 	end, err := proc.RunFed(ctx, proc.Spec{
@@ -40,18 +40,18 @@ func (c optionCommand) run(ctx context.Context, q looprun.Question) (looprun.Deb
 		Stdout: printed.Take, Stderr: printed.Take, Timeout: c.limit, KillAfter: c.killAfter,
 	}, question, nil)
 	if err != nil {
-		return looprun.DebugFinished{}, err
+		return core.DebugFinished{}, err
 	}
 	found := firstLine(printed)
 	switch end.Cause {
 	case proc.StartFailed:
-		return looprun.DebugFinished{}, fmt.Errorf("it could not be started: %w", end.StartErr)
+		return core.DebugFinished{}, fmt.Errorf("it could not be started: %w", end.StartErr)
 	case proc.Timeout:
 		found = fmt.Sprintf("it took longer than %s and was ended", c.limit)
 	case proc.Lost:
 		found = fmt.Sprintf("it is not known how it ended: %v", end.Lost)
 	}
-	return looprun.DebugFinished{ExitCode: end.Code, Findings: found}, nil
+	return core.DebugFinished{ExitCode: end.Code, Findings: found}, nil
 }
 
 // firstLine is the first line that says something.

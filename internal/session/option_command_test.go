@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestOptionCommandIsEndedAtItsLimit(t *testing.T) {
 	c := optionCommand{line: "echo started; sleep 5", dir: t.TempDir(), limit: 50 * time.Millisecond, killAfter: time.Second}
-	end, err := c.run(context.Background(), looprun.Question{})
+	end, err := c.run(context.Background(), core.Question{})
 	if want := "it took longer than 50ms and was ended"; err != nil || end.Findings != want {
 		t.Errorf("%+v, %v, not %q", end, err, want)
 	}
@@ -30,7 +30,7 @@ func TestOptionCommandShowsOneLine(t *testing.T) {
 		{"more than is read", "yes | head -c 100000", "y"},
 	} {
 		c := optionCommand{line: test.line, dir: t.TempDir(), limit: time.Minute}
-		if end, err := c.run(context.Background(), looprun.Question{}); err != nil || end.Findings != test.want {
+		if end, err := c.run(context.Background(), core.Question{}); err != nil || end.Findings != test.want {
 			t.Errorf("%s: %q, %v", test.what, end.Findings, err)
 		}
 	}

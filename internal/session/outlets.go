@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/outlet"
 )
@@ -46,7 +46,7 @@ func (s *Session) unread(file *os.File) func() {
 		return nil
 	}
 	return func() {
-		s.leave(&looprun.Interrupt{Signal: "SIGPIPE", Code: 128 + int(syscall.SIGPIPE)})
+		s.leave(&engine.Interrupt{Signal: "SIGPIPE", Code: 128 + int(syscall.SIGPIPE)})
 	}
 }
 

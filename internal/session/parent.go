@@ -8,43 +8,43 @@ import (
 	"os"
 	"slices"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/socket"
 )
 
 // byParent puts a question to the run that this one was started in, and so to
 // the person of the outermost.
-func (s *Session) byParent(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+func (s *Session) byParent(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 	if q.To == ask.ToAssistant {
-		return looprun.Answer{}, looprun.ErrNoAnswer
+		return core.Answer{}, core.ErrNoAnswer
 	}
-	var a looprun.Answer
+	var a core.Answer
 	err := socket.Call(ctx, s.parent, kindBubble, s.bubble(q, st), &a)
 	var told *socket.Error
 	switch {
 	case err == nil:
-		a.Responder, a.Assistant = looprun.RespondedByParent, looprun.Assistant{}
+		a.Responder, a.Assistant = core.RespondedByParent, core.Assistant{}
 		return a, nil
 	case errors.As(err, &told) && told.Code == CodeDeferred:
-		return looprun.Answer{}, looprun.ErrDeferred
+		return core.Answer{}, core.ErrDeferred
 	case errors.As(err, &told) && told.Code == CodeInterrupted:
-		return looprun.Answer{}, looprun.ErrInterrupted
+		return core.Answer{}, core.ErrInterrupted
 	case ctx.Err() != nil:
-		return looprun.Answer{}, context.Cause(ctx)
+		return core.Answer{}, context.Cause(ctx)
 	}
-	return looprun.Answer{}, looprun.ErrNoAnswer
+	return core.Answer{}, core.ErrNoAnswer
 }
 
 // bubble is the question as the run above gets it.
-func (s *Session) bubble(q looprun.Question, st *looprun.State) bubbled {
+func (s *Session) bubble(q core.Question, st *core.State) bubbled {
 	b := bubbled{Question: q, Key: q.ID, Path: append([]string{st.RunID}, q.Path...)}
 	// The name is the same when another run asks the same in this one's place, so
 	// that a deferred answer finds it.
-	b.Question.From, b.Question.AskID = looprun.FromCommand, "nested/"+cmp.Or(q.AskID, string(q.Guard))+"/"+q.Text
-	b.Question.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o looprun.Option) bool {
+	b.Question.From, b.Question.AskID = core.FromCommand, "nested/"+cmp.Or(q.AskID, string(q.Guard))+"/"+q.Text
+	b.Question.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o core.Option) bool {
 		// What only somebody at this run's own terminal can do.
-		return o.Action == looprun.ActionReview || o.Action == looprun.ActionDebug && s.opts.Debug == ""
+		return o.Action == core.ActionReview || o.Action == core.ActionDebug && s.opts.Debug == ""
 	})
 	return b
 }
@@ -52,18 +52,18 @@ func (s *Session) bubble(q looprun.Question, st *looprun.State) bubbled {
 // advised is an assistant that is asked only what no assistant has rejected in the
 // runs above this one: each run that is started anew in there would ask afresh. What
 // cannot be found out is not asked.
-func (s *Session) advised(assistant looprun.Responder) looprun.Responder {
+func (s *Session) advised(assistant core.Responder) core.Responder {
 	if s.parent == "" {
 		return assistant
 	}
-	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		if q.Advice == nil {
 			advice, err := adviceAbove(ctx, s.parent, s.bubble(q, st))
 			if err != nil {
-				return looprun.Answer{}, fmt.Errorf("the run above cannot say whether an assistant has rejected this before (%w): %w", err, looprun.ErrNoAnswer)
+				return core.Answer{}, fmt.Errorf("the run above cannot say whether an assistant has rejected this before (%w): %w", err, core.ErrNoAnswer)
 			}
 			if advice != nil {
-				return looprun.Answer{}, advisedAbove{*advice}
+				return core.Answer{}, advisedAbove{*advice}
 			}
 		}
 		a, err := assistant.Respond(ctx, q, st)
@@ -75,8 +75,8 @@ func (s *Session) advised(assistant looprun.Responder) looprun.Responder {
 }
 
 // adviceOf is what an assistant said against the question; nil: nothing.
-func adviceOf(q looprun.Question, a looprun.Answer, err error) *looprun.Advice {
-	var said interface{ Advice() looprun.Advice }
+func adviceOf(q core.Question, a core.Answer, err error) *core.Advice {
+	var said interface{ Advice() core.Advice }
 	switch {
 	case errors.As(err, &said):
 		advice := said.Advice()
@@ -89,7 +89,7 @@ func adviceOf(q looprun.Question, a looprun.Answer, err error) *looprun.Advice {
 }
 
 // tellAdvice lets the runs above know of a rejection: they outlive this one.
-func (s *Session) tellAdvice(ctx context.Context, advice *looprun.Advice, q looprun.Question, st *looprun.State) error {
+func (s *Session) tellAdvice(ctx context.Context, advice *core.Advice, q core.Question, st *core.State) error {
 	if advice == nil || s.parent == "" {
 		return nil
 	}
@@ -99,18 +99,18 @@ func (s *Session) tellAdvice(ctx context.Context, advice *looprun.Advice, q loop
 }
 
 // adviceAbove is what the run with that socket knows, or one above it; nil: nothing.
-func adviceAbove(ctx context.Context, parent string, b bubbled) (*looprun.Advice, error) {
-	var known *looprun.Advice
+func adviceAbove(ctx context.Context, parent string, b bubbled) (*core.Advice, error) {
+	var known *core.Advice
 	err := socket.Call(ctx, parent, kindAdvice, b, &known)
 	return known, err
 }
 
 // advisedAbove is no answer, but what an assistant said in a run above.
-type advisedAbove struct{ advice looprun.Advice }
+type advisedAbove struct{ advice core.Advice }
 
-func (a advisedAbove) Error() string          { return a.advice.Text + ": " + looprun.ErrNoAnswer.Error() }
-func (a advisedAbove) Unwrap() error          { return looprun.ErrNoAnswer }
-func (a advisedAbove) Advice() looprun.Advice { return a.advice }
+func (a advisedAbove) Error() string       { return a.advice.Text + ": " + core.ErrNoAnswer.Error() }
+func (a advisedAbove) Unwrap() error       { return core.ErrNoAnswer }
+func (a advisedAbove) Advice() core.Advice { return a.advice }
 
 // ParentSocket is that of the run that this process was started in; empty when
 // there is none, or when what runs is no work but a check or another helper.

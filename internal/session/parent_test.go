@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/socket"
@@ -17,14 +17,14 @@ import (
 // answer. What only this run's own terminal can do is not offered there, and what
 // is for an assistant is not asked there.
 func TestWhatTheParentSays(t *testing.T) {
-	trip := looprun.Question{ID: "q", Guard: looprun.LoopDetected, Kind: looprun.KindSelect, Text: "How to go on?", Options: []looprun.Option{
-		{ID: "review", Action: looprun.ActionReview}, {ID: "debug", Action: looprun.ActionDebug}, {ID: "cancel", Action: looprun.ActionCancel},
+	trip := core.Question{ID: "q", Guard: core.LoopDetected, Kind: core.KindSelect, Text: "How to go on?", Options: []core.Option{
+		{ID: "review", Action: core.ActionReview}, {ID: "debug", Action: core.ActionDebug}, {ID: "cancel", Action: core.ActionCancel},
 	}}
 	forAssistant := trip
 	forAssistant.To = ask.ToAssistant
 	for _, c := range []struct {
 		name     string
-		question looprun.Question
+		question core.Question
 		debug    string
 		says     error // of the run outside; nil: cancel
 		want     error
@@ -32,10 +32,10 @@ func TestWhatTheParentSays(t *testing.T) {
 	}{
 		{"an answer", trip, "", nil, nil, []string{"cancel"}},
 		{"with a debug command of its own", trip, "make debug", nil, nil, []string{"debug", "cancel"}},
-		{"kept for later", trip, "", &socket.Error{Code: CodeDeferred}, looprun.ErrDeferred, []string{"cancel"}},
-		{"interrupted", trip, "", &socket.Error{Code: CodeInterrupted}, looprun.ErrInterrupted, []string{"cancel"}},
-		{"refused", trip, "", &socket.Error{Code: "refused"}, looprun.ErrNoAnswer, []string{"cancel"}},
-		{"for an assistant", forAssistant, "", nil, looprun.ErrNoAnswer, nil},
+		{"kept for later", trip, "", &socket.Error{Code: CodeDeferred}, core.ErrDeferred, []string{"cancel"}},
+		{"interrupted", trip, "", &socket.Error{Code: CodeInterrupted}, core.ErrInterrupted, []string{"cancel"}},
+		{"refused", trip, "", &socket.Error{Code: "refused"}, core.ErrNoAnswer, []string{"cancel"}},
+		{"for an assistant", forAssistant, "", nil, core.ErrNoAnswer, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var offered []string
@@ -45,23 +45,23 @@ func TestWhatTheParentSays(t *testing.T) {
 					return nil, errors.Join(err, errors.New(kind))
 				}
 				offered = b.Question.OptionIDs()
-				return looprun.Answer{Option: "cancel", Responder: looprun.RespondedByUser, Person: true}, c.says
+				return core.Answer{Option: "cancel", Responder: core.RespondedByUser, Person: true}, c.says
 			}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := &Session{parent: server.Path(), opts: &config.Options{Debug: config.ShellLine(c.debug)}}
-			a, err := s.byParent(t.Context(), c.question, &looprun.State{RunID: "inner"})
+			a, err := s.byParent(t.Context(), c.question, &core.State{RunID: "inner"})
 			if closed := server.Close(); closed != nil {
 				t.Error(closed)
 			}
-			if !errors.Is(err, c.want) || (err == nil) != (a.Option == "cancel" && a.Responder == looprun.RespondedByParent) || !slices.Equal(offered, c.offered) {
+			if !errors.Is(err, c.want) || (err == nil) != (a.Option == "cancel" && a.Responder == core.RespondedByParent) || !slices.Equal(offered, c.offered) {
 				t.Errorf("got %+v, %v; offered were %q", a, err, offered)
 			}
 		})
 	}
 	s := &Session{parent: "/nowhere", opts: &config.Options{}}
-	if _, err := s.byParent(t.Context(), trip, &looprun.State{}); !errors.Is(err, looprun.ErrNoAnswer) {
+	if _, err := s.byParent(t.Context(), trip, &core.State{}); !errors.Is(err, core.ErrNoAnswer) {
 		t.Errorf("without a run outside: %v", err)
 	}
 }
@@ -71,14 +71,14 @@ func TestWhatTheParentSays(t *testing.T) {
 func TestAnAssistantInsideARun(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		known *looprun.Advice // in the run outside
+		known *core.Advice // in the run outside
 		says  error
 		asked bool
 		want  error
 	}{
 		{"it was not rejected", nil, nil, true, nil},
-		{"it was rejected", &looprun.Advice{Text: "no"}, nil, false, looprun.ErrNoAnswer},
-		{"nobody can say", nil, errors.New("too late"), false, looprun.ErrNoAnswer},
+		{"it was rejected", &core.Advice{Text: "no"}, nil, false, core.ErrNoAnswer},
+		{"nobody can say", nil, errors.New("too late"), false, core.ErrNoAnswer},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server, err := socket.Listen(socket.Options{Handle: func(context.Context, socket.Peer, string, json.RawMessage) (any, error) {
@@ -88,11 +88,11 @@ func TestAnAssistantInsideARun(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, asked := &Session{parent: server.Path(), opts: &config.Options{}}, false
-			assistant := s.advised(looprun.ResponderFunc(func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+			assistant := s.advised(core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 				asked = true
-				return looprun.Answer{Option: looprun.Yes}, nil
+				return core.Answer{Option: core.Yes}, nil
 			}))
-			_, err = assistant.Respond(t.Context(), looprun.Question{Kind: looprun.KindConfirm, Text: "Drop it?"}, &looprun.State{RunID: "inner"})
+			_, err = assistant.Respond(t.Context(), core.Question{Kind: core.KindConfirm, Text: "Drop it?"}, &core.State{RunID: "inner"})
 			if closed := server.Close(); closed != nil {
 				t.Error(closed)
 			}

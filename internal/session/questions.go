@@ -3,7 +3,7 @@ package session
 import (
 	"sync"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/templates"
 )
 
@@ -15,8 +15,8 @@ type questions struct {
 }
 
 var (
-	_ looprun.Questions = questions{}
-	_ looprun.Texts     = questions{}
+	_ core.Questions = questions{}
+	_ core.Texts     = questions{}
 )
 
 // loadQuestions reads the folders at once, since nothing is to run when
@@ -37,10 +37,10 @@ func loadQuestions(dirs []string, debug bool) (questions, error) {
 }
 
 // Question makes the question for a trip.
-func (q questions) Question(s *looprun.State, trip looprun.Trip) (looprun.Question, error) {
+func (q questions) Question(s *core.State, trip core.Trip) (core.Question, error) {
 	set, err := q.set()
 	if err != nil {
-		return looprun.Question{}, err
+		return core.Question{}, err
 	}
 	return set.Question(s, trip)
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
@@ -26,23 +27,23 @@ import (
 // responders answer questions, in this order: the policy, the assistant, the run
 // that this one was started in, a person, and what stands in for a person who is
 // not there.
-func (s *Session) responders() []looprun.Responder {
-	var list []looprun.Responder
+func (s *Session) responders() []core.Responder {
+	var list []core.Responder
 	if s.policy != nil {
-		list = append(list, own(looprun.ResponderFunc(s.byPolicy)))
+		list = append(list, own(core.ResponderFunc(s.byPolicy)))
 	}
 	assisted := s.assistant()
 	if assisted != nil {
 		assisted = s.advised(assisted)
-		list = append(list, own(looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+		list = append(list, own(core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 			if s.detachedMode(q) == config.DetachedAuto || !s.assists(q) {
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return core.Answer{}, core.ErrNoAnswer
 			}
 			return assisted.Respond(ctx, q, st)
 		})))
 	}
 	if s.parent != "" {
-		list = append(list, looprun.ResponderFunc(s.byParent))
+		list = append(list, core.ResponderFunc(s.byParent))
 	}
 	asked, why := false, s.silenced()
 	s.app.Say.Asks = why == "" && s.policy == nil && assisted == nil && s.parent == ""
@@ -52,9 +53,9 @@ func (s *Session) responders() []looprun.Responder {
 	})
 	return append(
 		list,
-		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+		core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 			if q.To == ask.ToAssistant {
-				return looprun.Answer{}, s.onlyAssistant()
+				return core.Answer{}, s.onlyAssistant()
 			}
 			s.display.Lend()
 			defer s.display.Retake()
@@ -65,22 +66,22 @@ func (s *Session) responders() []looprun.Responder {
 			}
 			return a, err
 		}),
-		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, _ *looprun.State) (looprun.Answer, error) {
+		core.ResponderFunc(func(ctx context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 			return s.awaitAnswer(ctx, q, asked)
 		}),
-		looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+		core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 			switch {
 			case asked: // a person was there and chose nothing
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return core.Answer{}, core.ErrNoAnswer
 			case len(q.Path) > 0 && s.detachedMode(q) == "defer":
-				return looprun.Answer{}, looprun.ErrDeferred
+				return core.Answer{}, core.ErrDeferred
 			case len(q.Path) > 0: // the run inside decides by its own mode
-				return looprun.Answer{}, looprun.ErrNoAnswer
+				return core.Answer{}, core.ErrNoAnswer
 			case assisted != nil && s.detachedMode(q) == config.DetachedAuto:
 				return assisted.Respond(ctx, q, st)
 			}
 			a, err := s.detached(q)
-			if err == looprun.ErrNoAnswer { // it says nothing more
+			if err == core.ErrNoAnswer { // it says nothing more
 				err = s.instead(q, err)
 			}
 			return a, err
@@ -91,24 +92,24 @@ func (s *Session) responders() []looprun.Responder {
 // onlyAssistant says why nobody else answers what is for the assistant.
 func (s *Session) onlyAssistant() error {
 	if s.assistant() == nil {
-		return fmt.Errorf("the question is for an assistant, and there is none (--assistant LINE): %w", looprun.ErrNoAnswer)
+		return fmt.Errorf("the question is for an assistant, and there is none (--assistant LINE): %w", core.ErrNoAnswer)
 	}
-	return looprun.ErrNoAnswer
+	return core.ErrNoAnswer
 }
 
 // own keeps a responder from questions of a run inside this one: they reach only
 // its person.
-func own(r looprun.Responder) looprun.Responder {
-	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+func own(r core.Responder) core.Responder {
+	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		if len(q.Path) > 0 {
-			return looprun.Answer{}, looprun.ErrNoAnswer
+			return core.Answer{}, core.ErrNoAnswer
 		}
 		return r.Respond(ctx, q, st)
 	})
 }
 
-func sourceOf(q looprun.Question) assistant.Source {
-	if q.From == looprun.FromCommand {
+func sourceOf(q core.Question) assistant.Source {
+	if q.From == core.FromCommand {
 		return assistant.FromAsk
 	}
 	return assistant.FromGuards
@@ -116,44 +117,44 @@ func sourceOf(q looprun.Question) assistant.Source {
 
 // awaitAnswer keeps the question open for a while, for looprun answer. The answer
 // itself comes through the socket and ends the wait.
-func (s *Session) awaitAnswer(ctx context.Context, q looprun.Question, asked bool) (looprun.Answer, error) {
+func (s *Session) awaitAnswer(ctx context.Context, q core.Question, asked bool) (core.Answer, error) {
 	d := time.Duration(s.opts.WaitAnswer)
 	if d <= 0 || asked || q.To == ask.ToAssistant {
-		return looprun.Answer{}, looprun.ErrNoAnswer
+		return core.Answer{}, core.ErrNoAnswer
 	}
 	s.app.Say.Printf("waiting %s for an answer: looprun answer %s OPTION --question %s (%s)", d, s.run.ID, q.ID, strings.Join(OptionsOf(q), ", "))
 	select {
 	case <-time.After(d):
-		return looprun.Answer{}, fmt.Errorf("nobody answered within %s: %w", d, looprun.ErrNoAnswer)
+		return core.Answer{}, fmt.Errorf("nobody answered within %s: %w", d, core.ErrNoAnswer)
 	case <-ctx.Done():
-		return looprun.Answer{}, context.Cause(ctx)
+		return core.Answer{}, context.Cause(ctx)
 	}
 }
 
 // OptionsOf are the words that answer the question.
-func OptionsOf(q looprun.Question) []string {
+func OptionsOf(q core.Question) []string {
 	switch q.Kind {
-	case looprun.KindConfirm:
-		return []string{looprun.Yes, looprun.No}
-	case looprun.KindText:
+	case core.KindConfirm:
+		return []string{core.Yes, core.No}
+	case core.KindText:
 		return []string{"--text TEXT"}
 	}
 	ids := q.OptionIDs()
 	if q.From == "" {
 		ids = slices.DeleteFunc(ids, func(id string) bool {
 			o, _ := q.Option(id)
-			return o.Action == looprun.ActionReview
+			return o.Action == core.ActionReview
 		})
 	}
 	return ids
 }
 
 // assistant asks the command that answers such a question; nil where no question has one.
-func (s *Session) assistant() looprun.Responder {
+func (s *Session) assistant() core.Responder {
 	if s.opts.Assistant == "" && len(s.opts.Assistants) == 0 {
 		return nil
 	}
-	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		of, _, _ := s.opts.AssistantOf(namesOf(q)...)
 		return assistant.New(assistant.Options{
 			Command: string(of.Command), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.Or(0),
@@ -164,26 +165,26 @@ func (s *Session) assistant() looprun.Responder {
 }
 
 // assists reports whether an assistant is to be asked before a person is.
-func (s *Session) assists(q looprun.Question) bool {
+func (s *Session) assists(q core.Question) bool {
 	_, chosen, _ := s.opts.AssistantOf(q.AskID, string(q.Guard))
 	return chosen || slices.Contains(s.opts.AssistantFor, string(sourceOf(q)))
 }
 
 // namesOf are the names by which a configuration can mean the question, the most
 // particular first.
-func namesOf(q looprun.Question) []string { return []string{q.AskID, string(q.Guard), string(q.Kind)} }
+func namesOf(q core.Question) []string { return []string{q.AskID, string(q.Guard), string(q.Kind)} }
 
 // detached decides when nobody can be asked.
-func (s *Session) detached(q looprun.Question) (looprun.Answer, error) {
+func (s *Session) detached(q core.Question) (core.Answer, error) {
 	mode := s.detachedMode(q)
 	switch {
 	case mode == "defer":
-		return looprun.Answer{}, looprun.ErrDeferred
+		return core.Answer{}, core.ErrDeferred
 	case q.Advice != nil, mode != "defaults" || q.Default == "" || q.Exclusive || q.Mandatory:
-		return looprun.Answer{}, looprun.ErrNoAnswer
+		return core.Answer{}, core.ErrNoAnswer
 	}
-	answer := looprun.Answer{Option: q.Default, Responder: looprun.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}
-	if q.Kind == looprun.KindText {
+	answer := core.Answer{Option: q.Default, Responder: core.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}
+	if q.Kind == core.KindText {
 		answer.Option, answer.Text = "", &q.Default
 	}
 	return answer, nil
@@ -192,7 +193,7 @@ func (s *Session) detached(q looprun.Question) (looprun.Answer, error) {
 // detachedMode is what decides about the question when nobody can be asked: the
 // mode for its id, for its guard, for its kind, for all; else the policy's, else
 // deny.
-func (s *Session) detachedMode(q looprun.Question) string {
+func (s *Session) detachedMode(q core.Question) string {
 	if mode := s.opts.Detached.Mode(namesOf(q)...); mode != "" {
 		return mode
 	}
@@ -211,8 +212,8 @@ var errNoDebug = errors.New("no debug command is configured (--debug LINE)")
 // findingsLimit is how much of a debug command's output is kept: its end.
 const findingsLimit = 8 << 10
 
-func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Option, a looprun.Answer) (looprun.DebugFinished, error) {
-	if o.Action == looprun.ActionRun {
+func (d *debugger) Debug(ctx context.Context, st *core.State, o core.Option, a core.Answer) (core.DebugFinished, error) {
+	if o.Action == core.ActionRun {
 		defer d.s.helping(string(o.Action))()
 		return optionCommand{
 			line: o.Command, dir: d.s.dir, env: d.environ(st, string(o.Action)),
@@ -224,7 +225,7 @@ func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Optio
 		if a.Person {
 			return d.shell(ctx, st)
 		}
-		return looprun.DebugFinished{}, errNoDebug
+		return core.DebugFinished{}, errNoDebug
 	}
 	out := tail.Buffer{Limit: findingsLimit}
 	show := func(b []byte) {
@@ -232,16 +233,16 @@ func (d *debugger) Debug(ctx context.Context, st *looprun.State, o looprun.Optio
 		out.Take(b)
 	}
 	defer d.s.helping(string(o.Action))()
-	exit := looprun.Shell(string(line)).Run(ctx, looprun.Invocation{
+	exit := engine.Shell(string(line)).Run(ctx, engine.Invocation{
 		Dir: d.s.dir, Env: d.environ(st, string(o.Action)), Stdout: show, Stderr: show, KillAfter: d.s.killAfter(),
 	})
-	return looprun.DebugFinished{ExitCode: exit.Code, Findings: strings.TrimSpace(strings.TrimSpace(string(out.Bytes())) + "\n" + exit.Detail)}, nil
+	return core.DebugFinished{ExitCode: exit.Code, Findings: strings.TrimSpace(strings.TrimSpace(string(out.Bytes())) + "\n" + exit.Detail)}, nil
 }
 
 // environ is the environment of a command that is not the work: it has no way to
 // ask.
-func (d *debugger) environ(st *looprun.State, role string) []string {
-	return d.s.helperEnviron(looprun.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran, Task: st.Task, Subtasks: st.Decomposed()}, role)
+func (d *debugger) environ(st *core.State, role string) []string {
+	return d.s.helperEnviron(core.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran, Task: st.Task, Subtasks: st.Decomposed()}, role)
 }
 
 // helping marks that a command runs which cannot ask, until the function that it
@@ -255,20 +256,20 @@ func (s *Session) helping(role string) func() {
 }
 
 // Expert runs an expert's command. What it prints is guidance.
-func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Expert) (looprun.ExpertFinished, error) {
+func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) (core.ExpertFinished, error) {
 	defer d.s.helping("expert")()
 	d.s.app.Say.News("expert %s: %s", e.Name, e.Command)
 	out := tail.Buffer{Limit: findingsLimit}
 	var said signal.Scanner
 	d.s.writeContext(st)
-	exit := looprun.Shell(e.Command).Run(ctx, looprun.Invocation{
+	exit := engine.Shell(e.Command).Run(ctx, engine.Invocation{
 		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+d.s.run.ContextFile()), KillAfter: d.s.killAfter(), Stderr: d.s.aside,
 		Stdout: func(b []byte) {
 			out.Take(b)
 			_, _ = said.Write(b) // it never fails
 		},
 	})
-	end := looprun.ExpertFinished{ExitCode: exit.Code, Guidance: strings.TrimSpace(string(out.Bytes())), Why: exit.Detail}
+	end := core.ExpertFinished{ExitCode: exit.Code, Guidance: strings.TrimSpace(string(out.Bytes())), Why: exit.Detail}
 	signals, malformed := said.Result()
 	for _, s := range signals {
 		if s.Name == signal.Unsuccessful {
@@ -284,10 +285,10 @@ func (d *debugger) Expert(ctx context.Context, st *looprun.State, e ladder.Exper
 }
 
 // shell lets the person look around with the run's environment.
-func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugFinished, error) {
+func (d *debugger) shell(ctx context.Context, st *core.State) (core.DebugFinished, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return looprun.DebugFinished{}, fmt.Errorf("%w, and there is no terminal for a shell (%w)", errNoDebug, err)
+		return core.DebugFinished{}, fmt.Errorf("%w, and there is no terminal for a shell (%w)", errNoDebug, err)
 	}
 	defer tty.Close()
 	name := cmp.Or(os.Getenv("SHELL"), "sh")
@@ -300,9 +301,9 @@ func (d *debugger) shell(ctx context.Context, st *looprun.State) (looprun.DebugF
 	err = sh.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return looprun.DebugFinished{}, err
+		return core.DebugFinished{}, err
 	}
-	return looprun.DebugFinished{ExitCode: sh.ProcessState.ExitCode()}, nil
+	return core.DebugFinished{ExitCode: sh.ProcessState.ExitCode()}, nil
 }
 
 // loadPolicy reads the policy file, or what was recorded of it.
@@ -341,15 +342,15 @@ func (s *Session) policyCodes() map[string]int {
 
 // byPolicy lets the policy answer. What it finds out about the environment it
 // finds out only now: most runs never ask.
-func (s *Session) byPolicy(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+func (s *Session) byPolicy(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 	return s.policyResponder(func(context.Context) error {
 		s.loop.BeforeVerify()
 		return nil
 	}, s.loop.AfterVerify).Respond(ctx, q, st)
 }
 
-func (s *Session) policyResponder(before func(context.Context) error, after func(looprun.VerifyFinished) error) looprun.Responder {
-	return looprun.ResponderFunc(func(ctx context.Context, q looprun.Question, st *looprun.State) (looprun.Answer, error) {
+func (s *Session) policyResponder(before func(context.Context) error, after func(core.VerifyFinished) error) core.Responder {
+	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		return s.policy.Responder(policy.Options{
 			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: CIFacts(s.dir), Output: s.aside,
 			BeforeVerify: before, AfterVerify: after,
@@ -384,7 +385,7 @@ func (s *Session) setBy(name string) string {
 
 // instead says what the user can do about a question that nobody answers, where the user
 // has not decided that it is so; who asked with looprun ask is told it with the error.
-func (s *Session) instead(q looprun.Question, err error) error {
+func (s *Session) instead(q core.Question, err error) error {
 	switch {
 	case q.To == ask.ToAssistant || s.opts.Wait || s.opts.Retry != nil && q.From == "":
 		return err
@@ -392,14 +393,14 @@ func (s *Session) instead(q looprun.Question, err error) error {
 		return s.hint(q, "only a person can answer this; --detached defer keeps it for looprun answer", err)
 	case !s.opts.Detached.IsZero() || s.policy != nil:
 		return err
-	case q.From == looprun.FromCommand:
+	case q.From == core.FromCommand:
 		return s.hint(q, "--assistant LINE or --detached MODE answers such a question", err)
 	}
 	return s.hint(q, "--policy FILE or --detached MODE answers such a question", err)
 }
 
-func (s *Session) hint(q looprun.Question, text string, err error) error {
-	if q.From == looprun.FromCommand {
+func (s *Session) hint(q core.Question, text string, err error) error {
+	if q.From == core.FromCommand {
 		return fmt.Errorf("%s: %w", text, err)
 	}
 	s.app.Say.Remedy = text

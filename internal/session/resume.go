@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/proc"
@@ -30,7 +30,7 @@ type Anew struct {
 }
 
 // place is the directory that the run's commands run in from now on.
-func (c *Anew) place(dir string, state *looprun.State) (string, error) {
+func (c *Anew) place(dir string, state *core.State) (string, error) {
 	id := state.RunID
 	if c.Dir != "" {
 		place, err := filepath.Abs(c.Dir)
@@ -67,7 +67,7 @@ func isDir(name string) bool {
 }
 
 // Resume goes on with a run.
-func Resume(p *Program, dir string, state *looprun.State, tail scratchpad.Tail, with Anew) (Ended, error) {
+func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, with Anew) (Ended, error) {
 	if state.Ended && !state.Ending.Status.Resumable() && !(with.Reopen && state.Ending.Status.Reopens()) {
 		remedy := "start a new one"
 		if state.Ending.Status.Reopens() {
@@ -89,8 +89,8 @@ func Resume(p *Program, dir string, state *looprun.State, tail scratchpad.Tail, 
 }
 
 // restore makes the session from what was recorded, with what is given anew.
-func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*Session, looprun.RunResumed, error) {
-	event := looprun.RunResumed{Version: app.Version, Reopen: c.Reopen}
+func (c *Anew) restore(app *Program, dir string, state *core.State) (*Session, core.RunResumed, error) {
+	event := core.RunResumed{Version: app.Version, Reopen: c.Reopen}
 	r, err := RecordedOf(dir)
 	if err != nil {
 		return nil, event, err
@@ -149,7 +149,7 @@ func (c *Anew) restore(app *Program, dir string, state *looprun.State) (*Session
 }
 
 // caps are the run's, unless others were given or the new limit is above them.
-func (c *Anew) caps(old looprun.Caps, l looprun.Limits, given looprun.Caps) looprun.Caps {
+func (c *Anew) caps(old core.Caps, l core.Limits, given core.Caps) core.Caps {
 	if c.CapIterations != nil || old.Iterations > 0 && l.Iterations > old.Iterations {
 		old.Iterations = given.Iterations
 	}
@@ -228,7 +228,7 @@ func (c *Anew) change(r *Recorded, given func(flag string) bool) bool {
 // RecordedOf is what the run was last started or resumed with.
 func RecordedOf(dir string) (Recorded, error) {
 	var raw json.RawMessage
-	_, err := scratchpad.Replay(dir, func(e looprun.Event) error {
+	_, err := scratchpad.Replay(dir, func(e core.Event) error {
 		raw = scratchpad.ConfigOf(e, raw)
 		return nil
 	})
@@ -251,7 +251,7 @@ func ReadRecorded(raw json.RawMessage, dir string) (r Recorded, err error) {
 
 var ErrNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 
-func (s *Session) resume(dir string, event looprun.RunResumed, trust TrustFlag) (Ended, error) {
+func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (Ended, error) {
 	if err := errors.Join(proc.Ready(), s.joinable(), s.affordable()); err != nil {
 		return Ended{}, err
 	}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/carrier"
@@ -29,7 +30,7 @@ import (
 // hearing is what is learned from what the command prints and leaves behind.
 type hearing struct {
 	s       *Session
-	streams looprun.Listeners[scanners, *scanners]
+	streams engine.Listeners[scanners, *scanners]
 	tree    *workspace.Tree // nil: nothing needs it
 	agent   agent.Agent     // that was set up; without a name: none was
 	before  signature.Hash  // how the agent found the work tree; zero: it is not known
@@ -45,7 +46,7 @@ type scanners struct {
 	refused   string       // what a coding agent's own permissions refused first
 }
 
-// Fact implements [looprun.FactListener].
+// Fact implements [engine.FactListener].
 func (c *scanners) Fact(f carrier.Fact) {
 	switch f := f.(type) {
 	case carrier.Refused:
@@ -144,7 +145,7 @@ func (h *hearing) saidDone() bool {
 }
 
 // heard adds what was learned to the end of an iteration.
-func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationResult) {
+func (h *hearing) heard(_ core.Iteration, d *core.IterationResult) {
 	h.said(d)
 	h.lookAround(d)
 	d.Checkpoint = h.s.checkpoint(d.Iteration)
@@ -154,21 +155,21 @@ func (h *hearing) heard(_ looprun.Iteration, d *looprun.IterationResult) {
 
 // hearRefusal ends the run where the first turn of an agent changed nothing because its
 // own permissions did not let it: no later turn would do better, and each costs.
-func (h *hearing) hearRefusal(d *looprun.IterationResult) {
+func (h *hearing) hearRefusal(d *core.IterationResult) {
 	refused := cmp.Or(h.streams.Stdout.refused, h.streams.Stderr.refused)
-	failed := d.Outcome == looprun.OutcomeNotDone || d.Outcome == looprun.OutcomeError
+	failed := d.Outcome == core.OutcomeNotDone || d.Outcome == core.OutcomeError
 	if h.agent.Name == "" || d.Iteration != 1 || refused == "" || !failed || d.Fatal != 0 {
 		return
 	}
 	if d.Tree == 0 || d.Tree != h.before {
 		return
 	}
-	d.Fatal = looprun.ExitFailed
+	d.Fatal = core.ExitFailed
 	d.Detail = fmt.Sprintf("%s was not allowed to work: %s; pass on what it may do behind --, such as %s", h.agent.Name, termsafe.Cut(termsafe.Line(refused), 200), h.agent.Permit)
 }
 
 // said adds what the command said with its output.
-func (h *hearing) said(d *looprun.IterationResult) {
+func (h *hearing) said(d *core.IterationResult) {
 	h.hearChoices(d)
 	h.hearRejection(d)
 	h.hearSignals(d)
@@ -177,7 +178,7 @@ func (h *hearing) said(d *looprun.IterationResult) {
 
 // hearChoices puts questions that the command ended with on record: those that it
 // printed, or else those in its file.
-func (h *hearing) hearChoices(d *looprun.IterationResult) {
+func (h *hearing) hearChoices(d *core.IterationResult) {
 	printed := false
 	for _, c := range h.both() {
 		found, err := c.choices.Result()
@@ -191,9 +192,9 @@ func (h *hearing) hearChoices(d *looprun.IterationResult) {
 }
 
 // addChoices adds one document's questions, or what is wrong with it.
-func addChoices(d *looprun.IterationResult, found *ask.Choices, err error) {
+func addChoices(d *core.IterationResult, found *ask.Choices, err error) {
 	if err != nil {
-		d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameChoices}, Problem: err.Error()})
+		d.Said = append(d.Said, core.SignalReceived{Signal: signal.Signal{Name: core.NameChoices}, Problem: err.Error()})
 	}
 	if found == nil {
 		return
@@ -201,7 +202,7 @@ func addChoices(d *looprun.IterationResult, found *ask.Choices, err error) {
 	for _, q := range found.PendingUserChoices {
 		asked := questionOf(q, "")
 		asked.Returned = true
-		d.Said = append(d.Said, looprun.QuestionAsked{Question: asked})
+		d.Said = append(d.Said, core.QuestionAsked{Question: asked})
 	}
 }
 
@@ -230,7 +231,7 @@ func (h *hearing) choicesFile() (*ask.Choices, error) {
 	return &c, nil
 }
 
-func (h *hearing) hearRejection(d *looprun.IterationResult) {
+func (h *hearing) hearRejection(d *core.IterationResult) {
 	var before []byte
 	for _, c := range h.both() {
 		text, ok := c.rejection.Result()
@@ -240,7 +241,7 @@ func (h *hearing) hearRejection(d *looprun.IterationResult) {
 		before = text
 		r, err := rejection.Parse(text)
 		if err != nil {
-			d.Said = append(d.Said, looprun.SignalReceived{Signal: signal.Signal{Name: looprun.NameRejection}, Problem: err.Error()})
+			d.Said = append(d.Said, core.SignalReceived{Signal: signal.Signal{Name: core.NameRejection}, Problem: err.Error()})
 			continue
 		}
 		d.Said = append(d.Said, rejected(r, "text"))
@@ -248,17 +249,17 @@ func (h *hearing) hearRejection(d *looprun.IterationResult) {
 }
 
 // rejected is the event that a rejection makes: it is valid, or it is not.
-func rejected(r rejection.Rejection, via string) looprun.Data {
+func rejected(r rejection.Rejection, via string) core.Data {
 	r = r.Normalize()
 	if issues := r.Validate(); len(issues) > 0 {
-		return looprun.RejectionInvalid{Rejection: r, Issues: issues, Via: via}
+		return core.RejectionInvalid{Rejection: r, Issues: issues, Via: via}
 	}
-	return looprun.RejectionSubmitted{Rejection: r, Via: via}
+	return core.RejectionSubmitted{Rejection: r, Via: via}
 }
 
 // hearSignals puts signals on record, and behind them what could not be read.
-func (h *hearing) hearSignals(d *looprun.IterationResult) {
-	var unread []looprun.Data
+func (h *hearing) hearSignals(d *core.IterationResult) {
+	var unread []core.Data
 	for _, c := range h.both() {
 		signals, malformed := c.signals.Result()
 		for _, sig := range signals {
@@ -266,18 +267,18 @@ func (h *hearing) hearSignals(d *looprun.IterationResult) {
 				h.s.app.Say.Warn("the command said that it is done, which means nothing here: this run was started without --promise")
 				continue
 			}
-			d.Said = append(d.Said, looprun.SignalReceived{Signal: sig})
+			d.Said = append(d.Said, core.SignalReceived{Signal: sig})
 		}
 		for _, m := range malformed {
-			unread = append(unread, looprun.SignalReceived{Signal: signal.Signal{Name: m.Means(), Via: signal.ViaText}, Problem: fmt.Sprintf("line %d: %s", m.Line, m.Problem)})
+			unread = append(unread, core.SignalReceived{Signal: signal.Signal{Name: m.Means(), Via: signal.ViaText}, Problem: fmt.Sprintf("line %d: %s", m.Line, m.Problem)})
 		}
 	}
 	d.Said = append(d.Said, unread...)
 }
 
 // hearCost adds up what both streams report.
-func (h *hearing) hearCost(d *looprun.IterationResult) {
-	sum := looprun.CostReported{Via: "output"}
+func (h *hearing) hearCost(d *core.IterationResult) {
+	sum := core.CostReported{Via: "output"}
 	found, why := false, ""
 	for _, c := range h.both() {
 		if c.cost == nil {
@@ -297,9 +298,9 @@ func (h *hearing) hearCost(d *looprun.IterationResult) {
 
 // missCost warns, once, of an iteration that reported no cost where a guard
 // counts on it.
-func (s *Session) missCost(d looprun.IterationFinished, st *looprun.State) {
+func (s *Session) missCost(d core.IterationFinished, st *core.State) {
 	blind := st.Limits.Cost > 0 && st.Cost == s.cost.usd || st.Limits.Tokens > 0 && st.Tokens == s.cost.tokens
-	if blind && !s.cost.warned && d.Iteration > 0 && d.Outcome != looprun.OutcomeDone {
+	if blind && !s.cost.warned && d.Iteration > 0 && d.Outcome != core.OutcomeDone {
 		s.cost.warned = true
 		s.app.Say.Warn("iteration %d reported no cost, so its guard cannot see it; report it with looprun signal cost, or --cost-from", d.Iteration)
 	}
@@ -311,7 +312,7 @@ const lookLimit = 30 * time.Second
 
 // lookAround takes the fingerprint of the work tree. One that cannot be taken is
 // not known, which is evidence of nothing.
-func (h *hearing) lookAround(d *looprun.IterationResult) { d.Content, d.Tree = h.look() }
+func (h *hearing) lookAround(d *core.IterationResult) { d.Content, d.Tree = h.look() }
 
 // look is the fingerprint of the work tree: its files, and those with its commit; zero:
 // nothing needs it, or it cannot be taken.

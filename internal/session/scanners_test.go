@@ -8,7 +8,8 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
@@ -19,7 +20,7 @@ func listeners(t *testing.T, dir string) *hearing {
 	t.Helper()
 	h := &hearing{s: &Session{
 		app: &Program{Say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, run: &scratchpad.Run{Dir: dir},
-		executor: &looprun.Executor{Judge: &looprun.Judge{Promise: true}},
+		executor: &engine.Executor{Judge: &engine.Judge{Promise: true}},
 	}}
 	for _, c := range h.both() {
 		var err error
@@ -104,7 +105,7 @@ func TestHeardOfMixedStreams(t *testing.T) {
 			}
 		}
 		alone := listeners(t, dir)
-		var want looprun.IterationResult
+		var want core.IterationResult
 		for i, c := range alone.both() {
 			_, _ = c.Write([]byte(text[i]))
 		}
@@ -116,7 +117,7 @@ func TestHeardOfMixedStreams(t *testing.T) {
 			_, _ = mixed.both()[i].Write([]byte(rest[i][:n]))
 			rest[i] = rest[i][n:]
 		}
-		var got looprun.IterationResult
+		var got core.IterationResult
 		mixed.said(&got)
 		if !reflect.DeepEqual(got, want) || mixed.saidDone() != alone.saidDone() {
 			t.Fatalf("seed %d, of %q:\n%+v, want\n%+v", seed, text, got.Said, want.Said)

@@ -14,8 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/looprun/looprun"
 	"github.com/looprun/looprun/ci"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
@@ -68,11 +69,11 @@ type Session struct {
 	// policySource is the policy's text as it is recorded.
 	policySource *recordedFile
 	run          *scratchpad.Run
-	state        *looprun.State // as the last event left it; its owner is the loop
-	loop         *looprun.Loop
-	executor     *looprun.Executor
-	limits       looprun.Limits // with which this part of the run begins
-	caps         looprun.Caps
+	state        *core.State // as the last event left it; its owner is the loop
+	loop         *engine.Loop
+	executor     *engine.Executor
+	limits       core.Limits // with which this part of the run begins
+	caps         core.Caps
 	base         []string // environment without looprun's own variables
 	parent       string   // socket of the run that this one was started in; empty: none
 	outlets      outlets
@@ -224,8 +225,8 @@ func (s *Session) create(state string) (*scratchpad.Run, error) {
 }
 
 // started is the first event of the run, without its configuration.
-func (s *Session) started(id string) looprun.RunStarted {
-	started := looprun.RunStarted{
+func (s *Session) started(id string) core.RunStarted {
+	started := core.RunStarted{
 		RunID: id, Name: s.opts.Name, Command: s.opts.Work(s.command).Argv(), Dir: s.dir,
 		Limits: s.limits, Caps: s.caps, Version: s.app.Version, Parent: os.Getenv("LOOPRUN_RUN_ID"),
 		Ladder: s.opts.Ladder, Loose: s.opts.LoopMatch == "loose",
@@ -288,7 +289,7 @@ func (s *Session) mask() func(string) string {
 }
 
 // drive runs the loop, with signals, terminal and processes put in order after.
-func (s *Session) drive() (looprun.Result, error) {
+func (s *Session) drive() (core.Result, error) {
 	defer proc.DismissGuardians()
 	defer tty.RestoreAll()
 	defer proc.RestoreTerminal()
@@ -324,7 +325,7 @@ func (s *Session) late(ctx context.Context) (context.Context, func()) {
 }
 
 // finish writes the verdict, says how it ended and sets the exit code.
-func (s *Session) finish(result looprun.Result, err error) (Ended, error) {
+func (s *Session) finish(result core.Result, err error) (Ended, error) {
 	state := s.state
 	code := exitCode(s.opts, s.policyCodes(), state, result)
 	result.ExitCode = code
@@ -342,8 +343,8 @@ func (s *Session) finish(result looprun.Result, err error) (Ended, error) {
 	}
 	err = errors.Join(err, s.run.Close())
 	s.tidy(s.opts.KeepRuns)
-	if err != nil && result.Status != looprun.StatusFailed {
-		code = looprun.ExitFailed
+	if err != nil && result.Status != core.StatusFailed {
+		code = core.ExitFailed
 		s.app.Say.Problem(err)
 	}
 	s.tellCI(state, result)
@@ -352,7 +353,7 @@ func (s *Session) finish(result looprun.Result, err error) (Ended, error) {
 }
 
 // wire builds the loop.
-func (s *Session) wire(journal looprun.Journal) error {
+func (s *Session) wire(journal core.Journal) error {
 	if err := s.equip(os.Environ()); err != nil {
 		return err
 	}
@@ -361,7 +362,7 @@ func (s *Session) wire(journal looprun.Journal) error {
 		return err
 	}
 	s.app.Say.Polls, s.app.Say.Grace = s.opts.Wait, s.killAfter()
-	s.loop = &looprun.Loop{
+	s.loop = &engine.Loop{
 		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.Delays(),
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
 		Mask:      s.mask(),
@@ -392,13 +393,13 @@ func (s *Session) equip(environ []string) error {
 	}
 	others := s.shown(s.ci.Output(aside), nil, nil)
 	s.aside = func(b []byte) { _, _ = others.Write(b) }
-	s.executor = &looprun.Executor{
+	s.executor = &engine.Executor{
 		Work: s.opts.Work(s.command), Check: s.opts.CheckStep(), Passes: s.opts.Passes,
 		Judge: new(s.opts.Judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
 		Dir: s.dir, Env: s.environ, Stdout: out, Stderr: errs,
-		Output: func(n int) (looprun.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
+		Output: func(n int) (engine.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 		Ending: s.outlets.hurry,
 	}
 	if s.executor.Signature, err = s.opts.Signature.Options(s.dir); err != nil {
@@ -414,7 +415,7 @@ func (s *Session) equip(environ []string) error {
 		s.executor.Promise = *s.opts.Promise
 	}
 	if s.masker != nil {
-		s.executor.Mask = func(to func([]byte)) looprun.Masker { return s.masker.Stream(to) }
+		s.executor.Mask = func(to func([]byte)) engine.Masker { return s.masker.Stream(to) }
 	}
 	if err := errors.Join(s.feed(), s.keep()); err != nil {
 		return err
@@ -434,9 +435,9 @@ func (s *Session) outputNumber(iteration int) int {
 func (s *Session) killAfter() time.Duration { return s.opts.GracePeriod() }
 
 // observe reports an event and keeps the page up to date while no command runs.
-func (s *Session) observe(e looprun.Event, state *looprun.State) {
+func (s *Session) observe(e core.Event, state *core.State) {
 	s.state = state
-	_, begins := e.Data.(looprun.IterationStarted)
+	_, begins := e.Data.(core.IterationStarted)
 	if begins {
 		s.outlets.calm()
 		// Its section of the log has its line.
@@ -454,14 +455,14 @@ func (s *Session) observe(e looprun.Event, state *looprun.State) {
 	s.spend(e)
 	var err error
 	switch d := e.Data.(type) {
-	case looprun.RunStarted, looprun.RunResumed, looprun.QuestionAsked, looprun.ActionApplied:
+	case core.RunStarted, core.RunResumed, core.QuestionAsked, core.ActionApplied:
 		err = s.run.Refresh(state, true)
-	case looprun.IterationFinished:
+	case core.IterationFinished:
 		s.missCost(d, state)
 		err = s.run.Refresh(state, false)
-	case looprun.IterationStarted:
+	case core.IterationStarted:
 		s.writeContext(state)
-	case looprun.InterruptReceived:
+	case core.InterruptReceived:
 		s.interrupted = time.Now()
 	}
 	if err != nil {
@@ -473,18 +474,18 @@ func (s *Session) observe(e looprun.Event, state *looprun.State) {
 // says, each for the guard, then for the status; then the command's own with --passthrough; then the table's. With
 // --passthrough a run that is not done never exits 0 by the command's code, and
 // that looprun itself failed, or was interrupted, is not hidden by it.
-func exitCode(o *config.Options, policy map[string]int, s *looprun.State, r looprun.Result) int {
+func exitCode(o *config.Options, policy map[string]int, s *core.State, r core.Result) int {
 	for _, mapped := range []map[string]int{o.ExitCode, policy, o.ConfigExitCodes} {
-		if code, ok := mapped[string(r.Guard)]; ok && r.Status == looprun.StatusTripped {
+		if code, ok := mapped[string(r.Guard)]; ok && r.Status == core.StatusTripped {
 			return code
 		}
 		if code, ok := mapped[string(r.Status)]; ok {
 			return code
 		}
 	}
-	own := r.Status == looprun.StatusInterrupted || r.Status == looprun.StatusFailed && r.ExitCode == looprun.ExitFailed
+	own := r.Status == core.StatusInterrupted || r.Status == core.StatusFailed && r.ExitCode == core.ExitFailed
 	if o.Passthrough && s.Ran != nil && !own {
-		if code := s.Ran.ExitCode; code > 0 || r.Status == looprun.StatusDone {
+		if code := s.Ran.ExitCode; code > 0 || r.Status == core.StatusDone {
 			return code
 		}
 	}
@@ -503,8 +504,8 @@ func (s *Session) DryRun(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "in: %s\nstate: %s\n", s.dir, dir)
 	config, err := json.MarshalIndent(struct {
-		Limits  looprun.Limits  `json:"limits"`
-		Caps    looprun.Caps    `json:"caps"`
+		Limits  core.Limits     `json:"limits"`
+		Caps    core.Caps       `json:"caps"`
 		Options *config.Options `json:"options"`
 	}{s.limits, s.caps, s.opts}, "", "  ")
 	if err != nil {

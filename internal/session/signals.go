@@ -7,7 +7,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/console"
 )
 
@@ -28,7 +29,7 @@ const (
 	ciEnd  = 5500 * time.Millisecond
 )
 
-// WatchSignals cancels the context with an [looprun.Interrupt] at the first
+// WatchSignals cancels the context with an [engine.Interrupt] at the first
 // signal and calls kill at every further one. stop ends the watch.
 func WatchSignals(parent context.Context, kill func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
@@ -50,7 +51,7 @@ func WatchSignals(parent context.Context, kill func()) (ctx context.Context, sto
 				if console.InCI() {
 					time.AfterFunc(ciKill, kill)
 				}
-				cancel(&looprun.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))})
+				cancel(&engine.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))})
 			case <-done:
 				return
 			}
@@ -64,8 +65,8 @@ func WatchSignals(parent context.Context, kill func()) (ctx context.Context, sto
 }
 
 // raiseFor is the signal that a run which ended with this code ends itself by.
-func raiseFor(status looprun.Status, code int) Raise {
-	if status != looprun.StatusInterrupted {
+func raiseFor(status core.Status, code int) Raise {
+	if status != core.StatusInterrupted {
 		return 0
 	}
 	switch s := syscall.Signal(code - 128); s {

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/atomicfile"
@@ -26,7 +27,7 @@ import (
 const (
 	KindAsk     = "ask"     // an [ask.Request]; the reply is an [ask.Response]
 	kindBubble  = "bubble"  // the question of a run inside this one
-	kindAdvice  = "advice"  // whether an assistant has rejected that before; the reply is a [looprun.Advice] or null
+	kindAdvice  = "advice"  // whether an assistant has rejected that before; the reply is a [core.Advice] or null
 	kindAdvised = "advised" // that an assistant has rejected that, in a run inside this one
 	KindSignal  = "signal"
 	KindReject  = "reject"
@@ -58,9 +59,9 @@ type talk struct {
 }
 
 type bubbled struct {
-	Question looprun.Question `json:"question"`
-	Key      string           `json:"key"`
-	Path     []string         `json:"path"`
+	Question core.Question `json:"question"`
+	Key      string        `json:"key"`
+	Path     []string      `json:"path"`
 }
 
 type Signalled struct {
@@ -79,8 +80,8 @@ type RejectedReply struct {
 
 // Answered is an answer and the question that it is for.
 type Answered struct {
-	QuestionID string         `json:"question_id"`
-	Answer     looprun.Answer `json:"answer"`
+	QuestionID string      `json:"question_id"`
+	Answer     core.Answer `json:"answer"`
 	// Token is the word on the person's screen, where the system does not say who
 	// answers.
 	Token string `json:"token,omitempty"`
@@ -178,23 +179,23 @@ func coded(err error) error {
 	}
 	code := codeRefused
 	switch {
-	case errors.Is(err, looprun.ErrAdvised):
+	case errors.Is(err, core.ErrAdvised):
 		code = CodeAdvised
-	case errors.Is(err, looprun.ErrNoAnswer):
+	case errors.Is(err, core.ErrNoAnswer):
 		code = CodeNobody
-	case errors.Is(err, looprun.ErrDeferred):
+	case errors.Is(err, core.ErrDeferred):
 		code = CodeDeferred
-	case errors.Is(err, looprun.ErrEnded):
+	case errors.Is(err, core.ErrEnded):
 		code = codeEnded
-	case errors.Is(err, looprun.ErrInterrupted):
+	case errors.Is(err, core.ErrInterrupted):
 		code = CodeInterrupted
 	}
-	var interrupt *looprun.Interrupt
+	var interrupt *engine.Interrupt
 	if errors.As(err, &interrupt) {
 		code = CodeInterrupted
 	}
 	text := err.Error()
-	if of, ok := errors.AsType[*looprun.Refusal](err); ok {
+	if of, ok := errors.AsType[*core.Refusal](err); ok {
 		text = of.Why
 	}
 	return &socket.Error{Code: code, Text: text}
@@ -231,7 +232,7 @@ func (t *talk) ask(ctx context.Context, body json.RawMessage) (any, error) {
 	var kept error
 	for _, q := range r.Questions {
 		a, err := t.put(ctx, q, r.To)
-		if errors.Is(err, looprun.ErrDeferred) { // the others are kept with it, to be answered together
+		if errors.Is(err, core.ErrDeferred) { // the others are kept with it, to be answered together
 			kept = err
 			continue
 		}
@@ -297,7 +298,7 @@ func (t *talk) advice(ctx context.Context, body json.RawMessage) (any, error) {
 	b.Question.Path = b.Path
 	known, err := t.s.loop.Advice(ctx, b.Question)
 	if err == nil && known == nil && t.s.parent != "" {
-		known, err = adviceAbove(ctx, t.s.parent, t.s.bubble(b.Question, &looprun.State{RunID: t.s.run.ID}))
+		known, err = adviceAbove(ctx, t.s.parent, t.s.bubble(b.Question, &core.State{RunID: t.s.run.ID}))
 	}
 	return known, err
 }
@@ -313,9 +314,9 @@ func (t *talk) advised(ctx context.Context, body json.RawMessage) error {
 	if advice == nil {
 		return invalid(errors.New("it does not say what the assistant said"))
 	}
-	q.From, q.Path, q.Advice = looprun.FromCommand, b.Path, nil
-	err := t.s.loop.Tell(ctx, looprun.AdviceGiven{Question: &q, Responder: looprun.RespondedByAssistant, Advice: *advice})
-	return errors.Join(err, t.s.tellAdvice(ctx, advice, q, &looprun.State{RunID: t.s.run.ID}))
+	q.From, q.Path, q.Advice = core.FromCommand, b.Path, nil
+	err := t.s.loop.Tell(ctx, core.AdviceGiven{Question: &q, Responder: core.RespondedByAssistant, Advice: *advice})
+	return errors.Join(err, t.s.tellAdvice(ctx, advice, q, &core.State{RunID: t.s.run.ID}))
 }
 
 func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {
@@ -330,14 +331,14 @@ func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {
 			Name signal.Name `json:"name"`
 		}
 		_ = json.Unmarshal(m.Signal, &named) // the name is only for the record
-		d := looprun.SignalReceived{Signal: signal.Signal{Name: named.Name, Via: signal.ViaSocket}, Problem: err.Error()}
+		d := core.SignalReceived{Signal: signal.Signal{Name: named.Name, Via: signal.ViaSocket}, Problem: err.Error()}
 		return nil, errors.Join(invalid(err), t.s.loop.Tell(ctx, d))
 	}
 	sig.Via = signal.ViaSocket
 	if sig.Name == signal.Done && !t.s.executor.MakePromise() {
 		return nil, &socket.Error{Code: codeRefused, Text: "this run has no promise to make; it was started without --promise"}
 	}
-	return nil, t.s.loop.Tell(ctx, looprun.SignalReceived{Signal: sig})
+	return nil, t.s.loop.Tell(ctx, core.SignalReceived{Signal: sig})
 }
 
 func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
@@ -354,7 +355,7 @@ func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
 	if err := t.s.loop.Tell(context.WithoutCancel(ctx), d); err != nil {
 		return nil, err
 	}
-	if bad, ok := d.(looprun.RejectionInvalid); ok {
+	if bad, ok := d.(core.RejectionInvalid); ok {
 		return RejectedReply{Issues: bad.Issues}, nil
 	}
 	return RejectedReply{Valid: true}, nil
@@ -373,9 +374,9 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessag
 	if m.QuestionID == "" {
 		return nil, invalid(errors.New("question_id is missing: an answer is for one question"))
 	}
-	m.Answer.Responder, m.Answer.Person, m.Answer.Assistant = looprun.RespondedByUser, true, looprun.Assistant{}
+	m.Answer.Responder, m.Answer.Person, m.Answer.Assistant = core.RespondedByUser, true, core.Assistant{}
 	m.Answer.Rule, m.Answer.Mandatory, m.Answer.Unlisted = "", false, false
-	if m.Answer.Via != looprun.ViaWeb {
+	if m.Answer.Via != core.ViaWeb {
 		m.Answer.Via = ""
 	}
 	return nil, t.s.loop.Answer(ctx, m.QuestionID, m.Answer)
@@ -398,20 +399,20 @@ func (t *talk) goOn(ctx context.Context, peer socket.Peer, body json.RawMessage)
 }
 
 // questionOf is a question of the command as the loop asks it.
-func questionOf(q ask.Question, to string) looprun.Question {
-	out := looprun.Question{
-		From: looprun.FromCommand, AskID: q.ID, Kind: looprun.Kind(q.Kind), Header: cmp.Or(q.Header, "Question"), Short: q.Header,
+func questionOf(q ask.Question, to string) core.Question {
+	out := core.Question{
+		From: core.FromCommand, AskID: q.ID, Kind: core.Kind(q.Kind), Header: cmp.Or(q.Header, "Question"), Short: q.Header,
 		Text: q.Question, Default: q.Default, Exclusive: q.Exclusive, To: to,
 		Multi: q.MultiSelect, AllowText: q.TakesText(), AllowCancel: q.AllowCancel, Again: q.Again,
 	}
 	for _, o := range q.Options {
-		out.Options = append(out.Options, looprun.Option{ID: o.ID, Label: o.Label, Description: o.Description})
+		out.Options = append(out.Options, core.Option{ID: o.ID, Label: o.Label, Description: o.Description})
 	}
 	return out
 }
 
 // asQuestion is the other way round.
-func asQuestion(q looprun.Question) ask.Question {
+func asQuestion(q core.Question) ask.Question {
 	text := q.AllowText
 	out := ask.Question{
 		ID: q.AskID, Header: q.Short, Question: q.Text, Kind: ask.Kind(q.Kind), MultiSelect: q.Multi,
@@ -424,9 +425,9 @@ func asQuestion(q looprun.Question) ask.Question {
 }
 
 // answerOf is the loop's answer as the command gets it.
-func answerOf(q ask.Question, a looprun.Answer) ask.Answer {
+func answerOf(q ask.Question, a core.Answer) ask.Answer {
 	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Reason: a.Reason, Assistant: a.Assistant}
-	if a.Responder == looprun.RespondedByAssistant && q.Kind == ask.KindConfirm && a.Option == looprun.No {
+	if a.Responder == core.RespondedByAssistant && q.Kind == ask.KindConfirm && a.Option == core.No {
 		out.Reason = strings.TrimSpace(assistant.Rejection(questionOf(q, ""), a))
 	}
 	switch {
@@ -442,8 +443,8 @@ func answerOf(q ask.Question, a looprun.Answer) ask.Answer {
 }
 
 // loopAnswer is an answer of the protocol as the loop takes it.
-func loopAnswer(a ask.Answer) looprun.Answer {
-	out := looprun.Answer{Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason}
+func loopAnswer(a ask.Answer) core.Answer {
+	out := core.Answer{Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason}
 	ids := a.Selected.IDs()
 	switch {
 	case a.Selected.IsList():

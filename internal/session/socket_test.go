@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/ask"
 )
@@ -16,9 +17,9 @@ import (
 // working is a command that is done when it returns.
 type working func(context.Context)
 
-func (w working) Run(ctx context.Context, _ looprun.Iteration) (looprun.IterationResult, error) {
+func (w working) Run(ctx context.Context, _ core.Iteration) (core.IterationResult, error) {
 	w(ctx)
-	return looprun.IterationResult{IterationFinished: looprun.IterationFinished{Outcome: looprun.OutcomeDone}}, nil
+	return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: core.OutcomeDone}}, nil
 }
 
 // Equal questions of several clients are asked once; one that the answer does not
@@ -31,18 +32,18 @@ func TestAnEqualQuestionThatTheAnswerDoesNotFit(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		first, next string
-		answer      looprun.Answer // to the first
-		want        ask.Selected   // what the second gets
+		answer      core.Answer  // to the first
+		want        ask.Selected // what the second gets
 		asked       int
 	}{
-		{"one of several is one", several, one, looprun.Answer{Options: []string{"b"}}, ask.One("y"), 1},
-		{"one is one of several", one, several, looprun.Answer{Option: "y"}, ask.Several("b"), 1},
-		{"two are not one", several, one, looprun.Answer{Options: []string{"a", "b"}}, ask.One("x"), 2},
+		{"one of several is one", several, one, core.Answer{Options: []string{"b"}}, ask.One("y"), 1},
+		{"one is one of several", one, several, core.Answer{Option: "y"}, ask.Several("b"), 1},
+		{"two are not one", several, one, core.Answer{Options: []string{"a", "b"}}, ask.One("x"), 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked, release := 0, make(chan struct{})
-				var l *looprun.Loop
+				var l *engine.Loop
 				heard := make(chan any, 1)
 				work := working(func(ctx context.Context) {
 					to := &talk{s: &Session{loop: l}}
@@ -59,17 +60,17 @@ func TestAnEqualQuestionThatTheAnswerDoesNotFit(t *testing.T) {
 					close(release)
 					time.Sleep(time.Second)
 				})
-				l = &looprun.Loop{Guards: guards.Default(), Runner: work, Responders: []looprun.Responder{looprun.ResponderFunc(
-					func(context.Context, looprun.Question, *looprun.State) (looprun.Answer, error) {
+				l = &engine.Loop{Guards: guards.Default(), Runner: work, Responders: []core.Responder{core.ResponderFunc(
+					func(context.Context, core.Question, *core.State) (core.Answer, error) {
 						<-release
 						a := c.answer
 						if asked++; asked == 2 {
-							a = looprun.Answer{Option: "x"}
+							a = core.Answer{Option: "x"}
 						}
-						a.Responder, a.Person = looprun.RespondedByUser, true
+						a.Responder, a.Person = core.RespondedByUser, true
 						return a, nil
 					})}}
-				if err := l.Start(looprun.RunStarted{RunID: "r", Limits: looprun.Limits{Iterations: 1, Runtime: looprun.Off, Loop: looprun.Off, Errors: looprun.Off}}); err != nil {
+				if err := l.Start(core.RunStarted{RunID: "r", Limits: core.Limits{Iterations: 1, Runtime: core.Off, Loop: core.Off, Errors: core.Off}}); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := l.Run(t.Context()); err != nil {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/spent"
 	"github.com/looprun/looprun/internal/xdg"
@@ -47,17 +47,17 @@ func (s *Session) affordable() error {
 }
 
 // spend writes down what is on record as spent.
-func (s *Session) spend(e looprun.Event) {
+func (s *Session) spend(e core.Event) {
 	if s.day.ledger == nil {
 		return
 	}
 	usd := 0.0
 	switch d := e.Data.(type) {
-	case looprun.IterationStarted:
+	case core.IterationStarted:
 		s.day.named = false
-	case looprun.CostReported:
+	case core.CostReported:
 		usd = d.USD
-	case looprun.SignalReceived:
+	case core.SignalReceived:
 		if d.Name == signal.Cost && d.Problem == "" {
 			usd = d.USD
 		}
@@ -73,18 +73,18 @@ func (s *Session) spend(e looprun.Event) {
 
 // hearDay ends the run with an iteration that is not done, where the day's limit is passed
 // or nobody knows whether it is: no answer makes the day longer.
-func (h *hearing) hearDay(d *looprun.IterationResult) {
+func (h *hearing) hearDay(d *core.IterationResult) {
 	s := h.s
-	if s.day.ledger == nil || d.Outcome != looprun.OutcomeNotDone && d.Outcome != looprun.OutcomeError || d.RunsAgain() || d.Fatal != 0 {
+	if s.day.ledger == nil || d.Outcome != core.OutcomeNotDone && d.Outcome != core.OutcomeError || d.RunsAgain() || d.Fatal != 0 {
 		return
 	}
 	total, err := s.day.ledger.Total(time.Now())
 	named := s.day.named
 	for _, say := range d.Said {
 		switch say := say.(type) {
-		case looprun.CostReported:
+		case core.CostReported:
 			total, named = total+say.USD, named || say.USD > 0
-		case looprun.SignalReceived:
+		case core.SignalReceived:
 			if say.Name == signal.Cost && say.Problem == "" {
 				total, named = total+say.USD, named || say.USD > 0
 			}
@@ -101,5 +101,5 @@ func (h *hearing) hearDay(d *looprun.IterationResult) {
 	default:
 		return
 	}
-	d.Fatal, d.Detail = looprun.MaxCost.ExitCode(), why
+	d.Fatal, d.Detail = core.MaxCost.ExitCode(), why
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
@@ -17,7 +17,7 @@ type TrustFlag struct {
 }
 
 // Open opens a run to go on with it, and says so where it was taken without a mark.
-func (t TrustFlag) Open(say *console.Observer, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *looprun.State, error) {
+func (t TrustFlag) Open(say *console.Observer, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *core.State, error) {
 	open := scratchpad.Open
 	if t.TrustRun {
 		open = scratchpad.OpenTrusted

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -191,8 +191,8 @@ func (d *Display) await(limit <-chan time.Time) {
 	}
 }
 
-// Observe takes in what happened. It is a [looprun.Observer].
-func (d *Display) Observe(e looprun.Event, s *looprun.State) {
+// Observe takes in what happened. It is a [engine.Observer].
+func (d *Display) Observe(e core.Event, s *core.State) {
 	if d == nil {
 		return
 	}
@@ -200,7 +200,7 @@ func (d *Display) Observe(e looprun.Event, s *looprun.State) {
 	defer d.mu.Unlock()
 	d.status, d.begun = d.status.After(e, s), true
 	switch e.Data.(type) {
-	case looprun.IterationStarted, looprun.IterationFinished:
+	case core.IterationStarted, core.IterationFinished:
 		d.cursor.settle()
 	}
 	d.setMark(e.Time)

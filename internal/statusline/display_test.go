@@ -11,7 +11,7 @@ import (
 
 	"github.com/hinshun/vt10x"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 // stage is a display on a terminal that is only played.
@@ -37,8 +37,8 @@ func newStage(o Options) *stage {
 
 // begin lets an iteration start.
 func (s *stage) begin() {
-	st := &looprun.State{Running: true, Open: 1, Limits: looprun.DefaultLimits()}
-	s.Observe(looprun.Event{Time: s.clock, Data: looprun.IterationStarted{Iteration: 1}}, st)
+	st := &core.State{Running: true, Open: 1, Limits: core.DefaultLimits()}
+	s.Observe(core.Event{Time: s.clock, Data: core.IterationStarted{Iteration: 1}}, st)
 }
 
 // quiet lets so much time pass that the line is drawn where it can be.
@@ -261,7 +261,7 @@ func glance(raw []byte) string { return picture(append(bytes.Clone(raw), "|"...)
 func TestNoDisplayDoesNothing(t *testing.T) {
 	var d *Display
 	var b bytes.Buffer
-	d.Observe(looprun.Event{}, nil)
+	d.Observe(core.Event{}, nil)
 	d.Lend()
 	d.Leave()
 	d.Retake()

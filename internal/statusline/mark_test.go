@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 )
 
 func TestKnowsMark(t *testing.T) {
@@ -90,8 +90,8 @@ func TestMark(t *testing.T) {
 	s.clock = s.clock.Add(3 * time.Minute)
 	s.quiet()
 	wrote("\x1b]9;4;1;20\x1b\\")
-	st := &looprun.State{Iterations: 3, Limits: looprun.DefaultLimits(), Trip: &looprun.Trip{}}
-	s.Observe(looprun.Event{Time: s.clock, Data: looprun.GuardTripped{}}, st)
+	st := &core.State{Iterations: 3, Limits: core.DefaultLimits(), Trip: &core.Trip{}}
+	s.Observe(core.Event{Time: s.clock, Data: core.GuardTripped{}}, st)
 	wrote("\x1b]9;4;2;30\x1b\\")
 	s.Lend() // it stays while the question is open
 	wrote("")

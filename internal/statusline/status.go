@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 )
 
@@ -41,7 +41,7 @@ type Status struct {
 }
 
 // After is the status once the event has happened.
-func (s Status) After(e looprun.Event, st *looprun.State) Status {
+func (s Status) After(e core.Event, st *core.State) Status {
 	now := Status{
 		Iteration: st.Iterations, Done: st.Iterations, Limit: st.Limits.Iterations, Runtime: st.Limits.Runtime, Elapsed: st.Elapsed,
 		Failing: -1, Repeats: st.Cycles.Repeats(), Threshold: st.Limits.Loop, Note: s.Note, Until: s.Until,
@@ -54,13 +54,13 @@ func (s Status) After(e looprun.Event, st *looprun.State) Status {
 		now.Failing = p.Failing
 	}
 	switch d := e.Data.(type) {
-	case looprun.WaitStarted:
+	case core.WaitStarted:
 		now.Until, now.Waiting = d.Until, true
-	case looprun.IterationFinished:
+	case core.IterationFinished:
 		now.Note = "between iterations"
-	case looprun.QuestionAsked:
+	case core.QuestionAsked:
 		now.Note = "a question waits"
-	case looprun.IterationStarted, looprun.WaitFinished, looprun.QuestionAnswered, looprun.QuestionClosed:
+	case core.IterationStarted, core.WaitFinished, core.QuestionAnswered, core.QuestionClosed:
 		now.Note, now.Waiting, now.Until = "", false, time.Time{}
 	}
 	return now

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/signature"
 )
@@ -107,38 +107,38 @@ func TestClock(t *testing.T) {
 
 // The status follows a run.
 func TestAfter(t *testing.T) {
-	var st looprun.State
+	var st core.State
 	var s Status
 	seq := int64(0)
-	happens := func(d looprun.Data) Status {
+	happens := func(d core.Data) Status {
 		t.Helper()
 		seq++
-		e := looprun.Event{Seq: seq, Elapsed: time.Duration(seq) * time.Second, Data: d}
+		e := core.Event{Seq: seq, Elapsed: time.Duration(seq) * time.Second, Data: d}
 		if err := st.Apply(e); err != nil {
 			t.Fatal(err)
 		}
 		s = s.After(e, &st)
 		return s
 	}
-	failed := func(n int) looprun.IterationFinished {
-		return looprun.IterationFinished{Iteration: n, Outcome: looprun.OutcomeNotDone, ExitCode: 1, Signature: signature.Signature{Hash: 7, Label: "test-fail:2", Failing: 2, Passed: 1, Total: 3}}
+	failed := func(n int) core.IterationFinished {
+		return core.IterationFinished{Iteration: n, Outcome: core.OutcomeNotDone, ExitCode: 1, Signature: signature.Signature{Hash: 7, Label: "test-fail:2", Failing: 2, Passed: 1, Total: 3}}
 	}
-	happens(looprun.RunStarted{RunID: "r", Command: []string{"x"}, Limits: looprun.DefaultLimits(), Caps: looprun.DefaultCaps(looprun.DefaultLimits())})
-	if got := happens(looprun.IterationStarted{Iteration: 1}); got.Iteration != 1 || got.Done != 0 || got.Failing != -1 || got.Limit != 10 || got.Threshold != 3 || got.Note != "" {
+	happens(core.RunStarted{RunID: "r", Command: []string{"x"}, Limits: core.DefaultLimits(), Caps: core.DefaultCaps(core.DefaultLimits())})
+	if got := happens(core.IterationStarted{Iteration: 1}); got.Iteration != 1 || got.Done != 0 || got.Failing != -1 || got.Limit != 10 || got.Threshold != 3 || got.Note != "" {
 		t.Errorf("in iteration 1: %+v", got)
 	}
 	if got := happens(failed(1)); got.Iteration != 1 || got.Done != 1 || got.Failing != 2 || got.Repeats != 1 || got.Note != "between iterations" {
 		t.Errorf("after it: %+v", got)
 	}
 	for n := 2; n <= 3; n++ {
-		happens(looprun.IterationStarted{Iteration: n})
+		happens(core.IterationStarted{Iteration: n})
 		happens(failed(n))
 	}
 	if s.Repeats != 3 || s.Stuck {
 		t.Errorf("after three: %+v", s)
 	}
-	trip := looprun.Trip{Guard: looprun.LoopDetected, Reason: "stuck", Iteration: 3}
-	if got := happens(looprun.GuardTripped{Trip: trip}); !got.Stuck || got.Elapsed != 8*time.Second {
+	trip := core.Trip{Guard: core.LoopDetected, Reason: "stuck", Iteration: 3}
+	if got := happens(core.GuardTripped{Trip: trip}); !got.Stuck || got.Elapsed != 8*time.Second {
 		t.Errorf("tripped: %+v", got)
 	}
 }

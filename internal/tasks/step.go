@@ -6,17 +6,18 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
 )
 
 // Step is the check that no task of a file is open, after another check where there is
 // one. It prints what is open in the words of the Test Anything Protocol, so that
 // closed tasks are progress as tests that pass are.
-func Step(file string, check looprun.Step) looprun.Step { return step{file, check} }
+func Step(file string, check engine.Step) engine.Step { return step{file, check} }
 
 type step struct {
 	file  string
-	check looprun.Step // nil: none
+	check engine.Step // nil: none
 }
 
 // Argv names both.
@@ -32,16 +33,16 @@ func (s step) Argv() []string {
 
 // Run runs the check and reads the list, which is asked for what is left also where the
 // check fails.
-func (s step) Run(ctx context.Context, in looprun.Invocation) looprun.Exit {
-	var e looprun.Exit
-	e.Cause = looprun.CauseExited
+func (s step) Run(ctx context.Context, in engine.Invocation) engine.Exit {
+	var e engine.Exit
+	e.Cause = core.CauseExited
 	if s.check != nil {
 		e = s.check.Run(ctx, in)
 	}
 	list, err := Read(File(in.Dir, s.file))
 	if err != nil {
 		in.Stdout(fmt.Appendf(nil, "looprun: the tasks cannot be read: %v\n", err))
-		if e.Cause == looprun.CauseExited && e.Signal == 0 && e.Code == 0 {
+		if e.Cause == core.CauseExited && e.Signal == 0 && e.Code == 0 {
 			e.Code = 1
 		}
 		return e
@@ -58,7 +59,7 @@ func (s step) Run(ctx context.Context, in looprun.Invocation) looprun.Exit {
 	}
 	fmt.Fprintf(&b, "1..%d\n", len(list))
 	in.Stdout([]byte(b.String()))
-	if e.Cause == looprun.CauseExited && e.Signal == 0 && e.Code == 0 {
+	if e.Cause == core.CauseExited && e.Signal == 0 && e.Code == 0 {
 		e.Code = 1
 	}
 	return e

@@ -22,7 +22,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/looprun/looprun"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/fleet"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/loops"
@@ -111,7 +111,7 @@ func Main(args []string, dev Dev) int {
 		for _, line := range strings.Split(termsafe.Text(err.Error()), "\n") {
 			fmt.Fprintln(os.Stderr, "looprun-fleet:", line)
 		}
-		return looprun.ExitFailed
+		return core.ExitFailed
 	}
 	return a.code
 }
@@ -411,7 +411,7 @@ func (c *one) exported(a *app, outputs bool, args ...string) error {
 	if err != nil {
 		return err
 	}
-	if scratchpad.Summarize(run).Status == looprun.StatusCrashed { // it has no end: it goes on, elsewhere
+	if scratchpad.Summarize(run).Status == core.StatusCrashed { // it has no end: it goes on, elsewhere
 		release, err := scratchpad.Hold(run)
 		if err != nil {
 			return err
@@ -514,7 +514,7 @@ func (c *answerCmd) Run(a *app) error {
 			return config.Usage(fmt.Sprintf("%s\n%s", open[0].Header, open[0].Text), "answer with one of "+strings.Join(session.OptionsOf(open[0]), ", "))
 		}
 	}
-	answer := looprun.Answer{Option: c.Option, Guidance: c.Guidance, Reason: c.Reason}
+	answer := core.Answer{Option: c.Option, Guidance: c.Guidance, Reason: c.Reason}
 	if c.Text != "" {
 		answer.Text = &c.Text
 	}

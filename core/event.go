@@ -1,0 +1,693 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
+)
+
+// EventType names what happened, as it stands in the journal.
+type EventType string
+
+// The types of events.
+const (
+	TypeRunStarted         EventType = "run.started"
+	TypeIterationStarted   EventType = "iteration.started"
+	TypeIterationFinished  EventType = "iteration.finished"
+	TypeIterationWithdrawn EventType = "iteration.withdrawn"
+	TypeGuardTripped       EventType = "guard.tripped"
+	TypeQuestionAsked      EventType = "question.asked"
+	TypeQuestionAnswered   EventType = "question.answered"
+	TypeQuestionClosed     EventType = "question.closed"
+	TypeAnswerInvalid      EventType = "answer.invalid"
+	TypeAdviceGiven        EventType = "advice.given"
+	TypeActionApplied      EventType = "action.applied"
+	TypeDebugFinished      EventType = "debug.finished"
+	TypeVerifyFinished     EventType = "verify.finished"
+	TypeInterruptReceived  EventType = "interrupt.received"
+	TypeRunAlive           EventType = "run.alive"
+	TypeRunPaused          EventType = "run.paused"
+	TypeRunResumed         EventType = "run.resumed"
+	TypeRunFinished        EventType = "run.finished"
+)
+
+// The types of events that come from the command, or follow from what it said.
+const (
+	TypeQuestionDelivered  EventType = "question.delivered"
+	TypeSignalReceived     EventType = "signal.received"
+	TypeMessageRefused     EventType = "message.refused"
+	TypeRejectionSubmitted EventType = "rejection.submitted"
+	TypeRejectionInvalid   EventType = "rejection.invalid"
+	TypeRejectionDecided   EventType = "rejection.decided"
+	TypeCountersReset      EventType = "counters.reset"
+	TypeAttemptRecorded    EventType = "attempt.recorded"
+	TypeExpertFinished     EventType = "expert.finished"
+	TypeCostReported       EventType = "cost.reported"
+	TypeWaitStarted        EventType = "wait.started"
+	TypeWaitFinished       EventType = "wait.finished"
+	TypeSubtaskFinished    EventType = "subtask.finished"
+	TypeTurnRepeated       EventType = "turn.repeated"
+)
+
+// Event is one thing that happened to a run. In JSON it is one flat object:
+// seq, time, type, elapsed_ms and the fields of its data.
+type Event struct {
+	Seq  int64     // from 1, without gaps
+	Time time.Time // wall clock, for people; nothing is computed from it
+	// Elapsed is the run's active time so far, to the millisecond.
+	Elapsed time.Duration
+	Data    Data
+}
+
+// Data is what an event of one type carries.
+type Data interface{ Type() EventType }
+
+// RunStarted is the first event of every run.
+type RunStarted struct {
+	RunID   string   `json:"run_id" mask:"own"`
+	Name    string   `json:"name,omitempty"`
+	Command []string `json:"command"`
+	Check   []string `json:"check,omitempty"`
+	Promise string   `json:"promise,omitempty"`
+	Dir     string   `json:"dir,omitempty"`
+	// Ladder are the rungs of the escalation ladder; empty: there is none.
+	Ladder ladder.Config `json:"ladder,omitempty"`
+	Parent string        `json:"parent,omitempty" mask:"own"`
+	Limits Limits        `json:"limits"`
+	Caps   Caps          `json:"caps"`
+	// Precheck says that the check runs once before the first iteration.
+	Precheck bool `json:"precheck,omitempty"`
+	// Loose says that signatures which differ only in numbers count as the same.
+	Loose bool `json:"loose,omitempty"`
+	// AnyValue says that it is no loop when the same checks fail and only values change.
+	AnyValue bool `json:"any_value,omitempty"`
+	// Often is how often the same failure may come, in a row or not.
+	Often Often `json:"often,omitzero"`
+	// CallsPerHour is how many iterations may start within an hour; zero: any number.
+	CallsPerHour int `json:"calls_per_hour,omitempty"`
+	// Repository is the git repository that Dir is a work tree of, where looprun made
+	// that tree; empty: Dir is the user's own.
+	Repository string `json:"repository,omitempty"`
+	// Checkpoint is the commit that keeps the files as the run found them; empty: none does.
+	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
+	Version    string `json:"version,omitempty" mask:"own"`
+	// Config is the caller's whole configuration, kept so that a resumed run
+	// does not depend on files that changed since. The core does not read it.
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
+// IterationStarted is written before the work starts. Iteration 0 is the precheck.
+type IterationStarted struct {
+	Iteration int `json:"iteration"`
+}
+
+// Cause says why an iteration ended when its command did not simply exit.
+type Cause string
+
+// The causes.
+const (
+	CauseExited           Cause = ""
+	CauseIterationTimeout Cause = "iteration_timeout"
+	CauseIdleTimeout      Cause = "idle_timeout"
+	CauseMaxRuntime       Cause = "max_runtime"
+	CauseTurnLoop         Cause = "turn_loop" // an agent repeated itself in its turn
+	CauseInterrupt        Cause = "interrupt"
+	CauseStartFailed      Cause = "start_failed"
+	CauseLost             Cause = "lost"  // nobody has seen how the command ended
+	CauseCrash            Cause = "crash" // looprun, or who ran it, died in it three times
+	// CauseUnfinished is for signatures alone: the command passed and said itself
+	// that something is open.
+	CauseUnfinished Cause = "unfinished"
+)
+
+// IterationFinished says how an iteration ended. Iteration 0 is the precheck.
+type IterationFinished struct {
+	Iteration int     `json:"iteration"`
+	Outcome   Outcome `json:"outcome"`
+	// ExitCode is the judge's: the check's when there is one; 128+n for a signal.
+	ExitCode int `json:"exit_code"`
+	// WorkExitCode is the work's when there is a check too.
+	WorkExitCode *int  `json:"work_exit_code,omitempty"`
+	Cause        Cause `json:"cause,omitempty"`
+	// WorkCause is the time limit, or the repetition, that ended the work, where a check or a promise
+	// judges what it did before.
+	WorkCause  Cause  `json:"work_cause,omitempty"`
+	Detail     string `json:"why,omitempty"` // the cause in words
+	DurationMS int64  `json:"duration_ms"`
+	// Signature is zero when nothing can be said; that is evidence of nothing.
+	Signature signature.Signature `json:"signature"`
+	// Excerpt is the end of the judge's output, cleaned of control characters, and
+	// Words the end of the work's where a check judges it.
+	Excerpt     string `json:"excerpt,omitempty"`
+	Words       string `json:"words,omitempty"`
+	OutputBytes int64  `json:"output_bytes,omitempty"`
+	// Promised says that the promise was made.
+	Promised bool `json:"promised,omitempty"`
+	// Tree is the fingerprint of the work tree after the iteration, and Content
+	// that of its files alone, whatever was committed; zero: not known.
+	Tree    signature.Hash `json:"tree,omitempty"`
+	Content signature.Hash `json:"content,omitempty"`
+	// Checkpoint is the commit that keeps the files as they were after the iteration;
+	// empty: there is none.
+	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
+	// Match is the line that says that a limit has to be waited out, and Until
+	// the moment it names.
+	Match string     `json:"match,omitempty"`
+	Until *time.Time `json:"until,omitempty"`
+	// Warnings are what somebody should know of the iteration, each a sentence,
+	// though its outcome is as it is.
+	Warnings []string `json:"warnings,omitempty"`
+	// Fatal is the exit code with which the run ends at once as failed.
+	Fatal int `json:"fatal,omitempty"`
+}
+
+// RunsAgain reports whether the iteration did not end of itself: it was
+// interrupted, cut off by max_runtime, or has to wait for a rate limit. It
+// runs again under its own number, and is evidence for nothing: what it printed
+// stops where it was cut off.
+func (d *IterationFinished) RunsAgain() bool {
+	return d.Outcome == OutcomeInterrupted || d.Outcome == OutcomeWaiting || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt
+}
+
+// IterationWithdrawn says that whoever ran the iteration was lost: it counts as not begun
+// and runs again, and counts as a crash.
+type IterationWithdrawn struct {
+	Iteration int    `json:"iteration"`
+	Reason    string `json:"reason"`
+}
+
+// GuardTripped says that a guard stopped the run.
+type GuardTripped struct{ Trip }
+
+// QuestionAsked holds the question as it is put to the responders.
+type QuestionAsked struct{ Question }
+
+// QuestionAnswered holds the answer that was taken.
+type QuestionAnswered struct {
+	QuestionID string `json:"question_id" mask:"own"`
+	Answer
+	// Masked says that the answer to the command was another one: a secret was in it.
+	Masked bool `json:"masked,omitempty"`
+}
+
+// QuestionClosed says that a question was withdrawn without an answer.
+type QuestionClosed struct {
+	QuestionID string `json:"question_id,omitempty" mask:"own"`
+	Reason     string `json:"reason"`
+	// Unanswered ends the run with the guard's exit code. When false the
+	// question no longer stands, for instance because a limit was raised.
+	Unanswered bool `json:"unanswered,omitempty"`
+}
+
+// AnswerInvalid records an answer, or a responder, that could not be used. Where the
+// answer is on record and waits to be carried out it is taken back, and the question is
+// made anew.
+type AnswerInvalid struct {
+	QuestionID string `json:"question_id,omitempty" mask:"own"`
+	Responder  string `json:"responder,omitempty" mask:"own"`
+	Reason     string `json:"reason"`
+}
+
+// AdviceGiven is what an assistant said against a question: it is shown with it, and
+// only a person can let the question through from then on.
+type AdviceGiven struct {
+	QuestionID string `json:"question_id,omitempty" mask:"own"`
+	// Question is what was asked in a run inside this one, and is not asked here; else nil.
+	Question  *Question `json:"question,omitempty"`
+	Responder string    `json:"responder,omitempty" mask:"own"`
+	Advice
+}
+
+// KnownIssue is a signature that was skipped.
+type KnownIssue struct {
+	Hash  signature.Hash `json:"hash"`
+	Label string         `json:"label"`
+}
+
+// ActionApplied changes the state as the answer said. It holds the effect, not
+// the rule: replaying it needs no template.
+type ActionApplied struct {
+	Option    string  `json:"option" mask:"option"`
+	Label     string  `json:"label,omitempty"`
+	Action    Action  `json:"action"`
+	Guard     GuardID `json:"guard"`
+	Responder string  `json:"responder" mask:"own"`
+	Reason    string  `json:"reason,omitempty"`
+	Rule      string  `json:"rule,omitempty" mask:"own"`
+	// Assistant is which assistant it was.
+	Assistant Assistant `json:"assistant,omitzero"`
+	// Limits are the limits from now on.
+	Limits Limits `json:"limits"`
+	// Resets are the guards whose counters start over.
+	Resets   []GuardID    `json:"resets,omitempty"`
+	Known    []KnownIssue `json:"known,omitempty"`
+	Guidance string       `json:"guidance,omitempty"`
+	// Words are what whoever answered said, and Holds what the option itself says:
+	// each is part of the guidance, and holds until another answer replaces it.
+	// Unsaid says that the words so far hold no longer.
+	Words  string `json:"words,omitempty"`
+	Holds  string `json:"holds,omitempty"`
+	Unsaid bool   `json:"unsaid,omitempty"`
+	// Task is what is worked on from now on; empty: as before. Subtask is the same as
+	// a part of a task that is taken apart, and Subtasks are all that come after it.
+	Task     string           `json:"task,omitempty"`
+	Subtask  *rejection.Task  `json:"subtask,omitempty"`
+	Subtasks []rejection.Task `json:"subtasks,omitempty"`
+	// Blocker is a task that has to be done elsewhere first.
+	Blocker string `json:"blocker,omitempty"`
+	// Pending says that the run pauses with its question still open.
+	Pending bool `json:"pending,omitempty"`
+	// Restore is the iteration whose files are taken in the place of the last one's, and
+	// Checkpoint the commit that has them; zero: none is.
+	Restore    int    `json:"restore,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
+}
+
+// Who is who decided so, as [Answer.Who] says it.
+func (d ActionApplied) Who() string { return d.Assistant.who(d.Responder, d.Rule) }
+
+// DebugFinished is the end of a debug command, or of an option's own command.
+type DebugFinished struct {
+	Action   Action `json:"action"` // debug or run
+	ExitCode int    `json:"exit_code"`
+	Findings string `json:"findings,omitempty"`
+}
+
+// VerifyFinished is the end of a policy rule's verify command.
+type VerifyFinished struct {
+	Rule       string `json:"rule" mask:"own"`
+	Command    string `json:"command"`
+	ExitCode   int    `json:"exit_code"`
+	TimedOut   bool   `json:"timed_out,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+}
+
+// InterruptReceived says that looprun was told to stop.
+type InterruptReceived struct {
+	Signal string `json:"signal,omitempty" mask:"own"`
+	// Reason is why, where no signal was sent: the cause of the context.
+	Reason string `json:"reason,omitempty"`
+	Code   int    `json:"code"` // exit code: 130, 143, 129, 131
+}
+
+// RunAlive carries nothing but the elapsed time of its event.
+type RunAlive struct{}
+
+// RunPaused ends the process, not the run.
+type RunPaused struct {
+	Reason string `json:"reason"`
+	// Pending says that a question waits for its answer.
+	Pending bool `json:"pending,omitempty"`
+}
+
+// RunResumed starts the run again: after a pause, an interrupt, a trip, a crash.
+type RunResumed struct {
+	Version string `json:"version,omitempty" mask:"own"`
+	// Limits and Caps are set when new ones were given.
+	Limits *Limits `json:"limits,omitempty"`
+	Caps   *Caps   `json:"caps,omitempty"`
+	// Config is set when anything in it changed.
+	Config json.RawMessage `json:"config,omitempty"`
+	// Dir is set when the commands run in another directory from now on.
+	Dir string `json:"dir,omitempty"`
+	// Reopen takes up a run that was cancelled or accepted.
+	Reopen bool `json:"reopen,omitempty"`
+}
+
+// RunFinished is the last event, unless the run is resumed.
+type RunFinished struct{ Ending }
+
+// Type implements [Data].
+func (RunStarted) Type() EventType         { return TypeRunStarted }
+func (IterationStarted) Type() EventType   { return TypeIterationStarted }
+func (IterationFinished) Type() EventType  { return TypeIterationFinished }
+func (IterationWithdrawn) Type() EventType { return TypeIterationWithdrawn }
+func (GuardTripped) Type() EventType       { return TypeGuardTripped }
+func (QuestionAsked) Type() EventType      { return TypeQuestionAsked }
+func (QuestionAnswered) Type() EventType   { return TypeQuestionAnswered }
+func (QuestionClosed) Type() EventType     { return TypeQuestionClosed }
+func (AnswerInvalid) Type() EventType      { return TypeAnswerInvalid }
+func (AdviceGiven) Type() EventType        { return TypeAdviceGiven }
+func (ActionApplied) Type() EventType      { return TypeActionApplied }
+func (DebugFinished) Type() EventType      { return TypeDebugFinished }
+func (VerifyFinished) Type() EventType     { return TypeVerifyFinished }
+func (InterruptReceived) Type() EventType  { return TypeInterruptReceived }
+func (RunAlive) Type() EventType           { return TypeRunAlive }
+func (RunPaused) Type() EventType          { return TypeRunPaused }
+func (RunResumed) Type() EventType         { return TypeRunResumed }
+func (RunFinished) Type() EventType        { return TypeRunFinished }
+
+// QuestionDelivered says that the answer has reached who asked.
+type QuestionDelivered struct {
+	QuestionID string `json:"question_id" mask:"own"`
+	// To says how: socket, file, or guidance.
+	To string `json:"to" mask:"own"`
+	// Earlier says that it went to who asked the same again.
+	Earlier bool `json:"earlier,omitempty"`
+}
+
+// SignalReceived is a signal of the command. With a Problem it is malformed, and
+// the next iteration is told so.
+type SignalReceived struct {
+	signal.Signal
+	Problem string `json:"problem,omitempty"`
+}
+
+// MessageRefused is something that the command said and that could not happen. The next
+// iteration is told of it, in the words of the reason.
+type MessageRefused struct {
+	Reason string `json:"reason"`
+}
+
+// RejectionSubmitted is a valid rejection of the task: it becomes a question
+// when the iteration has ended.
+type RejectionSubmitted struct {
+	RejectionID string              `json:"rejection_id" mask:"own"`
+	Rejection   rejection.Rejection `json:"rejection"`
+	Via         string              `json:"via,omitempty" mask:"own"` // socket or text
+}
+
+// RejectionInvalid is a rejection that breaks the rules, and which.
+type RejectionInvalid struct {
+	RejectionID string              `json:"rejection_id" mask:"own"`
+	Rejection   rejection.Rejection `json:"rejection"`
+	Issues      []rejection.Issue   `json:"issues"`
+	Via         string              `json:"via,omitempty" mask:"own"`
+}
+
+// RejectionDecided says what became of a rejection. It is written with the
+// answer, before that is carried out.
+type RejectionDecided struct {
+	RejectionID string             `json:"rejection_id" mask:"own"`
+	Decision    rejection.Decision `json:"decision"`
+	Responder   string             `json:"responder" mask:"own"`
+	Assistant   Assistant          `json:"assistant,omitzero"`
+	Reason      string             `json:"reason,omitempty"`
+	Rationale   string             `json:"rationale,omitempty"`
+	// Created are the tasks that the decision made: sub-tasks, the feasible
+	// task, the blocker's task.
+	Created []string `json:"created,omitempty"`
+}
+
+// Who is who decided so, as [Answer.Who] says it.
+func (d RejectionDecided) Who() string { return d.Assistant.who(d.Responder, "") }
+
+// CountersReset says that an answer started the task's attempts over.
+type CountersReset struct {
+	Task string `json:"task"`
+}
+
+// AttemptRecorded weighs a failed iteration on the ladder. It is a distinct
+// approach when Counted is true; else the same one again, or an improvement,
+// and no attempt.
+type AttemptRecorded struct {
+	Iteration int            `json:"iteration"`
+	Counted   bool           `json:"counted"`
+	Improved  bool           `json:"improved,omitempty"`
+	Attempt   ladder.Attempt `json:"attempt,omitzero"`
+}
+
+// ExpertFinished is the end of an expert's command. Exit 0 makes its output
+// guidance, which the next iteration judges, unless it said that it does not know.
+type ExpertFinished struct {
+	Task     string `json:"task"`
+	Expert   string `json:"expert" mask:"own"`
+	ExitCode int    `json:"exit_code"`
+	Guidance string `json:"guidance,omitempty"`
+	// Unsuccessful says that it said itself that it does not know, whatever its exit code.
+	Unsuccessful bool `json:"unsuccessful,omitempty"`
+	// Why says what kept it from running, or what it said then.
+	Why string `json:"why,omitempty"`
+}
+
+// Helped reports whether its output is guidance.
+func (d ExpertFinished) Helped() bool { return d.ExitCode == 0 && !d.Unsuccessful }
+
+// CostReported adds to what the run has cost.
+type CostReported struct {
+	USD    float64 `json:"usd,omitempty"`
+	Tokens int64   `json:"tokens,omitempty"`
+	Via    string  `json:"via,omitempty" mask:"own"` // socket, text or output
+}
+
+// WaitStarted says that the run waits for a rate limit.
+type WaitStarted struct {
+	Match string    `json:"match"` // the line that says so
+	Until time.Time `json:"until"`
+}
+
+// WaitFinished ends it.
+type WaitFinished struct {
+	// Early says that somebody let the run go on before the moment had come.
+	Early bool `json:"early,omitempty"`
+}
+
+// SubtaskFinished ends a part of a task that was taken apart, and begins the next.
+type SubtaskFinished struct {
+	Iteration int    `json:"iteration"` // the one that ended it
+	Title     string `json:"title"`
+	Number    int    `json:"number"`         // from 1
+	Of        int    `json:"of"`             // how many parts there are
+	Next      string `json:"next,omitempty"` // empty: it was the last
+}
+
+// Type implements [Data].
+func (QuestionDelivered) Type() EventType  { return TypeQuestionDelivered }
+func (SignalReceived) Type() EventType     { return TypeSignalReceived }
+func (MessageRefused) Type() EventType     { return TypeMessageRefused }
+func (RejectionSubmitted) Type() EventType { return TypeRejectionSubmitted }
+func (RejectionInvalid) Type() EventType   { return TypeRejectionInvalid }
+func (RejectionDecided) Type() EventType   { return TypeRejectionDecided }
+func (CountersReset) Type() EventType      { return TypeCountersReset }
+func (AttemptRecorded) Type() EventType    { return TypeAttemptRecorded }
+func (ExpertFinished) Type() EventType     { return TypeExpertFinished }
+func (CostReported) Type() EventType       { return TypeCostReported }
+func (WaitStarted) Type() EventType        { return TypeWaitStarted }
+func (WaitFinished) Type() EventType       { return TypeWaitFinished }
+func (SubtaskFinished) Type() EventType    { return TypeSubtaskFinished }
+
+// TurnRepeated says that a coding agent did the same again and again within one turn, as
+// its transcript says. The first time in a run the turn is ended, and the next iteration is
+// told; from the second on the guard [TurnLoop] trips.
+type TurnRepeated struct {
+	Iteration int `json:"iteration"`
+	// Calls are the calls of tools that came in turn, each with the same result. Where
+	// there are none, Text is what it said.
+	Calls []string `json:"calls,omitempty"`
+	Text  string   `json:"text,omitempty"`
+	Times int      `json:"times"`
+}
+
+// Type implements [Data].
+func (TurnRepeated) Type() EventType { return TypeTurnRepeated }
+
+// String is what the agent did, in one line.
+func (r TurnRepeated) String() string {
+	switch len(r.Calls) {
+	case 0:
+		return fmt.Sprintf("it said the same %d times in a row: %s", r.Times, termsafe.Line(r.Text))
+	case 1:
+		return fmt.Sprintf("it made the same call %d times in a row, with the same result: %s", r.Times, termsafe.Line(r.Calls[0]))
+	}
+	return fmt.Sprintf("it made the same %d calls %d times in turn, with the same results: %s", len(r.Calls), r.Times, termsafe.Line(strings.Join(r.Calls, ", then ")))
+}
+
+// said is an event's data in a list: a flat object with its type.
+type said struct{ Data }
+
+func (d said) MarshalJSON() ([]byte, error) {
+	return flat(fmt.Appendf(nil, `{"type":%q`, d.Type()), d.Data)
+}
+
+func (d *said) UnmarshalJSON(b []byte) (err error) {
+	var h struct{ Type EventType }
+	if err := json.Unmarshal(b, &h); err != nil {
+		return err
+	}
+	d.Data, err = decode(h.Type, b)
+	return err
+}
+
+// decode reads the data of an event of that type.
+func decode(t EventType, b []byte) (Data, error) {
+	read, ok := decoders[t]
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", ErrUnknownEvent, t)
+	}
+	data, err := read(b)
+	if err != nil {
+		return nil, fmt.Errorf("event %q: %w", t, err)
+	}
+	return data, nil
+}
+
+// flat adds the fields of the data to the object that begins so.
+func flat(head []byte, d Data) ([]byte, error) {
+	body, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(body, []byte("{}")) {
+		return append(head, '}'), nil
+	}
+	return append(append(head, ','), body[1:]...), nil
+}
+
+func decodeData[T Data](b []byte) (Data, error) {
+	var d T
+	err := json.Unmarshal(b, &d)
+	return d, err
+}
+
+// decodeAnswerInvalid reads the three facts that had one type in the first edition.
+func decodeAnswerInvalid(b []byte) (Data, error) {
+	var d struct {
+		AnswerInvalid
+		Advice bool   `json:"advice"`
+		Why    string `json:"why"` // of an advice
+		Told   bool   `json:"told"`
+	}
+	err := json.Unmarshal(b, &d)
+	switch {
+	case d.Told:
+		return MessageRefused{d.Reason}, err
+	case d.Advice:
+		return AdviceGiven{QuestionID: d.QuestionID, Responder: d.Responder, Advice: Advice{Text: d.Reason, Reason: d.Why}}, err
+	}
+	return d.AnswerInvalid, err
+}
+
+var decoders = map[EventType]func([]byte) (Data, error){
+	TypeRunStarted:         decodeData[RunStarted],
+	TypeIterationStarted:   decodeData[IterationStarted],
+	TypeIterationFinished:  decodeData[IterationFinished],
+	TypeIterationWithdrawn: decodeData[IterationWithdrawn],
+	TypeGuardTripped:       decodeData[GuardTripped],
+	TypeQuestionAsked:      decodeData[QuestionAsked],
+	TypeQuestionAnswered:   decodeData[QuestionAnswered],
+	TypeQuestionClosed:     decodeData[QuestionClosed],
+	TypeAnswerInvalid:      decodeAnswerInvalid,
+	TypeAdviceGiven:        decodeData[AdviceGiven],
+	TypeActionApplied:      decodeData[ActionApplied],
+	TypeDebugFinished:      decodeData[DebugFinished],
+	TypeVerifyFinished:     decodeData[VerifyFinished],
+	TypeInterruptReceived:  decodeData[InterruptReceived],
+	TypeRunAlive:           decodeData[RunAlive],
+	TypeRunPaused:          decodeData[RunPaused],
+	TypeRunResumed:         decodeData[RunResumed],
+	TypeRunFinished:        decodeData[RunFinished],
+
+	TypeQuestionDelivered:  decodeData[QuestionDelivered],
+	TypeSignalReceived:     decodeData[SignalReceived],
+	TypeMessageRefused:     decodeData[MessageRefused],
+	TypeRejectionSubmitted: decodeData[RejectionSubmitted],
+	TypeRejectionInvalid:   decodeData[RejectionInvalid],
+	TypeRejectionDecided:   decodeData[RejectionDecided],
+	TypeCountersReset:      decodeData[CountersReset],
+	TypeAttemptRecorded:    decodeData[AttemptRecorded],
+	TypeExpertFinished:     decodeData[ExpertFinished],
+	TypeCostReported:       decodeData[CostReported],
+	TypeWaitStarted:        decodeData[WaitStarted],
+	TypeWaitFinished:       decodeData[WaitFinished],
+	TypeSubtaskFinished:    decodeData[SubtaskFinished],
+	TypeTurnRepeated:       decodeData[TurnRepeated],
+}
+
+// EventTypes are all types of events, sorted.
+func EventTypes() []EventType { return slices.Sorted(maps.Keys(decoders)) }
+
+type eventHeader struct {
+	Seq       int64     `json:"seq"`
+	Time      time.Time `json:"time"`
+	Type      EventType `json:"type"`
+	ElapsedMS int64     `json:"elapsed_ms"`
+}
+
+// MarshalJSON writes the event as one flat object.
+func (e Event) MarshalJSON() ([]byte, error) {
+	if e.Data == nil {
+		return nil, fmt.Errorf("%w: no data", ErrUnknownEvent)
+	}
+	head, err := e.header(make([]byte, 0, 512)) // most are no longer
+	if err != nil {
+		return nil, err
+	}
+	return flat(head, e.Data)
+}
+
+// header writes an eventHeader but for its end.
+func (e Event) header(b []byte) ([]byte, error) {
+	b = strconv.AppendInt(append(b, `{"seq":`...), e.Seq, 10)
+	b, err := e.Time.AppendText(append(b, `,"time":"`...))
+	if err != nil {
+		return nil, err
+	}
+	b = append(append(b, `","type":"`...), e.Data.Type()...)
+	return strconv.AppendInt(append(b, `","elapsed_ms":`...), e.Elapsed.Milliseconds(), 10), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. A type it does not know gives
+// [ErrUnknownEvent].
+func (e *Event) UnmarshalJSON(b []byte) error {
+	var h eventHeader
+	fields, plain := h.read(b)
+	if !plain {
+		fields = b
+		if err := json.Unmarshal(b, &h); err != nil {
+			return err
+		}
+	}
+	data, err := decode(h.Type, fields)
+	if err != nil {
+		return err
+	}
+	*e = Event{Seq: h.Seq, Time: h.Time, Elapsed: time.Duration(h.ElapsedMS) * time.Millisecond, Data: data}
+	return nil
+}
+
+// read reads a header as [Event.MarshalJSON] writes it, and returns an object with the
+// rest of the fields; false: it is written in another way. A long run is read in a third
+// of the time so.
+func (h *eventHeader) read(b []byte) (fields []byte, ok bool) {
+	var texts [4][]byte
+	for i, key := range [...]string{`{"seq":`, `,"time":"`, `","type":"`, `","elapsed_ms":`} {
+		rest, found := bytes.CutPrefix(b, []byte(key))
+		end := bytes.IndexAny(rest, `,"}`)
+		if !found || end < 1 {
+			return nil, false
+		}
+		texts[i], b = rest[:end], rest[end:]
+	}
+	var numbered, counted bool
+	h.Seq, numbered = headerNumber(texts[0])
+	h.ElapsedMS, counted = headerNumber(texts[3])
+	h.Type = EventType(texts[2])
+	more := len(b) > 2 && b[0] == ',' && b[1] == '"'
+	if !numbered || !counted || h.Time.UnmarshalText(texts[1]) != nil || bytes.IndexByte(texts[2], '\\') >= 0 || !more && string(b) != "}" {
+		return nil, false
+	}
+	if more {
+		b = b[1:]
+	}
+	return append([]byte{'{'}, b...), true
+}
+
+// headerNumber reads a number as JSON writes it and a journal needs it.
+func headerNumber(b []byte) (int64, bool) {
+	if b[0] < '1' && len(b) > 1 { // a sign or a zero
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	return n, err == nil
+}

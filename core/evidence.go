@@ -1,0 +1,436 @@
+package core
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// How much of what a command printed a question carries.
+const (
+	evidenceChecks = 5  // failing checks with the line that says why
+	evidenceTrend  = 6  // counts of failing checks
+	evidenceLines  = 3  // lines of output
+	evidenceBefore = 3  // answers that were given before
+	decidedKept    = 20 // answers that [State.PastAnswers] lists
+	lineLength     = 160
+	placeLength    = 40 // characters of the command within a line
+)
+
+// Evidence is what a question rests on, in the pieces that a person reads. They are
+// data: what was printed is cleaned and shortened, and worded by whoever shows it.
+type Evidence struct {
+	// Task is what is worked on, empty where it has no name, Command the command as
+	// a person would write it, and Judge what judged last, which is the check where
+	// there is one and it ran.
+	Task    string `json:"task,omitempty"`
+	Command string `json:"command,omitempty"`
+	Dir     string `json:"dir,omitempty"`
+	RunID   string `json:"run_id,omitempty" mask:"own"`
+	Judge   string `json:"judge,omitempty"`
+	Checked bool   `json:"checked,omitempty"` // the judge is a check
+	// Iteration is the last one, or the one that is suspended (During) while somebody
+	// decides. A limit of zero is off.
+	Iteration  int     `json:"iteration,omitempty"`
+	Iterations int     `json:"max_iterations,omitempty"`
+	During     bool    `json:"during,omitempty"`
+	ElapsedMS  int64   `json:"elapsed_ms,omitempty"`
+	RuntimeMS  int64   `json:"max_runtime_ms,omitempty"`
+	Cost       float64 `json:"cost_usd,omitempty"`
+	// Progress is what the judge's output says of its checks; nil: nothing. Trend is
+	// how many failed, oldest first, and Earlier says that there are counts between
+	// its first and its second. Failing are checks with the line that says why.
+	Progress *Progress      `json:"progress,omitempty"`
+	Trend    []int          `json:"trend,omitempty"`
+	Earlier  bool           `json:"earlier,omitempty"`
+	Improved bool           `json:"improved,omitempty"`
+	Failing  []FailingCheck `json:"failing,omitempty"`
+	// Output are the lines to show where no checks were recognised, those of the
+	// running iteration where it is suspended; QuietMS is how long ago they came then.
+	Output  []string `json:"output,omitempty"`
+	QuietMS int64    `json:"quiet_ms,omitempty"`
+	// Who is the judge or the command by its name, whichever failed, and How and
+	// Code say how it ended.
+	Who  string `json:"who,omitempty"`
+	How  How    `json:"how,omitempty"`
+	Code int    `json:"code,omitempty"`
+	// Words are the last words of the work, where something else judges it.
+	Words string `json:"words,omitempty"`
+	// Before is what was decided before in this run, newest first.
+	Before []PastAnswer `json:"before,omitempty"`
+}
+
+// FailingCheck is a check that fails, and the line of the output that says why; empty
+// where none could be told.
+type FailingCheck struct {
+	Check string `json:"check,omitempty"`
+	Why   string `json:"why,omitempty"`
+	// File and Line are the place that the line names, and Seconds how long the check
+	// took; empty and zero: the output does not say.
+	File    string  `json:"file,omitempty"`
+	Line    int     `json:"line,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// How is how a step ended.
+type How string
+
+// How a step can have ended.
+const (
+	HowNot        How = ""               // nothing has run
+	HowExited     How = "exited"         // with the exit code
+	HowKilled     How = "killed"         // by the signal that the exit code stands for
+	HowNotFound   How = "not_found"      // there is no such command
+	HowNotStarted How = "not_started"    // it could not be run
+	HowTooLong    How = "too_long"       // it ran into a time limit
+	HowRepeated   How = "repeated"       // it did the same again and again within its turn
+	HowCrashed    How = "looprun_died"   // looprun was killed in it
+	HowUnread     How = "signals_unread" // what it said could not be read
+	HowPassed     How = "passed"         // it passed
+)
+
+// Hows are all that there are but [HowNot].
+func Hows() []How {
+	return []How{HowExited, HowKilled, HowNotFound, HowNotStarted, HowTooLong, HowRepeated, HowCrashed, HowUnread, HowPassed}
+}
+
+// PastAnswer is an answer that was given in a run, for who comes after it.
+type PastAnswer struct {
+	Time      time.Time `json:"time"`
+	Iteration int       `json:"iteration"` // the last one before it
+	// Guard asked, or the command under its AskID; Question is what was asked.
+	Guard    GuardID `json:"guard,omitempty"`
+	AskID    string  `json:"ask_id,omitempty"`
+	Question string  `json:"question,omitempty"`
+	// Answer is the option by its label, or the text; Words is the guidance that came
+	// with it, Reason why, and Responder who gave it.
+	Answer    string `json:"answer"`
+	Words     string `json:"words,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Responder string `json:"responder" mask:"own"`
+	// Rule is where the deciding rule of a policy stands, as file:line; Assistant which
+	// assistant it was.
+	Rule      string    `json:"rule,omitempty" mask:"own"`
+	Assistant Assistant `json:"assistant,omitzero"`
+}
+
+// Who is who answered, as [Answer.Who] says it.
+func (a PastAnswer) Who() string { return a.Assistant.who(a.Responder, a.Rule) }
+
+// String is the answer on one line: when, to what, which, by whom, and its words.
+func (a PastAnswer) String() string {
+	text := fmt.Sprintf("after iteration %d, “%s”: %s by %s", a.Iteration, oneLine(a.Question), oneLine(a.Answer), a.Who())
+	if a.Question == "" {
+		text = fmt.Sprintf("after iteration %d, %s: %s by %s", a.Iteration, firstText(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.Who())
+	}
+	if a.Words != "" {
+		text += ": “" + termsafe.Line(a.Words) + "”"
+	}
+	if a.Reason != "" {
+		text += " (" + termsafe.Line(a.Reason) + ")"
+	}
+	return text
+}
+
+// CommandLine is a command as a person would write it: that of a shell by its line.
+func CommandLine(argv []string) string {
+	if len(argv) == 3 && filepath.Base(argv[0]) == "sh" && argv[1] == "-c" {
+		return argv[2]
+	}
+	return strings.Join(argv, " ")
+}
+
+// Place is where a question comes from, on a line: the task, the command, the directory.
+func (e *Evidence) Place() string {
+	dir := e.Dir
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		if rest, ok := strings.CutPrefix(dir, home+string(filepath.Separator)); ok {
+			dir = filepath.Join("~", rest)
+		}
+	}
+	parts := []string{e.Task, termsafe.Cut(e.Command, placeLength), oneLine(dir)}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
+}
+
+// asking is what a question of the command rests on: where it comes from.
+func (s *State) asking() *Evidence {
+	all := s.Evidence(Trip{})
+	return &Evidence{
+		Task: all.Task, Command: all.Command, Dir: all.Dir, RunID: all.RunID, Iteration: all.Iteration,
+		Iterations: all.Iterations, ElapsedMS: all.ElapsedMS, RuntimeMS: all.RuntimeMS, Cost: all.Cost, Before: all.Before,
+	}
+}
+
+// Evidence is what a question about the trip rests on.
+func (s *State) Evidence(t Trip) Evidence {
+	e := Evidence{
+		Task: oneLine(s.Task), Command: shown(s.Command), Dir: s.Dir, RunID: s.RunID,
+		Iteration: max(t.Iteration, s.Iterations), Iterations: max(0, s.Limits.Iterations), During: t.During,
+		ElapsedMS: s.Elapsed.Milliseconds(), RuntimeMS: max(0, s.Limits.Runtime.Milliseconds()), Cost: s.Cost,
+		Judge: shown(s.Command), Improved: s.Improved(), Before: s.PastAnswers(),
+	}
+	if s.Running {
+		e.Iteration = max(e.Iteration, s.Open)
+	}
+	e.Before = e.Before[:min(len(e.Before), evidenceBefore)]
+	last := s.Last
+	if last != nil {
+		e.Words = last.Words
+		e.judged(s, last)
+	}
+	if t.During { // it has not been judged: what it printed itself is the news
+		e.Progress, e.Failing, e.Words = nil, nil, ""
+		e.Output, e.QuietMS = lastLines(t.Output, evidenceLines), t.QuietMS
+	}
+	return e
+}
+
+// judged adds what the judge of an iteration found.
+func (e *Evidence) judged(s *State, d *IterationFinished) {
+	e.Checked = len(s.Check) > 0 && (d.WorkExitCode != nil || d.Iteration == 0)
+	if e.Checked {
+		e.Judge = shown(s.Check)
+	}
+	e.Progress = d.Progress()
+	e.Trend, e.Earlier = s.trend()
+	if e.Progress != nil {
+		e.Failing = d.Failing(evidenceChecks)
+	}
+	e.Who, e.Code = e.Judge, d.ExitCode
+	if d.Outcome == OutcomeError && d.WorkExitCode != nil && *d.WorkExitCode != 0 && d.ExitCode < ExitNotExecutable {
+		e.Who, e.Code = e.Command, *d.WorkExitCode // the work failed, and its check as well
+	}
+	e.How = how(d, e.Code)
+	if e.How == HowNotFound {
+		if m := notFound().FindStringSubmatch(d.Excerpt); m != nil {
+			e.Who = m[1]
+		}
+	}
+	if len(e.Failing) == 0 || e.Progress == nil {
+		e.Output = printedLast(d)
+	}
+}
+
+// notFound is what shells say of a command that is not there.
+var notFound = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)([^\s:'"]+): (?:command |inaccessible or )?not found`)
+})
+
+func how(d *IterationFinished, code int) How {
+	switch {
+	case d.Cause == CauseIterationTimeout, d.Cause == CauseIdleTimeout, d.Cause == CauseMaxRuntime:
+		return HowTooLong
+	case d.Cause == CauseTurnLoop:
+		return HowRepeated
+	case d.Cause == CauseCrash:
+		return HowCrashed
+	case d.Cause == CauseStartFailed, code == ExitNotExecutable:
+		return HowNotStarted
+	case code == ExitNotFound:
+		return HowNotFound
+	case SignalName(code) != "":
+		return HowKilled
+	case code == 0 && d.Outcome == OutcomeError:
+		return HowUnread
+	case d.Outcome == OutcomeDone || code == 0:
+		return HowPassed
+	}
+	return HowExited
+}
+
+// SignalName is the signal that the exit code of a shell stands for, such as SIGSEGV
+// for 139; empty: it stands for none.
+func SignalName(code int) string {
+	return map[int]string{
+		129: "SIGHUP", 130: "SIGINT", 131: "SIGQUIT", 132: "SIGILL", 133: "SIGTRAP", 134: "SIGABRT",
+		136: "SIGFPE", 137: "SIGKILL", 139: "SIGSEGV", 141: "SIGPIPE", 142: "SIGALRM", 143: "SIGTERM",
+	}[code]
+}
+
+// trend is how many checks failed, oldest first; of many the first and the last.
+func (s *State) trend() (counts []int, earlier bool) {
+	for i := range s.History {
+		if p := s.History[i].Progress(); p != nil && p.Failing >= 0 {
+			counts = append(counts, p.Failing)
+		}
+	}
+	if n := len(counts); n > evidenceTrend {
+		return append(counts[:1:1], counts[n-evidenceTrend+1:]...), true
+	}
+	return counts, false
+}
+
+// Failing are checks that fail, at most so many, each with the line of the output that says
+// why; where none has a name they are the errors of the output.
+func (d *IterationFinished) Failing(most int) []FailingCheck {
+	lines := strings.Split(termsafe.Text(d.Excerpt), "\n")
+	errors := slices.Clone(d.Signature.Errors)
+	var list []FailingCheck
+	for _, check := range d.Signature.Checks[:min(most, len(d.Signature.Checks))] {
+		why, took := reason(lines, check, d.Signature.Checks)
+		if why == "" && len(d.Signature.Checks) == 1 && len(errors) > 0 {
+			why = errors[0]
+		}
+		why = oneLine(why)
+		errors = slices.DeleteFunc(errors, func(e string) bool { return termsafe.Line(e) == why })
+		f := FailingCheck{Check: oneLine(check), Why: why, Seconds: took}
+		f.place()
+		list = append(list, f)
+	}
+	told := slices.ContainsFunc(list, func(f FailingCheck) bool { return f.Why != "" })
+	if !told { // whose they are is not known
+		for _, e := range errors {
+			f := FailingCheck{Why: oneLine(e)}
+			f.place()
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// placeNamed is a place as most tools name it, and tookNamed how long a check took.
+var (
+	placeNamed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[\s("'])((?:[A-Za-z]:)?[^\s:()"'<>]*[^\s:()"'<>.]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
+	})
+	tookNamed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[(\[](\d{1,6}(?:\.\d{1,9})?) ?(m?s)[)\]]`)
+	})
+)
+
+// place finds the file and the line in the reason.
+func (f *FailingCheck) place() {
+	if m := placeNamed().FindStringSubmatch(f.Why); m != nil {
+		f.File = m[1]
+		f.Line, _ = strconv.Atoi(m[2]) // digits
+	}
+}
+
+// took is how long the check of the line took, in seconds; 0: it does not say.
+func took(line string) float64 {
+	m := tookNamed().FindStringSubmatch(line)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.ParseFloat(m[1], 64) // digits
+	if m[2] == "ms" {
+		n /= 1000
+	}
+	return n
+}
+
+// reason is the line that says why a check fails, which is the next behind its name, up to
+// the name of another check; and how long it took, in seconds.
+func reason(lines []string, check string, checks []string) (why string, seconds float64) {
+	name := words(check)
+	for i, l := range lines {
+		all := words(l)
+		if !mentions(all, name) || passes(all) {
+			continue
+		}
+		seconds = took(l)
+		for _, next := range lines[i+1:] {
+			text, of := strings.TrimSpace(next), words(next)
+			other := slices.ContainsFunc(checks, func(c string) bool { return mentions(of, words(c)) })
+			switch {
+			case text == "":
+				continue
+			case other || passes(of) || len(of) < 2:
+				return "", seconds
+			}
+			return text, seconds
+		}
+	}
+	return "", seconds
+}
+
+// printedLast are the lines of an output in which nothing was recognised: the one that tells
+// most, or else the last.
+func printedLast(d *IterationFinished) []string {
+	if len(d.Signature.Errors) > 0 {
+		var list []string
+		for _, e := range d.Signature.Errors {
+			list = append(list, oneLine(e))
+		}
+		return list
+	}
+	return lastLines(d.Excerpt, evidenceLines)
+}
+
+// LastWords are the last lines of an output that say something, as [IterationFinished] has
+// them of its work.
+func LastWords(output string) string { return strings.Join(lastLines(output, evidenceLines), "\n") }
+
+// lastLines are the last n lines that say something, each cut to one line's length.
+func lastLines(text string, n int) []string {
+	var lines []string
+	all := strings.Split(termsafe.Text(text), "\n")
+	for i := len(all) - 1; i >= 0 && len(lines) < n; i-- {
+		if l := oneLine(all[i]); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	slices.Reverse(lines)
+	return lines
+}
+
+func shown(argv []string) string {
+	return oneLine(CommandLine(argv))
+}
+
+// PastAnswers are the last answers of the run, to guards and to the command, newest first.
+func (s *State) PastAnswers() []PastAnswer {
+	var list []PastAnswer
+	for _, d := range s.Decisions {
+		list = append(list, PastAnswer{
+			Time: d.Time, Iteration: d.Iteration, Guard: d.Guard, Question: d.Question,
+			Answer: firstText(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder, Rule: d.Rule, Assistant: d.Assistant,
+		})
+	}
+	for _, a := range s.Answered {
+		if a.Asked != nil {
+			list = append(list, PastAnswer{
+				Time: a.Time, Iteration: a.Iteration, AskID: a.Asked.ownName(), Question: a.Asked.Text,
+				Answer: a.Asked.labels(a.Answer), Words: a.Guidance, Reason: a.Reason, Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant,
+			})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b PastAnswer) int { return b.Time.Compare(a.Time) })
+	return list[:min(len(list), decidedKept)]
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// labels is an answer with the labels of its options in place of their ids.
+func (q *Question) labels(a Answer) string {
+	label := func(id string) string {
+		o, _ := q.Option(id)
+		return firstText(o.Label, id)
+	}
+	switch {
+	case a.Cancelled || a.Text != nil:
+		return a.String()
+	case len(a.Options) > 0:
+		var list []string
+		for _, id := range a.Options {
+			list = append(list, label(id))
+		}
+		return strings.Join(list, ", ")
+	}
+	return label(a.Option)
+}

@@ -1,0 +1,628 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
+)
+
+// Apply folds one event into the state. An event that cannot happen in this
+// state gives [ErrEvent] and changes nothing: a journal that does not replay
+// was damaged or written by something else.
+func (s *State) Apply(e Event) error {
+	if e.Data == nil {
+		return refusal("event %d has no data", e.Seq)
+	}
+	if e.Seq != s.Seq+1 {
+		return refusal("event %d follows %d", e.Seq, s.Seq)
+	}
+	if why := s.refuse(e.Data); why != "" {
+		return refusal("event %d, %s: %s", e.Seq, e.Data.Type(), why)
+	}
+	s.take(e)
+	return nil
+}
+
+// take folds an event that can happen now.
+func (s *State) take(e Event) {
+	s.Seq = e.Seq
+	s.Elapsed = max(s.Elapsed, e.Elapsed) // time never runs backwards
+	s.fold(e)
+}
+
+func (s *State) fold(e Event) {
+	switch d := e.Data.(type) {
+	case RunStarted:
+		s.RunID, s.Name, s.Command, s.Check = d.RunID, d.Name, d.Command, d.Check
+		s.Promise, s.Dir, s.Parent = d.Promise, d.Dir, d.Parent
+		s.Repository = d.Repository
+		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
+		s.AnyValue, s.Often = d.AnyValue, d.Often
+		s.Task, s.Rungs = d.Name, d.Ladder
+		s.CallsPerHour = d.CallsPerHour
+		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
+	case IterationStarted:
+		s.Open, s.Running = d.Iteration, true
+		if s.CallsPerHour > 0 && d.Iteration > 0 {
+			s.Calls = last(append(s.Calls, e.Time), s.CallsPerHour)
+		}
+	case IterationFinished:
+		s.foldIteration(d)
+	case IterationWithdrawn:
+		s.foldLost()
+		if s.Interrupt != nil {
+			s.endInterrupted()
+		}
+	case GuardTripped:
+		if d.During || s.LastTrip == nil || s.LastTrip.During || s.LastTrip.Guard != d.Guard || s.LastTrip.Iteration != d.Iteration {
+			s.Given = nil
+		}
+		s.Trip, s.LastTrip = new(d.Trip), new(d.Trip)
+		s.Trips++
+	case QuestionAsked:
+		if d.From == FromCommand {
+			s.foldAsked(s.recalled(d.Question))
+			return
+		}
+		s.Question = new(s.recalled(d.Question))
+	case QuestionAnswered:
+		given := Answered{QuestionID: d.QuestionID, Time: e.Time, Iteration: s.Iterations, Answer: d.Answer, Masked: d.Masked}
+		a := s.asked(d.QuestionID)
+		if a != nil {
+			given.Asked = new(a.Question)
+		}
+		s.Answered = last(append(s.Answered, given), answeredKept)
+		if a != nil {
+			a.Answer = new(d.Answer)
+			s.foldVerdict(&a.Question, d.Answer)
+			return
+		}
+		q := *s.Question
+		s.foldVerdict(&q, d.Answer)
+		s.Question = &q
+		s.Answer = new(d.Answer)
+		s.Given = append(s.Given, Given{d.Option, d.Responder, d.Rule})
+	case QuestionClosed:
+		s.foldClosed(d)
+	case ActionApplied:
+		s.foldAction(d, e.Time)
+	case DebugFinished:
+		s.Findings = d.Findings
+		if d.Action != ActionDebug || d.ExitCode != 0 {
+			s.Question, s.Answer = nil, nil // asked again, with the findings
+		}
+	case InterruptReceived:
+		s.Interrupt = &d
+		s.takeBack()
+		if !s.Running {
+			s.endInterrupted()
+		}
+	case RunPaused:
+		if s.Ending == nil {
+			s.Ending = &Ending{Status: StatusPaused, ExitCode: StatusPaused.ExitCode(), Reason: d.Reason}
+		}
+		s.Ended = true
+	case RunResumed:
+		s.foldResumed(d)
+	case RunFinished:
+		if s.Running {
+			s.again()
+		}
+		s.Ending, s.Ended, s.Running = new(d.Ending), true, false
+	default:
+		s.foldProtocol(d)
+	}
+}
+
+// foldIteration counts the iteration, unless it runs again: then nothing that is
+// judged by looks at it.
+func (s *State) foldIteration(d IterationFinished) {
+	s.Running, s.Open, s.Crashes = false, 0, 0
+	for _, w := range d.Warnings {
+		if len(s.Warnings) < warningsKept && !slices.Contains(s.Warnings, w) {
+			s.Warnings = append(s.Warnings, w)
+		}
+	}
+	s.Ran = &d
+	if d.RunsAgain() {
+		s.again()
+		if d.Outcome == OutcomeWaiting {
+			s.Until = d.Until
+			s.Waits++
+		}
+		s.endWith(d)
+		return
+	}
+	s.Last, s.Waits = &d, 0
+	if d.Iteration == 0 {
+		s.Precheck = false
+		s.Passed = d.Outcome == OutcomeDone
+		s.again() // nothing has had the guidance
+		s.endWith(d)
+		return
+	}
+	s.Iterations = d.Iteration
+	s.SinceAnswer++
+	s.Advance = s.endsSubtask(d)
+	s.Passed = d.Outcome == OutcomeDone && !s.Advance
+	moved := s.foldTree(d)
+	s.foldActing()
+	if s.Malformed >= malformedOver { // it has made an error of this one
+		s.Malformed = 0
+	}
+	s.guide(d)
+	s.History = last(append(s.History, d), historyKept)
+	if s.Baseline == nil {
+		s.Baseline = d.Progress()
+	}
+	if p := d.Progress(); d.Checkpoint != "" && p.atLeast(s.Best) {
+		s.Best = &Best{Iteration: d.Iteration, Checkpoint: d.Checkpoint, Progress: *p}
+	}
+	s.endWith(d)
+	if d.Outcome == OutcomeDone {
+		return
+	}
+	s.Weigh = len(s.Rungs) > 0 && !s.Advance
+	s.Errors = last(append(s.Errors, d), errorsKept)
+	s.weigh(d, moved)
+}
+
+// again makes ready for an iteration that has not had its chance: it says again what
+// it has to say, and has what was said to it.
+func (s *State) again() {
+	s.Malformed = max(0, s.Malformed-s.Unread)
+	s.unsay()
+	s.Guidance, s.Later = joinLines(s.Guidance, s.Later), ""
+}
+
+// tell gives guidance to the next iteration that begins.
+func (s *State) tell(guidance string) {
+	if s.Running {
+		s.Later = joinLines(s.Later, guidance)
+	} else {
+		s.Guidance = joinLines(s.Guidance, guidance)
+	}
+}
+
+// hold takes over what the next iterations are told until another answer replaces it.
+func (s *State) hold(d ActionApplied) {
+	switch {
+	case d.Unsaid:
+		s.Words = ""
+	case d.Words != "":
+		s.Words = s.delivered(d.Words)
+	}
+	if d.Holds != "" || d.Action.Retasks() {
+		s.Holds = d.Holds
+	}
+}
+
+// Told is what the next iteration is told: what holds, and what is for it alone.
+func (s *State) Told() string {
+	text := s.Guidance
+	for _, held := range []string{s.Words, s.Holds} {
+		if !strings.Contains(text, held) {
+			text = joinLines(held, text)
+		}
+	}
+	return text
+}
+
+// guide makes the guidance of the next iteration when one has ended that counts.
+func (s *State) guide(d IterationFinished) {
+	had := s.Guidance
+	if d.Cause != CauseCrash { // then it never came to use it
+		had = ""
+	}
+	s.Guidance = joinLines(had, s.Later, joinLines(s.Notices...))
+	s.Later, s.Notices = "", nil
+}
+
+// weigh adds the iteration to the evidence of the guards that count. One that moved the
+// work tree before a time limit ended it is no error in a row, nor the same failure again.
+func (s *State) weigh(d IterationFinished, moved bool) {
+	h := s.Match(d.Signature)
+	moved = moved && d.WorkCause != CauseExited
+	if moved && d.WorkExitCode == nil { // nothing but its being cut off is signed
+		h = 0
+	}
+	if h != 0 && s.IsKnown(h) {
+		s.KnownRun++
+		return
+	}
+	if h != 0 { // of which nothing is known breaks no row
+		s.KnownRun = 0
+	}
+	issue := KnownIssue{h, d.Signature.Label}
+	if d.Outcome == OutcomeError && !moved {
+		s.ErrorRun++
+		if h != 0 && !slices.Contains(s.ErrorHashes, issue) {
+			s.ErrorHashes = last(append(s.ErrorHashes, issue), errorHashesKept)
+		}
+	} else {
+		s.ErrorRun, s.ErrorHashes = 0, nil
+	}
+	if h != 0 {
+		s.Cycles.Add(h)
+		s.Failures = last(append(s.Failures, failureOf(h, d)), mostOften)
+		if core := d.Signature.Core; core != s.Core {
+			s.Core, s.CoreRun = core, 0
+		}
+		s.CoreRun++
+		s.Labels = last(append(s.Labels, issue), signature.MaxPeriod)
+	}
+}
+
+// Failure is how an iteration failed that counts.
+type Failure struct {
+	Hash    signature.Hash `json:"hash,omitempty"` // zero: it did not fail, it was only not done
+	Failing int            `json:"failing"`        // checks; -1 is unknown
+}
+
+func failureOf(h signature.Hash, d IterationFinished) Failure {
+	if d.ExitCode == 0 && d.Outcome != OutcomeError {
+		h = 0
+	}
+	return Failure{Hash: h, Failing: d.Signature.Failing}
+}
+
+// endWith sets the ending when the iteration is the run's last.
+func (s *State) endWith(d IterationFinished) {
+	switch {
+	case s.decided():
+	case s.Interrupt != nil:
+		s.endInterrupted()
+	case d.Outcome == OutcomeInterrupted:
+		s.Ending = &Ending{Status: StatusInterrupted, ExitCode: exitInterrupted, Reason: "the command was interrupted"}
+	case s.Passed:
+		s.endDone()
+	case d.Fatal != 0:
+		s.Ending = &Ending{Status: StatusFailed, ExitCode: d.Fatal, Reason: d.Detail}
+	}
+}
+
+// takeBack drops an answer that was not carried out: the question is asked again.
+func (s *State) takeBack() {
+	if s.Answer != nil {
+		s.Answer, s.Given = nil, s.Given[:max(0, len(s.Given)-1)]
+	}
+}
+
+// decided reports whether somebody has ended the run for good: nothing that comes
+// before that is on record changes it.
+func (s *State) decided() bool { return s.Ending != nil && !s.Ending.Status.Resumable() }
+
+func (s *State) endDone() { s.Ending = &Ending{Status: StatusDone} }
+
+func (s *State) endInterrupted() {
+	if s.decided() {
+		return
+	}
+	s.Ending = &Ending{Status: StatusInterrupted, ExitCode: s.Interrupt.Code, Reason: cmp.Or(s.Interrupt.Signal, s.Interrupt.Reason)}
+}
+
+func (s *State) foldClosed(d QuestionClosed) {
+	if s.asked(d.QuestionID) != nil {
+		if d.Unanswered { // it is asked again when the run is resumed
+			s.Ending = &Ending{Status: StatusTripped, ExitCode: StatusTripped.ExitCode(), Reason: d.Reason}
+			return
+		}
+		s.unask(d.QuestionID)
+		return
+	}
+	if d.Unanswered {
+		s.Ending = &Ending{Status: StatusTripped, ExitCode: s.Trip.Guard.ExitCode(), Guard: s.Trip.Guard, Reason: strings.TrimPrefix(s.Trip.Reason+"; "+d.Reason, "; ")}
+	}
+	s.settled()
+}
+
+// settled forgets the trip that was being settled, but not the answers it had:
+// a guard that trips again without a new iteration is the same trip.
+func (s *State) settled() {
+	s.Trip, s.Question, s.Answer, s.Findings = nil, nil, nil, ""
+	s.Restarted = false
+}
+
+func (s *State) foldAction(d ActionApplied, at time.Time) {
+	if d.Pending {
+		s.Ending = d.ending(StatusPaused, at)
+		return
+	}
+	question := ""
+	if s.Question != nil {
+		question = s.Question.Text
+	}
+	s.Decisions = last(append(s.Decisions, Decision{at, s.Iterations, question, d}), historyKept)
+	s.hold(d)
+	before := s.Limits
+	s.Limits = d.Limits
+	if before.raised(d.Guard, s.Limits) { // to trip again it has to get there first
+		s.Given = nil
+	}
+	for _, id := range d.Resets {
+		s.reset(id)
+	}
+	for _, k := range d.Known {
+		if !s.IsKnown(k.Hash) {
+			s.Known = last(append(s.Known, k), knownKept)
+		}
+		s.SkippedBy = d.Guard
+	}
+	s.Baseline = s.Last.Progress()
+	s.foldTask(d)
+	if s.Answer != nil && s.Answer.Person && !d.Action.Stops() {
+		s.unadvise(*s.Question)
+	}
+	switch d.Action {
+	case ActionReject:
+		s.Ending = d.ending(StatusRejected, at)
+	case ActionAccept:
+		s.Ending = d.ending(StatusAccepted, at)
+	case ActionCancel:
+		s.Ending = d.ending(StatusCancelled, at)
+	case ActionPause:
+		s.Ending = d.ending(StatusPaused, at)
+		s.tell(d.Guidance)
+	default:
+		s.Continues++
+		s.SinceAnswer = 0
+		s.tell(d.Guidance)
+		if d.Responder == RespondedByPolicy {
+			s.PolicyContinues++
+			s.PolicyIterations += max(0, d.Limits.Iterations-before.Iterations)
+			s.PolicyRuntime += max(0, d.Limits.Runtime-before.Runtime)
+		}
+	}
+	s.settled()
+}
+
+func (d ActionApplied) ending(status Status, at time.Time) *Ending {
+	return &Ending{
+		Status: status, ExitCode: status.ExitCode(), Guard: d.Guard,
+		Decision: d.Option, Responder: d.Responder, Reason: d.Reason, Rule: d.Rule, Assistant: d.Assistant, At: at,
+	}
+}
+
+// reset starts a guard's counter over. Only an answered question does that, and the
+// end of a sub-task where it counts failures in a row.
+func (s *State) reset(id GuardID) {
+	if s.ResetAt == nil {
+		s.ResetAt = map[GuardID]int{}
+	}
+	s.ResetAt[id] = s.Iterations
+	switch id {
+	case LoopDetected:
+		s.Cycles.Reset()
+		s.Core, s.CoreRun, s.Failures = 0, 0, nil
+		s.Labels, s.KnownRun = nil, 0
+	case ConsecutiveErrors:
+		s.ErrorRun, s.ErrorHashes, s.KnownRun = 0, nil, 0
+	case LadderExhausted:
+		if !s.Restarted {
+			s.Ladder.Reset(s.Task)
+			s.Restarted = true
+		}
+	case NoProgress:
+		s.Idle = 0
+	case TurnLoop:
+		s.Repeated = nil
+	case WorkspaceCycle:
+		s.Trees = last(s.Trees, 1)
+		for i := range s.Trees {
+			s.Trees[i].Returns = 0
+		}
+	}
+}
+
+// foldResumed opens the run again. An iteration that was cut off by a crash is
+// no longer running; it keeps its number and is counted when it has finished.
+func (s *State) foldResumed(d RunResumed) {
+	s.Resumes++
+	if s.Running {
+		s.foldLost()
+	}
+	// An ending that was decided before a crash stands, unless resuming undoes it.
+	if s.Ended || d.Reopen || s.Ending != nil && s.Ending.Status.Resumable() {
+		s.Ending = nil
+	}
+	if s.Passed { // only its record failed
+		s.endDone()
+	}
+	s.Ended, s.Interrupt = false, nil
+	s.Guidance, s.Deferred = joinLines(s.Guidance, s.Deferred), ""
+	if d.Limits != nil {
+		if t := s.LastTrip; t != nil && s.Limits.raised(t.Guard, *d.Limits) {
+			s.Given = nil
+		}
+		s.Initial, s.Limits = *d.Limits, *d.Limits
+	}
+	if d.Caps != nil {
+		s.Caps = *d.Caps
+	}
+	if d.Dir != "" {
+		s.Dir = d.Dir
+	}
+}
+
+// foldLost takes the iteration back that nobody will see the end of.
+func (s *State) foldLost() {
+	s.Crashes++
+	s.Running = false
+	s.again()
+}
+
+// last keeps the last n of a list. What was before them goes when the list grows next.
+func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+
+// How much of what the command says is kept.
+const (
+	signalsKept   = 64 // of each name, in an iteration
+	unreadKept    = 20
+	malformedOver = 3 // malformed signals in a row that make an iteration an error
+	treesKept     = 256
+	blockersKept  = 50
+)
+
+func (s *State) foldProtocol(d Data) {
+	switch d := d.(type) {
+	case AnswerInvalid:
+		if s.Answer != nil && s.Question != nil && s.Question.ID == d.QuestionID {
+			s.takeBack()
+			s.Question = nil // what can be chosen now is another question
+		}
+	case AdviceGiven:
+		s.foldAdvice(d)
+	case MessageRefused:
+		s.notice(d.Reason)
+	case SignalReceived:
+		s.foldSignal(d)
+	case QuestionDelivered:
+		s.unask(d.QuestionID)
+		if d.QuestionID == s.Undelivered {
+			s.Undelivered = ""
+		}
+	case RejectionSubmitted:
+		s.Rejected, s.Decided = &d, false
+	case RejectionInvalid:
+		s.Objects = "the command rejected the task, in a way that breaks the rules"
+		for _, i := range d.Issues {
+			s.notice(fmt.Sprintf("Your rejection was not valid: %s: %s", i.Problem, i.Remedy))
+		}
+	case RejectionDecided:
+		s.Decided = true
+	case CountersReset:
+		s.Ladder.Reset(d.Task)
+		s.Restarted = true
+	case AttemptRecorded:
+		s.foldAttempt(d)
+	case ExpertFinished:
+		s.foldExpert(d)
+	case CostReported:
+		s.spend(d.USD, d.Tokens)
+	case WaitStarted:
+		s.Until = &d.Until
+	case SubtaskFinished:
+		s.foldSubtask()
+	case WaitFinished:
+		s.Until = nil
+	case TurnRepeated:
+		s.foldRepeated(d)
+	}
+}
+
+// notice tells the next iteration something.
+func (s *State) notice(text string) {
+	if !slices.Contains(s.Notices, text) {
+		s.Notices = append(slices.Clone(s.Notices), text)
+	}
+}
+
+func (s *State) foldSignal(d SignalReceived) {
+	if d.Problem != "" {
+		s.Malformed++
+		s.Unread++
+		s.notice(unread(d))
+		switch d.Name {
+		case signal.Blocked, signal.Clarify, NameChoices, NameRejection:
+			s.Objects = "what the command said could not be read"
+		}
+		return
+	}
+	s.Malformed = 0
+	if d.Name == signal.Cost { // as often as there is something to report
+		s.spend(d.USD, d.Tokens)
+		return
+	}
+	s.Signals = append(s.Signals, d.Signal)
+}
+
+// spend adds up, in billionths of a dollar: three times 0.1 are 0.3.
+func (s *State) spend(usd float64, tokens int64) {
+	const billion, exact = 1e9, 1 << 53
+	s.Cost, s.Tokens = plus(s.Cost, usd), plus(s.Tokens, tokens)
+	if s.Cost < exact/billion {
+		s.Cost = math.Round(s.Cost*billion) / billion
+	}
+}
+
+// unsay drops what the command said in the iteration that is over.
+func (s *State) unsay() { s.Signals, s.Unread, s.Objects = nil, 0, "" }
+
+// said counts the signals of that name in the running iteration: however many
+// others came, the first of each has its place.
+func (s *State) said(name signal.Name) int {
+	n := 0
+	for _, sig := range s.Signals {
+		if sig.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// unread tells the command what of its words could not be read.
+func unread(d SignalReceived) string {
+	what := "Your signal " + string(d.Name)
+	switch d.Name {
+	case NameChoices:
+		what = "The questions that you left"
+	case NameRejection:
+		what = "The rejection that you left"
+	}
+	return what + " could not be read: " + d.Problem
+}
+
+// The names under which documents in the output are on record that could not be
+// read.
+const (
+	NameChoices   signal.Name = "choices"
+	NameRejection signal.Name = "rejection"
+)
+
+// foldTree compares the work tree with what it was, and reports whether it moved. What
+// is not known is no change, and no standing still either.
+func (s *State) foldTree(d IterationFinished) (moved bool) {
+	before := s.Previous
+	s.Previous = &Seen{s.Match(d.Signature), d.Tree}
+	if d.Content != 0 {
+		s.foldContent(d.Content)
+	}
+	moved = before != nil && before.Tree != 0 && d.Tree != 0 && before.Tree != d.Tree
+	switch {
+	case before == nil:
+	case before.Signature != 0 && s.Previous.Signature != 0 && before.Signature != s.Previous.Signature, moved:
+		s.Idle = 0
+	case before.Tree != 0 && d.Tree != 0 && before.Signature != 0 && s.Previous.Signature != 0:
+		s.Idle++
+	}
+	return moved
+}
+
+func (s *State) foldContent(content signature.Hash) {
+	n := len(s.Trees)
+	if n > 0 && s.Trees[n-1].Content == content {
+		return
+	}
+	now := Tree{Content: content}
+	trees := slices.Clone(s.Trees)
+	if i := slices.IndexFunc(trees, func(t Tree) bool { return t.Content == content }); i >= 0 {
+		now.Returns = trees[i].Returns + 1
+		trees = slices.Delete(trees, i, i+1)
+	}
+	s.Trees = last(append(trees, now), treesKept)
+}
+
+// foldRepeated takes a repetition, and tells the next iteration.
+func (s *State) foldRepeated(d TurnRepeated) {
+	if s.Repeated == nil || s.Repeated.Iteration != d.Iteration { // else the turn has only not ended yet
+		s.Repetitions++
+	}
+	s.Repeated = &d
+	s.notice("Your last turn repeated itself: " + d.String() + ". Do not do that again: find out why it changes nothing, or try something else.")
+}

@@ -1,0 +1,367 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/protocol/rejection"
+)
+
+// Effect computes what an answer to the open question does. It fails when the
+// answer would continue past a limit without extending it: the guard would ask
+// the same question for ever.
+func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
+	d := ActionApplied{
+		Option: o.ID, Label: o.Label, Action: o.Action, Guard: s.Trip.Guard,
+		Responder: a.Responder, Reason: a.Reason, Rule: a.Rule, Assistant: a.Assistant, Limits: s.Limits,
+	}
+	if o.Action == ActionPause && s.Trip.Guard == Rejection && s.Rejected != nil {
+		d.Blocker = s.Rejected.Rejection.BlockerTask()
+	}
+	if o.Restore != 0 {
+		if s.Best == nil || s.Best.Iteration != o.Restore {
+			return d, fmt.Errorf("option %q takes iteration %d, which is not kept", o.ID, o.Restore)
+		}
+		d.Restore, d.Checkpoint = o.Restore, s.Best.Checkpoint
+	}
+	words := a.Guidance
+	if d.Unsaid = strings.TrimSpace(words) == TakeBack; d.Unsaid {
+		words = ""
+	}
+	if words == "" && !a.Person && s.Trip.Guard.takesReason(o) {
+		words = a.Reason // a rule or an assistant has no others
+	}
+	if o.Action == ActionPause { // for when the run goes on
+		d.Guidance, d.Words = words, words
+	}
+	if !o.Action.Continues() {
+		return d, nil
+	}
+	if o.Action.Retasks() {
+		if err := s.retask(o.Action, &d); err != nil {
+			return d, fmt.Errorf("option %q: %w", o.ID, err)
+		}
+	}
+	d.Limits = s.extended(o.Extend)
+	if !s.lifts(d.Limits) {
+		return d, fmt.Errorf("option %q does not extend the limit that %s guards", o.ID, s.Trip.Guard)
+	}
+	d.Resets = append(append([]GuardID{s.Trip.Guard}, s.Trip.Also...), d.Resets...)
+	d.Resets = distinct(d.Resets)
+	if !s.Trip.Mandatory { // what only a person can answer stays to be asked
+		d.Resets = slices.DeleteFunc(d.Resets, func(id GuardID) bool { return id == LadderExhausted })
+	}
+	d.Words, d.Holds = words, o.Guidance
+	d.Guidance = joinLines(o.Guidance, words)
+	if s.Trip.Guard.wantsWords(o) && d.Guidance == "" {
+		return d, errWordless(o)
+	}
+	if d.Guidance != "" {
+		d.Guidance = s.delivered(d.Guidance)
+	}
+	if o.Action == ActionSkip {
+		d.Known = s.WindowIssues(*s.Trip)
+		if len(d.Known) == 0 {
+			return d, fmt.Errorf("option %q has nothing to skip: the output of the last iterations has no signature", o.ID)
+		}
+	}
+	d.Guidance = joinLines(d.Guidance, s.Findings)
+	return d, nil
+}
+
+// Resolve finds the option that an answer to the open question takes, and checks
+// that it can be carried out. One that says something else beside its option is
+// none: to cancel, or a text, is not to go on.
+func (s *State) Resolve(a Answer) (Option, error) {
+	if a.Cancelled || a.Text != nil || len(a.Options) > 0 {
+		return Option{}, fmt.Errorf("%s answered with something else than one option; the question has %s", a.Responder, strings.Join(s.Question.OptionIDs(), ", "))
+	}
+	o, err := s.Question.Resolve(a)
+	if err == nil && o.Action != ActionRun { // which has no effect of its own
+		_, err = s.Effect(o, a)
+	}
+	return o, err
+}
+
+// distinct is the list without repetitions.
+func distinct(list []GuardID) []GuardID {
+	var out []GuardID
+	for _, id := range list {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// joinLines joins the texts that say something.
+func joinLines(texts ...string) string {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return strings.TrimSpace(t) == "" })
+	return strings.Join(texts, "\n")
+}
+
+func (s *State) extended(e Extend) Limits {
+	l := s.Limits
+	l.Iterations = extend(l.Iterations, s.Iterations, e.Iterations, s.Caps.Iterations)
+	l.Runtime = extend(l.Runtime, s.Elapsed, e.Runtime, s.Caps.Runtime)
+	l.Cost = extend(l.Cost, s.Cost, plus(e.Cost, share(s.Initial.Cost, e.CostPercent)), s.Caps.Cost)
+	l.Tokens = extend(l.Tokens, s.Tokens, plus(e.Tokens, share(s.Initial.Tokens, e.TokensPercent)), s.Caps.Tokens)
+	return l
+}
+
+// extend returns the limit after the extension: what is spent plus what is
+// added, never less than the limit was and never past its cap. A limit that is
+// off stays off.
+func extend[T amount](limit, spent, extra, ceiling T) T {
+	if limit <= 0 || extra <= 0 {
+		return limit
+	}
+	extended := max(limit, plus(spent, extra))
+	if ceiling > 0 {
+		extended = max(limit, min(extended, ceiling))
+	}
+	return extended
+}
+
+// lifts reports whether the limit that tripped leaves room under the new limits.
+func (s *State) lifts(l Limits) bool {
+	switch s.Trip.Guard {
+	case MaxIterations:
+		return s.Iterations < l.Iterations
+	case MaxRuntime:
+		return s.Elapsed < l.Runtime
+	case MaxCost:
+		return s.Cost <= l.Cost
+	case MaxTokens:
+		return s.Tokens <= l.Tokens
+	}
+	return true
+}
+
+// raised reports whether the limit that the guard watches is higher in those.
+func (l Limits) raised(id GuardID, now Limits) bool {
+	switch id {
+	case MaxIterations:
+		return now.Iterations > l.Iterations
+	case MaxRuntime:
+		return now.Runtime > l.Runtime
+	case MaxCost:
+		return now.Cost > l.Cost
+	case MaxTokens:
+		return now.Tokens > l.Tokens
+	}
+	return false
+}
+
+// Note is something that the loop itself has to say in a question: the key of
+// its wording, and what that can mention.
+type Note struct {
+	Key    string
+	Values map[string]any
+}
+
+// Texts words the notes. [Questions] that have no such method get English.
+type Texts interface {
+	Text(key string, values map[string]any) string
+}
+
+// The keys of the notes.
+const (
+	NoteCapped   = "note_capped"    // Cap, Flag: answers can add no more
+	NoteRoom     = "note_room"      // Room, Flag: the cap leaves less than an option promises
+	NoteKnown    = "note_known"     // nothing but skipped issues came
+	NoteNotGiven = "note_not_given" // Label, Why: the rejection gives no ground for the option
+	NoteFindings = "note_findings"  // what debug found follows
+	NoteBest     = "note_best"      // Number, Failing: an earlier iteration was better than the last
+	LabelBest    = "label_best"     // Number: the option that takes it
+)
+
+// String is the note in English.
+func (n Note) String() string {
+	v := n.Values
+	switch n.Key {
+	case NoteCapped:
+		return fmt.Sprintf("The cap of %v is reached, so going on is not offered (%v).", v["Cap"], v["Flag"])
+	case NoteRoom:
+		return fmt.Sprintf("The cap leaves room for %v more (%v).", v["Room"], v["Flag"])
+	case NoteKnown:
+		return "Nothing but skipped issues came since, so skipping is not offered again."
+	case NoteNotGiven:
+		return fmt.Sprintf("%v is not offered: %v.", v["Label"], v["Why"])
+	case NoteFindings:
+		return "Findings:"
+	case NoteBest:
+		return fmt.Sprintf("Iteration %v had the fewest failures: %v.", v["Number"], v["Failing"])
+	case LabelBest:
+		return fmt.Sprintf("Accept iteration %v", v["Number"])
+	}
+	return n.Key
+}
+
+func capped(ceiling, flag string) (Note, bool) {
+	return Note{NoteCapped, map[string]any{"Cap": ceiling, "Flag": flag}}, true
+}
+
+// Capped reports whether answers can add no more to the limit of that guard.
+func (s *State) Capped(id GuardID) (Note, bool) {
+	switch {
+	case id == MaxIterations && s.Caps.Iterations > 0 && max(s.Limits.Iterations, s.Iterations) >= s.Caps.Iterations:
+		return capped(fmt.Sprintf("%d iterations", s.Caps.Iterations), "--cap-iterations")
+	case id == MaxRuntime && s.Caps.Runtime > 0 && max(s.Limits.Runtime, s.Elapsed) >= s.Caps.Runtime:
+		return capped(s.Caps.Runtime.String(), "--cap-runtime")
+	case id == MaxCost && s.Caps.Cost > 0 && max(s.Limits.Cost, s.Cost) >= s.Caps.Cost:
+		return capped(fmt.Sprintf("$%.2f", s.Caps.Cost), "--cap-cost")
+	case id == MaxTokens && s.Caps.Tokens > 0 && max(s.Limits.Tokens, s.Tokens) >= s.Caps.Tokens:
+		return capped(fmt.Sprintf("%d tokens", s.Caps.Tokens), "--cap-tokens")
+	}
+	return Note{}, false
+}
+
+// room says how much less than an option promises the cap leaves.
+func (s *State) room(q Question) (Note, bool) {
+	for _, o := range q.Options {
+		switch l := s.extended(o.Extend); {
+		case !o.Action.Continues():
+		case s.Trip.Guard == MaxIterations && o.Extend.Iterations > 0 && l.Iterations < plus(s.Iterations, o.Extend.Iterations):
+			return Note{NoteRoom, map[string]any{"Room": fmt.Sprintf("%d iterations", l.Iterations-s.Iterations), "Flag": "--cap-iterations"}}, true
+		case s.Trip.Guard == MaxRuntime && o.Extend.Runtime > 0 && l.Runtime < plus(s.Elapsed, o.Extend.Runtime):
+			return Note{NoteRoom, map[string]any{"Room": (l.Runtime - s.Elapsed).Round(time.Second).String(), "Flag": "--cap-runtime"}}, true
+		}
+	}
+	return Note{}, false
+}
+
+// offer takes the options out of the question that cannot be carried out now,
+// and says why, in the words of the texts.
+func (s *State) offer(q Question, texts Texts) Question {
+	say := func(n Note) string {
+		if texts != nil {
+			if text := texts.Text(n.Key, n.Values); text != "" {
+				return text
+			}
+		}
+		return n.String()
+	}
+	drop := func(why Note, gone func(Option) bool) {
+		if !slices.ContainsFunc(q.Options, gone) {
+			return
+		}
+		q.Options = slices.DeleteFunc(slices.Clone(q.Options), gone)
+		q.Details = append(q.Details, say(why))
+	}
+	if why, capped := s.Capped(s.Trip.Guard); capped {
+		drop(why, func(o Option) bool { return o.Action.Continues() })
+	}
+	if room, cut := s.room(q); cut {
+		q.Details = append(q.Details, say(room))
+	}
+	if s.Trip.Known {
+		drop(Note{Key: NoteKnown}, func(o Option) bool { return o.Action == ActionSkip })
+	}
+	for _, o := range q.Options {
+		if !o.Action.Retasks() {
+			continue
+		}
+		if err := s.retask(o.Action, &ActionApplied{}); err != nil {
+			drop(Note{NoteNotGiven, map[string]any{"Label": o.Label, "Why": err.Error()}}, func(other Option) bool { return other.ID == o.ID })
+		}
+	}
+	q = s.offerBest(q, say)
+	if _, ok := q.Option(q.Default); !ok {
+		q.Default = ""
+	}
+	if s.Findings != "" {
+		q.Details = append(q.Details, say(Note{Key: NoteFindings}), s.Findings)
+	}
+	q.Given = s.Given
+	q.Mandatory = s.Trip.Mandatory
+	return q
+}
+
+// offerBest names the iteration with the fewest failures where that is not the last, and
+// offers to take it where the last one can be accepted.
+func (s *State) offerBest(q Question, say func(Note) string) Question {
+	if !s.Fell() {
+		return q
+	}
+	values := map[string]any{"Number": s.Best.Iteration, "Failing": s.Best.Progress.String()}
+	q.Details = append(q.Details, say(Note{NoteBest, values}))
+	at := slices.IndexFunc(q.Options, func(o Option) bool { return o.Action == ActionAccept })
+	if _, taken := q.Option(AcceptBest); at >= 0 && !taken {
+		q.Options = slices.Insert(slices.Clone(q.Options), at, Option{
+			ID: AcceptBest, Label: say(Note{LabelBest, values}), Action: ActionAccept, Restore: s.Best.Iteration,
+			Description: s.Best.Progress.String(),
+		})
+	}
+	return q
+}
+
+// delivered is guidance in the form in which the answer to a signal reaches the
+// command: Task, Agent, Question, Guidance.
+func (s *State) delivered(guidance string) string {
+	sig := s.Signal
+	if sig == nil || s.Trip == nil || (s.Trip.Guard != Blocked && s.Trip.Guard != Clarification) {
+		return guidance
+	}
+	var b strings.Builder
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, text)
+		}
+	}
+	task := sig.Task
+	if task == "" {
+		task = s.Task
+	}
+	line("Task", task)
+	line("Agent", sig.Agent)
+	line("Question", joinLines(sig.Question, sig.Text))
+	line("Guidance", guidance)
+	return strings.TrimSpace(b.String())
+}
+
+// consequences are the events that belong before the answer is carried out.
+func (s *State) consequences(o Option, a Answer, d ActionApplied) []Data {
+	var list []Data
+	if s.Trip.Guard == Rejection && s.Rejected != nil && !s.Decided {
+		list = append(list, s.decision(o, a, d))
+	}
+	if len(s.Rungs) > 0 && s.restarts(o.Action) && !s.Restarted {
+		list = append(list, CountersReset{Task: s.Task})
+	}
+	return list
+}
+
+// restarts reports whether the answer starts the task's attempts over: one to
+// what the ladder or the command asked does, one to a guard does not, and a
+// rejection that is overridden does not either.
+func (s *State) restarts(a Action) bool {
+	switch s.Trip.Guard {
+	case LadderExhausted, Clarification, Blocked:
+		return a.Continues()
+	case Rejection:
+		return a.Retasks()
+	}
+	return false
+}
+
+// decision is the record of what became of the rejection.
+func (s *State) decision(o Option, a Answer, d ActionApplied) RejectionDecided {
+	r := RejectionDecided{
+		RejectionID: s.Rejected.RejectionID, Decision: rejection.Decision(o.ID),
+		Responder: a.Responder, Assistant: a.Assistant, Reason: a.Reason,
+	}
+	r.Rationale = rejection.Rationale(r.Decision, s.Rejected.Rejection)
+	if d.Task != "" {
+		r.Created = append(r.Created, d.Task)
+	}
+	for _, t := range d.Subtasks[:max(0, len(d.Subtasks)-len(s.Subtasks))] { // those after them were there
+		r.Created = append(r.Created, taskText(t))
+	}
+	if d.Blocker != "" {
+		r.Created = append(r.Created, d.Blocker)
+	}
+	return r
+}

@@ -1,0 +1,374 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/signature"
+)
+
+// askedKept is how many questions of the command can wait at once.
+const askedKept = 64
+
+// answeredKept is how many answers are remembered, to say who was first.
+const answeredKept = 20
+
+// Unanswered is the first question of the command that waits for its answer;
+// nil when there is none.
+func (s *State) Unanswered() *Question {
+	for i := range s.Asked {
+		if s.Asked[i].Answer == nil {
+			return &s.Asked[i].Question
+		}
+	}
+	return nil
+}
+
+// Pending are all questions that wait for an answer, in the order in which they
+// will be asked.
+func (s *State) Pending() []Question {
+	var list []Question
+	if s.Question != nil && s.Answer == nil {
+		list = append(list, *s.Question)
+	}
+	for _, a := range s.Asked {
+		if a.Answer == nil {
+			list = append(list, a.Question)
+		}
+	}
+	return list
+}
+
+// Answerable are the questions that an answer can still do something for: the pending
+// ones, unless the run has ended for good.
+func (s *State) Answerable() []Question {
+	if s.Ended && !s.Ending.Status.Resumable() {
+		return nil
+	}
+	return s.Pending()
+}
+
+// objection says why the iteration that ends is not done, whatever its exit code:
+// the command itself said that something is open. Only a check knows better.
+func (s *State) objection() string {
+	for _, sig := range s.Signals {
+		if sig.Name == signal.Blocked || sig.Name == signal.Clarify ||
+			sig.Name == signal.Expert && len(s.Ladder.Untried(s.Rungs, s.Task)) > 0 {
+			return "the command said " + string(sig.Name)
+		}
+	}
+	switch {
+	case s.Objects != "":
+		return s.Objects
+	case s.Rejected != nil:
+		return "the command rejected the task"
+	case s.Unanswered() != nil:
+		return "a question waits for its answer"
+	}
+	return ""
+}
+
+func (s *State) asked(id string) *Asked {
+	i := slices.IndexFunc(s.Asked, func(a Asked) bool { return a.Question.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.Asked[i]
+}
+
+// Kept is the entry for a question that was asked before under the same name
+// with the same options: its answer, once there is one and it answers this one
+// too, is for who asks again.
+func (s *State) Kept(q Question) *Asked {
+	for i := range s.Asked {
+		a := &s.Asked[i]
+		if q.AskID != "" && a.Question.AskID == q.AskID && a.Question.offersAs(q) && (a.Answer == nil || q.Accepts(*a.Answer) == nil) {
+			return a
+		}
+	}
+	return nil
+}
+
+// Remembered is the last answer to the same question, for the command that asks it
+// again under the name that it gave it; nil: it is to be asked. What lets something
+// happen, and what a person alone may answer, is asked each time.
+func (s *State) Remembered(q Question) *Answered {
+	if q.Again || q.ownName() == "" || q.Kind == KindConfirm || q.Exclusive || q.Mandatory || q.Advice != nil || len(q.Path) > 0 {
+		return nil
+	}
+	for _, a := range slices.Backward(s.Answered) {
+		if a.Asked == nil || a.Asked.AskID != q.AskID {
+			continue
+		}
+		if a.Masked || a.Cancelled || a.Responder == RespondedByDetached || !a.Asked.asksAs(q) || q.Accepts(a.Answer) != nil {
+			return nil
+		}
+		return &a
+	}
+	return nil
+}
+
+// asksAs reports whether both ask the same, of the same people, with the same to choose from.
+func (q *Question) asksAs(other Question) bool {
+	return q.Kind == other.Kind && q.Text == other.Text && slices.Equal(q.Options, other.Options) && q.To == other.To &&
+		q.Multi == other.Multi && q.AllowText == other.AllowText && q.Advice == nil
+}
+
+// unfetched is the place of the oldest question whose answer waits to be fetched; -1:
+// there is none.
+func (s *State) unfetched() int {
+	return slices.IndexFunc(s.Asked, func(a Asked) bool { return a.Answer != nil })
+}
+
+// foldAsked adds a question of the command. Where there is no room an answer gives way
+// that nobody came to fetch: whoever asks for it again is asked again.
+func (s *State) foldAsked(q Question) {
+	if i := s.unfetched(); len(s.Asked) >= askedKept && i >= 0 {
+		s.unask(s.Asked[i].Question.ID)
+	}
+	s.Asked = append(s.Asked, Asked{Question: q})
+}
+
+func (s *State) unask(id string) {
+	s.Asked = slices.DeleteFunc(slices.Clone(s.Asked), func(a Asked) bool { return a.Question.ID == id })
+}
+
+// NotWaiting says that a question takes no answer (any more), who was first, and what
+// waits now in its place: an answer is for one question.
+func (s *State) NotWaiting(questionID string) error {
+	now := ""
+	for _, q := range s.Pending() {
+		if q.ID == questionID {
+			return fmt.Errorf("question %s waits, but it is not asked now; answer it when its turn comes, or when the run has paused", questionID)
+		}
+		if now == "" {
+			now = fmt.Sprintf("; another question waits now: %s (%s)", q.ID, q.Header)
+		}
+	}
+	for _, a := range slices.Backward(s.Answered) {
+		if a.QuestionID == questionID {
+			return fmt.Errorf("%w: %s answered %s with %q at %s%s", ErrAnswered, a.Who(), questionID, a.String(), a.Time.Format(time.TimeOnly), now)
+		}
+	}
+	return fmt.Errorf("no question %q waits for an answer%s", questionID, now)
+}
+
+func (s *State) questionID() string {
+	if s.Question == nil {
+		return ""
+	}
+	return s.Question.ID
+}
+
+// Advice is what an assistant said against a question. From then on, and whenever
+// the same question is asked again in the run, only a person can let it through: a
+// rule or a default may end or pause, and no assistant is asked.
+type Advice struct {
+	// Text is what the person who answers is told.
+	Text string `json:"text"`
+	// Reason is why, in the assistant's own words; empty where none is known.
+	Reason    string    `json:"reason,omitempty"`
+	Assistant Assistant `json:"assistant,omitzero"`
+}
+
+// Advised is a question that an assistant rejected: by its guard and by the
+// signature at that time, or by the name that the command gave it and by its words.
+type Advised struct {
+	Guard     GuardID        `json:"guard,omitempty"`
+	Signature signature.Hash `json:"signature,omitempty"`
+	AskID     string         `json:"ask_id,omitempty"`
+	Words     signature.Hash `json:"words,omitempty"`
+	Advice
+}
+
+// advisedKept is how many rejected questions are remembered. Past it every question
+// of the run is taken for one of them.
+const advisedKept = 64
+
+// ForPerson is the question as a person is asked it: what an assistant said against
+// it comes first, and nothing is preselected.
+func (q Question) ForPerson() Question {
+	if q.Advice == nil {
+		return q
+	}
+	q.Text = q.Advice.Text + "\n\n" + q.Text
+	q.Details = slices.DeleteFunc(slices.Clone(q.Details), func(d string) bool { return d == q.Advice.Text })
+	q.Default, q.Open = "", true
+	return q
+}
+
+// WithAdvice is the question with what was said against it, also as a detail, for
+// those who see it elsewhere than at a prompt.
+func (q Question) WithAdvice(a Advice) Question {
+	q.Advice = &a
+	if !slices.Contains(q.Details, a.Text) {
+		q.Details = append([]string{a.Text}, q.Details...)
+	}
+	return q
+}
+
+// againstAdvice refuses an answer that is no person's and lets through what an
+// assistant rejected. What only stops is never against it.
+func (q *Question) againstAdvice(a Answer) error {
+	o, listed := q.Option(a.Option)
+	action := o.Action
+	if !listed && a.Unlisted {
+		action = Action(a.Option)
+	}
+	switch {
+	case q.Advice == nil, a.Person, a.Cancelled, action.Stops(), q.Kind == KindConfirm && a.Option == No:
+		return nil
+	}
+	return fmt.Errorf("%s answered %q, and only a person may go on with what an assistant recommended rejecting", a.Responder, a.String())
+}
+
+// RejectedBy reports whether the answer is an assistant's rejection: no to a confirm
+// question, cancel to a guard's.
+func (q *Question) RejectedBy(a Answer) bool {
+	if a.Responder != RespondedByAssistant || a.Person {
+		return false
+	}
+	o, _ := q.Option(a.Option)
+	return q.Kind == KindConfirm && a.Option == No || q.From != FromCommand && o.Action == ActionCancel
+}
+
+// ownName is the name that the command gave its question; empty where it has one by
+// its place only, q1 and so on, which says nothing.
+func (q *Question) ownName() string {
+	if number, ok := strings.CutPrefix(q.AskID, "q"); ok {
+		if _, err := strconv.Atoi(number); err == nil {
+			return ""
+		}
+	}
+	return q.AskID
+}
+
+// words tell questions apart by what they ask and offer, whatever the case, the
+// white space and the order of the options.
+func (q *Question) words() signature.Hash {
+	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+	var options []string
+	for _, o := range q.Options {
+		options = append(options, plain(o.Label))
+	}
+	slices.Sort(options)
+	return signature.Hash(xxhash.Sum64String(fmt.Sprintf("%s %q %q", q.Kind, plain(q.Text), options)))
+}
+
+// identity is what the question is known by when it is asked again.
+func (s *State) identity(q Question) Advised {
+	if q.From == FromCommand {
+		return Advised{AskID: q.ownName(), Words: q.words()}
+	}
+	id := Advised{Guard: q.Guard}
+	if n := len(s.History); n > 0 {
+		id.Signature = s.Match(s.History[n-1].Signature)
+	}
+	return id
+}
+
+// same reports whether both are the same question. A signature that is not known
+// tells nothing apart.
+func (a Advised) same(b Advised) bool {
+	if a.Guard != "" || b.Guard != "" {
+		return a.Guard == b.Guard && (a.Signature == b.Signature || a.Signature == 0 || b.Signature == 0)
+	}
+	return a.AskID != "" && a.AskID == b.AskID || a.Words == b.Words
+}
+
+// adviceOn is what an assistant said against the same question; nil: nothing.
+func (s *State) adviceOn(q Question) *Advice {
+	id := s.identity(q)
+	for _, a := range slices.Backward(s.Advised) {
+		if a.same(id) {
+			return &a.Advice
+		}
+	}
+	if s.AllAdvised {
+		return &Advice{Text: fmt.Sprintf("The assistant recommended rejecting more than %d questions of this run; whether this is one of them is not known", advisedKept)}
+	}
+	return nil
+}
+
+// advise remembers what was said against the question. One that the command asks in
+// other words under the same name, or the other way round, is remembered as it is
+// now too.
+func (s *State) advise(q Question, a Advice) {
+	id := s.identity(q)
+	id.Advice = a
+	known := func(b Advised) bool {
+		return b.same(id) && (id.Guard != "" || b.AskID == id.AskID && b.Words == id.Words)
+	}
+	switch {
+	case slices.ContainsFunc(s.Advised, known):
+	case len(s.Advised) >= advisedKept:
+		s.AllAdvised = true
+	default:
+		s.Advised = append(slices.Clone(s.Advised), id)
+	}
+	for i := range s.Asked { // those that wait already
+		w := &s.Asked[i]
+		if w.Answer != nil || w.Question.Advice != nil {
+			continue
+		}
+		if same := s.adviceOn(w.Question); same != nil {
+			w.Question = w.Question.WithAdvice(*same)
+			s.advise(w.Question, *same)
+		}
+	}
+}
+
+// unadvise forgets what was said against a question that a person has let through.
+func (s *State) unadvise(q Question) {
+	id := s.identity(q)
+	s.Advised = slices.DeleteFunc(slices.Clone(s.Advised), func(a Advised) bool { return a.same(id) })
+}
+
+// recalled is the question with what was said against it when it was asked before.
+func (s *State) recalled(q Question) Question {
+	if q.Advice == nil {
+		q.Advice = s.adviceOn(q)
+	}
+	if q.Advice == nil {
+		return q
+	}
+	if q.From == FromCommand {
+		s.advise(q, *q.Advice)
+	}
+	return q.WithAdvice(*q.Advice)
+}
+
+// foldAdvice adds what the assistant said against a question to it.
+func (s *State) foldAdvice(d AdviceGiven) {
+	if d.Question != nil {
+		s.advise(*d.Question, d.Advice)
+	} else if a := s.asked(d.QuestionID); a != nil {
+		s.advise(a.Question, d.Advice)
+		a.Question = a.Question.WithAdvice(d.Advice)
+	} else if s.Question != nil && s.Question.ID == d.QuestionID {
+		s.advise(*s.Question, d.Advice)
+		q := s.Question.WithAdvice(d.Advice)
+		s.Question = &q
+	}
+}
+
+// foldVerdict remembers an assistant's rejection, and forgets it when a person lets
+// through what it rejected. What a person answers to a guard counts when it is
+// carried out.
+func (s *State) foldVerdict(q *Question, a Answer) {
+	switch {
+	case q.RejectedBy(a):
+		if q.Advice == nil {
+			*q = q.WithAdvice(a.Assistant.AdviseAgainst(a.Reason))
+		}
+		s.advise(*q, *q.Advice)
+	case a.Person && q.From == FromCommand && !a.Cancelled && !(q.Kind == KindConfirm && a.Option != Yes):
+		s.unadvise(*q)
+	}
+}

@@ -1,0 +1,331 @@
+package core
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
+)
+
+// foldTask puts another task in the place of the one that is worked on.
+func (s *State) foldTask(d ActionApplied) {
+	if d.Blocker != "" {
+		s.Blockers = last(append(slices.Clone(s.Blockers), d.Blocker), blockersKept)
+		s.Deferred = deferred(d)
+	}
+	if d.Task != "" {
+		s.Task, s.Best = d.Task, nil
+		s.foldList(d)
+	}
+	switch d.Guard {
+	case Rejection:
+		s.Rejected, s.Decided = nil, false
+	case Blocked, Clarification:
+		s.Signal = nil
+		if d.Guidance != "" && s.Question != nil {
+			s.Undelivered = s.Question.ID
+		}
+	}
+}
+
+// counting are the guards that start over when another task takes the place of
+// the rejected one. Limits do not: they bound the run.
+var counting = []GuardID{LoopDetected, ConsecutiveErrors, NoProgress, WorkspaceCycle}
+
+// retask puts the task of a rejection in the place of the rejected one.
+func (s *State) retask(a Action, d *ActionApplied) error {
+	if s.Rejected == nil {
+		return errors.New("no rejection names another task")
+	}
+	r := s.Rejected.Rejection
+	switch a {
+	case ActionDecompose:
+		// They are all there, also where their dependencies cannot be ordered.
+		tasks, _ := r.Subtasks()
+		if len(tasks) == 0 {
+			return errors.New("the rejection names no sub-tasks")
+		}
+		d.Task, d.Subtask = taskText(tasks[0]), &tasks[0]
+		d.Subtasks = slices.Concat(tasks[1:], s.Subtasks)
+	case ActionReformulate:
+		if d.Task = r.Reformulated(); strings.TrimSpace(d.Task) == "" {
+			return errors.New("the rejection suggests no other task")
+		}
+	}
+	d.Resets = counting
+	return nil
+}
+
+func taskText(t rejection.Task) string {
+	if t.Scope == "" {
+		return t.Title
+	}
+	return t.Title + ": " + t.Scope
+}
+
+// Subtasks is how far a task is that was taken apart, by the titles of its parts.
+type Subtasks struct {
+	Done      []string `json:"done" doc:"Those that ended, in their order."`
+	Current   string   `json:"current" doc:"The one that is worked on; empty when all have ended."`
+	Remaining []string `json:"remaining" doc:"Those that have not begun, in their order."`
+}
+
+// Decomposed is how far the task is that was taken apart; nil: none was.
+func (s *State) Decomposed() *Subtasks {
+	if s.Subtask == nil && len(s.Finished) == 0 {
+		return nil
+	}
+	list := &Subtasks{Done: titles(s.Finished), Remaining: titles(s.Subtasks)}
+	switch {
+	case s.Subtask == nil:
+	case s.Advance: // it has ended, and the next has not begun
+		list.Done = append(list.Done, title(*s.Subtask))
+	default:
+		list.Current = title(*s.Subtask)
+	}
+	return list
+}
+
+// Of is how many sub-tasks there are.
+func (l *Subtasks) Of() int {
+	n := len(l.Done) + len(l.Remaining)
+	if l.Current != "" {
+		n++
+	}
+	return n
+}
+
+// Left is how many have not ended; 0 for nil.
+func (l *Subtasks) Left() int {
+	if l == nil {
+		return 0
+	}
+	return l.Of() - len(l.Done)
+}
+
+// place is which of them is worked on, as 2/3; empty for nil.
+func (l *Subtasks) place() string {
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", min(len(l.Done)+1, l.Of()), l.Of())
+}
+
+// String is empty for nil.
+func (l *Subtasks) String() string {
+	if l == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d done", len(l.Done), l.Of())
+	if l.Current != "" {
+		text += "; now: " + l.Current
+	}
+	if len(l.Remaining) > 0 {
+		text += "; then: " + strings.Join(l.Remaining, ", ")
+	}
+	return text
+}
+
+// title names a sub-task on one line; it is never empty.
+func title(t rejection.Task) string {
+	return cmp.Or(termsafe.Line(t.Title), termsafe.Line(t.Scope), "(no title)")
+}
+
+func titles(tasks []rejection.Task) []string {
+	list := make([]string, len(tasks))
+	for i, t := range tasks {
+		list[i] = title(t)
+	}
+	return list
+}
+
+// endsSubtask reports whether the iteration ends the sub-task that is worked on.
+// Where there is no check the judge says so. A check judges the whole: where it does
+// not pass, only what the command says in as many words ends a part of it.
+func (s *State) endsSubtask(d IterationFinished) bool {
+	switch {
+	case s.Subtask == nil:
+		return false
+	case len(s.Check) == 0:
+		return d.Outcome == OutcomeDone
+	}
+	return d.Outcome == OutcomeNotDone && d.Promised && len(s.Subtasks) > 0 && s.objection() == ""
+}
+
+// foldSubtask goes on with the next sub-task, or ends the run after the last. It is
+// another task: what counts failures in a row starts over, limits do not.
+func (s *State) foldSubtask() {
+	ended := *s.Subtask
+	s.Advance, s.Subtask = false, nil
+	s.Finished = append(slices.Clip(s.Finished), ended)
+	if len(s.Subtasks) == 0 {
+		s.Passed = true
+		s.endDone()
+		return
+	}
+	next := s.Subtasks[0]
+	s.Subtask, s.Subtasks = &next, slices.Clone(s.Subtasks[1:])
+	s.Task, s.Best = taskText(next), nil
+	for _, id := range counting {
+		s.reset(id)
+	}
+	s.Baseline, s.Previous, s.Declared, s.Weigh, s.Holds = nil, nil, nil, false, ""
+	s.Guidance = joinLines(s.Guidance, fmt.Sprintf("Sub-task %d of %d is done: %s. Go on with the next: %s",
+		len(s.Finished), len(s.Finished)+1+len(s.Subtasks), title(ended), s.Task))
+}
+
+// foldList takes over the list of a task that was taken apart. A sub-task that is
+// taken apart itself, or becomes another one, does so in its place.
+func (s *State) foldList(d ActionApplied) {
+	switch {
+	case d.Subtask != nil:
+		s.Subtask, s.Subtasks = d.Subtask, d.Subtasks
+	case d.Action == ActionDecompose: // recorded before there was a list
+		s.Subtask = &rejection.Task{Title: d.Task}
+		s.Subtasks = slices.Concat(d.Subtasks, s.Subtasks)
+	case s.Subtask != nil:
+		s.Subtask = &rejection.Task{Title: d.Task}
+	}
+}
+
+// deferred is what the next iteration is told of a task that was put off, when the
+// run goes on.
+func deferred(d ActionApplied) string {
+	text := "The task was deferred, to wait for this: " + d.Blocker
+	if d.Reason != "" {
+		text += "\nWhy: " + d.Reason
+	}
+	return text + "\nThe run was resumed, so it goes on now."
+}
+
+// NextExpert is the expert that the ladder wants before the next iteration.
+func (s *State) NextExpert() (ladder.Expert, bool) {
+	if len(s.Rungs) == 0 {
+		return ladder.Expert{}, false
+	}
+	step, e, _ := s.Ladder.Next(s.Rungs, s.Task)
+	return e, step == ladder.StepExpert
+}
+
+// MandatoryReason says why a person has to decide before the work goes on;
+// empty: nobody has to.
+func (s *State) MandatoryReason() string {
+	if len(s.Rungs) == 0 {
+		return ""
+	}
+	if step, _, why := s.Ladder.Next(s.Rungs, s.Task); step == ladder.StepMandatory {
+		return why
+	}
+	return ""
+}
+
+// Weighed is what the last iteration is on the ladder: a distinct approach that
+// failed, the same one again, or an improvement.
+func (s *State) Weighed() AttemptRecorded {
+	d := AttemptRecorded{Iteration: s.Iterations}
+	if n := len(s.History); n >= 2 {
+		d.Improved = s.History[n-1].Progress().better(s.History[n-2].Progress())
+	}
+	if d.Improved || len(s.Errors) == 0 {
+		return d
+	}
+	last := s.Errors[len(s.Errors)-1]
+	var declared signal.Signal
+	if s.Declared != nil {
+		declared = *s.Declared
+	}
+	seen, change := "", ""
+	if last.Signature.Hash != 0 {
+		seen = last.Signature.Hash.String()
+	}
+	if last.Tree != 0 {
+		change = last.Tree.String()
+	}
+	outcome := declared.Outcome
+	if outcome == "" {
+		outcome = last.Signature.Label
+	}
+	d.Attempt, d.Counted = s.Ladder.Failed(
+		s.Rungs, s.Task, ladder.Key(declared.Approach, seen, change),
+		declared.Approach, outcome, declared.WhyDifferent, s.Iterations)
+	return d
+}
+
+// foldExpert folds the end of an expert.
+func (s *State) foldExpert(d ExpertFinished) {
+	outcome := d.Why
+	if outcome == "" {
+		outcome = fmt.Sprintf("exit code %d", d.ExitCode)
+	}
+	s.Ladder.ExpertFinished(d.Task, d.Expert, d.Helped(), outcome, s.Iterations)
+	s.Guidance = joinLines(s.Guidance, d.Guidance)
+}
+
+// foldAttempt folds the weight of an iteration.
+func (s *State) foldAttempt(d AttemptRecorded) {
+	s.Weigh, s.Declared = false, nil
+	switch {
+	case d.Counted:
+		s.Ladder.Record(d.Attempt)
+	case d.Improved:
+		s.Ladder.Improved(s.Task)
+	}
+}
+
+// foldActing takes over the signal of the iteration that acts; the others are
+// on record.
+func (s *State) foldActing() {
+	s.Signal, s.Declared = nil, nil
+	for _, sig := range s.Signals {
+		if sig.Name == signal.Attempt || sig.Name == signal.Unsuccessful && s.Declared == nil {
+			s.Declared = &sig
+		}
+	}
+	i := signal.Acting(s.Signals)
+	if i >= 0 {
+		switch sig := s.Signals[i]; sig.Name {
+		case signal.Blocked:
+			s.Signal = &sig
+		case signal.Clarify:
+			s.Signal = &sig
+			if len(s.Rungs) > 0 {
+				s.Ladder.Mandatory(s.Task, causeOf(sig))
+			}
+		case signal.Expert:
+			s.requestExpert(sig.Expert)
+		}
+	}
+	for j, sig := range s.Signals {
+		if j != i && sig.Name.Priority() > 0 && sig.Name != s.Signals[i].Name {
+			s.notice(fmt.Sprintf("Your signal %s did nothing: %s came in the same iteration and goes first.", sig.Name, s.Signals[i].Name))
+		}
+	}
+	s.unsay()
+}
+
+func causeOf(sig signal.Signal) ladder.Cause {
+	if c := ladder.Cause(sig.Cause); slices.Contains(ladder.Causes(), c) {
+		return c
+	}
+	return ladder.Clarification
+}
+
+// requestExpert asks for the next expert, and tells the command when there is
+// none.
+func (s *State) requestExpert(name string) {
+	left := s.Ladder.Untried(s.Rungs, s.Task)
+	switch {
+	case len(left) == 0:
+		s.notice("You asked for an expert, and there is none left to ask.")
+		return
+	case name != "" && !slices.ContainsFunc(left, func(e ladder.Expert) bool { return e.Name == name }):
+		s.notice(fmt.Sprintf("You asked for the expert %s, who cannot be asked; the next one is.", name))
+	}
+	s.Ladder.Request(s.Task, name)
+}

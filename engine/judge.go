@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/signature"
+)
+
+// Exit says how a step ended.
+type Exit struct {
+	// Code is its exit status, 128+n when signal n killed it, 126 or 127 when
+	// it could not be started.
+	Code   int
+	Signal syscall.Signal // zero: no signal killed it
+	Cause  core.Cause     // why it ended, when not by itself
+	Detail string         // the cause in words
+	// Failure is what it says of a failure of its own, as an agent does that is not
+	// logged in, whatever it exits with; empty: it says nothing of one.
+	Failure string
+	// Warnings are what somebody should know of the step, each a sentence, though
+	// it ended as it did; nil: nothing.
+	Warnings []string
+	// Err is the error of a [Func] that failed; Fatal says that the run ends with it.
+	Err   error
+	Fatal bool
+}
+
+// Judge decides what an iteration's exits mean. With its zero value nothing ever
+// passes; where a Judge is nil, [DefaultJudge] takes its place.
+type Judge struct {
+	Done   Codes // codes of the judge that pass
+	Errors Codes // codes of the judge that are errors
+	// WorkErrors are codes of the work that are errors, where a check or a
+	// promise judges.
+	WorkErrors Codes
+	Stop       Codes // codes of the judge that end the run as failed
+	Promise    bool  // done needs the promise too
+	Terminal   bool  // exit 130 is a person's interrupt
+}
+
+// DefaultJudge passes exit 0 and takes 126 and up for errors; any failure of
+// the work is one where something else judges.
+func DefaultJudge() Judge {
+	return Judge{Done: CodeRange(0, 0), Errors: CodeRange(126, 255), WorkErrors: CodeRange(1, 255)}
+}
+
+// Exits are what there is to judge: the work, nil in the precheck, and the
+// check, nil when there is none or it did not run.
+type Exits struct {
+	Work, Check *Exit
+	Promised    bool
+}
+
+// err is why the judge failed, or else the work.
+func (e Exits) err() error {
+	if e.Check != nil && e.Check.Err != nil || e.Work == nil {
+		return e.Check.Err
+	}
+	return e.Work.Err
+}
+
+// Outcome is the first rule that matches. The judge is the check where there is one,
+// and else the work.
+func (j Judge) Outcome(e Exits) core.Outcome {
+	judge := e.Check
+	if judge == nil {
+		judge = e.Work
+	}
+	switch {
+	case j.interrupted(e.Work) || j.interrupted(e.Check):
+		return core.OutcomeInterrupted
+	case cut(e.Check) || cut(e.Work) && !j.hears(e):
+		return core.OutcomeError
+	case j.done(e):
+		return core.OutcomeDone
+	case j.fails(judge):
+		return core.OutcomeError
+	case judge == e.Work && j.passes(judge): // but for the promise
+		return core.OutcomeNotDone
+	case j.workFailed(e):
+		return core.OutcomeError
+	}
+	return core.OutcomeNotDone
+}
+
+// hears reports whether what the work did before a time limit of its own ended it
+// counts: something else judges it.
+func (j Judge) hears(e Exits) bool { return timedOut(e.Work) && (e.Check != nil || j.Promise) }
+
+func (j Judge) done(e Exits) bool {
+	switch {
+	case j.Promise && !e.Promised:
+		return false
+	case e.Check != nil:
+		return j.passes(e.Check)
+	}
+	return j.passes(e.Work) || j.hears(e) && e.Work.Failure == ""
+}
+
+// workFailed reports whether the work failed, where that counts: its exit code does
+// where something else judges.
+func (j Judge) workFailed(e Exits) bool {
+	switch {
+	case e.Work == nil:
+		return false
+	case e.Work.Failure != "":
+		return true
+	case e.Check == nil && !j.Promise:
+		return false
+	}
+	return e.Work.Signal != 0 || e.Work.Cause != core.CauseExited || j.WorkErrors.Has(e.Work.Code)
+}
+
+// blamed reports whether it is an error because of the work, and not of the check
+// that judges it.
+func (j Judge) blamed(e Exits) bool {
+	return e.Check != nil && j.workFailed(e) && !cut(e.Check) && !j.fails(e.Check) && j.Outcome(e) == core.OutcomeError
+}
+
+func (j Judge) interrupted(e *Exit) bool {
+	return e != nil && (e.Cause == core.CauseInterrupt ||
+		e.Cause == core.CauseExited && (e.Signal == syscall.SIGINT || j.Terminal && e.Code == core.StatusInterrupted.ExitCode()))
+}
+
+// cut reports whether looprun ended the step, or has lost it.
+func cut(e *Exit) bool {
+	return e != nil && (e.Cause == core.CauseIterationTimeout || e.Cause == core.CauseIdleTimeout || e.Cause == core.CauseTurnLoop || e.Cause == core.CauseMaxRuntime || e.Cause == core.CauseLost)
+}
+
+// timedOut reports whether a time limit ended the step, and not the whole run, or that an
+// agent repeated itself.
+func timedOut(e *Exit) bool {
+	return e != nil && (e.Cause == core.CauseIterationTimeout || e.Cause == core.CauseIdleTimeout || e.Cause == core.CauseTurnLoop)
+}
+
+func (j Judge) passes(e *Exit) bool {
+	return e.Cause == core.CauseExited && e.Signal == 0 && e.Failure == "" && j.Done.Has(e.Code)
+}
+
+func (j Judge) fails(e *Exit) bool {
+	return e.Cause != core.CauseExited || e.Signal != 0 || e.Failure != "" || j.Errors.Has(e.Code)
+}
+
+// Fatal is the exit code with which the run ends at once, 0 when it goes on: a
+// command that cannot be run at its first try is not tried again, and a stop
+// code of the judge ends the run.
+func (j Judge) Fatal(e Exits, first bool) int {
+	judge := e.Check
+	if judge == nil {
+		judge = e.Work
+	}
+	if j.done(e) {
+		return 0
+	}
+	if j.Stop.Has(judge.Code) && judge.Cause == core.CauseExited && judge.Signal == 0 {
+		return judge.Code
+	}
+	for _, x := range []*Exit{e.Work, e.Check} {
+		if x != nil && x.Fatal {
+			return x.Code
+		}
+		if first && x != nil && unstartable(x) && (x.Cause == core.CauseStartFailed || !j.Done.Has(x.Code)) {
+			return x.Code
+		}
+	}
+	return 0
+}
+
+func unstartable(e *Exit) bool {
+	return e.Cause == core.CauseStartFailed || e.Cause == core.CauseExited && e.Signal == 0 && (e.Code == core.ExitNotExecutable || e.Code == core.ExitNotFound)
+}
+
+// both is the signature of an iteration in which the work failed and the check
+// too: it is another failure when either is. What is blamed for it names it.
+func both(check, work signature.Signature, blamed bool) signature.Signature {
+	if work.Hash == 0 {
+		return check
+	}
+	named := check
+	if blamed && work.Kind != signature.KindSilent {
+		named = work
+		named.Failing, named.Passed, named.Total, named.Checks = check.Failing, check.Passed, check.Total, check.Checks
+	}
+	mix := func(a, b signature.Hash) signature.Hash {
+		return signature.Hash(xxhash.Sum64String(fmt.Sprintf("check %s work %s", a, b)))
+	}
+	named.Hash, named.Loose = mix(check.Hash, work.Hash), mix(check.Loose, work.Loose)
+	if named.Core = check.Core; check.Core != 0 {
+		named.Core = mix(check.Core, cmp.Or(work.Core, work.Loose))
+	}
+	return named
+}
+
+// Codes is a set of exit codes, 0 to 255. The zero value is empty.
+type Codes struct{ bits [4]uint64 }
+
+// ParseCodes reads a list of codes and ranges such as "0,3" or "2,70-78", or
+// "none" for the empty set.
+func ParseCodes(text string) (Codes, error) {
+	var c Codes
+	if strings.TrimSpace(text) == "none" {
+		return c, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			to = from
+		}
+		lo, err1 := strconv.Atoi(from)
+		hi, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || lo < 0 || hi > 255 || lo > hi {
+			return Codes{}, fmt.Errorf("%q is not a list of exit codes: write codes from 0 to 255 and ranges such as 2,70-78, or none", text)
+		}
+		c.add(lo, hi)
+	}
+	return c, nil
+}
+
+func (c *Codes) add(lo, hi int) {
+	for n := lo; n <= hi; n++ {
+		c.bits[n/64] |= 1 << (n % 64)
+	}
+}
+
+// CodeRange is the set of all codes from lo to hi.
+func CodeRange(lo, hi int) Codes {
+	var c Codes
+	c.add(max(lo, 0), min(hi, 255))
+	return c
+}
+
+// Has reports whether the code is in the set.
+func (c Codes) Has(code int) bool {
+	return code >= 0 && code <= 255 && c.bits[code/64]&(1<<(code%64)) != 0
+}
+
+// Both are the codes that are in both sets.
+func (c Codes) Both(d Codes) Codes {
+	for i := range c.bits {
+		c.bits[i] &= d.bits[i]
+	}
+	return c
+}
+
+// Empty reports whether no code is in the set.
+func (c Codes) Empty() bool { return c == Codes{} }
+
+// String writes the set as ParseCodes reads it.
+func (c Codes) String() string {
+	var parts []string
+	for n := 0; n <= 255; n++ {
+		if !c.Has(n) {
+			continue
+		}
+		lo := n
+		for c.Has(n + 1) {
+			n++
+		}
+		if lo == n {
+			parts = append(parts, strconv.Itoa(lo))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", lo, n))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ",")
+}

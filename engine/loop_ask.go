@@ -1,0 +1,369 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/core"
+)
+
+// ask puts a question to the responders in turn for which nobody waits in the command,
+// and records what becomes of it. The first valid answer is taken; when there is none the
+// run ends with the guard's exit code. The clock stands still meanwhile.
+func (l *Loop) ask(ctx context.Context, q core.Question) error {
+	l.watch.Pause()
+	defer l.watch.Continue()
+	h, err := l.put(ctx, q)
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		h.tooLate()
+		return l.record(interrupted(ctx))
+	case errors.Is(h.err, core.ErrInterrupted):
+		return l.record(interruptedBy(h.err))
+	case errors.Is(h.err, core.ErrDeferred):
+		return l.driver.Defer()
+	case h.err != nil:
+		return l.driver.Unanswered(q.ID, h.err.Error())
+	}
+	err = l.record(core.QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
+	h.confirm(err)
+	return err
+}
+
+// asks is how often a responder is asked when its answer to a question of the
+// command cannot be used.
+const asks = 2
+
+// put puts the question to the responders in turn. The first valid answer is
+// taken. That of reply is [core.ErrNoAnswer] in words, [core.ErrDeferred] or
+// [core.ErrInterrupted]; the other error is looprun's own.
+func (l *Loop) put(ctx context.Context, q core.Question) (reply, error) {
+	valid := func(a core.Answer) error { return l.driver.Acceptable(q.ID, a) }
+	if q.From == core.FromCommand {
+		valid = q.Accepts // with the advice that q gets meanwhile
+	}
+	nobody := "nobody answered"
+	for _, r := range l.Responders {
+		for try := 1; ; try++ {
+			h := l.respond(ctx, r, q, valid)
+			if h.counted != nil {
+				return h, nil // it was checked when it came
+			}
+			switch {
+			case ctx.Err() != nil:
+				return reply{err: context.Cause(ctx)}, nil
+			case errors.Is(h.err, core.ErrInterrupted):
+				return h, nil
+			case errors.Is(h.err, core.ErrDeferred):
+				if why := strings.TrimSuffix(h.err.Error(), ": "+core.ErrDeferred.Error()); why != core.ErrDeferred.Error() {
+					_, err := l.advise(q, core.Advice{Text: why})
+					return h, err
+				}
+				return h, nil
+			}
+			if errors.Is(h.err, core.ErrNoAnswer) {
+				if a, ok := errors.AsType[adviser](h.err); ok {
+					var err error
+					if q, err = l.advise(q, a.Advice()); err != nil {
+						return reply{}, err
+					}
+				}
+				if why := strings.TrimSuffix(h.err.Error(), ": "+core.ErrNoAnswer.Error()); why != core.ErrNoAnswer.Error() {
+					nobody += joint(nobody, why) + why
+				}
+				break
+			}
+			answered := h.err == nil
+			if answered {
+				h.err = valid(h.Answer)
+			}
+			if h.err == nil {
+				return h, nil
+			}
+			if err := l.record(core.AnswerInvalid{QuestionID: q.ID, Responder: h.Responder, Reason: h.err.Error()}); err != nil {
+				return reply{}, err
+			}
+			if !answered || q.From != core.FromCommand || try == asks {
+				break // who failed has tried again by itself
+			}
+		}
+	}
+	a, err := unadvised(q, nobody)
+	return reply{Answer: a, err: err}, nil
+}
+
+// unanswered is an [core.ErrNoAnswer] that says who was asked in vain.
+type unanswered string
+
+func (u unanswered) Error() string   { return string(u) }
+func (u unanswered) Is(e error) bool { return e == core.ErrNoAnswer }
+
+// respond lets one responder answer, until an answer comes from elsewhere.
+func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, valid func(core.Answer) error) reply {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	got := make(chan reply, 1)
+	go func() {
+		h := reply{err: ErrGoexit}
+		defer func() {
+			h.panicked = Recovered(recover())
+			got <- h
+		}()
+		a, err := r.Respond(ctx, q, &l.state)
+		h = reply{Answer: a, err: err}
+	}()
+	p := &prompt{question: q, valid: valid, end: cancel}
+	l.prompt = p
+	defer func() { l.prompt = nil }()
+	for {
+		select {
+		case h := <-got:
+			if h.panicked != nil {
+				panic(h.panicked)
+			}
+			if p.first != nil {
+				return *p.first
+			}
+			return h
+		case m := <-l.inbox.messages:
+			_ = l.handle(ctx, m) // whoever sent it has its error
+		}
+	}
+}
+
+// prompt is the question that a responder is asked.
+type prompt struct {
+	question core.Question
+	valid    func(core.Answer) error
+	end      context.CancelCauseFunc
+	first    *reply // the answer that came from elsewhere
+}
+
+// take takes an answer from elsewhere, where it is valid and the first.
+func (p *prompt) take(e *elsewhere) {
+	switch err := p.valid(e.answer); {
+	case p.first != nil:
+		e.done <- fmt.Errorf("%w: %s answered %q just now", core.ErrAnswered, p.first.Who(), p.first.Answer.String())
+	case err != nil:
+		e.done <- err
+	default:
+		p.first = &reply{Answer: e.answer, counted: e.done}
+		p.end(errAnswered) // the responder lets go of the terminal
+	}
+}
+
+// errAnswered ends a prompt whose question was answered elsewhere.
+var errAnswered = errors.New("the question was answered elsewhere")
+
+// debug runs the command of the answer.
+func (l *Loop) debug(ctx context.Context) error {
+	a := *l.state.Answer
+	o, err := l.state.Question.Resolve(a)
+	if err != nil {
+		return err
+	}
+	limited, cancel := ctx, func() {}
+	if !a.Person { // who is there ends it when it takes too long
+		limited, cancel = l.within(ctx)
+	}
+	end, err := l.Debug.Debug(limited, &l.state, o, a)
+	cancel()
+	if ctx.Err() != nil {
+		return l.record(interrupted(ctx))
+	}
+	if err != nil {
+		end.ExitCode, end.Findings = -1, "the command could not be run: "+err.Error()
+	}
+	return l.driver.Debugged(end)
+}
+
+// besideLimit is how long a debug command has when the question that it is to
+// help with is about a deadline that has passed.
+const besideLimit = time.Minute
+
+// within bounds what runs beside the iterations by the first deadline of the
+// guards: it is the run's time too.
+func (l *Loop) within(ctx context.Context) (context.Context, func()) {
+	left, ok := l.driver.Remaining(l.watch.Elapsed())
+	if !ok {
+		return ctx, func() {}
+	}
+	if l.state.Trip != nil && l.driver.Due() {
+		left = besideLimit
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, left, core.ErrRuntime)
+	return limited, cancel
+}
+
+// askForCommand puts a question of the command to the responders while the command
+// waits for it. The clocks stand still meanwhile.
+func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
+	if first.ctx.Err() != nil { // nobody would fetch the answer
+		first.reply <- reply{err: errGone}
+		return nil
+	}
+	if k := l.state.Kept(first.question); k != nil {
+		return l.fetch(first, *k)
+	}
+	q := l.driver.FromCommand(first.question)
+	if a := l.state.Remembered(q); a != nil {
+		err := l.record(core.QuestionDelivered{QuestionID: a.QuestionID, To: "socket", Earlier: true})
+		first.reply <- reply{Answer: a.Answer, err: err, question: *a.Asked, earlier: true}
+		return err
+	}
+	if err := l.driver.Refuse(core.QuestionAsked{Question: q}); err != nil {
+		first.reply <- reply{err: err}
+		return nil
+	}
+	g := newAskers(ctx, first.key)
+	defer g.cancel(nil)
+	g.join(first)
+	l.askers = g
+	l.inbox.remove(func(m message) bool {
+		a, asks := m.(*asker)
+		if !asks || a.key != g.key {
+			return false
+		}
+		g.join(a)
+		return true
+	})
+	h, err := l.poseForCommand(ctx, g, q)
+	l.askers = nil
+	if err != nil {
+		h = reply{err: err}
+	}
+	h.question = q
+	g.reply(h)
+	return err
+}
+
+// fetch hands over the answer that waits for whoever asks again, or says that
+// there is none yet.
+func (l *Loop) fetch(a *asker, k core.Asked) error {
+	if k.Answer == nil {
+		a.reply <- reply{err: core.ErrDeferred}
+		return nil
+	}
+	err := l.record(core.QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
+	a.reply <- reply{Answer: *k.Answer, err: err, question: k.Question}
+	return err
+}
+
+// poseForCommand asks and records what becomes of it. The error is looprun's own.
+func (l *Loop) poseForCommand(ctx context.Context, g *askers, q core.Question) (reply, error) {
+	l.watch.Pause()
+	defer l.watch.Continue()
+	if h, ok := l.Runner.(Holder); ok {
+		h.Hold()
+		defer h.Release()
+	}
+	if err := l.record(core.QuestionAsked{Question: q}); err != nil {
+		return reply{}, err
+	}
+	h, err := l.put(g.ctx, q)
+	switch {
+	case err != nil:
+		return reply{}, err
+	case ctx.Err() != nil:
+		h.tooLate()
+		h.err = context.Cause(ctx) // kept: it is asked again on resume
+	case errors.Is(h.err, core.ErrInterrupted):
+		return h, l.record(interruptedBy(h.err))
+	case errors.Is(h.err, core.ErrDeferred):
+	case h.err == nil:
+		err = l.record(core.QuestionAnswered{QuestionID: q.ID, Answer: h.Answer})
+		h.confirm(err)
+		if err == nil {
+			err = l.record(core.QuestionDelivered{QuestionID: q.ID, To: "socket"})
+		}
+	case g.ctx.Err() != nil:
+		err = l.record(core.QuestionClosed{QuestionID: q.ID, Reason: errGone.Error()})
+	default:
+		err = l.record(core.QuestionClosed{QuestionID: q.ID, Reason: h.err.Error()})
+	}
+	return h, err
+}
+
+// expert runs the next expert, between two iterations. The clock runs.
+func (l *Loop) expert(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return l.record(interrupted(ctx))
+	}
+	e, _ := l.state.NextExpert()
+	end := core.ExpertFinished{ExitCode: -1, Why: "nothing runs experts here"}
+	if l.Experts != nil {
+		var err error
+		limited, cancel := l.within(ctx)
+		end, err = l.Experts.Expert(limited, &l.state, e)
+		cancel()
+		if err != nil {
+			end = core.ExpertFinished{ExitCode: -1, Why: err.Error()}
+		}
+	}
+	if ctx.Err() != nil {
+		return l.record(interrupted(ctx))
+	}
+	return l.driver.Advised(end)
+}
+
+// adviser is an [core.ErrNoAnswer] of one who leaves the question to a person and says
+// what that person should know, wherever they answer.
+type adviser interface {
+	error
+	Advice() core.Advice
+}
+
+// advise puts on record, once, what whoever answers the question should know, and
+// returns the question with it.
+func (l *Loop) advise(q core.Question, advice core.Advice) (core.Question, error) {
+	if l.Mask != nil {
+		advice.Text, advice.Reason = l.Mask(advice.Text), l.Mask(advice.Reason)
+	}
+	if q.Advice != nil && q.Advice.Text == advice.Text {
+		return q, nil
+	}
+	return q.WithAdvice(advice), l.record(core.AdviceGiven{QuestionID: q.ID, Responder: core.RespondedByAssistant, Advice: advice})
+}
+
+// unadvised ends a question that nobody answered: what an assistant rejected is no,
+// where that is an answer, and else is not let through by anybody's default.
+func unadvised(q core.Question, nobody string) (core.Answer, error) {
+	no := core.Answer{Option: core.No, Responder: core.RespondedByAssistant}
+	switch {
+	case q.Advice == nil || len(q.Path) > 0: // the run inside decides
+		return no, unanswered(nobody)
+	case q.Kind == core.KindConfirm && q.Accepts(no) == nil:
+		no.Reason, no.Assistant = q.Advice.Reason, q.Advice.Assistant
+		if no.Reason == "" {
+			no.Reason = q.Advice.Text
+		}
+		return no, nil
+	}
+	return no, rejected(nobody)
+}
+
+// rejected is an unanswered question that an assistant recommended rejecting.
+type rejected string
+
+func (r rejected) Error() string   { return string(r) }
+func (r rejected) Is(e error) bool { return e == core.ErrNoAnswer || e == core.ErrAdvised }
+
+// joint stands between what was said and a further reason: a sentence of its own begins anew.
+func joint(so, why string) string {
+	if first, n := utf8.DecodeRuneInString(why); unicode.IsUpper(first) {
+		if second, _ := utf8.DecodeRuneInString(why[n:]); !unicode.IsUpper(second) { // no variable's name
+			return ". "
+		}
+	}
+	if strings.Contains(so, ": ") {
+		return "; "
+	}
+	return ": "
+}

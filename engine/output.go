@@ -1,0 +1,624 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/lines"
+	"github.com/looprun/looprun/internal/tail"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/turnloop"
+	"github.com/looprun/looprun/signature"
+)
+
+// Masker takes secrets out of a stream. It can hold back what may be the
+// beginning of one until Flush.
+type Masker interface {
+	Write([]byte)
+	Flush()
+}
+
+// Listener learns from one stream of output as it passes. Its Write never fails. It
+// gets whole lines, each with its line break; a line of more than 64 KiB in pieces, and
+// what ends without a line break when the step ends. Of the transcript of a coding agent
+// it gets what the agent says, and neither its tools' output nor the prompt.
+type Listener interface {
+	io.Writer
+	Reset()
+}
+
+// RawListener is a [Listener] that learns also from the output as it came, of a
+// transcript all that it holds. Raw gets it before Write does, and never fails.
+type RawListener interface {
+	Listener
+	Raw([]byte)
+}
+
+// FactListener is a [Listener] that is also told what coding agents say of themselves in
+// their transcripts: what they used, and which of their tools their own permissions did
+// not let them use.
+type FactListener interface {
+	Listener
+	Fact(f carrier.Fact)
+}
+
+// Listeners are two of one kind, one for each stream of what the work prints: a
+// line of one stream may come between two pieces of what the other says. Nothing
+// else can listen to an [Executor], so that no listener is given both. The two
+// are T itself and not what it points to: give them nothing in common that
+// listening changes.
+type Listeners[T any, L interface {
+	*T
+	Listener
+}] struct{ Stdout, Stderr T }
+
+func (l *Listeners[T, L]) listeners() [2]Listener {
+	return [2]Listener{stdoutStream: L(&l.Stdout), stderrStream: L(&l.Stderr)}
+}
+
+// Streams is one of [Listeners].
+type Streams interface{ listeners() [2]Listener }
+
+// Matcher finds a line for which the work has to wait, or the run to end, and the moment
+// that it names; zero when it names none. It is given the end of what one stream printed,
+// and whether it is cut, so that its first line may lack its beginning. It keeps
+// nothing of it.
+type Matcher interface {
+	Match(end []byte, cut bool) (line string, until time.Time, ok bool)
+}
+
+// How much of the end of an output is kept for questions.
+const (
+	excerptBytes = 2048
+	excerptLines = 10
+	excerptWidth = 160
+)
+
+// The streams of a step.
+const (
+	stdoutStream = iota
+	stderrStream
+)
+
+// waitEnd is how much of the end of each stream is looked at for a limit to wait
+// for, in bytes.
+const waitEnd = 64 << 10
+
+// analyzer learns from one step's output as it streams past.
+type analyzer struct {
+	signer  *signature.Signer
+	signing signing
+	streams [2]stream
+	bytes   int64
+	recent  tail.Buffer // of both streams, as people read it
+	// said is what coding agents say in their transcripts: evidence where no tool of
+	// theirs has printed any.
+	said    tail.Buffer
+	printed bool
+	failure string // what the last of them said that it failed of; empty: it did not
+
+	options  signature.Options
+	results  *signature.Signer    // of calls; nil: none was looked at
+	repeated func(turnloop.Found) // is told when an agent repeats itself; nil where no stream looks
+}
+
+// stream learns from one stream of a step. What reads in it reads nothing else:
+// what one stream says in pieces is whole, whatever the other says in between. It is
+// cut into lines here, and transcripts are opened, once for all that learn from it.
+type stream struct {
+	id       int
+	of       *analyzer
+	lines    lines.Reader
+	carrier  carrier.Stream
+	carries  bool            // a line may be a carrier's; those before are none
+	promise  *promiseScanner // nil: no promise is looked for
+	listener Listener        // nil: nobody listens
+	raw      RawListener     // the listener, where it is one
+	facts    FactListener    // the listener, where it is one
+	end      tail.Buffer
+	turn     turnloop.Watch // what an agent does in its turn
+}
+
+func newAnalyzer(o signature.Options, waits bool) *analyzer {
+	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}, options: o, said: tail.Buffer{Limit: carrier.SaidBytes}}
+	a.signing = newSigning(a.signer)
+	for i := range a.streams {
+		s := &a.streams[i]
+		s.id, s.of = i, a
+		s.carrier.Part, s.carrier.Fact, s.carrier.Table = s.part, s.fact, o.Carriers
+		if waits {
+			s.end.Limit = waitEnd
+		}
+	}
+	return a
+}
+
+// listen looks for the promise in each stream, unless it is empty, and gives each
+// its listener.
+func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
+	for i := range a.streams {
+		s := &a.streams[i]
+		if promise != "" {
+			s.promise = newPromiseScanner(promise, anywhere)
+		}
+		if to != nil {
+			s.listener = to.listeners()[i]
+			s.raw, _ = s.listener.(RawListener)
+			s.facts, _ = s.listener.(FactListener)
+		}
+	}
+}
+
+func (a *analyzer) reset() {
+	a.signer.Reset()
+	a.bytes = 0
+	a.recent.Reset()
+	a.said.Reset()
+	a.printed, a.failure = false, ""
+	for i := range a.streams {
+		a.streams[i].reset()
+	}
+}
+
+func (s *stream) reset() {
+	s.end.Reset()
+	s.lines.Reset()
+	s.turn.Reset()
+	if s.carries {
+		s.carrier.Reset()
+		s.carries = false
+	}
+	if s.promise != nil {
+		s.promise.reset()
+	}
+	if s.listener != nil {
+		s.listener.Reset()
+	}
+}
+
+// take takes the next piece of a stream.
+func (a *analyzer) take(stream int, b []byte) {
+	s := &a.streams[stream]
+	if s.raw != nil {
+		s.raw.Raw(b)
+	}
+	s.lines.Write(b, s)
+	a.bytes += int64(len(b))
+}
+
+// Lines implements [lines.Sink].
+func (s *stream) Lines(b []byte) {
+	if !s.carries && !carrier.May(b) {
+		s.plain(b)
+		return
+	}
+	s.carries = true
+	_, _ = s.carrier.Write(b)
+}
+
+// Long implements [lines.Sink].
+func (s *stream) Long(b []byte, first bool) bool {
+	if first {
+		s.Lines(b)
+	} else {
+		s.goOn(b)
+	}
+	return true
+}
+
+// LongEnd implements [lines.Sink].
+func (s *stream) LongEnd([]byte) { s.goOn([]byte{'\n'}) }
+
+// goOn takes more of a long line.
+func (s *stream) goOn(b []byte) {
+	if s.carries {
+		_, _ = s.carrier.Write(b)
+	} else {
+		s.plain(b)
+	}
+}
+
+// part takes a part of what carriers may be in.
+func (s *stream) part(p carrier.Part) {
+	switch p.Role {
+	case carrier.Plain:
+		s.plain(p.Text)
+	case carrier.Said:
+		s.hear(p.Text)
+		s.say(p.Text)
+		s.of.said.Take(p.Text)
+		s.of.recent.Take(p.Text)
+	case carrier.Printed:
+		s.of.printed = true
+		s.evidence(p.Text)
+		s.of.recent.Take(p.Text)
+	case carrier.Noise:
+	}
+}
+
+// fact takes what an agent says of itself.
+func (s *stream) fact(f carrier.Fact) {
+	if s.facts != nil {
+		s.facts.Fact(f)
+	}
+	switch f := f.(type) {
+	case carrier.Call:
+		s.call(f)
+	case carrier.Trouble:
+		text := f.Text
+		if !f.Until.IsZero() {
+			text += " · resets at " + f.Until.UTC().Format(time.RFC3339)
+		}
+		s.end.Take([]byte(text + "\n"))
+	case carrier.Ended:
+		s.of.failure = ""
+		if f.Failed {
+			s.of.failure = cmp.Or(f.Last, f.Agent+" reports that it failed")
+		}
+	}
+}
+
+// plain takes what is no carrier's: the work says it, and it is evidence.
+func (s *stream) plain(b []byte) {
+	s.evidence(b)
+	s.hear(b)
+	s.end.Take(b)
+	s.of.recent.Take(b)
+}
+
+func (s *stream) evidence(b []byte) { s.of.signing.write(s.id, b) }
+
+// hear learns from what the work says.
+func (s *stream) hear(b []byte) {
+	if s.promise != nil {
+		s.promise.write(b)
+	}
+	if s.listener != nil {
+		_, _ = s.listener.Write(b)
+	}
+}
+
+// settle ends the output of a step: all of it has been learned from when it returns.
+func (a *analyzer) settle() {
+	for i := range a.streams {
+		s := &a.streams[i]
+		s.lines.End(s)
+		if s.carries {
+			s.carrier.Flush()
+		}
+	}
+	if !a.printed {
+		a.signing.write(stdoutStream, a.said.Bytes())
+	}
+	a.signing.settle()
+}
+
+func (a *analyzer) promised() bool {
+	made := false
+	for i := range a.streams {
+		if p := a.streams[i].promise; p != nil {
+			made = p.end() || made
+		}
+	}
+	return made
+}
+
+// sign ends the output. A judge that passed has the constant signature, however
+// it says so.
+func (a *analyzer) sign(code int, passed bool) signature.Signature {
+	if passed {
+		return signature.Pass
+	}
+	return a.signer.SumContent(code)
+}
+
+// excerpt is the end of the output, safe to show anywhere.
+func (a *analyzer) excerpt() string { return excerptOf(&a.recent) }
+
+func excerptOf(recent *tail.Buffer) string {
+	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(recent.Bytes()))), "\n")
+	if recent.Cut() && len(lines) > 1 {
+		lines = lines[1:] // cut somewhere in its middle
+	}
+	lines = lines[max(0, len(lines)-excerptLines):]
+	for i, l := range lines {
+		lines[i] = termsafe.Cut(l, excerptWidth)
+	}
+	return strings.Join(lines, "\n")
+}
+
+const (
+	// signAhead is how much of a step's output is signed where it is read. What prints
+	// more is signed beside the reading, which most steps are too short to gain from.
+	signAhead = 256 << 10
+	// A batch is handed over when it is full: nobody waits for a signature before the
+	// end, and each hand-over wakes a thread.
+	batchBytes = 256 << 10
+	batchParts = 256
+	batchCount = 4 // at most: the reading waits for the signature then
+)
+
+// signing gives a step's output to its signer: at once as long as there is little, and
+// then in batches to a goroutine, which ends with settle. Nothing holds more than
+// batchCount batches. It is for one goroutine at a time.
+type signing struct {
+	to    [2]io.Writer // standard output and error; they never fail
+	taken int
+	now   *batch      // is being filled; nil: there is no goroutine
+	full  chan *batch // to the goroutine
+	empty chan *batch // back from it
+	over  chan struct{}
+}
+
+// batch is a part of an output, of both streams in the order in which it came.
+type batch struct {
+	bytes []byte
+	parts []batchPart
+}
+
+// batchPart says where in a batch what came from one stream ends.
+type batchPart struct{ stream, end int }
+
+var batches = sync.Pool{New: func() any {
+	return &batch{bytes: make([]byte, 0, batchBytes), parts: make([]batchPart, 0, batchParts)}
+}}
+
+func newSigning(s *signature.Signer) signing {
+	return signing{to: [2]io.Writer{s.Stdout(), s.Stderr()}}
+}
+
+// write takes the next bytes of a stream: 0 is standard output, 1 standard error. It
+// keeps nothing of b.
+func (g *signing) write(stream int, b []byte) {
+	if g.now == nil {
+		if g.taken += len(b); g.taken <= signAhead || runtime.GOMAXPROCS(0) == 1 {
+			_, _ = g.to[stream].Write(b)
+			return
+		}
+		g.start()
+	}
+	for {
+		n := g.now.add(stream, b)
+		if b = b[n:]; len(b) == 0 {
+			return
+		}
+		g.full <- g.now
+		g.now = <-g.empty
+	}
+}
+
+// add takes as much as there is room for.
+func (t *batch) add(stream int, b []byte) int {
+	last := len(t.parts) - 1
+	if last < 0 || t.parts[last].stream != stream {
+		if len(t.parts) == batchParts {
+			return 0
+		}
+		t.parts = append(t.parts, batchPart{stream: stream})
+		last++
+	}
+	n := min(len(b), batchBytes-len(t.bytes))
+	t.bytes = append(t.bytes, b[:n]...)
+	t.parts[last].end = len(t.bytes)
+	return n
+}
+
+func (g *signing) start() {
+	g.full, g.empty, g.over = make(chan *batch, batchCount), make(chan *batch, batchCount), make(chan struct{})
+	for range batchCount - 1 {
+		g.empty <- batches.Get().(*batch)
+	}
+	g.now = batches.Get().(*batch)
+	go g.run()
+}
+
+// run signs what it is given, until there is no more.
+func (g *signing) run() {
+	defer close(g.over)
+	for t := range g.full {
+		from := 0
+		for _, p := range t.parts {
+			_, _ = g.to[p.stream].Write(t.bytes[from:p.end])
+			from = p.end
+		}
+		t.bytes, t.parts = t.bytes[:0], t.parts[:0]
+		g.empty <- t // there is room for all
+	}
+}
+
+// settle returns when everything is signed that was written; the next write is that
+// of another step. Before it the signer is not to be used otherwise.
+func (g *signing) settle() {
+	if g.now != nil {
+		g.full <- g.now
+		close(g.full)
+		<-g.over
+		close(g.empty)
+		for t := range g.empty {
+			batches.Put(t)
+		}
+	}
+	*g = signing{to: g.to}
+}
+
+// outputFile keeps output and remembers the first failure to.
+type outputFile struct {
+	cancel context.CancelCauseFunc
+	out    Output
+	mu     sync.Mutex
+	err    error
+}
+
+func (f *outputFile) all(b []byte) { f.write(f.out, b) }
+
+func (f *outputFile) judge(b []byte) {
+	if f.out != nil {
+		f.write(f.out, b)
+		f.write(f.out.Check(), b)
+	}
+}
+
+func (f *outputFile) write(w io.Writer, b []byte) {
+	if f.out == nil {
+		return
+	}
+	if _, err := w.Write(b); err != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.err == nil {
+			f.err = err
+			f.cancel(err)
+		}
+	}
+}
+
+func (f *outputFile) close() error {
+	if f.out == nil {
+		return nil
+	}
+	err := f.out.Close()
+	if f.err != nil {
+		return f.err
+	}
+	return err
+}
+
+// CheckPromise says why a text cannot be a promise.
+func CheckPromise(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return errors.New("the promise is empty: every output would make it; give the text that the command prints when it is done")
+	case strings.ContainsAny(text, "\n\r"):
+		return errors.New("the promise has more than one line; give one line that the command prints when it is done")
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }):
+		return errors.New("the promise has a control character, which no line that a person sees can have; give plain text")
+	}
+	return nil
+}
+
+// Promised reports whether a recorded output makes the promise, alone on a line,
+// or with anywhere as any part of the text. Of an agent's transcript only what the agent
+// says can make it.
+func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
+	p := newPromiseScanner(promise, anywhere)
+	s := carrier.Stream{Part: func(part carrier.Part) {
+		if part.Role == carrier.Plain || part.Role == carrier.Said {
+			p.write(part.Text)
+		}
+	}}
+	_, err := io.Copy(&s, output)
+	s.Flush()
+	return p.end() && err == nil, err
+}
+
+// promiseScanner looks for the promise in one stream of output. Its memory
+// does not grow with the output. What is longer than [lines.Max] is no promise.
+type promiseScanner struct {
+	promise  []byte
+	anywhere bool
+	unseen   termsafe.Strings
+	lines    lines.Reader
+	begun    bool   // a line has ended
+	last     []byte // anywhere: the end of what was written
+	made     bool
+}
+
+func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
+	return &promiseScanner{promise: []byte(strings.TrimSpace(promise)), anywhere: anywhere}
+}
+
+func (p *promiseScanner) reset() {
+	p.unseen.Reset()
+	p.lines.Reset()
+	p.last, p.begun, p.made = p.last[:0], false, false
+}
+
+// write looks at the next piece of the stream, cut anywhere.
+func (p *promiseScanner) write(b []byte) {
+	if p.made {
+		return
+	}
+	b = p.unseen.Drop(b)
+	if p.anywhere {
+		p.find(b)
+		return
+	}
+	p.lines.Write(b, p)
+}
+
+// find looks for the plain text, also across two writes.
+func (p *promiseScanner) find(b []byte) {
+	p.last = append(p.last, b[:min(len(b), len(p.promise)-1)]...)
+	p.made = bytes.Contains(p.last, p.promise) || bytes.Contains(b, p.promise)
+	p.last = append(p.last[:0], tail.Of(append(p.last, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
+}
+
+// Lines implements [lines.Sink]. What stands between carriage returns is a line too.
+func (p *promiseScanner) Lines(b []byte) {
+	for len(b) > 0 && !p.made {
+		line := b
+		if i := bytes.IndexAny(b, "\n\r"); i >= 0 {
+			line, b = b[:i], b[i+1:]
+		} else {
+			b = nil
+		}
+		if !p.begun { // a byte order mark is no part of the text
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+			p.begun = true
+		}
+		if len(line) >= len(p.promise) && bytes.Contains(line, p.promise[:1]) {
+			p.made = isPromise(string(line), string(p.promise))
+		}
+	}
+}
+
+// Long implements [lines.Sink].
+func (p *promiseScanner) Long([]byte, bool) bool { return false }
+
+// LongEnd implements [lines.Sink].
+func (p *promiseScanner) LongEnd([]byte) { p.begun = true }
+
+// end says whether the promise was made; a last line needs no line break.
+func (p *promiseScanner) end() bool {
+	p.lines.End(p)
+	return p.made
+}
+
+// isPromise reports whether the line is the promise and nothing else, bare or
+// in <promise> tags, after escape sequences, white space and Markdown emphasis
+// or backticks are stripped. Hidden characters are not: a line that only looks
+// like the promise, or does not even look like it, is none.
+func isPromise(line, promise string) bool {
+	text := strip(termsafe.Unescaped(line), promise)
+	if text == promise {
+		return true
+	}
+	inner, ok := strings.CutPrefix(text, "<promise>")
+	if !ok {
+		return false
+	}
+	inner, ok = strings.CutSuffix(inner, "</promise>")
+	return ok && strip(inner, promise) == promise
+}
+
+// strip takes decoration away until the promise or nothing more is left, so
+// that a promise may itself begin with a decorating character.
+func strip(text, promise string) string {
+	for {
+		text = strings.TrimSpace(text)
+		n := len(text)
+		if text == promise || n < 2 || text[0] != text[n-1] || !strings.ContainsRune("*_`", rune(text[0])) {
+			return text
+		}
+		text = text[1 : n-1]
+	}
+}

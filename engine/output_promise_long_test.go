@@ -1,0 +1,17 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun/internal/lines"
+)
+
+// A line that goes on after what is kept of it is no promise, however it begins.
+func TestALongLineIsNoPromise(t *testing.T) {
+	p := newPromiseScanner("DONE", false)
+	p.write([]byte("DONE" + strings.Repeat(" ", 2*lines.Max) + "is what I will print\n"))
+	if p.end() {
+		t.Error("the beginning of a sentence was taken for the promise")
+	}
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun/internal/lines"
+	"github.com/looprun/looprun/signature"
+)
+
+// heardBytes remembers what it was given.
+type heardBytes struct{ b []byte }
+
+func (h *heardBytes) Write(b []byte) (int, error) { h.b = append(h.b, b...); return len(b), nil }
+func (h *heardBytes) Reset()                      { h.b = nil }
+
+// What reads one stream is given that stream whole, and nothing of the other.
+func TestStreamsAreApart(t *testing.T) {
+	const promise = "READY TO SHIP"
+	text := [2]string{"a\n" + promise + "\nb", "usage limit reached\nx"}
+	for seed := range int64(200) {
+		rnd := rand.New(rand.NewSource(seed))
+		var l Listeners[heardBytes, *heardBytes]
+		work := newAnalyzer(signature.Options{}, true)
+		work.listen(promise, false, &l)
+		for range 2 {
+			work.reset()
+			for rest := text; rest[0]+rest[1] != ""; {
+				i := rnd.Intn(2)
+				n := min(len(rest[i]), rnd.Intn(9))
+				work.take(i, []byte(rest[i][:n]))
+				rest[i] = rest[i][n:]
+			}
+			work.settle()
+			for i, got := range []string{string(l.Stdout.b), string(l.Stderr.b)} {
+				if end := string(work.streams[i].end.Bytes()); got != text[i] || end != text[i] {
+					t.Fatalf("seed %d, stream %d: a listener was given %q, and the end is %q; want %q", seed, i, got, end, text[i])
+				}
+			}
+			if !work.promised() {
+				t.Fatalf("seed %d: the promise was overlooked", seed)
+			}
+		}
+	}
+}
+
+// linesOnly fails where it is given a part of a line.
+type linesOnly struct {
+	heardBytes
+	broken bool
+}
+
+func (l *linesOnly) Write(b []byte) (int, error) {
+	l.broken = l.broken || len(l.b) > 0 && l.b[len(l.b)-1] != '\n'
+	return l.heardBytes.Write(b)
+}
+
+// What learns from a stream is given whole lines, however they came; a line that is too
+// long comes in pieces, and none is lost.
+func TestListenersGetLines(t *testing.T) {
+	for _, size := range []int{1, 20, lines.Max - 1, 3 * lines.Max} {
+		text := strings.Repeat("x", size) + "\nab\r\n\nend"
+		for seed := range int64(20) {
+			rnd := rand.New(rand.NewSource(seed))
+			var l Listeners[linesOnly, *linesOnly]
+			work := newAnalyzer(signature.Options{}, false)
+			work.listen("", false, &l)
+			for rest := text; rest != ""; {
+				n := min(len(rest), 1+rnd.Intn(1+size))
+				work.take(1, []byte(rest[:n]))
+				rest = rest[n:]
+			}
+			work.settle()
+			if got := string(l.Stderr.b); got != text {
+				t.Fatalf("of %d bytes %d arrived", len(text), len(got))
+			}
+			if l.Stderr.broken && size <= lines.Max {
+				t.Fatalf("seed %d: a line of %d bytes came in pieces", seed, size)
+			}
+		}
+	}
+}
+
+// ends matches a stream by its last byte: u names the moment, w none.
+type ends struct{ moments map[byte]time.Time }
+
+func (e ends) Match(end []byte, _ bool) (string, time.Time, bool) {
+	if len(end) == 0 {
+		return "", time.Time{}, false
+	}
+	at, ok := e.moments[end[len(end)-1]]
+	return string(end), at, ok
+}
+
+// Of several limits the one with the latest moment is waited for.
+func TestLimitOfSeveralStreams(t *testing.T) {
+	early, late := time.Unix(1, 0), time.Unix(2, 0)
+	m := ends{map[byte]time.Time{'e': early, 'l': late, 'n': {}}}
+	for _, c := range []struct {
+		output [4]string // the work's standard output and error, the check's
+		want   string
+	}{
+		{[4]string{"x", "", "x", "x"}, ""},
+		{[4]string{"1n", "", "", ""}, "1n"},
+		{[4]string{"", "2n", "", ""}, "2n"},
+		{[4]string{"1n", "2n", "", "x"}, "2n"},
+		{[4]string{"1n", "2n", "3n", ""}, "3n"},
+		{[4]string{"1n", "2n", "3n", "4n"}, "4n"},
+		{[4]string{"1e", "2n", "3n", "4n"}, "1e"},
+		{[4]string{"1l", "2e", "", "4e"}, "1l"},
+		{[4]string{"1e", "2l", "3e", ""}, "2l"},
+	} {
+		x := &Executor{WaitOn: m, work: newAnalyzer(signature.Options{}, true), check: newAnalyzer(signature.Options{}, true)}
+		for i, text := range c.output {
+			[]*analyzer{x.work, x.check}[i/2].take(i%2, []byte(text))
+		}
+		x.work.settle()
+		x.check.settle()
+		line, until, ok := x.match(m)
+		if want := m.moments[append([]byte(c.want), 'x')[len(c.want)-min(1, len(c.want))]]; line != c.want || ok != (c.want != "") || c.want != "" && until != want {
+			t.Errorf("%q: %q %s %t, want %q", c.output, line, until, ok, c.want)
+		}
+	}
+}

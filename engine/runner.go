@@ -1,0 +1,367 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// Runner runs one iteration: the work, and the check that judges it.
+//
+// Run returns when everything it started is gone. When the context ends it ends
+// the iteration at once, with the cause it finds in [context.Cause]. An error
+// means that looprun cannot go on; a command that fails is no error but an
+// [core.IterationFinished] that says so.
+type Runner interface {
+	Run(context.Context, core.Iteration) (core.IterationResult, error)
+}
+
+// Suspender is a [Runner] that can stand still in the middle of an iteration,
+// while a question is asked.
+type Suspender interface {
+	Suspend()
+	Resume()
+}
+
+// Holder is a [Runner] whose time limits can stand still, and whose output can be
+// held back, while the command waits for the answer to a question of its own.
+type Holder interface {
+	Hold()
+	Release()
+}
+
+// Observer is told of every event once it is in the journal, with the state
+// after it. It must not keep the state, nor change it.
+type Observer func(core.Event, *core.State)
+
+// Guardian reports whether this process was started to guard a command, has
+// guarded it then, and returns the code to exit with. A program whose steps are
+// commands ([Argv], [Shell]) calls it before anything else:
+//
+//	if code, ok := engine.Guardian(); ok {
+//		os.Exit(code)
+//	}
+//
+// From then on the loop starts the program a second time, between itself and the
+// command, and nothing that an iteration starts outlives it, not even when the
+// program is killed. Without the call process groups are used, and a process that
+// leaves its group survives. A guardian without a command waits for the next one,
+// and ends with the program. Only Linux has guardians; elsewhere it returns false.
+// A program whose steps are functions has no use for it.
+func Guardian() (code int, ok bool) {
+	if !proc.IsGuardian() {
+		return 0, false
+	}
+	return proc.GuardianMain(), true
+}
+
+// Step is one half of an iteration: the work, or the check that judges it.
+type Step interface {
+	// Run runs the step to its end and delivers its output as it comes. When
+	// ctx ends it ends the step, with the cause from [context.Cause].
+	Run(context.Context, Invocation) Exit
+	// Argv names the step, for journals and messages.
+	Argv() []string
+}
+
+// Invocation is what a [Step] runs with.
+type Invocation struct {
+	Iteration core.Iteration
+	Dir       string
+	Env       []string // the whole environment; nil is the caller's
+	Stdin     *os.File // nil: nothing to read
+	// Stdout and Stderr take output, from one goroutine at a time, until the step
+	// returns; those of a [Func] from any. The slice is valid during the call only.
+	Stdout, Stderr func([]byte)
+	PTY            bool // output through a pseudo terminal, merged to Stdout
+	Interactive    bool // the step talks to the person at the terminal
+	Timeout        time.Duration
+	IdleTimeout    time.Duration
+	KillAfter      time.Duration
+	KeepBackground bool
+	// Ending is called when the step is asked to end, while Stdout or Stderr may
+	// still hold it up; nil: nobody is told.
+	Ending func()
+	// Started is told of what can be suspended or ended; nil: nobody is.
+	Started func(Stopper)
+}
+
+// Stopper is a running step that can stand still, or be ended at once. One whose Suspend
+// says [errors.ErrUnsupported] goes on, and its time with it.
+type Stopper interface {
+	Suspend() error
+	Resume() error
+	Stop(syscall.Signal)
+}
+
+// Argv is a step that runs a command with its arguments; no shell is involved.
+func Argv(argv ...string) Step { return argvStep(argv) }
+
+// Shell is a step that runs a line under sh -c.
+func Shell(line string) Step { return shellStep(line) }
+
+// Func is a step that calls a function. A nil error is exit 0, any other is
+// exit 1 with the error as output. The function has to return soon after ctx
+// ends; [Fatal] ends the run. It cannot be suspended, and goes on while somebody is asked. What its
+// goroutines print after that is dropped.
+func Func(f func(context.Context, Invocation) error) Step { return funcStep{f} }
+
+// Fatal is the error as one with which a [Func] ends the run: it ends as failed, and is
+// not tried again. Result.Err finds err.
+func Fatal(err error) error { return &fatal{err} }
+
+type fatal struct{ error }
+
+func (f *fatal) Unwrap() error { return f.error }
+
+type argvStep []string
+
+func (a argvStep) Argv() []string { return a }
+
+func (a argvStep) Run(ctx context.Context, in Invocation) Exit { return runProcess(ctx, a, in) }
+
+type shellStep string
+
+func (s shellStep) Argv() []string { return proc.Shell(string(s)) }
+
+func (s shellStep) Run(ctx context.Context, in Invocation) Exit {
+	return runProcess(ctx, s.Argv(), in)
+}
+
+// FuncOf is the function of a step that [Func] made; false: it is another step.
+func FuncOf(s Step) (f func(context.Context, Invocation) error, ok bool) {
+	step, ok := s.(funcStep)
+	return step.f, ok
+}
+
+type funcStep struct {
+	f func(context.Context, Invocation) error
+}
+
+func (funcStep) Argv() []string { return []string{"(function)"} }
+
+func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	clock := startFuncClock(in.Timeout, cancel)
+	defer clock.HoldClocks()
+	if in.Started != nil {
+		in.Started(clock)
+	}
+	if in.Ending != nil {
+		defer context.AfterFunc(ctx, in.Ending)()
+	}
+	var out outputs
+	defer out.end()
+	in.Stdout, in.Stderr = out.to(in.Stdout), out.to(in.Stderr)
+	err := s.f(ctx, in)
+	if ctx.Err() != nil {
+		return Exit{Code: 1, Cause: stopCause(context.Cause(ctx)), Detail: context.Cause(ctx).Error()}
+	}
+	if err != nil {
+		in.Stderr([]byte(err.Error() + "\n"))
+		var f *fatal
+		return Exit{Code: 1, Err: err, Fatal: errors.As(err, &f)}
+	}
+	return Exit{}
+}
+
+// funcClock is what can be done to a running function: it goes on while somebody is
+// asked, and its time limit stands still.
+type funcClock struct {
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	timer  *time.Timer // nil: there is no limit
+	left   time.Duration
+	since  time.Time
+	holds  int
+}
+
+func startFuncClock(limit time.Duration, cancel context.CancelCauseFunc) *funcClock {
+	c := &funcClock{cancel: cancel, left: limit, since: time.Now()}
+	if limit > 0 {
+		c.timer = time.AfterFunc(limit, func() { cancel(errTimeout) })
+	}
+	return c
+}
+
+func (c *funcClock) HoldClocks() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holds++; c.holds == 1 && c.timer != nil && c.timer.Stop() {
+		c.left -= time.Since(c.since)
+	}
+}
+
+func (c *funcClock) ReleaseClocks() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holds--; c.holds == 0 && c.timer != nil {
+		c.since = time.Now()
+		c.timer.Reset(max(0, c.left))
+	}
+}
+
+func (c *funcClock) Suspend() error {
+	c.HoldClocks()
+	return nil
+}
+
+func (c *funcClock) Resume() error {
+	c.ReleaseClocks()
+	return nil
+}
+
+func (c *funcClock) Stop(sig syscall.Signal) {
+	c.cancel(&Interrupt{Signal: sig.String(), Code: 128 + int(sig)})
+}
+
+// outputs let every goroutine of a function print, such as those of an exec.Cmd, and
+// none of them into the output of another step.
+type outputs struct {
+	mu   sync.Mutex
+	over bool
+}
+
+func (o *outputs) to(w func([]byte)) func([]byte) {
+	return func(b []byte) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if w != nil && !o.over {
+			w(b)
+		}
+	}
+}
+
+func (o *outputs) end() {
+	o.mu.Lock()
+	o.over = true
+	o.mu.Unlock()
+}
+
+var errTimeout = errors.New("the iteration timeout passed")
+
+// stopCause is why a step was ended from outside.
+func stopCause(err error) core.Cause {
+	if _, ok := errors.AsType[*Interrupt](err); ok {
+		return core.CauseInterrupt
+	}
+	if _, ok := errors.AsType[*repeatedTurn](err); ok {
+		return core.CauseTurnLoop
+	}
+	switch {
+	case errors.Is(err, errTurnLoop):
+		return core.CauseTurnLoop
+	case errors.Is(err, core.ErrRuntime):
+		return core.CauseMaxRuntime
+	case errors.Is(err, errTimeout):
+		return core.CauseIterationTimeout
+	}
+	return core.CauseInterrupt
+}
+
+// stopSignal is what the step's processes are sent first.
+func stopSignal(err error) syscall.Signal {
+	if i, ok := errors.AsType[*Interrupt](err); ok && i.Code > 128 {
+		return syscall.Signal(i.Code - 128)
+	}
+	return syscall.SIGTERM
+}
+
+func runProcess(ctx context.Context, argv []string, in Invocation) Exit {
+	if ctx.Err() != nil {
+		return Exit{Code: -1, Cause: stopCause(context.Cause(ctx)), Detail: context.Cause(ctx).Error()}
+	}
+	release := func() bool { return false }
+	end, err := proc.Run(proc.Spec{
+		Argv: argv, Dir: in.Dir, Env: in.Env, Stdin: in.Stdin,
+		Stdout: in.Stdout, Stderr: in.Stderr, PTY: in.PTY, Interactive: in.Interactive,
+		Timeout: in.Timeout, IdleTimeout: in.IdleTimeout, KillAfter: in.KillAfter,
+		KeepBackground: in.KeepBackground, Ending: in.Ending,
+	}, func(p *proc.Process) {
+		if in.Started != nil {
+			in.Started(p)
+		}
+		release = context.AfterFunc(ctx, func() { p.Stop(stopSignal(context.Cause(ctx))) })
+	})
+	release()
+	if err != nil {
+		return Exit{Code: core.ExitFailed, Cause: core.CauseStartFailed, Detail: err.Error()} // nothing that the command could help
+	}
+	return exitOf(ctx, end, in)
+}
+
+func exitOf(ctx context.Context, end proc.Exit, in Invocation) Exit {
+	e := Exit{Code: end.Code, Signal: end.Signal}
+	if text := left(end.Survivors); text != "" {
+		e.Warnings = []string{text}
+	}
+	switch end.Cause {
+	case proc.Timeout:
+		e.Cause, e.Detail = core.CauseIterationTimeout, fmt.Sprintf("ended after the iteration timeout of %s", in.Timeout)
+	case proc.IdleTimeout:
+		e.Cause, e.Detail = core.CauseIdleTimeout, fmt.Sprintf("ended after %s without output", in.IdleTimeout)
+	case proc.Interrupted:
+		e.Cause, e.Detail = core.CauseInterrupt, "interrupted at the terminal"
+	case proc.StartFailed:
+		e.Cause, e.Detail = core.CauseStartFailed, "it could not be started"
+		if end.StartErr != nil {
+			e.Detail = end.StartErr.Error()
+		}
+	case proc.Lost:
+		e.Cause, e.Detail = core.CauseLost, end.Lost.Error()
+	case proc.Stopped:
+		if cause := context.Cause(ctx); cause != nil {
+			e.Cause, e.Detail = stopCause(cause), cause.Error()
+		}
+	}
+	return e
+}
+
+// survivorsNamed is how many processes a warning names.
+const survivorsNamed = 5
+
+// left says which processes a command has left that could not be ended; empty: none.
+func left(survivors []proc.Survivor) string {
+	if len(survivors) == 0 {
+		return ""
+	}
+	var names []string
+	for _, s := range survivors[:min(len(survivors), survivorsNamed)] {
+		names = append(names, nameOf(s))
+	}
+	if more := len(survivors) - survivorsNamed; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return "what the command left could not be ended: " + strings.Join(names, ", ")
+}
+
+// nameOf is how a person finds the process.
+func nameOf(s proc.Survivor) string {
+	if s.Pid == 0 {
+		return "a process that /proc does not show"
+	}
+	text := fmt.Sprintf("process %d", s.Pid)
+	if s.Name != "" {
+		text += " (" + termsafe.Line(s.Name) + ")"
+	}
+	if s.User >= 0 && s.User != os.Getuid() {
+		of := fmt.Sprintf("user %d", s.User)
+		if u, err := user.LookupId(strconv.Itoa(s.User)); err == nil {
+			of = u.Username
+		}
+		text += " of " + of
+	}
+	return text
+}
