@@ -4,15 +4,57 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 )
 
 // ruleExample is a fixture of rules.yaml: the rule, a line, and the fact it gives:
 // its kind, and its text where one is given.
 type ruleExample struct{ rule, line, want string }
 
+// ruleExamples reads rules.yaml as YAML: what the program reads of it must be the same.
+func ruleExamples(t *testing.T) (examples []ruleExample) {
+	var file struct {
+		Rules []struct {
+			ID       string
+			Fact     string
+			Only     string
+			Patterns []string
+			Examples []string
+		}
+	}
+	dec := yaml.NewDecoder(strings.NewReader(rulesYAML))
+	dec.KnownFields(true)
+	if err := dec.Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	read := readRules(rulesYAML)
+	if len(read) != len(file.Rules) {
+		t.Fatalf("%d rules are read, there are %d", len(read), len(file.Rules))
+	}
+	seen := map[string]bool{}
+	for i, r := range file.Rules {
+		if got := read[i]; got.id != r.ID || got.fact == factNone || factNames[got.fact] != r.Fact || got.margin != (r.Only != "") || !slices.Equal(got.patterns, r.Patterns) {
+			t.Errorf("read %+v, want %+v", got, r)
+		}
+		if seen[r.ID] || len(r.Patterns) == 0 || len(r.Examples) == 0 || r.Only != "" && r.Only != "margin" {
+			t.Errorf("rule %q: an id of its own, patterns and examples are needed, and only says margin", r.ID)
+		}
+		seen[r.ID] = true
+		for _, e := range r.Examples {
+			n := strings.LastIndex(e, " => ")
+			if n < 0 {
+				t.Fatalf("rule %s: example %q has no \" => \"", r.ID, e)
+			}
+			examples = append(examples, ruleExample{r.ID, e[:n], e[n+4:]})
+		}
+	}
+	return examples
+}
+
 func TestRuleExamples(t *testing.T) {
 	sc := &scanner{}
-	for _, e := range ruleExamples {
+	for _, e := range ruleExamples(t) {
 		f := sc.split([]byte(e.line), false)
 		var p pairs
 		var fd fields
