@@ -5,8 +5,15 @@ import "bytes"
 // captureEnd has, for the captures with a shape of their own, what finds their end:
 // it returns where a match at i ends, or i for none.
 var captureEnd = [capEnd]func(b []byte, i int) int{
-	capPos: digitsFrom, capCol: digitsFrom, capN: numberEnd, capSev: severityEnd, capWarn: warningEnd, capInfo: infoEnd, capCode: codeEnd, capRule: ruleEnd,
-	capKind: kindEnd, capWord: wordEnd, capTool: toolEnd, capKey: keyEnd, capBad: badEnd, capStatus: statusEnd, capGood: goodEnd, capCount: countEnd,
+	capPos: digitsFrom, capCol: digitsFrom, capN: numberEnd, capSev: severityEnd, capWarn: warningEnd, capInfo: listed(infoWords), capCode: codeEnd, capRule: ruleEnd,
+	capKind: kindEnd, capWord: wordEnd, capTool: toolEnd, capKey: listed(keyWords), capBad: badEnd, capStatus: listed(statusWords), capGood: listed(goodWords), capCount: countEnd,
+}
+
+var severityEnd, warningEnd, badEnd = listed(severityWords), listed(warningWords), listed(badWords)
+
+// listed finds the words of a list.
+func listed(words []string) func(b []byte, i int) int {
+	return func(b []byte, i int) int { return oneOf(b, i, words) }
 }
 
 func numberEnd(b []byte, i int) int {
@@ -26,25 +33,16 @@ func oneOf(b []byte, i int, words []string) int {
 		if e > len(b) || e <= best || letter(at(b, e)) || at(b, e) == '-' {
 			continue
 		}
-		ok := true
-		for k := 0; k < len(w); k++ {
-			if lower(b[i+k]) != w[k] {
-				ok = false
-				break
-			}
+		k := 0
+		for k < len(w) && lower(b[i+k]) == w[k] {
+			k++
 		}
-		if ok {
+		if k == len(w) {
 			best = e
 		}
 	}
 	return best
 }
-
-func severityEnd(b []byte, i int) int { return oneOf(b, i, severityWords) }
-
-func warningEnd(b []byte, i int) int { return oneOf(b, i, warningWords) }
-
-func infoEnd(b []byte, i int) int { return oneOf(b, i, infoWords) }
 
 // codeEnd finds the code of a finding: E501, TS2322, no-undef, SA4006, GHC-88464,
 // gosec/G101. It has a digit or a dash, or is a lower-case word.
@@ -142,18 +140,6 @@ func toolEnd(b []byte, i int) int {
 	}
 	return e
 }
-
-// keyEnd finds a word that announces a value that failed to be as wanted.
-func keyEnd(b []byte, i int) int { return oneOf(b, i, keyWords) }
-
-// badEnd finds a verdict that something is not as it should be.
-func badEnd(b []byte, i int) int { return oneOf(b, i, badWords) }
-
-// statusEnd finds how a test that did not pass ended.
-func statusEnd(b []byte, i int) int { return oneOf(b, i, statusWords) }
-
-// goodEnd finds a verdict that something is as it should be.
-func goodEnd(b []byte, i int) int { return oneOf(b, i, goodWords) }
 
 // countEnd finds "3 failed": a number and a word that counts checks.
 func countEnd(b []byte, i int) int {

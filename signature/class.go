@@ -55,6 +55,17 @@ func lower(c byte) byte {
 	return c
 }
 
+// lowered is a word in small letters, empty for one that is longer than any of a list.
+func lowered(to *[24]byte, w []byte) []byte {
+	if len(w) > len(to) {
+		return nil
+	}
+	for i, c := range w {
+		to[i] = lower(c)
+	}
+	return to[:len(w)]
+}
+
 // digitsFrom returns the end of the run of digits that starts at i.
 func digitsFrom(b []byte, i int) int {
 	for i < len(b) && digit(b[i]) {

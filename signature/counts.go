@@ -17,14 +17,8 @@ const (
 
 // countWord says what a word counts.
 func countWord(w []byte) countClass {
-	if len(w) > 12 {
-		return countOther
-	}
-	var low [12]byte
-	for i, c := range w {
-		low[i] = lower(c)
-	}
-	switch string(low[:len(w)]) {
+	var low [24]byte
+	switch string(lowered(&low, w)) {
 	case "failed", "failures", "failure", "failing", "fail", "fails":
 		return countFailed
 	case "errors", "error", "errored", "broken", "problems", "problem", "issues", "issue", "findings", "violations", "offenses":

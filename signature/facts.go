@@ -47,6 +47,11 @@ func (f *fact) hash() uint64 {
 	return h
 }
 
+// placed is the hash of a place in a file, never 0.
+func placed(file string, line, column []byte) uint64 {
+	return (xxhash.Sum64(line)*31 + xxhash.Sum64(column)*17 + xxhash.Sum64String(file)) | 1
+}
+
 // Bounds of one iteration's facts. Which facts stay when there are more does not
 // depend on the order in which they came.
 const (
@@ -92,11 +97,18 @@ func (fs *factSet) add(f fact, place uint64) *fact {
 			fs.shrink()
 		}
 	}
-	old.times++
-	if place != 0 && len(old.places) < maxPlaces && !slices.Contains(old.places, place) {
-		old.places = append(old.places, place)
-	}
+	old.again(place)
 	return old
+}
+
+// again notes that a fact was said once more, at places.
+func (f *fact) again(places ...uint64) {
+	f.times++
+	for _, p := range places {
+		if p != 0 && len(f.places) < maxPlaces && !slices.Contains(f.places, p) {
+			f.places = append(f.places, p)
+		}
+	}
 }
 
 // shrink drops the quarter with the largest keys.
@@ -126,12 +138,7 @@ func (fs *factSet) rename(f *fact, text, loose string) *fact {
 	g.text, g.loose, g.times = text, loose, 1
 	g.key = g.hash()
 	if old := fs.by[g.key]; old != nil {
-		old.times++
-		for _, p := range g.places {
-			if len(old.places) < maxPlaces && !slices.Contains(old.places, p) {
-				old.places = append(old.places, p)
-			}
-		}
+		old.again(g.places...)
 		return old
 	}
 	if g.key > fs.limit {

@@ -3,8 +3,6 @@ package signature
 import (
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/looprun/looprun/internal/lines"
 )
 
@@ -133,20 +131,35 @@ func (fi *findings) check(r *jsonReader, o *object) bool {
 	if !verdict && (o.key != "failures" || msg == "" && o.get("message") == "") {
 		return false
 	}
-	x := fi.x
-	b := []byte(name)
-	kind := factCheck
-	if sourceFile(b) {
-		kind, b = factSuite, []byte(x.place(b))
-	}
-	text := string(squeeze(x.s.sc.name(nil, clipBytes(b), false)))
-	x.close()
-	x.keep(fact{kind: kind, text: text, loose: string(squeeze(x.s.sc.name(nil, clipBytes(b), true))), name: text, rule: "json-check", raw: clip([]byte(name))}, 0)
+	fi.failing("json-check", name)
 	if msg == "" {
 		msg = o.get("message")
 	}
 	fi.lines(msg)
 	return true
+}
+
+// failing takes the name of a failing check, or of a file of them.
+func (fi *findings) failing(rule, name string) (text string) {
+	x, kind, b := fi.x, factCheck, []byte(name)
+	if sourceFile(b) {
+		kind, b = factSuite, []byte(x.place(b))
+	}
+	text, loose := x.names(clipBytes(b))
+	x.close()
+	x.keep(fact{kind: kind, text: text, loose: loose, name: text, rule: rule, raw: clip([]byte(name))}, 0)
+	return text
+}
+
+// found takes a finding.
+func (fi *findings) found(rule string, kind factKind, file, code, msg, line, column string) {
+	msg, _, _ = strings.Cut(msg, "\n")
+	place := fi.x.place([]byte(file))
+	text, loose := fi.x.texts(clipBytes([]byte(msg)))
+	fi.x.keep(fact{
+		kind: kind, text: joined(place, code, text), loose: joined(place, code, loose),
+		name: code, file: place, rule: rule, raw: joined(place, code, msg),
+	}, placed(place, []byte(line), []byte(column)))
 }
 
 func (fi *findings) finding(r *jsonReader, o *object) {
@@ -158,11 +171,7 @@ func (fi *findings) finding(r *jsonReader, o *object) {
 	for i := len(r.stack) - 1; i >= 0 && file == ""; i-- {
 		file = r.stack[i].get(fileKeys...)
 	}
-	x := fi.x
-	place := x.place([]byte(file))
 	code := o.get("ruleId", "code", "rule", "symbol", "message-id", "check_name", "check_id", "FromLinter", "rule_id", "category", "id")
-	first, _, _ := strings.Cut(msg, "\n")
-	b := clipBytes([]byte(first))
 	kind := factDiag
 	switch strings.ToLower(o.get("severity", "level", "type", "Severity", "kind")) {
 	case "warning", "warn", "1":
@@ -175,11 +184,7 @@ func (fi *findings) finding(r *jsonReader, o *object) {
 			return // says more about another finding
 		}
 	}
-	at := xxhash.Sum64String(o.get(lineKeys...))*31 + xxhash.Sum64String(o.get("column", "col", "Column", "startColumn", "column_start"))*17 + xxhash.Sum64String(place)
-	x.keep(fact{
-		kind: kind, text: joined(place, code, x.masked(b, false)), loose: joined(place, code, x.masked(b, true)),
-		name: code, file: place, rule: "json-finding", raw: joined(place, code, first),
-	}, at|1)
+	fi.found("json-finding", kind, file, code, msg, o.get(lineKeys...), o.get("column", "col", "Column", "startColumn", "column_start"))
 }
 
 // lines reads an error message in a report as if it had been printed.

@@ -114,24 +114,9 @@ func timing(b []byte) bool {
 
 // name is text for the name of a check: shorter numbers stay, they tell checks apart.
 func (sc *scanner) name(dst, b []byte, loose bool) []byte {
-	pos, i := 0, 0
-	for {
-		k := trigger(b, i)
-		if k == len(b) {
-			return append(dst, b[pos:]...)
-		}
-		s, e, kd := sc.token(b, pos, k)
-		if kd == plain || kd == span || kd == amount || (kd == masked && e-s <= 5 && !loose && !positionEnd(b, e)) || kd == number && !loose {
-			i = max(e, k+1)
-			continue
-		}
-		dst = append(dst, b[pos:s]...)
-		if kd == number {
-			kd = masked
-		}
-		dst = append(dst, maskText[kd]...)
-		pos, i = e, e
-	}
+	return sc.mask(dst, b, func(s, e int, kd kind) bool {
+		return kd == span || kd == amount || !loose && (kd == number || kd == masked && e-s <= 5 && !positionEnd(b, e))
+	})
 }
 
 // ordered sorts what stands in braces, {legs=0, points=1}, in place: maps and sets are

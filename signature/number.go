@@ -202,14 +202,8 @@ func keyBefore(b []byte, k int) keyClass {
 	for i > 0 && letter(b[i-1]) {
 		i--
 	}
-	if e-i < 2 || e-i > 9 {
-		return keyNone
-	}
-	var low [9]byte
-	for j, c := range b[i:e] {
-		low[j] = lower(c)
-	}
-	switch string(low[:e-i]) {
+	var low [24]byte
+	switch string(lowered(&low, b[i:e])) {
 	case "pid", "ppid", "tid", "port", "ports", "thread", "process", "goroutine", "line", "lines", "column", "col", "ln",
 		"id", "uid", "gid", "seed", "seeded", "fd", "addr", "offset", "elapsed", "took", "worker", "pool", "session", "req", "request",
 		"uptime", "timestamp", "time", "ts", "rss", "heap":
@@ -232,14 +226,8 @@ func workUnitAfter(b []byte, e int) bool {
 	for u < len(b) && letter(b[u]) {
 		u++
 	}
-	if u-i < 2 || u-i > 11 {
-		return false
-	}
-	var low [11]byte
-	for j, c := range b[i:u] {
-		low[j] = lower(c)
-	}
-	switch string(low[:u-i]) {
+	var low [24]byte
+	switch string(lowered(&low, b[i:u])) {
 	case "of", "rows", "row", "tests", "test", "files", "file", "items", "item", "records", "record", "lines", "errors", "error",
 		"warnings", "failures", "failed", "failing", "passed", "passing", "checks", "steps", "tasks", "batches", "modules",
 		"packages", "problems", "issues", "users", "times", "attempts", "retries", "assertions", "examples", "specs",

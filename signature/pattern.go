@@ -177,6 +177,14 @@ func fold(c byte) byte {
 	return c
 }
 
+// foldTable is fold as a table.
+var foldTable = func() (t [256]byte) {
+	for c := range t {
+		t[c] = fold(byte(c))
+	}
+	return t
+}()
+
 func pair(a, b byte) uint16 { return (uint16(fold(a))*37 + uint16(fold(b))*2) % pairKinds }
 
 func (p *pairs) fill(b []byte) {
@@ -251,7 +259,7 @@ func matchCapture(c capture, rest []node, b []byte, i int, f *fields) bool {
 		if e <= i {
 			return false
 		}
-		f.set(c, b[i:e])
+		f[c] = b[i:e]
 		return matchNodes(rest, b, e, f)
 	}
 	if len(rest) == 0 {
@@ -259,7 +267,7 @@ func matchCapture(c capture, rest []node, b []byte, i int, f *fields) bool {
 		if len(t) == 0 && c != capAny || c == capFile && !fileName(t) {
 			return false
 		}
-		f.set(c, t)
+		f[c] = t
 		return true
 	}
 	lit := rest[0].lit
@@ -278,7 +286,7 @@ func matchCapture(c capture, rest []node, b []byte, i int, f *fields) bool {
 			continue
 		}
 		if matchNodes(rest, b, j, f) {
-			f.set(c, t)
+			f[c] = t
 			return true
 		}
 		if c == capFile && !fileByte(b[j]) {
@@ -287,5 +295,3 @@ func matchCapture(c capture, rest []node, b []byte, i int, f *fields) bool {
 	}
 	return false
 }
-
-func (f *fields) set(c capture, b []byte) { f[c] = b }

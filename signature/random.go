@@ -227,10 +227,7 @@ func idWord(key []byte, prefix bool) bool {
 		return true
 	}
 	var low [24]byte
-	for i, c := range key {
-		low[i] = lower(c)
-	}
-	switch string(low[:n]) {
+	switch string(lowered(&low, key)) {
 	case "id", "ref", "token", "trace", "span", "session", "request", "req", "call", "txn":
 		return true
 	case "uid", "uuid", "guid", "sid", "cid", "rid", "nonce", "requestid", "traceid", "spanid", "sessionid", "correlationid",

@@ -30,35 +30,34 @@ func (s *Signer) Report(name string, r io.Reader) error {
 // took it.
 func (x *extractor) structured(b []byte) bool {
 	switch {
-	case x.xml.active():
-		x.xml.feed(b)
-		x.xml.feed([]byte{'\n'})
-		if x.xml.done {
-			x.xml.reset()
-		}
-		return true
-	case x.json.active():
-		if !x.json.feed(b) {
-			x.json.reset()
-			return false
-		}
-		x.json.feed([]byte{'\n'})
-		return true
+	case x.xml.active(), x.json.active():
+		ok := x.goOn(b)
+		x.goOn([]byte{'\n'})
+		return ok
 	case jsonStart(b) && !bytes.HasPrefix(b, []byte("[]")):
 		x.json.reset()
-		ok := x.json.feed(b)
-		if !ok {
-			x.json.reset()
-		}
-		return ok
+		x.json.state = jsonValue
 	case xmlStart(b):
 		x.xml.reset()
-		x.xml.feed(b)
+		x.xml.began = true
+	}
+	return x.goOn(b)
+}
+
+// goOn gives a document that has begun its next piece; false where there is none, or it
+// is no document after all.
+func (x *extractor) goOn(p []byte) bool {
+	switch {
+	case x.xml.active():
+		x.xml.feed(p)
 		if x.xml.done {
 			x.xml.reset()
 		}
 		return true
+	case x.json.active() && x.json.feed(p):
+		return true
 	}
+	x.json.reset()
 	return false
 }
 
@@ -69,18 +68,5 @@ func (x *extractor) longLine(p []byte, first bool) bool {
 		p = trim(p)
 		return (jsonStart(p) || xmlStart(p) || x.json.active() || x.xml.active()) && x.structured(p)
 	}
-	if x.xml.active() {
-		x.xml.feed(p)
-		if x.xml.done {
-			x.xml.reset()
-		}
-		return true
-	}
-	if x.json.active() {
-		if x.json.feed(p) {
-			return true
-		}
-		x.json.reset()
-	}
-	return false
+	return x.goOn(p)
 }

@@ -162,7 +162,7 @@ func (sc *scanner) hash(b []byte, found *knownLine) lineHash {
 }
 
 // names of the masks in the text form.
-var maskText = [...]string{masked: "<n>", moment: "<time>", span: "<dur>", amount: "<size>", ident: "<n>", tempDir: "<tmp>", rootDir: ""}
+var maskText = [...]string{number: "<n>", masked: "<n>", moment: "<time>", span: "<dur>", amount: "<size>", ident: "<n>", tempDir: "<tmp>", rootDir: ""}
 
 // text appends the masked form of a line to dst: the spans of hash, with a named
 // mask for each. With loose, numbers are masked too. A number that stood glued to noise
@@ -179,6 +179,11 @@ func (sc *scanner) text(dst, b []byte, loose bool) []byte {
 }
 
 func (sc *scanner) textOnce(dst, b []byte, loose bool) []byte {
+	return sc.mask(dst, b, func(_, _ int, kd kind) bool { return kd == number && !loose })
+}
+
+// mask appends a line to dst, with a mask for each span but for those that stay.
+func (sc *scanner) mask(dst, b []byte, stays func(s, e int, kd kind) bool) []byte {
 	pos, i := 0, 0
 	for {
 		k := trigger(b, i)
@@ -186,19 +191,12 @@ func (sc *scanner) textOnce(dst, b []byte, loose bool) []byte {
 			return append(dst, b[pos:]...)
 		}
 		s, e, kd := sc.token(b, pos, k)
-		if kd == plain {
-			i = e
+		if kd == plain || stays(s, e, kd) {
+			i = max(e, k+1)
 			continue
 		}
 		dst = append(dst, b[pos:s]...)
-		switch {
-		case kd == number && loose:
-			dst = append(dst, maskText[masked]...)
-		case kd == number:
-			dst = append(dst, b[s:e]...)
-		default:
-			dst = append(dst, maskText[kd]...)
-		}
+		dst = append(dst, maskText[kd]...)
 		pos, i = e, e
 	}
 }

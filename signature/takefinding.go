@@ -1,10 +1,6 @@
 package signature
 
-import (
-	"bytes"
-
-	"github.com/cespare/xxhash/v2"
-)
+import "bytes"
 
 // takeFinding takes what a compiler or linter found.
 func (x *extractor) takeFinding(r *builtRule, f front) {
@@ -20,7 +16,6 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	}
 	text := joined(file, code, msg)
 	loose := joined(file, code, looseMsg)
-	place := xxhash.Sum64(fd[capPos])*31 + xxhash.Sum64(fd[capCol])*17 + xxhash.Sum64String(file)
 	k := r.fact
 	if k == factWarn && lintCode(r, fd) {
 		k = factDiag
@@ -30,7 +25,7 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	if f.log && f.level != 'e' && f.level != 0 {
 		k = factLog
 	}
-	nf := x.keep(fact{kind: k, text: text, loose: loose, name: code, file: file, rule: r.id, said: f.body}, place|1)
+	nf := x.keep(fact{kind: k, text: text, loose: loose, name: code, file: file, rule: r.id, said: f.body}, placed(file, fd[capPos], fd[capCol]))
 	x.detail, x.finding = 8, 5
 	if len(msg) == 0 || badEnd(fd[capMsg], 0) >= len(fd[capMsg])-1 {
 		x.message = 4

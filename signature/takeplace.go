@@ -1,10 +1,6 @@
 package signature
 
-import (
-	"bytes"
-
-	"github.com/cespare/xxhash/v2"
-)
+import "bytes"
 
 // heading takes a line that announces a message.
 func (x *extractor) heading(r *builtRule, f front) {
@@ -33,13 +29,12 @@ func (x *extractor) where(file []byte) {
 	p := x.place(file)
 	f := x.open
 	x.open, x.openFor = nil, 0
-	raw := xxhash.Sum64(x.fields[capPos])*31 + xxhash.Sum64(x.fields[capCol])*17 + xxhash.Sum64String(p)
 	if f.kind == factCheck || f.kind == factError && f.rule == "error-code" {
 		f.kind = factDiag
 	}
 	x.bars, x.finding = 12, 4
 	f.file = p
-	f.places = append(f.places[:0:0], raw|1)
+	f.places = append(f.places[:0:0], placed(p, x.fields[capPos], x.fields[capCol]))
 	x.s.facts.rename(f, joined(p, f.text), joined(p, f.loose))
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"html"
 	"strings"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // xmlReader reads test and lint reports in XML in pieces of any size: elements with
@@ -240,20 +238,13 @@ func (r *xmlReader) failure(e *element, text string) {
 }
 
 func (r *xmlReader) check(e *element) {
-	x := r.fi.x
 	name := e.attrs.get("fullname", "name", "testName")
-	kind := factCheck
-	if class := e.attrs.get("classname", "class"); sourceFile([]byte(name)) {
-		kind, name = factSuite, x.place([]byte(name))
-	} else if class != "" && !strings.HasPrefix(name, class) {
+	if class := e.attrs.get("classname", "class"); class != "" && !strings.HasPrefix(name, class) && !sourceFile([]byte(name)) {
 		name = class + "." + name
 	}
-	b := clipBytes([]byte(name))
-	x.close()
-	text := string(squeeze(x.s.sc.name(nil, b, false)))
-	x.keep(fact{kind: kind, text: text, loose: string(squeeze(x.s.sc.name(nil, b, true))), name: text, rule: "xml-check", raw: clip([]byte(name))}, 0)
+	text := r.fi.failing("xml-check", name)
 	if how := e.attrs.get("how"); how != "" {
-		x.add(fact{kind: factDetail, rule: "xml-check"}, []byte(text+": "+how), 0)
+		r.fi.x.add(fact{kind: factDetail, rule: "xml-check"}, []byte(text+": "+how), 0)
 	}
 	r.fi.lines(e.attrs.get("message"))
 	r.fi.lines(e.attrs.get("trace"))
@@ -261,23 +252,15 @@ func (r *xmlReader) check(e *element) {
 
 // found takes a finding of a linter's report.
 func (r *xmlReader) found(e *element) {
-	x := r.fi.x
 	file := e.attrs.get(fileKeys...)
 	for i := len(r.open) - 1; i >= 0 && file == ""; i-- {
 		file = r.open[i].attrs.get("name", "file", "path")
 	}
-	place := x.place([]byte(file))
 	code := e.attrs.get("source", "id", "rule")
-	msg := clipBytes([]byte(e.attrs.get("message", "msg", "verbose")))
-	kind := factDiag
 	if s := e.attrs.get("severity"); s == "ignore" || code == "" && (s == "info" || s == "information") {
 		return
 	}
-	at := xxhash.Sum64String(e.attrs.get("line"))*31 + xxhash.Sum64String(e.attrs.get("column"))*17 + xxhash.Sum64String(place)
-	x.keep(fact{
-		kind: kind, text: joined(place, code, x.masked(msg, false)), loose: joined(place, code, x.masked(msg, true)),
-		name: code, file: place, rule: "xml-finding", raw: joined(place, code, string(msg)),
-	}, at|1)
+	r.fi.found("xml-finding", factDiag, file, code, e.attrs.get("message", "msg", "verbose"), e.attrs.get("line"), e.attrs.get("column"))
 }
 
 func (r *xmlReader) counts(e *element) {
