@@ -162,7 +162,7 @@ func (x *extractor) read(full []byte) (source bool, f front, rule *builtRule) {
 	if codeFrame(trim(full)) {
 		return true, f, nil
 	}
-	if f = x.s.sc.split(full, x.timed); len(f.body) == 0 {
+	if f = split(full, x.timed); len(f.body) == 0 {
 		return false, f, nil
 	}
 	x.pairs.fill(f.body)
@@ -284,7 +284,7 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 		}
 		x.add(fact{kind: factDetail, rule: r.id}, f.body, 0)
 	case factStep:
-		name := x.s.sc.split(fd[capName], false).body
+		name := split(fd[capName], false).body
 		if nf := x.add(fact{kind: factStep, rule: r.id}, name, 0); nf != nil {
 			x.within = nf.text
 		}

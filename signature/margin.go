@@ -1,6 +1,10 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/datetime"
+)
 
 // front is what stands around the message of a line.
 type front struct {
@@ -16,7 +20,7 @@ type front struct {
 // split takes time stamps, levels, margins and rules of dashes off a line. full has
 // its white space in front.
 // timed says that a time stood in front of it.
-func (sc *scanner) split(full []byte, timed bool) (f front) {
+func split(full []byte, timed bool) (f front) {
 	b := full
 	if timed {
 		_, e := levelAt(trim(full))
@@ -28,7 +32,7 @@ func (sc *scanner) split(full []byte, timed bool) (f front) {
 	}
 	for range 8 { // margins nest, but not for ever
 		n := len(b)
-		b = sc.stamp(b, &f)
+		b = stamp(b, &f)
 		b = quoted(b, &f)
 		if len(b) == n {
 			break
@@ -42,14 +46,14 @@ func (sc *scanner) split(full []byte, timed bool) (f front) {
 }
 
 // stamp takes one time stamp, [pid], or level off the front.
-func (sc *scanner) stamp(b []byte, f *front) []byte {
+func stamp(b []byte, f *front) []byte {
 	i := progress(b)
 	glued := i
 	for i < len(b) && (b[i] == '[' || b[i] == '(' || b[i] == '<') && i < glued+2 {
 		i++
 	}
-	if i < len(b) && (digit(b[i]) || dayOrMonth(b[i:])) {
-		if e := stampEnd(sc, b, i); e > 0 {
+	if i < len(b) && (digit(b[i]) || b[i]-'A' < 26) {
+		if e := datetime.Stamp(b, i); e > i {
 			for e < len(b) && (b[e] == ']' || b[e] == ')' || b[e] == '>' || b[e] == ':' || b[e] == ' ' || b[e] == '-' || b[e] == ',') {
 				e++
 			}
@@ -133,42 +137,6 @@ func progress(b []byte) int {
 		}
 	}
 	return 0
-}
-
-func stampEnd(sc *scanner, b []byte, i int) int {
-	if e := momentAt(b, i); e > 0 && e-i >= 8 && !positions(b[i:e]) {
-		return e
-	}
-	if n := digitsFrom(b, i); n-i == 10 && at(b, n) == '.' && digitsFrom(b, n+1) >= n+4 {
-		return digitsFrom(b, n+1)
-	}
-	if letter(b[i]) {
-		k := trigger(b, i)
-		if k < len(b) && k-i < 12 && digit(b[k]) {
-			if s, e, kd := sc.token(b, i, k); kd == moment && s == i && e-s >= 10 {
-				return e
-			}
-		}
-	}
-	return 0
-}
-
-// positions says whether what looks like a time is line:column.
-func positions(b []byte) bool { return bytes.IndexByte(b, '-') < 0 && len(b) < 8 }
-
-func dayOrMonth(b []byte) bool {
-	if len(b) < 8 || b[0] < 'A' || b[0] > 'W' {
-		return false
-	}
-	return monthAt(b, 0) > 0 || dayName(b[:3:3], 0, 3) == 3 && isDay(b)
-}
-
-func isDay(b []byte) bool {
-	switch string(b[:3]) {
-	case "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun":
-		return true
-	}
-	return false
 }
 
 // counter says whether what stands in brackets is a pid, worker or progress.

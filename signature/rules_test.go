@@ -53,9 +53,8 @@ func ruleExamples(t *testing.T) (examples []ruleExample) {
 }
 
 func TestRuleExamples(t *testing.T) {
-	sc := &scanner{}
 	for _, e := range ruleExamples(t) {
-		f := sc.split([]byte(e.line), false)
+		f := split([]byte(e.line), false)
 		var p pairs
 		var fd fields
 		p.fill(f.body)
@@ -110,7 +109,7 @@ func TestPrefilterLosesNothing(t *testing.T) {
 	outs := readFamilies(t)
 	for _, o := range outs {
 		for line := range strings.SplitSeq(o.text, "\n") {
-			f := (&scanner{}).split([]byte(line), false)
+			f := split([]byte(line), false)
 			if len(f.body) == 0 {
 				continue
 			}

@@ -100,6 +100,6 @@ func machineMade(w []byte) bool {
 
 // chatter says whether a line is a log line of a level that tells of no failure.
 func (x *extractor) chatter(b []byte) bool {
-	f := x.s.sc.split(b, x.timed)
+	f := split(b, x.timed)
 	return f.log && (f.level == 'i' || f.level == 'w')
 }

@@ -1,6 +1,10 @@
 package signature
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/looprun/looprun/internal/datetime"
+)
 
 // kind of a span that the scanner found in a line.
 type kind byte
@@ -89,13 +93,13 @@ func identifier(b []byte, from, s, k int) (int, int, kind) {
 	if contentHash(b, s, e) {
 		return s, e, plain
 	}
-	if len(w) == 5 && sh.run == 4 && sh.runAt == 1 && clockAt(b, e+1) > 0 { // I1121 09:12:05.7
-		return s + 1, clockAt(b, e+1), moment
+	if len(w) == 5 && sh.run == 4 && sh.runAt == 1 && datetime.Clock(b, e+1) > 0 { // I1121 09:12:05.7
+		return s + 1, datetime.Clock(b, e+1), moment
 	}
 	if sh.run >= 6 {
 		return s + sh.runAt, s + sh.runAt + sh.run, masked
 	}
-	if monthAt(b, s) == k { // Nov21
+	if datetime.Month(b, s) == k { // Nov21
 		return s, e, moment
 	}
 	for i := k; i < e; i++ { // rdd_42: a number in a name, but not the one of a code (E501)
@@ -152,8 +156,8 @@ func uuidAt(b []byte, s int) int {
 // numeric handles a word that starts with the digit at k.
 func numeric(b []byte, from, k int) (int, int, kind) {
 	n := digitsFrom(b, k)
-	if e := momentFrom(b, k, n); e > 0 {
-		return withMonth(b, from, k), e, moment
+	if e := datetime.From(b, k, n); e > 0 {
+		return datetime.WithMonth(b, from, k), e, moment
 	}
 	if n < len(b) && classOf[b[n]]&(isAlpha|isUnder) != 0 {
 		if s, e, kd, ok := mixedWord(b, from, k, n); ok {
@@ -161,8 +165,8 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 		}
 	}
 	if n-k <= 2 && k > from+3 && b[k-1] == ' ' {
-		if s := withMonth(b, from, k); s < k {
-			return s, yearAfter(b, n), moment
+		if s := datetime.WithMonth(b, from, k); s < k {
+			return s, datetime.YearAfter(b, n), moment
 		}
 	}
 	if n-k == 8 {

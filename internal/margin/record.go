@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+
+	"github.com/looprun/looprun/internal/datetime"
 )
 
 // A record is a line of a structured log: an object of JSON, or names and values with =
@@ -106,7 +108,7 @@ func drawn(b []byte) bool {
 	if len(b) == 0 {
 		return false
 	}
-	if timeEnd(b, 0) == len(b) {
+	if datetime.Stamp(b, 0) == len(b) {
 		return true
 	}
 	figures := 0

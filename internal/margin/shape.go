@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/looprun/looprun/internal/datetime"
 )
 
 // shape is the form of a column. The order is that in which they are tried.
@@ -38,7 +40,7 @@ func (s shape) at(b []byte) (p piece, ok bool) {
 	t := b[in:]
 	switch s {
 	case moment:
-		p.end = enclosed(t, timeEnd)
+		p.end = enclosed(t, datetime.Stamp)
 	case reading:
 		p.end = enclosed(t, readingEnd)
 	case level:

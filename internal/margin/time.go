@@ -34,45 +34,6 @@ func enclosed(b []byte, find func(b []byte, i int) int) int {
 	return e
 }
 
-// timeEnd returns the end of a date, a time of day or both, or i.
-func timeEnd(b []byte, i int) int {
-	e, months := i, false
-	if n := dayName(b, e); n > e {
-		if n < len(b) && b[n] == ',' {
-			n++
-		}
-		e = spaces(b, n)
-	}
-	if n := monthName(b, e); n > e {
-		d := spaces(b, n)
-		if n = digits(b, d); n == d || n > d+2 {
-			return i
-		}
-		e, months = spaces(b, n), true
-	} else if n := date(b, e); n > e {
-		if n == len(b) || n+1 < len(b) && b[n] == ' ' && !digit(b[n+1]) {
-			return n
-		}
-		if b[n] != ' ' && b[n] != 'T' && b[n] != ':' && b[n] != '_' && b[n] != ',' {
-			return n
-		}
-		e = spaces(b, n+1)
-	} else if n := digits(b, e); n == e+10 || n == e+13 { // seconds or milliseconds since 1970
-		if b[e] != '1' {
-			return i
-		}
-		return fraction(b, n)
-	}
-	c := clock(b, e)
-	if c == e {
-		return i
-	}
-	if months && c+5 <= len(b) && b[c] == ' ' && digits(b, c+1) == c+5 && (c+5 == len(b) || b[c+5] != '-') {
-		c += 5
-	}
-	return c
-}
-
 // mayGoOn says whether what begins with c may belong to the time in front of it.
 func mayGoOn(c byte) bool { return digit(c) || bytes.IndexByte([]byte("ZUGCAP+-|:"), c) >= 0 }
 
@@ -87,96 +48,6 @@ func epoch(b []byte) bool {
 		}
 	}
 	return false
-}
-
-// date returns the end of 2026-11-21, 21/Nov/2026 and the like, or of 20261121T, or i.
-func date(b []byte, i int) int {
-	n := digits(b, i)
-	if n == i+8 && n < len(b) && b[n] == 'T' {
-		return n
-	}
-	if n == i || n > i+4 || n == len(b) || b[n] != '-' && b[n] != '/' && b[n] != '.' && b[n] != ' ' {
-		return i
-	}
-	sep, m := b[n], monthName(b, n+1)
-	if m == n+1 {
-		if m = digits(b, n+1); m == n+1 || m > n+3 || sep == ' ' {
-			return i
-		}
-	}
-	if m == len(b) || b[m] != sep {
-		return i
-	}
-	d := digits(b, m+1)
-	if d == m+1 || (n-i == 4) == (d-m-1 == 4) {
-		return i
-	}
-	return d
-}
-
-// clock returns the end of a time of day, with its fraction and zone, or i.
-func clock(b []byte, i int) int {
-	h := digits(b, i)
-	if h == i+6 && i > 0 && b[i-1] == 'T' {
-		return zone(b, fraction(b, h))
-	}
-	if h == i || h > i+2 || h == len(b) || b[h] != ':' {
-		return i
-	}
-	m := digits(b, h+1)
-	if m != h+3 || m == len(b) || b[m] != ':' || digits(b, m+1) != m+3 {
-		return i
-	}
-	return zone(b, fraction(b, m+3))
-}
-
-func fraction(b []byte, e int) int {
-	if e+1 < len(b) && (b[e] == '.' || b[e] == ',') && digit(b[e+1]) {
-		return digits(b, e+1)
-	}
-	return e
-}
-
-func zone(b []byte, e int) int {
-	z := e
-	if z < len(b) && b[z] == ' ' {
-		z++
-	}
-	for _, name := range [...]string{"Z", "UTC", "GMT", "CET", "CEST", "AM", "PM"} {
-		if n := z + len(name); bytes.HasPrefix(b[z:], []byte(name)) && (n == len(b) || !letter(b[n]) && !digit(b[n])) {
-			return n
-		}
-	}
-	if z+1 < len(b) && (b[z] == '+' || b[z] == '-') {
-		n := digits(b, z+1)
-		if n == z+3 && n < len(b) && b[n] == ':' && digits(b, n+1) == n+3 {
-			return n + 3
-		}
-		if n == z+5 || n == z+3 {
-			return n
-		}
-	}
-	return e
-}
-
-func dayName(b []byte, i int) int {
-	return oneOf(b, i, "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-}
-
-func monthName(b []byte, i int) int {
-	return oneOf(b, i, "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-}
-
-func oneOf(b []byte, i int, names ...string) int {
-	if i >= len(b) || b[i]-'A' >= 26 {
-		return i
-	}
-	for _, n := range names {
-		if bytes.HasPrefix(b[i:], []byte(n)) && (i+3 == len(b) || !letter(b[i+3])) {
-			return i + 3
-		}
-	}
-	return i
 }
 
 // readingEnd returns the end of a number that a running clock may show, or i: with
@@ -244,13 +115,6 @@ func rising(lines [][]byte) bool {
 
 func digits(b []byte, i int) int {
 	for i < len(b) && digit(b[i]) {
-		i++
-	}
-	return i
-}
-
-func spaces(b []byte, i int) int {
-	for i < len(b) && b[i] == ' ' {
 		i++
 	}
 	return i
