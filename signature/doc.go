@@ -60,23 +60,7 @@
 // letters, capitals and digits change (random.go), and on a key in front of it; never
 // on which digits it has. So ids of one shape are masked all, or none of them.
 //
-// # Numbers
-//
-// In known places a number is a count and stays: "3 failed, 5 passed". Elsewhere the
-// first of these rules that fits decides:
-//
-//	part of a date, time, version, UUID or IP address      2026-11-21, v1.2.3   with it
-//	a size of what was made, beside its limit              bundle is 412 kB     stays
-//	a unit of time or size follows                         12 ms, 4.5MB         masked
-//	a line or column                                       a.go:12, (6,52)      masked
-//	after pid, port, line, thread, seed, id, session …     port 80, pid=7       masked
-//	after exit, code, status, signal, errno …              exit status 2        stays
-//	a value that a check compares, up to seven digits      got 1252             stays
-//	alone in brackets, three digits or more                [1270]               masked
-//	at most three digits, or a percentage                  batch 3, 404, 63%    stays
-//	a unit of work follows, or it is N of M                1200 rows, 7/5000    stays
-//	longer                                                 30352, 1,234,567     masked
-//
-// In the name of a check, numbers of up to five digits stay. In the loose form every
-// number is masked, those in names too (rdd_42), but not those of codes (E501).
+// Which numbers are counts and stay is said, with examples, in docs/signatures.md. In the
+// loose form every number is masked, those in names too (rdd_42), but not those of codes
+// (E501).
 package signature

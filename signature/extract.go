@@ -188,7 +188,7 @@ func (x *extractor) difference(b []byte) bool {
 	if !tuple && (x.diff == 0 || b[0] == '{' || b[0] == '[' || len(trim(b[1:])) == 0) {
 		return false
 	}
-	x.add(fact{kind: factDetail, rule: "detail"}, bytes.TrimRight(b, "]},"), 0)
+	x.add(fact{kind: factDetail, rule: "detail"}, bytes.TrimRight(b, "]},"))
 	return true
 }
 
@@ -222,7 +222,7 @@ func (x *extractor) unknown(f front, b []byte) bool {
 		return true
 	}
 	if x.bars > 0 && f.bar && sentence(f.body) {
-		x.add(fact{kind: factDetail, rule: "prose"}, f.body, 0)
+		x.add(fact{kind: factDetail, rule: "prose"}, f.body)
 		return true
 	}
 	if x.row != nil && f.bars == 2 {
@@ -237,7 +237,7 @@ func (x *extractor) unknown(f front, b []byte) bool {
 		return true
 	}
 	if f.log && f.level == 'e' {
-		x.add(fact{kind: factLog, rule: "log-level"}, f.body, 0)
+		x.add(fact{kind: factLog, rule: "log-level"}, f.body)
 		return true
 	}
 	if sourceFile(b) && (b[0] == '/' || bytes.IndexByte(b, '/') > 0 || f.indent == 0) {
@@ -282,14 +282,14 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 		if x.detail <= 0 {
 			return false
 		}
-		x.add(fact{kind: factDetail, rule: r.id}, f.body, 0)
+		x.add(fact{kind: factDetail, rule: r.id}, f.body)
 	case factStep:
 		name := split(fd[capName], false).body
-		if nf := x.add(fact{kind: factStep, rule: r.id}, name, 0); nf != nil {
+		if nf := x.add(fact{kind: factStep, rule: r.id}, name); nf != nil {
 			x.within = nf.text
 		}
 	case factWeak:
-		x.add(fact{kind: factWeak, rule: r.id}, f.body, 0)
+		x.add(fact{kind: factWeak, rule: r.id}, f.body)
 	}
 	return true
 }
@@ -332,11 +332,7 @@ func (x *extractor) error(rule, kind string, msg []byte, f front) {
 }
 
 // add makes a fact of the masked text of b.
-func (x *extractor) add(f fact, b []byte, place uint64) *fact {
-	f.text, f.loose = x.texts(b)
-	f.said = b
-	return x.keep(f, place)
-}
+func (x *extractor) add(f fact, b []byte) *fact { return x.addAt(f, b, "") }
 
 // addAt is add with the file that the fact is about.
 func (x *extractor) addAt(f fact, b []byte, file string) *fact {

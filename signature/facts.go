@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -157,10 +158,7 @@ func (fs *factSet) ofKind(kinds ...factKind) []*fact {
 		}
 	}
 	slices.SortFunc(out, func(a, b *fact) int {
-		if a.kind != b.kind {
-			return int(a.kind) - int(b.kind)
-		}
-		return strings.Compare(a.text, b.text)
+		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.text, b.text))
 	})
 	return out
 }

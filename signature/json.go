@@ -2,8 +2,8 @@ package signature
 
 import (
 	"bytes"
-	"strconv"
-	"unicode/utf8"
+	"encoding/json"
+	"strings"
 )
 
 // Bounds of one JSON document that is read as it streams past.
@@ -22,8 +22,7 @@ type jsonReader struct {
 	stack []object
 	state jsonState
 	tok   []byte // the string, number or word being read
-	esc   int    // 1 after a backslash, 2… inside \uXXXX
-	uni   rune
+	esc   bool   // after a backslash
 	isKey bool
 	key   string
 }
@@ -224,36 +223,10 @@ func (r *jsonReader) end(c byte) bool {
 // inString takes bytes of a string from i on and returns the last one taken.
 func (r *jsonReader) inString(p []byte, i int) int {
 	for ; i < len(p); i++ {
-		c := p[i]
-		switch {
-		case r.esc >= 2:
-			v, err := strconv.ParseUint(string(rune(c)), 16, 8)
-			if err != nil {
-				v = 0
-			}
-			r.uni = r.uni<<4 | rune(v)
-			if r.esc++; r.esc == 6 {
-				r.esc = 0
-				if len(r.tok) < maxScalar {
-					r.tok = utf8.AppendRune(r.tok, r.uni)
-				}
-			}
-		case r.esc == 1:
-			r.esc = 0
-			switch c {
-			case 'n':
-				c = '\n'
-			case 't':
-				c = '\t'
-			case 'r', 'b', 'f':
-				c = ' '
-			case 'u':
-				r.esc, r.uni = 2, 0
-				continue
-			}
+		switch c := p[i]; {
+		case r.esc || c == '\\':
+			r.esc = !r.esc
 			r.keep(c)
-		case c == '\\':
-			r.esc = 1
 		case c == '"':
 			r.endString()
 			return i
@@ -272,12 +245,27 @@ func (r *jsonReader) inString(p []byte, i int) int {
 }
 
 func (r *jsonReader) endString() {
+	text := string(r.tok)
+	if strings.IndexByte(text, '\\') >= 0 {
+		text = unescaped(text)
+	}
 	if r.isKey {
-		r.key = string(r.tok)
+		r.key = text
 		r.state = jsonColon
 		return
 	}
-	r.scalar(string(r.tok))
+	r.scalar(text)
+}
+
+// unescaped is a string without its escapes, as far as they are whole.
+func unescaped(s string) string {
+	var text string
+	for n := len(s); n > len(s)-12 && n > 0; n-- { // a pair of \uXXXX may be cut
+		if json.Unmarshal([]byte(`"`+s[:n]+`"`), &text) == nil {
+			return strings.ReplaceAll(text, "\r", " ")
+		}
+	}
+	return s
 }
 
 // word takes a number, true, false or null that has ended.

@@ -28,7 +28,7 @@ func (fi *findings) jsonObject(r *jsonReader, o *object) {
 	}
 	if lvl := o.get("level", "lvl", "levelname"); lvl != "" && o.get("time", "ts", "timestamp", "@timestamp", "date") != "" {
 		if l := strings.ToLower(lvl); l == "error" || l == "fatal" || l == "critical" {
-			fi.x.add(fact{kind: factLog, rule: "json-log"}, []byte(o.get("msg", "message", "event")), 0)
+			fi.x.add(fact{kind: factLog, rule: "json-log"}, []byte(o.get("msg", "message", "event")))
 		}
 		return
 	}
@@ -49,7 +49,7 @@ func (fi *findings) answer(o *object) {
 		return
 	}
 	first, _, _ := strings.Cut(msg, "\n")
-	fi.x.add(fact{kind: factError, rule: "json-error"}, []byte(first), 0)
+	fi.x.add(fact{kind: factError, rule: "json-error"}, []byte(first))
 }
 
 // enclosing is the object that the one that ends stands in, through arrays.
@@ -223,6 +223,8 @@ func (fi *findings) count(o *object) {
 		switch f.key {
 		case "numFailedTests", "failures", "failed", "failure_count", "failureCount", "fail", "unexpected":
 			c.failed = v
+		case "errors", "error":
+			c.errored = v
 		case "numPassedTests", "passes", "passed", "pass", "expected":
 			c.pass = v
 		case "numTotalTests", "tests", "total", "example_count", "test_count", "testCount":
@@ -230,6 +232,6 @@ func (fi *findings) count(o *object) {
 		}
 	}
 	if c.all > 0 || c.failed > 0 && c.pass > 0 {
-		fi.x.s.counts.merge(c.failed, 0, c.pass, c.all)
+		fi.x.s.counts.merge(c.failed, c.errored, c.pass, c.all)
 	}
 }

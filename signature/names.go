@@ -163,22 +163,7 @@ func squeeze(b []byte) []byte {
 }
 
 func joined(parts ...string) string {
-	var sb strings.Builder
-	size := len(parts)
-	for _, p := range parts {
-		size += len(p)
-	}
-	sb.Grow(size)
-	for _, p := range parts {
-		if p == "" {
-			continue
-		}
-		if sb.Len() > 0 {
-			sb.WriteByte(' ')
-		}
-		sb.WriteString(p)
-	}
-	return sb.String()
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
 // clipBytes cuts a text to what a fact keeps, at the border of a character.

@@ -76,7 +76,7 @@ func moreTime(b []byte, u int) int {
 }
 
 // numberKind decides about a number of so many digits at b[k:e] that has no unit
-// of time or size: number (it stays) or masked. See doc.go for the rule.
+// of time or size: number (it stays) or masked. The first rule that fits decides.
 func numberKind(b []byte, k, e, digits int) kind {
 	prev, next := byte(0), at(b, e)
 	if k > 0 {

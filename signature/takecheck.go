@@ -55,14 +55,14 @@ func (x *extractor) ending(r *builtRule, name string) {
 	fd := &x.fields
 	msg, how := fd[capMsg], fd[capStatus]
 	if e := kindEnd(msg, 0); e > 0 {
-		x.add(fact{kind: factError, rule: r.id, name: string(msg[:e])}, msg[:e], 0)
+		x.add(fact{kind: factError, rule: r.id, name: string(msg[:e])}, msg[:e])
 		return
 	}
 	if len(how) == 0 && (bytes.Contains(msg, []byte("signal")) || bytes.Contains(msg, []byte("SIG")) || bytes.Contains(msg, []byte("killed"))) {
 		how = msg
 	}
 	if len(how) > 0 && !bytes.EqualFold(how, []byte("failed")) {
-		x.add(fact{kind: factDetail, rule: r.id}, []byte(name+": "+string(how)), 0)
+		x.add(fact{kind: factDetail, rule: r.id}, []byte(name+": "+string(how)))
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 
 // token looks at the trigger byte b[k] (a digit, '/' or '\\') and says what the
 // span around it is: b[s:e] of kind kd. The span starts at or after from. For plain
-// text, e is where to go on looking. The number rule is in doc.go.
+// text, e is where to go on looking. What numbers stay: numberKind.
 func (sc *scanner) token(b []byte, from, k int) (s, e int, kd kind) {
 	switch b[k] {
 	case '/':

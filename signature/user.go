@@ -243,7 +243,7 @@ func (u *userPatterns) extracts(x *extractor, f front) bool {
 		}
 		if r.fact != factPass && r.fact != factNoise {
 			b := f.body[loc[2*r.name]:loc[2*r.name+1]]
-			x.add(fact{kind: r.fact, rule: r.id, name: string(b)}, b, 0)
+			x.add(fact{kind: r.fact, rule: r.id, name: string(b)}, b)
 		}
 		x.step()
 		return true

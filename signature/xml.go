@@ -197,7 +197,7 @@ func (r *xmlReader) close() {
 			r.check(&e)
 		}
 	case "testsuite", "testsuites", "test-run", "assembly", "counters":
-		r.counts(&e)
+		r.fi.count(&e.attrs)
 	case "location":
 		if n > 0 {
 			lift(&object{key: "location", fields: e.attrs.fields}, &r.open[n-1].attrs)
@@ -244,7 +244,7 @@ func (r *xmlReader) check(e *element) {
 	}
 	text := r.fi.failing("xml-check", name)
 	if how := e.attrs.get("how"); how != "" {
-		r.fi.x.add(fact{kind: factDetail, rule: "xml-check"}, []byte(text+": "+how), 0)
+		r.fi.x.add(fact{kind: factDetail, rule: "xml-check"}, []byte(text+": "+how))
 	}
 	r.fi.lines(e.attrs.get("message"))
 	r.fi.lines(e.attrs.get("trace"))
@@ -261,18 +261,4 @@ func (r *xmlReader) found(e *element) {
 		return
 	}
 	r.fi.found("xml-finding", factDiag, file, code, e.attrs.get("message", "msg", "verbose"), e.attrs.get("line"), e.attrs.get("column"))
-}
-
-func (r *xmlReader) counts(e *element) {
-	var c counts
-	num := func(keys ...string) int {
-		v := e.attrs.get(keys...)
-		if n := digitsFrom([]byte(v), 0); n == 0 || n != len(v) || n > 7 {
-			return 0
-		}
-		return number7([]byte(v)) + 1
-	}
-	c.failed, c.errored = num("failures", "failed"), num("errors", "error")
-	c.pass, c.all = num("passed"), num("tests", "total")
-	r.fi.x.s.counts.merge(c.failed, c.errored, c.pass, c.all)
 }
