@@ -14,6 +14,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/looptest"
 )
 
 // A configuration with which nothing could run, or nothing could stop it, is
@@ -26,12 +27,12 @@ func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
 		config looprun.Config
 		want   error
 	}{
-		{"no work", looprun.Config{Limits: defaults, Guards: guards.Default()}, nil},
-		{"no guards", looprun.Config{Work: work, Limits: defaults}, core.ErrNoGuards},
+		{"no work", looprun.Config{Limits: looptest.Defaults, Guards: guards.Default()}, nil},
+		{"no guards", looprun.Config{Work: work, Limits: looptest.Defaults}, core.ErrNoGuards},
 		{"no limits", looprun.Config{Work: work, Guards: guards.Default()}, core.ErrNoGuards},
-		{"responders without questions", looprun.Config{Work: work, Limits: defaults, Guards: guards.Default(), Responders: []core.Responder{says("accept")}}, nil},
+		{"responders without questions", looprun.Config{Work: work, Limits: looptest.Defaults, Guards: guards.Default(), Responders: []core.Responder{looptest.Says("accept")}}, nil},
 		{"limits below Off", looprun.Config{Work: work, Limits: core.Limits{Iterations: -2, Runtime: 1, Loop: 2, Errors: 1}, Guards: guards.Default()}, nil},
-		{"an empty promise", looprun.Config{Work: work, Limits: defaults, Guards: guards.Default(), Promise: " "}, nil},
+		{"an empty promise", looprun.Config{Work: work, Limits: looptest.Defaults, Guards: guards.Default(), Promise: " "}, nil},
 	} {
 		if _, err := looprun.Run(t.Context(), c.config); err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", c.name, err)
@@ -47,7 +48,7 @@ func TestRunNeedsThePromise(t *testing.T) {
 	calls, checks := 0, 0
 	pass := engine.Func(func(context.Context, engine.Invocation) error { checks++; return nil })
 	c := looprun.Config{
-		Limits: defaults, Guards: guards.Default(), Check: pass, Promise: "DONE",
+		Limits: looptest.Defaults, Guards: guards.Default(), Check: pass, Promise: "DONE",
 		Work: engine.Func(func(_ context.Context, in engine.Invocation) error {
 			if calls++; calls == 2 {
 				in.Stdout([]byte("DONE\n"))
@@ -64,7 +65,7 @@ func TestRunNeedsThePromise(t *testing.T) {
 func TestRunWithAnEmptyJudge(t *testing.T) {
 	pass := engine.Func(func(context.Context, engine.Invocation) error { return nil })
 	for judge, want := range map[*engine.Judge]core.Status{nil: core.StatusDone, {}: core.StatusTripped} {
-		c := looprun.Config{Limits: defaults, Guards: guards.Default(), Work: pass, Judge: judge}
+		c := looprun.Config{Limits: looptest.Defaults, Guards: guards.Default(), Work: pass, Judge: judge}
 		if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != want {
 			t.Errorf("with the judge %v: %+v, %v; want %s", judge, res, err, want)
 		}
@@ -74,7 +75,7 @@ func TestRunWithAnEmptyJudge(t *testing.T) {
 // Without caps of its own a run has the default ones: no answer adds for ever.
 func TestRunHasCaps(t *testing.T) {
 	c := looprun.Config{
-		Limits: defaults, Guards: guards.Default(), Questions: asks{},
+		Limits: looptest.Defaults, Guards: guards.Default(), Questions: looptest.Asks{},
 		Work: engine.Func(func(context.Context, engine.Invocation) error { return errors.New("no") }),
 		Responders: []core.Responder{core.ResponderFunc(func(_ context.Context, _ core.Question, s *core.State) (core.Answer, error) {
 			if s.Iterations > 200 {
@@ -93,7 +94,7 @@ func TestDefaultCaps(t *testing.T) {
 		limits core.Limits
 		want   core.Caps
 	}{
-		{defaults, core.Caps{Iterations: 50, Runtime: time.Hour}},
+		{looptest.Defaults, core.Caps{Iterations: 50, Runtime: time.Hour}},
 		{core.Limits{Iterations: 40, Runtime: 3 * time.Hour, Cost: 2, Tokens: 3}, core.Caps{Iterations: 80, Runtime: 6 * time.Hour, Cost: 4, Tokens: 6}},
 		{core.Limits{Iterations: core.Off, Runtime: core.Off, Cost: core.Off, Tokens: core.Off}, core.Caps{Iterations: 50, Runtime: time.Hour}},
 	} {
@@ -140,12 +141,12 @@ func TestExitCodes(t *testing.T) {
 // What is not known is no progress.
 func TestUnknownIsNoProgress(t *testing.T) {
 	after := func(was, now int, hash bool) *core.State {
-		d, e := ended1, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone}
+		d, e := looptest.Ended1, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone}
 		d.Signature.Hash, d.Signature.Failing, d.Signature.Passed = 1, was, 3
 		if e.Signature.Failing, e.Signature.Passed = now, 3; hash {
 			e.Signature.Hash = 2
 		}
-		return folded(t, begun, first, d, core.IterationStarted{Iteration: 2}, e)
+		return looptest.Folded(t, looptest.Begun, looptest.First, d, core.IterationStarted{Iteration: 2}, e)
 	}
 	for _, c := range []struct {
 		was, now int
@@ -170,7 +171,7 @@ func TestZeroValuesWork(t *testing.T) {
 			return nil
 		}),
 	}}
-	if err := loop.Start(core.RunStarted{Limits: defaults}); err != nil {
+	if err := loop.Start(core.RunStarted{Limits: looptest.Defaults}); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := loop.Run(t.Context()); err != nil || res.Status != core.StatusDone || res.Iterations != 2 {
@@ -214,11 +215,11 @@ func TestRunResumes(t *testing.T) {
 		}
 	}
 	run(2)
-	c.Resume, c.Limits = replay(t, journal.Events), core.Limits{}
+	c.Resume, c.Limits = looptest.Replay(t, journal.Events), core.Limits{}
 	run(2) // the limits are as they were: it is asked again, and nothing runs
-	c.Resume, c.Limits = replay(t, journal.Events), core.Limits{Iterations: 4, Runtime: time.Hour, Loop: 9, Errors: 9}
+	c.Resume, c.Limits = looptest.Replay(t, journal.Events), core.Limits{Iterations: 4, Runtime: time.Hour, Loop: 9, Errors: 9}
 	run(4)
-	c.Resume, c.Limits = replay(t, journal.Events), core.Limits{Iterations: 9}
+	c.Resume, c.Limits = looptest.Replay(t, journal.Events), core.Limits{Iterations: 9}
 	if _, err := looprun.Run(t.Context(), c); !errors.Is(err, core.ErrNoGuards) {
 		t.Errorf("half of the limits are taken: %v", err)
 	}
@@ -298,7 +299,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		}},
 		{"in a responder", func(cancel func()) looprun.Config {
 			return looprun.Config{
-				Limits: hour, Work: engine.Func(fails), Questions: asks{},
+				Limits: hour, Work: engine.Func(fails), Questions: looptest.Asks{},
 				Responders: []core.Responder{core.ResponderFunc(func(ctx context.Context, _ core.Question, _ *core.State) (core.Answer, error) {
 					cancel()
 					<-ctx.Done()
@@ -324,19 +325,19 @@ func TestRunEndsWithItsContext(t *testing.T) {
 // resumed before it is run again.
 func TestARunThatCannotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it fails when a goroutine is left
-		loop := &engine.Loop{Guards: guards.Default(), Runner: &script{steps: []play{{outcome: done}}}, Journal: &brokenJournal{}}
-		if err := loop.Start(core.RunStarted{Limits: defaults}); err == nil {
+		loop := &engine.Loop{Guards: guards.Default(), Runner: &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone}}}, Journal: &looptest.BrokenJournal{}}
+		if err := loop.Start(core.RunStarted{Limits: looptest.Defaults}); err == nil {
 			t.Error("it started without a journal")
 		}
 		if _, err := loop.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "before Start or Resume") {
 			t.Errorf("it ran though it had not started: %v", err)
 		}
-		run := start(t, defaults, &script{steps: []play{{outcome: done}}})
-		if err := run.Start(core.RunStarted{Limits: defaults}); !errors.Is(err, core.ErrEvent) {
+		run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone}}})
+		if err := run.Start(core.RunStarted{Limits: looptest.Defaults}); !errors.Is(err, core.ErrEvent) {
 			t.Errorf("it started twice: %v", err)
 		}
-		run = start(t, defaults, &script{steps: []play{{outcome: done}}})
-		run.run(t)
+		run = looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone}}})
+		run.ToEnd(t)
 		if _, err := run.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "before Start or Resume") {
 			t.Errorf("it ran twice: %v", err)
 		}

@@ -140,7 +140,7 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	case len(words) == most:
 		dir, err = session.Find(c.StateDir, words[0])
 		if err != nil && option {
-			err = config.Usage(err.Error(), "with --option, --text or --cancel no other option follows: looprun answer [RUN] --text TEXT")
+			return "", nil, config.Usage(err.Error(), "with --option, --text or --cancel no other option follows: looprun answer [RUN] --text TEXT")
 		}
 		return dir, words[1:], err
 	}

@@ -1,0 +1,135 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/looptest"
+)
+
+// What a policy or an assistant lets run beside the iterations ends with the
+// run's time; a person sees how long it takes.
+func TestADebugCommandHasTheRunsTime(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		runtime time.Duration
+		play    looptest.Play
+		answers func() core.Responder
+		want    time.Duration // 0: no end
+	}{
+		{"between iterations", 15 * time.Minute, looptest.Play{Same: 1, Took: time.Minute}, func() core.Responder { return looptest.Rule("debug") }, 12 * time.Minute},
+		{"a person", 15 * time.Minute, looptest.Play{Same: 1, Took: time.Minute}, func() core.Responder { return looptest.Says("debug") }, 0},
+		{"max_runtime is off", core.Off, looptest.Play{Same: 1, Took: time.Minute}, func() core.Responder { return looptest.Rule("debug") }, 0},
+		{"about max_runtime itself", 15 * time.Minute, looptest.Play{Took: time.Hour}, func() core.Responder { return looptest.Rule("debug") }, time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := looptest.Defaults
+				l.Runtime = c.runtime
+				c.play.Outcome = core.OutcomeNotDone
+				run := looptest.Start(t, l, &looptest.Script{Steps: []looptest.Play{c.play}}, c.answers())
+				ran := 0
+				run.Debug = looptest.Debugs(func(ctx context.Context) (core.DebugFinished, error) {
+					ran++
+					at, ok := ctx.Deadline()
+					if left := time.Until(at).Round(time.Second); ok != (c.want > 0) || ok && left != c.want {
+						t.Errorf("it has %s, %v; want %s", left, ok, c.want)
+					}
+					return core.DebugFinished{ExitCode: 1}, nil
+				})
+				if res := run.ToEnd(t); ran != 1 || res.Status != core.StatusTripped {
+					t.Errorf("got %+v after %d debug commands", res, ran)
+				}
+			})
+		})
+	}
+}
+
+// dueAt is a guard with a deadline of its own.
+type dueAt time.Duration
+
+func (dueAt) ID() core.GuardID { return "early" }
+
+func (e dueAt) Check(s *core.State) *core.Trip {
+	if s.Elapsed < time.Duration(e) {
+		return nil
+	}
+	return &core.Trip{Guard: "early", Reason: "it is late"}
+}
+
+func (e dueAt) Remaining(s *core.State) (time.Duration, bool) {
+	return time.Duration(e) - s.Elapsed, true
+}
+
+// Of two deadlines the first one counts, in whichever order they are.
+func TestTheFirstDeadlineCounts(t *testing.T) {
+	for _, list := range [][]core.Guard{
+		{dueAt(5 * time.Minute), guards.Runtime{}},
+		{guards.Runtime{}, dueAt(5 * time.Minute)},
+		{dueAt(time.Hour), guards.Runtime{}},
+		{guards.Runtime{}, dueAt(time.Hour)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			run := &looptest.Run{}
+			run.Loop = &engine.Loop{Guards: list, Journal: &run.Kept, Runner: &looptest.Script{Steps: []looptest.Play{
+				{Outcome: core.OutcomeNotDone, Took: time.Minute}, {Outcome: core.OutcomeNotDone, Took: 3 * time.Hour},
+			}}}
+			if err := run.Start(core.RunStarted{RunID: "test", Limits: core.Limits{Iterations: core.Off, Runtime: looptest.Defaults.Runtime, Loop: core.Off, Errors: core.Off}}); err != nil {
+				t.Fatal(err)
+			}
+			want, guard := 5*time.Minute, core.GuardID("early")
+			if list[0] == dueAt(time.Hour) || list[1] == dueAt(time.Hour) {
+				want, guard = 15*time.Minute, core.MaxRuntime
+			}
+			if res := run.ToEnd(t); res.Guard != guard || res.Runtime.Round(time.Second) != want {
+				t.Errorf("got %+v, want %s after %s", res, guard, want)
+			}
+		})
+	}
+}
+
+// A verify command needs the files that the suspended iteration has open: that
+// one is over before it begins, and runs again under its own number.
+func TestAVerifyCommandEndsTheSuspendedIteration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *looptest.Run
+		begun, over := 0, 0
+		runner := looptest.Works(func(ctx context.Context, it core.Iteration) core.IterationFinished {
+			if begun++; begun > 1 {
+				return core.IterationFinished{Outcome: core.OutcomeDone}
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(24 * time.Hour):
+				t.Error("it was not told to end")
+			}
+			time.Sleep(time.Second) // it takes its time
+			over++
+			return core.IterationFinished{Outcome: core.OutcomeNotDone}
+		})
+		run = looptest.Start(t, looptest.Defaults, runner, core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			run.BeforeVerify()
+			if over != 1 {
+				t.Error("the iteration is not over")
+			}
+			time.Sleep(time.Minute)
+			if err := run.AfterVerify(core.VerifyFinished{Rule: "p.yaml:3", Command: "make smoke"}); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Hour) // costs no time
+			return looptest.Chosen("continue"), nil
+		}))
+		res := run.ToEnd(t)
+		if res.Status != core.StatusDone || res.Iterations != 1 || begun != 2 {
+			t.Errorf("got %+v, begun %d times", res, begun)
+		}
+		if d := res.Runtime.Round(time.Second); d < 16*time.Minute || d > 16*time.Minute+2*time.Second {
+			t.Errorf("it took %s, want 15m and the minute of the command", d)
+		}
+	})
+}
