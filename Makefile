@@ -169,7 +169,10 @@ ci-runners: ## run docs/ci in act (host mode) and in the bootstrap of Buildkite'
 	PATH=$(RUNNERS):$$PATH $(GO) test -tags runners -count=1 -run TestRunner -v ./ci
 
 # --- Pages and examples say what is true ---
-.PHONY: docs-test schemas
+.PHONY: docs-test schemas screenshot
+
+screenshot: ## draw docs/screen.svg, the picture of the README, from a run
+	$(GO) test -count=1 -run TestScreenshot ./cmd/looprun -update
 
 docs-test: ## run the commands of README.md and docs, check links and flags, run the protocol examples
 	$(GO) test -count=1 -run 'TestDocs|TestSchemaFiles|TestExamplesProtocols' ./cmd/looprun

@@ -1,4 +1,4 @@
-// Package stuck makes slugs of titles. It has a bug that fix.sh never finds.
+// Package stuck makes slugs of titles. It has a bug that fix.sh does not find by itself.
 package stuck
 
 import "strings"
