@@ -293,15 +293,9 @@ func ExampleStart() {
 		fmt.Println(err)
 		return
 	}
-	asked := make(chan bool, 1)
 	run, err := looprun.Start(context.Background(), looprun.Config{
 		Work: looprun.Func(locked), Limits: looprun.DefaultLimits(), Guards: guards.Default(),
 		Questions: questions, Responders: []looprun.Responder{looprun.Await()},
-		Observe: func(e looprun.Event, _ *looprun.State) {
-			if e.Data.Type() == core.TypeQuestionAsked {
-				asked <- true
-			}
-		},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -317,15 +311,12 @@ func ExampleStart() {
 		}
 	})
 
-	<-asked
-	list := httptest.NewRecorder()
-	service.ServeHTTP(list, httptest.NewRequest("GET", "/questions", nil))
-	var waiting []looprun.Question
-	fmt.Println(json.Unmarshal(list.Body.Bytes(), &waiting), waiting[0].Header, waiting[0].OptionIDs())
-	service.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/questions/"+waiting[0].ID+"?option=cancel", nil))
+	q, err := run.NextQuestion(context.Background())
+	fmt.Println(q.Header, q.OptionIDs(), err)
+	service.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/questions/"+q.ID+"?option=cancel", nil))
 	result, err := run.Wait()
 	fmt.Println(result.Status, result.Guard, err)
 	// Output:
-	// <nil> Stuck [new_approach debug accept cancel]
+	// Stuck [new_approach debug accept cancel] <nil>
 	// cancelled loop_detected <nil>
 }

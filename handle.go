@@ -2,6 +2,7 @@ package looprun
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
@@ -12,6 +13,7 @@ type Handle struct {
 	loop     *engine.Loop
 	cancel   context.CancelCauseFunc
 	over     chan struct{}
+	asked    atomic.Pointer[chan struct{}] // closed at the next question
 	result   Result
 	err      error
 	panicked *Panic
@@ -21,15 +23,17 @@ type Handle struct {
 // configuration that is wrong, as [Run] returns them; nothing has run then.
 //
 // A program that answers questions itself, as they come, has [Await] as its last
-// responder, and calls [Handle.Answer].
+// responder, and calls [Handle.NextQuestion] and [Handle.Answer].
 func Start(ctx context.Context, c Config) (*Handle, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	h := &Handle{cancel: cancel, over: make(chan struct{}), err: engine.ErrGoexit}
+	h.asked.Store(new(make(chan struct{})))
 	loop, err := c.loop(ctx)
 	if err != nil {
 		cancel(nil)
 		return nil, err
 	}
-	h := &Handle{loop: loop, cancel: cancel, over: make(chan struct{}), err: engine.ErrGoexit}
+	h.loop, loop.Observe = loop, h.listen(loop.Observe)
 	go func() {
 		defer close(h.over)
 		defer cancel(nil)
@@ -45,6 +49,41 @@ func (h *Handle) Snapshot() *State { return h.loop.State() }
 // Questions are those that wait for an answer, in the order in which they are asked.
 func (h *Handle) Questions() []Question { return h.Snapshot().Pending() }
 
+// NextQuestion waits until a question waits for an answer, and returns the first.
+// [ErrEnded] says that the run has ended, or has paused with its question; else the error
+// is the cause of ctx.
+func (h *Handle) NextQuestion(ctx context.Context) (Question, error) {
+	for {
+		asked := *h.asked.Load()
+		select {
+		case <-h.over:
+			return Question{}, ErrEnded
+		default:
+		}
+		if waiting := h.Questions(); len(waiting) > 0 {
+			return waiting[0], nil
+		}
+		select {
+		case <-asked:
+		case <-h.over:
+		case <-ctx.Done():
+			return Question{}, context.Cause(ctx)
+		}
+	}
+}
+
+// listen is the observer that also tells NextQuestion of questions.
+func (h *Handle) listen(next Observer) Observer {
+	return func(e Event, s *State) {
+		if next != nil {
+			next(e, s)
+		}
+		if e.Data.Type() == core.TypeQuestionAsked {
+			close(*h.asked.Swap(new(make(chan struct{}))))
+		}
+	}
+}
+
 // Answer answers the question with that id, which has to be the one that is asked now.
 // The first valid answer counts: [ErrAnswered] says that another came first, [ErrEnded]
 // that the run has ended. It is a program's answer, whatever the fields of a say of who
@@ -59,7 +98,7 @@ func (h *Handle) AnswerForPerson(ctx context.Context, questionID string, a Answe
 	return h.loop.Answer(ctx, questionID, a.By(core.RespondedByUser, true))
 }
 
-// Stop ends the run as interrupted, as the end of its context does; [Result.Err] has the
+// Stop ends the run as interrupted, as the end of its context does; [core.Result.Err] has the
 // cause. It does not wait for the end.
 func (h *Handle) Stop(cause error) { h.cancel(cause) }
 

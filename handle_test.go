@@ -416,3 +416,69 @@ func encoded(t *testing.T, e core.Event) []byte {
 	}
 	return text
 }
+
+// Who waits for questions gets each, and is told of the end.
+func TestNextQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := failing()
+		c.Questions, c.Responders = looptest.Asks{}, []core.Responder{looprun.Await()}
+		observed := 0
+		c.Observe = func(core.Event, *core.State) { observed++ }
+		run, err := looprun.Start(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() { // another that waits, and answers nothing
+			for {
+				if _, err := run.NextQuestion(t.Context()); err != nil {
+					ended <- err
+					return
+				}
+				time.Sleep(time.Second)
+			}
+		}()
+		var guards []core.GuardID
+		for _, option := range []string{"skip", "nothing", "cancel"} {
+			q, err := run.NextQuestion(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			guards = append(guards, q.Guard)
+			if err := run.Answer(t.Context(), q.ID, core.Answer{Option: option}); err != nil {
+				t.Fatal(option, err)
+			}
+		}
+		res, err := run.Wait()
+		if err != nil || res.Status != core.StatusCancelled || observed == 0 {
+			t.Errorf("%+v, %v; %v; %d events", res, err, guards, observed)
+		}
+		if err := <-ended; !errors.Is(err, looprun.ErrEnded) {
+			t.Errorf("%v", err)
+		}
+		if q, err := run.NextQuestion(t.Context()); !errors.Is(err, looprun.ErrEnded) {
+			t.Errorf("%v, %v", q, err)
+		}
+	})
+}
+
+// Who waits in vain can stop waiting.
+func TestNextQuestionGivesUp(t *testing.T) {
+	c := failing()
+	c.Work = engine.Func(func(ctx context.Context, _ engine.Invocation) error {
+		<-ctx.Done()
+		return nil
+	})
+	run, err := looprun.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bored := errors.New("bored")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(bored)
+	if q, err := run.NextQuestion(ctx); !errors.Is(err, bored) {
+		t.Errorf("%v, %v", q, err)
+	}
+	run.Stop(bored)
+	_, _ = run.Wait()
+}

@@ -124,7 +124,7 @@ const Off = core.Off
 // same signature 3 times, 3 errors in a row.
 func DefaultLimits() Limits { return core.DefaultLimits() }
 
-// How a run stands or ended. [Status.Resumable] says whether it can go on.
+// How a run stands or ended. [core.Status.Resumable] says whether it can go on.
 const (
 	StatusRunning     = core.StatusRunning
 	StatusAwaiting    = core.StatusAwaiting

@@ -84,7 +84,7 @@ func New(o Options) *Log {
 func (l *Log) Provider() Provider { return l.provider }
 
 // Observe opens a section when an iteration starts and closes it when it is
-// over. It is a [engine.Observer]. Sections are never nested: where CI systems
+// over. It is an engine.Observer. Sections are never nested: where CI systems
 // know nested ones at all they show them badly.
 func (l *Log) Observe(e core.Event, s *core.State) {
 	l.mu.Lock()

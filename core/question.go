@@ -256,7 +256,8 @@ type Answer struct {
 	// Guidance is given to the next iteration beside that of the option.
 	Guidance string `json:"guidance,omitempty"`
 	// Person says that a person gave the answer, and Via where: [ViaWeb], or empty for
-	// anywhere else.
+	// anywhere else. It is in the JSON form, and so in what comes over a wire: give an
+	// answer from there a Person of your own, as [Answer.By] does and [OfProgram].
 	Person bool   `json:"person,omitempty"`
 	Via    string `json:"via,omitempty" mask:"own"`
 	// Mandatory is set by a policy rule that names ladder_exhausted: it alone may
@@ -358,7 +359,7 @@ func (f ResponderFunc) Respond(ctx context.Context, q Question, s *State) (Answe
 	return f(ctx, q, s)
 }
 
-// Text is the answer in words: the options, the text, or that it was cancelled.
+// String is the answer in words: the options, the text, or that it was cancelled.
 func (a Answer) String() string {
 	switch {
 	case a.Cancelled:

@@ -24,8 +24,11 @@ type Loop struct {
 	Runner  Runner
 	Journal core.Journal // nil: events are kept nowhere, and the state has the last of them
 	// Questions turns a trip into a question; nil: trips are not asked about.
-	Questions  core.Questions
-	Responders []core.Responder // asked in this order
+	Questions core.Questions
+	// Responders are asked in this order. What their answers say of who gave them counts:
+	// [core.OfProgram] is for one that reads answers from a wire. Where they say nothing
+	// they are a program's.
+	Responders []core.Responder
 	// Debug is run by the answer debug; nil: the answer is refused.
 	Debug Debugger
 	// Experts runs those of the ladder; nil: each is unsuccessful.

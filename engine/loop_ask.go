@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +118,9 @@ func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, v
 			got <- h
 		}()
 		a, err := r.Respond(ctx, q, &l.state)
+		if err == nil {
+			a.Responder = cmp.Or(a.Responder, core.RespondedByProgram)
+		}
 		h = reply{Answer: a, err: err}
 	}()
 	p := &prompt{question: q, valid: valid, end: cancel}
@@ -148,6 +152,7 @@ type prompt struct {
 
 // take takes an answer from elsewhere, where it is valid and the first.
 func (p *prompt) take(e *elsewhere) {
+	e.answer.Responder = cmp.Or(e.answer.Responder, core.RespondedByProgram)
 	switch err := p.valid(e.answer); {
 	case p.first != nil:
 		e.done <- fmt.Errorf("%w: %s answered %q just now", core.ErrAnswered, p.first.Who(), p.first.Answer.String())

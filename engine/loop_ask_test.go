@@ -152,3 +152,16 @@ func (early) Check(*core.State) *core.Trip { return nil }
 func (early) Remaining(s *core.State) (time.Duration, bool) {
 	return 55*time.Second - s.Elapsed, s.Elapsed < 55*time.Second
 }
+
+// An answer that does not say whose it is is the program's: none is nobody's.
+func TestAnAnswerIsSomebodys(t *testing.T) {
+	r := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{Option: "accept"}, nil
+	})
+	l := looptest.Defaults
+	l.Iterations = 1
+	run := looptest.Start(t, l, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone}}}, r)
+	if res := run.ToEnd(t); res.Status != core.StatusAccepted || res.Responder != core.RespondedByProgram {
+		t.Errorf("%+v", res)
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 // inbox is where other goroutines leave what they want of a loop: the command that
 // talks back, people at other terminals, and a responder that runs a command of its
-// own. The goroutine that runs the loop takes it out with [Loop.handle].
+// own. The goroutine that runs the loop takes it out, with handle.
 type inbox struct {
 	messages chan message
 	over     chan struct{} // closed when the loop has ended

@@ -7,18 +7,16 @@ import (
 	"io"
 
 	"github.com/looprun/looprun"
-	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/report"
 )
 
 // A run whose events are kept elsewhere than in a directory has a report as well.
 func ExampleFromEvents() {
-	journal := new(core.MemoryJournal)
+	journal := new(looprun.MemoryJournal)
 	_, err := looprun.Run(context.Background(), looprun.Config{
-		RunID: "ledger", Work: engine.Func(func(context.Context, engine.Invocation) error { return errors.New("error: 3 entries do not balance") }),
-		Limits: core.DefaultLimits(), Guards: guards.Default(), Journal: journal,
+		RunID: "ledger", Work: looprun.Func(func(context.Context, looprun.Invocation) error { return errors.New("error: 3 entries do not balance") }),
+		Limits: looprun.DefaultLimits(), Guards: guards.Default(), Journal: journal,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -11,6 +11,6 @@
 // no functions that could run for long or fail, and their output is bounded:
 // what [Check] and [Load] let through always gives a question.
 //
-// [Check], [List], [Show], [Init], [Render], [WriteSchema] and [WriteVariables]
-// are the authors' side: what the template commands print.
+// [Check], [Init], [WriteSchema] and [WriteVariables], and the methods List, Show and Render
+// of a [Set], are the authors' side: what the template commands print.
 package templates

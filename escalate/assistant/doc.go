@@ -29,7 +29,6 @@
 //
 // With [Options.Escalation], and where the question is for
 // assistant_with_escalation, a rejection is no answer but an [Escalated]: a
-// person decides, and reads what the command advised. [Escalations] carries it
-// from one responder to the next; [Escalated.Detached] decides where there is
-// no person.
+// person decides, and reads what the command advised. It is a [core.ErrNoAnswer]: the
+// next responder is asked.
 package assistant

@@ -79,7 +79,7 @@ type job struct {
 var errClosing = errors.New("the run ended")
 
 // Observe queues the hooks of an event; it waits for nothing. It has the form of
-// [engine.Observer] and is for the goroutine that runs the loop.
+// an engine.Observer and is for the goroutine that runs the loop.
 func (h *Hooks) Observe(e core.Event, s *core.State) {
 	j, ok, err := h.job(e, s)
 	if err != nil {

@@ -191,7 +191,7 @@ func (d *Display) await(limit <-chan time.Time) {
 	}
 }
 
-// Observe takes in what happened. It is a [engine.Observer].
+// Observe takes in what happened. It is an engine.Observer.
 func (d *Display) Observe(e core.Event, s *core.State) {
 	if d == nil {
 		return
