@@ -185,7 +185,7 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 	}
 	leaves := withoutParents(checks)
 	switch {
-	case len(checks) > 0 || findings == 0 && s.counts.failed > 1:
+	case len(checks) > 0 || findings == 0 && s.counts[countFailed] > 1:
 		sig.Kind = KindTestFail
 		if sig.Failing <= 0 {
 			sig.Failing = len(leaves)

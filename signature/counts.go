@@ -1,8 +1,8 @@
 package signature
 
-// counts are what an output said about how many checks there were; each is the
-// number plus one, so that zero means unknown.
-type counts struct{ failed, errored, pass, all int }
+// counts are what an output said about how many checks there were, by class; each is
+// the number plus one, so that zero means unknown.
+type counts [countNeutral]int
 
 type countClass byte
 
@@ -39,19 +39,7 @@ func (c *counts) read(b []byte) {
 	if skipCounts(b) {
 		return
 	}
-	var lineAll, lineFail, lineErr, linePass int
-	note := func(n int, cl countClass) {
-		switch cl {
-		case countFailed:
-			lineFail = max(lineFail, n+1)
-		case countErrored:
-			lineErr = max(lineErr, n+1)
-		case countPassed:
-			linePass = max(linePass, n+1)
-		case countTotal:
-			lineAll = max(lineAll, n+1)
-		}
-	}
+	var line counts
 	for i := 0; i < len(b); {
 		if !digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
 			i++
@@ -62,20 +50,23 @@ func (c *counts) read(b []byte) {
 			i = n
 			continue
 		}
-		note(number7(b[i:n]), classNear(b, i, n))
+		if cl := classNear(b, i, n); cl < countNeutral {
+			line[cl] = max(line[cl], number7(b[i:n])+1)
+		}
 		i = n
 	}
-	if w := classBefore(b, len(b)); lineFail == 0 && w == countFailed { // 3 of 8 checks failed
+	if w := classBefore(b, len(b)); line[countFailed] == 0 && w == countFailed { // 3 of 8 checks failed
 		if n := digitsFrom(b, 0); n > 0 && n < 8 && at(b, n) == ' ' {
-			lineFail = number7(b[:n]) + 1
+			line[countFailed] = number7(b[:n]) + 1
 		}
 	}
-	c.merge(lineFail, lineErr, linePass, lineAll)
+	c.merge(line)
 }
 
-func (c *counts) merge(fail, err, pass, all int) {
-	c.failed, c.errored = max(c.failed, fail), max(c.errored, err)
-	c.pass, c.all = max(c.pass, pass), max(c.all, all)
+func (c *counts) merge(more counts) {
+	for cl, n := range more {
+		c[cl] = max(c[cl], n)
+	}
 }
 
 // skipCounts leaves out lines that count something else than checks.
@@ -157,19 +148,19 @@ func number7(b []byte) int {
 
 // failing is how many checks failed as far as counts say, -1 if they do not.
 func (c *counts) failing() int {
-	if c.failed == 0 && c.errored == 0 {
+	if c[countFailed] == 0 && c[countErrored] == 0 {
 		return -1
 	}
-	return max(0, c.failed-1) + max(0, c.errored-1)
+	return max(0, c[countFailed]-1) + max(0, c[countErrored]-1)
 }
 
-func (c *counts) passed() int { return c.pass - 1 }
+func (c *counts) passed() int { return c[countPassed] - 1 }
 
 func (c *counts) total() int {
-	if c.all > 0 {
-		return c.all - 1
+	if c[countTotal] > 0 {
+		return c[countTotal] - 1
 	}
-	if c.pass > 0 && (c.failed > 0 || c.errored > 0) {
+	if c[countPassed] > 0 && c.failing() >= 0 {
 		return c.passed() + c.failing()
 	}
 	return -1

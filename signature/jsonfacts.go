@@ -222,16 +222,16 @@ func (fi *findings) count(o *object) {
 		v := number7([]byte(f.value)) + 1
 		switch f.key {
 		case "numFailedTests", "failures", "failed", "failure_count", "failureCount", "fail", "unexpected":
-			c.failed = v
+			c[countFailed] = v
 		case "errors", "error":
-			c.errored = v
+			c[countErrored] = v
 		case "numPassedTests", "passes", "passed", "pass", "expected":
-			c.pass = v
+			c[countPassed] = v
 		case "numTotalTests", "tests", "total", "example_count", "test_count", "testCount":
-			c.all = v
+			c[countTotal] = v
 		}
 	}
-	if c.all > 0 || c.failed > 0 && c.pass > 0 {
-		fi.x.s.counts.merge(c.failed, c.errored, c.pass, c.all)
+	if c[countTotal] > 0 || c[countFailed] > 0 && c[countPassed] > 0 {
+		fi.x.s.counts.merge(c)
 	}
 }

@@ -26,10 +26,8 @@ func split(full []byte, timed bool) (f front) {
 		_, e := levelAt(trim(full))
 		f.log = e > 0
 	}
-	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
-		b = b[1:]
-		f.indent++
-	}
+	b = bytes.TrimLeft(b, " \t")
+	f.indent = len(full) - len(b)
 	for range 8 { // margins nest, but not for ever
 		n := len(b)
 		b = stamp(b, &f)
@@ -47,9 +45,8 @@ func split(full []byte, timed bool) (f front) {
 
 // stamp takes one time stamp, [pid], or level off the front.
 func stamp(b []byte, f *front) []byte {
-	i := progress(b)
-	glued := i
-	for i < len(b) && (b[i] == '[' || b[i] == '(' || b[i] == '<') && i < glued+2 {
+	i := 0
+	for i < len(b) && i < 2 && (b[i] == '[' || b[i] == '(' || b[i] == '<') {
 		i++
 	}
 	if i < len(b) && (digit(b[i]) || b[i]-'A' < 26) {
@@ -61,7 +58,7 @@ func stamp(b []byte, f *front) []byte {
 			return trim(b[e:])
 		}
 	}
-	if glued == 0 && i == 1 && b[0] == '[' { // [26540], [gw0], [12/40], [ 50%]
+	if i == 1 && b[0] == '[' { // [26540], [gw0], [12/40], [ 50%]
 		if e := bytes.IndexByte(b, ']'); e > 1 && e < 12 && counter(b[1:e]) && e+1 < len(b) {
 			return trim(b[e+1:])
 		}
@@ -107,34 +104,6 @@ func buildStep(b []byte) int {
 	}
 	if e := digitsFrom(b, n+1); e == n+4 && at(b, e) == ' ' {
 		return e
-	}
-	return 0
-}
-
-// progress returns the length of a run of progress marks (..F.E) that a log line
-// with a time stamp is glued to, or 0.
-func progress(b []byte) int {
-	i := 0
-	for i < len(b) && i < 200 {
-		switch c := b[i]; {
-		case c == '.' || c == '+' || c == '-' || c == '*' || c == 'F' || c == 'E' || c == 's' || c == 'S' || c == 'x':
-			i++
-			continue
-		case c == 0xe2 && i+3 <= len(b):
-			i += 3
-			continue
-		}
-		break
-	}
-	for k := i; k < len(b) && k < i+2; k++ {
-		if digit(b[k]) {
-			if n := digitsFrom(b, k); n == k+4 && (at(b, n) == '-' || at(b, n) == '/') || n == k+2 && at(b, n) == ':' {
-				return i
-			}
-		}
-		if b[k] != '[' && b[k] != ' ' {
-			break
-		}
 	}
 	return 0
 }
@@ -215,9 +184,6 @@ func quoted(b []byte, f *front) []byte {
 		if at(b, i) == ' ' && i < 3 {
 			if b[0] == '*' && (bytes.HasPrefix(b, []byte("** (")) || bytes.HasPrefix(b, []byte("* What"))) {
 				return b
-			}
-			if digit(at(b, i+1)) && b[0] == '#' { // # 3 failed
-				f.bar = true
 			}
 			f.bar = true
 			return trim(b[i:])

@@ -128,9 +128,12 @@ func (r *xmlReader) tagEnd(tag string) {
 		r.done = true
 		return
 	}
-	name, rest, _ := strings.Cut(strings.TrimSpace(strings.Map(spaceToSpace, tag)), " ")
-	e := element{name: name}
-	attributes(rest, &e.attrs)
+	words := strings.Fields(tag)
+	if len(words) == 0 {
+		return
+	}
+	e := element{name: words[0]}
+	attributes(strings.TrimPrefix(strings.TrimSpace(tag), e.name), &e.attrs)
 	r.open = append(r.open, e)
 	r.text = r.text[:0]
 	if self {
@@ -138,19 +141,11 @@ func (r *xmlReader) tagEnd(tag string) {
 	}
 }
 
-func spaceToSpace(c rune) rune {
-	if c == '\n' || c == '\t' || c == '\r' {
-		return ' '
-	}
-	return c
-}
-
 // attributes reads name="value" pairs.
 func attributes(s string, o *object) {
 	for {
-		s = strings.TrimLeft(s, " ")
 		key, rest, ok := strings.Cut(s, "=")
-		rest = strings.TrimLeft(rest, " ")
+		rest = strings.TrimLeft(rest, " \t\r\n")
 		if !ok || rest == "" || rest[0] != '"' && rest[0] != '\'' {
 			return
 		}
