@@ -270,7 +270,7 @@ func (s *Signer) errorLines(fs []*fact) []string {
 func (s *Signer) tailFacts() []string {
 	var out []string
 	for _, c := range []*channel{&s.out, &s.err} {
-		lines := strings.Split(string(c.lastText()), "\n")
+		lines := strings.Split(string(c.tail.Bytes()), "\n")
 		if len(lines) > 12 {
 			lines = lines[len(lines)-12:]
 		}

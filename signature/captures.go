@@ -147,10 +147,7 @@ func countEnd(b []byte, i int) int {
 	if n == i || at(b, n) != ' ' {
 		return i
 	}
-	e := n + 1
-	for e < len(b) && letter(b[e]) {
-		e++
-	}
+	e := runOf(b, n+1, isAlpha)
 	if countWord(b[n+1:e]) == countOther {
 		return i
 	}

@@ -9,6 +9,7 @@ const (
 	isPathByte
 	isBreak // ends a path
 	isUnit  // a unit of time or size may start with it
+	isSpace // a blank
 )
 
 const (
@@ -33,7 +34,7 @@ var classOf = [256]byte{
 	'_': isUnder | isPathByte,
 	'-': isPathByte, '.': isPathByte, '~': isPathByte, '/': isPathByte, '+': isPathByte, '@': isPathByte, '%': isPathByte,
 	'*': isPathByte, '\\': isPathByte, ':': isPathByte, ']': isPathByte, '}': isPathByte, '<': isBreak, '>': isBreak,
-	' ': isBreak, '\t': isBreak, '"': isBreak, '\'': isBreak, '`': isBreak, ',': isBreak, ';': isBreak, '(': isBreak,
+	' ': isBreak | isSpace, '\t': isBreak, '"': isBreak, '\'': isBreak, '`': isBreak, ',': isBreak, ';': isBreak, '(': isBreak,
 	')': isBreak | isPathByte, '|': isBreak, 0xc2: isUnit, 0xce: isUnit,
 }
 
@@ -66,7 +67,15 @@ func lowered(to *[24]byte, w []byte) []byte {
 	return to[:len(w)]
 }
 
-// digitsFrom returns the end of the run of digits that starts at i.
+// runOf returns the end of the run of bytes of the classes that starts at i.
+func runOf(b []byte, i int, classes byte) int {
+	for i < len(b) && classOf[b[i]]&classes != 0 {
+		i++
+	}
+	return i
+}
+
+// digitsFrom is runOf for digits, which are asked for most.
 func digitsFrom(b []byte, i int) int {
 	for i < len(b) && digit(b[i]) {
 		i++

@@ -91,18 +91,12 @@ func classNear(b []byte, i, n int) countClass {
 			return w
 		}
 	}
-	w := n
-	for at(b, w) == ' ' {
-		w++
-	}
-	end := w
-	for end < len(b) && letter(b[end]) {
-		end++
-	}
+	w := runOf(b, n, isSpace)
+	end := runOf(b, w, isAlpha)
 	cl := countWord(b[w:end])
 	ofAll := i > 3 && string(b[i-3:i]) == "of "          // 3 of 8 checks failed: 8 are all
 	if cl == countTotal && !ofAll && at(b, end) == ' ' { // 3 tests failed
-		if next := classAt(b, end+1); next == countFailed || next == countPassed || next == countErrored {
+		if next := countWord(b[end+1 : runOf(b, end+1, isAlpha)]); next == countFailed || next == countPassed || next == countErrored {
 			return next
 		}
 	}
@@ -117,14 +111,6 @@ func classNear(b []byte, i, n int) countClass {
 		return countOther
 	}
 	return classBefore(b, e)
-}
-
-func classAt(b []byte, i int) countClass {
-	e := i
-	for e < len(b) && letter(b[e]) {
-		e++
-	}
-	return countWord(b[i:e])
 }
 
 func classBefore(b []byte, e int) countClass {

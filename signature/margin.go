@@ -131,10 +131,7 @@ func levelAt(b []byte) (level byte, end int) {
 	if at(b, 0) == '[' {
 		i = 1
 	}
-	e := i
-	for e < len(b) && letter(b[e]) {
-		e++
-	}
+	e := runOf(b, i, isAlpha)
 	switch string(b[i:e]) {
 	case "info", "debug":
 		if i == 0 {

@@ -177,9 +177,7 @@ const (
 
 // compared says whether a comparison stands beside a number: 1252 == 1246.
 func compared(b []byte, k, e int) bool {
-	for at(b, e) == ' ' {
-		e++
-	}
+	e = runOf(b, e, isSpace)
 	for k > 0 && b[k-1] == ' ' {
 		k--
 	}
@@ -222,10 +220,7 @@ func workUnitAfter(b []byte, e int) bool {
 		return false
 	}
 	i := e + 1
-	u := i
-	for u < len(b) && letter(b[u]) {
-		u++
-	}
+	u := runOf(b, i, isAlpha)
 	var low [24]byte
 	switch string(lowered(&low, b[i:u])) {
 	case "of", "rows", "row", "tests", "test", "files", "file", "items", "item", "records", "record", "lines", "errors", "error",
@@ -279,10 +274,7 @@ func withoutValues(text string) string {
 
 // drawnEnd returns where the word at i ends if it may have been drawn at random, or -1.
 func drawnEnd(b []byte, i int) int {
-	e := i
-	for e < len(b) && word(b[e]) {
-		e++
-	}
+	e := runOf(b, i, wordMask)
 	if o := oddityOf(b[i:e]); o.random(true) || !o.letters && o.length > 4 && o.bits >= -2 {
 		return e - 1
 	}

@@ -186,9 +186,7 @@ func idAt(b []byte, s int) lineID {
 	alone := startsAlone(b, s, lead)
 	e := hexFrom(b, s)
 	hex := !word(at(b, e))
-	for word(at(b, e)) {
-		e++
-	}
+	e = runOf(b, e, wordMask)
 	n, d := e-s, 0
 	if hex && alone && n >= 6 {
 		d = digitCount(b[s:e])
@@ -244,10 +242,4 @@ func endOf(b []byte, e int) uint64 {
 	return end
 }
 
-// hexFrom returns the end of the run of hexadecimal digits that starts at i.
-func hexFrom(b []byte, i int) int {
-	for i < len(b) && classOf[b[i]]&(isDigit|isHex) != 0 {
-		i++
-	}
-	return i
-}
+func hexFrom(b []byte, i int) int { return runOf(b, i, isDigit|isHex) }

@@ -153,10 +153,7 @@ func randomSpan(b []byte, from, s, e int) (int, int, bool) {
 		return s, e, false
 	}
 	for at(b, e) == '-' {
-		n := e + 1
-		for word(at(b, n)) {
-			n++
-		}
+		n := runOf(b, e+1, wordMask)
 		if uuidAt(b, e+1) > 0 || !partOfID(b[e+1:n]) {
 			break
 		}

@@ -63,23 +63,15 @@ func codeFrame(b []byte) bool {
 	i := 0
 	if at(b, 0) == '>' {
 		i = 1
-		for at(b, i) == ' ' {
-			i++
-		}
+		i = runOf(b, i, isSpace)
 	}
 	if at(b, i) == 'L' && digit(at(b, i+1)) { // L12 |
 		i++
 	}
 	n := digitsFrom(b, i)
-	e := n
-	for at(b, e) == ' ' {
-		e++
-	}
+	e := runOf(b, n, isSpace)
 	if n > i && at(b, e) == '|' {
-		s := e + 1
-		for at(b, s) == ' ' {
-			s++
-		}
+		s := runOf(b, e+1, isSpace)
 		if w := max(severityEnd(b, s), warningEnd(b, s)); w > s && (at(b, w) == ' ' || at(b, w) == '|') {
 			return false // a row of a table of findings
 		}

@@ -173,11 +173,10 @@ func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *builtRule {
 	}
 	var set [maxPatterns / 64]uint64
 	first := fold(b[0])
-	for _, i := range bk.first[first] {
-		set[i>>6] |= 1 << (i & 63)
-	}
-	for _, i := range bk.rest {
-		set[i>>6] |= 1 << (i & 63)
+	for _, list := range [...][]uint16{bk.first[first], bk.rest} {
+		for _, i := range list {
+			set[i>>6] |= 1 << (i & 63)
+		}
 	}
 	for w, bits64 := range p {
 		for m := bits64 & bk.keys[w]; m != 0; m &= m - 1 {

@@ -149,9 +149,7 @@ func (sc *scanner) hash(b []byte, found *knownLine) lineHash {
 			found.mask(h)
 			inMask = true
 		}
-		for e < len(b) && b[e] == ' ' {
-			e++
-		}
+		e = runOf(b, e, isSpace)
 		pos, i = e, e
 	}
 	if pos < len(b) {

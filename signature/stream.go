@@ -141,8 +141,3 @@ func (s *stream) reset() {
 	s.open.Reset()
 	s.enc, s.head, s.half, s.took = undecided, s.head[:0], s.half[:0], 0
 }
-
-// lastText is the text at the end of the stream, at most tailSize bytes of it.
-func (s *stream) lastText() []byte {
-	return s.tail.Bytes()
-}

@@ -81,10 +81,7 @@ func shapeOf(w []byte) (sh wordShape) {
 
 // identifier handles a word with letters before its first digit at k.
 func identifier(b []byte, from, s, k int) (int, int, kind) {
-	e := k + 1
-	for e < len(b) && classOf[b[e]]&wordMask != 0 {
-		e++
-	}
+	e := runOf(b, k+1, wordMask)
 	w := b[s:e]
 	sh := shapeOf(w)
 	if s, e, ok := id(b, from, s, e, sh); ok {
@@ -190,9 +187,7 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 		return k, u, kd
 	}
 	if e < len(b) && word(b[e]) { // 2nd, 3x
-		for e < len(b) && word(b[e]) {
-			e++
-		}
+		e = runOf(b, e, wordMask)
 		return k, e, plain
 	}
 	kd := numberKind(b, k, e, digits)
@@ -205,9 +200,7 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 // mixedWord handles a word of digits first and letters after: 12ms, 0x7f, 5f2e9c1a.
 func mixedWord(b []byte, from, k, n int) (s, e int, kd kind, ok bool) {
 	e = n
-	for e < len(b) && classOf[b[e]]&wordMask != 0 {
-		e++
-	}
+	e = runOf(b, e, wordMask)
 	w := b[k:e]
 	if w[0] == '0' && len(w) > 2 && (w[1] == 'x' || w[1] == 'X') {
 		return k, e, ident, true
