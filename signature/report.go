@@ -47,18 +47,11 @@ func (x *extractor) structured(b []byte) bool {
 // goOn gives a document that has begun its next piece; false where there is none, or it
 // is no document after all.
 func (x *extractor) goOn(p []byte) bool {
-	switch {
-	case x.xml.active():
+	if x.xml.active() {
 		x.xml.feed(p)
-		if x.xml.done {
-			x.xml.reset()
-		}
-		return true
-	case x.json.active() && x.json.feed(p):
 		return true
 	}
-	x.json.reset()
-	return false
+	return x.json.active() && x.json.feed(p)
 }
 
 // longLine takes the pieces of a line that is too long to be kept, when it reads as

@@ -92,3 +92,31 @@ func TestReportPassesReadErrorsOn(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Escapes are read wherever a string is cut off, and a backslash that is escaped ends
+// none.
+func TestStringsOfJSON(t *testing.T) {
+	var got []string
+	r := jsonReader{value: func(_ *jsonReader, _, v string) { got = append(got, v) }}
+	long := strings.Repeat("x", maxScalar-3)
+	doc := `["a\\","b\"c\n\u00e9\ud83d\ude00d\r","` + long + `\u00e9","` + long + `\\u"]`
+	for i := range doc {
+		if !r.feed([]byte(doc[i : i+1])) {
+			t.Fatalf("no JSON at byte %d", i)
+		}
+	}
+	if want := []string{`a\`, "b\"c\né😀d ", long, long + `\u`}; !slices.Equal(got, want) || r.active() {
+		t.Errorf("got %.60q, want %.60q", got, want)
+	}
+}
+
+func TestPlacesAreBounded(t *testing.T) {
+	var fs factSet
+	fs.init()
+	for i := range 10 * maxPlaces {
+		fs.add(fact{kind: factDiag, text: "a"}, uint64(i+1))
+	}
+	if f := fs.ofKind(factDiag)[0]; len(f.places) != maxPlaces || f.times != 10*maxPlaces {
+		t.Errorf("%d places of %d times", len(f.places), f.times)
+	}
+}

@@ -32,7 +32,7 @@ func Stamp(b []byte, i int) int {
 		}
 		return fractionAfter(b, n)
 	}
-	if end := From(b, e, n); end > e && (bytes.Count(b[e:end], []byte(":")) > 1 || end >= e+8 && bytes.IndexByte(b[e:n+1], ':') < 0) {
+	if end := From(b, e, n); end > e && (bytes.Count(b[e:end], []byte(":")) > 1 || end >= e+8) {
 		return end
 	}
 	return i
