@@ -1,6 +1,9 @@
 package margin
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // What every line begins with, but for its numbers, is a margin of a form of its own:
 // "1>", "INFO[0004] ", "app[148e] ams [info]". It is asked for where nothing else is
@@ -27,11 +30,11 @@ func learnShared(lines [][]byte, before chain) (column, int) {
 		common = common[:n]
 	}
 	common = common[:bytes.LastIndexAny(common, " >,])|}!")+1]
-	if len(lines) < sharedLines || objects || !signed(common) || tells(common) {
+	if len(lines) < sharedLines || objects || !signed(common) || hasLetter(common) && located(bytes.TrimRight(common, " :>,])|}!")) {
 		return column{}, 0
 	}
 	var first [256]bool
-	ways := 0
+	ways, indented := 0, 0
 	name := bytes.Clone(common)
 	for _, b := range lines {
 		_, n := alike(common, b)
@@ -42,12 +45,13 @@ func learnShared(lines [][]byte, before chain) (column, int) {
 		}
 		if c == ' ' || c == '\t' {
 			ways = sharedFirst
+			indented++
 		} else if !first[c] {
 			first[c] = true
 			ways++
 		}
 	}
-	if ways < sharedFirst {
+	if told := tells(common); ways < sharedFirst || told == 0 || told > 0 && 12*indented < len(lines) {
 		return column{}, 0
 	}
 	return column{shape: shared, names: []string{string(common)}, fixed: string(bytes.TrimSpace(name))}, len(lines)
@@ -77,16 +81,15 @@ func signed(common []byte) bool {
 	return sign && (hasLetter(common) || common[len(common)-1] == '>')
 }
 
-// tells says whether a word of what lines begin with says how something ended: the
-// level of a log that is on all of them says nothing.
-func tells(common []byte) bool {
+// tells returns which word of what lines begin with says how something ended, -1 for
+// none: the level of a log that is on all of them says nothing. Behind a name it says
+// nothing of the messages either where some are empty or indented, as a tool's are.
+func tells(common []byte) int {
 	words := bytes.FieldsFunc(common, func(r rune) bool { return r < 0x80 && !letter(byte(r)) })
-	for _, w := range words {
-		if _, n := levelWord(w); telling(w) && (n == 0 || bytes.EqualFold(w[:1], []byte("e")) || bytes.EqualFold(w[:1], []byte("w"))) {
-			return true
-		}
-	}
-	return hasLetter(common) && located(bytes.TrimRight(common, " :>,])|}!"))
+	return slices.IndexFunc(words, func(w []byte) bool {
+		_, n := levelWord(w)
+		return telling(w) && (n == 0 || bytes.EqualFold(w[:1], []byte("e")) || bytes.EqualFold(w[:1], []byte("w")))
+	})
 }
 
 // sharedAt is what a line has of such a margin: all of it, or nothing.
