@@ -52,7 +52,7 @@ func TestKilledRuns(t *testing.T) {
 	for range 3 {
 		hands.Go(func() {
 			for n := range work {
-				t.Run(fmt.Sprint("run ", n), func(t *testing.T) { k.run(t, rand.New(rand.NewPCG(seed, uint64(n)))) })
+				t.Run(fmt.Sprint("run ", n), func(t *testing.T) { k.run(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) })
 			}
 		})
 	}
@@ -69,7 +69,7 @@ func TestKilledRuns(t *testing.T) {
 }
 
 // run kills one run once or more, and resumes it to its end.
-func (k *killed) run(t *testing.T, rng *rand.Rand) {
+func (k *killed) run(t *testing.T, n int, rng *rand.Rand) {
 	k.runs.Add(1)
 	dir := t.TempDir()
 	mark := fmt.Sprintf("%s=%d-%d", killMark, os.Getpid(), rng.Uint64())
@@ -86,7 +86,7 @@ func (k *killed) run(t *testing.T, rng *rand.Rand) {
 		}
 		var who *atomic.Int64
 		if kills > 0 {
-			who = k.kill(t, s, rng)
+			who = k.kill(t, s, n, rng)
 		}
 		code := s.ended(t)
 		if who == &k.both {
@@ -116,12 +116,12 @@ func (k *killed) run(t *testing.T, rng *rand.Rand) {
 
 // kill waits a random time, kills looprun, its guardian, or both, and returns
 // which of these it counted.
-func (k *killed) kill(t *testing.T, s *started, rng *rand.Rand) *atomic.Int64 {
+func (k *killed) kill(t *testing.T, s *started, n int, rng *rand.Rand) *atomic.Int64 {
 	t.Helper()
 	// A sixth of the kills are in the first 15 ms, when it makes its files; the
 	// others are while the command runs, which takes some 150.
 	after := time.Duration(rng.IntN(150_000)) * time.Microsecond
-	if rng.IntN(6) == 0 {
+	if rng.IntN(6) == 0 && n > 3 {
 		after /= 10
 	} else {
 		had := len(lines(t, s.file("ran")))
@@ -130,6 +130,9 @@ func (k *killed) kill(t *testing.T, s *started, rng *rand.Rand) *atomic.Int64 {
 	time.Sleep(after) // the moment is what is random here
 	guardians := childrenOf(s.Process.Pid)
 	who := []*atomic.Int64{&k.looprun, &k.guardian, &k.both}[rng.IntN(3)]
+	if n <= 3 { // each happens, whatever the dice say
+		who = []*atomic.Int64{&k.looprun, &k.guardian, &k.both}[n-1]
+	}
 	if len(guardians) == 0 {
 		who = &k.looprun // there is no guardian yet
 	}

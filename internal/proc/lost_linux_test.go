@@ -2,6 +2,8 @@ package proc
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -173,17 +175,16 @@ func TestGuardianIsStoppedAtTheEnd(t *testing.T) {
 // One that does not react to what it is told, because somebody traces it, is killed.
 func TestGuardianThatDoesNotHear(t *testing.T) {
 	n := nonce()
-	p := must(t, Spec{Argv: sh("setsid sleep " + n + " & exec sleep " + n), Timeout: time.Hour})
+	p := must(t, Spec{Argv: sh("setsid sleep " + n + " & exec sleep " + n), Timeout: time.Hour, KillAfter: time.Millisecond})
 	started(t, n, 2)
 	s, ok := readStat(p.Pid(), make([]byte, 0, 1024))
 	if !ok {
 		t.Fatal("no such process")
 	}
-	done := make(chan error, 1)
-	go func() { done <- holdStill(s.parent, p.Done()) }()
-	eventually.Holds(t, "the guardian stands still", func() bool { return state(s.parent) == 't' || len(done) > 0 })
-	if len(done) > 0 {
-		t.Skipf("nothing can be traced here: %v", <-done)
+	held := make(chan error, 1)
+	go holdStill(s.parent, held, p.Done())
+	if err := <-held; err != nil {
+		t.Skipf("nothing can be traced here: %v", err)
 	}
 	p.Stop(0)
 	if e := await(t, p); e.Cause != Stopped || e.Lost == nil || e.Code != 137 {
@@ -192,19 +193,29 @@ func TestGuardianThatDoesNotHear(t *testing.T) {
 	gone(t, n)
 }
 
-// holdStill traces the process until over is closed, so that nothing but SIGKILL
-// reaches it.
-func holdStill(pid int, over <-chan struct{}) error {
+// holdStill traces all threads of the process until over is closed, so that nothing
+// but SIGKILL reaches it. It says when all of them stand still.
+func holdStill(pid int, held chan<- error, over <-chan struct{}) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := unix.PtraceSeize(pid); err != nil {
-		return err
-	}
-	if err := unix.PtraceInterrupt(pid); err != nil {
-		return err
+	for traced := map[int]bool{}; ; { // one that was not traced yet may start another
+		still := true
+		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		for _, task := range tasks {
+			id, _ := strconv.Atoi(task.Name())
+			if !traced[id] {
+				err = errors.Join(err, unix.PtraceSeize(id), unix.PtraceInterrupt(id))
+			}
+			still = still && traced[id] && state(id) == 't'
+			traced[id] = true
+		}
+		if still || err != nil {
+			held <- err
+			break
+		}
+		time.Sleep(time.Millisecond) // between two looks
 	}
 	<-over
-	return nil
 }
 
 // Signals that come while an answer is waited for, as they do when somebody stops the
