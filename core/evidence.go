@@ -127,9 +127,13 @@ func (a PastAnswer) Who() string { return a.Assistant.who(a.Responder, a.Rule) }
 
 // String is the answer on one line: when, to what, which, by whom, and its words.
 func (a PastAnswer) String() string {
-	text := fmt.Sprintf("after iteration %d, “%s”: %s by %s", a.Iteration, oneLine(a.Question), oneLine(a.Answer), a.Who())
+	when := fmt.Sprintf("after iteration %d", a.Iteration)
+	if a.Iteration == 0 {
+		when = "before the end of iteration 1"
+	}
+	text := fmt.Sprintf("%s, “%s”: %s by %s", when, oneLine(a.Question), oneLine(a.Answer), a.Who())
 	if a.Question == "" {
-		text = fmt.Sprintf("after iteration %d, %s: %s by %s", a.Iteration, firstText(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.Who())
+		text = fmt.Sprintf("%s, %s: %s by %s", when, firstText(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.Who())
 	}
 	if a.Words != "" {
 		text += ": “" + termsafe.Line(a.Words) + "”"

@@ -94,15 +94,24 @@ func (p *prompt) sheet() sheet {
 	case p.hint != "":
 		s.hint = p.hint
 	case p.menu.Multi:
-		s.hint = "a number or space ticks · Enter chooses · Ctrl-C interrupts"
+		s.hint = p.orShort("a number or space ticks, Enter chooses")
 	default:
-		s.hint = "a number or letter, or arrows and Enter · Ctrl-C interrupts"
+		s.hint = p.orShort("a number or letter, or arrows and Enter")
 	}
 	s.hint = cells.Cut(s.hint, p.width())
 	message := p.message()
 	s.message = strings.Join(message, "\n")
 	s.items, s.rows = p.lay(p.rows - len(message) - 2)
 	return s
+}
+
+// orShort is the hint, and what Ctrl-C does where there is room for that.
+func (p *prompt) orShort(hint string) string {
+	const more = " · Ctrl-C interrupts"
+	if cells.Width(hint+more) > p.width() {
+		return hint
+	}
+	return hint + more
 }
 
 // text is the question, wrapped.

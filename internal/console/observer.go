@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
@@ -85,7 +86,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 	case core.MessageRefused:
 		m.Warn("the next iteration is told: %s", d.Reason)
 	case core.QuestionAnswered:
-		m.answered(d)
+		m.answered(d, s)
 	case core.QuestionClosed:
 		if strings.HasPrefix(d.QuestionID, "ask-") && !d.Unanswered {
 			m.Detail("%s: %s", d.QuestionID, d.Reason) // who asked is told
@@ -282,7 +283,7 @@ func (m *Observer) recall(s *core.State) {
 	}
 }
 
-func (m *Observer) answered(d core.QuestionAnswered) {
+func (m *Observer) answered(d core.QuestionAnswered, s *core.State) {
 	if m.Person && m.Here == d.QuestionID {
 		return
 	}
@@ -291,6 +292,14 @@ func (m *Observer) answered(d core.QuestionAnswered) {
 		by += " in the browser"
 	}
 	text := fmt.Sprintf("answered by %s: %s", by, d.Answer.String())
+	if q := s.Question; m.Person && q != nil && q.ID == d.QuestionID { // as the screen showed it
+		if o, ok := q.Option(d.Option); ok {
+			text = fmt.Sprintf("answered by %s: %s", by, termsafe.Line(o.Label))
+		}
+		if d.Guidance != "" {
+			text += ": “" + Short(d.Guidance, 200) + "”"
+		}
+	}
 	if d.Reason != "" {
 		text += ": " + d.Reason
 	}

@@ -174,3 +174,22 @@ func TestInterruptSaysWhatItWaitsFor(t *testing.T) {
 		}
 	}
 }
+
+// A person who watches sees an answer that was given elsewhere by its label and with its words.
+func TestAnswersFromElsewhere(t *testing.T) {
+	s := &core.State{Question: &core.Question{ID: "q", Options: []core.Option{{ID: "new_approach", Label: "Try different approach"}}}}
+	for _, c := range []struct {
+		person bool
+		want   string
+	}{
+		{true, "looprun: answered by user: Try different approach: “Use sha256.”: as before\n"},
+		{false, "looprun: answered by user: new_approach: as before\n"},
+	} {
+		var out strings.Builder
+		m := &Observer{Messages: Messages{W: &out, Person: c.person}}
+		m.Observe(core.Event{Data: core.QuestionAnswered{QuestionID: "q", Answer: core.Answer{Option: "new_approach", Guidance: "Use sha256.", Responder: "user", Reason: "as before"}}}, s)
+		if out.String() != c.want {
+			t.Errorf("person %t: it says %q, want %q", c.person, out.String(), c.want)
+		}
+	}
+}
