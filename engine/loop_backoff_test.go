@@ -156,3 +156,42 @@ func TestInitialDelayIsOnce(t *testing.T) {
 		}
 	})
 }
+
+// Whoever watches is told when the next iteration begins while the delay before it
+// passes, and of none while one runs or is asked about.
+func TestNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := looptest.Defaults
+		l.Iterations, l.Loop = 2, core.Off
+		x := &timed{began: time.Now()}
+		var run *looptest.Run
+		asked := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			time.Sleep(time.Hour)
+			return core.Answer{}, core.ErrNoAnswer
+		})
+		run = looptest.Start(t, l, x, asked)
+		run.Loop.Backoff = engine.Backoff{Base: time.Minute}
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			run.ToEnd(t)
+		}()
+		for _, c := range []struct{ at, next time.Duration }{
+			{5 * time.Second, 0},                 // the first iteration runs
+			{30 * time.Second, 70 * time.Second}, // the delay passes
+			{69 * time.Second, 70 * time.Second},
+			{75 * time.Second, 0}, // the second runs
+			{2 * time.Minute, 0},  // it is asked
+		} {
+			time.Sleep(c.at - time.Since(x.began))
+			want := time.Time{}
+			if c.next > 0 {
+				want = x.began.Add(c.next)
+			}
+			if got := run.Next(); !got.Equal(want) {
+				t.Errorf("after %s: the next begins %s, want %s", c.at, got.Sub(x.began), c.next)
+			}
+		}
+		<-over
+	})
+}

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,5 +81,47 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 	}
 	if code := run.ended(t); code != 100 {
 		t.Errorf("the run ended with %d", code)
+	}
+}
+
+// Where several runs could be meant a person is shown them and asked, and nothing but
+// yes takes the first: each has a command and a question of its own.
+func TestOneOfSeveralRuns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		paused  []string
+		command []string
+		ask     string
+		took    func(*core.State) bool
+	}{
+		{"answer", []string{"--detached", "defer", "--max-iterations", "1"}, []string{"answer", "accept"}, "answer the first, ", func(s *core.State) bool { return len(s.Answered) > 0 }},
+		{"resume", []string{"--once"}, []string{"resume"}, "go on with the first, ", func(s *core.State) bool { return s.Resumes > 0 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, name := range []string{"Port to Go 1.26", "Fix the auth tests"} {
+				args := append(slices.Clone(c.paused), "--name", name, "--", "sh", "-c", "test $LOOPRUN_ITERATION = 2")
+				if code := begin(t, dir, args...).ended(t); code != 102 {
+					t.Fatalf("exit code %d", code)
+				}
+			}
+			for _, key := range []string{"\r", "n\r", "x\r", "y\r"} {
+				s := onTerminal(t, dir, c.command...)
+				until(t, "it asks", s.shows(c.ask))
+				if !s.shows("2 runs could be meant")() || !s.shows("Port to Go 1.26")() || !s.shows("Fix the auth tests")() {
+					t.Error("the runs are not shown")
+				}
+				s.keys(t, key)
+				want := 125
+				if key == "y\r" {
+					want = 0
+				}
+				if code, took := s.ended(t), c.took(s.state(t)); code != want || took != (want == 0) {
+					t.Fatalf("%q: exit code %d, taken %t", key, code, took)
+				}
+			}
+		})
 	}
 }
