@@ -211,7 +211,7 @@ func ExampleObserver() {
 }
 
 // Events go to a logger of the standard library, without the command's output.
-func ExampleLogObserver() {
+func ExampleConfig_log() {
 	steady := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey || a.Key == "duration" || a.Key == "signature" {
 			return slog.Attr{}

@@ -52,9 +52,9 @@ func (p *Progress) atLeast(best *Best) bool {
 	return p.Tests == best.Progress.Tests && p.Total >= best.Progress.Total && p.Failing <= best.Progress.Failing
 }
 
-// Fell reports whether an earlier iteration had fewer failures than the last one, and is
+// fell reports whether an earlier iteration had fewer failures than the last one, and is
 // kept. Where nothing is known of the last, it did.
-func (s *State) Fell() bool {
+func (s *State) fell() bool {
 	if s.Best == nil || s.Best.Iteration == s.Iterations {
 		return false
 	}

@@ -211,16 +211,16 @@ func (a Action) Ends() bool {
 	return a == ActionAccept || a == ActionCancel || a == ActionReject
 }
 
-// AcceptBest is the id of the option that takes the iteration with the fewest failures.
-const AcceptBest = "accept_best"
+// acceptBest is the id of the option that takes the iteration with the fewest failures.
+const acceptBest = "accept_best"
 
 // TakenKeys are the characters that do the same at every question at a terminal, and
 // can be the key of no option: they move, ask for words, pause, review, edit, explain,
 // and say yes or no.
 const TakenKeys = "jkwpre?yn"
 
-// TakeBack in place of guidance takes back what was said before and holds still.
-const TakeBack = "-"
+// takesBack in place of guidance takes back what was said before and holds still.
+const takesBack = "-"
 
 func errWordless(o Option) error {
 	return fmt.Errorf("option %q answers in words, and there are none; add --guidance TEXT", o.ID)

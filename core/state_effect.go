@@ -27,7 +27,7 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		d.Restore, d.Checkpoint = o.Restore, s.Best.Checkpoint
 	}
 	words := a.Guidance
-	if d.Unsaid = strings.TrimSpace(words) == TakeBack; d.Unsaid {
+	if d.Unsaid = strings.TrimSpace(words) == takesBack; d.Unsaid {
 		words = ""
 	}
 	if words == "" && !a.Person && s.Trip.Guard.takesReason(o) {
@@ -283,15 +283,15 @@ func (s *State) offer(q Question, texts Texts) Question {
 // offerBest names the iteration with the fewest failures where that is not the last, and
 // offers to take it where the last one can be accepted.
 func (s *State) offerBest(q Question, say func(Note) string) Question {
-	if !s.Fell() {
+	if !s.fell() {
 		return q
 	}
 	values := map[string]any{"Number": s.Best.Iteration, "Failing": s.Best.Progress.String()}
 	q.Details = append(q.Details, say(Note{NoteBest, values}))
 	at := slices.IndexFunc(q.Options, func(o Option) bool { return o.Action == ActionAccept })
-	if _, taken := q.Option(AcceptBest); at >= 0 && !taken {
+	if _, taken := q.Option(acceptBest); at >= 0 && !taken {
 		q.Options = slices.Insert(slices.Clone(q.Options), at, Option{
-			ID: AcceptBest, Label: say(Note{LabelBest, values}), Action: ActionAccept, Restore: s.Best.Iteration,
+			ID: acceptBest, Label: say(Note{LabelBest, values}), Action: ActionAccept, Restore: s.Best.Iteration,
 			Description: s.Best.Progress.String(),
 		})
 	}
