@@ -61,6 +61,7 @@ func (d *Driver) Start(e RunStarted) error {
 	if err := errors.Join(e.Limits.Validate(), e.Limits.watched(d.Guards)); err != nil {
 		return err
 	}
+	e.ByTask = len(e.Ladder) > 0
 	return d.Record(e)
 }
 
@@ -256,7 +257,7 @@ func (d *Driver) Debugged(end DebugFinished) error {
 // Advised records the end of the next expert.
 func (d *Driver) Advised(end ExpertFinished) error {
 	e, _ := d.State.NextExpert()
-	end.Task, end.Expert = d.State.Task, e.Name
+	end.Task, end.Expert = d.State.LadderTask(), e.Name
 	if !end.Helped() {
 		end.Guidance = ""
 	}

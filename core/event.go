@@ -83,9 +83,12 @@ type RunStarted struct {
 	Dir     string   `json:"dir,omitempty"`
 	// Ladder are the rungs of the escalation ladder; empty: there is none.
 	Ladder ladder.Config `json:"ladder,omitempty"`
-	Parent string        `json:"parent,omitempty" mask:"own"`
-	Limits Limits        `json:"limits"`
-	Caps   Caps          `json:"caps"`
+	// ByTask says that attempts are counted for each task that the command names. Runs of
+	// the first edition counted all of them together.
+	ByTask bool   `json:"by_task,omitempty"`
+	Parent string `json:"parent,omitempty" mask:"own"`
+	Limits Limits `json:"limits"`
+	Caps   Caps   `json:"caps"`
 	// Precheck says that the check runs once before the first iteration.
 	Precheck bool `json:"precheck,omitempty"`
 	// Loose says that signatures which differ only in numbers count as the same.

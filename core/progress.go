@@ -13,12 +13,12 @@ import (
 // Progress is how much of the judged work is done, as far as its output said
 // so. A count that is not known is -1.
 type Progress struct {
-	Failing int      `json:"failing"`
-	Passed  int      `json:"passed"`
-	Total   int      `json:"total"`
-	Checks  []string `json:"checks,omitempty"`
+	Failing int      `json:"failing" doc:"How many fail; -1: not known."`
+	Passed  int      `json:"passed" doc:"How many pass; -1: not known."`
+	Total   int      `json:"total" doc:"How many there are; -1: not known."`
+	Checks  []string `json:"checks,omitempty" doc:"Those that fail, by name."`
 	// Tests says that the checks are tests.
-	Tests bool `json:"tests,omitempty"`
+	Tests bool `json:"tests,omitempty" doc:"Whether the checks are tests."`
 }
 
 // Progress is what the iteration's output said; nil when it said nothing.

@@ -106,6 +106,8 @@ type Result struct {
 	Trips   int     `json:"trips"`
 	CostUSD float64 `json:"cost_usd"`
 	Tokens  int64   `json:"tokens"`
+	// Progress is what the last iteration's output said of its checks; nil: nothing.
+	Progress *Progress `json:"progress,omitempty"`
 	// Subtasks is how far a task is that was taken apart; nil: none was.
 	Subtasks *Subtasks `json:"subtasks,omitempty"`
 	// Pending says that a question waits for its answer.
@@ -168,6 +170,7 @@ func (s *State) Result() Result {
 		r.Ending = *s.Ending
 	}
 	if s.Last != nil {
+		r.Progress = s.Last.Progress()
 		r.Signature, r.Says = s.Last.Signature.Label, s.Last.Says()
 	}
 	return r

@@ -142,6 +142,10 @@ type State struct {
 	// Task is what is worked on: the run's name until a rejection put another
 	// one in its place.
 	Task string `json:"task,omitempty"`
+	// Climbed is the task that the command named last where attempts count by task
+	// (ByTask); empty: they are the run's.
+	Climbed string `json:"climbed,omitempty"`
+	ByTask  bool   `json:"by_task,omitempty"`
 	// Subtask is the part that is worked on of a task that was taken apart, Subtasks
 	// are those after it, and Finished those that ended. Advance says that Subtask has
 	// ended, which is still to be put on record. See [State.Decomposed].

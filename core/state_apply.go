@@ -44,7 +44,7 @@ func (s *State) fold(e Event) {
 		s.Repository = d.Repository
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
 		s.AnyValue, s.Often = d.AnyValue, d.Often
-		s.Task, s.Rungs = d.Name, d.Ladder
+		s.Task, s.Rungs, s.ByTask = d.Name, d.Ladder, d.ByTask
 		s.CallsPerHour = d.CallsPerHour
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
@@ -405,7 +405,7 @@ func (s *State) reset(id GuardID) {
 		s.ErrorRun, s.ErrorHashes, s.KnownRun = 0, nil, 0
 	case LadderExhausted:
 		if !s.Restarted {
-			s.Ladder.Reset(s.Task)
+			s.Ladder.Reset(s.LadderTask())
 			s.Restarted = true
 		}
 	case NoProgress:

@@ -329,7 +329,7 @@ func (s *State) consequences(o Option, a Answer, d ActionApplied) []Data {
 		list = append(list, s.decision(o, a, d))
 	}
 	if len(s.Rungs) > 0 && s.restarts(o.Action) && !s.Restarted {
-		list = append(list, CountersReset{Task: s.Task})
+		list = append(list, CountersReset{Task: s.LadderTask()})
 	}
 	return list
 }

@@ -332,3 +332,18 @@ func TestSignalsThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// Attempts count by the task that the command names, but in a run of the first edition,
+// whose events were counted together.
+func TestAttemptsCountByTask(t *testing.T) {
+	for _, byTask := range []bool{true, false} {
+		s := looptest.Folded(t,
+			core.RunStarted{RunID: "r", Name: "run", Limits: looptest.Defaults, Ladder: rungs, ByTask: byTask}, core.IterationStarted{Iteration: 1},
+			core.SignalReceived{Signal: signal.Signal{Name: signal.Attempt, Task: "A", Approach: "this way"}},
+			core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone},
+		)
+		if got, want := s.LadderTask(), map[bool]string{true: "A", false: "run"}[byTask]; got != want {
+			t.Errorf("by task %v: it counts for %q, want %q", byTask, got, want)
+		}
+	}
+}

@@ -20,7 +20,7 @@ func (s *State) foldTask(d ActionApplied) {
 		s.Deferred = deferred(d)
 	}
 	if d.Task != "" {
-		s.Task, s.Best = d.Task, nil
+		s.Task, s.Best, s.Climbed = d.Task, nil, ""
 		s.foldList(d)
 	}
 	switch d.Guard {
@@ -171,7 +171,7 @@ func (s *State) foldSubtask() {
 	}
 	next := s.Subtasks[0]
 	s.Subtask, s.Subtasks = &next, slices.Clone(s.Subtasks[1:])
-	s.Task, s.Best = taskText(next), nil
+	s.Task, s.Best, s.Climbed = taskText(next), nil, ""
 	for _, id := range counting {
 		s.reset(id)
 	}
@@ -209,7 +209,7 @@ func (s *State) NextExpert() (ladder.Expert, bool) {
 	if len(s.Rungs) == 0 {
 		return ladder.Expert{}, false
 	}
-	step, e, _ := s.Ladder.Next(s.Rungs, s.Task)
+	step, e, _ := s.Ladder.Next(s.Rungs, s.LadderTask())
 	return e, step == ladder.StepExpert
 }
 
@@ -219,10 +219,34 @@ func (s *State) MandatoryReason() string {
 	if len(s.Rungs) == 0 {
 		return ""
 	}
-	if step, _, why := s.Ladder.Next(s.Rungs, s.Task); step == ladder.StepMandatory {
-		return why
+	step, _, why := s.Ladder.Next(s.Rungs, s.LadderTask())
+	if step != ladder.StepMandatory {
+		return ""
 	}
-	return ""
+	if s.Climbed != "" {
+		why = "“" + s.Climbed + "”: " + why
+	}
+	return why
+}
+
+// LadderTask is the task whose attempts count now: the one that the command named last,
+// else the run's.
+func (s *State) LadderTask() string { return firstText(s.Climbed, s.Task) }
+
+// climbed is that task where the signals of the iteration name one, or did before; empty:
+// it is the run's.
+func (s *State) climbed() string {
+	named := s.Climbed
+	for _, sig := range s.Signals {
+		if task := termsafe.Line(sig.Task); task != "" && s.ByTask &&
+			(sig.Name == signal.Attempt || sig.Name == signal.Clarify || sig.Name == signal.Expert) {
+			named = task
+		}
+	}
+	if named == s.Task {
+		return ""
+	}
+	return named
 }
 
 // Weighed is what the last iteration is on the ladder: a distinct approach that
@@ -252,7 +276,7 @@ func (s *State) Weighed() AttemptRecorded {
 		outcome = last.Signature.Label
 	}
 	d.Attempt, d.Counted = s.Ladder.Failed(
-		s.Rungs, s.Task, ladder.Key(declared.Approach, seen, change),
+		s.Rungs, s.LadderTask(), ladder.Key(declared.Approach, seen, change),
 		declared.Approach, outcome, declared.WhyDifferent, s.Iterations)
 	return d
 }
@@ -274,7 +298,7 @@ func (s *State) foldAttempt(d AttemptRecorded) {
 	case d.Counted:
 		s.Ladder.Record(d.Attempt)
 	case d.Improved:
-		s.Ladder.Improved(s.Task)
+		s.Ladder.Improved(s.LadderTask())
 	}
 }
 
@@ -282,6 +306,7 @@ func (s *State) foldAttempt(d AttemptRecorded) {
 // on record.
 func (s *State) foldActing() {
 	s.Signal, s.Declared = nil, nil
+	s.Climbed = s.climbed()
 	for _, sig := range s.Signals {
 		if sig.Name == signal.Attempt || sig.Name == signal.Unsuccessful && s.Declared == nil {
 			s.Declared = &sig
@@ -295,7 +320,7 @@ func (s *State) foldActing() {
 		case signal.Clarify:
 			s.Signal = &sig
 			if len(s.Rungs) > 0 {
-				s.Ladder.Mandatory(s.Task, causeOf(sig))
+				s.Ladder.Mandatory(s.LadderTask(), causeOf(sig))
 			}
 		case signal.Expert:
 			s.requestExpert(sig.Expert)
@@ -319,7 +344,7 @@ func causeOf(sig signal.Signal) ladder.Cause {
 // requestExpert asks for the next expert, and tells the command when there is
 // none.
 func (s *State) requestExpert(name string) {
-	left := s.Ladder.Untried(s.Rungs, s.Task)
+	left := s.Ladder.Untried(s.Rungs, s.LadderTask())
 	switch {
 	case len(left) == 0:
 		s.notice("You asked for an expert, and there is none left to ask.")
@@ -327,5 +352,5 @@ func (s *State) requestExpert(name string) {
 	case name != "" && !slices.ContainsFunc(left, func(e ladder.Expert) bool { return e.Name == name }):
 		s.notice(fmt.Sprintf("You asked for the expert %s, who cannot be asked; the next one is.", name))
 	}
-	s.Ladder.Request(s.Task, name)
+	s.Ladder.Request(s.LadderTask(), name)
 }

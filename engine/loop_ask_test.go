@@ -165,3 +165,25 @@ func TestAnAnswerIsSomebodys(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 }
+
+// The time for which a question waits is no time of the iteration that it was asked in.
+func TestAWaitingQuestionIsNoTimeOfTheIteration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *looptest.Run
+		run = looptest.Start(t, looptest.Defaults, looptest.Works(func(ctx context.Context, it core.Iteration) core.IterationFinished {
+			began := time.Now()
+			time.Sleep(4 * time.Second)
+			if _, err := run.Ask(ctx, "key", looptest.Database()); err != nil {
+				t.Error(err)
+			}
+			return core.IterationFinished{Outcome: core.OutcomeDone, DurationMS: time.Since(began).Milliseconds()}
+		}), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			time.Sleep(22 * time.Minute)
+			return looptest.Chosen("pg"), nil
+		}))
+		run.ToEnd(t)
+		if got := run.State().Last.DurationMS; got != 4000 {
+			t.Errorf("the iteration took %d ms, want 4000", got)
+		}
+	})
+}

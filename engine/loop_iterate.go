@@ -92,6 +92,7 @@ func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.Iterat
 		end, err := l.supervise(ctx, r)
 		e = ended{IterationResult: end, err: err}
 	}()
+	began := l.watch.Elapsed()
 	returned := false
 	defer func() {
 		if !returned { // it panics: its supervisor has to know that it is over
@@ -106,6 +107,8 @@ func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.Iterat
 	if e.panicked != nil {
 		panic(e.panicked)
 	}
+	// What a question took to be answered is no time of the iteration.
+	e.DurationMS = min(e.DurationMS, (l.watch.Elapsed() - began).Milliseconds())
 	return e.IterationResult, e.err
 }
 

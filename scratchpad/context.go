@@ -208,7 +208,7 @@ func contextTried(p printer, s *core.State) {
 	}
 	p("## What was tried\n\n")
 	for _, a := range made[max(0, len(made)-10):] {
-		p("- %s\n", bare(a.String()))
+		p("- %s%s\n", bare(a.String()), after(" (task: ", bare(otherTask(s, a)), ")"))
 	}
 	p("\n")
 }

@@ -33,6 +33,7 @@ func TestResult(t *testing.T) {
 		"schema": "looprun.dev/result/v1", "run_id": "20260102-150405-3f9a", "status": "tripped", "exit_code": 111.0,
 		"guard": "loop_detected", "decision": "", "responder": "", "reason": "nobody answered", "rule": "", "iterations": 1.0,
 		"runtime_seconds": 28.382, "signature": "test-fail:2-auth,login", "says": "2 of 5 tests failing: auth, login", "trips": 2.0, "cost_usd": 0.0, "tokens": 0.0, "pending": false,
+		"progress": map[string]any{"checks": []string{"auth", "login"}, "failing": 2, "passed": 3, "tests": true, "total": 5},
 	}
 	if asJSON(got) != asJSON(want) {
 		t.Errorf("got  %s\nwant %s", asJSON(got), asJSON(want))

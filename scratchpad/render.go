@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/protocol/ladder"
 )
 
 // Render is the page without its notes. Its size is bounded: it shows the last
@@ -280,9 +281,17 @@ func attempts(p printer, s *core.State) {
 		p("None yet.\n")
 	}
 	for _, a := range s.Ladder.Attempts {
-		p("- %s\n", inline(a.String()))
+		p("- %s%s\n", inline(a.String()), after(" (task: ", inline(otherTask(s, a)), ")"))
 	}
 	p("\n")
+}
+
+// otherTask is the task of an attempt where it is not the run's.
+func otherTask(s *core.State, a ladder.Attempt) string {
+	if a.Task == s.Task || a.Task == s.Name {
+		return ""
+	}
+	return a.Task
 }
 
 // questions are those of the command that wait.

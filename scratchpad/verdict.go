@@ -30,6 +30,7 @@ type Verdict struct {
 	RuntimeSeconds float64        `json:"runtime_seconds" doc:"Active time in seconds: questions and pauses do not count."`
 	Signature      string         `json:"signature" doc:"What the last iteration's output meant, as a label; empty where nothing can be said."`
 	Says           string         `json:"says,omitempty" doc:"The same in words for a person; not there where it passed."`
+	Progress       *core.Progress `json:"progress,omitempty" doc:"What the last iteration's output said of its checks, such as how many tests fail; not there where it said nothing."`
 	Trips          int            `json:"trips" doc:"How often guards have stopped the run to ask."`
 	CostUSD        float64        `json:"cost_usd" doc:"The cost that was reported, in US dollars."`
 	Tokens         int64          `json:"tokens" doc:"The tokens that were reported."`
@@ -49,7 +50,7 @@ func (r *Run) WriteResult(res core.Result, file string) error {
 		Guard: res.Guard, Decision: res.Decision, Responder: res.Responder, Assistant: res.Assistant, Reason: res.Reason,
 		Rule: res.Rule, DecidedAt: res.At,
 		Iterations: res.Iterations, RuntimeSeconds: res.RuntimeSeconds, Signature: res.Signature, Says: res.Says,
-		Trips: res.Trips, CostUSD: res.CostUSD, Tokens: res.Tokens, Pending: res.Pending,
+		Progress: res.Progress, Trips: res.Trips, CostUSD: res.CostUSD, Tokens: res.Tokens, Pending: res.Pending,
 		Subtasks: res.Subtasks, Warnings: res.Warnings,
 	}, "", "  ")
 	if err != nil {

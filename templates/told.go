@@ -100,7 +100,7 @@ func (s *source) considered() any {
 // itself says it attempted.
 func (s *source) attempts() any {
 	var all []string
-	for _, a := range s.state.Ladder.Made(s.state.Task) {
+	for _, a := range s.state.Ladder.Made(s.state.LadderTask()) {
 		all = append(all, a.String())
 	}
 	if s.told.signal != nil {

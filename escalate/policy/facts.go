@@ -158,9 +158,9 @@ func FactsOf(guard core.GuardID, s *core.State, ci CI) Facts {
 	if p := s.Last.Progress(); p != nil {
 		f.Failing, f.Passing, f.Total, f.Checks = p.Failing, p.Passed, p.Total, p.Checks
 	}
-	f.Task = s.Task
+	f.Task = s.LadderTask()
 	if len(s.Rungs) > 0 {
-		f.Attempts = s.Ladder.Task(s.Task).Total
+		f.Attempts = s.Ladder.Task(f.Task).Total
 	}
 	switch {
 	case guard == core.Rejection && s.Rejected != nil:

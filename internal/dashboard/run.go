@@ -200,7 +200,7 @@ func (k *kept) make(v *views) error {
 // ladderOf is where the task stands on the escalation ladder, a line for each rung;
 // empty without one.
 func ladderOf(s *core.State) []string {
-	at := s.Ladder.Task(s.Task)
+	at := s.Ladder.Task(s.LadderTask())
 	list := []string{}
 	for _, r := range s.Rungs {
 		text := "a person decides"

@@ -53,7 +53,7 @@ type Attempt struct {
 //
 //	ATTEMPT 3: Self-Solve — approach: A; outcome: O; why different: W
 //
-// Parts that are not use one of left out.
+// Parts that are not known are left out.
 func (a Attempt) String() string {
 	var parts []string
 	for _, p := range []struct{ name, text string }{
