@@ -2,6 +2,7 @@ package margin
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -9,11 +10,12 @@ import (
 	"github.com/looprun/looprun/internal/datetime"
 )
 
-// A record is a line of a structured log: an object of JSON, or names and values with =
-// between them. Where the lines of a block are records of one form, and nothing but one
-// text differs from line to line, times, numbers and ids apart, that text is what is
-// written there, and the rest is a margin around it. With a level it may be a service's
-// own log: there some of the texts must be set in, or empty, as only a tool's are.
+// A record is a line of a structured log: an object of JSON, perhaps with the same in
+// front of it on every line but for numbers, or names and values with = between them.
+// Where the lines of a block are records of one form, and nothing but one text differs
+// from line to line, times, ids and numbers that rise apart, that text is what is written
+// there, and the rest is a margin around it. With a level it may be a service's own log:
+// there some of the texts must be set in, or empty, as only a tool's are.
 
 // field is one of a record: of a text, what stands between its quotes.
 type field struct {
@@ -24,7 +26,8 @@ type field struct {
 // records are those of one stream.
 type records struct {
 	text   string // the name of the field that is the text; empty: there are none
-	form   []byte // the names of the fields
+	form   []byte // the names of the fields, and what stands in front of them
+	front  bool   // something does
 	fields []field
 	key    []byte
 }
@@ -79,8 +82,9 @@ func (r *records) learn(lines [][]byte) {
 // fieldValues is what the values of a field have in common.
 type fieldValues struct {
 	first  []byte
+	last   []byte
 	varies bool
-	drawn  int // so many are times, numbers or ids
+	drawn  int // so many are times, ids or numbers that rise
 	quoted int // so many stand in quotes
 
 	indented int // so many are empty or begin with white space
@@ -97,10 +101,14 @@ func (v *fieldValues) take(f field) {
 	if b := f.value; len(b) == 0 || b[0] == ' ' || bytes.HasPrefix(b, []byte(`\t`)) {
 		v.indented++
 	}
-	if drawn(f.value) {
+	if drawn(f.value) && (!counts(f.value) || !counts(v.last) || cmp.Or(cmp.Compare(len(v.last), len(f.value)), bytes.Compare(v.last, f.value)) <= 0) {
 		v.drawn++
 	}
+	v.last = f.value
 }
+
+// counts says whether a value is a number so short that it may count something.
+func counts(b []byte) bool { return len(b) < 6 && numeric(b) }
 
 // drawn says whether a value is a time, a number or an id: it has no letters but those
 // of times and of hexadecimal numbers.
@@ -124,18 +132,18 @@ func drawn(b []byte) bool {
 	return figures > 0
 }
 
-// open returns the text of a record, or nothing where the line is none.
-func (r *records) open(line []byte) (text []byte, ok bool) {
-	if r.text == "" || !r.read(line) || !bytes.Equal(r.form, r.key) {
-		return nil, false
+// open returns the lines of the text of a record; nil where the line is none.
+func (r *records) open(line []byte) [][]byte {
+	if !r.read(line) || !bytes.Equal(r.form, r.key) {
+		return nil
 	}
 	for _, f := range r.fields {
 		if string(f.name) != r.text {
 			continue
 		}
-		return unquoted(f), true
+		return bytes.Split(bytes.TrimRight(unquoted(f), "\r\n"), []byte("\n"))
 	}
-	return nil, false
+	return nil
 }
 
 // unquoted is the text of a field, without the escapes of JSON or of Go.
@@ -156,11 +164,29 @@ func unquoted(f field) []byte {
 
 // read finds the fields of a line.
 func (r *records) read(b []byte) bool {
-	r.fields, r.key = r.fields[:0], r.key[:0]
 	b = bytes.TrimSpace(b)
-	if len(b) > 1 && b[0] == '{' && b[len(b)-1] == '}' {
-		return r.object(b[1 : len(b)-1])
+	if r.named(b) {
+		return true
 	}
+	r.fields, r.key = r.fields[:0], r.key[:0]
+	i := 0
+	if len(b) == 0 || b[0] != '{' {
+		if i = bytes.Index(b, []byte(`{"`)); i < 0 || i > maxShared {
+			return false
+		}
+	}
+	front := b[:i]
+	if b, r.front = b[i:], i > 0; r.front {
+		b = bytes.TrimRight(b, "]") // [time, {…}]
+	}
+	ok := b[len(b)-1] == '}' && r.object(b[1:len(b)-1])
+	r.key = appendKey(r.key, front)
+	return ok
+}
+
+// named finds the fields of names and values with = between them.
+func (r *records) named(b []byte) bool {
+	r.fields, r.key = r.fields[:0], r.key[:0]
 	for len(b) > 0 {
 		eq := bytes.IndexByte(b, '=')
 		if eq <= 0 || !fieldName(b[:eq]) || !r.add(b[:eq], b[eq+1:], ' ', &b) {
@@ -183,14 +209,16 @@ func (r *records) object(b []byte) bool {
 			return false
 		}
 		name := b[1:n]
-		if b = bytes.TrimLeft(b[n+1:], " "); len(b) == 0 || b[0] != ':' {
-			return false
+		b = bytes.TrimLeft(b[n+1:], " ")
+		value, ok := bytes.CutPrefix(b, []byte(":"))
+		if !ok {
+			value, ok = bytes.CutPrefix(b, []byte("=>"))
 		}
-		if !r.add(name, bytes.TrimLeft(b[1:], " "), ',', &b) {
+		if !ok || !r.add(name, bytes.TrimLeft(value, " "), ',', &b) {
 			return false
 		}
 		if b = bytes.TrimLeft(b, " "); len(b) == 0 {
-			return len(r.fields) > 1
+			return len(r.fields) > 1 || r.front
 		}
 		if b[0] != ',' {
 			return false

@@ -1,7 +1,5 @@
 package margin
 
-import "bytes"
-
 // Splitter holds the lines of a stream back until there are enough of them to learn
 // from, and passes them on with their margins, in their order, those that were cut in
 // pieces whole. What it passes on
@@ -75,14 +73,11 @@ func (s *Splitter) open() bool {
 	}
 	lines := make([][]byte, 0, len(s.lines))
 	for _, b := range s.lines {
-		text, ok := s.records.open(b)
-		if !ok {
-			lines = append(lines, b)
-			continue
+		opened := s.records.open(b)
+		if opened == nil {
+			opened = [][]byte{b}
 		}
-		for l := range bytes.SplitSeq(bytes.TrimRight(text, "\r\n"), []byte("\n")) {
-			lines = append(lines, l)
-		}
+		lines = append(lines, opened...)
 	}
 	s.lines = lines
 	return true
