@@ -156,6 +156,9 @@ func (s *Session) assistant() core.Responder {
 	}
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		of, _, _ := s.opts.AssistantOf(namesOf(q)...)
+		if s.opts.Debug == "" { // an assistant has no shell to look around in
+			q.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o core.Option) bool { return o.Action == core.ActionDebug })
+		}
 		return assistant.New(assistant.Options{
 			Command: string(of.Command), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.Or(0),
 			Escalation: of.Escalation, As: of.Named(),
@@ -393,6 +396,8 @@ func (s *Session) instead(q core.Question, err error) error {
 		return s.hint(q, "only a person can answer this; --detached defer keeps it for looprun answer", err)
 	case !s.opts.Detached.IsZero() || s.policy != nil:
 		return err
+	case q.From == core.FromCommand && (q.To == ask.ToUser || s.assistant() != nil):
+		return s.hint(q, "--detached MODE answers such a question", err)
 	case q.From == core.FromCommand:
 		return s.hint(q, "--assistant LINE or --detached MODE answers such a question", err)
 	}
