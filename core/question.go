@@ -186,12 +186,14 @@ func (q *Question) Option(id string) (Option, bool) {
 // asked what it should do.
 func (q *Question) WantsWords(o Option) bool { return q.Guard.wantsWords(o) }
 
+// TakesReason reports whether the reason of an answer is what the work is told, where the
+// answer has no other words.
+func (q *Question) TakesReason(o Option) bool { return q.Guard.takesReason(o) }
+
 func (id GuardID) wantsWords(o Option) bool {
 	return (id == Blocked || id == Clarification) && o.Action == ActionContinue && o.Guidance == ""
 }
 
-// takesReason reports whether the reason of a rule or an assistant is what the work is
-// told, where the answer has no other words.
 func (id GuardID) takesReason(o Option) bool {
 	return o.Action == ActionContinue && (id == Blocked || id == Clarification || id == Rejection || id == LadderExhausted)
 }

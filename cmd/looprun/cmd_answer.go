@@ -225,7 +225,7 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 			return nil, config.Usage(fmt.Sprintf("%q is not an option of the question; use one of %s", id, config.OrNearest(id, session.OptionsOf(q))), "")
 		}
 	}
-	if o, ok := q.Option(answer.Option); ok && q.WantsWords(o) && answer.Guidance == "" {
+	if o, ok := q.Option(answer.Option); ok && q.TakesReason(o) && answer.Guidance == "" {
 		answer.Guidance = c.Reason
 	}
 	return []session.Answered{session.AnswerTo(q, answer)}, nil

@@ -149,7 +149,7 @@ func (m *Observer) observeProtocol(data core.Data) {
 	case core.RejectionInvalid:
 		m.Warn("a rejection breaks %s and changes nothing; the next iteration is told which", plural.Count(len(d.Issues), "rule"))
 	case core.RejectionDecided:
-		m.News("the rejection was decided: %s", joinTexts(": ", string(d.Decision), d.Rationale))
+		m.News("the rejection was decided: %s", d.Decision)
 	case core.AttemptRecorded:
 		if d.Counted {
 			m.News("%s", d.Attempt)
