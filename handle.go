@@ -89,13 +89,13 @@ func (h *Handle) listen(next Observer) Observer {
 // that the run has ended. It is a program's answer, whatever the fields of a say of who
 // gave it: a may have come over a wire.
 func (h *Handle) Answer(ctx context.Context, questionID string, a Answer) error {
-	return h.loop.Answer(ctx, questionID, a.By(core.RespondedByProgram, false))
+	return h.loop.Answer(ctx, questionID, a.ByProgram())
 }
 
 // AnswerForPerson is Answer for an answer that a person gave, which the program vouches
 // for: it takes what is for a person alone.
 func (h *Handle) AnswerForPerson(ctx context.Context, questionID string, a Answer) error {
-	return h.loop.Answer(ctx, questionID, a.By(core.RespondedByUser, true))
+	return h.loop.Answer(ctx, questionID, a.ByPerson())
 }
 
 // Stop ends the run as interrupted, as the end of its context does; [core.Result.Err] has the

@@ -259,7 +259,7 @@ type Answer struct {
 	Guidance string `json:"guidance,omitempty"`
 	// Person says that a person gave the answer, and Via where: [ViaWeb], or empty for
 	// anywhere else. It is in the JSON form, and so in what comes over a wire: give an
-	// answer from there a Person of your own, as [Answer.By] does and [OfProgram].
+	// answer from there a Person of your own, as [Answer.ByPerson] does and [OfProgram].
 	Person bool   `json:"person,omitempty"`
 	Via    string `json:"via,omitempty" mask:"own"`
 	// Mandatory is set by a policy rule that names ladder_exhausted: it alone may
@@ -479,11 +479,22 @@ type ofProgram struct{ Responder }
 
 func (r ofProgram) Respond(ctx context.Context, q Question, s *State) (Answer, error) {
 	a, err := r.Responder.Respond(ctx, q, s)
-	return a.By(RespondedByProgram, false), err
+	return a.ByProgram(), err
 }
 
-// By is what the answer says, as that one's.
-func (a Answer) By(responder string, person bool) Answer {
+// ByProgram is what the answer says, as the program's that runs the loop.
+func (a Answer) ByProgram() Answer { return a.by(RespondedByProgram, false) }
+
+// ByPerson is what the answer says, as a person's: for whoever knows that one gave it.
+func (a Answer) ByPerson() Answer {
+	by := a.by(RespondedByUser, true)
+	if a.Via == ViaWeb {
+		by.Via = ViaWeb
+	}
+	return by
+}
+
+func (a Answer) by(responder string, person bool) Answer {
 	return Answer{
 		Option: a.Option, Options: a.Options, Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason, Guidance: a.Guidance,
 		Responder: responder, Person: person,

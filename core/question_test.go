@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/looprun/looprun/core"
@@ -74,5 +75,41 @@ func TestAcceptsOneThing(t *testing.T) {
 	}
 	if err := q.Accepts(core.Answer{Option: core.Yes, Options: []string{core.No}, Person: true}); err == nil {
 		t.Error("yes, and a list with no: it is taken")
+	}
+}
+
+// An answer that came over a wire says what is answered, and nothing of who did: what
+// stands there of that is not believed, nor what a field says that comes to be.
+func TestWhoAnsweredIsNotBelieved(t *testing.T) {
+	text := "words"
+	says := core.Answer{Option: "o", Options: []string{"o"}, Text: &text, Cancelled: true, Reason: "r", Guidance: "g"}
+	all := says
+	v := reflect.ValueOf(&all).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.IsZero() {
+			switch f.Kind() {
+			case reflect.Bool:
+				f.SetBool(true)
+			case reflect.String:
+				f.SetString("claimed")
+			case reflect.Struct:
+				f.Field(0).SetString("claimed")
+			default:
+				t.Fatalf("no claim for %s", v.Type().Field(i).Name)
+			}
+		}
+	}
+	program, person, web := says, says, all
+	program.Responder = core.RespondedByProgram
+	person.Responder, person.Person = core.RespondedByUser, true
+	if got := all.ByProgram(); !reflect.DeepEqual(got, program) {
+		t.Errorf("a program's is %+v", got)
+	}
+	if got := all.ByPerson(); !reflect.DeepEqual(got, person) {
+		t.Errorf("a person's is %+v", got)
+	}
+	web.Via = core.ViaWeb
+	if got := web.ByPerson(); got.Via != core.ViaWeb {
+		t.Errorf("what came from the page says that it came from %q", got.Via)
 	}
 }

@@ -172,7 +172,7 @@ func (f *Fleet) State(ctx context.Context, id string) (*core.State, error) {
 // connect to the namespace may answer. Of two answers one counts, and an answer that is
 // given again is the same answer.
 func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.Answer) (Taken, error) {
-	a.Responder, a.Person, a.Assistant = core.RespondedByUser, true, core.Assistant{}
+	a = a.ByPerson()
 	if a.Reason = strings.TrimSpace(a.Reason); a.Reason == "" {
 		a.Reason = "answered by " + by
 	} else {

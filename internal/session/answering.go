@@ -103,8 +103,7 @@ func (w *Waiting) Nothing() error {
 
 // AnswerTo is a person's answer with its question.
 func AnswerTo(q core.Question, answer core.Answer) Answered {
-	answer.Responder, answer.Person, answer.Assistant = core.RespondedByUser, true, core.Assistant{}
-	return Answered{QuestionID: q.ID, Answer: answer, Words: console.WordsOfQuestion(q)}
+	return Answered{QuestionID: q.ID, Answer: answer.ByPerson(), Words: console.WordsOfQuestion(q)}
 }
 
 // Read reads a document of answers from standard input: by the text or the id of the

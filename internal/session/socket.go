@@ -374,12 +374,7 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessag
 	if m.QuestionID == "" {
 		return nil, invalid(errors.New("question_id is missing: an answer is for one question"))
 	}
-	m.Answer.Responder, m.Answer.Person, m.Answer.Assistant = core.RespondedByUser, true, core.Assistant{}
-	m.Answer.Rule, m.Answer.Mandatory, m.Answer.Unlisted = "", false, false
-	if m.Answer.Via != core.ViaWeb {
-		m.Answer.Via = ""
-	}
-	return nil, t.s.loop.Answer(ctx, m.QuestionID, m.Answer)
+	return nil, t.s.loop.Answer(ctx, m.QuestionID, m.Answer.ByPerson())
 }
 
 // GoOn lets a run go on that waits for somebody else's limit.
