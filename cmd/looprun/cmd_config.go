@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/session"
-	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // configCmd is about looprun.yaml.
@@ -77,18 +74,8 @@ func (c *configShowCmd) Run(a *app) error {
 		if err := a.printJSON("setting", rows); err != nil {
 			return err
 		}
-	} else {
-		w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, "OPTION\tVALUE\tFROM")
-		for _, r := range rows {
-			if r.Enforced {
-				r.Origin += " (enforced)"
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\n", r.Key, cmp.Or(termsafe.Line(r.Value), "-"), termsafe.Line(r.Origin))
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
+	} else if err := config.WriteShown(a.stdout, rows); err != nil {
+		return err
 	}
 	a.config.Unagreed()
 	if err := c.Wrong(); err != nil {

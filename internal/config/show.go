@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"encoding"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"text/tabwriter"
+
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Shown is an option as config show prints it.
@@ -17,6 +21,19 @@ type Shown struct {
 	// Origin is a flag, the name of a variable, file:line, or default.
 	Origin   string `json:"origin"`
 	Enforced bool   `json:"enforced,omitempty"`
+}
+
+// WriteShown writes options as a table.
+func WriteShown(to io.Writer, rows []Shown) error {
+	w := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "OPTION\tVALUE\tFROM")
+	for _, r := range rows {
+		if r.Enforced {
+			r.Origin += " (enforced)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Key, cmp.Or(termsafe.Line(r.Value), "-"), termsafe.Line(r.Origin))
+	}
+	return w.Flush()
 }
 
 // Show is every option with its value, and where that comes from.

@@ -106,7 +106,11 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 		if d.Action == core.ActionRun && d.Findings != "" { // debug has shown its own
 			found = ": " + d.Findings
 		}
-		m.News("%s ended with exit code %d%s", d.Action, d.ExitCode, found)
+		what := string(d.Action)
+		if d.Action == core.ActionRun {
+			what = "the command of the option"
+		}
+		m.News("%s ended with exit code %d%s", what, d.ExitCode, found)
 	case core.VerifyFinished:
 		m.verified(d)
 	case core.ActionApplied:

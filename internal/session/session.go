@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,6 +31,7 @@ import (
 	"github.com/looprun/looprun/internal/redact"
 	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/tasks"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
@@ -502,15 +504,15 @@ func (s *Session) DryRun(w io.Writer) error {
 	if check := s.opts.CheckStep(); check != nil {
 		fmt.Fprintf(w, "check: %s\n", check.Argv()[len(check.Argv())-1])
 	}
+	if s.opts.Name != "" {
+		fmt.Fprintf(w, "task: %s\n", termsafe.Line(s.opts.Name))
+	}
 	fmt.Fprintf(w, "in: %s\nstate: %s\n", s.dir, dir)
-	config, err := json.MarshalIndent(struct {
-		Limits  core.Limits     `json:"limits"`
-		Caps    core.Caps       `json:"caps"`
-		Options *config.Options `json:"options"`
-	}{s.limits, s.caps, s.opts}, "", "  ")
-	if err != nil {
+	rows := slices.DeleteFunc(s.app.Config.Show(s.opts), func(r config.Shown) bool { return r.Origin == "default" })
+	if len(rows) == 0 {
+		_, err = fmt.Fprintln(w, "\nEvery option has its default; looprun config show lists them.")
 		return err
 	}
-	_, err = fmt.Fprintf(w, "configuration: %s\n", config)
-	return err
+	fmt.Fprintln(w, "\nWhat is set; the rest has its default (looprun config show):")
+	return config.WriteShown(w, rows)
 }
