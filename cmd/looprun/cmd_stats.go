@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -19,15 +21,17 @@ type statsCmd struct {
 }
 
 type statsRejectionsCmd struct {
-	Since    string `placeholder:"DATE" help:"Only from this day on, as 2006-01-02, or from this moment." env:"-"`
-	Format   string `enum:"text,json,dot,graph" default:"text" help:"${enum}: dot and graph are the graph of tasks, rejections, blockers and decisions, for Graphviz and as JSON." env:"-"`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Since    string   `placeholder:"DATE" help:"Only from this day on, as 2006-01-02, or from this moment." env:"-"`
+	ID       string   `arg:"" optional:"" name:"run" help:"Only those of this run: its id or a part of it."`
+	Format   string   `enum:"text,list,json,dot,graph" default:"text" help:"${enum}: list has each rejection whole; dot and graph are the graph of tasks, rejections, blockers and decisions, for Graphviz and as JSON." env:"-"`
+	StateDir []string `placeholder:"DIR" help:"Where runs are kept; repeatable, for several work trees." sep:"none" env:"LOOPRUN_STATE_DIR"`
 }
 
 // Help shows an example below the flags.
 func (statsRejectionsCmd) Help() string {
 	return `Example:
-  looprun stats rejections --since 2026-01-01`
+  looprun stats rejections --since 2026-01-01
+  looprun stats rejections --format list RUN`
 }
 
 func (c *statsRejectionsCmd) Run(a *app) error {
@@ -35,37 +39,74 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	state, err := config.StateDir(c.StateDir)
+	records, err := c.records(a)
 	if err != nil {
 		return err
-	}
-	ids, err := scratchpad.IDs(state)
-	if err != nil {
-		return err
-	}
-	found, problems := make([][]rejection.Record, len(ids)), make([]error, len(ids))
-	dirs := session.Within(state, ids)
-	parallel.Each(len(dirs), func(i int) { found[i], problems[i] = rejectionsOf(dirs[i]) })
-	var records []rejection.Record
-	for i, err := range problems {
-		if err != nil {
-			a.say.Warn("run %s cannot be read and is left out: %v", ids[i], err)
-			continue
-		}
-		records = append(records, found[i]...)
 	}
 	stats := rejection.Collect(records, since)
 	switch c.Format {
 	case "json":
 		return a.printJSON("rejection-stats", stats)
+	case "list":
+		p := a.printer()
+		for _, r := range rejection.Since(records, since) {
+			fmt.Fprintln(p, r.Text())
+		}
+		return p.Page()
 	case "dot":
-		_, err = a.stdout.Write(rejection.BuildGraph(records).DOT())
+		_, err = a.stdout.Write(rejection.BuildGraph(rejection.Since(records, since)).DOT())
 	case "graph":
-		_, err = a.stdout.Write(rejection.BuildGraph(records).JSON())
+		_, err = a.stdout.Write(rejection.BuildGraph(rejection.Since(records, since)).JSON())
 	default:
 		_, err = io.WriteString(a.stdout, stats.Text())
 	}
 	return err
+}
+
+// records are the rejections of all runs that are asked for.
+func (c *statsRejectionsCmd) records(a *app) ([]rejection.Record, error) {
+	dirs, err := c.dirs()
+	if err != nil {
+		return nil, err
+	}
+	found, problems := make([][]rejection.Record, len(dirs)), make([]error, len(dirs))
+	parallel.Each(len(dirs), func(i int) { found[i], problems[i] = rejectionsOf(dirs[i]) })
+	for i, err := range problems {
+		if err != nil {
+			a.say.Warn("run %s cannot be read and is left out: %v", filepath.Base(dirs[i]), err)
+			found[i] = nil
+		}
+	}
+	return slices.Concat(found...), nil
+}
+
+// dirs are the directories of those runs.
+func (c *statsRejectionsCmd) dirs() ([]string, error) {
+	states := c.StateDir
+	if len(states) == 0 {
+		states = []string{""}
+	}
+	var dirs []string
+	var missing error
+	for _, flag := range states {
+		if c.ID != "" {
+			dir, err := session.Find(flag, c.ID)
+			if missing = err; err == nil {
+				return []string{dir}, nil
+			}
+			continue
+		}
+		state, err := config.StateDir(flag)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := scratchpad.IDs(state)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, session.Within(state, ids)...)
+	}
+	return dirs, missing
 }
 
 // parseSince reads a day in local time, or a moment; empty is the beginning.
@@ -100,7 +141,7 @@ func rejectionsOf(dir string) ([]rejection.Record, error) {
 			records = append(records, r)
 		case core.RejectionDecided:
 			if i, ok := at[d.RejectionID]; ok {
-				records[i].Decision, records[i].DecidedBy, records[i].DecidedReason = d.Decision, d.Responder, d.Reason
+				records[i].Decision, records[i].DecidedBy, records[i].DecidedReason = d.Decision, d.Who(), d.Reason
 				records[i].DecidedAt, records[i].Created = e.Time, d.Created
 			}
 		}

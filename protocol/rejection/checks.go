@@ -3,6 +3,7 @@ package rejection
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -66,11 +67,12 @@ func mentions(phrase, advice string, forms ...string) func(Rejection) (problem, 
 	}
 }
 
-// attempts are the attempts that say something.
+// attempts are the attempts that say something, each once.
 func (r Rejection) attempts() []string {
 	var said []string
 	for _, a := range r.Attempted {
-		if !blank(a) {
+		again := func(b string) bool { return sameText(a) == sameText(b) }
+		if !blank(a) && !slices.ContainsFunc(said, again) {
 			said = append(said, a)
 		}
 	}
@@ -84,7 +86,7 @@ func checkEffortCount(r Rejection) (problem, remedy string) {
 	}
 	problem = fmt.Sprintf("it lists %d of at least %d attempts", n, minAttempts)
 	if n < len(r.Attempted) {
-		problem += ", as blank ones do not count"
+		problem += ", as what is blank or said twice does not count"
 	}
 	return problem, "make another attempt at the task, and say what was done and what came of it"
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -42,6 +43,37 @@ type Node struct {
 	ID    string `json:"id"` // the kind, a colon, and what makes it one of its kind
 	Kind  string `json:"kind"`
 	Label string `json:"label"` // one line, safe to show
+	// Run is that of a rejection or a decision, and Time when it was made.
+	Run  string    `json:"run,omitempty"`
+	Time time.Time `json:"time,omitzero"`
+	// Rejection is the whole of one, and Issues what makes it invalid; nil: it is none.
+	Rejection *Rejection `json:"rejection,omitempty"`
+	Issues    []Issue    `json:"issues,omitempty"`
+	// By is who took a decision, and Reason why.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// attributes are what a node says beside its label, by name.
+func (n Node) attributes() [][2]string {
+	var list [][2]string
+	add := func(name, value string) {
+		if !blank(value) {
+			list = append(list, [2]string{name, value})
+		}
+	}
+	if r := n.Rejection; r != nil {
+		add("agent", r.Agent)
+		add("reason_type", string(r.ReasonType))
+		add("attempts", fmt.Sprint(len(r.attempts())))
+		add("evidence", fmt.Sprint(len(r.evidence())))
+	}
+	add("by", n.By)
+	add("reason", n.Reason)
+	if !n.Time.IsZero() {
+		add("time", n.Time.UTC().Format(time.RFC3339))
+	}
+	return list
 }
 
 // Edge is from one node to another.
@@ -82,6 +114,14 @@ func (b *builder) record(r Record, i int) {
 		label = "invalid " + label
 	}
 	rejection := b.node(NodeRejection, id, label)
+	if n := &b.graph.Nodes[len(b.graph.Nodes)-1]; n.ID == rejection {
+		whole := r.Rejection.texts(termsafe.Text)
+		n.Run, n.Time, n.Rejection = termsafe.Line(r.RunID), r.Time, &whole
+		n.Issues = mapped(r.Issues, func(i Issue) Issue {
+			i.Problem = termsafe.Line(i.Problem)
+			return i
+		})
+	}
 	if task := r.Rejection.Task; !blank(task) {
 		b.edge(b.node(NodeTask, termsafe.Line(task), task), rejection, EdgeRejected)
 	}
@@ -96,6 +136,9 @@ func (b *builder) record(r Record, i int) {
 		label += " by " + r.DecidedBy
 	}
 	decision := b.node(NodeDecision, id, label)
+	if n := &b.graph.Nodes[len(b.graph.Nodes)-1]; n.ID == decision {
+		n.Run, n.Time, n.By, n.Reason = termsafe.Line(r.RunID), r.DecidedAt, termsafe.Line(r.DecidedBy), termsafe.Text(r.DecidedReason)
+	}
 	b.edge(rejection, decision, EdgeDecided)
 	created := make([]string, len(r.Created))
 	for n, task := range r.Created {
@@ -168,7 +211,11 @@ func (g Graph) DOT() []byte {
 	var out bytes.Buffer
 	out.WriteString("digraph rejections {\n  rankdir=LR;\n")
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&out, "  %s [shape=%s, label=%s];\n", dotText(n.ID), outline(n.Kind), dotLabel(short(n.Label, cell)))
+		fmt.Fprintf(&out, "  %s [shape=%s, label=%s", dotText(n.ID), outline(n.Kind), dotLabel(short(n.Label, cell)))
+		for _, a := range n.attributes() {
+			fmt.Fprintf(&out, ", %s=%s", a[0], dotLabel(short(a[1], cell)))
+		}
+		out.WriteString("];\n")
 	}
 	for _, e := range g.Edges {
 		fmt.Fprintf(&out, "  %s -> %s [label=%s];\n", dotText(e.From), dotText(e.To), dotLabel(e.Kind))

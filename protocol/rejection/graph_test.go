@@ -94,8 +94,12 @@ func TestDOTInjection(t *testing.T) {
 		r.RunID, r.ID, r.Rejection.Task, r.Rejection.BlockingFactor, r.Created, r.DecidedBy = text, text+"x", "t"+text, "b"+text, []string{text}, text
 		g := BuildGraph([]Record{r})
 		quoted, rest := dotTokens(t, string(g.DOT()))
-		const want = "digraph rejections {\n  rankdir=LR;\n" +
-			"  T [shape=octagon, label=T];\n  T [shape=box, label=T];\n  T [shape=hexagon, label=T];\n  T [shape=diamond, label=T];\n  T [shape=note, label=T];\n" +
+		by := ""
+		if !blank(termsafe.Line(text)) {
+			by = ", by=T"
+		}
+		want := "digraph rejections {\n  rankdir=LR;\n" +
+			"  T [shape=octagon, label=T, agent=T, reason_type=T, attempts=T, evidence=T];\n  T [shape=box, label=T];\n  T [shape=hexagon, label=T];\n  T [shape=diamond, label=T" + by + "];\n  T [shape=note, label=T];\n" +
 			"  T -> T [label=T];\n  T -> T [label=T];\n  T -> T [label=T];\n  T -> T [label=T];\n}\n"
 		if rest != want {
 			t.Errorf("%q: outside of the quotes is %s", text, rest)

@@ -2,6 +2,7 @@ package rejection
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,8 +30,78 @@ type Record struct {
 	Created []string
 }
 
+// Text shows the whole of the rejection to a person, with what became of it. It is safe
+// to show.
+func (r Record) Text() string {
+	var b strings.Builder
+	head := []string{r.ID, string(r.Rejection.ReasonType)}
+	if !r.Time.IsZero() {
+		head = append(head, r.Time.Format("2006-01-02 15:04"))
+	}
+	fmt.Fprintln(&b, termsafe.Line(strings.Join(head, "  ")))
+	say := func(name, text string) {
+		if !blank(text) {
+			fmt.Fprintf(&b, "  %s: %s\n", name, strings.ReplaceAll(strings.TrimSpace(termsafe.Text(text)), "\n", "\n    "))
+		}
+	}
+	list := func(name string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(&b, "  %s:\n    %s\n", name, strings.Join(lines, "\n    "))
+		}
+	}
+	j := r.Rejection
+	for _, part := range [][2]string{
+		{"Task", j.Task},
+		{"Agent", j.Agent},
+		{"Summary", j.Summary},
+		{"Detail", j.Detail},
+		{"Blocking factor", j.BlockingFactor},
+		{"Original scope", j.OriginalScope},
+	} {
+		say(part[0], part[1])
+	}
+	if j.Growth != 0 {
+		say("Growth", fmt.Sprint(j.Growth))
+	}
+	list("What was attempted", mapped(j.Attempted, termsafe.Line))
+	list("Evidence", mapped(j.Evidence, func(e Evidence) string {
+		return termsafe.Line(strings.TrimSuffix(fmt.Sprintf("%s: %s (%s)", e.Type, e.Data, e.Source), " ()"))
+	}))
+	say("Suggested alternative", j.Suggested)
+	list("Alternative tasks", mapped(j.Alternatives, taskLine))
+	list("It breaks the rules", mapped(r.Issues, func(i Issue) string { return termsafe.Line(i.String()) }))
+	switch {
+	case r.decided():
+		text := string(r.Decision) + " by " + r.DecidedBy
+		if !blank(r.DecidedReason) {
+			text += ": " + r.DecidedReason
+		}
+		say("Decided", text)
+	case r.Valid:
+		say("Decided", "not yet")
+	}
+	list("Tasks that it created", mapped(r.Created, termsafe.Line))
+	return b.String()
+}
+
+// taskLine is a task on one line.
+func taskLine(t Task) string {
+	text := t.Title
+	for _, more := range [][2]string{{"scope: ", t.Scope}, {"after: ", strings.Join(t.Dependencies, ", ")}, {"estimate: ", t.Estimate}} {
+		if !blank(more[1]) {
+			text += "; " + more[0] + more[1]
+		}
+	}
+	return termsafe.Line(text)
+}
+
 // decided reports whether somebody decided on it.
 func (r Record) decided() bool { return r.Valid && r.Decision != "" }
+
+// Since are the records from a time on, by time and each once; the zero time means all.
+func Since(records []Record, since time.Time) []Record {
+	return slices.DeleteFunc(ordered(records), func(r Record) bool { return r.Time.Before(since) })
+}
 
 // ordered are the records by time, each once. Of a record that is there twice
 // the one with a decision comes first, as that journal goes on further.

@@ -68,20 +68,18 @@ type Rejection struct {
 
 // Normalize trims the white space around every text. It drops nothing: lists
 // keep their lengths, also where an entry is blank.
-func (r Rejection) Normalize() Rejection {
-	r.ReasonType = Reason(strings.TrimSpace(string(r.ReasonType)))
+func (r Rejection) Normalize() Rejection { return r.texts(strings.TrimSpace) }
+
+// texts is the rejection with every text changed.
+func (r Rejection) texts(to func(string) string) Rejection {
+	r.ReasonType = Reason(to(string(r.ReasonType)))
 	for _, text := range []*string{&r.Task, &r.Agent, &r.Summary, &r.Detail, &r.BlockingFactor, &r.Suggested, &r.OriginalScope} {
-		*text = strings.TrimSpace(*text)
+		*text = to(*text)
 	}
-	r.Attempted = mapped(r.Attempted, strings.TrimSpace)
-	r.Evidence = mapped(r.Evidence, func(e Evidence) Evidence {
-		return Evidence{Type: strings.TrimSpace(e.Type), Data: strings.TrimSpace(e.Data), Source: strings.TrimSpace(e.Source)}
-	})
+	r.Attempted = mapped(r.Attempted, to)
+	r.Evidence = mapped(r.Evidence, func(e Evidence) Evidence { return Evidence{Type: to(e.Type), Data: to(e.Data), Source: to(e.Source)} })
 	r.Alternatives = mapped(r.Alternatives, func(t Task) Task {
-		return Task{
-			Title: strings.TrimSpace(t.Title), Scope: strings.TrimSpace(t.Scope),
-			Dependencies: mapped(t.Dependencies, strings.TrimSpace), Estimate: strings.TrimSpace(t.Estimate),
-		}
+		return Task{Title: to(t.Title), Scope: to(t.Scope), Dependencies: mapped(t.Dependencies, to), Estimate: to(t.Estimate)}
 	})
 	return r
 }
@@ -95,11 +93,11 @@ func (r Rejection) Headline() string {
 }
 
 // mapped is a new list; nil stays nil.
-func mapped[T any](list []T, f func(T) T) []T {
+func mapped[T, U any](list []T, f func(T) U) []U {
 	if list == nil {
 		return nil
 	}
-	out := make([]T, len(list))
+	out := make([]U, len(list))
 	for i, v := range list {
 		out[i] = f(v)
 	}

@@ -77,10 +77,7 @@ func Collect(records []Record, since time.Time) Stats {
 	decisions := map[Decision]int{}
 	reasons, agents, tasks := groups{}, groups{}, groups{}
 	blockers := blockerCounts{}
-	for _, r := range ordered(records) {
-		if r.Time.Before(since) {
-			continue
-		}
+	for _, r := range Since(records, since) {
 		s.span(r.Time)
 		runs[r.RunID] = true
 		s.Total++
