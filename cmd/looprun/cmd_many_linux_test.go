@@ -18,19 +18,6 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// repositoryIn makes a git repository with one commit.
-func repositoryIn(t *testing.T, dir string) {
-	t.Helper()
-	needs(t, "git")
-	c := exec.Command("sh", "-c", "git init -q -b main . && echo zero > steps && git add steps && git -c user.name=n -c user.email=n@example.com commit -q -m one")
-	if c.Dir = dir; os.MkdirAll(dir, 0o700) != nil {
-		t.Fatal(dir)
-	}
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-}
-
 // readyMany is a looprun many that has only to be started, in a repository of its own.
 func readyMany(t *testing.T, dir string, args ...string) *started {
 	t.Helper()

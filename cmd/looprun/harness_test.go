@@ -195,3 +195,16 @@ func needs(t *testing.T, program string) {
 		t.Skip("needs " + program)
 	}
 }
+
+// repositoryIn makes a git repository with one commit.
+func repositoryIn(t *testing.T, dir string) {
+	t.Helper()
+	needs(t, "git")
+	c := exec.Command("sh", "-c", "git init -q -b main . && echo zero > steps && git add steps && git -c user.name=n -c user.email=n@example.com commit -q -m one")
+	if c.Dir = dir; os.MkdirAll(dir, 0o700) != nil {
+		t.Fatal(dir)
+	}
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}

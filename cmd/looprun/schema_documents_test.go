@@ -45,13 +45,32 @@ func TestDocumentsFitTheirSchemas(t *testing.T) {
 			t.Errorf("the question has no %s:\n%s", want, pending)
 		}
 	}
-	run("run", "--detached=defer", "-c", reject)
+	run("run", "--detached=defer", "-c", file+" reject --reason-type BLOCKER --format json >broken.json; "+strings.NewReplacer(" reject ", " reject --format json ", "; exit 1", " >reply.json; exit 1").Replace(reject))
 	rejected := run("show", "--pending", "--format=json")
 	if !bytes.Contains(rejected, []byte(`"agent": "fixer"`)) || !bytes.Contains(rejected, []byte(`"cause": "BLOCKER"`)) {
 		t.Errorf("the question has no cause:\n%s", rejected)
 	}
 	run("run", "--detached=deny", "--max-iterations=1", "--ci=off", "-c", file+" ask 'Go on?' --confirm --default yes; exit 1")
+	kept := func(parts ...string) []byte {
+		t.Helper()
+		names, err := filepath.Glob(filepath.Join(append([]string{dir}, parts...)...))
+		if err != nil || len(names) != 1 {
+			t.Fatalf("%q are not one file: %v", names, err)
+		}
+		text, err := os.ReadFile(names[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	project := filepath.Join(dir, "project")
+	repositoryIn(t, project)
+	many := ready(t, dir, "many", "--config=none", "--for", "printf 'a\nb\n'", "--trees", filepath.Join(dir, "trees"), "--result", filepath.Join(dir, "many-result.json"), "--max-iterations", "1", "--", "test", "{}", "=", "a")
+	many.Dir = project
+	_ = many.Run()
 	kinds := map[string][][]byte{
+		"rejection-reply": {kept("broken.json"), kept("reply.json")},
+		"many":            {kept("state", "many", "*", "many.json")}, "many-result": {kept("many-result.json"), kept("state", "many", "*", "result.json")},
 		"pending": {pending, rejected}, "run": {run("show", "--format=json")}, "listed-run": {run("list", "--format=json")},
 		"report": {run("report", "--format=json")}, "explanation": {run("explain", "--format=json")},
 		"replay":         {run("replay", "--format=json", "a.log=1", "b.log=1")},
@@ -82,7 +101,7 @@ func TestDocumentsFitTheirSchemas(t *testing.T) {
 		t.Error(err)
 	}
 	// Those that are described elsewhere are known by their own tests.
-	others := strings.Fields("question answer choices signal rejection assistant-request assistant-reply hook config policy template messages loops result journal rejection-reply many many-result")
+	others := strings.Fields("question answer choices signal rejection assistant-request assistant-reply hook config policy template messages loops result journal ")
 	for _, s := range schemas() {
 		if kinds[s.name] == nil && !strings.Contains(" "+strings.Join(others, " ")+" ", " "+s.name+" ") {
 			t.Errorf("no document of the kind %s is looked at", s.name)
