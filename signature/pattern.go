@@ -178,12 +178,14 @@ func fold(c byte) byte {
 }
 
 // foldTable is fold as a table.
-var foldTable = func() (t [256]byte) {
+var foldTable = foldEach()
+
+func foldEach() (t [256]byte) {
 	for c := range t {
 		t[c] = fold(byte(c))
 	}
 	return t
-}()
+}
 
 func pair(a, b byte) uint16 { return (uint16(fold(a))*37 + uint16(fold(b))*2) % pairKinds }
 
