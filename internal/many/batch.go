@@ -84,6 +84,8 @@ type End struct {
 	Tokens     int64       `json:"tokens,omitempty"`
 	// Reason is why it ended so, where its run does not say.
 	Reason string `json:"reason,omitempty"`
+	// Says is what its last iteration came to, in words; empty where that passed.
+	Says string `json:"says,omitempty"`
 	// Ref has its files, and Tree is its work tree; empty: there is none.
 	Ref  string `json:"ref,omitempty"`
 	Tree string `json:"tree,omitempty"`

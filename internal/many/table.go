@@ -1,6 +1,7 @@
 package many
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -80,5 +81,5 @@ func (e *entry) row(width int) string {
 	if e.stands != asking {
 		took = console.Round(time.Since(e.since).Truncate(time.Second))
 	}
-	return cells.Cut(fmt.Sprintf("  %s  %-10s  %3d  %6s  %s", cells.Pad(cells.Cut(termsafe.Line(e.Name), 30), 30), word, e.seen.Iterations, took, termsafe.Line(e.seen.Signature)), width)
+	return cells.Cut(fmt.Sprintf("  %s  %-10s  %3d  %6s  %s", cells.Pad(cells.Cut(termsafe.Line(e.Name), 30), 30), word, e.seen.Iterations, took, termsafe.Line(cmp.Or(e.seen.Says, e.seen.Signature))), width)
 }

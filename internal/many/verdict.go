@@ -1,6 +1,7 @@
 package many
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -38,7 +39,7 @@ func (b *Batch) finish(e *entry) {
 	ctx := context.Background() // also when the batch is interrupted
 	end, s := &e.end, e.seen
 	end.Name, end.RunID, end.Status, end.Guard = e.Name, e.RunID, s.Status, s.Guard
-	end.Iterations, end.Runtime, end.Cost, end.Tokens = s.Iterations, s.Runtime, e.cost, e.tokens
+	end.Iterations, end.Runtime, end.Cost, end.Tokens, end.Says = s.Iterations, s.Runtime, e.cost, e.tokens, s.Says
 	if end.ExitCode == 0 {
 		end.ExitCode = s.ExitCode
 	}
@@ -75,8 +76,8 @@ func (e *End) line(n, of int) string {
 		text += " (" + e.Guard + ")"
 	}
 	text += fmt.Sprintf(" after %s, %s", plural.Count(e.Iterations, "iteration"), console.Round(time.Duration(e.Runtime*float64(time.Second))))
-	if e.Reason != "" {
-		text += ": " + e.Reason
+	if why := cmp.Or(e.Reason, console.Short(e.Says, 80)); why != "" {
+		text += ": " + why
 	}
 	if e.ExitCode != 0 {
 		text += fmt.Sprintf("; exit %d", e.ExitCode)
@@ -101,7 +102,7 @@ func (b *Batch) verdict() *Verdict {
 				e.end.Ref = checkpoint.Ref(e.RunID)
 			}
 			e.end.Name, e.end.RunID, e.end.Status, e.end.Guard = e.Name, e.RunID, e.seen.Status, e.seen.Guard
-			e.end.Iterations, e.end.Runtime, e.end.Cost, e.end.Tokens, e.end.Tree = e.seen.Iterations, e.seen.Runtime, e.cost, e.tokens, e.Tree
+			e.end.Iterations, e.end.Runtime, e.end.Cost, e.end.Tokens, e.end.Tree, e.end.Says = e.seen.Iterations, e.seen.Runtime, e.cost, e.tokens, e.Tree, e.seen.Says
 			e.end.Reason = "it asks: looprun answer " + e.RunID
 		}
 		v.Loops = append(v.Loops, e.end)
@@ -196,6 +197,7 @@ type junitCase struct {
 type junitFailure struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr"`
+	Text    string `xml:",chardata"`
 }
 
 // junit has one test case for each loop.
@@ -205,7 +207,7 @@ func (v *Verdict) junit(w io.Writer) error {
 		e := &v.Loops[i]
 		c := junitCase{Name: termsafe.Line(e.Name), Class: "looprun.many", Time: fmt.Sprintf("%.3f", e.Runtime)}
 		if e.ExitCode != 0 {
-			c.Failure = &junitFailure{Message: termsafe.Line(e.line(i+1, len(v.Loops))), Type: string(e.Status)}
+			c.Failure = &junitFailure{Message: termsafe.Line(e.line(i+1, len(v.Loops))), Type: string(e.Status), Text: termsafe.Line(e.Says)}
 			suite.Failures++
 		}
 		suite.Cases = append(suite.Cases, c)
