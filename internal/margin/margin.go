@@ -418,7 +418,7 @@ func next(lines [][]byte, before chain) (best column, ok bool) {
 		}
 	}
 	if most == 0 {
-		best, most = learnShared(lines, before)
+		best, most = learnShared(lines)
 	}
 	return best, most > 0
 }

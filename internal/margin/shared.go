@@ -15,11 +15,11 @@ const (
 )
 
 // learnShared looks for what all of the lines begin with.
-func learnShared(lines [][]byte, before chain) (column, int) {
+func learnShared(lines [][]byte) (column, int) {
 	var common []byte
 	objects := true
 	for _, b := range lines {
-		if len(b) == 0 || b[0] <= ' ' && len(before) == 0 {
+		if len(b) == 0 {
 			return column{}, 0
 		}
 		objects = objects && b[0] == '{' && b[len(b)-1] == '}'
