@@ -345,5 +345,18 @@ func TestAttemptsCountByTask(t *testing.T) {
 		if got, want := s.LadderTask(), map[bool]string{true: "A", false: "run"}[byTask]; got != want {
 			t.Errorf("by task %v: it counts for %q, want %q", byTask, got, want)
 		}
+		for _, d := range []core.Data{
+			core.AttemptRecorded{Iteration: 1},
+			core.IterationStarted{Iteration: 2},
+			core.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Task: "B", Question: "Which?", Cause: string(ladder.SecurityConcern)}},
+			core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone},
+		} {
+			if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.MandatoryReason() == "" {
+			t.Errorf("by task %v: nobody has to decide, and a cause was named", byTask)
+		}
 	}
 }
