@@ -32,7 +32,7 @@ type askCmd struct {
 	Confirm  bool     `help:"The answer is yes or no." env:"-" excludes:"--text"`
 	Text     bool     `help:"The answer is a text." env:"-"`
 	Header   string   `placeholder:"TEXT" help:"A heading of at most 12 characters." env:"-"`
-	Default  string   `placeholder:"ID" help:"What counts where nobody can be asked and the run is set to defaults." env:"-"`
+	Default  []string `placeholder:"ID" help:"What counts where nobody can be asked and the run is set to defaults; one." env:"-" sep:"none"`
 
 	AllowCancel bool `help:"The question can be declined: exit code 130." env:"-"`
 	NoText      bool `help:"Take only an option, no text." env:"-"`
@@ -120,9 +120,12 @@ func (c *askCmd) question() (ask.Question, error) {
 		}
 		text = strings.Join(c.Words, " ")
 	}
+	if len(c.Default) > 1 {
+		return ask.Question{}, config.Usage(fmt.Sprintf("--default is given %d times, and a question has one", len(c.Default)), "leave the others out")
+	}
 	q := ask.Question{
 		ID: c.ID, Header: c.Header, Question: text, MultiSelect: c.Multi, AllowCancel: c.AllowCancel,
-		Exclusive: c.Exclusive, Default: c.Default, Safe: c.Safe, Again: c.Again,
+		Exclusive: c.Exclusive, Default: strings.Join(c.Default, ""), Safe: c.Safe, Again: c.Again,
 	}
 	switch {
 	case c.Confirm && c.Text:
