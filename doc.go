@@ -2,9 +2,9 @@
 // when it is stuck:
 //
 //	res, err := looprun.Run(ctx, looprun.Config{
-//		Work:   engine.Func(fix),
-//		Check:  engine.Argv("go", "test", "./..."),
-//		Limits: core.DefaultLimits(),
+//		Work:   looprun.Func(fix),
+//		Check:  looprun.Argv("go", "test", "./..."),
+//		Limits: looprun.DefaultLimits(),
 //		Guards: guards.Default(),
 //	})
 //

@@ -104,7 +104,7 @@ func Fatal(err error) error { return engine.Fatal(err) }
 // guarded it then, and returns the code to exit with. A program whose steps are
 // commands ([Argv], [Shell]) calls it before anything else:
 //
-//	if code, ok := engine.Guardian(); ok {
+//	if code, ok := looprun.Guardian(); ok {
 //		os.Exit(code)
 //	}
 //
