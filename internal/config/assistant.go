@@ -56,7 +56,7 @@ func shownAssistants(given map[string]Assistant, show func(key string, value any
 		a := given[of]
 		text := shownValue(string(a.Command))
 		if named := a.Named().String(); named != "" {
-			text += " (" + shownValue(named) + ")"
+			text += " as " + shownValue(named)
 		}
 		if a.Escalation {
 			text += ", escalation"
