@@ -172,14 +172,17 @@ func (b *Browser) read() Message {
 	return m
 }
 
-// Open shows a page in a window and waits until it has loaded.
+// Open shows a page in a window and waits until it has loaded. What the page before it
+// still asks for is not counted as this one's.
 func (b *Browser) Open(url string, width int) {
 	b.t.Helper()
 	b.Resize(width)
-	b.Events = nil
-	b.Call("Page.navigate", map[string]any{"url": url}, nil)
-	for !b.Happened("Page.loadEventFired") {
-		b.read()
+	for _, to := range []string{"about:blank", url} {
+		b.Events = nil
+		b.Call("Page.navigate", map[string]any{"url": to}, nil)
+		for !b.Happened("Page.loadEventFired") {
+			b.read()
+		}
 	}
 }
 
