@@ -121,7 +121,7 @@ func TestContinuingPastMaxRuntimeNeedsRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, took := range []time.Duration{4 * time.Minute, time.Hour} { // between iterations, in one
 			run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Took: took}}}, looptest.Rule("nothing"))
-			run.Journal = &looptest.LimitedJournal{Left: 1000}
+			run.Journal = &looptest.BrokenJournal{Left: 1000}
 			if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 124 || run.State().Continues != 0 {
 				t.Errorf("got %+v, %v after %d answers; want 124 after none", res, err, run.State().Continues)
 			}

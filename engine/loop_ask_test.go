@@ -53,7 +53,7 @@ func TestAnOptionThatRunsACommandAsksAgain(t *testing.T) {
 	run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, looptest.Watched(&asked, looptest.Says("look")))
 	run.Questions = commanded{}
 	run.Debug = looptest.Debugs(func(context.Context) (core.DebugFinished, error) { return core.DebugFinished{}, nil })
-	run.Journal = &looptest.LimitedJournal{Left: 100}
+	run.Journal = &looptest.BrokenJournal{Left: 100}
 	if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 111 || run.State().Continues != 0 || len(asked) != 2 {
 		t.Errorf("got %+v, %v after %d questions; want 111 after 2", res, err, len(asked))
 	}

@@ -118,7 +118,7 @@ func TestATripWithoutAQuestionEndsTheRun(t *testing.T) {
 	}
 	run = looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, looptest.Says("continue"))
 	run.Questions = nil
-	run.Journal = &looptest.LimitedJournal{Left: 100}
+	run.Journal = &looptest.BrokenJournal{Left: 100}
 	if res, err := run.Run(t.Context()); err != nil || res.ExitCode != 111 || res.Iterations != 3 {
 		t.Errorf("none: got %+v, %v; want 111 after 3", res, err)
 	}
@@ -127,7 +127,7 @@ func TestATripWithoutAQuestionEndsTheRun(t *testing.T) {
 // A person who was asked and gave no answer lets nothing go on.
 func TestNoAnswerIsNeverToGoOn(t *testing.T) {
 	run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, looptest.Says())
-	run.Journal = &looptest.LimitedJournal{Left: 100}
+	run.Journal = &looptest.BrokenJournal{Left: 100}
 	res, err := run.Run(t.Context())
 	if err != nil || res.ExitCode != 111 || res.Iterations != 3 {
 		t.Errorf("got %+v, %v; want 111 after 3", res, err)

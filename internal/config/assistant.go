@@ -26,14 +26,15 @@ type Assistant struct {
 func (a Assistant) Named() core.Assistant { return core.Assistant{Name: a.Name, Model: a.Model} }
 
 // AssistantOf is the one that answers a question with these names, the most particular
-// first; false: there is none. Chosen says that looprun.yaml names it for such questions.
-func (o *Options) AssistantOf(names ...string) (a Assistant, chosen, ok bool) {
+// first; without a command there is none. Chosen says that looprun.yaml names it for such
+// questions.
+func (o *Options) AssistantOf(names ...string) (a Assistant, chosen bool) {
 	for _, name := range names {
 		if a, ok := o.Assistants[name]; ok && name != "" {
-			return a, true, true
+			return a, true
 		}
 	}
-	return Assistant{o.Assistant, o.AssistantName, o.AssistantModel, o.AssistantEscalation}, false, o.Assistant != ""
+	return Assistant{o.Assistant, o.AssistantName, o.AssistantModel, o.AssistantEscalation}, false
 }
 
 // readAssistants reads the key assistants of a part of the file.

@@ -412,9 +412,11 @@ func (l *layer) unfold(b block, all []Key, given map[string]any, problems *stric
 			wrong(fmt.Sprintf("the "+b.one+" stands here and as %s", name, k.Name), "keep one of them")
 			continue
 		}
-		value, why := k.read(given[name], filepath.Dir(l.file.path))
+		within := k
+		within.Name = "the " + fmt.Sprintf(b.one, name) // as what is wrong with its value calls it
+		value, why := within.read(given[name], filepath.Dir(l.file.path))
 		for _, w := range why {
-			wrong("the "+strings.Replace(w.text, k.Name, fmt.Sprintf(b.one, name), 1), w.remedy, w.below...)
+			wrong(w.text, w.remedy, w.below...)
 		}
 		if len(why) == 0 {
 			l.values[k.Name] = value

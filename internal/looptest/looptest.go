@@ -119,18 +119,6 @@ func (r *Run) Story() string {
 	return strings.Join(words, " ")
 }
 
-// LimitedJournal fails when a run does not end.
-type LimitedJournal struct{ Left int }
-
-func (j *LimitedJournal) Append(core.Event) error {
-	if j.Left--; j.Left < 0 {
-		return errors.New("the run does not end")
-	}
-	return nil
-}
-
-func (*LimitedJournal) Sync() error { return nil }
-
 // Script is a runner that plays finished iterations, the last one for ever.
 type Script struct {
 	Steps     []Play
@@ -228,7 +216,8 @@ func (r *Run) ToEnd(t *testing.T) core.Result {
 // Defaults are the limits of most tests.
 var Defaults = core.DefaultLimits()
 
-// BrokenJournal fails from some event on, as a full disk does.
+// BrokenJournal fails from some event on, as a full disk does. It also ends a run
+// that would not end.
 type BrokenJournal struct{ Left int }
 
 func (j *BrokenJournal) Append(core.Event) error {

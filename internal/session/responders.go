@@ -155,7 +155,7 @@ func (s *Session) assistant() core.Responder {
 		return nil
 	}
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
-		of, _, _ := s.opts.AssistantOf(namesOf(q)...)
+		of, _ := s.opts.AssistantOf(namesOf(q)...)
 		if s.opts.Debug == "" { // an assistant has no shell to look around in
 			q.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o core.Option) bool { return o.Action == core.ActionDebug })
 		}
@@ -169,7 +169,7 @@ func (s *Session) assistant() core.Responder {
 
 // assists reports whether an assistant is to be asked before a person is.
 func (s *Session) assists(q core.Question) bool {
-	_, chosen, _ := s.opts.AssistantOf(q.AskID, string(q.Guard))
+	_, chosen := s.opts.AssistantOf(q.AskID, string(q.Guard))
 	return chosen || slices.Contains(s.opts.AssistantFor, string(sourceOf(q)))
 }
 
