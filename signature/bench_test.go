@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // logText makes n bytes or more of the log of a service under test: time stamps in
@@ -203,7 +205,7 @@ func newTableMachine() *tableMachine {
 			switch {
 			case ch == '\n':
 				to = 5
-			case digit(ch) || (st == 2 && (ch == ':' || ch == '.' || ch == '-')):
+			case ascii.Digit(ch) || (st == 2 && (ch == ':' || ch == '.' || ch == '-')):
 				to = [...]uint8{2, 3, 2, 3, 4, 2}[min(st, 5)]
 			case word(ch):
 				to = [...]uint8{1, 1, 3, 3, 4, 1}[min(st, 5)]

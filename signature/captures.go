@@ -1,11 +1,15 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // captureEnd has, for the captures with a shape of their own, what finds their end:
 // it returns where a match at i ends, or i for none.
 var captureEnd = [capEnd]func(b []byte, i int) int{
-	capPos: digitsFrom, capCol: digitsFrom, capN: numberEnd, capSev: severityEnd, capWarn: warningEnd, capInfo: listed(infoWords), capCode: codeEnd, capRule: ruleEnd,
+	capPos: ascii.Digits, capCol: ascii.Digits, capN: numberEnd, capSev: severityEnd, capWarn: warningEnd, capInfo: listed(infoWords), capCode: codeEnd, capRule: ruleEnd,
 	capKind: kindEnd, capWord: wordEnd, capTool: toolEnd, capKey: listed(keyWords), capBad: badEnd, capStatus: listed(statusWords), capGood: listed(goodWords), capCount: countEnd,
 }
 
@@ -17,9 +21,9 @@ func listed(words []string) func(b []byte, i int) int {
 }
 
 func numberEnd(b []byte, i int) int {
-	e := digitsFrom(b, i)
-	for e > i && (at(b, e) == ',' || at(b, e) == '.') && digit(at(b, e+1)) {
-		e = digitsFrom(b, e+1)
+	e := ascii.Digits(b, i)
+	for e > i && (ascii.At(b, e) == ',' || ascii.At(b, e) == '.') && ascii.Digit(ascii.At(b, e+1)) {
+		e = ascii.Digits(b, e+1)
 	}
 	return e
 }
@@ -30,7 +34,7 @@ func oneOf(b []byte, i int, words []string) int {
 	best := i
 	for _, w := range words {
 		e := i + len(w)
-		if e > len(b) || e <= best || letter(at(b, e)) || at(b, e) == '-' {
+		if e > len(b) || e <= best || letter(ascii.At(b, e)) || ascii.At(b, e) == '-' {
 			continue
 		}
 		k := 0
@@ -47,7 +51,7 @@ func oneOf(b []byte, i int, words []string) int {
 // codeEnd finds the code of a finding: E501, TS2322, no-undef, SA4006, GHC-88464,
 // gosec/G101. It has a digit or a dash, or is a lower-case word.
 func codeEnd(b []byte, i int) int {
-	if !letter(at(b, i)) && at(b, i) != '@' {
+	if !letter(ascii.At(b, i)) && ascii.At(b, i) != '@' {
 		return i
 	}
 	e := i
@@ -73,11 +77,11 @@ func ruleEnd(b []byte, i int) int {
 	if e == i || e > i+6 {
 		return i
 	}
-	if at(b, e) == '-' {
+	if ascii.At(b, e) == '-' {
 		e++
 	}
-	n := digitsFrom(b, e)
-	if n < e+2 || n > e+6 || word(at(b, n)) {
+	n := ascii.Digits(b, e)
+	if n < e+2 || n > e+6 || word(ascii.At(b, n)) {
 		return i
 	}
 	return n
@@ -86,11 +90,11 @@ func ruleEnd(b []byte, i int) int {
 // kindEnd finds the name of a kind of error: a possibly qualified identifier that
 // ends in Error, Exception and the like.
 func kindEnd(b []byte, i int) int {
-	if c := at(b, i); !letter(c) && c != '_' {
+	if c := ascii.At(b, i); !letter(c) && c != '_' {
 		return i
 	}
 	e := i
-	for e < len(b) && (word(b[e]) || b[e] == '.' || b[e] == '$' || b[e] == '\\' || b[e] == ':' && at(b, e+1) == ':' && word(at(b, e+2)) || b[e] == ':' && e > i && b[e-1] == ':') {
+	for e < len(b) && (word(b[e]) || b[e] == '.' || b[e] == '$' || b[e] == '\\' || b[e] == ':' && ascii.At(b, e+1) == ':' && word(ascii.At(b, e+2)) || b[e] == ':' && e > i && b[e-1] == ':') {
 		e++
 	}
 	for e > i && b[e-1] == '.' {
@@ -126,15 +130,15 @@ func wordEnd(b []byte, i int) int {
 
 // toolEnd finds the name of a program, perhaps with its pid or exit code.
 func toolEnd(b []byte, i int) int {
-	if c := at(b, i); !word(c) && c != '.' && c != '/' && c != '@' && c != '-' {
+	if c := ascii.At(b, i); !word(c) && c != '.' && c != '/' && c != '@' && c != '-' {
 		return i
 	}
 	e := i
 	for e < len(b) && (word(b[e]) || b[e] == '-' || b[e] == '.' || b[e] == '/' || b[e] == '+' || b[e] == '@') {
 		e++
 	}
-	if at(b, e) == '[' {
-		if n := digitsFrom(b, e+1); at(b, n) == ']' {
+	if ascii.At(b, e) == '[' {
+		if n := ascii.Digits(b, e+1); ascii.At(b, n) == ']' {
 			e = n + 1
 		}
 	}
@@ -143,8 +147,8 @@ func toolEnd(b []byte, i int) int {
 
 // countEnd finds "3 failed": a number and a word that counts checks.
 func countEnd(b []byte, i int) int {
-	n := digitsFrom(b, i)
-	if n == i || at(b, n) != ' ' {
+	n := ascii.Digits(b, i)
+	if n == i || ascii.At(b, n) != ' ' {
 		return i
 	}
 	e := runOf(b, n+1, isAlpha)

@@ -43,8 +43,7 @@ const (
 	hexAlpha = isAlpha | isHex | isPathByte
 )
 
-func digit(c byte) bool { return c-'0' < 10 }
-func word(c byte) bool  { return classOf[c]&wordMask != 0 }
+func word(c byte) bool { return classOf[c]&wordMask != 0 }
 func letter(c byte) bool {
 	return classOf[c]&isAlpha != 0
 }
@@ -73,20 +72,4 @@ func runOf(b []byte, i int, classes byte) int {
 		i++
 	}
 	return i
-}
-
-// digitsFrom is runOf for digits, which are asked for most.
-func digitsFrom(b []byte, i int) int {
-	for i < len(b) && digit(b[i]) {
-		i++
-	}
-	return i
-}
-
-// at returns b[i], or 0 outside of b.
-func at(b []byte, i int) byte {
-	if uint(i) < uint(len(b)) {
-		return b[i]
-	}
-	return 0
 }

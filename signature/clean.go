@@ -1,6 +1,10 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // dirty says whether a line holds what clean takes out.
 func dirty(b []byte) bool {
@@ -94,11 +98,11 @@ func (c *cleaner) escape(b []byte) int {
 			if b[i] == 0x07 {
 				return i + 1
 			}
-			if b[i] == 0xc2 && at(b, i+1) == 0x9c {
+			if b[i] == 0xc2 && ascii.At(b, i+1) == 0x9c {
 				return i + 2
 			}
 			if b[i] == 0x1b {
-				if at(b, i+1) == '\\' {
+				if ascii.At(b, i+1) == '\\' {
 					return i + 2
 				}
 				return i
@@ -116,7 +120,7 @@ func (c *cleaner) control(b []byte) int {
 	i, arg, args := 2, 0, 0
 	for i < len(b) && b[i] >= 0x20 && b[i] < 0x40 {
 		switch {
-		case digit(b[i]) && args == 0 && arg < 10000:
+		case ascii.Digit(b[i]) && args == 0 && arg < 10000:
 			arg = arg*10 + int(b[i]-'0')
 		case b[i] == ';':
 			args++

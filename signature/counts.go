@@ -1,5 +1,7 @@
 package signature
 
+import "github.com/looprun/looprun/internal/ascii"
+
 // counts are what an output said about how many checks there were, by class; each is
 // the number plus one, so that zero means unknown.
 type counts [countNeutral]int
@@ -41,12 +43,12 @@ func (c *counts) read(b []byte) {
 	}
 	var line counts
 	for i := 0; i < len(b); {
-		if !digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
+		if !ascii.Digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
 			i++
 			continue
 		}
-		n := digitsFrom(b, i)
-		if n-i > 7 || word(at(b, n)) || at(b, n) == '.' && digit(at(b, n+1)) || at(b, n) == '%' {
+		n := ascii.Digits(b, i)
+		if n-i > 7 || word(ascii.At(b, n)) || ascii.At(b, n) == '.' && ascii.Digit(ascii.At(b, n+1)) || ascii.At(b, n) == '%' {
 			i = n
 			continue
 		}
@@ -56,7 +58,7 @@ func (c *counts) read(b []byte) {
 		i = n
 	}
 	if w := classBefore(b, len(b)); line[countFailed] == 0 && w == countFailed { // 3 of 8 checks failed
-		if n := digitsFrom(b, 0); n > 0 && n < 8 && at(b, n) == ' ' {
+		if n := ascii.Digits(b, 0); n > 0 && n < 8 && ascii.At(b, n) == ' ' {
 			line[countFailed] = number7(b[:n]) + 1
 		}
 	}
@@ -94,8 +96,8 @@ func classNear(b []byte, i, n int) countClass {
 	w := runOf(b, n, isSpace)
 	end := runOf(b, w, isAlpha)
 	cl := countWord(b[w:end])
-	ofAll := i > 3 && string(b[i-3:i]) == "of "          // 3 of 8 checks failed: 8 are all
-	if cl == countTotal && !ofAll && at(b, end) == ' ' { // 3 tests failed
+	ofAll := i > 3 && string(b[i-3:i]) == "of "                // 3 of 8 checks failed: 8 are all
+	if cl == countTotal && !ofAll && ascii.At(b, end) == ' ' { // 3 tests failed
 		if next := countWord(b[end+1 : runOf(b, end+1, isAlpha)]); next == countFailed || next == countPassed || next == countErrored {
 			return next
 		}

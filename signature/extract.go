@@ -3,6 +3,8 @@ package signature
 import (
 	"bytes"
 	"slices"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // extractor finds the facts in the lines of one stream. It remembers a little of
@@ -203,7 +205,7 @@ func member(b []byte) bool {
 		return false
 	}
 	n := bytes.IndexByte(b[1:], '"')
-	return n > 0 && at(b, n+2) == ':'
+	return n > 0 && ascii.At(b, n+2) == ':'
 }
 
 // unknown handles a line that no rule takes.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // Bounds of one JSON document that is read as it streams past.
@@ -103,7 +105,7 @@ func (r *jsonReader) feed(p []byte) bool {
 		case jsonString:
 			i = r.inString(p, i)
 		case jsonWord:
-			if c := p[i]; letter(c) || digit(c) || c == '.' || c == '-' || c == '+' {
+			if c := p[i]; letter(c) || ascii.Digit(c) || c == '.' || c == '-' || c == '+' {
 				r.keep(c)
 				continue
 			}
@@ -193,7 +195,7 @@ func (r *jsonReader) begin(c byte) bool {
 		return false
 	case c == '"':
 		r.state, r.isKey, r.tok = jsonString, false, r.tok[:0]
-	case c == '-' || digit(c) || c == 't' || c == 'f' || c == 'n':
+	case c == '-' || ascii.Digit(c) || c == 't' || c == 'f' || c == 'n':
 		r.state, r.tok = jsonWord, append(r.tok[:0], c)
 	default:
 		return false

@@ -3,6 +3,7 @@ package signature
 import (
 	"strings"
 
+	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/lines"
 )
 
@@ -215,7 +216,7 @@ func (fi *findings) output(s string) {
 func (fi *findings) count(o *object) {
 	var c counts
 	for _, f := range o.fields {
-		n := digitsFrom([]byte(f.value), 0)
+		n := ascii.Digits([]byte(f.value), 0)
 		if n == 0 || n != len(f.value) || n > 7 {
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // like returns a line that may have the same outline: other digits, and other
@@ -31,7 +33,7 @@ func like(rnd *rand.Rand, line []byte) []byte {
 			case change > 0 && rnd.Intn(change) == 0:
 			case hex:
 				b[i] = digits[rnd.Intn(len(digits))]
-			case digit(b[i]):
+			case ascii.Digit(b[i]):
 				b[i] = "0012345678900"[rnd.Intn(13)]
 			}
 		}

@@ -3,6 +3,7 @@ package signature
 import (
 	"bytes"
 
+	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/datetime"
 )
 
@@ -49,7 +50,7 @@ func stamp(b []byte, f *front) []byte {
 	for i < len(b) && i < 2 && (b[i] == '[' || b[i] == '(' || b[i] == '<') {
 		i++
 	}
-	if i < len(b) && (digit(b[i]) || b[i]-'A' < 26) {
+	if i < len(b) && (ascii.Digit(b[i]) || b[i]-'A' < 26) {
 		if e := datetime.Stamp(b, i); e > i {
 			for e < len(b) && (b[e] == ']' || b[e] == ')' || b[e] == '>' || b[e] == ':' || b[e] == ' ' || b[e] == '-' || b[e] == ',') {
 				e++
@@ -67,10 +68,10 @@ func stamp(b []byte, f *front) []byte {
 		return trim(b[n:])
 	}
 	if f.log { // smoke[1270]: or 26540 or main: after the time stamp
-		if e := toolEnd(b, 0); e > 0 && at(b, e) == ':' && at(b, e-1) == ']' {
+		if e := toolEnd(b, 0); e > 0 && ascii.At(b, e) == ':' && ascii.At(b, e-1) == ']' {
 			return trim(b[e+1:])
 		}
-		if e := digitsFrom(b, 0); e > 0 && at(b, e) == ' ' {
+		if e := ascii.Digits(b, 0); e > 0 && ascii.At(b, e) == ' ' {
 			return trim(b[e:])
 		}
 	}
@@ -84,25 +85,25 @@ func stamp(b []byte, f *front) []byte {
 // buildStep returns the length of the number of a container build's step with its
 // clock, "#8 0.345 ", or of the clock alone, or of a project's number, "1:7>", or 0.
 func buildStep(b []byte) int {
-	i := digitsFrom(b, 0)
-	if i > 0 && at(b, i) == ':' {
-		i = digitsFrom(b, i+1)
+	i := ascii.Digits(b, 0)
+	if i > 0 && ascii.At(b, i) == ':' {
+		i = ascii.Digits(b, i+1)
 	}
-	if i > 0 && i < 8 && at(b, i) == '>' && at(b, i+1) != '>' {
+	if i > 0 && i < 8 && ascii.At(b, i) == '>' && ascii.At(b, i+1) != '>' {
 		return i + 1
 	}
 	i = 0
-	if at(b, 0) == '#' {
-		if i = digitsFrom(b, 1); i == 1 || at(b, i) != ' ' {
+	if ascii.At(b, 0) == '#' {
+		if i = ascii.Digits(b, 1); i == 1 || ascii.At(b, i) != ' ' {
 			return 0
 		}
 		i++
 	}
-	n := digitsFrom(b, i)
-	if n == i || at(b, n) != '.' {
+	n := ascii.Digits(b, i)
+	if n == i || ascii.At(b, n) != '.' {
 		return 0
 	}
-	if e := digitsFrom(b, n+1); e == n+4 && at(b, e) == ' ' {
+	if e := ascii.Digits(b, n+1); e == n+4 && ascii.At(b, e) == ' ' {
 		return e
 	}
 	return 0
@@ -114,11 +115,11 @@ func counter(b []byte) bool {
 	if len(b) == 0 {
 		return false
 	}
-	if bytes.HasPrefix(b, []byte("gw")) && digitsFrom(b, 2) == len(b) {
+	if bytes.HasPrefix(b, []byte("gw")) && ascii.Digits(b, 2) == len(b) {
 		return true
 	}
 	for _, c := range b {
-		if !digit(c) && c != '/' && c != '%' && c != ' ' && c != '.' {
+		if !ascii.Digit(c) && c != '/' && c != '%' && c != ' ' && c != '.' {
 			return false
 		}
 	}
@@ -128,7 +129,7 @@ func counter(b []byte) bool {
 // levelAt finds a log level at the start: INFO, [WARN], DEBUG:, level=info.
 func levelAt(b []byte) (level byte, end int) {
 	i := 0
-	if at(b, 0) == '[' {
+	if ascii.At(b, 0) == '[' {
 		i = 1
 	}
 	e := runOf(b, i, isAlpha)
@@ -148,12 +149,12 @@ func levelAt(b []byte) (level byte, end int) {
 		return 0, 0
 	}
 	if i == 1 {
-		if at(b, e) != ']' {
+		if ascii.At(b, e) != ']' {
 			return 0, 0
 		}
 		e++
 	}
-	for at(b, e) == ':' {
+	for ascii.At(b, e) == ':' {
 		e++
 	}
 	if e < len(b) && b[e] != ' ' && b[e] != '\t' {
@@ -164,7 +165,7 @@ func levelAt(b []byte) (level byte, end int) {
 
 // quoted takes one quoting sign off the front: "E   ", "# ", "| ", "│ ", "* ".
 func quoted(b []byte, f *front) []byte {
-	switch at(b, 0) {
+	switch ascii.At(b, 0) {
 	case 'E':
 		if bytes.HasPrefix(b, []byte("E   ")) {
 			f.bar = true
@@ -178,7 +179,7 @@ func quoted(b []byte, f *front) []byte {
 		for i < len(b) && b[i] == b[0] {
 			i++
 		}
-		if at(b, i) == ' ' && i < 3 {
+		if ascii.At(b, i) == ' ' && i < 3 {
 			if b[0] == '*' && (bytes.HasPrefix(b, []byte("** (")) || bytes.HasPrefix(b, []byte("* What"))) {
 				return b
 			}
@@ -186,8 +187,8 @@ func quoted(b []byte, f *front) []byte {
 			return trim(b[i:])
 		}
 	case 0xe2:
-		if at(b, 1) == 0x94 || at(b, 1) == 0x95 || bytes.HasPrefix(b, []byte("•")) || bytes.HasPrefix(b, []byte("▌")) { // box drawing
-			if c := at(b, 3); c == ' ' || c == 0 {
+		if ascii.At(b, 1) == 0x94 || ascii.At(b, 1) == 0x95 || bytes.HasPrefix(b, []byte("•")) || bytes.HasPrefix(b, []byte("▌")) { // box drawing
+			if c := ascii.At(b, 3); c == ' ' || c == 0 {
 				f.bar = true
 				return trim(b[3:])
 			}

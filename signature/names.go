@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // place is the canonical name of a file: relative to the checkout, without the
@@ -56,7 +58,7 @@ func checkName(b []byte) []byte {
 		if i := bytes.LastIndex(b, []byte(" # ")); i > 0 && (timing(b[i+3:]) || bytes.HasPrefix(b[i+3:], []byte("time=")) || positionEnd(b, len(b)) && bytes.IndexByte(b[i+3:], ' ') < 0) {
 			b = b[:i]
 		}
-		if i := bytes.LastIndexByte(b, ' '); i > 0 && i+1 < len(b) && digit(b[i+1]) {
+		if i := bytes.LastIndexByte(b, ' '); i > 0 && i+1 < len(b) && ascii.Digit(b[i+1]) {
 			if u, kd := unitAt(b, numberEnd(b, i+1)); kd == span && u == len(b) {
 				b = bytes.TrimSuffix(trimRight(b[:i]), []byte(" in"))
 			}
@@ -69,7 +71,7 @@ func checkName(b []byte) []byte {
 	if bytes.HasPrefix(b, []byte("- ")) {
 		b = trim(b[2:])
 	}
-	if n := digitsFrom(b, 0); n > 0 && bytes.HasPrefix(b[n:], []byte(" [")) && bytes.Contains(b[n:], []byte("] › ")) {
+	if n := ascii.Digits(b, 0); n > 0 && bytes.HasPrefix(b[n:], []byte(" [")) && bytes.Contains(b[n:], []byte("] › ")) {
 		b = b[n+1:] // 3 [chromium] › orders.spec.ts:12:5 › Orders
 	}
 	if i := bytes.IndexByte(b, '('); i > 1 && b[i-1] == ' ' && b[len(b)-1] == ')' && bytes.IndexByte(b[i:], ' ') < 0 && bytes.IndexByte(b[:i-1], ' ') < 0 && bytes.IndexByte(b[i:], '.') > 0 {
@@ -83,7 +85,7 @@ func checkName(b []byte) []byte {
 func positionEnd(b []byte, e int) bool {
 	for range 2 {
 		i := e
-		for i > 0 && digit(b[i-1]) {
+		for i > 0 && ascii.Digit(b[i-1]) {
 			i--
 		}
 		if i == e || i == 0 || b[i-1] != ':' {
@@ -103,7 +105,7 @@ func timing(b []byte) bool {
 		return false
 	}
 	for i := range b {
-		if digit(b[i]) && (i == 0 || !word(b[i-1]) && b[i-1] != '.') {
+		if ascii.Digit(b[i]) && (i == 0 || !word(b[i-1]) && b[i-1] != '.') {
 			if _, kd := unitAt(b, numberEnd(b, i)); kd != plain {
 				return true
 			}

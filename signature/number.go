@@ -1,13 +1,15 @@
 package signature
 
+import "github.com/looprun/looprun/internal/ascii"
+
 // unitAt looks for a unit of time or size at e, where a number ends, with at most
 // one space between. It returns the end of the unit and span, amount or plain.
 func unitAt(b []byte, e int) (int, kind) {
 	i := e
-	if at(b, i) == ' ' {
+	if ascii.At(b, i) == ' ' {
 		i++
 	}
-	if classOf[at(b, i)]&isUnit == 0 {
+	if classOf[ascii.At(b, i)]&isUnit == 0 {
 		return e, plain
 	}
 	u := i
@@ -35,14 +37,14 @@ func unitAt(b []byte, e int) (int, kind) {
 	case "B", "KB", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "bytes", "byte", "Bytes", "KBytes", "MBytes", "kb", "mb", "gb":
 		kd = amount
 	case "K", "M", "G", "k":
-		if !glued || at(b, u) == '-' {
+		if !glued || ascii.At(b, u) == '-' {
 			return e, plain
 		}
 		kd = amount
 	default:
 		return e, plain
 	}
-	if word(at(b, end)) {
+	if word(ascii.At(b, end)) {
 		return e, plain
 	}
 	return end, kd
@@ -52,15 +54,15 @@ func unitAt(b []byte, e int) (int, kind) {
 func moreTime(b []byte, u int) int {
 	for {
 		i := u
-		if at(b, i) == ' ' {
+		if ascii.At(b, i) == ' ' {
 			i++
 		}
-		n := digitsFrom(b, i)
+		n := ascii.Digits(b, i)
 		if n == i {
 			return u
 		}
-		if at(b, n) == '.' && digit(at(b, n+1)) {
-			n = digitsFrom(b, n+1)
+		if ascii.At(b, n) == '.' && ascii.Digit(ascii.At(b, n+1)) {
+			n = ascii.Digits(b, n+1)
 		}
 		j := n
 		for j < len(b) && (letter(b[j]) || b[j] >= 0x80) {
@@ -78,7 +80,7 @@ func moreTime(b []byte, u int) int {
 // numberKind decides about a number of so many digits at b[k:e] that has no unit
 // of time or size: number (it stays) or masked. The first rule that fits decides.
 func numberKind(b []byte, k, e, digits int) kind {
-	prev, next := byte(0), at(b, e)
+	prev, next := byte(0), ascii.At(b, e)
 	if k > 0 {
 		prev = b[k-1]
 	}
@@ -127,7 +129,7 @@ func position(b []byte, k, e int, prev, next byte) bool {
 		if i < 0 {
 			return false
 		}
-		if digit(b[i]) || b[i] == ')' || next == ':' {
+		if ascii.Digit(b[i]) || b[i] == ')' || next == ':' {
 			return true
 		}
 		for i >= 0 && classOf[b[i]]&isBreak == 0 && b[i] != '=' {
@@ -151,7 +153,7 @@ func position(b []byte, k, e int, prev, next byte) bool {
 				if b[i] == '(' {
 					return position(b, i+1, k-1, '(', ',')
 				}
-				if !digit(b[i]) {
+				if !ascii.Digit(b[i]) {
 					break
 				}
 			}
@@ -160,7 +162,7 @@ func position(b []byte, k, e int, prev, next byte) bool {
 	if prev == ' ' && k > 1 && b[k-2] == '@' { // spec/a.lua @ 12
 		return true
 	}
-	if next == ' ' && at(b, e+1) == '|' || next == '|' {
+	if next == ' ' && ascii.At(b, e+1) == '|' || next == '|' {
 		return k == 0 || (k <= 2 && b[0] == '>')
 	}
 	return false
@@ -181,7 +183,7 @@ func compared(b []byte, k, e int) bool {
 	for k > 0 && b[k-1] == ' ' {
 		k--
 	}
-	return at(b, e+1) == '=' && (at(b, e) == '=' || at(b, e) == '!') || k > 1 && b[k-1] == '=' && (b[k-2] == '=' || b[k-2] == '!')
+	return ascii.At(b, e+1) == '=' && (ascii.At(b, e) == '=' || ascii.At(b, e) == '!') || k > 1 && b[k-1] == '=' && (b[k-2] == '=' || b[k-2] == '!')
 }
 
 // keyBefore looks at the word in front of a number: "pid 123", "port=80", "exit 2".
@@ -216,7 +218,7 @@ func keyBefore(b []byte, k int) keyClass {
 
 // workUnitAfter says whether a word that counts work follows a number: rows, tests …
 func workUnitAfter(b []byte, e int) bool {
-	if at(b, e) != ' ' {
+	if ascii.At(b, e) != ' ' {
 		return false
 	}
 	i := e + 1
@@ -234,13 +236,13 @@ func workUnitAfter(b []byte, e int) bool {
 
 // fractionOf says whether a number is one side of 120/4500 or of "120 of 4500".
 func fractionOf(b []byte, k, e int) bool {
-	if at(b, e) == '/' && digit(at(b, e+1)) {
+	if ascii.At(b, e) == '/' && ascii.Digit(ascii.At(b, e+1)) {
 		return true
 	}
-	if k > 1 && b[k-1] == '/' && digit(b[k-2]) {
+	if k > 1 && b[k-1] == '/' && ascii.Digit(b[k-2]) {
 		return true
 	}
-	return k > 4 && string(b[k-4:k]) == " of " && digit(b[k-5])
+	return k > 4 && string(b[k-4:k]) == " of " && ascii.Digit(b[k-5])
 }
 
 // withoutValues leaves out of a text what is a value: numbers, what stands in quotes or
@@ -259,8 +261,8 @@ func withoutValues(text string) string {
 		case word(c) && (i == 0 || !word(text[i-1])):
 			end = drawnEnd(b, i)
 		}
-		if end < 0 && digit(text[i]) {
-			end = digitsFrom(b, i) - 1
+		if end < 0 && ascii.Digit(text[i]) {
+			end = ascii.Digits(b, i) - 1
 		}
 		if end < 0 {
 			out = append(out, text[i])

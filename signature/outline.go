@@ -3,6 +3,8 @@ package signature
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // maxOutline is the length of the longest line that has an outline, in bytes.
@@ -175,17 +177,17 @@ func idAt(b []byte, s int) lineID {
 			return lineID{s, s + 36, markUUID ^ endOf(b, s+36)}
 		}
 	}
-	lead := digitsFrom(b, s) - s
-	if lead == 1 && at(b, s+1)|0x20 == 'x' { // 0x1f is an id, 3x1f is not
+	lead := ascii.Digits(b, s) - s
+	if lead == 1 && ascii.At(b, s+1)|0x20 == 'x' { // 0x1f is an id, 3x1f is not
 		e := hexFrom(b, s+2)
-		if b[s] != '0' || e == s+2 || word(at(b, e)) || !startsAlone(b, s, lead) {
+		if b[s] != '0' || e == s+2 || word(ascii.At(b, e)) || !startsAlone(b, s, lead) {
 			return lineID{end: -1}
 		}
 		return lineID{s, e, markHex ^ endOf(b, e)}
 	}
 	alone := startsAlone(b, s, lead)
 	e := hexFrom(b, s)
-	hex := !word(at(b, e))
+	hex := !word(ascii.At(b, e))
 	e = runOf(b, e, wordMask)
 	n, d := e-s, 0
 	if hex && alone && n >= 6 {
@@ -199,12 +201,12 @@ func idAt(b []byte, s int) lineID {
 
 // daysIn says whether what follows the first digits of a word, at i, may be the unit of
 // days, with more of the time behind it: 1234567d 5s, 12d345.5s.
-func daysIn(b []byte, i, e int) bool { return b[i] == 'd' && digitsFrom(b, i+1) == e }
+func daysIn(b []byte, i, e int) bool { return b[i] == 'd' && ascii.Digits(b, i+1) == e }
 
 func digitCount(b []byte) int {
 	n := 0
 	for _, c := range b {
-		if digit(c) {
+		if ascii.Digit(c) {
 			n++
 		}
 	}
@@ -236,7 +238,7 @@ func endOf(b []byte, e int) uint64 {
 	if lower(b[e-1]) == 'd' && lower(b[e-2]) == 'f' && !letter(b[e-3]) {
 		end = 1 << 62
 	}
-	if c := at(b, e); (c == ':' || c == '/' || c == ' ' && at(b, e+1) == 'o') && digit(b[e-1]) {
+	if c := ascii.At(b, e); (c == ':' || c == '/' || c == ' ' && ascii.At(b, e+1) == 'o') && ascii.Digit(b[e-1]) {
 		end |= 1 << 61
 	}
 	return end

@@ -3,6 +3,8 @@ package signature
 import (
 	"fmt"
 	"strings"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // capture is what a {…} of a pattern matches; the field is kept under it.
@@ -169,7 +171,7 @@ func fold(c byte) byte {
 	switch {
 	case c-'A' < 26:
 		return c | 0x20
-	case digit(c):
+	case ascii.Digit(c):
 		return '0'
 	case c == '\t':
 		return ' '
@@ -237,7 +239,7 @@ func matchNodes(nodes []node, b []byte, i int, f *fields) bool {
 // literalAt returns the end of lit at i, or -1.
 func literalAt(b []byte, i int, lit string) int {
 	for k := 0; k < len(lit); k++ {
-		c := at(b, i)
+		c := ascii.At(b, i)
 		if lit[k] == ' ' {
 			if c != ' ' && c != '\t' {
 				return -1

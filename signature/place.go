@@ -1,6 +1,10 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // path handles a '/' at k. Absolute paths lose their directories: below the
 // checkout the rest stays, below a temporary directory nothing but a plain file
@@ -13,7 +17,7 @@ func (sc *scanner) path(b []byte, from, k int) (s, e int, kd kind) {
 	}
 	if sc.dir != "" && bytes.HasPrefix(b[k:], []byte(sc.dir)) {
 		switch n := k + len(sc.dir); {
-		case at(b, n) == '/':
+		case ascii.At(b, n) == '/':
 			return k, n + 1, rootDir
 		case n == len(b) || classOf[b[n]]&isPathByte == 0 || b[n] == ':':
 			return k, n, rootDir
@@ -61,7 +65,7 @@ func tempName(b []byte, below, last, e int) int {
 	}
 	dot := 0
 	for i := last + 1; i < e; i++ {
-		if digit(b[i]) {
+		if ascii.Digit(b[i]) {
 			return e
 		}
 		if b[i] == '.' {

@@ -3,6 +3,8 @@ package signature
 import (
 	"bytes"
 	"strings"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // maxMeasures bounds how many different measures of one output are kept.
@@ -17,15 +19,15 @@ type measure struct{ done, text string }
 // take reads a line that no rule takes; false for one that measures nothing.
 func (ms *measures) take(x *extractor, b []byte) bool {
 	i := bytes.Index(b, []byte(" of "))
-	if i < 1 || !digit(b[i-1]) || !digit(at(b, i+4)) {
+	if i < 1 || !ascii.Digit(b[i-1]) || !ascii.Digit(ascii.At(b, i+4)) {
 		return false
 	}
-	s, e := i, digitsFrom(b, i+4)
-	for s > 0 && digit(b[s-1]) {
+	s, e := i, ascii.Digits(b, i+4)
+	for s > 0 && ascii.Digit(b[s-1]) {
 		s--
 	}
 	done, all := strings.TrimLeft(string(b[s:i]), "0"), strings.TrimLeft(string(b[i+4:e]), "0")
-	if s > 0 && b[s-1] != ' ' || !less(done, all) || at(b, e) != 0 && (at(b, e) != ' ' || !letter(at(b, e+1))) || len(all) > 9 {
+	if s > 0 && b[s-1] != ' ' || !less(done, all) || ascii.At(b, e) != 0 && (ascii.At(b, e) != ' ' || !letter(ascii.At(b, e+1))) || len(all) > 9 {
 		return false
 	}
 	if _, kd := unitAt(b, e); kd != plain || keyBefore(b, s) == keyNoise {

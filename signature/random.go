@@ -1,6 +1,10 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // letterPairs says, for each pair of letters, how much more likely it is in a text
 // drawn at random than in names that people give: from 0 to 8 for -2 to 6 bits.
@@ -60,9 +64,9 @@ func oddityOf(w []byte) (o oddity) {
 	caps, smalls, digits, changes := 0, 0, 0, 0
 	for i, c := range w {
 		switch {
-		case digit(c):
+		case ascii.Digit(c):
 			digits++
-			if i > 0 && !digit(w[i-1]) {
+			if i > 0 && !ascii.Digit(w[i-1]) {
 				changes++
 			}
 		case c-'A' < 26:
@@ -72,7 +76,7 @@ func oddityOf(w []byte) (o oddity) {
 		case c != '_':
 			smalls++
 		}
-		if i > 0 && digit(w[i-1]) && !digit(c) {
+		if i > 0 && ascii.Digit(w[i-1]) && !ascii.Digit(c) {
 			changes++
 		}
 	}
@@ -88,7 +92,7 @@ func oddityOf(w []byte) (o oddity) {
 		case c == '_':
 			prevKind = -1
 			continue
-		case digit(c):
+		case ascii.Digit(c):
 			kind = figure
 		case c-'A' < 26:
 			kind = capital
@@ -102,7 +106,7 @@ func oddityOf(w []byte) (o oddity) {
 		}
 		prev, prevKind = c|0x20, kind
 	}
-	o.name = o.single && (digits == 0 || changes == 1 && digit(w[len(w)-1]))
+	o.name = o.single && (digits == 0 || changes == 1 && ascii.Digit(w[len(w)-1]))
 	return o
 }
 
@@ -144,7 +148,7 @@ func randomSpan(b []byte, from, s, e int) (int, int, bool) {
 		place = place || idWord(b[s:i], true)
 		s = i + 1
 	}
-	for i := e - 1; i > s && !digit(b[i]); i-- {
+	for i := e - 1; i > s && !ascii.Digit(b[i]); i-- {
 		if b[i] == '_' && e-i > 3 && named(b[i+1:e]) {
 			e = i
 		}
@@ -152,7 +156,7 @@ func randomSpan(b []byte, from, s, e int) (int, int, bool) {
 	if e-s < 5 || !oddityOf(b[s:e]).random(place) {
 		return s, e, false
 	}
-	for at(b, e) == '-' {
+	for ascii.At(b, e) == '-' {
 		n := runOf(b, e+1, wordMask)
 		if uuidAt(b, e+1) > 0 || !partOfID(b[e+1:n]) {
 			break
@@ -242,10 +246,10 @@ func podSpan(b []byte, from, s, e int) (int, int, bool) {
 	if s == 0 || b[s-1] != '-' {
 		return s, e, false
 	}
-	if n := e + 6; e-s >= 6 && e-s <= 10 && at(b, e) == '-' && n <= len(b) && !word(at(b, n)) && podPiece(b[e+1:n]) && podPiece(b[s:e]) {
+	if n := e + 6; e-s >= 6 && e-s <= 10 && ascii.At(b, e) == '-' && n <= len(b) && !word(ascii.At(b, n)) && podPiece(b[e+1:n]) && podPiece(b[s:e]) {
 		return s, n, true
 	}
-	if e-s != 5 || at(b, e) == '-' || !podPiece(b[s:e]) {
+	if e-s != 5 || ascii.At(b, e) == '-' || !podPiece(b[s:e]) {
 		return s, e, false
 	}
 	i := s - 1
@@ -271,7 +275,7 @@ func podPiece(w []byte) bool {
 	safe, digits := true, 0
 	for _, c := range w {
 		switch {
-		case digit(c):
+		case ascii.Digit(c):
 			digits++
 		case c-'b' >= 25 || c == 'e' || c == 'i' || c == 'o' || c == 'u' || c == 'y':
 			safe = false
@@ -297,7 +301,7 @@ func contentHash(b []byte, s, e int) bool {
 		i--
 	}
 	k := i
-	for k > 0 && (letter(b[k-1]) || digit(b[k-1])) {
+	for k > 0 && (letter(b[k-1]) || ascii.Digit(b[k-1])) {
 		k--
 	}
 	switch string(bytes.TrimRight(b[k:i], "0123456789")) { // sha256, md5, h1
@@ -327,10 +331,10 @@ func words(dst []byte, from int) []byte {
 			odd = odd || i > s && (b[i] == '_' || b[i]-'A' < 26 && b[i-1]-'a' < 26)
 			i++
 		}
-		if before := at(b, s-1); i-s < 12 && !odd && before != '-' && before != ' ' && before != '"' && before != '\'' && before != '=' && before != ':' {
+		if before := ascii.At(b, s-1); i-s < 12 && !odd && before != '-' && before != ' ' && before != '"' && before != '\'' && before != '=' && before != ':' {
 			continue
 		}
-		if i-s < 5 || i < len(b) && (digit(b[i]) || b[i] >= 0x80) || s > 0 && (word(b[s-1]) || b[s-1] >= 0x80) {
+		if i-s < 5 || i < len(b) && (ascii.Digit(b[i]) || b[i] >= 0x80) || s > 0 && (word(b[s-1]) || b[s-1] >= 0x80) {
 			continue
 		}
 		s, e, ok := podSpan(b, 0, s, i)

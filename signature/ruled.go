@@ -1,6 +1,10 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // unruled takes rules of dashes, equal signs and the like off both ends.
 func unruled(b []byte, f *front) []byte {
@@ -61,18 +65,18 @@ func ruleRun(b []byte) int {
 // "   |   ^^^".
 func codeFrame(b []byte) bool {
 	i := 0
-	if at(b, 0) == '>' {
+	if ascii.At(b, 0) == '>' {
 		i = 1
 		i = runOf(b, i, isSpace)
 	}
-	if at(b, i) == 'L' && digit(at(b, i+1)) { // L12 |
+	if ascii.At(b, i) == 'L' && ascii.Digit(ascii.At(b, i+1)) { // L12 |
 		i++
 	}
-	n := digitsFrom(b, i)
+	n := ascii.Digits(b, i)
 	e := runOf(b, n, isSpace)
-	if n > i && at(b, e) == '|' {
+	if n > i && ascii.At(b, e) == '|' {
 		s := runOf(b, e+1, isSpace)
-		if w := max(severityEnd(b, s), warningEnd(b, s)); w > s && (at(b, w) == ' ' || at(b, w) == '|') {
+		if w := max(severityEnd(b, s), warningEnd(b, s)); w > s && (ascii.At(b, w) == ' ' || ascii.At(b, w) == '|') {
 			return false // a row of a table of findings
 		}
 		return true
@@ -80,9 +84,9 @@ func codeFrame(b []byte) bool {
 	if n > i && (bytes.HasPrefix(b[e:], []byte("│")) || bytes.HasPrefix(b[e:], []byte("┃"))) {
 		return true
 	}
-	if n == i && (at(b, 0) == '|' || bytes.HasPrefix(b, []byte("│"))) {
+	if n == i && (ascii.At(b, 0) == '|' || bytes.HasPrefix(b, []byte("│"))) {
 		rest := bytes.TrimLeft(b, "| \t│")
-		return len(rest) > 0 && (rest[0] == '^' || rest[0] == '~' || rest[0] == '-' && at(rest, 1) != ' ' || rest[0] == '+' && at(rest, 1) == '+') && len(rest) < 400
+		return len(rest) > 0 && (rest[0] == '^' || rest[0] == '~' || rest[0] == '-' && ascii.At(rest, 1) != ' ' || rest[0] == '+' && ascii.At(rest, 1) == '+') && len(rest) < 400
 	}
 	if len(b) > 0 && (b[0] == '^' || b[0] == '~') {
 		return len(bytes.Trim(b, "^~- ")) == 0

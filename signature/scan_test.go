@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand"
 	"testing"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // The trigger search must find what looking at each byte finds.
@@ -17,7 +19,7 @@ func TestTrigger(t *testing.T) {
 		}
 		from := rnd.Intn(len(b) + 1)
 		want := from
-		for want < len(b) && !digit(b[want]) && b[want] != '/' && b[want] != '\\' {
+		for want < len(b) && !ascii.Digit(b[want]) && b[want] != '/' && b[want] != '\\' {
 			want++
 		}
 		if got := trigger(b, from); got != want {

@@ -1,6 +1,10 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // takeFinding takes what a compiler or linter found.
 func (x *extractor) takeFinding(r *builtRule, f front) {
@@ -66,7 +70,7 @@ func lintCode(r *builtRule, fd *fields) bool {
 		return true
 	}
 	msg := fd[capMsg]
-	if e := codeEnd(msg, 0); r.id == "diag-graphic" && e > 0 && at(msg, e) == '(' && bytes.Contains(msg[e:], []byte("): ")) {
+	if e := codeEnd(msg, 0); r.id == "diag-graphic" && e > 0 && ascii.At(msg, e) == '(' && bytes.Contains(msg[e:], []byte("): ")) {
 		return true // plugin(rule-name): message
 	}
 	n := len(msg)
@@ -78,12 +82,12 @@ func lintCode(r *builtRule, fd *fields) bool {
 		return false
 	}
 	code := msg[i+1 : n-1]
-	return len(code) >= 4 && letter(code[0]) && digit(code[len(code)-1]) && codeEnd(code, 0) == len(code)
+	return len(code) >= 4 && letter(code[0]) && ascii.Digit(code[len(code)-1]) && codeEnd(code, 0) == len(code)
 }
 
 // table takes a row of a table of findings below a file name: "12  message".
 func (x *extractor) table(f front) bool {
-	n := digitsFrom(f.body, 0)
+	n := ascii.Digits(f.body, 0)
 	if n == 0 || n > 6 || f.indent == 0 || !bytes.HasPrefix(f.body[n:], []byte("  ")) || len(trim(f.body[n:])) < 4 {
 		return false
 	}

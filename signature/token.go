@@ -3,6 +3,7 @@ package signature
 import (
 	"encoding/binary"
 
+	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/datetime"
 )
 
@@ -100,8 +101,8 @@ func identifier(b []byte, from, s, k int) (int, int, kind) {
 		return s, e, moment
 	}
 	for i := k; i < e; i++ { // rdd_42: a number in a name, but not the one of a code (E501)
-		if digit(b[i]) && (b[i-1] == '_' || b[i-1]-'a' < 26) {
-			return i, digitsFrom(b, i), number
+		if ascii.Digit(b[i]) && (b[i-1] == '_' || b[i-1]-'a' < 26) {
+			return i, ascii.Digits(b, i), number
 		}
 	}
 	return s, e, plain
@@ -119,7 +120,7 @@ func id(b []byte, from, s, e int, sh wordShape) (int, int, bool) {
 	if contentHash(b, s, e) {
 		return s, e, false
 	}
-	if n := e - s; sh.other == 0 && (n >= 8 || n >= 6 && sh.digits > 1 || n == 7 && !digit(b[e-1])) {
+	if n := e - s; sh.other == 0 && (n >= 8 || n >= 6 && sh.digits > 1 || n == 7 && !ascii.Digit(b[e-1])) {
 		return s, e, true
 	}
 	return randomSpan(b, from, s, e)
@@ -152,7 +153,7 @@ func uuidAt(b []byte, s int) int {
 
 // numeric handles a word that starts with the digit at k.
 func numeric(b []byte, from, k int) (int, int, kind) {
-	n := digitsFrom(b, k)
+	n := ascii.Digits(b, k)
 	if e := datetime.From(b, k, n); e > 0 {
 		return datetime.WithMonth(b, from, k), e, moment
 	}
@@ -173,8 +174,8 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 	}
 	e, digits, parts := wholeNumber(b, k, n)
 	if parts == 4 {
-		if at(b, e) == ':' && digit(at(b, e+1)) {
-			e = digitsFrom(b, e+1)
+		if ascii.At(b, e) == ':' && ascii.Digit(ascii.At(b, e+1)) {
+			e = ascii.Digits(b, e+1)
 		}
 		return k, e, masked // an IPv4 address
 	}
@@ -191,7 +192,7 @@ func numeric(b []byte, from, k int) (int, int, kind) {
 		return k, e, plain
 	}
 	kd := numberKind(b, k, e, digits)
-	if kd == masked && k > from && b[k-1] == '-' && (k-1 == from || !letter(b[k-2]) && !digit(b[k-2])) {
+	if kd == masked && k > from && b[k-1] == '-' && (k-1 == from || !letter(b[k-2]) && !ascii.Digit(b[k-2])) {
 		return k - 1, e, masked // a sign
 	}
 	return k, e, kd
@@ -211,7 +212,7 @@ func mixedWord(b []byte, from, k, n int) (s, e int, kd kind, ok bool) {
 		return k, u, uk, true
 	}
 	sh := shapeOf(w)
-	if len(w) >= 15 && n-k == 8 && b[n] == 'T' && digitsFrom(b, n+1) == n+7 { // 20261121T091205Z
+	if len(w) >= 15 && n-k == 8 && b[n] == 'T' && ascii.Digits(b, n+1) == n+7 { // 20261121T091205Z
 		return k, e, moment, true
 	}
 	if s, e, ok := id(b, from, k, e, sh); ok {
@@ -230,11 +231,11 @@ func mixedWord(b []byte, from, k, n int) (s, e int, kd kind, ok bool) {
 // it returns the end, how many digits there are and how many dotted parts.
 func wholeNumber(b []byte, k, n int) (e, digits, parts int) {
 	e, digits, parts = n, n-k, 1
-	for n-k <= 3 && at(b, e) == ',' && digitsFrom(b, e+1) == e+4 {
+	for n-k <= 3 && ascii.At(b, e) == ',' && ascii.Digits(b, e+1) == e+4 {
 		e, digits = e+4, digits+3
 	}
-	for parts < 4 && at(b, e) == '.' && digit(at(b, e+1)) {
-		f := digitsFrom(b, e+1)
+	for parts < 4 && ascii.At(b, e) == '.' && ascii.Digit(ascii.At(b, e+1)) {
+		f := ascii.Digits(b, e+1)
 		digits += f - e - 1
 		e, parts = f, parts+1
 	}

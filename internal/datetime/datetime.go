@@ -2,30 +2,34 @@
 // programs print them in.
 package datetime
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // Stamp returns the end of the time stamp that a line has at i, or i: a date, a time of
 // day with its seconds, both, or seconds or milliseconds since 1970.
 func Stamp(b []byte, i int) int {
 	e := i
-	if isDay(b, e) && !letter(at(b, e+3)) {
+	if isDay(b, e) && !ascii.Letter(ascii.At(b, e+3)) {
 		e += 3
-		for at(b, e) == ',' || at(b, e) == ' ' {
+		for ascii.At(b, e) == ',' || ascii.At(b, e) == ' ' {
 			e++
 		}
 	}
 	if m := Month(b, e); m > 0 {
 		d := m
-		for at(b, d) == ' ' {
+		for ascii.At(b, d) == ' ' {
 			d++
 		}
-		n := digits(b, d)
+		n := ascii.Digits(b, d)
 		if end := YearAfter(b, n); n > d && n <= d+2 && bytes.IndexByte(b[n:end], ':') > 0 {
 			return end
 		}
 		return i
 	}
-	n := digits(b, e)
+	n := ascii.Digits(b, e)
 	if n == e+10 || n == e+13 {
 		if b[e] != '1' {
 			return i
@@ -41,16 +45,16 @@ func Stamp(b []byte, i int) int {
 // Clock returns the end of a time of day at i (9:12, 09:12:05, 09:12:05.719,
 // with a zone), or 0.
 func Clock(b []byte, i int) int {
-	h := digits(b, i)
-	if h == i || h-i > 2 || at(b, h) != ':' {
+	h := ascii.Digits(b, i)
+	if h == i || h-i > 2 || ascii.At(b, h) != ':' {
 		return 0
 	}
-	m := digits(b, h+1)
+	m := ascii.Digits(b, h+1)
 	if m != h+3 {
 		return 0
 	}
 	e := m
-	if at(b, e) == ':' && digits(b, e+1) == e+3 {
+	if ascii.At(b, e) == ':' && ascii.Digits(b, e+1) == e+3 {
 		e += 3
 	}
 	return zoneAfter(b, fractionAfter(b, e))
@@ -58,28 +62,28 @@ func Clock(b []byte, i int) int {
 
 // fractionAfter returns the end of .719, ,719 or :719 at e, or e.
 func fractionAfter(b []byte, e int) int {
-	if c := at(b, e); (c == '.' || c == ',') && digit(at(b, e+1)) {
-		return digits(b, e+1)
+	if c := ascii.At(b, e); (c == '.' || c == ',') && ascii.Digit(ascii.At(b, e+1)) {
+		return ascii.Digits(b, e+1)
 	}
 	return e
 }
 
 // zoneAfter returns the end of a zone at e: Z, +0100, -07:00, " +0000", " UTC", " PM".
 func zoneAfter(b []byte, e int) int {
-	c := at(b, e)
-	if c == 'Z' && !word(at(b, e+1)) {
+	c := ascii.At(b, e)
+	if c == 'Z' && !word(ascii.At(b, e+1)) {
 		return e + 1
 	}
 	z := e
 	if c == ' ' {
 		z++
 	}
-	if c = at(b, z); c == '+' || c == '-' {
-		n := digits(b, z+1)
+	if c = ascii.At(b, z); c == '+' || c == '-' {
+		n := ascii.Digits(b, z+1)
 		switch {
 		case n == z+5:
 			return n
-		case n == z+3 && at(b, n) == ':' && digits(b, n+1) == n+3:
+		case n == z+3 && ascii.At(b, n) == ':' && ascii.Digits(b, n+1) == n+3:
 			return n + 3
 		case n == z+3 && z == e:
 			return n
@@ -87,7 +91,7 @@ func zoneAfter(b []byte, e int) int {
 		return e
 	}
 	for _, name := range [...]string{"UTC", "GMT", "CET", "CEST", "AM", "PM"} {
-		if bytes.HasPrefix(b[z:], []byte(name)) && !word(at(b, z+len(name))) {
+		if bytes.HasPrefix(b[z:], []byte(name)) && !word(ascii.At(b, z+len(name))) {
 			return z + len(name)
 		}
 	}
@@ -97,7 +101,7 @@ func zoneAfter(b []byte, e int) int {
 // From returns the end of a date, a time of day or both at k, whose first digits end at
 // n, or 0. A bare 12:34 counts: it is a time or a position.
 func From(b []byte, k, n int) int {
-	switch at(b, n) {
+	switch ascii.At(b, n) {
 	case '-', '/', '.':
 		if e := dateAt(b, k, n); e > 0 {
 			return timeAfter(b, e)
@@ -116,7 +120,7 @@ func From(b []byte, k, n int) int {
 			}
 		}
 	case 'T', '_':
-		if n-k == 8 && digits(b, n+1) == n+7 { // 20261121T091205
+		if n-k == 8 && ascii.Digits(b, n+1) == n+7 { // 20261121T091205
 			return zoneAfter(b, n+7)
 		}
 	}
@@ -128,7 +132,7 @@ func From(b []byte, k, n int) int {
 func dateAt(b []byte, k, n int) int {
 	sep := b[n]
 	if n-k == 4 {
-		if m := digits(b, n+1); m == n+3 && at(b, m) == sep && digits(b, m+1) == m+3 {
+		if m := ascii.Digits(b, n+1); m == n+3 && ascii.At(b, m) == sep && ascii.Digits(b, m+1) == m+3 {
 			return m + 3
 		}
 		return 0
@@ -138,11 +142,11 @@ func dateAt(b []byte, k, n int) int {
 	}
 	m := Month(b, n+1)
 	if m == 0 {
-		if m = digits(b, n+1); m == n+1 || m > n+3 {
+		if m = ascii.Digits(b, n+1); m == n+1 || m > n+3 {
 			return 0
 		}
 	}
-	if at(b, m) == sep && digits(b, m+1) == m+5 {
+	if ascii.At(b, m) == sep && ascii.Digits(b, m+1) == m+5 {
 		return m + 5
 	}
 	return 0
@@ -150,17 +154,17 @@ func dateAt(b []byte, k, n int) int {
 
 // timeAfter extends a date that ends at e over the time of day that follows.
 func timeAfter(b []byte, e int) int {
-	if c := at(b, e); c == ' ' || c == 'T' || c == ':' || c == '_' {
+	if c := ascii.At(b, e); c == ' ' || c == 'T' || c == ':' || c == '_' {
 		if t := Clock(b, e+1); t > 0 {
 			return t
 		}
-		if s := at(b, e+3); (s == '_' || s == '-') && at(b, e+6) == s { // T09_12_05_719Z, in the names of files
-			t := digits(b, e+7)
-			if digits(b, e+1) != e+3 || digits(b, e+4) != e+6 || t != e+9 {
+		if s := ascii.At(b, e+3); (s == '_' || s == '-') && ascii.At(b, e+6) == s { // T09_12_05_719Z, in the names of files
+			t := ascii.Digits(b, e+7)
+			if ascii.Digits(b, e+1) != e+3 || ascii.Digits(b, e+4) != e+6 || t != e+9 {
 				return e
 			}
-			if at(b, t) == s {
-				t = digits(b, t+1)
+			if ascii.At(b, t) == s {
+				t = ascii.Digits(b, t+1)
 			}
 			return zoneAfter(b, t)
 		}
@@ -179,7 +183,7 @@ func Month(b []byte, i int) int {
 		return 0
 	}
 	e := i + 3
-	for e < len(b) && letter(b[e]) {
+	for e < len(b) && ascii.Letter(b[e]) {
 		e++
 	}
 	if e-i > 9 || (e > i+3 && e < i+4) {
@@ -195,7 +199,7 @@ func WithMonth(b []byte, from, k int) int {
 	for i > from && b[i-1] == ' ' {
 		i--
 	}
-	if i-from < 3 || i == k || !letter(b[i-1]) {
+	if i-from < 3 || i == k || !ascii.Letter(b[i-1]) {
 		return dayName(b, from, k)
 	}
 	if Month(b[:i], i-3) != i {
@@ -223,7 +227,7 @@ func dayName(b []byte, from, s int) int {
 func YearAfter(b []byte, e int) int {
 	for range 2 {
 		i := e
-		for at(b, i) == ' ' || at(b, i) == ',' {
+		for ascii.At(b, i) == ' ' || ascii.At(b, i) == ',' {
 			i++
 		}
 		if i == e {
@@ -233,7 +237,7 @@ func YearAfter(b []byte, e int) int {
 			e = t
 			continue
 		}
-		if n := digits(b, i); n == i+4 {
+		if n := ascii.Digits(b, i); n == i+4 {
 			e = n
 			continue
 		}
@@ -254,21 +258,4 @@ func isDay(b []byte, i int) bool {
 	return false
 }
 
-func digit(c byte) bool  { return c-'0' < 10 }
-func letter(c byte) bool { return c|0x20-'a' < 26 }
-func word(c byte) bool   { return letter(c) || digit(c) || c == '_' }
-
-func digits(b []byte, i int) int {
-	for i < len(b) && digit(b[i]) {
-		i++
-	}
-	return i
-}
-
-// at returns b[i], or 0 outside of b.
-func at(b []byte, i int) byte {
-	if uint(i) < uint(len(b)) {
-		return b[i]
-	}
-	return 0
-}
+func word(c byte) bool { return ascii.Letter(c) || ascii.Digit(c) || c == '_' }

@@ -3,6 +3,8 @@ package datetime
 import (
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // What is found is set in angle brackets.
@@ -27,7 +29,7 @@ func TestFrom(t *testing.T) {
 	} {
 		line := []byte(strings.NewReplacer("<", "", ">", "").Replace(text))
 		k := strings.IndexAny(string(line), "0123456789")
-		if got, want := From(line, k, digits(line, k)), max(0, strings.IndexByte(text, '>')-1); got != want {
+		if got, want := From(line, k, ascii.Digits(line, k)), max(0, strings.IndexByte(text, '>')-1); got != want {
 			t.Errorf("%q ends at %d, want %d", text, got, want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // Cut says what of a line is margin. The zero value: nothing.
@@ -263,7 +265,7 @@ func (l *Learner) find(c *known, line []byte) *places {
 		f, last := &c.forms[c.last], c.chain[len(c.chain)-1].shape
 		f.text, f.at, f.clock = f.text[:0], *at, last == moment || last == reading
 		for _, b := range m {
-			if digit(b) {
+			if ascii.Digit(b) {
 				b = '0'
 			}
 			f.text = append(f.text, b)
@@ -285,7 +287,7 @@ func (f *form) fits(line []byte) bool {
 		}
 	}
 	for ; i < n; i++ {
-		if b := line[i]; b != f.text[i] && (f.text[i] != '0' || !digit(b)) {
+		if b := line[i]; b != f.text[i] && (f.text[i] != '0' || !ascii.Digit(b)) {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/datetime"
 )
 
@@ -122,7 +123,7 @@ func drawn(b []byte) bool {
 	figures := 0
 	for _, c := range b {
 		switch {
-		case digit(c):
+		case ascii.Digit(c):
 			figures++
 		case c|0x20-'a' < 6, c == '-', c == '.', c == '+', c == ':':
 		default:
@@ -269,7 +270,7 @@ func quoteEnd(b []byte) int {
 
 func fieldName(b []byte) bool {
 	for _, c := range b {
-		if !letter(c) && !digit(c) && c != '_' && c != '.' && c != '-' && c != '@' {
+		if !ascii.Letter(c) && !ascii.Digit(c) && c != '_' && c != '.' && c != '-' && c != '@' {
 			return false
 		}
 	}

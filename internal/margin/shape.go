@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/datetime"
 )
 
@@ -277,7 +278,7 @@ func (t *tally) names(col *column) {
 func appendKey(out, name []byte) []byte {
 	was := false
 	for _, c := range name {
-		if digit(c) {
+		if ascii.Digit(c) {
 			if was {
 				continue
 			}
@@ -293,7 +294,7 @@ func appendKey(out, name []byte) []byte {
 func appendForm(out, name []byte) []byte {
 	was := false
 	for _, c := range name {
-		w := letter(c) || digit(c) || c == '_' || c == '-' || c >= 0x80
+		w := ascii.Letter(c) || ascii.Digit(c) || c == '_' || c == '-' || c >= 0x80
 		if w && was {
 			continue
 		}
@@ -312,7 +313,7 @@ func levelWord(t []byte) ([]byte, int) {
 		i = 1
 	}
 	e := i
-	for e < len(t) && letter(t[e]) {
+	for e < len(t) && ascii.Letter(t[e]) {
 		e++
 	}
 	var small [16]byte
@@ -416,7 +417,7 @@ func located(name []byte) bool {
 		return false
 	}
 	for _, c := range w[i+1:] {
-		if !letter(c) {
+		if !ascii.Letter(c) {
 			return false
 		}
 	}
@@ -477,7 +478,7 @@ func bareName(w []byte) bool {
 }
 
 func nameStart(c byte) bool {
-	return letter(c) || digit(c) || c == '@' || c == '.' || c == '/' || c == '_' || c == '+' || c == '[' || c >= 0x80
+	return ascii.Letter(c) || ascii.Digit(c) || c == '@' || c == '.' || c == '/' || c == '_' || c == '+' || c == '[' || c >= 0x80
 }
 
 func nameByte(c byte) bool {
@@ -485,7 +486,7 @@ func nameByte(c byte) bool {
 	case '_', '@', '.', '/', ':', '+', '#', '~', '-', '(', ')', '[', ']', '=', '|', '"':
 		return true
 	}
-	return letter(c) || digit(c) || c >= 0x80
+	return ascii.Letter(c) || ascii.Digit(c) || c >= 0x80
 }
 
 // telling says whether a word is part of a message rather than of a name.
@@ -520,7 +521,7 @@ func telling(w []byte) bool {
 func framing(c byte) bool { return c == '[' || c == ']' || c == '(' || c == ')' || c == ':' }
 
 func hasLetter(b []byte) bool {
-	return slices.ContainsFunc(b, func(c byte) bool { return letter(c) || c >= 0x80 })
+	return slices.ContainsFunc(b, func(c byte) bool { return ascii.Letter(c) || c >= 0x80 })
 }
 
 // folded is a word in small letters, empty for a long one.
@@ -539,7 +540,7 @@ func folded(to *[16]byte, w []byte) []byte {
 
 func letters(b []byte) (n int) {
 	for _, c := range b {
-		if letter(c) {
+		if ascii.Letter(c) {
 			n++
 		}
 	}
@@ -547,7 +548,7 @@ func letters(b []byte) (n int) {
 }
 
 func numeric(b []byte) bool {
-	return len(b) > 0 && !slices.ContainsFunc(b, func(c byte) bool { return !digit(c) })
+	return len(b) > 0 && !slices.ContainsFunc(b, func(c byte) bool { return !ascii.Digit(c) })
 }
 
 func indent(b []byte) int {
@@ -557,6 +558,3 @@ func indent(b []byte) int {
 	}
 	return i
 }
-
-func digit(c byte) bool  { return c-'0' < 10 }
-func letter(c byte) bool { return c|0x20-'a' < 26 }

@@ -3,6 +3,8 @@ package margin
 import (
 	"bytes"
 	"slices"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // What every line begins with, but for its numbers, is a margin of a form of its own:
@@ -61,8 +63,8 @@ func learnShared(lines [][]byte) (column, int) {
 // that another line has otherwise.
 func differ(name, a, b []byte) {
 	for i, k := 0, 0; i < len(a) && k < len(b); i, k = i+1, k+1 {
-		n, m := digits(a, i), digits(b, k)
-		alone := (i == 0 || !letter(a[i-1])) && (n == len(a) || !letter(a[n]))
+		n, m := ascii.Digits(a, i), ascii.Digits(b, k)
+		alone := (i == 0 || !ascii.Letter(a[i-1])) && (n == len(a) || !ascii.Letter(a[n]))
 		if alone || !bytes.Equal(a[i:n], b[k:m]) {
 			for at := range n - i {
 				name[i+at] = '0'
@@ -85,7 +87,7 @@ func signed(common []byte) bool {
 // none: the level of a log that is on all of them says nothing. Behind a name it says
 // nothing of the messages either where some are empty or indented, as a tool's are.
 func tells(common []byte) int {
-	words := bytes.FieldsFunc(common, func(r rune) bool { return r < 0x80 && !letter(byte(r)) })
+	words := bytes.FieldsFunc(common, func(r rune) bool { return r < 0x80 && !ascii.Letter(byte(r)) })
 	return slices.IndexFunc(words, func(w []byte) bool {
 		_, n := levelWord(w)
 		return telling(w) && (n == 0 || bytes.EqualFold(w[:1], []byte("e")) || bytes.EqualFold(w[:1], []byte("w")))
@@ -105,8 +107,8 @@ func sharedAt(b []byte, common string) (p piece, ok bool) {
 // both.
 func alike(a, b []byte) (i, k int) {
 	for i < len(a) && k < len(b) {
-		if digit(a[i]) && digit(b[k]) {
-			i, k = digits(a, i), digits(b, k)
+		if ascii.Digit(a[i]) && ascii.Digit(b[k]) {
+			i, k = ascii.Digits(a, i), ascii.Digits(b, k)
 			continue
 		}
 		if a[i] != b[k] {

@@ -3,12 +3,14 @@ package margin
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // enclosed is where what find finds ends, with brackets around it and what sets it
 // off behind; 0 where there is nothing.
 func enclosed(b []byte, find func(b []byte, i int) int) int {
-	if len(b) == 0 || letter(b[0]) && b[0] >= 'a' || b[0] >= 0x80 || b[0] == '-' || b[0] == '=' {
+	if len(b) == 0 || ascii.Letter(b[0]) && b[0] >= 'a' || b[0] >= 0x80 || b[0] == '-' || b[0] == '=' {
 		return 0
 	}
 	i := 0
@@ -35,13 +37,13 @@ func enclosed(b []byte, find func(b []byte, i int) int) int {
 }
 
 // mayGoOn says whether what begins with c may belong to the time in front of it.
-func mayGoOn(c byte) bool { return digit(c) || bytes.IndexByte([]byte("ZUGCAP+-|:"), c) >= 0 }
+func mayGoOn(c byte) bool { return ascii.Digit(c) || bytes.IndexByte([]byte("ZUGCAP+-|:"), c) >= 0 }
 
 // epoch says whether a margin has a number that may count seconds since 1970: whether it
 // does is not the same for all digits.
 func epoch(b []byte) bool {
 	for i := 0; i < len(b); i++ {
-		if e := digits(b, i); e-i >= 10 {
+		if e := ascii.Digits(b, i); e-i >= 10 {
 			return true
 		} else if e > i {
 			i = e
@@ -54,13 +56,13 @@ func epoch(b []byte) bool {
 // digits behind a point, perhaps after the number of a step.
 func readingEnd(b []byte, i int) int {
 	e := readingStart(b, i)
-	n := digits(b, e)
+	n := ascii.Digits(b, e)
 	f := n
 	if n == e || n == len(b) {
 		return i
 	}
 	if b[n] == '.' {
-		f = digits(b, n+1)
+		f = ascii.Digits(b, n+1)
 	}
 	if f < len(b) && b[f] == 's' {
 		f++
@@ -79,7 +81,7 @@ func readingStart(b []byte, i int) int {
 		i++
 	}
 	if i < len(b) && b[i] == '#' {
-		if n := digits(b, i+1); n > i+1 && n < len(b) && b[n] == ' ' {
+		if n := ascii.Digits(b, i+1); n > i+1 && n < len(b) && b[n] == ' ' {
 			return n + 1
 		}
 	}
@@ -95,7 +97,7 @@ func rising(lines [][]byte) bool {
 		b = bytes.TrimLeft(b, " [(<")
 		s := readingStart(b, 0)
 		e := s
-		for e < len(b) && (digit(b[e]) || b[e] == '.') {
+		for e < len(b) && (ascii.Digit(b[e]) || b[e] == '.') {
 			e++
 		}
 		v, err := strconv.ParseFloat(string(b[s:e]), 64)
@@ -111,11 +113,4 @@ func rising(lines [][]byte) bool {
 		last, n = v, n+1
 	}
 	return 10*back <= n && last > first
-}
-
-func digits(b []byte, i int) int {
-	for i < len(b) && digit(b[i]) {
-		i++
-	}
-	return i
 }
