@@ -116,6 +116,8 @@ type PastAnswer struct {
 	Words     string `json:"words,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 	Responder string `json:"responder" mask:"own"`
+	// Findings are what a command found that an answer to the question ran.
+	Findings string `json:"findings,omitempty"`
 	// Rule is where the deciding rule of a policy stands, as file:line; Assistant which
 	// assistant it was.
 	Rule      string    `json:"rule,omitempty" mask:"own"`
@@ -140,6 +142,9 @@ func (a PastAnswer) String() string {
 	}
 	if a.Reason != "" {
 		text += " (" + termsafe.Line(a.Reason) + ")"
+	}
+	if a.Findings != "" {
+		text += "; found: “" + termsafe.Line(a.Findings) + "”"
 	}
 	return text
 }
@@ -396,7 +401,7 @@ func (s *State) PastAnswers() []PastAnswer {
 	for _, d := range s.Decisions {
 		list = append(list, PastAnswer{
 			Time: d.Time, Iteration: d.Iteration, Guard: d.Guard, Question: d.Question,
-			Answer: firstText(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder, Rule: d.Rule, Assistant: d.Assistant,
+			Answer: firstText(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder, Findings: d.Findings, Rule: d.Rule, Assistant: d.Assistant,
 		})
 	}
 	for _, a := range s.Answered {

@@ -16,6 +16,7 @@ import (
 // How much of the past the state keeps. The journal has all of it.
 const (
 	historyKept     = 50
+	findingsKept    = 1000 // characters of a decision's
 	errorsKept      = 5
 	errorHashesKept = 64
 	knownKept       = 1000
@@ -328,6 +329,8 @@ type Decision struct {
 	Time      time.Time `json:"time"`
 	Iteration int       `json:"iteration"` // the last one before it
 	Question  string    `json:"question,omitempty"`
+	// Findings are what a command found that an answer to the question ran, cut.
+	Findings string `json:"findings,omitempty"`
 	ActionApplied
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
@@ -338,7 +339,7 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	if s.Question != nil {
 		question = s.Question.Text
 	}
-	s.Decisions = last(append(s.Decisions, Decision{at, s.Iterations, question, d}), historyKept)
+	s.Decisions = last(append(s.Decisions, Decision{at, s.Iterations, question, termsafe.Cut(s.Findings, findingsKept), d}), historyKept)
 	s.hold(d)
 	before := s.Limits
 	s.Limits = d.Limits

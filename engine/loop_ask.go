@@ -160,12 +160,9 @@ func (p *prompt) take(e *elsewhere) {
 		e.done <- err
 	default:
 		p.first = &reply{Answer: e.answer, counted: e.done}
-		p.end(errAnswered) // the responder lets go of the terminal
+		p.end(core.ErrAnswered) // the responder lets go of the terminal
 	}
 }
-
-// errAnswered ends a prompt whose question was answered elsewhere.
-var errAnswered = errors.New("the question was answered elsewhere")
 
 // debug runs the command of the answer.
 func (l *Loop) debug(ctx context.Context) error {

@@ -207,10 +207,7 @@ func contextTried(p printer, s *core.State) {
 		return
 	}
 	p("## What was tried\n\n")
-	for _, a := range made[max(0, len(made)-10):] {
-		p("- %s%s\n", bare(a.String()), after(" (task: ", bare(otherTask(s, a)), ")"))
-	}
-	p("\n")
+	attemptsIn(p, s, made[max(0, len(made)-10):], bare)
 }
 
 func contextHowTo(p printer, s *core.State, text bool) {

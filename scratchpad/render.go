@@ -194,7 +194,7 @@ func escalations(p printer, s *core.State) {
 	}
 	for _, d := range slices.Backward(s.Decisions) {
 		p("- %s, after iteration %d: %s tripped%s; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, after(" (", inline(d.Question), ")"), code(firstOf(d.Option, string(d.Action))), inline(d.Who()))
-		p("%s%s. %s\n", after(": “", inline(d.Words), "”"), after(": ", strings.TrimRight(inline(d.Reason), "."), ""), effect(s, d))
+		p("%s%s. %s%s\n", after(": “", inline(d.Words), "”"), after(": ", strings.TrimRight(inline(d.Reason), "."), ""), effect(s, d), after(" Found: “", inline(d.Findings), "”."))
 	}
 	for _, a := range answers {
 		if a.Guard == "" { // the command asked
@@ -280,8 +280,18 @@ func attempts(p printer, s *core.State) {
 	if len(s.Ladder.Attempts) == 0 {
 		p("None yet.\n")
 	}
-	for _, a := range s.Ladder.Attempts {
-		p("- %s%s\n", inline(a.String()), after(" (task: ", inline(otherTask(s, a)), ")"))
+	attemptsIn(p, s, s.Ladder.Attempts, inline)
+}
+
+// attemptsIn is a list of attempts, which says where those at a task start over.
+func attemptsIn(p printer, s *core.State, list []ladder.Attempt, written func(string) string) {
+	made := map[string]bool{}
+	for _, a := range list {
+		if a.Number == 1 && made[a.Task] {
+			p("\nStarted over, after an answer:\n\n")
+		}
+		made[a.Task] = true
+		p("- %s%s\n", written(a.String()), after(" (task: ", written(otherTask(s, a)), ")"))
 	}
 	p("\n")
 }

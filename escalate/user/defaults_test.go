@@ -84,6 +84,9 @@ func TestHeaderSaysWhoAsks(t *testing.T) {
 		s.press("n")
 		s.answered(byPerson(core.Answer{Option: core.No}, "chosen at the terminal"))
 	}
+	if got := header(core.Question{From: core.FromCommand, Header: "Question"}, nil); got != "The command asks" {
+		t.Errorf("the header of a question without a heading is %q", got)
+	}
 }
 
 // What comes along with the Enter that opens a field is not in the field, and

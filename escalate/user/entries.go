@@ -71,7 +71,7 @@ func header(q core.Question, s *core.State) string {
 	if n := iteration(s); n > 0 {
 		text += fmt.Sprintf(" (iteration %d)", n)
 	}
-	if own != "" {
+	if own != "" && own != "Question" { // which is what one without a heading has
 		text += " · " + own
 	}
 	return text

@@ -34,7 +34,7 @@ func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 		case news.ended():
 			return Choice{}, core.ErrInterrupted
 		case ctx.Err() != nil:
-			fmt.Fprintln(t, "\nNo answer: "+termsafe.Line(context.Cause(ctx).Error()))
+			fmt.Fprintln(t, "\n"+unanswered(context.Cause(ctx)))
 			return Choice{}, context.Cause(ctx)
 		case errors.Is(err, io.EOF):
 			return Choice{}, fmt.Errorf("%w: %w", core.ErrNoAnswer, ErrAsked)

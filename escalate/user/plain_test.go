@@ -116,4 +116,5 @@ func TestPlainIsNoAnswer(t *testing.T) {
 	if out := s.ends(); !out.Elsewhere || out.Answer.Option != "" {
 		t.Errorf("got %+v, want the cause of the end of the context", out)
 	}
+	s.shows("Answered elsewhere.")
 }

@@ -277,18 +277,24 @@ func (p *prompt) suspend() error {
 // conclude leaves a line that says how it ended, in the place of the field or
 // of the hint.
 func (p *prompt) conclude(c Choice, err error) {
-	line := "No answer: "
-	switch {
-	case err == nil:
-		line = "Answer: " + p.menu.report(c)
-	case errors.Is(err, core.ErrInterrupted):
-		line += "interrupted."
-	case errors.Is(err, core.ErrNoAnswer):
-		line += "end of input."
-	case errors.Is(err, context.Canceled):
-		line += "the question was withdrawn."
-	default:
-		line += termsafe.Line(err.Error())
+	line := "Answer: " + p.menu.report(c)
+	if err != nil {
+		line = unanswered(err)
 	}
 	p.say(line) //nolint:errcheck // a terminal that is gone is told nothing
+}
+
+// unanswered says why the prompt is over without an answer.
+func unanswered(err error) string {
+	switch {
+	case errors.Is(err, core.ErrInterrupted):
+		return "No answer: interrupted."
+	case errors.Is(err, core.ErrNoAnswer):
+		return "No answer: end of input."
+	case errors.Is(err, context.Canceled):
+		return "No answer: the question was withdrawn."
+	case errors.Is(err, core.ErrAnswered): // what, and by whom, is said next
+		return "Answered elsewhere."
+	}
+	return "No answer: " + termsafe.Line(err.Error())
 }

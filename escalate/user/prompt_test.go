@@ -58,7 +58,7 @@ func (s *session) withdrawn() {
 	if out.Answer.Option != "" || out.Answer.Text != nil || out.Answer.Options != nil || out.Answer.Cancelled || !out.Elsewhere || out.Interrupted || out.Asked {
 		s.Fatalf("got %+v, want the cause of the end of the context", out)
 	}
-	s.shows("No answer: somebody else has answered")
+	s.shows("Answered elsewhere.")
 	if screen := s.screen.String(); marked(screen) != "" || strings.Contains(screen, "Ctrl-C interrupts") || strings.Contains(screen, "should it be?") {
 		s.Errorf("the question is still on the screen\n%s", screen)
 	}

@@ -80,7 +80,7 @@ func TestLongReviewIsPaged(t *testing.T) {
 
 // Neither a signal nor the end of the context waits for the pager.
 func TestPagerEnds(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGTERM} {
+	for sig, says := range map[syscall.Signal]string{syscall.SIGUSR1: "Answered elsewhere.", syscall.SIGTERM: "No answer: interrupted."} {
 		t.Run(sig.String(), func(t *testing.T) {
 			su := asking()
 			su.State = testState(40)
@@ -99,7 +99,7 @@ func TestPagerEnds(t *testing.T) {
 			if out.Answer.Option != "" || out.Elsewhere != (sig == syscall.SIGUSR1) || out.Interrupted != (sig == syscall.SIGTERM) {
 				t.Errorf("got %+v", out)
 			}
-			s.shows("No answer: ")
+			s.shows(says)
 		})
 	}
 }

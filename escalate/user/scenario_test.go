@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -60,7 +61,7 @@ type outcome struct {
 const scenarioVariable = "USER_TEST_SCENARIO"
 
 // errElsewhere is why the context of a scenario ends.
-var errElsewhere = errors.New("somebody else has answered")
+var errElsewhere = fmt.Errorf("%w by somebody else", core.ErrAnswered)
 
 // What the child has open besides its terminal.
 const (

@@ -150,7 +150,7 @@ func TestPolling(t *testing.T) {
 		d := core.IterationFinished{Iteration: n + 1, Outcome: core.OutcomeNotDone, ExitCode: 1, OutputBytes: 1, Excerpt: says}
 		m.Observe(core.Event{Data: d}, &core.State{})
 	}
-	want := "looprun: iteration 1\nlooprun: iteration 1: not done after 0s: “refused”\nlooprun: iteration 4: not done after 0s: “starting”\n"
+	want := "looprun: iteration 1\nlooprun: iteration 1: not done after <1ms: “refused”\nlooprun: iteration 4: not done after <1ms: “starting”\n"
 	if out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
 	}

@@ -45,8 +45,13 @@ func Round(d time.Duration) string {
 	return plural.Duration(d)
 }
 
-// RoundMS is Round of milliseconds.
-func RoundMS(ms int64) string { return Round(Milliseconds(ms)) }
+// RoundMS is Round of the milliseconds that something took, which is never nothing.
+func RoundMS(ms int64) string {
+	if ms == 0 {
+		return "<1ms"
+	}
+	return Round(Milliseconds(ms))
+}
 
 // Milliseconds is that many of them.
 func Milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }

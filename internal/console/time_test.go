@@ -16,3 +16,11 @@ func TestAgo(t *testing.T) {
 		}
 	}
 }
+
+func TestRoundMS(t *testing.T) {
+	for ms, want := range map[int64]string{0: "<1ms", 1: "1ms", 1000: "1s", 12_345: "12s"} {
+		if got := RoundMS(ms); got != want {
+			t.Errorf("%d ms are %q, want %q", ms, got, want)
+		}
+	}
+}

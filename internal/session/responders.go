@@ -243,9 +243,12 @@ func (d *debugger) Debug(ctx context.Context, st *core.State, o core.Option, a c
 }
 
 // environ is the environment of a command that is not the work: it has no way to
-// ask.
+// ask. The context is not written anew under an iteration that is suspended.
 func (d *debugger) environ(st *core.State, role string) []string {
-	return d.s.helperEnviron(core.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran, Task: st.Task, Subtasks: st.Decomposed()}, role)
+	if !st.Running {
+		d.s.writeContext(st)
+	}
+	return append(d.s.helperEnviron(core.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran, Task: st.Task, Subtasks: st.Decomposed()}, role), "LOOPRUN_CONTEXT="+d.s.run.ContextFile())
 }
 
 // helping marks that a command runs which cannot ask, until the function that it
@@ -264,9 +267,8 @@ func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) 
 	d.s.app.Say.News("expert %s: %s", e.Name, e.Command)
 	out := tail.Buffer{Limit: findingsLimit}
 	var said signal.Scanner
-	d.s.writeContext(st)
 	exit := engine.Shell(e.Command).Run(ctx, engine.Invocation{
-		Dir: d.s.dir, Env: append(d.environ(st, "expert"), "LOOPRUN_CONTEXT="+d.s.run.ContextFile()), KillAfter: d.s.killAfter(), Stderr: d.s.aside,
+		Dir: d.s.dir, Env: d.environ(st, "expert"), KillAfter: d.s.killAfter(), Stderr: d.s.aside,
 		Stdout: func(b []byte) {
 			out.Take(b)
 			_, _ = said.Write(b) // it never fails

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -199,11 +200,23 @@ func addChoices(d *core.IterationResult, found *ask.Choices, err error) {
 	if found == nil {
 		return
 	}
-	for _, q := range found.PendingUserChoices {
+	for i, q := range found.PendingUserChoices {
 		asked := questionOf(q, "")
 		asked.Returned = true
+		if i == 0 && len(found.PartialResult) > 0 {
+			asked.Details = []string{"What it has so far: " + partialResult(found.PartialResult)}
+		}
 		d.Said = append(d.Said, core.QuestionAsked{Question: asked})
 	}
+}
+
+// partialResult is one for a person: a text as it is, anything else as JSON.
+func partialResult(partial json.RawMessage) string {
+	var text string
+	if json.Unmarshal(partial, &text) != nil {
+		text = string(partial)
+	}
+	return termsafe.Cut(termsafe.Line(text), 300)
 }
 
 // choicesName is the file in which a command can leave its questions.
