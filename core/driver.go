@@ -392,7 +392,7 @@ func (d *Driver) FromCommand(q Question) Question {
 	q = q.fromCommand(d.State.Seq + 1)
 	if q.Evidence == nil { // that of a run inside this one says where it comes from
 		q.Evidence = d.State.asking()
-		q.Details = append([]string{q.Evidence.Place()}, q.Details...)
+		q.Details = append([]string{q.Evidence.Place() + " · run " + q.Evidence.RunID}, q.Details...)
 	}
 	return d.WithAdvice(q)
 }

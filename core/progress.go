@@ -109,10 +109,13 @@ func (d *IterationFinished) Says() string {
 	if d == nil || d.Outcome == OutcomeDone {
 		return ""
 	}
-	if p := d.Progress(); p != nil && p.Failing > 0 && d.Outcome != OutcomeError {
-		return termsafe.Line(p.String())
-	}
 	said, by := d.Telling(), ": "
+	if p := d.Progress(); p != nil && p.Failing > 0 && d.Outcome != OutcomeError {
+		if len(p.Checks) > 0 || said == "" {
+			return termsafe.Line(p.String())
+		}
+		return p.String() + ": " + said
+	}
 	switch {
 	case said != "" && len(d.Signature.Errors) == 0:
 		said = "“" + said + "”"

@@ -57,6 +57,7 @@ func TestWhatAnIterationCameTo(t *testing.T) {
 		{"an error", IterationFinished{ExitCode: 1, OutputBytes: 9, Signature: errors("Error: no room")}, "Error: no room"},
 		{"a line", IterationFinished{ExitCode: 1, OutputBytes: 9, Excerpt: "progress 2"}, "“progress 2”"},
 		{"no such tool", IterationFinished{ExitCode: 127, OutputBytes: 9, Excerpt: "sh: 1: nosuch: not found"}, "nosuch was not found"},
+		{"failures without names", IterationFinished{Signature: signature.Signature{Hash: 1, Failing: 2, Passed: -1, Total: -1, Errors: []string{"a.c:1:20: error: ‘x’ undeclared"}}}, "2 failing: a.c:1:20: error: ‘x’ undeclared"},
 		{"too long", IterationFinished{ExitCode: 137, Cause: CauseIdleTimeout, OutputBytes: 9, Excerpt: "waiting"}, "“waiting”"},
 	} {
 		if got := tt.d.Says(); got != tt.want {

@@ -40,6 +40,8 @@ func (s *source) details(values facts) []string {
 	}
 	if output := values["Output"].([]string); len(output) > 0 {
 		part(append([]string{say("detail_output")}, indented(output)...)...)
+	} else if values["Silent"] == true && s.ofLast() {
+		part(say("detail_silent"))
 	}
 	said := []string{""}
 	if values["Words"] != "" {
@@ -135,18 +137,26 @@ func (s *source) place() any {
 func (s *source) program() any {
 	argv := s.state.Command
 	if len(argv) == 0 || core.CommandLine(argv) != strings.Join(argv, " ") {
-		return cells.Cut(s.has.Command, shownCommand)
+		return s.named(s.has.Command)
 	}
 	return line(filepath.Base(argv[0]), shownCommand)
 }
 
 // who is what failed, as the beginning of a sentence.
 func (s *source) who() any {
-	who := cells.Cut(s.has.Who, shownCommand)
 	if s.has.Checked && s.has.Who != s.has.Command {
-		return s.texts.say("who_check", facts{"Label": who})
+		return s.texts.say("who_check", facts{"Label": cells.Cut(s.has.Who, shownCommand)})
 	}
-	return who
+	return s.named(s.has.Who)
+}
+
+// named is a command within a sentence: of several words it has marks around it.
+func (s *source) named(command string) string {
+	label := cells.Cut(command, shownCommand)
+	if !strings.Contains(label, " ") {
+		return label
+	}
+	return s.texts.say("who_words", facts{"Label": label})
 }
 
 func (s *source) how() any {
@@ -154,6 +164,12 @@ func (s *source) how() any {
 		return ""
 	}
 	return s.texts.say("how_"+string(s.has.How), facts{"Signal": core.SignalName(s.has.Code)})
+}
+
+// ofLast reports whether the question is about the last iteration, and its sentence does
+// not say how that ended.
+func (s *source) ofLast() bool {
+	return !s.trip.During && s.trip.Guard != core.ConsecutiveErrors && !isProtocol(s.trip.Guard)
 }
 
 // endCode is the exit code where it is all that is known of the end.

@@ -93,6 +93,7 @@ func messageKinds() map[string][]Variable {
 
 		"failing_of":  own("Failing:number", "Total:number", "Tests:bool"),
 		"before_line": own("Number:number", "Who:text", "Answer:text", "Asked:text", "Words:text"),
+		"who_words":   own("Label:text"),
 		"who_check":   own("Label:text"),
 
 		"considered_line": own("Option:text", "Why:text"),
@@ -107,7 +108,7 @@ func messageKinds() map[string][]Variable {
 	} {
 		kinds[key] = variables
 	}
-	for _, key := range []string{"place", "failing", "output", "words", "tripped", "waiting", "counts", "far"} {
+	for _, key := range []string{"place", "failing", "silent", "output", "words", "tripped", "waiting", "counts", "far"} {
 		kinds["detail_"+key] = Variables()
 	}
 	for _, how := range core.Hows() {

@@ -214,6 +214,12 @@ func TestQuestionWording(t *testing.T) {
 		{"once", func(s *core.State) {
 			s.Check, s.Last.ExitCode, s.ErrorRun, s.Errors = nil, 200, 1, s.Errors[:1]
 		}, "./fix.sh failed (exit code 200)"},
+		{"a command of several words", func(s *core.State) {
+			s.Command, s.Check, s.Last.ExitCode = []string{"sh", "-c", "test -c /dev/one || exit 200"}, nil, 200
+		}, "`test -c /dev/one || exit 200` failed 3 times in a row (exit code 200)"},
+		{"a long one", func(s *core.State) {
+			s.Command, s.Check, s.Last.ExitCode = []string{"sh", "-c", "test -c /some/long/path/to/a/device/that/is/not/there || exit 200"}, nil, 200
+		}, "`test -c /some/long/path/to/a/device/tha…` failed 3 times in a row (exit code 200)"},
 	} {
 		q := ask(core.ConsecutiveErrors, func(s *core.State, trip *core.Trip) {
 			c.change(s)
@@ -232,10 +238,21 @@ func TestQuestionWording(t *testing.T) {
 	if got := details(q); !strings.Contains(got, "Its last output, 4m ago:\n  starting\n  waiting for lock on users (pid 77)") || strings.Contains(got, "TestLogin") {
 		t.Errorf("in the middle of an iteration: %s", got)
 	}
+	for _, c := range []struct {
+		guard core.GuardID
+		want  bool
+	}{{core.LoopDetected, true}, {core.MaxIterations, true}, {core.ConsecutiveErrors, false}, {core.Blocked, false}} {
+		q = ask(c.guard, func(s *core.State, trip *core.Trip) {
+			s.Check, s.Last.ExitCode, s.Last.Excerpt, s.Last.OutputBytes, s.Last.Signature = nil, 3, "", 0, signature.Signature{Hash: 1, Failing: -1, Passed: -1}
+		})
+		if got := strings.Contains(details(q), "\n./fix.sh failed (exit code 3) and printed nothing\n"); got != c.want {
+			t.Errorf("%s: a silent failure is told: %t\n%s", c.guard, got, details(q))
+		}
+	}
 	q = ask(core.MaxIterations, func(s *core.State, trip *core.Trip) {
 		s.Limits.Iterations, s.Limits.Runtime = core.Off, core.Off
 	})
-	if d := q.Details[len(q.Details)-1]; d != "Iteration 10 · 4m10s · run sample" {
+	if d := q.Details[len(q.Details)-1]; d != "Iteration 10 · 4m10s" {
 		t.Errorf("without limits: %q", d)
 	}
 }
