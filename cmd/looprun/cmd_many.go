@@ -76,7 +76,7 @@ func (c *manyCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := b.Try(ctx); err != nil {
+	if err := b.Try(ctx, a.config.Has("trust")); err != nil {
 		return err
 	}
 	for _, top := range slices.Sorted(maps.Keys(left)) {

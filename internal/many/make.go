@@ -159,8 +159,12 @@ func inside(dir, above string) bool {
 }
 
 // Try lets the program say what is wrong with the flags of the runs, each set of them
-// once. Nothing is run.
-func (b *Batch) Try(ctx context.Context) error {
+// once. Nothing is run. With trust the user consents to the looprun.yaml of each.
+func (b *Batch) Try(ctx context.Context, trust bool) error {
+	var consent []string
+	if trust {
+		consent = []string{"--trust"}
+	}
 	var tried [][]string
 	for i := range b.Loops {
 		l := &b.Loops[i]
@@ -172,7 +176,7 @@ func (b *Batch) Try(ctx context.Context) error {
 			return nil
 		}
 		var said bytes.Buffer
-		args := slices.Concat([]string{b.Self, "run", "--dry-run", "--state-dir", b.State, "--detached", "defer", "--color", "never"}, l.Flags, []string{"--"}, l.Command)
+		args := slices.Concat([]string{b.Self, "run", "--dry-run", "--state-dir", b.State, "--detached", "defer", "--color", "never"}, consent, l.Flags, []string{"--"}, l.Command)
 		exit, err := proc.Run(proc.Spec{Argv: args, Dir: filepath.Join(l.Repository, filepath.FromSlash(l.Dir)), Stderr: func(t []byte) { said.Write(t) }, Timeout: time.Minute}, nil)
 		if err != nil {
 			return err
@@ -181,7 +185,9 @@ func (b *Batch) Try(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if exit.Code != 0 {
-			return fmt.Errorf("loop %s: %s", l.Name, strings.TrimPrefix(strings.TrimSpace(said.String()), "looprun: "))
+			text, _, _ := strings.Cut(said.String(), "\nlooprun:   ") // the line to call it by is this one's
+			text = strings.ReplaceAll("\n"+strings.TrimSpace(text), "\nlooprun: ", "\n")
+			return fmt.Errorf("loop %s: %s", l.Name, strings.TrimSpace(text))
 		}
 	}
 	return nil
