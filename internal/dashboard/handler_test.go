@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
 )
 
 // recorded makes a run that ended, in a state directory.
@@ -438,8 +439,13 @@ func TestARunThatGrows(t *testing.T) {
 		record(core.IterationStarted{Iteration: i + 1})
 		same("started")
 		record(core.CostReported{USD: 0.5})
-		record(core.IterationFinished{Iteration: i + 1, Outcome: core.OutcomeNotDone, ExitCode: 1})
+		record(core.IterationFinished{Iteration: i + 1, Outcome: core.OutcomeNotDone, ExitCode: 1, Signature: signature.Signature{
+			Hash: 1, Kind: signature.KindTestFail, Label: "test-fail:1-login", Checks: []string{"TestLogin"}, Failing: 1, Passed: -1, Total: -1,
+		}})
 		same("finished")
+		if got := x.rows[run.Dir].Label; got != "1 test failing: TestLogin" {
+			t.Errorf("what it came to: %q", got)
+		}
 	}
 	if len(x.live) != 1 {
 		t.Errorf("%d runs are followed", len(x.live))

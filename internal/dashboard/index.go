@@ -263,7 +263,7 @@ func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 	res := s.Result()
 	r := named(dir, seen, scratchpad.Summary{
 		ID: filepath.Base(dir), Name: s.Name, Command: s.Command, Status: scratchpad.Standing(s, alive), Guard: string(res.Guard),
-		Iterations: res.Iterations, Started: s.Started, Runtime: res.RuntimeSeconds, Signature: res.Signature, CostUSD: s.Cost,
+		Iterations: res.Iterations, Started: s.Started, Runtime: res.RuntimeSeconds, Signature: res.Signature, Says: res.Says, CostUSD: s.Cost,
 	})
 	r.Alive, r.Asks = alive, len(s.Answerable()) > 0
 	if s.Task != s.Name {
