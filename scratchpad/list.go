@@ -1,7 +1,7 @@
 package scratchpad
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -122,13 +122,9 @@ func Find(stateDir, text string) (string, error) {
 // HasEvents reports whether anything is on record of the run: one that is just
 // starting, or that was killed before it did, has nothing to show or to resume.
 func HasEvents(dir string) bool {
-	f, err := openRegular(filepath.Join(dir, journalName))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	n, _ := f.Read(make([]byte, 1)) // a damaged one has something, too
-	return n > 0
+	var first [1]byte
+	start, err := readStart(filepath.Join(dir, journalName), first[:])
+	return err == nil && len(start) > 0 // a damaged one has something, too
 }
 
 // Summarize reads what a list shows of a run.
@@ -186,14 +182,15 @@ func unended(alive, waiting bool) core.Status {
 func First(dir string) (core.Event, error) { return firstEvent(dir) }
 
 func firstEvent(dir string) (core.Event, error) {
-	f, err := openRegular(filepath.Join(dir, journalName))
+	var page [pageSize]byte
+	name := filepath.Join(dir, journalName)
+	start, err := readStart(name, page[:])
 	if err != nil {
 		return core.Event{}, err
 	}
-	defer f.Close()
-	line, err := bufio.NewReaderSize(f, pageSize).ReadSlice('\n')
-	if err != nil {
-		return core.Event{}, fmt.Errorf("%s holds no events", f.Name())
+	line, _, whole := bytes.Cut(start, []byte{'\n'})
+	if !whole {
+		return core.Event{}, fmt.Errorf("%s holds no events", name)
 	}
-	return decode(dir, line[:len(line)-1])
+	return decode(dir, line)
 }

@@ -15,7 +15,7 @@ func acquire(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken, err := lock(f)
+	taken, err := lock(f.Fd())
 	switch {
 	case err != nil:
 		err = fmt.Errorf("%s cannot be locked: %w", name, err)
@@ -40,10 +40,10 @@ func Hold(dir string) (release func() error, err error) {
 
 // Locked reports whether the run is alive: whether a looprun has it open.
 func Locked(dir string) bool {
-	f, err := openPlain(filepath.Join(dir, lockName), os.O_RDWR|readFlags)
+	g, err := openGlimpse(filepath.Join(dir, lockName), os.O_RDWR)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	return locked(f)
+	defer g.close()
+	return locked(g.handle())
 }

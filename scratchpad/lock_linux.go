@@ -2,15 +2,14 @@ package scratchpad
 
 import (
 	"errors"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // lock takes the lock of the open file; false: somebody else has it.
-func lock(f *os.File) (bool, error) {
+func lock(fd uintptr) (bool, error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK}
-	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &l)
+	err := unix.FcntlFlock(fd, unix.F_OFD_SETLK, &l)
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		return false, nil
 	}
@@ -18,8 +17,8 @@ func lock(f *os.File) (bool, error) {
 }
 
 // locked asks without taking it, so that asking disturbs nobody.
-func locked(f *os.File) bool {
+func locked(fd uintptr) bool {
 	l := unix.Flock_t{Type: unix.F_WRLCK}
-	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l)
+	err := unix.FcntlFlock(fd, unix.F_OFD_GETLK, &l)
 	return err == nil && l.Type != unix.F_UNLCK
 }

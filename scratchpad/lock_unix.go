@@ -4,7 +4,6 @@ package scratchpad
 
 import (
 	"errors"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,9 +11,9 @@ import (
 
 // lock takes the lock of the open file; false: somebody else has it. Somebody
 // who only asks has it for a moment, so it is tried again a few times.
-func lock(f *os.File) (bool, error) {
+func lock(fd uintptr) (bool, error) {
 	for range 20 {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return err == nil, err
 		}
@@ -23,6 +22,6 @@ func lock(f *os.File) (bool, error) {
 	return false, nil
 }
 
-func locked(f *os.File) bool {
-	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+func locked(fd uintptr) bool {
+	return errors.Is(unix.Flock(int(fd), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }

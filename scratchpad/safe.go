@@ -70,13 +70,42 @@ func openPlain(name string, flags int) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("it is not a regular file")}
+		err = irregular(name)
 	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+func irregular(name string) error {
+	return &fs.PathError{Op: "open", Path: name, Err: errors.New("it is not a regular file")}
+}
+
+// readStart reads the beginning of a regular file, as much of it as there is room for;
+// without room all of it.
+func readStart(name string, room []byte) ([]byte, error) {
+	g, err := openGlimpse(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer g.close()
+	if room == nil {
+		room = make([]byte, g.size)
+	}
+	n := 0
+	for n < len(room) && int64(n) < g.size {
+		more, err := g.readAt(room[n:], int64(n))
+		if err != nil {
+			return nil, err
+		}
+		if more == 0 { // it was made shorter
+			break
+		}
+		n += more
+	}
+	return room[:n], nil
 }
 
 // readWithin reads a regular file of a run's directory. No link in it is

@@ -3,7 +3,9 @@
 package scratchpad
 
 import (
+	"io"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -14,6 +16,37 @@ const (
 	noWaiting = 0
 	readFlags = 0
 )
+
+// glimpse is a regular file that is open for one look.
+type glimpse struct {
+	f    *os.File
+	size int64
+}
+
+func openGlimpse(name string, flags int) (glimpse, error) {
+	f, err := openPlain(name, flags|readFlags)
+	if err != nil {
+		return glimpse{}, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return glimpse{}, err
+	}
+	return glimpse{f, info.Size()}, nil
+}
+
+func (g glimpse) readAt(b []byte, offset int64) (int, error) {
+	n, err := g.f.ReadAt(b, offset)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+func (g glimpse) handle() uintptr { return g.f.Fd() }
+
+func (g glimpse) close() { _ = g.f.Close() } // nothing was written
 
 // foreign is false: the access lists of the user's folders hold others off.
 func foreign(fs.FileInfo) bool { return false }

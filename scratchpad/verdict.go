@@ -71,6 +71,6 @@ func (r *Run) ResultFile() string { return filepath.Join(r.Dir, resultName) }
 
 // readResult reads the verdict; false: there is none.
 func readResult(dir string) (v Verdict, ok bool) {
-	b, err := readWithin(dir, filepath.Join(dir, resultName))
+	b, err := readStart(filepath.Join(dir, resultName), nil)
 	return v, err == nil && json.Unmarshal(b, &v) == nil
 }

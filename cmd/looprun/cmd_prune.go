@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -286,7 +287,8 @@ func (p *pruned) table(w io.Writer) error {
 	if len(p.Removed) == 0 {
 		return nil
 	}
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	lines := bufio.NewWriter(w) // a tabwriter writes cell by cell
+	t := tabwriter.NewWriter(lines, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "RUN\tSTATUS\tLAST EVENT\tSIZE\tCOMMAND")
 	for _, r := range p.Removed {
 		status, last := string(r.Status), ""
@@ -298,7 +300,7 @@ func (p *pruned) table(w io.Writer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, status, last, sizeText(r.Bytes), console.Short(console.CommandLine(r.Command), 40))
 	}
-	return t.Flush()
+	return errors.Join(t.Flush(), lines.Flush())
 }
 
 // sizeText is a number of bytes as a person reads it.

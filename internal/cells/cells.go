@@ -25,6 +25,9 @@ func Width(s string) int {
 // takes. An emoji may be several code points: ⚠️ (with U+FE0F, drawn as a picture),
 // 👍🏽 (with a skin tone), 👩‍🚀 (joined by U+200D), 🇩🇪 (two letters). It takes two.
 func next(s string) (size, columns int) {
+	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
+		return 1, 1
+	}
 	r, size := utf8.DecodeRuneInString(s)
 	columns = Rune(r)
 	for joined := false; size < len(s); {
