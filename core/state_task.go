@@ -271,10 +271,7 @@ func (s *State) Weighed() AttemptRecorded {
 	if last.Tree != 0 {
 		change = last.Tree.String()
 	}
-	outcome := declared.Outcome
-	if outcome == "" {
-		outcome = last.Signature.Label
-	}
+	outcome := cmp.Or(declared.Outcome, last.Says())
 	d.Attempt, d.Counted = s.Ladder.Failed(
 		s.Rungs, s.LadderTask(), ladder.Key(declared.Approach, seen, change),
 		declared.Approach, outcome, declared.WhyDifferent, s.Iterations)
