@@ -72,7 +72,7 @@ func (d *dialogue) run() (Choice, error) {
 		i, ticked := d.named(line)
 		why := ""
 		if first, rest, ok := strings.Cut(line, " "); ok && i < 0 && len(first) == 1 {
-			if n := d.one(first); n >= 0 && d.Items[n].takesWords() && !d.Items[n].Types {
+			if n := d.one(first); n >= 0 && (d.Items[n].Says || d.Items[n].takesWords() && !d.Items[n].Types) {
 				i, why = n, strings.TrimSpace(rest)
 			}
 		}
@@ -82,8 +82,11 @@ func (d *dialogue) run() (Choice, error) {
 			continue
 		case d.Items[i].Says:
 			if i = d.Menu.spoken(-1); i < 0 {
-				fmt.Fprintln(d.t, "Type the answer, and the reason behind it.")
+				fmt.Fprintln(d.t, reasonBehind+".")
 				continue
+			}
+			if why != "" {
+				return Choice{Item: i, Text: why}, nil
 			}
 		case !d.Items[i].Types:
 			return Choice{Item: i, Ticked: ticked, Text: why}, nil
@@ -93,6 +96,8 @@ func (d *dialogue) run() (Choice, error) {
 		}
 	}
 }
+
+const reasonBehind = "The reason stands behind the answer, as in “n too early”"
 
 // words asks for a text. An empty one goes back, or is the default.
 func (d *dialogue) words(i int) (Choice, error) {
@@ -183,7 +188,10 @@ func (d *dialogue) spoken() string {
 			keys = append(keys, item.Key)
 		}
 		text := strings.Join(append(keys, item.Label), ", ")
-		if item.Description != "" {
+		switch {
+		case item.Says && d.Menu.spoken(-1) < 0: // there is nothing to mark
+			text += ": " + reasonBehind
+		case item.Description != "":
 			text += ": " + item.Description
 		}
 		line(text + ".")

@@ -42,6 +42,8 @@ func TestPlain(t *testing.T) {
 		{"a label", testQuestion(), []string{"continue +5"}, byPerson(core.Answer{Option: "continue"}, chosen)},
 		{"nothing, and what there is not", testQuestion(), []string{"", "9", "x", "yes please", "g"}, byPerson(core.Answer{Option: "continue"}, chosen)},
 		{"words", testQuestion(), []string{"w", "use sha256"}, byPerson(core.Answer{Option: "continue", Guidance: "use sha256"}, "typed at the terminal")},
+		{"words at once", testQuestion(), []string{"w use sha256"}, byPerson(core.Answer{Option: "continue", Guidance: "use sha256"}, "typed at the terminal")},
+		{"a reason without an answer", commandAsks(core.KindConfirm, nil), []string{"w", "w too early", "n too early"}, byPerson(core.Answer{Option: core.No}, "too early")},
 		{"no words after all", testQuestion(), []string{"w", "", "a"}, byPerson(core.Answer{Option: "accept"}, chosen)},
 		{"a reason", testQuestion(), []string{"3 too dear"}, byPerson(core.Answer{Option: "cancel"}, "too dear")},
 		{"yes", commandAsks(core.KindConfirm, nil), []string{"", "y"}, byPerson(core.Answer{Option: core.Yes}, chosen)},
@@ -83,6 +85,11 @@ func TestPlainIsRead(t *testing.T) {
 	if out := s.ends(); !out.Deferred {
 		t.Errorf("got %+v, want the question kept", out)
 	}
+	s = plainly(t, commandAsks(core.KindConfirm, nil), nil)
+	s.shows("w, Say why: The reason stands behind the answer, as in “n too early”.")
+	s.awaits("Answer:")
+	s.press("y\n")
+	s.chose(core.Yes, "Yes")
 }
 
 func TestPlainTypedAhead(t *testing.T) {

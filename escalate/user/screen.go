@@ -37,6 +37,9 @@ func (p *prompt) opening(evidence bool) string {
 		for _, d := range p.menu.Details {
 			lines = append(lines, wrap(d, p.width(), indentOf(d))...)
 		}
+		if !p.menu.Sentence && len(p.menu.Details) > 0 {
+			lines = append(lines, "")
+		}
 	}
 	return strings.Join(append(lines, ""), "\n")
 }
