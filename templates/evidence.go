@@ -19,8 +19,8 @@ const (
 	shownWords   = 240
 )
 
-// details are the evidence in words: an empty line is between its parts.
-func (s *source) details(values facts) []string {
+// details are the evidence in words below the sentence: an empty line is between its parts.
+func (s *source) details(values facts, sentence string) []string {
 	var lines []string
 	part := func(more ...string) {
 		if more = full(more); len(more) > 0 {
@@ -33,7 +33,7 @@ func (s *source) details(values facts) []string {
 	say := func(key string) string { return s.texts.say(key, values) }
 	part(say("detail_place"))
 	if isProtocol(s.trip.Guard) {
-		part(s.toldDetails(values)...)
+		part(s.toldDetails(values, sentence)...)
 	}
 	if values["Failing"] != 0 {
 		part(append([]string{say("detail_failing")}, indented(s.checks())...)...)

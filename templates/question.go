@@ -19,12 +19,13 @@ func (s *Set) Question(state *core.State, trip core.Trip) (core.Question, error)
 		Guard: trip.Guard, Kind: core.KindSelect,
 		Header: t.Header, Short: termsafe.Cut(t.Short, maxShort),
 		Default: t.Default, Exclusive: t.Exclusive,
-		Details: src.details(values), Evidence: &src.has,
+		Evidence: &src.has,
 	}
 	var err error
 	if q.Text, err = t.question.fill(values, textLimit); err != nil {
 		return core.Question{}, fmt.Errorf("%s: question: %w", t.File, err)
 	}
+	q.Details = src.details(values, q.Text)
 	for _, o := range t.Options {
 		if why := s.missing(o, src); why != "" {
 			q.Details = append(q.Details, s.texts.say("detail_not_offered", facts{"Label": o.Label, "Why": why}))

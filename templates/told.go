@@ -199,13 +199,14 @@ var toldParts = []struct{ key, variable string }{
 	{"detail_would_help", "WouldHelp"},
 }
 
-// toldDetails are the evidence of what the command said: each part that there is.
-func (s *source) toldDetails(values facts) []string {
+// toldDetails are the evidence of what the command said: each part that there is, but for
+// a cause that the sentence names.
+func (s *source) toldDetails(values facts, sentence string) []string {
 	var out []string
 	for _, d := range toldParts {
 		switch v := values[d.variable].(type) {
 		case string:
-			if v != "" {
+			if v != "" && (d.variable != "Cause" || !strings.Contains(sentence, v)) {
 				out = append(out, s.texts.say(d.key, values))
 			}
 		case []string:

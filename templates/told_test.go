@@ -107,6 +107,9 @@ func TestCauses(t *testing.T) {
 		if want := " because of " + strings.ReplaceAll(cause, "_", " "); !strings.Contains(strings.ReplaceAll(q.Text, " a ", " "), want) {
 			t.Errorf("%q does not say %q", q.Text, want)
 		}
+		if details := strings.Join(q.Details, "\n"); strings.Contains(details, "Cause:") {
+			t.Errorf("the cause is said twice:\n%s", details)
+		}
 	}
 	q := toldBy(t, core.Clarification, func(s *core.State) { s.Signal.Cause = "" })
 	if strings.Contains(q.Text, "because") {
