@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -147,7 +149,12 @@ func (w *Waiting) Read(text []byte, only func() (core.Question, error)) ([]Answe
 			}
 			var given []Answered
 			for _, one := range list {
-				given = append(given, AnswerTo(own[one.ID], spokenAnswer(own[one.ID], loopAnswer(one))))
+				q := own[one.ID]
+				answer, err := spokenAnswer(q, loopAnswer(one))
+				if err != nil {
+					return nil, err
+				}
+				given = append(given, AnswerTo(q, answer))
 			}
 			return given, nil
 		}
@@ -209,12 +216,48 @@ func ChatQuestion(q core.Question) ask.Question {
 }
 
 // spokenAnswer makes a text that came back for a guard's question guidance for the
-// option that goes on.
-func spokenAnswer(q core.Question, a core.Answer) core.Answer {
-	if o, ok := q.GoesOn(); ok && a.Text != nil {
-		a.Option, a.Guidance, a.Text = o.ID, *a.Text, nil
+// option that goes on, but for one that may be meant for another option.
+func spokenAnswer(q core.Question, a core.Answer) (core.Answer, error) {
+	o, ok := q.GoesOn()
+	if !ok || a.Text == nil {
+		return a, nil
 	}
-	return a
+	if said := wordsOfText(*a.Text); maySlip(q, o, said) {
+		near := nearest.DidYouMean(strings.Join(said, "_"), q.OptionIDs())
+		return a, fmt.Errorf(`“%s” may be meant for an option, so the run does not go on with it; %s; words for the next iteration are {"option": %q, "guidance": "TEXT"}`,
+			console.Short(*a.Text, 60), cmp.Or(near, "choose one"), o.ID)
+	}
+	a.Option, a.Guidance, a.Text = o.ID, *a.Text, nil
+	return a, nil
+}
+
+// maySlip reports whether what was said may be a slip for another option than the one that
+// goes on: it is a single word where no words were asked for, or begins as an option does.
+func maySlip(q core.Question, on core.Option, said []string) bool {
+	if len(said) == 0 || len(said) == 1 && !q.WantsWords(on) {
+		return true
+	}
+	for _, o := range q.Options {
+		if o.ID == on.ID {
+			continue
+		}
+		texts := []string{o.ID, o.Label}
+		if o.Action.Ends() {
+			texts = append(texts, o.Description)
+		}
+		for _, text := range texts {
+			first := wordsOfText(text)
+			if len(first) > 0 && (said[0] == first[0] || len(said[0]) > 3 && nearest.Word(said[0], first[:1]) != "") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wordsOfText are its letters and digits, by word, in lower case.
+func wordsOfText(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }
 
 // Reachable reports whether a run is going on and takes answers.
