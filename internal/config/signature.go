@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/signature"
 )
@@ -139,7 +140,7 @@ func (c *Signature) AddReports(dir string, s *signature.Signer, since time.Time,
 }
 
 func addReport(file, name string, s *signature.Signer, since time.Time) error {
-	f, err := os.Open(file)
+	f, err := inputfile.OpenRegular(file)
 	if err != nil {
 		return err
 	}

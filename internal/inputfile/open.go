@@ -19,6 +19,8 @@ import (
 // write to it.
 var ErrNobodyWrites = errors.New("it is a pipe that nothing writes to")
 
+var errNotRegular = errors.New("it is not a regular file")
+
 // patience is how long a pipe's writer may take to come: it is started beside
 // whatever reads.
 var patience = 5 * time.Second

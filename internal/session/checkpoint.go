@@ -44,7 +44,9 @@ func (s *Session) checkpoint(iteration int) string {
 	if s.keeper == nil {
 		return ""
 	}
-	commit, err := s.keeper.Save(context.Background(), fmt.Sprintf("Iteration %d", iteration))
+	ctx, cancel := s.hurried()
+	defer cancel()
+	commit, err := s.keeper.Save(ctx, fmt.Sprintf("Iteration %d", iteration))
 	if err != nil {
 		s.app.Say.Warn("iteration %d has no checkpoint: %v", iteration, err)
 	}

@@ -106,9 +106,14 @@ func (s *Session) feed() error {
 		}
 		s.executor.Stdin = func() (*os.File, error) { return inputfile.OpenPlain(file) }
 	case config.StdinContext:
-		s.executor.Stdin = func() (*os.File, error) { return os.Open(s.run.ContextFile()) }
+		s.executor.Stdin = func() (*os.File, error) { return inputfile.OpenPlain(s.run.ContextFile()) }
 	default:
-		s.executor.Stdin = func() (*os.File, error) { return os.Open(name) }
+		s.executor.Stdin = func() (*os.File, error) {
+			if inputfile.Piped(name) { // at the start it was none
+				return nil, fmt.Errorf("%s has become a pipe", name)
+			}
+			return os.Open(name)
+		}
 	}
 	return nil
 }

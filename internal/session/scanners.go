@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -323,6 +324,20 @@ func (s *Session) missCost(d core.IterationFinished, st *core.State) {
 // lookLimit is how long the look at the work tree may take.
 const lookLimit = 30 * time.Second
 
+// errHurried is why git was ended before it was done.
+var errHurried = errors.New("looprun was told to end")
+
+// hurried is the context of what git does after an iteration: it has a second more once
+// looprun is told to end.
+func (s *Session) hurried() (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(context.Background())
+	if s.going == nil {
+		return ctx, func() { end(nil) }
+	}
+	stop := context.AfterFunc(s.going, func() { time.AfterFunc(time.Second, func() { end(errHurried) }) })
+	return ctx, func() { stop(); end(nil) }
+}
+
 // lookAround takes the fingerprint of the work tree. One that cannot be taken is
 // not known, which is evidence of nothing.
 func (h *hearing) lookAround(d *core.IterationResult) { d.Content, d.Tree = h.look() }
@@ -333,7 +348,9 @@ func (h *hearing) look() (content, tree signature.Hash) {
 	if h.tree == nil {
 		return 0, 0
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
+	hurried, end := h.s.hurried()
+	defer end()
+	ctx, cancel := context.WithTimeout(hurried, lookLimit)
 	defer cancel()
 	f, err := h.tree.Fingerprint(ctx)
 	if err != nil {

@@ -92,12 +92,14 @@ type Session struct {
 	interrupted time.Time // when looprun was told to end
 	// reading ends when those who read the output have gone and with them the run.
 	reading context.Context
-	leave   context.CancelCauseFunc
-	tidies  bool               // nothing ends or stops looprun any more without the terminal put in order
-	keeper  *checkpoint.Keeper // nil: the files are not kept
-	found   string             // the checkpoint of the files as the run found them
-	masker  *redact.Redactor   // nil masks nothing
-	input   io.Reader          // what --stdin - reads
+	// going ends when looprun is told to end; nil before there is a loop.
+	going  context.Context
+	leave  context.CancelCauseFunc
+	tidies bool               // nothing ends or stops looprun any more without the terminal put in order
+	keeper *checkpoint.Keeper // nil: the files are not kept
+	found  string             // the checkpoint of the files as the run found them
+	masker *redact.Redactor   // nil masks nothing
+	input  io.Reader          // what --stdin - reads
 }
 
 // Recorded is what the journal keeps of the configuration.
@@ -298,6 +300,7 @@ func (s *Session) drive() (core.Result, error) {
 	s.mentionOther()
 	ctx, stop := WatchSignals(s.reading, s.executor.Kill)
 	defer stop()
+	s.going = ctx
 	defer s.display.Close()
 	defer s.watchStops()()
 	s.tidies = true

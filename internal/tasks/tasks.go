@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -49,14 +49,11 @@ func (l List) Open() (open List) {
 // Read reads a file. One without a task is an error: that all of none are done says
 // nothing.
 func Read(name string) (List, error) {
-	f, err := os.Open(name)
+	f, err := inputfile.OpenRegular(name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", name)
-	}
 	b, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	switch {
 	case err != nil:

@@ -74,7 +74,7 @@ func (t *Tree) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	f, err := t.look(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			err = ctx.Err()
+			err = context.Cause(ctx)
 		}
 		return Fingerprint{}, fmt.Errorf("fingerprint of %s: %w", t.dir, err)
 	}
