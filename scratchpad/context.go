@@ -115,7 +115,7 @@ func contextTask(p printer, s *core.State, c contextOf, next string) {
 		p("- %s done when this passes: %s\n", it(s, "It is", "All of it is"), code(s.Check[len(s.Check)-1]))
 	}
 	if s.Promise != "" {
-		p("- When %s done, and not before, print %s as a line of its own, without anything around it.\n", it(s, "all of it is", "the sub-task of now is"), code(s.Promise))
+		p("- When %s done, and not before, print a line of its own that says nothing but %s.\n", it(s, "all of it is", "the sub-task of now is"), code(s.Promise))
 	}
 	p("- Iteration %d of %s. Progress: %s\n\n", s.NextIteration(), limit(s.Limits.Iterations, "no limit"), code(s.Summary()))
 }

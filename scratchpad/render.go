@@ -86,7 +86,7 @@ func configuration(p printer, s *core.State) {
 		p("- Check: %s (done when it passes)\n", code(s.Check[len(s.Check)-1]))
 	}
 	if s.Promise != "" {
-		p("- Promise: done needs the command to print %s alone on a line\n", code(s.Promise))
+		p("- Done needs a line that the command prints and that says nothing but %s.\n", code(s.Promise))
 	}
 	p("- Iterations: %d of %s\n", s.Iterations, limit(s.Limits.Iterations, "no limit"))
 	runtime := "no limit"
