@@ -46,22 +46,6 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// binary builds looprun once.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "looprun-binary-")
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, "looprun")
-	build := exec.Command("go", "build", "-o", file, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
-	out, err := build.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return file, nil
-})
-
 func begin(t *testing.T, dir string, args ...string) *started {
 	t.Helper()
 	s := ready(t, dir, args...)

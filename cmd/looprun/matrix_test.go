@@ -119,7 +119,7 @@ func TestMatrix(t *testing.T) {
 	default:
 		most = 3
 	}
-	for _, guard := range everyGuard() {
+	for _, guard := range tried() {
 		for _, o := range set.Template(guard).Options {
 			for range most {
 				name := names[next%len(names)]
@@ -157,6 +157,24 @@ func builtin(t *testing.T) *templates.Set {
 }
 
 func everyGuard() []core.GuardID { return slices.Concat(core.GuardIDs(), core.ProtocolIDs()) }
+
+// tried are the guards of the matrix; with -short one of each sort: a limit, what
+// repeats, and what the command says.
+func tried() []core.GuardID {
+	if testing.Short() {
+		return []core.GuardID{core.MaxIterations, core.LoopDetected, core.Rejection}
+	}
+	return everyGuard()
+}
+
+// oneShort is the whole list; with -short one of it, another for each n.
+func oneShort[T any](list []T, n int) []T {
+	if testing.Short() {
+		n %= len(list)
+		return list[n : n+1]
+	}
+	return list
+}
 
 // answers reports whether this responder may give this answer.
 func (c *cell) answers(r responder) bool {

@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -42,17 +45,51 @@ var otherPrograms = map[string]func(value string) int{}
 type apart struct{ *testing.M }
 
 func (a apart) Run() int {
-	dir, err := os.MkdirTemp("", "looprun-test-state-")
+	var err error
+	if ofAllTests, err = os.MkdirTemp("", "looprun-tests-"); err == nil {
+		err = os.Chmod(ofAllTests, 0o755) // for the runs of other users
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	_ = os.Setenv("XDG_STATE_HOME", dir)
+	_ = os.Setenv("XDG_STATE_HOME", filepath.Join(ofAllTests, "state"))
 	code := a.M.Run()
-	if err := os.RemoveAll(dir); err != nil && runtime.GOOS == "windows" {
+	if err := os.RemoveAll(ofAllTests); err != nil && runtime.GOOS == "windows" {
 		os.Exit(code) // Wine before 10 removes no folder, for which the tests would be blamed
 	}
 	return code
+}
+
+// ofAllTests is a folder for what tests share; it is removed in the end.
+var ofAllTests string
+
+// binary builds looprun once, for a machine that has no looprun.yaml.
+var binary = sync.OnceValues(func() (string, error) {
+	file := filepath.Join(ofAllTests, "bin", "looprun")
+	if runtime.GOOS == "windows" {
+		file += ".exe"
+	}
+	system := "-X github.com/looprun/looprun/internal/config.SystemFile=" + filepath.Join(ofAllTests, "etc", "looprun.yaml")
+	build := exec.Command("go", "build", "-ldflags", "-s -w "+system, "-o", file, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return file, nil
+})
+
+// inScript sets the looprun that a script runs. The test binary, which is what it finds
+// otherwise, starts in three times the time; it is needed to look for races, and can be
+// told of another looprun.yaml of the machine.
+func inScript(e *testscript.Env) error {
+	if raceSlack > 1 || strings.HasPrefix(filepath.Base(e.WorkDir), "script-config_") {
+		e.Setenv(testSystemConfig, filepath.Join(e.WorkDir, "etc", "looprun.yaml"))
+		return nil
+	}
+	file, err := binary()
+	e.Setenv("PATH", filepath.Dir(file)+string(filepath.ListSeparator)+e.Getenv("PATH"))
+	return err
 }
 
 // TestScripts runs the binary as a user does. Each script is named by what it
@@ -73,8 +110,7 @@ func TestScripts(t *testing.T) {
 					e.T().Fatal(err)
 				}
 			})
-			e.Setenv(testSystemConfig, filepath.Join(e.WorkDir, "etc", "looprun.yaml"))
-			return nil
+			return inScript(e)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
