@@ -152,7 +152,7 @@ func exitStatuses() []man.Entry {
 	add(143, "SIGTERM ended the run.")
 	return append(list, man.Entry{
 		Term: "others",
-		Text: "With --passthrough the code is the command's, and with --exit-code, exit_codes in looprun.yaml or in a policy a status has another.",
+		Text: "With --passthrough it is the code of the command; --exit-code, or exit_codes in looprun.yaml or a policy, gives a status another one.",
 	})
 }
 

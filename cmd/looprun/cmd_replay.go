@@ -16,7 +16,7 @@ type replayCmd struct {
 	config.RuleFlags
 	LoopValues   *string      `enum:"on,off" placeholder:"HOW" help:"Trip when the same checks fail and only values change: ${enum} (the run's; on)."`
 	LoopOften    config.Often `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (the run's; 6/10)."`
-	LoopMatch    *string      `enum:"strict,loose" placeholder:"HOW" help:"Compare signatures ${enum}: loose leaves out all numbers (the run's; strict)."`
+	LoopMatch    *string      `enum:"strict,loose" placeholder:"HOW" help:"How signatures are compared: ${enum}; loose leaves out all numbers (the run's; strict)."`
 	Promise      *string      `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only where it has this text."`
 	PromiseMatch string       `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})."`
 	Format       string       `enum:"text,json" default:"text" help:"${enum}." env:"-"`

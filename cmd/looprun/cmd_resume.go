@@ -25,10 +25,9 @@ type resumeCmd struct {
 // Help shows an example below the flags.
 func (resumeCmd) Help() string {
 	return `Counters, limits, guidance and elapsed time are as they were; limits and a policy
-can be given anew. Without a name it is the latest run; where another one has paused or was
-interrupted, it asks which is meant, and is refused where nobody can be asked. A run that
-tripped is asked again. A run that came with a clone, an archive or a cache is refused
-without --trust-run.
+can be given anew. Without a run it takes the latest; where several could be meant it asks
+which one, or, where nobody can be asked, refuses. A run that tripped asks its question
+again. A run that came with a clone, an archive or a cache is refused without --trust-run.
 
 Example:
   looprun resume --max-iterations 20

@@ -94,7 +94,7 @@ Usage: looprun [flags] -- COMMAND [ARG…]     or one of looprun's own commands
   --max-iterations N    (10)       --max-runtime D    (15m)
   --loop-threshold N    (3)        --max-errors N     (3)
   --policy FILE         who answers in CI
-  --wait, --retry N     wait for a service, try a flaky command
+  --wait, --retry N     wait for a service, retry a flaky command
   --agent NAME          ` + strings.Join(agent.Agents(nil).Names(), ", ") + "\n\n")
 	for _, room := range []struct{ key, title string }{
 		{"run", "Run"}, {"answer", "Answer"}, {"look", "Look"}, {"check", "Check"}, {"write", "Write"}, {"", "More"},

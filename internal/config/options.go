@@ -43,7 +43,7 @@ type Options struct {
 	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask" pattern:"\\S"`
 	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done" trust:"ask"`
 
-	DoneCodes      Codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
+	DoneCodes      Codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge (the check, else the command) that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
 	ErrorCodes     Codes `default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none (${default})." json:"error_codes" group:"done" trust:"ask"`
 	WorkErrorCodes Codes `default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none (${default})." json:"work_error_codes" group:"done" trust:"ask"`
 	StopCodes      Codes `default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed (${default})." json:"stop_codes" group:"done" trust:"ask"`
@@ -59,7 +59,7 @@ type Options struct {
 	MaxDelay         *Span     `placeholder:"D" help:"What --backoff exponential grows to at most (15m)." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
 
 	Rules      string     `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path"`
-	LoopMatch  string     `enum:"strict,loose" default:"strict" help:"Compare signatures ${enum}: loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
+	LoopMatch  string     `enum:"strict,loose" default:"strict" help:"How signatures are compared: ${enum}; loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
 	LoopValues string     `enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change: ${enum} (${default})." json:"loop_values,omitempty" group:"guard" trust:"ask"`
 	LoopOften  Often      `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (twice --loop-threshold: 6/10)." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" pattern:"^([0-9]+/[0-9]+|off)$"`
 	Signature  *Signature `kong:"-" json:"signature,omitempty"`
@@ -77,7 +77,7 @@ type Options struct {
 	// Agents are those of looprun.yaml.
 	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
 
-	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task that is written behind the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask"`
+	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task written after the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask"`
 	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask" excludes:"--retry"`
 	Retry *int   `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask" min:"1"`
 
@@ -138,9 +138,9 @@ type AnswerFlags struct {
 	Policy       string    `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer" trust:"ask" value:"path"`
 	Templates    []string  `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path"`
 	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask" normal:"deny" preset:"wait"`
-	WaitAnswer   Duration  `placeholder:"D" help:"How long to wait for looprun answer before that (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`
+	WaitAnswer   Duration  `placeholder:"D" help:"How long to wait for looprun answer before --detached decides (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`
 	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
-	AssistantFor []string  `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: what the command asks, and also trips (${default}; ask,guards)." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
+	AssistantFor []string  `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: ask is what the command asks, guards what stops the run (${default})." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
 
 	AssistantName  string `placeholder:"TEXT" help:"What the assistant is called where its answers are shown." json:"assistant_name,omitempty" group:"answer" trust:"ask" of:"assistant" pattern:"\\S"`
 	AssistantModel string `placeholder:"TEXT" help:"The model that the assistant asks, to be shown with its answers." json:"assistant_model,omitempty" group:"answer" trust:"ask" of:"assistant" pattern:"\\S"`
