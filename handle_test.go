@@ -60,6 +60,13 @@ func TestHandle(t *testing.T) {
 	if err := h.Answer(t.Context(), q.ID, core.Answer{Option: "nonsense"}); err == nil {
 		t.Error("an option that there is not is taken")
 	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for range 20 {
+		if err := h.Answer(gone, q.ID, core.Answer{Option: "cancel"}); !errors.Is(err, context.Canceled) {
+			t.Fatal("an answer of somebody who is gone is taken by chance: ", err)
+		}
+	}
 	if err := h.Answer(t.Context(), q.ID, core.Answer{Option: "cancel", Responder: core.RespondedByPolicy, Person: true}); err != nil {
 		t.Error(err)
 	}

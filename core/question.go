@@ -348,7 +348,9 @@ type Questions interface {
 // Responder answers questions. Respond returns [ErrNoAnswer] when the question
 // is not one it answers, [ErrDeferred] to keep it for later, [ErrInterrupted]
 // when a person interrupted. Any other error is recorded and the next
-// responder is asked. The state is read only.
+// responder is asked. It has to return soon after the context ends, which it does when the run
+// is to end, or when an answer came from elsewhere: the run waits for it. The state and the
+// question's options are read only.
 type Responder interface {
 	Respond(context.Context, Question, *State) (Answer, error)
 }

@@ -30,6 +30,9 @@ func newInbox() inbox {
 
 // send leaves a message. Its error says that nobody will take it.
 func (b *inbox) send(ctx context.Context, m message) error {
+	if ctx.Err() != nil { // else chance would decide whether it is taken
+		return context.Cause(ctx)
+	}
 	select {
 	case b.messages <- m:
 		return nil

@@ -42,7 +42,8 @@ type Holder interface {
 }
 
 // Observer is told of every event once it is in the journal, with the state
-// after it. It must not keep the state, nor change it.
+// after it. It must not keep the state, nor change it, nor wait for an answer to the run: the
+// run waits for it.
 type Observer func(core.Event, *core.State)
 
 // Guardian reports whether this process was started to guard a command, has
