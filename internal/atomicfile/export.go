@@ -47,6 +47,9 @@ func CheckExport(name string) error {
 			return errors.Join(f.Close(), os.Remove(f.Name()))
 		}
 		if missing != nil || !overwritten(err) {
+			if at, ok := errors.AsType[*fs.PathError](err); ok {
+				at.Path = name // and not that of the file that takes its place
+			}
 			return err
 		}
 	} else if errors.Is(missing, fs.ErrNotExist) {

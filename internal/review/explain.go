@@ -161,7 +161,7 @@ const indent = "    "
 // Text is the explanation for a person.
 func (e *Explanation) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "run %s is %s after %s and %s.\n", e.RunID, e.Status, plural.Count(e.Iterations, "iteration"), console.Round(e.state.Elapsed))
+	fmt.Fprintf(&b, "run %s: %s after %s in %s\n", e.RunID, strings.ReplaceAll(string(e.Status), "_", " "), plural.Count(e.Iterations, "iteration"), console.Round(e.state.Elapsed))
 	if e.Ending != nil && e.Ending.Reason != "" {
 		fmt.Fprintf(&b, "Why: %s\n", termsafe.Line(e.Ending.Reason))
 	}
