@@ -23,7 +23,7 @@ import (
 // initCmd writes a configuration and a policy to begin with.
 type initCmd struct {
 	Yes    bool             `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make." env:"-"`
-	Check  config.ShellLine `placeholder:"LINE" help:"Shell line that says that it is done, in place of the project's tests." env:"-"`
+	Check  config.ShellLine `placeholder:"LINE" help:"Shell line that judges whether it is done, in place of the project's tests." env:"-"`
 	Force  bool             `help:"Replace files that are there; each is kept beside the new one, with .bak at its end." env:"-"`
 	DryRun bool             `help:"Print the files and write nothing; nothing is asked." env:"-"`
 }
@@ -32,8 +32,8 @@ type initCmd struct {
 func (initCmd) Help() string {
 	return `Looks for go.mod, package.json, Cargo.toml, pytest and a Makefile, asks what it cannot
 know, and writes looprun.yaml, looprun.policy.yaml and the schemas with which an editor
-checks them, in this folder. All of them are written, or none. You are taken to agree
-to what looprun.yaml sets, so you need not say --trust.
+checks them, in this folder. All of them are written, or none. That is your consent to
+what looprun.yaml sets, so --trust is not needed.
 
 Example:
   looprun init --yes`
@@ -156,7 +156,7 @@ func askSetup(ctx context.Context, a *app, s *project.Setup, found []project.Pro
 		if err := i.project(s, found); err != nil {
 			return err
 		}
-		check, err := i.text("Done", "Which shell line says that it is done, by its exit code 0?", s.Check, nil, wantLine)
+		check, err := i.text("Done", "Which shell line judges whether it is done? Exit code 0 means that it is.", s.Check, nil, wantLine)
 		if err != nil {
 			return err
 		}

@@ -135,7 +135,7 @@ func TestInitAtTheTerminal(t *testing.T) {
 	s := initAt(t, map[string]string{"go.mod": "", "Makefile": "test:"})
 	s.enter(t, "Which of them is to be tested?", "maek")
 	s.enter(t, `did you mean "make"?`, "make")
-	s.enter(t, "Which shell line says that it is done", "")
+	s.enter(t, "Which shell line judges whether it is done?", "")
 	s.enter(t, "How many iterations may a run have?", "0")
 	s.enter(t, "write off to turn it off", "7")
 	s.enter(t, "Write a policy too", "no")

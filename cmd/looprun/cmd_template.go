@@ -117,7 +117,9 @@ func (c *templateCheckCmd) Run(a *app) error {
 	if err := templates.Check(c.Paths...); err != nil {
 		return err
 	}
-	a.say.News("the templates are correct")
+	for _, path := range c.Paths {
+		a.say.News("%s is correct", path)
+	}
 	return nil
 }
 
