@@ -54,6 +54,13 @@ func (s *Session) watchStops() (stop func()) {
 				standStill(signals, continued)
 				s.display.Retake()
 				s.executor.Resume()
+			case <-continued:
+				// A stop that came with it may have been the earlier one: Ctrl-Z that is
+				// pressed again is better than a run that nobody lets go on.
+				select {
+				case <-signals:
+				default:
+				}
 			case <-done:
 				return
 			}
@@ -66,13 +73,17 @@ func (s *Session) watchStops() (stop func()) {
 	}
 }
 
-// standStill stops this process until it is continued.
+// standStill stops this process until it is continued. A shell that saw the rest
+// of the job stop may have continued all of it by now, and does not do so again.
 func standStill(stops, continued <-chan os.Signal) {
-	for _, earlier := range []<-chan os.Signal{stops, continued} {
-		select {
-		case <-earlier:
-		default:
-		}
+	select {
+	case <-stops:
+	default:
+	}
+	select {
+	case <-continued:
+		return
+	default:
 	}
 	for syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		// This thread may run on for a moment before the stop reaches it. A stop that
