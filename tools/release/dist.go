@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -47,38 +46,50 @@ func choose(list string) (targets []target, err error) {
 	return targets, nil
 }
 
-// release is one version on its way. Its first error stays, and nothing is done after it.
+// release is one version on its way. Its methods stop at the first error, with a panic.
 type release struct {
 	source
 	root string   // of the module
 	out  string   // folder for what is made, of which only looprun's own files are replaced
 	work string   // what is needed to make it
 	made []string // names of files in out
-	err  error
+}
+
+// failure is an error that ends the making of a release.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
 }
 
 // dist makes everything, in the module that the present folder belongs to.
-func dist(out, version, nfpm, list string, log io.Writer) error {
-	targets, err := choose(list)
-	if err != nil {
-		return err
-	}
+func dist(out, version, nfpm, list string, log io.Writer) (err error) {
 	r := new(release)
-	r.root = r.tell("", nil, "go", "list", "-m", "-f", "{{.Dir}}")
-	r.check(func() (err error) {
-		r.source, err = sourceOf(r.root, version, os.Getenv("SOURCE_DATE_EPOCH"))
-		return err
-	})
-	r.check(func() (err error) { r.out, err = filepath.Abs(out); return err })
-	r.check(func() (err error) { r.work, err = os.MkdirTemp("", "looprun-dist-"); return err })
-	if r.err != nil {
-		return r.err
-	}
+	defer func() {
+		problem := recover()
+		failed, ok := problem.(failure)
+		if problem != nil && !ok {
+			panic(problem)
+		}
+		err = errors.Join(failed.error, os.RemoveAll(r.work))
+	}()
+	targets := must(choose(list))
+	r.root = must(tell("", nil, "go", "list", "-m", "-f", "{{.Dir}}"))
+	r.source = must(sourceOf(r.root, version, os.Getenv("SOURCE_DATE_EPOCH")))
+	r.out = must(filepath.Abs(out))
+	r.work = must(os.MkdirTemp("", "looprun-dist-"))
 	fmt.Fprintf(log, "looprun %s, commit %s of %s\n", r.version, r.commit, r.date)
 	r.clean()
 	r.compile(target{runtime.GOOS, runtime.GOARCH}, "./cmd/looprun", r.tool("looprun")) // which prints its completions and pages
 	if nfpm != "" {
-		r.tell(r.work, []string{"GOBIN=" + filepath.Dir(r.tool("nfpm")), "GOFLAGS="}, "go", "install", nfpm)
+		must(tell(r.work, []string{"GOBIN=" + filepath.Dir(r.tool("nfpm")), "GOFLAGS="}, "go", "install", nfpm))
 	}
 	for _, t := range targets {
 		fmt.Fprintln(log, t)
@@ -87,43 +98,22 @@ func dist(out, version, nfpm, list string, log io.Writer) error {
 		if t.os == "linux" && nfpm != "" {
 			r.packages(t)
 		}
-		if r.err != nil {
-			r.err = fmt.Errorf("%s: %w", t, r.err)
-			break
-		}
 	}
 	r.fill(targets, r.checksums())
-	return errors.Join(r.err, os.RemoveAll(r.work))
+	return nil
 }
 
-// check does something unless there is an error already.
-func (r *release) check(f func() error) {
-	if r.err == nil {
-		r.err = f()
-	}
-}
-
-// tell runs a program and returns what it printed.
-func (r *release) tell(dir string, env []string, name string, args ...string) (out string) {
-	r.check(func() (err error) { out, err = tell(dir, env, name, args...); return err })
-	return out
-}
-
-func (r *release) read(file string) (text []byte) {
-	r.check(func() (err error) { text, err = os.ReadFile(file); return err })
-	return text
-}
+func load(file string) []byte { return must(os.ReadFile(file)) }
 
 // put writes a file, in a folder that is made if needed.
-func (r *release) put(file string, text []byte) {
-	r.check(func() error {
-		return cmp.Or(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644))
-	})
+func put(file string, text []byte) {
+	check(os.MkdirAll(filepath.Dir(file), 0o755))
+	check(os.WriteFile(file, text, 0o644))
 }
 
 // write makes a file of the release.
 func (r *release) write(name string, text []byte) {
-	r.put(filepath.Join(r.out, name), text)
+	put(filepath.Join(r.out, name), text)
 	r.made = append(r.made, name)
 }
 
@@ -133,7 +123,7 @@ func (r *release) clean() {
 	for _, pattern := range []string{"looprun_*", "checksums.txt", "looprun.rb", "Dockerfile"} {
 		old, _ := filepath.Glob(filepath.Join(r.out, pattern)) // the patterns are right
 		for _, f := range old {
-			r.check(func() error { return os.Remove(f) })
+			check(os.Remove(f))
 		}
 	}
 }
@@ -160,10 +150,10 @@ func (r *release) compile(t target, pkg, file string) {
 	}
 	flags := fmt.Sprintf("-s -w -buildid= -X main.stamp=%s -X main.commit=%s -X main.date=%s", r.version, r.commit, r.date)
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file}
-	for library := range strings.FieldsSeq(string(r.read(filepath.Join(r.root, "packaging", "not-inlined")))) {
+	for library := range strings.FieldsSeq(string(load(filepath.Join(r.root, "packaging", "not-inlined")))) {
 		args = append(args, "-gcflags="+library+"=-l")
 	}
-	r.tell(r.root, env, "go", append(args, pkg)...)
+	must(tell(r.root, env, "go", append(args, pkg)...))
 }
 
 // build fills a target's stage.
@@ -173,24 +163,15 @@ func (r *release) build(t target) {
 	r.compile(t, "./cmd/looprun", file)
 	r.compile(t, "./cmd/looprun-serve", filepath.Join(dir, "looprun-serve"+filepath.Ext(file))) // it links less than looprun, and nothing else
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
-		r.put(filepath.Join(dir, name), r.read(filepath.Join(r.root, name)))
+		put(filepath.Join(dir, name), load(filepath.Join(r.root, name)))
 	}
 	for shell, name := range map[string]string{"bash": "looprun.bash", "zsh": "_looprun", "fish": "looprun.fish"} {
-		script := r.tell(r.work, nil, r.tool("looprun"), "completion", shell)
-		r.put(filepath.Join(dir, "completions", name), []byte(script+"\n"))
+		script := must(tell(r.work, nil, r.tool("looprun"), "completion", shell))
+		put(filepath.Join(dir, "completions", name), []byte(script+"\n"))
 	}
-	r.tell(r.work, []string{r.epoch(), "TZ=UTC"}, r.tool("looprun"), "--quiet", "man", filepath.Join(dir, "man", "man1"))
-	var bill, notices []byte
-	r.check(func() (err error) { bill, err = newBill(file, "v"+r.version, r.commit, r.date); return err })
-	r.check(func() error {
-		p, err := inspect(file)
-		if err == nil {
-			notices, err = p.notices()
-		}
-		return err
-	})
-	r.put(filepath.Join(dir, "looprun.cdx.json"), bill)
-	r.put(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), notices)
+	must(tell(r.work, []string{r.epoch(), "TZ=UTC"}, r.tool("looprun"), "--quiet", "man", filepath.Join(dir, "man", "man1")))
+	put(filepath.Join(dir, "looprun.cdx.json"), must(newBill(file, "v"+r.version, r.commit, r.date)))
+	put(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), must(must(inspect(file)).notices()))
 }
 
 // packages has nfpm make the packages of a Linux target.
@@ -201,22 +182,22 @@ func (r *release) packages(t target) {
 	for _, file := range append(pages, filepath.Join(dir, "CHANGELOG.md")) {
 		var b bytes.Buffer // no error comes from it
 		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-		_, _ = z.Write(r.read(file))
+		_, _ = z.Write(load(file))
 		_ = z.Close()
-		r.put(filepath.Join(squeezed, filepath.Base(file)+".gz"), b.Bytes())
+		put(filepath.Join(squeezed, filepath.Base(file)+".gz"), b.Bytes())
 	}
 	for _, d := range []string{dir, squeezed} { // nfpm puts the times of the files into the packages
-		for _, m := range r.members(d) {
-			r.check(func() error { return os.Chtimes(filepath.Join(d, m.name), r.time, r.time) })
+		for _, m := range members(d) {
+			check(os.Chtimes(filepath.Join(d, m.name), r.time, r.time))
 		}
 	}
 	for _, format := range []string{"deb", "rpm"} {
 		name := r.base(t) + "." + format
 		config := filepath.Join(r.work, name+".yaml")
-		r.put(config, r.render("nfpm.yaml", map[string]any{
+		put(config, r.render("nfpm.yaml", map[string]any{
 			"Version": r.version, "Arch": t.arch, "Date": r.date, "Format": format, "Stage": dir, "Compressed": squeezed,
 		}))
-		r.tell(r.root, []string{r.epoch(), "TZ=UTC"}, r.tool("nfpm"), "package", "--config", config, "--packager", format, "--target", filepath.Join(r.out, name))
+		must(tell(r.root, []string{r.epoch(), "TZ=UTC"}, r.tool("nfpm"), "package", "--config", config, "--packager", format, "--target", filepath.Join(r.out, name)))
 		r.made = append(r.made, name)
 	}
 }
@@ -233,7 +214,7 @@ func (r *release) fill(targets []target, sums map[string]string) {
 		"Dockerfile": {"linux_amd64", "linux_arm64"},
 	} {
 		if !slices.ContainsFunc(needed, func(archive string) bool { return archives[archive] == "" }) {
-			r.put(filepath.Join(r.out, name), r.render(name, map[string]any{
+			put(filepath.Join(r.out, name), r.render(name, map[string]any{
 				"Version": r.version, "Tag": "v" + r.version, "Commit": r.commit, "Date": r.date, "Sums": archives,
 			}))
 		}
@@ -243,13 +224,7 @@ func (r *release) fill(targets []target, sums map[string]string) {
 // render fills a template of the folder packaging.
 func (r *release) render(name string, data any) []byte {
 	var b bytes.Buffer
-	text := r.read(filepath.Join(r.root, "packaging", name))
-	r.check(func() error {
-		t, err := template.New(name).Option("missingkey=error").Parse(string(text))
-		if err != nil {
-			return err
-		}
-		return t.Execute(&b, data)
-	})
+	t := must(template.ParseFiles(filepath.Join(r.root, "packaging", name)))
+	check(t.Option("missingkey=error").Execute(&b, data))
 	return b.Bytes()
 }
