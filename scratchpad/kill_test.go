@@ -76,6 +76,9 @@ func TestKill(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	cut := 0
 	for n := range kills / perRun {
+		if testing.Short() && n > 0 {
+			break
+		}
 		t.Run(fmt.Sprint("run ", n+1), func(t *testing.T) {
 			r := newRun(t, SyncAsync)
 			if err := r.Close(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // playHold opens the run and holds it until its input ends.
@@ -110,7 +112,7 @@ func TestAskingDisturbsNobody(t *testing.T) {
 		})
 	}
 	asking.Wait()
-	for range 200 {
+	for range rounds.Of(200) {
 		r, _, _, err := Open(dir, SyncOff)
 		if err != nil {
 			t.Error(err)

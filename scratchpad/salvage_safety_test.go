@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // TestSalvageKeepsAResultThatSaysMore than the journal does now.
@@ -113,7 +115,7 @@ func TestSalvageRefuses(t *testing.T) {
 // again. It is killed as soon as each of its files appears.
 func TestSalvageThatIsKilled(t *testing.T) {
 	for _, sign := range []string{".journal.jsonl.*.tmp", "journal.damaged-1.jsonl"} {
-		for range 3 {
+		for range rounds.Of(3) {
 			events := iterations(800)
 			dir := written(t, events)
 			text := readFile(t, journalOf(dir)) + "broken\nbroken\n"

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -64,7 +65,7 @@ func TestFaults(t *testing.T) {
 		for _, p := range points(t, sync) {
 			for _, errno := range []syscall.Errno{unix.EIO, unix.ENOSPC} {
 				for _, stays := range []bool{false, true} {
-					if n++; n%faultStep != 0 || errno == unix.ENOSPC && (p.call == "unlink" || p.call == "ftruncate") {
+					if n++; n%rounds.Step(23) != 0 || errno == unix.ENOSPC && (p.call == "unlink" || p.call == "ftruncate") {
 						continue // nothing is full by removing
 					}
 					f := fault{p, errno, stays}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // mutants are what becomes of a YAML text with one thing wrong in it, or with
@@ -29,15 +31,17 @@ func mutants(t *testing.T, text string, wanted func() bool, look func(name strin
 		}
 		look(name, b)
 	}
+	values := make([]yaml.Node, len(strangers))
+	for i, other := range strangers {
+		if err := yaml.Unmarshal([]byte(other), &values[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var walk func(n *yaml.Node, path string)
 	walk = func(n *yaml.Node, path string) {
 		kept := *n
-		for _, other := range strangers {
-			var v yaml.Node
-			if err := yaml.Unmarshal([]byte(other), &v); err != nil {
-				t.Fatal(err)
-			}
-			*n = *v.Content[0]
+		for i, other := range strangers {
+			*n = *values[i].Content[0]
 			emit(path + " = " + other)
 		}
 		*n = kept
@@ -170,13 +174,13 @@ color: always
 // more than a schema can say; TestWhatSchemasCannotSay lists that.
 func TestSchemasRefuseNothingThatLooprunTakes(t *testing.T) {
 	seen := map[string]bool{}
-	n, refused, at := 0, 0, 0
+	n, refused, at, step := 0, 0, 0, rounds.Step(41) // of 40,000
 	for _, s := range append(goodFiles(t), sample{"every key of looprun.yaml", "config", everyKey}) {
 		if readers[s.kind] == nil || seen[s.text] {
 			continue
 		}
 		seen[s.text] = true
-		wanted := func() bool { at++; return at%mutantStep == 0 }
+		wanted := func() bool { at++; return at%step == 0 }
 		mutants(t, s.text, wanted, func(name string, text []byte) {
 			bySchema, byReader := refusals(t, validator(t, s.kind), s.kind, text)
 			n++
@@ -188,7 +192,7 @@ func TestSchemasRefuseNothingThatLooprunTakes(t *testing.T) {
 			}
 		})
 	}
-	if n < 30_000/mutantStep || refused < n/3 {
+	if n < 30_000/step || refused < n/3 {
 		t.Errorf("%d files were tried, and the schemas refuse %d of them", n, refused)
 	}
 	t.Logf("%d files, of which the schemas refuse %d", n, refused)

@@ -14,3 +14,15 @@ func Of(n int) int {
 	}
 	return n
 }
+
+// Step is how many cases a test goes on by that usually looks at every n-th of them: 3n
+// with -short, and 1 in the long form, which looks at each.
+func Step(n int) int {
+	switch {
+	case long:
+		return 1
+	case testing.Short():
+		return 3 * n
+	}
+	return n
+}
