@@ -151,3 +151,19 @@ func TestSkippingTakesTheWholeWindow(t *testing.T) {
 		t.Errorf("errors: got %+v with %+v known, want both", res, run.State().Known)
 	}
 }
+
+// Files are taken of the iteration that is kept, and of no other.
+func TestOnlyTheKeptIterationIsTaken(t *testing.T) {
+	s := looptest.Folded(t, looptest.Begun, core.IterationStarted{Iteration: 1}, core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone}, looptest.Tripped, looptest.Question)
+	take := core.Option{ID: "accept_best", Action: core.ActionAccept, Restore: 2}
+	for name, best := range map[string]*core.Best{"none": nil, "another": {Iteration: 1, Checkpoint: "abc"}} {
+		s.Best = best
+		if d, err := s.Effect(take, core.Answer{Option: take.ID}); err == nil || d.Restore != 0 {
+			t.Errorf("%s is kept: %+v, %v", name, d, err)
+		}
+	}
+	s.Best = &core.Best{Iteration: 2, Checkpoint: "abc"}
+	if d, err := s.Effect(take, core.Answer{Option: take.ID}); err != nil || d.Restore != 2 || d.Checkpoint != "abc" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

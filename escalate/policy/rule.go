@@ -139,11 +139,8 @@ func checkReason(r *report, reason string, path []any) {
 
 // check reports guards that are not known; true when all are.
 func (l guardList) check(r *report, known Known, path []any) bool {
-	if !r.doc.Has(path...) {
-		return false // reported already
-	}
 	if len(l.ids) == 0 {
-		if l.listed {
+		if l.listed { // else it is reported already
 			r.value("the list of guards is empty", `name a guard, or write "*" for every guard`, path...)
 		}
 		return false

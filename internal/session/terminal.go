@@ -100,10 +100,7 @@ func (b *beside) Write(p []byte) (int, error) {
 }
 
 func isPipe(f *os.File) bool {
-	if f == nil {
-		return false
-	}
-	info, err := f.Stat()
+	info, err := f.Stat() // of none it is an error
 	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }
 
