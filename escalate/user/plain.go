@@ -64,19 +64,28 @@ func (d *dialogue) run() (Choice, error) {
 	if d.typesOnly() {
 		return d.words(0)
 	}
+	meant := Choice{Item: -1}
 	for {
 		line, err := d.ask("Answer: ")
 		if err != nil {
 			return Choice{}, err
 		}
 		i, ticked := d.named(line)
+		if i >= 0 && i == meant.Item {
+			return meant, nil
+		}
 		why := ""
 		if first, rest, ok := strings.Cut(line, " "); ok && i < 0 && len(first) == 1 {
 			if n := d.one(first); n >= 0 && (d.Items[n].Says || d.Items[n].takesWords() && !d.Items[n].Types) {
 				i, why = n, strings.TrimSpace(rest)
 			}
 		}
+		meant = Choice{Item: -1}
 		switch {
+		case i >= 0 && d.Items[i].Ends && why != "": // or a sentence that begins with a number, or with “a”
+			meant = Choice{Item: i, Text: why}
+			fmt.Fprintf(d.t, "That would end the run: %s, because “%s”. Type %s alone if it is meant.\n", d.Items[i].Label, why, line[:1])
+			continue
 		case i < 0:
 			fmt.Fprintln(d.t, "Nothing was chosen: type a number or a letter from the list, and Enter.")
 			continue
