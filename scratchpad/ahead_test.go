@@ -27,8 +27,10 @@ func played(dir string, read func(*player) error, end int64) string {
 
 func sameAhead(t *testing.T, dir string, data []byte, end int64) {
 	t.Helper()
-	one := played(dir, func(p *player) error { return p.read(reader(bytes.NewReader(data), int64(len(data)))) }, end)
-	ahead := played(dir, func(p *player) error { return p.readAhead(bytes.NewReader(data)) }, end)
+	one := played(dir, func(p *player) error {
+		return p.ended(lineByLine(reader(bytes.NewReader(data), int64(len(data))), p.decode, p.play))
+	}, end)
+	ahead := played(dir, func(p *player) error { return p.ended(readAhead(bytes.NewReader(data), p.decode, p.play)) }, end)
 	if one != ahead {
 		t.Errorf("one by one: …%s\nahead: …%s", one[max(0, len(one)-300):], ahead[max(0, len(ahead)-300):])
 	}
@@ -77,7 +79,7 @@ func TestReadingAheadFailsWhereTheFileDoes(t *testing.T) {
 	dir := written(t, iterations(10))
 	p := player{dir: dir, line: 1, next: 1, f: func(core.Event) error { return nil }}
 	broken := io.MultiReader(bytes.NewReader([]byte(readFile(t, journalOf(dir)))), brokenDisk{})
-	if err := p.readAhead(broken); err == nil || err.Error() != "the disk is gone" {
+	if err := readAhead(broken, p.decode, p.play); err == nil || err.Error() != "the disk is gone" {
 		t.Errorf("%v", err)
 	}
 }

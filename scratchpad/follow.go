@@ -37,7 +37,7 @@ func (w *Follower) Next(f func(core.Event) error) (int64, error) {
 	}
 	w.r.Reset(w.file)
 	w.p.f, w.p.line, w.p.offset, w.p.broken = f, w.p.next, w.p.tail.Offset, nil
-	if err := w.p.read(w.r); err != nil {
+	if err := w.p.ended(lineByLine(w.r, w.p.decode, w.p.play)); err != nil {
 		return w.p.tail.Events - before, err
 	}
 	if gone(w.file) {

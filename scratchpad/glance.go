@@ -13,7 +13,7 @@ const glanceSize = 16 << 10
 
 // glance fills in the summary from the last events of the journal; false: they
 // do not say enough, or something is wrong with them.
-func (s *Summary) glance(dir string, alive bool) bool {
+func (s *Summary) glance(dir string) bool {
 	events := LastEvents(dir)
 	if len(events) == 0 {
 		return false
@@ -38,7 +38,7 @@ func (s *Summary) glance(dir string, alive bool) bool {
 			settled = true
 		}
 	}
-	s.Status = unended(alive, waiting)
+	s.Status = unended(s.Alive, waiting)
 	return counted
 }
 

@@ -124,7 +124,7 @@ func (j *Journal) write(e core.Event) error {
 	if err != nil {
 		return err
 	}
-	next := j.marker.next(object[:len(object)-1], detail)
+	next := j.marker.next(digestOf(object[:len(object)-1], detail))
 	line := seal(object, next.mark())
 	removed, moved, size := extent(j.f)
 	_, last := e.Data.(core.RunFinished)

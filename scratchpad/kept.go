@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -34,6 +35,7 @@ type keptState struct {
 	Link    [sha256.Size]byte `json:"link"`    // see [marker]
 	Config  json.RawMessage   `json:"config,omitempty"`
 	State   *core.State       `json:"state"`
+	key     []byte
 }
 
 // keeper keeps states of a run that goes on.
@@ -103,12 +105,11 @@ func readKept(dir string, journal *os.File) (keptState, error) {
 	if err != nil {
 		return k, err
 	}
-	key, err := ownKey(false)
-	if err != nil {
+	if k.key, err = ownKey(false); err != nil {
 		return k, err
 	}
 	_, body, _ := bytes.Cut(text, []byte{'\n'})
-	if !hmac.Equal(text, append(signed(key, body), body...)) {
+	if !hmac.Equal(text, append(signed(k.key, body), body...)) {
 		return k, errNotKept
 	}
 	if err := json.Unmarshal(body, &k); err != nil {
@@ -126,11 +127,18 @@ func readKept(dir string, journal *os.File) (keptState, error) {
 	if err != nil {
 		return k, err
 	}
-	if _, mark := unmark(body); !whole || string(mark) != (marker{key: key, link: k.Link}).mark() {
+	if _, mark := unmark(body); !whole || string(mark) != (marker{key: k.key, link: k.Link}).mark() {
 		return k, errNotKept
 	}
 	_, err = journal.Seek(k.Offset, 0)
 	return k, err
+}
+
+// proves reports whether all that stands in the journal before the kept state is, byte for
+// byte, what it was made of: then it has no other fold, and need not be folded again.
+func (k keptState) proves(dir string, journal io.ReaderAt) bool {
+	p, err := proveLines(dir, io.NewSectionReader(journal, 0, k.Offset), k.Offset, k.key)
+	return err == nil && p.records == k.State.Seq && p.marker.link == k.Link
 }
 
 // Recent reads what a run has come to, and its configuration, as [Load] does. Before each

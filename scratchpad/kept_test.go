@@ -164,6 +164,46 @@ func TestAKeptStateProvesNothing(t *testing.T) {
 	}
 }
 
+// A journal that is held against its marks, and not folded again, is examined as one that is;
+// where it is not what the kept state was made of all of it is.
+func TestExaminingWithAKeptState(t *testing.T) {
+	dir, _ := longRun(t)
+	name := filepath.Join(dir, keptName)
+	kept, journal := readFile(t, name), readFile(t, journalOf(dir))
+	examined := func(journal, kept string) string {
+		t.Helper()
+		writeFile(t, journalOf(dir), journal)
+		writeFile(t, name, kept)
+		f, err := Examine(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asJSON(f)
+	}
+	begins := len(journal)/4 + strings.Index(journal[len(journal)/4:], "\n{") + 1
+	at := begins + 20
+	line, _, _ := strings.Cut(journal[begins:], "\n")
+	object := strings.Replace(line[:len(line)-sumSize-markSize], `"seq":`, `"seq":7`, 1) + "}"
+	other := string(seal([]byte(object), ""))
+	other += strings.Repeat("\n", len(line)+1-len(other)) // what follows stays in its place
+	for what, changed := range map[string]string{
+		"whole":               journal,
+		"a bit":               journal[:at] + "~" + journal[at+1:],
+		"a bit behind it":     journal[:len(journal)-900] + "~" + journal[len(journal)-899:],
+		"torn":                journal[:len(journal)-9],
+		"sealed, not replays": journal[:begins] + other + journal[begins+len(line)+1:],
+		"a line less":         journal[:begins] + strings.Repeat("\n", len(line)+1) + journal[begins+len(line)+1:],
+	} {
+		with, without := examined(changed, kept), examined(changed, "")
+		if with != without {
+			t.Errorf("%s:\n%s\nand without a kept state\n%s", what, with, without)
+		}
+		if fine := !strings.Contains(without, `"level":"problem"`); fine != (what == "whole") {
+			t.Errorf("%s: %s", what, without)
+		}
+	}
+}
+
 // A run that goes on keeps states as before, with the configuration that it had.
 func TestAKeptStateOfARunThatGoesOn(t *testing.T) {
 	dir, _ := longRun(t)

@@ -33,6 +33,7 @@ type Summary struct {
 	// is what it had cost; not known of a run that has not ended.
 	Pending bool    `json:"-"`
 	CostUSD float64 `json:"-"`
+	Alive   bool    `json:"-"` // a looprun had the run open
 	// Problem says why the run cannot be read; the rest is then empty.
 	Problem string `json:"problem,omitempty"`
 }
@@ -130,7 +131,7 @@ func HasEvents(dir string) bool {
 // Summarize reads what a list shows of a run.
 func Summarize(dir string) Summary {
 	s := Summary{ID: filepath.Base(dir), Dir: dir}
-	alive := Locked(dir)
+	s.Alive = Locked(dir)
 	first, err := firstEvent(dir)
 	if err != nil {
 		s.Problem = err.Error()
@@ -139,13 +140,13 @@ func Summarize(dir string) Summary {
 	started, _ := first.Data.(core.RunStarted)
 	s.Name, s.Command, s.Started = started.Name, started.Command, first.Time
 	s.Parent = started.Parent
-	if v, ok := readResult(dir); ok && !alive {
+	if v, ok := readResult(dir); ok && !s.Alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature, s.Says = v.Iterations, v.RuntimeSeconds, v.Signature, v.Says
 		s.Pending, s.CostUSD = v.Pending, v.CostUSD
 		return s
 	}
-	if s.glance(dir, alive) {
+	if s.glance(dir) {
 		return s
 	}
 	state, _, err := Load(dir)
@@ -154,7 +155,7 @@ func Summarize(dir string) Summary {
 		return s
 	}
 	r := state.Result()
-	s.Status = Standing(state, alive)
+	s.Status = Standing(state, s.Alive)
 	s.Guard, s.ExitCode = string(r.Guard), r.ExitCode
 	s.Iterations, s.Runtime, s.Signature, s.Says = r.Iterations, r.RuntimeSeconds, r.Signature, r.Says
 	return s

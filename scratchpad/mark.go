@@ -1,7 +1,6 @@
 package scratchpad
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
@@ -48,23 +47,30 @@ type marker struct {
 	keyed hash.Hash // of the key, for the next record
 }
 
-// next is the marker behind one more record: an object without its last brace,
-// and what stands in its detail file.
-func (m marker) next(body, detail []byte) marker {
+// digest is what a mark holds of a record and of what stands in its detail file.
+type digest struct{ body, detail [sha256.Size]byte }
+
+// digestOf takes an object without its last brace.
+func digestOf(body, detail []byte) digest {
+	d := digest{sha256.Sum256(body), noDetail}
+	if len(detail) > 0 {
+		d.detail = sha256.Sum256(detail)
+	}
+	return d
+}
+
+// next is the marker behind one more record.
+func (m marker) next(d digest) marker {
 	if m.key == nil {
 		return m
 	}
 	if m.keyed == nil {
 		m.keyed = hmac.New(sha256.New, m.key)
 	}
-	b, d := sha256.Sum256(body), noDetail
-	if len(detail) > 0 {
-		d = sha256.Sum256(detail)
-	}
 	m.keyed.Reset()
 	m.keyed.Write(m.link[:])
-	m.keyed.Write(b[:])
-	m.keyed.Write(d[:])
+	m.keyed.Write(d.body[:])
+	m.keyed.Write(d.detail[:])
 	m.keyed.Sum(m.link[:0])
 	return m
 }
@@ -96,48 +102,68 @@ type proven struct {
 }
 
 // prove reads the marks of a run.
-func prove(dir string, key []byte) (p proven, err error) {
-	p = proven{marker: marker{key: key}}
-	defer func() { p.mine = p.right() }()
+func prove(dir string, key []byte) (proven, error) {
 	f, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
-		return p, err
+		return proven{marker: marker{key: key}}, err
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(f, 64<<10)
-	for {
-		line, err := r.ReadSlice('\n')
-		if err == io.EOF || errors.Is(err, bufio.ErrBufferFull) {
-			return p, nil // a torn end, or damage
-		}
-		if err != nil {
-			return p, err
-		}
-		if line = line[:len(line)-1]; len(line) > 0 && !p.take(dir, line) {
-			return p, nil
-		}
+	info, err := f.Stat()
+	if err != nil {
+		return proven{marker: marker{key: key}}, err
 	}
+	return proveLines(dir, f, info.Size(), key)
 }
 
-// take takes the next line in; false: it is no whole record.
-func (p *proven) take(dir string, line []byte) bool {
+// proveLines reads the marks of a journal, or of so much of its beginning.
+func proveLines(dir string, journal io.Reader, size int64, key []byte) (proven, error) {
+	p := proven{marker: marker{key: key}}
+	err := readLines(journal, size, func(line []byte) seen { return witness(dir, line) }, p.take)
+	if errors.Is(err, errNoRecord) {
+		err = nil
+	}
+	p.mine = p.right()
+	return p, err
+}
+
+// errNoRecord ends a proof: a torn end, or damage.
+var errNoRecord = errors.New("it is no whole record")
+
+// witness reads who wrote a line.
+func witness(dir string, line []byte) (s seen) {
+	line, ended := bytes.CutSuffix(line, []byte{'\n'})
+	if !ended {
+		return seen{err: errNoRecord}
+	}
 	body, err := sealed(line)
 	if err != nil {
-		return false
+		return seen{err: errNoRecord}
 	}
 	detail, err := detailOf(dir, body)
 	if err != nil {
-		return false
+		return seen{err: errNoRecord}
 	}
-	body, mark := unmark(body)
+	body, s.mark = unmark(body)
+	s.digest = digestOf(body, detail)
+	return s
+}
+
+// take takes the next line in.
+func (p *proven) take(line []byte, s seen) error {
+	switch {
+	case len(line) == 0 || line[0] == '\n':
+		return nil
+	case s.err != nil:
+		return s.err
+	}
 	p.records++
-	p.marker = p.marker.next(body, detail)
-	p.marked = p.marked || mark != nil
-	p.last = append(p.last[:0], mark...) // the line's place is read into again
+	p.marker = p.marker.next(s.digest)
+	p.marked = p.marked || s.mark != nil
+	p.last = append(p.last[:0], s.mark...) // the line's place is read into again
 	if p.records == 1 {
 		p.begun = p.right()
 	}
-	return true
+	return nil
 }
 
 // right reports whether the last record has the mark that it has to have.

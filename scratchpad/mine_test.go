@@ -141,7 +141,7 @@ func TestNoChangeIsMine(t *testing.T) {
 	name := detailName(dir, 8)
 	detail := readFile(t, name)
 	p := must(prove(dir, must(ownKey(false))))
-	if q := p.marker.next([]byte("x"), []byte(detail)); q.mark() == p.marker.next([]byte("x"), []byte(detail+" ")).mark() {
+	if q := p.marker.next(digestOf([]byte("x"), []byte(detail))); q.mark() == p.marker.next(digestOf([]byte("x"), []byte(detail+" "))).mark() {
 		t.Error("the detail is not in the mark")
 	}
 	if noDetail != sha256.Sum256(nil) {

@@ -76,13 +76,41 @@ func replayFrom(dir string, file io.Reader, from Tail, f func(core.Event) error)
 		}
 		size = info.Size() - from.Offset
 	}
-	var err error
-	if size > 4*blockSize {
-		err = p.readAhead(file)
-	} else {
-		err = p.read(reader(file, size))
-	}
+	err := p.ended(readLines(file, size, p.decode, p.play))
 	return p.tail, err
+}
+
+// seen is what a line says by itself: what happened, or who wrote it.
+type seen struct {
+	event  core.Event
+	digest digest
+	mark   []byte // a part of the line
+	err    error
+}
+
+// readLines looks at the lines of a journal of that size and takes them in their order: a
+// whole one ends with its line break, one that is too long comes in parts, and empty ones can
+// come together. Each look may be in a goroutine of its own, and needs no other line.
+func readLines(file io.Reader, size int64, look func(line []byte) seen, take func(line []byte, s seen) error) error {
+	if size > 4*blockSize {
+		return readAhead(file, look, take)
+	}
+	return lineByLine(reader(file, size), look, take)
+}
+
+func lineByLine(r *bufio.Reader, look func([]byte) seen, take func([]byte, seen) error) error {
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		if failed := take(line, look(line)); failed != nil {
+			return failed
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
 }
 
 // reader reads lines of a journal that is so long.
@@ -96,20 +124,15 @@ const blockSize = 64 << 10
 // block is a part of a journal: whole lines, but for the last part of the file and for
 // lines that are longer.
 type block struct {
-	whole   []byte // the room of the text
-	text    []byte
-	records []decoded // one for each line
-	done    chan struct{}
+	whole []byte // the room of the text
+	text  []byte
+	seen  []seen // of each line
+	done  chan struct{}
 }
 
-type decoded struct {
-	event core.Event
-	err   error
-}
-
-// readAhead does what read does, and decodes the next blocks meanwhile, each in a
-// goroutine of its own: that is most of the work, and no record needs another for it.
-func (p *player) readAhead(file io.Reader) error {
+// readAhead is [readLines] of a long journal: the lines of the next blocks are looked at
+// meanwhile, since that is most of the work.
+func readAhead(file io.Reader, look func([]byte) seen, take func([]byte, seen) error) error {
 	n := runtime.GOMAXPROCS(0)
 	blocks, free := make(chan *block, n), make(chan *block, n+2)
 	for range cap(free) {
@@ -118,20 +141,16 @@ func (p *player) readAhead(file io.Reader) error {
 	var rerr error
 	go func() {
 		defer close(blocks)
-		rerr = p.cut(file, free, blocks)
+		rerr = cut(file, free, blocks, look)
 	}()
-	err := p.playBlocks(blocks, free)
-	if err != nil {
+	if err := takeBlocks(blocks, free, take); err != nil {
 		return err
-	}
-	if p.broken != nil {
-		p.tail.Cut = p.offset - p.tail.Offset
 	}
 	return rerr
 }
 
 // cut reads the file in blocks that end with a line, until there are no free ones.
-func (p *player) cut(file io.Reader, free <-chan *block, blocks chan<- *block) error {
+func cut(file io.Reader, free <-chan *block, blocks chan<- *block, look func([]byte) seen) error {
 	var rest []byte
 	for b := range free {
 		if b.whole == nil {
@@ -150,7 +169,7 @@ func (p *player) cut(file io.Reader, free <-chan *block, blocks chan<- *block) e
 			rest = rest[:0]
 		}
 		b.done = make(chan struct{})
-		go b.decode(p.dir)
+		go b.look(look)
 		blocks <- b
 		if err != nil {
 			return nil
@@ -159,30 +178,44 @@ func (p *player) cut(file io.Reader, free <-chan *block, blocks chan<- *block) e
 	return nil
 }
 
-func (b *block) decode(dir string) {
+func (b *block) look(look func([]byte) seen) {
 	defer close(b.done)
-	clear(b.records)
-	b.records = b.records[:0]
-	for line := range bytes.Lines(b.text) {
-		var d decoded
-		if whole, ended := bytes.CutSuffix(line, []byte{'\n'}); ended && len(whole) > 0 {
-			d.event, d.err = decode(dir, whole)
-		}
-		b.records = append(b.records, d)
+	clear(b.seen)
+	b.seen = b.seen[:0]
+	for at := 0; at < len(b.text); {
+		line := firstLine(b.text[at:])
+		b.seen = append(b.seen, look(line))
+		at += len(line)
 	}
 }
 
-// playBlocks plays the blocks in their order. When it returns no goroutine has one.
-func (p *player) playBlocks(blocks <-chan *block, free chan<- *block) (err error) {
+// firstLine is the first line of a text, or all of the empty lines that it begins with: what
+// is padded with them has very many.
+func firstLine(text []byte) []byte {
+	n := 0
+	for n < len(text) && text[n] == '\n' {
+		n++
+	}
+	if n == 0 {
+		n = bytes.IndexByte(text, '\n') + 1
+	}
+	if n == 0 {
+		n = len(text)
+	}
+	return text[:n]
+}
+
+// takeBlocks takes the blocks in their order. When it returns no goroutine has one.
+func takeBlocks(blocks <-chan *block, free chan<- *block, take func([]byte, seen) error) (err error) {
 	for b := range blocks {
 		<-b.done
-		i := 0
-		for line := range bytes.Lines(b.text) {
-			d := b.records[i]
-			i++
+		at := 0
+		for _, s := range b.seen {
+			line := firstLine(b.text[at:])
 			if err == nil {
-				err = p.play(line, line[len(line)-1] == '\n', func([]byte) (core.Event, error) { return d.event, d.err })
+				err = take(line, s)
 			}
+			at += len(line)
 		}
 		if err == nil {
 			free <- b
@@ -205,35 +238,33 @@ type player struct {
 	broken error // of a line before: nothing but NULs and padding may follow
 }
 
-// read goes through the lines up to the end of the file.
-func (p *player) read(r *bufio.Reader) error {
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-		if err := p.play(line, err == nil, p.decode); err != nil {
-			return err
-		}
-		if err == io.EOF {
-			if p.broken != nil {
-				p.tail.Cut = p.offset - p.tail.Offset
-			}
-			return nil
-		}
+// decode reads what a line says.
+func (p *player) decode(line []byte) (s seen) {
+	if whole, ended := bytes.CutSuffix(line, []byte{'\n'}); ended && line[0] != '\n' {
+		s.event, s.err = decode(p.dir, whole)
 	}
+	return s
 }
 
-func (p *player) decode(line []byte) (core.Event, error) { return decode(p.dir, line) }
+// ended is what reading to the end came to.
+func (p *player) ended(err error) error {
+	if err == nil && p.broken != nil {
+		p.tail.Cut = p.offset - p.tail.Offset
+	}
+	return err
+}
 
-// play takes a line, or, without its end, the last one or a part of one that
-// is too long. It keeps nothing of it.
-func (p *player) play(line []byte, ended bool, decode func([]byte) (core.Event, error)) error {
+// play takes a line in. It keeps nothing of it.
+func (p *player) play(line []byte, s seen) error {
 	number, offset := p.line, p.offset
 	p.offset += int64(len(line))
+	if len(line) > 0 && line[0] == '\n' { // padding
+		p.line += len(line)
+		return nil
+	}
+	line, ended := bytes.CutSuffix(line, []byte{'\n'})
 	if ended {
 		p.line++
-		line = line[:len(line)-1]
 	}
 	switch {
 	case len(line) == 0:
@@ -246,7 +277,7 @@ func (p *player) play(line []byte, ended bool, decode func([]byte) (core.Event, 
 		p.broken = &Damage{p.dir, number, offset, errNoEnd}
 		return nil
 	}
-	e, err := decode(line)
+	e, err := s.event, s.err
 	switch {
 	case errors.Is(err, errSum):
 		p.broken = &Damage{p.dir, number, offset, err}

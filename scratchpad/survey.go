@@ -153,6 +153,9 @@ type inspected struct {
 // inspect reads a journal and, when something is wrong, what is intact in it.
 func inspect(dir string, file *os.File) (inspected, error) {
 	in := inspected{state: new(core.State)}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return in, err
+	}
 	var err error
 	in.tail, err = replay(dir, file, in.state.Apply)
 	damage, damaged := errors.AsType[*Damage](err)

@@ -190,9 +190,9 @@ func describe(s scratchpad.Summary) oldRun {
 // protected says why a run is removed only when it is named; empty: it is not.
 func protected(s scratchpad.Summary) string {
 	switch {
-	case scratchpad.Locked(s.Dir):
+	case s.Alive:
 		return "it is going on"
-	case !scratchpad.HasEvents(s.Dir):
+	case s.Problem != "" && !scratchpad.HasEvents(s.Dir):
 		return "" // it never began
 	case s.Problem != "":
 		return "it cannot be read"
