@@ -51,6 +51,7 @@ func TestMargins(t *testing.T) {
 		{"what all begin with", "1,I,a: x\n2,I,a: y\n3,I,a:   z\n4,I,a: u\n5,I,a: v\n6,I,a: w\n", []string{"0,I,a:", "0,I,a:", "0,I,a:", "0,I,a:", "0,I,a:", "0,I,a:"}, []string{"x", "y", "  z", "u", "v", "w"}},
 		{"a name with another number in every line", "=== RUN   case_1 x\n=== RUN   case_2 y\n=== RUN   case_3 z\n=== RUN   case_4 u\n=== RUN   case_5 v\n", []string{"case_0", "case_0", "case_0", "case_0", "case_0"}, []string{"x", "y", "z", "u", "v"}},
 		{"a time that goes on in some lines", "10:00:01 a\n10:00:02 PM b\n10:00:03 c\n10:00:04 PM d\n", []string{"", "", "", ""}, []string{"a", "b", "c", "d"}},
+		{"places behind a time", "10:00:01 a.v:4: error: no b\n10:00:02 a.v:4: error: no c\n10:00:03 a.v:3: error: no d\n10:00:04 Stop\n", []string{"", "", "", ""}, []string{"a.v:4: error: no b", "a.v:4: error: no c", "a.v:3: error: no d", "Stop"}},
 		{"a number that is a time in some lines", "1800000000 a\n1800000001 b\n1800000002 c\n1800000003 d\n2800000000 e\n", []string{"", "", "", "", ""}, []string{"a", "b", "c", "d", "2800000000 e"}},
 		{"lines with a part of the margin", "10:00:01 [api] a\n10:00:02 b\n10:00:03 [api] c\n10:00:04 [api] d\n", []string{"api", "", "api", "api"}, []string{"a", "b", "c", "d"}},
 		{"what all begin with, set in", "  12 : [0.0s] | a\n  12 : [0.1s] | b\n  12 : [0.1s] | c\n  12 : [0.2s] | d\n  12 : [0.3s] | e\n  12 : [0.4s] | f\n", []string{"00 : [0.0s] |", "00 : [0.0s] |", "00 : [0.0s] |", "00 : [0.0s] |", "00 : [0.0s] |", "00 : [0.0s] |"}, []string{"a", "b", "c", "d", "e", "f"}},

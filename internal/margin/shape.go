@@ -474,7 +474,8 @@ func bareName(w []byte) bool {
 			return false
 		}
 	}
-	return !telling(w)
+	bare := bytes.TrimRight(w, ":")
+	return !telling(w) && (len(bare) == 0 || !located(bare))
 }
 
 func nameStart(c byte) bool {
