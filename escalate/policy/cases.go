@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -131,29 +132,10 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 
 // fill sets the facts that are not given to what they are when nothing is known.
 func (f *Facts) fill(given func(name string) bool) {
-	unknown := UnknownFacts(core.GuardID(f.Guard))
-	if !given("max_iterations") {
-		f.MaxIterations = unknown.MaxIterations
-	}
-	if !given("failing") {
-		f.Failing = unknown.Failing
-	}
-	if !given("passing") {
-		f.Passing = unknown.Passing
-	}
-	if !given("total") {
-		f.Total = unknown.Total
-	}
-	if !given("last_exit_code") {
-		f.LastExitCode = unknown.LastExitCode
-	}
-	if !given("attempts") {
-		f.Attempts = unknown.Attempts
-	}
-	if !given("cost") {
-		f.Cost = unknown.Cost
-	}
-	if !given("tokens") {
-		f.Tokens = unknown.Tokens
+	facts, unknown := reflect.ValueOf(f).Elem(), reflect.ValueOf(UnknownFacts(core.GuardID(f.Guard)))
+	for field := range facts.Type().Fields() {
+		if !given(field.Tag.Get("yaml")) {
+			facts.FieldByIndex(field.Index).Set(unknown.FieldByIndex(field.Index))
+		}
 	}
 }
