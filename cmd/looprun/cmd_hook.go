@@ -274,6 +274,13 @@ func (hookStatusCmd) Help() string {
 }
 
 func (hookStatusCmd) Run(a *app) error {
+	var said string
+	var refused error
+	asked := make(chan struct{})
+	go func() { // whether there is consent, while the rest is read
+		defer close(asked)
+		_, said, refused = ownOutput("--non-interactive", "--dry-run", "--", "true")
+	}()
 	p, installed := a.printer(), false
 	for _, agent := range hook.Agents {
 		for _, place := range []hookPlace{{Agent: agent.Name}, {Agent: agent.Name, User: true}} {
@@ -305,7 +312,7 @@ func (hookStatusCmd) Run(a *app) error {
 	default:
 		fmt.Fprintf(p, "check     %s\n", termsafe.Line(check))
 	}
-	if _, said, err := ownOutput("--non-interactive", "--dry-run", "--", "true"); err != nil {
+	if <-asked; refused != nil {
 		fmt.Fprintf(p, "consent   missing: %s\n", termsafe.Cut(strings.TrimPrefix(said, "looprun: "), 400))
 	}
 	if t, ok := hook.LastTrouble(time.Now().Add(-7 * 24 * time.Hour)); ok {
