@@ -118,7 +118,7 @@ func schemas() []namedSchema {
 		written("many", "many.json of looprun many", reflect.TypeFor[many.Plan]()),
 		written("many-result", "what looprun many --result writes", reflect.TypeFor[many.Verdict]()),
 		written("doctor", "looprun doctor --format json", reflect.TypeFor[diagnosis]()),
-		written("prune", "looprun prune --format json", reflect.TypeFor[pruned]()),
+		written("prune", "looprun prune --format json", reflect.TypeFor[review.Pruned]()),
 		written("policy-test", "looprun policy test --format json", reflect.TypeFor[policy.Evaluation]()),
 		written("setting", "each option of looprun config show --format json", reflect.TypeFor[config.Shown]()),
 		written("agent", "each agent of looprun agents --format json", reflect.TypeFor[shownAgent]()),

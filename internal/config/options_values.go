@@ -236,3 +236,32 @@ func (l TokenLimit) MarshalText() ([]byte, error) {
 	}
 	return strconv.AppendInt(nil, int64(l), 10), nil
 }
+
+// Age is how long ago something was: numbers with the units s, m, h, d and w,
+// such as 30d or 1w2d. A day has 24 hours.
+type Age time.Duration
+
+var ageUnits = map[string]time.Duration{
+	"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
+}
+
+func (a *Age) UnmarshalText(text []byte) error {
+	var sum time.Duration
+	for rest := string(text); ; {
+		digits := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+		if digits < 1 {
+			break
+		}
+		n, err := strconv.ParseInt(rest[:digits], 10, 64)
+		unit := ageUnits[rest[digits:digits+1]]
+		if err != nil || unit == 0 || n > int64((math.MaxInt64-sum)/unit) {
+			break
+		}
+		sum += time.Duration(n) * unit
+		if rest = rest[digits+1:]; rest == "" {
+			*a = Age(sum)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not an age such as 30d, 2w, 12h or 90m", text)
+}

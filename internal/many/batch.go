@@ -239,10 +239,7 @@ func (b *Batch) fill(ctx context.Context) {
 		if b.slots[slot] != nil {
 			continue
 		}
-		if len(b.queue) == 0 || b.halt == "" && !b.room() {
-			break
-		}
-		if b.halt != "" {
+		if len(b.queue) == 0 || b.halt != "" || !b.room() {
 			break
 		}
 		e := b.queue[0]

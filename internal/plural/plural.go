@@ -1,7 +1,8 @@
-// Package plural says in English how many of something there are, and how long it takes.
+// Package plural says in English how many of something there are, how large it is, and how long it takes.
 package plural
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -26,4 +27,17 @@ func Duration(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
+}
+
+// Bytes is a number of bytes as a person reads it: 1 byte, 1.5 KiB.
+func Bytes(n int64) string {
+	const step = 1024
+	if n < step {
+		return Count(int(n), "byte")
+	}
+	value, units := float64(n)/step, "KMGT"
+	for ; value >= step && len(units) > 1; units = units[1:] {
+		value /= step
+	}
+	return fmt.Sprintf("%.1f %ciB", value, units[0])
 }

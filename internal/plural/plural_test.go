@@ -1,6 +1,7 @@
 package plural
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -20,6 +21,14 @@ func TestDuration(t *testing.T) {
 	} {
 		if got := Duration(d); got != want {
 			t.Errorf("Duration(%d) is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1.0 KiB", 1536: "1.5 KiB", 1 << 20: "1.0 MiB", 3 << 29: "1.5 GiB", math.MaxInt64: "8388608.0 TiB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
 }

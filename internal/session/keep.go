@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"time"
@@ -35,12 +36,9 @@ func (s *Session) tidy(keep config.Keep) {
 		if id == s.run.ID || !tooMany && !tooOld && !tooLarge || !removable(dir) {
 			continue
 		}
-		forget := CheckpointsOf(dir)
-		if scratchpad.Doom(dir) != nil {
-			continue
+		if Doom(dir) == nil {
+			removed++
 		}
-		forget()
-		removed++
 	}
 	if removed == 0 {
 		return
@@ -64,17 +62,17 @@ func removable(dir string) bool {
 	return r.Problem == ""
 }
 
-// CheckpointsOf removes the checkpoints of a run, once the run is gone. Those of one that
-// was not written by this user are left alone.
-func CheckpointsOf(dir string) (forget func()) {
-	first, err := scratchpad.First(dir)
+// Doom takes a run away as [scratchpad.Doom] does, and its checkpoints with it; those of
+// one that was not written by this user are left alone.
+func Doom(dir string) error {
+	first, _ := scratchpad.First(dir)
 	started, ok := first.Data.(core.RunStarted)
-	if err != nil || !ok || started.Checkpoint == "" || scratchpad.Mine(dir) != nil {
-		return func() {}
+	forget := ok && started.Checkpoint != "" && scratchpad.Mine(dir) == nil
+	if err := scratchpad.Doom(dir); err != nil {
+		return err
 	}
-	where := started.Repository
-	if where == "" {
-		where = started.Dir
+	if forget {
+		_ = checkpoint.Forget(context.Background(), cmp.Or(started.Repository, started.Dir), filepath.Base(dir))
 	}
-	return func() { _ = checkpoint.Forget(context.Background(), where, filepath.Base(dir)) }
+	return nil
 }

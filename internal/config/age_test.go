@@ -1,10 +1,16 @@
-package main
+package config
 
 import (
 	"math"
 	"testing"
 	"time"
 )
+
+func parseAge(text string) (time.Duration, error) {
+	var a Age
+	err := a.UnmarshalText([]byte(text))
+	return time.Duration(a), err
+}
 
 func TestAge(t *testing.T) {
 	for text, want := range map[string]time.Duration{
@@ -42,12 +48,4 @@ func FuzzAge(f *testing.F) {
 			t.Fatalf("%q and %q are %d and %d, together %d, %v", one, two, a, b, sum, err)
 		}
 	})
-}
-
-func TestSizeText(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1.0 KiB", 1536: "1.5 KiB", 1 << 20: "1.0 MiB", 3 << 29: "1.5 GiB", math.MaxInt64: "8388608.0 TiB"} {
-		if got := sizeText(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
 }

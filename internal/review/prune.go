@@ -1,0 +1,208 @@
+package review
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/many"
+	"github.com/looprun/looprun/internal/parallel"
+	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Selection says which runs are to be removed: those with Names, ids or parts of them,
+// or, without any, those of which all the rest holds.
+type Selection struct {
+	Names     []string
+	OlderThan *time.Duration // since the last event; nil: however young
+	Keep      int            // how many of the latest are left
+	Status    []string       // how they ended; none: however
+}
+
+// Pruned are the runs to be removed, and once they were, those that are gone; in JSON as
+// looprun prune prints it.
+type Pruned struct {
+	Schema  string    `json:"schema"`
+	DryRun  bool      `json:"dry_run"`
+	Removed []oldRun  `json:"removed"`
+	Kept    []keptRun `json:"kept"` // what was asked for and is left all the same
+	// Unfinished are runs that an earlier prune did not come to remove.
+	Unfinished int   `json:"unfinished"`
+	Bytes      int64 `json:"bytes"`
+	state      string
+}
+
+// oldRun is a run to be removed.
+type oldRun struct {
+	ID      string      `json:"id"`
+	Status  core.Status `json:"status,omitempty"` // empty where it cannot be read
+	Last    time.Time   `json:"last_event"`
+	Bytes   int64       `json:"bytes"`
+	Command []string    `json:"command,omitempty"`
+	dir     string
+}
+
+type keptRun struct {
+	ID  string `json:"id"`
+	Why string `json:"why"`
+}
+
+// Prune finds the runs of a state directory that may go, and removes none.
+func Prune(state string, s Selection) (p Pruned, err error) {
+	p = Pruned{Schema: "looprun.dev/prune/v1", Removed: []oldRun{}, Kept: []keptRun{}, state: state}
+	if err := p.choose(s); err != nil {
+		return p, err
+	}
+	p.Unfinished, p.Bytes, err = scratchpad.Doomed(state)
+	for _, r := range p.Removed {
+		p.Bytes += r.Bytes
+	}
+	return p, err
+}
+
+// choose takes the runs with a name, whatever became of them, or those of which all
+// holds that was asked, as far as they may go.
+func (p *Pruned) choose(s Selection) error {
+	for _, name := range s.Names {
+		dir, err := scratchpad.Find(p.state, name)
+		if err != nil {
+			return err
+		}
+		if scratchpad.Locked(dir) {
+			return fmt.Errorf("run %s is going on: another looprun has it open; end it first", filepath.Base(dir))
+		}
+		if !slices.ContainsFunc(p.Removed, func(r oldRun) bool { return r.dir == dir }) {
+			p.Removed = append(p.Removed, describe(scratchpad.Summarize(dir)))
+		}
+	}
+	if len(s.Names) > 0 {
+		return nil
+	}
+	ids, err := scratchpad.IDs(p.state)
+	if err != nil {
+		return err
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		if s.Keep == 0 || !scratchpad.Genuine(filepath.Join(p.state, id)) { // no place for a false name or time
+			return false
+		}
+		s.Keep--
+		return true
+	})
+	slices.Reverse(ids)
+	asked, whys := make([]oldRun, len(ids)), make([]string, len(ids))
+	parallel.Each(len(ids), func(i int) { asked[i], whys[i] = s.look(filepath.Join(p.state, ids[i])) })
+	for i, r := range asked {
+		if whys[i] != "" {
+			p.Kept = append(p.Kept, keptRun{r.ID, whys[i]})
+		} else if r.ID != "" {
+			p.Removed = append(p.Removed, r)
+		}
+	}
+	return nil
+}
+
+// look describes a run that was asked for, and says why it is left all the same; of one
+// that was not it is empty.
+func (s Selection) look(dir string) (r oldRun, why string) {
+	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(dir)) < *s.OlderThan {
+		return r, ""
+	}
+	run := scratchpad.Summarize(dir)
+	if len(s.Status) > 0 && !slices.Contains(s.Status, string(run.Status)) {
+		return r, ""
+	}
+	return describe(run), protected(run)
+}
+
+func describe(s scratchpad.Summary) oldRun {
+	return oldRun{ID: s.ID, Status: s.Status, Last: scratchpad.LastEvent(s.Dir), Bytes: scratchpad.Size(s.Dir), Command: s.Command, dir: s.Dir}
+}
+
+// protected says why a run is removed only when it is named; empty: it is not.
+func protected(s scratchpad.Summary) string {
+	switch {
+	case s.Alive:
+		return "it is going on"
+	case s.Problem != "" && !scratchpad.HasEvents(s.Dir):
+		return "" // it never began
+	case s.Problem != "":
+		return "it cannot be read"
+	case s.Status == core.StatusPaused:
+		return "it is paused"
+	case (s.Status == core.StatusCrashed || s.Status == core.StatusInterrupted) && len(session.QuestionsIn(s.Dir)) > 0:
+		return "it waits for an answer"
+	}
+	return ""
+}
+
+// Remove takes the runs away first, each at once, and then removes their files. One that
+// somebody has gone on with since is kept.
+func (p *Pruned) Remove() error {
+	var errs []error
+	gone := p.Removed[:0]
+	for _, r := range p.Removed {
+		err := session.Doom(r.dir)
+		switch {
+		case err == nil:
+			gone = append(gone, r)
+			continue
+		case errors.Is(err, scratchpad.ErrLocked):
+			why := "somebody has just gone on with it"
+			if !scratchpad.HasEvents(r.dir) {
+				why = "it may just be starting"
+			}
+			p.Kept = append(p.Kept, keptRun{r.ID, why})
+		case !errors.Is(err, fs.ErrNotExist): // another prune was faster
+			errs = append(errs, err)
+		}
+		p.Bytes -= r.Bytes
+	}
+	p.Removed = gone
+	many.Expire(p.state, time.Now())
+	if _, err := scratchpad.Sweep(p.state); err != nil {
+		errs = append(errs, fmt.Errorf("not all files could be removed: %w; the next looprun prune tries again", err))
+	}
+	return errors.Join(errs...)
+}
+
+// Empty reports whether there is nothing to remove.
+func (p *Pruned) Empty() bool { return len(p.Removed)+p.Unfinished == 0 }
+
+// Count names how many runs there are, of both kinds.
+func (p *Pruned) Count() string {
+	text := plural.Count(len(p.Removed), "run")
+	if p.Unfinished > 0 {
+		text += " and what was left of " + plural.Count(p.Unfinished, "run") + " by an earlier prune"
+	}
+	return text
+}
+
+// Table lists the runs for a person; of none it prints nothing.
+func (p *Pruned) Table(w io.Writer) error {
+	if len(p.Removed) == 0 {
+		return nil
+	}
+	lines := bufio.NewWriter(w) // a tabwriter writes cell by cell
+	t := tabwriter.NewWriter(lines, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "RUN\tSTATUS\tLAST EVENT\tSIZE\tCOMMAND")
+	for _, r := range p.Removed {
+		last := console.Ago(time.Now(), r.Last)
+		if r.Last.IsZero() {
+			last = ""
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, cmp.Or(r.Status, "unreadable"), last, plural.Bytes(r.Bytes), console.Short(console.CommandLine(r.Command), 40))
+	}
+	return errors.Join(t.Flush(), lines.Flush())
+}
