@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -130,7 +128,8 @@ func (c *manyCmd) batch(a *app, plan *many.Plan) (*many.Batch, error) {
 		return nil, err
 	}
 	b := &many.Batch{Plan: plan, Self: self, Say: &a.say.Messages}
-	c.over(&plan.Limits)
+	plan.Over(c.bounds())
+	plan.Wait = time.Duration(c.WaitAnswer)
 	if console.IsTerminal(a.files.stderr) && a.say.Flags.LogFormat == "text" && !a.say.Flags.Quiet && !console.InCI() {
 		b.Screen = a.files.stderr
 		if c.WaitAnswer == 0 && !c.NonInteractive {
@@ -140,24 +139,13 @@ func (c *manyCmd) batch(a *app, plan *many.Plan) (*many.Batch, error) {
 	return b, nil
 }
 
-// over puts the bounds that were given over those that hold.
-func (c *manyCmd) over(l *many.Limits) {
+// bounds are those that were given, as a file gives them.
+func (c *manyCmd) bounds() *loopfile.File {
+	f := &loopfile.File{MaxCost: c.Cost, MaxTokens: c.Tokens, MinFree: c.Free, Keep: c.Keep}
 	if c.Jobs != nil {
-		l.Jobs = *c.Jobs
+		f.Jobs = *c.Jobs
 	}
-	if c.Cost != nil {
-		l.Cost = max(0, float64(*c.Cost))
-	}
-	if c.Tokens != nil {
-		l.Tokens = max(0, int64(*c.Tokens))
-	}
-	if c.Free != nil {
-		l.MinFree = int64(*c.Free)
-	}
-	if c.Keep != nil {
-		l.Keep = time.Duration(*c.Keep)
-	}
-	l.Wait = time.Duration(c.WaitAnswer)
+	return f
 }
 
 // carryOut runs the loops, and says what became of all of them.
@@ -186,16 +174,13 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	return err
 }
 
-// refused are flags of a run that make no sense for many.
-var refused = []string{"interactive", "once", "dry-run"}
-
 // order is what the command line asks for.
 func (c *manyCmd) order(a *app, state string) (many.Order, error) {
 	o := many.Order{State: state, Trees: c.Trees, Version: version(), Limits: many.Limits{Jobs: min(4, runtime.NumCPU()), MinFree: 1 << 30, Keep: 7 * 24 * time.Hour}}
 	if err := c.contrary(); err != nil {
 		return o, a.config.Locate(err)
 	}
-	for _, name := range refused {
+	for _, name := range []string{"interactive", "once", "dry-run"} {
 		if a.config.Has(name) {
 			return o, config.Usage("--"+name+" is for one loop", "leave it out")
 		}
@@ -218,7 +203,7 @@ func (c *manyCmd) order(a *app, state string) (many.Order, error) {
 	if err != nil {
 		return o, err
 	}
-	c.over(&o.Limits)
+	o.Over(c.bounds())
 	o.Flags, err = a.config.Passed(&c.Options, "shell", "check", "name", "state-dir", "result", "checkpoint", "wait-answer")
 	return o, err
 }
@@ -241,28 +226,7 @@ func (c *manyCmd) fromFile(a *app, o *many.Order) error {
 	case c.Check != "" || c.Setup != "" || len(c.Copy) > 0 || c.Ref != "" || c.Name != "":
 		return config.Usage("--check, --setup, --copy, --ref and --name are for loops of the command line", "write them in "+c.File)
 	}
-	f, err := loopfile.Read(c.File)
-	if err != nil {
-		return err
-	}
-	if o.From, err = filepath.Abs(filepath.Dir(c.File)); err != nil {
-		return err
-	}
-	o.Loops = f.Loops
-	if f.Jobs > 0 {
-		o.Jobs = f.Jobs
-	}
-	if f.MaxCost != nil {
-		o.Cost = max(0, float64(*f.MaxCost))
-	}
-	if f.MaxTokens != nil {
-		o.Tokens = max(0, int64(*f.MaxTokens))
-	}
-	if f.MinFree != nil {
-		o.MinFree = int64(*f.MinFree)
-	}
-	o.Keep = f.KeepOr(o.Keep)
-	return nil
+	return o.FromFile(c.File)
 }
 
 // fromLine makes the loops of --for and --matrix.
@@ -270,7 +234,7 @@ func (c *manyCmd) fromLine(a *app, o *many.Order) error {
 	if c.For == "" && len(c.Matrix) == 0 {
 		return config.Usage("nothing says which loops to run", "name a loops.yaml, or give --for 'go list ./...' or --matrix KEY=A,B and a command")
 	}
-	one := loopfile.Loop{Name: c.Name, Check: c.Check, Setup: c.Setup, Copy: c.Copy, Ref: c.Ref, Matrix: map[string][]string{}}
+	one := loopfile.Loop{Name: c.Name, Check: c.Check, Setup: c.Setup, Copy: c.Copy, Ref: c.Ref}
 	switch {
 	case c.Shell != "":
 		one.Command.Shell = c.Shell
@@ -279,52 +243,5 @@ func (c *manyCmd) fromLine(a *app, o *many.Order) error {
 	default:
 		return config.Usage("no command was given", "write looprun many --for LINE -- COMMAND {}")
 	}
-	for _, given := range c.Matrix {
-		key, values, _ := strings.Cut(given, "=")
-		if !loopfile.IsKey(key) || one.Matrix[key] != nil {
-			return config.Usage(fmt.Sprintf("--matrix: %q is not a name of letters, digits, - and _ that is given once", key), "write KEY=A,B")
-		}
-		one.Matrix[key] = strings.Split(values, ",")
-	}
-	if c.For != "" {
-		items, err := c.items()
-		if err != nil {
-			return err
-		}
-		one.Matrix[loopfile.Item] = items
-	}
-	o.From = o.Here
-	var err error
-	o.Loops, err = one.Each()
-	return err
-}
-
-// items are the lines that --for prints.
-func (c *manyCmd) items() ([]string, error) {
-	var out, said bytes.Buffer
-	const most = 1 << 20
-	exit, err := proc.Run(proc.Spec{Argv: proc.Shell(string(c.For)), Stdout: func(b []byte) {
-		if out.Len() <= most {
-			out.Write(b)
-		}
-	}, Stderr: func(b []byte) { said.Write(b) }, Timeout: 10 * time.Minute}, nil)
-	if err != nil {
-		return nil, err
-	}
-	if exit.Code != 0 || exit.Cause != proc.Exited {
-		return nil, config.Usage(fmt.Sprintf("--for: the line failed with %d: %s", exit.Code, console.Short(strings.TrimSpace(said.String()), 300)), "it has to print one item a line, and exit with 0")
-	}
-	if out.Len() > most {
-		return nil, config.Usage("--for: the line printed more than 1 MiB", "let it print one item a line")
-	}
-	var items []string
-	for line := range strings.Lines(out.String()) {
-		if item := strings.TrimSpace(line); item != "" && !slices.Contains(items, item) {
-			items = append(items, item)
-		}
-	}
-	if len(items) == 0 {
-		return nil, config.Usage("--for: the line printed nothing", "let it print one item a line")
-	}
-	return items, nil
+	return o.FromLine(one, c.For, c.Matrix)
 }

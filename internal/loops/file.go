@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -241,14 +240,6 @@ func (l *Loop) checkMatrix(i int, wrong func(text, remedy string, path ...any)) 
 		}
 	}
 	return good
-}
-
-// KeepOr is for how long a tree is left.
-func (f *File) KeepOr(normal time.Duration) time.Duration {
-	if f.Keep == nil {
-		return normal
-	}
-	return time.Duration(*f.Keep)
 }
 
 // Each are the loops that the matrix makes, each with a name of its own.

@@ -2,6 +2,7 @@ package many
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/loops"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/xdg"
@@ -31,6 +33,86 @@ type Order struct {
 	State, Trees string
 	Version      string
 	Limits
+}
+
+// Over puts the bounds that a file gives over those that hold.
+func (l *Limits) Over(f *loops.File) {
+	l.Jobs = cmp.Or(f.Jobs, l.Jobs)
+	if f.MaxCost != nil {
+		l.Cost = max(0, float64(*f.MaxCost))
+	}
+	if f.MaxTokens != nil {
+		l.Tokens = max(0, int64(*f.MaxTokens))
+	}
+	if f.MinFree != nil {
+		l.MinFree = int64(*f.MinFree)
+	}
+	if f.Keep != nil {
+		l.Keep = time.Duration(*f.Keep)
+	}
+}
+
+// FromFile takes the loops and the bounds of a file.
+func (o *Order) FromFile(name string) error {
+	f, err := loops.Read(name)
+	if err != nil {
+		return err
+	}
+	o.Loops = f.Loops
+	o.Over(f)
+	o.From, err = filepath.Abs(filepath.Dir(name))
+	return err
+}
+
+// FromLine makes a loop like that one for each line that a shell line prints, where there
+// is one, and each combination of values, written as KEY=A,B.
+func (o *Order) FromLine(one loops.Loop, each config.ShellLine, matrix []string) (err error) {
+	one.Matrix = map[string][]string{}
+	for _, given := range matrix {
+		key, values, _ := strings.Cut(given, "=")
+		if !loops.IsKey(key) || one.Matrix[key] != nil {
+			return config.Usage(fmt.Sprintf("--matrix: %q is not a name of letters, digits, - and _ that is given once", key), "write KEY=A,B")
+		}
+		one.Matrix[key] = strings.Split(values, ",")
+	}
+	if each != "" {
+		if one.Matrix[loops.Item], err = items(each); err != nil {
+			return err
+		}
+	}
+	o.From = o.Here
+	o.Loops, err = one.Each()
+	return err
+}
+
+// items are the lines that a shell line prints.
+func items(line config.ShellLine) ([]string, error) {
+	var out, said bytes.Buffer
+	const most = 1 << 20
+	exit, err := proc.Run(proc.Spec{Argv: proc.Shell(string(line)), Stdout: func(b []byte) {
+		if out.Len() <= most {
+			out.Write(b)
+		}
+	}, Stderr: func(b []byte) { said.Write(b) }, Timeout: 10 * time.Minute}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if exit.Code != 0 || exit.Cause != proc.Exited {
+		return nil, config.Usage(fmt.Sprintf("--for: the line failed with %d: %s", exit.Code, console.Short(strings.TrimSpace(said.String()), 300)), "it has to print one item a line, and exit with 0")
+	}
+	if out.Len() > most {
+		return nil, config.Usage("--for: the line printed more than 1 MiB", "let it print one item a line")
+	}
+	var items []string
+	for text := range strings.Lines(out.String()) {
+		if item := strings.TrimSpace(text); item != "" && !slices.Contains(items, item) {
+			items = append(items, item)
+		}
+	}
+	if len(items) == 0 {
+		return nil, config.Usage("--for: the line printed nothing", "let it print one item a line")
+	}
+	return items, nil
 }
 
 // Make makes the plan, and reports what is wrong with it before anything runs. Left are
