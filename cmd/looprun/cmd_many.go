@@ -58,6 +58,9 @@ func (c *manyCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if c.Jobs != nil && *c.Jobs < 1 {
+		return config.Usage(fmt.Sprintf("--jobs %d would run none", *c.Jobs), "use 1 or more")
+	}
 	if c.Resume {
 		return c.resume(a, state)
 	}
@@ -184,9 +187,6 @@ func (c *manyCmd) order(a *app, state string) (many.Order, error) {
 		if a.config.Has(name) {
 			return o, config.Usage("--"+name+" is for one loop", "leave it out")
 		}
-	}
-	if c.Jobs != nil && *c.Jobs < 1 {
-		return o, config.Usage(fmt.Sprintf("--jobs %d would run none", *c.Jobs), "use 1 or more")
 	}
 	if c.Stdin == "-" {
 		return o, config.Usage("--stdin - can be read by one loop only", "name a file")
