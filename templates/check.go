@@ -61,6 +61,7 @@ func guardIDs() []string {
 
 // check reports what is wrong with the template beyond its form.
 func (t *Template) check(r *report) {
+	t.checkWording(r)
 	if r.doc.Has("guard") && !slices.Contains(guardIDs(), string(t.Guard)) {
 		p := unknownGuard(t.Guard)
 		r.value(p.Text, p.Remedy, "guard")
@@ -74,6 +75,15 @@ func (t *Template) check(r *report) {
 	}
 	t.checkCancel(r)
 	t.checkDefault(r)
+}
+
+func (t *Template) checkWording(r *report) {
+	variables := Variables()
+	r.faults(faultsIn(t.Question, variables), "question")
+	for i, o := range t.Options {
+		r.faults(faultsIn(o.Description, variables), "options", i, "description")
+		r.faults(faultsIn(o.Guidance, variables), "options", i, "guidance")
+	}
 }
 
 func (t *Template) checkTitles(r *report) {

@@ -112,14 +112,14 @@ func TestCompile(t *testing.T) {
 		{"not a variable", "{{Max}}", `2: unknown function "Max"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w, faults := compile(c.text, Variables())
+			faults := faultsIn(c.text, Variables())
 			if c.want == "" {
-				if len(faults) > 0 || w == nil {
+				if len(faults) > 0 {
 					t.Fatalf("faults %+v", faults)
 				}
 				return
 			}
-			if w != nil || len(faults) == 0 {
+			if len(faults) == 0 {
 				t.Fatal("no fault found")
 			}
 			got := strings.TrimPrefix(strictyaml.Problem{Line: faults[0].offset, Text: faults[0].text, Remedy: faults[0].remedy}.Error(), ":")
@@ -131,7 +131,7 @@ func TestCompile(t *testing.T) {
 			}
 		})
 	}
-	if _, faults := compile("{{.A}} {{.B}} {{bad}}", Variables()); len(faults) != 3 {
+	if faults := faultsIn("{{.A}} {{.B}} {{bad}}", Variables()); len(faults) != 3 {
 		t.Errorf("not all faults at once: %+v", faults)
 	}
 }
@@ -155,14 +155,17 @@ func FuzzCompile(f *testing.F) {
 		(&source{state: &core.State{}, texts: builtin.texts}).facts(),
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		w, faults := compile(text, Variables())
+		faults := faultsIn(text, Variables())
 		for _, fault := range faults {
 			if fault.offset < 0 || fault.offset > len(text) || fault.text == "" {
 				t.Errorf("fault %+v", fault)
 			}
 		}
+		if len(faults) > 0 {
+			return
+		}
 		for _, v := range values {
-			got, err := w.fill(v, 200)
+			got, err := fill(text, v, 200)
 			if err != nil || len(got) > 3*200+3 {
 				t.Errorf("%q: %d bytes, %v", text, len(got), err)
 			}

@@ -61,8 +61,8 @@ func TestLimitsOfTemplates(t *testing.T) {
 // However long the values are, a wording is cut where its limit is, between two
 // characters.
 func TestWordingsAreCut(t *testing.T) {
-	w, faults := compile("{{.Max}}{{.Summary}}", Variables())
-	if len(faults) > 0 {
+	const wording = "{{.Max}}{{.Summary}}"
+	if faults := faultsIn(wording, Variables()); len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	for _, c := range []struct{ first, second, want string }{
@@ -72,7 +72,7 @@ func TestWordingsAreCut(t *testing.T) {
 		{"123456789", "é", "123456789…"},
 		{"12345678", "é", "12345678é"},
 	} {
-		if got, err := w.fill(facts{"Max": c.first, "Summary": c.second}, 10); got != c.want || err != nil {
+		if got, err := fill(wording, facts{"Max": c.first, "Summary": c.second}, 10); got != c.want || err != nil {
 			t.Errorf("%q and %q: %q, %v; want %q", c.first, c.second, got, err, c.want)
 		}
 	}

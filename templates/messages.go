@@ -132,21 +132,23 @@ func messageKinds() map[string][]Variable {
 	return kinds
 }
 
-// messages are texts by their keys; what is not in texts is in below.
+// messages are texts by their keys; what is not in texts is in below, and below the last
+// are those of the built-in pack.
 type messages struct {
-	texts map[string]*wording
+	texts map[string]string
 	below *messages
 }
 
 // say fills the text in. It is empty for a key that nobody wrote.
 func (m *messages) say(key string, values facts) string {
 	for ; m != nil; m = m.below {
-		if w, ok := m.texts[key]; ok {
-			text, _ := w.line(values) // compile has ruled errors out
+		if src, ok := m.texts[key]; ok {
+			text, _ := fillLine(src, values) // faultsIn has ruled errors out
 			return text
 		}
 	}
-	return ""
+	text, _ := fillLine(builtinTexts()[key], values)
+	return text
 }
 
 // retired are texts of the first edition that no question has any more; what a pack
@@ -161,7 +163,7 @@ func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
 	doc, err := strictyaml.Decode(name, data, &texts)
 	r := report{doc: doc, problems: problemsOf(err)}
 	kinds := messageKinds()
-	m := &messages{texts: map[string]*wording{}}
+	m := &messages{texts: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		variables, ok := kinds[key]
 		if slices.Contains(retired, key) {
@@ -171,12 +173,11 @@ func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
 			r.key("unknown text "+strconv.Quote(termsafe.Cut(key, 40)), nearest.DidYouMean(key, slices.Sorted(maps.Keys(kinds))), key)
 			continue
 		}
-		w, faults := compile(texts[key], variables)
-		r.faults(faults, key)
-		if w == nil && len(faults) == 0 && doc.Has(key) {
+		r.faults(faultsIn(texts[key], variables), key)
+		if texts[key] == "" && doc.Has(key) {
 			r.value(fmt.Sprintf("%q is empty", key), "give it a text, or remove the key", key)
 		}
-		m.texts[key] = w
+		m.texts[key] = texts[key]
 	}
 	return m, r.problems
 }

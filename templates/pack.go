@@ -25,18 +25,37 @@ type pack struct {
 	messages  *messages
 }
 
-// loadBuiltin reads the built-in pack once, when it is first needed.
-var loadBuiltin = sync.OnceValues(func() (*pack, error) {
+// builtinTemplates reads the templates of the built-in pack once, when they are first
+// needed. That all in the pack is as a pack has to be is for the tests to see.
+var builtinTemplates = sync.OnceValues(func() ([]*Template, error) {
 	entries, err := builtinFiles.ReadDir("builtin")
 	if err != nil {
 		return nil, err
 	}
-	var names []string
+	var list []*Template
+	var problems strictyaml.Problems
 	for _, e := range entries {
-		names = append(names, path.Join("builtin", e.Name()))
+		if e.Name() == messagesFile {
+			continue
+		}
+		name := path.Join("builtin", e.Name())
+		data, err := builtinFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		t, r := readTemplate(name, data)
+		list, problems = append(list, t), append(problems, r.problems...)
 	}
-	p, problems := loadPack(names, builtinFiles.ReadFile)
-	return p, problems.Err()
+	return list, problems.Err()
+})
+
+// builtinTexts are the other texts of the built-in pack, read once as well.
+var builtinTexts = sync.OnceValue(func() (texts map[string]string) {
+	name := path.Join("builtin", messagesFile)
+	if data, err := builtinFiles.ReadFile(name); err == nil {
+		_, _ = strictyaml.Decode(name, data, &texts)
+	}
+	return texts
 })
 
 // readPack reads a folder. It is an error if there are no templates in it.

@@ -22,7 +22,7 @@ func (s *Set) Question(state *core.State, trip core.Trip) (core.Question, error)
 		Evidence: &src.has,
 	}
 	var err error
-	if q.Text, err = t.question.fill(values, textLimit); err != nil {
+	if q.Text, err = fill(t.Question, values, textLimit); err != nil {
 		return core.Question{}, fmt.Errorf("%s: question: %w", t.File, err)
 	}
 	q.Details = src.details(values, q.Text)
@@ -46,10 +46,10 @@ func (s *Set) Question(state *core.State, trip core.Trip) (core.Question, error)
 func (o Option) fill(values facts) (core.Option, error) {
 	filled := o.Option
 	var err error
-	if filled.Description, err = o.description.line(values); err != nil {
+	if filled.Description, err = fillLine(o.Description, values); err != nil {
 		return filled, err
 	}
-	filled.Guidance, err = o.guidance.fill(values, guidanceLimit)
+	filled.Guidance, err = fill(o.Guidance, values, guidanceLimit)
 	return filled, err
 }
 

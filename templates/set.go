@@ -27,11 +27,11 @@ var _ core.Questions = (*Set)(nil)
 // The error holds everything that is wrong with any file in any folder, each
 // with file, line and column.
 func Load(dirs ...string) (*Set, error) {
-	builtin, err := loadBuiltin()
+	builtin, err := builtinTemplates()
 	if err != nil {
 		return nil, fmt.Errorf("built-in templates: %w", err)
 	}
-	set := &Set{templates: map[core.GuardID]*Template{}, texts: builtin.messages}
+	set := &Set{templates: map[core.GuardID]*Template{}}
 	packs := make([]*pack, len(dirs))
 	var problems strictyaml.Problems
 	for i, dir := range dirs {
@@ -42,7 +42,7 @@ func Load(dirs ...string) (*Set, error) {
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	set.add(builtin.templates)
+	set.add(builtin)
 	for _, p := range slices.Backward(packs) {
 		set.add(p.templates)
 		if p.messages != nil {

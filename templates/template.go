@@ -33,7 +33,6 @@ type Template struct {
 	File string
 
 	source       []byte
-	question     *wording
 	line, column int // of the guard
 }
 
@@ -42,8 +41,6 @@ type Option struct {
 	core.Option
 	// Requires are what has to be there for the option to be offered.
 	Requires []string
-
-	description, guidance *wording
 }
 
 // OptionIDs lists the ids of the options in their order.
@@ -140,6 +137,15 @@ func (l *needList) FromYAML(value any) error {
 
 // parseTemplate reads a template file and reports all that is wrong with it.
 func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
+	t, r := readTemplate(name, data)
+	if r.doc.Has() {
+		t.check(r)
+	}
+	return t, r.problems
+}
+
+// readTemplate reads a template file, and reports what is wrong with its form.
+func readTemplate(name string, data []byte) (*Template, *report) {
 	var f templateFile
 	doc, err := strictyaml.Decode(name, data, &f)
 	r := &report{doc: doc, problems: problemsOf(err)}
@@ -152,28 +158,18 @@ func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
 		t.Short = t.Header
 	}
 	if !doc.Has() {
-		return t, r.problems
+		return t, r
 	}
 	t.line, t.column = doc.Pos("guard")
-	variables := Variables()
-	var faults []fault
-	t.question, faults = compile(f.Question, variables)
-	r.faults(faults, "question")
-	for i, o := range f.Options {
-		option := Option{
+	for _, o := range f.Options {
+		t.Options = append(t.Options, Option{
 			Option: core.Option{
 				ID: o.ID, Label: plain(o.Label), Key: o.Key, Description: o.Description,
 				Action: core.Action(o.Action), Extend: o.Extend.extend(),
 				Guidance: o.Guidance, Command: o.Command,
 			},
 			Requires: slices.Clone([]string(o.Requires)),
-		}
-		option.description, faults = compile(o.Description, variables)
-		r.faults(faults, "options", i, "description")
-		option.guidance, faults = compile(o.Guidance, variables)
-		r.faults(faults, "options", i, "guidance")
-		t.Options = append(t.Options, option)
+		})
 	}
-	t.check(r)
-	return t, r.problems
+	return t, r
 }

@@ -17,26 +17,29 @@ const (
 	guidanceLimit = 16 << 10
 )
 
-// wording is text that mentions variables, ready to be filled in.
-type wording struct{ tmpl *template.Template }
-
 // fault is what is wrong with wording, at a byte offset in it.
 type fault struct {
 	offset       int
 	text, remedy string
 }
 
-// compile parses the text and checks that nothing in it can fail, run for long
-// or mention what is not there when it is filled in.
-func compile(src string, known []Variable) (*wording, []fault) {
-	if src == "" {
-		return nil, nil
-	}
-	tree := parse.New("text")
+// read parses the wording, and says what else it defines.
+func read(src string) (tree *parse.Tree, all map[string]*parse.Tree, err error) {
+	tree, all = parse.New("text"), map[string]*parse.Tree{}
 	tree.Mode = parse.SkipFuncCheck
-	trees := map[string]*parse.Tree{}
-	if _, err := tree.Parse(src, "", "", trees); err != nil {
-		return nil, []fault{syntaxFault(src, err)}
+	_, err = tree.Parse(src, "", "", all)
+	return tree, all, err
+}
+
+// faultsIn checks that nothing in the wording can fail, run for long or mention what is
+// not there when it is filled in.
+func faultsIn(src string, known []Variable) []fault {
+	if src == "" {
+		return nil
+	}
+	tree, trees, err := read(src)
+	if err != nil {
+		return []fault{syntaxFault(src, err)}
 	}
 	c := checker{types: map[string]VariableType{}}
 	for _, v := range known {
@@ -51,14 +54,7 @@ func compile(src string, known []Variable) (*wording, []fault) {
 	if tree.Root != nil {
 		c.list(tree.Root, scope{dot: typeRoot})
 	}
-	if len(c.faults) > 0 {
-		return nil, c.faults
-	}
-	tmpl, err := template.New("text").Option("missingkey=error").Funcs(template.FuncMap{"join": joinList}).AddParseTree("text", tree)
-	if err != nil {
-		return nil, []fault{{0, err.Error(), ""}}
-	}
-	return &wording{tmpl}, nil
+	return c.faults
 }
 
 // joinList is the function join of templates.
@@ -84,23 +80,31 @@ func lineStart(src string, n int) int {
 	return offset
 }
 
-// fill writes the text with the values in it. A nil wording is empty. The error
-// is of a kind that compile rules out.
-func (w *wording) fill(values facts, limit int) (string, error) {
-	if w == nil {
+// fill writes the wording with the values in it. The error is of a kind that [faultsIn]
+// rules out.
+func fill(src string, values facts, limit int) (string, error) {
+	if src == "" {
 		return "", nil
 	}
+	tree, _, err := read(src)
+	if err != nil {
+		return "", err
+	}
+	tmpl, err := template.New("text").Option("missingkey=error").Funcs(template.FuncMap{"join": joinList}).AddParseTree("text", tree)
+	if err != nil {
+		return "", err
+	}
 	out := bounded{limit: limit}
-	err := w.tmpl.Execute(&out, map[string]any(values))
+	err = tmpl.Execute(&out, map[string]any(values))
 	if err != nil && !errors.Is(err, errFull) {
 		return "", err
 	}
 	return strings.TrimSpace(termsafe.Text(out.String())), nil
 }
 
-// line is fill on one line.
-func (w *wording) line(values facts) (string, error) {
-	s, err := w.fill(values, textLimit)
+// fillLine is fill on one line.
+func fillLine(src string, values facts) (string, error) {
+	s, err := fill(src, values, textLimit)
 	return termsafe.Line(s), err
 }
 
