@@ -132,7 +132,7 @@ func (j *Journal) write(e core.Event) error {
 	case moved && !removed && !last:
 		return j.moved()
 	case removed:
-		return fmt.Errorf("%s was removed while the run was open: what is written to it is lost", j.f.Name())
+		return j.removed()
 	case size >= 0 && size < j.offset:
 		return fmt.Errorf("%s was shortened while the run was open: what was written to it is lost", j.f.Name())
 	}
@@ -159,6 +159,10 @@ func (j *Journal) write(e core.Event) error {
 	j.marker, j.dirty = next, true
 	j.seq, j.config = e.Seq, ConfigOf(e, j.config)
 	return nil
+}
+
+func (j *Journal) removed() error {
+	return fmt.Errorf("%s was removed while the run was open: what is written to it is lost", j.f.Name())
 }
 
 // moved says how a run whose directory is elsewhere can go on.
@@ -261,8 +265,13 @@ func (j *Journal) synced(err error) {
 	defer j.mu.Unlock()
 	j.busy = false
 	j.idle.Broadcast()
-	if removed, moved, _ := extent(j.f); moved && !removed && errors.Is(err, fs.ErrNotExist) {
-		return // the next Append says so: no name is left to hold
+	if errors.Is(err, fs.ErrNotExist) { // no name is left to hold
+		switch removed, moved, _ := extent(j.f); {
+		case removed:
+			err = j.removed()
+		case moved:
+			return // the next Append says so
+		}
 	}
 	if err != nil {
 		j.lose(err) // the next Append or Sync says so

@@ -189,6 +189,23 @@ func TestOneSyncAtATime(t *testing.T) {
 	}
 }
 
+// TestRemovedWhileSyncing: a folder that went away under its first sync went away with the
+// journal, which is what is said.
+func TestRemovedWhileSyncing(t *testing.T) {
+	r := newRun(t, SyncAsync)
+	r.Journal.rest()
+	if err := os.RemoveAll(r.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Journal.syncDirs(r.Dir); err != nil {
+		t.Fatal(err)
+	}
+	r.Journal.rest()
+	if err := r.Journal.Append(iterations(1)[0]); err == nil || !strings.Contains(err.Error(), "was removed while the run was open") {
+		t.Errorf("it fails with %v", err)
+	}
+}
+
 // TestBackgroundSyncsWait: one in the background waits for the one before it, and then
 // comes.
 func TestBackgroundSyncsWait(t *testing.T) {
