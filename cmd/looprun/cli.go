@@ -62,7 +62,7 @@ type cli struct {
 
 // commonFlags are the flags of every command.
 type commonFlags struct {
-	ShowVersion kong.VersionFlag `name:"version" help:"Print the version." env:"-" key:"-"`
+	ShowVersion versionFlag `name:"version" help:"Print the version." env:"-" key:"-"`
 	console.Flags
 	config.FileFlags
 }
