@@ -3,18 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
-	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -46,26 +42,12 @@ Example:
 func (c *hookStopCmd) Run(a *app) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
 	defer cancel()
-	stop, err := hook.Read(ctx, a.stdin, c.As)
-	var d hook.Decision
-	if err == nil {
-		var self string
-		if self, err = os.Executable(); err == nil {
-			d, err = hook.Judge{Looprun: self, Flags: c.Args, Timeout: c.Timeout}.Decide(ctx, stop)
-		}
-	}
+	self, _ := os.Executable() // without it nothing can be judged
+	text, err := hook.Judge{Looprun: self, Flags: c.Args, Timeout: c.Timeout}.Answer(ctx, a.stdin, c.As)
 	if err != nil {
-		d = hook.Decision{Message: "looprun did not judge this stop: " + termsafe.Line(err.Error())}
 		a.say.Warn("the stop is allowed and was not judged: %s", termsafe.Line(err.Error()))
-		if stop.Dir == "" {
-			stop.Dir, _ = os.Getwd()
-		}
-		hook.Trouble{Time: time.Now(), Agent: stop.Agent, Dir: stop.Dir, Why: err.Error()}.Keep()
 	}
-	text, err := d.JSON(stop.Agent)
-	if err == nil {
-		_, err = a.stdout.Write(text)
-	}
+	_, err = a.stdout.Write(text)
 	return err
 }
 
@@ -78,32 +60,12 @@ type hookPlace struct {
 
 // file is the agent's file of hooks.
 func (p hookPlace) file() (hook.Agent, string, error) {
-	agent, _ := hook.Find(p.Agent)
+	agent := hook.Find(p.Agent)
 	if p.User && p.Project {
 		return agent, "", config.Usage("--user and --project exclude each other", "use one of them")
 	}
-	if p.User {
-		home, err := os.UserHomeDir()
-		return agent, filepath.Join(home, filepath.FromSlash(agent.User)), err
-	}
-	dir, err := projectDir()
-	return agent, filepath.Join(dir, filepath.FromSlash(agent.Project)), err
-}
-
-// projectDir is the work tree's root, else where looprun was started.
-func projectDir() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at, nil
-		}
-		if filepath.Dir(at) == at {
-			return dir, nil
-		}
-	}
+	file, err := agent.File(p.User)
+	return agent, file, err
 }
 
 type hookInstallCmd struct {
@@ -134,10 +96,15 @@ func (c *hookInstallCmd) Run(a *app) error {
 		_, err := a.stdout.Write(after)
 		return err
 	}
-	if err := c.writeCheck(a); err != nil {
+	if written, err := hook.WriteCheck(c.Check); err != nil {
+		return err
+	} else if written != "" {
+		a.say.Printf("%s was written", written)
+	}
+	if err := hook.Consent(true); err != nil {
 		return err
 	}
-	check, err := consentToCheck()
+	check, err := hook.Check()
 	if err != nil {
 		return err
 	}
@@ -160,70 +127,6 @@ func (c *hookInstallCmd) Run(a *app) error {
 		a.say.Printf("%s", agent.Wants)
 	}
 	return nil
-}
-
-// writeCheck writes a looprun.yaml with the check that was given.
-func (c *hookInstallCmd) writeCheck(a *app) error {
-	if c.Check == "" {
-		return nil
-	}
-	dir, err := projectDir()
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(dir, config.Name)
-	if inputfile.IsFile(file) {
-		if has, err := configured("check"); err == nil && has == c.Check {
-			return nil
-		}
-		return config.Usage(file+" is there, and says another check or none", "write check: "+c.Check+" into it, and leave --check out")
-	}
-	line := "check: '" + strings.ReplaceAll(c.Check, "'", "''") + "'\n"
-	if strings.ContainsAny(c.Check, "\n\r\x00") {
-		return config.Usage("--check has more than one line", "write them into a script")
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(line)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	a.say.Printf("%s was written", file)
-	return nil
-}
-
-// configured is the value of a key as it counts here.
-func configured(key string) (string, error) {
-	out, _, err := ownOutput("config", "show", "--format", "json")
-	if err != nil {
-		return "", err
-	}
-	c, err := hook.ReadConfiguration(out)
-	return c[key].Value, err
-}
-
-// consentToCheck agrees to the configuration that was found, and is its check; empty:
-// there is none.
-func consentToCheck() (string, error) {
-	if _, said, err := ownOutput("--trust", "--dry-run", "--", "true"); err != nil {
-		return "", fmt.Errorf("%s", strings.TrimPrefix(said, "looprun: "))
-	}
-	return configured("check")
-}
-
-// ownOutput is what looprun itself prints when it is called so.
-func ownOutput(args ...string) (stdout []byte, stderr string, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, "", err
-	}
-	cmd := exec.Command(self, args...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	return out, termsafe.Line(strings.TrimSpace(said.String())), err
 }
 
 type hookRemoveCmd struct {
@@ -274,17 +177,12 @@ func (hookStatusCmd) Help() string {
 }
 
 func (hookStatusCmd) Run(a *app) error {
-	var said string
-	var refused error
-	asked := make(chan struct{})
-	go func() { // whether there is consent, while the rest is read
-		defer close(asked)
-		_, said, refused = ownOutput("--non-interactive", "--dry-run", "--", "true")
-	}()
+	refused := make(chan error, 1)
+	go func() { refused <- hook.Consent(false) }() // while the rest is read
 	p, installed := a.printer(), false
 	for _, agent := range hook.Agents {
-		for _, place := range []hookPlace{{Agent: agent.Name}, {Agent: agent.Name, User: true}} {
-			_, file, err := place.file()
+		for _, user := range []bool{false, true} {
+			file, err := agent.File(user)
 			if err != nil {
 				return err
 			}
@@ -303,7 +201,7 @@ func (hookStatusCmd) Run(a *app) error {
 	if !installed {
 		fmt.Fprintln(p, "no agent has the hook here; looprun hook install AGENT puts it in")
 	}
-	check, err := configured("check")
+	check, err := hook.Check()
 	switch {
 	case err != nil:
 		fmt.Fprintln(p, "check     the configuration cannot be read; see looprun config check")
@@ -312,8 +210,8 @@ func (hookStatusCmd) Run(a *app) error {
 	default:
 		fmt.Fprintf(p, "check     %s\n", termsafe.Line(check))
 	}
-	if <-asked; refused != nil {
-		fmt.Fprintf(p, "consent   missing: %s\n", termsafe.Cut(strings.TrimPrefix(said, "looprun: "), 400))
+	if err := <-refused; err != nil {
+		fmt.Fprintf(p, "consent   missing: %s\n", termsafe.Cut(err.Error(), 400))
 	}
 	if t, ok := hook.LastTrouble(time.Now().Add(-7 * 24 * time.Hour)); ok {
 		fmt.Fprintf(p, "trouble   %s, in %s: %s\n", console.Ago(time.Now(), t.Time), t.Dir, t.Why)

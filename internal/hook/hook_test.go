@@ -123,13 +123,13 @@ func TestInstallAndRemove(t *testing.T) {
 
 // A file that is not what its agent documents is left alone.
 func TestInstallRefuses(t *testing.T) {
-	claude, _ := Find("claude")
+	claude := Find("claude")
 	for _, text := range []string{"{", "[]", "nothing", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":"x"}`, `{"hooks":{"Stop":"x"}}`, "// a comment\n{}"} {
 		if got, err := claude.With([]byte(text)); err == nil {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	opencode, _ := Find("opencode")
+	opencode := Find("opencode")
 	if _, err := opencode.With([]byte("export const mine = 1\n")); err == nil {
 		t.Error("somebody's plugin was written over")
 	}
@@ -140,7 +140,7 @@ func TestInstallRefuses(t *testing.T) {
 
 // The folder of integrations has the plugin that install writes.
 func TestTheIntegrationIsWhatIsInstalled(t *testing.T) {
-	opencode, _ := Find("opencode")
+	opencode := Find("opencode")
 	if has, err := opencode.Installed("../../integrations/opencode/looprun.js"); !has || err != nil {
 		t.Errorf("looprun hook install opencode --print > integrations/opencode/looprun.js (%v)", err)
 	}

@@ -7,10 +7,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Agent is one whose hooks are known.
@@ -80,23 +85,19 @@ export const looprun = async ({ client, directory }) => ({
 })
 `
 
-// Find is the agent of that name.
-func Find(name string) (Agent, bool) {
-	for _, a := range Agents {
-		if a.Name == name {
-			return a, true
-		}
-	}
-	return Agent{}, false
+// Find is the agent of that name, which is one of those that are known.
+func Find(name string) Agent {
+	return Agents[slices.IndexFunc(Agents, func(a Agent) bool { return a.Name == name })]
 }
 
-// Names are the agents' names.
-func Names() []string {
-	var names []string
-	for _, a := range Agents {
-		names = append(names, a.Name)
+// File is the agent's file of hooks: the user's own, or that of this project.
+func (a Agent) File(user bool) (string, error) {
+	below, of := a.Project, project
+	if user {
+		below, of = a.User, os.UserHomeDir
 	}
-	return names
+	dir, err := of()
+	return filepath.Join(dir, filepath.FromSlash(below)), err
 }
 
 // entry is what stands in the agent's file.
@@ -210,6 +211,83 @@ func Change(file string, change func([]byte) ([]byte, error)) (before, after []b
 		after, err = change(before)
 	}
 	return before, after, wrong(file, err)
+}
+
+// WriteCheck writes a looprun.yaml with the check into the project, and is its name;
+// empty: nothing was to be written. One that says something else is left as it is.
+func WriteCheck(check string) (written string, err error) {
+	if check == "" {
+		return "", nil
+	}
+	dir, err := project()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, config.Name)
+	if inputfile.IsFile(file) {
+		if has, err := Check(); err == nil && has == check {
+			return "", nil
+		}
+		return "", config.Usage(file+" is there, and says another check or none", "write check: "+check+" into it, and leave --check out")
+	}
+	if strings.ContainsAny(check, "\n\r\x00") {
+		return "", config.Usage("--check has more than one line", "write them into a script")
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString("check: '" + strings.ReplaceAll(check, "'", "''") + "'\n")
+	return file, errors.Join(err, f.Close())
+}
+
+// project is the work tree's root, else where looprun was started.
+func project() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at, nil
+		}
+		if filepath.Dir(at) == at {
+			return dir, nil
+		}
+	}
+}
+
+// Check is the check that judges stops here; empty: there is none.
+func Check() (string, error) {
+	c, err := readConfiguration(own("config", "show", "--format", "json"))
+	return c["check"].Value, err
+}
+
+// Consent is nil where the user has agreed to the configuration that is found here, or
+// agrees to it now; else it says what is missing.
+func Consent(now bool) error {
+	flag := "--non-interactive"
+	if now {
+		flag = "--trust"
+	}
+	_, err := own(flag, "--dry-run", "--", "true")
+	return err
+}
+
+// own is what looprun itself prints when it is called so, or says against it.
+func own(args ...string) ([]byte, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		err = errors.New(strings.TrimPrefix(termsafe.Line(strings.TrimSpace(said.String())), "looprun: "))
+	}
+	return out, err
 }
 
 func wrong(file string, err error) error {

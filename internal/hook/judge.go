@@ -41,6 +41,25 @@ type Judge struct {
 	Timeout time.Duration
 }
 
+// Answer reads what an agent says, as [Read] does, and is what it is told, in its words.
+// The error is why the stop was not judged: it is allowed all the same, and why is kept.
+func (j Judge) Answer(ctx context.Context, in io.Reader, as string) (told []byte, unjudged error) {
+	s, err := Read(ctx, in, as)
+	var d Decision
+	if err == nil {
+		d, err = j.Decide(ctx, s)
+	}
+	if err != nil {
+		d = Decision{Message: "looprun did not judge this stop: " + termsafe.Line(err.Error())}
+		if s.Dir == "" {
+			s.Dir, _ = os.Getwd()
+		}
+		Trouble{Time: time.Now(), Agent: s.Agent, Dir: s.Dir, Why: err.Error()}.Keep()
+	}
+	told, wrong := d.JSON(s.Agent)
+	return told, errors.Join(err, wrong)
+}
+
 // Decide runs one iteration of the session's run and says what that means for the
 // agent. An error allows the stop as well: it says why nothing was judged.
 func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
@@ -84,17 +103,20 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	return decide(state, run), nil
 }
 
-// Configuration is what looprun config show prints: each key's value, and where that
+// configuration is what looprun config show prints: each key's value, and where that
 // comes from.
-type Configuration map[string]struct{ Value, Origin string }
+type configuration map[string]struct{ Value, Origin string }
 
-// ReadConfiguration reads what looprun config show printed as JSON.
-func ReadConfiguration(shown []byte) (Configuration, error) {
+// readConfiguration reads what looprun config show printed as JSON.
+func readConfiguration(shown []byte, err error) (configuration, error) {
+	if err != nil {
+		return nil, err
+	}
 	var list []struct{ Key, Value, Origin string }
 	if err := json.Unmarshal(shown, &list); err != nil {
 		return nil, fmt.Errorf("looprun config show: %w", err)
 	}
-	c := Configuration{}
+	c := configuration{}
 	for _, o := range list {
 		c[o.Key] = struct{ Value, Origin string }{o.Value, o.Origin}
 	}
@@ -104,11 +126,7 @@ func ReadConfiguration(shown []byte) (Configuration, error) {
 // begin begins a run with its first iteration, notes it, and is its directory. Without a
 // check there is nothing to judge by.
 func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (string, error) {
-	shown, err := j.looprun(ctx, s, slices.Concat([]string{"config", "show", "--format", "json"}, j.Flags)...)
-	if err != nil {
-		return "", err
-	}
-	c, err := ReadConfiguration(shown)
+	c, err := readConfiguration(j.looprun(ctx, s, slices.Concat([]string{"config", "show", "--format", "json"}, j.Flags)...))
 	if err != nil {
 		return "", err
 	}
