@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -30,6 +32,9 @@ func TestMain(m *testing.M) {
 	}
 	if file := os.Getenv(testSystemConfig); file != "" {
 		config.SystemFile = file
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup all that is started would ignore it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	// The tests' runs do not speak for the job that the tests run in.
 	for _, name := range []string{"GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD"} {

@@ -78,6 +78,9 @@ func TestMain(m *testing.M) {
 		play(sc)
 		os.Exit(0)
 	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup all that is started would ignore it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	os.Exit(m.Run())
 }
 
