@@ -368,6 +368,9 @@ func (c *checker) loop(n *parse.RangeNode, s scope) {
 	if t := c.pipe(n.Pipe, s); t != TypeList && t != typeUnknown {
 		c.fault(n.Pipe, "range wants a list", "lists are "+strings.Join(c.lists(), ", "))
 	}
+	if n.Pipe.IsAssign {
+		c.fault(n.Pipe, "range declares its variables with :=", "write := in place of =")
+	}
 	inner := scope{dot: TypeText, own: map[string]VariableType{}, ranges: s.ranges + 1}
 	for name, t := range s.own {
 		inner.own[name] = t

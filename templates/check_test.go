@@ -84,6 +84,7 @@ func TestCompile(t *testing.T) {
 		{"list shown", "{{.Errors}}", "2: a list cannot be shown as it is"},
 		{"variable in range", "{{range .Errors}}{{.Max}}{{end}}", "19: .Max is not known inside range and with; write $.Max"},
 		{"range over a number", "{{range .Iteration}}x{{end}}", "8: range wants a list; lists are .Cycle, .Errors, .Tripped"},
+		{"range without a declaration", "{{range $i, $e = .Errors}}x{{end}}", "8: range declares its variables with :="},
 		{"endless range", "{{range 1000000000}}x{{end}}", "8: range wants a list"},
 		{"deep ranges", "{{range .Errors}}{{range $.Errors}}{{range $.Errors}}{{end}}{{end}}{{end}}", "43: range is nested more than 2 deep"},
 		{"function", `{{printf "%1000000000d" 1}}`, `2: unknown function "printf"`},
@@ -142,6 +143,7 @@ func FuzzCompile(f *testing.F) {
 		"{{.Max}}", "{{range $i, $e := .Errors}}{{$i}}{{$e}}{{break}}{{end}}", `{{join ", " .Cycle}}`, "{{with .LastError}}{{.}}{{else with .Name}}{{.}}{{end}}",
 		`{{if and (gt .Iteration 5) (not .Known) (or .Name .Errors)}}a{{end}}`, "{{range .Errors}}{{range $.Cycle}}{{.}}{{continue}}{{end}}{{end}}",
 		`{{.Errors | join "x" | len}}`, `{{eq .Max "10" .Name}}`, "{{- /* a */ -}}", `{{"a" | len}}{{true}}{{1}}`, "{{range 3}}{{end}}", "{{$.Max}}{{lt 1 2}}",
+		"{{range $i, $e = .Errors}}{{$e}}{{end}}",
 	} {
 		f.Add(s)
 	}
