@@ -185,8 +185,7 @@ func TestSessionCheckHangs(t *testing.T) {
 	eachAgent(t, func(t *testing.T, k kit) {
 		s := newSession(t, k, k.script(stories["lies-in-session"]))
 		s.run("looprun", "hook", "install", k.name, "--check", "sleep 601")
-		a, _ := hook.Find(k.name)
-		file := filepath.Join(s.dir, a.Project)
+		file := filepath.Join(s.dir, hook.Find(k.name).Project)
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
