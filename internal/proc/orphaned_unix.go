@@ -28,3 +28,11 @@ func InOrphanedGroup() bool {
 	}
 	return false
 }
+
+// JobGoesOn reports whether this program is part of a job that another process leads, and
+// which is not seen to stand still: false for a program that is a job by itself. Where the
+// system does not say, it goes on.
+func JobGoesOn() bool {
+	leader := unix.Getpgrp()
+	return leader != os.Getpid() && !isStopped(leader)
+}

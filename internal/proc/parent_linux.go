@@ -5,3 +5,8 @@ func parentOf(pid int) (parent int, known bool) {
 	s, ok := readStat(pid, make([]byte, 0, 1024))
 	return s.parent, ok
 }
+
+func isStopped(pid int) bool {
+	s, ok := readStat(pid, make([]byte, 0, 1024))
+	return ok && s.state == 'T'
+}

@@ -49,18 +49,15 @@ func (s *Session) watchStops() (stop func()) {
 					s.app.Say.Warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
 					continue
 				}
+				if arrived(continued) && proc.JobGoesOn() {
+					continue // the shell has let all of the job go on since
+				}
 				s.executor.Suspend()
 				s.display.Leave()
 				standStill(signals, continued)
 				s.display.Retake()
 				s.executor.Resume()
-			case <-continued:
-				// A stop that came with it may have been the earlier one: Ctrl-Z that is
-				// pressed again is better than a run that nobody lets go on.
-				select {
-				case <-signals:
-				default:
-				}
+			case <-continued: // an earlier one
 			case <-done:
 				return
 			}
@@ -74,24 +71,29 @@ func (s *Session) watchStops() (stop func()) {
 }
 
 // standStill stops this process until it is continued. A shell that saw the rest
-// of the job stop may have continued all of it by now, and does not do so again.
+// of the job stop may have continued all of it by now, and does not do so again. Which
+// of two signals came first is not known: where both have, the rest of the job says it.
 func standStill(stops, continued <-chan os.Signal) {
-	select {
-	case <-stops:
-	default:
-	}
-	select {
-	case <-continued:
-		return
-	default:
-	}
-	for syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
+	for again := arrived(stops); !arrived(continued) || again && !proc.JobGoesOn(); {
+		if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) != nil {
+			return
+		}
 		// This thread may run on for a moment before the stop reaches it. A stop that
 		// comes before the news that the last one is over has taken that news away.
 		select {
 		case <-continued:
 			return
 		case <-stops:
+			again = true
 		}
+	}
+}
+
+func arrived(c <-chan os.Signal) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
