@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -70,7 +71,7 @@ func sgr(s string) (params string, n int) {
 	const longest = 256
 	for i := len("\x1b["); i < min(len(s), longest); i++ {
 		switch c := s[i]; {
-		case c >= '0' && c <= '9' || c == ';' || c == ':':
+		case ascii.Digit(c) || c == ';' || c == ':':
 		case c == 'm':
 			return s[2:i], i + 1
 		default:

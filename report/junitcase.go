@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -287,7 +288,7 @@ func (it *Iteration) owner(line string) string {
 
 // names reports whether the name stands in the line, and not within another word.
 func names(line, name string) bool {
-	word := func(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }
+	word := func(c byte) bool { return c == '_' || ascii.Letter(c) || ascii.Digit(c) }
 	for from := 0; ; {
 		i := strings.Index(line[from:], name)
 		if i < 0 || name == "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 // Summary is a run as a list shows it.
@@ -66,7 +67,7 @@ func isID(name string) bool {
 		return false
 	}
 	for i, c := range []byte(name) {
-		digit := c >= '0' && c <= '9'
+		digit := ascii.Digit(c)
 		switch form[i] {
 		case '-':
 			if c != '-' {

@@ -1,5 +1,7 @@
 package ask
 
+import "github.com/looprun/looprun/internal/ascii"
+
 // maxDepth is how deep a document found in output may be nested.
 const maxDepth = 100
 
@@ -142,7 +144,7 @@ func (m *machine) escapeByte(c byte) bool {
 			return false
 		}
 	} else {
-		if !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f') {
+		if !(ascii.Digit(c) || 'a' <= c|0x20 && c|0x20 <= 'f') {
 			return false
 		}
 		if m.hex--; m.hex == 0 {

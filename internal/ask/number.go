@@ -1,9 +1,11 @@
 package ask
 
+import "github.com/looprun/looprun/internal/ascii"
+
 // number is the state after one more byte of a number; false when the byte does
 // not belong to it.
 func number(s state, c byte) (state, bool) {
-	digit := '0' <= c && c <= '9'
+	digit := ascii.Digit(c)
 	switch s {
 	case numMinus:
 		if c == '0' {
