@@ -11,7 +11,7 @@ import (
 // Bounds of one JSON document that is read as it streams past.
 const (
 	maxDepth  = 48
-	maxScalar = 2048 // bytes of a string that are kept
+	maxScalar = 8192 // bytes of a string that are kept
 	maxFields = 40   // members of an object that are kept
 )
 

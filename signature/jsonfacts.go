@@ -27,10 +27,7 @@ func (fi *findings) jsonObject(r *jsonReader, o *object) {
 	if parent != nil && lift(o, parent) {
 		return
 	}
-	if lvl := o.get("level", "lvl", "levelname"); lvl != "" && o.get("time", "ts", "timestamp", "@timestamp", "date") != "" {
-		if l := strings.ToLower(lvl); l == "error" || l == "fatal" || l == "critical" {
-			fi.x.add(fact{kind: factLog, rule: "json-log"}, []byte(o.get("msg", "message", "event")))
-		}
+	if fi.entry(o) {
 		return
 	}
 	fi.count(o)
@@ -39,6 +36,57 @@ func (fi *findings) jsonObject(r *jsonReader, o *object) {
 	}
 	fi.finding(r, o)
 	fi.answer(o)
+}
+
+// Where structured loggers put what an entry says. Of two texts of a level the first
+// counts: beside a name Monolog has a number of its own.
+var (
+	levelKeys  = []string{"level_name", "level", "lvl", "levelname", "log.level", "LogLevel", "@l"}
+	timeKeys   = []string{"time", "ts", "timestamp", "@timestamp", "date", "datetime", "asctime", "Timestamp", "@t"}
+	entryKeys  = []string{"msg", "message", "event", "@m", "@mt", "Message"}
+	reasonKeys = []string{"error", "err", "error.message", "failureMessage", "exception", "exc_info", "error.stack_trace", "stack_trace", "stack", "@x", "Exception"}
+)
+
+// entry takes an entry of a structured log. What failed is its message and its reason:
+// without the second every failure to start would be the same.
+func (fi *findings) entry(o *object) (taken bool) {
+	if o.get(timeKeys...) == "" {
+		return false
+	}
+	level := o.get(levelKeys...)
+	taken = level != ""
+	if !taken && o.get(lineKeys...) == "" { // a finding has a severity too
+		level = o.get("severity")
+	}
+	switch strings.ToLower(level) {
+	case "error", "err", "fatal", "critical", "crit", "panic", "dpanic", "alert", "emerg", "emergency", "severe":
+	case "50", "60": // pino and bunyan
+		if o.get("pid") == "" {
+			return taken
+		}
+	default:
+		return taken
+	}
+	text, reason := o.get(entryKeys...), thrown(o.get(reasonKeys...))
+	if text == "" || strings.HasPrefix(reason, text) {
+		text, reason = reason, ""
+	}
+	if reason != "" && !strings.Contains(text, reason) {
+		text += ": " + reason
+	}
+	fi.x.add(fact{kind: factLog, rule: "json-log"}, []byte(text))
+	return true
+}
+
+// thrown is the line of a stack trace that says what was thrown: the last of Python's,
+// the first of others'.
+func thrown(trace string) string {
+	trace = strings.TrimSpace(trace)
+	if strings.HasPrefix(trace, "Traceback ") {
+		return trace[strings.LastIndexByte(trace, '\n')+1:]
+	}
+	first, _, _ := strings.Cut(trace, "\n")
+	return strings.TrimSpace(first)
 }
 
 // answer takes the error that a server answered with.
@@ -88,6 +136,13 @@ func lift(o, parent *object) bool {
 			parent.set("failureMessage", v)
 			return true
 		}
+	case "fields", "context", "log": // of an entry of a log
+		for _, k := range [...]string{"message", "error", "failureMessage", "level"} {
+			if v := o.get(k); v != "" && parent.get(k) == "" {
+				parent.set(k, v)
+			}
+		}
+		return parent.get(timeKeys...) != ""
 	case "message":
 		if v := o.get("text", "body"); v != "" && o.get("level") == "" {
 			parent.set("message", v)

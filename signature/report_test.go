@@ -75,6 +75,53 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// An entry of a structured log says what failed by its message and its reason: two
+// reasons are two failures, while its time, its process and its place are none.
+func TestEntriesOfStructuredLogs(t *testing.T) {
+	for name, entry := range map[string]string{
+		"logrus":        `{"error":"REASON","level":"error","msg":"MESSAGE","time":"2026-01-02T03:04:0NZ"}`,
+		"zap":           `{"level":"error","ts":176387123N.5,"caller":"srv/x.go:1N","msg":"MESSAGE","error":"REASON","stacktrace":"main.main\n\t/app/main.go:15"}`,
+		"zap panic":     `{"level":"dpanic","ts":176387123N.5,"msg":"MESSAGE","error":"REASON"}`,
+		"zerolog":       `{"level":"fatal","error":"REASON","time":176387123N,"message":"MESSAGE"}`,
+		"slog":          `{"time":"2026-01-02T03:04:0N.1Z","level":"ERROR","msg":"MESSAGE","err":"REASON"}`,
+		"pino":          `{"level":50,"time":153117108239N,"pid":65N,"hostname":"h","err":{"type":"Error","message":"REASON","stack":"Error: REASON\n    at a (/app/x.js:3:N)"},"msg":"MESSAGE"}`,
+		"bunyan":        `{"name":"app","hostname":"h","pid":1N,"level":60,"err":{"message":"REASON","name":"Error"},"msg":"MESSAGE","time":"2026-01-02T03:04:0N.123Z","v":0}`,
+		"structlog":     `{"event":"MESSAGE","level":"error","timestamp":"2026-01-02T03:04:0NZ","exception":"Traceback (most recent call last):\n  File \"a.py\", line N, in f\nValueError: REASON"}`,
+		"python":        `{"asctime":"2026-01-02 03:04:05,12N","levelname":"CRITICAL","message":"MESSAGE","exc_info":"Traceback (most recent call last):\n  File \"a.py\", line N, in f\nValueError: REASON"}`,
+		"tracing":       `{"timestamp":"2026-01-02T03:04:0NZ","level":"ERROR","fields":{"message":"MESSAGE","error":"REASON"},"target":"app"}`,
+		"ECS":           `{"@timestamp":"2026-01-02T03:04:0N.123Z","log.level":"error","message":"MESSAGE","error.message":"REASON"}`,
+		"ECS, nested":   `{"@timestamp":"2026-01-02T03:04:0N.123Z","log":{"level":"ERROR","logger":"a.B"},"message":"MESSAGE","error":{"message":"REASON","type":"java.lang.X"}}`,
+		"Logback":       `{"@timestamp":"2026-01-02T03:04:0N.123Z","level":"ERROR","thread_name":"main","message":"MESSAGE","stack_trace":"java.lang.IllegalStateException: REASON\n\tat a.B.c(B.java:1N)\n"}`,
+		"Monolog":       `{"message":"MESSAGE","context":{"exception":{"class":"X","message":"REASON"}},"level":400,"level_name":"ERROR","datetime":"2026-01-02T03:04:05.12N+00:00"}`,
+		"Serilog":       `{"@t":"2026-01-02T03:04:0NZ","@m":"MESSAGE","@l":"Error","@x":"System.InvalidOperationException: REASON\n   at A.B() in /app/B.cs:line N"}`,
+		"ASP.NET":       `{"Timestamp":"2026-01-02T03:04:0NZ","LogLevel":"Error","Category":"A","Message":"MESSAGE","Exception":"System.InvalidOperationException: REASON    at A.B()"}`,
+		"Google Cloud":  `{"severity":"ERROR","time":"2026-01-02T03:04:0NZ","message":"MESSAGE: REASON"}`,
+		"winston, time": `{"level":"error","message":"MESSAGE","timestamp":"2026-01-02T03:04:0NZ","stack":"Error: REASON\n    at a (/app/x.js:3:N)"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			sum := func(message, reason, n string) Signature {
+				s := New(Options{})
+				io.WriteString(s.Stdout(), `{"level":"info","time":"2026-01-02T03:04:0`+n+`Z","msg":"listening"}`+"\n")
+				io.WriteString(s.Stdout(), strings.NewReplacer("MESSAGE", message, "REASON", reason, "N", n).Replace(entry)+"\n")
+				return s.Sum(1)
+			}
+			first := sum("cannot start", "no such table", "5")
+			if first.Kind != KindError || !strings.Contains(strings.Join(first.Facts, "\n"), "cannot start") {
+				t.Errorf("%s %q", first.Kind, first.Facts)
+			}
+			if again := sum("cannot start", "no such table", "7"); again.Hash != first.Hash {
+				t.Errorf("the same entry later is another failure: %q, then %q", first.Facts, again.Facts)
+			}
+			if other := sum("cannot start", "connection refused", "5"); other.Hash == first.Hash {
+				t.Errorf("another reason is the same failure: %q", other.Facts)
+			}
+			if other := sum("cannot stop", "no such table", "5"); other.Hash == first.Hash {
+				t.Errorf("another message is the same failure: %q", other.Facts)
+			}
+		})
+	}
+}
+
 // A report on one line of many megabytes is read whole, in little memory.
 func TestReportOnOneLongLine(t *testing.T) {
 	pad := strings.Repeat(`{"fullName":"fine","status":"passed"},`, 100_000)

@@ -199,6 +199,9 @@ func newPaths(s string) (p paths) {
 func newMatch(m Match) (made match) {
 	for p, want := range m {
 		c := condition{path: newPath(p), none: want == "-"}
+		if c.none && len(c.path) > 1 { // ECS writes names with dots in them
+			made = append(made, condition{path: path{p}, none: true})
+		}
 		if want != "*" && want != "-" {
 			c.want = strings.Split(want, "|")
 		}
