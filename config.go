@@ -73,19 +73,33 @@ type Config struct {
 // makes an error of it; an error of Run means that looprun itself failed, or that the
 // configuration is wrong ([ErrNoGuards] when nothing could stop the loop). When ctx ends
 // the run ends as interrupted. Run installs no signal handler and prints nothing itself.
-// It is [Start] and [Handle.Wait], in the goroutine of the caller.
+// It is [Start] and [engine.Handle.Wait].
 //
 // A panic of the work, a guard, a responder or any other part comes out of Run, or of
-// Wait, once the iteration has ended; those of another goroutine as a [*Panic]. Nothing of
-// it is on record: a run that is resumed counts a crash.
+// Wait, as a [*Panic] once the iteration has ended. Nothing of it is on record: a run that
+// is resumed counts a crash. A runtime.Goexit of the work, as FailNow of a test is, ends the
+// goroutine of whoever waits.
 //
 // Several runs can go on at once: they share nothing but the process.
 func Run(ctx context.Context, c Config) (Result, error) {
-	loop, err := c.loop(ctx)
+	h, err := Start(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
-	return loop.Run(ctx)
+	return h.Wait()
+}
+
+// Start starts a run and returns while it goes on, in goroutines of its own. Its errors are
+// those of a configuration that is wrong, as [Run] returns them; nothing has run then.
+//
+// A program that answers questions itself, as they come, has [Await] as its last
+// responder, and calls NextQuestion and Answer of the handle.
+func Start(ctx context.Context, c Config) (*Handle, error) {
+	loop, err := c.loop(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Go(ctx, loop), nil
 }
 
 // loop is the run, started or resumed.
@@ -208,3 +222,16 @@ func (c *Config) begin(loop *engine.Loop) error {
 	}
 	return loop.Start(started)
 }
+
+// Await is a responder that waits for [engine.Handle.Answer].
+func Await() Responder {
+	return ResponderFunc(func(ctx context.Context, _ Question, _ *State) (Answer, error) {
+		<-ctx.Done()
+		return Answer{}, ErrNoAnswer
+	})
+}
+
+// Vouch is the responder as one whose answers say themselves who gave them; see
+// [core.Vouch]. Those of every other responder of a [Config] are a program's, so that what
+// comes over a wire cannot claim to be a person's. The responders in escalate need no Vouch.
+func Vouch(r Responder) Responder { return core.Vouch(r) }

@@ -221,7 +221,13 @@ func TestPanicsAreTheCallers(t *testing.T) {
 		"responder": func(c *looprun.Config) {
 			c.Responders = []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) { panic(errFlaky) })}
 		},
-		"observer": func(c *looprun.Config) { c.Observe = func(core.Event, *core.State) { panic(errFlaky) } },
+		"observer": func(c *looprun.Config) {
+			c.Observe = func(_ core.Event, s *core.State) {
+				if s.Iterations > 0 { // the start is the caller's own goroutine
+					panic(errFlaky)
+				}
+			}
+		},
 		"questions": func(c *looprun.Config) {
 			c.Questions = questionsFunc(func() (core.Question, error) { panic(errFlaky) })
 		},
@@ -234,27 +240,23 @@ func TestPanicsAreTheCallers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := failing()
 			change(&c)
-			caught := func(run func() error) (p any) {
-				defer func() { p = recover() }()
-				t.Errorf("%s: it did not panic, and returned %v", name, run())
-				return nil
+			panics := func(of string, run func() error) {
+				defer func() {
+					p := recover()
+					err, ok := p.(*looprun.Panic)
+					if !ok || !errors.Is(err, errFlaky) || err.Value != errFlaky || !strings.Contains(string(err.Stack), "TestPanicsAreTheCallers.func") {
+						t.Errorf("%s: %s panics with %v", name, of, p)
+					}
+				}()
+				t.Errorf("%s: %s did not panic, and returned %v", name, of, run())
 			}
-			p := caught(func() error { _, err := looprun.Run(t.Context(), c); return err })
-			if err, ok := p.(error); !ok || !errors.Is(err, errFlaky) {
-				t.Errorf("%s: Run panics with %v", name, p)
-			}
-			if name == "observer" {
-				return // the start is the caller's own goroutine
-			}
+			panics("Run", func() error { _, err := looprun.Run(t.Context(), c); return err })
 			h, err := looprun.Start(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
-				p := caught(func() error { _, err := h.Wait(); return err })
-				if err, ok := p.(*engine.Panic); !ok || !errors.Is(err, errFlaky) || len(err.Stack) == 0 {
-					t.Errorf("%s: Wait panics with %v", name, p)
-				}
+				panics("Wait", func() error { _, err := h.Wait(); return err })
 			}
 		})
 	}
@@ -275,8 +277,38 @@ func TestGoexitHangsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res, err := h.Wait(); err == nil || res.Status == core.StatusDone {
-		t.Errorf("the work: %+v, %v", res, err)
+	for of, run := range map[string]func() (looprun.Result, error){
+		"Run":  func() (looprun.Result, error) { return looprun.Run(t.Context(), c) },
+		"Wait": h.Wait,
+		"a second Wait": func() (looprun.Result, error) {
+			<-h.Done()
+			return h.Wait()
+		},
+	} {
+		returned := false
+		var all sync.WaitGroup
+		all.Go(func() {
+			_, _ = run()
+			returned = true
+		})
+		all.Wait()
+		if returned {
+			t.Errorf("the work ended its goroutine, and %s returned", of)
+		}
+	}
+}
+
+// What ends a test in the work, such as FailNow or SkipNow, ends the test that waits for it.
+func TestSkipNowInTheWork(t *testing.T) {
+	reached := false
+	t.Run("skipped", func(t *testing.T) {
+		c := failing()
+		c.Work = engine.Func(func(context.Context, engine.Invocation) error { t.SkipNow(); return nil })
+		_, _ = looprun.Run(t.Context(), c)
+		reached = true
+	})
+	if reached {
+		t.Error("the test went on after the end of its work")
 	}
 }
 

@@ -40,6 +40,9 @@ type (
 	Status = core.Status
 	// Stopped is a run that ended otherwise than well, as an error; see [core.Stopped].
 	Stopped = core.Stopped
+	// Handle is a run that goes on, to look at with Snapshot, Questions and NextQuestion, to
+	// answer and to stop, and to wait for; see [engine.Handle].
+	Handle = engine.Handle
 	// Panic is a panic of a part of a run; see [engine.Panic].
 	Panic = engine.Panic
 )

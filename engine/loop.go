@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -59,9 +58,10 @@ type Loop struct {
 	workErr error     // why the work failed in it, where it says so
 	end     func()    // ends the iteration that stands still; nil: there is none
 	inbox   inbox
-	prompt  *prompt                   // the question that a responder is asked; nil: none is
-	next    atomic.Pointer[time.Time] // see Next
-	askers  *askers                   // who waits for the question that is asked now
+	prompt  *prompt                       // the question that a responder is asked; nil: none is
+	next    atomic.Pointer[time.Time]     // see Next
+	askers  *askers                       // who waits for the question that is asked now
+	asked   atomic.Pointer[chan struct{}] // closed at the next question
 }
 
 // Experts runs an expert's command. The error says why it could not be run.
@@ -126,6 +126,7 @@ func (l *Loop) check() error {
 	}
 	l.fresh = true
 	l.inbox = newInbox()
+	l.asked.Store(new(make(chan struct{})))
 	l.drive()
 	return nil
 }
@@ -161,11 +162,11 @@ func (l *Loop) Elapsed() time.Duration {
 	return l.watch.Elapsed()
 }
 
-// Run takes step after step until the run has ended, and returns the verdict.
-// It needs a [Loop.Start] or [Loop.Resume] that succeeded, each time.
-// When ctx ends the run is interrupted, with the signal of an [Interrupt] cause.
-// An error means that looprun itself failed; the run can be resumed.
-func (l *Loop) Run(ctx context.Context) (core.Result, error) {
+// Run is [Go] and [Handle.Wait].
+func (l *Loop) Run(ctx context.Context) (core.Result, error) { return Go(ctx, l).Wait() }
+
+// run takes step after step until the run has ended, and returns the verdict.
+func (l *Loop) run(ctx context.Context) (core.Result, error) {
 	if !l.ready {
 		return core.Result{}, errors.New("Loop.Run before Start or Resume")
 	}
@@ -234,6 +235,9 @@ func (l *Loop) record(d core.Data) error {
 	}
 	if l.Observe != nil {
 		l.Observe(e, &l.state)
+	}
+	if d.Type() == core.TypeQuestionAsked {
+		close(*l.asked.Swap(new(make(chan struct{}))))
 	}
 	if !survives(d) {
 		return nil
@@ -323,32 +327,3 @@ func interruptedBy(err error) core.InterruptReceived {
 	}
 	return core.InterruptReceived{Reason: err.Error(), Code: core.StatusInterrupted.ExitCode()}
 }
-
-// Panic is a panic of a part of a run, in the goroutine of whoever waits for the run.
-type Panic struct {
-	Value any
-	Stack []byte // of the goroutine that panicked
-}
-
-// Error has the value and the stack.
-func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
-
-// Unwrap is the value where it is an error.
-func (p *Panic) Unwrap() error {
-	err, _ := p.Value.(error)
-	return err
-}
-
-// Recovered is the panic that was recovered; nil: there was none.
-func Recovered(value any) *Panic {
-	switch v := value.(type) {
-	case nil:
-		return nil
-	case *Panic:
-		return v
-	}
-	return &Panic{value, debug.Stack()}
-}
-
-// ErrGoexit is what came of a part that ended its goroutine.
-var ErrGoexit = errors.New("its goroutine was ended with runtime.Goexit, as FailNow of a test does")

@@ -112,9 +112,9 @@ func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, v
 	defer cancel(nil)
 	got := make(chan reply, 1)
 	go func() {
-		h := reply{err: ErrGoexit}
+		h := reply{err: errGoexit}
 		defer func() {
-			h.panicked = Recovered(recover())
+			h.panicked = recovered(recover())
 			got <- h
 		}()
 		a, err := r.Respond(ctx, q, &l.state)

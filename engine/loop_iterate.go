@@ -73,19 +73,19 @@ func (r *running) cut(why error, o core.Outcome, c core.Cause) (core.IterationRe
 	return end.IterationResult, end.err
 }
 
-// runIteration runs the iteration in this goroutine, whose panics are the caller's. Until it
-// is over the state belongs to the one that supervises it.
+// runIteration runs the iteration in this goroutine, whose panics [Handle.Wait] has. Until
+// it is over the state belongs to the one that supervises it.
 func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1)}
 	supervised := make(chan ended, 1)
 	go func() {
-		e := ended{err: ErrGoexit}
+		e := ended{err: errGoexit}
 		defer func() {
-			if e.panicked = Recovered(recover()); e.panicked != nil || e.err == ErrGoexit { //nolint:errorlint // it is nobody else's
+			if e.panicked = recovered(recover()); e.panicked != nil || e.err == errGoexit { //nolint:errorlint // it is nobody else's
 				r.stopped = true
-				r.stop(ErrGoexit)
+				r.stop(errGoexit)
 			}
 			supervised <- e
 		}()

@@ -288,8 +288,8 @@ func TestARunnerThatPanics(t *testing.T) {
 			}))
 			func() {
 				defer func() {
-					if why := recover(); why != "the runner is broken" {
-						t.Errorf("after %s: recovered %v", took, why)
+					if p, ok := recover().(*engine.Panic); !ok || p.Value != "the runner is broken" {
+						t.Errorf("after %s: recovered %v", took, p)
 					}
 				}()
 				_, _ = run.Run(t.Context())

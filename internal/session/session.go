@@ -304,7 +304,7 @@ func (s *Session) drive() (core.Result, error) {
 	defer s.display.Close()
 	defer s.watchStops()()
 	s.tidies = true
-	result, err := s.loop.Run(ctx)
+	result, err := engine.Go(ctx, s.loop).Wait()
 	late, release := s.late(ctx)
 	defer release()
 	left := s.killAfter()
