@@ -143,7 +143,7 @@ func (g groups) ranked() []Group {
 	for _, group := range g {
 		list = append(list, *group)
 	}
-	slices.SortFunc(list, func(a, b Group) int {
+	slices.SortStableFunc(list, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
 	})
 	return list
@@ -179,7 +179,7 @@ func (b blockerCounts) ranked() []BlockerCount {
 		slices.Sort(blocker.Tasks)
 		list = append(list, blocker.BlockerCount)
 	}
-	slices.SortFunc(list, func(x, y BlockerCount) int {
+	slices.SortStableFunc(list, func(x, y BlockerCount) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
 	})
 	return list
