@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/fastjson"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -549,7 +550,7 @@ func flat(head []byte, d Data) ([]byte, error) {
 
 func decodeData[T Data](b []byte) (Data, error) {
 	var d T
-	err := json.Unmarshal(b, &d)
+	err := fastjson.Unmarshal(b, &d)
 	return d, err
 }
 

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/looprun/looprun/internal/fastjson"
 )
 
 // Off turns a limit off. The zero value never does: a limit nobody thought of
@@ -286,7 +288,7 @@ func (l *Limits) UnmarshalJSON(b []byte) error {
 		WorkspaceCycles limitField `json:"workspace_cycles"`
 		TurnLoop        limitField `json:"turn_loop"`
 	}
-	if err := json.Unmarshal(b, &j); err != nil {
+	if err := fastjson.Unmarshal(b, &j); err != nil {
 		return err
 	}
 	*l = Limits{}

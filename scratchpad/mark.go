@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/xdg"
 )
@@ -89,6 +90,17 @@ func unmark(body []byte) (rest, mark []byte) {
 		return body[:at], body[at:]
 	}
 	return body, nil
+}
+
+// plainMark reports whether a mark is written as [marker.mark] writes it.
+func plainMark(mark []byte) bool {
+	text, ended := bytes.CutSuffix(bytes.TrimPrefix(mark, []byte(markField)), []byte{'"'})
+	for _, c := range text {
+		if !ascii.Letter(c) && !ascii.Digit(c) && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return ended
 }
 
 // proven is what the marks of a journal say, as far as its records are whole.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/fastjson"
 )
 
 const resultName = "result.json"
@@ -72,5 +73,5 @@ func (r *Run) ResultFile() string { return filepath.Join(r.Dir, resultName) }
 // readResult reads the verdict; false: there is none.
 func readResult(dir string) (v Verdict, ok bool) {
 	b, err := readStart(filepath.Join(dir, resultName), nil)
-	return v, err == nil && json.Unmarshal(b, &v) == nil
+	return v, err == nil && fastjson.Unmarshal(b, &v) == nil
 }
