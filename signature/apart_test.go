@@ -42,6 +42,27 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		{"findings behind what nobody knows", "1. job of mine: src/a.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/a.ts(9,5): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/b.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n"},
 		{"a pod among few lines", "+ api-695f79f47-vwj8f › app\napi-695f79f47-vwj8f app src/a.ts(6,52): error TS2322: no Date.\napi-695f79f47-vwj8f app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-695f79f47-vwj8f › app\n", "+ api-5c9d8b7f6-x2x4z › app\napi-5c9d8b7f6-x2x4z app src/a.ts(6,52): error TS2322: no Date.\napi-5c9d8b7f6-x2x4z app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-5c9d8b7f6-x2x4z › app\n", "+ api-695f79f47-vwj8f › app\napi-695f79f47-vwj8f app src/c.ts(6,52): error TS2322: no Date.\napi-695f79f47-vwj8f app src/a.ts(7,3): error TS2561: Did you mean b?\n- api-695f79f47-vwj8f › app\n"},
 	}...)
+	inner := func(line, reason string) string {
+		return "Unhandled exception. System.Exception: failed to start\n ---> " + reason + "\n   at A.B() in /app/B.cs:line " + line + "\n   --- End of inner exception stack trace ---\n   at P.Main() in /app/P.cs:line 9\n"
+	}
+	row := func(id, table string) string {
+		return "ERROR:  insert or update on table \"a\" violates foreign key constraint \"fk\"\nDETAIL:  Key (id)=(" + id + ") is not present in table \"" + table + "\".\n"
+	}
+	build := func(took, lacks string) string {
+		return "FAILURE: Build failed with an exception.\n\n* What went wrong:\nExecution failed for task ':app:compile'.\n> Could not resolve all files.\n   > Could not find " + lacks + ".\n\n* Try:\n> Run with --info\n\nBUILD FAILED in " + took + "\n"
+	}
+	box := func(line, why string) string {
+		return "╷\n│ Error: Invalid value for variable\n│ \n│   on main.tf line " + line + ":\n│    " + line + ": variable \"x\" {\n│     ├────\n│     │ var.x is \"b\"\n│ \n│ " + why + "\n╵\n"
+	}
+	tests = append(tests, []struct{ name, a, again, b string }{
+		{"an inner exception", inner("4", "System.IO.IOException: refused"), inner("7", "System.IO.IOException: refused"), inner("4", "System.ArgumentException: no table")},
+		{"the detail of a database", row("1", "users"), "\n" + row("1", "users"), row("1", "groups")},
+		{"the cause of a build's end", build("3s", "com.a:b:1.0"), build("8s", "com.a:b:1.0"), build("3s", "com.a:c:1.0")},
+		{"prose in a box", box("1", "The region must be one of eu or us."), box("8", "The region must be one of eu or us."), box("1", "The region must not be empty.")},
+		{"what explains an error", "error: failed to select a version for `a`.\n    ... required by package `b v0.1.0`\n\nthe package `b` depends on `a` with features that it does not have.\n", "error: failed to select a version for `a`.\n    ... required by package `b v0.1.2`\n\nthe package `b` depends on `a` with features that it does not have.\n", "error: failed to select a version for `a`.\n    ... required by package `b v0.1.0`\n\nall possible versions conflict with others.\n"},
+		{"a class of Ruby's", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Name can't be blank\n    test/user_test.rb:3:in `block'\n", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Name can't be blank\n    test/user_test.rb:8:in `block'\n", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Email is invalid\n    test/user_test.rb:3:in `block'\n"},
+		{"words in a box", box("1", "access denied for ann"), box("8", "access denied for ann"), box("1", "no such bucket here")},
+	}...)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a, again, b := sign(tt.a, 1), sign(tt.again, 1), sign(tt.b, 1)

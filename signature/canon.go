@@ -94,6 +94,7 @@ func (s *Signer) choose() []*fact {
 	}
 	switch {
 	case checks+findings > 0:
+		strong = slices.DeleteFunc(strong, func(f *fact) bool { return f.rule == "explained" })
 		return withoutEchoes(strong)
 	case errors > 0:
 		return append(strong, s.facts.ofKind(factStep)...)

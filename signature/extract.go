@@ -17,6 +17,7 @@ type extractor struct {
 	suite     string // what the margin calls the source of the lines
 	suiteHash uint64
 	timed     bool // the margin of this line had a time
+	boxed     bool // the margin of this line was the side of a box
 
 	fields fields
 	pairs  pairs
@@ -32,6 +33,7 @@ type extractor struct {
 	detail  int    // values may follow for so many lines more
 	row     *fact  // the finding of the table row above, whose text may go on
 	finding int    // a finding stands so few lines above
+	explain int    // what explains an error may follow for so many lines more
 	bars    int    // prose in a margin may follow for so many lines more
 	within  string // the step that runs
 	source  bool   // the next line quotes the source of a frame
@@ -64,7 +66,7 @@ func (x *extractor) reset() {
 
 // busy says whether the next line may mean something because of those before it.
 func (x *extractor) busy() bool {
-	return x.json.active() || x.xml.active() || x.source || x.diff > 0 || x.row != nil || x.bars > 0 || x.finding > 0 || x.message > 0 || x.openFor > 0 || x.frame != "" || x.detail > 0
+	return x.json.active() || x.xml.active() || x.source || x.diff > 0 || x.row != nil || x.bars > 0 || x.explain > 0 || x.finding > 0 || x.message > 0 || x.openFor > 0 || x.frame != "" || x.detail > 0
 }
 
 // blank notes an empty line.
@@ -90,6 +92,7 @@ func (x *extractor) step() {
 	x.diff = max(0, x.diff-1)
 	x.finding = max(0, x.finding-1)
 	x.bars = max(0, x.bars-1)
+	x.explain = max(0, x.explain-1)
 	if x.frame != "" {
 		if x.frameAt++; x.frameAt > 4 {
 			x.frame = ""
@@ -167,6 +170,7 @@ func (x *extractor) read(full []byte) (source bool, f front, rule *builtRule) {
 	if f = split(full, x.timed); len(f.body) == 0 {
 		return false, f, nil
 	}
+	f.bar = f.bar || x.boxed
 	x.pairs.fill(f.body)
 	return false, f, book().find(f.body, f.bar, &x.pairs, &x.fields)
 }
@@ -196,7 +200,7 @@ func (x *extractor) difference(b []byte) bool {
 
 // close forgets what belonged to the lines before.
 func (x *extractor) close() {
-	x.open, x.openFor, x.message, x.naming, x.detail, x.frame, x.file, x.row = nil, 0, 0, false, 0, "", "", nil
+	x.open, x.openFor, x.message, x.naming, x.detail, x.explain, x.frame, x.file, x.row = nil, 0, 0, false, 0, 0, "", "", nil
 }
 
 // member says whether a line is a member of a dumped object: "is_error": false.
@@ -223,7 +227,7 @@ func (x *extractor) unknown(f front, b []byte) bool {
 		x.error("message", "", f.body, f)
 		return true
 	}
-	if x.bars > 0 && f.bar && sentence(f.body) {
+	if x.bars > 0 && f.bar && prose(f.body) {
 		x.add(fact{kind: factDetail, rule: "prose"}, f.body)
 		return true
 	}
@@ -236,6 +240,11 @@ func (x *extractor) unknown(f front, b []byte) bool {
 		return true
 	}
 	if !f.log && x.s.done.take(x, f.body) {
+		return true
+	}
+	if x.explain > 0 && !f.log && prose(f.body) {
+		_, loose := x.texts(f.body) // the numbers of what only explains are no difference
+		x.keep(fact{kind: factDetail, rule: "explained", text: loose, loose: loose, said: f.body}, 0)
 		return true
 	}
 	if f.log && f.level == 'e' {
@@ -329,7 +338,7 @@ func (x *extractor) error(rule, kind string, msg []byte, f front) {
 	if file == "" {
 		x.open, x.openFor = nf, 10
 	}
-	x.detail = 8
+	x.detail, x.explain = 8, 6
 	x.message = 0
 }
 

@@ -60,6 +60,9 @@ func (r *recent) read(x *extractor, full []byte) (source bool, f front, rule *bu
 	if x.timed {
 		key = markLength
 	}
+	if x.boxed {
+		key++
+	}
 	key = max(mixText(key, full), 1)
 	e := &r.readings[key%recentLines]
 	if e.key != key {

@@ -66,6 +66,11 @@ func (x *extractor) ending(r *builtRule, name string) {
 	}
 }
 
+// prose says whether a line explains an error: it is no source and no row of a table.
+func prose(b []byte) bool {
+	return sentence(b) || letter(b[0]) && bytes.Count(b, []byte(" ")) > 1 && !bytes.ContainsAny(b, "{}[]=;\"") && !bytes.Contains(b, []byte("  "))
+}
+
 // sentence says whether what stands behind a symbol is prose, no name.
 func sentence(b []byte) bool {
 	b = trim(b)
