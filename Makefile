@@ -115,7 +115,7 @@ licences: build ## write docs/licences.md; fails when a licence is not allowed
 	@mv docs/licences.md.new docs/licences.md
 
 licences-check: build ## the licences in it are allowed, and docs/licences.md is up to date
-	@$(GO) run ./tools/release licences -check docs/licences.md $(BIN)
+	@$(GO) run ./tools/release licences $(BIN) | diff -u docs/licences.md - || { echo 'docs/licences.md is not up to date; make licences writes it' >&2; exit 1; }
 
 # Each build has its own folder and its own empty build cache, so that the second
 # cannot be the first one's result.

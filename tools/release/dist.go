@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,72 +18,39 @@ type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
-// executable is the name of looprun there.
-func (t target) executable() string {
-	if t.os == "windows" {
-		return "looprun.exe"
-	}
-	return "looprun"
-}
-
 // all are what looprun is released for.
 var all = []target{
 	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
 
-func choose(list string) (targets []target, err error) {
+func choose(list string) (targets []target) {
 	if list == "" {
-		return all, nil
+		return all
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		i := slices.IndexFunc(all, func(t target) bool { return t.String() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there are no releases for %q; they are for %v", name, all)
+			fail("there are no releases for %q; they are for %v", name, all)
 		}
 		targets = append(targets, all[i])
 	}
-	return targets, nil
+	return targets
 }
 
-// release is one version on its way. Its methods stop at the first error, with a panic.
+// release is one version on its way.
 type release struct {
 	source
-	root string   // of the module
-	out  string   // folder for what is made, of which only looprun's own files are replaced
-	work string   // what is needed to make it
-	made []string // names of files in out
-}
-
-// failure is an error that ends the making of a release.
-type failure struct{ error }
-
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
+	root string // of the module
+	out  string // folder for what is made, of which only looprun's own files are replaced
+	work string // what is needed to make it
 }
 
 // dist makes everything, in the module that the present folder belongs to.
-func dist(out, version, nfpm, list string, log io.Writer) (err error) {
-	r := new(release)
-	defer func() {
-		problem := recover()
-		failed, ok := problem.(failure)
-		if problem != nil && !ok {
-			panic(problem)
-		}
-		err = errors.Join(failed.error, os.RemoveAll(r.work))
-	}()
-	targets := must(choose(list))
-	r.root = must(tell("", nil, "go", "list", "-m", "-f", "{{.Dir}}"))
-	r.source = must(sourceOf(r.root, version, os.Getenv("SOURCE_DATE_EPOCH")))
-	r.out = must(filepath.Abs(out))
-	r.work = must(os.MkdirTemp("", "looprun-dist-"))
+func dist(out, version, nfpm, list string, log io.Writer) {
+	targets := choose(list)
+	r := &release{root: must(tell("", nil, "go", "list", "-m", "-f", "{{.Dir}}")), out: must(filepath.Abs(out)), work: must(os.MkdirTemp("", "looprun-dist-"))}
+	defer os.RemoveAll(r.work)
+	r.source = sourceOf(r.root, version, os.Getenv("SOURCE_DATE_EPOCH"))
 	fmt.Fprintf(log, "looprun %s, commit %s of %s\n", r.version, r.commit, r.date)
 	r.clean()
 	r.compile(target{runtime.GOOS, runtime.GOARCH}, "./cmd/looprun", r.tool("looprun")) // which prints its completions and pages
@@ -99,8 +65,9 @@ func dist(out, version, nfpm, list string, log io.Writer) (err error) {
 			r.packages(t)
 		}
 	}
-	r.fill(targets, r.checksums())
-	return nil
+	if sums := r.checksums(); len(targets) == len(all) { // else they would name what is not there
+		r.fill(sums)
+	}
 }
 
 func load(file string) []byte { return must(os.ReadFile(file)) }
@@ -111,19 +78,17 @@ func put(file string, text []byte) {
 	check(os.WriteFile(file, text, 0o644))
 }
 
-// write makes a file of the release.
-func (r *release) write(name string, text []byte) {
-	put(filepath.Join(r.out, name), text)
-	r.made = append(r.made, name)
+// made are the files of the release with such names, in their order.
+func (r *release) made(pattern string) []string {
+	return must(filepath.Glob(filepath.Join(r.out, pattern)))
 }
 
 // clean removes what an earlier version left, which would stand beside check
 // sums that do not have it.
 func (r *release) clean() {
 	for _, pattern := range []string{"looprun_*", "checksums.txt", "looprun.rb", "Dockerfile"} {
-		old, _ := filepath.Glob(filepath.Join(r.out, pattern)) // the patterns are right
-		for _, f := range old {
-			check(os.Remove(f))
+		for _, old := range r.made(pattern) {
+			check(os.Remove(old))
 		}
 	}
 }
@@ -159,9 +124,10 @@ func (r *release) compile(t target, pkg, file string) {
 // build fills a target's stage.
 func (r *release) build(t target) {
 	dir := r.stage(t)
-	file := filepath.Join(dir, t.executable())
+	exe := map[string]string{"windows": ".exe"}[t.os]
+	file := filepath.Join(dir, "looprun"+exe)
 	r.compile(t, "./cmd/looprun", file)
-	r.compile(t, "./cmd/looprun-serve", filepath.Join(dir, "looprun-serve"+filepath.Ext(file))) // it links less than looprun, and nothing else
+	r.compile(t, "./cmd/looprun-serve", filepath.Join(dir, "looprun-serve"+exe)) // it links less than looprun, and nothing else
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		put(filepath.Join(dir, name), load(filepath.Join(r.root, name)))
 	}
@@ -170,26 +136,20 @@ func (r *release) build(t target) {
 		put(filepath.Join(dir, "completions", name), []byte(script+"\n"))
 	}
 	must(tell(r.work, []string{r.epoch(), "TZ=UTC"}, r.tool("looprun"), "--quiet", "man", filepath.Join(dir, "man", "man1")))
-	put(filepath.Join(dir, "looprun.cdx.json"), must(newBill(file, "v"+r.version, r.commit, r.date)))
-	put(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), must(must(inspect(file)).notices()))
+	put(filepath.Join(dir, "looprun.cdx.json"), newBill(file, "v"+r.version, map[string]string{"vcs.revision": r.commit, "vcs.time": r.date}))
+	put(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), inspect(file).notices())
 }
 
 // packages has nfpm make the packages of a Linux target.
 func (r *release) packages(t target) {
 	dir := r.stage(t)
 	squeezed := dir + "_gz" // Debian's policy (12.1, 12.7) and rpm's build scripts compress these
-	pages, _ := filepath.Glob(filepath.Join(dir, "man", "man1", "*.1"))
-	for _, file := range append(pages, filepath.Join(dir, "CHANGELOG.md")) {
-		var b bytes.Buffer // no error comes from it
-		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-		_, _ = z.Write(load(file))
-		_ = z.Close()
+	for _, file := range append(must(filepath.Glob(filepath.Join(dir, "man", "man1", "*.1"))), filepath.Join(dir, "CHANGELOG.md")) {
+		var b bytes.Buffer
+		z := must(gzip.NewWriterLevel(&b, gzip.BestCompression))
+		must(z.Write(load(file)))
+		check(z.Close())
 		put(filepath.Join(squeezed, filepath.Base(file)+".gz"), b.Bytes())
-	}
-	for _, d := range []string{dir, squeezed} { // nfpm puts the times of the files into the packages
-		for _, m := range members(d) {
-			check(os.Chtimes(filepath.Join(d, m.name), r.time, r.time))
-		}
 	}
 	for _, format := range []string{"deb", "rpm"} {
 		name := r.base(t) + "." + format
@@ -198,26 +158,19 @@ func (r *release) packages(t target) {
 			"Version": r.version, "Arch": t.arch, "Date": r.date, "Format": format, "Stage": dir, "Compressed": squeezed,
 		}))
 		must(tell(r.root, []string{r.epoch(), "TZ=UTC"}, r.tool("nfpm"), "package", "--config", config, "--packager", format, "--target", filepath.Join(r.out, name)))
-		r.made = append(r.made, name)
 	}
 }
 
-// fill writes the formula and the Dockerfile. Without the archives that they
-// name they are left out.
-func (r *release) fill(targets []target, sums map[string]string) {
+// fill writes the formula and the Dockerfile.
+func (r *release) fill(sums map[string]string) {
 	archives := map[string]string{}
-	for _, t := range targets {
+	for _, t := range all {
 		archives[t.os+"_"+t.arch] = sums[r.base(t)+".tar.gz"]
 	}
-	for name, needed := range map[string][]string{
-		"looprun.rb": {"darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64"},
-		"Dockerfile": {"linux_amd64", "linux_arm64"},
-	} {
-		if !slices.ContainsFunc(needed, func(archive string) bool { return archives[archive] == "" }) {
-			put(filepath.Join(r.out, name), r.render(name, map[string]any{
-				"Version": r.version, "Tag": "v" + r.version, "Commit": r.commit, "Date": r.date, "Sums": archives,
-			}))
-		}
+	for _, name := range []string{"looprun.rb", "Dockerfile"} {
+		put(filepath.Join(r.out, name), r.render(name, map[string]any{
+			"Version": r.version, "Tag": "v" + r.version, "Commit": r.commit, "Date": r.date, "Sums": archives,
+		}))
 	}
 }
 

@@ -34,10 +34,7 @@ func TestVersionOfTheSource(t *testing.T) {
 	}
 	expect := func(version, epoch, wantVersion, wantCommit, wantDate string) {
 		t.Helper()
-		s, err := sourceOf(dir, version, epoch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := sourceOf(dir, version, epoch)
 		head, _ := git(dir, "rev-parse", "HEAD")
 		want := strings.NewReplacer("HEAD", head, "SHORT", head[:min(12, len(head))])
 		if s.version != want.Replace(wantVersion) || s.commit != want.Replace(wantCommit) || s.date != wantDate {
@@ -58,8 +55,8 @@ func TestVersionOfTheSource(t *testing.T) {
 	expect("", "", "0.0.0-dev.2.gSHORT", "HEAD", "2026-01-02T02:04:05Z")
 
 	for version, epoch := range map[string]string{"1.2": "", "01.2.3": "", "1.2.3+x": "", "1.2.3 x": "", "1.2.3-": "", "../1.2.3": "", "1.2.3": "-1", "1.2.4": "now"} {
-		if s, err := sourceOf(dir, version, epoch); err == nil {
-			t.Errorf("%q and %q are taken: %+v", version, epoch, s)
+		if attempt(func() { sourceOf(dir, version, epoch) }) == nil {
+			t.Errorf("%q and %q are taken", version, epoch)
 		}
 	}
 }
@@ -68,25 +65,24 @@ func TestVersionWithoutGit(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
 	for _, given := range [][2]string{{"", ""}, {"1.2.3", ""}, {"", "7"}} {
-		if s, err := sourceOf(dir, given[0], given[1]); err == nil {
-			t.Errorf("%v is enough: %+v", given, s)
+		if attempt(func() { sourceOf(dir, given[0], given[1]) }) == nil {
+			t.Errorf("%v is enough", given)
 		}
 	}
-	s, err := sourceOf(dir, "1.2.3", "7")
-	if err != nil || s.version != "1.2.3" || s.commit != "" || s.date != "1970-01-01T00:00:07Z" {
-		t.Errorf("%+v, %v", s, err)
+	if s := sourceOf(dir, "1.2.3", "7"); s.version != "1.2.3" || s.commit != "" || s.date != "1970-01-01T00:00:07Z" {
+		t.Errorf("%+v", s)
 	}
 }
 
 func TestTargets(t *testing.T) {
-	if targets, err := choose(""); err != nil || len(targets) != 6 {
-		t.Errorf("%v, %v", targets, err)
+	if targets := choose(""); len(targets) != 6 {
+		t.Errorf("%v", targets)
 	}
-	if targets, err := choose("linux/arm64,windows/amd64"); err != nil || len(targets) != 2 || targets[1].executable() != "looprun.exe" {
-		t.Errorf("%v, %v", targets, err)
+	if targets := choose("linux/arm64,windows/amd64"); len(targets) != 2 || targets[1] != (target{"windows", "amd64"}) {
+		t.Errorf("%v", targets)
 	}
 	for _, wrong := range []string{"linux", "plan9/amd64", "linux/amd64,"} {
-		if _, err := choose(wrong); err == nil {
+		if attempt(func() { choose(wrong) }) == nil {
 			t.Errorf("%q is taken", wrong)
 		}
 	}
@@ -96,10 +92,11 @@ func TestTargets(t *testing.T) {
 // and modes of the files on the disk are not in them.
 func TestArchives(t *testing.T) {
 	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	tree := func(order []string, mode fs.FileMode, modified time.Time) []member {
-		dir := t.TempDir()
+	windows := target{"windows", "amd64"}
+	pack := func(order []string, mode fs.FileMode, modified, at time.Time) map[string]string {
+		r := &release{source: source{version: "1.2.3", time: at}, out: t.TempDir(), work: t.TempDir()}
 		for _, name := range order {
-			file := filepath.Join(dir, filepath.FromSlash(name))
+			file := filepath.Join(r.stage(windows), filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -110,21 +107,22 @@ func TestArchives(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return members(dir)
+		r.archive(windows)
+		return map[string]string{"tar": read(t, r.out, r.base(windows)+".tar.gz"), "zip": read(t, r.out, r.base(windows)+".zip")}
 	}
-	one := tree([]string{"looprun", "man/man1/looprun.1", "LICENSE"}, 0o600, when)
-	two := tree([]string{"LICENSE", "man/man1/looprun.1", "looprun"}, 0o755, when.Add(time.Hour))
-	for name, pack := range map[string]func([]member, time.Time) []byte{"tar": tarOf, "zip": zipOf} {
-		a, b, c := pack(one, when), pack(two, when.In(time.FixedZone("", 3600))), pack(one, when.Add(2*time.Second))
-		if !bytes.Equal(a, b) {
-			t.Errorf("%s: other times, modes and order give another archive", name)
+	a := pack([]string{"looprun.exe", "man/man1/looprun.1", "LICENSE"}, 0o600, when, when)
+	b := pack([]string{"LICENSE", "man/man1/looprun.1", "looprun.exe"}, 0o755, when.Add(time.Hour), when)
+	c := pack([]string{"looprun.exe", "man/man1/looprun.1", "LICENSE"}, 0o600, when, when.Add(2*time.Second))
+	for _, format := range []string{"tar", "zip"} {
+		if a[format] != b[format] {
+			t.Errorf("%s: other times, modes and order give another archive", format)
 		}
-		if bytes.Equal(a, c) {
-			t.Errorf("%s: the date is not in the archive", name)
+		if a[format] == c[format] {
+			t.Errorf("%s: the date is not in the archive", format)
 		}
-		got := unpack(t, name, a)
-		if len(got) != 3 || got["looprun"] != "-rwxr-xr-x this is looprun" || got["man/man1/looprun.1"] != "-rw-r--r-- this is man/man1/looprun.1" {
-			t.Errorf("%s: %q", name, got)
+		got := unpack(t, format, []byte(a[format]))
+		if len(got) != 3 || got["looprun.exe"] != "-rwxr-xr-x this is looprun.exe" || got["man/man1/looprun.1"] != "-rw-r--r-- this is man/man1/looprun.1" {
+			t.Errorf("%s: %q", format, got)
 		}
 	}
 }

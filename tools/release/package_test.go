@@ -31,7 +31,7 @@ func made(t *testing.T) (dir, base, version string) {
 		t.Setenv("TMPDIR", t.TempDir())
 		t.Setenv("TZ", []string{"Asia/Tokyo", "America/New_York"}[i])
 		old := syscall.Umask(mask)
-		err := dist(dirs[i], version, nfpm, "linux/"+runtime.GOARCH, io.Discard)
+		err := attempt(func() { dist(dirs[i], version, nfpm, "linux/"+runtime.GOARCH, io.Discard) })
 		syscall.Umask(old)
 		if err != nil {
 			t.Fatal(err)
@@ -40,6 +40,9 @@ func made(t *testing.T) (dir, base, version string) {
 	one, two := read(t, dirs[0], "checksums.txt"), read(t, dirs[1], "checksums.txt")
 	if one != two || strings.Count(one, "\n") != 3 {
 		t.Errorf("the same commit gives other bytes:\n%s%s", one, two)
+	}
+	if _, err := os.Stat(filepath.Join(dirs[0], "looprun.rb")); err == nil {
+		t.Error("there is a formula, which names archives that were not made")
 	}
 	return dirs[0], filepath.Join(dirs[0], "looprun_"+version+"_linux_"+runtime.GOARCH), version
 }

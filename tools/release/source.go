@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,55 +31,35 @@ var versionForm = regexp.MustCompile(`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9
 
 // sourceOf looks at the git repository. Without one version and epoch, in
 // seconds since 1970, have to be given.
-func sourceOf(dir, version, epoch string) (source, error) {
+func sourceOf(dir, version, epoch string) source {
 	s := source{version: strings.TrimPrefix(version, "v")}
 	head, err := git(dir, "log", "-1", "--format=%H %ct")
-	switch {
-	case err == nil:
+	if err == nil {
 		var seconds string
 		s.commit, seconds, _ = strings.Cut(head, " ")
-		if epoch == "" {
-			epoch = seconds
-		}
-		changed, err := git(dir, "status", "--porcelain", "--untracked-files=no")
-		if err != nil {
-			return s, err
-		}
-		dirty := changed != ""
-		if s.version == "" {
-			s.version = tagged(dir, dirty)
-		}
+		epoch = cmp.Or(epoch, seconds)
+		short := must(git(dir, "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=.dirty"))
+		dirty := strings.HasSuffix(short, ".dirty")
 		if dirty {
 			s.commit += "-dirty"
 		}
-	case version == "" || epoch == "":
-		return s, fmt.Errorf("this is no git repository (%w); give VERSION=1.2.3 and SOURCE_DATE_EPOCH", err)
+		if tag, err := git(dir, "describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil && !dirty {
+			s.version = cmp.Or(s.version, strings.TrimPrefix(tag, "v"))
+		} // else a version below every release that says which it is
+		s.version = cmp.Or(s.version, "0.0.0-dev."+must(git(dir, "rev-list", "--count", "HEAD"))+".g"+short)
+	} else if version == "" || epoch == "" {
+		fail("this is no git repository (%w); give VERSION=1.2.3 and SOURCE_DATE_EPOCH", err)
 	}
 	if !versionForm.MatchString(s.version) {
-		return s, fmt.Errorf("%q is no version; give it as 1.2.3 or 1.2.3-rc.1", s.version)
+		fail("%q is no version; give it as 1.2.3 or 1.2.3-rc.1", s.version)
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil || seconds < 0 {
-		return s, fmt.Errorf("SOURCE_DATE_EPOCH is %q; give seconds since 1970", epoch)
+		fail("SOURCE_DATE_EPOCH is %q; give seconds since 1970", epoch)
 	}
 	s.time = time.Unix(seconds, 0).UTC()
 	s.date = s.time.Format(time.RFC3339)
-	return s, nil
-}
-
-// tagged is the version that the commit's tag names. A commit that has none, or
-// was changed, gets a version below every release that says which it is.
-func tagged(dir string, dirty bool) string {
-	if tag, err := git(dir, "describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil && !dirty {
-		return strings.TrimPrefix(tag, "v")
-	}
-	count, _ := git(dir, "rev-list", "--count", "HEAD") // the first commit exists
-	short, _ := git(dir, "rev-parse", "--short=12", "HEAD")
-	version := "0.0.0-dev." + count + ".g" + short
-	if dirty {
-		version += ".dirty"
-	}
-	return version
+	return s
 }
 
 func git(dir string, args ...string) (string, error) { return tell(dir, nil, "git", args...) }
