@@ -645,7 +645,8 @@ func (e Event) header(b []byte) ([]byte, error) {
 // [ErrUnknownEvent].
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var h eventHeader
-	fields, plain := h.read(b)
+	rest, plain := h.read(b)
+	fields := append([]byte{'{'}, bytes.TrimPrefix(rest, []byte{','})...)
 	if !plain {
 		fields = b
 		if err := json.Unmarshal(b, &h); err != nil {
@@ -660,10 +661,19 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// read reads a header as [Event.MarshalJSON] writes it, and returns an object with the
-// rest of the fields; false: it is written in another way. A long run is read in a third
-// of the time so.
-func (h *eventHeader) read(b []byte) (fields []byte, ok bool) {
+// TypeOf is the type of an event that begins as [Event.MarshalJSON] writes it; empty: it may
+// be of any.
+func TypeOf(b []byte) EventType {
+	var h eventHeader
+	if _, ok := h.read(b); !ok {
+		return ""
+	}
+	return h.Type
+}
+
+// read reads a header as [Event.MarshalJSON] writes it, and returns the rest of the
+// event; false: it is written in another way.
+func (h *eventHeader) read(b []byte) (rest []byte, ok bool) {
 	var texts [4][]byte
 	for i, key := range [...]string{`{"seq":`, `,"time":"`, `","type":"`, `","elapsed_ms":`} {
 		rest, found := bytes.CutPrefix(b, []byte(key))
@@ -681,10 +691,7 @@ func (h *eventHeader) read(b []byte) (fields []byte, ok bool) {
 	if !numbered || !counted || h.Time.UnmarshalText(texts[1]) != nil || bytes.IndexByte(texts[2], '\\') >= 0 || !more && string(b) != "}" {
 		return nil, false
 	}
-	if more {
-		b = b[1:]
-	}
-	return append([]byte{'{'}, b...), true
+	return b, true
 }
 
 // headerNumber reads a number as JSON writes it and a journal needs it.

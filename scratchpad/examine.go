@@ -133,7 +133,10 @@ func Examine(dir string) (Findings, error) {
 // that it was made into once; false: it has to be inspected.
 func proved(dir string, file *os.File) (in inspected, whole bool) {
 	k, err := readKept(dir, file)
-	if err == nil && k.proves(dir, file) {
+	if err != nil {
+		return in, false
+	}
+	if _, proven := k.proves(dir, file); proven {
 		in.state = k.State
 		in.tail, err = replayFrom(dir, file, Tail{Offset: k.Offset, Events: k.State.Seq}, k.State.Apply)
 		if err == nil && in.tail.Cut == 0 {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
@@ -101,6 +102,9 @@ var errNotKept = errors.New("no state is kept that counts")
 // readKept reads the kept state of a run, and finds its place in the journal.
 func readKept(dir string, journal *os.File) (keptState, error) {
 	var k keptState
+	if info, err := journal.Stat(); err != nil || info.Size() < keptEvery {
+		return k, errNotKept
+	}
 	text, err := readBounded(filepath.Join(dir, keptName))
 	if err != nil {
 		return k, err
@@ -136,9 +140,44 @@ func readKept(dir string, journal *os.File) (keptState, error) {
 
 // proves reports whether all that stands in the journal before the kept state is, byte for
 // byte, what it was made of: then it has no other fold, and need not be folded again.
-func (k keptState) proves(dir string, journal io.ReaderAt) bool {
-	p, err := proveLines(dir, io.NewSectionReader(journal, 0, k.Offset), k.Offset, k.key)
-	return err == nil && p.records == k.State.Seq && p.marker.link == k.Link
+// It picks what may be events of these types on the way.
+func (k keptState) proves(dir string, journal io.ReaderAt, picks ...core.EventType) (picked []core.Event, proven bool) {
+	p, err := proveLines(dir, io.NewSectionReader(journal, 0, k.Offset), k.Offset, k.key, picks)
+	return p.picked, err == nil && p.records == k.State.Seq && p.marker.link == k.Link
+}
+
+// Pick reads the events of these types as [Replay] does. Of what a kept state proves, the
+// others are not decoded.
+func Pick(dir string, types ...core.EventType) ([]core.Event, error) {
+	file, err := openRegular(filepath.Join(dir, journalName))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var picked []core.Event
+	pick := func(e core.Event) error {
+		if slices.Contains(types, e.Data.Type()) {
+			picked = append(picked, e)
+		}
+		return nil
+	}
+	if k, err := readKept(dir, file); err == nil {
+		before, proven := k.proves(dir, file, types...)
+		for _, e := range before {
+			_ = pick(e)
+		}
+		if proven {
+			if _, err = replayFrom(dir, file, Tail{Offset: k.Offset, Events: k.State.Seq}, pick); err == nil {
+				return picked, nil
+			}
+		}
+		picked = nil
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+	_, err = replay(dir, file, pick)
+	return picked, err
 }
 
 // Recent reads what a run has come to, and its configuration, as [Load] does. Before each

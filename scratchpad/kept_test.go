@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,5 +240,94 @@ func TestAKeptStateOfARunThatGoesOn(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got.History, s.History) {
 		t.Error("another history")
+	}
+}
+
+// TestPickingWithAKeptState picks what a replay of the whole journal gives, or ends as it does.
+func TestPickingWithAKeptState(t *testing.T) {
+	r := newRun(t, SyncOff)
+	s := new(core.State)
+	for _, e := range iterations(1) {
+		keepEvent(t, r, s, e)
+	}
+	record := func(data ...core.Data) {
+		for _, d := range data {
+			keepEvent(t, r, s, core.Event{Seq: s.Seq + 1, Time: day, Data: d})
+		}
+	}
+	refuse := func() {
+		n := s.NextIteration()
+		record(core.IterationStarted{Iteration: n}, core.MessageRefused{Reason: "why"}, failing(n))
+	}
+	refuse()
+	for range 3600 {
+		n := s.NextIteration()
+		record(core.IterationStarted{Iteration: n}, failing(n))
+	}
+	refuse()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	types := []core.EventType{core.TypeRunStarted, core.TypeMessageRefused}
+	whole := func() (picked []core.Event, err error) {
+		_, err = Replay(r.Dir, func(e core.Event) error {
+			if slices.Contains(types, e.Data.Type()) {
+				picked = append(picked, e)
+			}
+			return nil
+		})
+		return picked, err
+	}
+	journal := readFile(t, journalOf(r.Dir))
+	lineAt := func(text string) (begins, ends int) {
+		at := strings.Index(journal, text)
+		return strings.LastIndexByte(journal[:at], '\n') + 1, at + strings.IndexByte(journal[at:], '\n') + 1
+	}
+	swapped := func(text, from, to string) string {
+		begins, ends := lineAt(text)
+		line := journal[begins:ends]
+		object := strings.Replace(line[:len(line)-1-sumSize-markSize], from, to, 1) + "}"
+		other := string(seal([]byte(object), line[len(line)-1-sumSize-markSize:len(line)-1-sumSize]))
+		return journal[:begins] + other + strings.Repeat("\n", max(0, len(line)-len(other))) + journal[ends:]
+	}
+	const middle, refusal = `"seq":3000,`, `"message.refused"`
+	begins, _ := lineAt(middle)
+	for what, changed := range map[string]string{
+		"whole":              journal,
+		"a bit":              journal[:begins+40] + "~" + journal[begins+41:],
+		"a bit behind it":    journal[:len(journal)-900] + "~" + journal[len(journal)-899:],
+		"torn":               journal[:len(journal)-9],
+		"sealed, odd":        swapped(middle, `"exit_code":1`, `"exit_code":{`),
+		"sealed, newer":      swapped(middle, `"type":"iteration`, `"type":"iterazion`),
+		"sealed, a number":   swapped(middle, middle, `"seq":3009,`),
+		"another refusal":    swapped(refusal, `"why"`, `"how"`),
+		"an odder refusal":   swapped(refusal, `"why"`, `{"why":1}`),
+		"written in another": swapped(refusal, `"message.refused"`, `"message\u002erefused"`),
+	} {
+		writeFile(t, journalOf(r.Dir), changed)
+		got, err := Pick(r.Dir, types...)
+		want, failed := whole()
+		if !reflect.DeepEqual(got, want) || fmt.Sprint(err) != fmt.Sprint(failed) {
+			t.Errorf("%s:\n%v, %v; want\n%v, %v", what, got, err, want, failed)
+		}
+		if what == "whole" && len(want) != 3 {
+			t.Errorf("%d events", len(want))
+		}
+	}
+}
+
+// TestPickingWhatIsOdd decodes a record whose type does not stand where it is written.
+func TestPickingWhatIsOdd(t *testing.T) {
+	for text, want := range map[string]int{
+		`"type":"message.refused","elapsed_ms":0`:      1,
+		`"type":"message\u002erefused","elapsed_ms":0`: 1,
+		`"elapsed_ms":0,"type":"message.refused"`:      1,
+		`"type":"run.alive","elapsed_ms":0`:            0,
+	} {
+		line := seal([]byte(`{"seq":1,"time":"2026-11-23T03:05:00.64Z",`+text+`,"reason":"why"}`), "")
+		p, err := proveLines("", bytes.NewReader(line), int64(len(line)), nil, []core.EventType{core.TypeMessageRefused})
+		if err != nil || p.records != 1 || len(p.picked) != want {
+			t.Errorf("%s: %d events of %d records, %v", text, len(p.picked), p.records, err)
+		}
 	}
 }

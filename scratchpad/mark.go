@@ -14,7 +14,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/xdg"
@@ -111,6 +113,7 @@ type proven struct {
 	begun   bool   // the first has the right one
 	mine    bool   // the last has: it and all before it were written, or agreed to, with the key
 	last    []byte // the last one's mark, or none
+	picked  []core.Event
 }
 
 // prove reads the marks of a run.
@@ -124,18 +127,30 @@ func prove(dir string, key []byte) (proven, error) {
 	if err != nil {
 		return proven{marker: marker{key: key}}, err
 	}
-	return proveLines(dir, f, info.Size(), key)
+	return proveLines(dir, f, info.Size(), key, nil)
 }
 
-// proveLines reads the marks of a journal, or of so much of its beginning.
-func proveLines(dir string, journal io.Reader, size int64, key []byte) (proven, error) {
+// proveLines reads the marks of a journal, or of so much of its beginning, and picks what
+// may be events of these types.
+func proveLines(dir string, journal io.Reader, size int64, key []byte, picks []core.EventType) (proven, error) {
 	p := proven{marker: marker{key: key}}
-	err := readLines(journal, size, func(line []byte) seen { return witness(dir, line) }, p.take)
+	err := readLines(journal, size, func(line []byte) seen {
+		s := witness(dir, line)
+		if s.err == nil && len(picks) > 0 && may(core.TypeOf(line), picks) {
+			s.event, s.err = decode(dir, line[:len(line)-1])
+		}
+		return s
+	}, p.take)
 	if errors.Is(err, errNoRecord) {
 		err = nil
 	}
 	p.mine = p.right()
 	return p, err
+}
+
+// may reports whether a record that begins so may be of these types.
+func may(of core.EventType, types []core.EventType) bool {
+	return of == "" || slices.Contains(types, of)
 }
 
 // errNoRecord ends a proof: a torn end, or damage.
@@ -169,6 +184,9 @@ func (p *proven) take(line []byte, s seen) error {
 		return s.err
 	}
 	p.records++
+	if s.event.Data != nil {
+		p.picked = append(p.picked, s.event)
+	}
 	p.marker = p.marker.next(s.digest)
 	p.marked = p.marked || s.mark != nil
 	p.last = append(p.last[:0], s.mark...) // the line's place is read into again
