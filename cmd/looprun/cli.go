@@ -135,7 +135,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 			// What looks back reads much, keeps little and is soon over.
 			defer debug.SetGCPercent(debug.SetGCPercent(400))
 		}
-		err = ctx.Run(a)
+		err = p.run(a)
 	} else {
 		err = a.parseError(err, p.model, own)
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"io"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 
@@ -28,6 +30,79 @@ type agentOnly struct {
 	commonFlags
 }
 
+// someOnly is runOnly with the flags that the arguments and the environment may name, and
+// those that have a default: most runs name few, and to describe a flag takes far longer
+// than to parse it. What a file says, and the help, need all of them.
+type someOnly struct {
+	grammar any
+	flags   *commonFlags
+	given   reflect.Value // what the grammar parses into
+	fields  [][]int       // where its fields stand in a runCmd
+}
+
+// someOf is nil where all flags are needed: --agent sets others, and --dry-run shows them.
+func someOf(own, environ []string) *someOnly {
+	named := mentioned(own, environ)
+	if helps(own) || named["agent"] || named["dryrun"] {
+		return nil
+	}
+	s := &someOnly{}
+	var of []reflect.StructField
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[runCmd]()) {
+		_, short := f.Tag.Lookup("short")
+		_, has := f.Tag.Lookup("default")
+		if !f.Anonymous && f.Tag.Get("kong") != "-" && (short || has || named[plain(cmp.Or(f.Tag.Get("name"), f.Name))]) {
+			of = append(of, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+			s.fields = append(s.fields, f.Index)
+		}
+	}
+	run, _ := reflect.TypeFor[runOnly]().FieldByName("Run") // it has one
+	v := reflect.New(reflect.StructOf([]reflect.StructField{
+		{Name: run.Name, Type: reflect.StructOf(of), Tag: run.Tag},
+		{Name: "Common", Type: reflect.TypeFor[commonFlags](), Tag: `embed:""`},
+	}))
+	s.grammar, s.given = v.Interface(), v.Elem().Field(0)
+	s.flags, _ = v.Elem().Field(1).Addr().Interface().(*commonFlags) // it is one
+	return s
+}
+
+// command is looprun run with the flags that were given.
+func (s *someOnly) command() *runCmd {
+	var c runCmd
+	to := reflect.ValueOf(&c).Elem()
+	for i, index := range s.fields {
+		to.FieldByIndex(index).Set(s.given.Field(i))
+	}
+	return &c
+}
+
+// mentioned are the flags that arguments and variables may name.
+func mentioned(args, environ []string) map[string]bool {
+	named := map[string]bool{}
+	note := func(text string, ok bool) {
+		if name, _, _ := strings.Cut(text, "="); ok {
+			named[plain(name)] = true
+		}
+	}
+	for _, a := range args {
+		note(strings.CutPrefix(a, "--"))
+	}
+	for _, v := range environ {
+		note(strings.CutPrefix(strings.ToUpper(v), "LOOPRUN_"))
+	}
+	return named
+}
+
+// plain is what the names of a field, of its flag and of its variable have in common.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
 // names reports whether one of the arguments is the flag, with its value or before it.
 func names(args []string, flag string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == flag || strings.HasPrefix(a, flag+"=") })
@@ -40,16 +115,17 @@ type parsed struct {
 	flags  *commonFlags
 	exited int   // exit code of --help and --version; -1: it was neither
 	err    error // what is wrong with the arguments
+	run    func(*app) error
 }
 
 // part is [cli] with one command whole; of the others it has the name and what it is
 // for; without a name, none is whole. Of a word that is no command it is nil.
 func part(command string) (grammar any, flags *commonFlags) {
-	whole := reflect.TypeFor[cli]()
-	fields := make([]reflect.StructField, whole.NumField())
+	all := reflect.TypeFor[cli]()
+	fields := make([]reflect.StructField, all.NumField())
 	found := command == ""
 	for i := range fields {
-		f := whole.Field(i)
+		f := all.Field(i)
 		switch {
 		case f.Anonymous:
 			fields[i] = reflect.StructField{Name: "Common", Type: f.Type, Tag: `embed:""`}
@@ -112,35 +188,48 @@ func (a *app) parse(own []string) (parsed, error) {
 	// Help names the other commands, and what is wrong with words that are none may
 	// name their flags. Nothing has been read by then.
 	if grammar, flags := part(command); grammar != nil && known {
-		p, _, err := a.parseWith(grammar, flags, own)
+		p, _, err := a.parseWith(grammar, flags, own, whole)
 		if err != nil || p.exited >= 0 || p.err == nil || a.config != nil {
 			return p, err
 		}
 	}
 	var c cli
-	p, _, err := a.parseWith(&c, &c.commonFlags, own)
+	p, _, err := a.parseWith(&c, &c.commonFlags, own, whole)
 	return p, err
 }
 
 func (a *app) parseRun(own []string) (parsed, bool, error) {
 	if names(own, "--agent") {
 		var c agentOnly
-		return a.parseWith(&c, &c.commonFlags, own)
+		return a.parseWith(&c, &c.commonFlags, own, ofRun)
+	}
+	if some := someOf(own, os.Environ()); some != nil {
+		p, helped, err := a.parseWith(some.grammar, some.flags, own, someOfRun)
+		if p.run = func(a *app) error { return some.command().Run(a) }; err != nil || p.err == nil || a.config != nil {
+			return p, helped, err
+		}
 	}
 	var c runOnly
-	return a.parseWith(&c, &c.commonFlags, own)
+	return a.parseWith(&c, &c.commonFlags, own, ofRun)
 }
+
+// extent is how much a grammar describes.
+type extent int
+
+const (
+	whole     extent = iota // the other commands too
+	ofRun                   // looprun run with its flags
+	someOfRun               // not even all of these
+)
 
 // parseWith parses by a grammar; helped reports that help was asked for, which
 // is not printed by those of run alone.
-func (a *app) parseWith(grammar any, flags *commonFlags, own []string) (p parsed, helped bool, err error) {
-	p = parsed{flags: flags, exited: -1}
-	_, ofRun := grammar.(*runOnly)
-	_, ofAgent := grammar.(*agentOnly)
+func (a *app) parseWith(grammar any, flags *commonFlags, own []string, by extent) (p parsed, helped bool, err error) {
+	p = parsed{flags: flags, exited: -1, run: func(a *app) error { return p.ctx.Run(a) }}
 	parser, err := newParser(grammar,
 		kong.Writers(a.stdout, a.stderr), kong.Exit(func(code int) { p.exited = code }),
 		kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error {
-			if helped = true; ofRun || ofAgent {
+			if helped = true; by != whole {
 				return nil
 			}
 			return help(o, ctx)
@@ -152,7 +241,7 @@ func (a *app) parseWith(grammar any, flags *commonFlags, own []string) (p parsed
 			var err error
 			a.config, err = config.Read(ctx, config.Call{
 				Args: a.args, HasCommand: a.hasCommand, Stdin: a.stdin, Stderr: a.files.stderr, Say: &a.say.Messages,
-				Whole: wholeModel, Inside: commandVariables,
+				Whole: wholeModel, Inside: commandVariables, Part: by == someOfRun,
 			})
 			return err
 		}),
@@ -168,9 +257,26 @@ func (a *app) parseWith(grammar any, flags *commonFlags, own []string) (p parsed
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append([]kong.Option{
 		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
-		kong.DefaultEnvars("LOOPRUN"), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
+		kong.PostBuild(func(k *kong.Kong) error { nameVariables(k.Model.Node); return nil }), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.ExplicitGroups(groups),
 	}, options...)...)
+}
+
+// nameVariables gives each flag its variable, unless its tag says that it has none.
+func nameVariables(n *kong.Node) {
+	for _, f := range n.Flags {
+		switch {
+		case f.Name == "help":
+		case len(f.Envs) == 0:
+			f.Envs = []string{"LOOPRUN_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))}
+		case f.Envs[0] == "-":
+			f.Envs = nil
+		}
+		f.Tag.Envs = f.Envs
+	}
+	for _, child := range n.Children {
+		nameVariables(child)
+	}
 }
 
 // modelFor describes what can follow the words: all commands, and the flags of the one

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -81,4 +82,79 @@ func helpOf(t *testing.T, grammar any, call []string) (text string) {
 	_, err = parser.Parse(call)
 	t.Errorf("%q gives no help: %v", call, err)
 	return ""
+}
+
+// A run is parsed by the flags alone that it may have been given: none that the arguments
+// or the environment name is left out.
+func TestARunKnowsTheFlagsItIsGiven(t *testing.T) {
+	whole, err := wholeModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := slices.IndexFunc(whole.Children, func(n *kong.Node) bool { return n.Name == "run" })
+	has := func(own, environ []string, name string) bool {
+		some := someOf(own, environ)
+		if some == nil {
+			return true // all are known
+		}
+		parser, err := newParser(some.grammar)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(parser.Model.Children[0].Flags, func(f *kong.Flag) bool { return f.Name == name })
+	}
+	for _, f := range whole.Children[run].Flags {
+		if !has([]string{"--" + f.Name + "=x"}, nil, f.Name) || !has([]string{"--" + f.Name}, nil, f.Name) {
+			t.Errorf("--%s is not known", f.Name)
+		}
+		for _, name := range f.Envs {
+			if !has(nil, []string{name + "=x"}, f.Name) {
+				t.Errorf("%s is not known", name)
+			}
+		}
+		if f.Short != 0 && !has([]string{"-q" + string(f.Short)}, nil, f.Name) {
+			t.Errorf("-%c is not known", f.Short)
+		}
+	}
+	if has(nil, nil, "max-iterations") {
+		t.Error("all flags are described without need")
+	}
+	for _, own := range [][]string{{"--help"}, {"-h"}, {"--agent", "x"}, {"--agent=x"}, {"--dry-run"}} {
+		if someOf(own, nil) != nil {
+			t.Errorf("%q needs all flags", own)
+		}
+	}
+	if someOf(nil, []string{"LOOPRUN_AGENT=x"}) != nil {
+		t.Error("the variable of --agent needs all flags")
+	}
+}
+
+// What is parsed is the same as by all flags.
+func TestSomeFlagsSayWhatAllSay(t *testing.T) {
+	for _, own := range [][]string{
+		{},
+		{"run"},
+		{"--max-iterations", "3", "-q", "--kill-after=2s", "--wait-on", "a", "--wait-on=b", "--exit-code", "accepted=3", "--done-codes", "0,7"},
+		{"-ixq", "-c", "make --check", "--check=x", "--stdin", "-", "--detached", "defer,select=deny", "--keep-runs", "runs=2", "--run-id", "x"},
+		{"run", "--retry=2", "--loop-often", "off", "--assistant-for", "guards", "--max-tokens=2M", "--no-pty", "--color", "never"},
+	} {
+		var all runOnly
+		parser, err := newParser(&all)
+		if err == nil {
+			_, err = parser.Parse(own)
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", own, err)
+		}
+		some := someOf(own, nil)
+		if parser, err = newParser(some.grammar); err == nil {
+			_, err = parser.Parse(own)
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", own, err)
+		}
+		if got := some.command(); !reflect.DeepEqual(*got, all.Run) || !reflect.DeepEqual(*some.flags, all.commonFlags) {
+			t.Errorf("%q: got %+v, want %+v", own, *got, all.Run)
+		}
+	}
 }

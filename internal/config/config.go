@@ -51,7 +51,12 @@ type Call struct {
 	Whole func() (*kong.Application, error)
 	// Inside are the variables of a run's command.
 	Inside func() []string
+	// Part says that the context has not all flags, which a file may name.
+	Part bool
 }
+
+// ErrPart is why nothing was read: there is a file, and the context has not all flags.
+var ErrPart = errors.New("there is a configuration file")
 
 // layer is the part of a file that has one rank: its keys, or what stands below
 // enforce.
@@ -114,10 +119,16 @@ func Read(ctx *kong.Context, of Call) (*Settings, error) {
 		return c, nil
 	}
 	keys := optionKeys
-	if node.Name == "run" {
+	switch {
+	case of.Part:
+		keys = nil
+	case node.Name == "run":
 		keys = func() []Key { return Keys(ctx.Model) }
 	}
 	files, err := load(c.Text("config"), keys)
+	if errors.Is(err, ErrPart) {
+		return nil, err
+	}
 	if err == nil {
 		c.add(files)
 		err = c.overridden()

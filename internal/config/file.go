@@ -61,7 +61,8 @@ func sourcesOf(flag string) ([]Source, error) {
 	return append(list, system), nil
 }
 
-// load reads the files and reports all that is wrong with any of them.
+// load reads the files and reports all that is wrong with any of them. Without keys it
+// reads none: one that is there is [ErrPart].
 func load(flag string, keys func() []Key) ([]*File, error) {
 	sources, err := sourcesOf(flag)
 	if err != nil {
@@ -157,6 +158,9 @@ func (s Source) read(keys func() []Key) (*File, error) {
 		return nil, Usage(err.Error(), "let HOME or XDG_CONFIG_HOME name a folder of this user's, or leave the file out with --config none")
 	case err != nil:
 		return nil, Usage(err.Error(), "it has to be a file that can be read")
+	}
+	if keys == nil {
+		return nil, ErrPart
 	}
 	f := &File{Source: s, text: text}
 	if s.found || s.own {

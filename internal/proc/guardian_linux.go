@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -54,13 +55,17 @@ type warden struct {
 
 // GuardianMain is the life of a guardian process. It returns the exit status.
 func GuardianMain() int {
-	// Commands are told of the death of the thread that started them.
+	ignoreEndings()
+	// Commands are told of the death of the thread that started them. A thread that is
+	// bound starts no others by itself, so it is not bound before.
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 1
 	}
-	_ = os.WriteFile("/proc/self/comm", []byte("guardian"), 0)
-	ignoreEndings()
+	if fd, err := unix.Open("/proc/self/comm", unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
+		_, _ = unix.Write(fd, []byte("guardian"))
+		unix.Close(fd)
+	}
 	w := &warden{wire: newWire(0), pidfd: -1}
 	for {
 		if done := w.turn(); done {
@@ -78,10 +83,9 @@ const sayAfter = 2 * time.Millisecond
 // it ends when the program does. Catching instead of ignoring leaves the
 // commands their defaults; what was ignored from the start stays so for them.
 func ignoreEndings() {
-	for _, s := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
-		if !signal.Ignored(s) {
-			signal.Notify(make(chan os.Signal, 1), s)
-		}
+	endings := slices.DeleteFunc([]os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT}, signal.Ignored)
+	if len(endings) > 0 { // of none, all would be meant
+		signal.Notify(make(chan os.Signal, 1), endings...)
 	}
 }
 
