@@ -231,17 +231,21 @@ func recorder(t *testing.T, j *job) (args func() []string) {
 	bin := t.TempDir()
 	file := filepath.Join(bin, "args")
 	script := "#!/bin/sh\nprintf '%s\\0' \"$@\" > '" + file + "'\nenv | grep -E '^(INPUT|ACTION)_' >> '" + file + "'\nexit 0\n"
-	// A process that another test starts meanwhile would keep the file open for writing,
-	// and it could not be run.
-	syscall.ForkLock.RLock()
-	err := os.WriteFile(filepath.Join(bin, "looprun"), []byte(script), 0o755)
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program(t, filepath.Join(bin, "looprun"), script)
 	j.path = bin + ":" + j.path
 	return func() []string {
 		return strings.Split(strings.TrimSuffix(read(t, file), "\x00"), "\x00")
+	}
+}
+
+// program makes the file one that can be run. A process that another test starts meanwhile
+// would keep it open for writing, so that it could not.
+func program(t *testing.T, file, text string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := errors.Join(os.WriteFile(file, []byte(text), 0o755), os.Chmod(file, 0o755)); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -351,6 +355,9 @@ func TestActionRefuses(t *testing.T) {
 // Without a version looprun is built from the action's own source, for the machine
 // that it runs on, whatever the job builds for.
 func TestActionBuilds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds looprun once more")
+	}
 	j := newJob(t)
 	j.env = append(j.env, "GOOS=plan9", "GOARCH=arm", "GOARM=9", "GOEXPERIMENT=none such", "GOAMD64=v9")
 	j.use(t, map[string]string{"command": "exit 0"})
@@ -362,6 +369,7 @@ func TestActionBuilds(t *testing.T) {
 
 // A build that fails is said on the page of the job, and in the outputs.
 func TestActionThatCannotBuild(t *testing.T) {
+	t.Parallel()
 	j := newJob(t)
 	j.context["github.action_path"] = t.TempDir()
 	got := j.use(t, map[string]string{"command": "exit 0"})
@@ -403,6 +411,7 @@ func release(t *testing.T, j *job, sum func(asset []byte) string) {
 }
 
 func TestActionDownloadsARelease(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the release in the test is for Linux")
 	}
@@ -446,6 +455,7 @@ func TestActionDownloadsARelease(t *testing.T) {
 // What is kept for later jobs is taken when it is what the release's check sums name,
 // and fetched anew when it is not.
 func TestActionKeepsTheRelease(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the release in the test is for Linux")
 	}

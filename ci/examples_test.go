@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/looprun/looprun/core"
@@ -76,7 +77,10 @@ type azureFile struct {
 // project copies an example that is to be fixed, with the policy beside it.
 func project(t *testing.T, dir, name string) {
 	t.Helper()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "examples", name))); err != nil {
+	syscall.ForkLock.RLock() // as in program
+	err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "examples", name)))
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	policy := read(t, filepath.Join("..", "examples", "ci", "policy.yaml"))
@@ -112,6 +116,15 @@ func outcomes() map[string]int {
 	return stuck
 }
 
+// carriedOut skips the rest of a test with -short, which has read its example: the one
+// for GitHub alone is carried out.
+func carriedOut(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it builds and tests packages again and again")
+	}
+}
+
 // soft are exit codes that an example lets pass with a warning.
 func soft(t *testing.T, codes ...int) {
 	t.Helper()
@@ -121,6 +134,7 @@ func soft(t *testing.T, codes ...int) {
 }
 
 func TestExampleGitHub(t *testing.T) {
+	t.Parallel()
 	var f githubFile
 	strict(t, "examples/ci/github.yml", &f)
 	for name, code := range outcomes() {
@@ -155,16 +169,16 @@ func TestExampleGitHub(t *testing.T) {
 
 // The comment is made once, and written anew from then on; the report is looprun's.
 func TestExampleGitHubComment(t *testing.T) {
+	t.Parallel()
 	var f githubFile
 	strict(t, "examples/ci/github-comment.yml", &f)
+	carriedOut(t)
 	j := newJob(t)
 	project(t, j.dir, "stuck")
 	bin := t.TempDir()
 	gh := "#!/bin/sh\necho \"$@\" >> '" + bin + "/calls'\ncase $* in *--paginate*) cat '" + bin + "/id' 2>/dev/null; exit 0 ;; esac\n" +
 		"for a; do case $a in body=@*) cp \"${a#body=@}\" '" + bin + "/page' ;; esac; done\necho 77 > '" + bin + "/id'\n"
-	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	program(t, filepath.Join(bin, "gh"), gh)
 	j.path = bin + ":" + j.path
 	j.env = append(j.env, "GITHUB_REPOSITORY=o/r")
 	j.context["github.event.pull_request.number"] = "5"
@@ -204,9 +218,11 @@ func TestExampleGitHubComment(t *testing.T) {
 }
 
 func TestExampleGitLab(t *testing.T) {
+	t.Parallel()
 	var f gitlabFile
 	strict(t, "examples/ci/gitlab-ci.yml", &f)
 	soft(t, f.Fix.AllowFailure.ExitCodes...)
+	carriedOut(t)
 	for name, code := range outcomes() {
 		dir := t.TempDir()
 		project(t, dir, name)
@@ -226,6 +242,7 @@ func TestExampleGitLab(t *testing.T) {
 }
 
 func TestExampleBuildkite(t *testing.T) {
+	t.Parallel()
 	var f buildkiteFile
 	strict(t, "examples/ci/buildkite.yml", &f)
 	var codes []int
@@ -233,13 +250,12 @@ func TestExampleBuildkite(t *testing.T) {
 		codes = append(codes, s.ExitStatus)
 	}
 	soft(t, codes...)
+	carriedOut(t)
 	for name, code := range outcomes() {
 		dir, bin := t.TempDir(), t.TempDir()
 		project(t, dir, name)
 		agent := "#!/bin/sh\necho \"$@\" >> '" + bin + "/calls'\ncase $1 in annotate) cat > '" + bin + "/page' ;; esac\n"
-		if err := os.WriteFile(filepath.Join(bin, "buildkite-agent"), []byte(agent), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		program(t, filepath.Join(bin, "buildkite-agent"), agent)
 		env := []string{"BUILDKITE=true", "PATH=" + bin + ":" + looprunDir(t) + ":" + os.Getenv("PATH")}
 		log, got := shell(t, dir, f.Steps[0].Command, env...)
 		if got != code {
@@ -256,6 +272,7 @@ func TestExampleBuildkite(t *testing.T) {
 }
 
 func TestExampleAzure(t *testing.T) {
+	t.Parallel()
 	var f azureFile
 	strict(t, "examples/ci/azure-pipelines.yml", &f)
 	script := ""
@@ -264,6 +281,13 @@ func TestExampleAzure(t *testing.T) {
 			script = s.Bash
 		}
 	}
+	for code, want := range map[int]bool{100: true, 102: false, 111: false} {
+		log, got := shell(t, t.TempDir(), fmt.Sprintf("looprun() { return %d; }\n", code)+script)
+		if soft := strings.Contains(log, "##vso[task.complete result=SucceededWithIssues;]"); soft != want || soft != (got == 0) || !soft && got != code {
+			t.Errorf("after %d: exit code %d\n%s", code, got, log)
+		}
+	}
+	carriedOut(t)
 	for name, code := range outcomes() {
 		dir := t.TempDir()
 		project(t, dir, name)
@@ -275,15 +299,11 @@ func TestExampleAzure(t *testing.T) {
 			t.Errorf("%s: succeeded with issues\n%s", name, log)
 		}
 	}
-	for code, want := range map[int]bool{100: true, 102: false, 111: false} {
-		log, got := shell(t, t.TempDir(), fmt.Sprintf("looprun() { return %d; }\n", code)+script)
-		if soft := strings.Contains(log, "##vso[task.complete result=SucceededWithIssues;]"); soft != want || soft != (got == 0) || !soft && got != code {
-			t.Errorf("after %d: exit code %d\n%s", code, got, log)
-		}
-	}
 }
 
 func TestExampleGeneric(t *testing.T) {
+	t.Parallel()
+	carriedOut(t)
 	file, err := filepath.Abs("../examples/ci/generic.sh")
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/looptest"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -157,7 +158,7 @@ func TestAMaskSteersNothing(t *testing.T) {
 		return out
 	}
 	kinds := map[core.EventType]bool{}
-	for seed := range uint64(400) {
+	for seed := range uint64(rounds.Of(400)) {
 		plain := course(seed, nil)
 		hidden := course(seed, func(text string) string { return strings.Repeat("*", min(3, len(text))) })
 		for i := range max(len(plain), len(hidden)) {

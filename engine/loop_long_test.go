@@ -32,6 +32,9 @@ func (waves) Run(_ context.Context, it core.Iteration) (core.IterationResult, er
 // keeps the last iterations, and without a journal nothing keeps the others.
 // Every limit that counts evidence is on, so that their windows are looked at.
 func TestLongRunMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 50,000 iterations")
+	}
 	const short, long = 1_000, 51_000
 	heap, state := map[int]uint64{}, map[int]int{}
 	loop := &engine.Loop{Guards: guards.Default(), Runner: waves{}}

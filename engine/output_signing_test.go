@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -58,7 +59,7 @@ func TestSigningAhead(t *testing.T) {
 		to := [2]func([]byte) (int, error){direct.Stdout().Write, direct.Stderr().Write}
 		ahead := newAnalyzer(signature.Options{}, false)
 		goroutines := runtime.NumGoroutine()
-		for step := range 3 {
+		for step := range rounds.Of(3) {
 			direct.Reset()
 			ahead.reset()
 			text := errorLog(rnd, 2<<20)

@@ -195,6 +195,9 @@ func TestHTMLOfManySilentIterations(t *testing.T) {
 
 // Long texts in all that a run can have many of do not break the limit.
 func TestHTMLOfLongTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestHTMLSize and TestHTMLOfManyIterations bound the page too")
+	}
 	long := strings.Repeat("\"+", 900)
 	r := record(t, nil)
 	for i := range 60 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // played is what came of reading a journal in one of the two ways.
@@ -65,7 +66,7 @@ func TestReadingAheadReadsTheSame(t *testing.T) {
 		"block borders": func(b []byte) []byte { return b[:blockSize*(1+random.IntN(3))] },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 2 {
+			for range rounds.Of(2) {
 				data := change(bytes.Clone(good))
 				sameAhead(t, dir, data, 0)
 				sameAhead(t, dir, data, int64(1+random.IntN(1400)))

@@ -169,6 +169,9 @@ func TestAKeptStateProvesNothing(t *testing.T) {
 // A journal that is held against its marks, and not folded again, is examined as one that is;
 // where it is not what the kept state was made of all of it is.
 func TestExaminingWithAKeptState(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestAKeptStateThatDoesNotCount proves kept states too")
+	}
 	dir, _ := longRun(t)
 	name := filepath.Join(dir, keptName)
 	kept, journal := readFile(t, name), readFile(t, journalOf(dir))

@@ -210,16 +210,20 @@ func TestSummarizeReadsLittle(t *testing.T) {
 // TestManyRuns are listed by their names alone: they hold nothing to read.
 func TestManyRuns(t *testing.T) {
 	state := t.TempDir()
-	for n := range 10_000 {
+	runs := 10_000
+	if testing.Short() {
+		runs = 1000
+	}
+	for n := range runs {
 		if err := os.Mkdir(filepath.Join(state, fmt.Sprintf("20260102-%06d-3f9a", n)), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ids, err := IDs(state)
-	if err != nil || len(ids) != 10_000 || ids[0] != "20260102-009999-3f9a" || !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) {
+	if err != nil || len(ids) != runs || ids[0] != fmt.Sprintf("20260102-%06d-3f9a", runs-1) || !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) {
 		t.Errorf("%d runs, %v", len(ids), err)
 	}
-	if dir, err := Find(state, "004242"); err != nil || filepath.Base(dir) != "20260102-004242-3f9a" {
+	if dir, err := Find(state, "000942"); err != nil || filepath.Base(dir) != "20260102-000942-3f9a" {
 		t.Errorf("%s, %v", dir, err)
 	}
 }

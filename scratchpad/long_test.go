@@ -10,6 +10,9 @@ import (
 // The journal and the page of a run of 50,000 iterations take no more memory than
 // those of 1,000, and the page is no longer: it shows the last iterations.
 func TestLongRunMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 50,000 iterations")
+	}
 	r := newRun(t, SyncOff)
 	s := new(core.State)
 	put := func(d core.Data) {

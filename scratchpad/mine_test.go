@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/internal/xdg"
 )
 
@@ -419,7 +420,7 @@ func TestRandomChanges(t *testing.T) {
 	as(t, t.TempDir())
 	dir := written(t, numbered(story()...))
 	good := []byte(readFile(t, journalOf(dir)))
-	for range 2000 {
+	for range rounds.Of(2000) {
 		data := bytes.Clone(good)
 		data[rand.IntN(len(data))] ^= byte(1 + rand.IntN(255))
 		data = resealAll(data)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // TestTornLastRecord cuts the journal at every byte of its last record.
@@ -16,7 +17,7 @@ func TestTornLastRecord(t *testing.T) {
 	dir := written(t, events)
 	text := readFile(t, journalOf(dir))
 	start := strings.LastIndexByte(text[:len(text)-1], '\n') + 1
-	for cut := start; cut < len(text); cut++ {
+	for cut := start; cut < len(text); cut += rounds.Step(1) {
 		writeFile(t, journalOf(dir), text[:cut])
 		checkCut(t, dir, events[:len(events)-1], int64(start), int64(cut-start))
 		r, s, tail, err := Open(dir, SyncOff)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // damagedRun is a closed run with details and padding, and its journal's lines.
@@ -181,7 +182,7 @@ func TestSalvagedStateIsThatOfTheEvents(t *testing.T) {
 func TestSalvageOfAnyFlippedByte(t *testing.T) {
 	dir, _, lines := damagedRun(t)
 	whole := strings.Join(lines, "")
-	for i := 0; i < len(whole); i += flipStep {
+	for i := 0; i < len(whole); i += rounds.Step(1) * flipStep {
 		text := flip(whole, i)
 		writeFile(t, journalOf(dir), text)
 		checkSalvage(t, dir, text, unchanged(t, dir))

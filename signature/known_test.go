@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/internal/ascii"
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // like returns a line that may have the same outline: other digits, and other
@@ -94,7 +95,7 @@ func TestKnownLines(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for _, dir := range []string{"", "/srv/app", "/srv/app1", "/srv/a-1f2e3d4c/x"} {
 		k := &knows{sc: newScanner(dir)}
-		for range 30_000 {
+		for range rounds.Of(30_000) {
 			line := randomLine(rnd)
 			k.agree(t, line)
 			for range 4 {

@@ -16,6 +16,7 @@ import (
 // Without an option looprun answer asks at the terminal, for the latest run that
 // waits and for one that is named. Ctrl-C leaves the question as it was.
 func TestAnswerAsks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	deferred := begin(t, dir, "--detached", "defer", "--max-iterations", "1", "--", "false")
 	if code := deferred.ended(t); code != 102 {

@@ -102,10 +102,9 @@ const keyEnter = "\r"
 // initAt starts looprun init at a terminal, in a folder with these files.
 func initAt(t *testing.T, files map[string]string) *wizard {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir := t.TempDir()
 	put(t, dir, files)
-	return &wizard{screen: onTerminal(t, dir, "init")}
+	return &wizard{screen: onTerminalWith(t, dir, "XDG_STATE_HOME="+t.TempDir(), "init")}
 }
 
 // wizard is looprun init at a terminal.
@@ -132,6 +131,7 @@ func (s *wizard) enter(t *testing.T, question, words string) {
 }
 
 func TestInitAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	s := initAt(t, map[string]string{"go.mod": "", "Makefile": "test:"})
 	s.enter(t, "Which of them is to be tested?", "maek")
 	s.enter(t, `did you mean "make"?`, "make")
@@ -153,6 +153,7 @@ func TestInitAtTheTerminal(t *testing.T) {
 
 // Ctrl-C and Ctrl-D, at whichever question, leave nothing behind.
 func TestInitInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, answered := range []int{0, 2} {
 		for key, want := range map[string]int{"\x03": -int(syscall.SIGINT), "\x04": 125} {
 			s := initAt(t, map[string]string{"go.mod": "module x"})

@@ -58,7 +58,7 @@ func TestKilledMany(t *testing.T) {
 		"--kill-after", "1s", "--", "sh", "-c", manyWork, "work", "{}",
 	}
 	s, onRecord := start(work...), map[string]int{}
-	for range max(2, rounds.Of(4)) {
+	for range rounds.Of(4) {
 		had := len(lines(t, notes))
 		until(t, "some iterations have begun", func() bool { return len(lines(t, notes)) > had+rng.IntN(3) || len(marked(mark)) == 0 })
 		if rng.IntN(2) == 0 {

@@ -15,6 +15,7 @@ import (
 // At a terminal the person sees what is to be removed before saying yes, and
 // whatever is no yes removes nothing.
 func TestPruneAsks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, keys string
 		code, left int
@@ -87,6 +88,7 @@ func TestPruneLeavesWhatWaits(t *testing.T) {
 // A prune that is killed leaves each run whole or gone, and the next one removes
 // the rest of what it began.
 func TestPruneKilled(t *testing.T) {
+	t.Parallel()
 	const runs, files = 80, 15
 	dir := t.TempDir()
 	if first := begin(t, dir, "-q", "--", "echo", "x"); first.ended(t) != 0 {

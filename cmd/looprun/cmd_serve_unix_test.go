@@ -157,6 +157,7 @@ func (v *window) quiet() {
 // was shown and to no other, of a run that waits and of one that has exited, with its
 // reason and guidance, as a person's who was in the browser.
 func TestAnswersByTheSameDoor(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args         []string
 		live         bool

@@ -35,6 +35,9 @@ func inExamples(t *testing.T, parts ...string) string {
 }
 
 func TestExamplesTestfix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and tests packages again and again")
+	}
 	t.Parallel()
 	s := begin(t, example(t, "testfix"), "--policy", inExamples(t, "ci", "policy.yaml"), "--check", "go test ./...", "--", "./fix.sh")
 	if got := s.ended(t); got != 0 {

@@ -44,8 +44,8 @@ func TestMatrixReview(t *testing.T) {
 
 // A history that is longer than the screen goes through $PAGER.
 func TestMatrixReviewPages(t *testing.T) {
-	t.Setenv("PAGER", "cat >paged; echo that was the pager")
-	s := onTerminal(t, t.TempDir(), "--max-iterations", "45", "--loop-threshold", "off", "--", "sh", "-c", "echo Error: same; exit 1")
+	t.Parallel()
+	s := onTerminalWith(t, t.TempDir(), "PAGER=cat >paged; echo that was the pager", "--max-iterations", "45", "--loop-threshold", "off", "--", "sh", "-c", "echo Error: same; exit 1")
 	s.moveTo(t, "Review")
 	s.keys(t, "\r")
 	until(t, "the pager has run", s.shows("that was the pager"))

@@ -10,11 +10,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/completion"
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // Each command is parsed by a description of itself alone. Its help, what completes
 // it and what is said of wrong words are those of the description of all.
 func TestAPartSaysWhatTheWholeSays(t *testing.T) {
+	t.Parallel()
 	whole, err := wholeModel()
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +38,10 @@ func TestAPartSaysWhatTheWholeSays(t *testing.T) {
 		}
 	}
 	visit(nil, whole.Node)
-	for _, call := range calls {
+	for n, call := range calls {
+		if n%rounds.Step(1) != 0 {
+			continue
+		}
 		command, known := commandIn(call)
 		if !known {
 			t.Errorf("%q: the command is not known", call)
@@ -54,7 +59,10 @@ func TestAPartSaysWhatTheWholeSays(t *testing.T) {
 	lookup := func(kind completion.Kind, at completion.Place) []completion.Candidate {
 		return []completion.Candidate{{Value: string(kind)}}
 	}
-	for _, w := range words {
+	for n, w := range words {
+		if n%rounds.Step(1) != 0 {
+			continue
+		}
 		model, err := modelFor(w)
 		if err != nil {
 			t.Fatal(err)

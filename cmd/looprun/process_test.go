@@ -20,6 +20,7 @@ import (
 // Signals at every moment: in the work, in the check, in the precheck, in the
 // delay. The run ends by the same signal, nothing is left, and it can go on.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	const hang = "echo $$ > pid; touch here; sleep 60"
 	for _, moment := range []struct {
 		name string

@@ -11,6 +11,9 @@ import (
 // The examples of the protocols check themselves; in a session of their own, so
 // that nobody who runs the tests is asked.
 func TestExamplesProtocols(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts each example some times")
+	}
 	t.Parallel()
 	file, err := binary()
 	if err != nil {

@@ -31,34 +31,34 @@ import (
 // pointer of a schema is one, too: config#/properties/signature.
 func validator(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	if s, ok := validators.Load(name); ok {
-		return s.(*jsonschema.Schema)
-	}
-	file, pointer, _ := strings.Cut(name, "#")
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	for kind, text := range writtenSchemas(t) {
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			t.Fatalf("%s: %v", kind, err)
+	compiler.Lock()
+	defer compiler.Unlock()
+	if compiler.Compiler == nil {
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		for kind, text := range writtenSchemas(t) {
+			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+			if err != nil {
+				t.Fatalf("%s: %v", kind, err)
+			}
+			if err := c.AddResource("test:///"+kind, doc); err != nil {
+				t.Fatalf("%s: %v", kind, err)
+			}
 		}
-		if err := c.AddResource("test:///"+kind, doc); err != nil {
-			t.Fatalf("%s: %v", kind, err)
-		}
+		compiler.Compiler = c
 	}
-	location := "test:///" + file
-	if pointer != "" {
-		location += "#" + pointer
-	}
-	s, err := c.Compile(location)
+	s, err := compiler.Compile("test:///" + name)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	validators.Store(name, s)
 	return s
 }
 
-var validators sync.Map // those that were compiled, by name
+// compiler is for all tests: it knows what it has compiled.
+var compiler struct {
+	sync.Mutex
+	*jsonschema.Compiler
+}
 
 // writtenSchemas are all schemas by name, as looprun schema prints them.
 func writtenSchemas(t *testing.T) map[string][]byte {
@@ -132,6 +132,7 @@ func refusals(t *testing.T, schema *jsonschema.Schema, kind string, text []byte)
 // Each schema is one by the metaschema of its draft, and each default is a value
 // that it allows.
 func TestSchemasAreSchemas(t *testing.T) {
+	t.Parallel()
 	meta, err := jsonschema.NewCompiler().Compile("https://json-schema.org/draft/2020-12/schema")
 	if err != nil {
 		t.Fatal(err)

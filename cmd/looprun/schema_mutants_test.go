@@ -173,6 +173,7 @@ color: always
 // thing changed in every place in turn. The other way round looprun may know
 // more than a schema can say; TestWhatSchemasCannotSay lists that.
 func TestSchemasRefuseNothingThatLooprunTakes(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	n, refused, at, step := 0, 0, 0, rounds.Step(41) // of 40,000
 	for _, s := range append(goodFiles(t), sample{"every key of looprun.yaml", "config", everyKey}) {

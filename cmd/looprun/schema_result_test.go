@@ -80,6 +80,7 @@ var endings = []ending{
 // Every status that a run can end with is in a result.json that is right by its
 // schema, and says what the process exited with.
 func TestResultsByTheirSchema(t *testing.T) {
+	t.Parallel()
 	schema := validator(t, "result")
 	var seen []core.Status
 	for _, e := range endings {

@@ -100,9 +100,17 @@ func inScript(e *testscript.Env) error {
 // TestScripts runs the binary as a user does. Each script is named by what it
 // shows.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	journals := validator(t, "journal")
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no scripts: %v", err)
+	}
+	if testing.Short() {
+		files = openings(t, files)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
@@ -121,4 +129,31 @@ func TestScripts(t *testing.T) {
 			"exits": exits,
 		},
 	})
+}
+
+// openings are the scripts for -short: each goes to the end of the section in which it has
+// called looprun for the fifth time. A section begins with a comment behind an empty line.
+func openings(t *testing.T, files []string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var short []string
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, _, _ := strings.Cut(string(text), "\n-- ")
+		opening := ""
+		for section := range strings.SplitAfterSeq(script, "\n\n#") {
+			if opening += section; strings.Count(opening, "looprun ") >= 5 {
+				break
+			}
+		}
+		name = filepath.Join(dir, filepath.Base(name))
+		if err := os.WriteFile(name, append([]byte(opening), text[len(script):]...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		short = append(short, name)
+	}
+	return short
 }

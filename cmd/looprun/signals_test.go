@@ -16,6 +16,7 @@ const stubborn = `trap '' INT TERM HUP QUIT; echo $$ > pid; touch here; while :;
 // A command that does not want to end is killed after a time, and looprun's own
 // end comes last: by the signal, when all is on record and in the result.
 func TestTheEndOfAStubbornCommand(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()

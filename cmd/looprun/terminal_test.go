@@ -30,11 +30,21 @@ type screen struct {
 // controlling terminal it has.
 func onTerminal(t *testing.T, dir string, args ...string) *screen {
 	t.Helper()
+	return onTerminalWith(t, dir, "", args...)
+}
+
+// onTerminalWith has one more variable in its environment, NAME=VALUE.
+func onTerminalWith(t *testing.T, dir, variable string, args ...string) *screen {
+	t.Helper()
 	file, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return display(t, dir, exec.Command(file, args...))
+	cmd := exec.Command(file, args...)
+	if variable != "" {
+		cmd.Env = []string{variable}
+	}
+	return display(t, dir, cmd)
 }
 
 // display starts any program on a terminal of its own.
@@ -208,6 +218,7 @@ func TestEnterCancels(t *testing.T) {
 
 // A preset that tries or waits asks nobody, also where somebody is there.
 func TestPresetsAskNobody(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		args []string

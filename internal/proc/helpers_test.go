@@ -63,7 +63,7 @@ func TestGroupOnly(t *testing.T) {
 	if os.Getenv(groupOnly) != "" {
 		t.Skip("this is that run")
 	}
-	cmd := exec.Command(os.Args[0], "-test.shuffle=on", "-test.skip=Guardian|Interactive")
+	cmd := exec.Command(os.Args[0], "-test.shuffle=on", "-test.skip=Guardian|Interactive", fmt.Sprint("-test.short=", testing.Short()))
 	cmd.Env = append(os.Environ(), groupOnly+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

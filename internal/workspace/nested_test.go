@@ -17,6 +17,7 @@ func gitEnd(t *testing.T, pid string) {
 func (r repo) at(name string) repo { return repo{r.t, r.path(name)} }
 
 func TestRepositoriesWithinTheRepository(t *testing.T) {
+	t.Parallel()
 	kinds := map[string]func(r repo) repo{
 		"submodule": func(r repo) repo {
 			r.git("submodule", "--quiet", "add", withFiles(r.t).dir, "module")
@@ -50,7 +51,11 @@ func TestRepositoriesWithinTheRepository(t *testing.T) {
 		},
 	}
 	for name, make := range kinds {
+		if testing.Short() && name != "submodule" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := withFiles(t)
 			m := make(r)
 			tree := open(t, r.dir)

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +21,6 @@ func newRepo(t *testing.T, args ...string) repo {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed, and these tests are about git")
 	}
-	shield(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	r := repo{t, dir}
@@ -28,16 +28,25 @@ func newRepo(t *testing.T, args ...string) repo {
 	return r
 }
 
-func shield(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+// TestMain shuts the user's configuration of git out.
+func TestMain(m *testing.M) {
+	home, err := os.MkdirTemp("", "looprun-workspace-")
+	if err != nil {
+		panic(err)
+	}
+	set := map[string]string{"HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_COUNT": "4"}
 	for i, kv := range []string{"user.name=n", "user.email=e@example.com", "protocol.file.allow=always", "advice.detachedHead=false"} {
 		name, value, _ := strings.Cut(kv, "=")
-		n := string(rune('0' + i))
-		t.Setenv("GIT_CONFIG_KEY_"+n, name)
-		t.Setenv("GIT_CONFIG_VALUE_"+n, value)
-		t.Setenv("GIT_CONFIG_COUNT", string(rune('1'+i)))
+		set[fmt.Sprint("GIT_CONFIG_KEY_", i)], set[fmt.Sprint("GIT_CONFIG_VALUE_", i)] = name, value
 	}
+	for name, value := range set {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	code := m.Run()
+	_ = os.RemoveAll(home) // a temporary folder
+	os.Exit(code)
 }
 
 // withFiles has two committed files, one of them in a directory.

@@ -15,7 +15,6 @@ import (
 
 func plain(t *testing.T) repo {
 	t.Helper()
-	shield(t)
 	dir := must2(filepath.EvalSymlinks(t.TempDir()))
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir)) // should the temporary directory be in one
 	r := repo{t, dir}

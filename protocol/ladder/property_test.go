@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 var configs = []Config{
@@ -195,7 +197,7 @@ func checkCopies(t *testing.T, s *State, c Config, task string) *State {
 func TestAnyEvents(t *testing.T) {
 	tasks := []string{"", "one", "t\xff\x1b[2J", " one "}
 	experts := []string{"crypto", "protocol", "nobody", "\x00", ""}
-	for seed := range uint64(80) {
+	for seed := range uint64(rounds.Of(80)) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		c := configs[1+r.IntN(len(configs)-1)]
 		s := &State{}
