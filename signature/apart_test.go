@@ -1,6 +1,9 @@
 package signature
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What tells two failures apart is read, and what only moves is not.
 func TestWhatTellsFailuresApart(t *testing.T) {
@@ -45,6 +48,12 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 	inner := func(line, reason string) string {
 		return "Unhandled exception. System.Exception: failed to start\n ---> " + reason + "\n   at A.B() in /app/B.cs:line " + line + "\n   --- End of inner exception stack trace ---\n   at P.Main() in /app/P.cs:line 9\n"
 	}
+	stamped := func(second, what, table string) (s string) {
+		for l := range strings.Lines("make\nreading\nbuilding\nlinking\nstarting\nready\nnow the tests\nasking\nERROR:  " + what + "\nDETAIL:  It is not in " + table + ".\n") {
+			s += "2026-01-02T03:04:0" + second + ".1234567Z " + l
+		}
+		return s
+	}
 	row := func(id, table string) string {
 		return "ERROR:  insert or update on table \"a\" violates foreign key constraint \"fk\"\nDETAIL:  Key (id)=(" + id + ") is not present in table \"" + table + "\".\n"
 	}
@@ -61,6 +70,8 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		{"prose in a box", box("1", "The region must be one of eu or us."), box("8", "The region must be one of eu or us."), box("1", "The region must not be empty.")},
 		{"what explains an error", "error: failed to select a version for `a`.\n    ... required by package `b v0.1.0`\n\nthe package `b` depends on `a` with features that it does not have.\n", "error: failed to select a version for `a`.\n    ... required by package `b v0.1.2`\n\nthe package `b` depends on `a` with features that it does not have.\n", "error: failed to select a version for `a`.\n    ... required by package `b v0.1.0`\n\nall possible versions conflict with others.\n"},
 		{"a class of Ruby's", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Name can't be blank\n    test/user_test.rb:3:in `block'\n", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Name can't be blank\n    test/user_test.rb:8:in `block'\n", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Email is invalid\n    test/user_test.rb:3:in `block'\n"},
+		{"a class that is not called an error", "Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in f\n    g()\napp.config.Unset: no key\nread 12 files\n", "Traceback (most recent call last):\n  File \"/app/a.py\", line 9, in f\n    g()\napp.config.Unset: no key\nread 13 files\n", "Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in f\n    g()\napp.config.Unset: no name\nread 12 files\n"},
+		{"a tool's word behind a runner's times", stamped("1", "cannot add the row", "users"), stamped("8", "cannot add the row", "users"), stamped("1", "cannot add the row", "groups")},
 		{"words in a box", box("1", "access denied for ann"), box("8", "access denied for ann"), box("1", "no such bucket here")},
 	}...)
 	for _, tt := range tests {

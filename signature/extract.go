@@ -16,8 +16,10 @@ type extractor struct {
 
 	suite     string // what the margin calls the source of the lines
 	suiteHash uint64
-	timed     bool // the margin of this line had a time
+	timed     bool // the margin of this line had a time, and is that of a log
 	boxed     bool // the margin of this line was the side of a box
+	stamped   int  // lines whose margin had a time
+	levelled  int  // those of them with a level behind it
 
 	fields fields
 	pairs  pairs
@@ -28,6 +30,7 @@ type extractor struct {
 	naming  bool   // that message is the name of a failing check
 	open    *fact  // the error or finding that still lacks its place
 	openFor int    // for so many lines more
+	traced  bool   // a frame of Python's came last, whose trace ends with what was thrown
 	frame   string // the last frame of the user's own code
 	frameAt int    // so many lines back
 	detail  int    // values may follow for so many lines more
@@ -66,7 +69,33 @@ func (x *extractor) reset() {
 
 // busy says whether the next line may mean something because of those before it.
 func (x *extractor) busy() bool {
-	return x.json.active() || x.xml.active() || x.source || x.diff > 0 || x.row != nil || x.bars > 0 || x.explain > 0 || x.finding > 0 || x.message > 0 || x.openFor > 0 || x.frame != "" || x.detail > 0
+	return x.json.active() || x.xml.active() || x.source || x.diff > 0 || x.row != nil || x.bars > 0 || x.explain > 0 || x.finding > 0 || x.message > 0 || x.openFor > 0 || x.frame != "" || x.traced || x.detail > 0
+}
+
+// className is the name of a class that a line begins with, perhaps of a module's:
+// app.models.NotConfigured, with a message behind a colon or without one.
+func className(b []byte) string {
+	name, _, _ := bytes.Cut(b, []byte(": "))
+	for part := range bytes.SplitSeq(name, []byte(".")) {
+		if len(part) == 0 || runOf(part, 0, wordMask) < len(part) {
+			return ""
+		}
+	}
+	if name[bytes.LastIndexByte(name, '.')+1]-'A' >= 26 {
+		return ""
+	}
+	return string(name)
+}
+
+// logs says of a message behind a time whether its stream is a log, most of whose
+// entries have a level. A runner puts a time before whatever a tool prints, where
+// ERROR is the tool's own word.
+func (x *extractor) logs(message []byte) bool {
+	x.stamped++
+	if _, e := levelAt(trim(message)); e > 0 {
+		x.levelled++
+	}
+	return x.stamped < 8 || 3*x.levelled > x.stamped
 }
 
 // blank notes an empty line.
@@ -200,7 +229,7 @@ func (x *extractor) difference(b []byte) bool {
 
 // close forgets what belonged to the lines before.
 func (x *extractor) close() {
-	x.open, x.openFor, x.message, x.naming, x.detail, x.explain, x.frame, x.file, x.row = nil, 0, 0, false, 0, 0, "", "", nil
+	x.open, x.openFor, x.message, x.naming, x.traced, x.detail, x.explain, x.frame, x.file, x.row = nil, 0, 0, false, false, 0, 0, "", "", nil
 }
 
 // member says whether a line is a member of a dumped object: "is_error": false.
@@ -216,6 +245,13 @@ func member(b []byte) bool {
 func (x *extractor) unknown(f front, b []byte) bool {
 	if !f.log { // one that comes between is no part of what is read
 		defer x.step()
+	}
+	if x.traced && f.indent == 0 && !f.log {
+		x.traced = false
+		if name := className(f.body); name != "" {
+			x.error("error-kind", name, f.body, f)
+			return true
+		}
 	}
 	if x.message > 0 && x.naming && !f.log {
 		x.fields[capName], x.naming = f.body, false

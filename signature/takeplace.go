@@ -41,7 +41,8 @@ func (x *extractor) where(file []byte) {
 // stackFrame notes a frame; the first of the user's own code after an error, or
 // the last before it, says where the error is.
 func (x *extractor) stackFrame(b []byte) {
-	x.source = bytes.HasPrefix(b, []byte("File ")) || bytes.Contains(b, []byte(": in "))
+	x.traced = bytes.HasPrefix(b, []byte("File "))
+	x.source = x.traced || bytes.Contains(b, []byte(": in "))
 	if len(x.fields[capFile]) == 0 || !ownFrame(b) {
 		return
 	}
