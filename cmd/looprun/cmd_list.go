@@ -116,14 +116,14 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 	if places {
 		t.Columns = append(t.Columns, console.Column{Title: "FOLDER", Least: 12})
 	}
-	add := func(r scratchpad.Summary, name string, row ...console.Entry) {
+	add := func(r scratchpad.Summary, name string, row ...console.Entry) []console.Entry {
 		if places {
 			row = append(row, console.Entry{Text: scratchpad.KeptFor(filepath.Dir(r.Dir))})
 		}
 		if named {
 			row = slices.Insert(row, 0, console.Entry{Text: name})
 		}
-		t.Add(slices.Insert(row, 0, console.Entry{Text: r.ID})...)
+		return slices.Insert(row, 0, console.Entry{Text: r.ID})
 	}
 	const most = 40
 	cut := func(text string) string {
@@ -132,10 +132,10 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 		}
 		return console.Short(text, most)
 	}
-	for _, r := range runs {
+	t.AddAll(len(runs), func(i int) []console.Entry {
+		r := runs[i]
 		if r.Problem != "" {
-			add(r, "", console.Entry{}, console.Entry{Text: "unreadable", Colour: console.Red}, console.Entry{}, console.Entry{}, console.Entry{}, console.Entry{Text: r.Problem})
-			continue
+			return add(r, "", console.Entry{}, console.Entry{Text: "unreadable", Colour: console.Red}, console.Entry{}, console.Entry{}, console.Entry{}, console.Entry{Text: r.Problem})
 		}
 		status := string(r.Status)
 		if r.Guard != "" {
@@ -145,9 +145,9 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 		if exact {
 			started = r.Started.Local().Format(time.DateTime)
 		}
-		add(r, cut(r.Name), console.Entry{Text: started, Colour: console.Dim}, console.Entry{Text: status, Colour: console.StatusColour(r.Status)}, console.Entry{Text: fmt.Sprint(r.Iterations)},
+		return add(r, cut(r.Name), console.Entry{Text: started, Colour: console.Dim}, console.Entry{Text: status, Colour: console.StatusColour(r.Status)}, console.Entry{Text: fmt.Sprint(r.Iterations)},
 			console.Entry{Text: console.Round(time.Duration(r.Runtime * float64(time.Second)))}, console.Entry{Text: cut(console.CommandLine(r.Command))}, console.Entry{Text: cut(cmp.Or(r.Says, r.Signature))})
-	}
+	})
 	return t
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -36,10 +37,20 @@ type Table struct {
 
 // Add adds a row of texts, which are made safe to show on one line.
 func (t *Table) Add(row ...Entry) {
-	for i := range row {
-		row[i].Text = termsafe.Line(row[i].Text)
-	}
-	t.rows = append(t.rows, row)
+	t.AddAll(1, func(int) []Entry { return row })
+}
+
+// AddAll adds n rows, which are made on all processors.
+func (t *Table) AddAll(n int, row func(i int) []Entry) {
+	before := len(t.rows)
+	t.rows = append(t.rows, make([][]Entry, n)...)
+	parallel.Each(n, func(i int) {
+		entries := row(i)
+		for k := range entries {
+			entries[k].Text = termsafe.Line(entries[k].Text)
+		}
+		t.rows[before+i] = entries
+	})
 }
 
 const gap = "  "
@@ -49,7 +60,7 @@ const gap = "  "
 // wraps.
 func (t *Table) Print(p *Printer) {
 	widths := t.widths(p.width)
-	line := func(row []Entry) {
+	line := func(row []Entry) string {
 		var b strings.Builder
 		for i, c := range row {
 			if widths[i] == 0 {
@@ -70,10 +81,10 @@ func (t *Table) Print(p *Printer) {
 				b.WriteString(gap)
 			}
 		}
-		_, _ = io.WriteString(p, strings.TrimRight(b.String(), " ")+"\n") // Flush says what is wrong
+		return strings.TrimRight(b.String(), " ") + "\n"
 	}
 	if t.Space {
-		_, _ = io.WriteString(p, "\n")
+		_, _ = io.WriteString(p, "\n") // Flush says what is wrong
 	}
 	titles := make([]Entry, len(t.Columns))
 	headed := false
@@ -82,10 +93,12 @@ func (t *Table) Print(p *Printer) {
 		headed = headed || c.Title != ""
 	}
 	if headed {
-		line(titles)
+		_, _ = io.WriteString(p, line(titles))
 	}
-	for _, row := range t.rows {
-		line(row)
+	lines := make([]string, len(t.rows))
+	parallel.Each(len(lines), func(i int) { lines[i] = line(t.rows[i]) })
+	for _, text := range lines {
+		_, _ = io.WriteString(p, text)
 	}
 }
 

@@ -44,7 +44,7 @@ type Run struct {
 	Subtasks   *core.Subtasks    `json:"subtasks,omitempty"`
 	Blockers   []string          `json:"blockers,omitempty"`
 	Warnings   []string          `json:"warnings,omitempty"`
-	History    []endedIteration  `json:"history"`
+	History    []*endedIteration `json:"history"`
 
 	started time.Time
 	live    bool
@@ -123,7 +123,7 @@ type history struct {
 	number int  // of iterations; 0: all
 	whole  bool // it began with the first event
 	within bool // it saw where the next iteration begins
-	list   []endedIteration
+	list   []*endedIteration
 	cost   float64 // before the next one
 	tokens int64
 	asked  map[string]time.Time // questions, when they were
@@ -147,7 +147,7 @@ func (h *history) add(s *core.State, e core.Event) {
 		return
 	}
 	if h.within {
-		h.list = append(h.list, endedIteration{e.Time, s.Cost - h.cost, s.Tokens - h.tokens, d})
+		h.list = append(h.list, &endedIteration{e.Time, s.Cost - h.cost, s.Tokens - h.tokens, d})
 	}
 	h.within, h.cost, h.tokens = true, s.Cost, s.Tokens
 	if over := len(h.list) - h.number; h.number > 0 && over > 0 {
@@ -235,12 +235,13 @@ func (r *Run) history(now time.Time, exact bool) *console.Table {
 		{Title: "SIGNATURE", Least: 6, First: true, Drop: 1},
 		{Title: "WHAT", Least: 20},
 	}}
-	costs := slices.ContainsFunc(r.History, func(d endedIteration) bool { return d.spent() != "" })
+	costs := slices.ContainsFunc(r.History, func(d *endedIteration) bool { return d.spent() != "" })
 	const costColumn = 5
 	if costs {
 		t.Columns = slices.Insert(t.Columns, costColumn, console.Column{Title: "COST", Right: true, Drop: 4})
 	}
-	for _, d := range r.History {
+	t.AddAll(len(r.History), func(i int) []console.Entry {
+		d := r.History[i]
 		number := fmt.Sprint(d.Iteration)
 		if d.Iteration == 0 {
 			number = "precheck"
@@ -261,8 +262,8 @@ func (r *Run) history(now time.Time, exact bool) *console.Table {
 		if costs {
 			row = slices.Insert(row, costColumn, console.Entry{Text: d.spent()})
 		}
-		t.Add(row...)
-	}
+		return row
+	})
 	return t
 }
 

@@ -12,7 +12,22 @@ import (
 
 // Line is Text on one line: every run of white space becomes one blank.
 func Line(s string) string {
+	if tidy(s) {
+		return s
+	}
 	return strings.Join(strings.Fields(Text(s)), " ")
+}
+
+// tidy reports whether a text is plain ASCII with single blanks between words.
+func tidy(s string) bool {
+	blank := true
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && blank {
+			return false
+		}
+		blank = s[i] == ' '
+	}
+	return !blank || s == ""
 }
 
 // Cut keeps at most n characters. Where there are more, the last of them is an
