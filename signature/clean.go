@@ -74,7 +74,7 @@ func (c *cleaner) put(b []byte) {
 	if c.fresh {
 		c.dst, c.fresh = c.dst[:0], false
 	}
-	if n := len(c.dst); n > 0 && introduces([]byte{c.dst[n-1], b[0]}) { // what stood between is gone
+	for n := len(c.dst); n > 0 && introduces([]byte{c.dst[n-1], b[0]}); n-- { // what stood between is gone
 		c.dst = c.dst[:n-1]
 	}
 	c.dst = append(c.dst, b...)

@@ -49,7 +49,7 @@ func FuzzCut(f *testing.F) {
 func FuzzMaskTwice(f *testing.F) {
 	for _, s := range []string{
 		"2026-11-21T09:12:05.719 [30352] login req=689f95ca-7d0b-4c01-a62e-635ac8ae638d", "\x1b[1Ga\x1b[Kb\rc\bd",
-		"src/a.c:9:14: error: x 0x7f23 /tmp/x.y/z.c C:\\a\\Temp\\b", "\xc2\x1b0\x98", "took 1m30s, 12 ms; 1,234 rows 3/8",
+		"src/a.c:9:14: error: x 0x7f23 /tmp/x.y/z.c C:\\a\\Temp\\b", "\xc2\x1b0\x98", "\xc2\xc2\u009bA\x9b", "took 1m30s, 12 ms; 1,234 rows 3/8",
 	} {
 		f.Add([]byte(s))
 	}
