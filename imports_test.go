@@ -22,6 +22,7 @@ var links = []struct {
 		module + "/internal/carrier",
 		module + "/internal/ascii",
 		module + "/internal/datetime",
+		module + "/internal/fastjson",
 		module + "/internal/jsontext",
 		module + "/internal/lines",
 		module + "/internal/margin",
