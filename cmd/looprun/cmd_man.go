@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/man"
+	"github.com/looprun/looprun/internal/parallel"
 )
 
 // manCmd writes the manual pages. They are made from the flags, as the help is.
@@ -37,28 +40,41 @@ func (c *manCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	model, err := wholeModel()
-	if err != nil {
+	if c.Dir == "" { // the first page needs no command whole
+		model, err := modelOf("")
+		if err != nil {
+			return err
+		}
+		for p := range manualPages(model, date) {
+			_, err = a.stdout.Write(p.Text)
+			break
+		}
 		return err
 	}
-	pages := manualPages(model, date)
-	if c.Dir == "" {
-		_, err := a.stdout.Write(pages[0].Text)
+	model, err := wholeModel()
+	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("the folder for the pages cannot be made: %w; name another", err)
 	}
-	for _, p := range pages {
-		name := filepath.Join(c.Dir, p.Name)
-		if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is there and is not a file; move it away, or name another folder", name)
-		}
-		if err := atomicfile.Export(name, p.Text); err != nil {
-			return fmt.Errorf("a page cannot be written: %w; name a folder that you can write to", err)
-		}
+	pages := slices.Collect(manualPages(model, date))
+	errs := make([]error, len(pages))
+	parallel.Each(len(pages), func(i int) { errs[i] = writePage(filepath.Join(c.Dir, pages[i].Name), pages[i].Text) })
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return errs[i]
 	}
 	a.say.News("%d pages are in %s", len(pages), c.Dir)
+	return nil
+}
+
+func writePage(name string, text []byte) error {
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is there and is not a file; move it away, or name another folder", name)
+	}
+	if err := atomicfile.Export(name, text); err != nil {
+		return fmt.Errorf("a page cannot be written: %w; name a folder that you can write to", err)
+	}
 	return nil
 }
 
@@ -74,7 +90,7 @@ func sourceDate(epoch string) (time.Time, error) {
 	return time.Unix(seconds, 0), nil
 }
 
-func manualPages(model *kong.Application, date time.Time) []man.Page {
+func manualPages(model *kong.Application, date time.Time) iter.Seq[man.Page] {
 	return man.Pages(model, man.Manual{
 		Version: version(), Date: date,
 		Synopsis: manSynopsis, ExitStatus: manExitStatus, Environment: manEnvironment, Files: manFiles,

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func testModel(t *testing.T) *kong.Application {
 func TestManualIsComplete(t *testing.T) {
 	model := testModel(t)
 	texts := map[string]string{}
-	for _, p := range manualPages(model, time.Time{}) {
+	for p := range manualPages(model, time.Time{}) {
 		texts[p.Name] = string(p.Text)
 	}
 	for _, n := range model.Leaves(true) {
@@ -54,9 +55,20 @@ func TestManualIsComplete(t *testing.T) {
 	}
 }
 
+// What is printed is the first of the pages, though no command is described for it.
+func TestManualIsPrinted(t *testing.T) {
+	var out bytes.Buffer
+	if err := new(manCmd).Run(&app{stdout: &out}); err != nil {
+		t.Fatal(err)
+	}
+	if want := slices.Collect(manualPages(testModel(t), time.Time{}))[0].Text; !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("got\n%s\nwant\n%s", out.Bytes(), want)
+	}
+}
+
 // The exit codes of the pages are those that runs end with.
 func TestManualExitCodes(t *testing.T) {
-	page := string(manualPages(testModel(t), time.Time{})[0].Text)
+	page := string(slices.Collect(manualPages(testModel(t), time.Time{}))[0].Text)
 	codes := []int{core.ExitFailed, 126, 127, 129, 130, 143}
 	for _, s := range config.Remappable {
 		codes = append(codes, s.ExitCode())
@@ -77,7 +89,7 @@ func TestManualExitCodes(t *testing.T) {
 func TestManualFormats(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
-	for _, p := range manualPages(testModel(t), time.Unix(1_700_000_000, 0)) {
+	for p := range manualPages(testModel(t), time.Unix(1_700_000_000, 0)) {
 		file := filepath.Join(dir, p.Name)
 		if err := os.WriteFile(file, p.Text, 0o644); err != nil {
 			t.Fatal(err)

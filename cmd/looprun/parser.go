@@ -282,10 +282,15 @@ func nameVariables(n *kong.Node) {
 // modelFor describes what can follow the words: all commands, and the flags of the one
 // that they begin with.
 func modelFor(words []string) (*kong.Application, error) {
-	grammar, _ := part(first(words))
-	if grammar == nil { // the first word is not whole yet
-		grammar, _ = part("run")
+	if grammar, _ := part(first(words)); grammar == nil { // the first word is not whole yet
+		return modelOf("run")
 	}
+	return modelOf(first(words))
+}
+
+// modelOf describes all commands, and one of them with its flags; empty: none.
+func modelOf(command string) (*kong.Application, error) {
+	grammar, _ := part(command)
 	parser, err := newParser(grammar, kong.Writers(io.Discard, io.Discard))
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package man
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,21 +38,19 @@ type Manual struct {
 const section = "1"
 
 // Pages writes the page of the program and those of its commands, in the order
-// of the model. Hidden commands and flags are left out.
-func Pages(app *kong.Application, m Manual) []Page {
-	var pages []Page
-	var visit func(n *kong.Node)
-	visit = func(n *kong.Node) {
-		if n.Hidden {
-			return
-		}
-		pages = append(pages, Page{Name: title(n) + "." + section, Text: m.page(app, n)})
-		for _, child := range n.Children {
-			visit(child)
-		}
+// of the model, each when it is asked for. Hidden commands and flags are left out.
+func Pages(app *kong.Application, m Manual) iter.Seq[Page] {
+	return func(yield func(Page) bool) { m.pages(app, app.Node, yield) }
+}
+
+func (m Manual) pages(app *kong.Application, n *kong.Node, yield func(Page) bool) bool {
+	if n.Hidden {
+		return true
 	}
-	visit(app.Node)
-	return pages
+	if !yield(Page{Name: title(n) + "." + section, Text: m.page(app, n)}) {
+		return false
+	}
+	return !slices.ContainsFunc(n.Children, func(child *kong.Node) bool { return !m.pages(app, child, yield) })
 }
 
 // title is the name of the command's page: the words joined by hyphens.

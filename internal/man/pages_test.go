@@ -45,7 +45,7 @@ func pages(t testing.TB, m man.Manual) []man.Page {
 		t.Fatal(err)
 	}
 	p.Model.Children[0].Detail = "First.\n\nSecond: " + nasty + "\n  .literal\n\n  'literal\nThird.\n\nExample:\n  prog work\n    --flag x"
-	return man.Pages(p.Model, m)
+	return slices.Collect(man.Pages(p.Model, m))
 }
 
 func full() man.Manual {
@@ -196,7 +196,7 @@ func FuzzPages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		n := &kong.Node{Name: "prog", Help: text, Detail: text, Type: kong.ApplicationNode}
 		entries := func(*kong.Node) []man.Entry { return []man.Entry{{Term: text, Text: text}} }
-		for _, p := range man.Pages(&kong.Application{Node: n}, man.Manual{Version: text, Files: entries}) {
+		for p := range man.Pages(&kong.Application{Node: n}, man.Manual{Version: text, Files: entries}) {
 			lint(t, p)
 		}
 	})
