@@ -54,6 +54,9 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		}
 		return s
 	}
+	sbt := func(took, why string) string {
+		return "[info] ATest:\n[info] - adds (" + took + " milliseconds)\n[info] - works *** FAILED *** (1" + took + " milliseconds)\n[info]   " + why + " (ATest.scala:1" + took + ")\n[info] Run completed in " + took + " seconds.\n[info] *** 1 TEST FAILED ***\n[error] Total time: " + took + " s\n"
+	}
 	row := func(id, table string) string {
 		return "ERROR:  insert or update on table \"a\" violates foreign key constraint \"fk\"\nDETAIL:  Key (id)=(" + id + ") is not present in table \"" + table + "\".\n"
 	}
@@ -72,6 +75,9 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		{"a class of Ruby's", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Name can't be blank\n    test/user_test.rb:3:in `block'\n", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Name can't be blank\n    test/user_test.rb:8:in `block'\n", "Error:\nUserTest#test_a:\nActiveRecord::RecordInvalid: Validation failed: Email is invalid\n    test/user_test.rb:3:in `block'\n"},
 		{"a class that is not called an error", "Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in f\n    g()\napp.config.Unset: no key\nread 12 files\n", "Traceback (most recent call last):\n  File \"/app/a.py\", line 9, in f\n    g()\napp.config.Unset: no key\nread 13 files\n", "Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in f\n    g()\napp.config.Unset: no name\nread 12 files\n"},
 		{"a tool's word behind a runner's times", stamped("1", "cannot add the row", "users"), stamped("8", "cannot add the row", "users"), stamped("1", "cannot add the row", "groups")},
+		{"a test behind [info]", sbt("3", "1 did not equal 2"), sbt("7", "1 did not equal 2"), sbt("3", "the list was not empty")},
+		{"a class of Ruby's, alone", "  1) Login works\n     Failure/Error: User.create!\n\n     ActiveRecord::RecordInvalid:\n       Validation failed: Name can't be blank\n", "  1) Login works\n     Failure/Error: User.create!\n\n     ActiveRecord::RecordInvalid:\n       Validation failed: Name can't be blank\n\n1 example, 1 failure\n", "  1) Login works\n     Failure/Error: User.create!\n\n     ActiveRecord::RecordInvalid:\n       Validation failed: Email is invalid\n"},
+		{"what was evaluated", "works: Test Failed at /app/a.jl:3\n  Expression: x == 1\n   Evaluated: 2 == 1\n", "works: Test Failed at /app/a.jl:9\n  Expression: x == 1\n   Evaluated: 2 == 1\n", "works: Test Failed at /app/a.jl:3\n  Expression: isempty(y)\n   Evaluated: isempty([1])\n"},
 		{"words in a box", box("1", "access denied for ann"), box("8", "access denied for ann"), box("1", "no such bucket here")},
 	}...)
 	for _, tt := range tests {

@@ -76,7 +76,8 @@ func stamp(b []byte, f *front) []byte {
 		}
 	}
 	if lv, e := levelAt(b); e > 0 && (f.log || lv != 'e') {
-		f.level, f.log = lv, true
+		f.level = lv
+		f.log = f.log || string(b[:2]) != "[i" && string(b[:2]) != "[d" // what sbt puts before all that a tool prints
 		return trim(b[e:])
 	}
 	return b

@@ -101,5 +101,5 @@ func machineMade(w []byte) bool {
 // chatter says whether a line is a log line of a level that tells of no failure.
 func (x *extractor) chatter(b []byte) bool {
 	f := split(b, x.timed)
-	return f.log && (f.level == 'i' || f.level == 'w')
+	return f.level == 'i' || f.level == 'w'
 }

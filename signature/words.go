@@ -15,7 +15,7 @@ var (
 	keyWords = []string{
 		"expected", "actual", "received", "got", "want", "wanted", "found", "left", "right", "symbol", "location",
 		"required", "reason", "cause", "value", "expecting", "provided", "message", "error", "operator", "code",
-		"name", "stdout", "stderr", "actually", "failuretype", "which is", "to equal", "to be",
+		"name", "have", "expression", "evaluated", "stdout", "stderr", "actually", "failuretype", "which is", "to equal", "to be",
 	}
 	badWords = []string{
 		"failed", "fail", "bad", "ko", "nok", "not ok", "broken", "wrong", "mismatch", "unhealthy", "unreachable",
