@@ -101,7 +101,7 @@ func (c *hookInstallCmd) Run(a *app) error {
 	} else if written != "" {
 		a.say.Printf("%s was written", written)
 	}
-	if err := hook.Consent(true); err != nil {
+	if err := hook.Consent(); err != nil {
 		return err
 	}
 	check, err := hook.Check()
@@ -177,8 +177,6 @@ func (hookStatusCmd) Help() string {
 }
 
 func (hookStatusCmd) Run(a *app) error {
-	refused := make(chan error, 1)
-	go func() { refused <- hook.Consent(false) }() // while the rest is read
 	p, installed := a.printer(), false
 	for _, agent := range hook.Agents {
 		for _, user := range []bool{false, true} {
@@ -201,7 +199,14 @@ func (hookStatusCmd) Run(a *app) error {
 	if !installed {
 		fmt.Fprintln(p, "no agent has the hook here; looprun hook install AGENT puts it in")
 	}
-	check, err := hook.Check()
+	var check string
+	var err error
+	o, refused := asRun()
+	if refused == nil {
+		check = string(o.Check)
+	} else {
+		check, err = hook.Check()
+	}
 	switch {
 	case err != nil:
 		fmt.Fprintln(p, "check     the configuration cannot be read; see looprun config check")
@@ -210,8 +215,8 @@ func (hookStatusCmd) Run(a *app) error {
 	default:
 		fmt.Fprintf(p, "check     %s\n", termsafe.Line(check))
 	}
-	if err := <-refused; err != nil {
-		fmt.Fprintf(p, "consent   missing: %s\n", termsafe.Cut(err.Error(), 400))
+	if refused != nil {
+		fmt.Fprintf(p, "consent   missing: %s\n", termsafe.Cut(termsafe.Line(refused.Error()), 400))
 	}
 	if t, ok := hook.LastTrouble(time.Now().Add(-7 * 24 * time.Hour)); ok {
 		fmt.Fprintf(p, "trouble   %s, in %s: %s\n", console.Ago(time.Now(), t.Time), t.Dir, t.Why)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"strings"
 
@@ -26,23 +28,55 @@ func (runCmd) Help() string {
 }
 
 func (c *runCmd) Run(a *app) error {
+	s, err := c.session(a)
+	switch {
+	case err != nil:
+		return err
+	case c.DryRun:
+		return s.DryRun(a.stdout)
+	}
+	return a.end(s.Start())
+}
+
+// session is a run that could start now; its error is all that is wrong with the options.
+func (c *runCmd) session(a *app) (*session.Session, error) {
 	a.config.Apply(&c.Options)
 	if err := c.command(a); err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.Wrong(); err != nil {
-		return a.config.Locate(err)
+		return nil, a.config.Locate(err)
 	}
 	p := a.program()
 	p.As, p.Repository = c.RunID, c.Repository
 	s, err := session.New(p, &c.Options)
 	if err != nil {
-		return a.config.Locate(err)
+		err = a.config.Locate(err)
 	}
-	if c.DryRun {
-		return s.DryRun(a.stdout)
+	return s, err
+}
+
+// asRun are the options that a run without flags has here, where nobody is asked, or why
+// there would be none.
+func asRun() (*config.Options, error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
 	}
-	return a.end(s.Start())
+	defer null.Close()
+	own := []string{"--non-interactive"}
+	a := &app{stdin: null, stdout: io.Discard, stderr: io.Discard, args: own, command: []string{"true"}, hasCommand: true}
+	a.say = &console.Observer{Messages: console.Messages{W: io.Discard}}
+	p, _, err := a.parseRun(own)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.err != nil:
+		return nil, a.parseError(p.err, p.model, own)
+	}
+	c := p.loop()
+	_, err = c.session(a)
+	return &c.Options, err
 }
 
 // agentRunCmd runs a coding agent in a loop.

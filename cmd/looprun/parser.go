@@ -116,6 +116,7 @@ type parsed struct {
 	exited int   // exit code of --help and --version; -1: it was neither
 	err    error // what is wrong with the arguments
 	run    func(*app) error
+	loop   func() *runCmd // of a run without --agent
 }
 
 // part is [cli] with one command whole; of the others it has the name and what it is
@@ -177,7 +178,7 @@ func helps(args []string) bool { return slices.Contains(args, "--help") || slice
 func (a *app) parse(own []string) (parsed, error) {
 	command, known := commandIn(own)
 	if !known {
-		if !helps(own) {
+		if !helps(own) && !names(own, "--dry-run") {
 			proc.Prepare() // most of these are runs
 		}
 		p, helped, err := a.parseRun(own)
@@ -205,12 +206,14 @@ func (a *app) parseRun(own []string) (parsed, bool, error) {
 	}
 	if some := someOf(own, os.Environ()); some != nil {
 		p, helped, err := a.parseWith(some.grammar, some.flags, own, someOfRun)
-		if p.run = func(a *app) error { return some.command().Run(a) }; err != nil || p.err == nil || a.config != nil {
+		if p.loop, p.run = some.command, func(a *app) error { return some.command().Run(a) }; err != nil || p.err == nil || a.config != nil {
 			return p, helped, err
 		}
 	}
 	var c runOnly
-	return a.parseWith(&c, &c.commonFlags, own, ofRun)
+	p, helped, err := a.parseWith(&c, &c.commonFlags, own, ofRun)
+	p.loop = func() *runCmd { return &c.Run }
+	return p, helped, err
 }
 
 // extent is how much a grammar describes.

@@ -263,14 +263,10 @@ func Check() (string, error) {
 	return c["check"].Value, err
 }
 
-// Consent is nil where the user has agreed to the configuration that is found here, or
-// agrees to it now; else it says what is missing.
-func Consent(now bool) error {
-	flag := "--non-interactive"
-	if now {
-		flag = "--trust"
-	}
-	_, err := own(flag, "--dry-run", "--", "true")
+// Consent lets the user agree to the configuration that is found here; it is nil where
+// that is done, and else says what is missing.
+func Consent() error {
+	_, err := own("--trust", "--dry-run", "--", "true")
 	return err
 }
 
