@@ -56,7 +56,7 @@ func (configSchemaCmd) Run(a *app) error {
 
 type configShowCmd struct {
 	config.Options
-	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-" key:"-"`
 }
 
 // Help shows an example below the flags.

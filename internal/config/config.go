@@ -122,8 +122,8 @@ func Read(ctx *kong.Context, of Call) (*Settings, error) {
 	switch {
 	case of.Part:
 		keys = nil
-	case node.Name == "run":
-		keys = func() []Key { return Keys(ctx.Model) }
+	case c.whole:
+		keys = c.keys
 	}
 	files, err := load(c.Text("config"), keys)
 	if errors.Is(err, ErrPart) {

@@ -68,6 +68,10 @@ func Keys(app *kong.Application) []Key {
 			flags = append(slices.Clone(n.Flags), flags...)
 		}
 	}
+	return keysOf(flags, app)
+}
+
+func keysOf(flags []*kong.Flag, app *kong.Application) []Key {
 	var keys []Key
 	for _, f := range flags {
 		if f != app.HelpFlag && f.Tag.Get("key") != "-" {
@@ -75,6 +79,15 @@ func Keys(app *kong.Application) []Key {
 		}
 	}
 	return keys
+}
+
+// keys are those of a command that takes the flags of run.
+func (c *Settings) keys() []Key {
+	var flags []*kong.Flag
+	for _, p := range slices.Backward(c.Ctx.Path) {
+		flags = append(flags, p.Flags...)
+	}
+	return keysOf(flags, c.Ctx.Model)
 }
 
 // optionKeys are the same, without the commands around them. It takes time: where there

@@ -40,8 +40,8 @@ func WriteShown(to io.Writer, rows []Shown) error {
 func (c *Settings) Show(o *Options) []Shown {
 	computed := o.computed()
 	var rows []Shown
-	for _, k := range optionKeys() {
-		f := c.flag(flagOf(k.Name))
+	for _, k := range c.keys() {
+		f := k.Flag
 		r := Shown{Key: k.Name, Value: valueText(f.Target), Origin: "default"}
 		source := c.source(f)
 		switch {
