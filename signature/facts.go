@@ -63,17 +63,16 @@ const (
 
 // factSet holds the facts with the smallest keys.
 type factSet struct {
-	by      map[uint64]*fact
-	dropped bool
-	seq     int
-	limit   uint64 // keys above it are not wanted
+	by    map[uint64]*fact
+	seq   int
+	limit uint64 // keys above it are not wanted
 }
 
 func (fs *factSet) init() { fs.by, fs.limit = map[uint64]*fact{}, ^uint64(0) }
 
 func (fs *factSet) reset() {
 	clear(fs.by)
-	fs.dropped, fs.seq, fs.limit = false, 0, ^uint64(0)
+	fs.seq, fs.limit = 0, ^uint64(0)
 }
 
 // add takes a fact found at a place (0: places do not matter) and returns the one
@@ -84,7 +83,6 @@ func (fs *factSet) add(f fact, place uint64) *fact {
 	old := fs.by[f.key]
 	if old == nil {
 		if f.key > fs.limit {
-			fs.dropped = true
 			return nil
 		}
 		kept := f // f itself stays off the heap
@@ -123,7 +121,7 @@ func (fs *factSet) shrink() {
 	for _, k := range keys[keep:] {
 		delete(fs.by, k)
 	}
-	fs.limit, fs.dropped = keys[keep-1], true
+	fs.limit = keys[keep-1]
 }
 
 // rename gives a fact another text, as when its place becomes known later. It

@@ -106,7 +106,7 @@ func (c *restoreCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	before, _, err := k.Restore(ctx, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
+	before, err := k.Restore(ctx, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
 	if err != nil {
 		return err
 	}

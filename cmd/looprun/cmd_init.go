@@ -53,7 +53,7 @@ func (c *initCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	files, err := c.files(a, s)
+	files, err := c.files(s)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (c *initCmd) setup(a *app, found []project.Project) (project.Setup, error) 
 
 // files are what is to be written. looprun.yaml comes last: the others mean
 // nothing without it.
-func (c *initCmd) files(a *app, s project.Setup) ([]project.File, error) {
+func (c *initCmd) files(s project.Setup) ([]project.File, error) {
 	var schema bytes.Buffer
 	if err := config.WriteSchema(&schema); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -71,19 +70,6 @@ func WriteFacts(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range FactList() {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Name, f.Type, f.Description)
-	}
-	return t.Flush()
-}
-
-// WriteTests prints how the file's tests came out, one a line.
-func WriteTests(w io.Writer, results []TestResult) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, r := range results {
-		end := "ok"
-		if !r.Passed() {
-			end = "FAILED: expected " + r.Test.Expect
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Test.Where, strconv.QuoteToGraphic(r.Test.Name), r.Got, end)
 	}
 	return t.Flush()
 }

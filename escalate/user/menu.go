@@ -31,8 +31,6 @@ type Menu struct {
 	Multi bool
 	// Default is the text that Enter alone gives; empty: none.
 	Default string
-	// Reviewed says that the history is among the details.
-	Reviewed bool
 }
 
 // Item is one line of the menu.

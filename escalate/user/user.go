@@ -125,6 +125,5 @@ func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, 
 			return c, nil
 		}
 		shown.Details = append(m.Details[:len(m.Details):len(m.Details)], History(s)...)
-		shown.Reviewed = true
 	}
 }

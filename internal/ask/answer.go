@@ -104,17 +104,6 @@ func (s *Selected) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ParseResponse reads a response. Check it against its request with
-// [CheckResponse]. The error is [Problems].
-func ParseResponse(data []byte) (Response, error) {
-	var r Response
-	if ps := read(responseShape(), data, &r); len(ps) > 0 {
-		return Response{}, ps
-	}
-	r.Schema = AnswerSchema
-	return r, nil
-}
-
 // CheckResponse checks that the response answers each question of the request
 // once and nothing else, and each answer with [CheckAnswer]. The error is
 // [Problems].

@@ -110,7 +110,7 @@ func TestSelectedJSON(t *testing.T) {
 func TestResponse(t *testing.T) {
 	request := Request{ID: "r", Questions: []Question{selectQuestion(nil), {ID: "sure", Question: "Sure?", Kind: KindConfirm}}}
 	good := `{"schema":"looprun.dev/answer/v1","id":"r","answers":[{"id":"sure","selected":"yes","text":null,"cancelled":false,"responder":"user","reason":""},{"id":"db","text":"SQLite"}]}`
-	r, err := ParseResponse([]byte(good))
+	r, err := parseResponse([]byte(good))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestResponse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := ParseResponse(data)
+	again, err := parseResponse(data)
 	if err != nil || !reflect.DeepEqual(again, r) {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -131,7 +131,7 @@ func TestResponse(t *testing.T) {
 		"answered twice":   {`"id":"db"`, `"id":"sure"`, "", "twice"},
 		"wrong answer":     {`"yes"`, `"maybe"`, "answers[0]", "no option"},
 	} {
-		r, err := ParseResponse([]byte(strings.Replace(good, c.old, c.with, 1)))
+		r, err := parseResponse([]byte(strings.Replace(good, c.old, c.with, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestResponse(t *testing.T) {
 		"no answers":  {`{"answers":[]}`, "answers", "empty"},
 		"schema":      {`{"schema":"v1","answers":[{"id":"a"}]}`, "schema", AnswerSchema},
 	} {
-		_, err := ParseResponse([]byte(c.text))
+		_, err := parseResponse([]byte(c.text))
 		t.Run(name, func(t *testing.T) { wrong(t, err, c.path, c.words) })
 	}
 }
@@ -218,4 +218,13 @@ func TestTransfer(t *testing.T) {
 	if _, err := Transfer(from, to, Answer{ID: "db", Selected: One("pg")}); err == nil || !strings.Contains(err.Error(), "not equal") {
 		t.Error(err)
 	}
+}
+
+// parseResponse reads a response as its schema says.
+func parseResponse(data []byte) (Response, error) {
+	r := Response{Schema: AnswerSchema}
+	if ps := read(responseShape(), data, &r); len(ps) > 0 {
+		return Response{}, ps
+	}
+	return r, nil
 }

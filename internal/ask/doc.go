@@ -3,8 +3,8 @@
 // asks nobody itself.
 //
 // A [Request] holds one to four questions, its [Response] one answer for each.
-// [Parse] and [ParseResponse] are strict and report everything that is wrong at
-// once, with the place and a remedy. [CheckAnswer] is the one place that decides
+// [Parse] is strict and reports everything that is wrong at once, with the place and a
+// remedy. [CheckAnswer] is the one place that decides
 // whether an answer answers its question; every carrier goes through it:
 //
 //   - looprun ask, over the run's socket: [Request] and [Response]

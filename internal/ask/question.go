@@ -124,11 +124,6 @@ func (r Request) WithDefaults() Request {
 	return r
 }
 
-// Batches splits questions into rounds of at most four, in their order.
-func Batches(questions []Question) [][]Question {
-	return slices.Collect(slices.Chunk(questions, MaxQuestions))
-}
-
 // TakesText reports whether a text answers the question.
 func (q Question) TakesText() bool {
 	switch {

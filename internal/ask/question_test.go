@@ -198,29 +198,6 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestBatches(t *testing.T) {
-	for n, want := range map[int][]int{0: nil, 1: {1}, 4: {4}, 5: {4, 1}, 8: {4, 4}, 9: {4, 4, 1}} {
-		questions := make([]Question, n)
-		for i := range questions {
-			questions[i].ID = itoa(i)
-		}
-		var sizes []int
-		next := 0
-		for _, b := range Batches(questions) {
-			sizes = append(sizes, len(b))
-			for _, q := range b {
-				if q.ID != itoa(next) {
-					t.Errorf("%d: %s comes at %d", n, q.ID, next)
-				}
-				next++
-			}
-		}
-		if !reflect.DeepEqual(sizes, want) || next != n {
-			t.Errorf("%d in batches of %v", n, sizes)
-		}
-	}
-}
-
 // Whatever the command calls a key or an id, the message about it is short and can
 // be shown; what is as long as allowed is named whole.
 func TestNamesInMessagesAreShort(t *testing.T) {

@@ -197,7 +197,7 @@ func TestSchemaDocument(t *testing.T) {
 func TestSchemaAgreesWithReader(t *testing.T) {
 	readers := map[string]func([]byte) error{
 		"question": func(data []byte) error { _, err := Parse(data); return err },
-		"answer":   func(data []byte) error { _, err := ParseResponse(data); return err },
+		"answer":   func(data []byte) error { _, err := parseResponse(data); return err },
 		"choices":  func(data []byte) error { _, err := ParseChoices(data); return err },
 	}
 	answer := func(members string) string { return `{"answers":[{"id":"a",` + members + `}]}` }

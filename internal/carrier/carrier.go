@@ -111,10 +111,8 @@ type Usage struct {
 type Call struct {
 	Agent, Name   string
 	Input, Output []byte // valid until the function returns that is given it; of Input at most 4 KiB
-	// InputHash and OutputHash are of the whole: the same bytes, the same hash.
-	InputHash, OutputHash uint64
-	Failed                bool
-	Looks                 bool // it only looked something up, and has changed nothing
+	InputHash     uint64 // of the whole: the same bytes, the same hash
+	Failed        bool
 }
 
 // Refused is a tool call that the agent's own permissions did not allow.
@@ -174,7 +172,6 @@ type call struct {
 	id, name string
 	input    []byte
 	hash     uint64
-	looks    bool // it changes nothing
 	reads    bool // what it prints is no evidence
 }
 

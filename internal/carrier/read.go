@@ -138,7 +138,7 @@ func (s *Stream) call(r *reading, i int32) {
 	at := r.input.find(&s.doc, i)
 	if at != none {
 		raw := s.doc.raw(at)
-		c.input, c.hash, c.looks, c.reads = bytes.Clone(raw[:min(len(raw), maxWords)]), xxhash.Sum64(raw), s.looks(at), s.reads(at)
+		c.input, c.hash, c.reads = bytes.Clone(raw[:min(len(raw), maxWords)]), xxhash.Sum64(raw), s.reads(at)
 	}
 	known := s.forget(c.id)
 	if known == nil && at != none {
@@ -153,7 +153,7 @@ func (s *Stream) call(r *reading, i int32) {
 	}
 	if known != nil {
 		if at == none {
-			c.input, c.hash, c.looks, c.reads = known.input, known.hash, known.looks, known.reads
+			c.input, c.hash, c.reads = known.input, known.hash, known.reads
 		}
 		if c.name == "" {
 			c.name = known.name
@@ -167,7 +167,7 @@ func (s *Stream) call(r *reading, i int32) {
 	s.ended(role, output)
 	s.tell(Call{
 		Agent: s.agent, Name: c.name, Input: c.input, Output: output,
-		InputHash: c.hash, OutputHash: xxhash.Sum64(output), Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i), Looks: c.looks,
+		InputHash: c.hash, Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i),
 	})
 }
 
@@ -182,13 +182,9 @@ func (s *Stream) forget(id string) *call {
 	return nil
 }
 
-// What the input of a tool that runs something names, of one that writes a file, and of
-// one that only brings what stands somewhere, or what another agent thinks.
+// What the input of a tool that runs something names, and of one that only brings what stands somewhere, or what another agent thinks.
 var (
 	runs   = []path{{"command"}, {"cmd"}, {"script"}, {"code"}}
-	writes = []path{
-		{"new_string"}, {"newString"}, {"content"}, {"contents"}, {"fileText"}, {"file_text"}, {"edits"}, {"new_source"}, {"patch"}, {"patchText"},
-	}
 	places = []path{
 		{"file_path"},
 		{"filePath"},
@@ -207,11 +203,8 @@ var (
 	}
 )
 
-// reads reports whether what the tool prints is what stands somewhere, and looks
-// whether that is all it does.
+// reads reports whether what the tool prints is what stands somewhere.
 func (s *Stream) reads(input int32) bool { return !s.has(input, runs) && s.has(input, places) }
-
-func (s *Stream) looks(input int32) bool { return s.reads(input) && !s.has(input, writes) }
 
 func (s *Stream) has(input int32, names []path) bool {
 	return s.doc.nodes[input].kind == record && (paths{of: names}).find(&s.doc, input) != none

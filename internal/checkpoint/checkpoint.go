@@ -192,23 +192,23 @@ func commitOf(ctx context.Context, dir, name string) (string, error) {
 }
 
 // Restore makes the files what they were at a checkpoint. What they are now is kept as
-// one more before, and what they are then as another behind it, which it returns. Ignored
+// one more before, which it returns, and what they are then as another behind it. Ignored
 // files stay as they are.
-func (k *Keeper) Restore(ctx context.Context, commit, what string) (before, after string, err error) {
+func (k *Keeper) Restore(ctx context.Context, commit, what string) (before string, err error) {
 	if err := isCommit(commit); err != nil {
-		return "", "", err
+		return "", err
 	}
 	if before, err = k.Save(ctx, "Before "+what); err != nil {
-		return "", "", err
+		return "", err
 	}
 	within, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
 	if _, err = git.Run(within, k.top, k.env(), "read-tree", "-m", "-u", before+"^{tree}", commit+"^{tree}"); err != nil {
 		_ = os.Remove(k.index)
-		return before, "", err
+		return before, err
 	}
-	after, err = k.Save(ctx, what)
-	return before, after, err
+	_, err = k.Save(ctx, what)
+	return before, err
 }
 
 // Diff is what changed from one checkpoint to another, as git shows it.

@@ -94,7 +94,7 @@ func TestHostileCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, commit := range []string{"", "HEAD", "--output=x", "-x", strings.Repeat("-", 40), strings.Repeat("A", 40)} {
-		if _, _, err := k.Restore(t.Context(), commit, "x"); err == nil || !strings.Contains(err.Error(), "is not the id of a commit") {
+		if _, err := k.Restore(t.Context(), commit, "x"); err == nil || !strings.Contains(err.Error(), "is not the id of a commit") {
 			t.Errorf("restore %q: %v", commit, err)
 		}
 		if _, err := Diff(t.Context(), top, commit, commit); err == nil || !strings.Contains(err.Error(), "is not the id of a commit") {

@@ -57,7 +57,6 @@ const (
 // entry is one loop while the batch runs.
 type entry struct {
 	*Loop
-	number  int
 	repo    *repository
 	stands  standing
 	slot    int
@@ -164,7 +163,7 @@ func (b *Batch) prepare(ctx context.Context) error {
 		if !slices.Contains(commits[l.Repository], l.Base) {
 			commits[l.Repository] = append(commits[l.Repository], l.Base)
 		}
-		b.entries = append(b.entries, &entry{Loop: l, number: i + 1, repo: b.repos[l.Repository], slot: -1})
+		b.entries = append(b.entries, &entry{Loop: l, repo: b.repos[l.Repository], slot: -1})
 	}
 	for top, r := range b.repos {
 		if err := r.fetch(ctx, b.ID, commits[top]); err != nil {

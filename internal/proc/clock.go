@@ -19,14 +19,6 @@ func (s *stopwatch) elapsed() time.Duration {
 	return until.Sub(s.start) - s.paused
 }
 
-// suspended is the time in which it did not run.
-func (s *stopwatch) suspended() time.Duration {
-	if s.since.IsZero() {
-		return s.paused
-	}
-	return s.paused + time.Since(s.since)
-}
-
 func (s *stopwatch) pause() {
 	if s.since.IsZero() {
 		s.since = time.Now()

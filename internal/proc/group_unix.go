@@ -50,10 +50,10 @@ func (g *group) fd() int  { return g.wake[0] }
 // watch waits for the command and ends what is left of its group. The pipe is
 // closed last: that wakes the pump.
 func (g *group) watch() {
-	status, usage, err := waitFor(g.id)
+	status, err := waitFor(g.id)
 	g.mu.Lock()
 	if err == nil {
-		g.report.end = endOf(status, usage)
+		g.report.end = endOf(status)
 	} else {
 		g.report.lost = fmt.Errorf("how it ended could not be learned: %w", err)
 	}
@@ -188,21 +188,17 @@ func (g *group) release(*report) { unix.Close(g.wake[0]) }
 
 // waitFor waits for the child pid and reaps it. The error is that there is no such
 // child: somebody else has reaped it.
-func waitFor(pid int) (status unix.WaitStatus, usage unix.Rusage, err error) {
+func waitFor(pid int) (status unix.WaitStatus, err error) {
 	for {
-		_, err = unix.Wait4(pid, &status, 0, &usage)
+		_, err = unix.Wait4(pid, &status, 0, nil)
 		if err != unix.EINTR {
-			return status, usage, err
+			return status, err
 		}
 	}
 }
 
-func endOf(ws unix.WaitStatus, ru unix.Rusage) *ended {
-	e := &ended{
-		code: ws.ExitStatus(),
-		user: time.Duration(ru.Utime.Nano()), system: time.Duration(ru.Stime.Nano()),
-		maxRSS: int64(ru.Maxrss) * maxRSSUnit,
-	}
+func endOf(ws unix.WaitStatus) *ended {
+	e := &ended{code: ws.ExitStatus()}
 	if ws.Signaled() {
 		e.signal = ws.Signal()
 		e.code = 128 + int(e.signal)

@@ -167,7 +167,7 @@ func (t *guarded) release(r *report) {
 	case len(r.survivors) > 0:
 		t.hangUp() // it goes on trying for a while
 		go func() {
-			_, _, _ = waitFor(t.guardian.pid)
+			_, _ = waitFor(t.guardian.pid)
 			t.forget()
 		}()
 	case t.keep && r.leftover > 0 && !r.asked:

@@ -232,8 +232,7 @@ func (w *warden) reap() {
 	}
 	for {
 		var status unix.WaitStatus
-		var usage unix.Rusage
-		pid, err := unix.Wait4(-1, &status, options, &usage)
+		pid, err := unix.Wait4(-1, &status, options, nil)
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -247,7 +246,7 @@ func (w *warden) reap() {
 		case pid == w.pid && status.Stopped():
 			w.tellStopped()
 		case pid == w.pid && !status.Stopped():
-			w.report.end = endOf(status, usage)
+			w.report.end = endOf(status)
 			w.pid = 0
 			if w.pidfd >= 0 {
 				unix.Close(w.pidfd)

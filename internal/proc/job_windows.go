@@ -129,7 +129,7 @@ func (p *Process) watch(j *job) {
 	j.mu.Lock()
 	j.report.gone = true
 	if state := j.cmd.ProcessState; state != nil {
-		j.report.end = &ended{code: state.ExitCode(), user: state.UserTime(), system: state.SystemTime()}
+		j.report.end = &ended{code: state.ExitCode()}
 	} else {
 		j.report.lost = fmt.Errorf("how it ended could not be learned: %w", err)
 	}

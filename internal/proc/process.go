@@ -49,10 +49,8 @@ type report struct {
 // ended is how a command ended. There is none of a command whose end nobody has
 // seen, so that the want of news is never taken for an exit status.
 type ended struct {
-	code         int
-	signal       syscall.Signal
-	user, system time.Duration
-	maxRSS       int64
+	code   int
+	signal syscall.Signal
 }
 
 // lose says that nothing more will be heard, and that what was heard counts for
@@ -331,7 +329,7 @@ func (p *Process) release() {
 
 // finish publishes the end. The tree has been released.
 func (p *Process) finish(r report) {
-	p.exit = Exit{Suspended: p.clock.suspended(), Leftover: r.leftover, Survivors: r.survivors}
+	p.exit = Exit{Leftover: r.leftover, Survivors: r.survivors}
 	p.exit.end(r, p.cause)
 	close(p.done)
 }
@@ -340,7 +338,7 @@ func (p *Process) finish(r report) {
 // Exited. What nobody has seen is an end by SIGKILL: it never passes for success.
 func (e *Exit) end(r report, asked Cause) {
 	if r.end != nil {
-		e.Code, e.Signal, e.User, e.System, e.MaxRSS = r.end.code, r.end.signal, r.end.user, r.end.system, r.end.maxRSS
+		e.Code, e.Signal = r.end.code, r.end.signal
 		if r.asked {
 			e.Cause = asked
 		}

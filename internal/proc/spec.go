@@ -100,14 +100,6 @@ type Exit struct {
 	Cause Cause
 	// StartErr says in words why the command could not be started.
 	StartErr error
-	// User and System are the processor time of the command and of those
-	// descendants that it has waited for.
-	User, System time.Duration
-	// MaxRSS is the largest resident set of any of these, in bytes.
-	MaxRSS int64
-	// Suspended is the time in which the tree was stopped, by Suspend or from
-	// its terminal.
-	Suspended time.Duration
 	// Leftover is the number of processes that were there when the command
 	// had ended, and were ended then (or kept: Spec.KeepBackground).
 	Leftover int

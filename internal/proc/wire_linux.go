@@ -230,8 +230,7 @@ func (e *ended) message(asked bool) message {
 	if asked {
 		told = 1
 	}
-	return newMessage(msgExited).num(int64(e.code)).num(int64(e.signal)).
-		num(int64(e.user)).num(int64(e.system)).num(e.maxRSS).num(told)
+	return newMessage(msgExited).num(int64(e.code)).num(int64(e.signal)).num(told)
 }
 
 func (r *report) goneMessage() message {
@@ -250,10 +249,7 @@ func (r *report) take(kind byte, b body) error {
 	case msgStopped:
 		r.stopped = true
 	case msgExited:
-		e := &ended{
-			code: int(b.num()), signal: unix.Signal(b.num()),
-			user: time.Duration(b.num()), system: time.Duration(b.num()), maxRSS: b.num(),
-		}
+		e := &ended{code: int(b.num()), signal: unix.Signal(b.num())}
 		r.asked = b.num() != 0
 		if !b.short {
 			r.end = e

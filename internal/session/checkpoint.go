@@ -68,7 +68,7 @@ func (s *Session) takeBest(state *core.State, result core.Result) error {
 			return fmt.Errorf("the files of iteration %d were not brought back: %w; %s tries again", d.Restore, err, by)
 		}
 	}
-	before, _, err := k.Restore(context.Background(), d.Checkpoint, fmt.Sprintf("Iteration %d, accepted", d.Restore))
+	before, err := k.Restore(context.Background(), d.Checkpoint, fmt.Sprintf("Iteration %d, accepted", d.Restore))
 	if err != nil {
 		return fmt.Errorf("the files of iteration %d were not brought back: %w; %s tries again", d.Restore, err, by)
 	}

@@ -357,5 +357,5 @@ func (h *hearing) look() (content, tree signature.Hash) {
 		h.s.app.Say.Warn("the state of the work tree is not known: %v", err)
 		return 0, 0
 	}
-	return signature.Hash(f.Content), signature.Hash(xxhash.Sum64String(f.Content.String() + " " + f.Commit))
+	return f.Content, signature.Hash(xxhash.Sum64String(f.Content.String() + " " + f.Commit))
 }

@@ -21,16 +21,8 @@ const (
 
 // Pattern is one thing to look for. Make them with [Compile].
 type Pattern struct {
-	// Spec is what it was made of: a regular expression or the name of a ready pattern.
-	Spec  string
 	lines []line
 }
-
-// Names lists the ready patterns to wait on.
-func Names() []string { return names(ready) }
-
-// StopNames lists the ready patterns to stop on.
-func StopNames() []string { return names(final) }
 
 func names(of []readyPattern) []string {
 	var names []string
@@ -59,7 +51,7 @@ func CompileStop(specs []string) (*Matcher, error) { return compile(specs, final
 func compile(specs []string, of []readyPattern, use string) (*Matcher, error) {
 	m := &Matcher{}
 	for _, spec := range specs {
-		p := Pattern{Spec: spec}
+		var p Pattern
 		switch {
 		case strings.TrimSpace(spec) == "":
 			return nil, fmt.Errorf("a pattern %s is empty, and would match every output; give a regular expression, or one of %s", use, strings.Join(names(of), ", "))

@@ -3,10 +3,10 @@ package workspace
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"strconv"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun/signature"
 )
 
 // Fingerprint is the state of a work tree at one moment. The zero value means that
@@ -21,32 +21,10 @@ type Fingerprint struct {
 	// they are committed, staged, changed or untracked makes no difference, except
 	// for files that git converts (line ends, LFS): of those an uncommitted state
 	// differs from the same state committed.
-	Content Digest `json:"content"`
+	Content signature.Hash
 	// Commit is the full id of the commit that is checked out, on a branch or not.
 	// It is empty before the first commit and where there is no git.
-	Commit string `json:"commit,omitempty"`
-}
-
-// Known reports whether the state is known.
-func (f Fingerprint) Known() bool { return f.Content != 0 }
-
-// Digest is a 64-bit hash, in JSON 16 hex digits. Zero is unknown.
-type Digest uint64
-
-// String is 16 hex digits.
-func (d Digest) String() string { return fmt.Sprintf("%016x", uint64(d)) }
-
-// MarshalText is String.
-func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText reads what MarshalText has written.
-func (d *Digest) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 16, 64)
-	if err != nil || len(text) != 16 {
-		return fmt.Errorf("fingerprint %q: 16 hex digits are expected", text)
-	}
-	*d = Digest(n)
-	return nil
+	Commit string
 }
 
 // MaxFiles is how many files are looked at: of a git work tree those that differ
@@ -99,7 +77,7 @@ func entry(path, mode, object string) uint64 {
 
 // digest makes a sum look like a hash: the sum of no files is zero, and zero is
 // unknown.
-func (s sum) digest() Digest {
-	d := Digest(xxhash.Sum64(binary.LittleEndian.AppendUint64([]byte("work tree "), uint64(s))))
+func (s sum) digest() signature.Hash {
+	d := signature.Hash(xxhash.Sum64(binary.LittleEndian.AppendUint64([]byte("work tree "), uint64(s))))
 	return max(d, 1)
 }

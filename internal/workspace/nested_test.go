@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/signature"
 )
 
 // gitEnd ends a process that a test has started.
@@ -69,7 +71,7 @@ func TestRepositoriesWithinTheRepository(t *testing.T) {
 			untracked := lookBoth(t, tree)
 			m.write("new.txt", "y")
 			again := lookBoth(t, tree)
-			seen := map[Digest]bool{}
+			seen := map[signature.Hash]bool{}
 			for _, f := range []Fingerprint{clean, one, two, untracked, again} {
 				seen[f.Content] = true
 			}

@@ -1,4 +1,0 @@
-package proc
-
-// maxRSSUnit is the unit of ru_maxrss in bytes.
-const maxRSSUnit = 1
