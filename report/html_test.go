@@ -160,8 +160,12 @@ func TestHTMLSharesTheRoom(t *testing.T) {
 	for range 3 {
 		r.iterate(failing("auth"), "short\n")
 	}
+	r.iterate(failing("auth"), "x")
 	r.iterate(failing("auth"), numberedLines(20_000))
 	page := written(t, r.load().HTML)
+	if !strings.Contains(page, "1 byte<") || strings.Contains(page, "1 bytes") {
+		t.Error("the page has not counted one byte")
+	}
 	if n := strings.Count(page, "short\n"); n != 3 {
 		t.Errorf("%d short outputs are whole", n)
 	}

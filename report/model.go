@@ -223,7 +223,7 @@ func (p *pageIteration) FailingText() string { return p.failingText() }
 func (p *pageIteration) Ended() string { return words(p.Outcome) }
 
 // Printed is how much it printed.
-func (p *pageIteration) Printed() string { return bytesText(p.OutputBytes) }
+func (p *pageIteration) Printed() string { return plural.Bytes(p.OutputBytes) }
 
 func newPageTrip(t *Trip, id string) pageTrip {
 	p := pageTrip{Trip: t, ID: id, Place: t.place(), What: termsafe.Cut(t.what(), pageProse), Decided: t.decided()}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // How much of an output file is read: its head and its tail, in bytes.
@@ -68,7 +69,7 @@ func (o *outputs) show(name string, budget int) *shown {
 	s := &shown{Head: o.lines(head)}
 	if left > 0 {
 		s.Tail = o.lines(tail)
-		s.Left = fmt.Sprintf("%s are left out here; more is in %s", bytesText(left), name)
+		s.Left = fmt.Sprintf("%s are left out here; more is in %s", plural.Bytes(left), name)
 	}
 	s.size = sizeOf(s.Head) + sizeOf(s.Tail)
 	if s.size > budget {
@@ -189,15 +190,4 @@ func escapedSize(s string) int {
 		}
 	}
 	return n
-}
-
-// bytesText is a size as a person says it.
-func bytesText(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }

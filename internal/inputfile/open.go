@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // ErrNobodyWrites is returned by [Open] for a pipe that nobody has opened to
@@ -102,16 +104,11 @@ func (p *pipe) Read(b []byte) (int, error) {
 
 func (p *pipe) Close() error { return p.file.Close() }
 
-// ReadLimited reads what is no longer than that many bytes, a power of two from
-// 1 KiB.
+// ReadLimited reads what is no longer than that many bytes.
 func ReadLimited(r io.Reader, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(text)) > most {
-		size := fmt.Sprintf("%d KiB", most>>10)
-		if most >= 1<<20 {
-			size = fmt.Sprintf("%d MiB", most>>20)
-		}
-		err = fmt.Errorf("it is larger than %s", size)
+		err = fmt.Errorf("it is larger than %s", plural.Bytes(most))
 	}
 	return text, err
 }

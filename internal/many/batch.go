@@ -268,20 +268,13 @@ func (b *Batch) room() bool {
 		return true
 	}
 	if b.count(placing)+b.count(running) == 0 {
-		why := fmt.Sprintf("%s are free on the disk of %s, and %s have to stay free", sizeText(left), b.Trees, sizeText(b.MinFree))
+		why := fmt.Sprintf("%s are free on the disk of %s, and %s have to stay free", plural.Bytes(left), b.Trees, plural.Bytes(b.MinFree))
 		if err != nil {
 			why = fmt.Sprintf("how much is free on the disk of %s is not known: %v", b.Trees, err)
 		}
 		b.stop(why, core.ExitFailed)
 	}
 	return false
-}
-
-func sizeText(n int64) string {
-	if n < 1<<30 {
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
 // end starts nothing any more. What was not started can be resumed.
@@ -513,7 +506,7 @@ func (b *Batch) bounds() {
 		b.stop(fmt.Sprintf("%d tokens were spent, and all loops together have %d", tokens, b.Tokens), core.MaxTokens.ExitCode())
 	}
 	if left, err := free(b.Trees); b.MinFree > 0 && !b.told && err == nil && left < b.MinFree/2 && b.count(running)+b.count(placing) > 0 {
-		b.stop(fmt.Sprintf("only %s are free on the disk of %s", sizeText(left), b.Trees), core.ExitFailed)
+		b.stop(fmt.Sprintf("only %s are free on the disk of %s", plural.Bytes(left), b.Trees), core.ExitFailed)
 	}
 }
 

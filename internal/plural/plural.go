@@ -39,5 +39,5 @@ func Bytes(n int64) string {
 	for ; value >= step && len(units) > 1; units = units[1:] {
 		value /= step
 	}
-	return fmt.Sprintf("%.1f %ciB", value, units[0])
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", value), ".0") + " " + units[:1] + "iB"
 }

@@ -26,7 +26,7 @@ func TestDuration(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1.0 KiB", 1536: "1.5 KiB", 1 << 20: "1.0 MiB", 3 << 29: "1.5 GiB", math.MaxInt64: "8388608.0 TiB"} {
+	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1 KiB", 1536: "1.5 KiB", 10 << 10: "10 KiB", 1 << 20: "1 MiB", 3 << 29: "1.5 GiB", math.MaxInt64: "8388608 TiB"} {
 		if got := Bytes(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
