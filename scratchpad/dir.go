@@ -29,15 +29,11 @@ var ErrLocked = errors.New("another looprun has this run open")
 // start itself. A looprun.yaml that somebody else may have put there, or a
 // repository that another user planted where everyone can write, does not count.
 func StateDir(start string) string {
-	for dir := start; ; dir = filepath.Dir(dir) {
-		config, git := filepath.Join(dir, "looprun.yaml"), filepath.Join(dir, ".git")
-		if exists(config) && provenance.Doubt(config) == "" || exists(git) && !provenance.Planted(git) {
-			return filepath.Join(dir, StateDirName)
-		}
-		if dir == filepath.Dir(dir) {
-			return filepath.Join(start, StateDirName)
-		}
-	}
+	dir := provenance.Root(start, func(dir string) bool {
+		config := filepath.Join(dir, "looprun.yaml")
+		return provenance.Exists(config) && provenance.Doubt(config) == ""
+	})
+	return filepath.Join(dir, StateDirName)
 }
 
 // KeptFor is the folder whose runs a state directory has, as a list shows it.
@@ -46,11 +42,6 @@ func KeptFor(stateDir string) string {
 		return filepath.Dir(stateDir)
 	}
 	return stateDir
-}
-
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
 }
 
 // Run is the directory of one run, open for writing and locked.
@@ -126,7 +117,7 @@ const idStep = time.Second/0x10000 + 1
 func NewIDs(stateDir string, now time.Time, n int) []string {
 	var ids []string
 	for at := now; len(ids) < n; at = at.Add(idStep) {
-		if id := newID(at); !exists(filepath.Join(stateDir, id)) {
+		if id := newID(at); !provenance.Exists(filepath.Join(stateDir, id)) {
 			ids = append(ids, id)
 		}
 	}
@@ -182,7 +173,7 @@ func prepare(stateDir string) error {
 		return fmt.Errorf("%w: %s can be written by others (mode %04o); run chmod go-w on it", ErrUnsafe, stateDir, info.Mode().Perm())
 	}
 	ignore := filepath.Join(stateDir, ".gitignore")
-	if exists(ignore) {
+	if provenance.Exists(ignore) {
 		return nil
 	}
 	return atomicfile.Write(ignore, []byte("*\n"), false)

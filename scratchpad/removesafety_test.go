@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/provenance"
 )
 
 // TestSweepLeavesTheOtherRuns where they are, and whatever else stands beside them.
@@ -34,7 +35,7 @@ func TestSweepLeavesTheOtherRuns(t *testing.T) {
 	if n, err := Sweep(state); n != 1 || err != nil {
 		t.Errorf("%d runs went, %v", n, err)
 	}
-	if !HasEvents(other.Dir) || !exists(file) {
+	if !HasEvents(other.Dir) || !provenance.Exists(file) {
 		t.Error("another run, or a file, is gone as well")
 	}
 	if ids, err := IDs(state); err != nil || len(ids) != 1 || ids[0] != other.ID {

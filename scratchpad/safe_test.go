@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/provenance"
 )
 
 // TestUnsafeRunDirectories are not gone on with: that would run the commands of
@@ -54,7 +55,7 @@ func TestOpenSweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if exists(left) {
+	if provenance.Exists(left) {
 		t.Error("it is still there")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/rounds"
 )
 
@@ -29,7 +30,7 @@ func TestSalvageKeepsAResultThatSaysMore(t *testing.T) {
 		name := resultName
 		if wantMoved {
 			name = done.Result
-			if exists(filepath.Join(dir, resultName)) {
+			if provenance.Exists(filepath.Join(dir, resultName)) {
 				t.Error("the result is still there")
 			}
 		}

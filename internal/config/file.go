@@ -98,22 +98,8 @@ func CurrentDir() (string, error) {
 // repository, whoever put it there. Where there is none it is the one that could
 // be there: at that root, or in the folder itself.
 func Nearest(start string) string {
-	for dir := start; ; dir = filepath.Dir(dir) {
-		file := filepath.Join(dir, Name)
-		git := filepath.Join(dir, ".git")
-		if isThere(file) || isThere(git) && !provenance.Planted(git) {
-			return file
-		}
-		if dir == filepath.Dir(dir) {
-			return filepath.Join(start, Name)
-		}
-	}
-}
-
-// isThere reports whether the name is taken, by whatever.
-func isThere(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
+	dir := provenance.Root(start, func(dir string) bool { return provenance.Exists(filepath.Join(dir, Name)) })
+	return filepath.Join(dir, Name)
 }
 
 // userFile is the user's own file; empty where there is no place for one.

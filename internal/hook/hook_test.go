@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -160,4 +161,29 @@ func TestABlockHasTheFactsFirst(t *testing.T) {
 			t.Errorf("%d bytes: %s", len(d.Block), d.Block)
 		}
 	}
+}
+
+// A repository that another user planted where everyone can write is nobody's project:
+// nothing is written beside it.
+func TestFileOfAProject(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git, dir := filepath.Join(top, ".git"), filepath.Join(top, "a", "b")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(git, 0o700), os.Chmod(top, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	want := func(of string) {
+		t.Helper()
+		if got, err := Find("claude").File(false); err != nil || got != filepath.Join(of, ".claude", "settings.json") {
+			t.Errorf("%s, %v; want it in %s", got, err, of)
+		}
+	}
+	want(top)
+	if err := os.Chown(git, os.Geteuid()+1, -1); err != nil {
+		t.Skip(err)
+	}
+	want(dir)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -213,17 +214,17 @@ func Change(file string, change func([]byte) ([]byte, error)) (before, after []b
 	return before, after, wrong(file, err)
 }
 
-// WriteCheck writes a looprun.yaml with the check into the project, and is its name;
+// WriteCheck writes a looprun.yaml with the check where it is read here, and is its name;
 // empty: nothing was to be written. One that says something else is left as it is.
 func WriteCheck(check string) (written string, err error) {
 	if check == "" {
 		return "", nil
 	}
-	dir, err := project()
+	dir, err := config.CurrentDir()
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, config.Name)
+	file := config.Nearest(dir)
 	if inputfile.IsFile(file) {
 		if has, err := Check(); err == nil && has == check {
 			return "", nil
@@ -243,18 +244,8 @@ func WriteCheck(check string) (written string, err error) {
 
 // project is the work tree's root, else where looprun was started.
 func project() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at, nil
-		}
-		if filepath.Dir(at) == at {
-			return dir, nil
-		}
-	}
+	dir, err := config.CurrentDir()
+	return provenance.Root(dir, func(string) bool { return false }), err
 }
 
 // Check is the check that judges stops here; empty: there is none.
