@@ -111,7 +111,7 @@ func valueThatAsks(k config.Key) string {
 	case reflect.TypeFor[config.Codes](), reflect.TypeFor[int](), reflect.TypeFor[*int]():
 		return "7"
 	case reflect.TypeFor[*config.CountLimit](), reflect.TypeFor[*config.DurationLimit](), reflect.TypeFor[*config.MoneyLimit](), reflect.TypeFor[*config.TokenLimit]():
-		return config.OffWord
+		return "off"
 	case reflect.TypeFor[config.Duration](), reflect.TypeFor[*config.Duration](), reflect.TypeFor[*config.Span]():
 		return "9999h"
 	case reflect.TypeFor[map[string]int]():
@@ -121,7 +121,7 @@ func valueThatAsks(k config.Key) string {
 	case reflect.TypeFor[config.Keep]():
 		return "{runs: 1}"
 	case reflect.TypeFor[config.Often]():
-		return config.OffWord
+		return "off"
 	}
 	if k.Flag.IsBool() {
 		return "true"

@@ -22,7 +22,7 @@ import (
 
 // FileFlags say which files are read, besides the system's.
 type FileFlags struct {
-	Config string `placeholder:"FILE|none" help:"Read this file in place of the nearest looprun.yaml; none reads neither that nor your own." key:"-" group:"everywhere" pattern:"\\S"`
+	Config string `placeholder:"FILE|none" help:"Read this file in place of the nearest looprun.yaml; none reads neither that nor your own." key:"-" group:"everywhere" blank:"no"`
 	Trust  bool   `help:"Consent to what the looprun.yaml of this directory can do." env:"-" key:"-" group:"everywhere"`
 }
 

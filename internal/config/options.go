@@ -28,19 +28,19 @@ import (
 // key of that name unasked, see [Key.asks]; value says what a text is, a path or a
 // pattern, and words which texts are no path all the same; preset which presets set it
 // too, and agent what --agent sets where nobody else does, row for what the agent's row
-// has; normal what holds where nothing says more, min the least number and pattern what
-// a text has to match, for the schema; of the key whose value it says more about: it counts
+// has; normal what holds where nothing says more, min the least number; blank no refuses a text
+// that says nothing; of the key whose value it says more about: it counts
 // only where both come from the same place; excludes names a flag, or an argument as <arg>,
 // that cannot be given too.
 type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
 	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
-	Tasks      string    `placeholder:"FILE" help:"Done is when no task of FILE is open, and the check passes if there is one: Markdown checkboxes, or a JSON list with a flag done." json:"tasks,omitempty" group:"done" trust:"ask" value:"path" pattern:"\\S"`
+	Tasks      string    `placeholder:"FILE" help:"Done is when no task of FILE is open, and the check passes if there is one: Markdown checkboxes, or a JSON list with a flag done." json:"tasks,omitempty" group:"done" trust:"ask" value:"path" blank:"no"`
 	NoPrecheck bool      `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
 	Passes     int       `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask" min:"1"`
 
 	Once         bool    `help:"Run one iteration, then pause; looprun resume --once runs the next." json:"once,omitempty" group:"done" trust:"ask"`
-	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask" pattern:"\\S"`
+	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask" blank:"no"`
 	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done" trust:"ask"`
 
 	DoneCodes      Codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge (the check, else the command) that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
@@ -58,13 +58,13 @@ type Options struct {
 	Backoff          string    `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
 	MaxDelay         *Span     `placeholder:"D" help:"What --backoff exponential grows to at most (15m)." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
 
-	Rules      string     `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" pattern:"\\S"`
+	Rules      string     `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" blank:"no"`
 	LoopMatch  string     `enum:"strict,loose" default:"strict" help:"How signatures are compared: ${enum}; loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
 	LoopValues string     `enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change: ${enum} (${default})." json:"loop_values,omitempty" group:"guard" trust:"ask"`
-	LoopOften  Often      `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (twice --loop-threshold: 6/10)." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" pattern:"^([0-9]+/[0-9]+|off)$"`
+	LoopOften  Often      `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (twice --loop-threshold: 6/10)." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10"`
 	Signature  *Signature `kong:"-" json:"signature,omitempty"`
 
-	CostFrom      string      `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" pattern:"\\S"`
+	CostFrom      string      `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no"`
 	WaitOn        []string    `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @opencode, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
 	MaxCostPerDay *MoneyLimit `placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported (off)." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
 	CallsPerHour  *int        `placeholder:"N" help:"Start at most so many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
@@ -77,7 +77,7 @@ type Options struct {
 	// Agents are those of looprun.yaml.
 	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
 
-	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task written after the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask" pattern:"\\S"`
+	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task written after the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask" blank:"no"`
 	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask" excludes:"--retry"`
 	Retry *int   `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask" min:"1"`
 
@@ -95,7 +95,7 @@ type Options struct {
 	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern"`
 	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
 
-	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" words:"none,-,context" agent:"context" pattern:"\\S"`
+	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" words:"none,-,context" agent:"context" blank:"no"`
 	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask" excludes:"--stdin"`
 	Show           string    `enum:"text,raw" default:"text" help:"How a terminal shows the JSON of a coding agent: ${enum} (${default}). Files and pipes get the bytes." json:"show,omitempty" group:"run" trust:"safe"`
 	NoPty          bool      `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
@@ -107,7 +107,7 @@ type Options struct {
 	Checkpoint  bool           `help:"Keep the files as they are after each iteration, as commits on refs/looprun/RUN: for looprun diff and looprun restore." json:"checkpoint,omitempty" group:"state" trust:"ask"`
 	KeepRuns    Keep           `placeholder:"PART=N" help:"Remove older runs when this one ends: all but runs=N, those older than days=N, and what is above megabytes=N; several with commas. What can go on is left." json:"keep,omitzero" group:"state" trust:"ask"`
 	Sync        string         `enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
-	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" pattern:"\\S"`
+	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" blank:"no"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`
 	ExitCode    map[string]int `placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state" trust:"ask"`
 	// ConfigExitCodes are those of looprun.yaml, which a policy's beat.
@@ -135,15 +135,15 @@ type LimitFlags struct {
 
 // AnswerFlags say who answers questions.
 type AnswerFlags struct {
-	Policy       string    `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer" trust:"ask" value:"path" pattern:"\\S"`
+	Policy       string    `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer" trust:"ask" value:"path" blank:"no"`
 	Templates    []string  `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path"`
 	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask" normal:"deny" preset:"wait"`
 	WaitAnswer   Duration  `placeholder:"D" help:"How long to wait for looprun answer before --detached decides (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`
 	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
 	AssistantFor []string  `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: ask is what the command asks, guards what stops the run (${default})." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
 
-	AssistantName  string `placeholder:"TEXT" help:"What the assistant is called where its answers are shown." json:"assistant_name,omitempty" group:"answer" trust:"ask" of:"assistant" pattern:"\\S"`
-	AssistantModel string `placeholder:"TEXT" help:"The model that the assistant asks, to be shown with its answers." json:"assistant_model,omitempty" group:"answer" trust:"ask" of:"assistant" pattern:"\\S"`
+	AssistantName  string `placeholder:"TEXT" help:"What the assistant is called where its answers are shown." json:"assistant_name,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
+	AssistantModel string `placeholder:"TEXT" help:"The model that the assistant asks, to be shown with its answers." json:"assistant_model,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
 
 	AssistantEscalation bool  `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
 	AssistantTimeout    *Span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`

@@ -107,7 +107,7 @@ func (l *ShellLine) Decode(ctx *kong.DecodeContext) error {
 
 // AsGiven takes a text byte for byte. Kong's own way leads through JSON, where
 // what is no UTF-8 becomes something else: another path, another shell line. A blank one is
-// refused where it would be as if nothing was asked for, which the tag pattern says.
+// refused where it would be as if nothing was asked for, which the tag blank says.
 func AsGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {
@@ -115,7 +115,7 @@ func AsGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	}
 	if text, ok := token.Value.(string); ok {
 		target.SetString(text)
-		if of := ctx.Value; of != nil && of.Tag.Get("pattern") == `\S` && of.Target.Kind() == reflect.String && strings.TrimSpace(text) == "" {
+		if of := ctx.Value; of != nil && of.Tag.Get("blank") == "no" && of.Target.Kind() == reflect.String && strings.TrimSpace(text) == "" {
 			return fmt.Errorf("%q says nothing; a variable in it may be unset; write a value, or leave it out", text)
 		}
 		return nil

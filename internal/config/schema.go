@@ -67,8 +67,8 @@ func (k Key) schema() object {
 	if least, err := strconv.Atoi(f.Tag.Get("min")); err == nil && s["type"] == "integer" {
 		s["minimum"] = least
 	}
-	if pattern := f.Tag.Get("pattern"); pattern != "" {
-		s["pattern"] = pattern
+	if f.Tag.Get("blank") == "no" {
+		s = notBlank(s)
 	}
 	if f.Enum != "" {
 		words := object{"enum": k.Known()}
@@ -86,9 +86,6 @@ func (k Key) schema() object {
 	}
 	return s
 }
-
-// OffWord is what turns a limit off.
-const OffWord = "off"
 
 // knownType is what the types of limits, spans and commands take; nil: another type.
 func knownType(t reflect.Type) object {
@@ -108,6 +105,8 @@ func knownType(t reflect.Type) object {
 		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
 	case reflect.TypeFor[TokenLimit]():
 		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
+	case reflect.TypeFor[Often]():
+		return object{"type": []string{"string", "number", "boolean"}, "pattern": `^([0-9]+/[0-9]+|off)$`}
 	case reflect.TypeFor[ShellLine]():
 		return object{"type": []string{"string", "number", "boolean"}, "pattern": `\S`}
 	}
