@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -38,16 +39,20 @@ func waitlessGuardian(string) int {
 	return 98
 }
 
-// A guardian that cannot say, or cannot learn, how its command ends is of no use: it
-// ends the command and itself, instead of being waited for.
+// A guardian that cannot say, or cannot learn, how its command ends, or what it is to do,
+// is of no use: it ends the command and itself, instead of being waited for.
 func TestGuardianThatCannotDoItsWork(t *testing.T) {
 	for _, c := range []struct {
 		name, env string
 		deaf      bool
 		script    string
+		then      []byte // is sent behind the request
 	}{
-		{"cannot say", "", true, "exec sleep NONCE"},
-		{"cannot wait", waitless + "=1", false, "sleep NONCE & exit 0"},
+		{"cannot say", "", true, "exec sleep NONCE", nil},
+		{"cannot say that it heard", "", true, "exec sleep NONCE", newMessage(msgEnd).num(int64(unix.SIGCONT)).num(int64(time.Hour)).seal()},
+		{"cannot wait", waitless + "=1", false, "sleep NONCE & exit 0", nil},
+		{"is told half", "", false, "exec sleep NONCE", newMessage(msgNotify).seal()},
+		{"is told something else", "", false, "exec sleep NONCE", newMessage('?').seal()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -76,7 +81,7 @@ func TestGuardianThatCannotDoItsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			req := request{path: "/bin/sh", dir: "/", argv: sh(strings.ReplaceAll(c.script, "NONCE", n)), killAfter: killGrace, foreign: killGrace}
-			if err := newWire(pair[0]).send(spawnMessage(nil, &req), null, null, null); err != nil {
+			if err := newWire(pair[0]).send(append(spawnMessage(nil, &req), c.then...), null, null, null); err != nil {
 				t.Fatal(err)
 			}
 			done := make(chan error, 1)

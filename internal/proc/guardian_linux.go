@@ -101,8 +101,9 @@ func (w *warden) turn() (done bool) {
 		w.tell()
 	}
 	if fds[0].Revents != 0 && !w.broken {
-		err := w.receive(unix.MSG_DONTWAIT)
-		w.broken = err != nil || !w.obey()
+		if err := w.receive(unix.MSG_DONTWAIT); err != nil || !w.obey() {
+			w.broken = true
+		}
 	}
 	if w.phase != idle && !w.broken {
 		if w.pidfd < 0 || fds[1].Revents != 0 || fds[0].Revents == 0 {
@@ -194,7 +195,7 @@ func (w *warden) obey() bool {
 		default:
 			return false
 		}
-		if b.short || w.broken {
+		if b.short {
 			return false
 		}
 	}

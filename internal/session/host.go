@@ -91,9 +91,6 @@ func CommandsOf(recorded json.RawMessage) ([]string, error) {
 
 // Mask takes secrets of this machine out of a text.
 func (h *Host) Mask(text string) string {
-	if h.s.masker == nil {
-		return text
-	}
 	return h.s.masker.Text(text)
 }
 
@@ -107,10 +104,7 @@ func (h *Host) Run(ctx context.Context, it core.Iteration, st *core.State) (core
 		h.s.app.Say.Warn("the scratchpad could not be written: %v", err)
 	}
 	d, err := h.s.executor.Run(ctx, it)
-	if h.s.masker != nil {
-		d = d.Masked(h.s.masker.Text)
-	}
-	return d, err
+	return d.Masked(h.Mask), err
 }
 
 // Printed is the end of what the running iteration has printed.
@@ -140,14 +134,11 @@ func (h *Host) Respond(ctx context.Context, q core.Question, st *core.State) (Re
 	} else if !errors.Is(err, core.ErrDeferred) {
 		return r, err
 	}
-	if h.s.masker != nil {
-		for i, d := range r.Events {
-			r.Events[i] = core.Masked(d, h.s.masker.Text)
-		}
-		if r.Answer != nil {
-			d, _ := core.Masked(core.QuestionAnswered{Answer: a}, h.s.masker.Text).(core.QuestionAnswered)
-			r.Answer = &d.Answer
-		}
+	for i, d := range r.Events {
+		r.Events[i] = core.Masked(d, h.Mask)
+	}
+	if r.Answer != nil {
+		r.Answer = new(core.Masked(core.QuestionAnswered{Answer: a}, h.Mask).(core.QuestionAnswered).Answer)
 	}
 	return r, nil
 }
@@ -200,10 +191,7 @@ func (h *Host) Debug(ctx context.Context, st *core.State) (core.DebugFinished, e
 	a := *st.Answer
 	a.Person = false // there is no terminal for a shell
 	d, err := (&debugger{h.s}).Debug(ctx, st, o, a)
-	if h.s.masker != nil {
-		d, _ = core.Masked(d, h.s.masker.Text).(core.DebugFinished)
-	}
-	return d, err
+	return core.Masked(d, h.Mask).(core.DebugFinished), err
 }
 
 // Expert runs the next expert.
@@ -213,10 +201,7 @@ func (h *Host) Expert(ctx context.Context, st *core.State) (core.ExpertFinished,
 		return core.ExpertFinished{}, errors.New("no expert is next")
 	}
 	d, err := (&debugger{h.s}).Expert(ctx, st, e)
-	if h.s.masker != nil {
-		d, _ = core.Masked(d, h.s.masker.Text).(core.ExpertFinished)
-	}
-	return d, err
+	return core.Masked(d, h.Mask).(core.ExpertFinished), err
 }
 
 // Describe is the first event of the run that s would start, under that id. Its commands

@@ -1,0 +1,58 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// What a host returns leaves its machine: an answer of the policy and what was verified
+// for it hold none of the secrets that are there.
+func TestAnAnswerOfAHostIsMasked(t *testing.T) {
+	const secret = "hunter2-hunter2-hunter2"
+	const text = `version: 1
+rules: [{guard: max_iterations, answer: accept, verify: "echo %[1]s", reason: "It has %[1]s."}]
+`
+	recorded, err := json.Marshal(Recorded{Command: []string{"true"}, Policy: &recordedFile{"policy.yaml", fmt.Sprintf(text, secret)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := scratchpad.CreateAs(t.TempDir(), "20260102-030405-0a1b", scratchpad.SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	for _, env := range [][]string{nil, {"DEPLOY_TOKEN=" + secret}} {
+		h, err := NewHost(HostOptions{
+			Started: core.RunStarted{RunID: "test", Config: recorded}, Run: run, Dir: t.TempDir(), Env: append(env, "PATH=/usr/bin:/bin"),
+			Say: &console.Observer{Messages: console.Messages{W: t.Output()}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := &core.State{}
+		if err := st.Apply(core.Event{Seq: 1, Data: core.RunStarted{RunID: "test", Command: []string{"true"}}}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := h.Respond(t.Context(), core.Question{ID: "q", Guard: core.MaxIterations, Options: []core.Option{{ID: "accept", Action: core.ActionAccept}, {ID: "cancel", Action: core.ActionCancel}}}, st)
+		if err != nil || r.Answer == nil || len(r.Events) == 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		got := fmt.Sprintf("%+v %s", r.Events, r.Answer.Reason)
+		want := "It has " + secret
+		if env != nil {
+			want = "It has ***."
+		}
+		if !strings.Contains(got, want) || strings.Contains(got, secret) != (env == nil) {
+			t.Errorf("with %q: %s", env, got)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
