@@ -255,6 +255,7 @@ func (s *Signer) errorLines(fs []*fact) []string {
 			from = append(from, f)
 		}
 	}
+	from = withoutHeadings(from)
 	slices.SortFunc(from, func(a, b *fact) int { return a.seq - b.seq })
 	var out []string
 	for _, f := range from {
@@ -265,6 +266,15 @@ func (s *Signer) errorLines(fs []*fact) []string {
 		}
 	}
 	return out
+}
+
+// withoutHeadings drops the lines that only announce a message, where there is one.
+func withoutHeadings(fs []*fact) []*fact {
+	heading := func(f *fact) bool { return f.rule == "panic" && f.name == "" && strings.HasSuffix(f.text, ":") }
+	if slices.ContainsFunc(fs, func(f *fact) bool { return f.kind == factError && !heading(f) }) {
+		return slices.DeleteFunc(slices.Clone(fs), heading)
+	}
+	return fs
 }
 
 // tailFacts are the last masked lines, for an output in which no fact was found.

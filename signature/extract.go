@@ -297,6 +297,7 @@ func (x *extractor) unknown(f front, b []byte) bool {
 // apply makes the facts of a line that a rule took.
 func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 	fd := &x.fields
+	announced := x.message > 0 && !x.naming && !f.log
 	if r.fact != factFrame && r.fact != factNoise && r.fact != factDetail && r.fact != factWhere {
 		x.message, x.naming = 0, false
 	}
@@ -336,6 +337,10 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 			x.within = nf.text
 		}
 	case factWeak:
+		if announced {
+			x.error("message", "", f.body, f)
+			return true
+		}
 		x.add(fact{kind: factWeak, rule: r.id}, f.body)
 	}
 	return true

@@ -57,7 +57,7 @@ func counted(n int, names []string) string {
 // errorName names the first error: its kind and file, or its words.
 func errorName(fs []*fact) string {
 	var best *fact
-	for _, f := range fs {
+	for _, f := range withoutHeadings(fs) {
 		if f.kind == factStep {
 			continue
 		}
