@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -135,7 +136,7 @@ func (a PastAnswer) String() string {
 	}
 	text := fmt.Sprintf("%s, “%s”: %s by %s", when, oneLine(a.Question), oneLine(a.Answer), a.Who())
 	if a.Question == "" {
-		text = fmt.Sprintf("%s, %s: %s by %s", when, firstText(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.Who())
+		text = fmt.Sprintf("%s, %s: %s by %s", when, cmp.Or(string(a.Guard), a.AskID, "a question"), oneLine(a.Answer), a.Who())
 	}
 	if a.Words != "" {
 		text += ": “" + termsafe.Line(a.Words) + "”"
@@ -401,7 +402,7 @@ func (s *State) PastAnswers() []PastAnswer {
 	for _, d := range s.Decisions {
 		list = append(list, PastAnswer{
 			Time: d.Time, Iteration: d.Iteration, Guard: d.Guard, Question: d.Question,
-			Answer: firstText(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder, Findings: d.Findings, Rule: d.Rule, Assistant: d.Assistant,
+			Answer: cmp.Or(d.Label, d.Option, string(d.Action)), Words: d.Words, Reason: d.Reason, Responder: d.Responder, Findings: d.Findings, Rule: d.Rule, Assistant: d.Assistant,
 		})
 	}
 	for _, a := range s.Answered {
@@ -416,20 +417,11 @@ func (s *State) PastAnswers() []PastAnswer {
 	return list[:min(len(list), decidedKept)]
 }
 
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // labels is an answer with the labels of its options in place of their ids.
 func (q *Question) labels(a Answer) string {
 	label := func(id string) string {
 		o, _ := q.Option(id)
-		return firstText(o.Label, id)
+		return cmp.Or(o.Label, id)
 	}
 	switch {
 	case a.Cancelled || a.Text != nil:

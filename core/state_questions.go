@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,7 +60,7 @@ func (s *State) Answerable() []Question {
 func (s *State) objection() string {
 	for _, sig := range s.Signals {
 		if sig.Name == signal.Blocked || sig.Name == signal.Clarify ||
-			sig.Name == signal.Expert && len(s.Ladder.Untried(s.Rungs, firstText(s.climbed(), s.Task))) > 0 {
+			sig.Name == signal.Expert && len(s.Ladder.Untried(s.Rungs, cmp.Or(s.climbed(), s.Task))) > 0 {
 			return "the command said " + string(sig.Name)
 		}
 	}

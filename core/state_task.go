@@ -231,7 +231,7 @@ func (s *State) MandatoryReason() string {
 
 // LadderTask is the task whose attempts count now: the one that the command named last,
 // else the run's.
-func (s *State) LadderTask() string { return firstText(s.Climbed, s.Task) }
+func (s *State) LadderTask() string { return cmp.Or(s.Climbed, s.Task) }
 
 // climbed is that task where the signals of the iteration name one, or did before; empty:
 // it is the run's.

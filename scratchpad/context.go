@@ -2,6 +2,7 @@ package scratchpad
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -148,7 +149,7 @@ func contextAnswers(p printer, s *core.State) {
 func spoken(a core.Asked) string {
 	label := func(id string) string {
 		if o, ok := a.Question.Option(id); ok {
-			return firstOf(o.Label, id)
+			return cmp.Or(o.Label, id)
 		}
 		return id
 	}

@@ -2,6 +2,7 @@ package scratchpad
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 func Render(s *core.State) []byte {
 	var b bytes.Buffer
 	p := printTo(&b)
-	p("# %s\n\n", firstOf(inline(s.Name), inline(strings.Join(s.Command, " ")), s.RunID))
+	p("# %s\n\n", cmp.Or(inline(s.Name), inline(strings.Join(s.Command, " ")), s.RunID))
 	p("Run %s, started %s. %s\n\n", s.RunID, s.Started.Format(time.RFC3339), standing(s))
 	for _, w := range s.Warnings {
 		p("Warning: %s\n\n", inline(w))
@@ -139,7 +140,7 @@ func accomplished(before *core.Progress, d core.IterationFinished) string {
 	case before != nil && before.Failing == now.Failing && now.Failing >= 0:
 		return fmt.Sprintf("as many failing as before; %s", now)
 	}
-	return firstOf(now.String(), "unknown")
+	return cmp.Or(now.String(), "unknown")
 }
 
 func encountered(d core.IterationFinished) string {
@@ -151,7 +152,7 @@ func encountered(d core.IterationFinished) string {
 	case len(d.Signature.Errors) > 0:
 		return d.Signature.Label + ": " + strings.Join(d.Signature.Errors, "; ")
 	}
-	return firstOf(d.Signature.Label, "none that was recognised")
+	return cmp.Or(d.Signature.Label, "none that was recognised")
 }
 
 func nextSteps(d core.IterationFinished) string {
@@ -190,10 +191,10 @@ func escalations(p printer, s *core.State) {
 		p("- Waiting: %s tripped: %s.\n", s.Trip.Guard, inline(s.Trip.Reason))
 	}
 	if e := s.Ending; e != nil && e.Status == core.StatusTripped {
-		p("- %s tripped, and %s.\n", e.Guard, inline(firstOf(e.Reason, "nobody answered")))
+		p("- %s tripped, and %s.\n", e.Guard, inline(cmp.Or(e.Reason, "nobody answered")))
 	}
 	for _, d := range slices.Backward(s.Decisions) {
-		p("- %s, after iteration %d: %s tripped%s; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, after(" (", inline(d.Question), ")"), code(firstOf(d.Option, string(d.Action))), inline(d.Who()))
+		p("- %s, after iteration %d: %s tripped%s; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, after(" (", inline(d.Question), ")"), code(cmp.Or(d.Option, string(d.Action))), inline(d.Who()))
 		p("%s%s. %s%s\n", after(": “", inline(d.Words), "”"), after(": ", strings.TrimRight(inline(d.Reason), "."), ""), effect(s, d), after(" Found: “", inline(d.Findings), "”."))
 	}
 	for _, a := range answers {
@@ -230,15 +231,6 @@ func effect(s *core.State, d core.Decision) string {
 		text += fmt.Sprintf(" with a limit of %d iterations", d.Limits.Iterations)
 	}
 	return text + "."
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // tasks says what is worked on, when that is not what the run began with.

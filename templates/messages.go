@@ -161,7 +161,7 @@ var retired = []string{
 func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
 	var texts map[string]string
 	doc, err := strictyaml.Decode(name, data, &texts)
-	r := report{doc: doc, problems: problemsOf(err)}
+	r := report{doc: doc, problems: strictyaml.ProblemsOf(err)}
 	kinds := messageKinds()
 	m := &messages{texts: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {

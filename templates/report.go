@@ -1,7 +1,6 @@
 package templates
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -42,13 +41,4 @@ func (r *report) faults(faults []fault, path ...any) {
 		}
 		r.problems = append(r.problems, p) // several can begin where a folded text does
 	}
-}
-
-// problemsOf are the problems that an error stands for.
-func problemsOf(err error) strictyaml.Problems {
-	var ps strictyaml.Problems
-	if err != nil && !errors.As(err, &ps) {
-		ps = strictyaml.Problems{{Text: err.Error()}}
-	}
-	return slices.Clone(ps)
 }

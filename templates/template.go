@@ -148,7 +148,7 @@ func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
 func readTemplate(name string, data []byte) (*Template, *report) {
 	var f templateFile
 	doc, err := strictyaml.Decode(name, data, &f)
-	r := &report{doc: doc, problems: problemsOf(err)}
+	r := &report{doc: doc, problems: strictyaml.ProblemsOf(err)}
 	t := &Template{
 		Guard: core.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),
 		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive,

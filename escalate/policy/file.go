@@ -88,14 +88,5 @@ func (r *report) positive(ok bool, remedy string, path ...any) {
 	}
 }
 
-// problemsOf are the problems that an error stands for.
-func problemsOf(err error) strictyaml.Problems {
-	var ps strictyaml.Problems
-	if err != nil && !errors.As(err, &ps) {
-		ps = strictyaml.Problems{{Text: err.Error()}}
-	}
-	return slices.Clone(ps)
-}
-
 // quote shows a text of the file on one line, cut where it is long.
 func quote(text string) string { return strconv.Quote(termsafe.Cut(text, 60)) }

@@ -84,7 +84,7 @@ type Problems = strictyaml.Problems
 func Parse(file string, data []byte, known Known) (*Policy, error) {
 	var f policyFile
 	doc, err := strictyaml.Decode(file, data, &f)
-	r := &report{doc: doc, problems: problemsOf(err)}
+	r := &report{doc: doc, problems: strictyaml.ProblemsOf(err)}
 	if !doc.Has() {
 		return nil, r.problems.Err()
 	}

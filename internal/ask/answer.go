@@ -110,7 +110,7 @@ func (s *Selected) UnmarshalJSON(data []byte) error {
 func CheckResponse(request Request, response Response) error {
 	var ps Problems
 	if response.ID != request.ID {
-		ps.add("id", fmt.Sprintf("the response is to %s, the request is %s", excerpt(response.ID), excerpt(request.ID)), "")
+		ps.Add("id", fmt.Sprintf("the response is to %s, the request is %s", excerpt(response.ID), excerpt(request.ID)), "")
 	}
 	questions := withDefaults(request.Questions)
 	answered := map[string]bool{}
@@ -119,22 +119,22 @@ func CheckResponse(request Request, response Response) error {
 		j := slices.IndexFunc(questions, func(q Question) bool { return q.ID == a.ID })
 		switch {
 		case j < 0:
-			ps.add(at+".id", "there is no question "+excerpt(a.ID), "")
+			ps.Add(at+".id", "there is no question "+excerpt(a.ID), "")
 		case answered[a.ID]:
-			ps.add(at+".id", excerpt(a.ID)+" is answered twice", "")
+			ps.Add(at+".id", excerpt(a.ID)+" is answered twice", "")
 		default:
 			if err := CheckAnswer(questions[j], a); err != nil {
-				ps.add(at, err.Error(), "")
+				ps.Add(at, err.Error(), "")
 			}
 		}
 		answered[a.ID] = true
 	}
 	for _, q := range questions {
 		if !answered[q.ID] {
-			ps.add("answers", "there is no answer to "+excerpt(q.ID), "")
+			ps.Add("answers", "there is no answer to "+excerpt(q.ID), "")
 		}
 	}
-	return ps.err()
+	return ps.Err()
 }
 
 // Normalize is the answer as it counts: a cancel beats typed text.

@@ -223,7 +223,7 @@ func TestTransfer(t *testing.T) {
 // parseResponse reads a response as its schema says.
 func parseResponse(data []byte) (Response, error) {
 	r := Response{Schema: AnswerSchema}
-	if ps := read(responseShape(), data, &r); len(ps) > 0 {
+	if ps := responseShape().Read(data, &r); len(ps) > 0 {
 		return Response{}, ps
 	}
 	return r, nil

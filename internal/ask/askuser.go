@@ -73,9 +73,9 @@ func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
 		i, problem := keyed(questions, m.Key)
 		switch {
 		case problem != "":
-			ps.add(strictjson.Join("", m.Key), problem, remedyForKey(m.Key, questions))
+			ps.Add(strictjson.Join("", m.Key), problem, remedyForKey(m.Key, questions))
 		case values[i] != nil:
-			ps.add(strictjson.Join("", m.Key), "the question "+excerpt(questions[i].ID)+" is answered twice", "leave one of them out")
+			ps.Add(strictjson.Join("", m.Key), "the question "+excerpt(questions[i].ID)+" is answered twice", "leave one of them out")
 		default:
 			values[i] = &m
 		}
@@ -90,12 +90,12 @@ func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
 			err = CheckAnswer(q, a)
 		}
 		if err != nil {
-			ps.add(strictjson.Join("", values[i].Key), err.Error(), "")
+			ps.Add(strictjson.Join("", values[i].Key), err.Error(), "")
 		}
 		answers = append(answers, a)
 	}
 	if len(ps) == 0 && len(answers) == 0 {
-		ps.add("", "the document has no answer", `write {"QUESTION OR ID": "ANSWER"}`)
+		ps.Add("", "the document has no answer", `write {"QUESTION OR ID": "ANSWER"}`)
 	}
 	if len(ps) > 0 {
 		return nil, ps
@@ -106,12 +106,12 @@ func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
 // answerMembers are the values by question. A program may give the questions back
 // with the answers.
 func answerMembers(data []byte, questions []Question, ps *Problems) []strictjson.Member {
-	if *ps = asProblems(strictjson.Readable(data)); len(*ps) > 0 {
+	if *ps = strictjson.Readable(data); len(*ps) > 0 {
 		return nil
 	}
 	members, ok := strictjson.Members(data)
 	if !ok {
-		ps.add("", "the answers have to be an object", `write {"QUESTION OR ID": "ANSWER"}`)
+		ps.Add("", "the answers have to be an object", `write {"QUESTION OR ID": "ANSWER"}`)
 		return nil
 	}
 	for _, m := range members {
@@ -120,12 +120,12 @@ func answerMembers(data []byte, questions []Question, ps *Problems) []strictjson
 		}
 		for _, other := range members {
 			if other.Key != "answers" && other.Key != "questions" {
-				ps.add(strictjson.Join("", other.Key), "the key is not known beside answers", "put it under answers")
+				ps.Add(strictjson.Join("", other.Key), "the key is not known beside answers", "put it under answers")
 			}
 		}
 		inner, ok := strictjson.Members(m.Value)
 		if !ok {
-			ps.add("answers", "it has to be an object", `write {"QUESTION OR ID": "ANSWER"}`)
+			ps.Add("answers", "it has to be an object", `write {"QUESTION OR ID": "ANSWER"}`)
 		}
 		return inner
 	}

@@ -24,12 +24,12 @@ func checkQuestions(questions []Question, path string, ps *Problems) {
 	ids := map[string]int{}
 	for i, q := range questions {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		if ps.has(at) {
+		if ps.Has(at) {
 			continue
 		}
 		checkID(q.ID, at+".id", ps)
 		if first, twice := ids[q.ID]; twice {
-			ps.add(at+".id", fmt.Sprintf("%s is the id of %s[%d] too", excerpt(q.ID), path, first), "give each question an id of its own")
+			ps.Add(at+".id", fmt.Sprintf("%s is the id of %s[%d] too", excerpt(q.ID), path, first), "give each question an id of its own")
 		} else {
 			ids[q.ID] = i
 		}
@@ -38,33 +38,33 @@ func checkQuestions(questions []Question, path string, ps *Problems) {
 }
 
 func (q Question) check(at string, ps *Problems) {
-	if ps.has(at + ".kind") {
+	if ps.Has(at + ".kind") {
 		return // what else is right depends on it
 	}
 	switch n := len(q.Options); {
-	case ps.has(at + ".options"):
+	case ps.Has(at + ".options"):
 	case q.Kind != KindSelect && n > 0:
-		ps.add(at+".options", fmt.Sprintf("a question of the kind %s has no options", q.Kind), "leave them out, or make the kind select")
+		ps.Add(at+".options", fmt.Sprintf("a question of the kind %s has no options", q.Kind), "leave them out, or make the kind select")
 	case q.Kind == KindSelect && n < MinOptions:
-		ps.add(at+".options", "it has "+plural.Count(n, "option"), fmt.Sprintf("give %d to %d, or make the kind confirm or text", MinOptions, MaxOptions))
+		ps.Add(at+".options", "it has "+plural.Count(n, "option"), fmt.Sprintf("give %d to %d, or make the kind confirm or text", MinOptions, MaxOptions))
 	}
 	if q.Kind == KindSelect {
 		q.checkOptions(at, ps)
 	}
 	if q.MultiSelect && q.Kind != KindSelect {
-		ps.add(at+".multi_select", fmt.Sprintf("several options cannot be chosen of the kind %s", q.Kind), "leave it out, or make the kind select")
+		ps.Add(at+".multi_select", fmt.Sprintf("several options cannot be chosen of the kind %s", q.Kind), "leave it out, or make the kind select")
 	}
 	if q.AllowText != nil && !*q.AllowText && q.Kind == KindText {
-		ps.add(at+".allow_text", "a question of the kind text takes text", "leave it out, or make the kind select or confirm")
+		ps.Add(at+".allow_text", "a question of the kind text takes text", "leave it out, or make the kind select or confirm")
 	}
 	if q.Safe != "" && q.Kind != KindConfirm {
-		ps.add(at+".safe", "only a question of the kind confirm has it", "leave it out")
+		ps.Add(at+".safe", "only a question of the kind confirm has it", "leave it out")
 	}
 	q.checkDefault(at+".default", ps)
 }
 
 func (q Question) checkDefault(at string, ps *Problems) {
-	if q.Default == "" || q.Kind == KindText || ps.has(at) {
+	if q.Default == "" || q.Kind == KindText || ps.Has(at) {
 		return
 	}
 	ids := q.ids()
@@ -73,11 +73,11 @@ func (q Question) checkDefault(at string, ps *Problems) {
 	}
 	for _, o := range q.choices() {
 		if normal(o.Label) == normal(q.Default) {
-			ps.add(at, excerpt(q.Default)+" is a label", "write the id of the option, "+o.ID)
+			ps.Add(at, excerpt(q.Default)+" is a label", "write the id of the option, "+o.ID)
 			return
 		}
 	}
-	ps.add(at, excerpt(q.Default)+" is no option", nearest.DidYouMean(q.Default, ids))
+	ps.Add(at, excerpt(q.Default)+" is no option", nearest.DidYouMean(q.Default, ids))
 }
 
 // checkOptions wants ids and labels that tell the options apart, also where one's
@@ -85,7 +85,7 @@ func (q Question) checkDefault(at string, ps *Problems) {
 func (q Question) checkOptions(at string, ps *Problems) {
 	for i, o := range q.Options {
 		here := fmt.Sprintf("%s.options[%d]", at, i)
-		if ps.has(here) || ps.has(here+".label") || o.Label == "" {
+		if ps.Has(here) || ps.Has(here+".label") || o.Label == "" {
 			continue
 		}
 		checkID(o.ID, here+".id", ps)
@@ -93,13 +93,13 @@ func (q Question) checkOptions(at string, ps *Problems) {
 			there := fmt.Sprintf("options[%d]", j)
 			switch {
 			case normal(o.Label) == normal(p.Label):
-				ps.add(here+".label", fmt.Sprintf("%s is the label of %s too", excerpt(o.Label), there), "give each option a label of its own")
+				ps.Add(here+".label", fmt.Sprintf("%s is the label of %s too", excerpt(o.Label), there), "give each option a label of its own")
 			case o.ID == p.ID:
-				ps.add(here+".id", fmt.Sprintf("%s is the id of %s too", excerpt(o.ID), there), "give each option an id of its own")
+				ps.Add(here+".id", fmt.Sprintf("%s is the id of %s too", excerpt(o.ID), there), "give each option an id of its own")
 			case normal(o.Label) == normal(p.ID):
-				ps.add(here+".label", fmt.Sprintf("%s is the id of %s", excerpt(o.Label), there), "choose another id there")
+				ps.Add(here+".label", fmt.Sprintf("%s is the id of %s", excerpt(o.Label), there), "choose another id there")
 			case normal(o.ID) == normal(p.Label):
-				ps.add(here+".id", fmt.Sprintf("%s is the label of %s", excerpt(o.ID), there), "choose another id")
+				ps.Add(here+".id", fmt.Sprintf("%s is the label of %s", excerpt(o.ID), there), "choose another id")
 			}
 		}
 	}
@@ -108,10 +108,10 @@ func (q Question) checkOptions(at string, ps *Problems) {
 // checkID wants what can be printed and typed on one line.
 func checkID(id, at string, ps *Problems) {
 	switch {
-	case ps.has(at):
+	case ps.Has(at):
 	case termsafe.Line(id) != id || strings.ContainsRune(id, utf8.RuneError):
-		ps.add(at, excerpt(id)+" has blank space around it or characters that cannot be seen", "use letters, digits and dashes")
+		ps.Add(at, excerpt(id)+" has blank space around it or characters that cannot be seen", "use letters, digits and dashes")
 	case utf8.RuneCountInString(id) > longestID:
-		ps.add(at, fmt.Sprintf("the id has more than %d characters", longestID), "write a short one")
+		ps.Add(at, fmt.Sprintf("the id has more than %d characters", longestID), "write a short one")
 	}
 }

@@ -20,7 +20,7 @@ type Choices struct {
 // The error is [Problems], for the command to read: an empty list is one.
 func ParseChoices(data []byte) (Choices, error) {
 	var c Choices
-	ps := read(choicesShape(), data, &c)
+	ps := choicesShape().Read(data, &c)
 	const at = "pending_user_choices"
 	c.PendingUserChoices = withDefaults(c.PendingUserChoices)
 	checkQuestions(c.PendingUserChoices, at, &ps)

@@ -97,7 +97,7 @@ type Option struct {
 // is [Problems].
 func Parse(data []byte) (Request, error) {
 	var r Request
-	ps := read(requestShape(), data, &r)
+	ps := requestShape().Read(data, &r)
 	r = r.WithDefaults()
 	checkQuestions(r.Questions, "questions", &ps)
 	if len(ps) > 0 {

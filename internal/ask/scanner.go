@@ -55,7 +55,7 @@ func (s *ChoicesScanner) Result() (*Choices, error) {
 	switch {
 	case oversized:
 		var ps Problems
-		ps.add("", fmt.Sprintf("the document with the status %s is longer than %d bytes", StatusChoices, s.size()), "write it to $LOOPRUN_DIR/questions.json, or leave out what is not needed")
+		ps.Add("", fmt.Sprintf("the document with the status %s is longer than %d bytes", StatusChoices, s.size()), "write it to $LOOPRUN_DIR/questions.json, or leave out what is not needed")
 		return nil, ps
 	case doc == nil:
 		return nil, nil

@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -50,6 +51,20 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
-func (ps *Problems) add(path, text, remedy string) {
+// Err is the list as an error, nil when it is empty.
+func (ps Problems) Err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
+
+// Add adds one.
+func (ps *Problems) Add(path, text, remedy string) {
 	*ps = append(*ps, Problem{path, text, remedy})
+}
+
+// Has reports whether something is wrong at the path itself.
+func (ps Problems) Has(path string) bool {
+	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Path == path })
 }

@@ -31,7 +31,7 @@ func (s Shape) Read(data []byte, into any) Problems {
 		err = json.Unmarshal(clean, into)
 	}
 	if err != nil {
-		ps.add("", "the document cannot be read: "+err.Error(), "")
+		ps.Add("", "the document cannot be read: "+err.Error(), "")
 	}
 	return ps
 }
@@ -40,12 +40,12 @@ func (s Shape) Read(data []byte, into any) Problems {
 func Readable(data []byte) (ps Problems) {
 	switch {
 	case !utf8.Valid(data):
-		ps.add("", "the document is not UTF-8", "write it in that encoding")
+		ps.Add("", "the document is not UTF-8", "write it in that encoding")
 	case len(bytes.TrimSpace(data)) == 0:
-		ps.add("", "the document is empty", "give a JSON object")
+		ps.Add("", "the document is empty", "give a JSON object")
 	case !json.Valid(data):
 		text, remedy := syntax(data)
-		ps.add("", text, remedy)
+		ps.Add("", text, remedy)
 	}
 	return ps
 }
@@ -119,7 +119,7 @@ func (s Shape) wrongForm(raw json.RawMessage, path string, ps *Problems) {
 	if path == "" {
 		what = "the document"
 	}
-	ps.add(path, what+" has to be "+string(s.Form)+", not "+kind(raw), s.nearest(""))
+	ps.Add(path, what+" has to be "+string(s.Form)+", not "+kind(raw), s.nearest(""))
 }
 
 // nearest says which of the words to write in place of a text.
@@ -149,13 +149,13 @@ func kind(raw json.RawMessage) string {
 func (s Shape) checkText(text, path string, ps *Problems) bool {
 	switch n := utf8.RuneCountInString(text); {
 	case s.NoNUL && strings.ContainsRune(text, 0):
-		ps.add(path, "it contains a NUL character", "leave that out")
+		ps.Add(path, "it contains a NUL character", "leave that out")
 	case s.Filled && termsafe.Line(text) == "":
-		ps.add(path, "it is blank", "write what a person is to read")
+		ps.Add(path, "it is blank", "write what a person is to read")
 	case s.Most > 0 && n > s.Most:
-		ps.add(path, "it has "+plural.Count(n, "character"), fmt.Sprintf("%d are allowed", s.Most))
+		ps.Add(path, "it has "+plural.Count(n, "character"), fmt.Sprintf("%d are allowed", s.Most))
 	case len(s.Words) > 0 && !slices.Contains(s.Words, text):
-		ps.add(path, termsafe.Quote(text, longestShown)+" is not known here", s.nearest(text))
+		ps.Add(path, termsafe.Quote(text, longestShown)+" is not known here", s.nearest(text))
 	default:
 		return true
 	}
@@ -170,11 +170,11 @@ func (s Shape) readList(raw json.RawMessage, path string, ps *Problems) (any, bo
 	}
 	switch n := len(items); {
 	case n == 0 && s.Least > 0:
-		ps.add(path, "it is empty", cmp.Or(s.TooFew, fmt.Sprintf("at least %d is needed", s.Least)))
+		ps.Add(path, "it is empty", cmp.Or(s.TooFew, fmt.Sprintf("at least %d is needed", s.Least)))
 	case n < s.Least:
-		ps.add(path, "it has "+plural.Count(n, "element"), fmt.Sprintf("at least %d are needed", s.Least))
+		ps.Add(path, "it has "+plural.Count(n, "element"), fmt.Sprintf("at least %d are needed", s.Least))
 	case s.Most > 0 && n > s.Most:
-		ps.add(path, "it has "+plural.Count(n, "element"), fmt.Sprintf("at most %d are allowed", s.Most))
+		ps.Add(path, "it has "+plural.Count(n, "element"), fmt.Sprintf("at most %d are allowed", s.Most))
 	}
 	out := make([]any, 0, len(items))
 	for i, item := range items {
@@ -201,10 +201,10 @@ func (s Shape) readObject(raw json.RawMessage, path string, ps *Problems) (any, 
 		i := slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == m.Key })
 		switch {
 		case i < 0:
-			ps.add(at, "the key is not known", cmp.Or(nearest.DidYouMean(m.Key, s.Names()), "leave it out"))
+			ps.Add(at, "the key is not known", cmp.Or(nearest.DidYouMean(m.Key, s.Names()), "leave it out"))
 			continue
 		case seen[m.Key]:
-			ps.add(at, "the key is there twice", "leave one of them out")
+			ps.Add(at, "the key is there twice", "leave one of them out")
 			continue
 		}
 		seen[m.Key] = true
@@ -214,7 +214,7 @@ func (s Shape) readObject(raw json.RawMessage, path string, ps *Problems) (any, 
 	}
 	for _, f := range s.Fields {
 		if f.Required && !seen[f.Name] {
-			ps.add(Join(path, f.Name), "it is missing", f.Shape.About)
+			ps.Add(Join(path, f.Name), "it is missing", f.Shape.About)
 		}
 	}
 	return out, true

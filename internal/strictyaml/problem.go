@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,4 +77,13 @@ func (ps Problems) sorted() Problems {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return sorted
+}
+
+// ProblemsOf are the problems that an error stands for.
+func ProblemsOf(err error) Problems {
+	var ps Problems
+	if err != nil && !errors.As(err, &ps) {
+		ps = Problems{{Text: err.Error()}}
+	}
+	return slices.Clone(ps)
 }
