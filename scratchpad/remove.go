@@ -94,7 +94,8 @@ func Sweep(stateDir string) (int, error) {
 func Doomed(stateDir string) (runs int, bytes int64, err error) {
 	names, err := doomedIn(stateDir)
 	for _, name := range names {
-		bytes += Size(filepath.Join(stateDir, name))
+		size, _ := Weigh(filepath.Join(stateDir, name))
+		bytes += size
 	}
 	return len(names), bytes, err
 }
@@ -116,9 +117,37 @@ func doomedIn(stateDir string) ([]string, error) {
 	return names, nil
 }
 
-// Size is how many bytes the files of a run hold. What cannot be read counts
-// nothing.
-func Size(dir string) int64 {
+// Weigh is how many bytes the files of a run hold, and when its last event was written, as
+// [LastEvent] says. What cannot be read counts nothing.
+func Weigh(dir string) (bytes int64, last time.Time) {
+	files, ok := filesIn(dir)
+	if !ok {
+		return walked(dir), LastEvent(dir)
+	}
+	for _, f := range files {
+		switch f.mode {
+		case fs.ModeDir:
+			more, _ := Weigh(filepath.Join(dir, f.name))
+			bytes += more
+		case 0: // links are not followed
+			bytes += f.size
+		}
+		if f.name == journalName {
+			last = f.changed
+		}
+	}
+	return bytes, last
+}
+
+// file is one in a folder: what kind, as [fs.FileMode.Type] says it.
+type file struct {
+	name    string
+	mode    fs.FileMode
+	size    int64
+	changed time.Time
+}
+
+func walked(dir string) int64 {
 	var sum int64
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -127,7 +127,8 @@ func (s Selection) look(dir string) (r oldRun, why string) {
 }
 
 func describe(s scratchpad.Summary) oldRun {
-	return oldRun{ID: s.ID, Status: s.Status, Last: scratchpad.LastEvent(s.Dir), Bytes: scratchpad.Size(s.Dir), Command: s.Command, dir: s.Dir}
+	bytes, last := scratchpad.Weigh(s.Dir)
+	return oldRun{ID: s.ID, Status: s.Status, Last: last, Bytes: bytes, Command: s.Command, dir: s.Dir}
 }
 
 // protected says why a run is removed only when it is named; empty: it is not.

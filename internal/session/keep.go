@@ -29,9 +29,10 @@ func (s *Session) tidy(keep config.Keep) {
 	for _, id := range ids { // the latest first
 		dir := filepath.Join(state, id)
 		count++
-		size += scratchpad.Size(dir)
+		bytes, last := scratchpad.Weigh(dir)
+		size += bytes
 		tooMany := keep.Runs > 0 && count > keep.Runs
-		tooOld := keep.Days > 0 && time.Since(scratchpad.LastEvent(dir)) > time.Duration(keep.Days)*24*time.Hour
+		tooOld := keep.Days > 0 && time.Since(last) > time.Duration(keep.Days)*24*time.Hour
 		tooLarge := keep.Megabytes > 0 && size > int64(keep.Megabytes)<<20
 		if id == s.run.ID || !tooMany && !tooOld && !tooLarge || !removable(dir) {
 			continue

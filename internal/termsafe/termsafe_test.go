@@ -39,6 +39,21 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestLineOfATidyText leaves what needs nothing as it is, and nothing else.
+func TestLineOfATidyText(t *testing.T) {
+	letters := []string{"a", "~", " ", "\t", "\n", "\r", "\x7f", "\x1b", "é", "\xff", "\u00a0", "\u202e", "!"}
+	for _, a := range letters {
+		for _, b := range letters {
+			for _, c := range letters {
+				text := a + b + c
+				if got, want := Line(text), strings.Join(strings.Fields(Text(text)), " "); got != want {
+					t.Errorf("Line(%q) = %q, want %q", text, got, want)
+				}
+			}
+		}
+	}
+}
+
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		text string
