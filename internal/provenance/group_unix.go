@@ -31,7 +31,7 @@ func (d database) private(uid, gid uint64) bool {
 			alone = false
 		}
 	})
-	if !whole || !alone || name == "" {
+	if !whole || name == "" {
 		return false
 	}
 	found := false
@@ -40,7 +40,7 @@ func (d database) private(uid, gid uint64) bool {
 		if len(group) < 4 || number(group[2]) != gid {
 			return
 		}
-		members := strings.FieldsFunc(group[3], func(r rune) bool { return r == ',' || r == ' ' })
+		members := strings.FieldsFunc(group[3], func(r rune) bool { return r == ',' })
 		found = true
 		alone = alone && !slices.ContainsFunc(members, func(m string) bool { return m != name })
 	})

@@ -111,6 +111,8 @@ func TestPrivateGroup(t *testing.T) {
 		"root's":                            {users, groups, 0, 0, true},
 		"another's own":                     {users, groups, 1000, 1001, false},
 		"not the primary one":               {users, groups, 1000, 50, false},
+		"not the primary one, and empty":    {users, "staff:x:50:\n", 1000, 50, false},
+		"short lines":                       {"+\n" + users, "+\n" + groups, 1000, 1000, true},
 		"another has it as primary group":   {users + "he:x:1002:1000:::\n", groups, 1000, 1000, false},
 		"another is in it":                  {users, strings.Replace(groups, "me:x:1000:", "me:x:1000:he", 1), 1000, 1000, false},
 		"another is in it beside oneself":   {users, strings.Replace(groups, "me:x:1000:", "me:x:1000:me,he", 1), 1000, 1000, false},
@@ -120,6 +122,7 @@ func TestPrivateGroup(t *testing.T) {
 		"empty files":                       {"", "", 1000, 1000, false},
 		"not a number":                      {"me:x:1000:none:::\n", groups, 1000, none, false},
 		"a line without an end":             {users + strings.Repeat("x", 1<<17), groups, 1000, 1000, false},
+		"a group's line without an end":     {users, groups + strings.Repeat("x", 1<<17), 1000, 1000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
