@@ -48,14 +48,14 @@ func someOf(own, environ []string) *someOnly {
 	}
 	s := &someOnly{}
 	var of []reflect.StructField
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[runCmd]()) {
+	config.EachField(reflect.TypeFor[runCmd](), func(f reflect.StructField) {
 		_, short := f.Tag.Lookup("short")
 		_, has := f.Tag.Lookup("default")
-		if !f.Anonymous && f.Tag.Get("kong") != "-" && (short || has || named[plain(cmp.Or(f.Tag.Get("name"), f.Name))]) {
+		if f.Tag.Get("kong") != "-" && (short || has || named[plain(cmp.Or(f.Tag.Get("name"), f.Name))]) {
 			of = append(of, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
 			s.fields = append(s.fields, f.Index)
 		}
-	}
+	})
 	run, _ := reflect.TypeFor[runOnly]().FieldByName("Run") // it has one
 	v := reflect.New(reflect.StructOf([]reflect.StructField{
 		{Name: run.Name, Type: reflect.StructOf(of), Tag: run.Tag},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/completion"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/rounds"
 )
 
@@ -163,6 +165,12 @@ func TestSomeFlagsSayWhatAllSay(t *testing.T) {
 		}
 		if got := some.command(); !reflect.DeepEqual(*got, all.Run) || !reflect.DeepEqual(*some.flags, all.commonFlags) {
 			t.Errorf("%q: got %+v, want %+v", own, *got, all.Run)
+		}
+		type plain config.Options // by the tags of all
+		got, err := json.Marshal(all.Run.Options)
+		want, werr := json.Marshal(plain(all.Run.Options))
+		if err != nil || werr != nil || !bytes.Equal(got, want) {
+			t.Errorf("%q: as JSON %s, %v, want %s, %v", own, got, err, want, werr)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -154,6 +155,41 @@ type AnswerFlags struct {
 
 	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask" preset:"ask,retry,wait"`
 	Ask            bool `help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask" excludes:"--non-interactive"`
+}
+
+// EachField calls do with every field of a struct, those of an embedded one in its place.
+// [reflect.VisibleFields] takes far more time and memory.
+func EachField(of reflect.Type, do func(reflect.StructField)) { eachField(of, nil, do) }
+
+func eachField(of reflect.Type, at []int, do func(reflect.StructField)) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if f.Index = append(at[:len(at):len(at)], i); f.Anonymous {
+			eachField(f.Type, f.Index, do)
+		} else {
+			do(f)
+		}
+	}
+}
+
+// MarshalJSON writes what the tags say. The encoder is shown those options alone that it
+// would not leave out: to look at all of them takes it 100 KB, and most runs have few.
+func (o Options) MarshalJSON() ([]byte, error) {
+	v := reflect.ValueOf(o)
+	var given []reflect.StructField
+	var values []reflect.Value
+	EachField(v.Type(), func(f reflect.StructField) {
+		value := v.FieldByIndex(f.Index)
+		if !value.IsZero() || !strings.Contains(f.Tag.Get("json"), ",omit") {
+			given = append(given, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+			values = append(values, value)
+		}
+	})
+	shown := reflect.New(reflect.StructOf(given)).Elem()
+	for i, value := range values {
+		shown.Field(i).Set(value)
+	}
+	return json.Marshal(shown.Interface())
 }
 
 // Limits are the limits and caps in force.
@@ -470,18 +506,23 @@ func (o *Options) CheckStep() engine.Step {
 // NeedShell refuses shell lines where there is no shell to run them.
 func (o *Options) NeedShell() error {
 	of := reflect.ValueOf(o).Elem()
-	for _, f := range reflect.VisibleFields(of.Type()) {
-		if f.Type == reflect.TypeFor[ShellLine]() && !of.FieldByIndex(f.Index).IsZero() {
-			if err := proc.FindShell(); err != nil {
-				if short := f.Tag.Get("short"); short != "" {
-					return Usagef("-%s: %v", short, err)
-				}
-				return Usagef("%s: %v", Flag(flagOf(keyOfField(f))), err)
-			}
-			break
+	var first reflect.StructField
+	EachField(of.Type(), func(f reflect.StructField) {
+		if first.Type == nil && f.Type == reflect.TypeFor[ShellLine]() && !of.FieldByIndex(f.Index).IsZero() {
+			first = f
 		}
+	})
+	if first.Type == nil {
+		return nil
 	}
-	return nil
+	err := proc.FindShell()
+	switch short := first.Tag.Get("short"); {
+	case err == nil:
+		return nil
+	case short != "":
+		return Usagef("-%s: %v", short, err)
+	}
+	return Usagef("%s: %v", Flag(flagOf(keyOfField(first))), err)
 }
 
 // Hints are warnings about a configuration that is allowed and rarely meant.

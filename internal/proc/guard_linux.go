@@ -101,7 +101,8 @@ func startGuardian() (*guardian, error) {
 	guardians.mu.Lock()
 	defer guardians.mu.Unlock()
 	pid, err := syscall.ForkExec("/proc/self/exe", argv, &syscall.ProcAttr{
-		Env: os.Environ(), Files: files,
+		// It does one thing at a time; the first of a variable's values counts.
+		Env: append([]string{"GOMAXPROCS=1"}, os.Environ()...), Files: files,
 		// One that is stopped when the program dies has to go on to end its command.
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGCONT},
 	})
