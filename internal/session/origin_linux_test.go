@@ -37,7 +37,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		if c.want == originOutside {
 			continue // the answer would be heard
 		}
-		if _, err := (&talk{}).answer(t.Context(), socket.Peer{PID: c.pid}, []byte(`{"question_id": "x"}`)); err == nil || !strings.Contains(err.Error(), "own command") {
+		if _, err := (&talk{}).answer(t.Context(), socket.Peer{PID: c.pid}, Answered{QuestionID: "x"}); err == nil || !strings.Contains(err.Error(), "own command") {
 			t.Errorf("%s may answer: %v", c.name, err)
 		}
 	}

@@ -145,30 +145,38 @@ func (s *Session) hangUp() {
 }
 
 func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body json.RawMessage) (any, error) {
-	var reply any
-	var err error
-	switch kind {
-	case KindAsk:
-		reply, err = t.ask(ctx, body)
-	case kindBubble:
-		reply, err = t.bubble(ctx, body)
-	case kindAdvice:
-		reply, err = t.advice(ctx, body)
-	case kindAdvised:
-		err = t.advised(ctx, body)
-	case KindSignal:
-		reply, err = t.signal(ctx, body)
-	case KindReject:
-		reply, err = t.reject(ctx, body)
-	case KindAnswer:
-		reply, err = t.answer(ctx, peer, body)
-	case KindGoOn:
-		err = t.goOn(ctx, peer, body)
-	default:
-		known := []string{KindAsk, kindBubble, kindAdvice, kindAdvised, KindSignal, KindReject, KindAnswer, KindGoOn}
-		return nil, &socket.Error{Code: codeRefused, Text: fmt.Sprintf("unknown message type %q; there are %s", kind, strings.Join(known, ", "))}
+	var known []string
+	for _, of := range []struct {
+		kind string
+		take func(context.Context, socket.Peer, json.RawMessage) (any, error)
+	}{
+		{KindAsk, takes(t.ask)},
+		{kindBubble, takes(t.bubble)},
+		{kindAdvice, takes(t.advice)},
+		{kindAdvised, takes(t.advised)},
+		{KindSignal, takes(t.signal)},
+		{KindReject, takes(t.reject)},
+		{KindAnswer, takes(t.answer)},
+		{KindGoOn, takes(t.goOn)},
+	} {
+		if of.kind == kind {
+			reply, err := of.take(ctx, peer, body)
+			return reply, coded(err)
+		}
+		known = append(known, of.kind)
 	}
-	return reply, coded(err)
+	return nil, &socket.Error{Code: codeRefused, Text: fmt.Sprintf("unknown message type %q; there are %s", kind, strings.Join(known, ", "))}
+}
+
+// takes reads the body of a message for what takes it.
+func takes[M any](do func(context.Context, socket.Peer, M) (any, error)) func(context.Context, socket.Peer, json.RawMessage) (any, error) {
+	return func(ctx context.Context, peer socket.Peer, body json.RawMessage) (any, error) {
+		var m M
+		if err := json.Unmarshal(body, &m); err != nil {
+			return nil, invalid(err)
+		}
+		return do(ctx, peer, m)
+	}
 }
 
 // coded gives an error the code that the client acts on.
@@ -220,7 +228,7 @@ func CannotAsk(role string) string {
 	return fmt.Sprintf("%s %s cannot ask, escalate or delegate: it has to decide with what it knows", article, role)
 }
 
-func (t *talk) ask(ctx context.Context, body json.RawMessage) (any, error) {
+func (t *talk) ask(ctx context.Context, _ socket.Peer, body json.RawMessage) (any, error) {
 	if err := t.mayAsk(); err != nil {
 		return nil, err
 	}
@@ -272,13 +280,9 @@ func (t *talk) put(ctx context.Context, q ask.Question, to string) (ask.Answer, 
 	}
 }
 
-func (t *talk) bubble(ctx context.Context, body json.RawMessage) (any, error) {
+func (t *talk) bubble(ctx context.Context, _ socket.Peer, b bubbled) (any, error) {
 	if err := t.mayAsk(); err != nil {
 		return nil, err
-	}
-	var b bubbled
-	if err := json.Unmarshal(body, &b); err != nil {
-		return nil, invalid(err)
 	}
 	b.Question.Path = b.Path
 	asked, err := t.s.loop.Ask(ctx, strings.Join(append(b.Path, b.Key), " "), b.Question)
@@ -290,11 +294,7 @@ func (t *talk) bubble(ctx context.Context, body json.RawMessage) (any, error) {
 
 // advice is what an assistant said against a question of a run inside this one, when
 // it came here before, or further up.
-func (t *talk) advice(ctx context.Context, body json.RawMessage) (any, error) {
-	var b bubbled
-	if err := json.Unmarshal(body, &b); err != nil {
-		return nil, invalid(err)
-	}
+func (t *talk) advice(ctx context.Context, _ socket.Peer, b bubbled) (any, error) {
 	b.Question.Path = b.Path
 	known, err := t.s.loop.Advice(ctx, b.Question)
 	if err == nil && known == nil && t.s.parent != "" {
@@ -305,25 +305,17 @@ func (t *talk) advice(ctx context.Context, body json.RawMessage) (any, error) {
 
 // advised puts on record what an assistant rejected in a run inside this one, here and
 // further up: the same may be asked again in another one.
-func (t *talk) advised(ctx context.Context, body json.RawMessage) error {
-	var b bubbled
-	if err := json.Unmarshal(body, &b); err != nil {
-		return invalid(err)
-	}
+func (t *talk) advised(ctx context.Context, _ socket.Peer, b bubbled) (any, error) {
 	q, advice := b.Question, b.Question.Advice
 	if advice == nil {
-		return invalid(errors.New("it does not say what the assistant said"))
+		return nil, invalid(errors.New("it does not say what the assistant said"))
 	}
 	q.From, q.Path, q.Advice = core.FromCommand, b.Path, nil
 	err := t.s.loop.Tell(ctx, core.AdviceGiven{Question: &q, Responder: core.RespondedByAssistant, Advice: *advice})
-	return errors.Join(err, t.s.tellAdvice(ctx, advice, q, &core.State{RunID: t.s.run.ID}))
+	return nil, errors.Join(err, t.s.tellAdvice(ctx, advice, q, &core.State{RunID: t.s.run.ID}))
 }
 
-func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {
-	var m Signalled
-	if err := json.Unmarshal(body, &m); err != nil {
-		return nil, invalid(err)
-	}
+func (t *talk) signal(ctx context.Context, _ socket.Peer, m Signalled) (any, error) {
 	ctx = context.WithoutCancel(ctx) // what was said holds, whoever is gone
 	sig, err := signal.Parse(m.Signal)
 	if err != nil {
@@ -341,11 +333,7 @@ func (t *talk) signal(ctx context.Context, body json.RawMessage) (any, error) {
 	return nil, t.s.loop.Tell(ctx, core.SignalReceived{Signal: sig})
 }
 
-func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
-	var m RejectedMessage
-	if err := json.Unmarshal(body, &m); err != nil {
-		return nil, invalid(err)
-	}
+func (t *talk) reject(ctx context.Context, _ socket.Peer, m RejectedMessage) (any, error) {
 	r, err := rejection.Parse(m.Rejection)
 	if err != nil {
 		return nil, invalid(err)
@@ -363,13 +351,9 @@ func (t *talk) reject(ctx context.Context, body json.RawMessage) (any, error) {
 
 // answer takes an answer from another terminal, never from the run's own
 // command: it would answer itself.
-func (t *talk) answer(ctx context.Context, peer socket.Peer, body json.RawMessage) (any, error) {
-	var m Answered
-	if err := json.Unmarshal(body, &m); err != nil {
-		return nil, invalid(err)
-	}
+func (t *talk) answer(ctx context.Context, peer socket.Peer, m Answered) (any, error) {
 	if err := t.token.admit(originOf(peer.PID, os.Getpid()), m.Token); err != nil {
-		return nil, &socket.Error{Code: codeRefused, Text: err.Error()}
+		return nil, err
 	}
 	if m.QuestionID == "" {
 		return nil, invalid(errors.New("question_id is missing: an answer is for one question"))
@@ -382,15 +366,11 @@ type GoOn struct {
 	Token string `json:"token,omitempty"` // as in [Answered]
 }
 
-func (t *talk) goOn(ctx context.Context, peer socket.Peer, body json.RawMessage) error {
-	var m GoOn
-	if err := json.Unmarshal(body, &m); err != nil {
-		return invalid(err)
-	}
+func (t *talk) goOn(ctx context.Context, peer socket.Peer, m GoOn) (any, error) {
 	if err := t.token.admit(originOf(peer.PID, os.Getpid()), m.Token); err != nil {
-		return &socket.Error{Code: codeRefused, Text: err.Error()}
+		return nil, err
 	}
-	return t.s.loop.GoOn(ctx)
+	return nil, t.s.loop.GoOn(ctx)
 }
 
 // questionOf is a question of the command as the loop asks it.

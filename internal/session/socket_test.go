@@ -12,6 +12,7 @@ import (
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/socket"
 )
 
 // working is a command that is done when it returns.
@@ -47,10 +48,10 @@ func TestAnEqualQuestionThatTheAnswerDoesNotFit(t *testing.T) {
 				heard := make(chan any, 1)
 				work := working(func(ctx context.Context) {
 					to := &talk{s: &Session{loop: l}}
-					go func() { _, _ = to.ask(ctx, json.RawMessage(c.first)) }()
+					go func() { _, _ = to.ask(ctx, socket.Peer{}, json.RawMessage(c.first)) }()
 					time.Sleep(time.Second) // of simulated time: it is asked
 					go func() {
-						second, err := to.ask(ctx, json.RawMessage(c.next))
+						second, err := to.ask(ctx, socket.Peer{}, json.RawMessage(c.next))
 						if err != nil {
 							t.Error(err)
 						}
