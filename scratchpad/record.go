@@ -90,7 +90,7 @@ func split(seq int64, fields map[string]json.RawMessage) (object, detail []byte,
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
+	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Or(len(fields[b])-len(fields[a]), strings.Compare(a, b))
 	})
 	moved := map[string]json.RawMessage{}

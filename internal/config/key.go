@@ -325,7 +325,7 @@ func (c ladderConfig) config(doc *strictyaml.Document, path ...any) ladder.Confi
 			line, column := doc.KeyPos(append(slices.Clone(path), i, "experts", name)...)
 			return line<<16 + column
 		}
-		slices.SortFunc(names, func(a, b string) int { return at(a) - at(b) })
+		slices.SortStableFunc(names, func(a, b string) int { return at(a) - at(b) })
 		for _, name := range names {
 			rung.Experts = append(rung.Experts, ladder.Expert{Name: name, Command: r.Experts[name]})
 		}

@@ -105,7 +105,7 @@ func (s *Stream) emit(text []byte, decided int) {
 		return
 	}
 	if len(s.spans) > 1 {
-		slices.SortFunc(s.spans, func(a, b span) int { return a.from - b.from })
+		slices.SortStableFunc(s.spans, func(a, b span) int { return a.from - b.from })
 	}
 	out, done := s.out[:0], s.done
 	for _, m := range s.spans {
