@@ -78,6 +78,7 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		{"a test behind [info]", sbt("3", "1 did not equal 2"), sbt("7", "1 did not equal 2"), sbt("3", "the list was not empty")},
 		{"a class of Ruby's, alone", "  1) Login works\n     Failure/Error: User.create!\n\n     ActiveRecord::RecordInvalid:\n       Validation failed: Name can't be blank\n", "  1) Login works\n     Failure/Error: User.create!\n\n     ActiveRecord::RecordInvalid:\n       Validation failed: Name can't be blank\n\n1 example, 1 failure\n", "  1) Login works\n     Failure/Error: User.create!\n\n     ActiveRecord::RecordInvalid:\n       Validation failed: Email is invalid\n"},
 		{"what was evaluated", "works: Test Failed at /app/a.jl:3\n  Expression: x == 1\n   Evaluated: 2 == 1\n", "works: Test Failed at /app/a.jl:9\n  Expression: x == 1\n   Evaluated: 2 == 1\n", "works: Test Failed at /app/a.jl:3\n  Expression: isempty(y)\n   Evaluated: isempty([1])\n"},
+		{"words behind a quotation", "```\nerror: cannot open the store\n```\nLet me look at it first.\n", "```\nerror: cannot open the store\n```\nThat did not help at all.\n", "```\nerror: cannot open the door\n```\nLet me look at it first.\n"},
 		{"words in a box", box("1", "access denied for ann"), box("8", "access denied for ann"), box("1", "no such bucket here")},
 	}...)
 	for _, tt := range tests {

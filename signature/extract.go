@@ -253,6 +253,10 @@ func (x *extractor) unknown(f front, b []byte) bool {
 			return true
 		}
 	}
+	if bytes.HasPrefix(f.body, []byte("```")) { // the end of what somebody quotes
+		x.close()
+		return false
+	}
 	if x.message > 0 && x.naming && !f.log {
 		x.fields[capName], x.naming = f.body, false
 		x.check(&builtRule{id: "check-next", fact: factCheck}, f)
