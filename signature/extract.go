@@ -102,6 +102,7 @@ func (x *extractor) logs(message []byte) bool {
 func (x *extractor) blank() {
 	x.row = nil
 	x.frame = ""
+	x.explain = 0 // what comes behind a paragraph may be anybody's
 	x.step()
 }
 

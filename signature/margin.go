@@ -188,7 +188,7 @@ func quoted(b []byte, f *front) []byte {
 			return trim(b[i:])
 		}
 	case 0xe2:
-		if ascii.At(b, 1) == 0x94 || ascii.At(b, 1) == 0x95 || bytes.HasPrefix(b, []byte("•")) || bytes.HasPrefix(b, []byte("▌")) { // box drawing
+		if ascii.At(b, 1) == 0x94 || ascii.At(b, 1) == 0x95 || bytes.HasPrefix(b, []byte("⎿")) || bytes.HasPrefix(b, []byte("•")) || bytes.HasPrefix(b, []byte("▌")) { // box drawing
 			if c := ascii.At(b, 3); c == ' ' || c == 0 {
 				f.bar = true
 				return trim(b[3:])

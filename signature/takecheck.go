@@ -1,6 +1,10 @@
 package signature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // check takes a failing check.
 func (x *extractor) check(r *builtRule, f front) {
@@ -25,6 +29,9 @@ func (x *extractor) check(r *builtRule, f front) {
 		return
 	}
 	symbol := r.id == "check-symbol"
+	if symbol && bytes.HasPrefix(f.body, []byte("●")) && (sentence(fd[capName]) || call(fd[capName])) {
+		return // so some agents begin what they say and do
+	}
 	if symbol && (x.finding > 0 || sentence(fd[capName])) {
 		x.error(r.id, "", name, f)
 		return
@@ -64,6 +71,12 @@ func (x *extractor) ending(r *builtRule, name string) {
 	if len(how) > 0 && !bytes.EqualFold(how, []byte("failed")) {
 		x.add(fact{kind: factDetail, rule: r.id}, []byte(name+": "+string(how)))
 	}
+}
+
+// call says whether a text is a name with something in brackets: Bash(make test).
+func call(b []byte) bool {
+	n := runOf(b, 0, wordMask)
+	return n > 0 && ascii.At(b, n) == '(' && b[len(b)-1] == ')'
 }
 
 // prose says whether a line explains an error: it is no source and no row of a table.
