@@ -114,6 +114,17 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// What a guardian has in its environment for itself no command gets.
+func TestEnvironmentIsTheCallers(t *testing.T) {
+	for _, value := range []string{"", "3"} {
+		t.Setenv("GOMAXPROCS", value)
+		var out sink
+		if run(t, Spec{Argv: sh(`printf '<%s>' "$GOMAXPROCS"`), Stdout: out.write}); out.String() != "<"+value+">" {
+			t.Errorf("%q: %s", value, out.String())
+		}
+	}
+}
+
 func TestStdin(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
