@@ -3,7 +3,6 @@ package ask
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,8 +10,6 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // longestID is how many code points an id may have: it is printed, typed and
 // stands in the journal.

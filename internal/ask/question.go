@@ -3,6 +3,7 @@ package ask
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -165,7 +166,7 @@ func withDefaults(questions []Question) []Question {
 	out := make([]Question, len(questions))
 	for i, q := range questions {
 		if q.ID == "" {
-			q.ID = "q" + itoa(i+1)
+			q.ID = "q" + strconv.Itoa(i+1)
 		}
 		out[i] = q.withDefaults()
 	}

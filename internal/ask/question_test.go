@@ -2,6 +2,7 @@ package ask
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -174,7 +175,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 	many := `{"questions":[{"question":"x","kind":"text"`
 	for i := range 300 {
-		many += `,"k` + itoa(i) + `":1`
+		many += `,"k` + strconv.Itoa(i) + `":1`
 	}
 	_, err = Parse([]byte(many + "}]}"))
 	if lines := strings.Split(problems(t, err).Error(), "\n"); len(lines) != 21 || lines[20] != "and 280 more" {

@@ -144,13 +144,7 @@ func checkReason(r Rejection) (problem, remedy string) {
 
 // evidence are the pieces that hold data.
 func (r Rejection) evidence() []Evidence {
-	var pieces []Evidence
-	for _, e := range r.Evidence {
-		if !blank(e.Data) {
-			pieces = append(pieces, e)
-		}
-	}
-	return pieces
+	return slices.DeleteFunc(slices.Clone(r.Evidence), func(e Evidence) bool { return blank(e.Data) })
 }
 
 func checkBlockerEvidence(r Rejection) (problem, remedy string) {
@@ -162,15 +156,11 @@ func checkBlockerEvidence(r Rejection) (problem, remedy string) {
 
 func checkBlockerEvidenceType(r Rejection) (problem, remedy string) {
 	pieces := r.evidence()
-	for _, e := range pieces {
-		for _, t := range blockerEvidence {
-			if strings.EqualFold(e.Type, t) {
-				return "", ""
-			}
-		}
+	shows := func(e Evidence) bool {
+		return slices.ContainsFunc(blockerEvidence, func(of string) bool { return strings.EqualFold(e.Type, of) })
 	}
-	if len(pieces) == 0 {
-		return "", "" // said already
+	if len(pieces) == 0 || slices.ContainsFunc(pieces, shows) { // none at all is said already
+		return "", ""
 	}
 	return "no piece shows the blocker itself", "add one of type " + quoted(blockerEvidence, "or")
 }
@@ -185,13 +175,7 @@ func checkGrowth(r Rejection) (problem, remedy string) {
 
 // tasks are the alternative tasks that have a title.
 func (r Rejection) tasks() []Task {
-	var named []Task
-	for _, t := range r.Alternatives {
-		if !blank(t.Title) {
-			named = append(named, t)
-		}
-	}
-	return named
+	return slices.DeleteFunc(slices.Clone(r.Alternatives), func(t Task) bool { return blank(t.Title) })
 }
 
 func checkScopeTasks(r Rejection) (problem, remedy string) {
