@@ -6,14 +6,6 @@ import (
 	"slices"
 )
 
-// Refuse says why the event cannot happen now: an [ErrEvent], or nil when it can.
-func (s *State) Refuse(d Data) error {
-	if why := s.refuse(d); why != "" {
-		return &Refusal{why}
-	}
-	return nil
-}
-
 // refuse says why the event cannot happen now; "" when it can.
 func (s *State) refuse(d Data) string {
 	_, starts := d.(RunStarted)
