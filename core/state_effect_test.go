@@ -163,7 +163,18 @@ func TestOnlyTheKeptIterationIsTaken(t *testing.T) {
 		}
 	}
 	s.Best = &core.Best{Iteration: 2, Checkpoint: "abc"}
-	if d, err := s.Effect(take, core.Answer{Option: take.ID}); err != nil || d.Restore != 2 || d.Checkpoint != "abc" {
+	d, err := s.Effect(take, core.Answer{Option: take.ID})
+	if err != nil || d.Restore != 2 || d.Checkpoint != "abc" {
 		t.Errorf("%+v, %v", d, err)
+	}
+	if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: looptest.Answered}); err != nil {
+		t.Fatal(err)
+	}
+	for name, best := range map[string]*core.Best{"none": nil, "another": {Iteration: 1, Checkpoint: "abc"}, "other files": {Iteration: 2, Checkpoint: "abd"}, "this one": s.Best} {
+		s := s.Clone()
+		s.Best = best
+		if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: d}); (err == nil) != (name == "this one") {
+			t.Errorf("%s is kept, on record: %v", name, err)
+		}
 	}
 }

@@ -61,6 +61,7 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 		no     []core.Data // refused after the events
 		yes    []core.Data // taken after the same events
 	}{
+		{"another iteration is withdrawn", list(looptest.Begun, looptest.First), list(core.IterationWithdrawn{Iteration: 2}), list(core.IterationWithdrawn{Iteration: 1})},
 		{"signals that cannot be read", list(looptest.Begun, looptest.First, times(20, malformed)), list(malformed), list(progress)},
 		{"of the last iteration", list(looptest.Begun, looptest.First, times(20, malformed), looptest.Ended1, core.IterationStarted{Iteration: 2}), nil, list(malformed)},
 		{"one below the bound", list(looptest.Begun, looptest.First, times(19, malformed)), nil, list(malformed)},
