@@ -23,6 +23,10 @@ func (b *bench) start() error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("bare: %w: %s", err, out)
 	}
+	bare, err := installed(bare, b.dir)
+	if err != nil {
+		return err
+	}
 	command, err := exec.LookPath("true")
 	if err != nil {
 		return err
