@@ -403,7 +403,7 @@ func (c *Settings) stray() {
 	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
 		return
 	}
-	known := knownVariables(c.Ctx.Model.Node)
+	known := append(runVariables(), knownVariables(c.Ctx.Model.Node)...)
 	if !slices.ContainsFunc(os.Environ(), func(v string) bool { return unknownVariable(v, known) }) {
 		return
 	}
@@ -414,6 +414,25 @@ func (c *Settings) stray() {
 	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node), c.call.Inside()) {
 		c.call.Say.Warn("%s", line)
 	}
+}
+
+// runVariables are those of the flags of run, which is described for no other command.
+func runVariables() []string {
+	var names []string
+	EachField(reflect.TypeFor[Options](), func(f reflect.StructField) {
+		if f.Tag.Get("kong") == "-" || f.Tag.Get("env") == "-" {
+			return
+		}
+		name := []byte("LOOPRUN_" + f.Tag.Get("name"))
+		for i := 0; f.Tag.Get("name") == "" && i < len(f.Name); i++ {
+			if at := f.Name[i]; i > 0 && at < 'a' && f.Name[i-1] >= 'a' {
+				name = append(name, '_')
+			}
+			name = append(name, f.Name[i])
+		}
+		names = append(names, strings.ToUpper(strings.ReplaceAll(string(name), "-", "_")))
+	})
+	return names
 }
 
 func knownVariables(n *kong.Node) []string {

@@ -173,3 +173,19 @@ func TestStrayVariables(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// The variables that are known without a description of run are those of its flags.
+func TestVariablesOfRun(t *testing.T) {
+	var got, want []string
+	got = append(got, runVariables()...)
+	for _, k := range optionKeys() {
+		if k.Flag.Tag.Get("group") != "everywhere" && k.Flag.Tag.Get("env") != "-" {
+			want = append(want, "LOOPRUN_"+strings.ToUpper(strings.ReplaceAll(k.Flag.Name, "-", "_")))
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
