@@ -135,9 +135,9 @@ func ordered(b []byte) []byte {
 			continue
 		}
 		if open >= 0 && b[open] == '{' && bytes.Contains(b[open:i], []byte(", ")) {
-			parts := bytes.Split(bytes.Clone(b[open+1:i]), []byte(", "))
-			slices.SortFunc(parts, bytes.Compare)
-			copy(b[open+1:], bytes.Join(parts, []byte(", ")))
+			parts := strings.Split(string(b[open+1:i]), ", ")
+			slices.Sort(parts)
+			copy(b[open+1:], strings.Join(parts, ", "))
 		}
 		open = i
 	}
