@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -193,8 +194,6 @@ func merge(object, detail []byte) ([]byte, error) {
 	}
 	delete(fields, "detail")
 	delete(fields, "detail_sum")
-	for name, value := range moved {
-		fields[name] = value
-	}
+	maps.Copy(fields, moved)
 	return join(fields), nil
 }

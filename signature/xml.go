@@ -69,9 +69,9 @@ func (r *xmlReader) feed(p []byte) {
 func (r *xmlReader) inTag(c byte) {
 	if r.skip != "" {
 		r.tag = append(r.tag, c)
-		if bytes.HasSuffix(r.tag, []byte(r.skip)) {
+		if before, ok := bytes.CutSuffix(r.tag, []byte(r.skip)); ok {
 			if r.skip == "]]>" {
-				r.addText(bytes.TrimSuffix(r.tag, []byte(r.skip)))
+				r.addText(before)
 			}
 			r.in, r.skip = false, ""
 		} else if len(r.tag) > maxScalar {

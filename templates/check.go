@@ -2,6 +2,7 @@ package templates
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -372,9 +373,7 @@ func (c *checker) loop(n *parse.RangeNode, s scope) {
 		c.fault(n.Pipe, "range declares its variables with :=", "write := in place of =")
 	}
 	inner := scope{dot: TypeText, own: map[string]VariableType{}, ranges: s.ranges + 1}
-	for name, t := range s.own {
-		inner.own[name] = t
-	}
+	maps.Copy(inner.own, s.own)
 	for i, d := range n.Pipe.Decl {
 		inner.own[d.Ident[0]] = TypeText
 		if i == 0 && len(n.Pipe.Decl) == 2 {

@@ -101,13 +101,11 @@ func messageKinds() map[string][]Variable {
 		"subtask_line":    own("Title:text", "Scope:text", "Estimate:text", "Names:list"),
 		"list_more":       own("More:number"),
 	}
-	for key, variables := range map[string][]Variable{
+	maps.Copy(kinds, map[string][]Variable{
 		core.NoteCapped: own("Cap:text", "Flag:text"), core.NoteRoom: own("Room:text", "Flag:text"),
 		core.NoteKnown: nil, core.NoteNotGiven: own("Label:text", "Why:text"), core.NoteFindings: nil,
 		core.NoteBest: own("Number:number", "Failing:text"), core.LabelBest: own("Number:number", "Failing:text"),
-	} {
-		kinds[key] = variables
-	}
+	})
 	for _, key := range []string{"place", "failing", "silent", "output", "words", "tripped", "waiting", "counts", "far"} {
 		kinds["detail_"+key] = Variables()
 	}

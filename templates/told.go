@@ -2,6 +2,7 @@ package templates
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -153,10 +154,8 @@ func (s *source) suggestedWhy() any {
 		return ""
 	}
 	reason := s.told.rejection.Normalize().ReasonType
-	for _, known := range rejection.Reasons() {
-		if reason == known {
-			return s.texts.say("suggested_"+strings.ToLower(string(reason)), nil)
-		}
+	if slices.Contains(rejection.Reasons(), reason) {
+		return s.texts.say("suggested_"+strings.ToLower(string(reason)), nil)
 	}
 	return ""
 }
@@ -220,10 +219,5 @@ func (s *source) toldDetails(values facts, sentence string) []string {
 
 // isProtocol reports whether the question is about what the command said.
 func isProtocol(id core.GuardID) bool {
-	for _, known := range core.ProtocolIDs() {
-		if id == known {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(core.ProtocolIDs(), id)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -184,10 +185,8 @@ func (i interview) project(s *project.Setup, found []project.Project) error {
 		details = append(details, fmt.Sprintf("%s: %s (%s)", p.Kind, p.Check, p.File))
 	}
 	kind, err := i.text("Project", "There are "+strings.Join(kinds, ", ")+" here. Which of them is to be tested?", kinds[0], details, func(word string) error {
-		for _, kind := range kinds {
-			if word == kind {
-				return nil
-			}
+		if slices.Contains(kinds, word) {
+			return nil
 		}
 		return fmt.Errorf("%q is none of them; %s", word, nearest.DidYouMean(word, kinds))
 	})

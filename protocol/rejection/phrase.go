@@ -92,10 +92,8 @@ func onlySays(text string, phrases []string) bool {
 			found = true
 		}
 	}
-	for _, r := range p.folded {
-		if word(r) {
-			return false
-		}
+	if slices.ContainsFunc(p.folded, word) {
+		return false
 	}
 	return found
 }
