@@ -250,8 +250,9 @@ func withoutParents(names []string) []string {
 // errorLines picks up to three lines for people, in the order of the output.
 func (s *Signer) errorLines(fs []*fact) []string {
 	var from []*fact
+	named := slices.ContainsFunc(fs, func(f *fact) bool { return f.kind == factCheck || f.kind == factSuite || f.kind == factDiag })
 	for _, f := range fs {
-		if f.kind == factError || f.kind == factDiag || f.kind == factLog || f.kind == factWarn || f.kind == factWeak {
+		if f.kind == factDetail && !named || f.kind == factError || f.kind == factDiag || f.kind == factLog || f.kind == factWarn || f.kind == factWeak {
 			from = append(from, f)
 		}
 	}

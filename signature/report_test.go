@@ -167,3 +167,11 @@ func TestPlacesAreBounded(t *testing.T) {
 		t.Errorf("%d places of %d times", len(f.places), f.times)
 	}
 }
+
+// What a person is told of an error has what stands below it.
+func TestErrorsHaveWhatExplainsThem(t *testing.T) {
+	sig := sign("* What went wrong:\nExecution failed for task ':app:compile'.\n> Could not find org.example:core:1.2.\n", 1)
+	if want := []string{"Execution failed for task ':app:compile'.", "> Could not find org.example:core:1.2."}; !slices.Equal(sig.Errors, want) {
+		t.Errorf("got %q, want %q", sig.Errors, want)
+	}
+}
