@@ -54,7 +54,9 @@ func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at stri
 		head = commit + "^1"
 	}
 	if fresh {
+		w.mirrors.Lock()
 		err = checkpoint.AddTree(ctx, mirror, p.tree, head)
+		w.mirrors.Unlock()
 	} else {
 		err = run(ctx, p.tree, nil, "checkout", "-q", "--detach", "--force", head)
 	}
@@ -100,6 +102,7 @@ func (w *Worker) mirror(ctx context.Context, p *place, commit string) (dir, head
 			return "", "", err
 		}
 	}
+	checkpoint.ForgetCutTrees(dir)
 	if commit != "" && run(ctx, dir, nil, "cat-file", "-e", commit+"^{commit}") == nil {
 		return dir, commit, nil
 	}

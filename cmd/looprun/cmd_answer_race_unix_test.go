@@ -20,6 +20,7 @@ import (
 // next one comes as soon as one of them was heard. Nobody's answer lands on a
 // question that they did not see, in whichever form it was given.
 func TestAnswerRace(t *testing.T) {
+	t.Parallel()
 	for round := range rounds.Of(2) {
 		t.Run(fmt.Sprint("round ", round+1), func(t *testing.T) { race(t, round) })
 	}

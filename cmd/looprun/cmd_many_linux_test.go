@@ -38,6 +38,7 @@ const manyWork = `echo "$1/$LOOPRUN_ITERATION" >> "$NOTES"; echo "step-$LOOPRUN_
 // and goes on each time. In the end each loop is done, in the run that it began with; no
 // iteration that is on record has run again, and none is missing.
 func TestKilledMany(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	repositoryIn(t, filepath.Join(dir, "project"))
 	seed := rand.Uint64()

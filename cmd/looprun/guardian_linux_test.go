@@ -141,18 +141,19 @@ func TestLostGuardian(t *testing.T) {
 }
 
 // Processes that could not be ended are named: at once, and in result.json.
-func TestSurvivorsAreNamed(t *testing.T) { // by itself: a file that is written while another test forks is busy
+func TestSurvivorsAreNamed(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to become another user")
 	}
 	place := publicDir(t)
+	copySetuid(t, place+"/rootsleep") // by itself: a file that is written while another test forks is busy
+	t.Parallel()
 	own := place + "/own"
 	if err := os.Mkdir(own, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s := ready(t, own, "-q", "--result", "verdict.json", "--max-iterations", "2", "--kill-after", "1000h", "-c",
 		place+"/rootsleep & while kill -0 $! 2>/dev/null; do :; done; exit 1")
-	copySetuid(t, place+"/rootsleep")
 	s.asOrdinaryUser(t, place, own)
 	s.Env = append(s.Env, rootSleep+"="+place+"/over", "XDG_STATE_HOME="+own, "HOME="+own)
 	if err := s.Start(); err != nil {

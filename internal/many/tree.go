@@ -62,6 +62,7 @@ func (r *repository) fetch(ctx context.Context, id string, commits []string) err
 	for _, of := range []string{"refs/remotes", "refs/bases", "refs/tags"} { // nobody else writes them
 		unlock(filepath.Join(r.mirror, filepath.FromSlash(of)))
 	}
+	checkpoint.ForgetCutTrees(r.mirror)
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.top, "+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"}
 	for i, c := range commits { // they stay as long as the trees do
 		args = append(args, fmt.Sprintf("+%s:refs/bases/%s/%d", c, id, i))
@@ -124,7 +125,16 @@ func (r *repository) add(ctx context.Context, l *Loop) error {
 	case kept:
 		at = checkpoint.Ref(l.RunID)
 	}
-	if err := checkpoint.AddTree(ctx, r.mirror, l.Tree, at); err != nil {
+	release, err := hold(ctx, filepath.Dir(r.mirror)) // another batch may fetch
+	if err != nil {
+		return err
+	}
+	err = checkpoint.AddTree(ctx, r.mirror, l.Tree, at)
+	_ = release()
+	if err != nil {
+		return err
+	}
+	if _, err := git.Run(ctx, l.Tree, nil, "reset", "--quiet", "--hard"); err != nil {
 		return err
 	}
 	if err := r.exclude(l.Copy); err != nil {
