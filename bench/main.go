@@ -136,12 +136,9 @@ func installed(program, dir string) (string, error) {
 		return "", err
 	}
 	for _, name := range []string{program, filepath.Join(filepath.Dir(program), "looprun-serve")} {
-		text, err := os.ReadFile(name)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o755)
-		}
+		err := exec.Command("cp", name, dir).Run() // not in this process: its peak would be that of all that it starts
 		if err != nil && name == program {
-			return "", err
+			return "", fmt.Errorf("cp %s %s: %w", name, dir, err)
 		}
 	}
 	return filepath.Join(dir, filepath.Base(program)), nil
