@@ -142,7 +142,7 @@ func lift(o, parent *object) bool {
 				parent.set(k, v)
 			}
 		}
-		return parent.get(timeKeys...) != ""
+		return parent.get(levelKeys...) != "" && parent.get(timeKeys...) != ""
 	case "message":
 		if v := o.get("text", "body"); v != "" && o.get("level") == "" {
 			parent.set("message", v)

@@ -48,6 +48,7 @@ func TestReports(t *testing.T) {
 {"Time":"2026-11-21T09:00:00Z","Action":"output","Package":"x","Test":"TestA","Output":"--- FAIL: TestA (0.00s)\n"}
 {"Time":"2026-11-21T09:00:00Z","Action":"fail","Package":"x","Test":"TestA","Elapsed":0.01}`, KindTestFail, []string{"TestA"}, []string{"diag a_test.go wrong user"}, 1},
 		{"cargo json", `{"reason":"compiler-message","message":{"message":"mismatched types","code":{"code":"E0308"},"level":"error","spans":[{"file_name":"src/a.rs","line_start":3}],"rendered":"x"}}`, KindLintFail, nil, []string{"diag src/a.rs E0308 mismatched types"}, 1},
+		{"a check in the context of a timed one", `{"tests":[{"name":"a","time":0.1,"context":{"name":"b","status":"failed"}}]}`, KindTestFail, []string{"b"}, nil, 1},
 		{"tap", "TAP version 13\n1..2\nok 1 - a\nnot ok 2 - b\n  ---\n  message: 'no'\n  at:\n    line: 3\n  ...\n", KindTestFail, []string{"b"}, nil, 1},
 	}
 	for _, tt := range tests {
