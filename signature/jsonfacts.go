@@ -1,6 +1,10 @@
 package signature
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/ascii"
@@ -13,6 +17,7 @@ import (
 type findings struct {
 	x    *extractor
 	text []byte // text of a test's output that is not a whole line yet
+	line []byte // the line that the document began with, while it is read
 }
 
 // jsonObject takes one object that has ended.
@@ -42,7 +47,7 @@ func (fi *findings) jsonObject(r *jsonReader, o *object) {
 // counts: beside a name Monolog has a number of its own.
 var (
 	levelKeys  = []string{"level_name", "level", "lvl", "levelname", "log.level", "LogLevel", "@l"}
-	timeKeys   = []string{"time", "ts", "timestamp", "@timestamp", "date", "datetime", "asctime", "Timestamp", "@t"}
+	timeKeys   = []string{"time", "ts", "timestamp", "@timestamp", "date", "datetime", "asctime", "Timestamp", "@t", "instant"}
 	entryKeys  = []string{"msg", "message", "event", "@m", "@mt", "Message"}
 	reasonKeys = []string{"error", "err", "error.message", "failureMessage", "exception", "exc_info", "error.stack_trace", "stack_trace", "stack", "@x", "Exception"}
 )
@@ -67,7 +72,7 @@ func (fi *findings) entry(o *object) (taken bool) {
 	default:
 		return taken
 	}
-	text, reason := o.get(entryKeys...), thrown(o.get(reasonKeys...))
+	text, reason := filledIn(o.get(entryKeys...), o), thrown(o.get(reasonKeys...))
 	if text == "" || strings.HasPrefix(reason, text) {
 		text, reason = reason, ""
 	}
@@ -75,18 +80,104 @@ func (fi *findings) entry(o *object) (taken bool) {
 		text += ": " + reason
 	}
 	fi.x.add(fact{kind: factLog, rule: "json-log"}, []byte(text))
+	for _, why := range reasonsIn(fi.line) {
+		if !strings.Contains(text, why) {
+			fi.x.add(fact{kind: factLog, rule: "json-log"}, []byte(why))
+		}
+	}
 	return true
 }
 
+// filledIn is a message template with the members of its entry in their places.
+func filledIn(text string, o *object) string {
+	if strings.IndexByte(text, '{') < 0 {
+		return text
+	}
+	for _, f := range o.fields {
+		text = strings.ReplaceAll(text, "{"+f.key+"}", f.value)
+	}
+	return text
+}
+
+// reasonsIn are the texts below the members of an entry that name an error, however they
+// are set out there.
+func reasonsIn(line []byte) (all []string) {
+	var entry map[string]any
+	if json.Unmarshal(line, &entry) != nil {
+		return nil // not on one line
+	}
+	var walk func(key string, v any, names bool)
+	walk = func(key string, v any, names bool) {
+		own := namesError(key)
+		names = names || own
+		switch v := v.(type) {
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				walk(k, v[k], names)
+			}
+		case []any:
+			for _, one := range v {
+				walk(key, one, names && !namesFrames(key))
+			}
+		case float64:
+			if names && hasWord(key, "code", "status") {
+				all = append(all, fmt.Sprintf("%s: %v", key, v))
+			}
+		case string:
+			if v = thrown(v); names && v != "" {
+				if !own {
+					v = key + ": " + v
+				}
+				all = append(all, v)
+			}
+		}
+	}
+	walk("", entry, false)
+	return all
+}
+
+// namesError says whether a name is that of an error: one of its words says so.
+func namesError(key string) bool {
+	return hasWord(key, "error", "err", "errors", "exception", "exc", "cause", "causes", "reason", "thrown", "failure")
+}
+
+// namesFrames says whether a name is that of a trace.
+func namesFrames(key string) bool {
+	return hasWord(key, "stack", "stacktrace", "trace", "traceback", "frames", "backtrace")
+}
+
+// hasWord says whether a name has one of the words: err.cause, errorMessage, ERROR_CODE.
+func hasWord(name string, words ...string) bool {
+	from := 0
+	for i := range len(name) + 1 {
+		ends := i == len(name) || !letter(name[i])
+		if ends || i > from && name[i]-'A' < 26 && name[i-1]-'a' < 26 {
+			if i > from && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, name[from:i]) }) {
+				return true
+			}
+			if from = i; ends {
+				from++
+			}
+		}
+	}
+	return false
+}
+
 // thrown is the line of a stack trace that says what was thrown: the last of Python's,
-// the first of others'.
+// the first of others', with what that was caused by.
 func thrown(trace string) string {
 	trace = strings.TrimSpace(trace)
 	if strings.HasPrefix(trace, "Traceback ") {
 		return trace[strings.LastIndexByte(trace, '\n')+1:]
 	}
-	first, _, _ := strings.Cut(trace, "\n")
-	return strings.TrimSpace(first)
+	text, rest, _ := strings.Cut(trace, "\n")
+	text = strings.TrimSpace(text)
+	for line := range strings.Lines(rest) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Caused by: ") {
+			text += " " + line
+		}
+	}
+	return text
 }
 
 // answer takes the error that a server answered with.
@@ -98,6 +189,9 @@ func (fi *findings) answer(o *object) {
 		return
 	}
 	first, _, _ := strings.Cut(msg, "\n")
+	if why := thrown(o.get("error", "err")); why != "" && why != "true" && !strings.Contains(first, why) {
+		first += ": " + why
+	}
 	fi.x.add(fact{kind: factError, rule: "json-error"}, []byte(first))
 }
 
@@ -134,6 +228,11 @@ func lift(o, parent *object) bool {
 	case "err", "error", "exception", "failure", "call", "crash", "detail", "errors":
 		if v := o.get("message", "msg", "longrepr"); v != "" && o.get(lineKeys...) == "" {
 			parent.set("failureMessage", v)
+			return true
+		}
+	case "time", "timestamp", "datetime", "instant", "level": // of an entry of a log, set out
+		if v := o.get("name", "repr", "timestamp", "epochSecond", "$date"); v != "" {
+			parent.set(o.key, v)
 			return true
 		}
 	case "fields", "context", "log": // of an entry of a log

@@ -77,10 +77,20 @@ var wrappings = map[string]func(w *wrapping) string{
 	"week day, comma":  func(w *wrapping) string { return w.at("Mon, 02 Jan 2006 15:04:05 MST: ") },
 	"month":            func(w *wrapping) string { return w.at("Jan 02 15:04:05 ") },
 	"clock, step":      func(w *wrapping) string { return w.at("[15:04:05]") + " :\t [Step 1/3] " },
-	"milliseconds":     func(w *wrapping) string { return fmt.Sprintf("%d ", w.now.UnixMilli()) },
-	"project":          func(*wrapping) string { return "1:7>" },
-	"level, clock":     func(w *wrapping) string { return fmt.Sprintf("INFO[%04d] ", int(w.elapsed)) },
-	"labels":           func(w *wrapping) string { return w.at(time.RFC3339) + ` {app="api", pod="api-` + w.pod + `"} ` },
+	"clock, letter":    func(w *wrapping) string { return w.at("[15:04:05]") + "WEFi"[w.rnd.Intn(4):][:1] + ":\t [Step 1/3] " },
+	"padded colon": func(w *wrapping) string {
+		return w.at("2006-01-02T15:04:05.000Z") + "  INFO " + w.pid + " --- [           main] c.e.runner.Exec                          : "
+	},
+	"level, caller, tabs": func(w *wrapping) string { return w.at("2006-01-02T15:04:05.000Z") + "\tINFO\trunner/run.go:88\t" },
+	"level, caller, bars": func(w *wrapping) string { return w.at("2006-01-02 15:04:05.000") + " | INFO     | runner:run:42 - " },
+	"level, caller, dash": func(w *wrapping) string { return w.at("15:04:05.000") + " [pool-1-thread-2] INFO  c.e.Runner - " },
+	"stamp of DJB":        func(w *wrapping) string { return fmt.Sprintf("@4%015x%08x ", w.now.Unix(), w.now.Nanosecond()) },
+	"rank and stream":     func(*wrapping) string { return "[1,0]<stdout>:" },
+	"rank":                func(*wrapping) string { return "3: " },
+	"milliseconds":        func(w *wrapping) string { return fmt.Sprintf("%d ", w.now.UnixMilli()) },
+	"project":             func(*wrapping) string { return "1:7>" },
+	"level, clock":        func(w *wrapping) string { return fmt.Sprintf("INFO[%04d] ", int(w.elapsed)) },
+	"labels":              func(w *wrapping) string { return w.at(time.RFC3339) + ` {app="api", pod="api-` + w.pod + `"} ` },
 	"two pids, tag": func(w *wrapping) string {
 		return w.at("01-02 15:04:05.000 ") + w.pid + fmt.Sprintf(" %d I Runner: ", 100+w.rnd.Intn(9))
 	},

@@ -37,6 +37,8 @@ func (x *extractor) structured(b []byte) bool {
 	case jsonStart(b) && !bytes.HasPrefix(b, []byte("[]")):
 		x.json.reset()
 		x.json.state = jsonValue
+		x.found.line = b
+		defer func() { x.found.line = nil }()
 	case xmlStart(b):
 		x.xml.reset()
 		x.xml.began = true

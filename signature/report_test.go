@@ -98,6 +98,19 @@ func TestEntriesOfStructuredLogs(t *testing.T) {
 		"ASP.NET":       `{"Timestamp":"2026-01-02T03:04:0NZ","LogLevel":"Error","Category":"A","Message":"MESSAGE","Exception":"System.InvalidOperationException: REASON    at A.B()"}`,
 		"Google Cloud":  `{"severity":"ERROR","time":"2026-01-02T03:04:0NZ","message":"MESSAGE: REASON"}`,
 		"winston, time": `{"level":"error","message":"MESSAGE","timestamp":"2026-01-02T03:04:0NZ","stack":"Error: REASON\n    at a (/app/x.js:3:N)"}`,
+		// The reason is set out, or under a name of its own.
+		"pino, code":        `{"level":50,"time":153117108239N,"pid":65N,"err":{"type":"Error","code":"REASON","requestId":"4cc8b8a4c72fN","stack":"Error\n    at a (/app/x.js:3:N)"},"msg":"MESSAGE"}`,
+		"zap, causes":       `{"level":"error","ts":176387123N.5,"msg":"MESSAGE","errorCauses":[{"error":"first"},{"error":"REASON"}]}`,
+		"structlog, frames": `{"event":"MESSAGE","level":"error","timestamp":"2026-01-02T03:04:0NZ","exception":[{"exc_type":"ValueError","exc_value":"REASON","frames":[{"filename":"/a.py","lineno":N}]}]}`,
+		"Serilog, template": `{"@t":"2026-01-02T03:04:0NZ","@mt":"MESSAGE: {Why}","@l":"Error","Why":"REASON"}`,
+		"Logback, cause":    `{"@timestamp":"2026-01-02T03:04:0N.123Z","level":"ERROR","message":"MESSAGE","stack_trace":"java.lang.X: top\n\tat a.B.c(B.java:1N)\nCaused by: java.io.Y: REASON\n\t... 3 more"}`,
+		"Quarkus, cause":    `{"timestamp":"2026-01-02T03:04:0NZ","level":"ERROR","message":"MESSAGE","exception":{"exceptionType":"X","message":"top","causedBy":{"exception":{"exceptionType":"Y","message":"REASON"}}}}`,
+		"Log4j, instant":    `{"instant":{"epochSecond":176387123N,"nanoOfSecond":1},"level":"ERROR","message":"MESSAGE","thrown":{"name":"X","message":"REASON"},"threadId":2N}`,
+		"Lograge":           `{"status":500,"duration":0.N,"level":"ERROR","time":"2026-01-02T03:04:0NZ","message":"MESSAGE","exception":["X","REASON"]}`,
+		"Lambda":            `{"timestamp":"2026-01-02T03:04:0NZ","level":"ERROR","message":"MESSAGE","errorType":"E","errorMessage":"REASON","stackTrace":["at N"]}`,
+		"metadata":          `{"time":"2026-01-02T03:04:0NZ","severity":"error","message":"MESSAGE","metadata":{"crash_reason":"REASON","pid":"<0.10N.0>"}}`,
+		"payload":           `{"insertId":"cd18fc9fb64N","jsonPayload":{"message":"MESSAGE","error":"REASON"},"severity":"ERROR","timestamp":"2026-01-02T03:04:0NZ"}`,
+		"loguru":            `{"text":"x","record":{"level":{"name":"ERROR","no":40},"message":"MESSAGE","exception":{"type":"REASON"},"time":{"timestamp":176387123N.5}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			sum := func(message, reason, n string) Signature {

@@ -23,7 +23,7 @@ func (x *extractor) check(r *builtRule, f front) {
 		x.close()
 		x.message, x.naming = 4, true
 		return
-	case split(name, false).log, len(bytes.Trim(name, "()[]/ 0123456789")) == 0 && len(name) > 4:
+	case split(name, false).log, len(bytes.Trim(name, "()[]/ 0123456789")) == 0 && (len(name) > 4 || r.id == "check-verdict"):
 		return // a log line or a count glued to a progress mark
 	case r.id == "check-verdict" && f.log && f.level != 'e' && f.level != 0:
 		return

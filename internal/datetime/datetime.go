@@ -9,9 +9,12 @@ import (
 )
 
 // Stamp returns the end of the time stamp that a line has at i, or i: a date, a time of
-// day with its seconds, both, or seconds or milliseconds since 1970.
+// day with its seconds, both, seconds or milliseconds since 1970, or the label TAI64N.
 func Stamp(b []byte, i int) int {
 	e := i
+	if ascii.At(b, i) == '@' {
+		return label(b, i)
+	}
 	if isDay(b, e) && !ascii.Letter(ascii.At(b, e+3)) {
 		e += 3
 		for ascii.At(b, e) == ',' || ascii.At(b, e) == ' ' {
@@ -40,6 +43,19 @@ func Stamp(b []byte, i int) int {
 		return end
 	}
 	return i
+}
+
+// label returns the end of @4000000065f1c2e80a1b2c3d at i, or i.
+func label(b []byte, i int) int {
+	const digits = 24
+	e := i + 1
+	for e < len(b) && e <= i+digits && (ascii.Digit(b[e]) || b[e]-'a' < 6) {
+		e++
+	}
+	if e != i+1+digits || b[i+1] != '4' || word(ascii.At(b, e)) {
+		return i
+	}
+	return e
 }
 
 // Clock returns the end of a time of day at i (9:12, 09:12:05, 09:12:05.719,

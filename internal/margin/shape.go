@@ -326,7 +326,7 @@ func levelWord(t []byte) ([]byte, int) {
 	for e < len(t) && (t[e] == ']' || t[e] == ':') {
 		e++
 	}
-	if e < len(t) && t[e] != ' ' {
+	if e < len(t) && t[e] != ' ' && t[e] != '\t' {
 		return nil, 0
 	}
 	return name, e
@@ -369,7 +369,7 @@ func beforeBar(t []byte) ([]byte, int) {
 			}
 		}
 		name := bytes.TrimRight(t[:i], " ")
-		if len(name) == i || i+n < len(t) && t[i+n] != ' ' || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 1 || bytes.Contains(name, []byte(": ")) || bytes.Count(name, []byte("[")) != bytes.Count(name, []byte("]")) {
+		if len(name) == i || i+n < len(t) && t[i+n] != ' ' || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 1 || bytes.HasSuffix(name, []byte(" -")) || bytes.Contains(name, []byte(": ")) || bytes.Count(name, []byte("[")) != bytes.Count(name, []byte("]")) {
 			return nil, 0
 		}
 		return name, i + n
@@ -382,8 +382,9 @@ func beforeColon(t []byte) ([]byte, int) {
 		if t[i] != ':' || i+1 < len(t) && t[i+1] != ' ' {
 			continue
 		}
-		name := t[:i]
-		if t[i-1] == ' ' || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 3 || located(name) {
+		name := bytes.TrimRight(t[:i], " ")
+		padded := len(name) < i // as no place is
+		if padded && bytes.IndexByte(name, ' ') >= 0 || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 3 || !padded && located(name) {
 			return nil, 0
 		}
 		w := name[bytes.LastIndexByte(name, ' ')+1:]

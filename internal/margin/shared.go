@@ -28,10 +28,14 @@ func learnShared(lines [][]byte) (column, int) {
 		if common == nil {
 			common = b[:min(len(b), maxShared)]
 		}
-		n, _ := alike(common, b)
+		n, _ := begins(common, b)
 		common = common[:n]
 	}
-	common = common[:bytes.LastIndexAny(common, " >,])|}!")+1]
+	end := bytes.LastIndexAny(common, " >,])|}!") + 1
+	if end > 0 && end < len(common) && common[end] == ':' && common[end-1] != ' ' {
+		end++
+	}
+	common = common[:end]
 	if len(lines) < sharedLines || objects || !signed(common) || hasLetter(common) && located(bytes.TrimRight(common, " :>,])|}!")) {
 		return column{}, 0
 	}
@@ -80,7 +84,7 @@ func signed(common []byte) bool {
 	for _, c := range common {
 		sign = sign || bytes.IndexByte([]byte(">,])|}!:="), c) >= 0
 	}
-	return sign && (hasLetter(common) || common[len(common)-1] == '>')
+	return sign && (hasLetter(common) || common[len(common)-1] == '>' || bytes.HasSuffix(common, []byte(": ")))
 }
 
 // tells returns which word of what lines begin with says how something ended, -1 for
@@ -96,11 +100,19 @@ func tells(common []byte) int {
 
 // sharedAt is what a line has of such a margin: all of it, or nothing.
 func sharedAt(b []byte, common string) (p piece, ok bool) {
-	n, end := alike([]byte(common), b)
+	n, end := begins([]byte(common), b)
 	if n < len(common) {
 		return piece{}, false
 	}
 	return piece{b[:end], end}, true
+}
+
+// begins is alike; a line that says nothing may lack the space at the end.
+func begins(a, b []byte) (i, k int) {
+	if i, k = alike(a, b); k == len(b) && i < len(a) && a[i] == ' ' {
+		i++
+	}
+	return i, k
 }
 
 // alike is how far two lines begin alike, numbers taken for equal: the lengths of it in

@@ -27,6 +27,9 @@ func enclosed(b []byte, find func(b []byte, i int) int) int {
 	for e < len(b) && bytes.IndexByte([]byte("])>:,;"), b[e]) >= 0 {
 		e++
 	}
+	if e+1 < len(b) && b[e-1] == ']' && ascii.Letter(b[e]) && b[e+1] == ':' {
+		e += 2 // what kind of line it is
+	}
 	if e < len(b) && b[e] != ' ' && b[e] != '\t' && !(b[e] >= 0x80) {
 		return 0
 	}
