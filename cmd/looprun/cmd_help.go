@@ -27,7 +27,7 @@ func (c *helpCmd) Run(a *app) error {
 		}
 		return nil
 	}
-	if grammar, _ := part(strings.Join(c.Words, " ")); grammar != nil { // none, or one that there is
+	if grammar, _ := part(strings.Join(c.Words, " "), false); grammar != nil { // none, or one that there is
 		_, err := a.parse(append(c.Words, "--help"))
 		return err
 	}

@@ -41,7 +41,7 @@ func (c *manCmd) Run(a *app) error {
 		return err
 	}
 	if c.Dir == "" { // the first page needs no command whole
-		model, err := modelOf("")
+		model, err := modelOf("", true)
 		if err != nil {
 			return err
 		}

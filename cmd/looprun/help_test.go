@@ -28,6 +28,35 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// Names are made and texts filled in here, which kong would do at a far higher price: they
+// are as its own.
+func TestNamesAndTextsAreKongs(t *testing.T) {
+	ours, err := wholeModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kongs, err := kong.New(new(cli), kong.Name("looprun"), kong.Description(description))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compare func(ours, kongs *kong.Node)
+	compare = func(ours, kongs *kong.Node) {
+		got, want := ours.Values(), kongs.Values()
+		if ours.Path() != kongs.Path() || ours.Help != kongs.Help || len(got) != len(want) || len(ours.Children) != len(kongs.Children) {
+			t.Fatalf("%s: %s, want %s: %s", ours.Path(), ours.Help, kongs.Path(), kongs.Help)
+		}
+		for i, v := range got {
+			if of := want[i]; v.Name != of.Name || v.Help != of.Help || v.Default != of.Default || v.Enum != of.Enum || v.Flag != nil && v.Flag.PlaceHolder != of.Flag.PlaceHolder {
+				t.Errorf("%s: %s: got %q, want %s: %q", ours.Path(), v.Name, v.Help, of.Name, of.Help)
+			}
+		}
+		for i, child := range ours.Children {
+			compare(child, kongs.Children[i])
+		}
+	}
+	compare(ours.Node, kongs.Model.Node)
+}
+
 // The help of run names the variables that the command and its check get, and no
 // others.
 func TestHelpNamesTheEnvironment(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"os"
 	"reflect"
@@ -108,6 +109,9 @@ func names(args []string, flag string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == flag || strings.HasPrefix(a, flag+"=") })
 }
 
+// errHelped ends the parsing of arguments that ask for help.
+var errHelped = errors.New("help was asked for")
+
 // parsed is what became of looprun's own arguments.
 type parsed struct {
 	ctx    *kong.Context
@@ -120,23 +124,24 @@ type parsed struct {
 }
 
 // part is [cli] with one command whole; of the others it has the name and what it is
-// for; without a name, none is whole. Of a word that is no command it is nil.
-func part(command string) (grammar any, flags *commonFlags) {
+// for, or nothing; without a name, none is whole. Of a word that is no command it is nil.
+func part(command string, others bool) (grammar any, flags *commonFlags) {
 	all := reflect.TypeFor[cli]()
-	fields := make([]reflect.StructField, all.NumField())
+	var fields []reflect.StructField
 	found := command == ""
-	for i := range fields {
+	for i := range all.NumField() {
 		f := all.Field(i)
 		switch {
 		case f.Anonymous:
-			fields[i] = reflect.StructField{Name: "Common", Type: f.Type, Tag: `embed:""`}
-			continue
+			f = reflect.StructField{Name: "Common", Type: f.Type, Tag: `embed:""`}
 		case commandName(f) == command:
 			found = true
+		case !others:
+			continue
 		default:
 			f.Type = reflect.TypeFor[struct{}]()
 		}
-		fields[i] = reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}
+		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
 	}
 	if !found {
 		return nil, nil
@@ -188,7 +193,7 @@ func (a *app) parse(own []string) (parsed, error) {
 	}
 	// Help names the other commands, and what is wrong with words that are none may
 	// name their flags. Nothing has been read by then.
-	if grammar, flags := part(command); grammar != nil && known {
+	if grammar, flags := part(command, command == ""); grammar != nil && known {
 		p, _, err := a.parseWith(grammar, flags, own, whole)
 		if err != nil || p.exited >= 0 || p.err == nil || a.config != nil {
 			return p, err
@@ -232,10 +237,13 @@ func (a *app) parseWith(grammar any, flags *commonFlags, own []string, by extent
 	parser, err := newParser(grammar,
 		kong.Writers(a.stdout, a.stderr), kong.Exit(func(code int) { p.exited = code }),
 		kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error {
-			if helped = true; by != whole {
-				return nil
+			if helped = true; by == whole {
+				if err := help(o, ctx); err != nil {
+					return err
+				}
+				p.exited = 0
 			}
-			return help(o, ctx)
+			return errHelped
 		}),
 		kong.WithBeforeResolve(func(ctx *kong.Context) error {
 			if p.exited >= 0 || a.config != nil { // it is called for every flag
@@ -258,42 +266,76 @@ func (a *app) parseWith(grammar any, flags *commonFlags, own []string, by extent
 }
 
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
-	return kong.New(grammar, append([]kong.Option{
-		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(),
-		kong.PostBuild(func(k *kong.Kong) error { nameVariables(k.Model.Node); return nil }), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
+	var putBack func()
+	parser, err := kong.New(grammar, append([]kong.Option{
+		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(), kong.FlagNamer(config.FlagName),
+		kong.PostBuild(func(k *kong.Kong) error { putBack = setAside(k.Model.Node); return nil }), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.ExplicitGroups(groups),
 	}, options...)...)
+	if err == nil {
+		putBack()
+	}
+	return parser, err
 }
 
-// nameVariables gives each flag its variable, unless its tag says that it has none.
-func nameVariables(n *kong.Node) {
-	for _, f := range n.Flags {
-		switch {
-		case f.Name == "help":
-		case len(f.Envs) == 0:
-			f.Envs = []string{"LOOPRUN_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))}
-		case f.Envs[0] == "-":
-			f.Envs = nil
+// setAside takes the flags and arguments away, in all of whose texts kong would look for
+// variables, by a regular expression. It is put back with its variable, and
+// with its default and its words in its help.
+func setAside(n *kong.Node) (putBack func()) {
+	flags, args := n.Flags, n.Positional
+	n.Flags, n.Positional = nil, nil
+	below := make([]func(), len(n.Children))
+	for i, child := range n.Children {
+		below[i] = setAside(child)
+	}
+	return func() {
+		n.Flags, n.Positional = flags, args
+		for _, f := range flags {
+			nameVariable(f)
+			fillIn(f.Value)
 		}
-		f.Tag.Envs = f.Envs
+		for _, arg := range args {
+			fillIn(arg)
+		}
+		for _, putBack := range below {
+			putBack()
+		}
 	}
-	for _, child := range n.Children {
-		nameVariables(child)
+}
+
+// fillIn sets the default and the words in a help text.
+func fillIn(v *kong.Value) {
+	if strings.Contains(v.Help, "${") {
+		v.Help = strings.ReplaceAll(strings.ReplaceAll(v.Help, "${default}", v.Default), "${enum}", v.Enum)
 	}
+	v.OrigHelp = "" // it would be looked into once more
+}
+
+// nameVariable gives a flag its variable, unless its tag says that it has none.
+func nameVariable(f *kong.Flag) {
+	switch {
+	case f.Name == "help":
+	case len(f.Envs) == 0:
+		f.Envs = []string{config.Variable(f.Name)}
+	case f.Envs[0] == "-":
+		f.Envs = nil
+	}
+	f.Tag.Envs = f.Envs
 }
 
 // modelFor describes what can follow the words: all commands, and the flags of the one
 // that they begin with.
 func modelFor(words []string) (*kong.Application, error) {
-	if grammar, _ := part(first(words)); grammar == nil { // the first word is not whole yet
-		return modelOf("run")
+	command := first(words)
+	if grammar, _ := part(command, false); grammar == nil { // the first word is not whole yet
+		command = "run"
 	}
-	return modelOf(first(words))
+	return modelOf(command, len(words) < 2 || words[0] != command)
 }
 
-// modelOf describes all commands, and one of them with its flags; empty: none.
-func modelOf(command string) (*kong.Application, error) {
-	grammar, _ := part(command)
+// modelOf describes a command with its flags, and the names of the others; empty: of all.
+func modelOf(command string, others bool) (*kong.Application, error) {
+	grammar, _ := part(command, others)
 	parser, err := newParser(grammar, kong.Writers(io.Discard, io.Discard))
 	if err != nil {
 		return nil, err

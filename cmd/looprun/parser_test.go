@@ -48,7 +48,7 @@ func TestAPartSaysWhatTheWholeSays(t *testing.T) {
 		if !known {
 			t.Errorf("%q: the command is not known", call)
 		}
-		grammar, _ := part(command)
+		grammar, _ := part(command, command == "")
 		want := helpOf(t, new(cli), call)
 		if got := helpOf(t, grammar, call); got != want {
 			t.Errorf("%q: got\n%s\nwant\n%s", call, got, want)

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -423,16 +424,26 @@ func runVariables() []string {
 		if f.Tag.Get("kong") == "-" || f.Tag.Get("env") == "-" {
 			return
 		}
-		name := []byte("LOOPRUN_" + f.Tag.Get("name"))
-		for i := 0; f.Tag.Get("name") == "" && i < len(f.Name); i++ {
-			if at := f.Name[i]; i > 0 && at < 'a' && f.Name[i-1] >= 'a' {
-				name = append(name, '_')
-			}
-			name = append(name, f.Name[i])
-		}
-		names = append(names, strings.ToUpper(strings.ReplaceAll(string(name), "-", "_")))
+		names = append(names, Variable(cmp.Or(f.Tag.Get("name"), FlagName(f.Name))))
 	})
 	return names
+}
+
+// FlagName is the name of a field's flag.
+func FlagName(field string) string {
+	var name []byte
+	for i := range len(field) {
+		if at := field[i]; i > 0 && at < 'a' && field[i-1] >= 'a' {
+			name = append(name, '-')
+		}
+		name = append(name, field[i])
+	}
+	return strings.ToLower(string(name))
+}
+
+// Variable is the variable of a flag.
+func Variable(flag string) string {
+	return "LOOPRUN_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 func knownVariables(n *kong.Node) []string {
