@@ -74,6 +74,7 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 		{"an earlier answer", list(looptest.Begun, commandAsks("a"), yes("a"), core.QuestionDelivered{QuestionID: "a"}), list(core.QuestionDelivered{QuestionID: "b", Earlier: true}), list(core.QuestionDelivered{QuestionID: "a", Earlier: true})},
 		{"the answer to a signal", list(toBlocked, toldIt), list(core.QuestionDelivered{QuestionID: "p"}), list(core.QuestionDelivered{QuestionID: "q"})},
 		{"the answer to a signal twice", list(toBlocked, toldIt, core.QuestionDelivered{QuestionID: "q"}), list(core.QuestionDelivered{QuestionID: "q"}), nil},
+		{"the answer to a signal as one to an earlier question", list(toBlocked, toldIt, core.QuestionDelivered{QuestionID: "q"}), list(core.QuestionDelivered{QuestionID: "q", Earlier: true}), nil},
 		{"a second rejection", list(looptest.Begun, looptest.First, rejected), list(rejected, core.RejectionSubmitted{RejectionID: "other"}), nil},
 		{"a decision on none", list(looptest.Begun, looptest.First), list(decided, core.RejectionDecided{}), list(rejected)},
 		{"a decision on another", list(looptest.Begun, looptest.First, rejected), list(core.RejectionDecided{RejectionID: "other"}), list(decided)},

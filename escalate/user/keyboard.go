@@ -28,10 +28,13 @@ type timing struct {
 	// paste is how soon after text an Enter in a field is part of what is pasted:
 	// faster than anybody types, slower than pasted text comes.
 	paste time.Duration
+	// sentence is how soon after a letter another one goes on with the same sentence.
+	sentence time.Duration
 }
 
 var normalTiming = timing{
 	quiet: 250 * time.Millisecond, report: time.Second, settle: 150 * time.Millisecond, grace: time.Second, paste: 50 * time.Millisecond,
+	sentence: 750 * time.Millisecond,
 }
 
 // errRedraw ends a prompt that has to be drawn anew.
@@ -80,11 +83,17 @@ type keyboard struct {
 	// be pasted with it, and chooses nothing.
 	lastHarmless time.Time
 	lastByte     time.Time
-	redrawAt     time.Time
+	// lastLetter is when other text came last, which may have been of a sentence.
+	lastLetter time.Time
+	// offers says that a letter has marked what needs Enter as well, and before what was
+	// marked until then: where a sentence goes on behind it, that is marked again.
+	offers   bool
+	before   int
+	redrawAt time.Time
 }
 
 // next returns the next key that counts: up, down, Enter, a tick, or text where
-// it is wanted; or keyNone once, when keys begin to count. It returns an error
+// it is wanted, or where it takes a mark back; or keyNone once, when keys begin to count. It returns an error
 // when the prompt is over: [core.ErrInterrupted], [core.ErrNoAnswer],
 // [tty.ErrCancelled], errRedraw, errSuspend.
 func (k *keyboard) next() (stroke, error) {
@@ -175,6 +184,9 @@ func (k *keyboard) text(got stroke) (stroke, error) {
 	}
 	meant := k.lastByte.Sub(k.lastText) >= k.quiet && k.means(got.text) && !k.moreText()
 	harmless := got.text == ' ' || got.text == 'j' || got.text == 'k'
+	if !k.ticks && !(meant && harmless) && k.sentenceGoesOn(got, meant) {
+		return got, nil
+	}
 	if meant && !harmless {
 		alone, err := k.alone()
 		if err != nil {
@@ -197,6 +209,22 @@ func (k *keyboard) text(got stroke) (stroke, error) {
 		return k.move(stroke{key: keyUp}), nil
 	}
 	return stroke{key: keyTick}, nil
+}
+
+// sentenceGoesOn reports whether a letter is of a sentence, which somebody types who takes
+// the menu for a field: it chooses nothing, and what an earlier one has marked is not marked
+// any more.
+func (k *keyboard) sentenceGoesOn(got stroke, meant bool) bool {
+	soon := k.lastByte.Sub(k.lastLetter) < k.sentence
+	k.lastLetter = k.lastByte
+	if !k.offers && !(soon && meant) || k.offers && meant && (!soon || got.text == wordsKey[0]) {
+		return false
+	}
+	if k.offers {
+		k.offers, k.cursor = false, k.before
+	}
+	k.lastText = k.lastByte
+	return true
 }
 
 // means reports whether the character alone does something.
@@ -228,7 +256,16 @@ func (k *keyboard) alone() (bool, error) {
 	return !slices.ContainsFunc(k.pending, func(s stroke) bool { return s.key == keyText || s.key == keyEnter }), nil
 }
 
+// offer marks an item that needs Enter as well.
+func (k *keyboard) offer(item int) {
+	if !k.offers {
+		k.before = k.cursor
+	}
+	k.offers, k.cursor = true, item
+}
+
 func (k *keyboard) move(got stroke) stroke {
+	k.offers = false
 	switch {
 	case k.typing:
 		return stroke{}
@@ -249,7 +286,7 @@ func (k *keyboard) idle() bool { return len(k.pending) == 0 }
 
 // restart forgets what belongs to the last drawing.
 func (k *keyboard) restart() {
-	k.pending, k.redrawAt, k.entered = nil, time.Time{}, false
+	k.pending, k.redrawAt, k.entered, k.offers = nil, time.Time{}, false, false
 }
 
 // arm waits until the terminal has shown the question and nothing more comes

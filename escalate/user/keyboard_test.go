@@ -2,9 +2,11 @@ package user
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,7 +135,17 @@ func TestKeyboardOfHotKeys(t *testing.T) {
 		{"before the lines of a paste", []typed{{ms(300), "g\r\r"}}, ""},
 		{"before the lines of a paste, in pieces", []typed{{ms(300), "g"}, {ms(310), "\r"}, {ms(320), "\r"}}, ""},
 		{"a line before others", []typed{{ms(300), "g"}, {ms(310), "\r"}, {ms(320), "rm"}}, ""},
-		{"twice, by hand", []typed{{ms(300), "g"}, {ms(600), "g"}}, "gg"},
+		{"twice, by hand", []typed{{ms(300), "g"}, {ms(1100), "g"}}, "gg"},
+		{"first of a sentence by hand", []typed{{ms(300), "g"}, {ms(600), "o"}, {ms(900), "g"}}, "g"},
+		{"in a sentence by hand", []typed{{ms(300), "o"}, {ms(600), "g"}, {ms(900), "g"}, {ms(1200), "\r"}}, "⏎"},
+		{"long after a sentence", []typed{{ms(300), "o"}, {ms(1100), "g"}}, "g"},
+		{"a mark", []typed{{ms(300), "c"}, {ms(600), "\r"}}, "c⏎2"},
+		{"a mark, and a sentence", []typed{{ms(300), "c"}, {ms(600), "o"}, {ms(900), "c"}, {ms(1200), "\r"}}, "c⏎-1"},
+		{"a mark, and one that chooses, soon", []typed{{ms(300), "c"}, {ms(600), "g"}, {ms(900), "\r"}}, "c⏎-1"},
+		{"a mark, and one that chooses, later", []typed{{ms(300), "c"}, {ms(1100), "g"}}, "cg"},
+		{"a mark, and text much later", []typed{{ms(300), "c"}, {ms(5000), "x"}, {ms(6000), "\r"}}, "c⏎-1"},
+		{"a mark, and words", []typed{{ms(300), "c"}, {ms(600), "w"}}, "cw"},
+		{"a mark, and a move", []typed{{ms(300), "c"}, {ms(600), "k"}, {ms(900), "x"}, {ms(1200), "\r"}}, "c⏎1"},
 		{"with an arrow", []typed{{ms(300), "g"}, {ms(310), down}}, "g↓"},
 		{"a move alone", []typed{{ms(300), "j"}}, "↓"},
 		{"a move with Enter", []typed{{ms(300), "j\r"}}, "↓"},
@@ -150,7 +162,7 @@ func TestKeyboardOfHotKeys(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k := &keyboard{
 					source: &typist{time.Now(), slices.Concat([]typed{{0, report}}, tt.typed)}, timing: normalTiming, items: 4, cursor: -1,
-					hot: func(c byte) bool { return c == 'g' }, changed: func() bool { return false },
+					hot: func(c byte) bool { return c == 'g' || c == 'c' || c == 'w' }, changed: func() bool { return false },
 				}
 				got := ""
 				for {
@@ -161,10 +173,15 @@ func TestKeyboardOfHotKeys(t *testing.T) {
 					switch next.key {
 					case keyHot:
 						got += string(next.text)
+						if next.text == 'c' {
+							k.offer(2)
+						}
 					case keyDown:
 						got += "↓"
 					case keyEnter:
-						got += "⏎"
+						if got += "⏎"; strings.HasPrefix(got, "c") {
+							got += fmt.Sprint(k.cursor)
+						}
 					}
 				}
 				if got != tt.want {

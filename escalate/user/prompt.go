@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -175,6 +176,8 @@ func (p *prompt) choice() (Choice, error) {
 		case err != nil:
 		case k.key == keyHot:
 			k = p.hot(k.text)
+		case k.key == keyText:
+			p.hint = p.sentenceHint()
 		case k.key == keyTick && p.keys.cursor < 0:
 		case k.key == keyEnter && p.keys.cursor < 0:
 			p.hint, k, p.keys.entered = unmarkedHint, stroke{}, false
@@ -200,6 +203,10 @@ func (p *prompt) hot(c byte) stroke {
 	i := p.menu.item(c)
 	item := p.menu.Items[i]
 	before := p.keys.cursor
+	enters := item.Ends || p.menu.Open && item.ID != "" && item.ID != core.No
+	if enters && !item.Box {
+		p.keys.offer(i)
+	}
 	p.keys.cursor = i
 	switch {
 	case item.Box:
@@ -208,7 +215,7 @@ func (p *prompt) hot(c byte) stroke {
 	case item.Ends:
 		p.hint = "Enter: " + item.Label + " · this ends the run"
 		return stroke{}
-	case p.menu.Open && item.ID != "" && item.ID != core.No:
+	case enters:
 		p.hint = "Enter: " + item.Label + " · this was advised against"
 		return stroke{}
 	case item.Says && p.menu.spoken(before) < 0:
@@ -224,6 +231,14 @@ func (p *prompt) hot(c byte) stroke {
 
 // unmarkedHint is what Enter alone gets where nothing is marked.
 const unmarkedHint = "nothing is marked: press a number or a letter, or move with the arrows"
+
+// sentenceHint is what a sentence gets where none is taken.
+func (p *prompt) sentenceHint() string {
+	if slices.ContainsFunc(p.menu.Items, func(i Item) bool { return i.Says }) {
+		return "nothing is marked by a sentence: press w to type words"
+	}
+	return unmarkedHint
+}
 
 // key is the next key that counts.
 func (p *prompt) key() (stroke, error) {

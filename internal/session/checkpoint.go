@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
@@ -38,13 +39,17 @@ func (s *Session) keep() error {
 	return notKept(err)
 }
 
+// overtimeOfCheckpoint is how much longer than the run a checkpoint may take: it has what the
+// last iteration did.
+const overtimeOfCheckpoint = 10 * time.Second
+
 // checkpoint keeps the files as they are after an iteration. Where that fails the run goes
 // on: the iteration just cannot be taken later.
 func (s *Session) checkpoint(iteration int) string {
 	if s.keeper == nil {
 		return ""
 	}
-	ctx, cancel := s.hurried()
+	ctx, cancel := s.hurried(overtimeOfCheckpoint)
 	defer cancel()
 	commit, err := s.keeper.Save(ctx, fmt.Sprintf("Iteration %d", iteration))
 	if err != nil {

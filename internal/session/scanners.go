@@ -327,14 +327,31 @@ const lookLimit = 30 * time.Second
 // errHurried is why git was ended before it was done.
 var errHurried = errors.New("looprun was told to end")
 
+// iterations are run so that what is done after one ends with it.
+type iterations struct {
+	*engine.Executor
+	s *Session
+}
+
+func (r iterations) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
+	r.s.iterating = ctx
+	return r.Executor.Run(ctx, it)
+}
+
 // hurried is the context of what git does after an iteration: it has a second more once
-// looprun is told to end.
-func (s *Session) hurried() (context.Context, context.CancelFunc) {
+// looprun is told to end, and so much once the time of the run has passed.
+func (s *Session) hurried(overtime time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(context.Background())
-	if s.going == nil {
+	if s.iterating == nil {
 		return ctx, func() { end(nil) }
 	}
-	stop := context.AfterFunc(s.going, func() { time.AfterFunc(time.Second, func() { end(errHurried) }) })
+	stop := context.AfterFunc(s.iterating, func() {
+		more, why := time.Second, errHurried
+		if cause := context.Cause(s.iterating); errors.Is(cause, core.ErrRuntime) {
+			more, why = overtime, cause
+		}
+		time.AfterFunc(more, func() { end(why) })
+	})
 	return ctx, func() { stop(); end(nil) }
 }
 
@@ -348,7 +365,7 @@ func (h *hearing) look() (content, tree signature.Hash) {
 	if h.tree == nil {
 		return 0, 0
 	}
-	hurried, end := h.s.hurried()
+	hurried, end := h.s.hurried(time.Second)
 	defer end()
 	ctx, cancel := context.WithTimeout(hurried, lookLimit)
 	defer cancel()

@@ -92,14 +92,14 @@ type Session struct {
 	interrupted time.Time // when looprun was told to end
 	// reading ends when those who read the output have gone and with them the run.
 	reading context.Context
-	// going ends when looprun is told to end; nil before there is a loop.
-	going  context.Context
-	leave  context.CancelCauseFunc
-	tidies bool               // nothing ends or stops looprun any more without the terminal put in order
-	keeper *checkpoint.Keeper // nil: the files are not kept
-	found  string             // the checkpoint of the files as the run found them
-	masker *redact.Redactor   // nil masks nothing
-	input  io.Reader          // what --stdin - reads
+	// iterating is the context of the iteration that runs, or ran last; nil before the first.
+	iterating context.Context
+	leave     context.CancelCauseFunc
+	tidies    bool               // nothing ends or stops looprun any more without the terminal put in order
+	keeper    *checkpoint.Keeper // nil: the files are not kept
+	found     string             // the checkpoint of the files as the run found them
+	masker    *redact.Redactor   // nil masks nothing
+	input     io.Reader          // what --stdin - reads
 }
 
 // Recorded is what the journal keeps of the configuration.
@@ -300,7 +300,6 @@ func (s *Session) drive() (core.Result, error) {
 	s.mentionOther()
 	ctx, stop := WatchSignals(s.reading, s.executor.Kill)
 	defer stop()
-	s.going = ctx
 	defer s.display.Close()
 	defer s.watchStops()()
 	s.tidies = true
@@ -368,7 +367,7 @@ func (s *Session) wire(journal core.Journal) error {
 	}
 	s.app.Say.Polls, s.app.Say.Grace = s.opts.Wait, s.killAfter()
 	s.loop = &engine.Loop{
-		Guards: guards.Default(), Runner: s.executor, Journal: journal, Backoff: s.opts.Delays(),
+		Guards: guards.Default(), Runner: iterations{s.executor, s}, Journal: journal, Backoff: s.opts.Delays(),
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
 		Mask:      s.mask(),
 		WaitDelay: s.opts.WaitDelay.Or(0), Once: s.opts.Once, Took: s.took,

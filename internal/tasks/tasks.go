@@ -4,12 +4,15 @@
 package tasks
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -109,29 +112,43 @@ func Parse(b []byte) (List, error) {
 }
 
 // box is a task: done with an x, open with nothing and with every other mark that is no
-// word, since people have many for what they have begun. [1] and [a] are references.
+// word, since people have many for what they have begun. [1] and [a] are references, and
+// what a bracket or a colon follows at once is a link. Before it stands what begins an item; a
+// box without that, or with more blanks than one, or without a text, was meant as one too.
 var box = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([xX]|[^\]\pL\pN]?)\][ \t]+(\S.*)$`)
+	return regexp.MustCompile(`^[ \t>]*(?:(?:[-*+•]|\(?\d{1,9}[.)])[ \t]*(?:\*\*|__)?\[([ \t]*[xX]?[ \t]*|[^\]\pL\pN])\]|\[([ \t]+|[xX])\])(?:\*\*|__)?($|[^(\[:].*$)`)
 })
 
+// boxOf are the parts of a line that is a task; nil: it is none. []string and [~]x are words.
+func boxOf(line string) []string {
+	m := box().FindStringSubmatch(line)
+	if m != nil && m[2] == "" && m[3] != "" && strings.Trim(m[1], "xX \t") == m[1] && !strings.ContainsAny(m[3][:1], " \t") {
+		return nil
+	}
+	return m
+}
+
 // markdown are the checkboxes of a page, but those in its blocks of code. A block without
-// an end is an error: it would hide what is open.
+// an end is an error: it would hide what is open. One within an item of a list or a quotation
+// ends with that too, so that a box which stands further to the left is none of its code.
 func markdown(text string) (list List, err error) {
-	fence := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		run, rest := fenceOf(line)
+	fence, column := "", 0
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		m := boxOf(line)
+		if m != nil && fence != "" && columns(line[:len(line)-len(strings.TrimLeft(line, " \t>"))]) < column {
+			fence = ""
+		}
+		run, rest, in := fenceOf(line)
 		switch {
 		case fence != "":
-			if strings.HasPrefix(run, fence) && strings.TrimSpace(rest) == "" {
+			if strings.HasPrefix(run, fence) && strings.TrimSpace(rest) == "" && strings.Trim(in, " \t>") == "" {
 				fence = ""
 			}
 		case run != "":
-			fence = run
-		default:
-			if m := box().FindStringSubmatch(line); m != nil {
-				list = append(list, Task{Text: shown(m[2]), Done: m[1] == "x" || m[1] == "X"})
-			}
+			fence, column = run, columns(in)
+		case m != nil:
+			mark := strings.ToLower(strings.TrimSpace(m[1] + m[2]))
+			list = append(list, Task{Text: cmp.Or(shown(m[3]), fmt.Sprintf("task %d", len(list)+1)), Done: mark == "x"})
 		}
 	}
 	if fence != "" {
@@ -140,18 +157,34 @@ func markdown(text string) (list List, err error) {
 	return list, nil
 }
 
-// fenceOf is the run of characters with which a line begins or ends a block of code, and
-// what follows it; empty: it does neither.
-func fenceOf(line string) (run, rest string) {
-	line = strings.TrimLeft(line, " \t")
+// columns is how far a text reaches that begins a line.
+func columns(text string) (n int) {
+	for _, c := range text {
+		if n++; c == '\t' {
+			n += (4 - n%4) % 4
+		}
+	}
+	return n
+}
+
+// container is what begins the lines of quotations, and the first ones of items.
+var container = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*`)
+})
+
+// fenceOf is the run of characters with which a line begins or ends a block of code, what
+// follows it, and what stands before it; without a run it does neither.
+func fenceOf(line string) (run, rest, in string) {
+	in = container().FindString(line)
+	line = line[len(in):]
 	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
-		return "", ""
+		return "", "", ""
 	}
 	rest = strings.TrimLeft(line, line[:1])
 	if line[0] == '`' && strings.Contains(rest, "`") {
-		return "", "" // code within a line
+		return "", "", "" // code within a line
 	}
-	return line[:len(line)-len(rest)], rest
+	return line[:len(line)-len(rest)], rest, in
 }
 
 // What a JSON entry calls its flag and its text.
@@ -166,38 +199,59 @@ func fromJSON(text string) (List, error) {
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
-	if whole, ok := doc.(map[string]any); ok {
-		var lists []List
-		for _, member := range whole {
-			if entries, ok := member.([]any); ok {
-				if list, err := fromEntries(entries); err == nil && len(list) > 0 {
-					lists = append(lists, list)
-				}
-			}
-		}
-		if len(lists) > 1 {
-			return nil, errors.New("it has several lists of tasks; keep one of them in a file")
-		}
-		if len(lists) == 1 {
-			return lists[0], nil
-		}
-		return nil, ErrNone
+	if entries, ok := doc.([]any); ok {
+		return fromEntries(entries)
 	}
-	entries, ok := doc.([]any)
-	if !ok {
+	lists := listsIn("", doc)
+	switch len(lists) {
+	case 0:
 		return nil, ErrNone
+	case 1:
+		list, err := fromEntries(lists[0].entries)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", shown(lists[0].name), err)
+		}
+		return list, err
 	}
-	return fromEntries(entries)
+	return nil, errors.New("it has several lists of tasks; keep one of them in a file")
 }
 
+type namedList struct {
+	name    string
+	entries []any
+}
+
+// listsIn are the lists in an object, and in those in it, of which an entry has a flag:
+// others, of tags or of files, are none of tasks.
+func listsIn(name string, value any) (lists []namedList) {
+	switch v := value.(type) {
+	case []any:
+		if slices.ContainsFunc(v, flagged) {
+			lists = append(lists, namedList{name, v})
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			lists = append(lists, listsIn(name, v[name])...)
+		}
+	}
+	return lists
+}
+
+// flagged reports whether an entry has a flag, whatever it says.
+func flagged(entry any) bool {
+	o, _ := entry.(map[string]any)
+	return slices.ContainsFunc(flags, func(flag string) bool { _, has := o[flag]; return has })
+}
+
+// fromEntries are the tasks of a list. One that has tasks of its own is not done before they are.
 func fromEntries(entries []any) (list List, err error) {
 	for i, e := range entries {
 		o, _ := e.(map[string]any)
-		t := Task{Text: fmt.Sprintf("task %d", i+1)}
+		t := Task{Text: fmt.Sprintf("task %d", i+1), Done: true}
 		found := false
 		for _, flag := range flags {
 			if done, ok := o[flag].(bool); ok {
-				t.Done, found = done && (t.Done || !found), true
+				t.Done, found = done && t.Done, true
 			}
 		}
 		if !found {
@@ -208,6 +262,13 @@ func fromEntries(entries []any) (list List, err error) {
 				t.Text = shown(text)
 				break
 			}
+		}
+		for _, of := range listsIn("", e) {
+			below, err := fromEntries(of.entries)
+			if err != nil {
+				return nil, fmt.Errorf("%s of entry %d: %w", shown(of.name), i+1, err)
+			}
+			t.Done = t.Done && len(below.Open()) == 0
 		}
 		list = append(list, t)
 	}
