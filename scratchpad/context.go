@@ -118,7 +118,11 @@ func contextTask(p printer, s *core.State, c contextOf, next string) {
 	if s.Promise != "" {
 		p("- When %s done, and not before, print a line of its own that says nothing but %s.\n", it(s, "all of it is", "the sub-task of now is"), code(s.Promise))
 	}
-	p("- Iteration %d of %s. Progress: %s\n\n", s.NextIteration(), limit(s.Limits.Iterations, "no limit"), code(s.Summary()))
+	if most, next := s.Limits.Iterations, s.NextIteration(); most > 0 && next > most {
+		p("- %d of %d iterations are used. Progress: %s\n\n", next-1, most, code(s.Summary()))
+	} else {
+		p("- Iteration %d of %s. Progress: %s\n\n", next, limit(most, "no limit"), code(s.Summary()))
+	}
 }
 
 // it is what a sentence of the task is about: one, or one of a list.

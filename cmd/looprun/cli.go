@@ -206,6 +206,10 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 	rest, unknown := strings.CutPrefix(text, "unknown flag ")
 	if !unknown {
 		text = strings.Replace(text, "(from envar ", "(from the variable ", 1)
+		if argument, ok := strings.CutPrefix(strings.TrimPrefix(text, "["), "<"); ok { // <run> or [<run>]
+			name, rest, _ := strings.Cut(argument, ">")
+			text = name + strings.TrimPrefix(rest, "]")
+		}
 		if line, ok := strings.CutPrefix(text, "--shell: "); ok && !names(args, "--shell") {
 			text = "-c: " + line
 		}

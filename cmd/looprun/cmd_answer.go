@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,7 +28,7 @@ type answerCmd struct {
 	Option   []string `placeholder:"ID" help:"The id of the option; repeatable where several can be chosen." env:"-" sep:"none" xor:"answer"`
 	Text     *string  `placeholder:"TEXT" help:"A text as the answer, where the question takes one." env:"-" xor:"answer"`
 	Cancel   bool     `help:"Decline to answer, where the question allows it." env:"-" xor:"answer"`
-	Question string   `placeholder:"ID" help:"The question that it is for, as looprun show --pending names it: needed while the run is going on, and where several wait." env:"-"`
+	Question string   `placeholder:"ID" blank:"no" help:"The question that it is for, as looprun show --pending names it: needed while the run is going on, and where several wait." env:"-"`
 	Token    string   `placeholder:"WORD" help:"The word that the run shows on its terminal: needed while it is going on, where the system does not say who answers (not on Linux)." env:"-"`
 	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record." env:"-"`
 	Guidance string   `placeholder:"TEXT" help:"What to do from now on; without an option it goes on. - alone takes back what holds." env:"-"`
@@ -135,6 +136,8 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 		most = 1
 	}
 	switch {
+	case slices.Contains(words, ""):
+		return "", nil, config.Usage("an empty word names neither a run nor an option", "a variable may be unset: write looprun answer [RUN] OPTION")
 	case len(words) > most:
 		return "", nil, config.Usage(fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION")
 	case len(words) == most:

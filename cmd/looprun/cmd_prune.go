@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -72,6 +74,8 @@ func (c *pruneCmd) Run(a *app) error {
 func (c *pruneCmd) check() error {
 	chosen := c.OlderThan != nil || c.Keep != nil || len(c.Status) > 0
 	switch {
+	case slices.ContainsFunc(c.Runs, func(name string) bool { return strings.TrimSpace(name) == "" }):
+		return config.Usage("an empty word names no run", "a variable may be unset: write the ids of runs")
 	case len(c.Runs) > 0 && chosen:
 		return config.Usage("runs are named, and --older-than, --keep or --status choose others", "use one of the two")
 	case len(c.Runs) == 0 && !chosen:

@@ -37,6 +37,11 @@ func mistaken(err error) error {
 	if name, value, ok := strings.Cut(text, ": invalid map value "); ok {
 		return config.Usagef("%s: %s is not a whole number; write KEY=N, such as cancelled=1", flagIn(name), value)
 	}
+	if name, rest, ok := strings.Cut(text, ": expected a valid "); ok {
+		if _, got, ok := strings.Cut(rest, "int but got "); ok {
+			return noNumber(name, got)
+		}
+	}
 	name, rest, ok := strings.Cut(text, " must be one of ")
 	if !ok {
 		return nil
@@ -57,6 +62,26 @@ func mistaken(err error) error {
 		remedy = "; " + remedy
 	}
 	return config.Usagef("%s: %q is not known%s", flagIn(strings.Trim(name, "[]<>.")), word, remedy)
+}
+
+// noNumber is for a value that no whole number is, or none that fits.
+func noNumber(name, got string) error {
+	word, err := strconv.QuotedPrefix(got)
+	if err != nil {
+		word = got
+	}
+	why := "is not a whole number"
+	if digits := strings.TrimPrefix(strings.Trim(word, `"`), "-"); digits != "" && strings.Trim(digits, "0123456789") == "" {
+		why = "is too large a number"
+		if strings.Contains(word, "-") {
+			why = "is no number that it can have"
+		}
+	}
+	from := ""
+	if _, rest, ok := strings.Cut(got, " (from envar "); ok {
+		from = " (from the variable " + rest
+	}
+	return config.Usagef("%s: %s %s; write one such as 3%s", flagIn(name), word, why, from)
 }
 
 // flagIn is the flag that kong names, or the argument as it does.

@@ -163,6 +163,10 @@ func TestWordsAreSaidOnce(t *testing.T) {
 			fmt.Sprintf(delta, "DONE") + other1 + fmt.Sprintf(delta, " is not yet true") + stop,
 			"printed x\n! call claude  \"\" -> 1 bytes, failed false\nsaid    DONE is not yet true\n",
 		},
+		"without the id of a session": {
+			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"done"}]}}` + "\n" + `{"type":"user","message":{"role":"user","content":"DONE"}}` + "\n" + `{"type":"result","is_error":false,"result":"done"}` + "\n",
+			"said    done\nnoise   DONE\n",
+		},
 		"another agent's, that it started": {
 			`{"type":"assistant","session_id":"s","parent_tool_use_id":"t","message":{"content":[{"type":"text","text":"DONE"}]},"uuid":"u"}` + "\n" +
 				`{"type":"stream_event","session_id":"s","parent_tool_use_id":"t","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"DONE"}},"uuid":"u"}` + "\n",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,14 +84,18 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// ShellLine is a line for sh -c; its zero value is none. A blank one is refused
+// ShellLine is a line for sh -c; its zero value is none. A blank one, or a comment, is refused
 // wherever it comes from: it would be as if nothing was asked for, and as a check it
 // would always pass.
 type ShellLine string
 
 func (l *ShellLine) UnmarshalText(b []byte) error {
-	if strings.TrimSpace(string(b)) == "" {
+	said := func(line string) bool { line = strings.TrimSpace(line); return line != "" && line[0] != '#' }
+	switch {
+	case strings.TrimSpace(string(b)) == "":
 		return fmt.Errorf("%q is not a shell line; a variable in it may be unset; write a line, or leave the flag out", b)
+	case !slices.ContainsFunc(strings.Split(string(b), "\n"), said):
+		return fmt.Errorf("%q is only a comment, and would always pass; a variable in it may be unset; write a line, or leave the flag out", b)
 	}
 	*l = ShellLine(b)
 	return nil
@@ -107,7 +112,8 @@ func (l *ShellLine) Decode(ctx *kong.DecodeContext) error {
 
 // AsGiven takes a text byte for byte. Kong's own way leads through JSON, where
 // what is no UTF-8 becomes something else: another path, another shell line. A blank one is
-// refused where it would be as if nothing was asked for, which the tag blank says.
+// refused where it would be as if nothing was asked for, which the tag blank says, and as the
+// name of a run: without one the latest is taken.
 func AsGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {
@@ -115,7 +121,7 @@ func AsGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	}
 	if text, ok := token.Value.(string); ok {
 		target.SetString(text)
-		if of := ctx.Value; of != nil && of.Tag.Get("blank") == "no" && of.Target.Kind() == reflect.String && strings.TrimSpace(text) == "" {
+		if of := ctx.Value; of != nil && (of.Tag.Get("blank") == "no" || of.Name == "run") && of.Target.Kind() == reflect.String && strings.TrimSpace(text) == "" {
 			return fmt.Errorf("%q says nothing; a variable in it may be unset; write a value, or leave it out", text)
 		}
 		return nil

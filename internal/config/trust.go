@@ -202,7 +202,9 @@ func (l *layer) shown(k givenKey) []string {
 		}
 		slices.Sort(texts)
 	default:
-		show(k.Name, l.values[k.Name])
+		if value := l.values[k.Name]; value != nil {
+			show(k.Name, value)
+		}
 	}
 	if texts == nil { // a key with nothing below it
 		return []string{k.Name}
