@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,17 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		{"words below a paragraph", "error: cannot open the store\n\nLet me look at it first.\n", "error: cannot open the store\n\nThat did not help at all.\n", "error: cannot open the door\n\nLet me look at it first.\n"},
 		{"words in a box", box("1", "access denied for ann"), box("8", "access denied for ann"), box("1", "no such bucket here")},
 	}...)
+	long := func(format, column, end string) string {
+		return fmt.Sprintf(format, column, strings.Repeat("a::long_name<of<a, type>, that, goes<on>> ", 20)+end)
+	}
+	for _, c := range [...]struct{ name, format string }{
+		{"the end of a long finding", "src/a.cc:3:%s: error: no matching function for call to %s\n"},
+		{"the end of a long error", "now %s\nError: command failed: %s\n"},
+		{"the end of a long name", "now %s\n--- FAIL: TestTypes/%s (0.01s)\n"},
+		{"the end of a long entry", `{"level":"error","ts":17638712%s.5,"msg":"%s"}` + "\n"},
+	} {
+		tests = append(tests, struct{ name, a, again, b string }{c.name, long(c.format, "12", "first"), long(c.format, "17", "first"), long(c.format, "12", "second")})
+	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a, again, b := sign(tt.a, 1), sign(tt.again, 1), sign(tt.b, 1)

@@ -300,7 +300,7 @@ func (fi *findings) failing(rule, name string) (text string) {
 	if sourceFile(b) {
 		kind, b = factSuite, []byte(x.place(b))
 	}
-	text, loose := x.names(clipBytes(b))
+	text, loose := x.names(b)
 	x.close()
 	x.keep(fact{kind: kind, text: text, loose: loose, name: text, rule: rule, raw: clip([]byte(name))}, 0)
 	return text
@@ -310,7 +310,7 @@ func (fi *findings) failing(rule, name string) (text string) {
 func (fi *findings) found(rule string, kind factKind, file, code, msg, line, column string) {
 	msg, _, _ = strings.Cut(msg, "\n")
 	place := fi.x.place([]byte(file))
-	text, loose := fi.x.texts(clipBytes([]byte(msg)))
+	text, loose := fi.x.texts([]byte(msg))
 	fi.x.keep(fact{
 		kind: kind, text: joined(place, code, text), loose: joined(place, code, loose),
 		name: code, file: place, rule: rule, raw: joined(place, code, msg),

@@ -2,9 +2,12 @@ package signature
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun/internal/ascii"
 )
@@ -20,7 +23,7 @@ func (x *extractor) place(b []byte) string {
 		for bytes.HasPrefix(b, []byte("./")) {
 			b = b[2:]
 		}
-		return clip(b)
+		return canonical(b)
 	})
 	return place
 }
@@ -77,7 +80,7 @@ func checkName(b []byte) []byte {
 	if i := bytes.IndexByte(b, '('); i > 1 && b[i-1] == ' ' && b[len(b)-1] == ')' && bytes.IndexByte(b[i:], ' ') < 0 && bytes.IndexByte(b[:i-1], ' ') < 0 && bytes.IndexByte(b[i:], '.') > 0 {
 		b = b[:i-1] // test_login (tests.test_auth.AuthTest)
 	}
-	return clipBytes(b)
+	return b
 }
 
 // positionEnd says whether what ends at e is a line, or a line and a column, of a file
@@ -166,6 +169,16 @@ func squeeze(b []byte) []byte {
 
 func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+}
+
+// canonical is a text that is masked as a fact keeps it: of a long one, whose end may be
+// what tells it from another, the beginning and a hash of the rest.
+func canonical(b []byte) string {
+	head := clipBytes(b)
+	if len(head) == len(b) {
+		return string(b)
+	}
+	return fmt.Sprintf("%s… [%016x]", head, xxhash.Sum64(b[len(head):]))
 }
 
 // clipBytes cuts a text to what a fact keeps, at the border of a character.

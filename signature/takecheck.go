@@ -53,7 +53,7 @@ func (x *extractor) check(r *builtRule, f front) {
 // names are the canonical form of a check's name and its loose one.
 func (x *extractor) names(b []byte) (strict, loose string) {
 	return x.s.recent.text(asName, b, func(b []byte, loose bool) string {
-		return string(squeeze(x.s.sc.name(nil, b, loose)))
+		return canonical(squeeze(x.s.sc.name(nil, b, loose)))
 	})
 }
 

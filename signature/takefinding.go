@@ -54,13 +54,13 @@ func (x *extractor) texts(b []byte) (strict, loose string) {
 func (x *extractor) masked(b []byte, loose bool) string {
 	braces := bytes.IndexByte(b, '{') >= 0
 	if braces {
-		b = ordered(bytes.Clone(b[:min(len(b), 4*maxText)]))
+		b = ordered(bytes.Clone(b))
 	}
-	text := squeeze(x.s.sc.text(nil, clipBytes(b), loose))
+	text := squeeze(x.s.sc.text(nil, b, loose))
 	if braces {
 		text = ordered(text)
 	}
-	return string(text)
+	return canonical(text)
 }
 
 // lintCode says whether a warning is one by which a linter fails: it has a rule's
