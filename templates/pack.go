@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -32,21 +33,16 @@ var builtinTemplates = sync.OnceValues(func() ([]*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []*Template
-	var problems strictyaml.Problems
-	for _, e := range entries {
-		if e.Name() == messagesFile {
-			continue
-		}
-		name := path.Join("builtin", e.Name())
-		data, err := builtinFiles.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == messagesFile })
+	list := make([]*Template, len(entries))
+	found := make([]strictyaml.Problems, len(entries))
+	parallel.Each(len(entries), func(i int) {
+		name := path.Join("builtin", entries[i].Name())
+		data, _ := builtinFiles.ReadFile(name) // it is there
 		t, r := readTemplate(name, data)
-		list, problems = append(list, t), append(problems, r.problems...)
-	}
-	return list, problems.Err()
+		list[i], found[i] = t, r.problems
+	})
+	return list, slices.Concat(found...).Err()
 })
 
 // builtinTexts are the other texts of the built-in pack, read once as well.

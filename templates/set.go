@@ -82,9 +82,8 @@ func (s *Set) Templates() []*Template {
 	for _, t := range s.templates {
 		list = append(list, t)
 	}
-	rank := func(t *Template) int {
-		return slices.Index(guardIDs(), string(t.Guard))
-	}
+	ids := guardIDs()
+	rank := func(t *Template) int { return slices.Index(ids, string(t.Guard)) }
 	slices.SortFunc(list, func(a, b *Template) int { return cmp.Compare(rank(a), rank(b)) })
 	return list
 }

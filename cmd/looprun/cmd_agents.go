@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -52,7 +53,8 @@ func (c *agentsCmd) Run(a *app) error {
 	if c.Format == "json" {
 		return a.printJSON("agent", rows)
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	p := a.printer()
+	w := tabwriter.NewWriter(p, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tRUNS\tCOST\tLIMITS\tPERMIT\tTRIED\tHERE")
 	for _, r := range rows {
 		here := "no"
@@ -62,7 +64,7 @@ func (c *agentsCmd) Run(a *app) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, termsafe.Line(console.CommandLine(r.Command)), shortOr(r.CostFrom),
 			shortOr(strings.Join(r.WaitOn, " ")), shortOr(r.Permit), shortOr(r.Version), here)
 	}
-	return w.Flush()
+	return errors.Join(w.Flush(), p.Flush())
 }
 
 // shortOr is a cell of the table: a regular expression can be long.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/looprun/looprun/internal/config"
@@ -74,8 +75,11 @@ func (c *configShowCmd) Run(a *app) error {
 		if err := a.printJSON("setting", rows); err != nil {
 			return err
 		}
-	} else if err := config.WriteShown(a.stdout, rows); err != nil {
-		return err
+	} else {
+		p := a.printer()
+		if err := errors.Join(config.WriteShown(p, rows), p.Flush()); err != nil {
+			return err
+		}
 	}
 	a.config.Unagreed()
 	if err := c.Wrong(); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -43,7 +44,8 @@ func (c *templateListCmd) Run(a *app) error {
 	if c.Format == "json" {
 		return a.printJSON("listed-template", listedTemplates(set))
 	}
-	return set.List(a.stdout)
+	p := a.printer()
+	return errors.Join(set.List(p), p.Flush())
 }
 
 // listedTemplate is a template as list prints it in JSON. Wording is not filled in.

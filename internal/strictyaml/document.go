@@ -68,7 +68,10 @@ func (d *Document) whole(text, remedy string) error {
 func (d *Document) notText(data []byte) (Problem, bool) {
 	line, col := 1, 1
 	for i := 0; i < len(data); {
-		r, n := utf8.DecodeRune(data[i:])
+		r, n := rune(data[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(data[i:])
+		}
 		switch {
 		case r == utf8.RuneError && n == 1:
 			return d.at(line, col, "the file is not UTF-8 text", "save it as UTF-8"), true

@@ -108,7 +108,7 @@ func (r *reader) fields(n *yaml.Node, v reflect.Value, name string) {
 		r.add(n, name+" wants keys with values, not "+describe(n), "write it as \"key: value\" lines")
 		return
 	}
-	known, required := keysOf(v.Type())
+	known := keysOf(v.Type())
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -123,7 +123,7 @@ func (r *reader) fields(n *yaml.Node, v reflect.Value, name string) {
 		}
 		r.value(value, v.FieldByIndex(index), quote(key.Value))
 	}
-	for _, key := range required {
+	for _, key := range known.required {
 		if !seen[key] {
 			r.add(n, "the key "+quote(key)+" is missing", "")
 		}

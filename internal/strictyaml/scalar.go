@@ -63,7 +63,7 @@ var (
 // the same: 010 is 8 or 10, and not all know 0x10, 0b11 or 1_000. It may have $
 // before it, or k, K, M or % behind it.
 func AmbiguousNumber(text string) bool {
-	return anyNumber().MatchString(text) && !plainNumber().MatchString(text)
+	return !plainNumber().MatchString(text) && anyNumber().MatchString(text)
 }
 
 // WriteDecimal is the remedy for an ambiguous number.
@@ -102,14 +102,21 @@ func describe(n *yaml.Node) string {
 	return quote(n.Value)
 }
 
+// keys are those that a struct knows, in the order of its fields.
 type keys struct {
-	names []string
-	index map[string][]int
+	names    []string
+	index    map[string][]int
+	required []string
 }
 
-// keysOf lists the keys that a struct knows, in the order of its fields.
-func keysOf(t reflect.Type) (known keys, required []string) {
-	known.index = map[string][]int{}
+// known are the keys of each struct that was read: an option of a template is one of many.
+var known sync.Map
+
+func keysOf(t reflect.Type) keys {
+	if k, ok := known.Load(t); ok {
+		return k.(keys) //nolint:forcetypeassert // nothing else is in it
+	}
+	k := keys{index: map[string][]int{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
@@ -117,21 +124,22 @@ func keysOf(t reflect.Type) (known keys, required []string) {
 		case name == "-" || (!f.IsExported() && !f.Anonymous):
 			continue
 		case strings.Contains(options, "inline"):
-			inner, needed := keysOf(f.Type)
+			inner := keysOf(f.Type)
 			for _, key := range inner.names {
-				known.add(key, append([]int{i}, inner.index[key]...))
+				k.add(key, append([]int{i}, inner.index[key]...))
 			}
-			required = append(required, needed...)
+			k.required = append(k.required, inner.required...)
 			continue
 		case name == "":
 			name = strings.ToLower(f.Name)
 		}
-		known.add(name, []int{i})
+		k.add(name, []int{i})
 		if strings.Contains(options, "required") {
-			required = append(required, name)
+			k.required = append(k.required, name)
 		}
 	}
-	return known, required
+	known.Store(t, k)
+	return k
 }
 
 func (k *keys) add(name string, index []int) {
