@@ -404,15 +404,19 @@ func (c *Settings) stray() {
 	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
 		return
 	}
+	ours := slices.DeleteFunc(os.Environ(), func(v string) bool { return !strings.HasPrefix(v, "LOOPRUN_") })
+	if len(ours) == 0 {
+		return
+	}
 	known := append(runVariables(), knownVariables(c.Ctx.Model.Node)...)
-	if !slices.ContainsFunc(os.Environ(), func(v string) bool { return unknownVariable(v, known) }) {
+	if !slices.ContainsFunc(ours, func(v string) bool { return unknownVariable(v, known) }) {
 		return
 	}
 	whole, err := c.call.Whole()
 	if err != nil {
 		return
 	}
-	for _, line := range strayVariables(os.Environ(), knownVariables(whole.Node), c.call.Inside()) {
+	for _, line := range strayVariables(ours, knownVariables(whole.Node), c.call.Inside()) {
 		c.call.Say.Warn("%s", line)
 	}
 }
@@ -457,8 +461,8 @@ func knownVariables(n *kong.Node) []string {
 	return known
 }
 
-// strayVariables says what each variable that nobody reads was probably meant
-// to be.
+// strayVariables says what each variable of looprun's that nobody reads was probably
+// meant to be.
 func strayVariables(environ, known, inside []string) []string {
 	var lines []string
 	for _, v := range environ {
@@ -474,11 +478,10 @@ func strayVariables(environ, known, inside []string) []string {
 	return lines
 }
 
-// unknownVariable reports whether NAME=VALUE looks like a flag's variable and is
-// none.
+// unknownVariable reports whether NAME=VALUE is no flag's variable.
 func unknownVariable(v string, known []string) bool {
 	name, _, _ := strings.Cut(v, "=")
-	return strings.HasPrefix(name, "LOOPRUN_") && !slices.Contains(known, name)
+	return !slices.Contains(known, name)
 }
 
 func withoutPrefix(names []string) []string {

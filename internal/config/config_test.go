@@ -163,7 +163,7 @@ func TestConfigSchema(t *testing.T) {
 func TestStrayVariables(t *testing.T) {
 	known := []string{"LOOPRUN_MAX_ITERATIONS", "LOOPRUN_CHECK"}
 	got := strayVariables([]string{
-		"LOOPRUN_MAX_ITERATIONS=3", "LOOPRUN_MAX_ITERATION=3", "LOOPRUN_chekc=x", "LOOPRUN_OF_MINE=x", "PATH=/bin",
+		"LOOPRUN_MAX_ITERATIONS=3", "LOOPRUN_MAX_ITERATION=3", "LOOPRUN_chekc=x", "LOOPRUN_OF_MINE=x",
 	}, known, []string{"LOOPRUN_OF_MINE"})
 	want := []string{
 		"the variable LOOPRUN_MAX_ITERATION is not used; did you mean LOOPRUN_MAX_ITERATIONS?",

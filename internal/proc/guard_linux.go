@@ -79,7 +79,6 @@ func startGuardian() (*guardian, error) {
 	if err := becomeSubreaper(); err != nil {
 		return nil, os.NewSyscallError("prctl", err)
 	}
-	continueStopped()
 	null, err := nullDevice()
 	if err != nil {
 		return nil, err
@@ -114,6 +113,7 @@ func startGuardian() (*guardian, error) {
 		guardians.pids = map[int]bool{}
 	}
 	guardians.pids[pid] = true
+	go continueStopped() // the guardian is coming meanwhile
 	return &guardian{wire: newWire(pair[0]), pid: pid}, nil
 }
 
@@ -138,7 +138,7 @@ var continueStopped = sync.OnceFunc(func() {
 	changed := make(chan os.Signal, 1)
 	signal.Notify(changed, unix.SIGCHLD)
 	go func() {
-		for range changed {
+		for ; ; <-changed { // one may have been stopped before
 			guardians.mu.Lock()
 			for pid := range guardians.pids {
 				var stopped unix.Siginfo

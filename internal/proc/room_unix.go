@@ -26,12 +26,12 @@ func Room() error {
 		}
 	}()
 	for len(open) < descriptorsNeeded {
-		r, w, err := newPipe()
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // the Go runtime sees that it is open
 		if err != nil {
 			return fmt.Errorf("only %d more files can be opened here, and %d are needed (%w): raise the limit, with ulimit -n 256 for instance",
 				len(open), descriptorsNeeded, err)
 		}
-		open = append(open, r, w)
+		open = append(open, fd)
 	}
 	return nil
 }
