@@ -144,7 +144,7 @@ func TestStopAndForeground(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			work := `echo begun; while [ ! -e go ]; do sleep 0.02; done; echo over`
 			s := underShell(t, t.TempDir(), start+` -- sh -c '`+work+`'`)
-			until(t, "the command runs", func() bool { return strings.Contains(s.stdout.String(), "\nbegun") })
+			until(t, "the command runs", func() bool { return strings.Contains(s.stdout.String(), "begun\r\n") })
 			for n := range 3 {
 				s.press(t, "\x1a", "it is stopped", func() bool { return strings.Count(s.stdout.String(), "Stopped") > n })
 				s.keys(t, "stty -a | grep -q ' icanon' && echo shell-$((40+2))\r")

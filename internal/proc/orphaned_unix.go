@@ -29,10 +29,16 @@ func InOrphanedGroup() bool {
 	return false
 }
 
-// JobGoesOn reports whether this program is part of a job that another process leads, and
-// which is not seen to stand still: false for a program that is a job by itself. Where the
-// system does not say, it goes on.
-func JobGoesOn() bool {
-	leader := unix.Getpgrp()
-	return leader != os.Getpid() && !isStopped(leader)
+// JobHead is the process by which a shell knows whether this program's job stands still,
+// where that is another: the program is then started by a script, and whether it stops itself
+// nobody looks at. Zero: it is this one, or the system does not say.
+func JobHead() int {
+	group, head := unix.Getpgrp(), 0
+	for parent, known := os.Getppid(), true; known; parent, known = parentOf(parent) {
+		if g, err := unix.Getpgid(parent); err != nil || g != group {
+			return head
+		}
+		head = parent
+	}
+	return 0
 }

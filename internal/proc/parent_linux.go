@@ -6,7 +6,8 @@ func parentOf(pid int) (parent int, known bool) {
 	return s.parent, ok
 }
 
-func isStopped(pid int) bool {
+// StandsStill reports whether the process is seen to be stopped.
+func StandsStill(pid int) bool {
 	s, ok := readStat(pid, make([]byte, 0, 1024))
 	return ok && s.state == 'T'
 }

@@ -5,4 +5,5 @@ package proc
 // parentOf says nothing: there is no system call for the parent of another process.
 func parentOf(int) (parent int, known bool) { return 0, false }
 
-func isStopped(int) bool { return false }
+// StandsStill is false: nothing is known.
+func StandsStill(int) bool { return false }

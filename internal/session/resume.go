@@ -252,6 +252,7 @@ func ReadRecorded(raw json.RawMessage, dir string) (r Recorded, err error) {
 var ErrNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 
 func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (Ended, error) {
+	s.catchSignals()
 	if err := errors.Join(proc.Ready(), s.joinable(), s.affordable()); err != nil {
 		return Ended{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -89,7 +90,9 @@ type Session struct {
 		tokens int64
 		warned bool
 	}
-	interrupted time.Time // when looprun was told to end
+	interrupted time.Time                       // when looprun was told to end
+	caught      chan struct{}                   // closed once the signals that end or stop looprun are caught
+	interrupt   atomic.Pointer[func(os.Signal)] // what those do that end it; nil: what they would do by themselves
 	// reading ends when those who read the output have gone and with them the run.
 	reading context.Context
 	// iterating is the context of the iteration that runs, or ran last; nil before the first.
@@ -188,6 +191,7 @@ func (s *Session) stateDir() (string, error) { return config.StateDir(s.opts.Sta
 
 // Start runs a new run to its end.
 func (s *Session) Start() (Ended, error) {
+	s.catchSignals()
 	if err := errors.Join(proc.Ready(), s.joinable(), s.keepable(), s.affordable()); err != nil {
 		return Ended{}, err
 	}
@@ -298,10 +302,12 @@ func (s *Session) drive() (core.Result, error) {
 	defer tty.RestoreAll()
 	defer proc.RestoreTerminal()
 	s.mentionOther()
-	ctx, stop := WatchSignals(s.reading, s.executor.Kill)
-	defer stop()
+	<-s.caught
+	ctx, interrupt, over := interruptible(s.reading, s.executor.Kill)
+	defer over()
+	s.interrupt.Store(&interrupt)
+	defer s.interrupt.Store(nil)
 	defer s.display.Close()
-	defer s.watchStops()()
 	s.tidies = true
 	result, err := engine.Go(ctx, s.loop).Wait()
 	late, release := s.late(ctx)

@@ -32,36 +32,69 @@ const (
 // WatchSignals cancels the context with an [engine.Interrupt] at the first
 // signal and calls kill at every further one. stop ends the watch.
 func WatchSignals(parent context.Context, kill func()) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, interrupt, over := interruptible(parent, kill)
 	signals := make(chan os.Signal, 8)
-	done := make(chan struct{})
-	for s := range interrupts {
-		if !signal.Ignored(s) { // nohup: who started looprun does not want it to end by that
-			signal.Notify(signals, s)
-		}
-	}
+	catchInterrupts(signals)
 	go func() {
-		for first := true; ; first = false {
-			select {
-			case s := <-signals:
-				if !first {
-					kill()
-					continue
-				}
-				if console.InCI() {
-					time.AfterFunc(ciKill, kill)
-				}
-				cancel(&engine.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))})
-			case <-done:
-				return
-			}
+		for s := range signals {
+			interrupt(s)
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
-		close(done)
-		cancel(nil)
+		close(signals)
+		over()
 	}
+}
+
+// catchInterrupts has them sent there in the place of what they do by themselves.
+func catchInterrupts(to chan<- os.Signal) {
+	for s := range interrupts {
+		if !signal.Ignored(s) { // nohup: who started looprun does not want it to end by that
+			signal.Notify(to, s)
+		}
+	}
+}
+
+// interruptible is a context that the first call of interrupt cancels; every further one kills.
+func interruptible(parent context.Context, kill func()) (ctx context.Context, interrupt func(os.Signal), over func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	first := true
+	return ctx, func(s os.Signal) {
+		if !first {
+			kill()
+			return
+		}
+		first = false
+		if console.InCI() {
+			time.AfterFunc(ciKill, kill)
+		}
+		cancel(&engine.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))})
+	}, func() { cancel(nil) }
+}
+
+// catchSignals takes the signals that end or stop looprun, in the background, and to its
+// end: each that is caught, or let go again, has threads wait for each other. While
+// no run goes on they do what they would have done.
+func (s *Session) catchSignals() {
+	s.caught = make(chan struct{})
+	go func() {
+		signals := make(chan os.Signal, 8)
+		catchInterrupts(signals)
+		go func() {
+			for sig := range signals {
+				if interrupt := s.interrupt.Load(); interrupt != nil {
+					(*interrupt)(sig)
+					continue
+				}
+				code := sig.(syscall.Signal)
+				Raise(code).Self()
+				os.Exit(128 + int(code))
+			}
+		}()
+		s.catchStops()
+		close(s.caught)
+	}()
 }
 
 // raiseFor is the signal that a run which ended with this code ends itself by.

@@ -34,58 +34,69 @@ func (r Raise) Self() {
 	}
 }
 
-// watchStops makes Ctrl-Z stop the command together with looprun, which runs
+// catchStops makes Ctrl-Z stop the command together with looprun, which runs
 // in another process group, and fg let both go on.
-func (s *Session) watchStops() (stop func()) {
+func (s *Session) catchStops() {
 	signals, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	done := make(chan struct{})
 	signal.Notify(signals, syscall.SIGTSTP)
 	signal.Notify(continued, syscall.SIGCONT)
 	go func() {
-		for {
-			select {
-			case <-signals:
-				if proc.InOrphanedGroup() {
-					s.app.Say.Warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
-					continue
-				}
-				if arrived(continued) && proc.JobGoesOn() {
-					continue // the shell has let all of the job go on since
-				}
-				s.executor.Suspend()
-				s.display.Leave()
-				standStill(signals, continued)
-				s.display.Retake()
-				s.executor.Resume()
-			case <-continued: // an earlier one
-			case <-done:
-				return
-			}
+		for range signals {
+			s.stop(signals, continued)
 		}
 	}()
-	return func() {
-		signal.Stop(signals)
-		signal.Stop(continued)
-		close(done)
-	}
 }
 
-// standStill stops this process until it is continued. A shell that saw the rest
-// of the job stop may have continued all of it by now, and does not do so again. Which
-// of two signals came first is not known: where both have, the rest of the job says it.
-func standStill(stops, continued <-chan os.Signal) {
-	for again := arrived(stops); !arrived(continued) || again && !proc.JobGoesOn(); {
-		if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) != nil {
-			return
+func (s *Session) stop(signals, continued <-chan os.Signal) {
+	runs := s.interrupt.Load() != nil
+	switch {
+	case proc.InOrphanedGroup():
+		if runs {
+			s.app.Say.Warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
 		}
+		return
+	case !runs:
+		standStill(signals, continued)
+		return
+	}
+	s.executor.Suspend()
+	s.display.Leave()
+	standStill(signals, continued)
+	s.display.Retake()
+	s.executor.Resume()
+}
+
+// standStill stops this process until it is continued.
+func standStill(stops, continued <-chan os.Signal) {
+	if head := proc.JobHead(); head != 0 {
+		standWith(head)
+		return
+	}
+	arrived(stops)     // of one stop
+	arrived(continued) // an earlier one: the shell waits until this process stands still
+	for syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		// This thread may run on for a moment before the stop reaches it. A stop that
 		// comes before the news that the last one is over has taken that news away.
 		select {
 		case <-continued:
 			return
 		case <-stops:
-			again = true
 		}
+	}
+}
+
+// standWith waits for as long as the head of the job stands still, which the shell sees and
+// continues. The shell may have done both by now, and does not look at this process: stopped
+// when the job goes on it would stand still for good.
+func standWith(head int) {
+	const soon, pause = time.Second, 10 * time.Millisecond
+	for since := time.Now(); !proc.StandsStill(head); time.Sleep(pause) {
+		if time.Since(since) > soon { // the signal was sent to both
+			return
+		}
+	}
+	for proc.StandsStill(head) {
+		time.Sleep(pause)
 	}
 }
 
