@@ -227,7 +227,7 @@ func (f *Findings) details(dir string, in inspected) error {
 
 // derived says which files are older than the journal that they are made from.
 func (f *Findings) derived(dir string, s *core.State) {
-	v, there := readResult(dir)
+	v, there := lookAt(dir).readResult()
 	switch {
 	case there && !s.Ended, there && s.Ended && v.Status != s.Ending.Status:
 		f.add(Finding{Kind: "stale_result", Level: LevelProblem, File: resultName, Text: "it says " + string(v.Status) + ", the journal does not", Remedy: "trust the journal: looprun show; looprun resume writes it again"})

@@ -125,15 +125,19 @@ func Find(stateDir, text string) (string, error) {
 // starting, or that was killed before it did, has nothing to show or to resume.
 func HasEvents(dir string) bool {
 	var first [1]byte
-	start, err := readStart(filepath.Join(dir, journalName), first[:])
+	start, err := lookAt(dir).readStart(journalName, first[:])
 	return err == nil && len(start) > 0 // a damaged one has something, too
 }
 
 // Summarize reads what a list shows of a run.
-func Summarize(dir string) Summary {
-	s := Summary{ID: filepath.Base(dir), Dir: dir}
-	s.Alive = Locked(dir)
-	first, err := firstEvent(dir)
+func Summarize(dir string) Summary { return lookAt(dir).Summarize() }
+
+// Summarize is [Summarize] of the run.
+func (l *Look) Summarize() Summary {
+	s := Summary{ID: filepath.Base(l.Dir), Dir: l.Dir}
+	first, err := l.first()
+	rests := err == nil && l.rests()
+	s.Alive = !rests && l.locked() // asked first: what a run writes last is then there
 	if err != nil {
 		s.Problem = err.Error()
 		return s
@@ -141,16 +145,19 @@ func Summarize(dir string) Summary {
 	started, _ := first.Data.(core.RunStarted)
 	s.Name, s.Command, s.Started = started.Name, started.Command, first.Time
 	s.Parent = started.Parent
-	if v, ok := readResult(dir); ok && !s.Alive {
+	if v, ok := l.readResult(); ok && !s.Alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature, s.Says = v.Iterations, v.RuntimeSeconds, v.Signature, v.Says
 		s.Pending, s.CostUSD = v.Pending, v.CostUSD
 		return s
 	}
-	if s.glance(dir) {
+	if rests { // it did a moment ago, and has no end
+		s.Alive = l.locked()
+	}
+	if s.glance(l.Dir) {
 		return s
 	}
-	state, _, err := Load(dir)
+	state, _, err := Load(l.Dir)
 	if err != nil {
 		s.Problem = err.Error()
 		return s
@@ -181,18 +188,17 @@ func unended(alive, waiting bool) core.Status {
 }
 
 // First is the first event of a run.
-func First(dir string) (core.Event, error) { return firstEvent(dir) }
+func First(dir string) (core.Event, error) { return lookAt(dir).first() }
 
-func firstEvent(dir string) (core.Event, error) {
+func (l *Look) first() (core.Event, error) {
 	var page [pageSize]byte
-	name := filepath.Join(dir, journalName)
-	start, err := readStart(name, page[:])
+	start, err := l.readStart(journalName, page[:])
 	if err != nil {
 		return core.Event{}, err
 	}
 	line, _, whole := bytes.Cut(start, []byte{'\n'})
 	if !whole {
-		return core.Event{}, fmt.Errorf("%s holds no events", name)
+		return core.Event{}, fmt.Errorf("%s holds no events", l.path(journalName))
 	}
-	return decode(dir, line)
+	return decode(l.Dir, line)
 }

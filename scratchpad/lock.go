@@ -39,8 +39,10 @@ func Hold(dir string) (release func() error, err error) {
 }
 
 // Locked reports whether the run is alive: whether a looprun has it open.
-func Locked(dir string) bool {
-	g, err := openGlimpse(filepath.Join(dir, lockName), os.O_RDWR)
+func Locked(dir string) bool { return lookAt(dir).locked() }
+
+func (l *Look) locked() bool {
+	g, err := l.openGlimpse(lockName)
 	if err != nil {
 		return false
 	}

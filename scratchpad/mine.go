@@ -134,7 +134,7 @@ func Genuine(dir string) bool {
 	if !isID(id) || id[:len(idTime)] > time.Now().Add(skew).UTC().Format(idTime) {
 		return false
 	}
-	first, err := firstEvent(dir)
+	first, err := First(dir)
 	return err != nil || genuine(dir, first)
 }
 

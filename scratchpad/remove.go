@@ -119,15 +119,18 @@ func doomedIn(stateDir string) ([]string, error) {
 
 // Weigh is how many bytes the files of a run hold, and when its last event was written, as
 // [LastEvent] says. What cannot be read counts nothing.
-func Weigh(dir string) (bytes int64, last time.Time) {
-	files, ok := filesIn(dir)
+func Weigh(dir string) (bytes int64, last time.Time) { return lookAt(dir).Weigh() }
+
+// Weigh is [Weigh] of the run.
+func (l *Look) Weigh() (bytes int64, last time.Time) {
+	files, ok := l.files()
 	if !ok {
-		return walked(dir), LastEvent(dir)
+		return walked(l.Dir), LastEvent(l.Dir)
 	}
 	for _, f := range files {
 		switch f.mode {
 		case fs.ModeDir:
-			more, _ := Weigh(filepath.Join(dir, f.name))
+			more, _ := Weigh(filepath.Join(l.Dir, f.name))
 			bytes += more
 		case 0: // links are not followed
 			bytes += f.size
@@ -145,6 +148,8 @@ type file struct {
 	mode    fs.FileMode
 	size    int64
 	changed time.Time
+	// disk is the device that it is on, and inode its number there, on systems with such.
+	disk, inode uint64
 }
 
 func walked(dir string) int64 {

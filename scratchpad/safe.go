@@ -85,8 +85,8 @@ func irregular(name string) error {
 
 // readStart reads the beginning of a regular file, as much of it as there is room for;
 // without room all of it.
-func readStart(name string, room []byte) ([]byte, error) {
-	g, err := openGlimpse(name, os.O_RDONLY)
+func (l *Look) readStart(name string, room []byte) ([]byte, error) {
+	g, err := l.openGlimpse(name)
 	if err != nil {
 		return nil, err
 	}

@@ -17,14 +17,16 @@ const (
 	readFlags = 0
 )
 
+const nowhere = -1
+
 // glimpse is a regular file that is open for one look.
 type glimpse struct {
-	f    *os.File
-	size int64
+	file
+	f *os.File
 }
 
-func openGlimpse(name string, flags int) (glimpse, error) {
-	f, err := openPlain(name, flags|readFlags)
+func (l *Look) openGlimpse(name string) (glimpse, error) {
+	f, err := openPlain(l.path(name), os.O_RDONLY|readFlags)
 	if err != nil {
 		return glimpse{}, err
 	}
@@ -33,7 +35,7 @@ func openGlimpse(name string, flags int) (glimpse, error) {
 		f.Close()
 		return glimpse{}, err
 	}
-	return glimpse{f, info.Size()}, nil
+	return glimpse{file{name: name, size: info.Size(), changed: info.ModTime()}, f}, nil
 }
 
 func (g glimpse) readAt(b []byte, offset int64) (int, error) {
@@ -48,8 +50,8 @@ func (g glimpse) handle() uintptr { return g.f.Fd() }
 
 func (g glimpse) close() { _ = g.f.Close() } // nothing was written
 
-// filesIn is nothing here: what the system has for it is no faster than a walk.
-func filesIn(string) ([]file, bool) { return nil, false }
+// files is nothing here: what the system has for it is no faster than a walk.
+func (l *Look) files() ([]file, bool) { return nil, false }
 
 // foreign is false: the access lists of the user's folders hold others off.
 func foreign(fs.FileInfo) bool { return false }

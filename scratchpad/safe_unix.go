@@ -19,30 +19,32 @@ const (
 	readFlags = unix.O_NOFOLLOW | noWaiting
 )
 
+// nowhere is the place of a run that is looked for by its whole path.
+const nowhere = unix.AT_FDCWD
+
 // glimpse is a regular file that is open for one look: where thousands are looked at, a
 // good part of the work is what makes an [os.File] of each.
 type glimpse struct {
-	name string
+	file
 	fd   int
-	size int64
+	look *Look
 }
 
-// openGlimpse opens a file as [openPlain] does.
-func openGlimpse(name string, flags int) (glimpse, error) {
-	fd, err := unix.Open(name, flags|readFlags|unix.O_CLOEXEC, 0)
-	for err == unix.EINTR {
-		fd, err = unix.Open(name, flags|readFlags|unix.O_CLOEXEC, 0)
+// openGlimpse opens a file of the run for reading, as [openPlain] does.
+func (l *Look) openGlimpse(name string) (g glimpse, err error) {
+	g.look = l
+	for g.fd, err = -1, unix.EINTR; err == unix.EINTR; {
+		g.fd, err = unix.Openat(l.at, l.in+"/"+name, unix.O_RDONLY|readFlags|unix.O_CLOEXEC, 0)
 	}
 	if err != nil {
-		return glimpse{}, &fs.PathError{Op: "open", Path: name, Err: err}
+		return g, &fs.PathError{Op: "open", Path: l.path(name), Err: err}
 	}
 	var st unix.Stat_t
-	if err = unix.Fstat(fd, &st); err != nil {
-		err = &fs.PathError{Op: "stat", Path: name, Err: err}
-	} else if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		err = irregular(name)
+	if err = unix.Fstat(g.fd, &st); err != nil {
+		err = &fs.PathError{Op: "stat", Path: l.path(name), Err: err}
+	} else if g.file = l.saw(fileOf(name, &st)); g.mode != 0 {
+		err = irregular(l.path(name))
 	}
-	g := glimpse{name, fd, st.Size}
 	if err != nil {
 		g.close()
 	}
@@ -55,7 +57,7 @@ func (g glimpse) readAt(b []byte, offset int64) (int, error) {
 		n, err = unix.Pread(g.fd, b, offset)
 	}
 	if err != nil {
-		return 0, &fs.PathError{Op: "read", Path: g.name, Err: err}
+		return 0, &fs.PathError{Op: "read", Path: g.look.path(g.name), Err: err}
 	}
 	return n, nil
 }
@@ -64,10 +66,10 @@ func (g glimpse) handle() uintptr { return uintptr(g.fd) }
 
 func (g glimpse) close() { _ = unix.Close(g.fd) } // nothing was written
 
-// filesIn are the files of a folder that is no link, by their names in it, which takes half
+// files are those of a run's folder that is no link, by their names in it, which takes half
 // of what their whole paths do; false: it cannot be read so.
-func filesIn(dir string) (files []file, ok bool) {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|readFlags|unix.O_CLOEXEC, 0)
+func (l *Look) files() (files []file, ok bool) {
+	fd, err := unix.Openat(l.at, l.in, unix.O_RDONLY|unix.O_DIRECTORY|readFlags|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, false
 	}
@@ -87,19 +89,24 @@ func filesIn(dir string) (files []file, ok bool) {
 	files = make([]file, 0, len(names))
 	for _, name := range names {
 		var st unix.Stat_t
-		if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-			continue // it has just gone
+		if f := l.was(name); f.name != "" {
+			files = append(files, f)
+		} else if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil { // it has not just gone
+			files = append(files, fileOf(name, &st))
 		}
-		mode := fs.ModeIrregular
-		switch st.Mode & unix.S_IFMT {
-		case unix.S_IFREG:
-			mode = 0
-		case unix.S_IFDIR:
-			mode = fs.ModeDir
-		}
-		files = append(files, file{name, mode, st.Size, time.Unix(st.Mtim.Unix())})
 	}
 	return files, true
+}
+
+func fileOf(name string, st *unix.Stat_t) file {
+	mode := fs.ModeIrregular
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		mode = 0
+	case unix.S_IFDIR:
+		mode = fs.ModeDir
+	}
+	return file{name, mode, st.Size, time.Unix(st.Mtim.Unix()), uint64(st.Dev), uint64(st.Ino)}
 }
 
 // foreign reports whether somebody else owns it.

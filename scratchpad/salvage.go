@@ -78,7 +78,7 @@ func (c chain) write(dir string, file *os.File) (Salvaged, error) {
 	if done.Damaged, err = keep(dir, journalName, "journal.damaged-%d.jsonl"); err != nil {
 		return done, err
 	}
-	if v, there := readResult(dir); there && (c.state.Ending == nil || !c.state.Ended || v.Status != c.state.Ending.Status) {
+	if v, there := lookAt(dir).readResult(); there && (c.state.Ending == nil || !c.state.Ended || v.Status != c.state.Ending.Status) {
 		if done.Result, err = keep(dir, resultName, "result.damaged-%d.json"); err != nil {
 			return done, err
 		}

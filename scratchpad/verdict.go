@@ -71,7 +71,7 @@ func (r *Run) WriteResult(res core.Result, file string) error {
 func (r *Run) ResultFile() string { return filepath.Join(r.Dir, resultName) }
 
 // readResult reads the verdict; false: there is none.
-func readResult(dir string) (v Verdict, ok bool) {
-	b, err := readStart(filepath.Join(dir, resultName), nil)
+func (l *Look) readResult() (v Verdict, ok bool) {
+	b, err := l.readStart(resultName, nil)
 	return v, err == nil && fastjson.Unmarshal(b, &v) == nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
-	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -151,10 +150,9 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 	return t
 }
 
-// summaries reads what a list shows of the runs, some at a time: most of it is
-// waiting for the disk.
+// summaries reads what a list shows of the runs.
 func summaries(dirs []string) []scratchpad.Summary {
 	runs := make([]scratchpad.Summary, len(dirs))
-	parallel.Each(len(dirs), func(i int) { runs[i] = scratchpad.Summarize(dirs[i]) })
+	scratchpad.Each(dirs, func(i int, run *scratchpad.Look) { runs[i] = run.Summarize() })
 	return runs
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/many"
-	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
@@ -74,6 +73,7 @@ func Prune(state string, s Selection) (p Pruned, err error) {
 // choose takes the runs with a name, whatever became of them, or those of which all
 // holds that was asked, as far as they may go.
 func (p *Pruned) choose(s Selection) error {
+	var named []string
 	for _, name := range s.Names {
 		dir, err := scratchpad.Find(p.state, name)
 		if err != nil {
@@ -82,11 +82,13 @@ func (p *Pruned) choose(s Selection) error {
 		if scratchpad.Locked(dir) {
 			return fmt.Errorf("run %s is going on: another looprun has it open; end it first", filepath.Base(dir))
 		}
-		if !slices.ContainsFunc(p.Removed, func(r oldRun) bool { return r.dir == dir }) {
-			p.Removed = append(p.Removed, describe(scratchpad.Summarize(dir)))
+		if !slices.Contains(named, dir) {
+			named = append(named, dir)
 		}
 	}
-	if len(s.Names) > 0 {
+	if len(named) > 0 {
+		p.Removed = make([]oldRun, len(named))
+		scratchpad.Each(named, func(i int, run *scratchpad.Look) { p.Removed[i] = describe(run, run.Summarize()) })
 		return nil
 	}
 	ids, err := scratchpad.IDs(p.state)
@@ -102,7 +104,7 @@ func (p *Pruned) choose(s Selection) error {
 	})
 	slices.Reverse(ids)
 	asked, whys := make([]oldRun, len(ids)), make([]string, len(ids))
-	parallel.Each(len(ids), func(i int) { asked[i], whys[i] = s.look(filepath.Join(p.state, ids[i])) })
+	scratchpad.Each(session.Within(p.state, ids), func(i int, run *scratchpad.Look) { asked[i], whys[i] = s.look(run) })
 	for i, r := range asked {
 		if whys[i] != "" {
 			p.Kept = append(p.Kept, keptRun{r.ID, whys[i]})
@@ -115,19 +117,19 @@ func (p *Pruned) choose(s Selection) error {
 
 // look describes a run that was asked for, and says why it is left all the same; of one
 // that was not it is empty.
-func (s Selection) look(dir string) (r oldRun, why string) {
-	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(dir)) < *s.OlderThan {
+func (s Selection) look(run *scratchpad.Look) (r oldRun, why string) {
+	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(run.Dir)) < *s.OlderThan {
 		return r, ""
 	}
-	run := scratchpad.Summarize(dir)
-	if len(s.Status) > 0 && !slices.Contains(s.Status, string(run.Status)) {
+	is := run.Summarize()
+	if len(s.Status) > 0 && !slices.Contains(s.Status, string(is.Status)) {
 		return r, ""
 	}
-	return describe(run), protected(run)
+	return describe(run, is), protected(is)
 }
 
-func describe(s scratchpad.Summary) oldRun {
-	bytes, last := scratchpad.Weigh(s.Dir)
+func describe(run *scratchpad.Look, s scratchpad.Summary) oldRun {
+	bytes, last := run.Weigh()
 	return oldRun{ID: s.ID, Status: s.Status, Last: last, Bytes: bytes, Command: s.Command, dir: s.Dir}
 }
 
