@@ -236,9 +236,9 @@ const documentLimit = 1 << 20
 func readDocument(a *app, name string) ([]byte, error) {
 	in := io.Reader(a.stdin)
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := inputfile.Open(name)
 		if err != nil {
-			return nil, config.Usage(err.Error(), "name a file that can be read, or - for standard input")
+			return nil, config.Usage(err.Error(), config.ToRead(err)+", or - for standard input")
 		}
 		defer f.Close()
 		in = f

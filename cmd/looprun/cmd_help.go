@@ -21,7 +21,7 @@ func (helpCmd) Help() string {
 }
 
 func (c *helpCmd) Run(a *app) error {
-	if len(c.Words) == 1 && c.Words[0] == "exit" {
+	if len(c.Words) == 1 && slices.Contains([]string{"exit", "exit-codes", "exit-code"}, c.Words[0]) {
 		for _, e := range exitStatuses() {
 			fmt.Fprintf(a.stdout, "%-8s%s\n", e.Term, e.Text)
 		}

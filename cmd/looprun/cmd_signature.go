@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/review"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/signature"
@@ -42,7 +42,7 @@ func (c *signatureCmd) Run(a *app) (err error) {
 		return c.print(a.stdout, "", a.stdin)
 	}
 	for _, name := range c.Files {
-		f, err := os.Open(name)
+		f, err := inputfile.Open(name)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (c *signatureCmd) diff(w io.Writer) error {
 	}
 	var sigs [2]signature.Signature
 	for i, name := range c.Files {
-		f, err := os.Open(name)
+		f, err := inputfile.Open(name)
 		if err != nil {
 			return err
 		}

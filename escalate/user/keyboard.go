@@ -34,7 +34,7 @@ type timing struct {
 
 var normalTiming = timing{
 	quiet: 250 * time.Millisecond, report: time.Second, settle: 150 * time.Millisecond, grace: time.Second, paste: 50 * time.Millisecond,
-	sentence: 750 * time.Millisecond,
+	sentence: time.Second,
 }
 
 // errRedraw ends a prompt that has to be drawn anew.
@@ -184,7 +184,7 @@ func (k *keyboard) text(got stroke) (stroke, error) {
 	}
 	meant := k.lastByte.Sub(k.lastText) >= k.quiet && k.means(got.text) && !k.moreText()
 	harmless := got.text == ' ' || got.text == 'j' || got.text == 'k'
-	if !k.ticks && !(meant && harmless) && k.sentenceGoesOn(got, meant) {
+	if !k.ticks && k.sentenceGoesOn(got, meant, harmless) {
 		return got, nil
 	}
 	if meant && !harmless {
@@ -214,8 +214,11 @@ func (k *keyboard) text(got stroke) (stroke, error) {
 // sentenceGoesOn reports whether a letter is of a sentence, which somebody types who takes
 // the menu for a field: it chooses nothing, and what an earlier one has marked is not marked
 // any more.
-func (k *keyboard) sentenceGoesOn(got stroke, meant bool) bool {
+func (k *keyboard) sentenceGoesOn(got stroke, meant, harmless bool) bool {
 	soon := k.lastByte.Sub(k.lastLetter) < k.sentence
+	if meant && harmless && !soon {
+		return false
+	}
 	k.lastLetter = k.lastByte
 	if !k.offers && !(soon && meant) || k.offers && meant && (!soon || got.text == wordsKey[0]) {
 		return false

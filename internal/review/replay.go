@@ -2,10 +2,10 @@ package review
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -79,12 +79,16 @@ func (r *Replay) Outputs(args []string) error {
 		if err != nil {
 			return err
 		}
+		open, err := recorded(name)
+		if err != nil {
+			return err
+		}
 		exits := engine.Exits{Work: &engine.Exit{Code: code}}
-		if exits.Promised, err = r.promised(name); err != nil {
+		if exits.Promised, err = r.promised(open); err != nil {
 			return err
 		}
 		d := core.IterationFinished{ExitCode: code, Outcome: judge.Outcome(exits), Promised: exits.Promised}
-		if d.Signature, err = r.sign(name, code); err != nil {
+		if d.Signature, err = r.sign(name, open, code); err != nil {
 			return err
 		}
 		if err := r.add(name, d); err != nil {
@@ -94,11 +98,32 @@ func (r *Replay) Outputs(args []string) error {
 	return nil
 }
 
-func (r *Replay) promised(name string) (bool, error) {
+// mostPiped is how much is read of a pipe, whose output is read twice, in bytes.
+const mostPiped = 256 << 20
+
+// recorded opens a recorded output as often as it is read.
+func recorded(name string) (open func() (io.ReadCloser, error), err error) {
+	open = func() (io.ReadCloser, error) { return inputfile.Open(name) }
+	if !inputfile.Piped(name) {
+		return open, nil
+	}
+	f, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := inputfile.ReadLimited(f, mostPiped)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }, nil
+}
+
+func (r *Replay) promised(open func() (io.ReadCloser, error)) (bool, error) {
 	if r.Promise == nil {
 		return false, nil
 	}
-	f, err := os.Open(name)
+	f, err := open()
 	if err != nil {
 		return false, err
 	}
@@ -108,8 +133,8 @@ func (r *Replay) promised(name string) (bool, error) {
 
 // sign is the signature of a recorded output; with a promise that of one that passes is
 // made of what it says.
-func (r *Replay) sign(name string, code int) (signature.Signature, error) {
-	f, err := os.Open(name)
+func (r *Replay) sign(name string, open func() (io.ReadCloser, error), code int) (signature.Signature, error) {
+	f, err := open()
 	if err != nil {
 		return signature.Signature{}, err
 	}

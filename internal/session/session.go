@@ -179,6 +179,8 @@ func (s *Session) openStdin() error {
 	switch {
 	case err != nil:
 		return config.Usagef("%s: %v; %s, - or none", config.Flag("stdin"), err, config.ToRead(err))
+	case isDir(name):
+		return errors.Join(config.Usagef("%s: %s is a directory; name a file that can be read, - or none", config.Flag("stdin"), name), f.Close())
 	case inputfile.Piped(name):
 		s.input, s.opts.Stdin = f, "-"
 		return nil
