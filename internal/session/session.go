@@ -93,6 +93,7 @@ type Session struct {
 	interrupted time.Time                       // when looprun was told to end
 	caught      chan struct{}                   // closed once the signals that end or stop looprun are caught
 	interrupt   atomic.Pointer[func(os.Signal)] // what those do that end it; nil: what they would do by themselves
+	paged       chan error                      // what came of the page of a run that is over; nil: it is not
 	// reading ends when those who read the output have gone and with them the run.
 	reading context.Context
 	// iterating is the context of the iteration that runs, or ran last; nil before the first.
@@ -346,7 +347,7 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 		err = errors.Join(err, rerr)
 	}
 	page := s.run.PageFile()
-	if perr := s.run.Refresh(state, true); perr != nil {
+	if perr := s.lastPage(state, err); perr != nil {
 		s.app.Say.Warn("the scratchpad could not be written: %v", perr)
 		page = ""
 	}
@@ -362,6 +363,19 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 	s.tellCI(state, result)
 	s.app.Say.Summarize(state, result, code, console.Relative(page))
 	return Ended{code, raiseFor(result.Status, code)}, nil
+}
+
+// lastPage waits for the page that was begun when the run ended. Where it did not, or
+// something came of it since, it is written here.
+func (s *Session) lastPage(state *core.State, since error) error {
+	var err error
+	if s.paged != nil {
+		err = <-s.paged
+	}
+	if s.paged == nil || since != nil {
+		err = s.run.Refresh(state, true)
+	}
+	return err
 }
 
 // wire builds the loop.
@@ -476,6 +490,9 @@ func (s *Session) observe(e core.Event, state *core.State) {
 		s.writeContext(state)
 	case core.InterruptReceived:
 		s.interrupted = time.Now()
+	case core.RunFinished: // the record of it is synced meanwhile
+		s.paged = make(chan error, 1)
+		go func() { s.paged <- s.run.Refresh(state, true) }()
 	}
 	if err != nil {
 		s.app.Say.Warn("the scratchpad could not be written: %v", err)
