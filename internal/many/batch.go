@@ -386,7 +386,7 @@ func (b *Batch) argv(e *entry) []string {
 		return []string{b.Self, "resume", e.RunID, "--state-dir", b.State, "--quiet", "--color", "never"}
 	}
 	args := []string{
-		b.Self, "run", "--run-id", e.RunID, "--repository", e.Repository, "--state-dir", b.State, "--name", e.Name,
+		b.Self, "run", "--run-id", e.RunID, "--repository", e.Repository, "--state-dir", b.State, "--name=" + e.Name,
 		"--checkpoint", "--detached", "defer", "--ci", "off", "--color", "never",
 	}
 	return append(append(append(args, e.Flags...), "--"), e.Command...)
