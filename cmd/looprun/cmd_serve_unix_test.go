@@ -447,6 +447,7 @@ func (v *window) tabTo(expression string) {
 // it asks then is seen. What the command printed does nothing.
 func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	dir := t.TempDir()
+	begin(t, dir, "-q", "--name", "another", "--", "true").ended(t)
 	run := begin(t, dir, "-q", "--name", `<img src=x onerror=alert(1)>`, "--detached", "defer", "--loop-threshold", "2", "-c",
 		`printf '\033[31mred\033[0m <script>alert(1)</script>\n--- FAIL: TestLogin (0.01s)\n    auth_test.go:31: got 401, want 200\n'; exit 1`)
 	run.ended(t)
@@ -474,6 +475,10 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	browsertest.Eval[any](v.Browser, `document.activeElement.blur()`)
 	v.tabTo(`e.name === "guidance"`)
 	v.Call("Input.insertText", map[string]any{"text": "Refresh the token."}, nil)
+	browsertest.Eval[any](v.Browser, `document.querySelector("#runs a:not([aria-current])").click()`)
+	v.shows(`document.querySelector("main h1")?.textContent === "another" && !document.querySelector(".question")`)
+	browsertest.Eval[any](v.Browser, `document.querySelector("#runs a:not([aria-current])").click()`)
+	v.shows(`document.querySelector("[name=guidance]")?.value === "Refresh the token."`)
 	v.tabTo(fmt.Sprintf(`e.closest(".options") && e.textContent.startsWith(%q)`, asks.Options[0].Label))
 	v.Press("Enter")
 	v.shows(`!document.querySelector(".question")`)

@@ -260,7 +260,7 @@
     drawRun.last = at + shape;
     const first = !view || view.key !== v.key;
     view = v;
-    if (first) { aside.replaceChildren(); makeOutput(); questions.clear(); }
+    if (first) { aside.replaceChildren(); makeOutput(); }
     const spent = [money(v.cost_usd), v.tokens ? plural(v.tokens, "token") : null].filter(Boolean).join(", ");
     if (v.alive) output.section.classList.add("live-output"); // from then on it keeps its height
     const head = [
