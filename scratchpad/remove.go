@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,16 +105,24 @@ func doomedIn(stateDir string) ([]string, error) {
 	if err := refuseLink(stateDir); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(stateDir)
+	var all []string
+	f, err := os.Open(stateDir)
+	if err == nil {
+		defer f.Close()
+		all, err = f.Readdirnames(-1)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the state directory cannot be read: %w", err)
 	}
-	var names []string
-	for _, e := range entries {
-		if id, ok := strings.CutPrefix(e.Name(), doomed); ok && e.IsDir() && isID(id) {
-			names = append(names, e.Name())
+	names := slices.DeleteFunc(all, func(name string) bool {
+		id, ok := strings.CutPrefix(name, doomed)
+		if !ok || !isID(id) {
+			return true
 		}
-	}
+		info, err := os.Lstat(filepath.Join(stateDir, name))
+		return err != nil || !info.IsDir()
+	})
+	slices.Sort(names)
 	return names, nil
 }
 

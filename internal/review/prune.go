@@ -9,12 +9,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/many"
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
@@ -197,15 +199,30 @@ func (p *Pruned) Table(w io.Writer) error {
 	if len(p.Removed) == 0 {
 		return nil
 	}
-	lines := bufio.NewWriter(w) // a tabwriter writes cell by cell
-	t := tabwriter.NewWriter(lines, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "RUN\tSTATUS\tLAST EVENT\tSIZE\tCOMMAND")
-	for _, r := range p.Removed {
-		last := console.Ago(time.Now(), r.Last)
-		if r.Last.IsZero() {
-			last = ""
+	titles := [...]string{"RUN", "STATUS", "LAST EVENT", "SIZE", "COMMAND"}
+	rows, now := make([][len(titles)]string, len(p.Removed)), time.Now()
+	parallel.Each(len(rows), func(i int) {
+		r, last := p.Removed[i], ""
+		if !r.Last.IsZero() {
+			last = console.Ago(now, r.Last)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, cmp.Or(r.Status, "unreadable"), last, plural.Bytes(r.Bytes), console.Short(console.CommandLine(r.Command), 40))
+		rows[i] = [...]string{r.ID, string(cmp.Or(r.Status, "unreadable")), last, plural.Bytes(r.Bytes), console.Short(console.CommandLine(r.Command), 40)}
+	})
+	rows = slices.Insert(rows, 0, titles)
+	var widths [len(titles) - 1]int // the last is as wide as it is
+	for _, row := range rows {
+		for i := range widths {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
 	}
-	return errors.Join(t.Flush(), lines.Flush())
+	lines := bufio.NewWriter(w)
+	for _, row := range rows {
+		for i, width := range widths {
+			lines.WriteString(row[i])
+			lines.WriteString(strings.Repeat(" ", width+2-utf8.RuneCountInString(row[i])))
+		}
+		lines.WriteString(row[len(widths)])
+		lines.WriteByte('\n')
+	}
+	return lines.Flush()
 }

@@ -58,9 +58,10 @@ func AllRuns(say *console.Observer, dir string) ([]string, error) {
 
 // Within are the directories of runs, by their ids.
 func Within(dir string, ids []string) []string {
+	before := strings.TrimSuffix(filepath.Join(dir, "x"), "x")
 	runs := make([]string, len(ids))
 	for i, id := range ids {
-		runs[i] = filepath.Join(dir, id)
+		runs[i] = before + id
 	}
 	return runs
 }
