@@ -1,11 +1,14 @@
 package config
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -176,20 +179,20 @@ func eachField(of reflect.Type, at []int, do func(reflect.StructField)) {
 // would not leave out: to look at all of them takes it 100 KB, and most runs have few.
 func (o Options) MarshalJSON() ([]byte, error) {
 	v := reflect.ValueOf(o)
-	var given []reflect.StructField
-	var values []reflect.Value
+	out := []byte{'{'}
+	var wrong error
 	EachField(v.Type(), func(f reflect.StructField) {
+		name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
 		value := v.FieldByIndex(f.Index)
-		if !value.IsZero() || !strings.Contains(f.Tag.Get("json"), ",omit") {
-			given = append(given, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
-			values = append(values, value)
+		if name == "-" || omit != "" && (value.IsZero() || slices.Contains([]reflect.Kind{reflect.Slice, reflect.Map}, value.Kind()) && value.Len() == 0) {
+			return
 		}
+		text, err := json.Marshal(value.Interface())
+		wrong = errors.Join(wrong, err)
+		out = append(strconv.AppendQuote(out, cmp.Or(name, f.Name)), ':')
+		out = append(append(out, text...), ',')
 	})
-	shown := reflect.New(reflect.StructOf(given)).Elem()
-	for i, value := range values {
-		shown.Field(i).Set(value)
-	}
-	return json.Marshal(shown.Interface())
+	return append(bytes.TrimSuffix(out, []byte(",")), '}'), wrong
 }
 
 // Limits are the limits and caps in force.
