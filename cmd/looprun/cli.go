@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -220,6 +221,9 @@ func (a *app) parseError(err error, model *kong.Application, args []string) erro
 		after = ""
 	}
 	known := flagNames(node)
+	if node == model.Node { // which has the names alone of other commands
+		known = append([]string{"help"}, flagsOf(reflect.TypeFor[cli]())...)
+	}
 	for n := node.Parent; n != nil; n = n.Parent {
 		for _, f := range n.Flags {
 			known = append(known, f.Name)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/man"
 )
 
@@ -141,6 +144,22 @@ func flagNames(n *kong.Node) []string {
 		names = append(names, flagNames(child)...)
 	}
 	return names
+}
+
+// flagsOf are the same of a struct that describes commands.
+func flagsOf(of reflect.Type) []string {
+	var names, below []string
+	config.EachField(of, func(f reflect.StructField) {
+		_, command := f.Tag.Lookup("cmd")
+		_, arg := f.Tag.Lookup("arg")
+		switch {
+		case command:
+			below = append(below, flagsOf(f.Type)...)
+		case f.IsExported() && !arg && f.Tag.Get("kong") != "-":
+			names = append(names, cmp.Or(f.Tag.Get("name"), config.FlagName(f.Name)))
+		}
+	})
+	return append(names, below...)
 }
 
 // commandEnvironment are the variables that the command in the loop gets, for the

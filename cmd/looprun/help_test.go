@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,9 @@ func TestNamesAndTextsAreKongs(t *testing.T) {
 		}
 	}
 	compare(ours.Node, kongs.Model.Node)
+	if got, want := flagsOf(reflect.TypeFor[cli]()), flagNames(kongs.Model.Node)[1:]; !slices.Equal(got, want) { // but for --help
+		t.Errorf("the flags are %q, want %q", got, want)
+	}
 }
 
 // The help of run names the variables that the command and its check get, and no

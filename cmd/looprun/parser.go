@@ -191,17 +191,29 @@ func (a *app) parse(own []string) (parsed, error) {
 			return p, err
 		}
 	}
-	// Help names the other commands, and what is wrong with words that are none may
-	// name their flags. Nothing has been read by then.
-	if grammar, flags := part(command, command == ""); grammar != nil && known {
+	grammar, flags := part(command, command == "")
+	if grammar != nil && known {
 		p, _, err := a.parseWith(grammar, flags, own, whole)
 		if err != nil || p.exited >= 0 || p.err == nil || a.config != nil {
 			return p, err
 		}
 	}
-	var c cli
-	p, _, err := a.parseWith(&c, &c.commonFlags, own, whole)
+	// What is wrong with the words names the other commands, of which one may stand behind
+	// flags. Nothing has been read by then.
+	if grammar == nil {
+		command = "run"
+	}
+	if grammar, flags = part(command, true); !known && slices.Index(own, "run") != 0 && slices.ContainsFunc(own, isCommand) {
+		var c cli
+		grammar, flags = &c, &c.commonFlags
+	}
+	p, _, err := a.parseWith(grammar, flags, own, whole)
 	return p, err
+}
+
+func isCommand(word string) bool {
+	grammar, _ := part(word, false)
+	return word != "" && grammar != nil
 }
 
 func (a *app) parseRun(own []string) (parsed, bool, error) {
@@ -211,7 +223,7 @@ func (a *app) parseRun(own []string) (parsed, bool, error) {
 	}
 	if some := someOf(own, os.Environ()); some != nil {
 		p, helped, err := a.parseWith(some.grammar, some.flags, own, someOfRun)
-		if p.loop, p.run = some.command, func(a *app) error { return some.command().Run(a) }; err != nil || p.err == nil || a.config != nil {
+		if p.loop, p.run = some.command, func(a *app) error { return some.command().Run(a) }; !errors.Is(p.err, config.ErrPart) {
 			return p, helped, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/rounds"
 )
 
@@ -71,6 +73,60 @@ func TestAPartSaysWhatTheWholeSays(t *testing.T) {
 		}
 		if got, want := completion.Complete(model, w, lookup), completion.Complete(whole, w, lookup); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: got %+v, want %+v", w, got, want)
+		}
+	}
+}
+
+// What is wrong with words is said as by the description of all, of which a part is known.
+func TestAPartRefusesAsTheWholeDoes(t *testing.T) {
+	for _, call := range [][]string{
+		{"--bogus"},
+		{"--formt"},
+		{"--wait", "--max-itr", "3"},
+		{"run", "--bogus"},
+		{"run", "--formt"},
+		{"list", "--formt"},
+		{"list", "--bogus"},
+		{"lsit"},
+		{"lsit", "--all"},
+		{"lsit", "list"},
+		{"run", "list"},
+		{"list", "run", "x"},
+		{"policy", "chek"},
+		{"policy", "chek", "--formt"},
+		{"help", "--formt"},
+		{"--ask", "list"},
+		{"--ask", "lsit"},
+		{"--color", "never", "list", "--all"},
+		{"--color", "never", "list", "--al"},
+		{"--color", "never", "policy", "chek"},
+		{"--agent", "x", "--bogus", "fix"},
+		{"--agent", "x", "list", "--al"},
+		{"--color", "blue"},
+		{"list", "--format", "x"},
+		{"-Z"},
+		{"-c"},
+		{"--ask", "--helpp"},
+	} {
+		said := func(parse func(*app) (parsed, error)) string {
+			a := &app{stdout: io.Discard, stderr: io.Discard, args: call, say: &console.Observer{Messages: console.Messages{W: io.Discard}}}
+			p, err := parse(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.err == nil {
+				return p.ctx.Command()
+			}
+			return a.parseError(p.err, p.model, call).Error()
+		}
+		got := said(func(a *app) (parsed, error) { return a.parse(call) })
+		want := said(func(a *app) (parsed, error) {
+			var c cli
+			p, _, err := a.parseWith(&c, &c.commonFlags, call, whole)
+			return p, err
+		})
+		if got != want || got == "" {
+			t.Errorf("%q: got %s, want %s", call, got, want)
 		}
 	}
 }
