@@ -24,7 +24,7 @@ import (
 
 // manyCmd runs many loops, each in a work tree of its own.
 type manyCmd struct {
-	File   string             `arg:"" optional:"" name:"file" help:"A loops.yaml; with --resume what is to go on: its id or a part of it (the latest)."`
+	File   string             `arg:"" optional:"" name:"file" blank:"no" help:"A loops.yaml; with --resume what is to go on: its id or a part of it (the latest)."`
 	For    config.ShellLine   `placeholder:"LINE" help:"A loop for each line that this shell line prints; {} in the command stands for it." env:"-"`
 	Matrix []string           `placeholder:"KEY=A,B" sep:"none" help:"A loop for each value; {KEY} in the command stands for it. Repeatable: all combinations." env:"-"`
 	Jobs   *int               `short:"j" placeholder:"N" help:"How many loops run at the same time (the number of processors, at most 4)." env:"-"`

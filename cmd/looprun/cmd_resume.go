@@ -90,7 +90,7 @@ func (a *app) meant(do, dir string, could func(scratchpad.Summary) bool) error {
 	all := []string{told(latest)}
 	for _, id := range ids[:min(len(ids), couldBeMeant)] {
 		other := filepath.Join(state, id)
-		if id == latest.ID || !scratchpad.HasEvents(other) || scratchpad.Mine(other) != nil {
+		if id == latest.ID || !scratchpad.HasEvents(other) || !scratchpad.Genuine(other) || scratchpad.Mine(other) != nil {
 			continue
 		}
 		if s := scratchpad.Summarize(other); could(s) {

@@ -98,7 +98,11 @@ func items(line config.ShellLine) ([]string, error) {
 		return nil, err
 	}
 	if exit.Code != 0 || exit.Cause != proc.Exited {
-		return nil, config.Usage(fmt.Sprintf("--for: the line failed with %d: %s", exit.Code, console.Short(strings.TrimSpace(said.String()), 300)), "it has to print one item a line, and exit with 0")
+		why := fmt.Sprintf("--for: the line failed with %d", exit.Code)
+		if text := console.Short(strings.TrimSpace(said.String()), 300); text != "" {
+			why += ": " + text
+		}
+		return nil, config.Usage(why, "it has to print one item a line, and exit with 0")
 	}
 	if out.Len() > most {
 		return nil, config.Usage("--for: the line printed more than 1 MiB", "let it print one item a line")

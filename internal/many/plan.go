@@ -173,6 +173,8 @@ func Find(state, text string) (*Plan, error) {
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.Contains(id, text) })
 	switch {
+	case len(ids) == 0 && text != "":
+		return nil, config.Usage(fmt.Sprintf("%q fits nothing that can go on in %s", text, folder(state)), "looprun many --resume alone takes the latest")
 	case len(ids) == 0:
 		return nil, config.Usage(fmt.Sprintf("there is nothing to resume in %s", folder(state)), "start it with looprun many")
 	case len(ids) > 1 && text != "":
