@@ -31,25 +31,32 @@ type agentOnly struct {
 	commonFlags
 }
 
-// someOnly is runOnly with the flags that the arguments and the environment may name, and
-// those that have a default: most runs name few, and to describe a flag takes far longer
-// than to parse it. What a file says, and the help, need all of them.
+// someOnly is a command with the flags of run that the arguments and the environment may
+// name, and those that have a default: most runs name few, and to describe a flag takes far
+// longer than to parse it. What a file says, and the help, need all of them.
 type someOnly struct {
 	grammar any
 	flags   *commonFlags
 	given   reflect.Value // what the grammar parses into
-	fields  [][]int       // where its fields stand in a runCmd
+	fields  [][]int       // where its fields stand in the command
 }
 
-// someOf is nil where all flags are needed: --agent sets others, and --dry-run shows them.
-func someOf(own, environ []string) *someOnly {
+// someOf is for the command whose field, and those of the commands above it, are called so. It
+// is nil where all flags are needed: --agent sets others, and --dry-run shows them.
+func someOf(own, environ []string, path ...string) *someOnly {
 	named := mentioned(own, environ)
 	if helps(own) || named["agent"] || named["dryrun"] {
 		return nil
 	}
 	s := &someOnly{}
+	above := make([]reflect.StructField, len(path))
+	command := reflect.TypeFor[cli]()
+	for i, name := range path {
+		above[i], _ = command.FieldByName(name) // it has one
+		command = above[i].Type
+	}
 	var of []reflect.StructField
-	config.EachField(reflect.TypeFor[runCmd](), func(f reflect.StructField) {
+	config.EachField(command, func(f reflect.StructField) {
 		_, short := f.Tag.Lookup("short")
 		_, has := f.Tag.Lookup("default")
 		if f.Tag.Get("kong") != "-" && (short || has || named[plain(cmp.Or(f.Tag.Get("name"), f.Name))]) {
@@ -57,23 +64,30 @@ func someOf(own, environ []string) *someOnly {
 			s.fields = append(s.fields, f.Index)
 		}
 	})
-	run, _ := reflect.TypeFor[runOnly]().FieldByName("Run") // it has one
-	v := reflect.New(reflect.StructOf([]reflect.StructField{
-		{Name: run.Name, Type: reflect.StructOf(of), Tag: run.Tag},
-		{Name: "Common", Type: reflect.TypeFor[commonFlags](), Tag: `embed:""`},
-	}))
-	s.grammar, s.given = v.Interface(), v.Elem().Field(0)
+	for _, f := range slices.Backward(above) {
+		of = []reflect.StructField{{Name: f.Name, Type: reflect.StructOf(of), Tag: f.Tag}}
+	}
+	v := reflect.New(reflect.StructOf(append(of, reflect.StructField{Name: "Common", Type: reflect.TypeFor[commonFlags](), Tag: `embed:""`})))
+	s.grammar, s.given = v.Interface(), v.Elem()
+	for range path {
+		s.given = s.given.Field(0)
+	}
 	s.flags, _ = v.Elem().Field(1).Addr().Interface().(*commonFlags) // it is one
 	return s
 }
 
-// command is looprun run with the flags that were given.
-func (s *someOnly) command() *runCmd {
-	var c runCmd
-	to := reflect.ValueOf(&c).Elem()
+// fill sets the fields of the command that were given.
+func (s *someOnly) fill(command any) {
+	to := reflect.ValueOf(command).Elem()
 	for i, index := range s.fields {
 		to.FieldByIndex(index).Set(s.given.Field(i))
 	}
+}
+
+// run is looprun run with them.
+func (s *someOnly) run() *runCmd {
+	var c runCmd
+	s.fill(&c)
 	return &c
 }
 
@@ -191,6 +205,19 @@ func (a *app) parse(own []string) (parsed, error) {
 			return p, err
 		}
 	}
+	if command == "config" && len(own) > 1 && own[1] == "show" {
+		if some := someOf(own, os.Environ(), "Config", "Show"); some != nil {
+			p, _, err := a.parseWith(some.grammar, some.flags, own, someOfRun)
+			p.run = func(a *app) error {
+				var c configShowCmd
+				some.fill(&c)
+				return c.Run(a)
+			}
+			if err != nil || p.err == nil || a.config != nil {
+				return p, err
+			}
+		}
+	}
 	grammar, flags := part(command, command == "")
 	if grammar != nil && known {
 		p, _, err := a.parseWith(grammar, flags, own, whole)
@@ -221,9 +248,9 @@ func (a *app) parseRun(own []string) (parsed, bool, error) {
 		var c agentOnly
 		return a.parseWith(&c, &c.commonFlags, own, ofRun)
 	}
-	if some := someOf(own, os.Environ()); some != nil {
+	if some := someOf(own, os.Environ(), "Run"); some != nil {
 		p, helped, err := a.parseWith(some.grammar, some.flags, own, someOfRun)
-		if p.loop, p.run = some.command, func(a *app) error { return some.command().Run(a) }; !errors.Is(p.err, config.ErrPart) {
+		if p.loop, p.run = some.run, func(a *app) error { return some.run().Run(a) }; !errors.Is(p.err, config.ErrPart) {
 			return p, helped, err
 		}
 	}

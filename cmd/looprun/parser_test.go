@@ -159,7 +159,7 @@ func TestARunKnowsTheFlagsItIsGiven(t *testing.T) {
 	}
 	run := slices.IndexFunc(whole.Children, func(n *kong.Node) bool { return n.Name == "run" })
 	has := func(own, environ []string, name string) bool {
-		some := someOf(own, environ)
+		some := someOf(own, environ, "Run")
 		if some == nil {
 			return true // all are known
 		}
@@ -186,11 +186,11 @@ func TestARunKnowsTheFlagsItIsGiven(t *testing.T) {
 		t.Error("all flags are described without need")
 	}
 	for _, own := range [][]string{{"--help"}, {"-h"}, {"--agent", "x"}, {"--agent=x"}, {"--dry-run"}} {
-		if someOf(own, nil) != nil {
+		if someOf(own, nil, "Run") != nil {
 			t.Errorf("%q needs all flags", own)
 		}
 	}
-	if someOf(nil, []string{"LOOPRUN_AGENT=x"}) != nil {
+	if someOf(nil, []string{"LOOPRUN_AGENT=x"}, "Run") != nil {
 		t.Error("the variable of --agent needs all flags")
 	}
 }
@@ -212,14 +212,14 @@ func TestSomeFlagsSayWhatAllSay(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", own, err)
 		}
-		some := someOf(own, nil)
+		some := someOf(own, nil, "Run")
 		if parser, err = newParser(some.grammar); err == nil {
 			_, err = parser.Parse(own)
 		}
 		if err != nil {
 			t.Fatalf("%q: %v", own, err)
 		}
-		if got := some.command(); !reflect.DeepEqual(*got, all.Run) || !reflect.DeepEqual(*some.flags, all.commonFlags) {
+		if got := some.run(); !reflect.DeepEqual(*got, all.Run) || !reflect.DeepEqual(*some.flags, all.commonFlags) {
 			t.Errorf("%q: got %+v, want %+v", own, *got, all.Run)
 		}
 		type plain config.Options // by the tags of all
@@ -228,5 +228,49 @@ func TestSomeFlagsSayWhatAllSay(t *testing.T) {
 		if err != nil || werr != nil || !bytes.Equal(got, want) {
 			t.Errorf("%q: as JSON %s, %v, want %s, %v", own, got, err, want, werr)
 		}
+	}
+}
+
+// What config show prints of some flags is what it prints of all.
+func TestShowingSomeIsAsShowingAll(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("LOOPRUN_MAX_ERRORS", "7")
+	for _, more := range [][]string{
+		{},
+		{"--max-iterations", "20"},
+		{"--wait"},
+		{"--retry=2", "--delay", "3s", "-q"},
+		{"--exit-code", "done=3", "--check", "x"},
+		{"--wait", "--ask", "--format", "json"},
+		{"--detached", "defer", "-c", "make", "--templates", "a", "--templates", "b", "--ci", "off", "--max-cost", "2.5", "--no-pty"},
+	} {
+		own := append([]string{"config", "show"}, more...)
+		shown := func(parse func(*app) (parsed, error)) string {
+			var out bytes.Buffer
+			a := &app{stdout: &out, stderr: io.Discard, args: own, say: &console.Observer{Messages: console.Messages{W: io.Discard}}}
+			p, err := parse(a)
+			if err == nil {
+				err = p.err
+			}
+			if err == nil {
+				err = p.run(a)
+			}
+			if err != nil {
+				t.Fatalf("%q: %v", own, err)
+			}
+			return out.String()
+		}
+		got := shown(func(a *app) (parsed, error) { return a.parse(own) })
+		want := shown(func(a *app) (parsed, error) {
+			var c cli
+			p, _, err := a.parseWith(&c, &c.commonFlags, own, whole)
+			return p, err
+		})
+		if got != want {
+			t.Errorf("%q: got\n%s\nwant\n%s", own, got, want)
+		}
+	}
+	if someOf([]string{"config", "show"}, nil, "Config", "Show") == nil {
+		t.Error("all flags are described without need")
 	}
 }

@@ -33,7 +33,7 @@ func (c *Settings) setUpAgent(o *Options) {
 		set, ok := field.Tag.Lookup("agent")
 		key := keyOfField(field)
 		f := c.flag(flagOf(key))
-		if !ok || f == nil || c.source(f) != nil || c.given(f) != "" || c.presetOrigin(key) != "" {
+		if !ok || f == nil || c.source(f) != nil || c.given(f) != "" || c.presetOrigin(field.Tag.Get("preset")) != "" {
 			continue
 		}
 		value := reflect.ValueOf(a).FieldByName(field.Name)

@@ -276,7 +276,7 @@ func (c *Settings) source(f *kong.Flag) *layer {
 	switch {
 	case l == nil || l.enforced():
 		return l
-	case c.given(f) != "" || key == "shell" && (c.call.HasCommand || c.Has("agent")) || c.preset(key) != nil:
+	case c.given(f) != "" || key == "shell" && (c.call.HasCommand || c.Has("agent")) || c.preset(f.Tag.Get("preset")) != nil:
 		return nil
 	}
 	if of := f.Tag.Get("of"); of != "" && c.source(c.flag(of)) != l {
@@ -285,23 +285,21 @@ func (c *Settings) source(f *kong.Flag) *layer {
 	return l
 }
 
-// presets are the flags that set the key too: given on the command line they beat a
-// file's value for it.
-func (c *Settings) presets(key string) []*kong.Flag {
+// presets are the flags that the tag preset of another one names, which set it too: given
+// on the command line they beat a file's value for it.
+func (c *Settings) presets(tag string) []*kong.Flag {
 	var list []*kong.Flag
-	if f := c.flag(flagOf(key)); f != nil {
-		for name := range strings.SplitSeq(f.Tag.Get("preset"), ",") {
-			if p := c.flag(name); p != nil {
-				list = append(list, p)
-			}
+	for name := range strings.SplitSeq(tag, ",") {
+		if p := c.flag(name); p != nil {
+			list = append(list, p)
 		}
 	}
 	return list
 }
 
-// preset is the flag of the preset that was given and sets the key.
-func (c *Settings) preset(key string) *kong.Flag {
-	for _, f := range c.presets(key) {
+// preset is the one of them that was given and sets the flag.
+func (c *Settings) preset(tag string) *kong.Flag {
+	for _, f := range c.presets(tag) {
 		if c.given(f) != "" && !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
 			return f
 		}
@@ -309,13 +307,13 @@ func (c *Settings) preset(key string) *kong.Flag {
 	return nil
 }
 
-// presetOrigin is what set the preset that gives the key its value: a flag, a
+// presetOrigin is what set the preset that gives a flag its value: a flag, a
 // variable or file:line; empty without one.
-func (c *Settings) presetOrigin(key string) string {
-	if f := c.preset(key); f != nil {
+func (c *Settings) presetOrigin(tag string) string {
+	if f := c.preset(tag); f != nil {
 		return c.given(f)
 	}
-	for _, f := range c.presets(key) {
+	for _, f := range c.presets(tag) {
 		if l := c.source(f); l != nil && !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
 			return l.at(f.Name)
 		}

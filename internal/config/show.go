@@ -11,6 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -36,24 +38,27 @@ func WriteShown(to io.Writer, rows []Shown) error {
 	return w.Flush()
 }
 
-// Show is every option with its value, and where that comes from.
+// Show is every option with its value, and where that comes from. The flags of those
+// that nobody gave need not be described.
 func (c *Settings) Show(o *Options) []Shown {
 	computed := o.computed()
 	var rows []Shown
-	for _, k := range c.keys() {
-		f := k.Flag
-		r := Shown{Key: k.Name, Value: valueText(f.Target), Origin: "default"}
-		source := c.source(f)
+	add := func(key string, value reflect.Value, f *kong.Flag, preset string) {
+		r := Shown{Key: key, Value: valueText(value), Origin: "default"}
+		var source *layer
+		if f != nil {
+			source = c.source(f)
+		}
 		switch {
 		case source != nil:
-			r.Origin, r.Enforced = source.at(k.Name), source.enforced()
-		case c.given(f) != "":
+			r.Origin, r.Enforced = source.at(key), source.enforced()
+		case f != nil && c.given(f) != "":
 			r.Origin = c.given(f)
 		default:
-			r.Origin = cmp.Or(c.presetOrigin(k.Name), c.agentOrigin(k.Name), r.Origin)
-			r.Value = cmp.Or(computed[k.Name], r.Value)
+			r.Origin = cmp.Or(c.presetOrigin(preset), c.agentOrigin(key), r.Origin)
+			r.Value = cmp.Or(computed[key], r.Value)
 		}
-		if k.Name == exitCodesKey {
+		if key == exitCodesKey {
 			all := maps.Clone(o.ConfigExitCodes)
 			if all == nil {
 				all = map[string]int{}
@@ -62,6 +67,16 @@ func (c *Settings) Show(o *Options) []Shown {
 			r.Value = valueText(reflect.ValueOf(all))
 		}
 		rows = append(rows, r)
+	}
+	of := reflect.ValueOf(o).Elem()
+	EachField(of.Type(), func(f reflect.StructField) {
+		if f.Tag.Get("kong") != "-" && f.Tag.Get("key") != "-" {
+			name := cmp.Or(f.Tag.Get("name"), FlagName(f.Name))
+			add(keyOf(name), of.FieldByIndex(f.Index), c.flag(name), f.Tag.Get("preset"))
+		}
+	})
+	for _, k := range keysOf(c.Ctx.Model.Flags, c.Ctx.Model) {
+		add(k.Name, k.Flag.Target, k.Flag, "")
 	}
 	part := func(key string, text func(*layer) string) {
 		for _, l := range c.layers {
