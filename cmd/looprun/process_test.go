@@ -353,3 +353,25 @@ rules:
 		t.Errorf("%d iterations, %d continues", st.Iterations, st.Continues)
 	}
 }
+
+// What looprun does before its run begins ends as any other program does, by the signal.
+func TestASignalBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	stub := filepath.Join(dir, "git")
+	if err := os.WriteFile(stub, []byte("#!/bin/sh\necho > \""+dir+"/asked\"\nexec sleep 60\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := ready(t, dir, "--checkpoint", "--", "true")
+	s.Env = append(s.Env, "PATH="+dir+":"+os.Getenv("PATH"))
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "git is asked", s.has("asked"))
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.ended(t); got != -int(syscall.SIGTERM) {
+		t.Errorf("ended with %d", got)
+	}
+}
