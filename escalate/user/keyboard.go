@@ -85,8 +85,8 @@ type keyboard struct {
 	lastByte     time.Time
 	// lastLetter is when other text came last, which may have been of a sentence.
 	lastLetter time.Time
-	// offers says that a letter has marked what needs Enter as well, and before what was
-	// marked until then: where a sentence goes on behind it, that is marked again.
+	// offers says that something was marked, which Enter chooses, and before what was marked
+	// at first: where a sentence goes on behind it, that is marked again.
 	offers   bool
 	before   int
 	redrawAt time.Time
@@ -216,7 +216,7 @@ func (k *keyboard) text(got stroke) (stroke, error) {
 // any more.
 func (k *keyboard) sentenceGoesOn(got stroke, meant, harmless bool) bool {
 	soon := k.lastByte.Sub(k.lastLetter) < k.sentence
-	if meant && harmless && !soon {
+	if !soon && (meant && harmless || got.text == ' ') { // a blank chooses what is marked elsewhere
 		return false
 	}
 	k.lastLetter = k.lastByte
@@ -268,10 +268,11 @@ func (k *keyboard) offer(item int) {
 }
 
 func (k *keyboard) move(got stroke) stroke {
-	k.offers = false
-	switch {
-	case k.typing:
+	if k.typing {
 		return stroke{}
+	}
+	k.offer(k.cursor)
+	switch {
 	case got.key == keyFirst:
 		k.cursor = 0
 	case got.key == keyLast, got.key == keyUp && k.cursor <= 0:
