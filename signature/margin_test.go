@@ -84,6 +84,8 @@ var wrappings = map[string]func(w *wrapping) string{
 	"level, caller, tabs": func(w *wrapping) string { return w.at("2006-01-02T15:04:05.000Z") + "\tINFO\trunner/run.go:88\t" },
 	"level, caller, bars": func(w *wrapping) string { return w.at("2006-01-02 15:04:05.000") + " | INFO     | runner:run:42 - " },
 	"level, caller, dash": func(w *wrapping) string { return w.at("15:04:05.000") + " [pool-1-thread-2] INFO  c.e.Runner - " },
+	"kitchen clock":       func(w *wrapping) string { return w.at("3:04PM") + " INF " },
+	"clock, build":        func(w *wrapping) string { return w.at("15:04:05") + " build#" + w.pid + " " },
 	"stamp of DJB":        func(w *wrapping) string { return fmt.Sprintf("@4%015x%08x ", w.now.Unix(), w.now.Nanosecond()) },
 	"rank and stream":     func(*wrapping) string { return "[1,0]<stdout>:" },
 	"rank":                func(*wrapping) string { return "3: " },

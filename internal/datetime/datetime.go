@@ -39,7 +39,7 @@ func Stamp(b []byte, i int) int {
 		}
 		return fractionAfter(b, n)
 	}
-	if end := From(b, e, n); end > e && (bytes.Count(b[e:end], []byte(":")) > 1 || end >= e+8) {
+	if end := From(b, e, n); end > e && (bytes.Count(b[e:end], []byte(":")) > 1 || end >= e+8 || b[end-1] == 'M') { // 3:04PM
 		return end
 	}
 	return i
