@@ -21,7 +21,7 @@ const emptyNotes = notesHeading + "\n\nWrite here what the next attempt should k
 // than slowIteration does not wait for it more often than each pageEvery.
 const (
 	slowIteration = 20 * time.Millisecond
-	pageEvery     = 100 * time.Millisecond
+	pageEvery     = 250 * time.Millisecond
 )
 
 type page struct {
