@@ -138,8 +138,9 @@ type parsed struct {
 }
 
 // part is [cli] with one command whole; of the others it has the name and what it is
-// for, or nothing; without a name, none is whole. Of a word that is no command it is nil.
-func part(command string, others bool) (grammar any, flags *commonFlags) {
+// for, or nothing; without a name, none is whole. Where words follow and the first is a
+// command below it, that is its only one. Of a word that is no command it is nil.
+func part(command string, others bool, words ...string) (grammar any, flags *commonFlags) {
 	all := reflect.TypeFor[cli]()
 	var fields []reflect.StructField
 	found := command == ""
@@ -149,7 +150,7 @@ func part(command string, others bool) (grammar any, flags *commonFlags) {
 		case f.Anonymous:
 			f = reflect.StructField{Name: "Common", Type: f.Type, Tag: `embed:""`}
 		case commandName(f) == command:
-			found = true
+			f.Type, found = only(f.Type, words), true
 		case !others:
 			continue
 		default:
@@ -163,6 +164,18 @@ func part(command string, others bool) (grammar any, flags *commonFlags) {
 	v := reflect.New(reflect.StructOf(fields))
 	flags, _ = v.Elem().FieldByName("Common").Addr().Interface().(*commonFlags) // it is one
 	return v.Interface(), flags
+}
+
+// only is the command with no other one below it than the word says, unless it has
+// methods, which would be lost.
+func only(command reflect.Type, words []string) reflect.Type {
+	for i := range command.NumField() {
+		f := command.Field(i)
+		if _, is := f.Tag.Lookup("cmd"); is && len(words) > 0 && commandName(f) == words[0] && reflect.PointerTo(command).NumMethod() == 0 {
+			return reflect.StructOf([]reflect.StructField{{Name: f.Name, Type: f.Type, Tag: f.Tag}})
+		}
+	}
+	return command
 }
 
 // commandName is what the command is called.
@@ -218,7 +231,7 @@ func (a *app) parse(own []string) (parsed, error) {
 			}
 		}
 	}
-	grammar, flags := part(command, command == "")
+	grammar, flags := part(command, command == "", own[min(1, len(own)):]...)
 	if grammar != nil && known {
 		p, _, err := a.parseWith(grammar, flags, own, whole)
 		if err != nil || p.exited >= 0 || p.err == nil || a.config != nil {
