@@ -75,7 +75,7 @@ func (l *Look) files() (files []file, ok bool) {
 	}
 	defer unix.Close(fd)
 	var room [pageSize]byte
-	var names []string
+	names := make([]string, 0, 16)
 	for {
 		n, err := unix.ReadDirent(fd, room[:])
 		if err != nil {
