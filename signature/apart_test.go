@@ -85,6 +85,13 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		{"words below a paragraph", "error: cannot open the store\n\nLet me look at it first.\n", "error: cannot open the store\n\nThat did not help at all.\n", "error: cannot open the door\n\nLet me look at it first.\n"},
 		{"words in a box", box("1", "access denied for ann"), box("8", "access denied for ann"), box("1", "no such bucket here")},
 	}...)
+	inContainer := func(id, test string) (s string) {
+		for _, l := range []string{"=== RUN   " + test, "--- FAIL: " + test + " (0.1s)", "    a_test.go:31: got 401, want 200", "FAIL", "exit status 1"} {
+			s += id + " " + l + "\n"
+		}
+		return s
+	}
+	tests = append(tests, struct{ name, a, again, b string }{"behind the id of a container", inContainer("abb03f564d57", "TestLogin"), inContainer("41170355812e", "TestLogin"), inContainer("abb03f564d57", "TestLogout")})
 	long := func(format, column, end string) string {
 		return fmt.Sprintf(format, column, strings.Repeat("a::long_name<of<a, type>, that, goes<on>> ", 20)+end)
 	}

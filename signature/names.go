@@ -61,9 +61,15 @@ func checkName(b []byte) []byte {
 		if i := bytes.LastIndex(b, []byte(" # ")); i > 0 && (timing(b[i+3:]) || bytes.HasPrefix(b[i+3:], []byte("time=")) || positionEnd(b, len(b)) && bytes.IndexByte(b[i+3:], ' ') < 0) {
 			b = b[:i]
 		}
-		if i := bytes.LastIndexByte(b, ' '); i > 0 && i+1 < len(b) && ascii.Digit(b[i+1]) {
-			if u, kd := unitAt(b, numberEnd(b, i+1)); kd == span && u == len(b) {
-				b = bytes.TrimSuffix(trimRight(b[:i]), []byte(" in"))
+		if i := bytes.LastIndexByte(b, ' '); i > 0 {
+			from := i + 1
+			if ascii.At(b, from) == '+' {
+				from++
+			}
+			if u, kd := unitAt(b, numberEnd(b, from)); kd == span && u == len(b) && ascii.Digit(b[from]) {
+				if b = trimRight(b[:i]); from == i+1 {
+					b = bytes.TrimSuffix(b, []byte(" in"))
+				}
 			}
 		}
 		b = trimRight(b)

@@ -61,8 +61,15 @@ func (r *sources) of(name []byte) *extractor {
 	return x
 }
 
-// source is the name of a source with the parts masked that change from run to run.
-func (sc *scanner) source(b []byte) string { return string(squeeze(sc.named(b, true))) }
+// source is the name of a source with the parts masked that change from run to run; empty
+// where that is all of it.
+func (sc *scanner) source(b []byte) string {
+	name := string(squeeze(sc.named(b, true)))
+	if name == maskText[ident] {
+		return ""
+	}
+	return name
+}
 
 // named is a text in which machines are named, with the parts of their names masked
 // that were drawn.
