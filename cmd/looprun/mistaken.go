@@ -37,6 +37,14 @@ func mistaken(err error) error {
 	if name, value, ok := strings.Cut(text, ": invalid map value "); ok {
 		return config.Usagef("%s: %s is not a whole number; write KEY=N, such as cancelled=1", flagIn(name), value)
 	}
+	if flag, rest, ok := strings.Cut(text, " applies to the default command "); ok {
+		if _, command, ok := strings.Cut(rest, ", not "); ok {
+			if name, err := strconv.Unquote(command); err == nil {
+				flag = strings.TrimPrefix(flag, "flag ")
+				return config.Usage(fmt.Sprintf("%s stands before %s, where it is a flag of run", flag, name), fmt.Sprintf("write it behind: looprun %s %s", name, flag))
+			}
+		}
+	}
 	if name, rest, ok := strings.Cut(text, ": expected a valid "); ok {
 		if _, got, ok := strings.Cut(rest, "int but got "); ok {
 			return noNumber(name, got)
