@@ -113,7 +113,7 @@ func startGuardian() (*guardian, error) {
 		guardians.pids = map[int]bool{}
 	}
 	guardians.pids[pid] = true
-	go continueStopped() // the guardian is coming meanwhile
+	time.AfterFunc(tick, continueStopped) // many programs are over by then, and to catch a signal takes time
 	return &guardian{wire: newWire(pair[0]), pid: pid}, nil
 }
 

@@ -37,17 +37,16 @@ func (r Raise) Self() {
 // catchStops makes Ctrl-Z stop the command together with looprun, which runs
 // in another process group, and fg let both go on.
 func (s *Session) catchStops() {
-	signals, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTSTP)
-	signal.Notify(continued, syscall.SIGCONT)
 	go func() {
 		for range signals {
-			s.stop(signals, continued)
+			s.stop(signals)
 		}
 	}()
 }
 
-func (s *Session) stop(signals, continued <-chan os.Signal) {
+func (s *Session) stop(signals <-chan os.Signal) {
 	runs := s.interrupt.Load() != nil
 	switch {
 	case proc.InOrphanedGroup():
@@ -56,24 +55,29 @@ func (s *Session) stop(signals, continued <-chan os.Signal) {
 		}
 		return
 	case !runs:
-		standStill(signals, continued)
+		standStill(signals)
 		return
 	}
 	s.executor.Suspend()
 	s.display.Leave()
-	standStill(signals, continued)
+	standStill(signals)
 	s.display.Retake()
 	s.executor.Resume()
 }
 
 // standStill stops this process until it is continued.
-func standStill(stops, continued <-chan os.Signal) {
+func standStill(stops <-chan os.Signal) {
 	if head := proc.JobHead(); head != 0 {
 		standWith(head)
 		return
 	}
-	arrived(stops)     // of one stop
-	arrived(continued) // an earlier one: the shell waits until this process stands still
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	select {
+	case <-stops: // of one stop
+	default:
+	}
 	for syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		// This thread may run on for a moment before the stop reaches it. A stop that
 		// comes before the news that the last one is over has taken that news away.
@@ -97,14 +101,5 @@ func standWith(head int) {
 	}
 	for proc.StandsStill(head) {
 		time.Sleep(pause)
-	}
-}
-
-func arrived(c <-chan os.Signal) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestContinuedBeforeItStops(t *testing.T) {
 	const child = "TEST_STANDS_STILL"
 	if os.Getenv(child) != "" {
-		standStill(nil, nil)
+		standStill(nil)
 		return
 	}
 	t.Setenv(child, "1")
