@@ -85,6 +85,7 @@ type keyboard struct {
 	lastByte     time.Time
 	// lastLetter is when other text came last, which may have been of a sentence.
 	lastLetter time.Time
+	letter     byte
 	// offers says that something was marked, which Enter chooses, and before what was marked
 	// at first: where a sentence goes on behind it, that is marked again.
 	offers   bool
@@ -219,7 +220,11 @@ func (k *keyboard) sentenceGoesOn(got stroke, meant, harmless bool) bool {
 	if !soon && (meant && harmless || got.text == ' ') { // a blank chooses what is marked elsewhere
 		return false
 	}
-	k.lastLetter = k.lastByte
+	again := k.offers && meant && got.text == k.letter // the same key is no sentence
+	k.lastLetter, k.letter = k.lastByte, got.text
+	if again {
+		return false
+	}
 	if !k.offers && !(soon && meant) || k.offers && meant && (!soon || got.text == wordsKey[0]) {
 		return false
 	}

@@ -149,6 +149,7 @@ func TestKeyboardOfHotKeys(t *testing.T) {
 		{"a mark, and words", []typed{{ms(300), "c"}, {ms(600), "w"}}, "cw"},
 		{"a mark, and a move", []typed{{ms(300), "c"}, {ms(600), up}, {ms(900), "\r"}}, "c⏎1"},
 		{"a mark, a move, and a sentence", []typed{{ms(300), "c"}, {ms(600), up}, {ms(900), "x"}, {ms(1200), "\r"}}, "c⏎-1"},
+		{"a mark twice", []typed{{ms(300), "c"}, {ms(600), "c\r"}}, "cc⏎2"},
 		{"a mark, and a blank", []typed{{ms(300), "c"}, {ms(1500), " "}, {ms(1900), "\r"}}, "c⏎2"},
 		{"a mark, and a move by a letter, later", []typed{{ms(300), "c"}, {ms(1300), "k"}, {ms(1600), "\r"}}, "c⏎1"},
 		{"with an arrow", []typed{{ms(300), "g"}, {ms(310), down}}, "g↓"},
