@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -605,13 +606,13 @@ func (s *State) contradiction(d IterationResult) string {
 	}
 	printed := IterationFinished{Signature: d.Printed}
 	return fmt.Sprintf("%s ended with exit code 0, and its output says %s. "+
-		"A pipe has the exit code of its last command alone: leave it out, or write bash -c 'set -o pipefail; …'", judge, termsafe.Line(printed.Progress().String()))
+		"A pipe has the exit code of its last command alone: leave it out, or write bash -c 'set -o pipefail; …'", judge, cmp.Or(termsafe.Line(printed.Progress().String()), "that tests fail"))
 }
 
 // showsFailing reports whether an output shows tests that fail: by their names, or
 // in a summary that counts others as well. “2 failed” alone may be of anything.
 func showsFailing(s signature.Signature) bool {
-	return s.Kind == signature.KindTestFail && s.Failing > 0 && (len(s.Checks) > 0 || s.Passed >= 0 || s.Total >= 0)
+	return s.Kind == signature.KindTestFail && s.Failing != 0 && (len(s.Checks) > 0 || s.Passed >= 0 || s.Total >= 0)
 }
 
 // CauseSignature is the signature of an iteration that looprun itself ended:

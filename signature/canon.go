@@ -202,6 +202,9 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 	default:
 		sig.Kind = KindOutput
 	}
+	if s.facts.dropped() && s.counts.failing() <= 0 && sig.Failing > 0 {
+		sig.Failing = -1 // there are more of them than are kept
+	}
 	sig.Checks = bounded(leaves, MaxChecks)
 	sig.Errors = s.errorLines(fs)
 }

@@ -124,6 +124,9 @@ func (fs *factSet) shrink() {
 	fs.limit = keys[keep-1]
 }
 
+// dropped reports whether there were more facts than are kept.
+func (fs *factSet) dropped() bool { return fs.limit != ^uint64(0) }
+
 // rename gives a fact another text, as when its place becomes known later. It
 // returns the fact that has that text now, nil if it is not kept.
 func (fs *factSet) rename(f *fact, text, loose string) *fact {

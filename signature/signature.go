@@ -30,7 +30,8 @@ type Signature struct {
 	Core Hash `json:"core,omitempty"`
 	// Facts are the canonical facts, sorted, at most MaxFacts of them.
 	Facts []string `json:"facts,omitempty"`
-	// Failing, Passed and Total count checks; -1 is unknown.
+	// Failing, Passed and Total count checks; -1 is unknown, as where more than
+	// 1,000 are named and none says how many they are.
 	Failing int `json:"failing"`
 	Passed  int `json:"passed"`
 	Total   int `json:"total"`
