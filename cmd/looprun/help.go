@@ -53,10 +53,8 @@ func help(o kong.HelpOptions, ctx *kong.Context) error {
 	ctx.Stdout = &b
 	err := kong.DefaultHelpPrinter(o, ctx)
 	ctx.Stdout = out
-	text := strings.NewReplacer(
-		"Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…] | -c LINE",
-		"<run option> ...", "RUN] [OPTION",
-	).Replace(b.String())
+	text := strings.Replace(b.String(), "Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…] | -c LINE", 1)
+	text = strings.ReplaceAll(text, "<run option> ...", "RUN] [OPTION")
 	usage, rest, _ := strings.Cut(text, "\n")
 	for _, group := range exclusive(ctx.Selected()) {
 		line := "\n       At most one: " + strings.Join(group, " | ")
