@@ -18,7 +18,7 @@ func TestNothingLeaks(t *testing.T) {
 	})
 	before, goroutines := proctest.Descriptors(t), runtime.NumGoroutine()
 	inProcess(t, 110, append(iterating(leakIterations), "false")...)
-	const catching = 3 // signals, which a process catches to its end: two of a run, and later one of guardians
+	const catching = 2 // signals, which a process catches to its end
 	until(t, "the goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines+catching })
 	if after := proctest.Descriptors(t); after != before {
 		t.Errorf("open before:\n%s\nand after:\n%s", before, after)

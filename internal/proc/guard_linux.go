@@ -113,7 +113,7 @@ func startGuardian() (*guardian, error) {
 		guardians.pids = map[int]bool{}
 	}
 	guardians.pids[pid] = true
-	time.AfterFunc(tick, continueStopped) // many programs are over by then, and to catch a signal takes time
+	continueStopped()
 	return &guardian{wire: newWire(pair[0]), pid: pid}, nil
 }
 
@@ -135,10 +135,10 @@ func connection(patience time.Duration) (pair [2]int, err error) {
 // continueStopped lets guardians go on that somebody stops: the program, their
 // parent, is told of it. Nobody who waits for a guardian has to look after that.
 var continueStopped = sync.OnceFunc(func() {
-	changed := make(chan os.Signal, 1)
-	signal.Notify(changed, unix.SIGCHLD)
 	go func() {
-		for ; ; <-changed { // one may have been stopped before
+		changed := make(chan os.Signal, 1)
+		signal.Notify(changed, unix.SIGCHLD) // which takes time, and the guardian is coming meanwhile
+		for ; ; <-changed {                  // one may have been stopped before
 			guardians.mu.Lock()
 			for pid := range guardians.pids {
 				var stopped unix.Siginfo

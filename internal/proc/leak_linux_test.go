@@ -40,7 +40,6 @@ func TestNothingLeaks(t *testing.T) {
 		}
 	}
 	round(len(specs))
-	continueStopped() // or it would begin meanwhile, and stays
 	before, processes, goroutines := proctest.Descriptors(t)+"\n", children(), runtime.NumGoroutine()
 	round(manyRuns)
 	eventually.Holds(t, "goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
