@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -154,7 +153,7 @@ func flagsOf(of reflect.Type) []string {
 		case command:
 			below = append(below, flagsOf(f.Type)...)
 		case f.IsExported() && !arg && f.Tag.Get("kong") != "-":
-			names = append(names, cmp.Or(f.Tag.Get("name"), config.FlagName(f.Name)))
+			names = append(names, config.FlagOf(f))
 		}
 	})
 	return append(names, below...)

@@ -426,12 +426,15 @@ func runVariables() []string {
 		if f.Tag.Get("kong") == "-" || f.Tag.Get("env") == "-" {
 			return
 		}
-		names = append(names, Variable(cmp.Or(f.Tag.Get("name"), FlagName(f.Name))))
+		names = append(names, Variable(FlagOf(f)))
 	})
 	return names
 }
 
-// FlagName is the name of a field's flag.
+// FlagOf is the name of a field's flag.
+func FlagOf(f reflect.StructField) string { return cmp.Or(f.Tag.Get("name"), FlagName(f.Name)) }
+
+// FlagName is the flag of a field of that name, whose tag gives it no other.
 func FlagName(field string) string {
 	var name []byte
 	for i := range len(field) {

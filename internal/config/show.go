@@ -71,7 +71,7 @@ func (c *Settings) Show(o *Options) []Shown {
 	of := reflect.ValueOf(o).Elem()
 	EachField(of.Type(), func(f reflect.StructField) {
 		if f.Tag.Get("kong") != "-" && f.Tag.Get("key") != "-" {
-			name := cmp.Or(f.Tag.Get("name"), FlagName(f.Name))
+			name := FlagOf(f)
 			add(keyOf(name), of.FieldByIndex(f.Index), c.flag(name), f.Tag.Get("preset"))
 		}
 	})
