@@ -177,14 +177,9 @@ const stateLimit = 16 << 20
 // readState reads one state in JSON and nothing else: a key that means nothing
 // is a mistake that would change the answer without anybody noticing.
 func readState(file string) (*core.State, error) {
-	f, err := inputfile.Open(file)
+	text, err := inputfile.Read(file, stateLimit)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	text, err := inputfile.ReadLimited(f, stateLimit)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()

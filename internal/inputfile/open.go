@@ -104,6 +104,20 @@ func (p *pipe) Read(b []byte) (int, error) {
 
 func (p *pipe) Close() error { return p.file.Close() }
 
+// Read opens a file as [Open] does, and reads it where it is no longer than that many bytes.
+func Read(name string, most int64) ([]byte, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := ReadLimited(f, most)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return text, nil
+}
+
 // ReadLimited reads what is no longer than that many bytes.
 func ReadLimited(r io.Reader, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, most+1))

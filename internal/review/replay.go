@@ -103,18 +103,12 @@ const mostPiped = 256 << 20
 
 // recorded opens a recorded output as often as it is read.
 func recorded(name string) (open func() (io.ReadCloser, error), err error) {
-	open = func() (io.ReadCloser, error) { return inputfile.Open(name) }
 	if !inputfile.Piped(name) {
-		return open, nil
+		return func() (io.ReadCloser, error) { return inputfile.Open(name) }, nil
 	}
-	f, err := open()
+	text, err := inputfile.Read(name, mostPiped)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	text, err := inputfile.ReadLimited(f, mostPiped)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }, nil
 }
