@@ -236,12 +236,22 @@ func (c *Settings) given(f *kong.Flag) string {
 			return "--" + f.Name
 		}
 	}
+	if c.yields(f) {
+		return ""
+	}
 	for _, name := range f.Envs {
 		if _, ok := os.LookupEnv(name); ok {
 			return name
 		}
 	}
 	return ""
+}
+
+// yields reports whether a preset on the command line sets the flag, and not its variable.
+// Whether somebody is asked is no part of that: what says nobody counts.
+func (c *Settings) yields(f *kong.Flag) bool {
+	p := c.preset(f.Tag.Get("preset"))
+	return p != nil && !f.IsBool() && c.given(p) == "--"+p.Name
 }
 
 // Has reports whether the flag of that name was given, or its variable.
@@ -392,6 +402,12 @@ func (c *Settings) Apply(o *Options) {
 		}
 		maps.Copy(*to, codes)
 	}
+	of := reflect.ValueOf(o).Elem()
+	EachField(of.Type(), func(field reflect.StructField) {
+		if f := c.flag(FlagOf(field)); f != nil && c.yields(f) && c.given(f) == "" && c.source(f) == nil {
+			of.FieldByIndex(field.Index).SetZero()
+		}
+	})
 	o.Agents = c.Agents()
 	c.setUpAgent(o)
 }
