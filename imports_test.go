@@ -23,7 +23,6 @@ var links = []struct {
 		module + "/internal/ascii",
 		module + "/internal/datetime",
 		module + "/internal/fastjson",
-		module + "/internal/jsontext",
 		module + "/internal/lines",
 		module + "/internal/margin",
 		module + "/internal/nearest",

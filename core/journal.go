@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -150,6 +150,8 @@ func (m masker) value(v reflect.Value) (reflect.Value, bool) {
 		out := reflect.New(v.Type().Elem())
 		out.Elem().Set(elem)
 		return out, true
+	case reflect.Interface:
+		return m.value(v.Elem())
 	case reflect.Struct:
 		return m.structure(v)
 	case reflect.Slice:
@@ -167,7 +169,7 @@ func (m masker) ownWord(v reflect.Value) bool {
 		return false
 	}
 	switch word := v.Interface().(type) {
-	case GuardID, Action, Outcome, Cause, Status, Kind, How, ladder.RungName, ladder.AttemptType, rejection.Decision:
+	case GuardID, Action, Outcome, Cause, Status, Kind, How, ladder.RungName, ladder.AttemptType, rejection.Decision, json.Number:
 		return true
 	case signal.Name:
 		return word == NameChoices || word == NameRejection || slices.Contains(signal.Names(), word)
@@ -231,8 +233,7 @@ func (m masker) structure(v reflect.Value) (reflect.Value, bool) {
 
 func (m masker) slice(v reflect.Value) (reflect.Value, bool) {
 	if raw, ok := v.Interface().(json.RawMessage); ok {
-		kept, changed := jsontext.Map(raw, m.text) // its keys are words of whoever made it
-		return reflect.ValueOf(kept), changed
+		return m.document(raw)
 	}
 	var out reflect.Value
 	for i := range v.Len() {
@@ -250,6 +251,21 @@ func (m masker) slice(v reflect.Value) (reflect.Value, bool) {
 		return v, false
 	}
 	return out, true
+}
+
+// document masks the texts of a JSON document. Its keys are words of whoever made it.
+func (m masker) document(raw json.RawMessage) (reflect.Value, bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var doc any
+	if d.Decode(&doc) == nil {
+		if masked, changed := m.value(reflect.ValueOf(doc)); changed {
+			if text, err := json.Marshal(masked.Interface()); err == nil {
+				return reflect.ValueOf(json.RawMessage(text)), true
+			}
+		}
+	}
+	return reflect.ValueOf(raw), false
 }
 
 func (m masker) mapping(v reflect.Value) (reflect.Value, bool) {

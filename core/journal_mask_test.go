@@ -283,3 +283,21 @@ func TestAQuestionWhoseOptionsAreMaskedAlikeIsNotTaken(t *testing.T) {
 		t.Errorf("pending: %+v", q)
 	}
 }
+
+func TestADocumentKeepsItsKeysAndNumbers(t *testing.T) {
+	mask := func(text string) string { return strings.NewReplacer("secret", "***", "400", "***").Replace(text) }
+	for in, want := range map[string]string{
+		`{"secret":["a secret",{"b":"secret"}],"n":1e400}`: `{"n":1e400,"secret":["a ***",{"b":"***"}]}`,
+		`"secret"`:           `"***"`,
+		`"\u0073ecret"`:      `"***"`,
+		`{ "secret" : 400 }`: `{ "secret" : 400 }`,
+		`{"secret":"secret"`: `{"secret":"secret"`,
+		`null`:               `null`,
+		``:                   ``,
+	} {
+		got, _ := core.Masked(core.RunStarted{Config: json.RawMessage(in)}, mask).(core.RunStarted)
+		if string(got.Config) != want {
+			t.Errorf("%s: got %s, want %s", in, got.Config, want)
+		}
+	}
+}

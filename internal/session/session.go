@@ -4,6 +4,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +28,6 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
-	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/redact"
 	"github.com/looprun/looprun/internal/statusline"
@@ -268,24 +268,18 @@ func (s *Session) record() (json.RawMessage, error) {
 	if err != nil || s.masker == nil {
 		return raw, err
 	}
-	if _, masked := jsontext.Map(raw, s.masker.Text); !masked && s.masker.Text(s.dir) == s.dir {
+	whole := core.RunStarted{Dir: s.dir, Command: s.command, Config: raw}
+	kept, _ := core.Masked(whole, s.masker.Text).(core.RunStarted)
+	if kept.Dir == whole.Dir && bytes.Equal(kept.Config, raw) {
 		return raw, nil
 	}
-	left := Recorded{Masked: true, Command: maskAll(s.command, s.masker.Text)}
+	left := Recorded{Masked: true, Command: kept.Command}
 	for _, pattern := range s.opts.Redact { // for an answer that is given after the exit
 		if s.masker.Text(pattern) == pattern {
 			left.Options.Redact = append(left.Options.Redact, pattern)
 		}
 	}
 	return json.Marshal(left)
-}
-
-func maskAll(texts []string, mask func(string) string) []string {
-	out := make([]string, len(texts))
-	for i, t := range texts {
-		out[i] = mask(t)
-	}
-	return out
 }
 
 // mask is what takes secrets out of texts; nil when there are none.
