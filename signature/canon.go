@@ -34,13 +34,9 @@ func (s *Signer) conclude(exitCode int) Signature {
 	listed := slices.Clone(strict)
 	if !slices.ContainsFunc(chosen, (*fact).telling) {
 		listed = append(listed, s.tailFacts()...)
-		fs, fl := s.lines.hashes()
-		for _, h := range fs {
-			strict = append(strict, fmt.Sprintf("line %016x", h))
-		}
-		for _, h := range fl {
-			loose = append(loose, fmt.Sprintf("line %016x", h))
-		}
+		s.lines.deciding(func(h lineHash) {
+			strict, loose = append(strict, fmt.Sprintf("line %016x", h.strict)), append(loose, fmt.Sprintf("line %016x", h.loose))
+		})
 	}
 	sig.Hash, sig.Loose, sig.Core = digest(strict), digest(loose), core(chosen, done, sig.Failing, exitCode)
 	s.describe(&sig, chosen)
@@ -81,22 +77,11 @@ func tellsKind(detail string) bool {
 // choose picks the facts that decide: the most telling that there are.
 func (s *Signer) choose() []*fact {
 	strong := s.facts.ofKind(factCheck, factSuite, factDiag, factError, factDetail)
-	checks, findings, errors := 0, 0, 0
-	for _, f := range strong {
-		switch f.kind {
-		case factCheck, factSuite:
-			checks++
-		case factDiag:
-			findings++
-		case factError:
-			errors++
-		}
-	}
 	switch {
-	case checks+findings > 0:
+	case slices.ContainsFunc(strong, (*fact).listed):
 		strong = slices.DeleteFunc(strong, func(f *fact) bool { return f.rule == "explained" })
 		return withoutEchoes(strong)
-	case errors > 0:
+	case slices.ContainsFunc(strong, func(f *fact) bool { return f.kind == factError }):
 		return append(strong, s.facts.ofKind(factStep)...)
 	}
 	if warn := s.facts.ofKind(factWarn); len(warn) > 0 {
@@ -136,12 +121,7 @@ func (s *Signer) named(fs []*fact) int {
 func digest(lines []string) Hash {
 	slices.Sort(lines)
 	d := xxhash.New()
-	prev := ""
-	for _, l := range lines {
-		if l == prev {
-			continue
-		}
-		prev = l
+	for _, l := range slices.Compact(lines) {
 		d.WriteString(l)
 		d.WriteString("\n")
 	}
@@ -154,10 +134,7 @@ func digest(lines []string) Hash {
 func bounded(lines []string, n int) []string {
 	slices.Sort(lines)
 	lines = slices.Compact(lines)
-	if len(lines) > n {
-		lines = lines[:n]
-	}
-	return lines
+	return lines[:min(n, len(lines))]
 }
 
 // describe fills in kind, checks, errors and counts.
@@ -253,7 +230,7 @@ func withoutParents(names []string) []string {
 // errorLines picks up to three lines for people, in the order of the output.
 func (s *Signer) errorLines(fs []*fact) []string {
 	var from []*fact
-	named := slices.ContainsFunc(fs, func(f *fact) bool { return f.kind == factCheck || f.kind == factSuite || f.kind == factDiag })
+	named := slices.ContainsFunc(fs, (*fact).listed)
 	for _, f := range fs {
 		if f.kind == factDetail && !named || f.kind == factError || f.kind == factDiag || f.kind == factLog || f.kind == factWarn || f.kind == factWeak {
 			from = append(from, f)

@@ -24,22 +24,22 @@ type extractor struct {
 	fields fields
 	pairs  pairs
 
-	file    string // the file that findings without one are in
-	message int    // so many more lines may be the message that a heading announced
-	diff    int    // so many lines may be those of a difference
-	naming  bool   // that message is the name of a failing check
-	open    *fact  // the error or finding that still lacks its place
-	openFor int    // for so many lines more
-	traced  bool   // a frame of Python's came last, whose trace ends with what was thrown
-	frame   string // the last frame of the user's own code
-	frameAt int    // so many lines back
-	detail  int    // values may follow for so many lines more
-	row     *fact  // the finding of the table row above, whose text may go on
-	finding int    // a finding stands so few lines above
-	explain int    // what explains an error may follow for so many lines more
-	bars    int    // prose in a margin may follow for so many lines more
-	within  string // the step that runs
-	source  bool   // the next line quotes the source of a frame
+	file     string // the file that findings without one are in
+	message  int    // so many more lines may be the message that a heading announced
+	diff     int    // so many lines may be those of a difference
+	naming   bool   // that message is the name of a failing check
+	open     *fact  // the error or finding that still lacks its place
+	openFor  int    // for so many lines more
+	traced   bool   // a frame of Python's came last, whose trace ends with what was thrown
+	frame    string // the last frame of the user's own code
+	frameFor int    // for so many lines more
+	detail   int    // values may follow for so many lines more
+	row      *fact  // the finding of the table row above, whose text may go on
+	finding  int    // a finding stands so few lines above
+	explain  int    // what explains an error may follow for so many lines more
+	bars     int    // prose in a margin may follow for so many lines more
+	within   string // the step that runs
+	source   bool   // the next line quotes the source of a frame
 
 	found findings
 	json  jsonReader
@@ -108,25 +108,15 @@ func (x *extractor) blank() {
 
 // step lets what was remembered grow old.
 func (x *extractor) step() {
-	if x.openFor > 0 {
-		if x.openFor--; x.openFor == 0 {
-			x.open = nil
-		}
+	for _, left := range [...]*int{&x.message, &x.diff, &x.openFor, &x.frameFor, &x.detail, &x.finding, &x.explain, &x.bars} {
+		*left = max(0, *left-1)
 	}
-	if x.message > 0 {
-		if x.message--; x.message == 0 {
-			x.naming = false
-		}
+	x.naming = x.naming && x.message > 0
+	if x.openFor == 0 {
+		x.open = nil
 	}
-	x.detail = max(0, x.detail-1)
-	x.diff = max(0, x.diff-1)
-	x.finding = max(0, x.finding-1)
-	x.bars = max(0, x.bars-1)
-	x.explain = max(0, x.explain-1)
-	if x.frame != "" {
-		if x.frameAt++; x.frameAt > 4 {
-			x.frame = ""
-		}
+	if x.frameFor == 0 {
+		x.frame = ""
 	}
 }
 
@@ -151,7 +141,7 @@ func (x *extractor) plainLine(full []byte) {
 
 // plain is line for what is neither JSON nor XML.
 func (x *extractor) plain(full, b []byte) bool {
-	source, f, r := x.s.recent.read(x, full)
+	source, f, taken := x.s.recent.read(x, full)
 	if source {
 		x.step()
 		return false
@@ -181,10 +171,10 @@ func (x *extractor) plain(full, b []byte) bool {
 		x.step()
 		return true
 	}
-	if r == nil {
+	if taken == nil {
 		return x.unknown(f, b)
 	}
-	used := x.apply(r, f, b)
+	used := x.apply(taken.rule, f, b)
 	if !f.log {
 		x.step()
 	}
@@ -192,8 +182,8 @@ func (x *extractor) plain(full, b []byte) bool {
 }
 
 // read says whether a line quotes source text, what stands around its message and what
-// rule takes that.
-func (x *extractor) read(full []byte) (source bool, f front, rule *builtRule) {
+// pattern takes that.
+func (x *extractor) read(full []byte) (source bool, f front, taken *matcher) {
 	if codeFrame(trim(full)) {
 		return true, f, nil
 	}

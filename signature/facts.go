@@ -31,6 +31,11 @@ type fact struct {
 // consequences, stands above and below any failure.
 func (f *fact) telling() bool { return f.kind != factStep && f.kind != factWeak }
 
+// listed says whether a fact is one of several that stand side by side: checks and findings.
+func (f *fact) listed() bool {
+	return f.kind == factCheck || f.kind == factSuite || f.kind == factDiag
+}
+
 // canonical is the fact as a line, with text for its text.
 func (f *fact) canonical(text string) string {
 	if f.suite == "" {

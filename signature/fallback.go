@@ -1,7 +1,5 @@
 package signature
 
-import "slices"
-
 // fallback remembers the masked lines of an output in which no fact is found. The
 // set of different lines decides, not their order or number. Of a long output only
 // the end decides, of one with a standard error that and the last lines.
@@ -65,10 +63,9 @@ func (f *fallback) reset() {
 // empty says whether there was no line at all.
 func (f *fallback) empty() bool { return f.side[0].n == 0 && f.side[1].n == 0 }
 
-// hashes returns the strict and loose line hashes that decide, each sorted and
-// without repeats.
-func (f *fallback) hashes() (strict, loose []uint64) {
-	take := func(h lineHash) { strict, loose = append(strict, h.strict), append(loose, h.loose) }
+// deciding calls take with the hashes of the lines that decide, in any order and more than
+// once where they come again.
+func (f *fallback) deciding(take func(lineHash)) {
 	out, err := &f.side[0], &f.side[1]
 	for _, w := range []*lineWindow{out, err} {
 		switch {
@@ -85,9 +82,6 @@ func (f *fallback) hashes() (strict, loose []uint64) {
 			}
 		}
 	}
-	slices.Sort(strict)
-	slices.Sort(loose)
-	return slices.Compact(strict), slices.Compact(loose)
 }
 
 // hasPlain says whether there is a line that is no chatter.

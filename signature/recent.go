@@ -19,28 +19,11 @@ type recent struct {
 
 // reading is what a line says by itself, whatever stands before and after it.
 type reading struct {
-	key    uint64
-	source bool // it quotes source text; nothing else is known of it
-	front  front
-	body   heldPart
-	rule   *builtRule // that takes it; nil: none
-	held   [8]heldPart
-	n      int
-}
-
-// heldPart is a part of a line.
-type heldPart struct {
-	what     capture
-	from, to uint16
-}
-
-// hold notes a part of a line, or that there is none.
-func hold(what capture, line, part []byte) heldPart {
-	if part == nil {
-		return heldPart{what: what}
-	}
-	from := cap(line) - cap(part)
-	return heldPart{what, uint16(from), uint16(from + len(part))}
+	key      uint64
+	source   bool  // it quotes source text; nothing else is known of it
+	front    front // without its body, which is here:
+	from, to int
+	taken    *matcher // by which pattern; nil: none
 }
 
 // recentText is the masked form of a text, and the loose one.
@@ -50,9 +33,9 @@ type recentText struct {
 }
 
 // read reads the line that x has come to, from memory where it can be: whether it quotes
-// source text, what stands around its message, and what rule takes that. It fills the
+// source text, what stands around its message, and what pattern takes that. It fills the
 // fields of x.
-func (r *recent) read(x *extractor, full []byte) (source bool, f front, rule *builtRule) {
+func (r *recent) read(x *extractor, full []byte) (source bool, f front, taken *matcher) {
 	if !r.ready(full) {
 		return x.read(full)
 	}
@@ -66,39 +49,21 @@ func (r *recent) read(x *extractor, full []byte) (source bool, f front, rule *bu
 	key = max(mixText(key, full), 1)
 	e := &r.readings[key%recentLines]
 	if e.key != key {
-		*e = reading{}
-		e.source, e.front, e.rule = x.read(full)
-		if e.body = hold(capNone, full, e.front.body); e.keep(full, &x.fields) {
-			e.key = key
+		source, f, taken = x.read(full)
+		from := 0
+		if f.body != nil {
+			from = cap(full) - cap(f.body)
 		}
-		f, e.front.body = e.front, nil
-		return e.source, f, e.rule
+		*e = reading{key, source, f, from, from + len(f.body), taken}
+		e.front.body = nil
+		return source, f, taken
 	}
 	f = e.front
-	f.body = full[e.body.from:e.body.to]
-	x.fields = fields{}
-	for _, h := range e.held[:e.n] {
-		x.fields[h.what] = full[h.from:h.to]
+	f.body = full[e.from:e.to]
+	if x.fields = (fields{}); e.taken != nil && e.taken.rule.fact != factPass && e.taken.rule.fact != factNoise {
+		e.taken.match(f.body, &x.fields)
 	}
-	return e.source, f, e.rule
-}
-
-// keep notes what the captures hold, false for more than there is room for.
-func (e *reading) keep(line []byte, f *fields) bool {
-	if e.rule == nil {
-		return true
-	}
-	for c, part := range f {
-		if part == nil {
-			continue
-		}
-		if e.n == len(e.held) {
-			return false
-		}
-		e.held[e.n] = hold(capture(c), line, part)
-		e.n++
-	}
-	return true
+	return e.source, f, e.taken
 }
 
 // What a text is remembered as.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -33,5 +34,14 @@ func TestRecentLines(t *testing.T) {
 	}
 	if with.recent.readings == nil || without.recent.readings != nil {
 		t.Error("the memory is not what differs")
+	}
+}
+
+// A line is where it is: what is remembered of it holds for another place in the output.
+func TestRecentLinesElsewhere(t *testing.T) {
+	s := New(Options{})
+	s.Stdout().Write([]byte(strings.Repeat("  12 |   return nil\n     |   ^^^^^^\nsrc/a.ts(3,7): error TS2322: no Date.\n", 3*recentAfter)))
+	if got := s.Sum(1); got.Label != "build-fail:1-a.ts" {
+		t.Errorf("got %s", got.Label)
 	}
 }

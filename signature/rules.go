@@ -165,9 +165,9 @@ var book = sync.OnceValue(func() *ruleBook {
 	return bk
 })
 
-// find returns the first rule that takes the line. bar says that the line had a
+// find returns the first pattern that takes the line. bar says that the line had a
 // margin.
-func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *builtRule {
+func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *matcher {
 	if len(b) == 0 {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *builtRule {
 			}
 			*f = fields{}
 			if m.match(b, f) {
-				return m.rule
+				return m
 			}
 		}
 	}

@@ -58,7 +58,10 @@ func TestRuleExamples(t *testing.T) {
 		var p pairs
 		var fd fields
 		p.fill(f.body)
-		r := book().find(f.body, f.bar, &p, &fd)
+		var r *builtRule
+		if m := book().find(f.body, f.bar, &p, &fd); m != nil {
+			r = m.rule
+		}
 		if e.want == "-" {
 			if r != nil && r.id == e.rule {
 				t.Errorf("%s takes %q, it must not", e.rule, e.line)
@@ -116,15 +119,15 @@ func TestPrefilterLosesNothing(t *testing.T) {
 			var p pairs
 			var fd fields
 			p.fill(f.body)
-			var want *builtRule
+			var want *matcher
 			for _, m := range bk.all {
 				if (!m.rule.margin || f.bar) && m.match(f.body, &fd) {
-					want = m.rule
+					want = m
 					break
 				}
 			}
 			if got := bk.find(f.body, f.bar, &p, &fd); got != want {
-				t.Errorf("%q: found %v, want %v", f.body, got, want)
+				t.Errorf("%q: found %+v, want %+v", f.body, got, want)
 			}
 		}
 	}

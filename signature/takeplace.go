@@ -54,5 +54,5 @@ func (x *extractor) stackFrame(b []byte) {
 		x.s.facts.rename(f, f.text+" @"+file, f.loose+" @"+file)
 		return
 	}
-	x.frame, x.frameAt = file, 0
+	x.frame, x.frameFor = file, 5
 }
