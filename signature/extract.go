@@ -58,15 +58,6 @@ func (x *extractor) init(s *Signer, id int) {
 	x.xml.fi = &x.found
 }
 
-func (x *extractor) reset() {
-	j, m := x.json, x.xml
-	suite, hash := x.suite, x.suiteHash
-	x.init(x.s, x.id)
-	x.suite, x.suiteHash = suite, hash
-	x.json.stack, x.json.tok = j.stack[:0], j.tok[:0]
-	x.xml.open, x.xml.tag = m.open[:0], m.tag[:0]
-}
-
 // busy says whether the next line may mean something because of those before it.
 func (x *extractor) busy() bool {
 	return x.json.active() || x.xml.active() || x.source || x.diff > 0 || x.row != nil || x.bars > 0 || x.explain > 0 || x.finding > 0 || x.message > 0 || x.openFor > 0 || x.frame != "" || x.traced || x.detail > 0

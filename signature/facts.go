@@ -73,12 +73,7 @@ type factSet struct {
 	limit uint64 // keys above it are not wanted
 }
 
-func (fs *factSet) init() { fs.by, fs.limit = map[uint64]*fact{}, ^uint64(0) }
-
-func (fs *factSet) reset() {
-	clear(fs.by)
-	fs.seq, fs.limit = 0, ^uint64(0)
-}
+func (fs *factSet) init() { *fs = factSet{by: map[uint64]*fact{}, limit: ^uint64(0)} }
 
 // add takes a fact found at a place (0: places do not matter) and returns the one
 // that is kept, nil if it is one too many.

@@ -52,14 +52,6 @@ func (w *lineWindow) add(h lineHash, chatter func() bool) {
 	}
 }
 
-func (f *fallback) reset() {
-	for i := range f.side {
-		w := &f.side[i]
-		clear(w.set)
-		w.over, w.n, w.prev = false, 0, 0
-	}
-}
-
 // empty says whether there was no line at all.
 func (f *fallback) empty() bool { return f.side[0].n == 0 && f.side[1].n == 0 }
 

@@ -3,6 +3,7 @@ package signature
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/ascii"
@@ -41,7 +42,6 @@ const (
 	jsonAfter // ',' or an end may come
 	jsonString
 	jsonWord
-	jsonBad
 )
 
 // object is an object or array that is being read, or has just ended.
@@ -73,11 +73,10 @@ func (o *object) set(key, value string) {
 }
 
 // active says whether a document has begun and not ended.
-func (r *jsonReader) active() bool { return r.state != jsonIdle && r.state != jsonBad }
+func (r *jsonReader) active() bool { return r.state != jsonIdle }
 
-func (r *jsonReader) reset() {
-	r.stack, r.state, r.tok = r.stack[:0], jsonIdle, r.tok[:0]
-}
+// start begins a document.
+func (r *jsonReader) start() { r.stack, r.state, r.tok = r.stack[:0], jsonValue, r.tok[:0] }
 
 // jsonStart says whether a line may begin a JSON object or array.
 func jsonStart(b []byte) bool {
@@ -97,9 +96,6 @@ func jsonStart(b []byte) bool {
 // feed takes the next piece. It returns false when this is no JSON; after the end
 // of the document only white space may follow in the piece.
 func (r *jsonReader) feed(p []byte) bool {
-	if r.state == jsonIdle {
-		r.state = jsonValue
-	}
 	for i := 0; i < len(p); i++ {
 		switch r.state {
 		case jsonString:
@@ -109,22 +105,18 @@ func (r *jsonReader) feed(p []byte) bool {
 				r.keep(c)
 				continue
 			}
-			if !r.word() {
-				return r.bad()
+			if i--; !r.word() {
+				r.state = jsonIdle
+				return false
 			}
-			i--
 		default:
 			if !r.structure(p[i]) {
-				return r.bad()
+				r.state = jsonIdle
+				return false
 			}
 		}
 	}
 	return true
-}
-
-func (r *jsonReader) bad() bool {
-	r.stack, r.state = r.stack[:0], jsonBad
-	return false
 }
 
 func (r *jsonReader) keep(c byte) {
@@ -175,11 +167,7 @@ func (r *jsonReader) begin(c byte) bool {
 			return false
 		}
 		n := len(r.stack)
-		if n < cap(r.stack) {
-			r.stack = r.stack[:n+1]
-		} else {
-			r.stack = append(r.stack, object{})
-		}
+		r.stack = slices.Grow(r.stack, 1)[:n+1]
 		r.stack[n] = object{key: r.key, array: c == '[', fields: r.stack[n].fields[:0]}
 		if n > 0 && r.stack[n-1].array {
 			r.stack[n].key = r.stack[n-1].key

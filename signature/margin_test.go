@@ -318,7 +318,7 @@ func TestSourcesBeginAnew(t *testing.T) {
 	if r.of([]byte("web-1")) != before {
 		t.Fatal("the lines of one source are read by two")
 	}
-	r.reset()
+	r.init(r.main.s, r.main.id)
 	if r.of([]byte("web-1")) == before {
 		t.Fatal("after reset a source is read on")
 	}

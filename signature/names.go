@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun/internal/ascii"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // place is the canonical name of a file: relative to the checkout, without the
@@ -180,23 +180,12 @@ func joined(parts ...string) string {
 // canonical is a text that is masked as a fact keeps it: of a long one, whose end may be
 // what tells it from another, the beginning and a hash of the rest.
 func canonical(b []byte) string {
-	head := clipBytes(b)
+	head := clip(b)
 	if len(head) == len(b) {
-		return string(b)
+		return head
 	}
 	return fmt.Sprintf("%s… [%016x]", head, xxhash.Sum64(b[len(head):]))
 }
 
-// clipBytes cuts a text to what a fact keeps, at the border of a character.
-func clipBytes(b []byte) []byte {
-	if len(b) <= maxText {
-		return b
-	}
-	n := maxText
-	for n > maxText-4 && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return b[:n]
-}
-
-func clip(b []byte) string { return string(clipBytes(b)) }
+// clip cuts a text to what a fact keeps, at the border of a character.
+func clip(b []byte) string { return termsafe.CutBytes(string(b), maxText) }

@@ -35,8 +35,7 @@ func (x *extractor) structured(b []byte) bool {
 		x.goOn([]byte{'\n'})
 		return ok
 	case jsonStart(b) && !bytes.HasPrefix(b, []byte("[]")):
-		x.json.reset()
-		x.json.state = jsonValue
+		x.json.start()
 		x.found.line = b
 		defer func() { x.found.line = nil }()
 	case xmlStart(b):

@@ -159,6 +159,7 @@ func TestReportPassesReadErrorsOn(t *testing.T) {
 func TestStringsOfJSON(t *testing.T) {
 	var got []string
 	r := jsonReader{value: func(_ *jsonReader, _, v string) { got = append(got, v) }}
+	r.start()
 	long := strings.Repeat("x", maxScalar-3)
 	doc := `["a\\","b\"c\n\u00e9\ud83d\ude00d\r","` + long + `\u00e9","` + long + `\\u"]`
 	for i := range doc {

@@ -134,10 +134,8 @@ func (s *Signer) Stderr() io.Writer { return &s.err.stream }
 
 // Reset makes the Signer ready for the next iteration; it keeps its buffers.
 func (s *Signer) Reset() {
-	s.facts.reset()
-	s.counts = counts{}
-	clear(s.done)
-	s.lines.reset()
+	s.facts.init()
+	s.counts, s.done, s.lines = counts{}, nil, fallback{}
 	if s.why != nil {
 		*s.why = explainer{}
 	}

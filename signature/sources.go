@@ -21,13 +21,9 @@ type sources struct {
 // maxSources bounds the extractors of one stream; further sources share them.
 const maxSources = 32
 
-func (r *sources) init(s *Signer, id int) { r.main.init(s, id) }
-
-func (r *sources) reset() {
-	r.main.reset()
-	clear(r.byName)
-	clear(r.slots[:])
-	r.last = nil
+func (r *sources) init(s *Signer, id int) {
+	*r = sources{}
+	r.main.init(s, id)
 }
 
 // of returns the extractor for the lines of a source.

@@ -1,9 +1,10 @@
 package signature
 
 import (
+	"encoding/binary"
+	"slices"
 	"sync"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/tail"
@@ -19,7 +20,6 @@ type stream struct {
 	enc  encoding
 	head []byte // first bytes, until the encoding is known
 	half []byte // an incomplete UTF-16 unit or pair
-	conv []byte
 
 	took int            // bytes
 	open carrier.Stream // passes on what the stream carries
@@ -78,42 +78,28 @@ func (s *stream) decoded(p []byte) {
 		s.feed(p)
 		return
 	}
-	const piece = 16 << 10 // bounds the converted copy
-	for len(p) > piece {
-		s.wide(p[:piece])
-		p = p[piece:]
+	for piece := range slices.Chunk(p, 16<<10) { // bounds the converted copy
+		s.wide(piece)
 	}
-	s.wide(p)
 }
 
 // wide converts UTF-16, keeping what is incomplete for the next call.
 func (s *stream) wide(p []byte) {
 	s.half = append(s.half, p...)
-	b, out := s.half, s.conv[:0]
-	unit := func(i int) rune {
+	var units []uint16
+	for u := range slices.Chunk(s.half[:len(s.half)&^1], 2) {
 		if s.enc == utf16LE {
-			return rune(b[i]) | rune(b[i+1])<<8
+			units = append(units, binary.LittleEndian.Uint16(u))
+		} else {
+			units = append(units, binary.BigEndian.Uint16(u))
 		}
-		return rune(b[i])<<8 | rune(b[i+1])
 	}
-	i := 0
-	for i+2 <= len(b) {
-		r := unit(i)
-		if utf16.IsSurrogate(r) {
-			if i+4 > len(b) {
-				break
-			}
-			if d := utf16.DecodeRune(r, unit(i+2)); d != utf8.RuneError {
-				r = d
-				i += 2
-			}
-		}
-		out = utf8.AppendRune(out, r)
-		i += 2
+	n := len(units)
+	if n > 0 && utf16.IsSurrogate(rune(units[n-1])) && units[n-1] < 0xdc00 { // the other half of the pair is to come
+		n--
 	}
-	s.half = append(s.half[:0], b[i:]...)
-	s.conv = out
-	s.feed(out)
+	s.half = append(s.half[:0], s.half[2*n:]...)
+	s.feed([]byte(string(utf16.Decode(units[:n]))))
 }
 
 // feed takes decoded bytes.

@@ -73,7 +73,7 @@ func (t *text) reset() {
 	t.used, t.named = false, false
 	t.split.Reset()
 	t.inner.Reset()
-	t.src.reset()
+	t.src.init(t.s, t.id)
 	clear(t.seen)
 }
 
