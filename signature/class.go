@@ -55,17 +55,6 @@ func lower(c byte) byte {
 	return c
 }
 
-// lowered is a word in small letters, empty for one that is longer than any of a list.
-func lowered(to *[24]byte, w []byte) []byte {
-	if len(w) > len(to) {
-		return nil
-	}
-	for i, c := range w {
-		to[i] = lower(c)
-	}
-	return to[:len(w)]
-}
-
 // runOf returns the end of the run of bytes of the classes that starts at i.
 func runOf(b []byte, i int, classes byte) int {
 	for i < len(b) && classOf[b[i]]&classes != 0 {

@@ -2,8 +2,9 @@ package signature
 
 import (
 	"bytes"
+	"strconv"
 
-	"github.com/looprun/looprun/internal/ascii"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // dirty says whether a line holds what clean takes out.
@@ -42,14 +43,14 @@ type cleaner struct {
 func (c *cleaner) clean(b []byte) []byte {
 	c.dst, c.fresh = c.dst[:0], false
 	for i := 0; i < len(b); {
-		if introduces(b[i:]) {
-			i += c.escape(b[i:])
+		if n := termsafe.Escape(b[i:]); n > 0 {
+			if final := b[i+n-1]; n > 2 && final >= 0x40 && (b[i+1] == '[' || b[i+1] == 0x9b) { // ESC [ or U+009B
+				c.control(b[i+2:i+n-1], final)
+			}
+			i += n
 			continue
 		}
 		switch b[i] {
-		case 0x1b:
-			i += c.escape(b[i:])
-			continue
 		case '\r':
 			c.fresh = true
 		case '\b':
@@ -80,57 +81,11 @@ func (c *cleaner) put(b []byte) {
 	c.dst = append(c.dst, b...)
 }
 
-// escape handles the escape sequence that starts b and returns its length. A
-// sequence that the line cuts off takes the rest of the line.
-func (c *cleaner) escape(b []byte) int {
-	if len(b) == 1 {
-		return 1
-	}
-	kind := b[1]
-	if b[0] != 0x1b { // of eight bits
-		kind -= 0x40
-	}
-	switch kind {
-	case '[':
-		return c.control(b)
-	case ']', 'P', '^', '_', 'X': // a string, up to BEL or ESC \
-		for i := 2; i < len(b); i++ {
-			if b[i] == 0x07 {
-				return i + 1
-			}
-			if b[i] == 0xc2 && ascii.At(b, i+1) == 0x9c {
-				return i + 2
-			}
-			if b[i] == 0x1b {
-				if ascii.At(b, i+1) == '\\' {
-					return i + 2
-				}
-				return i
-			}
-		}
-		return len(b)
-	case '(', ')', '*', '+', '#', '%', ' ':
-		return min(3, len(b))
-	}
-	return 2
-}
-
-// control handles ESC [ parameters final.
-func (c *cleaner) control(b []byte) int {
-	i, arg, args := 2, 0, 0
-	for i < len(b) && b[i] >= 0x20 && b[i] < 0x40 {
-		switch {
-		case ascii.Digit(b[i]) && args == 0 && arg < 10000:
-			arg = arg*10 + int(b[i]-'0')
-		case b[i] == ';':
-			args++
-		}
-		i++
-	}
-	if i == len(b) {
-		return i
-	}
-	switch b[i] {
+// control applies ESC [ with its parameters and final byte.
+func (c *cleaner) control(parameters []byte, final byte) {
+	first, _, _ := bytes.Cut(parameters, []byte(";"))
+	arg, _ := strconv.Atoi(string(first))
+	switch final {
 	case 'G', '`': // to a column
 		if arg-1 < len(c.dst) || arg <= 1 {
 			c.fresh = true
@@ -142,13 +97,8 @@ func (c *cleaner) control(b []byte) int {
 			c.dst = c.dst[:0]
 		}
 	case 'C': // forward
-		if arg > 1 {
-			c.put([]byte("  "))
-		} else {
-			c.put([]byte(" "))
-		}
+		c.put([]byte("  ")[:min(max(arg, 1), 2)])
 	}
-	return i + 1
 }
 
 // trim cuts white space, and a byte order mark, from both ends of a line.

@@ -20,7 +20,7 @@ const (
 // countWord says what a word counts.
 func countWord(w []byte) countClass {
 	var low [24]byte
-	switch string(lowered(&low, w)) {
+	switch string(ascii.Lowered(&low, w)) {
 	case "failed", "failures", "failure", "failing", "fail", "fails":
 		return countFailed
 	case "errors", "error", "errored", "broken", "problems", "problem", "issues", "issue", "findings", "violations", "offenses":

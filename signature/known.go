@@ -3,6 +3,8 @@ package signature
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/looprun/looprun/internal/ascii"
 )
 
 const (
@@ -74,7 +76,7 @@ func (k *known) hash(sc *scanner, b []byte) lineHash {
 	}
 	// The ids are most likely where they were in a line of that length that begins and
 	// ends like this one.
-	ends := mix(zeroed(binary.LittleEndian.Uint64(b))^uint64(len(b)), zeroed(binary.LittleEndian.Uint64(b[len(b)-8:])))
+	ends := mix(ascii.Zeroed(binary.LittleEndian.Uint64(b))^uint64(len(b)), ascii.Zeroed(binary.LittleEndian.Uint64(b[len(b)-8:])))
 	ids := &k.ids[ends%knownLines]
 	if h, ok := k.recall(sc, b, outlineWith(b, ids)); ok {
 		return h

@@ -203,7 +203,7 @@ func keyBefore(b []byte, k int) keyClass {
 		i--
 	}
 	var low [24]byte
-	switch string(lowered(&low, b[i:e])) {
+	switch string(ascii.Lowered(&low, b[i:e])) {
 	case "pid", "ppid", "tid", "port", "ports", "thread", "process", "goroutine", "line", "lines", "column", "col", "ln",
 		"id", "uid", "gid", "seed", "seeded", "fd", "addr", "offset", "elapsed", "took", "worker", "pool", "session", "req", "request",
 		"uptime", "timestamp", "time", "ts", "rss", "heap":
@@ -224,7 +224,7 @@ func workUnitAfter(b []byte, e int) bool {
 	i := e + 1
 	u := runOf(b, i, isAlpha)
 	var low [24]byte
-	switch string(lowered(&low, b[i:u])) {
+	switch string(ascii.Lowered(&low, b[i:u])) {
 	case "of", "rows", "row", "tests", "test", "files", "file", "items", "item", "records", "record", "lines", "errors", "error",
 		"warnings", "failures", "failed", "failing", "passed", "passing", "checks", "steps", "tasks", "batches", "modules",
 		"packages", "problems", "issues", "users", "times", "attempts", "retries", "assertions", "examples", "specs",

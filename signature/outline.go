@@ -75,33 +75,21 @@ func mixID(h uint64, id lineID) uint64 {
 func mixZeroed(h uint64, b []byte) uint64 {
 	i := 0
 	for ; i+16 <= len(b); i += 16 {
-		v, w := zeroed(binary.LittleEndian.Uint64(b[i:])), zeroed(binary.LittleEndian.Uint64(b[i+8:]))
+		v, w := ascii.Zeroed(binary.LittleEndian.Uint64(b[i:])), ascii.Zeroed(binary.LittleEndian.Uint64(b[i+8:]))
 		hi, lo := bits.Mul64(h^v^mulA, w^mulB)
 		h = hi ^ lo
 	}
 	if i+8 <= len(b) {
-		h = mix(h, zeroed(binary.LittleEndian.Uint64(b[i:])))
+		h = mix(h, ascii.Zeroed(binary.LittleEndian.Uint64(b[i:])))
 		i += 8
 	}
 	switch from := len(b) - 8; {
 	case i == len(b):
 		return h
 	case from >= 0:
-		return mix(h, zeroed(binary.LittleEndian.Uint64(b[from:]))>>(8*(i-from)))
+		return mix(h, ascii.Zeroed(binary.LittleEndian.Uint64(b[from:]))>>(8*(i-from)))
 	}
-	return mix(h, zeroed(upToEight(b)))
-}
-
-// zeroed is w with 0 for each digit.
-func zeroed(w uint64) uint64 {
-	d := digits(w)
-	return w &^ (d>>3 - d>>7)
-}
-
-// digits marks the digits of w in the high bit of each byte.
-func digits(w uint64) uint64 {
-	x := w ^ ones*'0' // 0 to 9 for digits
-	return ^(x&^highs + (0x80-10)*ones | x) & highs
+	return mix(h, ascii.Zeroed(upToEight(b)))
 }
 
 // aToF marks a to f in x, which has no high bits and its letters small.
@@ -118,7 +106,7 @@ func hexLetters(w uint64) uint64 {
 // hexDigits marks the hexadecimal digits.
 func hexDigits(w uint64) uint64 {
 	x := w&^highs | 0x20*ones
-	return (digits(w) | aToF(x)&^w) & highs
+	return (ascii.Marked(w) | aToF(x)&^w) & highs
 }
 
 // lineID is an id in a line, or a word that is none.
@@ -138,7 +126,7 @@ func nextID(b []byte, from int) lineID {
 		} else {
 			w = upToEight(b[i:])
 		}
-		d := digits(w)
+		d := ascii.Marked(w)
 		if d|lastD != 0 {
 			l, lastL := hexLetters(w), uint64(0)
 			if i > from {
@@ -171,7 +159,7 @@ func hexID(b []byte, from, p int) lineID {
 // whole whatever else it consists of.
 func idAt(b []byte, s int) lineID {
 	if s+36 <= len(b) && b[s+8] == '-' && uuidAt(b, s) > 0 {
-		d := digits(binary.LittleEndian.Uint64(b[s:]))
+		d := ascii.Marked(binary.LittleEndian.Uint64(b[s:]))
 		lead := bits.TrailingZeros64(^d&highs) >> 3
 		if d != 0 && startsAlone(b, s, lead) && (lead != 7 || b[s+7] != 'd' && b[s+7] != 'B') {
 			return lineID{s, s + 36, markUUID ^ endOf(b, s+36)}

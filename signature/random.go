@@ -228,7 +228,7 @@ func idWord(key []byte, prefix bool) bool {
 		return true
 	}
 	var low [24]byte
-	switch string(lowered(&low, key)) {
+	switch string(ascii.Lowered(&low, key)) {
 	case "id", "ref", "token", "trace", "span", "session", "request", "req", "call", "txn":
 		return true
 	case "uid", "uuid", "guid", "sid", "cid", "rid", "nonce", "requestid", "traceid", "spanid", "sessionid", "correlationid",

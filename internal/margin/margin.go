@@ -282,7 +282,7 @@ func (f *form) fits(line []byte) bool {
 	}
 	i := 0
 	for ; i+8 <= n; i += 8 {
-		if zeroed(binary.LittleEndian.Uint64(line[i:])) != binary.LittleEndian.Uint64(f.text[i:]) {
+		if ascii.Zeroed(binary.LittleEndian.Uint64(line[i:])) != binary.LittleEndian.Uint64(f.text[i:]) {
 			return false
 		}
 	}
@@ -313,14 +313,6 @@ func (l *Learner) goesOn(line []byte) int {
 		}
 	}
 	return 0
-}
-
-// zeroed is w with 0 for each digit.
-func zeroed(w uint64) uint64 {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	x := w ^ ones*'0'
-	d := ^(x&^highs + (0x80-10)*ones | x) & highs
-	return w &^ (d>>3 - d>>7)
 }
 
 // places finds the columns. It uses key.

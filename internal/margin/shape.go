@@ -329,8 +329,8 @@ func levelWord(t []byte) ([]byte, int) {
 	for e < len(t) && ascii.Letter(t[e]) {
 		e++
 	}
-	var small [16]byte
-	switch string(folded(&small, t[i:e])) {
+	var small [24]byte
+	switch string(ascii.Lowered(&small, t[i:e])) {
 	case "error", "err", "fatal", "critical", "severe", "warning", "warn", "info", "inf", "notice", "debug", "debg", "dbg", "trace", "verbose":
 	default:
 		return nil, 0
@@ -513,8 +513,8 @@ func telling(w []byte) bool {
 	for len(bare) > 0 && framing(bare[len(bare)-1]) {
 		bare = bare[:len(bare)-1]
 	}
-	var small [16]byte
-	switch string(folded(&small, bare)) {
+	var small [24]byte
+	switch string(ascii.Lowered(&small, bare)) {
 	case "error", "errors", "err", "fatal", "critical", "crit", "severe", "panic", "emerg", "alert", "warning", "warn", "wrn", "info", "inf", "note", "notice", "debug", "dbg", "trace", "verbose", "hint", "help", "remark",
 		"fail", "failed", "fails", "failing", "failure", "failures", "broken", "bad", "ko", "not", "timeout", "crashed", "aborted", "killed",
 		"pass", "passed", "passing", "ok", "good", "done", "success", "succeeded", "skip", "skipped", "todo", "pending", "ready",
@@ -537,20 +537,6 @@ func framing(c byte) bool { return c == '[' || c == ']' || c == '(' || c == ')' 
 
 func hasLetter(b []byte) bool {
 	return slices.ContainsFunc(b, func(c byte) bool { return ascii.Letter(c) || c >= 0x80 })
-}
-
-// folded is a word in small letters, empty for a long one.
-func folded(to *[16]byte, w []byte) []byte {
-	if len(w) > len(to) {
-		return nil
-	}
-	for i, c := range w {
-		if c-'A' < 26 {
-			c |= 0x20
-		}
-		to[i] = c
-	}
-	return to[:len(w)]
 }
 
 func letters(b []byte) (n int) {

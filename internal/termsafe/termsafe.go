@@ -54,7 +54,7 @@ func Text(s string) string {
 	b := make([]byte, 0, len(s))
 	line := 0 // where the current line starts in b
 	for i := 0; i < len(s); {
-		if n := escape(s[i:]); n > 0 {
+		if n := Escape(s[i:]); n > 0 {
 			i += n
 			continue
 		}
@@ -80,7 +80,7 @@ func Text(s string) string {
 func Unescaped(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
-		n := escape(s)
+		n := Escape(s)
 		if n == 0 {
 			_, n = utf8.DecodeRuneInString(s)
 			b.WriteString(s[:n])
@@ -109,22 +109,18 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
-// escape is the length of the escape sequence that s begins with, 0 for none.
+// Escape is the length of the escape sequence that s begins with, 0 for none.
 // A sequence without an end takes the rest of the line: half a sequence is as
 // dangerous as a whole one.
-func escape(s string) int {
-	intro, n := rune(0), 0
+func Escape[text string | []byte](s text) int {
+	intro, n := byte(0), 2
 	switch {
 	case len(s) >= 2 && s[0] == 0x1b:
-		intro, n = rune(s[1]), 2
+		intro = s[1]
 	case len(s) == 1 && s[0] == 0x1b:
 		return 1
-	case strings.HasPrefix(s, "\u009b"):
-		intro, n = '[', 2
-	case strings.HasPrefix(s, "\u009d"):
-		intro, n = ']', 2
-	case strings.HasPrefix(s, "\u0090"):
-		intro, n = 'P', 2
+	case len(s) >= 2 && s[0] == 0xc2 && strings.IndexByte("\x90\x98\x9b\x9d\x9e\x9f", s[1]) >= 0: // U+009B is ESC [
+		intro = s[1] - 0x40
 	default:
 		return 0
 	}
@@ -146,10 +142,9 @@ func escape(s string) int {
 				return n + 1
 			case s[n] == '\n':
 				return n
+			case n+1 < len(s) && (s[n] == 0x1b && s[n+1] == '\\' || s[n] == 0xc2 && s[n+1] == 0x9c):
+				return n + 2
 			case s[n] == 0x1b:
-				if n+1 < len(s) && s[n+1] == '\\' {
-					return n + 2
-				}
 				return n
 			}
 		}
