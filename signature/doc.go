@@ -21,7 +21,7 @@
 //
 // The scanner (scan.go, token.go) finds the noise in a line in one pass and hashes
 // what stays. What it found in a line holds for every line that differs from it in
-// digits and ids only (outline.go), and is remembered (known.go). A line whose hash is
+// digits and ids only (outline.go), and is remembered there. A line whose hash is
 // known to mean nothing ends here: that is what makes long logs cheap. Before that, what
 // collectors and runners put in front of every line is cut off (internal/margin); each
 // source that it names is read by itself (sources.go). Of the lines that may mean
@@ -51,16 +51,14 @@
 //
 // # Noise
 //
-// Escape sequences, redraws, dates and times, durations, sizes in bytes, UUIDs,
-// hashes, hex numbers, random ids, IP addresses, pids, ports, thread ids, line and
-// column numbers, and temporary directories are masked. Absolute paths lose their
-// directories: below Options.Dir the rest stays, elsewhere the last element.
+// What is masked, and which numbers are counts and stay, is said, with examples, in
+// docs/signatures.md. Absolute paths lose their directories: below Options.Dir the rest
+// stays, elsewhere the last element.
 //
 // Whether a word is a random id depends on how its letters follow each other, on where
 // letters, capitals and digits change (random.go), and on a key in front of it; never
 // on which digits it has. So ids of one shape are masked all, or none of them.
 //
-// Which numbers are counts and stay is said, with examples, in docs/signatures.md. In the
-// loose form every number is masked, those in names too (rdd_42), but not those of codes
-// (E501).
+// In the loose form every number is masked, those in names too (rdd_42), but not those of
+// codes (E501).
 package signature

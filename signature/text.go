@@ -3,7 +3,6 @@ package signature
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -193,7 +192,7 @@ func (t *text) said(x *extractor, full []byte) {
 		*place = h.loose
 	}
 	if s.facts.seq == facts && !x.busy() {
-		for l := range carried(b) {
+		for _, l := range carried(b) {
 			t.said(x, trimRight(l))
 		}
 	}
@@ -202,34 +201,24 @@ func (t *text) said(x *extractor, full []byte) {
 // carried are the lines of the texts of several lines in an object that nobody knows,
 // and that says nothing by itself: what a tool printed, in an agent's transcript. Those
 // in lists are parts of a report.
-func carried(b []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		if b[0] != '{' || b[len(b)-1] != '}' || bytes.Count(b, []byte(`\n`)) < 2 {
-			return
-		}
-		var object map[string]any
-		if json.Unmarshal(b, &object) != nil {
-			return
-		}
-		for _, key := range slices.Sorted(maps.Keys(object)) {
-			texts := []any{object[key]}
-			if inner, ok := object[key].(map[string]any); ok {
-				texts = texts[:0]
-				for _, k := range slices.Sorted(maps.Keys(inner)) {
-					texts = append(texts, inner[k])
-				}
-			}
-			for _, text := range texts {
-				if text, ok := text.(string); ok && strings.Count(text, "\n") > 1 {
-					for l := range bytes.SplitSeq([]byte(text), []byte("\n")) {
-						if !yield(l) {
-							return
-						}
-					}
-				}
-			}
+func carried(b []byte) (lines [][]byte) {
+	var object map[string]any
+	if b[0] != '{' || b[len(b)-1] != '}' || bytes.Count(b, []byte(`\n`)) < 2 || json.Unmarshal(b, &object) != nil {
+		return nil
+	}
+	take := func(v any) {
+		if text, ok := v.(string); ok && strings.Count(text, "\n") > 1 {
+			lines = append(lines, bytes.Split([]byte(text), []byte("\n"))...)
 		}
 	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		take(object[key])
+		inner, _ := object[key].(map[string]any)
+		for _, k := range slices.Sorted(maps.Keys(inner)) {
+			take(inner[k])
+		}
+	}
+	return lines
 }
 
 // listedText is what a line says that is a text in a list: "--- FAIL: TestLogin (0.00s)",

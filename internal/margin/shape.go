@@ -45,7 +45,7 @@ func (s shape) at(b []byte) (p piece, ok bool) {
 	case reading:
 		p.end = enclosed(t, readingEnd)
 	case level:
-		p.name, p.end = levelWord(t)
+		p.name, p.end = Level(t)
 	case tabbed:
 		if n := bytes.IndexByte(t[:min(len(t), maxName)], '\t'); n > 0 && title(t[:n]) {
 			return piece{bytes.TrimRight(t[:n], " "), in + n + 1}, true
@@ -319,8 +319,9 @@ func appendForm(out, name []byte) []byte {
 	return out
 }
 
-// levelWord takes a level of a log.
-func levelWord(t []byte) ([]byte, int) {
+// Level returns the level of a log that t begins with, and where it ends with what sets it
+// off: INFO, [WARN], debug:. The end is 0 where there is none.
+func Level(t []byte) (name []byte, end int) {
 	i := 0
 	if len(t) > 0 && t[0] == '[' {
 		i = 1
@@ -331,11 +332,11 @@ func levelWord(t []byte) ([]byte, int) {
 	}
 	var small [24]byte
 	switch string(ascii.Lowered(&small, t[i:e])) {
-	case "error", "err", "fatal", "critical", "severe", "warning", "warn", "info", "inf", "notice", "debug", "debg", "dbg", "trace", "verbose":
+	case "error", "err", "fatal", "critical", "severe", "panic", "emerg", "alert", "warning", "warn", "wrn", "info", "inf", "notice", "debug", "debg", "dbg", "trace", "verbose":
 	default:
 		return nil, 0
 	}
-	name := t[i:e]
+	name = t[i:e]
 	for e < len(t) && (t[e] == ']' || t[e] == ':') {
 		e++
 	}

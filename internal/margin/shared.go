@@ -93,7 +93,7 @@ func signed(common []byte) bool {
 func tells(common []byte) int {
 	words := bytes.FieldsFunc(common, func(r rune) bool { return r < 0x80 && !ascii.Letter(byte(r)) })
 	return slices.IndexFunc(words, func(w []byte) bool {
-		_, n := levelWord(w)
+		_, n := Level(w)
 		return telling(w) && (n == 0 || bytes.EqualFold(w[:1], []byte("e")) || bytes.EqualFold(w[:1], []byte("w")))
 	})
 }
