@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"go/doc/comment"
 	"io"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/man"
+	"github.com/looprun/looprun/internal/tty"
 )
 
 const description = `looprun runs a command in a loop until it is done and stops it when it is stuck.
@@ -35,48 +38,140 @@ var groups = []kong.Group{
 	{Key: "hooks", Title: "Who is told:"},
 	{Key: "run", Title: "How the command runs:"},
 	{Key: "state", Title: "State and exit code:"},
-	{Key: "everywhere", Title: everywhere},
+	everywhere,
 }
 
-const everywhere = "With every command:"
+var everywhere = kong.Group{Key: "everywhere", Title: "With every command:"}
 
-// help prints kong's help, with the command after -- in the usage of run, which
-// kong does not see.
-func help(o kong.HelpOptions, ctx *kong.Context) error {
-	out := ctx.Stdout
-	if ctx.Selected() == nil {
-		_, err := io.WriteString(out, topHelp(ctx.Model))
-		return err
+// help prints the help of what was called.
+func help(ctx *kong.Context, width int) error {
+	text := topHelp(ctx.Model)
+	if n := ctx.Selected(); n != nil {
+		text = commandHelp(n, width)
 	}
-	var b bytes.Buffer
-	ctx.Stdout = &b
-	err := kong.DefaultHelpPrinter(o, ctx)
-	ctx.Stdout = out
-	text := strings.Replace(b.String(), "Usage: looprun run [flags]", "Usage: looprun [run] [flags] -- COMMAND [ARG…] | -c LINE", 1)
-	text = strings.ReplaceAll(text, "<run option> ...", "RUN] [OPTION")
-	usage, rest, _ := strings.Cut(text, "\n")
-	for _, group := range exclusive(ctx.Selected()) {
-		line := "\n       At most one: " + strings.Join(group, " | ")
-		if of := ctx.Selected().Flags; slices.ContainsFunc(of, func(f *kong.Flag) bool { return f.Required && "--"+f.Name == group[0] }) {
-			line = "\n       One of: " + strings.Join(group, " | ")
-			for _, f := range of {
-				if slices.Contains(group, "--"+f.Name) {
-					usage = strings.Replace(usage, " "+f.Summary(), "", 1)
+	_, err := io.WriteString(ctx.Stdout, text)
+	return err
+}
+
+// commandHelp says what a command is for and what can be said to it. For the flags of run
+// kong's own printer takes half as long as it takes to describe them.
+func commandHelp(n *kong.Node, width int) string {
+	b := bytes.NewBufferString(usage(n))
+	for _, text := range []string{n.Help, n.Detail} {
+		if text != "" {
+			p := comment.Printer{TextCodePrefix: "    ", TextWidth: width}
+			fmt.Fprintf(b, "\n%s\n", bytes.TrimSpace(p.Text(new(comment.Parser).Parse(text))))
+		}
+	}
+	var rows [][2]string
+	for _, arg := range n.Positional {
+		rows = append(rows, [2]string{named(arg.Summary()), kong.DefaultHelpValueFormatter(arg)})
+	}
+	columns(b, width, "Arguments:", rows)
+	columns(b, width, "Flags:", flagRows(n, ""))
+	for _, g := range groups[:len(groups)-1] {
+		columns(b, width, g.Title, flagRows(n, g.Key))
+	}
+	rows = nil
+	for _, leaf := range n.Leaves(true) {
+		rows = append(rows, [2]string{leaf.Path(), leaf.Help})
+	}
+	columns(b, width, "Commands:", rows)
+	columns(b, width, everywhere.Title, flagRows(n, everywhere.Key)) // what is peculiar comes first
+	if n.Path() == "run" {
+		environmentHelp(b, width)
+	}
+	return b.String()
+}
+
+// usage is how the command is called. What stands after -- for run is not kong's, and of
+// flags of which one is needed none is needed by itself.
+func usage(n *kong.Node) string {
+	usage := strings.Replace("Usage: looprun "+named(n.Summary()), "looprun run [flags]", "looprun [run] [flags] -- COMMAND [ARG…] | -c LINE", 1)
+	var lines string
+	for _, group := range exclusive(n) {
+		most := "At most one: "
+		for _, f := range n.Flags {
+			if f.Required && slices.Contains(group, "--"+f.Name) {
+				most = "One of: "
+				usage = strings.Replace(usage, " "+f.Summary(), "", 1)
+			}
+		}
+		lines += "       " + most + strings.Join(group, " | ") + "\n"
+	}
+	return usage + "\n" + lines
+}
+
+// named gives the words of answer, which kong knows as one argument, the names of two.
+func named(argument string) string {
+	return strings.ReplaceAll(argument, "<run option> ...", "RUN] [OPTION")
+}
+
+// flagRows are the flags of a group and their texts: those of the program, an empty row,
+// and those of the command.
+func flagRows(n *kong.Node, group string) (rows [][2]string) {
+	var indent string // of flags without a letter, beside those with one
+	for _, flags := range n.AllFlags(true) {
+		before := len(rows)
+		for _, f := range flags {
+			if f.Group == nil && group == "" || f.Group != nil && f.Group.Key == group {
+				rows = append(rows, [2]string{f.String(), kong.DefaultHelpValueFormatter(f.Value)})
+				if f.Short != 0 {
+					indent = "    "
 				}
 			}
 		}
-		usage += line
+		if 0 < before && before < len(rows) {
+			rows = slices.Insert(rows, before, [2]string{})
+		}
 	}
-	text = usage + "\n" + rest
-	if before, rest, ok := strings.Cut(text, "\n"+everywhere+"\n"); ok { // what is peculiar comes first
-		flags, after, _ := strings.Cut(rest, "\n\n")
-		text = strings.TrimRight(before+"\n"+after, "\n") + "\n\n" + everywhere + "\n" + strings.TrimRight(flags, "\n") + "\n"
+	for i, row := range rows {
+		if strings.HasPrefix(row[0], "--") {
+			rows[i][0] = indent + row[0]
+		}
 	}
-	if ctx.Selected().Path() == "run" {
-		text += environmentHelp()
+	return rows
+}
+
+// columns writes rows under their heading, the first column as wide as it has to be, or a
+// line by itself.
+func columns(b *bytes.Buffer, width int, heading string, rows [][2]string) {
+	if len(rows) == 0 {
+		return
 	}
-	_, werr := io.WriteString(out, text)
-	return errors.Join(err, werr)
+	most, left := 3*width/8, 0
+	for _, row := range rows {
+		if n := len(row[0]); n < most {
+			left = max(left, n)
+		}
+	}
+	left += 6
+	indent := strings.Repeat(" ", left)
+	b.WriteString("\n" + heading + "\n")
+	for _, row := range rows {
+		line := "  " + row[0]
+		if len(row[0]) < most {
+			line += indent[len(line):]
+		} else {
+			b.WriteString(line + "\n")
+			line = indent
+		}
+		for _, text := range cells.Wrap(row[1], width-left, "") {
+			b.WriteString(strings.TrimRight(line+text, " ") + "\n")
+			line = indent
+		}
+	}
+}
+
+// helpWidth is how wide a help is: as the terminal is, up to a width that is easy to read.
+func helpWidth(stdout *os.File) int {
+	width := 80
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
+		width = n
+	} else if stdout != nil {
+		width = tty.Columns(stdout.Fd())
+	}
+	return min(max(width, 40), 100)
 }
 
 // topHelp is the help without a command. It fits a screen.
@@ -184,21 +279,16 @@ func commandVariables() []string {
 }
 
 // environmentHelp is the part of the help of run about the command's variables.
-func environmentHelp() string {
-	const indent, most = "      ", 80
-	var b strings.Builder
-	b.WriteString("\nWhat the command finds in its environment (docs/running.md says more):\n")
-	for _, e := range commandEnvironment() {
-		b.WriteString("  " + e.Term + "\n")
-		line := indent
-		for word := range strings.FieldsSeq(e.Text) {
-			if cells.Width(line+word) > most {
-				b.WriteString(strings.TrimRight(line, " ") + "\n")
-				line = indent
-			}
-			line += word + " "
+func environmentHelp(b *bytes.Buffer, width int) {
+	lines := func(indent, text string) {
+		for _, line := range cells.Wrap(indent+text, width, indent) {
+			b.WriteString(line + "\n")
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	return b.String()
+	b.WriteString("\n")
+	lines("", "What the command finds in its environment (docs/running.md says more):")
+	for _, e := range commandEnvironment() {
+		lines("  ", e.Term)
+		lines("      ", e.Text)
+	}
 }

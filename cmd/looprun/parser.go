@@ -288,9 +288,9 @@ func (a *app) parseWith(grammar any, flags *commonFlags, own []string, by extent
 	p = parsed{flags: flags, exited: -1, run: func(a *app) error { return p.ctx.Run(a) }}
 	parser, err := newParser(grammar,
 		kong.Writers(a.stdout, a.stderr), kong.Exit(func(code int) { p.exited = code }),
-		kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error {
+		kong.Help(func(_ kong.HelpOptions, ctx *kong.Context) error {
 			if helped = true; by == whole {
-				if err := help(o, ctx); err != nil {
+				if err := help(ctx, helpWidth(a.files.stdout)); err != nil {
 					return err
 				}
 				p.exited = 0
@@ -322,7 +322,7 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	parser, err := kong.New(grammar, append([]kong.Option{
 		kong.Name("looprun"), kong.Description(description), kong.UsageOnError(), kong.FlagNamer(config.FlagName),
 		kong.PostBuild(func(k *kong.Kong) error { putBack = setAside(k.Model.Node); return nil }), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.ExplicitGroups(groups),
+		kong.ExplicitGroups(groups),
 	}, options...)...)
 	if err == nil {
 		putBack()

@@ -138,7 +138,7 @@ func helpOf(t *testing.T, grammar any, call []string) (text string) {
 	t.Helper()
 	var out bytes.Buffer
 	exited := errors.New("exited")
-	parser, err := newParser(grammar, kong.Writers(&out, &out), kong.Exit(func(int) { panic(exited) }), kong.Help(help))
+	parser, err := newParser(grammar, kong.Writers(&out, &out), kong.Exit(func(int) { panic(exited) }), kong.Help(func(_ kong.HelpOptions, ctx *kong.Context) error { return help(ctx, helpWidth(nil)) }))
 	if err != nil {
 		t.Fatal(err)
 	}

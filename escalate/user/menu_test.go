@@ -168,7 +168,7 @@ func FuzzField(f *testing.F) {
 		f.Add(s, maxText-2)
 	}
 	f.Fuzz(func(t *testing.T, s string, before int) {
-		before = min(abs(before), maxText)
+		before = min(max(before, -(before+1)), maxText)
 		x := field{text: []byte(strings.Repeat("x", before))}
 		for i := range len(s) {
 			x.take(s[i])
@@ -203,42 +203,6 @@ func TestFieldIsEdited(t *testing.T) {
 		}
 	}
 }
-
-func TestWrap(t *testing.T) {
-	for _, tt := range []struct {
-		text   string
-		width  int
-		indent string
-		want   []string
-	}{
-		{"", 10, "", []string{""}},
-		{"one two", 10, "", []string{"one two"}},
-		{"one two three", 9, "  ", []string{"one two", "  three"}},
-		{"unbreakable", 4, "", []string{"unbr", "eaka", "ble"}},
-		{"  indented text", 10, "  ", []string{"  indented", "  text"}},
-		{"a\tb", 20, "", []string{"a    b"}},
-		{"日本語", 4, "", []string{"日本", "語"}},
-		{"日", 1, "", []string{"日"}},
-	} {
-		if got := wrap(tt.text, tt.width, tt.indent); !slices.Equal(got, tt.want) {
-			t.Errorf("wrap(%q, %d) = %q, want %q", tt.text, tt.width, got, tt.want)
-		}
-	}
-}
-
-func FuzzWrap(f *testing.F) {
-	f.Add("  one two 日本語 three", 7, "  ")
-	f.Fuzz(func(t *testing.T, s string, width int, indent string) {
-		width = minColumns - 2 + abs(width)%80
-		for _, line := range wrap(s, width, strings.Repeat(" ", len(indent)%8)) {
-			if cells.Width(line) > width {
-				t.Errorf("%q takes %d of %d columns", line, cells.Width(line), width)
-			}
-		}
-	})
-}
-
-func abs(n int) int { return max(n, -(n + 1)) }
 
 func TestHistoryNamesWhatIsThere(t *testing.T) {
 	if got := History(nil); len(got) != 1 {

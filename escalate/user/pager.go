@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/pager"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
@@ -19,7 +20,7 @@ import (
 func (p *prompt) review(ctx context.Context) error {
 	var lines []string
 	for _, l := range History(p.state) {
-		lines = append(lines, wrap(l, p.width(), indentOf(l))...)
+		lines = append(lines, cells.Wrap(l, p.width(), indentOf(l))...)
 	}
 	text := strings.Join(lines, "\n") + "\n"
 	if len(lines) < p.rows-1 || !p.page(ctx, text) {

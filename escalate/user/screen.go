@@ -35,7 +35,7 @@ func (p *prompt) opening(evidence bool) string {
 			lines = append(lines, text...) // the menu shows a part of it
 		}
 		for _, d := range p.menu.Details {
-			lines = append(lines, wrap(d, p.width(), indentOf(d))...)
+			lines = append(lines, cells.Wrap(d, p.width(), indentOf(d))...)
 		}
 		if !p.menu.Sentence && len(p.menu.Details) > 0 {
 			lines = append(lines, "")
@@ -59,7 +59,7 @@ func (p *prompt) say(line string) error {
 	if p.field != nil {
 		over = "\x1b[A\r\x1b[J"
 	}
-	_, err := p.t.Write([]byte(over + strings.Join(wrap(line, p.width(), "  "), "\n") + "\n"))
+	_, err := p.t.Write([]byte(over + strings.Join(cells.Wrap(line, p.width(), "  "), "\n") + "\n"))
 	return err
 }
 
@@ -123,7 +123,7 @@ func (p *prompt) text() []string {
 	var lines []string
 	for _, l := range strings.Split(text, "\n") {
 		if strings.TrimSpace(l) != "" {
-			lines = append(lines, wrap(l, p.width(), indentOf(l))...)
+			lines = append(lines, cells.Wrap(l, p.width(), indentOf(l))...)
 		}
 	}
 	return lines
@@ -191,7 +191,7 @@ func (p *prompt) item(item Item, label string, columns int, whole bool) []string
 		text = cells.Pad(text, keyColumns+columns) + "  " + item.Description
 	case whole:
 		indent := strings.Repeat(" ", keyColumns)
-		return append(wrap(text, p.width()-2, indent), wrap(indent+item.Description, p.width()-2, indent)...)
+		return append(cells.Wrap(text, p.width()-2, indent), cells.Wrap(indent+item.Description, p.width()-2, indent)...)
 	}
 	if !whole {
 		text = cells.Cut(text, max(p.width()-2, keyColumns+cells.Width(label)))
@@ -200,7 +200,7 @@ func (p *prompt) item(item Item, label string, columns int, whole bool) []string
 	if p.width() >= alignFrom {
 		indent += columns + 2
 	}
-	return wrap(text, p.width()-2, strings.Repeat(" ", indent))
+	return cells.Wrap(text, p.width()-2, strings.Repeat(" ", indent))
 }
 
 // box shows whether the item is ticked.
@@ -226,44 +226,4 @@ func (p *prompt) width() int {
 
 func indentOf(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, " "))]
-}
-
-// wrap breaks a line between words, and within words that are too long. Lines
-// after the first begin with the indent. A tab becomes four blanks.
-func wrap(s string, width int, indent string) []string {
-	s = strings.ReplaceAll(s, "\t", "    ")
-	if cells.Width(indent) > width/2 {
-		indent = ""
-	}
-	var lines []string
-	rest := []rune(s)
-	lead := ""
-	for {
-		n := fit(rest, width-cells.Width(lead))
-		lines = append(lines, lead+strings.TrimRight(string(rest[:n]), " "))
-		for rest = rest[n:]; len(rest) > 0 && rest[0] == ' '; rest = rest[1:] {
-		}
-		if len(rest) == 0 {
-			return lines
-		}
-		lead = indent
-	}
-}
-
-// fit is how many characters go on a line; it is at least one if there is one.
-func fit(s []rune, width int) int {
-	used, blank := 0, 0
-	for i, r := range s {
-		used += cells.Rune(r)
-		if used > width {
-			if blank > 0 && r != ' ' {
-				return blank
-			}
-			return max(1, i)
-		}
-		if r == ' ' && strings.TrimSpace(string(s[:i])) != "" {
-			blank = i + 1
-		}
-	}
-	return len(s)
 }

@@ -1,5 +1,5 @@
-// Package cells counts the columns that text takes on a terminal, and cuts and
-// pads it by them. The text is one that is safe to show (see termsafe): without
+// Package cells counts the columns that text takes on a terminal, and cuts, pads
+// and wraps it by them. The text is one that is safe to show (see termsafe): without
 // control characters.
 package cells
 
@@ -90,4 +90,44 @@ func Cut(s string, n int) string {
 // Pad adds blanks up to n columns.
 func Pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-Width(s)))
+}
+
+// Wrap breaks a line between words, and within words that are too long. Lines
+// after the first begin with the indent. A tab becomes four blanks.
+func Wrap(s string, n int, indent string) []string {
+	rest := []rune(strings.ReplaceAll(s, "\t", "    "))
+	if Width(indent) > n/2 {
+		indent = ""
+	}
+	var lines []string
+	lead := ""
+	for {
+		end := fit(rest, n-Width(lead))
+		lines = append(lines, lead+strings.TrimRight(string(rest[:end]), " "))
+		for rest = rest[end:]; len(rest) > 0 && rest[0] == ' '; rest = rest[1:] {
+		}
+		if len(rest) == 0 {
+			return lines
+		}
+		lead = indent
+	}
+}
+
+// fit is how many characters go on a line; it is at least one if there is one.
+func fit(s []rune, n int) int {
+	used, word, blank := 0, false, 0
+	for i, r := range s {
+		used += Rune(r)
+		if used > n {
+			if blank > 0 && r != ' ' {
+				return blank
+			}
+			return max(1, i)
+		}
+		if r == ' ' && word {
+			blank = i + 1
+		}
+		word = word || !unicode.IsSpace(r)
+	}
+	return len(s)
 }

@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -66,6 +67,40 @@ func FuzzCut(f *testing.F) {
 			t.Errorf("Cut(%q, %d) = %q, though it fits", s, n, got)
 		case !strings.HasPrefix(s, strings.TrimSuffix(got, "…")):
 			t.Errorf("Cut(%q, %d) = %q", s, n, got)
+		}
+	})
+}
+
+func TestWrap(t *testing.T) {
+	for _, tt := range []struct {
+		text   string
+		width  int
+		indent string
+		want   []string
+	}{
+		{"", 10, "", []string{""}},
+		{"one two", 10, "", []string{"one two"}},
+		{"one two three", 9, "  ", []string{"one two", "  three"}},
+		{"unbreakable", 4, "", []string{"unbr", "eaka", "ble"}},
+		{"  indented text", 10, "  ", []string{"  indented", "  text"}},
+		{"a\tb", 20, "", []string{"a    b"}},
+		{"日本語", 4, "", []string{"日本", "語"}},
+		{"日", 1, "", []string{"日"}},
+	} {
+		if got := Wrap(tt.text, tt.width, tt.indent); !slices.Equal(got, tt.want) {
+			t.Errorf("Wrap(%q, %d) = %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}
+
+func FuzzWrap(f *testing.F) {
+	f.Add("  one two 日本語 three", 7, "  ")
+	f.Fuzz(func(t *testing.T, s string, width int, indent string) {
+		width = 10 + max(width, -(width+1))%80
+		for _, line := range Wrap(s, width, strings.Repeat(" ", len(indent)%8)) {
+			if Width(line) > width {
+				t.Errorf("%q takes %d of %d columns", line, Width(line), width)
+			}
 		}
 	})
 }
