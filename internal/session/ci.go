@@ -150,6 +150,9 @@ const ciPatience = 5 * time.Second
 // tellCI tells the CI system the verdict. What it could not be told is a warning:
 // the run has ended whatever it learns.
 func (s *Session) tellCI(state *core.State, result core.Result) {
+	if by := s.ci.Provider(); by == ci.Off || by == ci.Generic {
+		return // and git is not asked whose the files are
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
 	defer cancel()
 	document, err := os.ReadFile(s.run.ResultFile())
