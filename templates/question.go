@@ -68,9 +68,9 @@ func (s *Set) missing(o Option, src *source) string {
 		case "signature":
 			met = state.Last != nil && state.Last.Signature.Hash != 0
 		case "subtasks":
-			met = src.told.rejection != nil && len(src.told.rejection.Alternatives) > 0
+			met = len(src.rejection.Alternatives) > 0
 		case "alternative":
-			met = src.told.rejection != nil && phrase(src.told.rejection.Suggested) != ""
+			met = phrase(src.rejection.Suggested) != ""
 		}
 		if !met {
 			return s.texts.say("why_"+need, nil)

@@ -15,63 +15,30 @@ import (
 // attempts that can be made for one question are.
 const shownItems = ladder.MaxAttempts
 
-// told is what the command said that a question is about, and what was attempted.
-// All of it is the command's: data, however it reads.
-type told struct {
-	rejection *rejection.Rejection // nil: the question is not about one
-	signal    *signal.Signal       // nil: there is none
-}
-
-func toldOf(state *core.State, guard core.GuardID) told {
+// tell sets what the command said that the question is about. All of it is the command's:
+// data, however it reads.
+func (s *source) tell() {
 	switch {
-	case guard != core.Rejection:
-		return told{signal: state.Signal}
-	case state.Rejected != nil:
-		return told{rejection: &state.Rejected.Rejection}
+	case s.trip.Guard == core.Rejection && s.state.Rejected != nil:
+		s.rejection = s.state.Rejected.Rejection
+	case s.trip.Guard != core.Rejection && s.state.Signal != nil:
+		s.signal = *s.state.Signal
 	}
-	return told{}
 }
 
 // task is the one that the question is about, as the command names it.
 func (s *source) task() any {
-	name := ""
-	switch {
-	case s.told.rejection != nil:
-		name = s.told.rejection.Task
-	case s.told.signal != nil:
-		name = s.told.signal.Task
-	}
-	return cmp.Or(phrase(name), phrase(s.state.Task))
-}
-
-func (t told) agent() string {
-	switch {
-	case t.rejection != nil:
-		return t.rejection.Agent
-	case t.signal != nil:
-		return t.signal.Agent
-	}
-	return ""
+	return cmp.Or(phrase(s.rejection.Task), phrase(s.signal.Task), phrase(s.state.Task))
 }
 
 // rejected is a text of the rejection, on one line and without a full stop.
 func rejected(of func(rejection.Rejection) string) func(*source) any {
-	return func(s *source) any {
-		if s.told.rejection == nil {
-			return ""
-		}
-		return phrase(of(*s.told.rejection))
-	}
+	return func(s *source) any { return phrase(of(s.rejection)) }
 }
 
 // signalled is a text of the signal, on one line and without a full stop.
 func signalled(of func(signal.Signal) string) func(*source) any {
-	return func(s *source) any {
-		if s.told.signal == nil {
-			return ""
-		}
-		return phrase(of(*s.told.signal))
-	}
+	return func(s *source) any { return phrase(of(s.signal)) }
 }
 
 // phrase is text on one line that can stand within a sentence.
@@ -89,10 +56,7 @@ func (s *source) cause() any {
 }
 
 func (s *source) considered() any {
-	if s.told.signal == nil {
-		return []string(nil)
-	}
-	return lines(s, s.told.signal.Considered, "considered_line", func(c signal.Considered) facts {
+	return lines(s, s.signal.Considered, "considered_line", func(c signal.Considered) facts {
 		return facts{"Option": phrase(c.Option), "Why": phrase(c.Why)}
 	})
 }
@@ -104,34 +68,22 @@ func (s *source) attempts() any {
 	for _, a := range s.state.Ladder.Made(s.state.LadderTask()) {
 		all = append(all, a.String())
 	}
-	if s.told.signal != nil {
-		all = append(all, lines(s, s.told.signal.Attempts, "", nil)...)
-	}
-	return all
+	return append(all, lines(s, s.signal.Attempts, "", nil)...)
 }
 
 func (s *source) attempted() any {
-	if s.told.rejection == nil {
-		return []string(nil)
-	}
-	return lines(s, s.told.rejection.Attempted, "", nil)
+	return lines(s, s.rejection.Attempted, "", nil)
 }
 
 func (s *source) evidence() any {
-	if s.told.rejection == nil {
-		return []string(nil)
-	}
-	return lines(s, s.told.rejection.Evidence, "evidence_line", func(e rejection.Evidence) facts {
+	return lines(s, s.rejection.Evidence, "evidence_line", func(e rejection.Evidence) facts {
 		return facts{"Kind": phrase(e.Type), "Data": line(e.Data, valueLength), "Where": phrase(e.Source)}
 	})
 }
 
 // subtasks are the tasks proposed instead, each after those that it depends on.
 func (s *source) subtasks() any {
-	if s.told.rejection == nil {
-		return []string(nil)
-	}
-	tasks, _ := s.told.rejection.Subtasks() // what is wrong with them is a warning, given before
+	tasks, _ := s.rejection.Subtasks() // what is wrong with them is a warning, given before
 	return lines(s, tasks, "subtask_line", func(t rejection.Task) facts {
 		return facts{
 			"Title": phrase(t.Title), "Scope": phrase(t.Scope), "Estimate": phrase(t.Estimate),
@@ -142,18 +94,15 @@ func (s *source) subtasks() any {
 
 // suggested is the id of the option that fits the reason; it decides nothing.
 func (s *source) suggested() any {
-	if s.told.rejection == nil {
+	if s.trip.Guard != core.Rejection || s.state.Rejected == nil {
 		return ""
 	}
-	decision, _ := s.told.rejection.Suggest()
+	decision, _ := s.rejection.Suggest()
 	return string(decision)
 }
 
 func (s *source) suggestedWhy() any {
-	if s.told.rejection == nil {
-		return ""
-	}
-	reason := s.told.rejection.Normalize().ReasonType
+	reason := s.rejection.Normalize().ReasonType
 	if slices.Contains(rejection.Reasons(), reason) {
 		return s.texts.say("suggested_"+strings.ToLower(string(reason)), nil)
 	}

@@ -1,6 +1,8 @@
 package templates
 
 import (
+	"cmp"
+
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -35,13 +37,17 @@ type source struct {
 	state *core.State
 	trip  core.Trip
 	texts *messages
-	told  told
+	// What the command said that the question is about; the zero value: nothing.
+	rejection rejection.Rejection
+	signal    signal.Signal
 
 	has core.Evidence
 }
 
 func newSource(state *core.State, trip core.Trip, texts *messages) *source {
-	return &source{state: state, trip: trip, texts: texts, told: toldOf(state, trip.Guard), has: state.Evidence(trip)}
+	s := &source{state: state, trip: trip, texts: texts, has: state.Evidence(trip)}
+	s.tell()
+	return s
 }
 
 // questionVariables are all that a template can mention.
@@ -245,7 +251,7 @@ var questionVariables = []variable{
 	},
 	{
 		Variable{"Agent", TypeText, "who rejects or asks, as the command names it; empty when it does not"},
-		func(s *source) any { return phrase(s.told.agent()) },
+		func(s *source) any { return phrase(cmp.Or(s.rejection.Agent, s.signal.Agent)) },
 	},
 	{
 		Variable{"Cause", TypeText, "why only a person can answer, such as “a security concern”; empty when the command names no cause"},
