@@ -305,15 +305,11 @@ func givenKeys(keys []Key, from reflect.Value) []givenKey {
 
 // patternProblems are the errors about patterns, which name file and line
 // themselves.
-func patternProblems(err error) strictyaml.Problems {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all strictyaml.Problems
-		for _, e := range joined.Unwrap() {
-			all = append(all, patternProblems(e)...)
-		}
-		return all
+func patternProblems(err error) (all strictyaml.Problems) {
+	for _, e := range each(err) {
+		all = append(all, strictyaml.Problem{Text: e.Error()})
 	}
-	return strictyaml.Problems{{Text: err.Error()}}
+	return all
 }
 
 // StateDir is where runs are kept.
