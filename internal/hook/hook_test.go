@@ -125,7 +125,7 @@ func TestInstallAndRemove(t *testing.T) {
 // A file that is not what its agent documents is left alone.
 func TestInstallRefuses(t *testing.T) {
 	claude := Find("claude")
-	for _, text := range []string{"{", "[]", "nothing", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":"x"}`, `{"hooks":{"Stop":"x"}}`, "// a comment\n{}"} {
+	for _, text := range []string{"{", "[]", "nothing", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":"x"}`, `{"hooks":{"Stop":"x"}}`, `{"hooks":{"Stop":[,{}]}}`, "// a comment\n{}"} {
 		if got, err := claude.With([]byte(text)); err == nil {
 			t.Errorf("%q became %q", text, got)
 		}

@@ -178,11 +178,12 @@ func (a Agent) Without(text []byte) ([]byte, error) {
 		text = cut(text, p.entry)
 	}
 	for depth := len(a.Keys) - 1; depth >= 0; depth-- {
-		s, empty, err := member(text, a.Keys[:depth+1])
-		if err != nil || !empty {
+		whole, err := parse(text)
+		at, found := whole.reach(a.Keys[:depth+1])
+		if err != nil || found <= depth || len(at.in) > 0 {
 			return text, err
 		}
-		text = cut(text, s)
+		text = cut(text, at)
 	}
 	if rest := strings.TrimSpace(string(text)); rest == "{}" || rest == a.Head {
 		return nil, nil
@@ -293,127 +294,108 @@ func read(file string) ([]byte, error) {
 	return text, err
 }
 
-// span is a part of a text, in bytes.
-type span struct{ start, end int }
-
 // places are where things stand in an agent's file.
 type places struct {
-	entry span // looprun's own; end 0: it is not there
-	depth int  // how many of the keys are there
-	end   int  // where something more goes into the innermost of them
-	empty bool // nothing is in that yet
+	entry value // looprun's own; end 0: it is not there
+	depth int   // how many of the keys are there
+	end   int   // where something more goes into the innermost of them
+	empty bool  // nothing is in that yet
 }
 
 // places finds the list of hooks in a file, as far as it is there.
 func (a Agent) places(text []byte) (p places, err error) {
-	w := walker{text: text, d: json.NewDecoder(bytes.NewReader(text))}
-	w.value(func(path []string, s span, empty bool) {
-		depth := len(path)
-		if depth > len(a.Keys) {
-			return
-		}
-		for i, key := range path {
-			if a.Keys[i] != key {
-				return
+	whole, err := parse(text)
+	if err != nil {
+		return p, err
+	}
+	inner, depth := whole.reach(a.Keys)
+	p = places{depth: depth, end: inner.end - 1, empty: len(inner.in) == 0}
+	want := byte('{')
+	if depth == len(a.Keys) {
+		want = '['
+		for _, v := range inner.in {
+			if bytes.Contains(text[v.start:v.end], []byte(`"`+Command)) {
+				p.entry = v
 			}
 		}
-		if depth >= p.depth {
-			p.depth, p.end, p.empty = depth, s.end-1, empty
-			want := byte('{')
-			if depth == len(a.Keys) {
-				want = '['
-			}
-			if text[s.start] != want && err == nil {
-				err = fmt.Errorf("%s is not what the agent documents; add the hook by hand", strings.Join(append([]string{"its"}, path...), " "))
-			}
-		}
-	}, func(path []string, s span) {
-		if len(path) == len(a.Keys) && strings.Join(path, "\n") == strings.Join(a.Keys, "\n") && bytes.Contains(text[s.start:s.end], []byte(`"`+Command)) {
-			p.entry = s
-		}
-	})
-	if w.err != nil {
-		return p, fmt.Errorf("it is not JSON that can be changed: %w", w.err)
+	}
+	if text[inner.start] != want {
+		err = fmt.Errorf("%s is not what the agent documents; add the hook by hand", strings.Join(append([]string{"its"}, a.Keys[:depth]...), " "))
 	}
 	return p, err
 }
 
-// member is where a key and its value stand, and whether that is empty.
-func member(text []byte, keys []string) (found span, empty bool, err error) {
-	w := walker{text: text, d: json.NewDecoder(bytes.NewReader(text))}
-	w.value(func(path []string, s span, none bool) {
-		if strings.Join(path, "\n") == strings.Join(keys, "\n") && len(path) == len(keys) {
-			found, empty = s, none
-			found.start = bytes.LastIndexByte(text[:s.start], '"') // the key's end
-			found.start = bytes.LastIndexByte(text[:found.start], '"')
-		}
-	}, func([]string, span) {})
-	return found, empty && found.end > 0, w.err
+// value is a JSON value in a text: where it stands, in bytes, and what is in it.
+type value struct {
+	key        string
+	from       int // where its key begins; without one as start
+	start, end int
+	in         []value
 }
 
-// walker reads JSON and tells where objects, lists and elements of lists stand.
-type walker struct {
-	text []byte
-	d    *json.Decoder
-	path []string
-	err  error
+// reach follows the keys as far as they are there, and says how many are.
+func (v value) reach(keys []string) (value, int) {
+	for depth, key := range keys {
+		at := -1
+		for i, in := range v.in {
+			if in.key == key { // of several the last counts
+				at = i
+			}
+		}
+		if at < 0 {
+			return v, depth
+		}
+		v = v.in[at]
+	}
+	return v, len(keys)
 }
 
-func (w *walker) value(container func([]string, span, bool), element func([]string, span)) {
-	from := int(w.d.InputOffset())
-	open, ok := w.token().(json.Delim)
-	if !ok {
-		for from < len(w.text) && strings.IndexByte(": \t\r\n", w.text[from]) >= 0 {
-			from++
+// parse reads the value with which a text begins.
+func parse(text []byte) (value, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	next := func() int { return len(text) - len(bytes.TrimLeft(text[d.InputOffset():], ",: \t\r\n")) }
+	var read func() (value, error)
+	read = func() (value, error) {
+		v := value{from: next(), start: next()}
+		open, err := d.Token()
+		_, holds := open.(json.Delim)
+		for holds && err == nil && d.More() {
+			var key json.Token = ""
+			from := next()
+			if open == json.Delim('{') {
+				key, err = d.Token()
+			}
+			if err == nil {
+				var in value
+				in, err = read()
+				in.key, in.from = key.(string), from
+				v.in = append(v.in, in)
+			}
 		}
-		if w.err == nil {
-			container(w.path, span{from, int(w.d.InputOffset())}, false)
+		if holds && err == nil {
+			_, err = d.Token()
 		}
-		return
+		v.end = int(d.InputOffset())
+		return v, err
 	}
-	start, empty := int(w.d.InputOffset())-1, true
-	for w.err == nil && w.d.More() {
-		empty = false
-		if open == '{' {
-			key, _ := w.token().(string)
-			w.path = append(w.path, key)
-			w.value(container, element)
-			w.path = w.path[:len(w.path)-1]
-			continue
-		}
-		from := int(w.d.InputOffset())
-		inner := walker{text: w.text, d: w.d} // keys below an element are its own
-		inner.value(func([]string, span, bool) {}, func([]string, span) {})
-		w.err = inner.err
-		for from < len(w.text) && strings.IndexByte(", \t\r\n", w.text[from]) >= 0 {
-			from++
-		}
-		element(w.path, span{from, int(w.d.InputOffset())})
+	v, err := read()
+	if err != nil {
+		err = fmt.Errorf("it is not JSON that can be changed: %w", err)
 	}
-	w.token()
-	container(w.path, span{start, int(w.d.InputOffset())}, empty)
-}
-
-func (w *walker) token() json.Token {
-	if w.err != nil {
-		return nil
-	}
-	var t json.Token
-	t, w.err = w.d.Token()
-	return t
+	return v, err
 }
 
 // cut takes a part out of a list or an object, with the comma beside it.
-func cut(text []byte, s span) []byte {
-	before := bytes.TrimRight(text[:s.start], " \t\r\n")
+func cut(text []byte, v value) []byte {
+	before := bytes.TrimRight(text[:v.from], " \t\r\n")
 	if bytes.HasSuffix(before, []byte(",")) {
-		return splice(text, len(before)-1, s.end, "")
+		return splice(text, len(before)-1, v.end, "")
 	}
-	after := bytes.TrimLeft(text[s.end:], " \t\r\n")
+	after := bytes.TrimLeft(text[v.end:], " \t\r\n")
 	if bytes.HasPrefix(after, []byte(",")) {
-		return splice(text, s.start, len(text)-len(after)+1, "")
+		return splice(text, v.from, len(text)-len(after)+1, "")
 	}
-	return splice(text, s.start, s.end, "")
+	return splice(text, v.from, v.end, "")
 }
 
 func splice(text []byte, from, to int, with string) []byte {
