@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -182,21 +183,8 @@ func (r *Report) title() string {
 	return r.RunID
 }
 
-// commandLine is a command as one line. The line of sh -c stands alone: that is
-// how it was written.
-func commandLine(argv []string) string {
-	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
-		return line(argv[2], maxArg)
-	}
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[](){}<>|&;#~!") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		words[i] = a
-	}
-	return line(strings.Join(words, " "), maxArg)
-}
+// commandLine is a command as one line.
+func commandLine(argv []string) string { return line(console.CommandLine(argv), maxArg) }
 
 // letters name signatures: A to Z, then AA, AB and so on.
 func letters(n int) string {

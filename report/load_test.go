@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 	if trip.Guard != core.LoopDetected || trip.Iteration != 4 || len(trip.Refused) != 1 || len(trip.Commands) != 1 || len(trip.Options) != 2 {
 		t.Errorf("%+v", trip)
 	}
-	if a := trip.decided(); a == nil || a.Option != "new_approach" || a.who() != "policy (policy.yaml:3)" || a.Reason == "" {
+	if a := trip.decided(); a == nil || a.Option != "new_approach" || a.Who() != "policy (policy.yaml:3)" || a.Reason == "" {
 		t.Errorf("%+v", a)
 	}
 	if trip.Effect == nil || trip.Effect.Guidance == "" || trip.Effect.Resets[0] != core.LoopDetected {
@@ -112,7 +112,7 @@ func TestLoadOfALiveRun(t *testing.T) {
 	if len(r.Signatures) != 1 || r.Signatures[0].Count != 6 || !slices.Equal(r.History[5].Checks, []string{"TestLogin"}) {
 		t.Errorf("%+v", r.Signatures)
 	}
-	if len(r.Trips) != 2 || r.Trips[0].decided().who() != "user" || r.Trips[1].Closed == "" || r.Trips[1].decided() != nil {
+	if len(r.Trips) != 2 || r.Trips[0].decided().Who() != "user" || r.Trips[1].Closed == "" || r.Trips[1].decided() != nil {
 		t.Errorf("%+v", r.Trips)
 	}
 	page := written(t, r.HTML)

@@ -226,7 +226,7 @@ func (r *Report) markdownTrips(p printer, list []Trip) {
 			if a.Words != "" {
 				words = ": “" + prose(a.Words) + "”"
 			}
-			p("  - **%s** by %s%s%s\n", prose(a.chosen()), prose(a.who()), words, after(": ", prose(a.Reason)))
+			p("  - **%s** by %s%s%s\n", prose(a.Chosen()), prose(a.Who()), words, after(": ", prose(a.Reason)))
 		}
 		for _, f := range t.Refused {
 			p("  - not taken%s: %s\n", after(" from ", prose(f.Responder)), prose(f.Reason))

@@ -247,9 +247,3 @@ func newPageTrip(t *Trip, id string) pageTrip {
 	}
 	return p
 }
-
-// Chosen is the answer as a person reads it.
-func (a *Answer) Chosen() string { return a.chosen() }
-
-// Who names who answered.
-func (a *Answer) Who() string { return a.who() }

@@ -48,8 +48,8 @@ func (r *Report) who() string {
 	return core.Answer{Responder: r.Responder, Assistant: r.Assistant}.Who()
 }
 
-// who names the responder: “policy (policy.yaml:3)”.
-func (a *Answer) who() string {
+// Who names the responder: “policy (policy.yaml:3)”.
+func (a *Answer) Who() string {
 	switch {
 	case a.Via == core.ViaWeb:
 		return a.Responder + " (in the browser)"
@@ -61,7 +61,7 @@ func (a *Answer) who() string {
 
 // sentence is the answer with who and why.
 func (a *Answer) sentence() string {
-	text := fmt.Sprintf("%s by %s", a.chosen(), a.who())
+	text := fmt.Sprintf("%s by %s", a.Chosen(), a.Who())
 	if a.Words != "" {
 		text += ": “" + line(a.Words, maxProse) + "”"
 	}
@@ -74,5 +74,5 @@ func (a *Answer) sentence() string {
 // What is the type of the event in words: “run paused”.
 func (m Moment) What() string { return strings.ReplaceAll(words(m.Type), ".", " ") }
 
-// chosen is the answer as a person reads it.
-func (a *Answer) chosen() string { return cmp.Or(a.Label, a.Option) }
+// Chosen is the answer as a person reads it.
+func (a *Answer) Chosen() string { return cmp.Or(a.Label, a.Option) }

@@ -46,7 +46,7 @@ func (m *model) flags(until int) bool {
 		t := &m.TripList[m.flagged]
 		says := fmt.Sprintf("%s: %s", upperFirst(t.Place), t.What)
 		if t.Decided != nil {
-			says += fmt.Sprintf("; %s by %s", t.Decided.chosen(), t.Decided.who())
+			says += fmt.Sprintf("; %s by %s", t.Decided.Chosen(), t.Decided.Who())
 		}
 		m.Steps = append(m.Steps, step{ID: t.ID, Flag: true, Says: termsafe.Cut(says, pageProse)})
 	}

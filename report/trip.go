@@ -20,42 +20,24 @@ func (f *folder) decision(e core.Event) bool {
 	case core.QuestionAsked:
 		f.asked(e, d.Question)
 	case core.AnswerInvalid:
-		t := f.about(d.QuestionID)
-		if t == nil {
-			return false
-		}
-		t.Refused = add(t.Refused, Refused{line(d.Responder, 100), line(d.Reason, maxProse)})
+		return f.refused(d.QuestionID, d.Responder, d.Reason)
 	case core.AdviceGiven:
-		t := f.about(d.QuestionID)
-		if t == nil {
-			return false
-		}
-		t.Refused = add(t.Refused, Refused{line(d.Responder, 100), line(d.Text, maxProse)})
+		return f.refused(d.QuestionID, d.Responder, d.Text)
 	case core.QuestionAnswered:
-		t := f.about(d.QuestionID)
-		if t == nil {
-			return false
-		}
-		t.Answers = add(t.Answers, Answer{
-			Option: answered(d.Answer), Label: t.label(d.Answer), Words: text(d.Guidance, maxText), Responder: line(d.Responder, 100), Assistant: named(d.Assistant),
-			Reason: line(d.Reason, maxProse), Rule: line(d.Rule, maxLabel), Person: d.Person, Via: line(d.Via, maxLabel),
+		return f.amend(d.QuestionID, func(t *Trip) {
+			t.Answers = add(t.Answers, Answer{
+				Option: answered(d.Answer), Label: t.label(d.Answer), Words: text(d.Guidance, maxText), Responder: line(d.Responder, 100), Assistant: named(d.Assistant),
+				Reason: line(d.Reason, maxProse), Rule: line(d.Rule, maxLabel), Person: d.Person, Via: line(d.Via, maxLabel),
+			})
 		})
 	case core.VerifyFinished:
 		return f.ran(Command{Kind: "verify", Command: line(d.Command, maxProse), ExitCode: d.ExitCode, TimedOut: d.TimedOut})
 	case core.DebugFinished:
 		return f.ran(Command{Kind: string(id(d.Action)), ExitCode: d.ExitCode, Findings: text(d.Findings, maxText)})
 	case core.ActionApplied:
-		t := f.about("")
-		if t == nil {
-			return false
-		}
-		t.Effect = effectOf(d)
+		return f.amend("", func(t *Trip) { t.Effect = effectOf(d) })
 	case core.QuestionClosed:
-		t := f.about(d.QuestionID)
-		if t == nil {
-			return false
-		}
-		t.Closed = line(d.Reason, maxProse)
+		return f.amend(d.QuestionID, func(t *Trip) { t.Closed = line(d.Reason, maxProse) })
 	default:
 		return false
 	}
@@ -147,13 +129,21 @@ func (f *folder) about(id string) *Trip {
 	return nil
 }
 
-func (f *folder) ran(c Command) bool {
-	t := f.about("")
-	if t == nil {
-		return false
+// amend changes the trip that the question is about, as about finds it; false: there is none.
+func (f *folder) amend(id string, change func(*Trip)) bool {
+	t := f.about(id)
+	if t != nil {
+		change(t)
 	}
-	t.Commands = add(t.Commands, c)
-	return true
+	return t != nil
+}
+
+func (f *folder) refused(id, responder, why string) bool {
+	return f.amend(id, func(t *Trip) { t.Refused = add(t.Refused, Refused{line(responder, 100), line(why, maxProse)}) })
+}
+
+func (f *folder) ran(c Command) bool {
+	return f.amend("", func(t *Trip) { t.Commands = add(t.Commands, c) })
 }
 
 // add keeps the last of what a trip has several of.
