@@ -24,11 +24,12 @@ var static embed.FS
 // Handler answers what a browser asks. It can be tried without a port.
 func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("GET /{$}", file("index.html"))
+	own := func(name string) ([]byte, error) { return static.ReadFile("static/" + name) }
+	m.HandleFunc("GET /{$}", file("index.html", own))
 	for _, name := range []string{"page.js", "page.css", "icon.svg"} {
-		m.HandleFunc("GET /"+name, file(name))
+		m.HandleFunc("GET /"+name, file(name, own))
 	}
-	m.HandleFunc("GET /report.css", reportStyle)
+	m.HandleFunc("GET /report.css", file("report.css", func(string) ([]byte, error) { return report.Stylesheet() }))
 	m.HandleFunc("GET /report/{ticket}", s.report)
 	m.Handle("GET /api/runs", s.authorized(s.list))
 	m.Handle("GET /api/runs/{key}", s.ofRun(s.run))
@@ -102,9 +103,9 @@ func (s *Server) find(key string) *row {
 	return s.runs.find(key)
 }
 
-func file(name string) http.HandlerFunc {
+func file(name string, read func(string) ([]byte, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		b, err := static.ReadFile("static/" + name)
+		b, err := read(name)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -112,16 +113,6 @@ func file(name string) http.HandlerFunc {
 		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 		_, _ = w.Write(b)
 	}
-}
-
-func reportStyle(w http.ResponseWriter, _ *http.Request) {
-	b, err := report.Stylesheet()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	_, _ = w.Write(b)
 }
 
 // reply writes a JSON document.
