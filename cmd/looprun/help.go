@@ -169,7 +169,7 @@ func helpWidth(stdout *os.File) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
 		width = n
 	} else if stdout != nil {
-		width = tty.Columns(stdout.Fd())
+		width, _ = tty.Size(stdout.Fd())
 	}
 	return min(max(width, 40), 100)
 }

@@ -24,9 +24,9 @@ type Printer struct {
 	w      io.Writer
 	screen *os.File
 	colour bool
-	// width is how many columns a line may take; zero: as many as it needs, since
-	// it is no terminal.
-	width int
+	// width is how many columns a line may take, and rows how many lines are seen at once;
+	// zero: as many as it needs, since it is no terminal.
+	width, rows int
 }
 
 // NewPrinter prints to w, behind which is screen; nil: no file is. The flag --color says
@@ -35,7 +35,7 @@ func NewPrinter(w io.Writer, screen *os.File, flag string) *Printer {
 	terminal := IsTerminal(screen)
 	p := &Printer{w: w, screen: screen, colour: Colours(flag, terminal, os.Getenv)}
 	if terminal {
-		p.width = tty.Columns(screen.Fd())
+		p.width, p.rows = tty.Size(screen.Fd())
 	}
 	return p
 }
@@ -57,7 +57,7 @@ func (p *Printer) Flush() error {
 // Page prints the text, with the pager where it is longer than the screen.
 func (p *Printer) Page() error {
 	screen := p.screen
-	if p.width == 0 || bytes.Count(p.Bytes(), []byte{'\n'}) < tty.Rows(screen.Fd()) || os.Getenv("TERM") == "dumb" || !tty.Ours(screen.Fd()) {
+	if p.width == 0 || bytes.Count(p.Bytes(), []byte{'\n'}) < p.rows || os.Getenv("TERM") == "dumb" || !tty.Ours(screen.Fd()) {
 		return p.Flush()
 	}
 	// Ctrl-C is for the pager: it ends by its own keys, and leaves the terminal as

@@ -72,7 +72,10 @@ func New(o Options) *Display {
 	d := &Display{o: o, screen: o.Draw, cursor: cursor{fresh: true}}
 	fd := o.Screen.Fd()
 	d.ready = func() bool { return tty.Ours(fd) }
-	d.columns = func() int { return tty.Columns(fd) }
+	d.columns = func() int {
+		columns, _ := tty.Size(fd)
+		return columns
+	}
 	d.stop = func() {}
 	if o.Line || o.Mark {
 		d.watch()

@@ -15,21 +15,3 @@ func Ours(fd uintptr) bool {
 	group, err := unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp() // not the controlling one: it has no jobs
 }
-
-// Columns is how wide the terminal is, 80 where it does not say.
-func Columns(fd uintptr) int {
-	ws, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
-	if err != nil || ws.Col == 0 {
-		return 80
-	}
-	return int(ws.Col)
-}
-
-// Rows is how many lines it shows, 24 where it does not say.
-func Rows(fd uintptr) int {
-	ws, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
-	if err != nil || ws.Row == 0 {
-		return 24
-	}
-	return int(ws.Row)
-}

@@ -1,8 +1,11 @@
 package tty
 
 import (
+	"cmp"
 	"errors"
 	"sync"
+
+	"golang.org/x/term"
 )
 
 // Path is the controlling terminal of the process.
@@ -14,6 +17,18 @@ var ErrCancelled = errors.New("terminal: cancelled")
 
 // ErrWoken is returned by [Terminal.Read] after [Terminal.Wake].
 var ErrWoken = errors.New("terminal: woken")
+
+// Size is how many columns and lines a terminal shows, 80 and 24 where it does not say.
+func Size(fd uintptr) (columns, rows int) {
+	columns, rows, err := term.GetSize(int(fd))
+	if err != nil {
+		return 80, 24
+	}
+	return cmp.Or(columns, 80), cmp.Or(rows, 24)
+}
+
+// Size is that of the terminal.
+func (t *Terminal) Size() (columns, rows int) { return Size(t.Fd()) }
 
 // raw are the terminals whose state has to be put back.
 var raw = struct {

@@ -22,9 +22,6 @@ func (t *Terminal) Fd() uintptr { return ^uintptr(0) }
 // Foreground is false.
 func (t *Terminal) Foreground() bool { return false }
 
-// Size is not known.
-func (t *Terminal) Size() (columns, rows int) { return 80, 24 }
-
 // Raw fails.
 func (t *Terminal) Raw() error { return errors.ErrUnsupported }
 

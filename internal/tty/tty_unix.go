@@ -68,15 +68,6 @@ func (t *Terminal) Foreground() bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// Size is the number of columns and rows, 80 and 24 where it is not known.
-func (t *Terminal) Size() (columns, rows int) {
-	ws, err := unix.IoctlGetWinsize(t.fd, unix.TIOCGWINSZ)
-	if err != nil || ws.Col == 0 || ws.Row == 0 {
-		return 80, 24
-	}
-	return int(ws.Col), int(ws.Row)
-}
-
 // Raw makes the terminal hand over every key as it is pressed, without echo,
 // with Ctrl-C and Ctrl-Z as bytes, and with output processed as usual. What was
 // typed before is thrown away. The first call saves the state for

@@ -75,15 +75,6 @@ func (t *Terminal) Fd() uintptr { return t.out.Fd() }
 // Foreground is true: a console has no groups.
 func (t *Terminal) Foreground() bool { return true }
 
-// Size is the number of columns and rows, 80 and 24 where it is not known.
-func (t *Terminal) Size() (columns, rows int) {
-	var info windows.ConsoleScreenBufferInfo
-	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(t.out.Fd()), &info); err != nil {
-		return 80, 24
-	}
-	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1
-}
-
 // Discard throws away what was typed and not read.
 func (t *Terminal) Discard() error {
 	for {
