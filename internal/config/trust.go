@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -354,6 +355,13 @@ func trusted(digest string) bool {
 	}
 	info, err := os.Lstat(filepath.Join(dir, digest))
 	return err == nil && info.Mode().IsRegular()
+}
+
+// onlyMine reports whether nobody but the user can write to the folder. Modes do not say that
+// on Windows.
+func onlyMine(dir string) bool {
+	info, err := os.Lstat(dir)
+	return runtime.GOOS == "windows" || err == nil && info.IsDir() && info.Mode().Perm()&0o022 == 0 && provenance.Mine(info)
 }
 
 // remember records consent. Where that fails it holds for this call.

@@ -47,6 +47,12 @@ func Planted(file string) bool {
 	return strange && (err != nil || dir.Mode().Perm()&0o002 != 0)
 }
 
+// Mine reports whether the file is this user's.
+func Mine(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int64(st.Uid) == int64(os.Geteuid())
+}
+
 // stranger names the owner where that is neither this user nor root.
 func stranger(info fs.FileInfo) (of string, strange bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)

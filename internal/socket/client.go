@@ -26,10 +26,11 @@ var (
 // Windows before 2019.
 var ErrUnsupported = errors.New("this system has no Unix sockets")
 
-// What Windows says for ECONNREFUSED and ECONNRESET.
+// What Windows says for ECONNREFUSED, ECONNRESET and EAFNOSUPPORT.
 const (
 	winRefused = syscall.Errno(10061)
 	winReset   = syscall.Errno(10054)
+	winNoUnix  = syscall.Errno(10047)
 )
 
 // longestReply bounds what [Call] reads, in bytes.

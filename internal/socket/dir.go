@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/looprun/looprun/internal/provenance"
 )
 
 const (
@@ -41,7 +43,7 @@ func parents() []string {
 	var out []string
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		info, err := os.Stat(dir)
-		if err == nil && info.IsDir() && info.Mode().Perm() == 0o700 && owned(info) {
+		if err == nil && info.IsDir() && info.Mode().Perm() == 0o700 && provenance.Mine(info) {
 			out = append(out, filepath.Clean(dir))
 		}
 	}

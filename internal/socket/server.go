@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -108,7 +109,7 @@ func Listen(o Options) (*Server, error) {
 	}
 	if err != nil {
 		os.Remove(dir)
-		if errors.Is(err, noUnixSockets) {
+		if errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, winNoUnix) {
 			err = fmt.Errorf("%w: %w", ErrUnsupported, err)
 		}
 		return nil, fmt.Errorf("the socket of the run cannot be made: %w", err)
