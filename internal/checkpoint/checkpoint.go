@@ -53,17 +53,23 @@ func Open(ctx context.Context, dir, runDir, id string) (*Keeper, error) {
 // Unlock removes the lock that a git which was killed has left on the checkpoints of a run.
 // Whoever calls it has the run, so that no other git of looprun's is at it.
 func Unlock(ctx context.Context, dir, runID string) error {
-	name, err := git.Run(ctx, dir, nil, "rev-parse", "--git-path", Ref(runID)+".lock")
+	name, err := gitPath(ctx, dir, Ref(runID)+".lock")
 	if err != nil {
 		return err
-	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
 	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
+}
+
+// gitPath is where git keeps a file of the repository.
+func gitPath(ctx context.Context, dir, name string) (string, error) {
+	name, err := git.Run(ctx, dir, nil, "rev-parse", "--git-path", name)
+	if err == nil && !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	return name, err
 }
 
 // Top is the top of the git work tree that a folder belongs to.
@@ -137,12 +143,9 @@ func (k *Keeper) env() []string { return []string{"GIT_INDEX_FILE=" + k.index} }
 // begin makes the index. The user's, as far as there is one, says which files were read
 // already.
 func (k *Keeper) begin(ctx context.Context) error {
-	name, err := git.Run(ctx, k.top, nil, "rev-parse", "--git-path", "index")
+	name, err := gitPath(ctx, k.top, "index")
 	if err != nil {
 		return err
-	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(k.top, name)
 	}
 	from, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

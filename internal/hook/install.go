@@ -268,12 +268,9 @@ func own(args ...string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, args...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil {
-		err = errors.New(strings.TrimPrefix(termsafe.Line(strings.TrimSpace(said.String())), "looprun: "))
+	out, err := exec.Command(self, args...).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = errors.New(strings.TrimPrefix(termsafe.Line(strings.TrimSpace(string(exit.Stderr))), "looprun: "))
 	}
 	return out, err
 }

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -265,29 +264,14 @@ func (j Judge) looprun(ctx context.Context, s Stop, args ...string) ([]byte, err
 	cmd.Dir = s.Dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &bounded{w: &stderr, left: 64 << 10}
-	err := cmd.Run()
+	out, err := cmd.Output() // what it says beside is kept as far as 64 KB go
 	switch exited, ok := errors.AsType[*exec.ExitError](err); {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("the check did not end within %s", j.Timeout)
 	case ok:
-		return nil, &ended{exited.ExitCode(), cmp.Or(lastLine(stderr.String()), err.Error())}
+		return nil, &ended{exited.ExitCode(), cmp.Or(lastLine(string(exited.Stderr)), err.Error())}
 	}
-	return out.Bytes(), err
-}
-
-// bounded keeps the beginning of what is written.
-type bounded struct {
-	w    io.Writer
-	left int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	n := min(len(p), b.left)
-	b.left -= n
-	_, err := b.w.Write(p[:n])
-	return len(p), err
+	return out, err
 }
 
 // lastLine is the first line of the last thing that looprun said, without its name.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -59,18 +58,8 @@ func CIFacts(dir string) policy.CI {
 			BaseBranch: get("SYSTEM_PULLREQUEST_TARGETBRANCH"), PullRequest: number(get("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")),
 		}
 	}
-	return policy.CI{In: console.InCI(), Branch: gitBranch(dir)}
-}
-
-// gitBranch is the branch that is checked out, empty when there is none.
-func gitBranch(dir string) string {
-	git := exec.Command("git", "symbolic-ref", "--short", "-q", "HEAD")
-	git.Dir = dir
-	out, err := git.Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
+	branch, _ := git.Run(context.Background(), dir, nil, "symbolic-ref", "--short", "-q", "HEAD") // empty: there is none
+	return policy.CI{In: console.InCI(), Branch: branch}
 }
 
 // speakToCI prepares the log of the CI job: what the command prints is data
