@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -131,9 +132,9 @@ func (c *askCmd) question() (ask.Question, error) {
 	case c.Confirm && c.Text:
 		return q, config.Usage("--confirm and --text exclude each other", "use one of them")
 	case c.Confirm:
-		q.Kind = ask.KindConfirm
+		q.Kind = core.KindConfirm
 	case c.Text:
-		q.Kind = ask.KindText
+		q.Kind = core.KindText
 	case len(c.Option) == 0:
 		return q, config.Usage("the question has no answers to choose from", "give two or more --option ID=LABEL, or --confirm, or --text")
 	}
@@ -161,7 +162,7 @@ func (c *askCmd) unanswered(a *app, r ask.Request, err error) error {
 	case session.CodeNobody:
 		a.code = exitNobody
 		if q := r.Questions[0]; len(r.Questions) == 1 && q.Safe != "" {
-			a.code = confirmed(q.Safe == ask.Yes)
+			a.code = confirmed(q.Safe == core.Yes)
 			a.say.Printf("nobody answered, which counts as %s here: %s", q.Safe, told.Text)
 			return nil
 		}
@@ -203,8 +204,8 @@ func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 		switch {
 		case answer.Cancelled:
 			a.code = exitCancelled
-		case len(r.Questions) == 1 && r.Questions[i].Kind == ask.KindConfirm:
-			a.code = confirmed(len(answer.Selected.IDs()) == 1 && answer.Selected.IDs()[0] == ask.Yes)
+		case len(r.Questions) == 1 && r.Questions[i].Kind == core.KindConfirm:
+			a.code = confirmed(len(answer.Selected.IDs()) == 1 && answer.Selected.IDs()[0] == core.Yes)
 		}
 	}
 	return nil

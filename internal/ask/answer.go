@@ -178,7 +178,7 @@ func CheckAnswer(q Question, a Answer) error {
 func (q Question) checkSelected(s Selected) error {
 	ids := q.ids()
 	switch {
-	case q.Kind == KindText:
+	case q.Kind == core.KindText:
 		return errors.New("the question has nothing to select; " + q.wanted())
 	case s.list && !q.MultiSelect:
 		return errors.New("one option is selected by a text, not by a list; " + q.wanted())
@@ -202,7 +202,7 @@ func (q Question) checkSelected(s Selected) error {
 func (q Question) wanted() string {
 	var ways []string
 	switch {
-	case q.Kind == KindText:
+	case q.Kind == core.KindText:
 	case q.MultiSelect:
 		ways = append(ways, "select from "+strings.Join(q.ids(), ", ")+" by a list")
 	default:

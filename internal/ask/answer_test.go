@@ -5,10 +5,12 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/core"
 )
 
 func selectQuestion(change func(*Question)) Question {
-	q := Question{ID: "db", Question: "Which?", Kind: KindSelect, Options: []Option{{ID: "pg", Label: "Postgres"}, {ID: "my", Label: "MySQL"}}}
+	q := Question{ID: "db", Question: "Which?", Kind: core.KindSelect, Options: []Option{{ID: "pg", Label: "Postgres"}, {ID: "my", Label: "MySQL"}}}
 	if change != nil {
 		change(&q)
 	}
@@ -21,10 +23,10 @@ func TestCheckAnswer(t *testing.T) {
 	cancel := selectQuestion(func(q *Question) { q.AllowCancel, q.AllowText = true, pointer(false) })
 	multi := selectQuestion(func(q *Question) { q.MultiSelect = true })
 	implicit := selectQuestion(func(q *Question) { q.Kind = ""; q.Options[0].ID = "" })
-	confirm := Question{ID: "db", Question: "Sure?", Kind: KindConfirm}
-	chatty := Question{ID: "db", Question: "Sure?", Kind: KindConfirm, AllowText: pointer(true)}
-	free := Question{ID: "db", Question: "Name?", Kind: KindText}
-	cancelText := Question{ID: "db", Question: "Name?", Kind: KindText, AllowCancel: true}
+	confirm := Question{ID: "db", Question: "Sure?", Kind: core.KindConfirm}
+	chatty := Question{ID: "db", Question: "Sure?", Kind: core.KindConfirm, AllowText: pointer(true)}
+	free := Question{ID: "db", Question: "Name?", Kind: core.KindText}
+	cancelText := Question{ID: "db", Question: "Name?", Kind: core.KindText, AllowCancel: true}
 	typed := pointer("SQLite")
 	for _, c := range []struct {
 		name string
@@ -56,10 +58,10 @@ func TestCheckAnswer(t *testing.T) {
 		{"twice", multi, Answer{Selected: Several("pg", "my", "pg")}, "twice"},
 		{"empty list", multi, Answer{Selected: Several()}, "no option is selected"},
 		{"unknown in list", multi, Answer{Selected: Several("pg", "x")}, "no option"},
-		{"yes", confirm, Answer{Selected: One(Yes)}, ""},
-		{"no", confirm, Answer{Selected: One(No)}, ""},
+		{"yes", confirm, Answer{Selected: One(core.Yes)}, ""},
+		{"no", confirm, Answer{Selected: One(core.No)}, ""},
 		{"Yes", confirm, Answer{Selected: One("Yes")}, "no option"},
-		{"confirm by list", confirm, Answer{Selected: Several(Yes)}, "not by a list"},
+		{"confirm by list", confirm, Answer{Selected: Several(core.Yes)}, "not by a list"},
 		{"confirm by text", confirm, Answer{Text: typed}, "takes no text"},
 		{"confirm with text", chatty, Answer{Text: typed}, ""},
 		{"free text", free, Answer{Text: typed}, ""},
@@ -108,7 +110,7 @@ func TestSelectedJSON(t *testing.T) {
 }
 
 func TestResponse(t *testing.T) {
-	request := Request{ID: "r", Questions: []Question{selectQuestion(nil), {ID: "sure", Question: "Sure?", Kind: KindConfirm}}}
+	request := Request{ID: "r", Questions: []Question{selectQuestion(nil), {ID: "sure", Question: "Sure?", Kind: core.KindConfirm}}}
 	good := `{"schema":"looprun.dev/answer/v1","id":"r","answers":[{"id":"sure","selected":"yes","text":null,"cancelled":false,"responder":"user","reason":""},{"id":"db","text":"SQLite"}]}`
 	r, err := parseResponse([]byte(good))
 	if err != nil {
@@ -171,7 +173,7 @@ func TestKey(t *testing.T) {
 		"other order":    {change(func(q *Question) { q.Options[0], q.Options[1] = q.Options[1], q.Options[0] }), true},
 		"description":    {change(func(q *Question) { q.Options[0].Description = "d" }), true},
 		"cancel":         {change(func(q *Question) { q.AllowCancel = true }), true},
-		"explicit kind":  {change(func(q *Question) { q.Kind = KindSelect }), true},
+		"explicit kind":  {change(func(q *Question) { q.Kind = core.KindSelect }), true},
 		"NFD":            {change(func(q *Question) { q.Question = "Which cafe\u0301?" }), true},
 		"blanks":         {change(func(q *Question) { q.Question = " Which café?\n"; q.Options[0].Label = "x " }), true},
 		"other header":   {change(func(q *Question) { q.Header = "Db" }), false},
@@ -184,7 +186,7 @@ func TestKey(t *testing.T) {
 			t.Errorf("%s: same is %t", name, got)
 		}
 	}
-	if Key(Question{Question: "x", Kind: KindText}) == Key(Question{Question: "x", Kind: KindConfirm}) {
+	if Key(Question{Question: "x", Kind: core.KindText}) == Key(Question{Question: "x", Kind: core.KindConfirm}) {
 		t.Error("a text question is no confirm question")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictjson"
 )
@@ -174,11 +175,11 @@ func (q Question) answerFrom(raw json.RawMessage) (Answer, error) {
 		a.Cancelled = true
 		return a, nil
 	case bool:
-		if q.Kind != KindConfirm {
+		if q.Kind != core.KindConfirm {
 			return a, fmt.Errorf("only a confirm question is answered by %t; %s", v, q.wanted())
 		}
-		if a.Selected = One(No); v {
-			a.Selected = One(Yes)
+		if a.Selected = One(core.No); v {
+			a.Selected = One(core.Yes)
 		}
 		return a, nil
 	case string:

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/core"
 )
 
 func TestAskUserQuestion(t *testing.T) {
@@ -12,7 +14,7 @@ func TestAskUserQuestion(t *testing.T) {
 	for _, label := range []string{"A", "B", "C", "D", "E", "F"} {
 		six.Options = append(six.Options, Option{Label: label, Description: "does " + label})
 	}
-	data, leftOut := AskUserQuestion([]Question{six, {Question: "Sure?", Kind: KindConfirm}, {Question: "Name?", Kind: KindText}, selectQuestion(nil), {ID: "fifth", Question: "x"}})
+	data, leftOut := AskUserQuestion([]Question{six, {Question: "Sure?", Kind: core.KindConfirm}, {Question: "Name?", Kind: core.KindText}, selectQuestion(nil), {ID: "fifth", Question: "x"}})
 	var got any
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
@@ -45,8 +47,8 @@ func TestAskUserQuestion(t *testing.T) {
 func TestParseAnswers(t *testing.T) {
 	questions := []Question{
 		selectQuestion(func(q *Question) { q.AllowCancel = true }),
-		{ID: "sure", Question: "Really sure?", Kind: KindConfirm},
-		{ID: "name", Question: "Name?", Kind: KindText},
+		{ID: "sure", Question: "Really sure?", Kind: core.KindConfirm},
+		{ID: "name", Question: "Name?", Kind: core.KindText},
 		{ID: "many", Question: "Which ones?", MultiSelect: true, AllowText: pointer(false), Options: []Option{{ID: "x", Label: "X, really"}, {ID: "y", Label: "Y"}, {ID: "z", Label: "Z"}}},
 	}
 	one := func(id string, s Selected) []Answer { return []Answer{{ID: id, Selected: s}} }
@@ -62,10 +64,10 @@ func TestParseAnswers(t *testing.T) {
 		"another case":       {`{"db":"POSTGRES"}`, one("db", One("pg"))},
 		"free text":          {`{"db":"SQLite, please"}`, []Answer{{ID: "db", Text: pointer("SQLite, please")}}},
 		"null cancels":       {`{"db":null}`, []Answer{{ID: "db", Cancelled: true}}},
-		"true":               {`{"sure":true}`, one("sure", One(Yes))},
-		"false":              {`{"sure":false}`, one("sure", One(No))},
-		"Yes":                {`{"sure":"Yes"}`, one("sure", One(Yes))},
-		"no":                 {`{"Really sure?":"no"}`, one("sure", One(No))},
+		"true":               {`{"sure":true}`, one("sure", One(core.Yes))},
+		"false":              {`{"sure":false}`, one("sure", One(core.No))},
+		"Yes":                {`{"sure":"Yes"}`, one("sure", One(core.Yes))},
+		"no":                 {`{"Really sure?":"no"}`, one("sure", One(core.No))},
 		"text":               {`{"name":"yes"}`, []Answer{{ID: "name", Text: pointer("yes")}}},
 		"list":               {`{"many":["Z","x"]}`, one("many", Several("z", "x"))},
 		"one of a list":      {`{"many":"Y"}`, one("many", Several("y"))},

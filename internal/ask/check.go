@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -40,28 +41,28 @@ func (q Question) check(at string, ps *Problems) {
 	}
 	switch n := len(q.Options); {
 	case ps.Has(at + ".options"):
-	case q.Kind != KindSelect && n > 0:
+	case q.Kind != core.KindSelect && n > 0:
 		ps.Add(at+".options", fmt.Sprintf("a question of the kind %s has no options", q.Kind), "leave them out, or make the kind select")
-	case q.Kind == KindSelect && n < MinOptions:
+	case q.Kind == core.KindSelect && n < MinOptions:
 		ps.Add(at+".options", "it has "+plural.Count(n, "option"), fmt.Sprintf("give %d to %d, or make the kind confirm or text", MinOptions, MaxOptions))
 	}
-	if q.Kind == KindSelect {
+	if q.Kind == core.KindSelect {
 		q.checkOptions(at, ps)
 	}
-	if q.MultiSelect && q.Kind != KindSelect {
+	if q.MultiSelect && q.Kind != core.KindSelect {
 		ps.Add(at+".multi_select", fmt.Sprintf("several options cannot be chosen of the kind %s", q.Kind), "leave it out, or make the kind select")
 	}
-	if q.AllowText != nil && !*q.AllowText && q.Kind == KindText {
+	if q.AllowText != nil && !*q.AllowText && q.Kind == core.KindText {
 		ps.Add(at+".allow_text", "a question of the kind text takes text", "leave it out, or make the kind select or confirm")
 	}
-	if q.Safe != "" && q.Kind != KindConfirm {
+	if q.Safe != "" && q.Kind != core.KindConfirm {
 		ps.Add(at+".safe", "only a question of the kind confirm has it", "leave it out")
 	}
 	q.checkDefault(at+".default", ps)
 }
 
 func (q Question) checkDefault(at string, ps *Problems) {
-	if q.Default == "" || q.Kind == KindText || ps.Has(at) {
+	if q.Default == "" || q.Kind == core.KindText || ps.Has(at) {
 		return
 	}
 	ids := q.ids()

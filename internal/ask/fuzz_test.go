@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/core"
 )
 
 var requests = []string{
@@ -124,8 +126,8 @@ func FuzzParseAnswers(f *testing.F) {
 	}
 	questions := []Question{
 		selectQuestion(func(q *Question) { q.AllowCancel = true }),
-		{ID: "sure", Question: "Really sure?", Kind: KindConfirm},
-		{ID: "name", Question: "Name?", Kind: KindText},
+		{ID: "sure", Question: "Really sure?", Kind: core.KindConfirm},
+		{ID: "name", Question: "Name?", Kind: core.KindText},
 		{ID: "many", Question: "Which ones?", MultiSelect: true, Options: []Option{{ID: "y", Label: "Y"}, {ID: "z", Label: "Z"}}},
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

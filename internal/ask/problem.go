@@ -5,11 +5,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// What is wrong with a document.
-type (
-	Problem  = strictjson.Problem
-	Problems = strictjson.Problems
-)
+// Problems are what is wrong with a document.
+type Problems = strictjson.Problems
 
 // excerpt is the beginning of a text that somebody sent, in quotes, safe to show.
 func excerpt(text string) string { return termsafe.Quote(text, 60) }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -26,22 +27,6 @@ const (
 	MaxHeader    = 12 // code points of a header
 	MinOptions   = 2  // of a select question
 	MaxOptions   = 4
-)
-
-// Kind is the kind of a question, and says what answers it.
-type Kind string
-
-// The kinds of questions.
-const (
-	KindSelect  Kind = "select"  // the id of an option, or several
-	KindConfirm Kind = "confirm" // yes or no
-	KindText    Kind = "text"    // a text
-)
-
-// The answers to a confirm question.
-const (
-	Yes = "yes"
-	No  = "no"
 )
 
 // Who may answer, as [Request.To] says it. Empty: whoever the run is set up with.
@@ -64,10 +49,10 @@ type Request struct {
 // Question is one decision.
 type Question struct {
 	// ID names the question in its answer. Empty: q1, q2 and so on by its place.
-	ID       string `json:"id,omitempty"`
-	Header   string `json:"header,omitempty"` // at most 12 code points
-	Question string `json:"question"`
-	Kind     Kind   `json:"kind,omitempty"` // empty: select
+	ID       string    `json:"id,omitempty"`
+	Header   string    `json:"header,omitempty"` // at most 12 code points
+	Question string    `json:"question"`
+	Kind     core.Kind `json:"kind,omitempty"` // empty: select
 	// Options are 2 to 4 for select, none for the other kinds.
 	Options     []Option `json:"options,omitempty"`
 	MultiSelect bool     `json:"multi_select,omitempty"` // several options can be chosen
@@ -128,12 +113,12 @@ func (r Request) WithDefaults() Request {
 // TakesText reports whether a text answers the question.
 func (q Question) TakesText() bool {
 	switch {
-	case q.Kind == KindText:
+	case q.Kind == core.KindText:
 		return true
 	case q.AllowText != nil:
 		return *q.AllowText
 	}
-	return q.Kind != KindConfirm
+	return q.Kind != core.KindConfirm
 }
 
 // Option returns the option with that id. A confirm question has yes and no.
@@ -148,8 +133,8 @@ func (q Question) Option(id string) (Option, bool) {
 
 // choices are the options, with those that a confirm question has unsaid.
 func (q Question) choices() []Option {
-	if q.Kind == KindConfirm {
-		return []Option{{ID: Yes, Label: "Yes"}, {ID: No, Label: "No"}}
+	if q.Kind == core.KindConfirm {
+		return []Option{{ID: core.Yes, Label: "Yes"}, {ID: core.No, Label: "No"}}
 	}
 	return q.withDefaults().Options
 }
@@ -175,7 +160,7 @@ func withDefaults(questions []Question) []Question {
 
 func (q Question) withDefaults() Question {
 	if q.Kind == "" {
-		q.Kind = KindSelect
+		q.Kind = core.KindSelect
 	}
 	q.Options = slices.Clone(q.Options)
 	slugs := map[string]int{}

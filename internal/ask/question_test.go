@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/core"
 )
 
 func TestParse(t *testing.T) {
@@ -17,12 +19,12 @@ func TestParse(t *testing.T) {
 		Type: "ask", Schema: QuestionSchema, ID: "r1", To: ToUser,
 		Questions: []Question{
 			{
-				ID: "q1", Header: "Database", Question: "Which database?", Kind: KindSelect,
+				ID: "q1", Header: "Database", Question: "Which database?", Kind: core.KindSelect,
 				Options:     []Option{{ID: "postgresql-17", Label: "PostgreSQL 17"}, {"C++", "C++", "d"}, {ID: "C", Label: "C"}, {ID: "Größe", Label: " Größe "}},
 				MultiSelect: true, AllowText: pointer(false), AllowCancel: true, Exclusive: true, Default: "postgresql-17",
 			},
-			{ID: "go", Question: "Go on?", Kind: KindConfirm, Default: No, Safe: Yes},
-			{ID: "q3", Question: "Name?", Kind: KindText, Default: "any text"},
+			{ID: "go", Question: "Go on?", Kind: core.KindConfirm, Default: core.No, Safe: core.Yes},
+			{ID: "q3", Question: "Name?", Kind: core.KindText, Default: "any text"},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -194,7 +196,7 @@ func TestValidate(t *testing.T) {
 	if r.Questions[0].ID != "" || r.Questions[0].Options[0].ID != "" {
 		t.Error("Validate has changed the request")
 	}
-	if filled := r.WithDefaults(); filled.Questions[0].Options[1].ID != "b" || filled.Questions[0].Kind != KindSelect || r.Questions[0].Options[1].ID != "" {
+	if filled := r.WithDefaults(); filled.Questions[0].Options[1].ID != "b" || filled.Questions[0].Kind != core.KindSelect || r.Questions[0].Options[1].ID != "" {
 		t.Errorf("%+v", filled)
 	}
 }

@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
@@ -53,14 +54,14 @@ func questionShape() shape {
 			strictjson.Optional("id", text("Names the question in its answer. Left out: q1, q2 and so on by its place.")),
 			strictjson.Optional("header", header),
 			strictjson.Required("question", filled("What is asked.")),
-			strictjson.Optional("kind", word("What answers it: an option, yes or no, or a text. Left out: select.", string(KindSelect), string(KindConfirm), string(KindText))),
+			strictjson.Optional("kind", word("What answers it: an option, yes or no, or a text. Left out: select.", string(core.KindSelect), string(core.KindConfirm), string(core.KindText))),
 			strictjson.Optional("options", options),
 			strictjson.Optional("multi_select", flag("Whether several options can be chosen.")),
 			strictjson.Optional("allow_text", flag("Whether a text can stand in place of an option. Left out: true for select, false for confirm.")),
 			strictjson.Optional("allow_cancel", flag("Whether the question can be declined.")),
 			strictjson.Optional("exclusive", flag("Whether a person has to answer.")),
 			strictjson.Optional("default", text("What counts where nobody answers and the run is set to defaults: the id of an option, yes or no, or a text.")),
-			strictjson.Optional("safe", word("What the exit code of a confirm question says when nobody answers.", Yes, No)),
+			strictjson.Optional("safe", word("What the exit code of a confirm question says when nobody answers.", core.Yes, core.No)),
 			strictjson.Optional("again", flag("Whether it is asked although the same question, with the same id, was answered before.")),
 		},
 		Also: object{"allOf": kindRules()},
@@ -69,17 +70,17 @@ func questionShape() shape {
 
 // kindRules say what goes with which kind; Question.check does the same.
 func kindRules() []object {
-	of := func(kind Kind) object {
+	of := func(kind core.Kind) object {
 		return object{"properties": object{"kind": object{"const": kind}}, "required": []string{"kind"}}
 	}
 	return []object{
 		{
-			"if":   object{"properties": object{"kind": object{"enum": []Kind{KindConfirm, KindText}}}, "required": []string{"kind"}},
+			"if":   object{"properties": object{"kind": object{"enum": []core.Kind{core.KindConfirm, core.KindText}}}, "required": []string{"kind"}},
 			"then": object{"properties": object{"options": object{"maxItems": 0}, "multi_select": object{"const": false}}},
 			"else": object{"properties": object{"options": object{"minItems": MinOptions}, "safe": object{"const": ""}}, "required": []string{"options"}},
 		},
-		{"if": of(KindConfirm), "then": object{"properties": object{"default": object{"enum": []string{"", Yes, No}}}}},
-		{"if": of(KindText), "then": object{"properties": object{"allow_text": object{"const": true}, "safe": object{"const": ""}}}},
+		{"if": of(core.KindConfirm), "then": object{"properties": object{"default": object{"enum": []string{"", core.Yes, core.No}}}}},
+		{"if": of(core.KindText), "then": object{"properties": object{"allow_text": object{"const": true}, "safe": object{"const": ""}}}},
 	}
 }
 

@@ -376,7 +376,7 @@ func (t *talk) goOn(ctx context.Context, peer socket.Peer, m GoOn) (any, error) 
 // questionOf is a question of the command as the loop asks it.
 func questionOf(q ask.Question, to string) core.Question {
 	out := core.Question{
-		From: core.FromCommand, AskID: q.ID, Kind: core.Kind(q.Kind), Header: cmp.Or(q.Header, "Question"), Short: q.Header,
+		From: core.FromCommand, AskID: q.ID, Kind: q.Kind, Header: cmp.Or(q.Header, "Question"), Short: q.Header,
 		Text: q.Question, Default: q.Default, Exclusive: q.Exclusive, To: to,
 		Multi: q.MultiSelect, AllowText: q.TakesText(), AllowCancel: q.AllowCancel, Again: q.Again,
 	}
@@ -390,7 +390,7 @@ func questionOf(q ask.Question, to string) core.Question {
 func asQuestion(q core.Question) ask.Question {
 	text := q.AllowText
 	out := ask.Question{
-		ID: q.AskID, Header: q.Short, Question: q.Text, Kind: ask.Kind(q.Kind), MultiSelect: q.Multi,
+		ID: q.AskID, Header: q.Short, Question: q.Text, Kind: q.Kind, MultiSelect: q.Multi,
 		AllowText: &text, AllowCancel: q.AllowCancel, Exclusive: q.Exclusive, Default: q.Default,
 	}
 	for _, o := range q.Options {
@@ -402,7 +402,7 @@ func asQuestion(q core.Question) ask.Question {
 // answerOf is the loop's answer as the command gets it.
 func answerOf(q ask.Question, a core.Answer) ask.Answer {
 	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Reason: a.Reason, Assistant: a.Assistant}
-	if a.Responder == core.RespondedByAssistant && q.Kind == ask.KindConfirm && a.Option == core.No {
+	if a.Responder == core.RespondedByAssistant && q.Kind == core.KindConfirm && a.Option == core.No {
 		out.Reason = strings.TrimSpace(assistant.Rejection(questionOf(q, ""), a))
 	}
 	switch {
