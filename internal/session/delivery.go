@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/notify"
 	"github.com/looprun/looprun/internal/ask"
-	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/tasks"
 	"github.com/looprun/looprun/scratchpad"
@@ -29,16 +27,8 @@ func (s *Session) answersFile(it core.Iteration) string {
 	if len(response.Answers) == 0 {
 		return os.DevNull
 	}
-	text, err := json.MarshalIndent(response, "", "  ")
-	name := filepath.Join(s.run.Dir, "answers.json")
-	if err == nil {
-		err = atomicfile.Write(name, append(text, '\n'), false)
-	}
-	if err != nil {
-		s.app.Say.Warn("the answers could not be written: %v", err)
-		return os.DevNull
-	}
-	return name
+	text, _ := json.MarshalIndent(response, "", "  ") // texts always encode
+	return s.written("answers.json", "the answers", string(text)+"\n")
 }
 
 func (s *Session) writeContext(state *core.State) {

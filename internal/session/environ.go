@@ -60,12 +60,7 @@ func (s *Session) guidanceFile(it core.Iteration) string {
 	if it.Guidance == "" {
 		return os.DevNull
 	}
-	name := filepath.Join(s.run.Dir, "guidance.txt")
-	if err := atomicfile.Write(name, []byte(it.Guidance), false); err != nil {
-		s.app.Say.Warn("the guidance could not be written: %v", err)
-		return os.DevNull
-	}
-	return name
+	return s.written("guidance.txt", "the guidance", it.Guidance)
 }
 
 // failingFile has the names of the checks that fail, one a line. It is empty unless
@@ -74,9 +69,14 @@ func (s *Session) failingFile(it core.Iteration) string {
 	if it.Last == nil || len(it.Last.Signature.Checks) == 0 || len(it.Last.Signature.Checks) != it.Last.Signature.Failing {
 		return os.DevNull
 	}
-	name := filepath.Join(s.run.Dir, "failing.txt")
-	if err := atomicfile.Write(name, []byte(strings.Join(it.Last.Signature.Checks, "\n")+"\n"), false); err != nil {
-		s.app.Say.Warn("the names of the checks that fail could not be written: %v", err)
+	return s.written("failing.txt", "the names of the checks that fail", strings.Join(it.Last.Signature.Checks, "\n")+"\n")
+}
+
+// written is a file of that name in the run's directory, with that text.
+func (s *Session) written(name, what, text string) string {
+	name = filepath.Join(s.run.Dir, name)
+	if err := atomicfile.Write(name, []byte(text), false); err != nil {
+		s.app.Say.Warn("%s could not be written: %v", what, err)
 		return os.DevNull
 	}
 	return name

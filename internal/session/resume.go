@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 	"unicode/utf8"
 
@@ -187,40 +188,25 @@ func (c *Anew) locate(dir string) error {
 }
 
 // change puts what was given anew over what was recorded.
-func (c *Anew) change(r *Recorded, given func(flag string) bool) bool {
-	changed := false
+func (c *Anew) change(r *Recorded, given func(flag string) bool) (changed bool) {
 	if c.Policy != "" {
-		r.Options.Policy, r.Policy, changed = c.Policy, nil, true
-	}
-	if !c.Detached.IsZero() {
-		r.Options.Detached, changed = c.Detached, true
-	}
-	if len(c.Templates) > 0 {
-		r.Options.Templates, changed = c.Templates, true
-	}
-	if c.WaitAnswer > 0 {
-		r.Options.WaitAnswer, changed = c.WaitAnswer, true
+		r.Policy = nil
 	}
 	if c.Assistant != "" { // what the one before was called says nothing of this one
-		r.Options.Assistant, r.Options.AssistantName, r.Options.AssistantModel, changed = c.Assistant, "", "", true
+		r.Options.AssistantName, r.Options.AssistantModel = "", ""
 	}
-	if c.AssistantName != "" {
-		r.Options.AssistantName, changed = c.AssistantName, true
+	if c.NonInteractive || c.Ask { // the one undoes the other
+		r.Options.NonInteractive, r.Options.Ask = false, false
 	}
-	if c.AssistantModel != "" {
-		r.Options.AssistantModel, changed = c.AssistantModel, true
+	if !given("assistant-for") { // its default is no wish
+		c.AssistantFor = nil
 	}
-	if given("assistant-for") && c.AssistantFor != nil { // its default is no wish
-		r.Options.AssistantFor, changed = c.AssistantFor, true
-	}
-	if c.AssistantEscalation {
-		r.Options.AssistantEscalation, changed = true, true
-	}
-	if c.AssistantTimeout != nil {
-		r.Options.AssistantTimeout, changed = c.AssistantTimeout, true
-	}
-	if c.NonInteractive || c.Ask {
-		r.Options.NonInteractive, r.Options.Ask, changed = c.NonInteractive, c.Ask, true
+	from, to := reflect.ValueOf(c.AnswerFlags), reflect.ValueOf(&r.Options.AnswerFlags).Elem()
+	for i := range from.NumField() {
+		if v := from.Field(i); !v.IsZero() {
+			to.Field(i).Set(v)
+			changed = true
+		}
 	}
 	return changed
 }

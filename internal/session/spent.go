@@ -51,24 +51,29 @@ func (s *Session) spend(e core.Event) {
 	if s.day.ledger == nil {
 		return
 	}
-	usd := 0.0
-	switch d := e.Data.(type) {
-	case core.IterationStarted:
+	if _, begins := e.Data.(core.IterationStarted); begins {
 		s.day.named = false
-	case core.CostReported:
-		usd = d.USD
-	case core.SignalReceived:
-		if d.Name == signal.Cost && d.Problem == "" {
-			usd = d.USD
-		}
 	}
-	if usd > 0 {
+	if usd := reported(e.Data); usd > 0 {
 		s.day.named = true
 		if err := s.day.ledger.Add(e.Time, s.run.ID, usd); err != nil {
 			s.day.lost = err
 			s.app.Say.Warn("what was spent could not be written down for %s: %v", config.Flag("max-cost-per-day"), err)
 		}
 	}
+}
+
+// reported is what was spent as that says, in US dollars.
+func reported(d core.Data) float64 {
+	switch d := d.(type) {
+	case core.CostReported:
+		return d.USD
+	case core.SignalReceived:
+		if d.Name == signal.Cost && d.Problem == "" {
+			return d.USD
+		}
+	}
+	return 0
 }
 
 // hearDay ends the run with an iteration that is not done, where the day's limit is passed
@@ -81,14 +86,8 @@ func (h *hearing) hearDay(d *core.IterationResult) {
 	total, err := s.day.ledger.Total(time.Now())
 	named := s.day.named
 	for _, say := range d.Said {
-		switch say := say.(type) {
-		case core.CostReported:
-			total, named = total+say.USD, named || say.USD > 0
-		case core.SignalReceived:
-			if say.Name == signal.Cost && say.Problem == "" {
-				total, named = total+say.USD, named || say.USD > 0
-			}
-		}
+		usd := reported(say)
+		total, named = total+usd, named || usd > 0
 	}
 	flag, why := config.Flag("max-cost-per-day"), ""
 	switch {
