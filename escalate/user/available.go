@@ -8,13 +8,16 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
+func (o Options) getenv(name string) string {
+	if o.Getenv != nil {
+		return o.Getenv(name)
+	}
+	return os.Getenv(name)
+}
+
 // plain reports whether the question is asked line by line.
 func (o Options) plain() bool {
-	getenv := o.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
-	}
-	return o.Plain || getenv("TERM") == "dumb" || !tty.Draws
+	return o.Plain || o.getenv("TERM") == "dumb" || !tty.Draws
 }
 
 // Available says whether a person can be asked now: nil, or an error that is
@@ -24,11 +27,7 @@ func Available(o Options) error {
 	if o.NonInteractive {
 		return unavailable(cmp.Or(o.Why, "--non-interactive"))
 	}
-	getenv := o.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
-	}
-	if why := inCI(o.CI, getenv); why != "" {
+	if why := inCI(o.CI, o.getenv); why != "" {
 		return unavailable(why)
 	}
 	t, err := tty.Open(cmp.Or(o.Tty, tty.Path))

@@ -34,7 +34,7 @@ func (p *prompt) review(ctx context.Context) error {
 
 // page lends the terminal to the pager; false when there is none.
 func (p *prompt) page(ctx context.Context, text string) bool {
-	command := p.pager()
+	command := pager.Command(p.getenv)
 	return command != "" && p.lend(ctx, func(ctx context.Context, screen *os.File) bool { return pager.Show(ctx, command, text, screen) })
 }
 
@@ -73,12 +73,8 @@ func (p *prompt) edit(ctx context.Context, item int) (c Choice, err error) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		return c, err
 	}
-	getenv := os.Getenv
-	if p.Getenv != nil {
-		getenv = p.Getenv
-	}
 	p.lend(ctx, func(ctx context.Context, screen *os.File) bool {
-		editor := exec.CommandContext(ctx, "sh", "-c", cmp.Or(getenv("VISUAL"), getenv("EDITOR"), "vi")+` "$1"`, "sh", file)
+		editor := exec.CommandContext(ctx, "sh", "-c", cmp.Or(p.getenv("VISUAL"), p.getenv("EDITOR"), "vi")+` "$1"`, "sh", file)
 		editor.Stdin, editor.Stdout, editor.Stderr = screen, screen, screen
 		return editor.Run() == nil
 	})
@@ -99,12 +95,4 @@ func (p *prompt) edit(ctx context.Context, item int) (c Choice, err error) {
 		return c, err
 	}
 	return Choice{Item: item, Text: strings.TrimSpace(termsafe.Text(string(text)))}, err
-}
-
-// pager is the command to page with; empty: there is none.
-func (p *prompt) pager() string {
-	if p.Getenv != nil {
-		return pager.Command(p.Getenv)
-	}
-	return pager.Command(os.Getenv)
 }
