@@ -216,15 +216,9 @@ func (f *LimitFlags) Over(l *core.Limits) (core.Caps, error) {
 	set(&l.IdleIterations, f.MaxIdleIterations)
 	set(&l.WorkspaceCycles, f.DetectWorkspaceCycles)
 	set(&l.TurnLoop, f.TurnLoop)
-	if f.MaxCost != nil {
-		l.Cost = float64(*f.MaxCost)
-	}
-	if f.MaxTokens != nil {
-		l.Tokens = int64(*f.MaxTokens)
-	}
-	if f.MaxRuntime != nil {
-		l.Runtime = time.Duration(*f.MaxRuntime)
-	}
+	set(&l.Cost, f.MaxCost)
+	set(&l.Tokens, f.MaxTokens)
+	set(&l.Runtime, f.MaxRuntime)
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, Usagef(format, args...)) }
 	if l.Loop == 1 {
@@ -235,15 +229,9 @@ func (f *LimitFlags) Over(l *core.Limits) (core.Caps, error) {
 	}
 	caps := core.DefaultCaps(*l)
 	set(&caps.Iterations, f.CapIterations)
-	if f.CapRuntime != nil {
-		caps.Runtime = time.Duration(*f.CapRuntime)
-	}
-	if f.CapCost != nil {
-		caps.Cost = float64(*f.CapCost)
-	}
-	if f.CapTokens != nil {
-		caps.Tokens = int64(*f.CapTokens)
-	}
+	set(&caps.Runtime, f.CapRuntime)
+	set(&caps.Cost, f.CapCost)
+	set(&caps.Tokens, f.CapTokens)
 	const lower = "raise the cap or lower the limit"
 	if caps.Cost > 0 && l.Cost > caps.Cost {
 		wrong("%s %.2f is above %s %.2f; "+lower, Flag("max-cost"), l.Cost, Flag("cap-cost"), caps.Cost)
@@ -260,9 +248,9 @@ func (f *LimitFlags) Over(l *core.Limits) (core.Caps, error) {
 	return caps, errors.Join(errs...)
 }
 
-func set(to *int, from *CountLimit) {
+func set[T, L ~int | ~int64 | ~float64](to *T, from *L) {
 	if from != nil {
-		*to = int(*from)
+		*to = T(*from)
 	}
 }
 
