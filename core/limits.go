@@ -254,7 +254,7 @@ type limitField struct{ text string }
 func (f *limitField) UnmarshalJSON(b []byte) error {
 	f.text = string(b)
 	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, &f.text)
+		return fastjson.Unmarshal(b, &f.text)
 	}
 	return nil
 }

@@ -133,9 +133,20 @@ func HasEvents(dir string) bool {
 func Summarize(dir string) Summary { return lookAt(dir).Summarize() }
 
 // Summarize is [Summarize] of the run.
-func (l *Look) Summarize() Summary {
+func (l *Look) Summarize() Summary { return l.summarize(false) }
+
+// Outcome is of a [Summary] what the run is and how it stands, which the journal of one
+// that has ended says at its two ends: its result is not read.
+func (l *Look) Outcome() Summary { return l.summarize(true) }
+
+func (l *Look) summarize(outcome bool) Summary {
 	s := Summary{ID: filepath.Base(l.Dir), Dir: l.Dir}
-	first, err := l.first()
+	var page, tail [pageSize]byte
+	start, end, err := l.readEnds(journalName, page[:], tail[:])
+	var first core.Event
+	if err == nil {
+		first, err = l.first(start)
+	}
 	rests := err == nil && l.rests()
 	s.Alive = !rests && l.locked() // asked first: what a run writes last is then there
 	if err != nil {
@@ -145,6 +156,12 @@ func (l *Look) Summarize() Summary {
 	started, _ := first.Data.(core.RunStarted)
 	s.Name, s.Command, s.Started = started.Name, started.Command, first.Time
 	s.Parent = started.Parent
+	if outcome && !s.Alive {
+		if ending, ok := finished(l.Dir, end); ok {
+			s.Status = ending.Status
+			return s
+		}
+	}
 	if v, ok := l.readResult(); ok && !s.Alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature, s.Says = v.Iterations, v.RuntimeSeconds, v.Signature, v.Says
@@ -188,17 +205,33 @@ func unended(alive, waiting bool) core.Status {
 }
 
 // First is the first event of a run.
-func First(dir string) (core.Event, error) { return lookAt(dir).first() }
-
-func (l *Look) first() (core.Event, error) {
+func First(dir string) (core.Event, error) {
 	var page [pageSize]byte
+	l := lookAt(dir)
 	start, err := l.readStart(journalName, page[:])
 	if err != nil {
 		return core.Event{}, err
 	}
+	return l.first(start)
+}
+
+// first is the first event of a journal that begins so.
+func (l *Look) first(start []byte) (core.Event, error) {
 	line, _, whole := bytes.Cut(start, []byte{'\n'})
 	if !whole {
 		return core.Event{}, fmt.Errorf("%s holds no events", l.path(journalName))
 	}
 	return decode(l.Dir, line)
+}
+
+// finished is how the run ended by the last record of a journal that ends so; false: that
+// is no whole record of an end.
+func finished(dir string, end []byte) (core.Ending, bool) {
+	lines, whole := bytes.CutSuffix(end, []byte{'\n'})
+	if !whole {
+		return core.Ending{}, false
+	}
+	e, err := decode(dir, lines[bytes.LastIndexByte(lines, '\n')+1:])
+	d, ok := e.Data.(core.RunFinished)
+	return d.Ending, ok && err == nil
 }

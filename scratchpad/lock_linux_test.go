@@ -52,7 +52,7 @@ func TestLockTable(t *testing.T) {
 	}
 	lockTable = system
 	look := lookAt(r.Dir)
-	if _, err := look.first(); err != nil {
+	if _, err := look.readStart(journalName, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -89,6 +89,9 @@ func (l *Look) files() (files []file, ok bool) {
 	files = make([]file, 0, len(names))
 	for _, name := range names {
 		var st unix.Stat_t
+		if name == lockName { // it is empty
+			continue
+		}
 		if f := l.was(name); f.name != "" {
 			files = append(files, f)
 		} else if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil { // it has not just gone

@@ -32,7 +32,7 @@ func Unmarshal(b []byte, into any) error {
 type plan struct {
 	form
 	fields []field // of a structure
-	elem   *plan   // of a list or a pointer
+	elem   *plan   // of a wrapper, a list or a pointer
 }
 
 type field struct {
@@ -52,6 +52,7 @@ const (
 	decimal
 	truth
 	structure
+	wrapper // of another structure, and nothing else
 	list
 	pointer
 )
@@ -102,6 +103,13 @@ func newPlan(t reflect.Type, within map[reflect.Type]bool) *plan {
 }
 
 func structurePlan(t reflect.Type, within map[reflect.Type]bool) *plan {
+	if t.NumField() == 1 {
+		if f := t.Field(0); f.Anonymous && f.IsExported() && f.Tag == "" {
+			if inner := newPlan(f.Type, within); inner.form == structure {
+				return &plan{form: wrapper, elem: inner}
+			}
+		}
+	}
 	p := &plan{form: structure}
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -171,6 +179,8 @@ func (r *reader) value(v reflect.Value, p *plan) bool {
 		return raw == "true" || raw == "false"
 	case structure:
 		return r.structure(v, p)
+	case wrapper:
+		return r.structure(v.Field(0), p.elem)
 	case list:
 		return r.list(v, p)
 	case pointer:

@@ -43,6 +43,12 @@ type document struct {
 	Plain  string
 }
 
+// Exported and wrapped make the document that of a wrapper, as core.RunFinished is one.
+type (
+	Exported = document
+	wrapped  struct{ Exported }
+)
+
 var plain = []string{
 	`{}`,
 	`{"text":"a","count":-12,"most":9223372036854775807,"cost":0.5,"done":true,"exit":0}`,
@@ -76,10 +82,18 @@ func same(t *testing.T, b []byte, got, want any) {
 func TestUnmarshalIsThatOfJSON(t *testing.T) {
 	for _, text := range append(plain, odd...) {
 		same(t, []byte(text), new(document), new(document))
+		same(t, []byte(text), new(wrapped), new(wrapped))
 		same(t, []byte(strings.TrimSpace(text)[:len(strings.TrimSpace(text))/2]), new(document), new(document))
 	}
 	type embedding struct{ inner }
 	same(t, []byte(`{"name":"a"}`), new(embedding), new(embedding))
+	type pointing struct{ *Exported }
+	same(t, []byte(`{"text":"a"}`), new(pointing), new(pointing))
+	type named struct {
+		Exported `json:"in"`
+	}
+	same(t, []byte(`{"in":{"text":"a"}}`), new(named), new(named))
+	same(t, []byte(`{}`), new(struct{}), new(struct{}))
 	type quoted struct {
 		N int `json:",string"`
 	}
@@ -91,9 +105,11 @@ func TestUnmarshalIsThatOfJSON(t *testing.T) {
 // TestUnmarshalInTheFastWay keeps what is usual from being read twice.
 func TestUnmarshalInTheFastWay(t *testing.T) {
 	for _, text := range plain {
-		v := reflect.ValueOf(new(document)).Elem()
-		if r := (&reader{text: []byte(text)}); !r.value(v, planOf(v.Type())) {
-			t.Errorf("%s is left to encoding/json from byte %d on", text, r.at)
+		for _, into := range []any{new(document), new(wrapped)} {
+			v := reflect.ValueOf(into).Elem()
+			if r := (&reader{text: []byte(text)}); !r.value(v, planOf(v.Type())) {
+				t.Errorf("%s is left to encoding/json from byte %d on", text, r.at)
+			}
 		}
 	}
 }
@@ -102,5 +118,8 @@ func FuzzUnmarshal(f *testing.F) {
 	for _, text := range append(plain, odd...) {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, b []byte) { same(t, b, new(document), new(document)) })
+	f.Fuzz(func(t *testing.T, b []byte) {
+		same(t, b, new(document), new(document))
+		same(t, b, new(wrapped), new(wrapped))
+	})
 }

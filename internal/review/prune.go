@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -62,10 +63,12 @@ type keptRun struct {
 // Prune finds the runs of a state directory that may go, and removes none.
 func Prune(state string, s Selection) (p Pruned, err error) {
 	p = Pruned{Schema: "looprun.dev/prune/v1", Removed: []oldRun{}, Kept: []keptRun{}, state: state}
-	if err := p.choose(s); err != nil {
-		return p, err
+	var count sync.WaitGroup
+	count.Go(func() { p.Unfinished, p.Bytes, err = scratchpad.Doomed(state) })
+	chosen := p.choose(s)
+	if count.Wait(); chosen != nil {
+		return p, chosen
 	}
-	p.Unfinished, p.Bytes, err = scratchpad.Doomed(state)
 	for _, r := range p.Removed {
 		p.Bytes += r.Bytes
 	}
@@ -90,7 +93,7 @@ func (p *Pruned) choose(s Selection) error {
 	}
 	if len(named) > 0 {
 		p.Removed = make([]oldRun, len(named))
-		scratchpad.Each(named, func(i int, run *scratchpad.Look) { p.Removed[i] = describe(run, run.Summarize()) })
+		scratchpad.Each(named, func(i int, run *scratchpad.Look) { p.Removed[i] = describe(run, run.Outcome()) })
 		return nil
 	}
 	ids, err := scratchpad.IDs(p.state)
@@ -123,7 +126,7 @@ func (s Selection) look(run *scratchpad.Look) (r oldRun, why string) {
 	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(run.Dir)) < *s.OlderThan {
 		return r, ""
 	}
-	is := run.Summarize()
+	is := run.Outcome()
 	if len(s.Status) > 0 && !slices.Contains(s.Status, string(is.Status)) {
 		return r, ""
 	}
