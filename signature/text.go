@@ -202,8 +202,11 @@ func (t *text) said(x *extractor, full []byte) {
 // and that says nothing by itself: what a tool printed, in an agent's transcript. Those
 // in lists are parts of a report.
 func carried(b []byte) (lines [][]byte) {
+	if b[0] != '{' || b[len(b)-1] != '}' || bytes.Count(b, []byte(`\n`)) < 2 {
+		return nil
+	}
 	var object map[string]any
-	if b[0] != '{' || b[len(b)-1] != '}' || bytes.Count(b, []byte(`\n`)) < 2 || json.Unmarshal(b, &object) != nil {
+	if json.Unmarshal(b, &object) != nil {
 		return nil
 	}
 	take := func(v any) {
