@@ -314,6 +314,17 @@ func TestFirstEdition(t *testing.T) {
 	refused("moved", elsewhere, os.Rename(dir, elsewhere))
 	dir = early(t, 0)
 	refused("with a link for details", dir, os.Symlink(t.TempDir(), filepath.Join(dir, detailDir)))
+	dir = early(t, 0)
+	if err := os.Mkdir(filepath.Join(dir, detailDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	detail := filepath.Join(dir, detailDir, "1.json")
+	writeFile(t, detail, "{}")
+	refused("a detail open to others", dir, os.Chmod(detail, 0o644))
+	if os.Geteuid() == 0 {
+		dir = early(t, 0)
+		refused("noted by somebody else", dir, os.Lchown(StateNote(filepath.Dir(dir)), 1, 1))
+	}
 }
 
 // TestLatest: mine before others, and never one that is not what it is called, or
