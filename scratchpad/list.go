@@ -141,8 +141,12 @@ func (l *Look) Outcome() Summary { return l.summarize(true) }
 
 func (l *Look) summarize(outcome bool) Summary {
 	s := Summary{ID: filepath.Base(l.Dir), Dir: l.Dir}
-	var page, tail [pageSize]byte
-	start, end, err := l.readEnds(journalName, page[:], tail[:])
+	var page [pageSize]byte
+	var tail []byte
+	if outcome {
+		tail = make([]byte, pageSize)
+	}
+	start, end, err := l.readEnds(journalName, page[:], tail)
 	var first core.Event
 	if err == nil {
 		first, err = l.first(start)
