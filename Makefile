@@ -7,8 +7,6 @@ GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT      := $(shell c=$$(git rev-parse HEAD 2>/dev/null) && echo "$$c$$(git diff --quiet HEAD || echo -dirty)")
 DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
-# Libraries that no iteration waits for are not inlined: it makes the program 365 KB smaller.
-SMALL       := $(patsubst %,-gcflags=%=-l,$(shell cat packaging/not-inlined))
 LDFLAGS     := -s -w -X main.stamp=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
 .PHONY: all build demo test test-short test-race lint fmt bench bench-replay profile stuckbench fuzz torture windows-test examples clean
@@ -17,7 +15,7 @@ all: build
 
 build: ## the programs, static, in bin/
 	@mkdir -p $(dir $(BIN))
-	CGO_ENABLED=0 $(GO) build -trimpath $(SMALL) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/looprun
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/looprun
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(dir $(BIN))looprun-serve ./cmd/looprun-serve
 
 demo: build ## the main job on real input: one loop that ends, one that is stuck
@@ -124,7 +122,7 @@ reproducible: ## two builds in two folders are the same, byte for byte
 	for n in one two; do \
 	  mkdir -p "$$work/$$n/source"; \
 	  git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$$work/$$n/source"; \
-	  (cd "$$work/$$n/source" && GOCACHE="$$work/$$n/cache" CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false $(SMALL) -ldflags '$(LDFLAGS)' -o "$$work/$$n/looprun" ./cmd/looprun) || exit 1; \
+	  (cd "$$work/$$n/source" && GOCACHE="$$work/$$n/cache" CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o "$$work/$$n/looprun" ./cmd/looprun) || exit 1; \
 	done; \
 	one=$$(sha256sum < "$$work/one/looprun"); two=$$(sha256sum < "$$work/two/looprun"); \
 	if [ "$$one" != "$$two" ]; then echo "two builds of the same source differ: $$one $$two" >&2; exit 1; fi; \
@@ -197,10 +195,10 @@ dist-test: ## make the packages of this system twice, install one and use it
 # --- How large it is ---
 .PHONY: size
 
-MAX_SIZE ?= 13000000
+MAX_SIZE ?= 14500000
 size: ## how large the released program is, and its largest packages; fails above MAX_SIZE bytes
 	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
-	build="env GOOS=linux GOARCH=amd64 CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false $(SMALL)"; \
+	build="env GOOS=linux GOARCH=amd64 CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false"; \
 	$$build -ldflags '$(LDFLAGS)' -o "$$work/stripped" ./cmd/looprun && \
 	$$build -ldflags '$(filter-out -s -w,$(LDFLAGS))' -o "$$work/full" ./cmd/looprun && \
 	$(GO) tool nm -size "$$work/full" | awk '{ name = $$4; sub(/\[.*/, "", name); dir = ""; if (match(name, /.*\//)) { dir = substr(name, 1, RLENGTH); name = substr(name, RLENGTH + 1) } \

@@ -114,11 +114,7 @@ func (r *release) compile(t target, pkg, file string) {
 		"GOAMD64=v1", "GOARM64=v8.0", "GOTOOLCHAIN=local", "GODEBUG=",
 	}
 	flags := fmt.Sprintf("-s -w -buildid= -X main.stamp=%s -X main.commit=%s -X main.date=%s", r.version, r.commit, r.date)
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file}
-	for library := range strings.FieldsSeq(string(load(filepath.Join(r.root, "packaging", "not-inlined")))) {
-		args = append(args, "-gcflags="+library+"=-l")
-	}
-	must(tell(r.root, env, "go", append(args, pkg)...))
+	must(tell(r.root, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, pkg))
 }
 
 // build fills a target's stage.
