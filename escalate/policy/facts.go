@@ -13,38 +13,38 @@ import (
 // fails. [FactList] says what each one is, and how it reads where it is not
 // known.
 type Facts struct {
-	Guard         string        `expr:"guard" yaml:"guard" json:"guard"`
-	Iteration     int           `expr:"iteration" yaml:"iteration" json:"iteration"`
-	MaxIterations int           `expr:"max_iterations" yaml:"max_iterations" json:"max_iterations"`
-	Runtime       time.Duration `expr:"runtime" yaml:"runtime" json:"runtime_ns"`
-	Trips         int           `expr:"trips" yaml:"trips" json:"trips"`
-	Continues     int           `expr:"continues" yaml:"continues" json:"continues"`
-	Improved      bool          `expr:"improved" yaml:"improved" json:"improved"`
-	Failing       int           `expr:"failing" yaml:"failing" json:"failing"`
-	Passing       int           `expr:"passing" yaml:"passing" json:"passing"`
-	Total         int           `expr:"total" yaml:"total" json:"total"`
-	Checks        []string      `expr:"checks" yaml:"checks" json:"checks"`
-	Repeats       int           `expr:"repeats" yaml:"repeats" json:"repeats"`
-	Period        int           `expr:"period" yaml:"period" json:"period"`
-	Label         string        `expr:"label" yaml:"label" json:"label"`
-	Outcome       string        `expr:"outcome" yaml:"outcome" json:"outcome"`
-	LastExitCode  int           `expr:"last_exit_code" yaml:"last_exit_code" json:"last_exit_code"`
-	Errors        int           `expr:"errors" yaml:"errors" json:"errors"`
-	Cost          float64       `expr:"cost" yaml:"cost" json:"cost"`
-	Tokens        int           `expr:"tokens" yaml:"tokens" json:"tokens"`
-	Task          string        `expr:"task" yaml:"task" json:"task"`
-	Agent         string        `expr:"agent" yaml:"agent" json:"agent"`
-	ReasonType    string        `expr:"reason_type" yaml:"reason_type" json:"reason_type"`
-	Cause         string        `expr:"cause" yaml:"cause" json:"cause"`
-	Attempts      int           `expr:"attempts" yaml:"attempts" json:"attempts"`
-	CI            bool          `expr:"ci" yaml:"ci" json:"ci"`
-	CIName        string        `expr:"ci_name" yaml:"ci_name" json:"ci_name"`
-	CIEvent       string        `expr:"ci_event" yaml:"ci_event" json:"ci_event"`
-	CIAttempt     int           `expr:"ci_attempt" yaml:"ci_attempt" json:"ci_attempt"`
-	Branch        string        `expr:"branch" yaml:"branch" json:"branch"`
-	BaseBranch    string        `expr:"base_branch" yaml:"base_branch" json:"base_branch"`
-	Tag           string        `expr:"tag" yaml:"tag" json:"tag"`
-	PullRequest   int           `expr:"pull_request" yaml:"pull_request" json:"pull_request"`
+	Guard         string        `yaml:"guard" json:"guard"`
+	Iteration     int           `yaml:"iteration" json:"iteration"`
+	MaxIterations int           `yaml:"max_iterations" json:"max_iterations"`
+	Runtime       time.Duration `yaml:"runtime" json:"runtime_ns"`
+	Trips         int           `yaml:"trips" json:"trips"`
+	Continues     int           `yaml:"continues" json:"continues"`
+	Improved      bool          `yaml:"improved" json:"improved"`
+	Failing       int           `yaml:"failing" json:"failing"`
+	Passing       int           `yaml:"passing" json:"passing"`
+	Total         int           `yaml:"total" json:"total"`
+	Checks        []string      `yaml:"checks" json:"checks"`
+	Repeats       int           `yaml:"repeats" json:"repeats"`
+	Period        int           `yaml:"period" json:"period"`
+	Label         string        `yaml:"label" json:"label"`
+	Outcome       string        `yaml:"outcome" json:"outcome"`
+	LastExitCode  int           `yaml:"last_exit_code" json:"last_exit_code"`
+	Errors        int           `yaml:"errors" json:"errors"`
+	Cost          float64       `yaml:"cost" json:"cost"`
+	Tokens        int           `yaml:"tokens" json:"tokens"`
+	Task          string        `yaml:"task" json:"task"`
+	Agent         string        `yaml:"agent" json:"agent"`
+	ReasonType    string        `yaml:"reason_type" json:"reason_type"`
+	Cause         string        `yaml:"cause" json:"cause"`
+	Attempts      int           `yaml:"attempts" json:"attempts"`
+	CI            bool          `yaml:"ci" json:"ci"`
+	CIName        string        `yaml:"ci_name" json:"ci_name"`
+	CIEvent       string        `yaml:"ci_event" json:"ci_event"`
+	CIAttempt     int           `yaml:"ci_attempt" json:"ci_attempt"`
+	Branch        string        `yaml:"branch" json:"branch"`
+	BaseBranch    string        `yaml:"base_branch" json:"base_branch"`
+	Tag           string        `yaml:"tag" json:"tag"`
+	PullRequest   int           `yaml:"pull_request" json:"pull_request"`
 }
 
 // CI is what the caller knows about where the run takes place. A zero field is
@@ -84,7 +84,7 @@ func FactList() []Fact {
 		{"guard", "text", "id of the guard that asks", nil},
 		{"iteration", "number", "number of the last iteration", nil},
 		{"max_iterations", "number", "the limit in force; -1: off", -1},
-		{"runtime", "time", `active time so far, to be compared with duration("10m")`, nil},
+		{"runtime", "time", `active time so far, to be compared with a time such as 10m`, nil},
 		{"trips", "number", "trips so far, this one included", nil},
 		{"continues", "number", "answers so far that let the run go on, whoever gave them", nil},
 		{"improved", "true or false", "fewer checks fail than at the last trip, or than in the first iteration; false where that is not known", nil},

@@ -1,0 +1,756 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/scanner"
+	"time"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/nearest"
+)
+
+// Bounds of a condition. No function takes more time than its arguments are long, so
+// together they bound the time that a condition can take.
+const (
+	maxCondition = 1000 // bytes
+	maxNodes     = 300
+	maxDepth     = 100
+)
+
+// kind is the type of a value: bool, float64, string, float64 in nanoseconds, or []any.
+type kind byte
+
+const (
+	anything kind = iota // of a part with a fault, which is reported once
+	aTruth
+	aNumber
+	aText
+	aTime
+	aList // of numbers or texts
+)
+
+func (k kind) String() string {
+	return [...]string{"anything", "true or false", "a number", "a text", "a time", "a list"}[k]
+}
+
+// node is a part of a condition. Its op is "value", "fact", "item" (# in a predicate),
+// "list", "index", "call", "!", "minus", "?" or a binary operator.
+type node struct {
+	op         string
+	name       string // of a fact or a function
+	from, to   int    // where it is in the text, in bytes
+	kind, item kind   // item is the type of a list's entries
+	parts      []*node
+	constant   any                 // of a value
+	value      func(e *values) any // panics with an impossible
+}
+
+// values are what a condition is evaluated with.
+type values struct {
+	facts Facts
+	item  any // what # is
+}
+
+// impossible is why a condition has no value: a division by zero, an index outside a list.
+type impossible string
+
+// evaluate gives the value of a part of a condition that has no faults.
+func (n *node) evaluate(f Facts) (v any, err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case impossible:
+			err = errors.New(string(e))
+		default:
+			panic(e)
+		}
+	}()
+	return n.value(&values{facts: f}), nil
+}
+
+// walk calls f with the part and all parts below it.
+func (n *node) walk(f func(*node)) {
+	f(n)
+	for _, p := range n.parts {
+		p.walk(f)
+	}
+}
+
+// fault is what is wrong at a byte of the condition.
+type fault struct {
+	at           int
+	text, remedy string
+}
+
+// parser reads a condition and gives each part its type. A syntax fault ends the reading;
+// others are collected.
+type parser struct {
+	text   string
+	known  Known
+	scan   scanner.Scanner
+	token  string // an operator, "name", "value" or "end"
+	word   string // as it is written
+	value  any
+	at     int
+	end    int // of the token before
+	nodes  int
+	depth  int
+	within kind // the type of # here; anything: there is no list around
+	faults []fault
+}
+
+// read reads a condition, which is true or false.
+func read(text string, known Known) (n *node, faults []fault) {
+	p := &parser{text: text, known: known}
+	defer func() {
+		if e := recover(); e != nil {
+			f, ok := e.(fault)
+			if !ok {
+				panic(e)
+			}
+			n, faults = nil, append(p.faults, f)
+		}
+	}()
+	p.scan.Init(strings.NewReader(text))
+	p.scan.Mode = scanner.ScanIdents | scanner.ScanFloats | scanner.ScanStrings | scanner.ScanRawStrings
+	p.scan.Error = func(s *scanner.Scanner, _ string) {
+		p.fail(s.Position.Offset, "the number or text that begins here does not end", "close the quotes")
+	}
+	p.next()
+	n = p.expression(0)
+	if p.token != "end" {
+		p.unexpected("")
+	}
+	if len(p.faults) == 0 {
+		p.want(n, aTruth, "compare it with something, as in failing < 3")
+	}
+	return n, p.faults
+}
+
+func (p *parser) fail(at int, text, remedy string) {
+	panic(fault{at, "not a condition: " + text, remedy})
+}
+
+func (p *parser) unexpected(instead string) {
+	p.fail(p.at, "unexpected "+cmp.Or(p.word, "end")+instead, "")
+}
+
+func (p *parser) fault(n *node, text, remedy string) *node {
+	p.faults = append(p.faults, fault{n.from, text, remedy})
+	n.kind = anything
+	return n
+}
+
+// next reads the next token.
+func (p *parser) next() {
+	p.end = p.scan.Pos().Offset
+	t := p.scan.Scan()
+	p.at, p.word = p.scan.Position.Offset, p.scan.TokenText()
+	p.token, p.value = p.word, nil
+	switch t {
+	case scanner.EOF:
+		p.token, p.at = "end", p.end
+	case scanner.Int, scanner.Float:
+		p.number()
+	case scanner.String, scanner.RawString:
+		p.token = "value"
+		text, err := strconv.Unquote(p.word)
+		if err != nil {
+			p.fail(p.at, "a backslash begins no known character here", `write \\ for a backslash, \" for a quote`)
+		}
+		p.value = text
+	case '\'':
+		p.quoted()
+	case scanner.Ident:
+		p.identifier()
+	default:
+		if two := p.word + string(p.scan.Peek()); slices.Contains([]string{"&&", "||", "==", "!=", "<=", ">=", "..", "??", "?.", "**"}, two) {
+			p.scan.Next()
+			p.token, p.word = two, two
+		}
+		p.foreign()
+	}
+}
+
+// number reads a number, or a time such as 1h30m.
+func (p *parser) number() {
+	for c := p.scan.Peek(); c == '.' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z'; c = p.scan.Peek() {
+		p.word += string(p.scan.Next())
+	}
+	p.token = "value"
+	if n, err := strconv.ParseFloat(p.word, 64); err == nil {
+		p.value = n
+	} else if d, err := time.ParseDuration(p.word); err == nil {
+		p.value = d
+	} else {
+		p.fail(p.at, p.word+" is neither a number nor a time", "write a number such as 3 or 0.5, or a time with units such as 90s, 10m or 1h30m")
+	}
+}
+
+// quoted reads a text in single quotes.
+func (p *parser) quoted() {
+	var b strings.Builder
+	for c := p.scan.Next(); c != '\''; c = p.scan.Next() {
+		if c == '\\' {
+			c = p.scan.Next()
+		}
+		if c == scanner.EOF {
+			p.fail(p.at, "the text that begins here has no closing quote", "end it with '")
+		}
+		b.WriteRune(c)
+	}
+	p.token, p.word, p.value = "value", "'"+b.String()+"'", b.String()
+}
+
+func (p *parser) identifier() {
+	switch p.word {
+	case "and":
+		p.token = "&&"
+	case "or":
+		p.token = "||"
+	case "not":
+		p.token = "!"
+	case "true", "false":
+		p.token, p.value = "value", p.word == "true"
+	case "in", "contains", "startsWith", "endsWith", "matches":
+	default:
+		p.token = "name"
+	}
+}
+
+// foreign refuses the operators of other languages.
+func (p *parser) foreign() {
+	text, remedy := fmt.Sprintf("the operator %s is not supported in a condition", p.token), ""
+	switch p.token {
+	case "=":
+		remedy = "compare with =="
+	case "&":
+		remedy = "write && or and"
+	case "|":
+		remedy = "write || or or"
+	case ".", "?.":
+		text = "a fact has no parts with names"
+	case "..", "??", "**", "^", ";", "~", "$", "@", "\\":
+	default:
+		return
+	}
+	p.fail(p.at, text, remedy)
+}
+
+func (p *parser) take(token string) bool {
+	if p.token != token || p.value != nil {
+		return false
+	}
+	p.next()
+	return true
+}
+
+func (p *parser) need(token string) {
+	if !p.take(token) {
+		p.unexpected(" where " + token + " should be")
+	}
+}
+
+// node makes a node that ends where the last token did.
+func (p *parser) node(op string, from int, k kind, parts ...*node) *node {
+	if p.nodes++; p.nodes > maxNodes {
+		p.fail(from, fmt.Sprintf("it has more than %d parts", maxNodes), "split it into several rules")
+	}
+	return &node{op: op, from: from, to: p.end, kind: k, parts: parts}
+}
+
+// binding is how tightly a binary operator binds; 0: it is none.
+func binding(op string) int {
+	for i, ops := range [...]string{"|| ", "&& ", "== != < <= > >= in notin contains startsWith endsWith matches ", "+ - ", "* / % "} {
+		if strings.Contains(" "+ops, " "+op+" ") {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// unaryBinding: not and minus bind more tightly than all binary operators.
+const unaryBinding = 6
+
+// expression reads what operators that bind more tightly than that join.
+func (p *parser) expression(least int) *node {
+	if p.depth++; p.depth > maxDepth {
+		p.fail(p.at, "it is nested too deeply", "split it into several rules")
+	}
+	defer func() { p.depth-- }()
+	left := p.operand()
+	for {
+		op := p.token
+		if op == "!" { // only in may follow
+			p.next()
+			if op = "notin"; p.token != "in" {
+				p.unexpected(" after not")
+			}
+		}
+		tight := binding(op)
+		if tight <= least || p.value != nil {
+			break
+		}
+		p.next()
+		left = p.binary(op, left, p.expression(tight))
+	}
+	if least > 0 || !p.take("?") {
+		return left
+	}
+	yes := p.expression(0)
+	p.need(":")
+	no := p.expression(0)
+	n := p.node("?", left.from, yes.kind, left, yes, no)
+	p.want(left, aTruth, "write a condition before ?")
+	p.want(no, yes.kind, "both sides of : must be of one type")
+	n.value = func(e *values) any {
+		if left.value(e) == true {
+			return yes.value(e)
+		}
+		return no.value(e)
+	}
+	return n
+}
+
+// operand reads a value with the unary operators before it and the indexes after it.
+func (p *parser) operand() *node {
+	from := p.at
+	switch {
+	case p.take("!"):
+		n := p.node("!", from, aTruth, p.expression(unaryBinding))
+		n.to = p.end
+		p.want(n.parts[0], aTruth, "put parentheses around a comparison: not (failing > 2)")
+		n.value = func(e *values) any { return n.parts[0].value(e) != true }
+		return n
+	case p.take("-"):
+		below := p.expression(unaryBinding)
+		n := p.node("minus", from, below.kind, below)
+		if n.kind != aTime {
+			p.want(below, aNumber, "")
+		}
+		n.value = func(e *values) any { return -below.value(e).(float64) }
+		return n
+	}
+	n := p.single()
+	for p.take("[") {
+		list, at := n, p.expression(0)
+		p.need("]")
+		n = p.node("index", from, list.item, list, at)
+		p.want(list, aList, "only a list has entries")
+		p.want(at, aNumber, "")
+		n.value = func(e *values) any { return entry(list.value(e).([]any), at.value(e).(float64)) }
+	}
+	return n
+}
+
+// entry is the entry of a list, from its end where i is negative.
+func entry(of []any, i float64) any {
+	at := i
+	if at < 0 {
+		at += float64(len(of))
+	}
+	if at != math.Trunc(at) || at < 0 || at >= float64(len(of)) {
+		panic(impossible(fmt.Sprintf("there is no entry %v in a list of %d", i, len(of))))
+	}
+	return of[int(at)]
+}
+
+func (p *parser) single() *node {
+	from, word, value := p.at, p.word, p.value
+	switch {
+	case p.token == "value":
+		p.next()
+		return p.literal(from, value)
+	case p.take("#"):
+		n := p.node("item", from, p.within)
+		n.value = func(e *values) any { return e.item }
+		if p.token == "name" && p.at == from+1 {
+			return p.fault(n, "#"+p.word+" is not supported in a condition", "write # for the item")
+		}
+		if p.within == anything {
+			return p.fault(n, "# is an entry of a list, and there is no list here", `write it inside all, any, none, one or count: any(checks, # == "auth")`)
+		}
+		return n
+	case p.take("("):
+		n := p.expression(0)
+		p.need(")")
+		n.from, n.to = from, p.end
+		return n
+	case p.take("["):
+		return p.list(from)
+	case p.take("name"), p.token == "name" && p.value == nil:
+		if p.take("(") {
+			return p.call(from, word)
+		}
+		return p.fact(from, word)
+	}
+	p.unexpected("")
+	return nil
+}
+
+func (p *parser) literal(from int, value any) *node {
+	k := aText
+	switch v := value.(type) {
+	case bool:
+		k = aTruth
+	case float64:
+		k = aNumber
+	case time.Duration:
+		k, value = aTime, float64(v)
+	}
+	n := p.node("value", from, k)
+	n.constant, n.value = value, func(*values) any { return value }
+	return n
+}
+
+func (p *parser) list(from int) *node {
+	n := p.node("list", from, aList)
+	for !p.take("]") {
+		one := p.expression(0)
+		if n.item == anything {
+			n.item = one.kind
+		}
+		p.want(one, n.item, "the entries of a list must be of one type")
+		if n.parts = append(n.parts, one); p.token != "]" {
+			p.need(",")
+		}
+	}
+	n.to = p.end
+	n.value = func(e *values) any {
+		var list []any
+		for _, one := range n.parts {
+			list = append(list, one.value(e))
+		}
+		return list
+	}
+	return n
+}
+
+func (p *parser) fact(from int, name string) *node {
+	n := p.node("fact", from, anything)
+	n.name, n.value = name, func(e *values) any { return plain(e.facts.value(name)) }
+	i := slices.IndexFunc(FactList(), func(f Fact) bool { return f.Name == name })
+	if i < 0 {
+		return p.fault(n, "unknown fact "+quote(name), nearestFact(name))
+	}
+	n.item = aText
+	switch FactList()[i].Type {
+	case "text":
+		n.kind = aText
+	case "number":
+		n.kind = aNumber
+	case "time":
+		n.kind = aTime
+	case "list of texts":
+		n.kind = aList
+	default:
+		n.kind = aTruth
+	}
+	return n
+}
+
+// function is what a condition can call. A predicate is evaluated with each entry of a
+// list as #, and called with how often it was true and how long the list is.
+type function struct {
+	name      string
+	takes     []kind
+	more      bool // of the last kind
+	gives     kind
+	predicate func(hits, of int) any
+	call      func(args []any) any
+}
+
+func functions() []function {
+	listAnd := []kind{aList, aTruth}
+	texts := func(name string, f func(string) string) function {
+		return function{name: name, takes: []kind{aText}, gives: aText, call: func(a []any) any { return f(a[0].(string)) }}
+	}
+	tests := func(name string, f func(a, b string) bool) function {
+		return function{name: name, takes: []kind{aText, aText}, gives: aTruth, call: func(a []any) any { return f(a[0].(string), a[1].(string)) }}
+	}
+	numbers := func(name string, more bool, f func(a, b float64) float64) function {
+		return function{name: name, takes: []kind{aNumber}, more: more, gives: aNumber, call: func(a []any) any {
+			n := a[0].(float64)
+			for _, b := range a {
+				n = f(n, b.(float64))
+			}
+			return n
+		}}
+	}
+	return []function{
+		{name: "all", takes: listAnd, gives: aTruth, predicate: func(hits, of int) any { return hits == of }},
+		{name: "any", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits > 0 }},
+		{name: "none", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits == 0 }},
+		{name: "one", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits == 1 }},
+		{name: "count", takes: listAnd, gives: aNumber, predicate: func(hits, _ int) any { return float64(hits) }},
+		{name: "len", takes: []kind{anything}, gives: aNumber, call: func(a []any) any {
+			if list, ok := a[0].([]any); ok {
+				return float64(len(list))
+			}
+			return float64(utf8.RuneCountInString(a[0].(string)))
+		}},
+		numbers("abs", false, func(a, _ float64) float64 { return math.Abs(a) }), numbers("min", true, math.Min), numbers("max", true, math.Max),
+		texts("lower", strings.ToLower), texts("upper", strings.ToUpper), texts("trim", strings.TrimSpace),
+		tests("hasPrefix", strings.HasPrefix), tests("hasSuffix", strings.HasSuffix),
+		{name: "duration", takes: []kind{aText}, gives: aTime, call: func(a []any) any {
+			d, _ := time.ParseDuration(a[0].(string)) // which was looked at when it was read
+			return float64(d)
+		}},
+	}
+}
+
+// call reads the arguments of a function. A predicate may be in braces.
+func (p *parser) call(from int, name string) *node {
+	var f function
+	var names []string
+	for _, g := range functions() {
+		if names = append(names, g.name); g.name == name {
+			f = g
+		}
+	}
+	outer := p.within
+	var args []*node
+	for !p.take(")") {
+		braces := p.take("{")
+		args = append(args, p.expression(0))
+		if braces {
+			p.need("}")
+		}
+		if p.token != ")" {
+			p.need(",")
+		}
+		if f.predicate != nil {
+			p.within = args[0].item
+		}
+	}
+	p.within = outer
+	n := p.node("call", from, f.gives, args...)
+	n.name = name
+	switch {
+	case f.name == "" && nearest.Word(name, names) != "":
+		return p.fault(n, "unknown function "+quote(name), fmt.Sprintf("did you mean %q?", nearest.Word(name, names)))
+	case f.name == "":
+		return p.fault(n, "unknown function "+quote(name), "use one of "+strings.Join(names, ", "))
+	case len(args) != len(f.takes) && (!f.more || len(args) == 0):
+		return p.fault(n, fmt.Sprintf("%s takes %d arguments, not %d", name, len(f.takes), len(args)), "")
+	case f.predicate != nil && outer != anything:
+		return p.fault(n, name+" inside another predicate is not supported", "split the condition into two rules")
+	case name == "len" && args[0].kind != aText:
+		p.want(args[0], aList, "len counts the entries of a list, or the characters of a text")
+	case name == "duration":
+		written, ok := args[0].constant.(string)
+		if _, err := time.ParseDuration(written); err != nil && ok {
+			p.fault(args[0], "duration wants a time, not "+quote(written), "write it with a unit, such as 90s, 10m or 1h30m")
+		} else if !ok {
+			p.fault(args[0], "duration wants a time in quotes", `write it as duration("10m"), or as 10m`)
+		}
+	}
+	for i, a := range args {
+		p.want(a, f.takes[min(i, len(f.takes)-1)], "")
+	}
+	n.value = func(e *values) any {
+		if f.predicate != nil {
+			return each(e, args[0], args[1], f.predicate)
+		}
+		var v []any
+		for _, a := range args {
+			v = append(v, a.value(e))
+		}
+		return f.call(v)
+	}
+	return n
+}
+
+func each(e *values, list, test *node, of func(hits, of int) any) any {
+	entries, hits := list.value(e).([]any), 0
+	for _, one := range entries {
+		if test.value(&values{e.facts, one}) == true {
+			hits++
+		}
+	}
+	return of(hits, len(entries))
+}
+
+// want reports a part of the wrong type; one with a fault was reported.
+func (p *parser) want(n *node, k kind, remedy string) {
+	if n.kind != k && n.kind != anything && k != anything {
+		p.fault(n, fmt.Sprintf("%s is %s, not %s", p.shown(n), n.kind, k), remedy)
+	}
+}
+
+func (p *parser) shown(n *node) string { return oneLine(p.text[n.from:n.to]) }
+
+func (p *parser) binary(op string, a, b *node) *node {
+	n := p.node(op, a.from, aTruth, a, b)
+	switch op {
+	case "&&", "||":
+		p.want(a, aTruth, "join conditions")
+		p.want(b, aTruth, "join conditions")
+		n.value = func(e *values) any {
+			if v := a.value(e); v == (op == "||") {
+				return v
+			}
+			return b.value(e)
+		}
+	case "in", "notin":
+		p.want(b, aList, `write the values in brackets: label in ["a", "b"]`)
+		p.want(a, b.item, "the entries of the list are of another type")
+		n.value = func(e *values) any { return slices.Contains(b.value(e).([]any), a.value(e)) == (op == "in") }
+	case "contains", "startsWith", "endsWith":
+		p.want(a, aText, "")
+		p.want(b, aText, "")
+		test := map[string]func(a, b string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}[op]
+		n.value = func(e *values) any { return test(a.value(e).(string), b.value(e).(string)) }
+	case "matches":
+		p.want(a, aText, "")
+		p.pattern(n, a, b)
+	case "+", "-", "*", "/", "%":
+		p.arithmetic(n, a, b)
+	default:
+		p.comparison(n, a, b)
+	}
+	p.enumerated(a, op, b)
+	p.enumerated(b, op, a)
+	return n
+}
+
+func (p *parser) pattern(n, a, b *node) {
+	written, ok := b.constant.(string)
+	pattern, err := regexp.Compile(written)
+	switch {
+	case !ok:
+		p.fault(b, "matches wants a pattern in quotes", `write it as label matches "^test-fail:"`)
+	case err != nil:
+		p.fault(b, "not a pattern: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "")
+	}
+	n.value = func(e *values) any { return pattern.MatchString(a.value(e).(string)) }
+}
+
+// arithmetic: numbers, times with times, times with numbers.
+func (p *parser) arithmetic(n, a, b *node) {
+	number, both := b.kind == aNumber, a.kind == b.kind
+	switch n.kind = a.kind; {
+	case a.kind == anything || b.kind == anything:
+		n.kind = anything
+	case a.kind != aNumber && a.kind != aTime,
+		a.kind == aNumber && !number,
+		a.kind == aTime && (n.op == "+" || n.op == "-") && !both,
+		a.kind == aTime && (n.op == "*" || n.op == "/") && !number,
+		a.kind == aTime && n.op == "%":
+		p.fault(n, fmt.Sprintf("%s cannot join %s and %s", n.op, a.kind, b.kind), "")
+	}
+	n.value = func(e *values) any {
+		x, y := a.value(e).(float64), b.value(e).(float64)
+		switch n.op {
+		case "+":
+			return x + y
+		case "-":
+			return x - y
+		case "*":
+			return x * y
+		}
+		if y == 0 {
+			panic(impossible("a division by zero"))
+		}
+		if n.op == "%" {
+			return math.Mod(x, y)
+		}
+		return x / y
+	}
+}
+
+func (p *parser) comparison(n, a, b *node) {
+	equal := n.op == "==" || n.op == "!="
+	switch {
+	case a.kind == anything || b.kind == anything:
+	case a.kind != b.kind:
+		remedy := ""
+		if a.kind == aTime && b.kind == aNumber || a.kind == aNumber && b.kind == aTime {
+			remedy = "write times with a unit, such as 90s, 10m or 1h30m"
+		}
+		p.fault(n, fmt.Sprintf("%s compares values of one type; %s is %s, and %s is %s", n.op, p.shown(a), a.kind, p.shown(b), b.kind), remedy)
+	case a.kind == aList, !equal && a.kind != aNumber && a.kind != aTime:
+		p.fault(n, fmt.Sprintf("%s does not compare values that are %s", n.op, a.kind), "")
+	}
+	n.value = func(e *values) any {
+		v, w := a.value(e), b.value(e)
+		if equal {
+			return v == w == (n.op == "==")
+		}
+		c := cmp.Compare(v.(float64), w.(float64))
+		return c < 0 && n.op[0] == '<' || c > 0 && n.op[0] == '>' || c == 0 && len(n.op) == 2
+	}
+}
+
+// mirrored is a comparison as it reads from the right; empty: it is none.
+func mirrored(op string) string {
+	switch op {
+	case "==", "!=":
+		return op
+	case "<", "<=":
+		return ">" + op[1:]
+	case ">", ">=":
+		return "<" + op[1:]
+	}
+	return ""
+}
+
+// enumerated reports values that a fact never has.
+func (p *parser) enumerated(fact *node, op string, with *node) {
+	values := valuesOf(fact.name, p.known)
+	if fact.op != "fact" || values == nil || mirrored(op) == "" && op != "in" && op != "notin" {
+		return
+	}
+	for _, n := range literals(with) {
+		if written, ok := n.constant.(string); ok && !slices.Contains(values, written) && !unlisted(fact.name, written) {
+			p.fault(n, fmt.Sprintf("%s is never %s", fact.name, quote(written)), nearest.DidYouMean(written, values))
+		}
+	}
+}
+
+// literals are the entries of a list that is written out, or else the part itself.
+func literals(n *node) []*node {
+	if n.op == "list" {
+		return n.parts
+	}
+	return []*node{n}
+}
+
+// oneLine is a text with single blanks between its words.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// plain is a fact's value as conditions compute with it.
+func plain(value any) any {
+	switch v := value.(type) {
+	case int:
+		return float64(v)
+	case time.Duration:
+		return float64(v)
+	case []string:
+		var list []any
+		for _, s := range v {
+			list = append(list, s)
+		}
+		return list
+	}
+	return value
+}
+
+// value is the fact of that name; nil when there is none.
+func (f Facts) value(name string) any {
+	v := reflect.ValueOf(f)
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("yaml") == name {
+			return v.Field(i).Interface()
+		}
+	}
+	return nil
+}
