@@ -7,28 +7,41 @@ GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT      := $(shell c=$$(git rev-parse HEAD 2>/dev/null) && echo "$$c$$(git diff --quiet HEAD || echo -dirty)")
 DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
+PREFIX      ?= $(HOME)/.local
 LDFLAGS     := -s -w -X main.stamp=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
-.PHONY: all build demo test test-short test-race lint fmt bench bench-replay profile stuckbench fuzz torture windows-test examples clean
+.PHONY: all build install demo test test-short test-race lint fmt bench bench-replay profile stuckbench fuzz torture windows-test examples clean
 
 all: build
 
+# What is compiled once serves every program, test and example, in any clone.
+export GOFLAGS := -trimpath $(filter-out -trimpath,$(shell $(GO) env GOFLAGS))
+
 build: ## the programs, static, in bin/
+	@echo "Building $(BIN) and $(dir $(BIN))looprun-serve; the first time takes a minute."
 	@mkdir -p $(dir $(BIN))
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/looprun
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(dir $(BIN))looprun-serve ./cmd/looprun-serve
+	@CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/looprun
+	@CGO_ENABLED=0 $(GO) build -ldflags '-s -w' -o $(dir $(BIN))looprun-serve ./cmd/looprun-serve
+
+install: build ## the programs in PREFIX/bin; PREFIX is ~/.local
+	@mkdir -p "$(DESTDIR)$(PREFIX)/bin"
+	@install -m 755 $(BIN) $(dir $(BIN))looprun-serve "$(DESTDIR)$(PREFIX)/bin"
+	@echo "Installed looprun and looprun-serve in $(DESTDIR)$(PREFIX)/bin."
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo 'Your PATH does not have that folder; this line adds it:'; echo '  export PATH="$(PREFIX)/bin:$$PATH"' ;; esac
 
 demo: build ## the main job on real input: one loop that ends, one that is stuck
-	@./examples/demo.sh $(CURDIR)/$(BIN)
+	@echo "Running two loops in copies of examples/: one ends, one is stuck."
+	@CGO_ENABLED=0 ./examples/demo.sh $(abspath $(BIN))
 
 # Most of the tests wait for processes, so more of them than processors run at once. The
 # time limit ends a test that hangs; it is far above what a busy machine needs.
 TEST := $(GO) test -shuffle=on -p 4 -parallel 8 -timeout 60m
 test: ## all tests; the long forms of those that repeat are behind torture, fuzz, agents-test
-	$(TEST) ./...
+	@echo "Running all tests; the first time takes some minutes longer."
+	@CGO_ENABLED=0 $(TEST) ./...
 
 test-short: ## what is soon over: no browser, one page of the docs, how each script begins, a tenth of what repeats
-	$(TEST) -short ./...
+	@CGO_ENABLED=0 $(TEST) -short ./...
 
 RACE ?= ./...
 test-race: ## the short form with the race detector; RACE="./internal/…" for some packages

@@ -96,6 +96,31 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// goSettings is what the Go tool needs in an environment of its own, to find what was
+// fetched and built, and where it fetches from.
+var goSettings = sync.OnceValues(func() ([]string, error) {
+	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOTOOLCHAIN"}
+	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	values := strings.Split(string(out), "\n")
+	if err != nil || len(values) != len(names)+1 {
+		return nil, fmt.Errorf("go env: %w: %q", err, out)
+	}
+	for i, name := range names {
+		names[i] = name + "=" + values[i]
+	}
+	return names, nil
+})
+
+// withGo is the environment env, in which the Go tool works as it does for the tests.
+func withGo(t *testing.T, env ...string) []string {
+	t.Helper()
+	settings, err := goSettings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat(settings, []string{"GOFLAGS=-mod=mod -trimpath"}, env)
+}
+
 // job runs steps as GitHub's runner does: scripts in files, ${{ … }} replaced by
 // values, files for the outputs of each step.
 type job struct {
@@ -150,10 +175,10 @@ func (j *job) step(t *testing.T, s actionStep) bool {
 	}
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", script)
 	cmd.Dir = filepath.Join(j.dir, j.expand(s.WorkingDirectory))
-	cmd.Env = append([]string{
-		"PATH=" + j.path, "HOME=" + os.Getenv("HOME"), "CI=true", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=" + outputs, "GITHUB_STEP_SUMMARY=" + summary, "GITHUB_PATH=" + filepath.Join(temp, "path"),
-		"GITHUB_SERVER_URL=https://github.invalid", "RUNNER_TEMP=" + temp, "RUNNER_OS=Linux", "RUNNER_ARCH=X64", "GOFLAGS=-mod=mod -trimpath",
-	}, j.env...)
+	cmd.Env = append(withGo(t,
+		"PATH="+j.path, "HOME="+os.Getenv("HOME"), "CI=true", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+outputs, "GITHUB_STEP_SUMMARY="+summary, "GITHUB_PATH="+filepath.Join(temp, "path"),
+		"GITHUB_SERVER_URL=https://github.invalid", "RUNNER_TEMP="+temp, "RUNNER_OS=Linux", "RUNNER_ARCH=X64",
+	), j.env...)
 	for name, value := range s.Env {
 		cmd.Env = append(cmd.Env, name+"="+j.expand(value))
 	}

@@ -97,7 +97,7 @@ func shell(t *testing.T, dir, script string, env ...string) (string, int) {
 	t.Helper()
 	cmd := exec.Command("bash", "-eo", "pipefail", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append([]string{"PATH=" + looprunDir(t) + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "CI=true", "GOFLAGS=-mod=mod -trimpath", "GOWORK=off"}, env...)
+	cmd.Env = append(withGo(t, "PATH="+looprunDir(t)+":"+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), "CI=true", "GOWORK=off"), env...)
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {

@@ -34,14 +34,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
-	cmd.Env = append([]string{"PATH=" + looprunDir(t) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GOFLAGS=-trimpath"}, env...)
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
-		value, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd.Env = append(cmd.Env, name+"="+strings.TrimSpace(string(value)))
-	}
+	cmd.Env = append(withGo(t, "PATH="+looprunDir(t)+":"+os.Getenv("PATH"), "HOME="+t.TempDir()), env...)
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
 	if err := cmd.Run(); cmd.ProcessState == nil {

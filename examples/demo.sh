@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
-# The main job on real input, in copies of the examples: a loop that ends, and
-# one that is stuck and is stopped, by a policy and at a terminal by whoever sits
-# there. demo.sh LOOPRUN
+# The main job on real input, in copies of the examples: a loop that ends, and one that is
+# stuck. A policy stops it, and at a terminal you are asked too. demo.sh LOOPRUN
 set -euo pipefail
 looprun=${1:?usage: demo.sh LOOPRUN}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -R "$here/testfix" "$here/stuck" "$here/ci" "$work"
-export GOFLAGS=-mod=mod GOWORK=off
+export GOFLAGS='-mod=mod -trimpath' GOWORK=off
 
 step() { printf '\n== %s\n' "$1"; printf '$ %s\n' "$2"; }
 
-step "A package with three bugs, and a fixer that mends one at a time" \
+step "A package with three bugs, and a fixer that fixes one at a time" \
   "cd examples/testfix && looprun --check 'go test ./...' -- ./fix.sh"
 (cd "$work/testfix" && "$looprun" --check 'go test ./...' -- ./fix.sh) 2>&1
 
@@ -25,9 +24,9 @@ test "$code" -eq 101
 
 # Only for somebody who is there: nothing here may wait for a person for ever.
 if [ -t 0 ] && [ -t 1 ] && [ -z "${CI:-}" ]; then
-  printf '\nWithout a policy it asks you. Press Enter to see that (it is left out after 15 seconds). '
+  printf '\nWithout a policy it asks you. Press Enter to try it (skipped after 15 seconds). '
   read -r -t 15 || { printf '\n'; exit 0; }
-  step "The same without a policy; c and Enter cancel, ? explains" \
+  step "The same without a policy: w lets you type what to do, and any words help; c cancels" \
     "cd examples/stuck && looprun --check 'go test ./...' -- ./fix.sh"
   cp "$here/stuck/slug.go" "$work/stuck"
   code=0

@@ -3,13 +3,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,14 +24,14 @@ type page struct {
 	text    string
 	root    string // where it began
 	dir     string // where its reader is
-	work    string // the go.work of its programs, if it has any
+	goFlags string // for its commands
 	printed string // by the last command
 }
 
 // open gives a page its folder, and the examples when it needs them.
 func open(t *testing.T, text string) *page {
 	t.Helper()
-	p := &page{text: text, root: t.TempDir()}
+	p := &page{text: text, root: t.TempDir(), goFlags: "-trimpath"}
 	p.dir = p.root
 	if strings.Contains(text, "<!-- examples -->") {
 		if err := os.CopyFS(filepath.Join(p.root, "examples"), os.DirFS(filepath.Join("..", "..", "examples"))); err != nil {
@@ -45,8 +43,13 @@ func open(t *testing.T, text string) *page {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.work = filepath.Join(p.root, "go.work")
-		p.write(t, "go.work", "go "+strings.TrimPrefix(strings.Fields(runtime.Version())[0], "go")+"\n\nuse (\n\t.\n\t"+strconv.Quote(source)+"\n)\n")
+		sums, err := os.ReadFile(filepath.Join(source, "go.sum"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.goFlags += " -mod=mod" // what looprun itself requires is added; it was fetched to build the tests
+		p.write(t, "go.sum", string(sums))
+		p.write(t, "go.mod", "module example.com/ledger\n\ngo 1.26.0\n\nrequire github.com/looprun/looprun v0.0.0\n\nreplace github.com/looprun/looprun => "+strconv.Quote(source)+"\n")
 	}
 	if strings.Contains(text, "8080") {
 		p.text = strings.ReplaceAll(text, "8080", freePort(t))
@@ -149,7 +152,7 @@ func (p *page) environ(t *testing.T) []string {
 	})
 	path := strings.Join([]string{filepath.Dir(file), agents, os.Getenv("PATH")}, string(filepath.ListSeparator))
 	return append(env, "PATH="+path, "HOME="+p.root, "XDG_STATE_HOME=", "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
-		"GOFLAGS=", "GOWORK="+cmp.Or(p.work, "off"),
+		"GOFLAGS="+p.goFlags, "GOWORK=off",
 		"GIT_CONFIG_GLOBAL="+filepath.Join(p.root, ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=reader", "GIT_AUTHOR_EMAIL=reader@localhost", "GIT_COMMITTER_NAME=reader", "GIT_COMMITTER_EMAIL=reader@localhost")
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -233,7 +234,11 @@ func TestDocsTables(t *testing.T) {
 		t.Errorf("the default of max_runtime is %s", defaults.Runtime)
 	}
 	row := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| .* \\| (\\S+) \\| `(--[a-z-]+)` \\|(?: (\\d+) \\|)?$")
-	for page, want := range map[string]int{"docs/guards.md": 8, "README.md": 4} {
+	limits := fmt.Sprintf("after %d iterations, %.0f minutes, the same failure %d times or %d errors in a row", defaults.Iterations, defaults.Runtime.Minutes(), defaults.Loop, defaults.Errors)
+	if text := strings.Join(strings.Fields(readPage(t, root, "README.md")), " "); !strings.Contains(text, limits) {
+		t.Errorf("README.md does not say: %s", limits)
+	}
+	for page, want := range map[string]int{"docs/guards.md": 8} {
 		rows := row.FindAllStringSubmatch(readPage(t, root, page), -1)
 		if len(rows) != want {
 			t.Errorf("%s: %d guards in the table, want %d", page, len(rows), want)

@@ -123,19 +123,3 @@ func TestExamplesLibrary(t *testing.T) {
 		t.Errorf("printed %q, %v; want %q", out, err, want)
 	}
 }
-
-// The demo is the README's first screen.
-func TestExamplesDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds and tests packages again and again")
-	}
-	t.Parallel()
-	file, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("bash", "../../examples/demo.sh", file).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "done after 3 of 10") || !strings.Contains(string(out), "cancelled (loop_detected) after 3 of 10") {
-		t.Errorf("%v:\n%s", err, out)
-	}
-}

@@ -15,7 +15,7 @@ import (
 )
 
 // The picture of the README is what a run shows today: a fixer that is stuck, what a
-// person types, and how it goes on. make screenshot draws it anew.
+// person types, and how it goes on. make screenshot draws it again.
 func TestScreenshot(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and tests a package again and again")
@@ -30,8 +30,8 @@ func TestScreenshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const columns, rows = 80, 32
-	cmd := atHome("-u", "NO_COLOR", "HOME="+home, "XDG_STATE_HOME=", "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off",
+	const columns, rows = 90, 32
+	cmd := atHome("-u", "NO_COLOR", "HOME="+home, "XDG_STATE_HOME=", "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off", "GOFLAGS=-mod=mod -trimpath -count=1", "GOWORK=off",
 		"TERM=xterm-256color", "LOOPRUN_STATE_DIR="+filepath.Join(home, "state"), file, "--progress", "off", "--check", "go test ./...", "--", "./fix.sh")
 	s := &screen{started: started{Cmd: cmd, dir: dir}}
 	s.term = vt10x.New(vt10x.WithSize(columns, rows), vt10x.WithWriter(replies{s}))
@@ -43,8 +43,8 @@ func TestScreenshot(t *testing.T) {
 	r.frame(s.term, 5)
 	s.keys(t, "w")
 	appears(t, "words are asked for", s.shows("type what to do"))
-	s.keys(t, "Drop the punctuation, too.")
-	appears(t, "the words are there", s.shows("punctuation, too."))
+	s.keys(t, "The apostrophe has to go, too.")
+	appears(t, "the words are there", s.shows("has to go, too."))
 	r.frame(s.term, 3)
 	if code := s.answer(t, "\r"); code != 0 {
 		t.Fatalf("exit code %d", code)
@@ -64,7 +64,7 @@ func TestScreenshot(t *testing.T) {
 	}
 	got, want := pictured(t, drawn), pictured(t, string(kept))
 	if got != want {
-		t.Errorf("docs/screen.svg is not what is shown today; make screenshot draws it anew\nnow\n%s\nthere\n%s", got, want)
+		t.Errorf("docs/screen.svg is not what is shown today; make screenshot draws it again\nnow\n%s\nthere\n%s", got, want)
 	}
 }
 

@@ -116,6 +116,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("LOOPRUN_STATE_DIR", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("GOCACHE", goCache())
+			e.Setenv("GOFLAGS", "-trimpath")
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_STATE_HOME", "")
 			e.Defer(func() { // every event that a script makes is one that the schema knows
