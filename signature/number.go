@@ -177,13 +177,16 @@ const (
 	keyValue          // what follows is a value that a check compares
 )
 
-// compared says whether a comparison stands beside a number: 1252 == 1246.
+// compared says whether a comparison stands on one side of a number: 1252 == 1246. A
+// number with == on both sides is a mark of the tool's own: ==4711==ABORTING.
 func compared(b []byte, k, e int) bool {
 	e = runOf(b, e, isSpace)
 	for k > 0 && b[k-1] == ' ' {
 		k--
 	}
-	return ascii.At(b, e+1) == '=' && (ascii.At(b, e) == '=' || ascii.At(b, e) == '!') || k > 1 && b[k-1] == '=' && (b[k-2] == '=' || b[k-2] == '!')
+	after := ascii.At(b, e+1) == '=' && (ascii.At(b, e) == '=' || ascii.At(b, e) == '!')
+	before := k > 1 && b[k-1] == '=' && (b[k-2] == '=' || b[k-2] == '!')
+	return after != before
 }
 
 // keyBefore looks at the word in front of a number: "pid 123", "port=80", "exit 2".

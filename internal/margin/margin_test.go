@@ -43,6 +43,7 @@ func TestMargins(t *testing.T) {
 	}{
 		{"one line", "[pod/api-7d9f8b6c5-x2x4z/app] --- FAIL: TestLogin\n", []string{"pod/api-7d9f8b6c5-x2x4z/app"}, []string{"--- FAIL: TestLogin"}},
 		{"services", "web-1  | a\ndb-1   |   b\nweb-1  |\nweb-1 exited with code 1\n", []string{"web-1", "db-1", "web-1", ""}, []string{"a", "  b", "", "web-1 exited with code 1"}},
+		{"a table of marks", "✔ | F | suite\n⠋ | 1 | geo\n⠙ | 2 | geo\n✖ | 3 | geo\n", []string{"", "", "", ""}, []string{"✔ | F | suite", "⠋ | 1 | geo", "⠙ | 2 | geo", "✖ | 3 | geo"}},
 		{"a margin in a margin", "10:00:01 web.1 | [api] a\n10:00:02 web.1 | [api]   b\n10:00:02 web.1 | [api] c\n", []string{"web.1 api", "web.1 api", "web.1 api"}, []string{"a", "  b", "c"}},
 		{"the host and the pid are dropped", "Nov  2 09:00:01 build-host unit[17]: a\nNov  2 09:00:01 build-host unit[17]: b\nNov  2 09:00:02 build-host unit[18]: c\n", []string{"unit", "unit", "unit"}, []string{"a", "b", "c"}},
 		{"fewer lines than not, of a composed name", "Scope: 3 of 4\npackages/util test: a\npackages/util test: Failed\nExit status 1\n", []string{"", "packages/util test", "packages/util test", ""}, []string{"Scope: 3 of 4", "a", "Failed", "Exit status 1"}},

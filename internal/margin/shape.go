@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/datetime"
@@ -536,9 +537,7 @@ func telling(w []byte) bool {
 // framing says whether c may stand around a word.
 func framing(c byte) bool { return c == '[' || c == ']' || c == '(' || c == ')' || c == ':' }
 
-func hasLetter(b []byte) bool {
-	return slices.ContainsFunc(b, func(c byte) bool { return ascii.Letter(c) || c >= 0x80 })
-}
+func hasLetter(b []byte) bool { return bytes.ContainsFunc(b, unicode.IsLetter) }
 
 func letters(b []byte) (n int) {
 	for _, c := range b {
