@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -625,11 +626,12 @@ func (p *parser) binary(op string, a, b *node) *node {
 func (p *parser) pattern(n, a, b *node) {
 	written, ok := b.constant.(string)
 	pattern, err := regexp.Compile(written)
+	var wrong *syntax.Error
 	switch {
 	case !ok:
 		p.fault(b, "matches wants a pattern in quotes", `write it as label matches "^test-fail:"`)
-	case err != nil:
-		p.fault(b, "not a pattern: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "")
+	case errors.As(err, &wrong):
+		p.fault(b, fmt.Sprintf("not a pattern: %s: `%s`", wrong.Code, wrong.Expr), "")
 	}
 	n.value = func(e *values) any { return pattern.MatchString(a.value(e).(string)) }
 }
