@@ -36,11 +36,11 @@ demo: build ## the main job on real input: one loop that ends, one that is stuck
 # Most of the tests wait for processes, so more of them than processors run at once. The
 # time limit ends a test that hangs; it is far above what a busy machine needs.
 TEST := $(GO) test -shuffle=on -p 4 -parallel 8 -timeout 60m
-test: ## all tests; the long forms of those that repeat are behind torture, fuzz, agents-test
+test: ## all tests; torture, fuzz and agents-test run the long forms
 	@echo "Running all tests; the first time takes some minutes longer."
 	@CGO_ENABLED=0 $(TEST) ./...
 
-test-short: ## what is soon over: no browser, one page of the docs, how each script begins, a tenth of what repeats
+test-short: ## a minute: no browser, one page of the docs, the beginning of each script, a tenth of the repetitions
 	@CGO_ENABLED=0 $(TEST) -short ./...
 
 RACE ?= ./...
@@ -185,7 +185,7 @@ ci-runners: ## run docs/ci in act (host mode) and in the bootstrap of Buildkite'
 screenshot: ## draw docs/screen.svg, the picture of the README, from a run
 	$(GO) test -count=1 -run TestScreenshot ./cmd/looprun -update
 
-docs-test: ## run the commands of README.md and docs, check links and flags, run the protocol examples
+docs-test: ## copy README.md into a fresh clone, run the commands of docs, check links and flags, run the protocol examples
 	$(GO) test -count=1 -run 'TestDocs|TestSchemaFiles|TestExamplesProtocols' ./cmd/looprun
 
 schemas: ## write docs/schemas anew

@@ -4,6 +4,7 @@ package main
 
 import (
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -142,9 +143,13 @@ func TestDocsDemoAsks(t *testing.T) {
 	})
 	t.Run("nobody is", func(t *testing.T) {
 		t.Parallel()
-		s := display(t, t.TempDir(), atHome("bash", demo, file))
+		standIn := filepath.Join(t.TempDir(), "looprun")
+		if err := os.WriteFile(standIn, []byte("#!/bin/sh\ncase $* in *--policy*) exit 101 ;; esac\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s := display(t, t.TempDir(), atHome("bash", demo, standIn))
 		appears(t, "it offers to ask", s.shows("Press Enter"))
-		if got := s.ended(t); got != 0 || strings.Contains(s.stdout.String(), cancelOption) {
+		if got := s.ended(t); got != 0 || strings.Contains(s.stdout.String(), "The same without a policy") {
 			t.Errorf("ended with %d:\n%s", got, s.stdout.String())
 		}
 	})

@@ -69,12 +69,14 @@ func sourceOf(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	changes := gitIn(t, root, "", "diff", "--binary", "HEAD")
+	if changes == "" {
+		return root
+	}
 	source := filepath.Join(dir, "source")
 	gitIn(t, root, "", "clone", "-q", root, source)
-	if changes := gitIn(t, root, "", "diff", "--binary", "HEAD"); changes != "" {
-		gitIn(t, source, changes, "apply", "--index", "-")
-		gitIn(t, source, "", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-qm", "What is not committed")
-	}
+	gitIn(t, source, changes, "apply", "--index", "-")
+	gitIn(t, source, "", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-qm", "What is not committed")
 	return source
 }
 
