@@ -152,7 +152,7 @@ func (w *Worker) removeTree(ctx context.Context, id string) error {
 	if err != nil || !strings.HasPrefix(mirror, filepath.Join(w.Root, "mirrors")) { // it has no repository
 		mirror = ""
 	}
-	return checkpoint.RemoveTree(ctx, mirror, tree)
+	return checkpoint.RemoveTree(ctx, mirror, w.Root, tree)
 }
 
 // sweep removes what is older than it has to be kept.
@@ -205,7 +205,7 @@ func (w *Worker) room() error {
 
 // run runs git for its effect.
 func run(ctx context.Context, dir string, env []string, args ...string) error {
-	_, err := git.Run(ctx, dir, env, args...)
+	_, err := git.Run(ctx, dir, append(env, git.Remotes), args...)
 	return err
 }
 

@@ -3,9 +3,12 @@ package checkpoint
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/looprun/looprun/internal/git"
 )
@@ -32,22 +35,57 @@ func ForgetCutTrees(mirror string) {
 	}
 }
 
-// RemoveTree removes a work tree, also where folders in it cannot be written, as in a cache
-// of modules, and one that is not there. An empty mirror says that it is of none.
-func RemoveTree(ctx context.Context, mirror, tree string) error {
-	err := os.RemoveAll(tree)
-	if err != nil {
-		_ = filepath.WalkDir(tree, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				_ = os.Chmod(name, 0o700) //nolint:gosec // it is to be removed
-			}
-			return nil
-		})
-		err = os.RemoveAll(tree)
-	}
-	if err != nil || mirror == "" {
+// RemoveTree removes a work tree below home, also where folders in it cannot be written, as
+// in a cache of modules, and one that is not there. It follows no link: where a folder above
+// the tree was replaced by one, it removes nothing. An empty mirror says that it is of none.
+func RemoveTree(ctx context.Context, mirror, home, tree string) error {
+	if err := removeBelow(home, tree); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err = git.Run(ctx, mirror, nil, "worktree", "prune", "--expire=now")
+	if mirror == "" {
+		return nil
+	}
+	_, err := git.Run(ctx, mirror, nil, "worktree", "prune", "--expire=now")
 	return err
+}
+
+// removeBelow removes a folder, and opens each folder on the way to it from the one above.
+func removeBelow(home, dir string) error {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	rel, err := filepath.Rel(home, dir)
+	if err != nil {
+		return err
+	}
+	way := strings.Split(rel, string(filepath.Separator))
+	last := way[len(way)-1]
+	for i, name := range way[:len(way)-1] {
+		below, err := root.OpenRoot(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(home, filepath.Join(way[:i+1]...)), err)
+		}
+		there, err := root.Lstat(name)
+		found, err2 := below.Stat(".")
+		_ = root.Close()
+		root = below
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		if !os.SameFile(there, found) {
+			return fmt.Errorf("%s is a link now: nothing was removed below it", filepath.Join(home, filepath.Join(way[:i+1]...)))
+		}
+	}
+	if err = root.RemoveAll(last); err == nil {
+		return nil
+	}
+	_ = fs.WalkDir(root.FS(), last, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = root.Chmod(name, 0o700) //nolint:gosec // it is to be removed
+		}
+		return nil
+	})
+	return root.RemoveAll(last)
 }

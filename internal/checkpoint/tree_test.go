@@ -44,10 +44,68 @@ func TestATreeThatWasCutOff(t *testing.T) {
 	if _, err := os.Stat(of); err == nil {
 		t.Error("it is still known")
 	}
-	if err := RemoveTree(t.Context(), mirror, cut); err != nil {
+	if err := RemoveTree(t.Context(), mirror, home, cut); err != nil {
 		t.Error(err)
 	}
 	if err := AddTree(t.Context(), mirror, cut, "HEAD"); err != nil {
 		t.Errorf("once more: %v", err)
+	}
+}
+
+// A loop that puts a link in the place of a folder above its tree has nothing removed
+// elsewhere, whether the link leads out of the trees or to another tree.
+func TestRemoveTreeBelowALink(t *testing.T) {
+	t.Parallel()
+	for name, to := range map[string]string{"outside": "../elsewhere", "another batch": "other"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			home := filepath.Join(dir, "trees")
+			for _, of := range []string{"batch", "other", "../elsewhere"} {
+				mkdir(t, filepath.Join(home, of, "0001-a"))
+				put(t, filepath.Join(home, of, "0001-a", "kept"), "kept")
+			}
+			tree := filepath.Join(home, "batch", "0001-a")
+			if err := os.RemoveAll(filepath.Dir(tree)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(to, filepath.Dir(tree)); err != nil {
+				t.Skip(err)
+			}
+			if err := RemoveTree(t.Context(), "", home, tree); err == nil {
+				t.Error("it says nothing of the link")
+			}
+			if _, err := os.Stat(filepath.Join(tree, "kept")); err != nil {
+				t.Errorf("something was removed through the link: %v", err)
+			}
+		})
+	}
+}
+
+// Folders that cannot be written are removed, and a tree that is gone is no error.
+func TestRemoveTreeThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	tree := filepath.Join(home, "batch", "0001-a")
+	mkdir(t, filepath.Join(tree, "cache", "mod"))
+	put(t, filepath.Join(tree, "cache", "mod", "f"), "f")
+	for _, dir := range []string{"cache/mod", "cache", ""} {
+		if err := os.Chmod(filepath.Join(tree, dir), 0o500); err != nil { //nolint:gosec // as a cache of modules is
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := RemoveTree(t.Context(), "", home, tree); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Lstat(tree); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+func mkdir(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,7 +21,7 @@ var settings = []string{
 	"--no-optional-locks", "--no-pager",
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	"-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false", "-c", "commit.gpgSign=false",
-	"-c", "protocol.ext.allow=never",
+	"-c", "core.alternateRefsCommand=:",
 }
 
 // Run runs git in a folder, with these variables in addition, and returns what it prints
@@ -30,6 +30,7 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(Environ(os.Environ()), env...)
+	cmd.SysProcAttr = withParent()
 	cmd.WaitDelay = time.Second // then the pipes are closed: a child of git may hold them
 	var out bytes.Buffer
 	said := &Complaint{}
@@ -78,6 +79,11 @@ var kept = []string{
 	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH",
 }
 
+// Remotes lets a git of looprun's reach repositories on other machines, as one of the
+// variables that [Run] takes. Without it only repositories on this machine can be reached:
+// a configuration that rewrites addresses must not choose what is run.
+const Remotes = "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh"
+
 // Environ is an environment for git.
 func Environ(own []string) []string {
 	var env []string
@@ -87,7 +93,7 @@ func Environ(own []string) []string {
 			env = append(env, v)
 		}
 	}
-	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C", "LANGUAGE=")
+	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=file", "LC_ALL=C", "LANGUAGE=")
 }
 
 func keeps(name string) bool {

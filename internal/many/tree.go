@@ -83,11 +83,16 @@ func unlock(dir string) {
 
 // clone makes the mirror. It has no remote: nothing can be pushed to the user's by mistake.
 func (r *repository) clone(ctx context.Context) error {
-	part := r.mirror + ".part"
-	if err := os.RemoveAll(part); err != nil {
+	home := filepath.Dir(r.mirror)
+	cut, _ := filepath.Glob(filepath.Join(home, "part-*"))
+	for _, name := range cut { // a git whose looprun was killed may still write there
+		_ = os.RemoveAll(name)
+	}
+	part, err := os.MkdirTemp(home, "part-")
+	if err != nil {
 		return err
 	}
-	if _, err := git.Run(ctx, filepath.Dir(r.mirror), nil, "clone", "--quiet", "--bare", "--template=", "--end-of-options", r.top, part); err != nil {
+	if _, err := git.Run(ctx, home, nil, "clone", "--quiet", "--bare", "--template=", "--end-of-options", r.top, part); err != nil {
 		return err
 	}
 	if _, err := git.Run(ctx, part, nil, "remote", "remove", "origin"); err != nil {
@@ -228,7 +233,7 @@ func (r *repository) remove(ctx context.Context, tree string) error {
 
 func (r *repository) discard(ctx context.Context, tree string) error {
 	_ = os.Remove(tree + readySuffix)
-	return checkpoint.RemoveTree(ctx, r.mirror, tree)
+	return checkpoint.RemoveTree(ctx, r.mirror, filepath.Dir(filepath.Dir(r.mirror)), tree)
 }
 
 // readySuffix marks a tree whose setup has succeeded.
