@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
@@ -48,8 +49,9 @@ func TestInitInRealProjects(t *testing.T) {
 		"make":   {"Makefile": "test:\n\ttest -e fixed\n"},
 	} {
 		t.Run(tool, func(t *testing.T) {
-			if _, err := exec.LookPath(tool); err != nil {
-				t.Skipf("%s is not installed", tool)
+			// Some are on the PATH as a shim that has nothing to run.
+			if err := exec.Command(tool, cmp.Or(map[string]string{"go": "version"}[tool], "--version")).Run(); err != nil {
+				t.Skipf("%s is not installed: %v", tool, err)
 			}
 			dir := t.TempDir()
 			put(t, dir, files)

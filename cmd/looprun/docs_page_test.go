@@ -43,13 +43,11 @@ func open(t *testing.T, text string) *page {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums, err := os.ReadFile(filepath.Join(source, "go.sum"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.goFlags += " -mod=mod" // what looprun itself requires is added; it was fetched to build the tests
-		p.write(t, "go.sum", string(sums))
-		p.write(t, "go.mod", "module example.com/ledger\n\ngo 1.26.0\n\nrequire github.com/looprun/looprun v0.0.0\n\nreplace github.com/looprun/looprun => "+strconv.Quote(source)+"\n")
+		// It requires what looprun does, so that no module is needed that the tests were not built with.
+		here := os.DirFS(source)
+		p.write(t, "go.sum", readPage(t, here, "go.sum"))
+		p.write(t, "go.mod", strings.Replace(readPage(t, here, "go.mod"), "module github.com/looprun/looprun\n", "module example.com/ledger\n", 1)+
+			"\nrequire github.com/looprun/looprun v0.0.0\n\nreplace github.com/looprun/looprun => "+strconv.Quote(source)+"\n")
 	}
 	if strings.Contains(text, "8080") {
 		p.text = strings.ReplaceAll(text, "8080", freePort(t))
