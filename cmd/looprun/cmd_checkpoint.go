@@ -12,6 +12,7 @@ import (
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -71,8 +72,9 @@ type restoreCmd struct {
 
 func (restoreCmd) Help() string {
 	return `The files in the run's directory become what they were after the iteration; what they
-are now is kept as one more checkpoint. Ignored files, branches, the stash and what is staged
-stay as they are. Only runs with --checkpoint can do it.
+are now is kept as one more checkpoint. Ignored files, nested repositories, branches, the stash
+and what is staged stay as they are: restore refuses to overwrite a file that is in no commit.
+Only runs with --checkpoint can do it.
 
 Example:
   looprun restore 3f9a 2`
@@ -91,8 +93,12 @@ func (c *restoreCmd) Run(a *app) error {
 	if err := scratchpad.Mine(dir); err != nil {
 		return config.Usage(fmt.Sprintf("run %s: %v", id, err), "restore nothing that somebody else may have written")
 	}
+	here := fmt.Sprintf("git restore --source %.12s -- . takes the files of iteration %d here", to.commit, to.number)
 	if _, err := os.Stat(kept.dir); err != nil {
-		return config.Usage(fmt.Sprintf("the work tree of run %s is gone: %s", id, kept.dir), fmt.Sprintf("git restore --source %.12s -- . takes the files of iteration %d here", to.commit, to.number))
+		return config.Usage(fmt.Sprintf("the work tree of run %s is gone: %s", id, kept.dir), here)
+	}
+	if files, moved := session.Moved(dir, &kept.state); moved {
+		return config.Usage(fmt.Sprintf("run %s began in %s, and its files are in %s: it was moved or copied", id, kept.dir, files), here+"; restore in the original otherwise")
 	}
 	release, err := scratchpad.Hold(dir)
 	if errors.Is(err, scratchpad.ErrLocked) {
@@ -106,16 +112,19 @@ func (c *restoreCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	before, err := k.Restore(ctx, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
-	if err != nil {
+	restored, err := k.Restore(ctx, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
+	if lost, ok := errors.AsType[*checkpoint.LostError](err); ok {
+		return config.Usage(fmt.Sprintf("restore changed nothing: %v", lost), "move it away, then restore again")
+	} else if err != nil {
 		return err
 	}
-	a.say.News("the files in %s are those of iteration %d; what they were before is kept as %.12s", kept.dir, to.number, before)
+	a.say.News("the files in %s are those of iteration %d%s; what they were before is kept as %.12s", kept.dir, to.number, restored.Except(), restored.Before)
 	return nil
 }
 
 // keptFiles are the checkpoints of a run.
 type keptFiles struct {
+	state      core.State
 	dir        string // the run's work tree
 	repository string // where its checkpoints are
 	iterations []keptIteration
@@ -132,8 +141,8 @@ func (a *app) kept(stateDir, id string) (dir string, k *keptFiles, err error) {
 	if dir, err = a.find(stateDir, id); err != nil {
 		return "", nil, err
 	}
-	var s core.State
 	k = new(keptFiles)
+	s := &k.state
 	last := ""
 	_, err = scratchpad.Replay(dir, func(e core.Event) error {
 		switch d := e.Data.(type) {

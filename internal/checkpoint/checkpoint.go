@@ -34,6 +34,7 @@ type Keeper struct {
 	top, ref string
 	id       string
 	index    string // a file of its own
+	lock     string // of the ref
 	tree     string // of the last checkpoint, as far as it is known
 	head     string // the user's commit that was seen last
 }
@@ -45,9 +46,11 @@ func Open(ctx context.Context, dir, runDir, id string) (*Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Keeper{top: top, id: id, ref: Ref(id), index: filepath.Join(runDir, "checkpoint.index")}
-	_ = os.Remove(k.index + ".lock")
-	return k, Unlock(ctx, top, id)
+	lock, err := gitPath(ctx, top, Ref(id)+".lock")
+	if err != nil {
+		return nil, err
+	}
+	return &Keeper{top: top, id: id, ref: Ref(id), index: filepath.Join(runDir, "checkpoint.index"), lock: lock}, nil
 }
 
 // Unlock removes the lock that a git which was killed has left on the checkpoints of a run.
@@ -86,6 +89,9 @@ func Top(ctx context.Context, dir string) (string, error) {
 func (k *Keeper) Save(ctx context.Context, message string) (commit string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
+	// The caller has the run: a lock belongs to a git that was killed.
+	_ = os.Remove(k.index + ".lock")
+	_ = os.Remove(k.lock)
 	tree, err := k.add(ctx)
 	if err != nil {
 		return "", err
@@ -192,26 +198,6 @@ func commitOf(ctx context.Context, dir, name string) (string, error) {
 		return "", nil
 	}
 	return commit, err
-}
-
-// Restore makes the files what they were at a checkpoint. What they are now is kept as
-// one more before, which it returns, and what they are then as another behind it. Ignored
-// files stay as they are.
-func (k *Keeper) Restore(ctx context.Context, commit, what string) (before string, err error) {
-	if err := isCommit(commit); err != nil {
-		return "", err
-	}
-	if before, err = k.Save(ctx, "Before "+what); err != nil {
-		return "", err
-	}
-	within, cancel := context.WithTimeout(ctx, Limit)
-	defer cancel()
-	if _, err = git.Run(within, k.top, k.env(), "read-tree", "-m", "-u", before+"^{tree}", commit+"^{tree}"); err != nil {
-		_ = os.Remove(k.index)
-		return before, err
-	}
-	_, err = k.Save(ctx, what)
-	return before, err
 }
 
 // Diff is what changed from one checkpoint to another, as git shows it.

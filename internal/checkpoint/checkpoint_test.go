@@ -102,3 +102,31 @@ func TestHostileCommits(t *testing.T) {
 		}
 	}
 }
+
+// A checkpoint never replaces one that somebody else has made in the meantime.
+func TestRefMovedMeanwhile(t *testing.T) {
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(top, "a"), "a")
+	first := save(t, k)
+	put(t, filepath.Join(top, "a"), "b")
+	second := save(t, k)
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	wrapper := "#!/bin/sh\ncase \" $* \" in *\" commit-tree \"*) '" + real + "' update-ref " + Ref(id) + " " + first + " ;; esac\nexec '" + real + "' \"$@\"\n"
+	put(t, filepath.Join(bin, "git"), wrapper)
+	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	put(t, filepath.Join(top, "a"), "c")
+	if commit, err := k.Save(t.Context(), "Iteration"); err == nil {
+		t.Errorf("checkpoint %s replaced %s, which is not the one it began from (%s)", commit, first, second)
+	}
+}

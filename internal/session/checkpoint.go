@@ -65,18 +65,20 @@ func (s *Session) takeBest(state *core.State, result core.Result) error {
 		return nil
 	}
 	d := state.Decisions[n-1]
-	by := fmt.Sprintf("looprun restore %s %d", state.RunID, d.Restore)
+	fail := func(err error) error {
+		return fmt.Errorf("the files of iteration %d were not brought back: %w; looprun restore %s %d tries again", d.Restore, err, state.RunID, d.Restore)
+	}
 	k := s.keeper
 	if k == nil { // the run was resumed without
 		var err error
 		if k, err = checkpoint.Open(context.Background(), s.dir, s.run.Dir, s.run.ID); err != nil {
-			return fmt.Errorf("the files of iteration %d were not brought back: %w; %s tries again", d.Restore, err, by)
+			return fail(err)
 		}
 	}
-	before, err := k.Restore(context.Background(), d.Checkpoint, fmt.Sprintf("Iteration %d, accepted", d.Restore))
+	restored, err := k.Restore(context.Background(), d.Checkpoint, fmt.Sprintf("Iteration %d, accepted", d.Restore))
 	if err != nil {
-		return fmt.Errorf("the files of iteration %d were not brought back: %w; %s tries again", d.Restore, err, by)
+		return fail(err)
 	}
-	s.app.Say.News("the files are those of iteration %d; what they were before is kept as %.12s", d.Restore, before)
+	s.app.Say.News("the files are those of iteration %d%s; what they were before is kept as %.12s", d.Restore, restored.Except(), restored.Before)
 	return nil
 }

@@ -45,15 +45,23 @@ func (c *Anew) place(dir string, state *core.State) (string, error) {
 		}
 		return place, nil
 	}
-	kept := realDir(filepath.Dir(dir))
+	kept, moved := Moved(dir, state)
 	switch {
 	case !isDir(state.Dir):
 		return "", config.Usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id))
-	case state.Repository != "": // its work tree was made somewhere else
-	case filepath.Base(kept) == scratchpad.StateDirName && !below(realDir(state.Dir), filepath.Dir(kept)):
-		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files lie in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
+	case moved:
+		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files are in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
 	}
 	return state.Dir, nil
+}
+
+// Moved returns the folder that a run's files are in, and whether that is in another
+// project than the one that the run began in.
+func Moved(dir string, state *core.State) (kept string, moved bool) {
+	kept = realDir(filepath.Dir(dir))
+	moved = state.Repository == "" && // else its work tree is somewhere else
+		filepath.Base(kept) == scratchpad.StateDirName && !below(realDir(state.Dir), filepath.Dir(kept))
+	return kept, moved
 }
 
 // below reports whether a directory is in the other, or is it.

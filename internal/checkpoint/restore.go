@@ -1,0 +1,180 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/looprun/looprun/internal/git"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// modeNested is the mode that git gives to a repository inside another one.
+const modeNested = "160000"
+
+// Restored is what [Keeper.Restore] did.
+type Restored struct {
+	Before string   // the checkpoint of the files as they were
+	Nested []string // the nested repositories, whose files were not restored
+}
+
+// Except names the nested repositories in the sentence that says what was restored.
+func (r Restored) Except() string {
+	if len(r.Nested) == 0 {
+		return ""
+	}
+	return ", except in nested repositories, which stay as they are: " + list(r.Nested)
+}
+
+// LostError says that a restore would overwrite files that are in no commit.
+type LostError struct{ Files []string }
+
+func (e *LostError) Error() string {
+	return "it would overwrite what is in no commit: " + list(e.Files)
+}
+
+// list names the first few paths.
+func list(paths []string) string {
+	const most = 10
+	text := termsafe.Line(strings.Join(paths[:min(len(paths), most)], ", "))
+	if more := len(paths) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Restore changes the files to those of a checkpoint. It saves a checkpoint of the present
+// files first, and one of the restored files afterwards. Where it would overwrite a file that
+// is not in the first one, it changes nothing and returns a [LostError].
+func (k *Keeper) Restore(ctx context.Context, commit, what string) (r Restored, err error) {
+	if err := isCommit(commit); err != nil {
+		return r, err
+	}
+	if r.Before, err = k.Save(ctx, "Before "+what); err != nil {
+		return r, err
+	}
+	within, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	if r.Nested, err = k.safe(within, r.Before, commit); err != nil {
+		return r, err
+	}
+	if _, err = git.Run(within, k.top, k.env(), "read-tree", "--no-recurse-submodules", "-m", "-u", r.Before+"^{tree}", commit+"^{tree}"); err != nil {
+		_ = os.Remove(k.index)
+		return r, err
+	}
+	_, err = k.Save(ctx, what)
+	return r, err
+}
+
+// safe returns a [LostError] if writing the files of a commit would overwrite anything that
+// is not in the commit before. It returns the nested repositories of both.
+func (k *Keeper) safe(ctx context.Context, before, commit string) (nested []string, err error) {
+	kept, err := files(ctx, k.top, before)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := files(ctx, k.top, commit)
+	if err != nil {
+		return nil, err
+	}
+	for _, tree := range []map[string]file{kept, wanted} {
+		for name, f := range tree {
+			if f.mode == modeNested {
+				nested = append(nested, name)
+			}
+		}
+	}
+	var lost []string
+	lose := func(name string) {
+		if f, ok := kept[name]; !ok || f.mode == modeNested {
+			lost = append(lost, name)
+		}
+	}
+	seen := map[string]bool{} // the folders above a file
+	for name, f := range wanted {
+		if f.mode == modeNested || f == kept[name] {
+			continue
+		}
+		for above := path.Dir(name); above != "." && !seen[above]; above = path.Dir(above) {
+			seen[above] = true
+			if info, err := os.Lstat(k.file(above)); err == nil && !info.IsDir() {
+				lose(above)
+			} else if err != nil && !absent(err) {
+				return nil, err
+			}
+		}
+		info, err := os.Lstat(k.file(name))
+		switch {
+		case err == nil && info.IsDir():
+			if err := k.below(name, lose); err != nil {
+				return nil, err
+			}
+		case err == nil:
+			lose(name)
+		case !absent(err):
+			return nil, err
+		}
+	}
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		return nil, &LostError{slices.Compact(lost)}
+	}
+	slices.Sort(nested)
+	return slices.Compact(nested), nil
+}
+
+func (k *Keeper) file(name string) string { return filepath.Join(k.top, filepath.FromSlash(name)) }
+
+// below calls lose for every file and every nested repository in a folder.
+func (k *Keeper) below(dir string, lose func(name string)) error {
+	return filepath.WalkDir(k.file(dir), func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(k.top, name)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if _, err := os.Lstat(filepath.Join(name, ".git")); err != nil {
+				return nil
+			}
+			lose(filepath.ToSlash(rel))
+			return fs.SkipDir
+		}
+		lose(filepath.ToSlash(rel))
+		return nil
+	})
+}
+
+// absent also holds where a file is in the place of a folder above the name.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+type file struct{ mode, object string }
+
+// files returns the files of a commit by their paths.
+func files(ctx context.Context, dir, commit string) (map[string]file, error) {
+	out, err := git.Run(ctx, dir, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]file{}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		meta, name, ok := strings.Cut(entry, "\t")
+		fields := strings.Fields(meta)
+		if !ok || len(fields) != 3 {
+			continue // an empty tree
+		}
+		all[name] = file{fields[0], fields[2]}
+	}
+	return all, nil
+}
