@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -120,7 +121,8 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 	if it.Number > 0 {
 		e := x.step(ctx, x.Work, x.work, it, lost.all, began)
 		exits.Work = &e
-		exits.Promised = x.work.promised() || x.wanted.Load() && (x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised())
+		exits.Promised, exits.Unpromised = x.work.promised()
+		exits.Promised = exits.Promised || x.wanted.Load() && (x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised())
 	}
 	if x.Check != nil && x.checks(ctx, exits, it) {
 		began := began
@@ -234,7 +236,7 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it core.Iterat
 	flushOut()
 	flushErr()
 	t.settle()
-	e.Failure = t.failure
+	e.Failure, e.Turn = t.failure, t.turn()
 	x.warnings = append(x.warnings, e.Warnings...)
 	if e.Cause == core.CauseIterationTimeout {
 		e.Detail = fmt.Sprintf("ended after the iteration timeout of %s", x.IterationTimeout)
@@ -310,6 +312,7 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 		d.WorkCause, d.Detail = e.Work.Cause, cmp.Or(judge.Detail, e.Work.Detail)
 	}
 	d.Signature, d.Err = x.sign(e, d.Outcome), e.err()
+	d.Detail = x.remark(e, d.IterationFinished)
 	switch {
 	case d.Outcome == core.OutcomeDone:
 		d.Cause = core.CauseExited // the time limit that ended the work decided nothing
@@ -335,6 +338,27 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	return d
 }
 
+// remark is the cause in words, and what the iteration's line should say beside: that a turn
+// was cut off, and why a promise is none.
+func (x *Executor) remark(e Exits, d core.IterationFinished) string {
+	said := []string{d.Detail}
+	if e.Work != nil && !cut(e.Work) && e.Work.Failure == "" {
+		switch {
+		case e.Work.Turn.CutOff != "":
+			said = append(said, cutOff(e.Work.Turn.CutOff))
+		case e.Check == nil && x.Judge.Turn && !e.Work.Turn.Ended:
+			said = append(said, "no turn ended: the agent's output was not understood")
+		}
+	}
+	if e.Check != nil && !cut(e.Check) && e.Check.Failure == "" && e.Check.Turn.CutOff != "" {
+		said = append(said, cutOff(e.Check.Turn.CutOff))
+	}
+	if x.Judge.Promise && !e.Promised && d.Outcome != core.OutcomeDone {
+		said = append(said, e.Unpromised)
+	}
+	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "; ")
+}
+
 // sign makes the iteration's signature. The check is the judge, so it is that
 // of the check's output; the work's counts where the work itself failed.
 func (x *Executor) sign(e Exits, outcome core.Outcome) signature.Signature {
@@ -348,7 +372,7 @@ func (x *Executor) sign(e Exits, outcome core.Outcome) signature.Signature {
 	case e.Check == nil:
 		return x.signWork(e)
 	}
-	checked := named(x.check.sign(e.Check.Code, x.Judge.passes(e.Check)), e.Check.Failure)
+	checked := named(x.check.sign(e.Check.Code, x.Judge.passes(e.Check)), e.Check.troubled())
 	if outcome != core.OutcomeDone && x.Judge.workFailed(e) {
 		return both(checked, x.signWork(e), x.Judge.blamed(e))
 	}
@@ -362,10 +386,14 @@ func (x *Executor) signWork(e Exits) signature.Signature {
 		return core.CauseSignature(e.Work.Cause)
 	}
 	s := x.work.sign(e.Work.Code, false)
-	if e.Check == nil && e.Work.Failure == "" {
+	said := e.Work.Failure
+	if e.Check == nil {
+		said = e.Work.troubled()
+	}
+	if e.Check == nil && said == "" {
 		return s
 	}
-	return named(s, cmp.Or(e.Work.Failure, x.work.excerpt()))
+	return named(s, cmp.Or(said, x.work.excerpt()))
 }
 
 // named names a failure that is not known by the last line of what was said of it.

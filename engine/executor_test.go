@@ -80,7 +80,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "promise in tags", work: "echo '<promise>DONE</promise>'", promise: "DONE", want: done},
 		{name: "promise not made", work: "echo not DONE yet", promise: "DONE", want: notDone},
 		{name: "promise made and failed", work: "echo DONE; exit 1", promise: "DONE", want: failed},
-		{name: "promise on stderr", work: "echo DONE >&2", promise: "DONE", want: done},
+		{name: "promise on stderr", work: "echo DONE >&2", promise: "DONE", want: notDone},
 		{name: "promise without a line break", work: "printf DONE", promise: "DONE", want: done},
 		{name: "promise and check", work: "echo DONE", check: "exit 0", promise: "DONE", want: done},
 		{name: "promise made, check fails", work: "echo DONE", check: "exit 1", promise: "DONE", want: notDone},

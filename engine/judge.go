@@ -24,12 +24,21 @@ type Exit struct {
 	// Failure is what it says of a failure of its own, as an agent does that is not
 	// logged in, whatever it exits with; empty: it says nothing of one.
 	Failure string
+	// Turn is how the turns of agents ended whose transcripts it printed.
+	Turn Turn
 	// Warnings are what somebody should know of the step, each a sentence, though
 	// it ended as it did; nil: nothing.
 	Warnings []string
 	// Err is the error of a [Func] that failed; Fatal says that the run ends with it.
 	Err   error
 	Fatal bool
+}
+
+// Turn says how the turns of coding agents ended, as their transcripts have it. Its zero value
+// is that of a command that printed none.
+type Turn struct {
+	CutOff string // the agent whose turn began and has no end; empty: none
+	Ended  bool   // the last turn ended well
 }
 
 // Judge decides what an iteration's exits mean. With its zero value nothing ever
@@ -42,6 +51,7 @@ type Judge struct {
 	WorkErrors Codes
 	Stop       Codes // codes of the judge that end the run as failed
 	Promise    bool  // done needs the promise too
+	Turn       bool  // done needs an agent's turn that ended well
 	Terminal   bool  // exit 130 is a person's interrupt
 }
 
@@ -56,6 +66,7 @@ func DefaultJudge() Judge {
 type Exits struct {
 	Work, Check *Exit
 	Promised    bool
+	Unpromised  string // why a text that looks like the promise is none; empty: nothing does
 }
 
 // err is why the judge failed, or else the work.
@@ -78,11 +89,11 @@ func (j Judge) Outcome(e Exits) core.Outcome {
 		return core.OutcomeInterrupted
 	case cut(e.Check) || cut(e.Work) && !j.hears(e):
 		return core.OutcomeError
-	case j.done(e):
+	case j.EndedWell(e):
 		return core.OutcomeDone
 	case j.fails(judge):
 		return core.OutcomeError
-	case judge == e.Work && j.passes(judge): // but for the promise
+	case judge == e.Work && j.passes(judge) && (!j.Turn || judge.Turn.Ended): // but for the promise
 		return core.OutcomeNotDone
 	case j.workFailed(e):
 		return core.OutcomeError
@@ -94,14 +105,18 @@ func (j Judge) Outcome(e Exits) core.Outcome {
 // counts: something else judges it.
 func (j Judge) hears(e Exits) bool { return timedOut(e.Work) && (e.Check != nil || j.Promise) }
 
-func (j Judge) done(e Exits) bool {
+// EndedWell reports whether the iteration is done: by the promise where one is needed, and by
+// the exit and the transcript of what judges it. Nothing else says so.
+func (j Judge) EndedWell(e Exits) bool {
 	switch {
 	case j.Promise && !e.Promised:
 		return false
 	case e.Check != nil:
 		return j.passes(e.Check)
+	case j.Turn && !e.Work.Turn.Ended:
+		return false
 	}
-	return j.passes(e.Work) || j.hears(e) && e.Work.Failure == ""
+	return j.passes(e.Work) || j.hears(e) && e.Work.troubled() == ""
 }
 
 // workFailed reports whether the work failed, where that counts: its exit code does
@@ -110,7 +125,9 @@ func (j Judge) workFailed(e Exits) bool {
 	switch {
 	case e.Work == nil:
 		return false
-	case e.Work.Failure != "":
+	case e.Work.Failure != "", e.Check == nil && e.Work.Turn.CutOff != "":
+		return true
+	case e.Check == nil && j.Turn && !e.Work.Turn.Ended:
 		return true
 	case e.Check == nil && !j.Promise:
 		return false
@@ -141,11 +158,24 @@ func timedOut(e *Exit) bool {
 }
 
 func (j Judge) passes(e *Exit) bool {
-	return e.Cause == core.CauseExited && e.Signal == 0 && e.Failure == "" && j.Done.Has(e.Code)
+	return e.Cause == core.CauseExited && e.Signal == 0 && e.troubled() == "" && j.Done.Has(e.Code)
 }
 
 func (j Judge) fails(e *Exit) bool {
-	return e.Cause != core.CauseExited || e.Signal != 0 || e.Failure != "" || j.Errors.Has(e.Code)
+	return e.Cause != core.CauseExited || e.Signal != 0 || e.troubled() != "" || j.Errors.Has(e.Code)
+}
+
+// troubled is what its transcript says against it: that the turn failed, or was cut off.
+func (e *Exit) troubled() string {
+	if e.Failure != "" || e.Turn.CutOff == "" {
+		return e.Failure
+	}
+	return cutOff(e.Turn.CutOff)
+}
+
+// cutOff says that a turn has no end.
+func cutOff(agent string) string {
+	return fmt.Sprintf("the turn of %s was cut off: its transcript has no end", agent)
 }
 
 // Fatal is the exit code with which the run ends at once, 0 when it goes on: a
@@ -156,7 +186,7 @@ func (j Judge) Fatal(e Exits, first bool) int {
 	if judge == nil {
 		judge = e.Work
 	}
-	if j.done(e) {
+	if j.EndedWell(e) {
 		return 0
 	}
 	if j.Stop.Has(judge.Code) && judge.Cause == core.CauseExited && judge.Signal == 0 {

@@ -1,16 +1,13 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/lines"
@@ -105,6 +102,7 @@ type analyzer struct {
 	said    tail.Buffer
 	printed bool
 	failure string // what the last of them said that it failed of; empty: it did not
+	ended   bool   // a turn of one of them ended well, and none after it failed
 
 	options  signature.Options
 	results  *signature.Signer    // of calls; nil: none was looked at
@@ -119,11 +117,12 @@ type stream struct {
 	of       *analyzer
 	lines    lines.Reader
 	carrier  carrier.Stream
-	carries  bool            // a line may be a carrier's; those before are none
-	promise  *promiseScanner // nil: no promise is looked for
-	listener Listener        // nil: nobody listens
-	raw      RawListener     // the listener, where it is one
-	facts    FactListener    // the listener, where it is one
+	carries  bool         // a line may be a carrier's; those before are none
+	promise  *promises    // nil: no promise is looked for
+	begun    string       // the agent whose turn has begun and not ended; empty: none
+	listener Listener     // nil: nobody listens
+	raw      RawListener  // the listener, where it is one
+	facts    FactListener // the listener, where it is one
 	end      tail.Buffer
 	turn     turnloop.Watch // what an agent does in its turn
 }
@@ -148,7 +147,7 @@ func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
 	for i := range a.streams {
 		s := &a.streams[i]
 		if promise != "" {
-			s.promise = newPromiseScanner(promise, anywhere)
+			s.promise = newPromises(promise, anywhere, i)
 		}
 		if to != nil {
 			s.listener = to.listeners()[i]
@@ -163,7 +162,7 @@ func (a *analyzer) reset() {
 	a.bytes = 0
 	a.recent.Reset()
 	a.said.Reset()
-	a.printed, a.failure = false, ""
+	a.printed, a.failure, a.ended = false, "", false
 	for i := range a.streams {
 		a.streams[i].reset()
 	}
@@ -173,6 +172,7 @@ func (s *stream) reset() {
 	s.end.Reset()
 	s.lines.Reset()
 	s.turn.Reset()
+	s.begun = ""
 	if s.carries {
 		s.carrier.Reset()
 		s.carries = false
@@ -233,6 +233,9 @@ func (s *stream) part(p carrier.Part) {
 	case carrier.Plain:
 		s.plain(p.Text)
 	case carrier.Said:
+		if s.promise != nil {
+			s.promise.say(p)
+		}
 		s.hear(p.Text)
 		s.say(p.Text)
 		s.of.said.Take(p.Text)
@@ -250,7 +253,12 @@ func (s *stream) fact(f carrier.Fact) {
 	if s.facts != nil {
 		s.facts.Fact(f)
 	}
+	if s.promise != nil {
+		s.promise.fact(f)
+	}
 	switch f := f.(type) {
+	case carrier.Began:
+		s.begun, s.of.ended = f.Agent, false
 	case carrier.Call:
 		s.call(f)
 	case carrier.Trouble:
@@ -260,7 +268,7 @@ func (s *stream) fact(f carrier.Fact) {
 		}
 		s.end.Take([]byte(text + "\n"))
 	case carrier.Ended:
-		s.of.failure = ""
+		s.begun, s.of.failure, s.of.ended = "", "", !f.Failed
 		if f.Failed {
 			s.of.failure = cmp.Or(f.Last, f.Agent+" reports that it failed")
 		}
@@ -270,6 +278,9 @@ func (s *stream) fact(f carrier.Fact) {
 // plain takes what is no carrier's: the work says it, and it is evidence.
 func (s *stream) plain(b []byte) {
 	s.evidence(b)
+	if s.promise != nil {
+		s.promise.plain.write(b)
+	}
 	s.hear(b)
 	s.end.Take(b)
 	s.of.recent.Take(b)
@@ -279,9 +290,6 @@ func (s *stream) evidence(b []byte) { s.of.signing.write(s.id, b) }
 
 // hear learns from what the work says.
 func (s *stream) hear(b []byte) {
-	if s.promise != nil {
-		s.promise.write(b)
-	}
 	if s.listener != nil {
 		_, _ = s.listener.Write(b)
 	}
@@ -302,14 +310,13 @@ func (a *analyzer) settle() {
 	a.signing.settle()
 }
 
-func (a *analyzer) promised() bool {
-	made := false
+// turn is how the agents' turns ended, of which the output has the transcripts.
+func (a *analyzer) turn() Turn {
+	t := Turn{Ended: a.ended}
 	for i := range a.streams {
-		if p := a.streams[i].promise; p != nil {
-			made = p.end() || made
-		}
+		t.CutOff = cmp.Or(t.CutOff, a.streams[i].begun)
 	}
-	return made
+	return t
 }
 
 // sign ends the output. A judge that passed has the constant signature, however
@@ -490,135 +497,4 @@ func (f *outputFile) close() error {
 		return f.err
 	}
 	return err
-}
-
-// CheckPromise says why a text cannot be a promise.
-func CheckPromise(text string) error {
-	switch {
-	case strings.TrimSpace(text) == "":
-		return errors.New("the promise is empty: every output would make it; give the text that the command prints when it is done")
-	case strings.ContainsAny(text, "\n\r"):
-		return errors.New("the promise has more than one line; give one line that the command prints when it is done")
-	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }):
-		return errors.New("the promise has a control character, which no line that a person sees can have; give plain text")
-	}
-	return nil
-}
-
-// Promised reports whether a recorded output makes the promise, alone on a line,
-// or with anywhere as any part of the text. Of an agent's transcript only what the agent
-// says can make it.
-func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
-	p := newPromiseScanner(promise, anywhere)
-	s := carrier.Stream{Part: func(part carrier.Part) {
-		if part.Role == carrier.Plain || part.Role == carrier.Said {
-			p.write(part.Text)
-		}
-	}}
-	_, err := io.Copy(&s, output)
-	s.Flush()
-	return p.end() && err == nil, err
-}
-
-// promiseScanner looks for the promise in one stream of output. Its memory
-// does not grow with the output. What is longer than [lines.Max] is no promise.
-type promiseScanner struct {
-	promise  []byte
-	anywhere bool
-	unseen   termsafe.Strings
-	lines    lines.Reader
-	begun    bool   // a line has ended
-	last     []byte // anywhere: the end of what was written
-	made     bool
-}
-
-func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
-	return &promiseScanner{promise: []byte(strings.TrimSpace(promise)), anywhere: anywhere}
-}
-
-func (p *promiseScanner) reset() {
-	p.unseen.Reset()
-	p.lines.Reset()
-	p.last, p.begun, p.made = p.last[:0], false, false
-}
-
-// write looks at the next piece of the stream, cut anywhere.
-func (p *promiseScanner) write(b []byte) {
-	if p.made {
-		return
-	}
-	b = p.unseen.Drop(b)
-	if p.anywhere {
-		p.find(b)
-		return
-	}
-	p.lines.Write(b, p)
-}
-
-// find looks for the plain text, also across two writes.
-func (p *promiseScanner) find(b []byte) {
-	p.last = append(p.last, b[:min(len(b), len(p.promise)-1)]...)
-	p.made = bytes.Contains(p.last, p.promise) || bytes.Contains(b, p.promise)
-	p.last = append(p.last[:0], tail.Of(append(p.last, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
-}
-
-// Lines implements [lines.Sink]. What stands between carriage returns is a line too.
-func (p *promiseScanner) Lines(b []byte) {
-	for len(b) > 0 && !p.made {
-		line := b
-		if i := bytes.IndexAny(b, "\n\r"); i >= 0 {
-			line, b = b[:i], b[i+1:]
-		} else {
-			b = nil
-		}
-		if !p.begun { // a byte order mark is no part of the text
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
-			p.begun = true
-		}
-		if len(line) >= len(p.promise) && bytes.Contains(line, p.promise[:1]) {
-			p.made = isPromise(string(line), string(p.promise))
-		}
-	}
-}
-
-// Long implements [lines.Sink].
-func (p *promiseScanner) Long([]byte, bool) bool { return false }
-
-// LongEnd implements [lines.Sink].
-func (p *promiseScanner) LongEnd([]byte) { p.begun = true }
-
-// end says whether the promise was made; a last line needs no line break.
-func (p *promiseScanner) end() bool {
-	p.lines.End(p)
-	return p.made
-}
-
-// isPromise reports whether the line is the promise and nothing else, bare or
-// in <promise> tags, after escape sequences, white space and Markdown emphasis
-// or backticks are stripped. Hidden characters are not: a line that only looks
-// like the promise, or does not even look like it, is none.
-func isPromise(line, promise string) bool {
-	text := strip(termsafe.Unescaped(line), promise)
-	if text == promise {
-		return true
-	}
-	inner, ok := strings.CutPrefix(text, "<promise>")
-	if !ok {
-		return false
-	}
-	inner, ok = strings.CutSuffix(inner, "</promise>")
-	return ok && strip(inner, promise) == promise
-}
-
-// strip takes decoration away until the promise or nothing more is left, so
-// that a promise may itself begin with a decorating character.
-func strip(text, promise string) string {
-	for {
-		text = strings.TrimSpace(text)
-		n := len(text)
-		if text == promise || n < 2 || text[0] != text[n-1] || !strings.ContainsRune("*_`", rune(text[0])) {
-			return text
-		}
-		text = text[1 : n-1]
-	}
 }

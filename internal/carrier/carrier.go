@@ -33,21 +33,21 @@
 //
 // # Facts
 //
-// A [Fact] is what an agent says of itself: [Ended], [Trouble], [Usage], [Call] and
-// [Refused]. It comes after the parts of its object.
+// A [Fact] is what an agent says of itself: [Began], [Ended], [Trouble], [Usage], [Call] and
+// [Refused]. Began comes before the parts of its object, the others come after them.
 //
 // # What is recognised
 //
 // Objects are recognised by their shape, never by the name of a command, one by one:
-// plain lines may stand between them. An object is a line, a line that is a list of
-// objects, or several lines where the first is a brace alone and the second a name that
-// such documents begin with. [Known] is the table of the shapes, and [NewTable] makes
-// others.
+// plain lines may stand between them. An agent's object may have other text around it, be
+// an entry of a list, or take several lines if it begins with a name that the table has. A
+// log's object is a line of its own. [Known] is the table of the shapes, and [NewTable]
+// makes others. Of a name that an object has twice, the value that says worse counts.
 //
 // # Bounds
 //
-// A stream keeps at most one line of 1 MiB, and of a longer one reads its beginning; 64
-// calls of tools that have not ended; and 32,768 values in 64 levels of an object.
+// A stream keeps at most 1 MiB of an object, and of a longer one the beginnings of its
+// texts; 64 calls of tools that have not ended; and 32,768 values in 64 levels of an object.
 package carrier
 
 import (
@@ -70,14 +70,21 @@ func (r Role) String() string { return [...]string{"plain", "said", "printed", "
 
 // Part is a piece of text. The text is valid until the function returns that is given it.
 type Part struct {
-	Role   Role
-	Text   []byte
-	Agent  string // who it is of; empty: Plain
+	Role  Role
+	Text  []byte
+	Agent string // who it is of; empty: Plain
+	// Begins says that a message of the agent begins with this text. It may be empty: no more
+	// is known of the message.
+	Begins bool
 	Source string // the unit, container or service that a log names; empty: none
 }
 
-// Fact is one of [Ended], [Trouble], [Usage], [Call] and [Refused].
+// Fact is one of [Began], [Ended], [Trouble], [Usage], [Call] and [Refused].
 type Fact interface{ fact() }
+
+// Began says that a turn is under way, of an agent whose format says how a turn ends: without
+// an [Ended] after it the turn was cut off.
+type Began struct{ Agent string }
 
 // Ended says that an agent's turn is over. A stream may have several: a command can
 // start more than one agent, and the last is how it ended.
@@ -118,6 +125,7 @@ type Call struct {
 // Refused is a tool call that the agent's own permissions did not allow.
 type Refused struct{ Agent, Tool, Text string }
 
+func (Began) fact()   {}
 func (Ended) fact()   {}
 func (Trouble) fact() {}
 func (Usage) fact()   {}
@@ -142,11 +150,16 @@ type Stream struct {
 
 	mode   mode
 	line   []byte // what is held of an object
-	lines  int    // of a document
+	skim   skim   // how far the held bytes were followed
+	mid    bool   // plain text of the line was passed on, so its end is passed on too
+	listed bool   // the last object is an entry of a list
+	esc    escape // in the text after an object
 	doc    document
 	text   []byte
+	bare   bool   // the object is alone on its line
 	agent  string // of the object that is read
 	seen   string // the last agent that there was
+	begun  bool   // its turn has begun and has not ended
 	totals string // the session whose totals are reported
 	source string
 	depth  int
@@ -160,12 +173,11 @@ type Stream struct {
 type mode byte
 
 const (
-	start     mode = iota // at the beginning of a line
-	passing               // in a line that is no object
-	holding               // in a line that may be one
-	gathering             // in a document of several lines
-	closed                // behind such a document, on its last line
-	skipping              // in the rest of an object that was too long
+	start    mode = iota // at the beginning of a line
+	passing              // in a line that has begun with something else
+	holding              // in what may be an object
+	closed               // after an object
+	skipping             // in the rest of an object that was too long
 )
 
 type call struct {
@@ -191,20 +203,12 @@ func (s *Stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		switch s.mode {
-		case start:
+		case start, passing:
 			p = s.begin(p)
-		case passing:
-			p = s.pass(p)
 		case holding:
 			p = s.hold(p)
-		case gathering:
-			p = s.gather(p)
 		case closed:
-			if p[0] == '\r' {
-				p = p[1:]
-				continue
-			}
-			p, s.mode = bytes.TrimPrefix(p, []byte("\n")), start
+			p = s.after(p)
 		case skipping:
 			i := bytes.IndexByte(p, '\n')
 			if i < 0 {
@@ -218,148 +222,224 @@ func (s *Stream) Write(p []byte) (int, error) {
 
 // Flush ends the stream: what is held of an object is read as far as it goes.
 func (s *Stream) Flush() {
-	held := s.line
-	switch s.mode {
-	case holding, gathering:
-		if !s.object(held, true) {
-			s.plain(held)
+	if s.mode == holding {
+		s.bare = s.skim.bare(s)
+		if s.skim.depth == 0 || !s.object(s.line[s.skim.open:], true) {
+			s.plain(s.line)
 		}
-	case start, passing, closed, skipping:
 	}
-	s.mode, s.line = start, s.line[:0]
+	s.mode, s.line, s.mid, s.listed, s.esc = start, s.line[:0], false, false, escape(0)
 	s.leave()
 	if s.inner != nil {
 		s.inner.Flush()
 	}
 }
 
-// begin passes whole lines on, up to one that may be an object.
+// begin passes on everything before the first thing that may be an object.
 func (s *Stream) begin(p []byte) []byte {
-	n := len(p)
-	if i := opening(p); i >= 0 {
-		n, s.mode = i, holding
-	} else if p[n-1] != '\n' {
-		s.mode = passing
+	i := opening(p, s.mode == start)
+	n := i
+	if i < 0 {
+		n = len(p)
 	}
-	s.plain(p[:n])
+	if n > 0 {
+		s.plain(p[:n])
+		s.mid = p[n-1] != '\n'
+	}
+	switch {
+	case i >= 0:
+		s.mode, s.skim = holding, skim{open: -1}
+	case s.mid:
+		s.mode = passing
+	default:
+		s.mode = start
+	}
 	return p[n:]
 }
 
-// opening returns where the first line begins that may be an object or a list of them, -1
-// for none. Of a list that ends the piece there may be no more than its bracket.
-func opening(p []byte) int {
+// opening returns where the first thing begins that may be an object, with what surrounds
+// it at the beginning of its line; -1: there is none. At the end of the piece its brace may
+// be missing. Fresh says that the piece begins a line.
+func opening(p []byte, fresh bool) int {
 	for i := 0; i < len(p); i++ {
 		n := bytes.IndexByte(p[i:], '{')
 		if n < 0 {
 			break
 		}
-		i += n
-		begin := i
-		if i > 0 && p[i-1] == '[' {
-			begin--
+		if i += n; !opens(p[i+1:]) {
+			continue
 		}
-		if begin == 0 || p[begin-1] == '\n' {
-			return begin
+		line := bytes.LastIndexByte(p[:i], '\n') + 1
+		if line == 0 && !fresh || !isLead(p[line:i]) {
+			return i
+		}
+		return listAbove(p, line, fresh)
+	}
+	line := bytes.LastIndexByte(p, '\n') + 1
+	if line == len(p) || line == 0 && !fresh || !isLead(p[line:]) {
+		if line != len(p) {
+			return -1
+		}
+		if above := listAbove(p, line, fresh); above < line {
+			return above
+		}
+		return -1
+	}
+	return listAbove(p, line, fresh)
+}
+
+// opens reports whether the text after a brace may be the rest of an object: a name is the
+// next thing, or it is not there yet.
+func opens(p []byte) bool {
+	p = bytes.TrimLeft(p, " \t\r")
+	return len(p) == 0 || p[0] == '"' || p[0] == '\n' || p[0] == '\x1b'
+}
+
+// listAbove is where the line before this one begins, if that has only the bracket of a list.
+func listAbove(p []byte, line int, fresh bool) int {
+	if line < 2 {
+		return line
+	}
+	above := bytes.LastIndexByte(p[:line-1], '\n') + 1
+	if (above > 0 || fresh) && line-above <= maxLead && string(bytes.Trim(p[above:line], " \t\r\n")) == "[" {
+		return above
+	}
+	return line
+}
+
+// maxLead is how much may surround an object at the beginning of its line, in bytes.
+const maxLead = 256
+
+// isLead reports whether there is only white space, a byte order mark, escape sequences and
+// what stands between the entries of a list.
+func isLead(p []byte) bool {
+	if len(p) > maxLead {
+		return false
+	}
+	var e escape
+	for _, c := range p {
+		if ok, in := e.take(c); !ok || !in && !leads(c) {
+			return false
 		}
 	}
-	if n := len(p) - 1; p[n] == '[' && (n == 0 || p[n-1] == '\n') {
-		return n
+	return true
+}
+
+func leads(c byte) bool {
+	switch c {
+	case ' ', '\t', '\r', '[', ',', 0xef, 0xbb, 0xbf:
+		return true
 	}
-	return -1
+	return false
 }
 
 // May reports whether there may be a carrier in whole lines of output. In what there is
 // none in, there is nothing to open, unless there was one before it.
 func May(lines []byte) bool {
-	return len(lines) > 0 && opening(lines) >= 0
+	return len(lines) > 0 && opening(lines, true) >= 0
 }
 
-func (s *Stream) pass(p []byte) []byte {
-	n := len(p)
-	if i := bytes.IndexByte(p, '\n'); i >= 0 {
-		n, s.mode = i+1, start
-	}
-	s.plain(p[:n])
-	return p[n:]
-}
-
-// hold takes more of a line that may be an object.
+// hold takes more of what may be an object.
 func (s *Stream) hold(p []byte) []byte {
-	if string(s.line) == "[" && p[0] != '{' {
-		s.release(passing)
-		return p
-	}
-	n := len(p)
-	i := bytes.IndexByte(p, '\n')
-	if i >= 0 {
-		n = i + 1
-	}
-	if room := maxLine - len(s.line); n > room {
-		s.line = append(s.line, p[:room]...)
-		if s.object(s.line, true) {
-			s.mode, s.line = skipping, s.line[:0]
-		} else {
-			s.release(passing)
+	if len(s.line) == 0 && !s.mid && p[0] == '{' {
+		if i := bytes.IndexByte(p, '\n'); i >= 0 && i < maxLine { // the common case: a line, whole
+			s.bare = true
+			known, isJSON := s.read(p[:i+1], false)
+			if isJSON {
+				if !known {
+					s.plain(p[:i+1])
+				}
+				s.mode = start
+				return p[i+1:]
+			}
 		}
-		return p[room:]
 	}
-	if i < 0 {
-		s.line = append(s.line, p...)
-		return nil
-	}
-	line := p[:n]
-	if len(s.line) > 0 {
-		s.line = append(s.line, line...)
-		line = s.line
-	}
-	if string(bytes.TrimRight(line, "\r\n")) == "{" {
-		s.line = append(s.line[:0], line...)
-		s.mode, s.lines = gathering, 1
-		return p[n:]
-	}
-	s.mode = start
-	if !s.object(line, false) {
-		s.plain(line)
+	n, end := s.follow(p)
+	p = p[n:]
+	switch end {
+	case whole:
+		s.bare = s.skim.bare(s)
+		if known := s.object(s.line[s.skim.open:], false); known {
+			s.listed = s.listed || s.skim.list
+			s.mode = closed
+		} else {
+			s.plain(s.line)
+			s.mid, s.mode = true, passing
+		}
+	case full:
+		s.bare = s.skim.bare(s)
+		if s.object(s.line[s.skim.open:], true) {
+			s.mode = skipping
+			break
+		}
+		s.plain(s.line)
+		s.mid, s.mode = true, passing
+	case broken:
+		return s.release(p)
+	default:
+		return p
 	}
 	s.line = s.line[:0]
-	return p[n:]
+	return p
 }
 
-// gather takes more of a document of several lines, until a line begins with its
-// closing brace. It is let go as soon as its second line is of no known document.
-func (s *Stream) gather(p []byte) []byte {
-	from := bytes.LastIndexByte(s.line, '\n') + 1
-	if from == len(s.line) && p[0] == '}' {
-		s.line = append(s.line, '}')
-		if s.object(s.line, false) {
-			s.line, s.mode = s.line[:0], closed
-		} else {
-			s.release(passing)
-		}
+// release passes on what was held and is no object, as far as no other may begin in it.
+func (s *Stream) release(p []byte) []byte {
+	from := min(len(s.line), max(1, s.skim.open+1))
+	if s.skim.open < 0 { // nothing but what surrounds one
+		from = len(s.line)
+	}
+	n := len(s.line)
+	if i := opening(s.line[from:], false); i >= 0 {
+		n = from + i
+	}
+	s.plain(s.line[:n])
+	if n > 0 {
+		s.mid = s.line[n-1] != '\n'
+	}
+	if s.mode = start; s.mid {
+		s.mode = passing
+	}
+	if len(s.line) == 0 {
+		s.plain(p[:1])
+		s.mid, s.mode = p[0] != '\n', passing
 		return p[1:]
 	}
-	n := len(p)
-	i := bytes.IndexByte(p, '\n')
-	if i >= 0 {
-		n = i + 1
-	}
-	if len(s.line)+n > maxLine {
-		s.release(passing)
-		return p
-	}
-	s.line = append(s.line, p[:n]...)
-	if i >= 0 {
-		if s.lines++; s.lines == 2 && !s.table().begins(s.line[from:]) {
-			s.release(start)
-		}
-	}
-	return p[n:]
+	rest := bytes.Clone(s.line[n:])
+	s.line, s.listed = s.line[:0], false
+	_, _ = s.Write(rest)
+	return p
 }
 
-// release passes on what was held.
-func (s *Stream) release(to mode) {
-	s.plain(s.line)
-	s.line, s.mode = s.line[:0], to
+// after takes what follows an object on its line: commas and brackets of its list, white space
+// and escape sequences count for nothing.
+func (s *Stream) after(p []byte) []byte {
+	for i, c := range p {
+		ok, in := s.esc.take(c)
+		switch {
+		case in && ok, c == ' ', c == '\t', c == '\r', c == ',' && s.listed:
+			continue
+		case c == ']' && s.listed:
+			s.listed = false
+			continue
+		case c == '\n':
+			if s.mid {
+				s.plain(p[i : i+1])
+			}
+			s.mid = false
+			if s.listed {
+				continue
+			}
+			s.mode = start
+			return p[i+1:]
+		}
+		s.esc = 0
+		if s.mode = start; c != '{' {
+			s.mode, s.listed = passing, false
+		}
+		return p[i:]
+	}
+	return nil
 }
 
 func (s *Stream) table() *Table {

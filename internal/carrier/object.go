@@ -2,6 +2,7 @@ package carrier
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -39,7 +40,8 @@ type document struct {
 	pos   int
 	nodes []node // the first is the document itself
 	cut   bool
-	full  bool // it has more values than are read, and is cut off there
+	full  bool    // it has more values than are read, and is cut off there
+	short []int32 // where the texts end of which only the beginning is there
 }
 
 // read reads src, and says whether it is one JSON value, whole or cut off.
@@ -103,6 +105,7 @@ func (d *document) value(depth int) int32 {
 	d.nodes[i].end = int32(d.pos)
 	if d.nodes[i].kind == text && !d.cut {
 		d.nodes[i].end--
+		d.nodes[i].cut = len(d.short) > 0 && slices.Contains(d.short, d.nodes[i].end)
 	}
 	return i
 }
@@ -212,7 +215,15 @@ func (d *document) word() bool {
 	return d.pos > from
 }
 
-func (d *document) called(i int32) []byte { return d.src[d.nodes[i].key:d.nodes[i].keyEnd] }
+func (d *document) called(i int32) []byte { return unescaped(d.src[d.nodes[i].key:d.nodes[i].keyEnd]) }
+
+// unescaped is a text without its escapes, which names hardly ever have.
+func unescaped(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	return appendString(nil, raw)
+}
 
 // raw is a value as it is written.
 func (d *document) raw(i int32) []byte { return d.src[d.nodes[i].at:d.nodes[i].end] }
@@ -220,11 +231,12 @@ func (d *document) raw(i int32) []byte { return d.src[d.nodes[i].at:d.nodes[i].e
 // none is the number of no value.
 const none int32 = -1
 
-// get is the value at a path below another. A name is any member's where it is *.
+// get is the value at a path below another. A name is any member's where it is *, and any
+// entry's of a list. Of several the last is it.
 func (d *document) get(i int32, path []string) int32 {
 	for _, name := range path {
 		found := none
-		if d.nodes[i].kind == record {
+		if k := d.nodes[i].kind; k == record || k == list && name == "*" {
 			for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
 				if name == "*" || string(d.called(c)) == name {
 					found = c
@@ -237,6 +249,30 @@ func (d *document) get(i int32, path []string) int32 {
 		i = found
 	}
 	return i
+}
+
+// count is how many values there are at a path, null aside, and how many of them hold. An
+// object may have a name twice.
+func (d *document) count(i int32, path []string, holds func(raw []byte) bool) (all, held int) {
+	if len(path) == 0 {
+		if d.nodes[i].kind == null {
+			return 0, 0
+		}
+		if holds == nil || holds(d.raw(i)) {
+			held = 1
+		}
+		return 1, held
+	}
+	if k := d.nodes[i].kind; k != record && (k != list || path[0] != "*") {
+		return 0, 0
+	}
+	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
+		if path[0] == "*" || string(d.called(c)) == path[0] {
+			a, h := d.count(c, path[1:], holds)
+			all, held = all+a, held+h
+		}
+	}
+	return all, held
 }
 
 // appendString appends a text's bytes, without its escapes.

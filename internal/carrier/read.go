@@ -11,35 +11,45 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// object reads a line or a document, and says whether it is a carrier. Where it may
-// be cut, what there is of it is read.
+// object reads an object, and says whether it is a carrier. Where it may be cut, what
+// there is of it is read.
 func (s *Stream) object(src []byte, cut bool) bool {
+	s.doc.short = s.skim.short
+	if len(s.doc.short) == 0 {
+		src = withoutEscapes(src)
+	}
+	known, _ := s.read(src, cut)
+	s.doc.short = nil
+	return known
+}
+
+// read is object for one without escape sequences, and says also whether it is JSON at all.
+func (s *Stream) read(src []byte, cut bool) (known, isJSON bool) {
 	d := &s.doc
-	if !d.read(src) || d.cut && !d.full && !cut {
-		return false
+	if !d.read(src) || d.cut && !d.full && !cut || d.nodes[0].kind != record {
+		return false, false
 	}
-	if d.nodes[0].kind == record {
-		return s.open(0)
+	if s.open(0) {
+		return true, true
 	}
-	first := d.nodes[0].child
-	if d.nodes[0].kind != list || first == 0 || !s.open(first) {
-		return false
+	if at := d.get(0, path{"type"}); d.cut && cut && at != none && len(s.table().typed[string(d.raw(at))]) > 0 {
+		s.turnBegan(cmp.Or(s.seen, "an agent"))
 	}
-	for i := d.nodes[first].next; i != 0; i = d.nodes[i].next {
-		s.open(i)
-	}
-	return true
+	return false, true
 }
 
 // open reads an object; false: its shape is not known.
 func (s *Stream) open(i int32) bool {
 	d := &s.doc
 	shape := s.table().of(d, i, s.seen)
-	if shape == nil {
+	if shape == nil || shape.Agent == "" && !s.bare {
 		return false
 	}
 	if s.agent = shape.Agent; s.agent != "" && s.agent != s.seen {
 		s.seen, s.totals = s.agent, ""
+	}
+	if shape.opens {
+		s.turnBegan(s.agent)
 	}
 	if len(shape.each) == 0 {
 		s.entry(shape, i)
@@ -61,7 +71,7 @@ func (s *Stream) open(i int32) bool {
 
 func (s *Stream) entry(of *shape, i int32) {
 	for k := range of.read {
-		if r := &of.read[k]; r.when.holds(&s.doc, i) {
+		if r := &of.read[k]; r.when.hold(&s.doc, i, r.Turn == Done) {
 			s.parts(r, i)
 			s.facts(r, i)
 			return
@@ -82,6 +92,7 @@ func (s *Stream) parts(r *reading, i int32) {
 			s.conclude(Said, text)
 		case cut:
 			s.say(Said, bytes.Clone(whole))
+			s.lost()
 			s.ended(Noise, bytes.Clone(rest))
 		default:
 			s.say(Said, text)
@@ -238,6 +249,14 @@ func (s *Stream) called(p paths, i int32) string {
 	return s.word(p, i)
 }
 
+// turnBegan tells that a turn is under way, once.
+func (s *Stream) turnBegan(agent string) {
+	if !s.begun && agent != "" {
+		s.begun = true
+		s.tell(Began{Agent: agent})
+	}
+}
+
 func (s *Stream) tell(f Fact) {
 	if s.Fact != nil {
 		s.Fact(f)
@@ -255,7 +274,11 @@ func (s *Stream) facts(r *reading, i int32) {
 		s.tell(Trouble{Agent: s.agent, Text: text, Until: moment(until)})
 	}
 	if tool := s.word(r.refused, i); tool != "" {
-		s.tell(Refused{Agent: s.agent, Tool: tool, Text: s.word(r.last, i)})
+		refused := Refused{Agent: s.agent, Tool: tool}
+		if r.Turn == Goes { // else it is the turn's
+			refused.Text = s.word(r.last, i)
+		}
+		s.tell(refused)
 	}
 	s.totals = cmp.Or(s.word(r.session, i), s.totals)
 	usd, paid := s.number(r.usd, i)
@@ -266,7 +289,12 @@ func (s *Stream) facts(r *reading, i int32) {
 		u.AllWrote, _ = s.number(r.allWrote, i)
 		s.tell(u)
 	}
+	if r.Turn == Done && s.doc.cut { // nobody knows what the rest says
+		s.turnBegan(s.agent)
+		return
+	}
 	if r.Turn != Goes {
+		s.begun = false
 		last := s.word(r.last, i)
 		if last == "" {
 			last = strings.TrimSpace(string(s.words.recent))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -13,14 +12,16 @@ type Shape struct {
 	// Agent is who prints such objects; empty: they are lines of a log, whose text is
 	// read as if it had been printed without them.
 	Agent string `yaml:"-" json:"agent,omitempty"`
-	When  Match  `yaml:"when,required" json:"when" doc:"What must be at paths of an object: a text, several with | between them, one that ends in * for how it begins, \"*\" for anything, \"-\" for nothing."`
+	When  Match  `yaml:"when,required" json:"when" doc:"What must be at paths of an object: a text, several with | between them, one that ends in * for how it begins, \"*\" for anything, \"-\" for nothing, \"!TEXT\" for anything but that."`
 	// Follows says that the shape is the agent's only where another object of its came
 	// before: it has nothing that would tell it from objects of others.
 	Follows bool `yaml:"follows" json:"follows,omitempty" doc:"It is the agent's only where another object of its came before."`
-	// Begins are the names, with | between them, that the second line of a document may
-	// begin with that is of this shape and stands on several lines; NAME: TEXT where that
-	// is its value.
-	Begins string `yaml:"begins" json:"begins,omitempty" doc:"For an object on several lines: the names that its second line may begin with, with | between them; NAME: TEXT where that is its value."`
+	// Begins are names, with | between them, that an object on several lines may begin with,
+	// beside those that the rest of the shape names.
+	Begins string `yaml:"begins" json:"begins,omitempty" doc:"For an object on several lines: names that it may begin with, with | between them, beside those that the shape has anyway."`
+	// Opens says that such an object shows a turn under way. One with words of the agent does
+	// so anyway. It counts only for an agent whose shapes say how a turn ends.
+	Opens bool `yaml:"opens" json:"opens,omitempty" doc:"It shows that a turn is under way, as the agent's words do anyway: if nothing with turn follows, the turn was cut off."`
 	// Each is the path of a list whose entries are read; empty: the object itself is.
 	Each string `yaml:"each" json:"each,omitempty" doc:"The path of a list whose entries are read in place of the object."`
 	// Read says what is read. The first that matches an entry is used.
@@ -29,8 +30,9 @@ type Shape struct {
 
 // Match says what must be at paths of an object. A path is names with dots between
 // them, * for any one name. What must be there is a text; several with | between them,
-// one of which must be; * for anything; - for nothing or null; and one that ends in *
-// is how the text begins.
+// one of which must be; * for anything; - for nothing or null; one that ends in * is how the
+// text begins; and !TEXT is anything else. Where an object has a name twice, one of the values
+// is enough, and all have to be so for a turn that is done.
 type Match map[string]string
 
 // Reading says what to take out of an object that matches. All but the first and the
@@ -106,7 +108,7 @@ func (s Shape) Wrong() string {
 type Table struct {
 	typed map[string][]*shape // by the value of type
 	named map[string][]*shape // of no one type: by a name that the object must have
-	begin []string            // how the second line of a document of several lines may begin
+	names map[string]bool     // with which an agent's object on several lines may begin
 }
 
 type (
@@ -119,6 +121,7 @@ type (
 		path path
 		want []string
 		none bool
+		not  bool // it is none of want
 	}
 	match []condition
 	shape struct {
@@ -127,6 +130,7 @@ type (
 		when  match
 		each  path
 		read  []reading
+		opens bool // a turn is under way
 	}
 	reading struct {
 		Reading
@@ -139,18 +143,22 @@ type (
 
 // NewTable makes a table of shapes; the first that matches an object reads it.
 func NewTable(shapes ...Shape) *Table {
-	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}}
+	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}, names: map[string]bool{}}
+	ends := map[string]bool{}
+	for _, s := range shapes {
+		for _, r := range s.Read {
+			ends[s.Agent] = ends[s.Agent] || r.Turn != Goes
+		}
+	}
 	for i, s := range shapes {
 		made := &shape{Shape: s, place: i, when: newMatch(s.When), each: newPath(s.Each)}
-		for name := range strings.FieldsFuncSeq(s.Begins, func(r rune) bool { return r == '|' }) {
-			key, value, ok := strings.Cut(name, ": ")
-			if key = strconv.Quote(key); ok {
-				key += ": " + strconv.Quote(value)
-			}
-			t.begin = append(t.begin, key)
-		}
 		for _, r := range s.Read {
 			made.read = append(made.read, newReading(r))
+			made.opens = made.opens || r.Said != "" && r.Turn == Goes
+		}
+		made.opens = (made.opens || s.Opens) && ends[s.Agent]
+		if s.Agent != "" {
+			t.name(made)
 		}
 		typ := s.When["type"]
 		if typ == "" || strings.ContainsAny(typ, "*-") {
@@ -162,6 +170,34 @@ func NewTable(shapes ...Shape) *Table {
 		}
 	}
 	return t
+}
+
+// name notes the names that an object of a shape may begin with.
+func (t *Table) name(s *shape) {
+	for one := range strings.FieldsFuncSeq(s.Begins, func(r rune) bool { return r == '|' }) {
+		t.names[one] = true
+	}
+	note := func(all paths) {
+		for _, p := range all.of {
+			if len(p) > 0 && p[0] != "*" {
+				t.names[p[0]] = true
+			}
+		}
+	}
+	for _, c := range s.when {
+		if !c.none {
+			note(paths{of: []path{c.path}})
+		}
+	}
+	note(paths{of: []path{s.each}})
+	if len(s.each) > 0 {
+		return // the paths of what is read are below it
+	}
+	for _, r := range s.read {
+		for _, all := range []paths{r.said, r.printed, r.last, r.session, r.usd, r.tokens, r.allWrote, r.refused} {
+			note(all)
+		}
+	}
 }
 
 // rarest is a name that all objects of a shape have, the longest there is, since most
@@ -203,6 +239,7 @@ func newMatch(m Match) (made match) {
 			made = append(made, condition{path: path{p}, none: true})
 		}
 		if want != "*" && want != "-" {
+			want, c.not = strings.CutPrefix(want, "!")
 			c.want = strings.Split(want, "|")
 		}
 		made = append(made, c)
@@ -221,39 +258,45 @@ func newReading(r Reading) reading {
 	}
 }
 
-func (m match) holds(d *document, i int32) bool {
+func (m match) holds(d *document, i int32) bool { return m.hold(d, i, false) }
+
+// hold reports whether an object matches; with all, every value that a name has twice.
+func (m match) hold(d *document, i int32, all bool) bool {
 	for _, c := range m {
-		if !c.holds(d, i) {
+		if !c.holds(d, i, all) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c condition) holds(d *document, i int32) bool {
-	at := d.get(i, c.path)
-	there := at != none && d.nodes[at].kind != null
+func (c condition) holds(d *document, i int32, all bool) bool {
 	if c.none || c.want == nil {
-		return there != c.none
+		there, _ := d.count(i, c.path, nil)
+		return there > 0 != c.none
 	}
-	if !there {
-		return false
-	}
-	is := d.raw(at)
-	for _, want := range c.want {
-		if begin, ok := strings.CutSuffix(want, "*"); ok && bytes.HasPrefix(is, []byte(begin)) || string(is) == want {
-			return true
-		}
-	}
-	return false
+	there, held := d.count(i, c.path, c.is)
+	return held > 0 && (!all || held == there)
+}
+
+// is reports whether a value is what the condition wants.
+func (c condition) is(raw []byte) bool {
+	raw = unescaped(raw)
+	return c.not != slices.ContainsFunc(c.want, func(want string) bool {
+		begin, ok := strings.CutSuffix(want, "*")
+		return ok && bytes.HasPrefix(raw, []byte(begin)) || string(raw) == want
+	})
 }
 
 // of is the shape of an object in a stream in which an agent was seen before; nil:
 // nobody knows it. Those that name a type come before those that do not.
 func (t *Table) of(d *document, i int32, seen string) *shape {
 	known := func(s *shape) bool { return s.when.holds(d, i) && (!s.Follows || s.Agent == seen) }
-	if at := d.get(i, path{"type"}); at != none && d.nodes[at].kind == text {
-		typed := t.typed[string(d.raw(at))]
+	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
+		if d.nodes[c].kind != text || string(d.called(c)) != "type" {
+			continue
+		}
+		typed := t.typed[string(unescaped(d.raw(c)))]
 		if k := slices.IndexFunc(typed, known); k >= 0 {
 			return typed[k]
 		}
@@ -267,12 +310,6 @@ func (t *Table) of(d *document, i int32, seen string) *shape {
 		}
 	}
 	return found
-}
-
-// begins reports whether the second line of a document is one that is known.
-func (t *Table) begins(line []byte) bool {
-	line = bytes.TrimLeft(line, " \t")
-	return slices.ContainsFunc(t.begin, func(name string) bool { return bytes.HasPrefix(line, []byte(name)) })
 }
 
 // find is the first value that there is at one of the paths.

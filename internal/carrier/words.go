@@ -12,6 +12,7 @@ const longestPiece = 64 << 10
 // words is what an agent has said, as far as it is needed to say nothing twice.
 type words struct {
 	open    bool   // pieces have begun that go on
+	begins  bool   // the next words begin a message
 	line    []byte // of them, the unfinished line
 	pieces  xxhash.Digest
 	done    [16]uint64 // texts that came in pieces, and may come again whole
@@ -27,7 +28,15 @@ func (s *Stream) out(r Role, text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	s.Part(Part{Role: r, Text: text, Agent: s.agent, Source: s.source})
+	begins := r == Said && s.words.begins
+	s.words.begins = s.words.begins && !begins
+	s.Part(Part{Role: r, Text: text, Agent: s.agent, Source: s.source, Begins: begins})
+}
+
+// lost says that the message that was said has a rest which nobody knows.
+func (s *Stream) lost() {
+	s.words.begins = false
+	s.Part(Part{Role: Said, Agent: s.agent, Source: s.source, Begins: true})
 }
 
 // ended gives text, which may lack its last line end.
@@ -49,7 +58,7 @@ func (s *Stream) plain(text []byte) {
 func (s *Stream) goOn(text []byte) {
 	w := &s.words
 	if !w.open {
-		w.open, w.recent = true, w.recent[:0]
+		w.open, w.begins, w.recent = true, true, w.recent[:0]
 		w.pieces.Reset()
 	}
 	w.recent = append(w.recent, text[:min(len(text), maxWords-len(w.recent))]...)
@@ -78,7 +87,10 @@ func (s *Stream) finish() {
 
 // leave drops what never became a whole line.
 func (s *Stream) leave() {
-	s.ended(Noise, s.words.line)
+	if len(s.words.line) > 0 {
+		s.lost()
+		s.ended(Noise, s.words.line)
+	}
 	s.words.line, s.words.open = s.words.line[:0], false
 }
 
@@ -104,6 +116,7 @@ func (s *Stream) say(r Role, text []byte) {
 	_, _ = w.all.Write(text)
 	w.recent = append(w.recent[:0], text[:min(len(text), maxWords)]...)
 	if w.last = sum; !again {
+		w.begins = true
 		s.ended(r, text)
 	}
 }
@@ -114,6 +127,7 @@ func (s *Stream) conclude(r Role, text []byte) {
 	w := &s.words
 	sum := xxhash.Sum64(text)
 	if sum != w.last && (!w.started || sum != w.all.Sum64()) {
+		w.begins = true
 		s.ended(r, text)
 	}
 	w.last, w.started = 0, false

@@ -257,7 +257,9 @@ func Hint(s *core.State, d *core.IterationFinished) string {
 	said := strings.TrimSpace(cmp.Or(d.Words, d.Excerpt))
 	last := said[strings.LastIndexByte(said, '\n')+1:]
 	switch {
-	case s.Promise != "" && !d.Promised && strings.Contains(last, s.Promise):
+	case s.Promise != "" && !d.Promised && strings.Contains(last, s.Promise) && strings.HasPrefix(last, "{"):
+		return "the promise is inside JSON that was not understood: name the agent with --agent, or describe its output under agents in looprun.yaml"
+	case s.Promise != "" && !d.Promised && d.Detail == "" && strings.Contains(last, s.Promise):
 		return "the promise stands inside the last line, where it does not count: --promise-match anywhere counts it"
 	case strings.Contains(said, "/dev/tty"):
 		return "the command looks for a terminal: -i gives it the one that looprun has"

@@ -130,7 +130,7 @@ func TestReader(t *testing.T) {
 		{"zero is a report", Claude, `{"type":"result","subtype":"success","session_id":"","total_cost_usd":0}`, 0, 0, true},
 		{"no session", Claude, strings.Repeat(`{"type":"result","subtype":"success","session_id":"","total_cost_usd":0.25}`+"\n", 2), 0.5, 0, true},
 		{"no numbers", Claude, `{"type":"result","subtype":"success","session_id":"s","result":"x"}`, 0, 0, false},
-		{"in the middle of a line", Claude, "x " + claudeJSON, 0, 0, false},
+		{"in the middle of a line", Claude, "x " + claudeJSON, 0.125, 32410, true},
 		{"after a broken object", Claude, "{\"a\": [\n" + claudeJSON, 0.125, 32410, true},
 		{"after a broken string", Claude, "{ don\"t\n" + claudeJSON, 0.125, 32410, true},
 		{"another's", Claude, codexJSON + geminiJSON + geminiStream, 0, 0, false},

@@ -13,7 +13,7 @@ func TestPromise(t *testing.T) {
 	}{
 		{"alone", "DONE\n", false, true},
 		{"last line unfinished", "x\nDONE", false, true},
-		{"white space", "x\n  DONE \t\r\ny\n", false, true},
+		{"white space", "x\n  DONE \t\r\n\n", false, true},
 		{"tags", "<promise>DONE</promise>\n", false, true},
 		{"tags with space", " <promise> DONE </promise> \n", false, true},
 		{"bold", "**DONE**\n", false, true},
@@ -66,7 +66,7 @@ func TestPromise(t *testing.T) {
 					p.write(rest[:n])
 					rest = rest[n:]
 				}
-				if got := p.end(); got != c.want {
+				if got, _ := p.end(); got != c.want {
 					t.Errorf("cut every %d bytes: %v, want %v", cut, got, c.want)
 				}
 			}
@@ -77,7 +77,7 @@ func TestPromise(t *testing.T) {
 func TestPromiseThatIsDecoratedItself(t *testing.T) {
 	p := newPromiseScanner("*ok*", false)
 	p.write([]byte("**ok**\n"))
-	if !p.end() {
+	if made, _ := p.end(); !made {
 		t.Error("a promise with its own emphasis is not found in emphasis")
 	}
 }
@@ -88,11 +88,11 @@ func TestPromiseOfTheNextIteration(t *testing.T) {
 	p.write([]byte("x\n\x1b]0;a title"))
 	p.reset()
 	p.write([]byte("\ufeffDONE\n"))
-	if !p.end() {
+	if made, _ := p.end(); !made {
 		t.Error("a title without an end hides the output of the next iteration")
 	}
 	p.reset()
-	if p.end() {
+	if made, _ := p.end(); made {
 		t.Error("it was promised before")
 	}
 }
@@ -102,7 +102,7 @@ func TestPromiseWithJoiners(t *testing.T) {
 	const text = "می\u200cشود"
 	p := newPromiseScanner(text, false)
 	p.write([]byte("**" + text + "**\n"))
-	if !p.end() {
+	if made, _ := p.end(); !made {
 		t.Error("it is not found")
 	}
 }

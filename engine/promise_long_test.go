@@ -11,7 +11,7 @@ import (
 func TestALongLineIsNoPromise(t *testing.T) {
 	p := newPromiseScanner("DONE", false)
 	p.write([]byte("DONE" + strings.Repeat(" ", 2*lines.Max) + "is what I will print\n"))
-	if p.end() {
+	if made, _ := p.end(); made {
 		t.Error("the beginning of a sentence was taken for the promise")
 	}
 }

@@ -1,0 +1,350 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/lines"
+	"github.com/looprun/looprun/internal/tail"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// CheckPromise says why a text cannot be a promise.
+func CheckPromise(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return errors.New("the promise is empty: every output would make it; give the text that the command prints when it is done")
+	case strings.ContainsAny(text, "\n\r"):
+		return errors.New("the promise has more than one line; give one line that the command prints when it is done")
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }):
+		return errors.New("the promise has a control character, which no line that a person sees can have; give plain text")
+	}
+	return nil
+}
+
+// Promised reports whether a recorded output makes the promise: alone on its last line that is
+// not empty, or in <promise> tags with nothing but tags after it, and not in a block of code. Of
+// an agent's transcript only the last message of the last turn can make it. With anywhere any
+// part of the text makes it.
+func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
+	p := newPromises(promise, anywhere, stdoutStream)
+	s := carrier.Stream{Fact: p.fact, Part: func(part carrier.Part) {
+		switch part.Role {
+		case carrier.Plain:
+			p.plain.write(part.Text)
+		case carrier.Said:
+			p.say(part)
+		case carrier.Printed, carrier.Noise:
+		}
+	}}
+	_, err := io.Copy(&s, output)
+	s.Flush()
+	made, _ := p.end()
+	return made && err == nil, err
+}
+
+// promises looks for the promise in one stream: in what the command prints, and in the
+// messages of agents, where the last counts alone.
+type promises struct {
+	plain, said *promiseScanner
+	silent      bool // plain text is not looked at, as on standard error
+	agents      bool // agents have said something in it, or had a turn
+	over        bool // the last turn has ended
+	earlier     bool // a message made the promise that was not the last
+	failed      bool // a call failed after the last message
+}
+
+func newPromises(promise string, anywhere bool, stream int) *promises {
+	return &promises{
+		plain: newPromiseScanner(promise, anywhere), said: newPromiseScanner(promise, anywhere),
+		silent: stream != stdoutStream && !anywhere,
+	}
+}
+
+func (p *promises) reset() {
+	p.plain.reset()
+	p.said.reset()
+	p.agents, p.over, p.earlier, p.failed = false, false, false, false
+}
+
+// say takes what an agent says.
+func (p *promises) say(part carrier.Part) {
+	if p.agents = true; part.Begins {
+		p.message()
+		p.over = false
+	}
+	p.said.write(part.Text)
+}
+
+// message begins another message.
+func (p *promises) message() {
+	made, _ := p.said.end()
+	p.earlier, p.failed = p.earlier || made, false
+	p.said.reset()
+}
+
+// fact takes what an agent says of itself.
+func (p *promises) fact(f carrier.Fact) {
+	switch f := f.(type) {
+	case carrier.Began:
+		p.agents = true
+		p.message()
+	case carrier.Ended:
+		if p.agents = true; p.over { // a turn without a word
+			p.message()
+		}
+		p.over = true
+	case carrier.Call:
+		p.failed = p.failed || f.Failed
+	}
+}
+
+// end says whether the promise was made, and why not where somebody might think so.
+func (p *promises) end() (made bool, why string) {
+	switch {
+	case !p.agents && p.silent:
+		if made, _ = p.plain.end(); made {
+			why = "promised on standard error: not counted; print it on standard output"
+		}
+		return false, why
+	case !p.agents:
+		return p.plain.end()
+	}
+	made, why = p.said.end()
+	switch {
+	case made && p.failed:
+		return false, "promised before a call that failed: not counted; say it last"
+	case !made && why == "" && p.earlier:
+		why = "promised before the last message: not counted; say it last"
+	}
+	return made, why
+}
+
+// promised reports whether the output made the promise, and why not where somebody might
+// think so. Where agents have printed to both streams, both have to make it.
+func (a *analyzer) promised() (made bool, why string) {
+	agents := false
+	for i := range a.streams {
+		p := a.streams[i].promise
+		if p == nil || agents && !p.agents {
+			continue
+		}
+		m, w := p.end()
+		if p.agents {
+			made, agents = m && (made || !agents), true
+		} else {
+			made = made || m
+		}
+		if why == "" {
+			why = w
+		}
+	}
+	if made {
+		why = ""
+	}
+	return made, why
+}
+
+// promiseScanner looks for the promise in one text. Its memory
+// does not grow with the text. What is longer than [lines.Max] is no promise.
+type promiseScanner struct {
+	promise  []byte
+	anywhere bool
+	unseen   termsafe.Strings
+	lines    lines.Reader
+	begun    bool   // a line has ended
+	last     []byte // anywhere: the end of what was written
+	made     bool   // as far as the text has come
+	tagged   bool   // in tags, after which other tags may come
+	line     int
+	at       int    // the line of the last promise; 0: there was none
+	fenced   bool   // that is in a block of code
+	fence    string // that ends the block of code; empty: it is in none
+}
+
+func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
+	return &promiseScanner{promise: []byte(strings.TrimSpace(promise)), anywhere: anywhere}
+}
+
+func (p *promiseScanner) reset() {
+	p.unseen.Reset()
+	p.lines.Reset()
+	*p = promiseScanner{promise: p.promise, anywhere: p.anywhere, unseen: p.unseen, lines: p.lines, last: p.last[:0]}
+}
+
+// write looks at the next piece of the text, cut anywhere.
+func (p *promiseScanner) write(b []byte) {
+	if p.made && p.anywhere {
+		return
+	}
+	b = p.unseen.Drop(b)
+	if p.anywhere {
+		p.find(b)
+		return
+	}
+	p.lines.Write(b, p)
+}
+
+// find looks for the plain text, also across two writes.
+func (p *promiseScanner) find(b []byte) {
+	p.last = append(p.last, b[:min(len(b), len(p.promise)-1)]...)
+	p.made = bytes.Contains(p.last, p.promise) || bytes.Contains(b, p.promise)
+	p.last = append(p.last[:0], tail.Of(append(p.last, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
+}
+
+// Lines implements [lines.Sink]. What stands between carriage returns is a line too.
+func (p *promiseScanner) Lines(b []byte) {
+	for len(b) > 0 {
+		line := b
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			line, b = b[:i], b[i+1:]
+		} else {
+			b = nil
+		}
+		p.line++
+		for len(line) > 0 {
+			part := line
+			if i := bytes.IndexByte(line, '\r'); i >= 0 {
+				part, line = line[:i], line[i+1:]
+			} else {
+				line = nil
+			}
+			p.look(part)
+		}
+		p.begun = true
+	}
+}
+
+// ownPrefix begins what looprun prints itself.
+const ownPrefix = "looprun: "
+
+// look looks at a line.
+func (p *promiseScanner) look(line []byte) {
+	if !p.begun { // a byte order mark is no part of the text
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	if bytes.IndexByte(line, '\x1b') >= 0 {
+		line = []byte(termsafe.Unescaped(string(line)))
+	}
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || bytes.HasPrefix(line, []byte(ownPrefix)) {
+		return
+	}
+	if p.fence != "" || line[0] == '`' || line[0] == '~' {
+		inside := p.fence != ""
+		if p.fences(line) {
+			p.made = false
+			return
+		}
+		if inside {
+			p.match(line)
+			p.fenced = p.fenced || p.made
+			p.made = false
+			return
+		}
+	}
+	if p.made && p.tagged && isTags(line) {
+		return
+	}
+	p.match(line)
+}
+
+// match notes whether a line is the promise.
+func (p *promiseScanner) match(line []byte) {
+	p.made = false
+	if len(line) < len(p.promise) || !bytes.Contains(line, p.promise[:1]) {
+		return
+	}
+	if p.made, p.tagged = isPromise(string(line), string(p.promise)); p.made {
+		p.at, p.fenced = p.line, false
+	}
+}
+
+// fences reports whether a line begins or ends a block of code.
+func (p *promiseScanner) fences(line []byte) bool {
+	n := len(line) - len(bytes.TrimLeft(line, string(line[:1])))
+	switch {
+	case n < 3 || line[0] != '`' && line[0] != '~':
+		return false
+	case p.fence == "":
+		if line[0] == '`' && bytes.IndexByte(line[n:], '`') >= 0 {
+			return false
+		}
+		p.fence = string(line[:n])
+		return true
+	case n == len(line) && line[0] == p.fence[0] && n >= len(p.fence):
+		p.fence = ""
+		return true
+	}
+	return false
+}
+
+// isTags reports whether a line has nothing but tags.
+func isTags(line []byte) bool {
+	for len(line) > 0 {
+		end := bytes.IndexByte(line, '>')
+		if line[0] != '<' || end < 2 || bytes.IndexByte(line[1:end], '<') >= 0 {
+			return false
+		}
+		line = bytes.TrimSpace(line[end+1:])
+	}
+	return true
+}
+
+// Long implements [lines.Sink].
+func (p *promiseScanner) Long([]byte, bool) bool { return false }
+
+// LongEnd implements [lines.Sink].
+func (p *promiseScanner) LongEnd([]byte) {
+	p.begun, p.made = true, false
+	p.line++
+}
+
+// end says whether the promise was made, and why not where somebody might think so; a last
+// line needs no line break.
+func (p *promiseScanner) end() (made bool, why string) {
+	p.lines.End(p)
+	switch {
+	case p.made || p.at == 0:
+		return p.made, ""
+	case p.fenced:
+		return false, fmt.Sprintf("promised in line %d, in a block of code: not counted; print it by itself", p.at)
+	}
+	return false, fmt.Sprintf("promised in line %d, and more was printed after it: not counted; print it last", p.at)
+}
+
+// isPromise reports whether the line is the promise and nothing else, bare or
+// in <promise> tags, after escape sequences, white space and Markdown emphasis
+// or backticks are stripped. Hidden characters are not: a line that only looks
+// like the promise, or does not even look like it, is none.
+func isPromise(line, promise string) (made, tagged bool) {
+	text := strip(termsafe.Unescaped(line), promise)
+	if text == promise {
+		return true, false
+	}
+	inner, ok := strings.CutPrefix(text, "<promise>")
+	if !ok {
+		return false, false
+	}
+	inner, ok = strings.CutSuffix(inner, "</promise>")
+	made = ok && strip(inner, promise) == promise
+	return made, made
+}
+
+// strip takes decoration away until the promise or nothing more is left, so
+// that a promise may itself begin with a decorating character.
+func strip(text, promise string) string {
+	for {
+		text = strings.TrimSpace(text)
+		n := len(text)
+		if text == promise || n < 2 || text[0] != text[n-1] || !strings.ContainsRune("*_`", rune(text[0])) {
+			return text
+		}
+		text = text[1 : n-1]
+	}
+}
