@@ -231,6 +231,15 @@ func TestAListSeesEveryCommand(t *testing.T) {
 	}
 	lied := submitted(t, "evil", nil)
 	lied.Started.Command = []string{"true"} // what is shown is not what is run
+	for _, options := range []string{`"assistants":{"max_iterations":{"command":"evil"}}`, `"stdin":"/etc/hostname"`} {
+		hidden := submitted(t, "true", nil)
+		hidden.Started.Config = bytes.Replace(hidden.Started.Config, []byte(`"stdin":"none",`), nil, 1)
+		hidden.Started.Config = bytes.Replace(hidden.Started.Config, []byte(`"options":{`), []byte(`"options":{`+options+`,`), 1)
+		b = newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })
+		if r := b.run(hidden); r.Status != core.StatusFailed {
+			t.Errorf("%s: %+v", options, r)
+		}
+	}
 	b = newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })
 	if r := b.run(lied); r.Status != core.StatusFailed {
 		t.Errorf("a command that says that it is another: %+v", r)

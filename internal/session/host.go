@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
+	"path/filepath"
+	"slices"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/policy"
@@ -38,6 +39,12 @@ func NewHost(o HostOptions) (*Host, error) {
 	if err := json.Unmarshal(o.Started.Config, &r); err != nil {
 		return nil, fmt.Errorf("the configuration of run %s cannot be read: %w", o.Started.RunID, err)
 	}
+	if err := elsewhere(&r.Options); err != nil {
+		return nil, err
+	}
+	if r.Options.Policy != "" && r.Policy == nil {
+		return nil, config.Usagef("%s: the submitted configuration names the policy without its text; submit the loop again", config.Flag("policy"))
+	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -59,21 +66,11 @@ func CommandsOf(recorded json.RawMessage) ([]string, error) {
 		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
 	}
 	o := &r.Options
-	lines := []string{console.CommandLine(o.Work(r.Command).Argv())}
-	if o.Shell != "" {
-		lines[0] = string(o.Shell)
+	var lines []string
+	if o.Shell == "" {
+		lines = append(lines, console.CommandLine(o.Work(r.Command).Argv()))
 	}
-	of := reflect.ValueOf(o).Elem()
-	for _, f := range reflect.VisibleFields(of.Type()) {
-		if line, ok := of.FieldByIndex(f.Index).Interface().(config.ShellLine); ok && line != "" && f.Name != "Shell" {
-			lines = append(lines, string(line))
-		}
-	}
-	for _, rung := range o.Ladder {
-		for _, e := range rung.Experts {
-			lines = append(lines, e.Command)
-		}
-	}
+	lines = append(lines, o.Commands()...)
 	if r.Policy == nil {
 		return lines, nil
 	}
@@ -207,7 +204,7 @@ func (h *Host) Expert(ctx context.Context, st *core.State) (core.ExpertFinished,
 // Describe is the first event of the run that s would start, under that id. Its commands
 // run elsewhere: there is no directory in it. What is only here is an error.
 func (s *Session) Describe(id string) (core.RunStarted, error) {
-	if err := s.elsewhere(); err != nil {
+	if err := elsewhere(s.opts); err != nil {
 		return core.RunStarted{}, err
 	}
 	var err error
@@ -230,11 +227,13 @@ func (s *Session) Describe(id string) (core.RunStarted, error) {
 	return started, nil
 }
 
-// elsewhere refuses what names something of this machine.
-func (s *Session) elsewhere() error {
+// elsewhere refuses options that name something of one machine. Both sides ask: who
+// submits a loop, and the worker, which relies on nobody else for it.
+func elsewhere(o *config.Options) error {
 	for flag, set := range map[config.Flag]bool{
-		"templates": len(s.opts.Templates) > 0, "interactive": s.opts.Interactive, "once": s.opts.Once,
-		"result": s.opts.Result != "", "stdin": s.opts.Stdin != "none" && s.opts.Stdin != config.StdinContext,
+		"templates": len(o.Templates) > 0, "interactive": o.Interactive, "once": o.Once,
+		"result": o.Result != "", "stdin": !slices.Contains([]string{"", "none", config.StdinContext}, o.Stdin),
+		"tasks": o.Tasks != "" && !filepath.IsLocal(o.Tasks),
 	} {
 		if set {
 			return config.Usagef("%s: it cannot be done on another machine; leave it out", flag)

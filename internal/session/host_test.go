@@ -56,3 +56,30 @@ rules: [{guard: max_iterations, answer: accept, verify: "echo %[1]s", reason: "I
 		}
 	}
 }
+
+// A worker relies on nobody for what it must not do: options that name its own files, or
+// something that only the machine of a person has, are refused where they would be used.
+func TestAHostRefusesFilesOfItsMachine(t *testing.T) {
+	run, err := scratchpad.CreateAs(t.TempDir(), "20260102-030405-0a1b", scratchpad.SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	for name, o := range map[string]string{
+		"stdin":       `{"stdin":"/etc/hostname"}`,
+		"templates":   `{"templates":["/etc"]}`,
+		"result":      `{"result":"/tmp/result.json"}`,
+		"interactive": `{"interactive":true}`,
+		"once":        `{"once":true}`,
+		"policy":      `{"policy":"/etc/policy.yaml"}`,
+		"tasks":       `{"tasks":"../../tasks.md"}`,
+	} {
+		_, err := NewHost(HostOptions{
+			Started: core.RunStarted{RunID: "test", Config: json.RawMessage(`{"options":` + o + `,"command":["cat"]}`)}, Run: run, Dir: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"},
+			Say: &console.Observer{Messages: console.Messages{W: t.Output()}},
+		})
+		if err == nil || !strings.Contains(err.Error(), "--"+name+": ") || !strings.Contains(err.Error(), "; ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
