@@ -32,6 +32,11 @@ func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
 		{"no limits", looprun.Config{Work: work, Guards: guards.Default()}, core.ErrNoGuards},
 		{"responders without questions", looprun.Config{Work: work, Limits: looptest.Defaults, Guards: guards.Default(), Responders: []core.Responder{looptest.Says("accept")}}, nil},
 		{"limits below Off", looprun.Config{Work: work, Limits: core.Limits{Iterations: -2, Runtime: 1, Loop: 2, Errors: 1}, Guards: guards.Default()}, nil},
+		{"a blank check", looprun.Config{Work: work, Check: engine.Shell(""), Limits: looptest.Defaults, Guards: guards.Default()}, nil},
+		{"a check that is a comment", looprun.Config{Work: work, Check: engine.Shell(" \n # go test"), Limits: looptest.Defaults, Guards: guards.Default()}, nil},
+		{"a check without a command", looprun.Config{Work: work, Check: engine.Argv(), Limits: looptest.Defaults, Guards: guards.Default()}, nil},
+		{"a blank line as work", looprun.Config{Work: engine.Shell("  "), Limits: looptest.Defaults, Guards: guards.Default()}, nil},
+		{"work without a command", looprun.Config{Work: engine.Argv(), Limits: looptest.Defaults, Guards: guards.Default()}, nil},
 		{"an empty promise", looprun.Config{Work: work, Limits: looptest.Defaults, Guards: guards.Default(), Promise: " "}, nil},
 	} {
 		if _, err := looprun.Run(t.Context(), c.config); err == nil || c.want != nil && !errors.Is(err, c.want) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,6 +139,27 @@ func (s shellStep) Argv() []string { return proc.Shell(string(s)) }
 
 func (s shellStep) Run(ctx context.Context, in Invocation) Exit {
 	return runProcess(ctx, s.Argv(), in)
+}
+
+// CheckStep returns an error for a step that would run nothing and succeed: a [Shell] whose
+// line is blank or only a comment, as where a variable in it is unset, and an [Argv] without
+// a command. A check like that would always pass.
+func CheckStep(s Step) error {
+	switch s := s.(type) {
+	case argvStep:
+		if len(s) == 0 || s[0] == "" {
+			return errors.New("there is no command; a variable in it may be unset; name one, or leave it out")
+		}
+	case shellStep:
+		said := func(line string) bool { line = strings.TrimSpace(line); return line != "" && line[0] != '#' }
+		switch line := string(s); {
+		case strings.TrimSpace(line) == "":
+			return fmt.Errorf("%q is not a shell line; a variable in it may be unset; write a line, or leave it out", line)
+		case !slices.ContainsFunc(strings.Split(line, "\n"), said):
+			return fmt.Errorf("%q is only a comment, and would always pass; a variable in it may be unset; write a line, or leave it out", line)
+		}
+	}
+	return nil
 }
 
 // FuncOf is the function of a step that [Func] made; false: it is another step.

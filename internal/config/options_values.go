@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,17 +84,12 @@ func (d *Duration) UnmarshalText(b []byte) error {
 }
 
 // ShellLine is a line for sh -c; its zero value is none. A blank one, or a comment, is refused
-// wherever it comes from: it would be as if nothing was asked for, and as a check it
-// would always pass.
+// wherever it comes from, as [engine.CheckStep] says.
 type ShellLine string
 
 func (l *ShellLine) UnmarshalText(b []byte) error {
-	said := func(line string) bool { line = strings.TrimSpace(line); return line != "" && line[0] != '#' }
-	switch {
-	case strings.TrimSpace(string(b)) == "":
-		return fmt.Errorf("%q is not a shell line; a variable in it may be unset; write a line, or leave the flag out", b)
-	case !slices.ContainsFunc(strings.Split(string(b), "\n"), said):
-		return fmt.Errorf("%q is only a comment, and would always pass; a variable in it may be unset; write a line, or leave the flag out", b)
+	if err := engine.CheckStep(engine.Shell(string(b))); err != nil {
+		return err
 	}
 	*l = ShellLine(b)
 	return nil
