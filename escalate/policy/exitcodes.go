@@ -15,8 +15,9 @@ var statuses = []core.Status{
 	core.StatusRejected, core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
 }
 
-// nonzero are the statuses that no exit code may hide.
-var nonzero = []core.Status{core.StatusTripped, core.StatusFailed, core.StatusInterrupted}
+// success are the statuses that may exit with 0: the judge passed the work, or somebody
+// accepted it as it is.
+var success = []core.Status{core.StatusDone, core.StatusAccepted}
 
 // checkExitCodes reports keys that name nothing, codes that are none, and 0 for
 // what must not look like success.
@@ -32,7 +33,6 @@ func checkExitCodes(r *report, codes map[string]int, known Known) {
 	for _, key := range slices.Sorted(maps.Keys(codes)) {
 		path := []any{"exit_codes", key}
 		code := codes[key]
-		hidden := slices.Contains(nonzero, core.Status(key)) || slices.Contains(guards, core.GuardID(key))
 		switch {
 		case !slices.Contains(names, key):
 			p := r.doc.Problem("unknown status or guard "+quote(key), nearest.DidYouMean(key, names), path...)
@@ -40,9 +40,9 @@ func checkExitCodes(r *report, codes map[string]int, known Known) {
 			r.problems = append(r.problems, p)
 		case code < 0 || code > 255:
 			r.value(fmt.Sprintf("%d is not an exit code", code), "use 0 to 255", path...)
-		case code == 0 && hidden:
+		case code == 0 && !slices.Contains(success, core.Status(key)):
 			r.value(key+" cannot exit with 0: the work is not done, and nobody said that this is all right",
-				"use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0", path...)
+				"use a code from 1 to 255; only done and accepted can be 0", path...)
 		}
 	}
 }

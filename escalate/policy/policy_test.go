@@ -142,12 +142,15 @@ p.yaml:15:36: "iterations" has to be above 0; leave it out for no bound; to neve
 p.yaml:15:49: "runtime" wants a time, not "5"; write it with a unit, such as 90s, 10m or 1h30m
 p.yaml:16:11: unknown detached mode "defr"; did you mean "defer"?
 p.yaml:17:14: unknown status or guard "acepted"; did you mean "accepted"?
-p.yaml:17:35: tripped cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0
-p.yaml:17:51: max_runtime cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0
+p.yaml:17:35: tripped cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0
+p.yaml:17:51: max_runtime cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0
 p.yaml:17:64: 256 is not an exit code; use 0 to 255`,
 		},
-		{"failed as 0", "version: 1\nexit_codes: {failed: 0, interrupted: 0}\n", `p.yaml:2:22: failed cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0
-p.yaml:2:38: interrupted cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; accepted, cancelled, paused and rejected can be 0`},
+		{"failed as 0", "version: 1\nexit_codes: {failed: 0, interrupted: 0}\n", `p.yaml:2:22: failed cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0
+p.yaml:2:38: interrupted cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0`},
+		{"cancelled as 0", "version: 1\nexit_codes: {cancelled: 0}\n", `p.yaml:2:25: cancelled cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0`},
+		{"paused as 0", "version: 1\nexit_codes: {paused: 0}\n", `p.yaml:2:22: paused cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0`},
+		{"rejected as 0", "version: 1\nexit_codes: {rejected: 0}\n", `p.yaml:2:24: rejected cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0`},
 		{"control character", "version: 1\nrules: [{guard: max_runtime, answer: pause, reason: \"a\\eb\"}]\n", `p.yaml:2:53: "reason" holds a control character; remove it`},
 		{"empty list", "version: 1\nrules: [{guard: [], answer: pause, reason: r}]\n", `p.yaml:2:17: the list of guards is empty; name a guard, or write "*" for every guard`},
 		{"not an id", "version: 1\nrules: [{guard: {a: b}, answer: pause, reason: r}]\n", `p.yaml:2:17: "guard": wants a guard id, a list of them, or "*"`},

@@ -117,10 +117,10 @@ func exitCodeSchema() object {
 		return object{"type": "integer", "minimum": least, "maximum": 255, "description": description}
 	}
 	for _, s := range statuses {
-		properties[string(s)] = code(0, fmt.Sprintf("Exit code of a run that ended as %s (%d).", s, s.ExitCode()))
+		properties[string(s)] = code(1, fmt.Sprintf("Exit code of a run that ended as %s (%d); not 0.", s, s.ExitCode()))
 	}
-	for _, s := range nonzero {
-		properties[string(s)] = code(1, fmt.Sprintf("Exit code of a run that ended as %s; not 0.", s))
+	for _, s := range success {
+		properties[string(s)] = code(0, fmt.Sprintf("Exit code of a run that ended as %s (%d).", s, s.ExitCode()))
 	}
 	for _, id := range (Known{}).guards() {
 		properties[string(id)] = code(1, fmt.Sprintf("Exit code of a run that %s stopped, and nobody answered (%d); not 0.", id, id.ExitCode()))

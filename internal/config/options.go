@@ -375,8 +375,8 @@ func wrongExitCode(key string, code int) string {
 		return fmt.Sprintf("%q is neither a status nor a guard; use one of %s", key, strings.Join(exitCodeNames(), ", "))
 	case code < 0 || code > 255:
 		return "an exit code is from 0 to 255"
-	case code == 0 && (isGuard || status == core.StatusTripped || status == core.StatusFailed || status == core.StatusInterrupted):
-		return "a run that did not end well must not look as if it did; use a code above 0"
+	case code == 0 && status != core.StatusDone && status != core.StatusAccepted:
+		return "a run that did not end well must not look as if it did; use a code above 0 (only done and accepted can be 0)"
 	}
 	return ""
 }
