@@ -316,6 +316,9 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	switch {
 	case d.Outcome == core.OutcomeDone:
 		d.Cause = core.CauseExited // the time limit that ended the work decided nothing
+		if x.Judge.Turn {
+			d.Warnings = append(d.Warnings, "the end of the turn was the judge: nothing has checked the work")
+		}
 		d.Printed = seen.sign(judge.Code, false)
 	case x.Judge.blamed(e):
 		seen = x.work

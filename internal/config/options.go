@@ -47,6 +47,8 @@ type Options struct {
 	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask" blank:"no"`
 	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done" trust:"ask"`
 
+	JudgedBy string `name:"judge" enum:"exit,turn" default:"exit" help:"What judges where no check, promise or tasks do: ${enum}. With turn an agent that ends its turn well is done (${default})." json:"judge,omitempty" group:"done" trust:"ask"`
+
 	DoneCodes      Codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge (the check, else the command) that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
 	ErrorCodes     Codes `default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none (${default})." json:"error_codes" group:"done" trust:"ask"`
 	WorkErrorCodes Codes `default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none (${default})." json:"work_error_codes" group:"done" trust:"ask"`
@@ -385,8 +387,24 @@ func wrongExitCode(key string, code int) string {
 func (o *Options) Judge(terminal bool) engine.Judge {
 	return engine.Judge{
 		Done: o.DoneCodes.Codes, Errors: o.ErrorCodes.Codes, WorkErrors: o.WorkErrorCodes.Codes, Stop: o.StopCodes.Codes,
-		Promise: o.Promise != nil, Terminal: terminal,
+		Promise: o.Promise != nil, Terminal: terminal, Turn: o.ByTurn(),
 	}
+}
+
+// ByTurn reports whether the end of an agent's turn is enough, because judge: turn says so.
+func (o *Options) ByTurn() bool { return o.JudgedBy == "turn" && o.unjudged() }
+
+// unjudged reports whether nothing but the command itself says that it is done.
+func (o *Options) unjudged() bool { return o.CheckStep() == nil && o.Promise == nil && o.Tasks == "" }
+
+// NeedJudge says what an agent lacks that works where nobody looks at what it did: its exit
+// code and the end of its turn say nothing of the work.
+func (o *Options) NeedJudge() error {
+	if o.Agent == "" || !o.unjudged() || o.ByTurn() {
+		return nil
+	}
+	return Usage(fmt.Sprintf("%s %s: nothing judges the work, and nobody is there to look at it", Flag("agent"), o.Agent),
+		"add --check LINE, --promise TEXT or --tasks FILE; or judge: turn (--judge turn), if the end of a turn is enough")
 }
 
 func (o *Options) Delays() engine.Backoff {

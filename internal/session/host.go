@@ -204,7 +204,7 @@ func (h *Host) Expert(ctx context.Context, st *core.State) (core.ExpertFinished,
 // Describe is the first event of the run that s would start, under that id. Its commands
 // run elsewhere: there is no directory in it. What is only here is an error.
 func (s *Session) Describe(id string) (core.RunStarted, error) {
-	if err := elsewhere(s.opts); err != nil {
+	if err := errors.Join(elsewhere(s.opts), s.opts.NeedJudge()); err != nil {
 		return core.RunStarted{}, err
 	}
 	var err error

@@ -195,6 +195,11 @@ func (s *Session) stateDir() (string, error) { return config.StateDir(s.opts.Sta
 // Start runs a new run to its end.
 func (s *Session) Start() (Ended, error) {
 	s.catchSignals()
+	if s.silenced() != "" || !console.IsTerminal(s.app.Stdin) || !console.IsTerminal(s.app.Stderr) || os.Getenv("CI") != "" {
+		if err := s.opts.NeedJudge(); err != nil {
+			return Ended{}, err
+		}
+	}
 	if err := errors.Join(proc.Ready(), s.joinable(), s.keepable(), s.affordable()); err != nil {
 		return Ended{}, err
 	}
