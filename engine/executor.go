@@ -122,7 +122,9 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 		e := x.step(ctx, x.Work, x.work, it, lost.all, began)
 		exits.Work = &e
 		exits.Promised, exits.Unpromised = x.work.promised()
-		exits.Promised = exits.Promised || x.wanted.Load() && (x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised())
+		if signal := x.promised.Load() || x.AlsoPromised != nil && x.AlsoPromised(); x.wanted.Load() && signal && x.Judge.keepsSignal(&e) {
+			exits.Promised = true
+		}
 	}
 	if x.Check != nil && x.checks(ctx, exits, it) {
 		began := began

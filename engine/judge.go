@@ -141,6 +141,13 @@ func (j Judge) blamed(e Exits) bool {
 	return e.Check != nil && j.workFailed(e) && !cut(e.Check) && !j.fails(e.Check) && j.Outcome(e) == core.OutcomeError
 }
 
+// keepsSignal reports whether a promise that the work made with a signal still counts when
+// it has ended: not if the work failed after it.
+func (j Judge) keepsSignal(work *Exit) bool {
+	ended := work.Cause == core.CauseExited && work.Signal == 0 && (!j.WorkErrors.Has(work.Code) || j.Done.Has(work.Code))
+	return work.troubled() == "" && (ended || timedOut(work))
+}
+
 func (j Judge) interrupted(e *Exit) bool {
 	return e != nil && (e.Cause == core.CauseInterrupt ||
 		e.Cause == core.CauseExited && (e.Signal == syscall.SIGINT || j.Terminal && e.Code == core.StatusInterrupted.ExitCode()))

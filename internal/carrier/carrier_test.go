@@ -188,6 +188,59 @@ func TestWordsAreSaidOnce(t *testing.T) {
 	}
 }
 
+// An agent's failure is read whatever is around the object that tells it, and however that
+// is written; of two values the worse counts.
+func TestFailureInAnySurroundings(t *testing.T) {
+	const failed = `{"type":"result","subtype":"success","is_error":true,"result":"no credit","session_id":"s"}`
+	pretty := func(text, indent string) string {
+		var b bytes.Buffer
+		_ = json.Indent(&b, []byte(text), "", indent)
+		return b.String() + "\n"
+	}
+	long := strings.Repeat("word ", 300_000)
+	for name, in := range map[string]string{
+		"a line":           failed + "\n",
+		"no line end":      failed,
+		"jq":               pretty(failed, "  "),
+		"json.tool":        pretty(failed, "    "),
+		"jq -S":            pretty(`{"is_error":true,"result":"x","session_id":"s","subtype":"success","type":"result"}`, "  "),
+		"jq -C":            "\x1b[1;39m{\x1b[0m\r\n  \x1b[34;1m\"type\"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m\"result\"\x1b[0m,\r\n  \x1b[34;1m\"session_id\"\x1b[0m: \"s\",\r\n  \"subtype\": \"success\",\r\n  \x1b[34;1m\"is_error\"\x1b[0m: \x1b[0;39mtrue\x1b[0m\r\n\x1b[1;39m}\x1b[0m\r\n",
+		"a blank":          " " + failed + "\n",
+		"a mark":           "\ufeff" + failed + "\n",
+		"an escape":        "\x1b[0m" + failed + "\n",
+		"a word":           "starting… " + failed + "\n",
+		"a redraw":         "Loading…\r" + failed + "\n",
+		"words after it":   failed + " and more\n",
+		"two on a line":    failed + failed + "\n",
+		"a list":           `[ {"type":"system","subtype":"init","session_id":"s"}, ` + failed + "]\n",
+		"a pretty list":    pretty(`[{"type":"system","subtype":"init","session_id":"s"},`+failed+`]`, "  "),
+		"an unknown entry": `[{"a":1},` + failed + "]\n",
+		"keys turned":      `{"session_id":"s","result":"x","is_error":true,"subtype":"success","type":"result"}` + "\n",
+		"a long result":    `{"type":"result","subtype":"success","session_id":"s","result":"` + long + `","is_error":true}` + "\n",
+		"a long list":      `[{"type":"assistant","session_id":"s","message":{"content":[{"type":"text","text":"` + long + `"}]}},` + failed + "]\n",
+		"twice, bad first": `{"type":"result","subtype":"success","is_error":true,"is_error":false,"session_id":"s"}` + "\n",
+		"twice, bad last":  `{"type":"result","subtype":"success","is_error":false,"is_error":true,"session_id":"s"}` + "\n",
+		"a text":           `{"type":"result","subtype":"success","is_error":"yes","session_id":"s"}` + "\n",
+		"gemini, twice":    `{"type":"result","timestamp":"t","status":"success","status":"error"}` + "\n",
+		"copilot, twice":   `{"type":"result","sessionId":"s","exitCode":1,"exitCode":0}` + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, n := range []int{0, 1, 7, 4096} {
+				if n == 1 && len(in) > 1<<20 {
+					continue
+				}
+				if got := opened([]byte(in), n); strings.Count(got, "Failed:true") < 1 || strings.Contains(got, "Failed:false") {
+					t.Errorf("in pieces of %d bytes: %.300q", n, got)
+				}
+			}
+			good := strings.NewReplacer(`"is_error":true`, `"is_error":false`, `"is_error": true`, `"is_error": false`, `mtrue`, `mfalse`, `"yes"`, "false", `"error"`, `"success"`, `"exitCode":1`, `"exitCode":0`).Replace(in)
+			if got := opened([]byte(good), 0); !strings.Contains(got, "Failed:false") || strings.Contains(got, "Failed:true") {
+				t.Errorf("one that went well: %.300q", got)
+			}
+		})
+	}
+}
+
 // The table says nothing that nobody reads, and each of its shapes can be met.
 func TestKnown(t *testing.T) {
 	for line := range bytes.Lines(known) {
