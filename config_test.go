@@ -126,7 +126,7 @@ func TestLimitsThatCannotBeRead(t *testing.T) {
 // The exit codes of the specification; no trip is 0, whichever guard it was.
 func TestExitCodes(t *testing.T) {
 	for guard, want := range map[core.GuardID]int{
-		core.MaxIterations: 110, core.LoopDetected: 111, core.ConsecutiveErrors: 112, core.MaxCost: 113, core.MaxTokens: 113,
+		core.Weakened: 116, core.MaxIterations: 110, core.LoopDetected: 111, core.ConsecutiveErrors: 112, core.MaxCost: 113, core.MaxTokens: 113,
 		core.NoProgress: 114, core.WorkspaceCycle: 114, core.MaxRuntime: 124, "another": 115, "": 115,
 	} {
 		if got := guard.ExitCode(); got != want {

@@ -162,6 +162,7 @@ const (
 	NoProgress        = core.NoProgress
 	WorkspaceCycle    = core.WorkspaceCycle
 	TurnLoop          = core.TurnLoop
+	Weakened          = core.Weakened
 )
 
 // What [Run], [Handle.Answer] and a [Responder] say when there is nothing more to say.

@@ -177,6 +177,7 @@ func (d *Driver) Finish(it Iteration, end IterationResult) error {
 		end.Warnings = append(slices.Clone(end.Warnings), why)
 	}
 	end.Iteration = it.Number
+	d.weigh(&end.IterationFinished)
 	if err := d.Record(end.IterationFinished); err != nil || d.State.Iterations != it.Number {
 		return err
 	}

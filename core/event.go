@@ -105,7 +105,9 @@ type RunStarted struct {
 	Repository string `json:"repository,omitempty"`
 	// Checkpoint is the commit that keeps the files as the run found them; empty: none does.
 	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
-	Version    string `json:"version,omitempty" mask:"own"`
+	// Protected are the files that must not change, with the hash of each; nil: none.
+	Protected map[string]signature.Hash `json:"protected,omitempty"`
+	Version   string                    `json:"version,omitempty" mask:"own"`
 	// Config is the caller's whole configuration, kept so that a resumed run
 	// does not depend on files that changed since. The core does not read it.
 	Config json.RawMessage `json:"config,omitempty"`
@@ -156,6 +158,17 @@ type IterationFinished struct {
 	Excerpt     string `json:"excerpt,omitempty"`
 	Words       string `json:"words,omitempty"`
 	OutputBytes int64  `json:"output_bytes,omitempty"`
+	// Tally is what the judge's output states of how many checks ran; nil: nothing.
+	Tally *signature.Tally `json:"tally,omitempty"`
+	// Transcript says that the work's output is that of a coding agent.
+	Transcript bool `json:"transcript,omitempty"`
+	// Changed are the protected files that are not as they were, where the judge passed.
+	Changed []string `json:"changed,omitempty"`
+	// Diff is what changed in them, as far as that can be shown.
+	Diff string `json:"diff,omitempty"`
+	// Weakened is why the pass does not count as done before somebody says so: the checks
+	// have become fewer, or a protected file changed. Empty: it counts.
+	Weakened string `json:"weakened,omitempty"`
 	// Promised says that the promise was made.
 	Promised bool `json:"promised,omitempty"`
 	// Tree is the fingerprint of the work tree after the iteration, and Content
@@ -325,6 +338,9 @@ type RunResumed struct {
 	Config json.RawMessage `json:"config,omitempty"`
 	// Dir is set when the commands run in another directory from now on.
 	Dir string `json:"dir,omitempty"`
+	// Protected are the protected files as they are now. They count where a person had
+	// paused the run.
+	Protected map[string]signature.Hash `json:"protected,omitempty"`
 	// Reopen takes up a run that was cancelled or accepted.
 	Reopen bool `json:"reopen,omitempty"`
 }

@@ -10,6 +10,7 @@ type GuardID string
 
 // The guards that looprun brings along, in the order in which they ask.
 const (
+	Weakened          GuardID = "weakened" // asks before all others, where the judge has passed
 	MaxIterations     GuardID = "max_iterations"
 	MaxRuntime        GuardID = "max_runtime"
 	LoopDetected      GuardID = "loop_detected"
@@ -41,7 +42,7 @@ func (id GuardID) Mandatory() bool { return id == Clarification || id == LadderE
 
 // GuardIDs are all guards, in the order in which they ask.
 func GuardIDs() []GuardID {
-	return []GuardID{MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle, TurnLoop}
+	return []GuardID{Weakened, MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle, TurnLoop}
 }
 
 // Guard watches the state of a run and trips when it has gone on for too long.

@@ -35,6 +35,9 @@ type Limits struct {
 	// TurnLoop is how often in a row a coding agent may make the same calls with the same
 	// results, or say the same, within one turn (2 or more).
 	TurnLoop int
+	// Weakened says what happens where the judge passes and less was checked than before;
+	// empty: it trips where a check judges a coding agent, and warns elsewhere.
+	Weakened Weakening
 }
 
 // DefaultLimits are those of the command line: 10 iterations, 15 minutes, the
@@ -99,6 +102,9 @@ func (l Limits) Validate() error {
 	if l.Loop == 1 {
 		errs = append(errs, errors.New("Limits.Loop is 1: every iteration would be a loop; use 2 or more"))
 	}
+	if _, err := ParseWeakening(string(l.Weakened)); l.Weakened != "" && err != nil {
+		errs = append(errs, fmt.Errorf("Limits.Weakened: %w", err))
+	}
 	if l.TurnLoop == 1 {
 		errs = append(errs, errors.New("Limits.TurnLoop is 1: every call of a tool would be a loop; use 2 or more"))
 	}
@@ -131,6 +137,7 @@ func (l Limits) watched(guards []Guard) error {
 		{"IdleIterations", l.IdleIterations > 0, NoProgress},
 		{"WorkspaceCycles", l.WorkspaceCycles > 0, WorkspaceCycle},
 		{"TurnLoop", l.TurnLoop > 0, TurnLoop},
+		{"Weakened", l.Weakened == WeakenedTrips, Weakened},
 	} {
 		if of.on && !slices.ContainsFunc(guards, func(g Guard) bool { return g.ID() == of.guard }) {
 			errs = append(errs, fmt.Errorf("%w: Limits.%s is stated, and no guard %s watches it; append your own guards to guards.Default(), or use looprun.Off", ErrNoGuards, of.name, of.guard))
@@ -219,6 +226,8 @@ type limitsJSON struct {
 	IdleIterations  any `json:"idle_iterations,omitempty"`
 	WorkspaceCycles any `json:"workspace_cycles,omitempty"`
 	TurnLoop        any `json:"turn_loop,omitempty"`
+
+	Weakened Weakening `json:"weakened,omitempty"`
 }
 
 const offWord = "off"
@@ -246,6 +255,7 @@ func (l Limits) MarshalJSON() ([]byte, error) {
 		IdleIterations:  number(l.IdleIterations, nil),
 		WorkspaceCycles: number(l.WorkspaceCycles, nil),
 		TurnLoop:        number(l.TurnLoop, nil),
+		Weakened:        l.Weakened,
 	})
 }
 
@@ -287,11 +297,12 @@ func (l *Limits) UnmarshalJSON(b []byte) error {
 		IdleIterations  limitField `json:"idle_iterations"`
 		WorkspaceCycles limitField `json:"workspace_cycles"`
 		TurnLoop        limitField `json:"turn_loop"`
+		Weakened        Weakening  `json:"weakened"`
 	}
 	if err := fastjson.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*l = Limits{}
+	*l = Limits{Weakened: j.Weakened}
 	var errs []error
 	tokens := func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
 	usd := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }

@@ -14,7 +14,7 @@ type Action string
 
 // Actions are all actions, in the order in which they are documented.
 func Actions() []Action {
-	return []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun, ActionReject, ActionDecompose, ActionReformulate}
+	return []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun, ActionReject, ActionDecompose, ActionReformulate, ActionDone}
 }
 
 // Continues reports whether the run can go on through the action.
@@ -60,6 +60,9 @@ const (
 	// start the task's counters over.
 	ActionDecompose   Action = "decompose"
 	ActionReformulate Action = "reformulate"
+	// ActionDone ends the run as done: what the judge passed is correct. Only the question
+	// of [Weakened] has it, and no assistant may choose it.
+	ActionDone Action = "done"
 )
 
 // Kind is the kind of a question.
@@ -210,7 +213,7 @@ func (q *Question) GoesOn() (Option, bool) {
 
 // Ends reports whether the action ends the run for good, unless a person reopens it.
 func (a Action) Ends() bool {
-	return a == ActionAccept || a == ActionCancel || a == ActionReject
+	return a == ActionAccept || a == ActionCancel || a == ActionReject || a == ActionDone
 }
 
 // acceptBest is the id of the option that takes the iteration with the fewest failures.
@@ -322,6 +325,8 @@ func (q *Question) Resolve(a Answer) (Option, error) {
 		return Option{}, fmt.Errorf("%s answered %q; the question has %s", a.Responder, a.Option, strings.Join(q.OptionIDs(), ", "))
 	case o.Action == ActionReview:
 		return Option{}, fmt.Errorf("%s answered %q, which only shows the history", a.Responder, a.Option)
+	case o.Action == ActionDone && !a.Person && a.Responder != RespondedByPolicy:
+		return Option{}, fmt.Errorf("%s answered %q, which only a person or a rule may", a.Responder, a.Option)
 	case q.personal(a):
 		return Option{}, fmt.Errorf("%s answered a question that only a person may answer", a.Responder)
 	case !a.Person && slices.Contains(q.Given, Given{a.Option, a.Responder, a.Rule}):

@@ -85,6 +85,8 @@ func (id GuardID) ExitCode() int {
 		return 113
 	case NoProgress, WorkspaceCycle, TurnLoop:
 		return 114
+	case Weakened:
+		return 116
 	case MaxRuntime:
 		return 124
 	}

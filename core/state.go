@@ -131,6 +131,11 @@ type State struct {
 	// the last time that is not settled; nil: there is none.
 	Repetitions int           `json:"repetitions,omitempty"`
 	Repeated    *TurnRepeated `json:"repeated,omitempty"`
+	// Checked is the most that was checked so far, and Transcript says that the work's output
+	// is a coding agent's. Protected are the files that must not change.
+	Checked    Checked                   `json:"checked,omitzero"`
+	Transcript bool                      `json:"transcript,omitempty"`
+	Protected  map[string]signature.Hash `json:"protected,omitempty"`
 	// Previous is what the last iteration left to compare with.
 	Previous *Seen `json:"previous,omitempty"`
 	// Best is the iteration with the fewest failures whose files are kept; nil: none is.

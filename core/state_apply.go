@@ -46,7 +46,7 @@ func (s *State) fold(e Event) {
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
 		s.AnyValue, s.Often = d.AnyValue, d.Often
 		s.Task, s.Rungs, s.ByTask = d.Name, d.Ladder, d.ByTask
-		s.CallsPerHour = d.CallsPerHour
+		s.CallsPerHour, s.Protected = d.CallsPerHour, d.Protected
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
 		s.Open, s.Running = d.Iteration, true
@@ -141,6 +141,8 @@ func (s *State) foldIteration(d IterationFinished) {
 		return
 	}
 	s.Last, s.Waits = &d, 0
+	s.Checked.take(d.Tally)
+	s.Transcript = s.Transcript || d.Transcript
 	if d.Iteration == 0 {
 		s.Precheck = false
 		s.Passed = d.Outcome == OutcomeDone
@@ -282,7 +284,9 @@ func (s *State) endWith(d IterationFinished) {
 	case d.Outcome == OutcomeInterrupted:
 		s.Ending = &Ending{Status: StatusInterrupted, ExitCode: exitInterrupted, Reason: "the command was interrupted"}
 	case s.Passed:
-		s.endDone()
+		if s.Weakened() == "" {
+			s.endDone()
+		}
 	case d.Fatal != 0:
 		s.Ending = &Ending{Status: StatusFailed, ExitCode: d.Fatal, Reason: d.Detail}
 	}
@@ -365,6 +369,8 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 		s.Ending = d.ending(StatusRejected, at)
 	case ActionAccept:
 		s.Ending = d.ending(StatusAccepted, at)
+	case ActionDone:
+		s.Ending = d.ending(StatusDone, at)
 	case ActionCancel:
 		s.Ending = d.ending(StatusCancelled, at)
 	case ActionPause:
@@ -411,6 +417,8 @@ func (s *State) reset(id GuardID) {
 		}
 	case NoProgress:
 		s.Idle = 0
+	case Weakened:
+		s.Passed = false
 	case TurnLoop:
 		s.Repeated = nil
 	case WorkspaceCycle:
@@ -425,15 +433,15 @@ func (s *State) reset(id GuardID) {
 // no longer running; it keeps its number and is counted when it has finished.
 func (s *State) foldResumed(d RunResumed) {
 	s.Resumes++
+	if e := s.Ending; d.Protected != nil && e != nil && e.Status == StatusPaused && e.Responder == RespondedByUser {
+		s.Protected = d.Protected
+	}
 	if s.Running {
 		s.foldLost()
 	}
 	// An ending that was decided before a crash stands, unless resuming undoes it.
 	if s.Ended || d.Reopen || s.Ending != nil && s.Ending.Status.Resumable() {
 		s.Ending = nil
-	}
-	if s.Passed { // only its record failed
-		s.endDone()
 	}
 	s.Ended, s.Interrupt = false, nil
 	s.Guidance, s.Deferred = joinLines(s.Guidance, s.Deferred), ""
@@ -442,6 +450,9 @@ func (s *State) foldResumed(d RunResumed) {
 			s.Given = nil
 		}
 		s.Initial, s.Limits = *d.Limits, *d.Limits
+	}
+	if s.Passed && s.Weakened() == "" { // only its record failed
+		s.endDone()
 	}
 	if d.Caps != nil {
 		s.Caps = *d.Caps

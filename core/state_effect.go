@@ -26,6 +26,9 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		}
 		d.Restore, d.Checkpoint = o.Restore, s.Best.Checkpoint
 	}
+	if o.Action == ActionDone && (s.Trip.Guard != Weakened || !s.Passed) {
+		return d, fmt.Errorf("option %q ends the run as done, and nothing has passed", o.ID)
+	}
 	words := a.Guidance
 	if d.Unsaid = strings.TrimSpace(words) == takesBack; d.Unsaid {
 		words = ""

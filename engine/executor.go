@@ -64,6 +64,9 @@ type Executor struct {
 	// nobody listens, there is nothing to add.
 	Listeners Streams
 	Heard     func(core.Iteration, *core.IterationResult)
+	// Changed lists the protected files that are not as they were; it is asked where the
+	// judge has passed. The text shows what changed in them. Nil: none are protected.
+	Changed func() (names []string, diff string)
 	// AlsoPromised reports whether the promise was made otherwise than in its own
 	// words; nil: it was not.
 	AlsoPromised func() bool
@@ -315,13 +318,22 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	}
 	d.Signature, d.Err = x.sign(e, d.Outcome), e.err()
 	d.Detail = x.remark(e, d.IterationFinished)
+	if d.Outcome == core.OutcomeDone {
+		d.Printed = seen.sign(judge.Code, false)
+	}
+	if !cut(judge) {
+		d.Tally = seen.signer.Tally()
+	}
+	d.Transcript = e.Work != nil && x.work.signer.Agents()
 	switch {
 	case d.Outcome == core.OutcomeDone:
 		d.Cause = core.CauseExited // the time limit that ended the work decided nothing
 		if x.Judge.Turn {
 			d.Warnings = append(d.Warnings, "the end of the turn was the judge: nothing has checked the work")
 		}
-		d.Printed = seen.sign(judge.Code, false)
+		if x.Changed != nil {
+			d.Changed, d.Diff = x.Changed()
+		}
 	case x.Judge.blamed(e):
 		seen = x.work
 		d.Cause, d.Detail = e.Work.Cause, e.Work.Detail

@@ -16,6 +16,7 @@ import (
 // Default are all guards, in the order in which they ask when several trip.
 func Default() []core.Guard {
 	return []core.Guard{
+		Weakened{},
 		Rejection{},
 		Blocked{},
 		Clarification{},

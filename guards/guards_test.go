@@ -41,6 +41,20 @@ func TestRuntime(t *testing.T) {
 	})
 }
 
+func TestWeakened(t *testing.T) {
+	limits := off
+	limits.Weakened = core.WeakenedOff
+	guardtest.Check(t, guards.Weakened{}, guardtest.Story{
+		Limits: off, Always: true,
+		Steps: append(guardtest.Times(2, guardtest.Step{Outcome: core.OutcomeNotDone}), guardtest.Step{Outcome: core.OutcomeDone, Weakened: "Passes, with 2 tests where 7 ran"}),
+	})
+	s := guardtest.Start(t, limits)
+	guardtest.Finish(t, s, guardtest.Step{Outcome: core.OutcomeDone, Weakened: "Passes, with 2 tests where 7 ran"})
+	if trip := (guards.Weakened{}).Check(s); trip != nil || s.Ending == nil || s.Ending.Status != core.StatusDone {
+		t.Errorf("it is off: %+v, %+v", trip, s.Ending)
+	}
+}
+
 func TestRuntimeRemaining(t *testing.T) {
 	limits := off
 	s := guardtest.Start(t, limits)

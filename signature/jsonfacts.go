@@ -22,7 +22,8 @@ type findings struct {
 
 // jsonObject takes one object that has ended.
 func (fi *findings) jsonObject(r *jsonReader, o *object) {
-	if out := o.get("Output"); o.get("Action") != "" {
+	if out, action := o.get("Output"), o.get("Action"); action != "" {
+		fi.x.s.checks.event(action, o.get("Package"), o.get("Test"))
 		if out != "" {
 			fi.output(out)
 		}
@@ -361,6 +362,7 @@ func (fi *findings) output(s string) {
 		if !whole {
 			return
 		}
+		fi.x.s.checks.goPart(trim(fi.text))
 		fi.x.plainLine(fi.text)
 		fi.text, s = fi.text[:0], rest
 	}
@@ -368,6 +370,7 @@ func (fi *findings) output(s string) {
 
 // count takes counts out of a summary object.
 func (fi *findings) count(o *object) {
+	fi.x.s.checks.object(o)
 	var c counts
 	for _, f := range o.fields {
 		n := ascii.Digits([]byte(f.value), 0)

@@ -41,6 +41,7 @@ type Signer struct {
 	err    channel
 	facts  factSet
 	counts counts
+	checks tally
 	done   measures
 	lines  fallback
 	why    *explainer
@@ -135,7 +136,7 @@ func (s *Signer) Stderr() io.Writer { return &s.err.stream }
 // Reset makes the Signer ready for the next iteration; it keeps its buffers.
 func (s *Signer) Reset() {
 	s.facts.init()
-	s.counts, s.done, s.lines = counts{}, nil, fallback{}
+	s.counts, s.checks, s.done, s.lines = counts{}, tally{}, nil, fallback{}
 	if s.why != nil {
 		*s.why = explainer{}
 	}

@@ -180,6 +180,7 @@ func (t *text) said(x *extractor, full []byte) {
 	if s.why != nil {
 		s.why.line(&s.sc, t.id, b)
 	}
+	s.checks.line(b)
 	h := s.known.hash(&s.sc, b)
 	h.loose, h.strict = h.loose^x.suiteHash, h.strict^x.suiteHash
 	s.lines.add(t.id, h, func() bool { return x.chatter(b) })

@@ -207,6 +207,9 @@ func (t *Template) checkAction(r *report, i int) {
 	if (o.Action == core.ActionReject || o.Action.Retasks()) && t.Guard != core.Rejection && slices.Contains(guardIDs(), string(t.Guard)) {
 		r.value(fmt.Sprintf("the action %s is for rejections only", o.Action), "no task is rejected where this is asked; use another action", at("action")...)
 	}
+	if o.Action == core.ActionDone && t.Guard != core.Weakened && slices.Contains(guardIDs(), string(t.Guard)) {
+		r.value("the action done is for the guard weakened only", "elsewhere nothing has passed; use accept", at("action")...)
+	}
 	t.checkExtend(r, i)
 	switch hasCommand := strings.TrimSpace(o.Command) != ""; {
 	case o.Action == core.ActionRun && !hasCommand:

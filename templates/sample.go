@@ -51,6 +51,10 @@ func Sample(guard core.GuardID) (*core.State, core.Trip) {
 		trip.Window = s.Limits.IdleIterations
 	case core.WorkspaceCycle:
 		trip.Repeats = s.Limits.WorkspaceCycles
+	case core.Weakened:
+		s.Passed, s.Last.Outcome, s.Last.Signature = true, core.OutcomeDone, signature.Pass
+		s.Last.Weakened = "Passes, with 2 tests where 7 ran: TestA, TestB are gone"
+		trip.Reason = s.Last.Weakened
 	case core.TurnLoop:
 		s.Running, s.Open, s.Repetitions = true, s.Iterations+1, 2
 		s.Repeated = &core.TurnRepeated{Iteration: s.Open, Calls: []string{`Bash {"command":"go test ./..."}`}, Times: s.Limits.TurnLoop}

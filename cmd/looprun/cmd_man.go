@@ -158,6 +158,7 @@ func exitStatuses() []man.Entry {
 	add(core.ConsecutiveErrors.ExitCode(), "The guard consecutive_errors"+unanswered)
 	add(core.MaxCost.ExitCode(), "The guard max_cost or max_tokens"+unanswered)
 	add(core.NoProgress.ExitCode(), "The guard no_progress, workspace_cycle or turn_loop"+unanswered)
+	add(core.Weakened.ExitCode(), "The guard weakened"+unanswered)
 	add(core.StatusTripped.ExitCode(), "Another question was not answered: the ladder is exhausted, a clarification, a rejection.")
 	add(core.MaxRuntime.ExitCode(), "The guard max_runtime"+unanswered)
 	add(core.ExitFailed, "looprun itself failed: it was called wrongly, the configuration is wrong, the state directory cannot be used.")

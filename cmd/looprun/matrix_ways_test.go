@@ -27,6 +27,11 @@ type way struct {
 // ways are known for every guard. The limits are the smallest that let the run
 // go on once after an answer.
 var ways = map[core.GuardID]way{
+	core.Weakened: {
+		flags: []string{"--weakened", "trip", "--check", "cat counts; test -e passes"},
+		files: map[string]string{"counts": "7 passed in 1s\n"},
+		work:  "touch passes; echo '2 passed in 1s' >counts", after: 1, code: 116,
+	},
 	core.MaxIterations: {
 		flags: []string{"--max-iterations", "1"},
 		work:  "echo Error: unfinished", after: 1, code: 110,

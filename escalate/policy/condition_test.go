@@ -276,7 +276,7 @@ func TestFactsOf(t *testing.T) {
 	got := FactsOf(core.LoopDetected, s, CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
 	want := Facts{
 		Guard: "loop_detected", Iteration: 9, MaxIterations: 10, Runtime: time.Minute, Trips: 3, Continues: 2, Improved: true,
-		Failing: 2, Passing: 3, Total: 5, Checks: []string{"auth"}, Repeats: 3, Period: 2, Label: "test-fail:2-auth",
+		Failing: 2, Passing: 3, Total: 5, ChecksTotal: -1, ChecksMost: -1, Skipped: -1, Checks: []string{"auth"}, Repeats: 3, Period: 2, Label: "test-fail:2-auth",
 		Outcome: "not_done", LastExitCode: 2, Errors: 1, Cost: -1, Tokens: -1, Attempts: -1,
 		CI: true, CIName: "github", CIEvent: "push", CIAttempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4,
 	}

@@ -220,7 +220,9 @@ func TestOnlyWhatTheFileSays(t *testing.T) {
 		for _, o := range known(t).answers([]core.GuardID{guard}) {
 			p := parse(t, "rules: [{guard: "+string(guard)+", answer: "+o+", verify: exit 0, reason: r}]")
 			for _, asked := range core.GuardIDs() {
-				a, err := respond(t, p, question(t, asked), state(asked))
+				s := state(asked)
+				s.Passed = asked == core.Weakened
+				a, err := respond(t, p, question(t, asked), s)
 				if asked == guard && a.Option != o {
 					t.Errorf("%s to %s: %+v %v", o, guard, a, err)
 				}
@@ -268,8 +270,8 @@ rules:
 	}{
 		{VerifyPass, nil, `question: max_iterations
   iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
-  passing=3 total=5 checks=["a" "b"] repeats=0 period=0 label="test-fail:2-a,b"
-  outcome="not_done" last_exit_code=1 errors=0 ci=false
+  passing=3 total=5 checks=["a" "b"] protected_changed=false repeats=0 period=0
+  label="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
 rules:
   p.yaml:4   cancel    no: it is for loop_detected
   p.yaml:7   continue  no: failing < 2 does not hold: failing is 2
@@ -282,8 +284,8 @@ reason: The smoke test passes.
 			q.Given = []core.Given{{Option: "pause", Responder: "policy", Rule: "p.yaml:15"}}
 		}, `question: max_iterations
   iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
-  passing=3 total=5 checks=["a" "b"] repeats=0 period=0 label="test-fail:2-a,b"
-  outcome="not_done" last_exit_code=1 errors=0 ci=false
+  passing=3 total=5 checks=["a" "b"] protected_changed=false repeats=0 period=0
+  label="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
 rules:
   p.yaml:4   cancel    no: it is for loop_detected
   p.yaml:7   continue  no: failing < 2 does not hold: failing is 2
@@ -293,8 +295,8 @@ answer: none, as no rule matches
 `},
 		{VerifyRun, func(q *core.Question) { q.Exclusive = true }, `question: max_iterations
   iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
-  passing=3 total=5 checks=["a" "b"] repeats=0 period=0 label="test-fail:2-a,b"
-  outcome="not_done" last_exit_code=1 errors=0 ci=false
+  passing=3 total=5 checks=["a" "b"] protected_changed=false repeats=0 period=0
+  label="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
 answer: none, as only a person may answer this question
 `},
 	} {

@@ -24,6 +24,10 @@ type Facts struct {
 	Passing       int           `yaml:"passing" json:"passing"`
 	Total         int           `yaml:"total" json:"total"`
 	Checks        []string      `yaml:"checks" json:"checks"`
+	ChecksTotal   int           `yaml:"checks_total" json:"checks_total"`
+	ChecksMost    int           `yaml:"checks_most" json:"checks_most"`
+	Skipped       int           `yaml:"skipped" json:"skipped"`
+	Changed       bool          `yaml:"protected_changed" json:"protected_changed"`
 	Repeats       int           `yaml:"repeats" json:"repeats"`
 	Period        int           `yaml:"period" json:"period"`
 	Label         string        `yaml:"label" json:"label"`
@@ -92,6 +96,10 @@ func FactList() []Fact {
 		{"passing", "number", "checks that pass; -1: not known", -1},
 		{"total", "number", "checks in all; -1: not known", -1},
 		{"checks", "list of texts", "names of the checks that fail, as far as the output has them; []: none is known", []string{}},
+		{"checks_total", "number", "checks that ran in the last iteration, as the tool states them; -1: not known", -1},
+		{"checks_most", "number", "the most checks that ran in an iteration of this run, the precheck included; -1: not known", -1},
+		{"skipped", "number", "checks that were skipped in the last iteration, as the tool states them; -1: not known", -1},
+		{"protected_changed", "true or false", "a protected file is not as it was, where the check passed", nil},
 		{"repeats", "number", "how often the last signature, or the cycle, came in a row", nil},
 		{"period", "number", "length of the cycle that repeats, 1 for plain repetition; 0: not a loop", nil},
 		{"label", "text", `label of the last signature, such as test-fail:2-auth,logout; "": there is none`, ""},
@@ -120,7 +128,7 @@ func FactList() []Fact {
 func UnknownFacts(guard core.GuardID) Facts {
 	return Facts{
 		Guard: string(guard), MaxIterations: -1,
-		Failing: -1, Passing: -1, Total: -1, LastExitCode: -1, Cost: -1, Tokens: -1, Attempts: -1,
+		Failing: -1, Passing: -1, Total: -1, ChecksTotal: -1, ChecksMost: -1, Skipped: -1, LastExitCode: -1, Cost: -1, Tokens: -1, Attempts: -1,
 	}
 }
 
@@ -157,6 +165,15 @@ func FactsOf(guard core.GuardID, s *core.State, ci CI) Facts {
 	}
 	if p := s.Last.Progress(); p != nil {
 		f.Failing, f.Passing, f.Total, f.Checks = p.Failing, p.Passed, p.Total, p.Checks
+	}
+	if s.Last != nil {
+		f.Changed = len(s.Last.Changed) > 0
+		if t := s.Last.Tally; t != nil {
+			f.ChecksTotal, f.Skipped = t.Ran, t.Skipped
+		}
+	}
+	if s.Checked.Known {
+		f.ChecksMost = s.Checked.Ran
 	}
 	f.Task = s.LadderTask()
 	if len(s.Rungs) > 0 {

@@ -22,6 +22,9 @@ func History(s *core.State) []string {
 			lines = append(append(lines, "", title), more...)
 		}
 	}
+	if s.Weakened() != "" && s.Last.Diff != "" {
+		part("What changed in protected files", strings.Split(termsafe.Text(strings.TrimSpace(s.Last.Diff)), "\n"))
+	}
 	part(iterationsTitle(s), iterationLines(s))
 	part("Errors, the last one at the end", errorLines(s))
 	part("Signatures", signatureLines(s))

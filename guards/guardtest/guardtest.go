@@ -40,6 +40,8 @@ type Step struct {
 	Took    time.Duration // active time
 	Tree    int           // iterations with the same number left the same files; 0: not known
 	Said    []core.Data
+	// Weakened is what the pass checked less than before.
+	Weakened string
 }
 
 // Times repeats a step.
@@ -154,6 +156,7 @@ func Finish(t *testing.T, s *core.State, step Step) {
 	if step.Failing != 0 {
 		d.Signature.Failing = step.Failing
 	}
+	d.Weakened = step.Weakened
 	if step.Passing {
 		d.ExitCode = 0
 	}

@@ -40,6 +40,7 @@ type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
 	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
 	Tasks      string    `placeholder:"FILE" help:"Done is when no task of FILE is open, and the check passes if there is one: Markdown checkboxes, or a JSON list with a flag done." json:"tasks,omitempty" group:"done" trust:"ask" value:"path" blank:"no"`
+	Protect    []string  `placeholder:"GLOB" help:"Files that must not change before the run is done, such as tests/** or **/*_test.go; repeatable. The script that --check starts always is one (docs/guards.md#weakened)." json:"protect,omitempty" group:"done" sep:"none" trust:"ask" value:"path" blank:"no"`
 	NoPrecheck bool      `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
 	Passes     int       `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask" min:"1"`
 
@@ -133,6 +134,8 @@ type LimitFlags struct {
 	DetectWorkspaceCycles *CountLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
 	TurnLoop              *CountLimit `placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or say the same, within one turn (off; 8 with --agent)." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2" agent:"8"`
 
+	Weakened Weakening `placeholder:"WHAT" help:"What happens where the judge passes and fewer checks ran than before, more were skipped, none ran, or a protected file has changed: trip, warn or off (trip where a check judges a coding agent, else warn)." json:"weakened,omitempty" group:"guard" trust:"ask" words:"trip,warn,off"`
+
 	CapIterations *CountLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
 	CapRuntime    *DurationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
 	CapCost       *MoneyLimit    `placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard" trust:"ask"`
@@ -218,6 +221,9 @@ func (f *LimitFlags) Over(l *core.Limits) (core.Caps, error) {
 	set(&l.IdleIterations, f.MaxIdleIterations)
 	set(&l.WorkspaceCycles, f.DetectWorkspaceCycles)
 	set(&l.TurnLoop, f.TurnLoop)
+	if f.Weakened != "" {
+		l.Weakened = core.Weakening(f.Weakened)
+	}
 	set(&l.Cost, f.MaxCost)
 	set(&l.Tokens, f.MaxTokens)
 	set(&l.Runtime, f.MaxRuntime)

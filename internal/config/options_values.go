@@ -65,6 +65,15 @@ func (o *Often) UnmarshalText(b []byte) error {
 	return err
 }
 
+// Weakening is what happens where less is checked than before; empty: the default.
+type Weakening string
+
+func (w *Weakening) UnmarshalText(b []byte) error {
+	v, err := core.ParseWeakening(strings.TrimSpace(string(b)))
+	*w = Weakening(v)
+	return err
+}
+
 // Limit is what it says.
 func (o Often) Limit() core.Often {
 	limit, _ := core.ParseOften(string(o)) // it was read before; empty is the zero value

@@ -107,6 +107,8 @@ func knownType(t reflect.Type) object {
 		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
 	case reflect.TypeFor[Often]():
 		return object{"type": []string{"string", "number", "boolean"}, "pattern": `^([0-9]+/[0-9]+|off)$`}
+	case reflect.TypeFor[Weakening]():
+		return object{"enum": []string{"trip", "warn", "off"}}
 	case reflect.TypeFor[ShellLine]():
 		return object{"type": []string{"string", "number", "boolean"}, "pattern": `\S`}
 	}

@@ -67,6 +67,7 @@ func limits() object {
 			"idle_iterations":  number("Iterations without any change."),
 			"workspace_cycles": number("How often the work tree may come back to a state it had left."),
 			"turn_loop":        number("How often in a row an agent may do the same within one turn."),
+			"weakened":         object{"description": "What happens where a pass checks less than before.", "enum": []string{"trip", "warn", "off"}},
 		},
 	}
 }

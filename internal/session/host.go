@@ -231,7 +231,7 @@ func (s *Session) Describe(id string) (core.RunStarted, error) {
 // submits a loop, and the worker, which relies on nobody else for it.
 func elsewhere(o *config.Options) error {
 	for flag, set := range map[config.Flag]bool{
-		"templates": len(o.Templates) > 0, "interactive": o.Interactive, "once": o.Once,
+		"templates": len(o.Templates) > 0, "interactive": o.Interactive, "once": o.Once, "protect": len(o.Protect) > 0,
 		"result": o.Result != "", "stdin": !slices.Contains([]string{"", "none", config.StdinContext}, o.Stdin),
 		"tasks": o.Tasks != "" && !filepath.IsLocal(o.Tasks),
 	} {

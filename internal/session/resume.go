@@ -258,9 +258,14 @@ func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (En
 	if err := s.wire(run.Journal); err != nil {
 		return Ended{}, errors.Join(err, run.Close())
 	}
+	if len(state.Protected) > 0 {
+		event.Protected = s.again(state.Protected)
+		s.keepProtected(event.Protected)
+	}
 	if err := s.loop.Resume(*state, event); err != nil {
 		return Ended{}, errors.Join(err, run.Close())
 	}
+	s.guarded = s.state.Protected
 	return s.finish(s.drive())
 }
 

@@ -99,11 +99,12 @@ type Session struct {
 	// iterating is the context of the iteration that runs, or ran last; nil before the first.
 	iterating context.Context
 	leave     context.CancelCauseFunc
-	tidies    bool               // nothing ends or stops looprun any more without the terminal put in order
-	keeper    *checkpoint.Keeper // nil: the files are not kept
-	found     string             // the checkpoint of the files as the run found them
-	masker    *redact.Redactor   // nil masks nothing
-	input     io.Reader          // what --stdin - reads
+	tidies    bool                      // nothing ends or stops looprun any more without the terminal put in order
+	keeper    *checkpoint.Keeper        // nil: the files are not kept
+	guarded   map[string]signature.Hash // the protected files as they have to be
+	found     string                    // the checkpoint of the files as the run found them
+	masker    *redact.Redactor          // nil masks nothing
+	input     io.Reader                 // what --stdin - reads
 }
 
 // Recorded is what the journal keeps of the configuration.
@@ -207,6 +208,10 @@ func (s *Session) Start() (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
+	protected, err := s.protect()
+	if err != nil {
+		return Ended{}, err
+	}
 	s.run, err = s.create(dir)
 	if err != nil {
 		return Ended{}, err
@@ -222,6 +227,8 @@ func (s *Session) Start() (Ended, error) {
 	}
 	started := s.started(s.run.ID)
 	started.Config, started.Checkpoint, started.Repository = recorded, s.found, s.app.Repository
+	started.Protected = protected
+	s.keepProtected(protected)
 	for _, hint := range s.opts.Hints(started.Command) {
 		s.app.Say.Warn("%s", hint)
 	}
@@ -249,6 +256,9 @@ func (s *Session) started(id string) core.RunStarted {
 		AnyValue: s.opts.LoopValues == "off", Often: s.opts.LoopOften.Limit(),
 	}
 	if check := s.opts.CheckStep(); check != nil {
+		if _, known := s.opts.Agents.Of(s.command); started.Limits.Weakened == "" && (known || s.opts.Agent != "") {
+			started.Limits.Weakened = core.WeakenedTrips
+		}
 		started.Check = check.Argv()
 		started.Precheck = !s.opts.NoPrecheck && s.opts.Promise == nil
 	}
@@ -425,7 +435,7 @@ func (s *Session) equip(environ []string) error {
 		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
 		Dir: s.dir, Env: s.environ, Stdout: out, Stderr: errs,
 		Output: func(n int) (engine.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
-		Ending: s.outlets.hurry,
+		Ending: s.outlets.hurry, Changed: s.changed,
 	}
 	if s.executor.Signature, err = s.opts.Signature.Options(s.dir); err != nil {
 		return err

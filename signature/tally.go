@@ -1,0 +1,423 @@
+package signature
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
+
+// Tally is how many checks ran, as the tool that ran them states it. A count that the
+// output does not state is -1.
+type Tally struct {
+	Ran     int `json:"ran"`     // without those that were skipped
+	Skipped int `json:"skipped"` // or expected to fail
+	// Names are the checks that ran or were skipped; nil where the output does not name each.
+	Names []string `json:"names,omitempty"`
+	// Parts are the packages whose tests ran, Empty those that the tool says have none.
+	Parts []string `json:"parts,omitempty"`
+	Empty []string `json:"empty,omitempty"`
+}
+
+// MaxNames is how many names a Tally lists; of a longer list it has none.
+const MaxNames = 200
+
+// Stated reports whether the output says anything of how many checks ran.
+func (t *Tally) Stated() bool {
+	return t != nil && (t.Ran >= 0 || t.Skipped >= 0 || len(t.Parts)+len(t.Empty) > 0)
+}
+
+// tally collects what lines and objects state. A tool that lists its checks and also sums
+// them up is counted by one of the two.
+type tally struct {
+	summaries, gotests, listed, summed group // summed is gotestsum's and the plan of TAP
+	names                              map[string]bool
+	parts, empty                       map[string]bool
+	none, cut                          bool // “no tests to run”; it stopped after a failure
+}
+
+// group is the counts of one way of stating them.
+type group struct {
+	stated, skips bool // ran, and skipped, are stated
+	ran, skipped  int
+}
+
+func (g *group) add(ran, skipped int) {
+	g.stated, g.ran = true, g.ran+max(0, ran)
+	if skipped >= 0 {
+		g.skips, g.skipped = true, g.skipped+skipped
+	}
+}
+
+// Tally is what the output states; call it after Sum. Nil: nothing, or an agent speaks.
+func (s *Signer) Tally() *Tally {
+	if s.out.agents || s.err.agents {
+		return nil
+	}
+	c, t := &s.checks, Tally{Ran: -1, Skipped: -1}
+	all := []group{c.gotests}
+	switch {
+	case c.summaries.stated:
+		all = append(all, c.summaries)
+	case c.summed.stated && !c.gotests.stated:
+		all = append(all, c.summed)
+	case c.listed.stated:
+		all = append(all, c.listed)
+	}
+	skips := true
+	for _, g := range all {
+		if g.stated {
+			t.Ran = max(0, t.Ran) + g.ran
+			t.Skipped = max(0, t.Skipped) + g.skipped
+			skips = skips && g.skips
+		}
+	}
+	if t.Ran < 0 && c.none && len(c.parts) == 0 {
+		t.Ran = 0
+	}
+	if !skips || c.cut {
+		t.Skipped = -1
+	}
+	if len(c.names) <= MaxNames && t.Skipped >= 0 && len(c.names) == t.Ran+t.Skipped {
+		t.Names = slices.Sorted(maps.Keys(c.names))
+	}
+	for p := range c.parts {
+		delete(c.empty, p)
+	}
+	if len(c.parts)+len(c.empty) <= MaxNames {
+		t.Parts, t.Empty = slices.Sorted(maps.Keys(c.parts)), slices.Sorted(maps.Keys(c.empty))
+	}
+	if !t.Stated() {
+		return nil
+	}
+	return &t
+}
+
+// Agents reports whether the output has the transcript of a coding agent.
+func (s *Signer) Agents() bool { return s.out.agents || s.err.agents }
+
+func (c *tally) name(name []byte) {
+	if len(c.names) <= MaxNames {
+		c.names = put(c.names, string(name))
+	}
+}
+
+func put(set map[string]bool, key string) map[string]bool {
+	if set == nil {
+		set = map[string]bool{}
+	}
+	if len(set) <= MaxNames {
+		set[key] = true
+	}
+	return set
+}
+
+// event takes a line of go test -json.
+func (c *tally) event(action, pkg, test string) {
+	switch {
+	case test == "":
+	case action == "run":
+		c.gotests.add(1, 0)
+		c.name([]byte(pkg + "." + test))
+	case action == "skip":
+		c.gotests.add(0, 1)
+		c.gotests.ran--
+	}
+}
+
+// line takes a line without the white space around it.
+func (c *tally) line(b []byte) {
+	if len(b) < 4 || len(b) > 400 {
+		return
+	}
+	switch b[0] {
+	case '=', '-', 'o', 'n', '?', 'F', 'R', 'O', 'N', 'T', 't', '#', '[', 'D', '!', 'e', 'P', 0xe2:
+	default:
+		if !ascii.Digit(b[0]) && (!bytes.HasSuffix(b, []byte("%]")) && !bytes.HasSuffix(b, []byte(" ... ok"))) {
+			return
+		}
+	}
+	if c.goLine(b) || c.tapLine(b) || c.nothing(b) {
+		return
+	}
+	c.summary(b)
+}
+
+var goParts = []string{"ok", "FAIL", "?"}
+
+// goLine takes a line of go test.
+func (c *tally) goLine(b []byte) bool {
+	if name, ok := bytes.CutPrefix(b, []byte("=== RUN ")); ok {
+		c.gotests.add(1, 0)
+		c.name(trim(name))
+		return true
+	}
+	if bytes.HasPrefix(b, []byte("--- SKIP: ")) && c.gotests.stated {
+		c.gotests.add(0, 1)
+		c.gotests.ran--
+		return true
+	}
+	return c.goPart(b)
+}
+
+// goPart takes the line that go test prints for a package.
+func (c *tally) goPart(b []byte) bool {
+	word, rest, ok := bytes.Cut(b, []byte("\t"))
+	if !ok || !slices.Contains(goParts, string(trim(word))) {
+		return false
+	}
+	pkg, rest, _ := bytes.Cut(rest, []byte("\t"))
+	switch {
+	case bytes.Contains(rest, []byte("[no tests to run]")):
+		c.none = true
+		c.empty = put(c.empty, string(pkg))
+	case bytes.Contains(rest, []byte("[no test files]")):
+		c.empty = put(c.empty, string(pkg))
+	case !bytes.Contains(pkg, []byte(" ")):
+		c.parts = put(c.parts, string(pkg))
+	}
+	return true
+}
+
+// tapLine takes a line of the Test Anything Protocol.
+func (c *tally) tapLine(b []byte) bool {
+	rest, ok := bytes.CutPrefix(b, []byte("not ok "))
+	if !ok {
+		rest, ok = bytes.CutPrefix(b, []byte("ok "))
+	}
+	n := ascii.Digits(rest, 0)
+	if !ok || n == 0 {
+		return false
+	}
+	name, directive, _ := bytes.Cut(rest[n:], []byte(" # "))
+	low := bytes.ToLower(directive)
+	if bytes.HasPrefix(low, []byte("skip")) || bytes.HasPrefix(low, []byte("todo")) {
+		c.listed.add(0, 1)
+	} else {
+		c.listed.add(1, 0)
+	}
+	c.name(bytes.TrimLeft(name, " -"))
+	return true
+}
+
+// nothing takes the words by which tools say that they ran no test, or stopped early.
+func (c *tally) nothing(b []byte) bool {
+	text := string(bytes.Trim(b, "= !"))
+	switch {
+	case strings.HasPrefix(text, "no tests ran"), strings.HasPrefix(text, "No tests found"), strings.HasPrefix(text, "No test files found"),
+		strings.HasPrefix(text, "No tests executed"), text == "Result: NOTESTS", text == "NO TESTS RAN":
+		c.none = true
+	case strings.HasPrefix(text, "stopping after "), strings.HasPrefix(text, "error: test failed, to rerun"):
+		c.cut = true
+	default:
+		return false
+	}
+	return true
+}
+
+// headed are the words that a line of counts begins with; skips says whether a tool of that
+// form also states how many it skipped, where it skipped some.
+var headed = []struct {
+	head  string
+	skips bool
+}{
+	{"Tests:", true},
+	{"Tests run:", true},
+	{"Tests ", true},
+	{"test result:", true},
+	{"Files=", false},
+	{"Ran ", true},
+	{"OK (", true},
+	{"Passed!", true},
+	{"Failed!", true},
+	{"[==========]", false},
+	{"# tests ", true},
+	{"ℹ tests ", true},
+	{"# skipped ", true},
+	{"ℹ skipped ", true},
+	{"# skip ", true},
+	{"# todo ", true},
+	{"ℹ todo ", true},
+	{"DONE ", true},
+	{"FAILED (", true},
+}
+
+// summary takes a line of counts: it begins as known tools begin it, or with a number and
+// a word that counts checks.
+func (c *tally) summary(b []byte) {
+	b = bytes.Trim(b, "= ")
+	skips, head := true, ""
+	for _, h := range headed {
+		if bytes.HasPrefix(b, []byte(h.head)) {
+			head, skips = h.head, h.skips
+			break
+		}
+	}
+	if head == "" && (len(b) == 0 || !ascii.Digit(b[0])) {
+		return
+	}
+	if head == "Tests run:" && bytes.Contains(b, []byte("Time elapsed")) {
+		return // of one class: the sum of all follows
+	}
+	n := readTally(b)
+	ran, skipped := n.ran(), n[tallySkipped]-1
+	switch {
+	case head == "" && (ran < 0 && skipped < 0 || !n.opens(b)):
+		return
+	case head == "# tests " || head == "ℹ tests ":
+		c.summed.add(n[tallyTotal]-1, -1)
+		return
+	case strings.HasPrefix(head, "# ") || strings.HasPrefix(head, "ℹ "):
+		c.summed.skips = true
+		c.summed.skipped += max(0, skipped)
+		c.summed.ran -= max(0, skipped)
+		return
+	case head == "DONE ":
+		c.summed.add(ran-max(0, skipped), max(0, skipped))
+		return
+	case head == "OK (" && ran >= 0 || head != "OK (" && head != "FAILED (" && ran >= 0:
+		if n[tallyTotal] > 0 { // which has the skipped too
+			ran -= max(0, skipped)
+		}
+		if skipped < 0 && skips {
+			skipped = 0
+		}
+		c.summaries.add(ran, skipped)
+	case skipped >= 0 && c.summaries.stated: // a further line of the same: mocha, unittest
+		c.summaries.skipped += skipped
+		if head != "" {
+			c.summaries.ran -= skipped
+		}
+	case skipped >= 0:
+		c.summaries.add(0, skipped)
+	}
+}
+
+// tallied are the numbers of a line by what they count, each plus one.
+type tallied [5]int
+
+const (
+	tallyOther = iota
+	tallyRan   // passed, failed: they add up
+	tallySkipped
+	tallyTotal
+	tallyOut // left out of the total: filtered, deselected
+)
+
+// ran is how many a line states; -1: none.
+func (n *tallied) ran() int {
+	if n[tallyTotal] > 0 {
+		return n[tallyTotal] - 1
+	}
+	return n[tallyRan] - 1
+}
+
+// opens reports whether a line without a known head is one of counts: pytest's ends in a
+// time, mocha's has one count, others separate theirs by commas.
+func (n *tallied) opens(b []byte) bool {
+	e := ascii.Digits(b, 0)
+	w := runOf(b, e, isSpace)
+	end := runOf(b, w, isAlpha)
+	if w == e || tallyWord(b[w:end]) == tallyOther {
+		return false
+	}
+	rest := trim(b[end:])
+	return len(rest) == 0 || rest[0] == ',' || rest[0] == '(' || rest[0] == '/' || bytes.HasPrefix(rest, []byte("in "))
+}
+
+func tallyWord(w []byte) int {
+	var low [24]byte
+	switch string(ascii.Lowered(&low, w)) {
+	case "passed", "passing", "failed", "failing", "errored", "error", "errors", "successes", "success":
+		return tallyRan
+	case "skipped", "skips", "pending", "pendings", "todo", "ignored", "xfailed", "xpassed", "disabled", "omissions", "incomplete", "skip":
+		return tallySkipped
+	case "tests", "test", "examples", "example", "total", "runs", "run", "scenarios", "specs":
+		return tallyTotal
+	case "filtered", "deselected", "measured", "assertions", "failures", "failure", "warnings", "warning":
+		return tallyOut
+	}
+	return tallyOther
+}
+
+// readTally reads "1 failed, 5 passed", "Tests: 7, Skipped: 1", "Files=4, Tests=107" and the like.
+func readTally(b []byte) (n tallied) {
+	for i := 0; i < len(b); {
+		if !ascii.Digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
+			i++
+			continue
+		}
+		e := ascii.Digits(b, i)
+		if e-i > 7 || word(ascii.At(b, e)) || ascii.At(b, e) == '.' && ascii.Digit(ascii.At(b, e+1)) || ascii.At(b, e) == '%' {
+			i = e
+			continue
+		}
+		switch kind := tallyNear(b, i, e); kind {
+		case tallyOther, tallyOut:
+		case tallyTotal:
+			n[kind] = max(n[kind], number7(b[i:e])+1)
+		default:
+			n[kind] = max(1, n[kind]) + number7(b[i:e])
+		}
+		i = e
+	}
+	return n
+}
+
+// tallyNear is what the number b[i:e] counts: by the word after it, or by the one before it
+// that a colon or an equals sign ends.
+func tallyNear(b []byte, i, e int) int {
+	w := runOf(b, e, isSpace)
+	end := runOf(b, w, isAlpha)
+	if c := ascii.At(b, end); c != ':' && c != '=' {
+		if k := tallyWord(b[w:end]); k != tallyOther {
+			return k
+		}
+	}
+	s := i
+	for s > 0 && b[s-1] == ' ' {
+		s--
+	}
+	if s > 0 && (b[s-1] == ':' || b[s-1] == '=') {
+		from := s - 1
+		for from > 0 && letter(b[from-1]) {
+			from--
+		}
+		if k := tallyWord(b[from : s-1]); k != tallyOther {
+			return k
+		}
+	}
+	switch { // "(7)" of vitest, "# tests 7", "out of 7"
+	case i > 0 && b[i-1] == '(' && ascii.At(b, e) == ')' && bytes.HasPrefix(b, []byte("Tests ")):
+		return tallyTotal
+	case s < i:
+		from := s
+		for from > 0 && letter(b[from-1]) {
+			from--
+		}
+		if ascii.At(b, 0) == '#' || ascii.At(b, 0) == 0xe2 {
+			return tallyWord(b[from:s])
+		}
+	}
+	return tallyOther
+}
+
+// object takes the counts of a report in JSON: jest's and vitest's, and mocha's.
+func (c *tally) object(o *object) {
+	num := func(key string) int {
+		v := []byte(o.get(key))
+		if n := ascii.Digits(v, 0); n == 0 || n != len(v) || n > 7 {
+			return -1
+		}
+		return number7(v)
+	}
+	if total := num("numTotalTests"); total >= 0 {
+		skipped := max(0, num("numPendingTests")) + max(0, num("numTodoTests"))
+		c.summaries.add(total-skipped, skipped)
+	} else if o.key == "stats" && num("tests") >= 0 && num("passes") >= 0 {
+		skipped := max(0, num("pending"))
+		c.summaries.add(num("tests")-skipped, skipped)
+	}
+}

@@ -1,0 +1,77 @@
+package signature_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun/signature"
+)
+
+// Each output is in the form in which the tool prints it. -1 is a count that it does not state.
+func TestTally(t *testing.T) {
+	for name, c := range map[string]struct {
+		output       string
+		ran, skipped int
+	}{
+		"pytest":            {"collected 7 items\n\ntest_a.py ....F.s   [100%]\n\n=== short test summary info ===\nFAILED test_a.py::test_x - assert 1 == 2\n=== 1 failed, 5 passed, 1 skipped in 0.12s ===\n", 6, 1},
+		"pytest -q":         {".....\n5 passed in 0.01s\n", 5, 0},
+		"pytest, expected":  {"===== 5 passed, 2 xfailed, 3 warnings in 0.10s =====\n", 5, 2},
+		"pytest, none":      {"=== no tests ran in 0.00s ===\n", 0, -1},
+		"pytest, filtered":  {"=== 2 passed, 5 deselected in 0.01s ===\n", 2, 0},
+		"pytest -x":         {"!!!!! stopping after 1 failures !!!!!\n=== 1 failed, 2 passed in 0.12s ===\n", 3, -1},
+		"jest":              {"Test Suites: 1 failed, 2 passed, 3 total\nTests:       1 failed, 1 skipped, 5 passed, 7 total\nSnapshots:   0 total\nTime:        1.2 s\n", 6, 1},
+		"jest, skipped":     {"Tests:       1 skipped, 6 passed, 7 total\n", 6, 1},
+		"jest, none":        {"No tests found, exiting with code 0\n", 0, -1},
+		"jest --json":       {`{"numFailedTests":1,"numPassedTests":5,"numPendingTests":1,"numTodoTests":0,"numTotalTests":7,"success":false,"testResults":[]}` + "\n", 6, 1},
+		"vitest":            {" Test Files  1 failed | 2 passed (3)\n      Tests  1 failed | 5 passed | 1 skipped (7)\n   Start at  10:00:00\n", 6, 1},
+		"unittest":          {"Ran 7 tests in 0.003s\n\nOK (skipped=2)\n", 5, 2},
+		"unittest, failing": {"Ran 7 tests in 0.003s\n\nFAILED (failures=1, skipped=2)\n", 5, 2},
+		"unittest, plain":   {"Ran 7 tests in 0.003s\n\nOK\n", 7, 0},
+		"unittest, none":    {"Ran 0 tests in 0.000s\n\nOK\n", 0, 0},
+		"mocha":             {"  5 passing (12ms)\n  1 pending\n  1 failing\n", 6, 1},
+		"prove":             {"All tests successful.\nFiles=4, Tests=107,  1 wallclock secs ( 0.02 usr  0.01 sys +  0.3 cusr  0.0 csys =  0.3 CPU)\nResult: PASS\n", 107, -1},
+		"cargo":             {"test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out\n", 7, 1},
+		"cargo, stopped":    {"test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\nerror: test failed, to rerun pass `--lib`\n", 5, -1},
+		"go test -v":        {"=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    a_test.go:3: later\n--- SKIP: TestB (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n", 1, 1},
+		"go test -json":     {`{"Action":"run","Package":"a","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"a","Test":"TestA"}` + "\n" + `{"Action":"run","Package":"a","Test":"TestB"}` + "\n" + `{"Action":"skip","Package":"a","Test":"TestB"}` + "\n" + `{"Action":"pass","Package":"a"}` + "\n", 1, 1},
+		"go test, none":     {"testing: warning: no tests to run\nPASS\nok  \texample.com/a\t0.01s [no tests to run]\n", 0, -1},
+		"gotestsum":         {"✓  a (1ms)\n\nDONE 7 tests, 2 skipped in 0.1s\n", 5, 2},
+		"TAP":               {"TAP version 13\nok 1 - one\nnot ok 2 - two\nok 3 - three # SKIP later\n1..3\n", 2, 1},
+		"node":              {"TAP version 13\nok 1 - one\n# tests 5\n# suites 0\n# pass 4\n# fail 0\n# cancelled 0\n# skipped 1\n# todo 0\n", 4, 1},
+		"rspec":             {"7 examples, 1 failure, 2 pending\n", 5, 2},
+		"phpunit":           {"Tests: 7, Assertions: 9, Failures: 1, Skipped: 1.\n", 6, 1},
+		"phpunit, passing":  {"OK (7 tests, 9 assertions)\n", 7, 0},
+		"surefire":          {"Tests run: 3, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in A\nTests run: 7, Failures: 0, Errors: 0, Skipped: 1\n", 6, 1},
+		"dotnet":            {"Passed!  - Failed:     0, Passed:     7, Skipped:     1, Total:     8, Duration: 4 ms - a.dll (net8.0)\n", 7, 1},
+		"googletest":        {"[==========] 7 tests from 2 test suites ran. (0 ms total)\n[  PASSED  ] 7 tests.\n", 7, -1},
+		"nothing stated":    {"all fine\n3 files changed, 2 insertions\nok\n", -1, -1},
+		"go test, plain":    {"--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n", -1, -1},
+	} {
+		s := signature.New(signature.Options{})
+		_, _ = s.Stdout().Write([]byte(c.output))
+		s.SumContent(0)
+		ran, skipped := -1, -1
+		if got := s.Tally(); got != nil {
+			ran, skipped = got.Ran, got.Skipped
+		}
+		if ran != c.ran || skipped != c.skipped {
+			t.Errorf("%s: ran %d, skipped %d; want %d and %d", name, ran, skipped, c.ran, c.skipped)
+		}
+	}
+}
+
+func TestTallyNames(t *testing.T) {
+	s := signature.New(signature.Options{})
+	_, _ = s.Stdout().Write([]byte("=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- SKIP: TestB (0.00s)\nok  \ta\t0.1s\n?   \tb\t[no test files]\nok  \tc\t0.1s [no tests to run]\n"))
+	s.SumContent(0)
+	got := s.Tally()
+	if got == nil || strings.Join(got.Names, " ") != "TestA TestB" || !slices.Equal(got.Parts, []string{"a"}) || !slices.Equal(got.Empty, []string{"b", "c"}) {
+		t.Errorf("got %+v", got)
+	}
+	s.Reset()
+	s.SumContent(0)
+	if s.Tally() != nil {
+		t.Errorf("after a reset: %+v", s.Tally())
+	}
+}
