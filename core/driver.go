@@ -145,7 +145,7 @@ func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 	it := Iteration{
 		Number: n, Limit: s.Limits.Iterations, First: first, Guidance: s.Told(), Last: s.Ran,
 		Answers: slices.Clone(s.Asked), Task: s.Task, Subtasks: s.Decomposed(),
-		TurnLoop: s.Limits.TurnLoop,
+		Tasks: slices.Clone(s.Tasks), TurnLoop: s.Limits.TurnLoop,
 	}
 	return it, d.Record(IterationStarted{n})
 }

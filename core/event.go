@@ -107,7 +107,9 @@ type RunStarted struct {
 	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
 	// Protected are the files that must not change, with the hash of each; nil: none.
 	Protected map[string]signature.Hash `json:"protected,omitempty"`
-	Version   string                    `json:"version,omitempty" mask:"own"`
+	// Tasks are the open tasks of the list that the check judges.
+	Tasks   []string `json:"tasks,omitempty"`
+	Version string   `json:"version,omitempty" mask:"own"`
 	// Config is the caller's whole configuration, kept so that a resumed run
 	// does not depend on files that changed since. The core does not read it.
 	Config json.RawMessage `json:"config,omitempty"`
@@ -160,6 +162,8 @@ type IterationFinished struct {
 	OutputBytes int64  `json:"output_bytes,omitempty"`
 	// Tally is what the judge's output states of how many checks ran; nil: nothing.
 	Tally *signature.Tally `json:"tally,omitempty"`
+	// Tasks says how the list of open tasks changed; nil: it did not, or there is none.
+	Tasks *TaskChanges `json:"tasks,omitempty"`
 	// Transcript says that the work's output is that of a coding agent.
 	Transcript bool `json:"transcript,omitempty"`
 	// Changed are the protected files that are not as they were, where the judge passed.

@@ -31,6 +31,8 @@ type Iteration struct {
 	// apart; nil: none was.
 	Task     string
 	Subtasks *Subtasks
+	// Tasks are the open tasks of the list that the check judges, as last seen.
+	Tasks []string
 	// TurnLoop is how often a coding agent may do the same within one turn; 0 or less:
 	// as often as it likes.
 	TurnLoop int

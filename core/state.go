@@ -136,6 +136,8 @@ type State struct {
 	Checked    Checked                   `json:"checked,omitzero"`
 	Transcript bool                      `json:"transcript,omitempty"`
 	Protected  map[string]signature.Hash `json:"protected,omitempty"`
+	// Tasks were open when last seen, and have not been seen done since.
+	Tasks []string `json:"tasks,omitempty"`
 	// Previous is what the last iteration left to compare with.
 	Previous *Seen `json:"previous,omitempty"`
 	// Best is the iteration with the fewest failures whose files are kept; nil: none is.

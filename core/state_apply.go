@@ -46,7 +46,7 @@ func (s *State) fold(e Event) {
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
 		s.AnyValue, s.Often = d.AnyValue, d.Often
 		s.Task, s.Rungs, s.ByTask = d.Name, d.Ladder, d.ByTask
-		s.CallsPerHour, s.Protected = d.CallsPerHour, d.Protected
+		s.CallsPerHour, s.Protected, s.Tasks = d.CallsPerHour, d.Protected, d.Tasks
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
 		s.Open, s.Running = d.Iteration, true
@@ -142,6 +142,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	}
 	s.Last, s.Waits = &d, 0
 	s.Checked.take(d.Tally)
+	s.Tasks = d.Tasks.after(s.Tasks)
 	s.Transcript = s.Transcript || d.Transcript
 	if d.Iteration == 0 {
 		s.Precheck = false
@@ -368,6 +369,7 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	case ActionReject:
 		s.Ending = d.ending(StatusRejected, at)
 	case ActionAccept:
+		s.Tasks = nil // the list is correct as it is
 		s.Ending = d.ending(StatusAccepted, at)
 	case ActionDone:
 		s.Ending = d.ending(StatusDone, at)

@@ -20,6 +20,7 @@ func (s *State) foldTask(d ActionApplied) {
 		s.Deferred = deferred(d)
 	}
 	if d.Task != "" {
+		s.replaced()
 		s.Task, s.Best, s.Climbed = d.Task, nil, ""
 		s.foldList(d)
 	}

@@ -324,6 +324,7 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	if !cut(judge) {
 		d.Tally = seen.signer.Tally()
 	}
+	d.Tasks = judge.Tasks
 	d.Transcript = e.Work != nil && x.work.signer.Agents()
 	switch {
 	case d.Outcome == core.OutcomeDone:

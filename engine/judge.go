@@ -29,6 +29,8 @@ type Exit struct {
 	// Warnings are what somebody should know of the step, each a sentence, though
 	// it ended as it did; nil: nothing.
 	Warnings []string
+	// Tasks says how the list of open tasks changed that it judges; nil: it did not.
+	Tasks *core.TaskChanges
 	// Err is the error of a [Func] that failed; Fatal says that the run ends with it.
 	Err   error
 	Fatal bool

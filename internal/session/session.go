@@ -101,6 +101,7 @@ type Session struct {
 	leave     context.CancelCauseFunc
 	tidies    bool                      // nothing ends or stops looprun any more without the terminal put in order
 	keeper    *checkpoint.Keeper        // nil: the files are not kept
+	tasks     []string                  // open in --tasks
 	guarded   map[string]signature.Hash // the protected files as they have to be
 	found     string                    // the checkpoint of the files as the run found them
 	masker    *redact.Redactor          // nil masks nothing
@@ -157,7 +158,7 @@ func (s *Session) load(kept *recordedFile) error {
 	wrong(s.opts.NeedShell())
 	wrong(s.openStdin())
 	if s.opts.Tasks != "" {
-		if _, err := tasks.Read(tasks.File(s.dir, s.opts.Tasks)); err != nil {
+		if s.tasks, err = tasks.Open(tasks.File(s.dir, s.opts.Tasks)); err != nil {
 			wrong(config.Usagef("%s: %v; name a file with the tasks", config.Flag("tasks"), err))
 		}
 	}
@@ -250,7 +251,7 @@ func (s *Session) create(state string) (*scratchpad.Run, error) {
 // started is the first event of the run, without its configuration.
 func (s *Session) started(id string) core.RunStarted {
 	started := core.RunStarted{
-		RunID: id, Name: s.opts.Name, Command: s.opts.Work(s.command).Argv(), Dir: s.dir,
+		RunID: id, Tasks: s.tasks, Name: s.opts.Name, Command: s.opts.Work(s.command).Argv(), Dir: s.dir,
 		Limits: s.limits, Caps: s.caps, Version: s.app.Version, Parent: os.Getenv("LOOPRUN_RUN_ID"),
 		Ladder: s.opts.Ladder, Loose: s.opts.LoopMatch == "loose",
 		AnyValue: s.opts.LoopValues == "off", Often: s.opts.LoopOften.Limit(),

@@ -8,11 +8,12 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Step is the check that no task of a file is open, after another check where there is
-// one. It prints what is open in the words of the Test Anything Protocol, so that
-// closed tasks are progress as tests that pass are.
+// Step is the check that no task of a file is open and none was deleted, after another check
+// where there is one. It prints those tasks as lines of the Test Anything Protocol, so that
+// closed tasks are progress as passing tests are.
 func Step(file string, check engine.Step) engine.Step { return step{file, check} }
 
 type step struct {
@@ -31,36 +32,47 @@ func (s step) Argv() []string {
 	return argv
 }
 
-// Run runs the check and reads the list, which is asked for what is left also where the
-// check fails.
+// Run runs the check and reads the list, also where the check fails.
 func (s step) Run(ctx context.Context, in engine.Invocation) engine.Exit {
 	var e engine.Exit
 	e.Cause = core.CauseExited
 	if s.check != nil {
 		e = s.check.Run(ctx, in)
 	}
-	list, err := Read(File(in.Dir, s.file))
+	before := in.Iteration.Tasks
+	p, err := read(File(in.Dir, s.file))
 	if err != nil {
 		in.Stdout(fmt.Appendf(nil, "looprun: the tasks cannot be read: %v\n", err))
-		if e.Cause == core.CauseExited && e.Signal == 0 && e.Code == 0 {
-			e.Code = 1
-		}
-		return e
+		return failed(e)
 	}
-	open := list.Open()
-	if len(open) == 0 {
-		return e
-	}
+	e.Tasks = p.changes(before)
 	var b strings.Builder
-	for i, t := range list {
+	for i, t := range p.list {
 		if !t.Done {
-			fmt.Fprintf(&b, "not ok %d - %s\n", i+1, strings.ReplaceAll(t.Text, "# ", `\# `))
+			fmt.Fprintf(&b, "not ok %d - %s\n", i+1, tap(t.Text))
 		}
 	}
-	fmt.Fprintf(&b, "1..%d\n", len(list))
+	gone := p.gone(before)
+	for i, text := range gone {
+		fmt.Fprintf(&b, "not ok %d - %s (gone from %s)\n", len(p.list)+i+1, tap(text), termsafe.Line(s.file))
+	}
+	if b.Len() == 0 {
+		return e
+	}
+	fmt.Fprintf(&b, "1..%d\n", len(p.list)+len(gone))
+	if len(gone) > 0 {
+		fmt.Fprintf(&b, "looprun: a deleted task is not done: put it back, and tick it when it is done\n")
+	}
 	in.Stdout([]byte(b.String()))
+	return failed(e)
+}
+
+// failed is the exit of a check that found open tasks; its own failure counts first.
+func failed(e engine.Exit) engine.Exit {
 	if e.Cause == core.CauseExited && e.Signal == 0 && e.Code == 0 {
 		e.Code = 1
 	}
 	return e
 }
+
+func tap(text string) string { return strings.ReplaceAll(text, "# ", `\# `) }

@@ -1,4 +1,4 @@
-// Package tasks reads a list of tasks that stands in a file: the checkboxes of a
+// Package tasks reads a list of tasks in a file: the checkboxes of a
 // Markdown page, or a JSON list whose entries have a flag that says done. The file is
 // data that others write; nothing in it is interpreted, and it is read up to a bound.
 package tasks
@@ -15,8 +15,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/redact"
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -49,26 +54,99 @@ func (l List) Open() (open List) {
 	return open
 }
 
-// Read reads a file. One without a task is an error: that all of none are done says
+// page is a file: its tasks, and all words in it that are in no block of code.
+type page struct {
+	list  List
+	words string
+}
+
+// read reads a file. One without a task is an error: that all of none are done says
 // nothing.
-func Read(name string) (List, error) {
+func read(name string) (page, error) {
 	f, err := inputfile.OpenRegular(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return page{}, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	switch {
 	case err != nil:
-		return nil, err
+		return page{}, err
 	case len(b) > maxBytes:
-		return nil, fmt.Errorf("%s is longer than the %d bytes that are read", name, maxBytes)
+		return page{}, fmt.Errorf("%s is longer than the %d bytes that are read", name, maxBytes)
 	}
-	list, err := Parse(b)
+	p, err := parse(b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return page{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return list, nil
+	return p, nil
+}
+
+// Open reads a file and returns its open tasks as a run has to remember them.
+func Open(name string) ([]string, error) {
+	p, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	if changes := p.changes(nil); changes != nil {
+		return changes.Opened, nil
+	}
+	return nil, nil
+}
+
+// changes compares the file with the open tasks that were seen before. A task that was
+// deleted is not closed.
+func (p page) changes(before []string) *core.TaskChanges {
+	var c core.TaskChanges
+	done := page{}
+	for _, t := range p.list {
+		switch {
+		case t.Done:
+			done.words += wordsOf(t.Text) // not joined: no task reaches into the next
+		case p.has(t.Text) && !slices.Contains(before, t.Text) && !slices.Contains(c.Opened, t.Text):
+			c.Opened = append(c.Opened, t.Text)
+		}
+	}
+	for _, t := range before {
+		if !slices.Contains(p.list, Task{Text: t}) && done.has(t) {
+			c.Closed = append(c.Closed, t)
+		}
+	}
+	if len(c.Opened)+len(c.Closed) == 0 {
+		return nil
+	}
+	return &c
+}
+
+// gone returns the tasks whose words are nowhere in the file.
+func (p page) gone(before []string) []string {
+	return slices.DeleteFunc(slices.Clone(before), p.has)
+}
+
+// has reports whether the words of a task are in the file. A task as the journal has it may
+// be cut at its end, and holds no secrets.
+func (p page) has(task string) bool {
+	if utf8.RuneCountInString(task) >= maxText {
+		if i := strings.LastIndexByte(task, ' '); i > 0 {
+			task = task[:i]
+		}
+	}
+	for part := range strings.SplitSeq(task, redact.Mask) {
+		if words := wordsOf(part); words != "  " && !strings.Contains(p.words, words) {
+			return false
+		}
+	}
+	return true
+}
+
+// wordsOf is a text in lower case with one blank around each word; what is neither a letter
+// nor a digit counts only in a text that has none of them.
+func wordsOf(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
+	if len(words) == 0 {
+		words = strings.Fields(text)
+	}
+	return " " + strings.Join(words, " ") + " "
 }
 
 // File is a file as a process in the folder would find it.
@@ -85,8 +163,8 @@ func Next(dir, name string) string {
 	if name == "" {
 		return ""
 	}
-	list, err := Read(File(dir, name))
-	open := list.Open()
+	p, err := read(File(dir, name))
+	list, open := p.list, p.list.Open()
 	if err != nil || len(open) == 0 {
 		return ""
 	}
@@ -95,20 +173,25 @@ func Next(dir, name string) string {
 
 // Parse reads the text of a file.
 func Parse(b []byte) (List, error) {
+	p, err := parse(b)
+	return p.list, err
+}
+
+func parse(b []byte) (page, error) {
 	text := strings.TrimPrefix(string(b), "\ufeff")
-	list, err := markdown(text)
+	p, err := markdown(text)
 	if s := strings.TrimSpace(text); strings.HasPrefix(s, "[{") || strings.HasPrefix(s, "{") || json.Valid([]byte(s)) {
-		list, err = fromJSON(s)
+		p, err = fromJSON(s)
 	}
 	switch {
 	case err != nil:
-		return nil, err
-	case len(list) == 0:
-		return nil, ErrNone
-	case len(list) > maxTasks:
-		return nil, fmt.Errorf("it has %d tasks, which is more than %d", len(list), maxTasks)
+		return page{}, err
+	case len(p.list) == 0:
+		return page{}, ErrNone
+	case len(p.list) > maxTasks:
+		return page{}, fmt.Errorf("it has %d tasks, which is more than %d", len(p.list), maxTasks)
 	}
-	return list, nil
+	return p, nil
 }
 
 // box is a task: done with an x, open with nothing and with every other mark that is no
@@ -131,9 +214,14 @@ func boxOf(line string) []string {
 // markdown are the checkboxes of a page, but those in its blocks of code. A block without
 // an end is an error: it would hide what is open. One within an item of a list or a quotation
 // ends with that too, so that a box which stands further to the left is none of its code.
-func markdown(text string) (list List, err error) {
+func markdown(text string) (p page, err error) {
+	if err := plain(text); err != nil {
+		return page{}, err
+	}
+	var words wordList
 	fence, column := "", 0
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+	for line := range strings.FieldsFuncSeq(text, endsLine) {
+		line = strings.Map(visible, line)
 		m := boxOf(line)
 		if m != nil && fence != "" && columns(line[:len(line)-len(strings.TrimLeft(line, " \t>"))]) < column {
 			fence = ""
@@ -148,14 +236,52 @@ func markdown(text string) (list List, err error) {
 			fence, column = run, columns(in)
 		case m != nil:
 			mark := strings.ToLower(strings.TrimSpace(m[1] + m[2]))
-			list = append(list, Task{Text: cmp.Or(shown(m[3]), fmt.Sprintf("task %d", len(list)+1)), Done: mark == "x"})
+			p.list = append(p.list, Task{Text: cmp.Or(shown(m[3]), fmt.Sprintf("task %d", len(p.list)+1)), Done: mark == "x"})
+			words.add(m[3])
+		default:
+			words.add(line)
 		}
 	}
+	p.words = words.text()
 	if fence != "" {
-		return nil, fmt.Errorf("a block of code in it does not end; write %s behind it", termsafe.Cut(fence, 10))
+		return page{}, fmt.Errorf("a block of code in it does not end; write %s after it", termsafe.Cut(fence, 10))
 	}
-	return list, nil
+	return p, nil
 }
+
+// endsLine reports whether a character ends a line, in whatever editor.
+func endsLine(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
+
+// plain refuses control characters: an editor hides them, and a box after one may not look
+// like a box.
+func plain(text string) error {
+	for i, r := range text {
+		if unicode.IsControl(r) && r != '\t' && !endsLine(r) {
+			return fmt.Errorf("line %d of it has the control character %U; remove it, and save the file as UTF-8", strings.Count(text[:i], "\n")+1, r)
+		}
+	}
+	return nil
+}
+
+// visible drops characters that are not shown, and makes every blank the same one.
+func visible(r rune) rune {
+	switch {
+	case unicode.In(r, unicode.Cf):
+		return -1
+	case unicode.Is(unicode.Zs, r):
+		return ' '
+	}
+	return r
+}
+
+// wordList collects the words of a file.
+type wordList struct{ b strings.Builder }
+
+func (w *wordList) add(text string) {
+	w.b.WriteString(strings.TrimPrefix(wordsOf(shownWhole(text)), " "))
+}
+
+func (w *wordList) text() string { return " " + w.b.String() }
 
 // columns is how far a text reaches that begins a line.
 func columns(text string) (n int) {
@@ -194,26 +320,48 @@ var (
 )
 
 // fromJSON is a list of objects, or the one such list that an object has.
-func fromJSON(text string) (List, error) {
+func fromJSON(text string) (p page, err error) {
 	var doc any
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
+		return page{}, fmt.Errorf("it is not JSON: %w", err)
 	}
+	if twice := strictjson.Repeated([]byte(text)); twice != "" {
+		return page{}, fmt.Errorf("%s is in it twice; leave one of them out", shown(twice))
+	}
+	var words wordList
+	words.addAll(doc)
+	p.words = words.text()
 	if entries, ok := doc.([]any); ok {
-		return fromEntries(entries)
+		p.list, err = fromEntries(entries)
+		return p, err
 	}
 	lists := listsIn("", doc)
 	switch len(lists) {
 	case 0:
-		return nil, ErrNone
+		return page{}, ErrNone
 	case 1:
-		list, err := fromEntries(lists[0].entries)
-		if err != nil {
+		if p.list, err = fromEntries(lists[0].entries); err != nil {
 			err = fmt.Errorf("%s: %w", shown(lists[0].name), err)
 		}
-		return list, err
+		return p, err
 	}
-	return nil, errors.New("it has several lists of tasks; keep one of them in a file")
+	return page{}, errors.New("it has several lists of tasks; keep one of them in a file")
+}
+
+// addAll adds every text in a JSON value.
+func (w *wordList) addAll(value any) {
+	switch v := value.(type) {
+	case string:
+		w.add(v)
+	case []any:
+		for _, e := range v {
+			w.addAll(e)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			w.addAll(v[name])
+		}
+	}
 }
 
 type namedList struct {
@@ -275,6 +423,6 @@ func fromEntries(entries []any) (list List, err error) {
 	return list, nil
 }
 
-func shown(text string) string {
-	return termsafe.Cut(strings.TrimSpace(termsafe.Line(text)), maxText)
-}
+func shown(text string) string { return termsafe.Cut(shownWhole(text), maxText) }
+
+func shownWhole(text string) string { return strings.TrimSpace(termsafe.Line(text)) }

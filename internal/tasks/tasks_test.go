@@ -11,42 +11,47 @@ import (
 
 func TestParse(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
-		"boxes":                   {"# Plan\n\n- [x] one\n  - [ ] two **bold**\n* [X] three\n1. [ ] four\r\n> - [ ] five\n- [y] no\n- [1] no\n- [](no)\nx - [ ] no\n", "x one|o two **bold**|x three|o four|o five"},
-		"other marks":             {"- [x] one\n- [~] two\n- [-] three\n- [/] four\n- [] five\n- [✓] six\n", "x one|o two|o three|o four|o five|o six"},
-		"code":                    {"```md\n- [ ] not this\n~~~\n- [ ] nor this\n```\n- [x] this\n", "x this"},
-		"code in code":            {"- [x] this\n````md\n```go\n- [ ] not this\n```\n- [ ] nor this\n````\n- [ ] that\n", "x this|o that"},
-		"code in a line":          {"- [x] this\n```go test``` passes\n- [ ] that\n", "x this|o that"},
-		"code, open":              {"- [x] this\n```\n- [ ] that\n", "! a block of code in it does not end; write ``` behind it"},
-		"code, open (~)":          {"- [x] this\n~~~~ md\n~~~\n- [ ] that\n", "! a block of code in it does not end; write ~~~~ behind it"},
-		"code of an item":         {"- [x] one\n- ```sh\n  make\n  ```\n- [ ] two\n- ```sh\n  - [ ] not this\n  ```\n- [ ] three\n", "x one|o two|o three"},
-		"code of an item, open":   {"1. [x] one\n   ```\n   make\n2. [ ] two\n   ```\n   make\n3. [x] three\n", "x one|o two|x three"},
-		"code of a quotation":     {"> ```\n> - [ ] not this\n> ```\n- [x] this\n", "x this"},
-		"code behind a tab":       {"1.\t[x] one\n\n\t```\n\tmake\n\t- [ ] not this\n\t```\n\n2.\t[ ] two\n", "x one|o two"},
-		"an item in code":         {"```\n- ```\n- [ ] not this\n```\n- [x] this\n", "x this"},
-		"a list that is unclear":  {`{"a":[{"title":"one","done":true}],"b":[{"title":"two","done":"no"}]}`, "! it has several lists of tasks; keep one of them in a file"},
-		"an entry without one":    {`{"stories":[{"title":"one","passes":true},{"title":"two"}],"tags":["x"],"people":[{"name":"a"}]}`, "! stories: entry 2 has no flag that says done; give it one of done, passes, completed, complete"},
-		"tasks of a task":         {`[{"title":"one","done":true,"subtasks":[{"title":"x","done":true},{"title":"y","done":false}]},{"title":"two","done":true,"files":["a"]}]`, "o one|x two"},
-		"unclear ones of a task":  {`[{"title":"one","done":true,"subtasks":[{"done":"no"}]}]`, "! subtasks of entry 1: entry 1 has no flag that says done; give it one of done, passes, completed, complete"},
-		"a list further in":       {`{"prd":{"stories":[{"title":"one","passes":false}]}}`, "o one"},
-		"a second one further in": {`{"prd":{"stories":[{"title":"one","passes":false}]},"tasks":[{"done":true}]}`, "! it has several lists of tasks; keep one of them in a file"},
-		"without a text":          {"- [x] one\n- [ ]\n- [ ] \n", "x one|o task 2|o task 3"},
-		"without a blank":         {"- [x] one\n-[ ] two\n- [ ]three\n* [x]four\n", "x one|o two|o three|x four"},
-		"with more blanks":        {"- [x] one\n- [  ] two\n- [ x] three\n- [X ] four\n", "x one|o two|x three|x four"},
-		"without a marker":        {"- [x] one\n[ ] two\n[x] three\n[~] no\n[] no\nsee [ ] no\n[x](no)\n[ ]: no\n", "x one|o two|x three"},
-		"with other markers":      {"- [x] one\n• [ ] two\n(3) [ ] three\n- **[ ]** four\n", "x one|o two|o three|o four"},
-		"old lines":               {"- [x] one\r- [ ] two\r", "x one|o two"},
-		"links":                   {"- [x] one\n- [ ](no)\n- [x][no]\n- [x]: no\n- []string\n- [~]no\n", "x one"},
-		"two flags":               {`[{"title":"one","done":true,"passes":false},{"title":"two","done":true,"passes":true}]`, "o one|x two"},
-		"a list":                  {`[{"title":"one","done":true},{"task":"two","done":false},{"done":false}]`, "x one|o two|o task 3"},
-		"a PRD":                   {`{"project":"p","userStories":[{"id":"US-1","title":"one","passes":false}],"tags":["a"]}`, "o one"},
-		"control codes":           {"- [ ] \x1b[31mred\x07\u202e\n", "o red"},
-		"none":                    {"nothing to do\n", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
-		"empty":                   {"", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
-		"an empty list":           {"[]", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
-		"no flag":                 {`[{"title":"one"}]`, "! entry 1 has no flag that says done; give it one of done, passes, completed, complete"},
-		"a flag in text":          {`[{"title":"one","done":"true"}]`, "! entry 1 has no flag that says done; give it one of done, passes, completed, complete"},
-		"broken":                  {`[{"title":`, "! it is not JSON: unexpected end of JSON input"},
-		"two lists":               {`{"a":[{"done":true}],"b":[{"done":false}]}`, "! it has several lists of tasks; keep one of them in a file"},
+		"boxes":                    {"# Plan\n\n- [x] one\n  - [ ] two **bold**\n* [X] three\n1. [ ] four\r\n> - [ ] five\n- [y] no\n- [1] no\n- [](no)\nx - [ ] no\n", "x one|o two **bold**|x three|o four|o five"},
+		"other marks":              {"- [x] one\n- [~] two\n- [-] three\n- [/] four\n- [] five\n- [✓] six\n", "x one|o two|o three|o four|o five|o six"},
+		"code":                     {"```md\n- [ ] not this\n~~~\n- [ ] nor this\n```\n- [x] this\n", "x this"},
+		"code in code":             {"- [x] this\n````md\n```go\n- [ ] not this\n```\n- [ ] nor this\n````\n- [ ] that\n", "x this|o that"},
+		"code in a line":           {"- [x] this\n```go test``` passes\n- [ ] that\n", "x this|o that"},
+		"code, open":               {"- [x] this\n```\n- [ ] that\n", "! a block of code in it does not end; write ``` after it"},
+		"code, open (~)":           {"- [x] this\n~~~~ md\n~~~\n- [ ] that\n", "! a block of code in it does not end; write ~~~~ after it"},
+		"code of an item":          {"- [x] one\n- ```sh\n  make\n  ```\n- [ ] two\n- ```sh\n  - [ ] not this\n  ```\n- [ ] three\n", "x one|o two|o three"},
+		"code of an item, open":    {"1. [x] one\n   ```\n   make\n2. [ ] two\n   ```\n   make\n3. [x] three\n", "x one|o two|x three"},
+		"code of a quotation":      {"> ```\n> - [ ] not this\n> ```\n- [x] this\n", "x this"},
+		"code behind a tab":        {"1.\t[x] one\n\n\t```\n\tmake\n\t- [ ] not this\n\t```\n\n2.\t[ ] two\n", "x one|o two"},
+		"an item in code":          {"```\n- ```\n- [ ] not this\n```\n- [x] this\n", "x this"},
+		"a list that is unclear":   {`{"a":[{"title":"one","done":true}],"b":[{"title":"two","done":"no"}]}`, "! it has several lists of tasks; keep one of them in a file"},
+		"an entry without one":     {`{"stories":[{"title":"one","passes":true},{"title":"two"}],"tags":["x"],"people":[{"name":"a"}]}`, "! stories: entry 2 has no flag that says done; give it one of done, passes, completed, complete"},
+		"tasks of a task":          {`[{"title":"one","done":true,"subtasks":[{"title":"x","done":true},{"title":"y","done":false}]},{"title":"two","done":true,"files":["a"]}]`, "o one|x two"},
+		"unclear ones of a task":   {`[{"title":"one","done":true,"subtasks":[{"done":"no"}]}]`, "! subtasks of entry 1: entry 1 has no flag that says done; give it one of done, passes, completed, complete"},
+		"a list further in":        {`{"prd":{"stories":[{"title":"one","passes":false}]}}`, "o one"},
+		"a second one further in":  {`{"prd":{"stories":[{"title":"one","passes":false}]},"tasks":[{"done":true}]}`, "! it has several lists of tasks; keep one of them in a file"},
+		"without a text":           {"- [x] one\n- [ ]\n- [ ] \n", "x one|o task 2|o task 3"},
+		"without a blank":          {"- [x] one\n-[ ] two\n- [ ]three\n* [x]four\n", "x one|o two|o three|x four"},
+		"with more blanks":         {"- [x] one\n- [  ] two\n- [ x] three\n- [X ] four\n", "x one|o two|x three|x four"},
+		"without a marker":         {"- [x] one\n[ ] two\n[x] three\n[~] no\n[] no\nsee [ ] no\n[x](no)\n[ ]: no\n", "x one|o two|x three"},
+		"with other markers":       {"- [x] one\n• [ ] two\n(3) [ ] three\n- **[ ]** four\n", "x one|o two|o three|o four"},
+		"old lines":                {"- [x] one\r- [ ] two\r", "x one|o two"},
+		"links":                    {"- [x] one\n- [ ](no)\n- [x][no]\n- [x]: no\n- []string\n- [~]no\n", "x one"},
+		"two flags":                {`[{"title":"one","done":true,"passes":false},{"title":"two","done":true,"passes":true}]`, "o one|x two"},
+		"a list":                   {`[{"title":"one","done":true},{"task":"two","done":false},{"done":false}]`, "x one|o two|o task 3"},
+		"a PRD":                    {`{"project":"p","userStories":[{"id":"US-1","title":"one","passes":false}],"tags":["a"]}`, "o one"},
+		"control codes":            {"- [ ] red\u202e\n- [x] a\x1b[31m\n", "! line 2 of it has the control character U+001B; remove it, and save the file as UTF-8"},
+		"a NUL":                    {"- [x] one\n\x00- [ ] two\n", "! line 2 of it has the control character U+0000; remove it, and save the file as UTF-8"},
+		"other ends of lines":      {"- [x] one\u2028- [ ] two\u2029- [ ] three\u0085- [ ] four\f- [ ] five\v- [ ] six", "x one|o two|o three|o four|o five|o six"},
+		"other blanks":             {"- [x] one\n\u00a0- [ ] two\n\u200b- [ ] three\n-\u2003[\u00a0] four\n", "x one|o two|o three|o four"},
+		"a doubled key":            {`[{"title":"one","done":false,"done":true}]`, "! [0].done is in it twice; leave one of them out"},
+		"a doubled key further in": {`{"a":{"stories":[{"passes":true,"Passes":false}]}}`, "! a.stories[0].Passes is in it twice; leave one of them out"},
+		"none":                     {"nothing to do\n", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
+		"empty":                    {"", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
+		"an empty list":            {"[]", "! it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done"},
+		"no flag":                  {`[{"title":"one"}]`, "! entry 1 has no flag that says done; give it one of done, passes, completed, complete"},
+		"a flag in text":           {`[{"title":"one","done":"true"}]`, "! entry 1 has no flag that says done; give it one of done, passes, completed, complete"},
+		"broken":                   {`[{"title":`, "! it is not JSON: unexpected end of JSON input"},
+		"two lists":                {`{"a":[{"done":true}],"b":[{"done":false}]}`, "! it has several lists of tasks; keep one of them in a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list, err := Parse([]byte(c.in))
@@ -75,11 +80,11 @@ func TestReadIsBounded(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := Read(file); err == nil {
+		if list, err := Open(file); err == nil {
 			t.Errorf("%s: %d tasks were read", name, len(list))
 		}
 	}
-	if _, err := Read(dir); err == nil {
+	if _, err := Open(dir); err == nil {
 		t.Error("a folder is read")
 	}
 }
