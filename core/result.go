@@ -26,6 +26,18 @@ const (
 	StatusInterrupted Status = "interrupted"
 )
 
+// Statuses returns those that a run can end with.
+func Statuses() []Status {
+	return []Status{
+		StatusDone, StatusAccepted, StatusCancelled, StatusPaused,
+		StatusRejected, StatusTripped, StatusFailed, StatusInterrupted,
+	}
+}
+
+// MayExitZero reports whether a run with this status may be given the exit code 0: the judge
+// passed the work, or somebody accepted it as it is.
+func (s Status) MayExitZero() bool { return s == StatusDone || s == StatusAccepted }
+
 // ExitFailed is the exit code when looprun itself failed.
 const ExitFailed = 125
 

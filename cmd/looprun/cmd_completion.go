@@ -264,7 +264,7 @@ func guardNames(at completion.Place) []completion.Candidate {
 
 func exitCodeKeys() []completion.Candidate {
 	var list []completion.Candidate
-	for _, s := range config.Remappable {
+	for _, s := range core.Statuses() {
 		list = append(list, completion.Candidate{Value: string(s) + "=", Help: "runs that end so"})
 	}
 	for _, g := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {

@@ -14,7 +14,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/config"
 )
 
 func testModel(t *testing.T) *kong.Application {
@@ -70,7 +69,7 @@ func TestManualIsPrinted(t *testing.T) {
 func TestManualExitCodes(t *testing.T) {
 	page := string(slices.Collect(manualPages(testModel(t), time.Time{}))[0].Text)
 	codes := []int{core.ExitFailed, 126, 127, 129, 130, 143}
-	for _, s := range config.Remappable {
+	for _, s := range core.Statuses() {
 		codes = append(codes, s.ExitCode())
 	}
 	for _, g := range core.GuardIDs() {

@@ -14,7 +14,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 )
 
@@ -90,7 +89,7 @@ func TestResultsByTheirSchema(t *testing.T) {
 			e.check(t, schema)
 		})
 	}
-	for _, s := range config.Remappable {
+	for _, s := range core.Statuses() {
 		if !slices.Contains(seen, s) {
 			t.Errorf("no run ends as %s", s)
 		}

@@ -9,21 +9,11 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// statuses are how a run can end.
-var statuses = []core.Status{
-	core.StatusDone, core.StatusAccepted, core.StatusCancelled, core.StatusPaused,
-	core.StatusRejected, core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
-}
-
-// success are the statuses that may exit with 0: the judge passed the work, or somebody
-// accepted it as it is.
-var success = []core.Status{core.StatusDone, core.StatusAccepted}
-
 // checkExitCodes reports keys that name nothing, codes that are none, and 0 for
 // what must not look like success.
 func checkExitCodes(r *report, codes map[string]int, known Known) {
 	var names []string
-	for _, s := range statuses {
+	for _, s := range core.Statuses() {
 		names = append(names, string(s))
 	}
 	guards := known.guards()
@@ -40,7 +30,7 @@ func checkExitCodes(r *report, codes map[string]int, known Known) {
 			r.problems = append(r.problems, p)
 		case code < 0 || code > 255:
 			r.value(fmt.Sprintf("%d is not an exit code", code), "use 0 to 255", path...)
-		case code == 0 && !slices.Contains(success, core.Status(key)):
+		case code == 0 && !core.Status(key).MayExitZero():
 			r.value(key+" cannot exit with 0: the work is not done, and nobody said that this is all right",
 				"use a code from 1 to 255; only done and accepted can be 0", path...)
 		}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
@@ -116,11 +117,12 @@ func exitCodeSchema() object {
 	code := func(least int, description string) object {
 		return object{"type": "integer", "minimum": least, "maximum": 255, "description": description}
 	}
-	for _, s := range statuses {
-		properties[string(s)] = code(1, fmt.Sprintf("Exit code of a run that ended as %s (%d); not 0.", s, s.ExitCode()))
-	}
-	for _, s := range success {
-		properties[string(s)] = code(0, fmt.Sprintf("Exit code of a run that ended as %s (%d).", s, s.ExitCode()))
+	for _, s := range core.Statuses() {
+		about, least, limit := fmt.Sprintf("Exit code of a run that ended as %s (%d)", s, s.ExitCode()), 1, "; not 0."
+		if s.MayExitZero() {
+			least, limit = 0, "."
+		}
+		properties[string(s)] = code(least, about+limit)
 	}
 	for _, id := range (Known{}).guards() {
 		properties[string(id)] = code(1, fmt.Sprintf("Exit code of a run that %s stopped, and nobody answered (%d); not 0.", id, id.ExitCode()))

@@ -353,16 +353,10 @@ func (o *Options) Wrong() error {
 	return errors.Join(errs...)
 }
 
-// Remappable are the statuses whose exit code can be changed.
-var Remappable = []core.Status{
-	core.StatusDone, core.StatusAccepted, core.StatusCancelled, core.StatusPaused,
-	core.StatusRejected, core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
-}
-
 // exitCodeNames are the statuses and guards whose exit code can be changed.
 func exitCodeNames() []string {
 	var names []string
-	for _, s := range Remappable {
+	for _, s := range core.Statuses() {
 		names = append(names, string(s))
 	}
 	for _, g := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {
@@ -376,14 +370,14 @@ func wrongExitCode(key string, code int) string {
 	status, guard := core.Status(key), core.GuardID(key)
 	isGuard := slices.Contains(core.GuardIDs(), guard) || slices.Contains(core.ProtocolIDs(), guard)
 	switch {
-	case !isGuard && !slices.Contains(Remappable, status):
+	case !isGuard && !slices.Contains(core.Statuses(), status):
 		if near := nearest.Word(key, exitCodeNames()); near != "" {
 			return fmt.Sprintf("%q is neither a status nor a guard; did you mean %s?", key, near)
 		}
 		return fmt.Sprintf("%q is neither a status nor a guard; use one of %s", key, strings.Join(exitCodeNames(), ", "))
 	case code < 0 || code > 255:
 		return "an exit code is from 0 to 255"
-	case code == 0 && status != core.StatusDone && status != core.StatusAccepted:
+	case code == 0 && !status.MayExitZero():
 		return "a run that did not end well must not look as if it did; use a code above 0 (only done and accepted can be 0)"
 	}
 	return ""
