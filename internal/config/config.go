@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -132,7 +133,7 @@ func Read(ctx *kong.Context, of Call) (*Settings, error) {
 	}
 	if err == nil {
 		c.add(files)
-		err = c.overridden()
+		err = errors.Join(c.overridden(), c.onePolicy())
 	}
 	if err == nil && !showing {
 		err = c.consent()
@@ -354,6 +355,50 @@ func (c *Settings) overridden() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// onePolicy refuses to choose between two policies: the rules that forbid could be in the
+// one that is dropped. A policy that is enforced has no rival.
+func (c *Settings) onePolicy() error {
+	f := c.flag("policy")
+	if f == nil {
+		return nil
+	}
+	var by, files []string
+	add := func(where, file string) {
+		if abs, err := filepath.Abs(file); err == nil {
+			file = abs
+		}
+		by, files = append(by, where), append(files, file)
+	}
+	for _, p := range c.Ctx.Path {
+		if p.Flag != f || p.Resolved {
+			continue
+		}
+		if len(by) > 0 {
+			return Usage("--policy is given twice, and only one policy can answer", "leave one of them out")
+		}
+		add("--policy", fmt.Sprint(c.Ctx.FlagValue(f)))
+	}
+	for _, name := range f.Envs {
+		if file := os.Getenv(name); file != "" {
+			add(name, file)
+		}
+	}
+	for _, l := range c.layers {
+		file, ok := l.values["policy"].(string)
+		switch {
+		case !ok || !c.wants("policy"):
+			continue
+		case l.enforced():
+			return nil
+		}
+		add(l.at("policy"), file)
+	}
+	if len(slices.Compact(files)) < 2 {
+		return nil
+	}
+	return Usage(fmt.Sprintf("%s name different policies, and only one can answer", strings.Join(by, " and ")), "leave one of them out")
 }
 
 func (c *Settings) differs(f *kong.Flag, raw any) bool {

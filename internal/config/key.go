@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
@@ -475,6 +476,27 @@ func (m *Modes) UnmarshalText(b []byte) error {
 				m.by = map[string]string{}
 			}
 			m.by[key] = mode
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// misspelt says which key is not the id of a question but a guard or a kind with a
+// slip in it; nil where there is none.
+func (m Modes) misspelt() error {
+	known := []string{string(core.KindConfirm), string(core.KindSelect), string(core.KindText), "all"}
+	for _, id := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {
+		known = append(known, string(id))
+	}
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(m.by)) {
+		like := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return len(key) < 3 || !strings.Contains(name, key) })
+		if near := nearest.Word(key, known); near != "" && len(like) == 0 {
+			like = []string{near}
+		}
+		if len(like) > 0 && !slices.Contains(known, key) {
+			errs = append(errs, Usagef("%s %s=%s: %q is no guard and no kind; did you mean %s? A question needs an id that is less like one",
+				Flag("detached"), key, m.by[key], key, strings.Join(like, " or ")))
 		}
 	}
 	return errors.Join(errs...)

@@ -303,7 +303,7 @@ func (o *Options) Wrong() error {
 	case o.MaxDelay != nil && b.Base > b.Max:
 		wrong("%s %s is above %s %s; raise the one or lower the other", Flag("delay"), b.Base, Flag("max-delay"), b.Max)
 	}
-	errs = append(errs, o.contrary(), o.wrongAgent())
+	errs = append(errs, o.contrary(), o.wrongAgent(), o.Detached.misspelt())
 	if o.Wait && o.Retry != nil {
 		wrong("%s and %s exclude each other; use %[1]s for something that will come, %[2]s for something flaky", Flag("wait"), Flag("retry"))
 	}
