@@ -72,7 +72,7 @@ func (c *condition) weigh(scope []core.GuardID) bool {
 			if slices.ContainsFunc(n.facts(), func(name string) bool { return name != "guard" }) {
 				return maybe
 			}
-			v, _ := c.compare(n, UnknownFacts(guard))
+			v, _ := c.compare(n, UnknownFacts(guard), false)
 			return v
 		})
 		possible = possible || v != no
@@ -83,9 +83,11 @@ func (c *condition) weigh(scope []core.GuardID) bool {
 	return possible
 }
 
-// eval says whether the condition holds, and if not, why. It holds only where that is
-// certain: what is not known, and what cannot be evaluated, is no yes.
-func (c *condition) eval(f Facts) (holds bool, why string) {
+// eval reports whether the condition holds, and why not. Both kinds of rule fail closed
+// where that is not certain, because a fact is not known or a comparison cannot be
+// evaluated: a condition that forbids holds then, with the doubt as the reason, and any
+// other does not.
+func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
 	if c.text == "" {
 		return true, ""
 	}
@@ -93,7 +95,7 @@ func (c *condition) eval(f Facts) (holds bool, why string) {
 		return false, "the condition was not compiled"
 	}
 	switch c.root.verdict(func(n *node) verdict {
-		v, doubt := c.compare(n, f)
+		v, doubt := c.compare(n, f, forbids)
 		if why == "" {
 			why = doubt
 		}
@@ -102,7 +104,7 @@ func (c *condition) eval(f Facts) (holds bool, why string) {
 	case yes:
 		return true, ""
 	case maybe:
-		return false, why
+		return forbids, why
 	}
 	if len(c.facts) == 0 {
 		return false, c.text + " does not hold"
@@ -114,11 +116,13 @@ func (c *condition) eval(f Facts) (holds bool, why string) {
 	return false, fmt.Sprintf("%s does not hold: %s", c.text, strings.Join(values, ", "))
 }
 
-// compare evaluates a comparison; the text says why nothing is certain.
-func (c *condition) compare(n *node, f Facts) (v verdict, why string) {
+// compare evaluates a comparison; the text says why nothing is certain. That there is
+// no such thing, as no tag in a build of a branch, is certain enough for a condition
+// that forbids.
+func (c *condition) compare(n *node, f Facts, forbids bool) (v verdict, why string) {
 	names := n.facts()
 	for _, fact := range FactList() {
-		if slices.Contains(names, fact.Name) && f.unknown(fact) && !n.settles(fact) {
+		if slices.Contains(names, fact.Name) && f.unknown(fact) && !n.settles(fact) && !(forbids && f.none(fact.Name)) {
 			return maybe, fmt.Sprintf("%s is not known, and %s does not say what holds then", fact.Name, c.shown(n))
 		}
 	}
@@ -155,6 +159,22 @@ func (f Facts) unknown(fact Fact) bool {
 		return len(f.Checks) == 0 && f.Failing != 0
 	}
 	return fact.Unknown != nil && f.value(fact.Name) == fact.Unknown
+}
+
+// none reports whether a fact that has its unknown value is known not to be there. A CI
+// system that looprun knows says what is built; outside of CI nothing is.
+func (f Facts) none(fact string) bool {
+	switch fact {
+	case "label", "outcome", "last_exit_code", "task", "reason_type", "attempts":
+		return true
+	case "ci_name", "ci_event", "ci_attempt":
+		return !f.CI
+	case "tag", "base_branch":
+		return !f.CI || f.CIName != ""
+	case "pull_request": // an event of one does not always say its number
+		return !f.CI || f.CIName != "" && f.BaseBranch == ""
+	}
+	return false
 }
 
 // settles reports whether the comparison says what holds where the fact is not known: it

@@ -42,7 +42,7 @@ func TestUnknown(t *testing.T) {
 		}
 		f := UnknownFacts("max_iterations")
 		f.CI = true
-		if got, why := p.Rules[0].when.eval(f); got != c.want || got != (why == "") {
+		if got, why := p.Rules[0].when.eval(f, false); got != c.want || got != (why == "") {
 			t.Errorf("%s: %v %q, want %v", c.when, got, why, c.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestSomeUnnamed(t *testing.T) {
 			t.Errorf("%s: %v", when, err)
 			continue
 		}
-		got, why := p.Rules[0].when.eval(Facts{Failing: 2, Checks: []string{"auth"}})
+		got, why := p.Rules[0].when.eval(Facts{Failing: 2, Checks: []string{"auth"}}, false)
 		if got != want || got != (why == "") {
 			t.Errorf("%s: %v %q, want %v", when, got, why, want)
 		}
@@ -82,10 +82,10 @@ func TestSomeUnnamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, why := p.Rules[0].when.eval(Facts{Failing: 2, Checks: []string{"auth"}}); !strings.Contains(why, "1 of 2 failing checks are named") {
+	if _, why := p.Rules[0].when.eval(Facts{Failing: 2, Checks: []string{"auth"}}, false); !strings.Contains(why, "1 of 2 failing checks are named") {
 		t.Errorf("why: %q", why)
 	}
-	if got, why := p.Rules[0].when.eval(Facts{Failing: 1, Checks: []string{"auth"}}); !got {
+	if got, why := p.Rules[0].when.eval(Facts{Failing: 1, Checks: []string{"auth"}}, false); !got {
 		t.Errorf("all are named: %s", why)
 	}
 }
@@ -165,11 +165,11 @@ func TestLessIsNeverMore(t *testing.T) {
 			if err != nil {
 				t.Fatal(c.text, err)
 			}
-			if got, why := c.eval(f); got != want {
+			if got, why := c.eval(f, false); got != want {
 				t.Fatalf("%s of %+v: %v %q, want %v", c.text, f, got, why, want)
 			}
 			less := blot(r, f)
-			if got, _ := c.eval(less); got && want == false {
+			if got, _ := c.eval(less, false); got && want == false {
 				t.Fatalf("%s holds of %+v, and not of %+v", c.text, less, f)
 			}
 		}
@@ -201,7 +201,7 @@ func FuzzCondition(f *testing.F) {
 		}
 		c := condition{text: text, raw: text, root: root}
 		want, err := root.evaluate(facts)
-		if got, why := c.eval(facts); err == nil && got != (want == true) && !strings.Contains(why, "known") {
+		if got, why := c.eval(facts, false); err == nil && got != (want == true) && !strings.Contains(why, "known") {
 			t.Errorf("%s: %v %q, want %v", text, got, why, want)
 		}
 	})

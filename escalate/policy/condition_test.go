@@ -92,7 +92,7 @@ func TestConditions(t *testing.T) {
 			facts Facts
 			want  bool
 		}{{facts, c.known}, {unknown, c.blank}} {
-			if got, why := p.Rules[0].when.eval(with.facts); got != with.want || got == (why != "") {
+			if got, why := p.Rules[0].when.eval(with.facts, false); got != with.want || got == (why != "") {
 				t.Errorf("%s: %v %q, want %v", c.when, got, why, with.want)
 			}
 		}
@@ -106,7 +106,7 @@ func TestNoChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for failing, want := range map[int]bool{0: true, 3: false, -1: false} {
-		if got, _ := p.Rules[0].when.eval(Facts{Failing: failing}); got != want {
+		if got, _ := p.Rules[0].when.eval(Facts{Failing: failing}, false); got != want {
 			t.Errorf("%d failing: %v", failing, got)
 		}
 	}
@@ -126,7 +126,7 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%s: %v", when, err)
 			continue
 		}
-		got, why := p.Rules[0].when.eval(UnknownFacts("max_iterations"))
+		got, why := p.Rules[0].when.eval(UnknownFacts("max_iterations"), false)
 		if got || !strings.Contains(why, want) || strings.Contains(why, "\n") {
 			t.Errorf("%s: %v %q, want %q", when, got, why, want)
 		}
@@ -135,7 +135,7 @@ func TestWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, why := p.Rules[0].when.eval(Facts{Label: "\x1b[2Jevil\n" + strings.Repeat("y", 1000)}); strings.ContainsAny(why, "\x1b\n") || len(why) > 300 {
+	if _, why := p.Rules[0].when.eval(Facts{Label: "\x1b[2Jevil\n" + strings.Repeat("y", 1000)}, false); strings.ContainsAny(why, "\x1b\n") || len(why) > 300 {
 		t.Errorf("what the command printed is not tamed: %q", why)
 	}
 }
@@ -210,7 +210,7 @@ func TestBadConditions(t *testing.T) {
 // A condition that was not compiled does not hold, for any guard.
 func TestUncompiled(t *testing.T) {
 	c := condition{text: "improved"}
-	if holds, why := c.eval(Facts{Improved: true}); holds || why == "" || c.holdsAlways(core.MaxRuntime) {
+	if holds, why := c.eval(Facts{Improved: true}, false); holds || why == "" || c.holdsAlways(core.MaxRuntime) {
 		t.Errorf("%v %q", holds, why)
 	}
 }
@@ -299,7 +299,7 @@ func TestFactsOf(t *testing.T) {
 // A condition that was never compiled holds for nothing.
 func TestAConditionThatWasNotCompiled(t *testing.T) {
 	c := condition{text: "true"}
-	if holds, why := c.eval(Facts{}); holds || why == "" {
+	if holds, why := c.eval(Facts{}, false); holds || why == "" {
 		t.Errorf("%v, %q", holds, why)
 	}
 }

@@ -27,11 +27,12 @@
 // alone, and what the command asks, by none.
 //
 // Everything fails closed. A policy without rules answers nothing. Comparing a
-// fact that is not known makes nothing true, unless the comparison itself says
-// what holds then (failing >= 0): "failing < 3" and "not (failing > 2)" do not
-// hold where nobody counted, "failing < 3 || improved" holds if improved does.
-// That goes for rules that cancel as well: let a policy end with a rule that has
-// no condition. A condition that fails, a verify command that exits with
+// fact that is not known decides nothing, unless the comparison itself says
+// what holds then (failing >= 0): "failing < 3" and "not (failing > 2)" are both
+// undecided where nobody counted, "failing < 3 || improved" holds if improved does.
+// An undecided condition does not hold, unless its rule forbids: a rule that
+// cancels, pauses or rejects matches then, and says why in its reason. For such
+// a rule "there is no tag" is known, in a build of a branch. A condition that fails, a verify command that exits with
 // anything but 0 or not in time, an option that the question does not have or
 // that cannot be carried out, a spent budget: the rule does not match, and
 // [Evaluation] says why.

@@ -29,7 +29,8 @@ type Verdict struct {
 	Guards  []core.GuardID `json:"guards"`
 	Answer  string         `json:"answer"`
 	Matched bool           `json:"matched"`
-	// Why says why it did not match; empty when it did.
+	// Why says why it did not match, or what is not known where it matched for that
+	// reason; else empty.
 	Why string `json:"why,omitempty"`
 	// Verify is how its verify command ended; nil when it was not run.
 	Verify *core.VerifyFinished `json:"verify,omitempty"`
@@ -84,7 +85,7 @@ func (c *decision) decide(ctx context.Context) (Evaluation, error) {
 		if v.Matched {
 			e.Answer = &core.Answer{
 				Option: r.Answer, Responder: core.RespondedByPolicy,
-				Reason: r.Reason, Rule: r.Where, Unlisted: unlisted,
+				Reason: r.Reason + v.inBrackets(), Rule: r.Where, Unlisted: unlisted,
 				Mandatory: c.question.Mandatory && r.answersMandatory(),
 			}
 		}
@@ -114,8 +115,9 @@ func (c *decision) match(ctx context.Context, r *Rule, v *Verdict) (unlisted boo
 	if o, unlisted, v.Why = c.applies(r); v.Why != "" {
 		return false, nil
 	}
-	if holds, why := r.when.eval(c.facts); !holds {
-		v.Why = why
+	holds, doubt := r.when.eval(c.facts, o.Action.Stops())
+	if !holds {
+		v.Why = doubt
 		return false, nil
 	}
 	if v.Why = c.overBudget(o); v.Why != "" {
@@ -126,8 +128,16 @@ func (c *decision) match(ctx context.Context, r *Rule, v *Verdict) (unlisted boo
 			return false, err
 		}
 	}
-	v.Matched = true
+	v.Matched, v.Why = true, doubt
 	return unlisted, nil
+}
+
+// inBrackets is what is not known where the rule matched for that reason.
+func (v Verdict) inBrackets() string {
+	if v.Why == "" {
+		return ""
+	}
+	return " (" + v.Why + ")"
 }
 
 // applies says why the rule has nothing to say to this question.

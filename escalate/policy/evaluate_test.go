@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,54 @@ func check(t *testing.T, p *Policy, q core.Question, s *core.State, want, why st
 	}
 	if !strings.Contains(reason, why) || (want == "" && why == "") {
 		t.Errorf("why: %q, want %q", reason, why)
+	}
+}
+
+// A rule that forbids holds unless it certainly does not.
+func TestForbidding(t *testing.T) {
+	inCI := func(name string) Facts {
+		f := UnknownFacts(core.MaxIterations)
+		f.CI, f.CIName = true, name
+		return f
+	}
+	here := UnknownFacts(core.MaxIterations)
+	pull := inCI("github")
+	pull.BaseBranch = "main"
+	for _, c := range []struct {
+		when  string
+		facts Facts
+		want  bool
+	}{
+		{`branch startsWith "release/"`, here, true},
+		{`branch != "main"`, here, true},
+		{`branch == ""`, here, true},
+		{`branch != "" && branch startsWith "release/"`, here, false}, // it says what holds then
+		{`not (branch startsWith "release/")`, here, true},
+		{`failing > 10`, here, true},
+		{`failing > 10 && iteration > 5`, here, false}, // the rest is certain
+		{`cost > 5`, here, true},
+		{`any(checks, # contains "security")`, here, true},
+		{`1 / iteration > 2`, here, true}, // it cannot be evaluated
+		{`task == "deploy"`, here, false},
+		{`last_exit_code == 3`, here, false},
+		{`tag startsWith "v"`, here, false},
+		{`tag startsWith "v"`, inCI("gitlab"), false},
+		{`tag startsWith "v"`, inCI(""), true},
+		{`pull_request == 7`, inCI("github"), false},
+		{`pull_request == 7`, pull, true},
+		{`pull_request == 7`, inCI(""), true},
+		{`base_branch == "main"`, inCI("github"), false},
+		{`ci_event == "push"`, here, false},
+		{`ci_event == "push"`, inCI("azure"), true},
+	} {
+		for answer, want := range map[string]bool{"cancel": c.want, "pause": c.want, "accept": c.when == `branch == ""`} {
+			p := parse(t, fmt.Sprintf("rules:\n  - {guard: max_iterations, when: '%s', answer: %s, verify: \"true\", reason: r}\n", c.when, answer))
+			d := decision{policy: p, question: question(t, core.MaxIterations), facts: c.facts, verify: assume(true)}
+			e, err := d.decide(t.Context())
+			if err != nil || (e.Answer != nil) != want {
+				t.Errorf("%s, %s: got %+v, %v, want an answer: %v", c.when, answer, e, err, want)
+			}
+		}
 	}
 }
 

@@ -76,9 +76,10 @@ type Fact struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"` // text, number, true or false, time, list of texts
 	Description string `json:"description"`
-	// Unknown is its value where it is not known: -1, 0, "" or an empty list. No
-	// comparison with the fact holds then, nor its opposite, unless it names
-	// this value. Nil for a fact that is always known.
+	// Unknown is its value where it is not known: -1, 0, "" or an empty list. A
+	// comparison with the fact is undecided then, unless it names this value: no
+	// for a rule that lets the run go on or accepts, yes for one that forbids. Nil
+	// for a fact that is always known.
 	Unknown any `json:"unknown,omitempty"`
 }
 

@@ -39,9 +39,9 @@ func (e Evaluation) Write(w io.Writer) error {
 func (v Verdict) line() string {
 	switch {
 	case v.Matched && v.Verify != nil:
-		return fmt.Sprintf("matches: %s exited with 0", quote(v.Verify.Command))
+		return fmt.Sprintf("matches: %s exited with 0", quote(v.Verify.Command)) + v.inBrackets()
 	case v.Matched:
-		return "matches"
+		return "matches" + v.inBrackets()
 	}
 	return "no: " + v.Why
 }

@@ -52,11 +52,15 @@ func CIFacts(dir string) policy.CI {
 		}
 	}
 	if get("TF_BUILD") != "" {
-		return policy.CI{
+		c := policy.CI{
 			In: true, Name: "azure", Event: get("BUILD_REASON"), Attempt: number(get("SYSTEM_JOBATTEMPT")),
 			Branch:     cmp.Or(get("SYSTEM_PULLREQUEST_SOURCEBRANCH"), get("BUILD_SOURCEBRANCHNAME")),
 			BaseBranch: get("SYSTEM_PULLREQUEST_TARGETBRANCH"), PullRequest: number(get("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")),
 		}
+		if tag, ok := strings.CutPrefix(get("BUILD_SOURCEBRANCH"), "refs/tags/"); ok {
+			c.Branch, c.Tag = "", tag
+		}
+		return c
 	}
 	branch, _ := git.Run(context.Background(), dir, nil, "symbolic-ref", "--short", "-q", "HEAD") // empty: there is none
 	return policy.CI{In: console.InCI(), Branch: branch}
