@@ -22,16 +22,18 @@ func TestRead(t *testing.T) {
 	}{
 		"claude": {
 			`{"session_id":"s","transcript_path":"/t","cwd":"/w","prompt_id":"p","permission_mode":"default","effort":{"level":"high"},"hook_event_name":"Stop","stop_hook_active":true,"last_assistant_message":"Done","background_tasks":[],"session_crons":[]}`,
-			Stop{Agent: "claude", Session: "s", Prompt: "p", Dir: "/w"},
+			Stop{Agent: "claude", Session: "s", Prompt: "p", SameTurn: true, Dir: "/w"},
 		},
 		"claude, in the background": {
 			`{"session_id":"s","cwd":"/w","background_tasks":[{"id":"b"}]}`,
 			Stop{Agent: "claude", Session: "s", Dir: "/w", Unfinished: "a task of the agent's still runs in the background"},
 		},
-		"codex":            {`{"session_id":"s","turn_id":"t","cwd":"/w","hook_event_name":"Stop","model":"m"}`, Stop{Agent: "codex", Session: "s", Prompt: "t", Dir: "/w"}},
+		"codex":            {`{"session_id":"s","turn_id":"t","cwd":"/w","hook_event_name":"Stop","model":"m"}`, Stop{Agent: "codex", Session: "s", Prompt: "t", SameTurn: true, Dir: "/w"}},
 		"gemini":           {`{"session_id":"s","cwd":"/w","hook_event_name":"AfterAgent","prompt":"mend it","prompt_response":"ok"}`, Stop{Agent: "gemini", Session: "s", Prompt: "mend it", Dir: "/w"}},
+		"gemini, again":    {`{"session_id":"s","hook_event_name":"AfterAgent","prompt":"p","stop_hook_active":true}`, Stop{Agent: "gemini", Session: "s", Prompt: "p", SameTurn: true}},
+		"claude, no id":    {`{"session_id":"s","stop_hook_active":true}`, Stop{Agent: "claude", Session: "s", SameTurn: true}},
 		"copilot":          {`{"sessionId":"s","cwd":"/w","timestamp":1}`, Stop{Agent: "copilot", Session: "s", Dir: "/w"}},
-		"cursor":           {`{"conversation_id":"c","generation_id":"g","status":"completed","loop_count":0,"workspace_roots":["/w"]}`, Stop{Agent: "cursor", Session: "c", Prompt: "g", Dir: "/w"}},
+		"cursor":           {`{"conversation_id":"c","generation_id":"g","status":"completed","loop_count":0,"workspace_roots":["/w"]}`, Stop{Agent: "cursor", Session: "c", Prompt: "g", SameTurn: true, Dir: "/w"}},
 		"cursor, stopped":  {`{"conversation_id":"c","status":"aborted"}`, Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: aborted"}},
 		"keys of its own":  {`{"session_id":"s","something":{"new":[1,2]}}`, Stop{Agent: "claude", Session: "s"}},
 		"a hostile status": {"{\"conversation_id\":\"c\",\"status\":\"a\\u001b[31m\"}", Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: a"}},

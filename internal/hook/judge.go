@@ -80,18 +80,18 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
 	defer cancel()
 	notes := notesOf(s, dir)
-	run, state := notes.begun()
+	run, state := notes.begun(s.SameTurn)
 	switch {
 	case state == nil:
 		run, err = j.begin(ctx, s, dir, notes)
-	case !stopped(state):
+	case stopped(state):
+		return unjudged(state, run), nil
+	default:
 		took := max(0, time.Since(scratchpad.LastEvent(run))) // it is the agent's
 		if state.Answer != nil {
 			took = 0 // it was the person's
 		}
 		err = j.run(ctx, s, "resume", filepath.Base(run), "--state-dir", filepath.Dir(run), "--once", "--non-interactive", "--took", took.String())
-	default:
-		return decide(state, run), nil
 	}
 	if err == nil {
 		state, _, err = scratchpad.Load(run)
@@ -196,11 +196,12 @@ func notesOf(s Stop, dir string) notes {
 	return notes{name(s.Agent, s.Session, s.Prompt, dir), name(s.Agent, s.Session, dir)}
 }
 
-// begun is the run to go on with, and its directory: that of the prompt, or the session's
-// last where a person has answered what it asked since. Nil: there is none, or it is done
-// and another one begins.
-func (n notes) begun() (dir string, s *core.State) {
-	if dir, s = noted(n.prompt); s != nil {
+// begun is the run that the stop belongs to, and its directory: that of the prompt, or the
+// session's last where a person has answered its question since. A run in which the agent
+// was allowed to stop ends with that turn. Nil: there is none, or it is done, and another
+// one begins.
+func (n notes) begun(sameTurn bool) (dir string, s *core.State) {
+	if dir, s = noted(n.prompt); s != nil && (sameTurn || !stopped(s) && !toldToEnd(s)) {
 		return dir, s
 	}
 	if dir, s = noted(n.session); s == nil || !toldToGoOn(s) || n.write(dir) != nil {
@@ -212,11 +213,17 @@ func (n notes) begun() (dir string, s *core.State) {
 // toldToGoOn reports whether the run asked, and the answer, which nothing has come of yet,
 // lets it go on.
 func toldToGoOn(s *core.State) bool {
+	return s.Question != nil && s.Answer != nil && !toldToEnd(s)
+}
+
+// toldToEnd reports whether the run asked, and the answer, which nothing has come of yet,
+// ends it.
+func toldToEnd(s *core.State) bool {
 	if s.Question == nil || s.Answer == nil {
 		return false
 	}
 	o, ok := s.Question.Option(s.Answer.Option)
-	return ok && !o.Action.Ends()
+	return !ok || o.Action.Ends()
 }
 
 // noted is the run whose directory stands in a file.
@@ -246,7 +253,7 @@ func (n notes) write(run string) error {
 }
 
 // stopped reports whether a guard or a person has stopped the run: then the agent may
-// stop, however often it says so, until somebody has answered.
+// stop for the rest of its turn, however often it says so, until somebody has answered.
 func stopped(s *core.State) bool {
 	return len(s.Pending()) > 0 || s.Ended && s.Ending.Status != core.StatusPaused
 }
@@ -298,16 +305,31 @@ func decide(s *core.State, dir string) Decision {
 		told := scratchpad.Context(s, scratchpad.ContextOptions{MaxBytes: maxReason - 200, Outside: true})
 		return Decision{Block: "You are not done: the check of this project does not pass.\n\n" + string(told)}
 	}
-	said := fmt.Sprintf("looprun lets the agent stop, though the check does not pass after stop %d: %s", s.Iterations, cmp.Or(reason(s), string(s.Ending.Status)))
-	return Decision{Message: termsafe.Cut(termsafe.Line(said), 600) + "; looprun explain " + id + pending(s, id)}
+	though := ", though the check does not pass"
+	if s.Passed {
+		though = ""
+	}
+	return message(s, dir, fmt.Sprintf("looprun lets the agent stop%s after stop %d", though, s.Iterations))
 }
 
-// reason is why a guard stopped the run.
-func reason(s *core.State) string {
-	if s.LastTrip != nil {
-		return s.LastTrip.Reason
+// unjudged is for a stop in a turn whose run was stopped before.
+func unjudged(s *core.State, dir string) Decision {
+	if s.Ended && s.Ending.Status == core.StatusAccepted {
+		return Decision{}
 	}
-	return s.Ending.Reason
+	return message(s, dir, fmt.Sprintf("looprun did not run the check: it stopped judging this turn after stop %d", s.Iterations))
+}
+
+// message tells the person what was decided, why the run was stopped, and what to do.
+func message(s *core.State, dir, decided string) Decision {
+	id, why := filepath.Base(dir), "the run asks"
+	switch {
+	case s.LastTrip != nil:
+		why = s.LastTrip.Reason
+	case s.Ending != nil:
+		why = cmp.Or(s.Ending.Reason, string(s.Ending.Status))
+	}
+	return Decision{Message: termsafe.Cut(termsafe.Line(decided+": "+why), 600) + "; looprun explain " + id + pending(s, id)}
 }
 
 func pending(s *core.State, id string) string {

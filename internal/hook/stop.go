@@ -25,7 +25,11 @@ type Stop struct {
 	// Session and Prompt tell a session, and what it was asked, from others. They are
 	// whatever the agent sent: never a path.
 	Session, Prompt string
-	Dir             string // where the agent works; empty: where the hook runs
+	// SameTurn says that a stop with the same Session and Prompt as an earlier one belongs
+	// to the same turn: the prompt is named by an id, or the agent says that a hook has
+	// sent it back. Where it is false, the words of two prompts may be the same.
+	SameTurn bool
+	Dir      string // where the agent works; empty: where the hook runs
 	// Unfinished says that the agent does not stop for good: something of its own goes
 	// on in the background, or somebody ended the turn.
 	Unfinished string
@@ -38,6 +42,7 @@ type said struct {
 	Prompt       string            `json:"prompt_id"`
 	Turn         string            `json:"turn_id"`
 	Cwd          string            `json:"cwd"`
+	Active       bool              `json:"stop_hook_active"`
 	PromptText   string            `json:"prompt"`
 	Background   []json.RawMessage `json:"background_tasks"`
 	CopilotID    string            `json:"sessionId"`
@@ -99,6 +104,7 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 	default:
 		stop.who("claude", s.Session, s.Prompt)
 	}
+	stop.SameTurn = s.Active || stop.Prompt != "" && stop.Prompt != s.PromptText
 	if len(s.Background) > 0 {
 		stop.Unfinished = "a task of the agent's still runs in the background"
 	}
