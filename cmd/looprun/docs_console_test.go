@@ -64,7 +64,7 @@ func (p *page) terminal(t *testing.T, b block, u use) {
 	t.Helper()
 	list := calls(b.text)
 	if len(list) != 1 || len(u.press) == 0 {
-		t.Fatalf("line %d: a terminal block has one command and press=KEY,…", b.line)
+		t.Fatalf("line %d: a terminal block has one command, and a comment <!-- keys KEY,… --> above it", b.line)
 	}
 	c := atHome("sh", "-c", list[0].command)
 	c.Env = p.environ(t)

@@ -14,48 +14,98 @@ import (
 	"testing"
 )
 
-// Every command that a page shows is run, in the order of the page and in one
-// folder for each page. What a fenced block is for stands in its first line:
+// Every block of a page is what it looks like when the page is rendered. In the order of the
+// page, and in one folder for each page:
 //
-//	sh run                      run it; it has to exit with 0
-//	sh run exit=102             run it; it has to exit with 102
-//	sh file=NAME                write it to a file that can be executed (any language)
-//	output                      what the command above prints: each line, in this order; … is anything
-//	console run exit=102        lines after "$ " are run, the others are what they print; cd lasts
-//	terminal run press=up,enter the same with one command at a terminal, where these keys are pressed
-//	sh not run: WHY             a person runs it
+//	sh          is run; it has to exit with 0
+//	console     lines after "$ " are run, the others are what they print; cd lasts
+//	terminal    the same with one command at a terminal
+//	output      is what the command above prints: each line, in this order; … is anything
 //
-// A block without any of these may not hold a command. A page that says
-// <!-- examples --> finds a copy of examples/ in its folder, as in a clone, and
-// one that says <!-- module --> can build Go programs that import this module.
-// Coding agents are found as stand-ins that take what the documentation of each
-// says and no more; port 8080 is a free one.
+// A block of any language is a file to save where a reader can see its name: "Save this as
+// `NAME`" stands above it, or its first line is a comment with the name. It is not executable
+// before the page says chmod +x.
+//
+// What the check needs and a reader does not is in a comment above the fence:
+//
+//	<!-- exit 102 -->             the exit code, which the text of the section has to name too
+//	<!-- keys up,enter exit 101 -->   what is pressed at a terminal
+//	<!-- not run: WHY -->         a person runs it
+//	<!-- a part -->               it is a part of a file, and nothing to save
+//
+// A page that says <!-- examples --> finds a copy of examples/ in its folder, as in a clone,
+// and one that says <!-- module --> can build Go programs that import this module. Coding
+// agents are stand-ins that take what the documentation of each says and no more; port 8080
+// is a free one.
 
 // block is one fenced block of a page.
 type block struct {
-	line int    // of its fence
-	info string // what stands behind the fence
-	text string
+	line    int    // of its fence
+	info    string // after the fence
+	text    string
+	lead    string // the last paragraph above it
+	note    string // the comment between that and the fence
+	section string // all that a reader sees from its heading to the next
 }
 
 // blocksOf reads the fenced blocks of a page.
 func blocksOf(page string) []block {
 	var list []block
-	fence := ""
+	fence, indent, lead, note, first, paragraph := "", "", "", "", 0, true
+	section := &strings.Builder{}
+	end := func() {
+		for i := range list[first:] {
+			list[first+i].section = section.String()
+		}
+		first, lead, note = len(list), "", ""
+		section.Reset()
+	}
 	for i, line := range strings.SplitAfter(page, "\n") {
 		mark := strings.TrimSpace(line)
 		ticks := mark[:len(mark)-len(strings.TrimLeft(mark, "`"))]
 		switch {
 		case fence == "" && len(ticks) >= 3:
-			fence = ticks
-			list = append(list, block{line: i + 1, info: strings.TrimSpace(mark[len(ticks):])})
+			fence, indent = ticks, line[:strings.Index(line, ticks)]
+			list = append(list, block{line: i + 1, info: strings.TrimSpace(mark[len(ticks):]), lead: lead, note: note})
+			lead, note = "", ""
 		case fence != "" && mark == ticks && len(ticks) >= len(fence):
 			fence = ""
 		case fence != "":
-			list[len(list)-1].text += line
+			list[len(list)-1].text += strings.TrimPrefix(line, indent)
+			section.WriteString(line)
+		case strings.HasPrefix(mark, "<!--") && strings.HasSuffix(mark, "-->"):
+			if note = strings.TrimSpace(mark[4 : len(mark)-3]); note == "examples" || note == "module" { // they are about the page
+				note = ""
+			}
+		case strings.HasPrefix(mark, "#"):
+			end()
+		case mark == "":
+			paragraph = true
+		default:
+			if paragraph {
+				lead = ""
+			}
+			lead, note, paragraph = lead+mark+" ", "", false
+			section.WriteString(line)
 		}
 	}
+	end()
 	return list
+}
+
+var (
+	savedAs   = regexp.MustCompile("[Ss]ave [^`]*as `([^`]+)`")
+	firstLine = regexp.MustCompile(`^(?:#|//) ([\w./-]*[./][\w./-]*\w)(?::.*)?\n`)
+)
+
+// name is the file that a reader is told to save the block as; empty: none.
+func (b block) name() string {
+	for _, m := range [][]string{savedAs.FindStringSubmatch(b.lead), firstLine.FindStringSubmatch(b.text)} {
+		if m != nil {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // use is what is done with a block.
@@ -67,44 +117,51 @@ type use struct {
 }
 
 func (b block) use() (use, error) {
-	language, rest, _ := strings.Cut(b.info, " ")
+	name := b.name()
+	why, notRun := strings.CutPrefix(b.note, "not run: ")
 	switch {
+	case strings.Contains(b.info, " "):
+		return use{}, fmt.Errorf("no reader sees %q; put what the check needs in a comment above the fence", b.info)
+	case notRun && why != "":
+		return use{what: "not run"}, nil
+	case b.note == "a part":
+		return use{}, nil
+	case name != "":
+		return use{what: "file", file: name}, nil
 	case b.info == "output":
 		return use{what: "output"}, nil
-	case strings.HasPrefix(rest, "file="):
-		return use{what: "file", file: strings.TrimPrefix(rest, "file=")}, nil
-	case strings.HasPrefix(rest, "not run: ") && len(rest) > len("not run: "):
-		return use{what: "not run"}, nil
-	case rest == "run" || strings.HasPrefix(rest, "run "):
-		return runs(language, strings.Fields(rest)[1:])
-	case rest != "":
-		return use{}, fmt.Errorf("%q is unknown", rest)
-	case language == "sh" || language == "console" || language == "terminal" || language == "" && command.MatchString(b.text):
-		return use{}, errors.New("it shows a command; write sh run, or sh not run: WHY")
+	case strings.HasPrefix(b.text, "#!") || slices.Contains([]string{"yaml", "go", "python", "ini"}, b.info):
+		return use{}, errors.New("no name to save it as; write \"Save this as `NAME`:\" above it, or a first line that is a comment with the name")
+	case b.info == "sh" || b.info == "console" || b.info == "terminal":
+		return b.runs()
+	case b.info == "" && command.MatchString(b.text):
+		return use{}, errors.New("it shows a command; write sh or console behind the fence")
 	}
 	return use{}, nil
 }
 
-// runs reads what stands behind run.
-func runs(language string, options []string) (use, error) {
-	u := use{what: "run"}
-	if language == "console" || language == "terminal" {
-		u.what = language
+// runs reads what the comment says about a block that is run.
+func (b block) runs() (use, error) {
+	u := use{what: map[string]string{"sh": "run"}[b.info]}
+	if u.what == "" {
+		u.what = b.info
 	}
-	for _, o := range options {
-		key, value, _ := strings.Cut(o, "=")
+	for words := strings.Fields(b.note); len(words) > 0; words = words[2:] {
 		var err error
 		switch {
-		case key == "exit":
-			u.exit, err = strconv.Atoi(value)
-		case key == "press" && language == "terminal":
-			u.press = strings.Split(value, ",")
+		case words[0] == "exit" && len(words) > 1:
+			u.exit, err = strconv.Atoi(words[1])
+		case words[0] == "keys" && len(words) > 1 && b.info == "terminal":
+			u.press = strings.Split(words[1], ",")
 		default:
-			err = fmt.Errorf("%q is unknown", o)
+			err = fmt.Errorf("the comment %q is unknown", b.note)
 		}
 		if err != nil {
 			return use{}, err
 		}
+	}
+	if code := strconv.Itoa(u.exit); u.exit != 0 && !regexp.MustCompile(`\b`+code+`\b`).MatchString(b.section) {
+		return use{}, fmt.Errorf("it exits with %s, and nothing around it says so", code)
 	}
 	return u, nil
 }
@@ -164,27 +221,54 @@ func unprinted(want, got string) string {
 	return ""
 }
 
+// Each block of each page is one that a reader can follow.
+func TestDocsBlocks(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS(filepath.Join("..", ".."))
+	pages, err := pagesBelow(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		if page != "README.md" && !strings.HasPrefix(page, "docs/") || strings.HasPrefix(page, "docs/decisions/") {
+			continue
+		}
+		for _, b := range blocksOf(readPage(t, root, page)) {
+			if _, err := b.use(); err != nil {
+				t.Errorf("%s:%d: %v", page, b.line, err)
+			}
+		}
+	}
+}
+
 // The test of the pages finds what is wrong with one.
 func TestDocsFindsMistakes(t *testing.T) {
-	for _, c := range []struct{ info, text, problem string }{
-		{"sh run", "looprun version\n", ""},
-		{"sh run exit=102", "exit 102\n", ""},
-		{"sh run exit=many", "exit 1\n", "invalid syntax"},
-		{"sh", "ls\n", "it shows a command"},
-		{"", "looprun -- make\n", "it shows a command"},
-		{"", "a drawing\n", ""},
-		{"sh not run: it needs a terminal", "looprun -- vi\n", ""},
-		{"sh not run: ", "looprun -- vi\n", "unknown"},
-		{"sh ran", "looprun\n", "unknown"},
-		{"sh run press=enter", "looprun\n", "unknown"},
-		{"terminal run press=up,enter exit=101", "$ looprun -- vi\n", ""},
-		{"console", "$ ls\n", "it shows a command"},
-		{"python file=a.py", "print(1)\n", ""},
-		{"json", "{}\n", ""},
+	for _, c := range []struct{ page, problem string }{
+		{"```sh\nlooprun version\n```", ""},
+		{"<!-- exit 102 -->\n```sh\nexit 102\n```\nIt exits with 102.", ""},
+		{"# 102\n<!-- exit 102 -->\n```sh\nfalse 1102\n```\n# 102", "nothing around it says so"},
+		{"<!-- exit many -->\n```sh\nexit 1\n```", "invalid syntax"},
+		{"<!-- exit -->\n```sh\nexit 1\n```", "unknown"},
+		{"```\nlooprun -- make\n```", "it shows a command"},
+		{"```\na drawing\n```", ""},
+		{"<!-- not run: it needs a terminal -->\n```sh\nlooprun -- vi\n```", ""},
+		{"<!-- not run: -->\n```sh\nlooprun -- vi\n```", "unknown"},
+		{"<!-- not run: why -->\ntext\n```sh ran\nlooprun\n```", "no reader sees"},
+		{"<!-- keys enter -->\n```sh\nlooprun\n```", "unknown"},
+		{"<!-- keys up,enter exit 101 -->\n```terminal\n$ looprun -- vi\nexit 101\n```", ""},
+		{"```python file=a.py\nprint(1)\n```", "no reader sees"},
+		{"```python\nprint(1)\n```", "no name"},
+		{"```python\n# a.py\nprint(1)\n```", ""},
+		{"```yaml\n# looprun.yaml: for all\nkeep: off\n```", ""},
+		{"<!-- a part -->\n```yaml\nkeep: off\n```", ""},
+		{"```sh\n#!/bin/sh\n# a.sh\n```", "no name"},
+		{"Save this as `a.sh`:\n\n```sh\n#!/bin/sh\n```", ""},
+		{"Save this as `a.sh`:\n\nThen this.\n```sh\n#!/bin/sh\n```", "no name"},
+		{"```json\n{}\n```", ""},
 	} {
-		_, err := block{info: c.info, text: c.text}.use()
+		_, err := blocksOf(c.page)[0].use()
 		if got := fmt.Sprint(err); (c.problem == "") != (err == nil) || !strings.Contains(got, c.problem) {
-			t.Errorf("%q: %v, want %q", c.info, err, c.problem)
+			t.Errorf("%q: %v, want %q", c.page, err, c.problem)
 		}
 	}
 	for _, c := range []struct{ want, got, missing string }{

@@ -180,7 +180,7 @@ func TestDocsActionSteps(t *testing.T) {
 		}
 		for _, b := range blocksOf(string(text)) {
 			var n yaml.Node
-			if !strings.HasPrefix(b.info, "yaml") || yaml.Unmarshal([]byte(b.text), &n) != nil {
+			if b.info != "yaml" || yaml.Unmarshal([]byte(b.text), &n) != nil {
 				continue
 			}
 			for _, s := range stepsOf(&n) {

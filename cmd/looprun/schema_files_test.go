@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/looprun/looprun/internal/config"
@@ -80,8 +79,8 @@ func goodFiles(t *testing.T) []sample {
 				add(name, read(name))
 			case filepath.Ext(name) == ".md":
 				for _, b := range blocksOf(string(read(name))) {
-					if language, _, _ := strings.Cut(b.info, " "); language == "yaml" {
-						add(name+": "+b.info, []byte(b.text))
+					if b.info == "yaml" {
+						add(name+": "+b.name(), []byte(b.text))
 					}
 				}
 			}
