@@ -22,7 +22,6 @@ var links = []struct {
 		module + "/internal/carrier",
 		module + "/internal/ascii",
 		module + "/internal/datetime",
-		module + "/internal/fastjson",
 		module + "/internal/lines",
 		module + "/internal/margin",
 		module + "/internal/nearest",

@@ -3,14 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/scratchpad"
 )
 
 const (
@@ -29,29 +26,30 @@ func (b *bench) back() error {
 	if err != nil {
 		return err
 	}
-	const felt, read = 150 * time.Millisecond, 500 * time.Millisecond
+	const felt, all, replayed = 150 * time.Millisecond, 2 * time.Second, 5 * time.Second
 	for _, at := range []struct {
 		what, state string
+		usual       time.Duration
 		limit       map[string]time.Duration
 	}{
-		{fmt.Sprintf("%d runs", kept), full, map[string]time.Duration{"stats rejections": time.Second}},
-		{fmt.Sprintf("one run of %d iterations", long), one, map[string]time.Duration{"show": read, "show -n 0": read}},
+		{fmt.Sprintf("%d runs", kept), full, felt, map[string]time.Duration{"list -n 0": all, "stats rejections": all, "prune --keep 20 --dry-run": all}},
+		{fmt.Sprintf("one run of %d iterations", long), one, replayed, nil},
 	} {
-		all := []*candidate{{name: "version", argv: []string{b.looprun, "version"}}}
+		commands := []*candidate{{name: "version", argv: []string{b.looprun, "version"}}}
 		for _, words := range []string{"list", "list -n 0", "show", "show -n 0", "explain", "context", "stats rejections", "doctor", "prune --keep 20 --dry-run"} {
 			argv := append([]string{"env", "LOOPRUN_STATE_DIR=" + at.state, b.looprun}, strings.Fields(words)...)
-			all = append(all, &candidate{name: words, argv: argv})
+			commands = append(commands, &candidate{name: words, argv: argv})
 		}
-		if err := b.measure(all); err != nil {
+		if err := b.measure(commands); err != nil {
 			return err
 		}
 		fmt.Printf("\nlooking back over %s\n%-36s %10s %8s %10s %8s %10s\n", at.what, "", "time", "ratio", "processor", "spread", "peak")
-		for i, c := range all {
-			fmt.Printf("%-36s %10s %8.2f %10s %8s %10s\n", c.name, c.time().Round(100*time.Microsecond), ratio(c, all[0]), c.processor().Round(100*time.Microsecond), c.spread(), mib(c.rss()))
+		for i, c := range commands {
+			fmt.Printf("%-36s %10s %8.2f %10s %8s %10s\n", c.name, c.time().Round(100*time.Microsecond), ratio(c, commands[0]), c.processor().Round(100*time.Microsecond), c.spread(), mib(c.rss()))
 			if i > 0 {
 				limit, other := at.limit[c.name]
 				if !other {
-					limit = felt
+					limit = at.usual
 				}
 				b.within(c.name+", "+at.what, c.time(), limit)
 			}
@@ -60,47 +58,14 @@ func (b *bench) back() error {
 	return nil
 }
 
-// longest is a state directory with one run. Most of it is recorded with the loop of the
-// library, which is quick, and looprun itself goes on with it.
+// longest is a state directory with one run.
 func (b *bench) longest() (string, error) {
-	const last = 2500
-	first, one := filepath.Join(b.dir, "first"), filepath.Join(b.dir, "long")
-	if out, err := b.ends(limit, b.loops(1, "--state-dir", first, "--", "false")); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	dir, err := scratchpad.Find(first, "")
+	state := filepath.Join(b.dir, "long")
+	run, _, err := recordAt(state, time.Now(), long, core.RunStarted{Command: []string{"waves"}, Caps: core.Caps{Iterations: long}})
 	if err != nil {
 		return "", err
 	}
-	event, err := scratchpad.First(dir)
-	if err != nil {
-		return "", err
-	}
-	started, _ := event.Data.(core.RunStarted)
-	started.Caps.Iterations = long
-	run, _, err := recordAt(one, time.Now(), long-last, started)
-	if err != nil {
-		return "", err
-	}
-	if err := run.Close(); err != nil {
-		return "", err
-	}
-	count := strconv.Itoa(long)
-	if out, err := b.ends(limit, []string{b.looprun, "resume", "-q", "--non-interactive", "--state-dir", one, "--loop-threshold", "off", "--max-errors", "off", "--max-iterations", count, "--cap-iterations", count, run.ID}); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return one, nil
-}
-
-// ends runs a command that exits with the code.
-func (b *bench) ends(code int, argv []string) (string, error) {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = b.dir, append(os.Environ(), "CI=")
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == code {
-		err = nil
-	}
-	return string(out), err
+	return state, run.Close()
 }
 
 // full is a state directory with so many runs of three iterations: one was started a

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/looprun/looprun/internal/fastjson"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -570,7 +569,7 @@ func flat(head []byte, d Data) ([]byte, error) {
 
 func decodeData[T Data](b []byte) (Data, error) {
 	var d T
-	err := fastjson.Unmarshal(b, &d)
+	err := json.Unmarshal(b, &d)
 	return d, err
 }
 
@@ -665,60 +664,13 @@ func (e Event) header(b []byte) ([]byte, error) {
 // [ErrUnknownEvent].
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var h eventHeader
-	rest, plain := h.read(b)
-	fields := append([]byte{'{'}, bytes.TrimPrefix(rest, []byte{','})...)
-	if !plain {
-		fields = b
-		if err := json.Unmarshal(b, &h); err != nil {
-			return err
-		}
+	if err := json.Unmarshal(b, &h); err != nil {
+		return err
 	}
-	data, err := decode(h.Type, fields)
+	data, err := decode(h.Type, b)
 	if err != nil {
 		return err
 	}
 	*e = Event{Seq: h.Seq, Time: h.Time, Elapsed: time.Duration(h.ElapsedMS) * time.Millisecond, Data: data}
 	return nil
-}
-
-// TypeOf is the type of an event that begins as [Event.MarshalJSON] writes it; empty: it may
-// be of any.
-func TypeOf(b []byte) EventType {
-	var h eventHeader
-	if _, ok := h.read(b); !ok {
-		return ""
-	}
-	return h.Type
-}
-
-// read reads a header as [Event.MarshalJSON] writes it, and returns the rest of the
-// event; false: it is written in another way.
-func (h *eventHeader) read(b []byte) (rest []byte, ok bool) {
-	var texts [4][]byte
-	for i, key := range [...]string{`{"seq":`, `,"time":"`, `","type":"`, `","elapsed_ms":`} {
-		rest, found := bytes.CutPrefix(b, []byte(key))
-		end := bytes.IndexAny(rest, `,"}`)
-		if !found || end < 1 {
-			return nil, false
-		}
-		texts[i], b = rest[:end], rest[end:]
-	}
-	var numbered, counted bool
-	h.Seq, numbered = headerNumber(texts[0])
-	h.ElapsedMS, counted = headerNumber(texts[3])
-	h.Type = EventType(texts[2])
-	more := len(b) > 2 && b[0] == ',' && b[1] == '"'
-	if !numbered || !counted || h.Time.UnmarshalText(texts[1]) != nil || bytes.IndexByte(texts[2], '\\') >= 0 || !more && string(b) != "}" {
-		return nil, false
-	}
-	return b, true
-}
-
-// headerNumber reads a number as JSON writes it and a journal needs it.
-func headerNumber(b []byte) (int64, bool) {
-	if b[0] < '1' && len(b) > 1 { // a sign or a zero
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	return n, err == nil
 }

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/looprun/looprun/internal/fastjson"
 )
 
 // Off turns a limit off. The zero value never does: a limit nobody thought of
@@ -264,7 +262,7 @@ type limitField struct{ text string }
 func (f *limitField) UnmarshalJSON(b []byte) error {
 	f.text = string(b)
 	if len(b) > 0 && b[0] == '"' {
-		return fastjson.Unmarshal(b, &f.text)
+		return json.Unmarshal(b, &f.text)
 	}
 	return nil
 }
@@ -299,7 +297,7 @@ func (l *Limits) UnmarshalJSON(b []byte) error {
 		TurnLoop        limitField `json:"turn_loop"`
 		Weakened        Weakening  `json:"weakened"`
 	}
-	if err := fastjson.Unmarshal(b, &j); err != nil {
+	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
 	*l = Limits{Weakened: j.Weakened}

@@ -1,7 +1,6 @@
 package scratchpad
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -61,7 +60,6 @@ type Run struct {
 	noted   noted
 	context inPlace
 	output  Output
-	keeper  keeper
 	printed int // the last iteration that may have output files
 }
 
@@ -228,8 +226,7 @@ func reopen(dir string, mode SyncMode, trusted bool) (*Run, *core.State, Tail, e
 
 // unlocked opens a run whose lock is held.
 func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *core.State, Tail, error) {
-	var config json.RawMessage
-	s, tail, err := load(dir, func(e core.Event) { config = ConfigOf(e, config) })
+	s, tail, err := Load(dir)
 	if err != nil {
 		return nil, nil, tail, err
 	}
@@ -256,7 +253,6 @@ func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *co
 		return nil, nil, tail, err
 	}
 	r.Unmarked, r.FirstEdition = unmarked, early
-	r.Journal.config = config
 	return r, s, tail, nil
 }
 

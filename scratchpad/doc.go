@@ -13,5 +13,4 @@
 //	    output/0001.check.log  what its check printed
 //	    scratchpad.md      for people and agents
 //	    result.json        the verdict, once there is one
-//	    state.json         what a long journal came to at some event
 package scratchpad

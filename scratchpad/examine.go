@@ -111,11 +111,9 @@ func Examine(dir string) (Findings, error) {
 		return f, nil
 	}
 	defer file.Close()
-	in, whole := proved(dir, file)
-	if !whole {
-		if in, err = inspect(dir, file); err != nil {
-			return f, err
-		}
+	in, err := inspect(dir, file)
+	if err != nil {
+		return f, err
 	}
 	f.journal(in)
 	if f.Alive {
@@ -127,23 +125,6 @@ func Examine(dir string) (Findings, error) {
 	}
 	f.Repairable = f.Repairable && checkRunDir(dir) == nil
 	return f, f.details(dir, in)
-}
-
-// proved is what there is to know of a long journal without fault, of which a state is kept
-// that it was made into once; false: it has to be inspected.
-func proved(dir string, file *os.File) (in inspected, whole bool) {
-	k, err := readKept(dir, file)
-	if err != nil {
-		return in, false
-	}
-	if _, proven := k.proves(dir, file); proven {
-		in.state = k.State
-		in.tail, err = replayFrom(dir, file, Tail{Offset: k.Offset, Events: k.State.Seq}, k.State.Apply)
-		if err == nil && in.tail.Cut == 0 {
-			return in, true
-		}
-	}
-	return in, false
 }
 
 // journal says what is wrong with the journal.

@@ -23,7 +23,7 @@ func Follow(dir string) (*Follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Follower{file: file, r: bufio.NewReaderSize(file, 64<<10), p: player{dir: dir, line: 1, next: 1}}, nil
+	return &Follower{file: file, r: bufio.NewReaderSize(file, blockSize), p: player{dir: dir, line: 1, next: 1}}, nil
 }
 
 // Next calls f for each event that was written since the last call, and returns
@@ -37,7 +37,7 @@ func (w *Follower) Next(f func(core.Event) error) (int64, error) {
 	}
 	w.r.Reset(w.file)
 	w.p.f, w.p.line, w.p.offset, w.p.broken = f, w.p.next, w.p.tail.Offset, nil
-	if err := w.p.ended(lineByLine(w.r, w.p.decode, w.p.play)); err != nil {
+	if err := w.p.read(w.r); err != nil {
 		return w.p.tail.Events - before, err
 	}
 	if gone(w.file) {

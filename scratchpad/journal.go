@@ -1,7 +1,6 @@
 package scratchpad
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,8 +42,6 @@ type Journal struct {
 	mu     sync.Mutex
 	marker marker // behind the last record
 	offset int64
-	seq    int64           // of the last event, once there was one
-	config json.RawMessage // of the run
 	dirty  bool
 	busy   bool      // a sync is going on, without mu
 	idle   sync.Cond // it has ended
@@ -157,7 +154,6 @@ func (j *Journal) write(e core.Event) error {
 	}
 	j.offset += int64(len(line))
 	j.marker, j.dirty = next, true
-	j.seq, j.config = e.Seq, ConfigOf(e, j.config)
 	return nil
 }
 

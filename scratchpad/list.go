@@ -133,20 +133,10 @@ func HasEvents(dir string) bool {
 func Summarize(dir string) Summary { return lookAt(dir).Summarize() }
 
 // Summarize is [Summarize] of the run.
-func (l *Look) Summarize() Summary { return l.summarize(false) }
-
-// Outcome is of a [Summary] what the run is and how it stands, which the journal of one
-// that has ended says at its two ends: its result is not read.
-func (l *Look) Outcome() Summary { return l.summarize(true) }
-
-func (l *Look) summarize(outcome bool) Summary {
+func (l *Look) Summarize() Summary {
 	s := Summary{ID: filepath.Base(l.Dir), Dir: l.Dir}
 	var page [pageSize]byte
-	var tail []byte
-	if outcome {
-		tail = make([]byte, pageSize)
-	}
-	start, end, err := l.readEnds(journalName, page[:], tail)
+	start, err := l.readStart(journalName, page[:])
 	var first core.Event
 	if err == nil {
 		first, err = l.first(start)
@@ -160,12 +150,6 @@ func (l *Look) summarize(outcome bool) Summary {
 	started, _ := first.Data.(core.RunStarted)
 	s.Name, s.Command, s.Started = started.Name, started.Command, first.Time
 	s.Parent = started.Parent
-	if outcome && !s.Alive {
-		if ending, ok := finished(l.Dir, end); ok {
-			s.Status = ending.Status
-			return s
-		}
-	}
 	if v, ok := l.readResult(); ok && !s.Alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature, s.Says = v.Iterations, v.RuntimeSeconds, v.Signature, v.Says
@@ -174,9 +158,6 @@ func (l *Look) summarize(outcome bool) Summary {
 	}
 	if rests { // it did a moment ago, and has no end
 		s.Alive = l.locked()
-	}
-	if s.glance(l.Dir) {
-		return s
 	}
 	state, _, err := Load(l.Dir)
 	if err != nil {
@@ -195,14 +176,10 @@ func Standing(s *core.State, alive bool) core.Status {
 	if s.Ended && !alive {
 		return s.Ending.Status
 	}
-	return unended(alive, len(s.Pending()) > 0)
-}
-
-func unended(alive, waiting bool) core.Status {
 	switch {
 	case !alive:
 		return core.StatusCrashed
-	case waiting:
+	case len(s.Pending()) > 0:
 		return core.StatusAwaiting
 	}
 	return core.StatusRunning
@@ -226,16 +203,4 @@ func (l *Look) first(start []byte) (core.Event, error) {
 		return core.Event{}, fmt.Errorf("%s holds no events", l.path(journalName))
 	}
 	return decode(l.Dir, line)
-}
-
-// finished is how the run ended by the last record of a journal that ends so; false: that
-// is no whole record of an end.
-func finished(dir string, end []byte) (core.Ending, bool) {
-	lines, whole := bytes.CutSuffix(end, []byte{'\n'})
-	if !whole {
-		return core.Ending{}, false
-	}
-	e, err := decode(dir, lines[bytes.LastIndexByte(lines, '\n')+1:])
-	d, ok := e.Data.(core.RunFinished)
-	return d.Ending, ok && err == nil
 }

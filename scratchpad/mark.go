@@ -1,6 +1,7 @@
 package scratchpad
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
@@ -14,10 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
-	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/xdg"
 )
@@ -42,7 +40,7 @@ var noDetail = [sha256.Size]byte{
 // markSize is what a mark adds to a record, with 6 bits to a character.
 const markSize = len(markField) + (8*markBytes+5)/6 + len(`"`)
 
-// marker marks records: it is the keyed hash behind the last of them. Without a
+// marker marks records: it is the keyed hash after the last of them. Without a
 // key it marks nothing.
 type marker struct {
 	key   []byte
@@ -62,7 +60,7 @@ func digestOf(body, detail []byte) digest {
 	return d
 }
 
-// next is the marker behind one more record.
+// next is the marker after one more record.
 func (m marker) next(d digest) marker {
 	if m.key == nil {
 		return m
@@ -94,26 +92,14 @@ func unmark(body []byte) (rest, mark []byte) {
 	return body, nil
 }
 
-// plainMark reports whether a mark is written as [marker.mark] writes it.
-func plainMark(mark []byte) bool {
-	text, ended := bytes.CutSuffix(bytes.TrimPrefix(mark, []byte(markField)), []byte{'"'})
-	for _, c := range text {
-		if !ascii.Letter(c) && !ascii.Digit(c) && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return ended
-}
-
 // proven is what the marks of a journal say, as far as its records are whole.
 type proven struct {
-	marker  marker // behind the last of them
+	marker  marker // after the last of them
 	records int64
 	marked  bool   // some record has a mark
 	begun   bool   // the first has the right one
 	mine    bool   // the last has: it and all before it were written, or agreed to, with the key
 	last    []byte // the last one's mark, or none
-	picked  []core.Event
 }
 
 // prove reads the marks of a run.
@@ -123,24 +109,8 @@ func prove(dir string, key []byte) (proven, error) {
 		return proven{marker: marker{key: key}}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return proven{marker: marker{key: key}}, err
-	}
-	return proveLines(dir, f, info.Size(), key, nil)
-}
-
-// proveLines reads the marks of a journal, or of so much of its beginning, and picks what
-// may be events of these types.
-func proveLines(dir string, journal io.Reader, size int64, key []byte, picks []core.EventType) (proven, error) {
 	p := proven{marker: marker{key: key}}
-	err := readLines(journal, size, func(line []byte) seen {
-		s := witness(dir, line)
-		if s.err == nil && len(picks) > 0 && may(core.TypeOf(line), picks) {
-			s.event, s.err = decode(dir, line[:len(line)-1])
-		}
-		return s
-	}, p.take)
+	err = eachLine(bufio.NewReaderSize(f, blockSize), func(line []byte) error { return p.add(dir, line) })
 	if errors.Is(err, errNoRecord) {
 		err = nil
 	}
@@ -148,48 +118,31 @@ func proveLines(dir string, journal io.Reader, size int64, key []byte, picks []c
 	return p, err
 }
 
-// may reports whether a record that begins so may be of these types.
-func may(of core.EventType, types []core.EventType) bool {
-	return of == "" || slices.Contains(types, of)
-}
-
 // errNoRecord ends a proof: a torn end, or damage.
 var errNoRecord = errors.New("it is no whole record")
 
-// witness reads who wrote a line.
-func witness(dir string, line []byte) (s seen) {
+// add adds the mark of the next line.
+func (p *proven) add(dir string, line []byte) error {
 	line, ended := bytes.CutSuffix(line, []byte{'\n'})
-	if !ended {
-		return seen{err: errNoRecord}
+	switch {
+	case len(line) == 0: // padding
+		return nil
+	case !ended:
+		return errNoRecord
 	}
 	body, err := sealed(line)
 	if err != nil {
-		return seen{err: errNoRecord}
+		return errNoRecord
 	}
 	detail, err := detailOf(dir, body)
 	if err != nil {
-		return seen{err: errNoRecord}
+		return errNoRecord
 	}
-	body, s.mark = unmark(body)
-	s.digest = digestOf(body, detail)
-	return s
-}
-
-// take takes the next line in.
-func (p *proven) take(line []byte, s seen) error {
-	switch {
-	case len(line) == 0 || line[0] == '\n':
-		return nil
-	case s.err != nil:
-		return s.err
-	}
+	body, mark := unmark(body)
 	p.records++
-	if s.event.Data != nil {
-		p.picked = append(p.picked, s.event)
-	}
-	p.marker = p.marker.next(s.digest)
-	p.marked = p.marked || s.mark != nil
-	p.last = append(p.last[:0], s.mark...) // the line's place is read into again
+	p.marker = p.marker.next(digestOf(body, detail))
+	p.marked = p.marked || mark != nil
+	p.last = append(p.last[:0], mark...) // the reader uses the line's memory again
 	if p.records == 1 {
 		p.begun = p.right()
 	}

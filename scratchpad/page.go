@@ -38,7 +38,6 @@ func (r *Run) Refresh(s *core.State, force bool) error {
 	if !force && !slow && time.Since(r.page.made) < pageEvery {
 		return nil
 	}
-	r.keep(s)
 	notes, err := r.page.notes()
 	if err != nil {
 		return err

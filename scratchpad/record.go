@@ -145,9 +145,6 @@ func decode(dir string, line []byte) (core.Event, error) {
 		return e, err
 	}
 	detail, err := detailOf(dir, body)
-	if rest, mark := unmark(body); plainMark(mark) { // it says nothing of what happened
-		body = rest
-	}
 	object := slices.Concat(body, []byte("}"))
 	if err == nil && detail != nil {
 		object, err = merge(object, detail)

@@ -166,9 +166,8 @@ func TestSumIsOfTheWholeLine(t *testing.T) {
 	}
 }
 
-// TestRecordsAreReadAsTheyAreWritten is about what decode leaves to encoding/json, which
-// takes thrice as long: nothing of what an iteration records, and all that is odd.
-func TestRecordsAreReadAsTheyAreWritten(t *testing.T) {
+// TestMarkIsJSON: a record whose mark is not JSON is not read.
+func TestMarkIsJSON(t *testing.T) {
 	object, _, err := encode(core.Event{Seq: 1, Time: day, Data: failing(1)})
 	if err != nil {
 		t.Fatal(err)
@@ -177,17 +176,8 @@ func TestRecordsAreReadAsTheyAreWritten(t *testing.T) {
 	line := func(mark string) []byte {
 		return []byte(strings.TrimSuffix(string(seal(slices.Clone(object), mark)), "\n"))
 	}
-	read := func(line []byte) float64 {
-		return testing.AllocsPerRun(10, func() {
-			if _, err := decode("", line); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	marked, slow := read(line(mark)), read(line(mark[:len(mark)-2]+` "`))
-	t.Logf("%g allocations, %g where it is odd", marked, slow)
-	if marked > slow*2/3 {
-		t.Errorf("a record makes %g allocations, and one that encoding/json reads %g", marked, slow)
+	if _, err := decode("", line(mark)); err != nil {
+		t.Error(err)
 	}
 	if _, err := decode("", line(mark[:len(mark)-3]+`"-"`)); err == nil {
 		t.Error("a mark that is no JSON was read")

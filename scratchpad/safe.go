@@ -86,29 +86,15 @@ func irregular(name string) error {
 // readStart reads the beginning of a regular file, as much of it as there is room for;
 // without room all of it.
 func (l *Look) readStart(name string, room []byte) ([]byte, error) {
-	start, _, err := l.readEnds(name, room, nil)
-	return start, err
-}
-
-// readEnds is [Look.readStart], and of a file that there is no room for it reads the last
-// page, which no record of a journal crosses, into the tail. The end of any other is its
-// start.
-func (l *Look) readEnds(name string, room, tail []byte) (start, end []byte, err error) {
 	g, err := l.openGlimpse(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer g.close()
 	if room == nil {
 		room = make([]byte, g.size)
 	}
-	start, err = g.fill(room[:min(int64(len(room)), g.size)], 0)
-	if err != nil || g.size <= int64(len(room)) {
-		return start, start, err
-	}
-	last := g.size / pageSize * pageSize
-	end, err = g.fill(tail[:min(int64(len(tail)), g.size-last)], last)
-	return start, end, err
+	return g.fill(room[:min(int64(len(room)), g.size)], 0)
 }
 
 // fill reads as much as b holds, or is still there.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
-	"github.com/looprun/looprun/internal/fastjson"
 )
 
 const resultName = "result.json"
@@ -73,5 +72,5 @@ func (r *Run) ResultFile() string { return filepath.Join(r.Dir, resultName) }
 // readResult reads the verdict; false: there is none.
 func (l *Look) readResult() (v Verdict, ok bool) {
 	b, err := l.readStart(resultName, nil)
-	return v, err == nil && fastjson.Unmarshal(b, &v) == nil
+	return v, err == nil && json.Unmarshal(b, &v) == nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/tasks"
@@ -38,12 +37,12 @@ func (c *contextCmd) Run(a *app) error {
 			return err
 		}
 	}
-	state, raw, err := scratchpad.Recent(dir, func(*core.State, core.Event) {})
+	state, _, err := scratchpad.Load(dir)
 	if err != nil {
 		return err
 	}
 	o := scratchpad.ContextOptions{Notes: scratchpad.Notes(dir), MaxBytes: c.MaxBytes}
-	if r, err := session.ReadRecorded(raw, dir); err == nil {
+	if r, err := session.RecordedOf(dir); err == nil {
 		o.Text = r.Options.Signals == "text"
 		o.Next = tasks.Next(state.Dir, r.Options.Tasks)
 	}

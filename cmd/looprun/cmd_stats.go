@@ -127,8 +127,7 @@ func parseSince(text string) (time.Time, error) {
 func rejectionsOf(dir string) ([]rejection.Record, error) {
 	var records []rejection.Record
 	run, at := "", map[string]int{}
-	events, err := scratchpad.Pick(dir, core.TypeRunStarted, core.TypeRejectionSubmitted, core.TypeRejectionInvalid, core.TypeRejectionDecided)
-	for _, e := range events {
+	_, err := scratchpad.Replay(dir, func(e core.Event) error {
 		r := rejection.Record{RunID: run, Dir: dir, Time: e.Time}
 		switch d := e.Data.(type) {
 		case core.RunStarted:
@@ -146,6 +145,7 @@ func rejectionsOf(dir string) ([]rejection.Record, error) {
 				records[i].DecidedAt, records[i].Created = e.Time, d.Created
 			}
 		}
-	}
+		return nil
+	})
 	return records, err
 }

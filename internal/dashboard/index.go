@@ -269,9 +269,7 @@ func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 	if s.Task != s.Name {
 		r.Task = termsafe.Line(s.Task)
 	}
-	for _, f := range s.History[max(0, len(s.History)-trendLength):] {
-		r.trend(f)
-	}
+	r.trends(s)
 	return r
 }
 
@@ -305,10 +303,12 @@ func named(dir string, seen stamp, s scratchpad.Summary) *row {
 // trendLength is how many iterations a trend shows.
 const trendLength = 12
 
-// trend adds an iteration to the row.
-func (r *row) trend(f core.IterationFinished) {
-	if f.Signature.Hash != 0 && f.Signature.Failing >= 0 {
-		r.Trend = append(r.Trend, f.Signature.Failing)
+// trends sets the trend of the row to the last iterations of the state.
+func (r *row) trends(s *core.State) {
+	for _, f := range s.History[max(0, len(s.History)-trendLength):] {
+		if f.Signature.Hash != 0 && f.Signature.Failing >= 0 {
+			r.Trend = append(r.Trend, f.Signature.Failing)
+		}
 	}
 }
 
@@ -383,12 +383,9 @@ func (r *row) look() {
 		return
 	}
 	r.rest = false
-	for _, e := range scratchpad.LastEvents(r.dir) {
-		if f, ok := e.Data.(core.IterationFinished); ok {
-			r.trend(f)
-		}
+	if s, _, err := scratchpad.Load(r.dir); err == nil {
+		r.trends(s)
 	}
-	r.Trend = r.Trend[max(0, len(r.Trend)-trendLength):]
 }
 
 func (r *row) matches(words []string) bool {

@@ -4,7 +4,6 @@ package review
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,7 +39,6 @@ type Explanation struct {
 	OnlyCounts bool `json:"only_counts_changed,omitempty"`
 
 	state       *core.State
-	config      json.RawMessage
 	dir         string
 	first, last *core.IterationFinished
 	sides       [2]signature.Explanation
@@ -59,13 +57,13 @@ type counted struct {
 
 // Explain reads it from the run in dir.
 func Explain(dir string) (*Explanation, error) {
-	s, config, err := scratchpad.Recent(dir, func(*core.State, core.Event) {})
+	s, _, err := scratchpad.Load(dir)
 	if err != nil {
 		return nil, err
 	}
 	e := &Explanation{
 		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
-		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir, config: config,
+		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir,
 	}
 	e.OnlyCounts = s.OnlyCountsChanged()
 	e.window()
@@ -127,7 +125,7 @@ func (e *Explanation) compare() error {
 	if e.first == nil || e.first.Iteration == e.last.Iteration {
 		return nil
 	}
-	r, err := session.ReadRecorded(e.config, e.dir)
+	r, err := session.RecordedOf(e.dir)
 	if err != nil {
 		return nil //nolint:nilerr // a run of a program has no recorded rules: its outputs are not compared
 	}

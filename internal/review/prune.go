@@ -93,7 +93,7 @@ func (p *Pruned) choose(s Selection) error {
 	}
 	if len(named) > 0 {
 		p.Removed = make([]oldRun, len(named))
-		scratchpad.Each(named, func(i int, run *scratchpad.Look) { p.Removed[i] = describe(run, run.Outcome()) })
+		scratchpad.Each(named, func(i int, run *scratchpad.Look) { p.Removed[i] = describe(run, run.Summarize()) })
 		return nil
 	}
 	ids, err := scratchpad.IDs(p.state)
@@ -126,7 +126,7 @@ func (s Selection) look(run *scratchpad.Look) (r oldRun, why string) {
 	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(run.Dir)) < *s.OlderThan {
 		return r, ""
 	}
-	is := run.Outcome()
+	is := run.Summarize()
 	if len(s.Status) > 0 && !slices.Contains(s.Status, string(is.Status)) {
 		return r, ""
 	}

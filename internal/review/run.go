@@ -96,14 +96,11 @@ type endedIteration struct {
 func Load(dir string, number int) (*Run, error) {
 	alive := scratchpad.Locked(dir)
 	h := history{number: number, asked: map[string]time.Time{}}
-	s, _, err := scratchpad.Recent(dir, h.add)
-	if err != nil || !h.enough(s) {
-		s = new(core.State)
-		_, err = scratchpad.Replay(dir, func(e core.Event) error {
-			h.add(s, e)
-			return s.Apply(e)
-		})
-	}
+	s := new(core.State)
+	_, err := scratchpad.Replay(dir, func(e core.Event) error {
+		h.add(s, e)
+		return s.Apply(e)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -120,38 +117,23 @@ func Load(dir string, number int) (*Run, error) {
 
 // history takes the last iterations out of the events of a run.
 type history struct {
-	number int  // of iterations; 0: all
-	whole  bool // it began with the first event
-	within bool // it saw where the next iteration begins
+	number int // of iterations; 0: all
 	list   []*endedIteration
 	cost   float64 // before the next one
 	tokens int64
 	asked  map[string]time.Time // questions, when they were
 }
 
-// enough reports whether the events that were seen say all that is shown of the run.
-func (h *history) enough(s *core.State) bool {
-	unseen := func(q core.Question) bool { _, seen := h.asked[q.ID]; return !seen }
-	return h.whole || h.number > 0 && len(h.list) == h.number && !slices.ContainsFunc(s.Answerable(), unseen)
-}
-
 func (h *history) add(s *core.State, e core.Event) {
-	if e.Seq == 1 {
-		*h = history{number: h.number, whole: true, within: true, asked: map[string]time.Time{}}
-	}
-	if d, ok := e.Data.(core.QuestionAsked); ok {
+	switch d := e.Data.(type) {
+	case core.QuestionAsked:
 		h.asked[d.ID] = e.Time
-	}
-	d, ok := e.Data.(core.IterationFinished)
-	if !ok {
-		return
-	}
-	if h.within {
+	case core.IterationFinished:
 		h.list = append(h.list, &endedIteration{e.Time, s.Cost - h.cost, s.Tokens - h.tokens, d})
-	}
-	h.within, h.cost, h.tokens = true, s.Cost, s.Tokens
-	if over := len(h.list) - h.number; h.number > 0 && over > 0 {
-		h.list = append(h.list[:0], h.list[over:]...)
+		h.cost, h.tokens = s.Cost, s.Tokens
+		if over := len(h.list) - h.number; h.number > 0 && over > 0 {
+			h.list = append(h.list[:0], h.list[over:]...)
+		}
 	}
 }
 

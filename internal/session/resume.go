@@ -220,20 +220,22 @@ func (c *Anew) change(r *Recorded, given func(flag string) bool) (changed bool) 
 }
 
 // RecordedOf is what the run was last started or resumed with.
-func RecordedOf(dir string) (Recorded, error) {
+func RecordedOf(dir string) (r Recorded, err error) {
 	var raw json.RawMessage
-	_, err := scratchpad.Replay(dir, func(e core.Event) error {
-		raw = scratchpad.ConfigOf(e, raw)
+	_, err = scratchpad.Replay(dir, func(e core.Event) error {
+		switch d := e.Data.(type) {
+		case core.RunStarted:
+			raw = d.Config
+		case core.RunResumed:
+			if d.Config != nil {
+				raw = d.Config
+			}
+		}
 		return nil
 	})
 	if err != nil {
-		return Recorded{}, err
+		return r, err
 	}
-	return ReadRecorded(raw, dir)
-}
-
-// ReadRecorded reads the configuration of a run.
-func ReadRecorded(raw json.RawMessage, dir string) (r Recorded, err error) {
 	if raw == nil {
 		return r, ErrNoConfig
 	}
