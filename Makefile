@@ -10,7 +10,7 @@ DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ 
 PREFIX      ?= $(HOME)/.local
 LDFLAGS     := -s -w -X main.stamp=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
-.PHONY: all build install demo test test-short test-race lint fmt bench bench-replay profile stuckbench fuzz torture windows-test examples clean
+.PHONY: all build install demo test test-short test-race lint fmt bench bench-replay profile stuckbench ablate fuzz torture windows-test examples clean
 
 all: build
 
@@ -75,8 +75,11 @@ profile: ## CPU and allocation profiles of an iteration and of output, in bin/pr
 	    -cpuprofile bin/profile/$$name.cpu -memprofile bin/profile/$$name.mem -memprofilerate 4096 ./cmd/looprun | grep '^Benchmark'; \
 	  for kind in cpu mem; do echo; echo "$$name: $$kind"; $(GO) tool pprof -top -nodecount 15 $$($(GO) env GOFLAGS) -sample_index=$$([ $$kind = mem ] && echo alloc_space || echo cpu) bin/profile/looprun.test bin/profile/$$name.$$kind 2>/dev/null | tail -n +4; done; done
 
-stuckbench: build ## is it the same failure? over three sets of recorded outputs, beside the baselines
-	$(GO) test -count=1 -run TestStuckbench -v ./signature ./internal/review
+stuckbench: ## is it the same failure? over five sets of recorded outputs, beside the baselines
+	$(GO) test -count=1 -run 'TestStuckbench|TestCounts|TestBaselines' -v ./signature
+
+ablate: ## what each function that reads output is good for: switched off, over the five sets; ten minutes
+	@$(GO) run ./tools/ablate -max 5
 
 FUZZTIME ?= 30s
 fuzz: ## every parser's fuzz target, FUZZTIME each

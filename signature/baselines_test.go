@@ -3,8 +3,6 @@ package signature
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -82,51 +80,50 @@ func similar(a, b []byte) bool {
 	return float64(2*shared) >= 0.9*float64(len(la)+len(lb))
 }
 
-// baselineTable scores what others do over the pairs and sequences.
-func baselineTable(t *testing.T, dir string, pairs []benchPair, seqs []benchSequence) string {
-	t.Helper()
-	outputs := map[string][]byte{}
-	read := func(file string) []byte {
-		if _, ok := outputs[file]; !ok {
-			out, err := os.ReadFile(filepath.Join(dir, file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			outputs[file] = out
-		}
-		return outputs[file]
+// TestBaselines prints with -v what others do over the sets.
+func TestBaselines(t *testing.T) {
+	if !testing.Verbose() || testing.Short() {
+		t.Skip("it only prints")
 	}
-	var b strings.Builder
+	for _, set := range benchDirs {
+		t.Log(baselineTable(loadBench(t, "../testdata/"+set.dir)))
+	}
+}
+
+// baselineTable scores what others do over the pairs and sequences.
+func baselineTable(b *bench) string {
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "\n%-32s %6s %6s %7s %s\n", b.dir, "prec", "recall", "F1", "sequences")
+	outputs := map[string][]byte{}
+	for _, r := range b.recordings {
+		outputs[r.File] = r.data
+	}
 	for _, c := range []struct {
 		name string
 		key  func([]byte) string
-	}{{"hash of the bytes", rawKey}, {"first regular expression", firstKey}, {"mask and hash", maskedKey}, {"90 % similar lines", nil}} {
+	}{{"hash of the bytes", rawKey}, {"first regular expression", firstKey}, {"mask and hash", maskedKey}} {
+		keys := map[string]Hash{}
+		for file, out := range outputs {
+			keys[file] = Hash(xxhash.Sum64String(c.key(out)))
+		}
 		var s score
-		for _, p := range pairs {
-			same := false
-			if c.key == nil {
-				same = similar(read(p.A), read(p.B))
-			} else {
-				same = c.key(read(p.A)) == c.key(read(p.B))
-			}
-			s.pair(p.Same, same)
+		for _, p := range b.pairs {
+			s.pair(p.Same, keys[p.A] == keys[p.B])
 		}
-		if c.key == nil {
-			fmt.Fprintf(&b, "%-24s %s\n", c.name, strings.TrimSuffix(s.String(), "    0/0"))
-			continue
-		}
-		for _, q := range seqs {
-			var cycles Cycles
-			at, period := 0, 0
-			for i, file := range q.Files {
-				cycles.Add(Hash(xxhash.Sum64String(c.key(read(file)))))
-				if p, ok := cycles.Tripped(3); ok && at == 0 {
-					at, period = i+1, p
-				}
+		for _, q := range b.sequences {
+			var hs []Hash
+			for _, file := range q.Files {
+				hs = append(hs, keys[file])
 			}
+			at, period := firstTrip(hs, 3)
 			s.sequence(q, at, period)
 		}
-		fmt.Fprintf(&b, "%-24s %s\n", c.name, s)
+		fmt.Fprintf(&sb, "%-32s %s\n", c.name, s)
 	}
-	return b.String()
+	var s score
+	for _, p := range b.pairs {
+		s.pair(p.Same, similar(outputs[p.A], outputs[p.B]))
+	}
+	fmt.Fprintf(&sb, "%-32s %s\n", "90 % similar lines", s)
+	return sb.String()
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -149,15 +148,11 @@ func BenchmarkGroups(b *testing.B) {
 		dir = d
 	}
 	texts := map[string][]byte{}
-	for _, r := range readRecordings(b, dir) {
+	for _, r := range loadBench(b, dir).recordings {
 		if r.Exit == 0 {
 			continue
 		}
-		out, err := os.ReadFile(filepath.Join(dir, r.File))
-		if err != nil {
-			b.Fatal(err)
-		}
-		texts[r.Tool] = append(texts[r.Tool], out...)
+		texts[r.Tool] = append(texts[r.Tool], r.data...)
 	}
 	for _, tool := range slices.Sorted(maps.Keys(texts)) {
 		b.Run(tool, func(b *testing.B) {

@@ -2,7 +2,6 @@ package signature
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -56,8 +55,9 @@ func TestCore(t *testing.T) {
 // In the recordings no other set of failing checks has the same core, and hardly any
 // other kind of error has.
 func TestCoresOfRecordings(t *testing.T) {
-	sigs := signAll(t, benchDir)
-	for _, p := range readLines[benchPair](t, filepath.Join(benchDir, "pairs.jsonl")) {
+	set := loadBench(t, benchDir)
+	sigs := set.sign()
+	for _, p := range set.pairs {
 		if a, b := sigs[p.A], sigs[p.B]; !p.Same && a.Core != 0 && a.Core == b.Core && !strings.Contains(p.Why, "value") {
 			t.Errorf("%s and %s have the same core (%s)", p.A, p.B, p.Why)
 		}

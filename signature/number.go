@@ -111,6 +111,9 @@ func numberKind(b []byte, k, e, digits int) kind {
 		}
 		return masked
 	}
+	if ofResource(b, e) {
+		return masked
+	}
 	if digits <= 3 || next == '%' {
 		return number
 	}
@@ -232,6 +235,20 @@ func workUnitAfter(b []byte, e int) bool {
 		"warnings", "failures", "failed", "failing", "passed", "passing", "checks", "steps", "tasks", "batches", "modules",
 		"packages", "problems", "issues", "users", "times", "attempts", "retries", "assertions", "examples", "specs",
 		"cases", "targets", "objects", "migrations", "entries", "documents", "pages", "jobs", "queries", "commits", "total":
+		return true
+	}
+	return false
+}
+
+// ofResource says whether a word that counts what a process holds follows a number: how
+// many there are differs from run to run.
+func ofResource(b []byte, e int) bool {
+	if ascii.At(b, e) != ' ' {
+		return false
+	}
+	var low [24]byte
+	switch string(ascii.Lowered(&low, b[e+1:runOf(b, e+1, isAlpha)])) {
+	case "goroutines", "goroutine", "threads", "connections", "sockets", "processes", "handles", "descriptors", "allocations", "allocs", "fds":
 		return true
 	}
 	return false

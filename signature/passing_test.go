@@ -1,10 +1,7 @@
 package signature
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -17,21 +14,9 @@ func TestPassingOutputsShowNoFailingTests(t *testing.T) {
 	}
 	s, passing, failing := New(Options{}), 0, 0
 	for _, dir := range dirs {
-		raw, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var recordings []benchRecording
-		if err := json.Unmarshal(raw, &recordings); err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range recordings {
-			text, err := os.ReadFile(filepath.Join(dir, r.File))
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, r := range loadBench(t, dir).recordings {
 			s.Reset()
-			_, _ = bytes.NewReader(text).WriteTo(s.Stdout())
+			_, _ = s.Stdout().Write(r.data)
 			shows := s.SumContent(0).Kind == KindTestFail
 			switch {
 			case r.Exit == 0:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -101,19 +100,12 @@ func TestRecordedNamesStay(t *testing.T) {
 		dir = d
 	}
 	names := map[string]bool{}
-	for _, r := range readRecordings(t, dir) {
+	file := regexp.MustCompile(`[\w./-]*[a-z_]\.(?:go|py|rs|js|ts|tsx|c|h|cpp|java|rb|php|sh|bats|ex|exs|lua|pl|t|tcl|hs|feature|ya?ml|json|toml|tf)\b|\b(?:E|TS|SC|CS|F|W|C|D)\d{3,5}\b|\berror\[E\d+\]`)
+	for _, r := range loadBench(t, dir).recordings {
 		for _, n := range r.Failing {
 			names[n] = true
 		}
-	}
-	file := regexp.MustCompile(`[\w./-]*[a-z_]\.(?:go|py|rs|js|ts|tsx|c|h|cpp|java|rb|php|sh|bats|ex|exs|lua|pl|t|tcl|hs|feature|ya?ml|json|toml|tf)\b|\b(?:E|TS|SC|CS|F|W|C|D)\d{3,5}\b|\berror\[E\d+\]`)
-	files, _ := filepath.Glob(filepath.Join(dir, "*", "*.txt"))
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range file.FindAllString(string(b), -1) {
+		for _, m := range file.FindAllString(string(r.data), -1) {
 			names[m[strings.LastIndexByte(m, '/')+1:]] = true
 		}
 	}

@@ -2,8 +2,6 @@ package signature
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,17 +12,12 @@ import (
 func TestRecentLines(t *testing.T) {
 	with, without := New(Options{}), New(Options{})
 	without.recent.count = math.MinInt
-	recs := readRecordings(t, benchDir)
 	for round := range 2 {
-		for _, r := range recs {
-			b, err := os.ReadFile(filepath.Join(benchDir, r.File))
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, r := range loadBench(t, benchDir).recordings {
 			var sigs [2]Signature
 			for i, s := range []*Signer{with, without} {
 				s.Reset()
-				s.Stdout().Write(b)
+				s.Stdout().Write(r.data)
 				sigs[i] = s.SumContent(r.Exit)
 			}
 			if !reflect.DeepEqual(sigs[0], sigs[1]) {

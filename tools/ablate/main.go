@@ -1,0 +1,291 @@
+// Command ablate switches off one function after another of the packages that read
+// output, and prints what that changes: scores over the recordings of
+// testdata/stuckbench*, what is listed of them, or a test. A function whose absence
+// changes nothing is a rule that no known tool needs.
+//
+//	go run ./tools/ablate [-max PERCENT] [-only NAME] [-no-tests]
+//
+// With -max it fails when more of the lines are in functions without effect.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// packages are those that are measured; the first has the recordings' test.
+var packages = []string{"signature", "internal/margin", "internal/carrier", "internal/datetime"}
+
+// perRun is how long the recordings may take before a switched-off function counts as
+// one that nothing works without.
+const perRun = 60 * time.Second
+
+func main() {
+	limit := flag.Float64("max", 100, "fail when more percent of the lines have no effect")
+	only := flag.String("only", "", "measure the functions whose name has this text alone")
+	noTests := flag.Bool("no-tests", false, "do not run the packages' tests")
+	flag.Parse()
+	if err := run(*limit, *only, !*noTests); err != nil {
+		fmt.Fprintln(os.Stderr, "ablate:", err)
+		os.Exit(1)
+	}
+}
+
+// function is one that can be switched off.
+type function struct {
+	id         int
+	file, name string
+	lines      int
+	effect     string // empty: none
+}
+
+func run(limit float64, only string, tests bool) error {
+	work, err := os.MkdirTemp("", "ablate-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	functions, err := instrument(work)
+	if err != nil {
+		return err
+	}
+	var binaries []string
+	for i, pkg := range packages {
+		bin := filepath.Join(work, fmt.Sprintf("%d.test", i))
+		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(work, "overlay.json"), "-o", bin, "./"+pkg)
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build the tests of %s: %w\n%s", pkg, err, out)
+		}
+		binaries = append(binaries, bin)
+	}
+	functions = slices.DeleteFunc(functions, func(f *function) bool { return !strings.Contains(f.file+" "+f.name, only) })
+	if err := measure(binaries[0], functions); err != nil {
+		return err
+	}
+	if tests {
+		for _, f := range functions {
+			if f.effect == "" {
+				f.effect = failing(binaries, f.id)
+			}
+		}
+	}
+	return report(functions, limit)
+}
+
+// report prints a line for each function, those without effect last.
+func report(functions []*function, limit float64) error {
+	slices.SortStableFunc(functions, func(a, b *function) int { return strings.Compare(b.effect, a.effect) })
+	all, idle := 0, 0
+	for _, f := range functions {
+		effect := f.effect
+		if all += f.lines; effect == "" {
+			effect = "nothing"
+			idle += f.lines
+		}
+		fmt.Printf("%4d  %-58s %s\n", f.lines, f.file+" "+f.name, effect)
+	}
+	share := 100 * float64(idle) / float64(max(1, all))
+	fmt.Printf("%d of %d lines in functions have no effect: %.1f %%\n", idle, all, share)
+	if share > limit {
+		return fmt.Errorf("more than %.1f %% have no effect: a rule stays when a recording or a test needs it", limit)
+	}
+	return nil
+}
+
+// instrument writes copies of the packages' files in which each function returns at
+// once when it is the one switched off, and an overlay that puts them in place.
+func instrument(work string) ([]*function, error) {
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return nil, err
+	}
+	overlay := map[string]string{}
+	put := func(name string, text []byte) error {
+		file := filepath.Join(work, fmt.Sprintf("%d.go", len(overlay)))
+		overlay[filepath.Join(root, name)] = file
+		return os.WriteFile(file, text, 0o600)
+	}
+	module, err := exec.Command("go", "list", "-m").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find the module: %w", err)
+	}
+	importOff := fmt.Sprintf("import %q\n", string(bytes.TrimSpace(module))+"/internal/off")
+	var all []*function
+	for _, dir := range packages {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			source, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			changed, found, err := switchable(file, source, importOff, len(all))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+			if err := put(file, changed); err != nil {
+				return nil, err
+			}
+		}
+	}
+	off := "package off\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\n// Is is the function that is switched off.\nvar Is = -1\n\nfunc init() {\n\tif id, err := strconv.Atoi(os.Getenv(\"ABLATE_OFF\")); err == nil {\n\t\tIs = id\n\t}\n}\n"
+	if err := put("internal/off/off.go", []byte(off)); err != nil {
+		return nil, err
+	}
+	hook := "package signature\n\n" + importOff + "\nfunc init() { switchOff = func(id int) { off.Is = id } }\n"
+	if err := put("signature/ablate_off_test.go", []byte(hook)); err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		return nil, err
+	}
+	return all, os.WriteFile(filepath.Join(work, "overlay.json"), raw, 0o600)
+}
+
+// switchable is the source of a file with a switch in each function. Functions with
+// type parameters have none.
+func switchable(name string, source []byte, importOff string, id int) ([]byte, []*function, error) {
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out bytes.Buffer
+	var found []*function
+	end := set.Position(parsed.Name.End()).Offset
+	out.Write(source[:end])
+	out.WriteString("\n\n" + importOff)
+	used := end
+	for _, d := range parsed.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Body == nil || f.Type.TypeParams != nil || f.Name.Name == "init" {
+			continue
+		}
+		var zeros []string
+		if f.Type.Results != nil {
+			for _, r := range f.Type.Results.List {
+				for range max(1, len(r.Names)) {
+					zeros = append(zeros, "*new("+text(set, r.Type)+")")
+				}
+			}
+		}
+		receiver := ""
+		if f.Recv != nil {
+			receiver = strings.Trim(text(set, f.Recv.List[0].Type), "*") + "."
+		}
+		at := set.Position(f.Body.Lbrace).Offset + 1
+		out.Write(source[used:at])
+		fmt.Fprintf(&out, " if off.Is == %d { return %s }; ", id, strings.Join(zeros, ", "))
+		used = at
+		found = append(found, &function{id: id, file: name, name: receiver + f.Name.Name, lines: set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1})
+		id++
+	}
+	out.Write(source[used:])
+	if len(found) == 0 {
+		return source, nil, nil
+	}
+	return out.Bytes(), found, nil
+}
+
+func text(set *token.FileSet, n ast.Node) string {
+	var b bytes.Buffer
+	_ = printer.Fprint(&b, set, n) // a buffer takes it all
+	return b.String()
+}
+
+// measure signs the recordings without each function and notes what is different. A
+// process that hangs or panics is started again for the next function.
+func measure(binary string, functions []*function) error {
+	base, rest := "", functions
+	for first := true; first || len(rest) > 0; first = false {
+		ids := "-1"
+		for _, f := range rest {
+			ids += fmt.Sprintf(" %d", f.id)
+		}
+		test := exec.Command(binary, "-test.run", "^TestAblate$", "-test.v", "-test.timeout", "0")
+		test.Dir, test.Env = packages[0], append(os.Environ(), "ABLATE_IDS="+ids, "ABLATE_LIMIT="+perRun.String())
+		pipe, err := test.StdoutPipe()
+		if err != nil {
+			return err
+		}
+		if err := test.Start(); err != nil {
+			return err
+		}
+		done := 0
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			id, result, ok := strings.Cut(strings.TrimPrefix(lines.Text(), "ablate "), "\t")
+			switch {
+			case !ok || !strings.HasPrefix(lines.Text(), "ablate "):
+			case id == "-1":
+				base = result
+			default:
+				if result != base {
+					rest[done].effect = difference(base, result)
+				}
+				fmt.Fprintf(os.Stderr, "\r%d of %d functions", len(functions)-len(rest)+done+1, len(functions))
+				done++
+			}
+		}
+		_ = test.Wait() // how it ended shows in what it printed
+		if base == "" {
+			return fmt.Errorf("the recordings were not signed: run go test -run TestStuckbench ./%s", packages[0])
+		}
+		if done < len(rest) {
+			rest[done].effect = "does not run without it"
+			done++
+		}
+		rest = rest[done:]
+	}
+	fmt.Fprintln(os.Stderr)
+	return nil
+}
+
+// difference names the fields of a result that are not those of the base.
+func difference(base, result string) string {
+	var out []string
+	a, b := strings.Split(base, "\t"), strings.Split(result, "\t")
+	for i, field := range b {
+		if i >= len(a) || field != a[i] {
+			out = append(out, field)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// failing names a test that fails without a function; empty: none does.
+func failing(binaries []string, id int) string {
+	for i, binary := range binaries {
+		test := exec.Command(binary, "-test.short", "-test.failfast", "-test.timeout", "60s")
+		test.Dir, test.Env = packages[i], append(os.Environ(), fmt.Sprintf("ABLATE_OFF=%d", id))
+		out, err := test.CombinedOutput()
+		if err == nil {
+			continue
+		}
+		name := "does not run"
+		if _, after, ok := bytes.Cut(out, []byte("--- FAIL: ")); ok {
+			name = string(bytes.Fields(after)[0])
+		}
+		return "test " + packages[i] + " " + name
+	}
+	return ""
+}
