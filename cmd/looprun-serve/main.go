@@ -24,6 +24,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/dashboard"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -73,12 +74,15 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Println(server.URL()); err != nil {
+	if _, err := fmt.Println(server.URL(console.IsTerminal(os.Stdout))); err != nil {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "looprun: open that address in a browser on this machine; Ctrl-C ends it, and the runs go on")
+	if console.IsTerminal(os.Stderr) {
+		fmt.Fprintln(os.Stderr, "looprun: if the page asks for a code, it is", server.Code())
+	}
 	if *open {
-		remove, err := openInBrowser(server.URL())
+		remove, err := openInBrowser(server.Ticket)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "looprun: warning: no browser was opened:", err)
 		}
@@ -183,15 +187,15 @@ func ended(stderr *os.File, err error) (string, error) {
 }
 
 // openInBrowser hands the browser a file that leads to the address, and not the address
-// itself: what stands on a command line can be read by everybody on this machine. remove
-// removes the file.
-func openInBrowser(url string) (remove func(), err error) {
+// itself: other users can read command lines. The file holds a ticket and no token, since the
+// commands of runs can read it. remove removes it, as does the ticket's end.
+func openInBrowser(ticket func(done func()) (url string)) (remove func(), err error) {
 	f, err := os.CreateTemp(os.Getenv("XDG_RUNTIME_DIR"), "looprun-*.html") // of mode 0600
 	if err != nil {
 		return func() {}, err
 	}
 	remove = func() { _ = os.Remove(f.Name()) }
-	_, err = fmt.Fprintf(f, "<!doctype html><meta charset=utf-8><title>looprun</title><meta http-equiv=refresh content=\"0; url=%s\"><a href=\"%[1]s\">looprun</a>\n", html.EscapeString(url))
+	_, err = fmt.Fprintf(f, "<!doctype html><meta charset=utf-8><title>looprun</title><meta http-equiv=refresh content=\"0; url=%s\"><a href=\"%[1]s\">looprun</a>\n", html.EscapeString(ticket(remove)))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return remove, err
 	}

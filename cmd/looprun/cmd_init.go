@@ -66,7 +66,9 @@ func (c *initCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c.trust(a, dir, files[len(files)-1].Data)
+	if err := config.Agree(filepath.Join(dir, config.Name), a.say.Warn); err != nil {
+		return err
+	}
 	for _, w := range done {
 		fmt.Fprintln(a.stdout, w)
 	}
@@ -118,11 +120,6 @@ func (c *initCmd) files(s project.Setup) ([]project.File, error) {
 		files = append(files, project.File{Name: project.PolicySchema, Data: policy.Schema()}, project.File{Name: project.PolicyName, Data: s.PolicyText()})
 	}
 	return append(files, project.File{Name: config.Name, Data: s.ConfigText()}), nil
-}
-
-// trust records the consent to the file that the user has just had written.
-func (c *initCmd) trust(a *app, dir string, text []byte) {
-	config.Agree(filepath.Join(dir, config.Name), text, a.say.Warn)
 }
 
 // printFiles prints what people would edit; the schemas are only named.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"github.com/looprun/looprun/internal/agent"
@@ -125,6 +126,7 @@ type File struct {
 	doubt  string // why it may be somebody else's; empty: it is not, it was named, or it is the system's
 	doc    *strictyaml.Document
 	layers []layer
+	names  func() []Named // the files that consent covers beside this one
 }
 
 // read reads the file; nil for one that need not be there and is not.
@@ -149,6 +151,7 @@ func (s Source) read(keys func() []Key) (*File, error) {
 		return nil, ErrPart
 	}
 	f := &File{Source: s, text: text}
+	f.names = sync.OnceValue(f.readNamed)
 	if s.found || s.own {
 		f.doubt = provenance.Doubt(s.path)
 	}

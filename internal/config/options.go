@@ -39,8 +39,8 @@ import (
 type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
 	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
-	Tasks      string    `placeholder:"FILE" help:"Done is when no task of FILE is open, and the check passes if there is one: Markdown checkboxes, or a JSON list with a flag done." json:"tasks,omitempty" group:"done" trust:"ask" value:"path" blank:"no"`
-	Protect    []string  `placeholder:"GLOB" help:"Files that must not change before the run is done, such as tests/** or **/*_test.go; repeatable. The script that --check starts always is one (docs/guards.md#weakened)." json:"protect,omitempty" group:"done" sep:"none" trust:"ask" value:"path" blank:"no"`
+	Tasks      string    `placeholder:"FILE" help:"Done is when no task of FILE is open, and the check passes if there is one: Markdown checkboxes, or a JSON list with a flag done." json:"tasks,omitempty" group:"done" trust:"ask" value:"path" consent:"name" blank:"no"`
+	Protect    []string  `placeholder:"GLOB" help:"Files that must not change before the run is done, such as tests/** or **/*_test.go; repeatable. The script that --check starts always is one (docs/guards.md#weakened)." json:"protect,omitempty" group:"done" sep:"none" trust:"ask" value:"path" consent:"name" blank:"no"`
 	NoPrecheck bool      `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
 	Passes     int       `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask" min:"1"`
 
@@ -102,7 +102,7 @@ type Options struct {
 	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern"`
 	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
 
-	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" words:"none,-,context" agent:"context" blank:"no"`
+	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" consent:"name" words:"none,-,context" agent:"context" blank:"no"`
 	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask" excludes:"--stdin"`
 	Show           string    `enum:"text,raw" default:"text" help:"How a terminal shows the JSON of a coding agent: ${enum} (${default}). Files and pipes get the bytes." json:"show,omitempty" group:"run" trust:"safe"`
 	NoPty          bool      `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
@@ -110,11 +110,11 @@ type Options struct {
 	Name           string    `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" group:"run" trust:"safe"`
 	Debug          ShellLine `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
 
-	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state" trust:"ask" value:"path"`
+	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state" trust:"ask" value:"path" consent:"name"`
 	Checkpoint  bool           `help:"Keep the files as they are after each iteration, as commits on refs/looprun/RUN: for looprun diff and looprun restore." json:"checkpoint,omitempty" group:"state" trust:"ask"`
 	KeepRuns    Keep           `placeholder:"PART=N" help:"Remove older runs when this one ends: all but runs=N, those older than days=N, and what is above megabytes=N; several with commas. What can go on is left." json:"keep,omitzero" group:"state" trust:"ask"`
 	Sync        string         `enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
-	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" blank:"no"`
+	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" consent:"name" blank:"no"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`
 	ExitCode    map[string]int `placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state" trust:"ask"`
 	// ConfigExitCodes are those of looprun.yaml, which a policy's beat.

@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/provenance"
+	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/internal/xdg"
@@ -214,6 +215,11 @@ func (l *layer) shown(k givenKey) []string {
 }
 
 func (c *Settings) consentTo(f *File, risks []risk) error {
+	for _, n := range f.names() {
+		if n.uncovered {
+			return Usage(fmt.Sprintf("%s: %s: %s is no file of at most %d bytes, so consent cannot cover it", f.Name, n.Key, n.Name, strictyaml.MaxSize), "name another file there, or name this one by a flag")
+		}
+	}
 	if c.consented(f) {
 		return nil
 	}
@@ -268,10 +274,15 @@ func (f *File) doubted() string {
 // trustLine is the variable that consents to the file's content.
 func (f *File) trustLine() string { return TrustVariable + "=sha256:" + f.digest() }
 
-// digest is the name of the file's content, for which consent is given.
+// digest is the name of the content that consent is given for: the file's text, and that of
+// the files that it names.
 func (f *File) digest() string {
-	sum := sha256.Sum256(f.text)
-	return hex.EncodeToString(sum[:])
+	sum := sha256.New()
+	sum.Write(f.text)
+	for _, n := range f.names() {
+		fmt.Fprintf(sum, "\x00%s\x00%s\x00%s", n.Key, n.name, n.Sum)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // CanAsk reports whether a person is there to be asked.
@@ -302,6 +313,11 @@ func (c *Settings) Needed(files []*File) {
 			c.call.Say.News("%s; it has yours", text)
 		} else if text != "" {
 			c.call.Say.News("%s; read it, then agree once with looprun --trust, or in CI with %s", text, f.trustLine())
+		}
+		if f.needsConsent(all.risks(f)) {
+			for _, n := range f.names() {
+				c.call.Say.News("consent to %s covers %s (%s): sha256:%s", f.Name, n.Name, n.Key, cmp.Or(n.Sum, "it cannot be read"))
+			}
 		}
 	}
 }
@@ -383,7 +399,10 @@ func (f *File) remember(warn func(string, ...any)) {
 }
 
 // Agree records consent to a file that the user has just had written.
-func Agree(file string, text []byte, warn func(string, ...any)) {
-	f := File{Source: Source{Name: filepath.Base(file), path: file}, text: text}
-	f.remember(warn)
+func Agree(file string, warn func(string, ...any)) error {
+	f, err := Source{Name: file, path: file}.read(optionKeys)
+	if err == nil {
+		f.remember(warn)
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -27,29 +28,56 @@ func (s semaphore) release() { <-s }
 
 func (s semaphore) taken() int { return len(s) }
 
-// boundedListener accepts so many connections at once; more wait in the system's queue.
+// boundedListener keeps so many connections at once. One more ends the oldest that has not
+// brought a token: half-open ones keep nobody out.
 type boundedListener struct {
 	net.Listener
-	free semaphore
+	most int
+	mu   sync.Mutex
+	all  []*boundedConn // in the order in which they came
 }
 
 func (l *boundedListener) Accept() (net.Conn, error) {
-	l.free <- struct{}{}
 	c, err := l.Listener.Accept()
 	if err != nil {
-		l.free.release()
 		return nil, err
 	}
-	return &boundedConn{Conn: c, release: sync.OnceFunc(l.free.release)}, nil
+	b := &boundedConn{Conn: c, of: l}
+	if old := l.add(b); old != nil {
+		_ = old.Close()
+	}
+	return b, nil
+}
+
+// add counts a connection, and returns the one that has to make room for it: itself where all
+// others have brought a token.
+func (l *boundedListener) add(c *boundedConn) (old *boundedConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, c)
+	if len(l.all) <= l.most {
+		return nil
+	}
+	return l.all[slices.IndexFunc(l.all, func(c *boundedConn) bool { return !c.kept })]
 }
 
 type boundedConn struct {
 	net.Conn
-	release func()
+	of   *boundedListener
+	kept bool
+}
+
+// keep says that the connection has brought a token.
+func (c *boundedConn) keep() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.kept = true
 }
 
 func (c *boundedConn) Close() error {
-	defer c.release()
+	c.of.mu.Lock()
+	c.of.all = slices.DeleteFunc(c.of.all, func(other *boundedConn) bool { return other == c })
+	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
 

@@ -7,13 +7,16 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/report"
 )
@@ -37,9 +40,10 @@ func (s *Server) Handler() http.Handler {
 	m.Handle("GET /api/runs/{key}/explain", s.ofRun(s.explain))
 	m.Handle("POST /api/runs/{key}/report", s.ofRun(s.reportTicket))
 	m.Handle("GET /api/stream", s.authorized(s.stream))
+	m.HandleFunc("POST /api/enter", s.enter)
 	if s.o.Actions != nil {
-		m.Handle("POST /api/runs/{key}/answer", s.ofRun(s.answer))
-		m.Handle("POST /api/runs/{key}/resume", s.ofRun(s.resume))
+		m.Handle("POST /api/runs/{key}/answer", s.writes(s.answer))
+		m.Handle("POST /api/runs/{key}/resume", s.writes(s.resume))
 	}
 	return s.walled(http.NewCrossOriginProtection().Handler(m))
 }
@@ -67,18 +71,100 @@ func (s *Server) walled(next http.Handler) http.Handler {
 	})
 }
 
-// authorized lets in who has the token. It comes in a header, which no link and no form
+// connection is the key of a request's connection in its context.
+type connection struct{}
+
+// authorized lets in who has a token. It comes in a header, which no link and no form
 // of another page can send.
 func (s *Server) authorized(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "the token is missing or of another looprun serve; open the address that it printed", http.StatusUnauthorized)
+		if !carries(r, s.token) && !carries(r, s.shown) {
+			unauthorized(w, "the token is missing or of another looprun serve; open the address that it printed, or type the code that its terminal shows")
 			return
+		}
+		if c, ok := r.Context().Value(connection{}).(*boundedConn); ok {
+			c.keep()
 		}
 		next(w, r)
 	})
+}
+
+func carries(r *http.Request, want string) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(want)) == 1
+}
+
+// unauthorized tells the page to ask for the code.
+func unauthorized(w http.ResponseWriter, why string) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	http.Error(w, why, http.StatusUnauthorized)
+}
+
+// clientOf tells where a request comes from: whether it is below a run.
+func clientOf(r *http.Request) origin.Origin {
+	client, err := netip.ParseAddrPort(r.RemoteAddr)
+	own, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if err != nil || !ok {
+		return origin.Unknown
+	}
+	return origin.Connection(client, own.AddrPort())
+}
+
+const (
+	fromARun = "a run's own command cannot do this; do it in a browser that no run has started"
+	needCode = "looprun cannot tell whether this browser was started by a run; type the code that the terminal of looprun serve shows"
+)
+
+// writes is for requests that change a run. Who is below a run is refused. Whose origin is not
+// known needs the token that only the terminal gives.
+func (s *Server) writes(next func(http.ResponseWriter, *http.Request, *row)) http.Handler {
+	return s.ofRun(func(w http.ResponseWriter, r *http.Request, run *row) {
+		switch from := s.who(r); {
+		case from == origin.Inside:
+			http.Error(w, fromARun, http.StatusForbidden)
+		case from == origin.Unknown && !carries(r, s.shown):
+			unauthorized(w, needCode)
+		default:
+			next(w, r, run)
+		}
+	})
+}
+
+// enter gives a browser its token: for a ticket, where it is known that no run has started it,
+// or for the code.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	var key struct{ Ticket, Code string }
+	form := strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
+		strictjson.Optional("ticket", strictjson.Shape{Form: strictjson.Text}),
+		strictjson.Optional("code", strictjson.Shape{Form: strictjson.Text}),
+	}}
+	if err := body(w, r, form, &key); err != nil {
+		http.Error(w, "the request cannot be read: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	switch from := s.who(r); {
+	case from == origin.Inside:
+		http.Error(w, fromARun, http.StatusForbidden)
+	case key.Code != "":
+		err := s.code.Check(strings.ToUpper(strings.TrimSpace(key.Code)))
+		switch {
+		case err == nil:
+			reply(w, map[string]string{"token": s.shown})
+		case errors.Is(err, origin.ErrTries):
+			unauthorized(w, "too many wrong codes; start looprun serve again")
+		case errors.Is(err, origin.ErrNoWord):
+			unauthorized(w, "this looprun serve has no terminal, so there is no code; start it at a terminal")
+		default:
+			unauthorized(w, "that is not the code that the terminal of looprun serve shows")
+		}
+	case from == origin.Unknown:
+		unauthorized(w, needCode)
+	case s.entries.take(key.Ticket, time.Now()) == "":
+		unauthorized(w, "this address works once, for a minute; open the one that looprun serve printed, or type the code that its terminal shows")
+	default:
+		s.entered()
+		reply(w, map[string]string{"token": s.token})
+	}
 }
 
 // ofRun is for requests about one run: no path of a request reaches the disk.

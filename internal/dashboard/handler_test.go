@@ -17,6 +17,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
@@ -53,12 +54,13 @@ type serving struct {
 	dir  string
 	key  string
 	done []string
+	from origin.Origin // of all requests
 }
 
 func newServing(t *testing.T, readOnly bool) *serving {
 	t.Helper()
 	state := filepath.Join(t.TempDir(), ".looprun")
-	v := &serving{t: t, dir: recorded(t, state, `<script>alert("x")</script>`)}
+	v := &serving{t: t, from: origin.Outside, dir: recorded(t, state, `<script>alert("x")</script>`)}
 	o := Options{
 		Dirs:    func() []string { return []string{state} },
 		Explain: func(string) (string, error) { return "because", nil },
@@ -82,6 +84,7 @@ func newServing(t *testing.T, readOnly bool) *serving {
 	}
 	t.Cleanup(func() { s.ln.Close() })
 	v.Server = s
+	s.who = func(*http.Request) origin.Origin { return v.from }
 	s.runs.refresh(0)
 	l, err := s.runs.list("", "", 1)
 	if err != nil {
@@ -173,6 +176,65 @@ func TestAttacks(t *testing.T) {
 	}
 	if len(v.done) != 1 {
 		t.Errorf("done: %v", v.done)
+	}
+}
+
+// Who is below a run changes nothing, and gets no token. Whose origin is not known gets one for
+// the code alone, and writes with that one alone.
+func TestTheDoor(t *testing.T) {
+	v := newServing(t, false)
+	code, gone := v.Code(), 0
+	ticket := strings.TrimPrefix(v.Ticket(func() { gone++ }), v.Address()+"#ticket=")
+	answer, resume := "/api/runs/"+v.key+"/answer", "/api/runs/"+v.key+"/resume"
+	wrong := "WRONGONE"
+	by := func(token string) func(*http.Request) { return header("Authorization", "Bearer "+token) }
+	for i, c := range []struct {
+		name       string
+		from       origin.Origin
+		path, body string
+		change     func(*http.Request)
+		want       int
+		token      string
+	}{
+		{"a ticket below a run", origin.Inside, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 403, ""},
+		{"the code below a run", origin.Inside, "/api/enter", `{"code": "` + code + `"}`, by(""), 403, ""},
+		{"an answer below a run", origin.Inside, answer, anAnswer, by(v.token), 403, ""},
+		{"the same with the terminal's token", origin.Inside, answer, anAnswer, by(v.shown), 403, ""},
+		{"a resume below a run", origin.Inside, resume, "{}", by(v.shown), 403, ""},
+		{"a ticket of unknown origin", origin.Unknown, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 401, ""},
+		{"an answer of unknown origin", origin.Unknown, answer, anAnswer, by(v.token), 401, ""},
+		{"a resume of unknown origin", origin.Unknown, resume, "{}", by(v.token), 401, ""},
+		{"neither ticket nor code", origin.Outside, "/api/enter", `{}`, by(""), 401, ""},
+		{"another ticket", origin.Outside, "/api/enter", `{"ticket": "x"}`, by(""), 401, ""},
+		{"a key of another form", origin.Outside, "/api/enter", `{"token": "x"}`, by(""), 400, ""},
+		{"a ticket", origin.Outside, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 200, v.token},
+		{"a ticket, again", origin.Outside, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 401, ""},
+		{"a wrong code", origin.Unknown, "/api/enter", `{"code": "` + wrong + `"}`, by(""), 401, ""},
+		{"the code", origin.Unknown, "/api/enter", `{"code": " ` + strings.ToLower(code) + `"}`, by(""), 200, v.shown},
+		{"an answer with what the code gave", origin.Unknown, answer, anAnswer, by(v.shown), 200, ""},
+		{"an answer from outside", origin.Outside, answer, anAnswer, by(v.token), 200, ""},
+	} {
+		v.from = c.from
+		w := v.request("POST", c.path, c.body, c.change)
+		if w.Code != c.want || c.want != 200 && (strings.Contains(w.Body.String(), v.token) || strings.Contains(w.Body.String(), v.shown)) || !strings.Contains(w.Body.String(), c.token) {
+			t.Errorf("%d, %s: %d %s", i, c.name, w.Code, w.Body)
+		}
+	}
+	if len(v.done) != 2 || gone != 1 {
+		t.Errorf("done: %v; the ticket was gone %d times", v.done, gone)
+	}
+	v.from = origin.Unknown
+	for range 5 {
+		v.request("POST", "/api/enter", `{"code": "`+wrong+`"}`)
+	}
+	if w := v.request("POST", "/api/enter", `{"code": "`+code+`"}`); w.Code != 401 || !strings.Contains(w.Body.String(), "too many wrong codes") {
+		t.Errorf("the code can be guessed without end: %d %s", w.Code, w.Body)
+	}
+	if w := newServing(t, false).request("POST", "/api/enter", `{"code": "x"}`); w.Code != 401 || !strings.Contains(w.Body.String(), "not the code") && !strings.Contains(w.Body.String(), "no code") {
+		t.Errorf("a code where there is no terminal: %d %s", w.Code, w.Body)
+	}
+	if !strings.HasSuffix(v.URL(true), v.shown) || !strings.HasSuffix(v.URL(false), v.token) {
+		t.Error("the addresses carry the wrong tokens")
 	}
 }
 
@@ -276,6 +338,7 @@ func TestWithoutTheToken(t *testing.T) {
 		{"POST", at + "/report"},
 		{"POST", at + "/answer"},
 		{"POST", at + "/resume"},
+		{"POST", "/api/enter"},
 	} {
 		if w := v.request(r[0], r[1], "{}", bare); w.Code != 401 || strings.Contains(w.Body.String(), filepath.Base(v.dir)) {
 			t.Errorf("%s: %d %s", r, w.Code, w.Body)
@@ -320,7 +383,7 @@ func TestManyConnections(t *testing.T) {
 	if host, _, _ := net.SplitHostPort(v.ln.Addr().String()); host != "127.0.0.1" {
 		t.Fatalf("it listens on %s", host)
 	}
-	v.within.head = 200 * time.Millisecond
+	v.within.head = time.Hour // what is half open stays so
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
 	go func() { served <- v.Serve(ctx) }()

@@ -2,7 +2,7 @@
 //
 // The page is for the person who started the runs, and for nobody else: it listens on
 // the loopback interface only, and every request carries a token that only who started
-// it knows. What a command printed, and what anybody wrote, is text on it. Nothing is
+// it knows. A write from below a run is refused, whatever it carries. What a command printed, and what anybody wrote, is text on it. Nothing is
 // loaded from elsewhere.
 package dashboard
 
@@ -20,6 +20,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/origin"
 )
 
 // Actions are what the page can do with a run beside showing it. Each is given the
@@ -49,12 +50,17 @@ type Options struct {
 // Server is the page of some state directories.
 type Server struct {
 	o       Options
-	token   string
+	token   string      // for who read the address, or has redeemed a ticket
+	shown   string      // for who read it on the terminal, where no command can read it
+	code    origin.Word // for which shown is given
+	who     func(*http.Request) origin.Origin
 	hosts   map[string]bool
 	runs    *index
 	views   views
 	tails   tails
 	reports tickets
+	entries tickets // for the page itself
+	entered func()  // is called when a ticket for the page has been redeemed
 	streams semaphore
 	within  within
 	bell    *bell // rings when the list of runs has changed
@@ -84,7 +90,7 @@ func Listen(o Options) (*Server, error) {
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	s := &Server{
-		o: o, ln: &boundedListener{Listener: ln, free: newSemaphore(maxConnections)}, token: secret(),
+		o: o, ln: &boundedListener{Listener: ln, most: maxConnections}, token: secret(), shown: secret(), who: clientOf, entered: func() {},
 		hosts:   map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true},
 		runs:    newIndex(o.Dirs),
 		views:   views{writable: o.Actions != nil, explains: o.Explain != nil},
@@ -105,8 +111,28 @@ func secret() string {
 // Address is where the page is, without its token.
 func (s *Server) Address() string { return "http://" + s.ln.Addr().String() + "/" }
 
-// URL is the address with the token, in the part of it that a browser sends nowhere.
-func (s *Server) URL() string { return s.Address() + "#token=" + s.token }
+// URL is the address with a token, in the part of it that a browser sends nowhere. The token
+// for an address on a terminal is good for a write whose origin is not known.
+func (s *Server) URL(onTerminal bool) string {
+	token := s.token
+	if onTerminal {
+		token = s.shown
+	}
+	return s.Address() + "#token=" + token
+}
+
+// Code makes the code by which a browser is let in whose origin is not known. It is for a
+// terminal and for nothing that a command can read. Without this call there is none.
+func (s *Server) Code() string { return s.code.Make() }
+
+// Ticket is an address that gives a browser its token once, within a minute. It may be written
+// to a file: a command below a run cannot redeem it. done is called when the ticket is of no
+// use any more.
+func (s *Server) Ticket(done func()) string {
+	s.entered = sync.OnceFunc(done)
+	time.AfterFunc(ticketFor, s.entered)
+	return s.Address() + "#ticket=" + s.entries.issue("page", time.Now())
+}
 
 // Serve serves until the context ends. It closes the port.
 func (s *Server) Serve(ctx context.Context) error {
@@ -114,6 +140,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		Handler: s.Handler(), ReadHeaderTimeout: s.within.head, ReadTimeout: s.within.request,
 		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connection{}, c) },
 		ErrorLog:    silent(),
 	}
 	var watching sync.WaitGroup

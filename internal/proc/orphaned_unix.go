@@ -18,7 +18,7 @@ func InOrphanedGroup() bool {
 		return false
 	}
 	group := unix.Getpgrp()
-	for parent, known := os.Getppid(), true; known; parent, known = parentOf(parent) {
+	for parent, known := os.Getppid(), true; known; parent, known = Parent(parent) {
 		if s, err := unix.Getsid(parent); parent == 0 || err != nil || s != session {
 			return true
 		}
@@ -34,7 +34,7 @@ func InOrphanedGroup() bool {
 // nobody looks at. Zero: it is this one, or the system does not say.
 func JobHead() int {
 	group, head := unix.Getpgrp(), 0
-	for parent, known := os.Getppid(), true; known; parent, known = parentOf(parent) {
+	for parent, known := os.Getppid(), true; known; parent, known = Parent(parent) {
 		if g, err := unix.Getpgid(parent); err != nil || g != group {
 			return head
 		}

@@ -1,9 +1,22 @@
 package proc
 
-// parentOf is the parent of a process.
-func parentOf(pid int) (parent int, known bool) {
+import (
+	"bytes"
+	"os"
+	"strconv"
+)
+
+// Parent is the parent of a process.
+func Parent(pid int) (parent int, known bool) {
 	s, ok := readStat(pid, make([]byte, 0, 1024))
 	return s.parent, ok
+}
+
+// Guards reports whether a process is the guardian of a command. A command cannot change what
+// its guardian's arguments were.
+func Guards(pid int) bool {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	return err == nil && bytes.HasSuffix(line, []byte("\x00"+guardianArg+"\x00"))
 }
 
 // StandsStill reports whether the process is seen to be stopped.

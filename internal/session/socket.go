@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -55,7 +56,7 @@ type talk struct {
 	server *socket.Server
 	// role is what runs now and cannot ask: an expert, a debug or verify command.
 	role  atomic.Value
-	token answerToken
+	token origin.Word
 }
 
 type bubbled struct {
@@ -113,7 +114,7 @@ func (s *Session) listen() error {
 		return fmt.Errorf("the socket for looprun ask and signal cannot be opened: %w", err)
 	}
 	s.talk = t
-	t.showToken(originsKnown, console.IsTerminal(s.app.Stderr))
+	t.showToken(origin.Known, console.IsTerminal(s.app.Stderr))
 	return atomicfile.Write(filepath.Join(s.run.Dir, SocketName), []byte(t.server.Path()+"\n"), false)
 }
 
@@ -124,8 +125,7 @@ func (t *talk) showToken(known, screen bool) {
 	if known || !screen || t.s.opts.Interactive {
 		return
 	}
-	t.token.make()
-	t.s.app.Say.Printf("an answer from another terminal needs --token %s", t.token.word)
+	t.s.app.Say.Printf("an answer from another terminal needs --token %s", t.token.Make())
 }
 
 // path is where commands find the socket; empty where there is none.
@@ -349,10 +349,28 @@ func (t *talk) reject(ctx context.Context, _ socket.Peer, m RejectedMessage) (an
 	return RejectedReply{Valid: true}, nil
 }
 
+// admit lets in who is outside of the run, and who is perhaps inside only with the word that the
+// run's terminal shows.
+func (t *talk) admit(peer socket.Peer, word string) error {
+	ours := func(pid int) bool { return pid == os.Getpid() }
+	switch err := t.token.Admit(origin.Below(peer.PID, ours), word); err {
+	case origin.ErrInside:
+		return errors.New("a run's question cannot be answered by its own command; answer it from outside")
+	case origin.ErrNoWord:
+		return errors.New("it is not known whether this answer comes from the run's own command; add --token WORD, which the run shows on its terminal, or answer when it has paused")
+	case origin.ErrTries:
+		return errors.New("too many wrong tokens; answer at the run's own terminal, or when it has paused")
+	case origin.ErrWrong:
+		return errors.New("that is not the token that the run shows on its terminal")
+	default:
+		return err
+	}
+}
+
 // answer takes an answer from another terminal, never from the run's own
 // command: it would answer itself.
 func (t *talk) answer(ctx context.Context, peer socket.Peer, m Answered) (any, error) {
-	if err := t.token.admit(originOf(peer.PID, os.Getpid()), m.Token); err != nil {
+	if err := t.admit(peer, m.Token); err != nil {
 		return nil, err
 	}
 	if m.QuestionID == "" {
@@ -367,7 +385,7 @@ type GoOn struct {
 }
 
 func (t *talk) goOn(ctx context.Context, peer socket.Peer, m GoOn) (any, error) {
-	if err := t.token.admit(originOf(peer.PID, os.Getpid()), m.Token); err != nil {
+	if err := t.admit(peer, m.Token); err != nil {
 		return nil, err
 	}
 	return nil, t.s.loop.GoOn(ctx)

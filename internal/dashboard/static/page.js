@@ -2,15 +2,34 @@
 (() => {
   const $ = (id) => document.getElementById(id);
 
-  // The token stands in the part of the address that is sent nowhere. It stays in this tab.
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given) {
-    sessionStorage.setItem("token", given);
-    history.replaceState(null, "", location.pathname);
-  }
-  const token = sessionStorage.getItem("token") || "";
-  const call = (path, init = {}) => fetch(path, { ...init, headers: { ...init.headers, Authorization: "Bearer " + token } });
+  // The token, or a ticket for one, stands in the part of the address that is sent nowhere. The
+  // token stays in this tab.
+  const given = new URLSearchParams(location.hash.slice(1)), ticket = given.get("ticket");
+  if (given.get("token")) sessionStorage.setItem("token", given.get("token"));
+  if (given.get("token") || ticket) history.replaceState(null, "", location.pathname);
+  let token = sessionStorage.getItem("token") || "";
+  const call = async (path, init = {}) => {
+    const res = await fetch(path, { ...init, headers: { ...init.headers, Authorization: "Bearer " + token } });
+    if (res.status === 401) $("enter").hidden = false;
+    return res;
+  };
   const post = (path, value) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
+  // enter trades a ticket or a code for a token. It returns why it could not.
+  const enter = async (key) => {
+    const res = await post("api/enter", key);
+    const said = await res.text();
+    if (!res.ok) return said.trim();
+    token = JSON.parse(said).token;
+    sessionStorage.setItem("token", token);
+    $("enter").hidden = true;
+    return "";
+  };
+  $("enter").addEventListener("submit", async (e) => {
+    e.preventDefault();
+    $("refused").textContent = await enter({ code: $("code").value }).catch((err) => err.message);
+    $("code").value = "";
+    if ($("enter").hidden) follow();
+  });
 
   // el makes an element. Texts are text: nothing that a command printed becomes markup.
   const el = (name, attrs = {}, ...kids) => {
@@ -380,9 +399,10 @@
     follow();
   };
   addEventListener("hashchange", () => {
-    const again = new URLSearchParams(location.hash.slice(1)).get("token");
-    if (again) { location.reload(); return; }
+    const again = new URLSearchParams(location.hash.slice(1));
+    if (again.get("token") || again.get("ticket")) { location.reload(); return; }
     route();
   });
-  route();
+  if (ticket) enter({ ticket }).catch(failed).then(route);
+  else route();
 })();

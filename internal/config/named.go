@@ -1,0 +1,85 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// Named is a file that a looprun.yaml names and that looprun reads at the start. Consent to the
+// one covers the other.
+type Named struct {
+	Key  string // of looprun.yaml
+	Name string // as messages call it
+	Sum  string // SHA-256 of its content, in hexadecimal; empty where it cannot be read
+	name string // within the folder that the key names; empty where it names the file
+	// uncovered says that it could be read later, though its content cannot be compared now.
+	uncovered bool
+}
+
+// readNamed reads the files that the keys of f name, and in a folder those that a pack of
+// templates can have. Every key for a path counts but those whose field says consent:"name":
+// they are written, or belong to the work.
+func (f *File) readNamed() []Named {
+	var list []Named
+	for _, l := range f.layers {
+		for _, k := range l.given {
+			if k.Flag == nil || k.Flag.Tag.Get("value") != "path" || k.Flag.Tag.Get("consent") == "name" {
+				continue
+			}
+			for _, path := range texts(l.values[k.Name]) {
+				list = append(list, f.namedBy(k.Name, path)...)
+			}
+		}
+	}
+	return list
+}
+
+func texts(value any) []string {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+		return all
+	}
+	return nil
+}
+
+func (f *File) namedBy(key, path string) []Named {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return []Named{f.named(key, path, "")}
+	}
+	var list []Named
+	for _, e := range entries {
+		if ext := strings.ToLower(filepath.Ext(e.Name())); ext == ".yaml" || ext == ".yml" {
+			list = append(list, f.named(key, filepath.Join(path, e.Name()), e.Name()))
+		}
+	}
+	return list
+}
+
+func (f *File) named(key, path, name string) Named {
+	n := Named{Key: key, Name: SeenFrom(filepath.Dir(f.path), path), name: name}
+	switch info, err := os.Stat(path); {
+	case err != nil: // it is not there: what reads it reports that
+	case !info.Mode().IsRegular():
+		n.uncovered = !info.IsDir()
+	default:
+		text, err := inputfile.Read(path, strictyaml.MaxSize)
+		if n.uncovered = err != nil; err == nil {
+			sum := sha256.Sum256(text)
+			n.Sum = hex.EncodeToString(sum[:])
+		}
+	}
+	return n
+}

@@ -1,0 +1,72 @@
+// Package origin tells whether a process belongs to a run: it is the run's command, or was
+// started by it. Such a process may not answer as the person does.
+package origin
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"sync/atomic"
+)
+
+// Origin is where a request comes from. The zero value is Unknown.
+type Origin int
+
+const (
+	Unknown Origin = iota // the system does not say, or the process has gone
+	Inside                // a process that a run has started
+	Outside               // any other process of this user
+)
+
+// The reasons for which [Word.Admit] refuses a request.
+var (
+	ErrInside = errors.New("it comes from a run's own command")
+	ErrNoWord = errors.New("it is not known where it comes from, and it brings no word")
+	ErrTries  = errors.New("too many wrong words")
+	ErrWrong  = errors.New("the word is wrong")
+)
+
+// Word is what a request of unknown origin has to bring. Only a person's screen shows it, where
+// a command cannot read it. The zero value matches nothing.
+type Word struct {
+	word  string
+	wrong atomic.Int32
+}
+
+// wordLength counts characters of five bits each. After wordTries wrong ones a Word matches
+// nothing any more.
+const (
+	wordLength = 8
+	wordTries  = 5
+)
+
+// Make chooses the word and returns it. Whoever calls it shows the word on a screen.
+func (w *Word) Make() string {
+	w.word = rand.Text()[:wordLength]
+	return w.word
+}
+
+// Check compares a word with the one that was made.
+func (w *Word) Check(word string) error {
+	switch {
+	case w.word == "" || word == "":
+		return ErrNoWord
+	case w.wrong.Load() >= wordTries:
+		return ErrTries
+	case subtle.ConstantTimeCompare([]byte(w.word), []byte(word)) != 1:
+		w.wrong.Add(1)
+		return ErrWrong
+	}
+	return nil
+}
+
+// Admit refuses a request from inside, and one of unknown origin without the word.
+func (w *Word) Admit(from Origin, word string) error {
+	switch from {
+	case Inside:
+		return ErrInside
+	case Outside:
+		return nil
+	}
+	return w.Check(word)
+}

@@ -1,0 +1,146 @@
+package origin
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/proc"
+)
+
+// Known reports whether this system tells where requests come from.
+const Known = true
+
+// Below tells whether a process descends from one that runs accepts. What a command leaves
+// behind stays a descendant of its guardian. A process without a number is of an outer PID
+// namespace, so it is no descendant. One that has gone may have been one.
+func Below(pid int, runs func(pid int) bool) Origin {
+	for range 1000 { // a chain cannot be longer; a changing one ends somewhere
+		if pid <= 1 {
+			return Outside
+		}
+		parent, ok := proc.Parent(pid)
+		if !ok {
+			return Unknown
+		}
+		if parent > 0 && runs(parent) {
+			return Inside
+		}
+		pid = parent
+	}
+	return Unknown
+}
+
+// Connection tells where the client of a TCP connection on this machine's loopback interface
+// comes from. It is Inside when a process that has the client's socket is below a run. A run
+// that this process is itself below does not count. It is Unknown when no process of this user
+// is seen to have the socket: a proxy of another user's, or a forwarding ssh.
+func Connection(client, server netip.AddrPort) Origin {
+	inode, ok := socketOf(client, server)
+	if !ok {
+		return Unknown
+	}
+	own := map[int]bool{}
+	for pid := os.Getpid(); pid > 0 && !own[pid]; {
+		own[pid] = true
+		pid, _ = proc.Parent(pid)
+	}
+	runs := func(pid int) bool { return !own[pid] && (proc.Guards(pid) || holdsRun(pid)) }
+	from := Unknown
+	for _, pid := range holders(inode) {
+		of := Below(pid, runs)
+		if of != Outside {
+			return of
+		}
+		from = Outside
+	}
+	return from
+}
+
+// socketOf finds the client's socket in the system's table of connections: its inode, where
+// the socket is this user's.
+func socketOf(client, server netip.AddrPort) (inode string, ok bool) {
+	for _, table := range []struct{ file, prefix string }{
+		{"/proc/net/tcp", ""},
+		{"/proc/net/tcp6", "0000000000000000" + word([]byte{0, 0, 0xff, 0xff})}, // IPv4 in IPv6
+	} {
+		text, err := os.ReadFile(table.file)
+		if err != nil {
+			continue
+		}
+		local, remote := tableAddress(table.prefix, client), tableAddress(table.prefix, server)
+		for line := range bytes.Lines(text) {
+			f := bytes.Fields(line)
+			const at, to, uid, inode = 1, 2, 7, 9
+			if len(f) <= inode || string(f[at]) != local || string(f[to]) != remote {
+				continue
+			}
+			return string(f[inode]), string(f[uid]) == strconv.Itoa(os.Geteuid()) && string(f[inode]) != "0"
+		}
+	}
+	return "", false
+}
+
+// tableAddress writes an IPv4 address and port as /proc/net/tcp has them.
+func tableAddress(prefix string, a netip.AddrPort) string {
+	ip := a.Addr().Unmap().As4()
+	return fmt.Sprintf("%s%s:%04X", prefix, word(ip[:]), a.Port())
+}
+
+// word writes four bytes as the system prints them: as one number in its own byte order.
+func word(b []byte) string { return fmt.Sprintf("%08X", binary.NativeEndian.Uint32(b)) }
+
+// holders are the processes that have a socket open, as far as this user can see.
+func holders(inode string) []int {
+	want := "socket:[" + inode + "]"
+	var found []int
+	eachDescriptor("/proc/[0-9]*", func(pid int, _, target string) {
+		if target == want && (len(found) == 0 || found[len(found)-1] != pid) {
+			found = append(found, pid)
+		}
+	})
+	return found
+}
+
+// holdsRun reports whether a process has a run open. That is a looprun, also one whose guardian
+// has just been killed.
+func holdsRun(pid int) bool {
+	holds := false
+	eachDescriptor(fmt.Sprintf("/proc/%d", pid), func(_ int, fd, target string) {
+		holds = holds || filepath.Base(target) == "lock" && inputfile.IsFile(filepath.Join(filepath.Dir(target), "journal.jsonl")) && locks(pid, fd)
+	})
+	return holds
+}
+
+// locks reports whether a process holds a lock for writing on one of its open files.
+func locks(pid int, fd string) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
+	return err == nil && bytes.Contains(text, []byte("OFDLCK")) && bytes.Contains(text, []byte("WRITE"))
+}
+
+// eachDescriptor visits the descriptors of processes: pattern names folders in /proc.
+func eachDescriptor(pattern string, visit func(pid int, fd, target string)) {
+	processes, _ := filepath.Glob(pattern) // it is well formed
+	for _, process := range processes {
+		pid, err := strconv.Atoi(filepath.Base(process))
+		if err != nil {
+			continue
+		}
+		dir, err := os.Open(filepath.Join(process, "fd"))
+		if err != nil {
+			continue // another user's, or it has gone
+		}
+		names, _ := dir.Readdirnames(-1)
+		dir.Close()
+		for _, fd := range names {
+			if target, err := os.Readlink(filepath.Join(process, "fd", fd)); err == nil {
+				visit(pid, fd, target)
+			}
+		}
+	}
+}
