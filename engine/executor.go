@@ -321,11 +321,11 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	if d.Outcome == core.OutcomeDone {
 		d.Printed = seen.sign(judge.Code, false)
 	}
-	if !cut(judge) {
+	if !cut(judge) && !seen.agents { // what the tools of an agent count is no count of the judge
 		d.Tally = seen.signer.Tally()
 	}
 	d.Tasks = judge.Tasks
-	d.Transcript = e.Work != nil && x.work.signer.Agents()
+	d.Transcript = e.Work != nil && x.work.agents
 	switch {
 	case d.Outcome == core.OutcomeDone:
 		d.Cause = core.CauseExited // the time limit that ended the work decided nothing

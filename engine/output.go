@@ -101,6 +101,7 @@ type analyzer struct {
 	// theirs has printed any.
 	said    tail.Buffer
 	printed bool
+	agents  bool   // there is a transcript of a coding agent
 	failure string // what the last of them said that it failed of; empty: it did not
 	ended   bool   // a turn of one of them ended well, and none after it failed
 
@@ -162,7 +163,7 @@ func (a *analyzer) reset() {
 	a.bytes = 0
 	a.recent.Reset()
 	a.said.Reset()
-	a.printed, a.failure, a.ended = false, "", false
+	a.printed, a.agents, a.failure, a.ended = false, false, "", false
 	for i := range a.streams {
 		a.streams[i].reset()
 	}
@@ -233,6 +234,7 @@ func (s *stream) part(p carrier.Part) {
 	case carrier.Plain:
 		s.plain(p.Text)
 	case carrier.Said:
+		s.of.agents = true
 		if s.promise != nil {
 			s.promise.say(p)
 		}
@@ -241,7 +243,7 @@ func (s *stream) part(p carrier.Part) {
 		s.of.said.Take(p.Text)
 		s.of.recent.Take(p.Text)
 	case carrier.Printed:
-		s.of.printed = true
+		s.of.agents, s.of.printed = true, true
 		s.evidence(p.Text)
 		s.of.recent.Take(p.Text)
 	case carrier.Noise:
@@ -258,7 +260,7 @@ func (s *stream) fact(f carrier.Fact) {
 	}
 	switch f := f.(type) {
 	case carrier.Began:
-		s.begun, s.of.ended = f.Agent, false
+		s.begun, s.of.agents, s.of.ended = f.Agent, true, false
 	case carrier.Call:
 		s.call(f)
 	case carrier.Trouble:

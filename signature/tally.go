@@ -95,9 +95,6 @@ func (s *Signer) Tally() *Tally {
 	return &t
 }
 
-// Agents reports whether the output has the transcript of a coding agent.
-func (s *Signer) Agents() bool { return s.out.agents || s.err.agents }
-
 func (c *tally) name(name []byte) {
 	if len(c.names) <= MaxNames {
 		c.names = put(c.names, string(name))

@@ -30,6 +30,7 @@ var effects = map[core.Action]effect{
 	core.ActionDecompose:   {core.StatusDone, true},
 	core.ActionReformulate: {core.StatusDone, true},
 	core.ActionAccept:      {core.StatusAccepted, false},
+	core.ActionDone:        {core.StatusDone, false},
 	core.ActionCancel:      {core.StatusCancelled, false},
 	core.ActionPause:       {core.StatusPaused, false},
 	core.ActionReject:      {core.StatusRejected, false},
@@ -178,7 +179,8 @@ func oneShort[T any](list []T, n int) []T {
 
 // answers reports whether this responder may give this answer.
 func (c *cell) answers(r responder) bool {
-	return c.option.Action != core.ActionReview && (!c.personal || r.person || r.rule)
+	personal := c.personal || c.option.Action == core.ActionDone
+	return c.option.Action != core.ActionReview && (!personal || r.person || r.rule)
 }
 
 // check compares what happened with what the answer should have done.

@@ -28,8 +28,8 @@ type way struct {
 // go on once after an answer.
 var ways = map[core.GuardID]way{
 	core.Weakened: {
-		flags: []string{"--weakened", "trip", "--check", "cat counts; test -e passes"},
-		files: map[string]string{"counts": "7 passed in 1s\n"},
+		flags: []string{"--weakened", "trip", "--check", "if test -e guidance; then echo 7 passed in 1s; else cat counts; fi; test -e passes"},
+		files: map[string]string{"counts": "7 passed in 1s\n"}, // the work brings all 7 back where it is told to go on
 		work:  "touch passes; echo '2 passed in 1s' >counts", after: 1, code: 116,
 	},
 	core.MaxIterations: {

@@ -120,7 +120,7 @@ func valueThatAsks(k config.Key) string {
 		return "defaults"
 	case reflect.TypeFor[config.Keep]():
 		return "{runs: 1}"
-	case reflect.TypeFor[config.Often]():
+	case reflect.TypeFor[config.Often](), reflect.TypeFor[config.Weakening]():
 		return "off"
 	}
 	if k.Flag.IsBool() {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"github.com/alecthomas/kong"
@@ -45,7 +46,7 @@ func checkOne(s Source, load func(*Options) error) (*File, error) {
 		Options
 		console.Flags
 	}
-	parser, err := kong.New(&of)
+	parser, err := kong.New(&of, kong.KindMapper(reflect.String, kong.MapperFunc(AsGiven)))
 	if err != nil {
 		return nil, err
 	}
