@@ -69,8 +69,9 @@ func Doom(dir string) error {
 
 // Sweep removes what [Doom] has taken away, also what an earlier process did not
 // come to, and returns how many runs that were. A directory that is not there has
-// none.
-func Sweep(stateDir string) (int, error) {
+// none. Before the files of a run go, forget removes what it has elsewhere; nil: nothing.
+// Its dir is where they are now. After an error of it they stay for the next call.
+func Sweep(stateDir string, forget func(id, dir string) error) (int, error) {
 	names, err := doomedIn(stateDir)
 	if err != nil || len(names) == 0 {
 		return 0, err
@@ -82,7 +83,14 @@ func Sweep(stateDir string) (int, error) {
 	removed := 0
 	var errs []error
 	for _, name := range names {
-		if err := os.RemoveAll(filepath.Join(stateDir, name)); err != nil {
+		dir := filepath.Join(stateDir, name)
+		if forget != nil {
+			if err := forget(strings.TrimPrefix(name, doomed), dir); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		if err := os.RemoveAll(dir); err != nil {
 			errs = append(errs, err)
 			continue
 		}

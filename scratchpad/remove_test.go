@@ -51,10 +51,10 @@ func TestDoomTakesTheRunAwayWhole(t *testing.T) {
 	if err != nil || runs != 1 || bytes < 500 {
 		t.Errorf("%d runs, %d bytes, %v", runs, bytes, err)
 	}
-	if n, err := Sweep(state); n != 1 || err != nil {
+	if n, err := Sweep(state, nil); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	if n, err := Sweep(state); n != 0 || err != nil {
+	if n, err := Sweep(state, nil); n != 0 || err != nil {
 		t.Errorf("a second time: %d, %v", n, err)
 	}
 	if left := files(t, state); len(left) != 1 || left[0] != ".gitignore" {
@@ -112,7 +112,7 @@ func TestDoomFollowsNoLink(t *testing.T) {
 	if err := Doom(filepath.Join(link, filepath.Base(dir))); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("through a link that was found: %v", err)
 	}
-	if _, err := Sweep(link); !errors.Is(err, ErrUnsafe) {
+	if _, err := Sweep(link, nil); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("through a link that was found: %v", err)
 	}
 	run := filepath.Join(there, filepath.Base(dir))
@@ -144,14 +144,14 @@ func TestSweepFinishes(t *testing.T) {
 	if err := Doom(dir); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := Sweep(state); n != 1 || err != nil {
+	if n, err := Sweep(state, nil); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	entries, err := os.ReadDir(state)
 	if err != nil || len(entries) != 3 {
 		t.Errorf("%v, %v", entries, err)
 	}
-	if n, err := Sweep(filepath.Join(state, "nowhere")); n != 0 || err != nil {
+	if n, err := Sweep(filepath.Join(state, "nowhere"), nil); n != 0 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 }

@@ -32,7 +32,7 @@ func TestSweepLeavesTheOtherRuns(t *testing.T) {
 	if n, _, err := Doomed(state); n != 1 || err != nil {
 		t.Errorf("%d runs would go, %v", n, err)
 	}
-	if n, err := Sweep(state); n != 1 || err != nil {
+	if n, err := Sweep(state, nil); n != 1 || err != nil {
 		t.Errorf("%d runs went, %v", n, err)
 	}
 	if !HasEvents(other.Dir) || !provenance.Exists(file) {
@@ -47,7 +47,7 @@ func TestSweepLeavesTheOtherRuns(t *testing.T) {
 func TestSweepOfNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state")
 	writeFile(t, file, "")
-	if _, err := Sweep(file); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := Sweep(file, nil); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	if _, _, err := Doomed(file); err == nil {

@@ -77,6 +77,11 @@ func (c *listCmd) Run(a *app) error {
 	if all > len(runs) {
 		a.say.News("%d of %d runs; -n 0 lists all", len(runs), all)
 	}
+	states := []string{dir}
+	if c.All {
+		states, _ = scratchpad.StateDirs(dir) // what cannot be read was said
+	}
+	mentionUntaken(a, states...)
 	return nil
 }
 

@@ -158,7 +158,8 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	}
 	ctx, stop := session.WatchSignals(context.Background(), b.Kill)
 	defer stop()
-	many.Expire(b.State, time.Now())
+	removal := many.Removal{State: b.State}
+	removal.Expire(time.Now())
 	a.say.News("%s, %d at a time; runs in %s, work trees in %s", plural.Count(len(b.Loops), "loop"), b.Jobs, b.State, b.Trees)
 	v, err := b.Run(ctx)
 	if err != nil {
@@ -174,7 +175,20 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 		next = "; go on with looprun many --resume " + b.ID
 	}
 	a.say.News("%s of %d; exit %d%s", v.Counts(), len(v.Loops), a.code, next)
+	mentionUntaken(a, b.State)
 	return err
+}
+
+// mentionUntaken says how much room the results hold that nobody took.
+func mentionUntaken(a *app, states ...string) {
+	results, bytes := 0, int64(0)
+	for _, state := range states {
+		n, more := (&many.Removal{State: state}).Room()
+		results, bytes = results+n, bytes+more
+	}
+	if results > 0 {
+		a.say.News("%s of looprun many that nobody took: %s; looprun take takes them", plural.Count(results, "result"), plural.Bytes(bytes))
+	}
 }
 
 // order is what the command line asks for.

@@ -211,3 +211,29 @@ func TestTheDiskOfManyFills(t *testing.T) {
 		})
 	}
 }
+
+// A file that cannot be read, as a container leaves them that writes as root, is in no commit.
+func TestManyKeepsWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	repositoryIn(t, filepath.Join(dir, "project"))
+	s := readyMany(t, dir, "--for", "echo a", "--", "sh", "-c", "echo secret >result.txt; chmod 000 result.txt")
+	if os.Geteuid() == 0 { // root reads every file
+		other := []string{"unshare", "--user", "--map-user=1000", "--map-group=1000"}
+		if out, err := exec.Command(other[0], append(other[1:], "true")...).CombinedOutput(); err != nil {
+			t.Skipf("this machine has no other user: %v: %s", err, out)
+		}
+		s.Cmd.Args = slices.Concat(other, []string{s.Path}, s.Cmd.Args[1:])
+		s.Path, _ = exec.LookPath(other[0])
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if code := s.ended(t); code != core.ExitFailed {
+		t.Errorf("ended with %d", code)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "disk", "trees", "*", "*", "0001-a", "result.txt"))
+	if said := s.stderr.String(); err != nil || len(found) != 1 || !strings.Contains(said, "its work tree stays: "+filepath.Dir(found[0])) {
+		t.Errorf("found %q, %v, and it says %s", found, err, said)
+	}
+}

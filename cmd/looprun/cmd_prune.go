@@ -20,6 +20,7 @@ type pruneCmd struct {
 	OlderThan *config.Age `placeholder:"AGE" help:"Remove runs in which nothing has happened for so long: 30d, 2w, 12h." env:"-" excludes:"<run>"`
 	Keep      *int        `placeholder:"N" help:"Leave the latest N runs, whatever became of them." env:"-" excludes:"<run>"`
 	Status    []string    `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs that ended so: ${enum}." env:"-" excludes:"<run>"`
+	Untaken   bool        `help:"Remove results of looprun many that nobody took, too: each is named first." env:"-"`
 	DryRun    bool        `short:"n" help:"Say what would be removed, and remove nothing." env:"-"`
 	Yes       bool        `short:"y" help:"Do not ask." env:"-"`
 	Format    string      `enum:"text,json" default:"text" help:"${enum}." env:"-"`
@@ -30,6 +31,9 @@ func (pruneCmd) Help() string {
 	return `What is given is combined: a run is removed when all of it holds. A run that is
 going on is never removed. One that is paused, waits for an answer or cannot be read
 is removed only when it is named.
+
+A result of looprun many is left until looprun take took it, or a branch has its commit,
+the same files or the same patch. --untaken removes it all the same.
 
 Without --yes it asks, and without a terminal to ask at it removes nothing (exit
 code 125). Exit code 101: the answer was no.
@@ -47,7 +51,7 @@ func (c *pruneCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	s := review.Selection{Names: c.Runs, OlderThan: (*time.Duration)(c.OlderThan), Status: c.Status}
+	s := review.Selection{Names: c.Runs, OlderThan: (*time.Duration)(c.OlderThan), Status: c.Status, Untaken: c.Untaken}
 	if c.Keep != nil {
 		s.Keep = *c.Keep
 	}
@@ -56,10 +60,15 @@ func (c *pruneCmd) Run(a *app) error {
 		return err
 	}
 	p.DryRun = c.DryRun
-	if c.DryRun || p.Empty() {
-		return c.report(a, &p, state)
+	for _, r := range p.Removed {
+		if r.Untaken != "" {
+			a.say.Printf("run %s: %s", r.ID, r.Untaken)
+		}
 	}
-	if yes, err := c.agreed(a, &p); err != nil {
+	if c.DryRun || p.Empty() {
+		return c.report(a, p, state)
+	}
+	if yes, err := c.agreed(a, p); err != nil {
 		return err
 	} else if !yes {
 		a.say.News("nothing was removed")
@@ -67,7 +76,7 @@ func (c *pruneCmd) Run(a *app) error {
 		return nil
 	}
 	err = p.Remove()
-	return errors.Join(err, c.report(a, &p, state))
+	return errors.Join(err, c.report(a, p, state))
 }
 
 // check refuses to guess what is to be removed.

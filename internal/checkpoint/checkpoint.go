@@ -109,7 +109,7 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 			return "", err
 		}
 	}
-	if last != "" && k.head == "" && (head == "" || ancestor(ctx, k.top, head, last)) {
+	if last != "" && k.head == "" && (head == "" || Ancestor(ctx, k.top, head, last)) {
 		k.head = head // resumed
 	}
 	if last != "" && tree == k.tree && head == k.head {
@@ -176,7 +176,7 @@ func (k *Keeper) commit(ctx context.Context, tree, last, head, message string) (
 	if last != "" {
 		args = append(args, "-p", last)
 	}
-	if head != "" && head != last && (last == "" || head != k.head && !ancestor(ctx, k.top, head, last)) {
+	if head != "" && head != last && (last == "" || head != k.head && !Ancestor(ctx, k.top, head, last)) {
 		args = append(args, "-p", head)
 	}
 	who := []string{
@@ -186,7 +186,7 @@ func (k *Keeper) commit(ctx context.Context, tree, last, head, message string) (
 	return git.Run(ctx, k.top, who, args...)
 }
 
-func ancestor(ctx context.Context, dir, older, newer string) bool {
+func Ancestor(ctx context.Context, dir, older, newer string) bool {
 	_, err := git.Run(ctx, dir, nil, "merge-base", "--is-ancestor", older, newer)
 	return err == nil
 }
@@ -227,10 +227,10 @@ func Known(ctx context.Context, dir, commit string) bool {
 	return isCommit(commit) == nil && err == nil && found != ""
 }
 
-// Has reports whether the repository has checkpoints of the run.
-func Has(ctx context.Context, dir, runID string) (bool, error) {
-	found, err := commitOf(ctx, dir, Ref(runID))
-	return found != "", err
+// Last is the commit of the last checkpoint of a run in the repository of a folder; empty: it
+// has none.
+func Last(ctx context.Context, dir, runID string) (string, error) {
+	return commitOf(ctx, dir, Ref(runID))
 }
 
 // Resolve is the commit that a name of the user's stands for.

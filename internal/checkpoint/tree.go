@@ -35,6 +35,20 @@ func ForgetCutTrees(mirror string) {
 	}
 }
 
+// removing begins the name of a work tree that is being removed: one that a kill left with half
+// of its files is not taken for a tree.
+const removing = ".removing-"
+
+// TreeLeft reports whether there is anything of a work tree, also what is left of its removal.
+func TreeLeft(tree string) bool {
+	for _, name := range []string{tree, filepath.Join(filepath.Dir(tree), removing+filepath.Base(tree))} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
 // RemoveTree removes a work tree below home, also where folders in it cannot be written, as
 // in a cache of modules, and one that is not there. It follows no link: where a folder above
 // the tree was replaced by one, it removes nothing. An empty mirror says that it is of none.
@@ -78,14 +92,27 @@ func removeBelow(home, dir string) error {
 			return fmt.Errorf("%s is a link now: nothing was removed below it", filepath.Join(home, filepath.Join(way[:i+1]...)))
 		}
 	}
-	if err = root.RemoveAll(last); err == nil {
+	defer func() { _ = root.Close() }()
+	gone := removing + last
+	if err := removeAll(root, gone); err != nil { // of an earlier removal
+		return err
+	}
+	if err := root.Rename(last, gone); err != nil {
+		return err
+	}
+	return removeAll(root, gone)
+}
+
+// removeAll removes a folder, also where those in it cannot be written.
+func removeAll(root *os.Root, dir string) error {
+	if root.RemoveAll(dir) == nil {
 		return nil
 	}
-	_ = fs.WalkDir(root.FS(), last, func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			_ = root.Chmod(name, 0o700) //nolint:gosec // it is to be removed
 		}
 		return nil
 	})
-	return root.RemoveAll(last)
+	return root.RemoveAll(dir)
 }

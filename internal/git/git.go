@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,6 +41,17 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 		return "", fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
 	}
 	return strings.TrimSuffix(out.String(), "\n"), said.With(args[0], err)
+}
+
+// DiskUsage is how many bytes the objects of these revisions hold in a repository; 0 where git
+// cannot say.
+func DiskUsage(ctx context.Context, dir string, revs []string) int64 {
+	out, err := Run(ctx, dir, nil, append([]string{"rev-list", "--objects", "--disk-usage"}, revs...)...)
+	if err != nil {
+		return 0
+	}
+	bytes, _ := strconv.ParseInt(out, 10, 64)
+	return bytes
 }
 
 // ExitCode is how git ended; -1 where it did not end of itself.

@@ -1,8 +1,10 @@
 package many
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -85,6 +87,8 @@ type End struct {
 	Reason string `json:"reason,omitempty"`
 	// Says is what its last iteration came to, in words; empty where that passed.
 	Says string `json:"says,omitempty"`
+	// Warnings are what looprun said of it: on the standard error of its run, or here.
+	Warnings []string `json:"warnings,omitempty"`
 	// Ref has its files, and Tree is its work tree; empty: there is none.
 	Ref  string `json:"ref,omitempty"`
 	Tree string `json:"tree,omitempty"`
@@ -383,18 +387,18 @@ func (e *entry) environ() []string {
 // argv is how the run of a loop is started, or gone on with.
 func (b *Batch) argv(e *entry) []string {
 	if e.resumed {
-		return []string{b.Self, "resume", e.RunID, "--state-dir", b.State, "--quiet", "--color", "never"}
+		return []string{b.Self, "resume", e.RunID, "--state-dir", b.State, "--log-format", "json"}
 	}
 	args := []string{
 		b.Self, "run", "--run-id", e.RunID, "--repository", e.Repository, "--state-dir", b.State, "--name=" + e.Name,
-		"--checkpoint", "--detached", "defer", "--ci", "off", "--color", "never",
+		"--checkpoint", "--detached", "defer", "--ci", "off", "--log-format", "json",
 	}
 	return append(append(append(args, e.Flags...), "--"), e.Command...)
 }
 
 // launch starts the run of a loop.
 func (b *Batch) launch(e *entry, dir string) error {
-	said := &lastLines{}
+	said := &messages{tell: func(text string) { b.events <- func() { b.warn(e, text) } }}
 	p, err := proc.Start(proc.Spec{
 		Argv: b.argv(e), Dir: filepath.Join(e.Tree, filepath.FromSlash(e.Dir)), Env: e.environ(),
 		Stderr: said.take, KillAfter: 40 * time.Second,
@@ -411,7 +415,7 @@ func (b *Batch) launch(e *entry, dir string) error {
 }
 
 // ended takes the end of a loop's process.
-func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *lastLines) {
+func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 	defer b.bounds() // before another one is started
 	b.release(e)
 	e.process, e.end.ExitCode = nil, exit.Code
@@ -419,7 +423,7 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *lastLines) {
 		e.end.Reason = exit.StartErr.Error()
 	}
 	if !scratchpad.HasEvents(dir) {
-		e.end.Reason = strings.TrimPrefix(said.String(), "looprun: ")
+		e.end.Reason = said.String()
 		if e.end.ExitCode == 0 { // it said nothing of its own
 			e.end.ExitCode = core.ExitFailed
 		}
@@ -544,6 +548,17 @@ func (b *Batch) say(print func()) {
 	b.table.draw(b)
 }
 
+// warn puts a warning about a loop on record, and says it. A run that says the same in each
+// iteration is heard once, and one that says no end of things not to its end.
+func (b *Batch) warn(e *entry, text string) {
+	const most = 10
+	if text = termsafe.Line(text); slices.Contains(e.end.Warnings, text) || len(e.end.Warnings) == most {
+		return
+	}
+	e.end.Warnings = append(e.end.Warnings, text)
+	b.say(func() { b.Say.Warn("%s: %s", e.Name, text) })
+}
+
 // lastLines are the end of what a process says.
 type lastLines struct{ text []byte }
 
@@ -560,3 +575,41 @@ func (l *lastLines) String() string {
 	lines := strings.Split(strings.TrimSpace(string(l.text)), "\n")
 	return termsafe.Line(lines[len(lines)-1])
 }
+
+// messages reads looprun's own messages, JSON objects, from what a run prints on standard
+// error, and tells the warnings and errors. The command prints there too.
+type messages struct {
+	lastLines
+	line []byte
+	tell func(text string)
+	own  string // the last message
+}
+
+func (m *messages) take(b []byte) {
+	m.lastLines.take(b)
+	for {
+		part, rest, ended := bytes.Cut(b, []byte{'\n'})
+		const most = 64 << 10
+		m.line = append(m.line, part[:min(len(part), most-min(len(m.line), most))]...)
+		if !ended {
+			return
+		}
+		m.read(m.line)
+		m.line, b = m.line[:0], rest
+	}
+}
+
+func (m *messages) read(line []byte) {
+	at := bytes.LastIndex(line, []byte(`{"time":"`)) // after what the command did not end with a line break
+	var said struct{ Level, Message string }
+	if at < 0 || json.Unmarshal(line[at:], &said) != nil || said.Message == "" {
+		return
+	}
+	m.own = termsafe.Line(said.Message)
+	if said.Level == "warning" || said.Level == "error" {
+		m.tell(m.own)
+	}
+}
+
+// String is the last message, or else the last line.
+func (m *messages) String() string { return cmp.Or(m.own, m.lastLines.String()) }

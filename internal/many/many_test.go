@@ -75,9 +75,10 @@ func TestExitCodeOfAll(t *testing.T) {
 
 // A plan with a secret in it is kept without it.
 func TestPlanWithASecret(t *testing.T) {
-	p := &Plan{Schema: planSchema, ID: "20260102-030405-0001", State: t.TempDir(), Loops: []Loop{
+	p := &Plan{Schema: planSchema, ID: "20260102-030405-0001", State: t.TempDir(), Trees: t.TempDir(), Loops: []Loop{
 		{Name: "a", Command: []string{"run", "hunter2"}, Env: map[string]string{"K": "hunter2"}, Setup: "use hunter2"},
 	}}
+	p.Loops[0].Tree = p.treeOf(0)
 	if err := p.write(func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }); err != nil {
 		t.Fatal(err)
 	}

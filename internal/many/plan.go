@@ -85,8 +85,14 @@ func (p *Plan) name(now time.Time) {
 	for i := range p.Loops {
 		l := &p.Loops[i]
 		l.RunID = ids[i+1]
-		l.Tree = filepath.Join(p.Trees, repositoryKey(l.Repository), p.ID, fmt.Sprintf("%04d-%s", i+1, slug(l.Name)))
+		l.Tree = p.treeOf(i)
 	}
+}
+
+// treeOf is where the work tree of a loop is made.
+func (p *Plan) treeOf(i int) string {
+	l := &p.Loops[i]
+	return filepath.Join(p.Trees, repositoryKey(l.Repository), p.ID, fmt.Sprintf("%04d-%s", i+1, slug(l.Name)))
 }
 
 // slug is what a person recognises of a name, in characters that mean nothing anywhere.
@@ -157,6 +163,9 @@ func read(state, id string) (*Plan, error) {
 	}
 	if p.Schema != planSchema || p.ID != id {
 		return nil, fmt.Errorf("%s of %s was written by another looprun", planName, id)
+	}
+	if !p.form() {
+		return nil, fmt.Errorf("%s of %s has work trees where looprun makes none", planName, id)
 	}
 	p.State = state
 	return p, nil

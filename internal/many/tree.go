@@ -124,11 +124,10 @@ func (r *repository) add(ctx context.Context, l *Loop) error {
 		return err
 	}
 	at := l.Base
-	switch kept, err := checkpoint.Has(ctx, r.mirror, l.RunID); {
-	case err != nil:
+	if last, err := checkpoint.Last(ctx, r.mirror, l.RunID); err != nil {
 		return err
-	case kept:
-		at = checkpoint.Ref(l.RunID)
+	} else if last != "" {
+		at = last
 	}
 	release, err := hold(ctx, filepath.Dir(r.mirror)) // another batch may fetch
 	if err != nil {
@@ -209,19 +208,58 @@ func copyFile(root *os.Root, from, name string) error {
 }
 
 // publish brings the checkpoints of a run into the user's repository, as
-// refs/looprun/ID, and reports whether there are any.
-func (r *repository) publish(ctx context.Context, runID string) (bool, error) {
+// refs/looprun/ID, and returns the last one's commit; empty: there are none.
+func (r *repository) publish(ctx context.Context, runID string) (commit string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ref := checkpoint.Ref(runID)
-	if kept, err := checkpoint.Has(ctx, r.mirror, runID); err != nil || !kept {
-		return false, err
+	if commit, err = checkpoint.Last(ctx, r.mirror, runID); err != nil || commit == "" {
+		return "", err
 	}
 	if err := checkpoint.Unlock(ctx, r.top, runID); err != nil {
-		return false, err
+		return "", err
 	}
-	_, err := git.Run(ctx, r.top, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.mirror, "+"+ref+":"+ref)
-	return err == nil, err
+	if _, err = git.Run(ctx, r.top, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.mirror, "+"+ref+":"+ref); err != nil {
+		return "", err
+	}
+	return commit, nil
+}
+
+// whole makes a checkpoint of what the last one does not have of a loop's tree. An error says
+// what no commit has: the tree has to stay.
+func (r *repository) whole(ctx context.Context, l *Loop, dir string) (commit string, err error) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) { // somebody removed the run
+		if dir, err = os.MkdirTemp("", "looprun-"); err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(dir)
+	}
+	release, err := scratchpad.Hold(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = release() }()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return checkpoint.Whole(ctx, r.mirror, l.Tree, l.Base, dir, l.RunID)
+}
+
+// settle brings all that a loop made into the user's repository. An error says what is not
+// there: its tree has to stay.
+func (r *repository) settle(ctx context.Context, l *Loop, dir string) error {
+	whole := ""
+	if _, err := os.Lstat(l.Tree); err == nil {
+		if whole, err = r.whole(ctx, l, dir); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	commit, err := r.publish(ctx, l.RunID)
+	if err == nil && whole != "" && commit != whole {
+		err = fmt.Errorf("it has %.12s and not %.12s", commit, whole)
+	}
+	return err
 }
 
 // remove takes a work tree away.

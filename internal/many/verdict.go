@@ -34,32 +34,48 @@ type Verdict struct {
 }
 
 // finish takes the result of a loop that is over: its files come into the user's
-// repository, its tree goes where it is done, and a line says so.
+// repository, and a line says so. It is done only when all of them are there; its tree goes then.
 func (b *Batch) finish(e *entry) {
 	ctx := context.Background() // also when the batch is interrupted
-	end, s := &e.end, e.seen
-	end.Name, end.RunID, end.Status, end.Guard = e.Name, e.RunID, s.Status, s.Guard
-	end.Iterations, end.Runtime, end.Cost, end.Tokens, end.Says = s.Iterations, s.Runtime, e.cost, e.tokens, s.Says
+	e.sum()
+	end := &e.end
 	if end.ExitCode == 0 {
-		end.ExitCode = s.ExitCode
+		end.ExitCode = e.seen.ExitCode
 	}
-	if end.ExitCode == 0 && s.Status != core.StatusDone && !ranWell(s.Status) {
+	if end.ExitCode == 0 && !ranWell(end.Status) {
 		end.ExitCode = core.ExitFailed
 	}
-	kept, err := e.repo.publish(ctx, e.RunID)
-	if kept {
+	var err error
+	if ranWell(end.Status) {
+		err = e.repo.settle(ctx, e.Loop, b.runDir(e.Loop))
+	} else {
+		_, err = e.repo.publish(ctx, e.RunID)
+	}
+	if last, _ := checkpoint.Last(ctx, e.Repository, e.RunID); last != "" {
 		end.Ref = checkpoint.Ref(e.RunID)
 	}
-	if err == nil && ranWell(s.Status) {
-		err = e.repo.remove(ctx, e.Tree)
+	switch {
+	case err == nil && ranWell(end.Status):
+		if err := e.repo.remove(ctx, e.Tree); err != nil {
+			b.warn(e, "its work tree cannot be removed: "+err.Error())
+		}
+	case err != nil && ranWell(end.Status):
+		end.Reason = fmt.Sprintf("it is %s, but its result is not whole on %s: %v; its work tree stays: %s", end.Status, checkpoint.Ref(e.RunID), err, e.Tree)
+		end.Status, end.ExitCode, end.Ref = core.StatusFailed, core.ExitFailed, ""
+	case err != nil:
+		b.warn(e, err.Error())
 	}
-	if err != nil {
-		b.say(func() { b.Say.Warn("%s: %v", e.Name, err) })
-	}
-	if _, err := os.Stat(e.Tree); err == nil {
+	if _, err := os.Lstat(e.Tree); err == nil {
 		end.Tree = e.Tree
 	}
 	b.say(func() { b.Say.News("%s", end.line(b.count(over), len(b.entries))) })
+}
+
+// sum takes what the run of a loop says about itself into its end.
+func (e *entry) sum() {
+	end, s := &e.end, e.seen
+	end.Name, end.RunID, end.Status, end.Guard = e.Name, e.RunID, s.Status, s.Guard
+	end.Iterations, end.Runtime, end.Cost, end.Tokens, end.Says = s.Iterations, s.Runtime, e.cost, e.tokens, s.Says
 }
 
 // ranWell reports whether nobody needs the tree of a run any more.
@@ -97,12 +113,11 @@ func (b *Batch) verdict() *Verdict {
 			if e.end.ExitCode == 0 {
 				e.end.ExitCode = core.StatusPaused.ExitCode()
 			}
-			kept, _ := e.repo.publish(context.Background(), e.RunID)
-			if kept {
+			if commit, _ := e.repo.publish(context.Background(), e.RunID); commit != "" {
 				e.end.Ref = checkpoint.Ref(e.RunID)
 			}
-			e.end.Name, e.end.RunID, e.end.Status, e.end.Guard = e.Name, e.RunID, e.seen.Status, e.seen.Guard
-			e.end.Iterations, e.end.Runtime, e.end.Cost, e.end.Tokens, e.end.Tree, e.end.Says = e.seen.Iterations, e.seen.Runtime, e.cost, e.tokens, e.Tree, e.seen.Says
+			e.sum()
+			e.end.Tree = e.Tree
 			e.end.Reason = "it asks: looprun answer " + e.RunID
 		}
 		v.Loops = append(v.Loops, e.end)

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/parallel"
@@ -30,6 +31,7 @@ type Selection struct {
 	OlderThan *time.Duration // since the last event; nil: however young
 	Keep      int            // how many of the latest are left
 	Status    []string       // how they ended; none: however
+	Untaken   bool           // results of looprun many that nobody took go, too
 }
 
 // Pruned are the runs to be removed, and once they were, those that are gone; in JSON as
@@ -42,7 +44,8 @@ type Pruned struct {
 	// Unfinished are runs that an earlier prune did not come to remove.
 	Unfinished int   `json:"unfinished"`
 	Bytes      int64 `json:"bytes"`
-	state      string
+	removal    many.Removal
+	asked      many.Asked
 }
 
 // oldRun is a run to be removed.
@@ -52,6 +55,8 @@ type oldRun struct {
 	Last    time.Time   `json:"last_event"`
 	Bytes   int64       `json:"bytes"`
 	Command []string    `json:"command,omitempty"`
+	// Untaken says what nobody took of its result, which goes with it.
+	Untaken string `json:"untaken,omitempty"`
 	dir     string
 }
 
@@ -61,8 +66,8 @@ type keptRun struct {
 }
 
 // Prune finds the runs of a state directory that may go, and removes none.
-func Prune(state string, s Selection) (p Pruned, err error) {
-	p = Pruned{Schema: "looprun.dev/prune/v1", Removed: []oldRun{}, Kept: []keptRun{}, state: state}
+func Prune(state string, s Selection) (p *Pruned, err error) {
+	p = &Pruned{Schema: "looprun.dev/prune/v1", Removed: []oldRun{}, Kept: []keptRun{}, removal: many.Removal{State: state, Untaken: s.Untaken}}
 	var count sync.WaitGroup
 	count.Go(func() { p.Unfinished, p.Bytes, err = scratchpad.Doomed(state) })
 	chosen := p.choose(s)
@@ -80,28 +85,33 @@ func Prune(state string, s Selection) (p Pruned, err error) {
 func (p *Pruned) choose(s Selection) error {
 	var named []string
 	for _, name := range s.Names {
-		dir, err := scratchpad.Find(p.state, name)
+		dir, err := scratchpad.Find(p.removal.State, name)
 		if err != nil {
 			return err
 		}
 		if scratchpad.Locked(dir) {
 			return fmt.Errorf("run %s is going on: another looprun has it open; end it first", filepath.Base(dir))
 		}
+		if why := p.removal.Why(scratchpad.Summarize(dir), many.ByName); why != "" {
+			return config.Usage(fmt.Sprintf("run %s is left: %s", filepath.Base(dir), why), remedy)
+		}
 		if !slices.Contains(named, dir) {
 			named = append(named, dir)
 		}
 	}
 	if len(named) > 0 {
+		p.asked = many.ByName
 		p.Removed = make([]oldRun, len(named))
-		scratchpad.Each(named, func(i int, run *scratchpad.Look) { p.Removed[i] = describe(run, run.Summarize()) })
+		scratchpad.Each(named, func(i int, run *scratchpad.Look) { p.Removed[i] = p.describe(run, run.Summarize()) })
 		return nil
 	}
-	ids, err := scratchpad.IDs(p.state)
+	p.asked = many.ByChoice
+	ids, err := scratchpad.IDs(p.removal.State)
 	if err != nil {
 		return err
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool {
-		if s.Keep == 0 || !scratchpad.Genuine(filepath.Join(p.state, id)) { // no place for a false name or time
+		if s.Keep == 0 || !scratchpad.Genuine(filepath.Join(p.removal.State, id)) { // no place for a false name or time
 			return false
 		}
 		s.Keep--
@@ -109,7 +119,7 @@ func (p *Pruned) choose(s Selection) error {
 	})
 	slices.Reverse(ids)
 	asked, whys := make([]oldRun, len(ids)), make([]string, len(ids))
-	scratchpad.Each(session.Within(p.state, ids), func(i int, run *scratchpad.Look) { asked[i], whys[i] = s.look(run) })
+	scratchpad.Each(session.Within(p.removal.State, ids), func(i int, run *scratchpad.Look) { asked[i], whys[i] = p.look(s, run) })
 	for i, r := range asked {
 		if whys[i] != "" {
 			p.Kept = append(p.Kept, keptRun{r.ID, whys[i]})
@@ -122,7 +132,7 @@ func (p *Pruned) choose(s Selection) error {
 
 // look describes a run that was asked for, and says why it is left all the same; of one
 // that was not it is empty.
-func (s Selection) look(run *scratchpad.Look) (r oldRun, why string) {
+func (p *Pruned) look(s Selection, run *scratchpad.Look) (r oldRun, why string) {
 	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(run.Dir)) < *s.OlderThan {
 		return r, ""
 	}
@@ -130,30 +140,23 @@ func (s Selection) look(run *scratchpad.Look) (r oldRun, why string) {
 	if len(s.Status) > 0 && !slices.Contains(s.Status, string(is.Status)) {
 		return r, ""
 	}
-	return describe(run, is), protected(is)
-}
-
-func describe(run *scratchpad.Look, s scratchpad.Summary) oldRun {
-	bytes, last := run.Weigh()
-	return oldRun{ID: s.ID, Status: s.Status, Last: last, Bytes: bytes, Command: s.Command, dir: s.Dir}
-}
-
-// protected says why a run is removed only when it is named; empty: it is not.
-func protected(s scratchpad.Summary) string {
-	switch {
-	case s.Alive:
-		return "it is going on"
-	case s.Problem != "" && !scratchpad.HasEvents(s.Dir):
-		return "" // it never began
-	case s.Problem != "":
-		return "it cannot be read"
-	case s.Status == core.StatusPaused:
-		return "it is paused"
-	case (s.Status == core.StatusCrashed || s.Status == core.StatusInterrupted) && len(session.QuestionsIn(s.Dir)) > 0:
-		return "it waits for an answer"
+	if why = p.removal.Why(is, p.asked); why != "" {
+		return oldRun{ID: is.ID}, why
 	}
-	return ""
+	return p.describe(run, is), ""
 }
+
+func (p *Pruned) describe(run *scratchpad.Look, s scratchpad.Summary) oldRun {
+	bytes, last := run.Weigh()
+	r := oldRun{ID: s.ID, Status: s.Status, Last: last, Bytes: bytes, Command: s.Command, dir: s.Dir}
+	if p.removal.Untaken {
+		r.Untaken = p.removal.Lost(s.Dir)
+	}
+	return r
+}
+
+// remedy is for a run that is left although it was named.
+const remedy = "looprun take takes a result, and prune --untaken removes one that nobody took"
 
 // Remove takes the runs away first, each at once, and then removes their files. One that
 // somebody has gone on with since is kept.
@@ -161,11 +164,14 @@ func (p *Pruned) Remove() error {
 	var errs []error
 	gone := p.Removed[:0]
 	for _, r := range p.Removed {
-		err := session.Doom(r.dir)
+		err := p.removal.Run(r.dir, p.asked)
+		held, isHeld := errors.AsType[*many.HeldError](err)
 		switch {
 		case err == nil:
 			gone = append(gone, r)
 			continue
+		case isHeld:
+			p.Kept = append(p.Kept, keptRun{r.ID, held.Why})
 		case errors.Is(err, scratchpad.ErrLocked):
 			why := "somebody has just gone on with it"
 			if !scratchpad.HasEvents(r.dir) {
@@ -178,8 +184,9 @@ func (p *Pruned) Remove() error {
 		p.Bytes -= r.Bytes
 	}
 	p.Removed = gone
-	many.Expire(p.state, time.Now())
-	if _, err := scratchpad.Sweep(p.state); err != nil {
+	_, err := p.removal.Sweep()
+	p.removal.Expire(time.Now())
+	if err != nil {
 		errs = append(errs, fmt.Errorf("not all files could be removed: %w; the next looprun prune tries again", err))
 	}
 	return errors.Join(errs...)

@@ -1,0 +1,74 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/looprun/looprun/internal/git"
+)
+
+// Whole makes a checkpoint of a work tree that [AddTree] made of the mirror at the commit base,
+// where the last one does not have all of it, and returns its commit. runDir has the files of
+// the run with that id, which the caller has locked. An error says what no commit has: the tree
+// must not be removed then.
+func Whole(ctx context.Context, mirror, tree, base, runDir, id string) (commit string, err error) {
+	if !belongs(ctx, tree, mirror) {
+		return "", fmt.Errorf("%s is no longer a work tree of %s", tree, mirror)
+	}
+	k, err := Open(ctx, tree, runDir, id)
+	if err != nil {
+		return "", err
+	}
+	if commit, err = k.Save(ctx, "End"); err != nil {
+		return "", err
+	}
+	now, err := files(ctx, tree, commit)
+	if err != nil {
+		return "", err
+	}
+	had, err := files(ctx, tree, base)
+	if err != nil {
+		return "", err
+	}
+	var lost []string
+	for name, f := range now {
+		if f.mode == modeNested && (f != had[name] || !untouched(ctx, k.file(name))) {
+			lost = append(lost, name)
+		}
+	}
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		return "", errors.New("no commit here has the files of a nested repository: " + list(lost))
+	}
+	return commit, nil
+}
+
+// belongs reports whether a folder is the top of a work tree of the mirror. git alone would take
+// a repository that the folder happens to lie in.
+func belongs(ctx context.Context, tree, mirror string) bool {
+	top, err := Top(ctx, tree)
+	if err != nil || !same(top, tree) {
+		return false
+	}
+	common, err := git.Run(ctx, tree, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	return err == nil && same(filepath.FromSlash(common), mirror)
+}
+
+func same(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// untouched reports whether a nested repository has no files, or only those of its commit.
+func untouched(ctx context.Context, dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); errors.Is(err, os.ErrNotExist) {
+		return true // git would add files that are not those of a repository
+	}
+	changed, err := git.Run(ctx, dir, nil, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+	return err == nil && changed == ""
+}

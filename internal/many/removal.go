@@ -1,0 +1,344 @@
+package many
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/git"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Asked says how a run came to be chosen for removal. The zero value is the most careful.
+type Asked int
+
+const (
+	ByRule   Asked = iota // by its age, or because there are too many: nobody looked
+	ByChoice              // a person chose runs by what they have in common
+	ByName                // a person named it
+)
+
+// Removal decides what may be removed of a state directory, and removes it: runs, the refs with
+// their checkpoints, and the work trees of looprun many. Nothing else removes any of them.
+//
+// What a loop of looprun many made is its result. One that nobody took is removed only with
+// Untaken, however old it is and however many there are.
+type Removal struct {
+	State string
+	// Untaken says that a person gave up the results that nobody took.
+	Untaken bool
+
+	mu       sync.Mutex // of what follows
+	loops    map[string]planned
+	branches branches
+}
+
+type planned struct {
+	*Plan
+	*Loop
+}
+
+// HeldError says why a run is not removed.
+type HeldError struct{ Why string }
+
+func (e *HeldError) Error() string { return e.Why }
+
+// Why says why a run is not removed; empty: it may be. s is what is known of it.
+func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
+	begun := scratchpad.HasEvents(s.Dir)
+	switch {
+	case s.Alive || scratchpad.Locked(s.Dir):
+		return "it is going on"
+	case asked == ByRule && scratchpad.Mine(s.Dir) != nil:
+		return "it is not known to be yours"
+	case asked != ByName && s.Problem != "" && begun:
+		return "it cannot be read"
+	case asked != ByName && s.Status == core.StatusPaused:
+		return "it is paused"
+	case asked != ByName && (s.Status == core.StatusCrashed || s.Status == core.StatusInterrupted) && waits(s.Dir):
+		return "it waits for an answer"
+	case asked == ByRule && s.Status != core.StatusTripped && s.Status != core.StatusFailed && s.Status.Resumable():
+		return "it can be resumed"
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l, ok := r.plan(filepath.Base(s.Dir)); ok && scratchpad.Locked(l.dir()) {
+		return "looprun many is going on with its batch"
+	}
+	if r.Untaken {
+		return ""
+	}
+	return r.lost(s.Dir)
+}
+
+// waits reports whether a run has a question that an answer can be for.
+func waits(dir string) bool {
+	state, _, err := scratchpad.Load(dir)
+	return err == nil && len(state.Answerable()) > 0
+}
+
+// Lost says what would be lost with a run, which nobody took; empty: nothing.
+func (r *Removal) Lost(dir string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lost(dir)
+}
+
+func (r *Removal) lost(dir string) string {
+	ctx := context.Background()
+	m, err := r.result(ctx, dir)
+	if err != nil {
+		return "what it made is not known: " + err.Error()
+	}
+	if m == nil {
+		return ""
+	}
+	if err := m.settle(ctx, dir); err != nil {
+		return "what it made is not known: " + err.Error()
+	}
+	return m.why(ctx, &r.branches)
+}
+
+// Run takes a run away, at once. Its files, its checkpoints and its work tree are removed by
+// [Removal.Sweep].
+func (r *Removal) Run(dir string, asked Asked) error {
+	if why := r.Why(scratchpad.Summarize(dir), asked); why != "" {
+		return &HeldError{why}
+	}
+	return scratchpad.Doom(dir)
+}
+
+// Sweep removes what [Removal.Run] took away, also what an earlier process did not come to.
+func (r *Removal) Sweep() (int, error) { return scratchpad.Sweep(r.State, r.forget) }
+
+// forget removes what a run has outside its folder. That of a run that this user did not write
+// is left alone: its journal may name any repository.
+func (r *Removal) forget(id, dir string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ctx := context.Background()
+	first, err := scratchpad.First(dir)
+	started, ok := first.Data.(core.RunStarted)
+	if err == nil && (!ok || scratchpad.Mine(dir) != nil) {
+		return nil
+	}
+	if l, ok := r.plan(id); ok {
+		return l.repository().forget(ctx, l.Loop)
+	}
+	if from := cmp.Or(started.Repository, started.Dir); started.Checkpoint != "" {
+		if _, err := os.Stat(from); err == nil {
+			_ = checkpoint.Forget(ctx, from, id) // it may be no repository any more
+		}
+	}
+	return nil
+}
+
+// plan is the loop with that run.
+func (r *Removal) plan(id string) (planned, bool) {
+	if r.loops == nil {
+		r.loops = map[string]planned{}
+		ids, _ := IDs(r.State)
+		for _, of := range ids {
+			if p, err := read(r.State, of); err == nil {
+				for i := range p.Loops {
+					r.loops[p.Loops[i].RunID] = planned{p, &p.Loops[i]}
+				}
+			}
+		}
+	}
+	l, ok := r.loops[id]
+	return l, ok
+}
+
+func (l planned) repository() *repository { return repositoryOf(l.Trees, l.Repository) }
+
+// result is what the run with that folder made; nil: it is not one of looprun many, and what it
+// made is in the user's own work tree.
+func (r *Removal) result(ctx context.Context, dir string) (*result, error) {
+	id := filepath.Base(dir)
+	first, err := scratchpad.First(dir)
+	started, _ := first.Data.(core.RunStarted)
+	l, known := r.plan(id)
+	switch {
+	case known:
+	case err != nil || started.Repository == "" || scratchpad.Mine(dir) != nil:
+		return nil, nil //nolint:nilnil // there is none
+	default: // its plan is gone: what is in its tree cannot be compared with anything
+		l.Loop = &Loop{RunID: id, Repository: started.Repository, Base: started.Checkpoint, Tree: started.Dir}
+	}
+	m := &result{Loop: l.Loop, plan: l.Plan, start: started.Checkpoint, repo: &repository{top: l.Repository}}
+	if known {
+		m.repo = l.repository()
+	}
+	return m, m.read(ctx)
+}
+
+// settle makes a checkpoint of what the last one does not have of the tree.
+func (m *result) settle(ctx context.Context, dir string) error {
+	if _, err := os.Lstat(m.Tree); err != nil || len(m.commits) == 0 && !scratchpad.HasEvents(dir) {
+		return nil // there is no tree, or no run began in it
+	}
+	if m.plan == nil {
+		m.problem = "what it was made of is not known any more"
+	} else if _, err := m.repo.whole(ctx, m.Loop, dir); err != nil {
+		m.problem = err.Error()
+	}
+	m.commits = nil
+	return m.read(ctx)
+}
+
+// read finds the commits of a result.
+func (m *result) read(ctx context.Context) error {
+	for _, in := range []string{m.repo.mirror, m.repo.top} {
+		if _, err := os.Stat(in); in == "" || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		commit, err := checkpoint.Last(ctx, in, m.RunID)
+		if err != nil {
+			return err
+		}
+		if commit != "" && (len(m.commits) == 0 || !checkpoint.Ancestor(ctx, m.repo.mirror, commit, m.commits[0])) {
+			m.commits = append(m.commits, commit)
+		}
+	}
+	return nil
+}
+
+// Room is how many results of looprun many nobody took, and how many bytes they hold: in their
+// work trees, and in commits that no branch has.
+func (r *Removal) Room() (results int, bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ctx := context.Background()
+	r.plan("")
+	held := map[string][]string{} // revisions by repository
+	for id, l := range r.loops {
+		dir := filepath.Join(r.State, id)
+		m, err := r.result(ctx, dir)
+		if err != nil || m == nil || scratchpad.Locked(dir) {
+			continue
+		}
+		_, err = os.Lstat(l.Tree)
+		kept := err == nil && ranWell(scratchpad.Summarize(dir).Status) // or it would be gone
+		if !kept && m.why(ctx, &r.branches) == "" {
+			continue
+		}
+		results++
+		if err == nil {
+			more, _ := scratchpad.Weigh(l.Tree)
+			bytes += more
+		}
+		for _, commit := range m.commits {
+			in := m.where(ctx, commit)
+			held[in] = append(held[in], commit, "^"+l.Base)
+		}
+	}
+	for in, revs := range held {
+		bytes += git.DiskUsage(ctx, in, revs)
+	}
+	return results, bytes
+}
+
+// Expire removes the work trees of loops that ended for longer than they are kept, where all
+// that they have is in a commit, and what is left of plans whose runs are gone. What is going on
+// is left alone, and so is what cannot be removed: the next call tries again.
+func (r *Removal) Expire(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids, err := IDs(r.State)
+	if err != nil {
+		return
+	}
+	for _, id := range ids {
+		dir := filepath.Join(folder(r.State), id)
+		if p, err := read(r.State, id); err == nil {
+			r.expire(p, now)
+		} else if info, failed := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && failed == nil && now.Sub(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(dir) // it was killed before it began
+		}
+	}
+}
+
+func (r *Removal) expire(p *Plan, now time.Time) {
+	release, err := p.Take()
+	if err != nil {
+		return
+	}
+	defer func() { _ = release() }()
+	left := false
+	for i := range p.Loops {
+		left = !r.expired(planned{p, &p.Loops[i]}, now) || left
+	}
+	if !left {
+		_ = os.RemoveAll(p.dir())
+	}
+}
+
+// expired removes the work tree of a loop where that may be, and reports whether nothing is left
+// of the loop.
+func (r *Removal) expired(l planned, now time.Time) bool {
+	ctx, dir, repo := context.Background(), l.runDir(l.Loop), l.repository()
+	last, err := checkpoint.Last(ctx, repo.mirror, l.RunID)
+	gone := !scratchpad.HasEvents(dir)
+	switch {
+	case !gone && (scratchpad.Locked(dir) || now.Sub(scratchpad.LastEvent(dir)) < l.Keep):
+		return false
+	case gone && last == "" && now.Sub(l.Started) < l.Keep && !pruned(l.Plan, dir):
+		return false // it is to be started yet, by --resume
+	case gone && last == "" && (err == nil || errors.Is(err, fs.ErrNotExist)): // nothing but its setup has run
+		return repo.remove(ctx, l.Tree) == nil
+	}
+	if checkpoint.TreeLeft(l.Tree) {
+		if _, err := repo.whole(ctx, l.Loop, dir); err != nil || repo.remove(ctx, l.Tree) != nil {
+			return false
+		}
+	}
+	if !gone || r.lost(dir) != "" {
+		return false
+	}
+	return repo.forget(ctx, l.Loop) == nil // somebody removed its folder
+}
+
+// pruned reports whether the plan was carried out to its end: a run that is not there was
+// removed, then.
+func pruned(p *Plan, dir string) bool {
+	_, err := os.Stat(filepath.Join(p.dir(), resultName))
+	_, there := os.Stat(dir)
+	return err == nil && errors.Is(there, fs.ErrNotExist)
+}
+
+// forget removes all that there is of a result.
+func (r *repository) forget(ctx context.Context, l *Loop) error {
+	if err := r.remove(ctx, l.Tree); err != nil {
+		return err
+	}
+	for _, in := range []string{r.mirror, r.top} {
+		if _, err := os.Stat(in); err != nil {
+			continue
+		}
+		if err := checkpoint.Forget(ctx, in, l.RunID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// form reports whether the plan has its work trees where looprun makes them: a plan that somebody
+// put there must not have another folder removed.
+func (p *Plan) form() bool {
+	for i := range p.Loops {
+		l := &p.Loops[i]
+		if l.Tree != p.treeOf(i) || !filepath.IsAbs(l.Tree) || strings.Contains(l.RunID, "/") {
+			return false
+		}
+	}
+	return true
+}

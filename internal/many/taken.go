@@ -1,0 +1,186 @@
+package many
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/git"
+)
+
+// takenName is the folder of a plan with a file for each result that was taken.
+const takenName = "taken"
+
+// took records that looprun take took the result of a loop, which is at that commit.
+func (p *Plan) took(runID, commit string) error {
+	name := filepath.Join(p.dir(), takenName, runID)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(name, []byte(commit+"\n"), true)
+}
+
+// result is what a loop made.
+type result struct {
+	*Loop
+	plan *Plan // nil: it is gone
+	repo *repository
+	// commits are those that its ref is at, in the mirror and in the user's repository,
+	// where one does not have the other behind it.
+	commits []string
+	start   string // the commit that its run began from; empty: not known
+	// problem says why the tree is not whole in these commits; empty: it is, or is not there.
+	problem string
+}
+
+// where is the repository that has a commit of the result.
+func (m *result) where(ctx context.Context, commit string) string {
+	if checkpoint.Known(ctx, m.repo.top, commit) {
+		return m.repo.top
+	}
+	return m.repo.mirror
+}
+
+// why says what would be lost with the result; empty: nothing, since nothing was made or
+// somebody took it.
+func (m *result) why(ctx context.Context, b *branches) string {
+	if m.problem != "" {
+		return fmt.Sprintf("its result is not whole on %s: %s; its work tree is %s", checkpoint.Ref(m.RunID), m.problem, m.Tree)
+	}
+	for _, commit := range m.commits {
+		switch taken, err := m.taken(ctx, b, commit); {
+		case err != nil:
+			return fmt.Sprintf("whether somebody took its result is not known: %v", err)
+		case !taken:
+			return "nobody took its result, " + checkpoint.Ref(m.RunID)
+		}
+	}
+	return ""
+}
+
+// taken reports whether a commit of the result has nothing that the user does not have.
+func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, error) {
+	if m.plan != nil {
+		text, err := os.ReadFile(filepath.Join(m.plan.dir(), takenName, m.RunID))
+		if err == nil && strings.TrimSpace(string(text)) == commit {
+			return true, nil
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	in := m.where(ctx, commit)
+	tree, err := git.Run(ctx, in, nil, "rev-parse", "--verify", commit+"^{tree}")
+	if err != nil {
+		return false, err
+	}
+	starts := []string{m.Base}
+	if m.start != "" && m.start != m.Base {
+		starts = append(starts, m.start)
+	}
+	for _, start := range starts {
+		if had, err := git.Run(ctx, in, nil, "rev-parse", "--verify", start+"^{tree}"); err == nil && had == tree {
+			return true, nil // nothing was made
+		}
+	}
+	since, err := b.since(ctx, m.repo.top, m.Base)
+	if err != nil {
+		return false, err
+	}
+	if since.commits[commit] || since.trees[tree] {
+		return true, nil
+	}
+	patches, err := since.patches(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, start := range starts {
+		text, err := git.Run(ctx, in, nil, append(patchOf("diff"), "--end-of-options", start, commit)...)
+		if err == nil && patches[digest(text)] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// branches remembers what is on the branches of repositories.
+type branches struct{ known map[[2]string]*branched }
+
+// branched is what the branches of a repository have beyond a commit.
+type branched struct {
+	top            string
+	revs           []string
+	commits, trees map[string]bool
+	found          map[[sha256.Size]byte]bool // nil: not read yet
+}
+
+// since returns what the branches of a repository have beyond a commit.
+func (b *branches) since(ctx context.Context, top, base string) (*branched, error) {
+	key := [2]string{top, base}
+	if s := b.known[key]; s != nil {
+		return s, nil
+	}
+	s := &branched{top: top, revs: []string{"--branches"}, commits: map[string]bool{}, trees: map[string]bool{}}
+	if checkpoint.Known(ctx, top, base) {
+		s.revs = append(s.revs, "--not", base)
+	}
+	out, err := git.Run(ctx, top, nil, append([]string{"log", "--format=%H %T"}, s.revs...)...)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out) {
+		commit, tree, _ := strings.Cut(strings.TrimSpace(line), " ")
+		s.commits[commit], s.trees[tree] = true, true
+	}
+	if b.known == nil {
+		b.known = map[[2]string]*branched{}
+	}
+	b.known[key] = s
+	return s, nil
+}
+
+// patches are the digests of what the commits change.
+func (s *branched) patches(ctx context.Context) (map[[sha256.Size]byte]bool, error) {
+	if s.found != nil {
+		return s.found, nil
+	}
+	out, err := git.Run(ctx, s.top, nil, append(append(patchOf("log"), "--no-merges", "--no-show-signature", "--format=%x00"), s.revs...)...)
+	if err != nil {
+		return nil, err
+	}
+	s.found = map[[sha256.Size]byte]bool{}
+	for text := range strings.SplitSeq(out, "\x00") {
+		if text = strings.TrimLeft(text, "\n"); text != "" {
+			s.found[digest(text)] = true
+		}
+	}
+	return s.found, nil
+}
+
+// patchOf is a git command that prints patches, whatever the configuration says of them.
+func patchOf(command string) []string {
+	return []string{command, "--patch", "--unified=3", "--inter-hunk-context=0", "--binary", "--full-index", "--no-renames", "--ignore-submodules=none", "--no-ext-diff", "--no-textconv", "--no-color"}
+}
+
+// digest is that of a patch without the places that it applies to: neither line numbers nor
+// the ids of files. Each changed line and those around it count as they are; git patch-id leaves
+// their blanks out.
+func digest(patch string) [sha256.Size]byte {
+	h := sha256.New()
+	for line := range strings.Lines(strings.TrimRight(patch, "\n") + "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			line = "@@\n"
+		case strings.HasPrefix(line, "index "):
+			continue
+		}
+		h.Write([]byte(line))
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
