@@ -22,6 +22,7 @@ var links = []struct {
 		module + "/internal/carrier",
 		module + "/internal/ascii",
 		module + "/internal/datetime",
+		module + "/internal/escape",
 		module + "/internal/lines",
 		module + "/internal/margin",
 		module + "/internal/nearest",

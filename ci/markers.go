@@ -1,6 +1,10 @@
 package ci
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/looprun/looprun/internal/escape"
+)
 
 // markers keeps output from opening groups in a Buildkite log. Its agent takes
 // a line for a header when it begins with ---, +++ or ~~~ and a blank, after
@@ -28,8 +32,9 @@ type markers struct {
 	count int
 	held  []byte
 	// escape is where in held an unfinished escape sequence begins, plus one.
-	escape int
-	out    []byte
+	escape  int
+	scanner escape.Scanner
+	out     []byte
 }
 
 // place is where the cursor stands.
@@ -92,7 +97,7 @@ func (m *markers) add(c byte) {
 	case m.escape > 0:
 		m.sequence(c)
 		return
-	case c == 0x1b:
+	case m.scanner.Take(c) == escape.Inside:
 		m.held = append(m.held, c)
 		m.escape = len(m.held)
 		return
@@ -127,26 +132,26 @@ func (m *markers) add(c byte) {
 	}
 }
 
-// sequence takes the next byte of an escape sequence: ESC [ with parameters, or
-// ESC with intermediate bytes, up to a final byte (ECMA-48). A title or a link,
-// ESC ] and so on, ends with a control character, which counts as a move.
+// sequence takes the next byte of an escape sequence. A title or a link, ESC ] and so on,
+// ends with a control character, which counts as a move.
 func (m *markers) sequence(c byte) {
 	first := len(m.held) == m.escape // the byte after ESC
+	step := m.scanner.Take(c)
 	switch {
-	case control(c) || c >= 0x7f || len(m.held) > heldLimit:
+	case step == escape.Broken || control(c) || len(m.held) > heldLimit:
 		m.release(moved)
 		m.add(c)
 	case first && c == '_':
 		m.held = append(m.held[:m.escape-1], "␛_"...)
 		m.release(inLine)
-	case first && c == '[', c < 0x30, m.held[min(m.escape, len(m.held)-1)] == '[' && c < 0x40:
-		m.held = append(m.held, c)
-	case (c == 'm' || c == 'K') && !first: // a colour, or the rest of the line
+	case step == escape.End && m.scanner.Kind() == escape.Control && (c == 'm' || c == 'K'): // a colour, or the rest of the line
 		m.held = append(m.held, c)
 		if m.count == 0 {
 			m.release(m.place)
 		}
 		m.escape = 0
+	case step == escape.Inside && m.scanner.Kind() != escape.String:
+		m.held = append(m.held, c)
 	default:
 		m.held = append(m.held, c)
 		m.release(moved)
@@ -157,4 +162,5 @@ func (m *markers) sequence(c byte) {
 func (m *markers) release(to place) {
 	m.out = append(m.out, m.held...)
 	m.held, m.count, m.escape, m.place = m.held[:0], 0, 0, to
+	m.scanner.Reset()
 }

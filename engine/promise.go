@@ -9,9 +9,9 @@ import (
 	"unicode"
 
 	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/escape"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
-	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // CheckPromise says why a text cannot be a promise.
@@ -155,7 +155,7 @@ func (a *analyzer) promised() (made bool, why string) {
 type promiseScanner struct {
 	promise  []byte
 	anywhere bool
-	unseen   termsafe.Strings
+	escapes  escape.Filter
 	lines    lines.Reader
 	begun    bool   // a line has ended
 	last     []byte // anywhere: the end of what was written
@@ -172,9 +172,9 @@ func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
 }
 
 func (p *promiseScanner) reset() {
-	p.unseen.Reset()
+	p.escapes.Reset()
 	p.lines.Reset()
-	*p = promiseScanner{promise: p.promise, anywhere: p.anywhere, unseen: p.unseen, lines: p.lines, last: p.last[:0]}
+	*p = promiseScanner{promise: p.promise, anywhere: p.anywhere, escapes: p.escapes, lines: p.lines, last: p.last[:0]}
 }
 
 // write looks at the next piece of the text, cut anywhere.
@@ -182,7 +182,7 @@ func (p *promiseScanner) write(b []byte) {
 	if p.made && p.anywhere {
 		return
 	}
-	b = p.unseen.Drop(b)
+	b = p.escapes.Drop(b)
 	if p.anywhere {
 		p.find(b)
 		return
@@ -227,9 +227,6 @@ const ownPrefix = "looprun: "
 func (p *promiseScanner) look(line []byte) {
 	if !p.begun { // a byte order mark is no part of the text
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
-	}
-	if bytes.IndexByte(line, '\x1b') >= 0 {
-		line = []byte(termsafe.Unescaped(string(line)))
 	}
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || bytes.HasPrefix(line, []byte(ownPrefix)) {
@@ -323,7 +320,7 @@ func (p *promiseScanner) end() (made bool, why string) {
 // or backticks are stripped. Hidden characters are not: a line that only looks
 // like the promise, or does not even look like it, is none.
 func isPromise(line, promise string) (made, tagged bool) {
-	text := strip(termsafe.Unescaped(line), promise)
+	text := strip(line, promise)
 	if text == promise {
 		return true, false
 	}

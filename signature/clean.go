@@ -4,32 +4,12 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/escape"
 )
 
 // dirty says whether a line holds what clean takes out.
 func dirty(b []byte) bool {
-	return bytes.IndexByte(b, 0x1b) >= 0 || bytes.IndexByte(b, '\r') >= 0 || bytes.IndexByte(b, '\b') >= 0 || eightBit(b)
-}
-
-// eightBit says whether a line holds the one character that some write in place of ESC
-// and the next: U+009D is ESC ]. In UTF-8 it is as long as those two.
-func eightBit(b []byte) bool {
-	for i := bytes.IndexByte(b, 0xc2); i >= 0; {
-		if introduces(b[i:]) {
-			return true
-		}
-		next := bytes.IndexByte(b[i+1:], 0xc2)
-		if next < 0 {
-			return false
-		}
-		i += 1 + next
-	}
-	return false
-}
-
-func introduces(b []byte) bool {
-	return b[0] == 0xc2 && len(b) > 1 && bytes.IndexByte([]byte{0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f}, b[1]) >= 0
+	return bytes.IndexByte(b, '\r') >= 0 || bytes.IndexByte(b, '\b') >= 0 || !escape.Free(b)
 }
 
 // cleaner builds the text that a terminal would show for one line: escape
@@ -38,14 +18,16 @@ func introduces(b []byte) bool {
 type cleaner struct {
 	dst   []byte
 	fresh bool // the cursor is at the start: the next text replaces the line
+
+	sequence escape.Scanner
 }
 
 func (c *cleaner) clean(b []byte) []byte {
 	c.dst, c.fresh = c.dst[:0], false
 	for i := 0; i < len(b); {
-		if n := termsafe.Escape(b[i:]); n > 0 {
-			if final := b[i+n-1]; n > 2 && final >= 0x40 && (b[i+1] == '[' || b[i+1] == 0x9b) { // ESC [ or U+009B
-				c.control(b[i+2:i+n-1], final)
+		if n := escape.Next(&c.sequence, b[i:]); n > 0 {
+			if c.sequence.Kind() == escape.Control && c.sequence.Final() != 0 {
+				c.control(c.sequence.Parameters(), c.sequence.Final())
 			}
 			i += n
 			continue
@@ -59,7 +41,7 @@ func (c *cleaner) clean(b []byte) []byte {
 			}
 		default:
 			n := i + 1
-			for n < len(b) && b[n] != 0x1b && b[n] != '\r' && b[n] != '\b' && !introduces(b[n:]) {
+			for n < len(b) && b[n] != 0x1b && b[n] != '\r' && b[n] != '\b' && !(n+1 < len(b) && escape.Introduces(b[n], b[n+1])) {
 				n++
 			}
 			c.put(b[i:n])
@@ -75,7 +57,7 @@ func (c *cleaner) put(b []byte) {
 	if c.fresh {
 		c.dst, c.fresh = c.dst[:0], false
 	}
-	for n := len(c.dst); n > 0 && introduces([]byte{c.dst[n-1], b[0]}); n-- { // what stood between is gone
+	for n := len(c.dst); n > 0 && escape.Introduces(c.dst[n-1], b[0]); n-- { // what stood between is gone
 		c.dst = c.dst[:n-1]
 	}
 	c.dst = append(c.dst, b...)

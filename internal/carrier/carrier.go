@@ -149,11 +149,11 @@ type Stream struct {
 	Table *Table     // nil: Known()
 
 	mode   mode
-	line   []byte // what is held of an object
-	skim   skim   // how far the held bytes were followed
-	mid    bool   // plain text of the line was passed on, so its end is passed on too
-	listed bool   // the last object is an entry of a list
-	esc    escape // in the text after an object
+	line   []byte  // what is held of an object
+	skim   skim    // how far the held bytes were followed
+	mid    bool    // plain text of the line was passed on, so its end is passed on too
+	listed bool    // the last object is an entry of a list
+	esc    colours // in the text after an object
 	doc    document
 	text   []byte
 	bare   bool   // the object is alone on its line
@@ -228,7 +228,7 @@ func (s *Stream) Flush() {
 			s.plain(s.line)
 		}
 	}
-	s.mode, s.line, s.mid, s.listed, s.esc = start, s.line[:0], false, false, escape(0)
+	s.mode, s.line, s.mid, s.listed, s.esc = start, s.line[:0], false, false, colours{}
 	s.leave()
 	if s.inner != nil {
 		s.inner.Flush()
@@ -316,7 +316,7 @@ func isLead(p []byte) bool {
 	if len(p) > maxLead {
 		return false
 	}
-	var e escape
+	var e colours
 	for _, c := range p {
 		if ok, in := e.take(c); !ok || !in && !leads(c) {
 			return false
@@ -433,7 +433,7 @@ func (s *Stream) after(p []byte) []byte {
 			s.mode = start
 			return p[i+1:]
 		}
-		s.esc = 0
+		s.esc = colours{}
 		if s.mode = start; c != '{' {
 			s.mode, s.listed = passing, false
 		}

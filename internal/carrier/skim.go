@@ -1,6 +1,10 @@
 package carrier
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/escape"
+)
 
 // skim follows what may be an object to its end, whatever lines it takes. It knows just so
 // much of JSON as finds the end, or that there is none; [document] reads it.
@@ -13,7 +17,7 @@ type skim struct {
 	slash bool // the character before this was a backslash
 	after bool // a value has ended
 	word  bool // in a number, true, false or null
-	esc   escape
+	esc   colours
 	began int     // where the text begins
 	cut   bool    // the rest of the text is left out
 	first [2]int  // where the object's first name is; zero: it has not come
@@ -188,27 +192,15 @@ func (s *Stream) shortens() bool {
 	return d.read(s.line[k.open:]) && s.table().of(d, 0, s.seen) != nil
 }
 
-// escape follows a terminal's escape sequence, such as a colour, which may come between the
-// values of an object. The zero value is outside of one.
-type escape byte
+// colours follow the escape sequences that may come between the values of an object: ESC [
+// and what belongs to it.
+type colours struct{ escape.Scanner }
 
 // take takes a character and reports whether it may come there, and whether it is part of a
 // sequence.
-func (e *escape) take(c byte) (ok, in bool) {
-	switch {
-	case *e == 0 && c != '\x1b':
-		return true, false
-	case *e == 0:
-		*e = 1
-	case *e == 1:
-		*e = 2
-		return c == '[', true
-	case c >= 0x40 && c <= 0x7e:
-		*e = 0
-	default:
-		return c >= 0x20 && c < 0x40, true
-	}
-	return true, true
+func (c *colours) take(b byte) (ok, in bool) {
+	step := c.Take(b)
+	return step != escape.Broken && (step == escape.Text || c.Kind() == escape.Control || b == '\x1b'), step != escape.Text
 }
 
 // withoutEscapes is an object without the escape sequences between its values.
@@ -217,7 +209,7 @@ func withoutEscapes(src []byte) []byte {
 		return src
 	}
 	var out []byte
-	var e escape
+	var e colours
 	for _, c := range src {
 		if _, in := e.take(c); !in {
 			out = append(out, c)

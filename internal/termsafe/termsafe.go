@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/escape"
 )
 
 // Line is Text on one line: every run of white space becomes one blank.
@@ -53,8 +55,9 @@ func Text(s string) string {
 	}
 	b := make([]byte, 0, len(s))
 	line := 0 // where the current line starts in b
+	var sequence escape.Scanner
 	for i := 0; i < len(s); {
-		if n := Escape(s[i:]); n > 0 {
+		if n := escape.Next(&sequence, s[i:]); n > 0 {
 			i += n
 			continue
 		}
@@ -75,21 +78,6 @@ func Text(s string) string {
 	return string(b)
 }
 
-// Unescaped is s without escape sequences. Everything else stays, hidden characters
-// too.
-func Unescaped(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		n := Escape(s)
-		if n == 0 {
-			_, n = utf8.DecodeRuneInString(s)
-			b.WriteString(s[:n])
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
-
 // clean reports whether there is nothing to do, which is the common case.
 func clean(s string) bool {
 	for _, r := range s {
@@ -107,55 +95,6 @@ func hidden(r rune) bool {
 		return r < ' '
 	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
-}
-
-// Escape is the length of the escape sequence that s begins with, 0 for none.
-// A sequence without an end takes the rest of the line: half a sequence is as
-// dangerous as a whole one.
-func Escape[text string | []byte](s text) int {
-	intro, n := byte(0), 2
-	switch {
-	case len(s) >= 2 && s[0] == 0x1b:
-		intro = s[1]
-	case len(s) == 1 && s[0] == 0x1b:
-		return 1
-	case len(s) >= 2 && s[0] == 0xc2 && strings.IndexByte("\x90\x98\x9b\x9d\x9e\x9f", s[1]) >= 0: // U+009B is ESC [
-		intro = s[1] - 0x40
-	default:
-		return 0
-	}
-	switch intro {
-	case '[':
-		for ; n < len(s); n++ {
-			if s[n] >= 0x40 && s[n] <= 0x7e {
-				return n + 1
-			}
-			if s[n] < 0x20 {
-				return n
-			}
-		}
-		return n
-	case ']', 'P', 'X', '^', '_':
-		for ; n < len(s); n++ {
-			switch {
-			case s[n] == 0x07:
-				return n + 1
-			case s[n] == '\n':
-				return n
-			case n+1 < len(s) && (s[n] == 0x1b && s[n+1] == '\\' || s[n] == 0xc2 && s[n+1] == 0x9c):
-				return n + 2
-			case s[n] == 0x1b:
-				return n
-			}
-		}
-		return n
-	case '(', ')', '*', '+', '#', '%', ' ':
-		return min(3, len(s))
-	}
-	if intro < 0x20 || intro > 0x7e {
-		return 1
-	}
-	return 2
 }
 
 // CutBytes is text of at most n bytes, cut between two characters.
