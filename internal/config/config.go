@@ -167,11 +167,12 @@ func (c *Settings) SayFiles() {
 }
 
 // someKeys are the keys that count for a command which starts no run: where runs
-// are kept, and which templates are in use. A run that is resumed has its own.
+// are kept, and which templates are in use. A run that is resumed has its own of all but
+// notify, which is not kept.
 func someKeys(node *kong.Node) []string {
 	var keys []string
 	for _, f := range node.Flags {
-		if f.Name == "state-dir" || f.Name == "templates" && node.Name != "resume" {
+		if f.Name == "state-dir" || f.Name == "templates" && node.Name != "resume" || f.Name == "notify" && node.Name == "resume" {
 			keys = append(keys, keyOf(f.Name))
 		}
 	}

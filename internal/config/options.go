@@ -94,7 +94,6 @@ type Options struct {
 	HookOnTrip     ShellLine `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
 	HookOnEnd      ShellLine `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
 	HookTimeout    *Span     `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask" normal:"10s"`
-	Notify         []string  `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
 	CI         string `name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system: ${enum} (${default})." json:"ci,omitempty" group:"hooks" trust:"ask"`
 	CICommands string `name:"ci-commands" enum:"fence,allow" default:"fence" help:"What becomes of lines in the output that the CI system would act on: ${enum} (${default})." json:"ci_commands,omitempty" group:"hooks" trust:"ask"`
@@ -156,6 +155,9 @@ type AnswerFlags struct {
 
 	AssistantEscalation bool  `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
 	AssistantTimeout    *Span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
+
+	// Notify is not kept with a run: a resumed run needs it again.
+	Notify []Service `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
 	// Assistants are those of looprun.yaml for some questions, by the id of a question, by
 	// a guard or by a kind.
@@ -487,7 +489,11 @@ func (o *Options) Redactor(environ []string) (*redact.Redactor, error) {
 	for i, text := range o.Redact {
 		patterns[i] = redact.Pattern{Text: text}
 	}
-	return redact.New(redact.Options{Environ: environ, Patterns: patterns, Off: o.NoRedact})
+	var values []string
+	for _, s := range o.Notify {
+		values = append(values, s.secrets()...)
+	}
+	return redact.New(redact.Options{Environ: environ, Values: values, Patterns: patterns, Off: o.NoRedact})
 }
 
 // Work is the step to run, and check the one that judges it.

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/redact"
 )
 
 // A limit on the command line is a number of 1 or more, or “off”. Zero is
@@ -273,4 +276,46 @@ func (a *Age) UnmarshalText(text []byte) error {
 		}
 	}
 	return fmt.Errorf("%q is not an age such as 30d, 2w, 12h or 90m", text)
+}
+
+// Service is the address of a service that is notified. It holds passwords and tokens, so what
+// is recorded of it is its scheme alone.
+type Service string
+
+// MarshalJSON writes the address without what is secret.
+func (s Service) MarshalJSON() ([]byte, error) {
+	scheme, _, ok := strings.Cut(string(s), "://")
+	if !ok {
+		scheme = ""
+	}
+	return json.Marshal(scheme + "://" + redact.Mask)
+}
+
+// Kept reports whether the address is what a record has of one.
+func (s Service) Kept() bool { return strings.HasSuffix(string(s), "://"+redact.Mask) }
+
+// secrets are the values that nothing may show: the address, its user and password, and what is
+// long enough for a token in its path and its query.
+func (s Service) secrets() []string {
+	if s.Kept() {
+		return nil
+	}
+	const token = 16
+	values := []string{string(s)}
+	u, err := url.Parse(string(s))
+	if err != nil {
+		return values
+	}
+	password, _ := u.User.Password()
+	values = append(values, u.User.Username(), password)
+	parts := strings.Split(u.Path, "/")
+	for _, list := range u.Query() {
+		parts = append(parts, list...)
+	}
+	for _, part := range parts {
+		if len(part) >= token {
+			values = append(values, part)
+		}
+	}
+	return values
 }

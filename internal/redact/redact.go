@@ -14,6 +14,8 @@ const MinBytes = 8
 type Options struct {
 	// Environ are variables as "NAME=value"; of two with the same name both count.
 	Environ []string
+	// Values are secret too, wherever they come from.
+	Values []string
 	// Patterns are the user's own.
 	Patterns []Pattern
 	// Off switches everything off; the patterns are checked nevertheless.
@@ -42,7 +44,7 @@ func New(o Options) (*Redactor, error) {
 	if err != nil || o.Off {
 		return nil, err
 	}
-	names, values := secrets(o.Environ)
+	names, values := secrets(o.Environ, o.Values)
 	if len(values) == 0 && len(patterns) == 0 {
 		return nil, nil
 	}

@@ -23,9 +23,14 @@ func secretName(name string) bool {
 		slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
-// secrets are the names of the secret variables, sorted, and everything that their
-// values may look like.
-func secrets(environ []string) (names []string, values []string) {
+// secrets are the names of the secret variables, sorted, and everything that their values, and
+// further ones, may look like.
+func secrets(environ, further []string) (names []string, values []string) {
+	for _, value := range further {
+		if len(value) >= MinBytes {
+			values = append(append(values, forms(value)...), encoded(value)...)
+		}
+	}
 	var left []string
 	for _, v := range environ {
 		switch name, value, _ := strings.Cut(v, "="); name {

@@ -48,8 +48,12 @@ func (s *Session) hooks() (*hooks.Hooks, error) {
 	if h.Timeout == 0 && console.InCI() {
 		h.Timeout = ciTimeout
 	}
-	if len(s.opts.Notify) > 0 {
-		n, err := notify.New(s.opts.Notify...)
+	var services []string
+	for _, service := range s.opts.Notify {
+		services = append(services, string(service))
+	}
+	if len(services) > 0 {
+		n, err := notify.New(services...)
 		if err != nil {
 			return nil, fmt.Errorf("--notify: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -126,6 +127,14 @@ func (c *Anew) restore(app *Program, dir string, state *core.State) (*Session, c
 	if changed {
 		if err := r.Options.Wrong(); err != nil {
 			return nil, event, err
+		}
+	}
+	if slices.ContainsFunc(r.Options.Notify, config.Service.Kept) {
+		r.Options.Notify = nil
+		if again := os.Getenv("LOOPRUN_NOTIFY"); again != "" { // looprun answer --resume has no flag for it
+			r.Options.Notify = []config.Service{config.Service(again)}
+		} else {
+			app.Say.Warn("nobody is notified: the addresses of --notify are not kept with a run; give them again with looprun resume --notify URL, LOOPRUN_NOTIFY or looprun.yaml")
 		}
 	}
 	r.Options.Once = c.Once
