@@ -2,7 +2,6 @@ package signature
 
 import (
 	"fmt"
-	"hash/fnv"
 	"os"
 	"strconv"
 	"strings"
@@ -10,14 +9,18 @@ import (
 	"time"
 )
 
-// switchOff switches one function of the packages off, by its number; nil where
-// tools/ablate did not build the test.
-var switchOff func(id int)
+// ablation is what tools/ablate builds into the test: a switch for each function. nil
+// where it did not build it.
+var ablation *struct {
+	Off  *int   // the function that is switched off
+	Used []bool // by function: it was called
+}
 
-// TestAblate prints what the sets come to without each function that ABLATE_IDS names.
-// tools/ablate runs it, and reads the lines.
+// TestAblate prints what is different without each function that ABLATE_IDS names, on
+// the recordings that call it: the first of them, or with ABLATE_SCORES what the sets
+// come to. tools/ablate runs it, and reads the lines.
 func TestAblate(t *testing.T) {
-	if switchOff == nil || os.Getenv("ABLATE_IDS") == "" {
+	if ablation == nil || os.Getenv("ABLATE_IDS") == "" {
 		t.Skip("make ablate runs this")
 	}
 	limit, err := time.ParseDuration(os.Getenv("ABLATE_LIMIT"))
@@ -25,37 +28,112 @@ func TestAblate(t *testing.T) {
 		t.Fatal(err)
 	}
 	book()
+	var sets []*ablatedSet
+	for _, set := range benchDirs {
+		sets = append(sets, newAblatedSet(loadBench(t, "../testdata/"+set.dir)))
+	}
+	fmt.Println("ablate ready")
 	for _, field := range strings.Fields(os.Getenv("ABLATE_IDS")) {
 		id, err := strconv.Atoi(field)
 		if err != nil {
 			t.Fatal(err)
 		}
 		overdue := time.AfterFunc(limit, func() { os.Exit(3) })
-		switchOff(id)
-		var results []string
-		for _, set := range benchDirs {
-			results = append(results, strings.TrimPrefix(set.dir, "stuckbench-")+ablated(t, loadBench(t, "../testdata/"+set.dir)))
-		}
-		switchOff(-1)
+		*ablation.Off = id
+		fmt.Printf("ablate %d\t%s\n", id, without(sets, id))
+		*ablation.Off = -1
 		overdue.Stop()
-		fmt.Printf("ablate %d\t%s\n", id, strings.Join(results, "\t"))
 	}
 }
 
-// ablated is a set's result in one line: what it scores, and a hash of what else is
-// known of each recording.
-func ablated(t *testing.T, b *bench) string {
-	listed := fnv.New64a()
-	sigs := map[string]Signature{}
-	s := New(Options{})
-	for _, r := range b.recordings {
-		s.Reset()
-		s.Stdout().Write(r.data)
-		sig := s.Sum(r.Exit)
-		sigs[r.File] = sig
-		fmt.Fprintln(listed, sig.Kind, sig.Label, sig.Failing, sig.Passed, sig.Total, sig.Checks, sig.Errors, s.Tally())
+// without says what is different while a function is off; empty: nothing.
+func without(sets []*ablatedSet, id int) string {
+	scores := os.Getenv("ABLATE_SCORES") != ""
+	var out []string
+	listed := ""
+	for _, set := range sets {
+		hash, other := set.different(id, !scores)
+		switch {
+		case hash == "" && listed == "":
+			listed = other
+		case hash == "":
+		case !scores:
+			return hash
+		default:
+			out = append(out, set.String())
+		}
 	}
-	v := b.judge(sigs)
+	if len(out) == 0 && listed != "" {
+		return "listed: " + listed
+	}
+	return strings.Join(out, "; ")
+}
+
+// ablatedSet is a set with what it has while all functions are on.
+type ablatedSet struct {
+	*bench
+	base, now map[string]Signature
+	text      map[string]string
+	users     map[int][]int // by function, the recordings that call it
+}
+
+func newAblatedSet(b *bench) *ablatedSet {
+	set := &ablatedSet{bench: b, base: map[string]Signature{}, now: map[string]Signature{}, text: map[string]string{}, users: map[int][]int{}}
+	for i, r := range b.recordings {
+		clear(ablation.Used)
+		set.base[r.File], set.text[r.File] = signed(r)
+		for id, used := range ablation.Used {
+			if used {
+				set.users[id] = append(set.users[id], i)
+			}
+		}
+	}
+	return set
+}
+
+// signed is a recording's signature, and what else is told of it.
+func signed(r benchRecording) (Signature, string) {
+	s := New(Options{}) // what another one remembers may hide that a function is called
+	s.Stdout().Write(r.data)
+	sig := s.Sum(r.Exit)
+	return sig, fmt.Sprint(sig.Kind, sig.Label, sig.Failing, sig.Passed, sig.Total, sig.Checks, sig.Errors, sig.Core, s.Tally())
+}
+
+// different names the first recording that has another signature, and the first of which
+// something else is told. With first it stops there.
+func (set *ablatedSet) different(id int, first bool) (hash, other string) {
+	clear(set.now)
+	for _, i := range set.users[id] {
+		r := set.recordings[i]
+		sig, text := signed(r)
+		set.now[r.File] = sig
+		name := strings.TrimPrefix(set.dir, "../testdata/") + "/" + r.File
+		if sig.Hash != set.base[r.File].Hash && hash == "" {
+			if hash = name; first {
+				break
+			}
+		}
+		if text != set.text[r.File] && other == "" {
+			other = name
+		}
+	}
+	return hash, other
+}
+
+// String is what the set comes to now.
+func (set *ablatedSet) String() string {
+	sigs := map[string]Signature{}
+	for file, sig := range set.base {
+		sigs[file] = sig
+		if now, ok := set.now[file]; ok {
+			sigs[file] = now
+		}
+	}
+	before, v := set.judge(set.base), set.judge(sigs)
 	all := v.all()
-	return fmt.Sprintf("\tF1 %.4f fp%d fn%d %d/%d %v\tlisted %04x", all.f1(), all.fp, all.fn, all.seqRight, all.seqs, v.moved, listed.Sum64()&0xffff)
+	name := strings.TrimPrefix(strings.TrimPrefix(set.dir, "../testdata/"), "stuckbench")
+	if all == before.all() && v.moved.String() == before.moved.String() {
+		return name + " other hashes, no other score"
+	}
+	return fmt.Sprintf("%s F1 %+.4f, fp %+d, fn %+d, sequences %+d, %v", name, all.f1()-before.all().f1(), all.fp-before.all().fp, all.fn-before.all().fn, all.seqRight-before.all().seqRight, v.moved)
 }

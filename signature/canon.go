@@ -29,6 +29,8 @@ func (s *Signer) conclude(exitCode int) Signature {
 	if len(chosen) > 0 {
 		strict, loose = append(strict, done...), append(loose, measured...)
 	}
+	left := s.left.beside(chosen)
+	strict, loose = append(strict, left...), append(loose, left...)
 	exit := fmt.Sprintf("exit %d", exitCode)
 	strict, loose = append(strict, exit), append(loose, exit)
 	listed := slices.Clone(strict)
@@ -76,7 +78,11 @@ func tellsKind(detail string) bool {
 
 // choose picks the facts that decide: the most telling that there are.
 func (s *Signer) choose() []*fact {
-	strong := s.facts.ofKind(factCheck, factSuite, factDiag, factError, factDetail)
+	kinds := []factKind{factCheck, factSuite, factDiag, factError, factDetail}
+	if s.warned {
+		kinds = append(kinds, factWarn)
+	}
+	strong := s.facts.ofKind(kinds...)
 	switch {
 	case slices.ContainsFunc(strong, (*fact).listed):
 		strong = slices.DeleteFunc(strong, func(f *fact) bool { return f.rule == "explained" })

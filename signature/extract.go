@@ -39,6 +39,8 @@ type extractor struct {
 	bars     int    // prose in a margin may follow for so many lines more
 	within   string // the step that runs
 	source   bool   // the next line quotes the source of a frame
+	above    []byte // the last line that no rule took: a place below may be its own
+	aboveFor int    // for so many lines more
 
 	found findings
 	json  jsonReader
@@ -98,7 +100,7 @@ func (x *extractor) blank() {
 
 // step lets what was remembered grow old.
 func (x *extractor) step() {
-	for _, left := range [...]*int{&x.message, &x.diff, &x.openFor, &x.frameFor, &x.detail, &x.finding, &x.explain, &x.bars} {
+	for _, left := range [...]*int{&x.message, &x.diff, &x.openFor, &x.aboveFor, &x.frameFor, &x.detail, &x.finding, &x.explain, &x.bars} {
 		*left = max(0, *left-1)
 	}
 	x.naming = x.naming && x.message > 0
@@ -150,6 +152,7 @@ func (x *extractor) plain(full, b []byte) bool {
 		return true
 	}
 	x.source = false
+	x.s.warned = x.s.warned || blames(f.body)
 	if x.s.user.extracts(x, f) {
 		return true
 	}
@@ -275,6 +278,10 @@ func (x *extractor) unknown(f front, b []byte) bool {
 	if sourceFile(b) && (b[0] == '/' || bytes.IndexByte(b, '/') > 0 || f.indent == 0) {
 		x.file = x.place(b)
 		return true
+	}
+	x.leave(f)
+	if !f.log {
+		x.above, x.aboveFor = append(x.above[:0], f.body...), 3
 	}
 	return false
 }

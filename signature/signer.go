@@ -44,6 +44,8 @@ type Signer struct {
 	checks tally
 	done   measures
 	lines  fallback
+	left   leftover
+	warned bool // a tool said that its warnings fail it
 	why    *explainer
 }
 
@@ -136,7 +138,7 @@ func (s *Signer) Stderr() io.Writer { return &s.err.stream }
 // Reset makes the Signer ready for the next iteration; it keeps its buffers.
 func (s *Signer) Reset() {
 	s.facts.init()
-	s.counts, s.checks, s.done, s.lines = counts{}, tally{}, nil, fallback{}
+	s.counts, s.checks, s.done, s.lines, s.left, s.warned = counts{}, tally{}, nil, fallback{}, nil, false
 	if s.why != nil {
 		*s.why = explainer{}
 	}

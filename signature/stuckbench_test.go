@@ -62,9 +62,9 @@ var benchDirs = []struct {
 }{
 	{"stuckbench", want{1, 1, 1, 1}},
 	{"stuckbench-dev2", want{1, 0.993, 0.995, 0.90}},
-	{"stuckbench-around", want{1, 0.983, 0.979, 0.85}},
-	{"stuckbench-dev3", want{0.998, 0.992, 0.989, 0.9}},
-	{"stuckbench-dev4", want{0.976, 0.967, 0.945, 0}},
+	{"stuckbench-around", want{1, 0.985, 0.98, 0.9}},
+	{"stuckbench-dev3", want{0.998, 0.992, 0.99, 0.9}},
+	{"stuckbench-dev4", want{0.998, 0.988, 0.985, 0}},
 }
 
 // aspired begins the names of groups that are not held one by one: prose about an

@@ -3,6 +3,8 @@ package signature
 import (
 	"bytes"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/looprun/looprun/internal/ascii"
 )
@@ -143,9 +145,12 @@ func (x *extractor) check(r *builtRule, f front) {
 		x.close()
 		x.message, x.naming = 4, true
 		return
-	case split(name, false).log, len(bytes.Trim(name, "()[]/ 0123456789")) == 0 && (len(name) > 4 || r.id == "check-verdict"):
-		return // a log line or a count glued to a progress mark
+	case split(unmarked(name), false).log, len(bytes.Trim(unmarked(name), "()[]/ 0123456789")) == 0 && (len(name) > 4 || r.id == "check-verdict"):
+		return // a log line or a count glued to progress marks
 	case r.id == "check-verdict" && f.log && f.level != 'e' && f.level != 0:
+		return
+	case r.id == "check-verdict" && f.indent > 0 && value(fd[capBad]) && bytes.HasPrefix(f.body, slices.Concat(fd[capName], []byte(": "))):
+		x.leave(f) // one of several values that are listed: "  Active: failed"
 		return
 	}
 	symbol := r.id == "check-symbol"
@@ -193,6 +198,20 @@ func (x *extractor) ending(r *builtRule, name string) {
 	}
 }
 
+// unmarked is a text without the marks of a reporter's progress in front: "• • ✘ ".
+func unmarked(b []byte) []byte {
+	for {
+		r, n := utf8.DecodeRune(b)
+		if !strings.ContainsRune("•·●✓✔✗✘✕×✖⨯.", r) || ascii.At(b, n) != ' ' {
+			return b
+		}
+		b = trim(b[n:])
+	}
+}
+
+// value says whether a word is written as a value is, not as a verdict: failed, Down.
+func value(w []byte) bool { return len(w) > 1 && w[1]-'a' < 26 }
+
 // call says whether a text is a name with something in brackets: Bash(make test).
 func call(b []byte) bool {
 	n := runOf(b, 0, wordMask)
@@ -216,6 +235,9 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	file := x.file
 	if len(fd[capFile]) > 0 {
 		file = x.place(fd[capFile])
+	}
+	if len(fd[capMsg]) == 0 && len(fd[capCode]) == 0 && len(fd[capKind]) == 0 && len(fd[capSev]) == 0 && x.aboveFor > 0 {
+		fd[capMsg] = x.above
 	}
 	msg, looseMsg := x.texts(fd[capMsg])
 	code := string(fd[capCode])

@@ -134,7 +134,8 @@ func (t *text) message(full []byte, cut *margin.Cut) {
 		t.s.why.carrier("log")
 	}
 	side := trimRight(full[:cut.Len])
-	x.timed, x.boxed = cut.Time && x.logs(full[cut.Len:]), len(cut.Name) == 0 && (bytes.HasSuffix(side, []byte("│")) || bytes.HasSuffix(side, []byte("┃")))
+	x.timed = cut.Time && x.logs(full[cut.Len:])
+	x.boxed = len(cut.Name) == 0 && (bytes.HasSuffix(side, []byte("│")) || bytes.HasSuffix(side, []byte("┃")) || bytes.HasSuffix(side, []byte("#")))
 	full = trimRight(full[cut.Len:])
 	if b := trim(full); cut.Len > 0 && len(b) > 2 && b[0] == '{' && b[1] != ' ' {
 		t.whose, t.held = x, append(append(t.held[:0], b...), '\n')

@@ -47,6 +47,7 @@ func (s *Splitter) Flush() {
 	if len(s.lines) == 0 {
 		return
 	}
+	s.lines = unwrap(s.lines)
 	opened := s.open()
 	s.Learn(s.lines)
 	for i, n := 0, 0; i < len(s.lines); i = n {

@@ -1,11 +1,12 @@
 // Command ablate switches off one function after another of the packages that read
-// output, and prints what that changes: scores over the recordings of
-// testdata/stuckbench*, what is listed of them, or a test. A function whose absence
+// output, and prints what that changes: the signature of a recording of
+// testdata/stuckbench*, what is listed of one, or a test. A function whose absence
 // changes nothing is a rule that no known tool needs.
 //
-//	go run ./tools/ablate [-max PERCENT] [-only NAME] [-no-tests]
+//	go run ./tools/ablate [-max PERCENT] [-only NAME] [-no-tests] [-scores]
 //
-// With -max it fails when more of the lines are in functions without effect.
+// With -max it fails when more of the lines are in functions without effect; with
+// -scores it prints how the scores of the sets change, which takes longer.
 package main
 
 import (
@@ -37,8 +38,9 @@ func main() {
 	limit := flag.Float64("max", 100, "fail when more percent of the lines have no effect")
 	only := flag.String("only", "", "measure the functions whose name has this text alone")
 	noTests := flag.Bool("no-tests", false, "do not run the packages' tests")
+	scores := flag.Bool("scores", false, "print how the scores change")
 	flag.Parse()
-	if err := run(*limit, *only, !*noTests); err != nil {
+	if err := run(*limit, *only, !*noTests, *scores); err != nil {
 		fmt.Fprintln(os.Stderr, "ablate:", err)
 		os.Exit(1)
 	}
@@ -52,7 +54,7 @@ type function struct {
 	effect     string // empty: none
 }
 
-func run(limit float64, only string, tests bool) error {
+func run(limit float64, only string, tests, scores bool) error {
 	work, err := os.MkdirTemp("", "ablate-")
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ func run(limit float64, only string, tests bool) error {
 		binaries = append(binaries, bin)
 	}
 	functions = slices.DeleteFunc(functions, func(f *function) bool { return !strings.Contains(f.file+" "+f.name, only) })
-	if err := measure(binaries[0], functions); err != nil {
+	if err := measure(binaries[0], functions, scores); err != nil {
 		return err
 	}
 	if tests {
@@ -147,11 +149,29 @@ func instrument(work string) ([]*function, error) {
 			}
 		}
 	}
-	off := "package off\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\n// Is is the function that is switched off.\nvar Is = -1\n\nfunc init() {\n\tif id, err := strconv.Atoi(os.Getenv(\"ABLATE_OFF\")); err == nil {\n\t\tIs = id\n\t}\n}\n"
+	off := fmt.Sprintf(`package off
+
+import (
+	"os"
+	"strconv"
+)
+
+// Is is the function that is switched off.
+var Is = -1
+
+// Used says of each function whether it was called.
+var Used [%d]bool
+
+func init() {
+	if id, err := strconv.Atoi(os.Getenv("ABLATE_OFF")); err == nil {
+		Is = id
+	}
+}
+`, len(all))
 	if err := put("internal/off/off.go", []byte(off)); err != nil {
 		return nil, err
 	}
-	hook := "package signature\n\n" + importOff + "\nfunc init() { switchOff = func(id int) { off.Is = id } }\n"
+	hook := "package signature\n\n" + importOff + "\nfunc init() {\n\tablation = &struct {\n\t\tOff  *int\n\t\tUsed []bool\n\t}{&off.Is, off.Used[:]}\n}\n"
 	if err := put("signature/ablate_off_test.go", []byte(hook)); err != nil {
 		return nil, err
 	}
@@ -195,7 +215,7 @@ func switchable(name string, source []byte, importOff string, id int) ([]byte, [
 		}
 		at := set.Position(f.Body.Lbrace).Offset + 1
 		out.Write(source[used:at])
-		fmt.Fprintf(&out, " if off.Is == %d { return %s }; ", id, strings.Join(zeros, ", "))
+		fmt.Fprintf(&out, " off.Used[%d] = true; if off.Is == %d { return %s }; ", id, id, strings.Join(zeros, ", "))
 		used = at
 		found = append(found, &function{id: id, file: name, name: receiver + f.Name.Name, lines: set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1})
 		id++
@@ -215,15 +235,17 @@ func text(set *token.FileSet, n ast.Node) string {
 
 // measure signs the recordings without each function and notes what is different. A
 // process that hangs or panics is started again for the next function.
-func measure(binary string, functions []*function) error {
-	base, rest := "", functions
-	for first := true; first || len(rest) > 0; first = false {
-		ids := "-1"
+func measure(binary string, functions []*function, scores bool) error {
+	for rest := functions; len(rest) > 0; {
+		var ids []string
 		for _, f := range rest {
-			ids += fmt.Sprintf(" %d", f.id)
+			ids = append(ids, fmt.Sprint(f.id))
 		}
-		test := exec.Command(binary, "-test.run", "^TestAblate$", "-test.v", "-test.timeout", "0")
-		test.Dir, test.Env = packages[0], append(os.Environ(), "ABLATE_IDS="+ids, "ABLATE_LIMIT="+perRun.String())
+		test := exec.Command(binary, "-test.run", "^TestAblate$", "-test.timeout", "0")
+		test.Dir, test.Env = packages[0], append(os.Environ(), "ABLATE_IDS="+strings.Join(ids, " "), "ABLATE_LIMIT="+perRun.String())
+		if scores {
+			test.Env = append(test.Env, "ABLATE_SCORES=1")
+		}
 		pipe, err := test.StdoutPipe()
 		if err != nil {
 			return err
@@ -231,23 +253,18 @@ func measure(binary string, functions []*function) error {
 		if err := test.Start(); err != nil {
 			return err
 		}
-		done := 0
+		done, ready := 0, false
 		for lines := bufio.NewScanner(pipe); lines.Scan(); {
-			id, result, ok := strings.Cut(strings.TrimPrefix(lines.Text(), "ablate "), "\t")
-			switch {
-			case !ok || !strings.HasPrefix(lines.Text(), "ablate "):
-			case id == "-1":
-				base = result
-			default:
-				if result != base {
-					rest[done].effect = difference(base, result)
-				}
-				fmt.Fprintf(os.Stderr, "\r%d of %d functions", len(functions)-len(rest)+done+1, len(functions))
+			result, ok := strings.CutPrefix(lines.Text(), "ablate ")
+			if _, effect, found := strings.Cut(result, "\t"); ok && found {
+				rest[done].effect = effect
 				done++
+				fmt.Fprintf(os.Stderr, "\r%d of %d functions", len(functions)-len(rest)+done, len(functions))
 			}
+			ready = ready || ok
 		}
 		_ = test.Wait() // how it ended shows in what it printed
-		if base == "" {
+		if !ready {
 			return fmt.Errorf("the recordings were not signed: run go test -run TestStuckbench ./%s", packages[0])
 		}
 		if done < len(rest) {
@@ -258,18 +275,6 @@ func measure(binary string, functions []*function) error {
 	}
 	fmt.Fprintln(os.Stderr)
 	return nil
-}
-
-// difference names the fields of a result that are not those of the base.
-func difference(base, result string) string {
-	var out []string
-	a, b := strings.Split(base, "\t"), strings.Split(result, "\t")
-	for i, field := range b {
-		if i >= len(a) || field != a[i] {
-			out = append(out, field)
-		}
-	}
-	return strings.Join(out, "; ")
 }
 
 // failing names a test that fails without a function; empty: none does.

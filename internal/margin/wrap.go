@@ -1,0 +1,63 @@
+package margin
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
+
+const (
+	leastWidth = 40 // of a screen or a page that cuts lines
+	nearWidth  = 8  // lines that end so shortly before it were broken between words
+)
+
+// unwrap joins the lines that were cut at a width: none is longer, hardly any is a little
+// shorter, as lines that end with a word are, and one of them ends in a space, or within a
+// word where screens end.
+func unwrap(lines [][]byte) [][]byte {
+	width := 0
+	for _, b := range lines {
+		if len(b) > width {
+			width = max(width, utf8.RuneCount(b))
+		}
+	}
+	if width < leastWidth {
+		return lines
+	}
+	cut, near, spaced, within := 0, 0, false, false
+	for i, b := range lines {
+		switch n := utf8.RuneCount(b); {
+		case n == width && i+1 < len(lines) && cutOff(b, lines[i+1]):
+			cut++
+			next := lines[i+1]
+			spaced = spaced || len(next) > 0 && next[0] != ' ' && b[len(b)-1] == ' '
+			within = within || len(next) > 0 && next[0]-'a' < 26 && ascii.Letter(b[len(b)-1]) && (width%20 == 0 || width == 132)
+		case n < width && n >= width-nearWidth:
+			near++
+		}
+	}
+	if !spaced && (!within || cut < 2) || near > cut+1 {
+		return lines
+	}
+	out := make([][]byte, 0, len(lines))
+	for i := 0; i < len(lines); i++ {
+		b := lines[i]
+		for utf8.RuneCount(lines[i]) == width && i+1 < len(lines) && cutOff(lines[i], lines[i+1]) {
+			i++
+			b = append(b[:len(b):len(b)], lines[i]...)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// cutOff says whether a line that ends at the width may go on in the next: a sentence, a
+// rule and the side of a box do not, and what begins with a place is a line of its own.
+func cutOff(b, next []byte) bool {
+	n := len(b)
+	if first, _, _ := bytes.Cut(next, []byte(" ")); bytes.IndexByte(first, ':') >= 0 || bytes.IndexByte(first, '(') >= 0 {
+		return false
+	}
+	return b[n-1] < 0x80 && bytes.IndexByte([]byte(".:;!?)]}|"), b[n-1]) < 0 && (b[n-1] == ' ' || b[n-1] != b[n-2] || b[n-2] != b[n-3])
+}

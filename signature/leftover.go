@@ -1,0 +1,126 @@
+package signature
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
+
+// maxLeftover is how many lines that no rule explains count beside thin facts. An output
+// with more of them is a log, whose errors say what went wrong.
+const maxLeftover = 16
+
+// leftover holds the lines that no rule explains, without the numbers in them. Where
+// nothing but an error says what failed, "Compilation aborted" or "SIGSEGV", the list of
+// what is wrong may be among them, in a form that no rule knows.
+type leftover map[string]bool
+
+// leave takes a line that no rule explains, if it complains, names a place, or follows an
+// error in its box. Log lines, progress and what has a time or a size in it say nothing
+// of the failure.
+func (x *extractor) leave(f front) {
+	if f.log || len(x.s.left) > maxLeftover || (x.detail == 0 || !f.bar) && !hasPlace(f.body) && !x.complains(f.body) {
+		return
+	}
+	_, text := x.texts(f.body)
+	for _, moves := range [...]string{"<time>", "<dur>", "<size>", "<tmp>", "%", "...", "…"} {
+		if strings.Contains(text, moves) {
+			return
+		}
+	}
+	if x.s.left == nil {
+		x.s.left = leftover{}
+	}
+	if x.suite != "" {
+		text += " [" + x.suite + "]"
+	}
+	x.s.left[text] = true
+}
+
+// complaints are words, or parts of words, that say that something is wrong.
+var complaints = sync.OnceValue(func() (out []complaint) {
+	for _, w := range [...]string{
+		"error", "fail", "exception", "expect", "undefined", "cannot", "can't", "could not", "unable", "not found", "missing", "denied", "invalid",
+		"unknown", "mismatch", "no such", "refused", "fatal", "undeclared", "unresolved", "overflow", "abort", "assert", "not ok", "wrong", "bad ",
+		"illegal", "unused", "unbound", "incompatible", "differ", "violat", "should", "must",
+	} {
+		out = append(out, complaint{w, needOf(w).pairs})
+	}
+	return out
+})
+
+type complaint struct {
+	word  string
+	pairs []uint16 // that a line with it has
+}
+
+// complains says whether a line has such a word.
+func (x *extractor) complains(b []byte) bool {
+	x.pairs.fill(b)
+	for _, n := range complaints() {
+		if x.pairs.has(n.pairs) && contains(b, n.word) {
+			return true
+		}
+	}
+	return false
+}
+
+// contains says whether b has a text of small letters, in either case.
+func contains(b []byte, word string) bool {
+	for i := 0; i+len(word) <= len(b); i++ {
+		if lower(b[i]) == word[0] && strings.EqualFold(string(b[i:i+len(word)]), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// blames says whether a line says that warnings fail the run: "build finished with
+// problems, 3 warnings", "too many warnings (maximum: 0)", "warnings treated as errors".
+func blames(b []byte) bool {
+	if !contains(b, "warning") {
+		return false
+	}
+	for _, how := range [...]string{"with problems", "too many warnings", "warnings as errors", "treated as an error", "warnings found", "failed due to warning", "because of warning", "failing because", "-werror", "max-warnings"} {
+		if contains(b, how) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasPlace says whether a line has the place of something in a file: a.c:7, b.pas(3.
+func hasPlace(b []byte) bool {
+	for i := 1; i+1 < len(b); i++ {
+		if (b[i] == ':' || b[i] == '(') && ascii.Digit(b[i+1]) && letter(b[i-1]) {
+			s := i - 1
+			for s > 0 && letter(b[s-1]) {
+				s--
+			}
+			if i-s <= 5 && s > 1 && b[s-1] == '.' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// beside are the lines that count beside the facts: none where a check or a finding is
+// among these, or where there are many lines.
+func (l leftover) beside(chosen []*fact) (out []string) {
+	thin := false
+	for _, f := range chosen {
+		if f.listed() {
+			return nil
+		}
+		thin = thin || f.telling()
+	}
+	if !thin || len(l) > maxLeftover {
+		return nil
+	}
+	for text := range l {
+		out = append(out, "line "+text)
+	}
+	return out
+}
