@@ -62,7 +62,6 @@ func (d *Driver) Start(e RunStarted) error {
 	if err := errors.Join(e.Limits.Validate(), e.Limits.watched(d.Guards)); err != nil {
 		return err
 	}
-	e.ByTask = len(e.Ladder) > 0
 	return d.Record(e)
 }
 

@@ -313,7 +313,7 @@ func TestStateFormat(t *testing.T) {
 	if !bytes.Contains(text, []byte(`"format":1,`)) {
 		t.Fatalf("no format in %s", text)
 	}
-	for format, want := range map[string]int64{`"format":1,`: 1, ``: 1, `"format":2,`: 0, `"format":-1,`: 0, `"format":1,"more":1,`: 0} { // the first edition wrote none
+	for format, want := range map[string]int64{`"format":1,`: 1, ``: 0, `"format":2,`: 0, `"format":-1,`: 0, `"format":1,"more":1,`: 0} {
 		var s core.State
 		if err := json.Unmarshal(bytes.Replace(text, []byte(`"format":1,`), []byte(format), 1), &s); s.Seq != want || (err == nil) != (want == 1) {
 			t.Errorf("%q: %v", format, err)

@@ -73,8 +73,26 @@ type Event struct {
 // Data is what an event of one type carries.
 type Data interface{ Type() EventType }
 
+// Format is the version of the journal's format. It is always written as this program's, and
+// reading another one fails with [ErrUnknownFormat].
+type Format int
+
+const journalFormat = "1"
+
+// MarshalJSON writes the format of this program.
+func (Format) MarshalJSON() ([]byte, error) { return []byte(journalFormat), nil }
+
+// UnmarshalJSON refuses any other format.
+func (*Format) UnmarshalJSON(b []byte) error {
+	if string(b) != journalFormat {
+		return fmt.Errorf("%w: format %s of the journal; this looprun reads format %s", ErrUnknownFormat, termsafe.Line(string(b)), journalFormat)
+	}
+	return nil
+}
+
 // RunStarted is the first event of every run.
 type RunStarted struct {
+	Format  Format   `json:"format"`
 	RunID   string   `json:"run_id" mask:"own"`
 	Name    string   `json:"name,omitempty"`
 	Command []string `json:"command"`
@@ -83,12 +101,9 @@ type RunStarted struct {
 	Dir     string   `json:"dir,omitempty"`
 	// Ladder are the rungs of the escalation ladder; empty: there is none.
 	Ladder ladder.Config `json:"ladder,omitempty"`
-	// ByTask says that attempts are counted for each task that the command names. Runs of
-	// the first edition counted all of them together.
-	ByTask bool   `json:"by_task,omitempty"`
-	Parent string `json:"parent,omitempty" mask:"own"`
-	Limits Limits `json:"limits"`
-	Caps   Caps   `json:"caps"`
+	Parent string        `json:"parent,omitempty" mask:"own"`
+	Limits Limits        `json:"limits"`
+	Caps   Caps          `json:"caps"`
 	// Precheck says that the check runs once before the first iteration.
 	Precheck bool `json:"precheck,omitempty"`
 	// Loose says that signatures which differ only in numbers count as the same.
@@ -573,24 +588,6 @@ func decodeData[T Data](b []byte) (Data, error) {
 	return d, err
 }
 
-// decodeAnswerInvalid reads the three facts that had one type in the first edition.
-func decodeAnswerInvalid(b []byte) (Data, error) {
-	var d struct {
-		AnswerInvalid
-		Advice bool   `json:"advice"`
-		Why    string `json:"why"` // of an advice
-		Told   bool   `json:"told"`
-	}
-	err := json.Unmarshal(b, &d)
-	switch {
-	case d.Told:
-		return MessageRefused{d.Reason}, err
-	case d.Advice:
-		return AdviceGiven{QuestionID: d.QuestionID, Responder: d.Responder, Advice: Advice{Text: d.Reason, Reason: d.Why}}, err
-	}
-	return d.AnswerInvalid, err
-}
-
 var decoders = map[EventType]func([]byte) (Data, error){
 	TypeRunStarted:         decodeData[RunStarted],
 	TypeIterationStarted:   decodeData[IterationStarted],
@@ -600,7 +597,7 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeQuestionAsked:      decodeData[QuestionAsked],
 	TypeQuestionAnswered:   decodeData[QuestionAnswered],
 	TypeQuestionClosed:     decodeData[QuestionClosed],
-	TypeAnswerInvalid:      decodeAnswerInvalid,
+	TypeAnswerInvalid:      decodeData[AnswerInvalid],
 	TypeAdviceGiven:        decodeData[AdviceGiven],
 	TypeActionApplied:      decodeData[ActionApplied],
 	TypeDebugFinished:      decodeData[DebugFinished],

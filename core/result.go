@@ -242,3 +242,7 @@ var ErrAnswered = errors.New("the question was answered already")
 
 // ErrEnded is returned to who speaks to a loop that has ended.
 var ErrEnded = errors.New("the run has ended")
+
+// ErrUnknownFormat is returned when the first event of a journal names a format that this
+// program does not read: a newer looprun wrote it.
+var ErrUnknownFormat = errors.New("unknown format")

@@ -150,10 +150,9 @@ type State struct {
 	// Task is what is worked on: the run's name until a rejection put another
 	// one in its place.
 	Task string `json:"task,omitempty"`
-	// Climbed is the task that the command named last where attempts count by task
-	// (ByTask); empty: they are the run's.
+	// Climbed is the task that the command named last on the ladder; empty: attempts count
+	// for the run's task.
 	Climbed string `json:"climbed,omitempty"`
-	ByTask  bool   `json:"by_task,omitempty"`
 	// Subtask is the part that is worked on of a task that was taken apart, Subtasks
 	// are those after it, and Finished those that ended. Advance says that Subtask has
 	// ended, which is still to be put on record. See [State.Decomposed].
@@ -250,9 +249,8 @@ type State struct {
 	Resumes int `json:"resumes,omitempty"`
 }
 
-// stateFormat is the format in which a state is written; what has none is of the first
-// edition, and is the same. It goes up when a program with the one before could not read
-// what is written any more, or would read it wrongly.
+// stateFormat is the format in which a state is written. It goes up when an older program
+// could not read the new form, or would read it wrongly.
 const stateFormat = 1
 
 type plainState State
@@ -277,7 +275,7 @@ func (s *State) UnmarshalJSON(b []byte) error {
 	if err := strict.Decode(&read); err != nil {
 		return err
 	}
-	if read.Format != stateFormat && read.Format != 0 {
+	if read.Format != stateFormat {
 		return fmt.Errorf("a state of format %d cannot be read, only of format %d; replay its journal instead", read.Format, stateFormat)
 	}
 	*s = State(*read.plainState)

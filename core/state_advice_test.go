@@ -412,18 +412,6 @@ func TestAdviceBeyondWhatIsKeptIsOnEverything(t *testing.T) {
 	}
 }
 
-// In journals of the first edition an assistant could say yes after its no. That is
-// no person's, so the question is still a rejected one.
-func TestAnOldYesAfterANoLetsNothingThrough(t *testing.T) {
-	s := looptest.Folded(t, looptest.Begun, looptest.First, commandConfirms("ask-1", "Drop it?"),
-		core.AdviceGiven{QuestionID: "ask-1", Advice: core.Advice{Text: "The assistant recommended rejecting this: “no”"}},
-		core.QuestionAnswered{QuestionID: "ask-1", Answer: core.Answer{Option: core.Yes, Responder: core.RespondedByAssistant}},
-		core.QuestionDelivered{QuestionID: "ask-1", To: "socket"}, commandConfirms("ask-2", "Drop it?"))
-	if s.Asked[0].Question.Advice == nil {
-		t.Error("it is asked as if nothing had been said")
-	}
-}
-
 // A person reads what was said first, and nothing is preselected.
 func TestAQuestionForAPersonBeginsWithTheAdvice(t *testing.T) {
 	advice := core.Assistant{}.AdviseAgainst("It is\x1b[31m stuck.")

@@ -45,7 +45,7 @@ func (s *State) fold(e Event) {
 		s.Repository = d.Repository
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
 		s.AnyValue, s.Often = d.AnyValue, d.Often
-		s.Task, s.Rungs, s.ByTask = d.Name, d.Ladder, d.ByTask
+		s.Task, s.Rungs = d.Name, d.Ladder
 		s.CallsPerHour, s.Protected, s.Tasks = d.CallsPerHour, d.Protected, d.Tasks
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:

@@ -333,30 +333,27 @@ func TestSignalsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Attempts count by the task that the command names, but in a run of the first edition,
-// whose events were counted together.
+// Attempts count by the task that the command names.
 func TestAttemptsCountByTask(t *testing.T) {
-	for _, byTask := range []bool{true, false} {
-		s := looptest.Folded(t,
-			core.RunStarted{RunID: "r", Name: "run", Limits: looptest.Defaults, Ladder: rungs, ByTask: byTask}, core.IterationStarted{Iteration: 1},
-			core.SignalReceived{Signal: signal.Signal{Name: signal.Attempt, Task: "A", Approach: "this way"}},
-			core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone},
-		)
-		if got, want := s.LadderTask(), map[bool]string{true: "A", false: "run"}[byTask]; got != want {
-			t.Errorf("by task %v: it counts for %q, want %q", byTask, got, want)
+	s := looptest.Folded(t,
+		core.RunStarted{RunID: "r", Name: "run", Limits: looptest.Defaults, Ladder: rungs}, core.IterationStarted{Iteration: 1},
+		core.SignalReceived{Signal: signal.Signal{Name: signal.Attempt, Task: "A", Approach: "this way"}},
+		core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone},
+	)
+	if got := s.LadderTask(); got != "A" {
+		t.Errorf("it counts for %q", got)
+	}
+	for _, d := range []core.Data{
+		core.AttemptRecorded{Iteration: 1},
+		core.IterationStarted{Iteration: 2},
+		core.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Task: "B", Question: "Which?", Cause: string(ladder.SecurityConcern)}},
+		core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone},
+	} {
+		if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: d}); err != nil {
+			t.Fatal(err)
 		}
-		for _, d := range []core.Data{
-			core.AttemptRecorded{Iteration: 1},
-			core.IterationStarted{Iteration: 2},
-			core.SignalReceived{Signal: signal.Signal{Name: signal.Clarify, Task: "B", Question: "Which?", Cause: string(ladder.SecurityConcern)}},
-			core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone},
-		} {
-			if err := s.Apply(core.Event{Seq: s.Seq + 1, Data: d}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if s.MandatoryReason() == "" {
-			t.Errorf("by task %v: nobody has to decide, and a cause was named", byTask)
-		}
+	}
+	if s.MandatoryReason() == "" {
+		t.Error("nobody has to decide, and a cause was named")
 	}
 }

@@ -218,37 +218,6 @@ func apart(d core.ActionApplied) []core.Data {
 	}
 }
 
-// A journal of the first edition has no list: the first part is the task, and the run
-// was done when that ended. It folds, says what is left, and can go on.
-func TestAListOfTheFirstEdition(t *testing.T) {
-	old := apart(core.ActionApplied{Subtasks: []rejection.Task{{Title: "two"}, {Title: "three"}}})
-	finished2 := []core.Data{core.IterationStarted{Iteration: 2}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeDone}}
-	s := looptest.Folded(t, append(slices.Clone(old), append(slices.Clone(finished2), looptest.Finished(core.StatusDone))...)...)
-	if s.Ending.Status != core.StatusDone || s.Decomposed().String() != "1 of 3 done; then: two, three" {
-		t.Errorf("it folds to %+v, %s", s.Ending, s.Decomposed())
-	}
-	s = looptest.Folded(t, append(slices.Clone(old), append(slices.Clone(finished2), core.RunResumed{})...)...)
-	if next, _ := s.Next(guards.Default()); next != core.NextAdvance || s.Ending != nil {
-		t.Errorf("what was cut off before the end goes on with %s, %+v", next, s.Ending)
-	}
-	nested := slices.Clone(old)
-	for _, d := range apart(core.ActionApplied{Subtasks: []rejection.Task{{Title: "one b"}}})[1:] {
-		switch e := d.(type) {
-		case core.IterationStarted:
-			d = core.IterationStarted{Iteration: 2}
-		case core.IterationFinished:
-			d = core.IterationFinished{Iteration: 2, Outcome: core.OutcomeNotDone}
-		case core.GuardTripped:
-			e.Iteration = 2
-			d = e
-		}
-		nested = append(nested, d)
-	}
-	if got := looptest.Folded(t, nested...).Decomposed().String(); got != "0 of 4 done; now: one; then: one b, two, three" {
-		t.Errorf("taken apart twice: %s", got)
-	}
-}
-
 // The end of a part ends streaks, and no limit.
 func TestTheEndOfAPartEndsStreaks(t *testing.T) {
 	one := rejection.Task{Title: "one"}

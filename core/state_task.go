@@ -239,7 +239,7 @@ func (s *State) LadderTask() string { return cmp.Or(s.Climbed, s.Task) }
 func (s *State) climbed() string {
 	named := s.Climbed
 	for _, sig := range s.Signals {
-		if task := termsafe.Line(sig.Task); task != "" && s.ByTask &&
+		if task := termsafe.Line(sig.Task); task != "" && len(s.Rungs) > 0 &&
 			(sig.Name == signal.Attempt || sig.Name == signal.Clarify || sig.Name == signal.Expert) {
 			named = task
 		}

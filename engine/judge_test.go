@@ -304,8 +304,6 @@ func TestTheCheckDoesNotRunAfterWorkThatWasEnded(t *testing.T) {
 func TestCutOffWorkThatMovesTheTreeIsNoErrorInARow(t *testing.T) {
 	timeout := core.IterationFinished{Outcome: failed, Cause: core.CauseIdleTimeout, WorkCause: core.CauseIdleTimeout}
 	timeout.Signature = signature.Signature{Label: "error:idle_timeout", Hash: 7, Loose: 7}
-	old := timeout
-	old.WorkCause = core.CauseExited // as a journal of the first edition has it
 	for _, c := range []struct {
 		name  string
 		d     core.IterationFinished
@@ -317,7 +315,6 @@ func TestCutOffWorkThatMovesTheTreeIsNoErrorInARow(t *testing.T) {
 		{"it moves at last", timeout, []signature.Hash{1, 1, 2}, 0},
 		{"it is not known", timeout, []signature.Hash{0, 0, 0}, 3},
 		{"not known at first", timeout, []signature.Hash{0, 1, 2}, 0},
-		{"a run of the first edition", old, []signature.Hash{1, 2, 3}, 3},
 	} {
 		s := core.State{}
 		e := core.Event{Seq: 1, Data: core.RunStarted{RunID: "r", Command: []string{"x"}, Limits: core.Limits{Iterations: 20}}}

@@ -72,7 +72,7 @@ func (f *folder) asked(e core.Event, q core.Question) {
 // rests are the details of a question but for where it comes from, how far the run is and
 // what was answered before, which a report says elsewhere.
 func rests(q core.Question) []string {
-	if q.Evidence == nil || q.From != "" { // the first edition's details have no parts
+	if q.Evidence == nil || q.From != "" {
 		return nil
 	}
 	var parts [][]string

@@ -51,9 +51,6 @@ type Run struct {
 	// Unmarked says why the run's events bear no mark of this user; nil: they do.
 	// Going on with such a run later takes [OpenTrusted].
 	Unmarked error
-	// FirstEdition says that the run was taken for this user's though it bears no
-	// mark: the first edition made none.
-	FirstEdition bool
 
 	lock    *os.File
 	page    page
@@ -230,7 +227,7 @@ func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *co
 	if err != nil {
 		return nil, nil, tail, err
 	}
-	p, early, err := whose(dir)
+	p, err := whose(dir)
 	if err == nil && p.records != tail.Events {
 		err = fmt.Errorf("%w: its journal changed while it was read", ErrNotMine)
 	}
@@ -252,7 +249,7 @@ func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *co
 	if err != nil {
 		return nil, nil, tail, err
 	}
-	r.Unmarked, r.FirstEdition = unmarked, early
+	r.Unmarked = unmarked
 	return r, s, tail, nil
 }
 

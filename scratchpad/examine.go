@@ -36,18 +36,8 @@ type Finding struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// LostEvent is an intact record that cannot be kept, as one before it is missing.
-type LostEvent struct {
-	Seq  int64          `json:"seq"`
-	Type core.EventType `json:"type"`
-	Line int            `json:"line"`
-}
-
-// How much is listed; the counts are of all.
-const (
-	lostListed     = 100
-	findingsListed = 200
-)
+// findingsListed is how many findings are listed; [Findings.Problems] counts those.
+const findingsListed = 200
 
 // Findings are what [Examine] has found about a run.
 type Findings struct {
@@ -58,16 +48,8 @@ type Findings struct {
 	Alive bool `json:"alive"`
 	// Events is how many events the journal gives as it stands.
 	Events int64 `json:"events"`
-	// Recoverable is how many [Salvage] would keep; equal to Events when nothing
-	// is wrong. Lost are intact events that it could not keep, the first 100 of
-	// them, and LostCount how many there are.
-	Recoverable int64       `json:"recoverable"`
-	Lost        []LostEvent `json:"lost,omitempty"`
-	LostCount   int64       `json:"lost_count"`
-	// TornBytes follow the last record and are none.
+	// TornBytes follow the last whole record: looprun was killed while it wrote them.
 	TornBytes int64 `json:"torn_bytes"`
-	// Repairable says that Salvage would do something.
-	Repairable bool `json:"repairable"`
 	// List is all that was found, the first 200 of it.
 	List []Finding `json:"findings"`
 }
@@ -111,74 +93,50 @@ func Examine(dir string) (Findings, error) {
 		return f, nil
 	}
 	defer file.Close()
-	in, err := inspect(dir, file)
-	if err != nil {
+	state := new(core.State)
+	tail, err := replay(dir, file, state.Apply)
+	damage, damaged := errors.AsType[*Damage](err)
+	unread := newer(err)
+	if err != nil && !damaged && !unread {
 		return f, err
 	}
-	f.journal(in)
-	if f.Alive {
-		f.Repairable = false
-		return f, nil // the rest is being written
-	}
-	if in.damage == nil && in.newer == "" {
-		f.derived(dir, in.state)
-	}
-	f.Repairable = f.Repairable && checkRunDir(dir) == nil
-	return f, f.details(dir, in)
-}
-
-// journal says what is wrong with the journal.
-func (f *Findings) journal(in inspected) {
-	f.Events, f.Recoverable = in.tail.Events, in.tail.Events
+	f.Events = tail.Events
 	at := Finding{Level: LevelProblem, File: journalName}
 	switch {
-	case in.newer != "":
-		at.Kind, at.Text, at.Remedy = "newer_journal", in.newer, "use that looprun"
-	case in.damage != nil:
-		f.Recoverable = int64(len(in.chain.kept))
-		f.Repairable = f.Recoverable > 0
-		at.Kind, at.Line, at.Offset = "damaged_journal", in.damage.Line, in.damage.Offset
-		at.Text = fmt.Sprintf("line %d is damaged: %s; %d events before it are good, %d in all can be recovered", at.Line, reason(in.damage.Why), f.Events, f.Recoverable)
-		at.Remedy = "looprun doctor --repair keeps the file as it is and goes on from them"
-		if !f.Repairable {
-			at.Remedy = "nothing can be recovered, since its beginning is lost; start the run again"
+	case unread:
+		at.Kind, at.Text, at.Remedy = "newer_journal", "a newer looprun wrote it: "+errors.Unwrap(err).Error(), "use that looprun"
+	case damaged:
+		at.Kind, at.Line, at.Offset = "damaged_journal", damage.Line, damage.Offset
+		at.Text = fmt.Sprintf("line %d is damaged: %s; %d events before it are good", at.Line, reason(damage.Why), f.Events)
+		at.Remedy = fmt.Sprintf("restore the file from a backup, or copy it, cut it to its first %d bytes (truncate -s %d), and resume from there", tail.Offset, tail.Offset)
+		if f.Events == 0 {
+			at.Remedy = "restore the file from a backup, or start the run again: its first event is lost"
 		}
-	case f.Alive:
-		return
-	case in.tail.Events == 0:
+	case f.Alive: // the end is being written
+		return f, nil
+	case tail.Events == 0:
 		at.Kind, at.Text, at.Remedy = "no_events", "the run was killed before it started", "remove the directory; nothing has run"
-	case in.tail.Cut > 0:
-		f.TornBytes, f.Repairable = in.tail.Cut, true
-		at.Kind, at.Offset = "torn_tail", in.tail.Offset
-		at.Text = fmt.Sprintf("%d bytes behind event %d are not a whole record: looprun was killed while it wrote them", in.tail.Cut, in.tail.Events)
-		at.Remedy = "looprun resume drops them; looprun doctor --repair does it too, and keeps a copy"
-	default:
-		return
+	case tail.Cut > 0:
+		f.TornBytes = tail.Cut
+		at.Kind, at.Offset = "torn_tail", tail.Offset
+		at.Text = fmt.Sprintf("%d bytes after event %d are not a whole record: looprun was killed while it wrote them", tail.Cut, tail.Events)
+		at.Remedy = "looprun resume drops them"
 	}
-	f.add(at)
-	f.LostCount = int64(len(in.chain.lost))
-	f.Lost = listLost(in.chain.lost)
-	if f.LostCount > 0 {
-		f.add(Finding{
-			Kind: "lost_events", Level: LevelProblem, File: journalName, Line: in.chain.lost[0].line, Offset: in.chain.lost[0].offset,
-			Text: fmt.Sprintf("%d events are intact but cannot be used: %s", f.LostCount, in.chain.why), Remedy: "bring the lines that are missing back from a copy, if there is one",
-		})
+	if at.Kind != "" {
+		f.add(at)
 	}
-}
-
-func listLost(lost []record) []LostEvent {
-	var list []LostEvent
-	for _, r := range lost[:min(len(lost), lostListed)] {
-		list = append(list, LostEvent{r.seq, r.kind, r.line})
+	if damaged || unread {
+		return f, nil
 	}
-	return list
+	f.derived(dir, state)
+	return f, f.details(dir)
 }
 
 // details says which detail files no event refers to. That one is missing or was
 // changed is damage to its event.
-func (f *Findings) details(dir string, in inspected) error {
+func (f *Findings) details(dir string) error {
 	entries, err := os.ReadDir(filepath.Join(dir, detailDir))
-	if errors.Is(err, fs.ErrNotExist) || in.damage != nil || in.newer != "" {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return err
@@ -226,7 +184,7 @@ func (f *Findings) derived(dir string, s *core.State) {
 	}
 }
 
-// reason is an error without the name of the file, which stands beside it.
+// reason is an error without the name of the file, which is printed beside it.
 func reason(err error) string {
 	if of, ok := errors.AsType[*fs.PathError](err); ok && of == err {
 		return of.Err.Error()

@@ -1,6 +1,9 @@
 package scratchpad
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,12 +174,46 @@ func TestExamineSaysWhere(t *testing.T) {
 	writeFile(t, journalOf(dir), with(lines, i, "broken\n"))
 	f := unchanged(t, dir)
 	offset := int64(len(strings.Join(lines[:i], "")))
-	if one := f.List[0]; one.Kind != "damaged_journal" || one.Line != i+1 || one.Offset != offset || !strings.Contains(one.Text, "check sum") {
-		t.Errorf("%+v, want line %d at %d", one, i+1, offset)
+	one := f.List[0]
+	if one.Kind != "damaged_journal" || one.Line != i+1 || one.Offset != offset || !strings.Contains(one.Text, "check sum") || f.Events != 5 {
+		t.Errorf("%+v, want line %d at %d", f, i+1, offset)
 	}
-	want := LostEvent{7, core.TypeIterationFinished, at(lines, 7) + 1}
-	if f.Events != 5 || len(f.Lost) == 0 || f.Lost[0] != want || !strings.Contains(f.List[1].Text, "event 6 is missing") {
-		t.Errorf("%+v", f)
+	// The remedy: cut there, the journal is whole, and still this user's.
+	if err := os.Truncate(journalOf(dir), offset); err != nil {
+		t.Fatal(err)
+	}
+	if s, tail, err := Load(dir); err != nil || s.Seq != 5 || tail.Cut != 0 || Mine(dir) != nil || !strings.Contains(one.Remedy, fmt.Sprintf("truncate -s %d", tail.Offset)) {
+		t.Errorf("cut there: %+v, %v; %s", tail, err, one.Remedy)
+	}
+	writeFile(t, journalOf(dir), with(lines, 0, "broken\n"))
+	if one := unchanged(t, dir).List[0]; one.Line != 1 || !strings.Contains(one.Remedy, "start the run again") {
+		t.Errorf("without a first event: %+v", one)
+	}
+}
+
+// TestUnknownFormat: a journal of a format that is not known is named and left alone. It is
+// listed, so that it can be kept.
+func TestUnknownFormat(t *testing.T) {
+	dir := written(t, iterations(1))
+	text := readFile(t, journalOf(dir))
+	line, rest, _ := strings.Cut(text, "\n")
+	body := strings.Replace(line[:len(line)-sumSize], `"format":1`, `"format":7`, 1)
+	text = string(seal([]byte(body+"}"), "")) + rest
+	writeFile(t, journalOf(dir), text)
+	if _, _, err := Load(dir); !errors.Is(err, core.ErrUnknownFormat) || !strings.Contains(err.Error(), "format 7") || !strings.Contains(err.Error(), "newer looprun") {
+		t.Errorf("Load: %v", err)
+	}
+	if _, _, _, err := OpenTrusted(dir, SyncOff); !errors.Is(err, core.ErrUnknownFormat) {
+		t.Errorf("OpenTrusted: %v", err)
+	}
+	if s := Summarize(dir); s.ID == "" || !strings.Contains(s.Problem, "format 7") {
+		t.Errorf("Summarize: %+v", s)
+	}
+	if f := unchanged(t, dir); !slices.Equal(kinds(f), []string{"problem newer_journal journal.jsonl"}) {
+		t.Errorf("Examine: %+v", f)
+	}
+	if readFile(t, journalOf(dir)) != text {
+		t.Error("the journal was changed")
 	}
 }
 
@@ -185,11 +222,11 @@ func TestExamineARunThatIsOpen(t *testing.T) {
 	r := newRun(t, SyncOff)
 	appendAll(t, r, iterations(2))
 	f := unchanged(t, r.Dir)
-	if !f.Alive || len(f.List) > 0 || f.Events != 5 || f.Repairable {
+	if !f.Alive || len(f.List) > 0 || f.Events != 5 {
 		t.Errorf("%+v", f)
 	}
 	writeFile(t, journalOf(r.Dir), readFile(t, journalOf(r.Dir))+"{")
-	if f := unchanged(t, r.Dir); len(f.List) > 0 || f.Repairable {
+	if f := unchanged(t, r.Dir); len(f.List) > 0 {
 		t.Errorf("with half a record: %+v", f)
 	}
 }
@@ -232,4 +269,77 @@ func remove(t testing.TB, name string) {
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// damagedRun is a closed run with details and padding, and its journal's lines.
+func damagedRun(t testing.TB) (dir string, events []core.Event, lines []string) {
+	t.Helper()
+	events = iterations(16)
+	for i, e := range events {
+		if d, ok := e.Data.(core.IterationFinished); ok && (d.Iteration == 2 || d.Iteration == 5) {
+			d.Excerpt = strings.Repeat("a long line of output\n", 400)
+			events[i].Data = d
+		}
+	}
+	dir = written(t, events)
+	return dir, events, strings.SplitAfter(readFile(t, journalOf(dir)), "\n")
+}
+
+// record n of the lines, from 1: empty lines are padding.
+func at(lines []string, n int) int {
+	for i, line := range lines {
+		if line != "\n" && line != "" {
+			if n--; n == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func with(lines []string, i int, text ...string) string {
+	return strings.Join(lines[:i], "") + strings.Join(text, "") + strings.Join(lines[i+1:], "")
+}
+
+func chmod(t testing.TB, name string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.Chmod(name, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// snapshot is the content of all files.
+func snapshot(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		rel, _ := filepath.Rel(dir, name)
+		all[rel] = readFile(t, name)
+		if info.Mode().Perm() != 0o600 {
+			all[rel] += info.Mode().String()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// unchanged examines the run and fails when that changed anything.
+func unchanged(t testing.TB, dir string) Findings {
+	t.Helper()
+	before := snapshot(t, dir)
+	f, err := Examine(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asJSON(snapshot(t, dir)) != asJSON(before) {
+		t.Fatal("Examine changed something")
+	}
+	return f
 }

@@ -182,8 +182,6 @@ func play(role, dir string) int {
 		err = playAppend(dir)
 	case "hold":
 		err = playHold(dir)
-	case "salvage":
-		_, err = Salvage(dir)
 	default:
 		err = fmt.Errorf("no role %q", role)
 	}

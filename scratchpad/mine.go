@@ -27,22 +27,18 @@ var ErrNotMine = errors.New("it is not known to be yours")
 // say so, which a clone and an archive have as well, but marks in the journal
 // that nobody can make without the key in the user's state folder.
 func Mine(dir string) error {
-	_, _, err := whose(dir)
+	_, err := whose(dir)
 	return err
 }
 
-// whose reads the marks of a run. The first edition made none: early says that
-// the run is one of its runs, and was made here.
-func whose(dir string) (p proven, early bool, err error) {
+// whose reads the marks of a run.
+func whose(dir string) (proven, error) {
 	key, kerr := ownKey(false)
-	p, err = prove(dir, key)
-	switch {
-	case err != nil || p.mine:
-		return p, false, err
-	case firstEdition(dir, p):
-		return p, true, nil
+	p, err := prove(dir, key)
+	if err != nil || p.mine {
+		return p, err
 	}
-	return p, false, fmt.Errorf("%w: %s", ErrNotMine, p.refusal(kerr))
+	return p, fmt.Errorf("%w: %s", ErrNotMine, p.refusal(kerr))
 }
 
 // refusal says why the marks do not make the run this user's.
@@ -58,61 +54,6 @@ func (p proven) refusal(key error) string {
 		return "something other than your looprun has written to its journal"
 	}
 	return "it began elsewhere, or as somebody else, or your key is another one now"
-}
-
-// firstEditionSlack is how long after the time of its last event the first
-// edition had that event in the file.
-const firstEditionSlack = 10 * time.Second
-
-// firstEdition reports whether a run without marks was made here by the first
-// edition. Owner and modes do not say it: a clone under umask 077 has the same.
-// It had noted the state directory before the run began, and nothing has touched
-// the journal since its last event: a clone and an archive may bring any time of
-// change but that one, which the system alone sets.
-func firstEdition(dir string, p proven) bool {
-	if p.marked || checkRunDir(dir) != nil {
-		return false
-	}
-	note, err := os.Lstat(StateNote(filepath.Dir(dir)))
-	if err != nil || foreign(note) {
-		return false
-	}
-	first, last, err := ends(dir)
-	if err != nil || !genuine(dir, first) || note.ModTime().After(first.Time.Add(time.Second)) {
-		return false
-	}
-	changed, ok := privateSince(filepath.Join(dir, journalName))
-	if late := changed.Sub(last.Time); !ok || late < -time.Second || late > firstEditionSlack {
-		return false
-	}
-	return noneAfter(filepath.Join(dir, detailDir), changed)
-}
-
-// noneAfter reports whether no file of a folder was changed after that.
-func noneAfter(dir string, then time.Time) bool {
-	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if changed, ok := privateSince(filepath.Join(dir, e.Name())); !ok || changed.After(then.Add(time.Second)) {
-			return false
-		}
-	}
-	return err == nil
-}
-
-// ends are the first and the last event of a run.
-func ends(dir string) (first, last core.Event, err error) {
-	_, err = Replay(dir, func(e core.Event) error {
-		if e.Seq == 1 {
-			first = e
-		}
-		last = e
-		return nil
-	})
-	return first, last, err
 }
 
 // skew is how far in the future the start of a run may lie, for clocks that are

@@ -30,7 +30,7 @@ type Damage struct {
 
 // Error says what is wrong, where, and what can be done.
 func (d *Damage) Error() string {
-	return fmt.Sprintf("%s:%d: %v: %v; looprun doctor %s shows what can be recovered, and with --repair it goes on from there",
+	return fmt.Sprintf("%s:%d: %v: %v; looprun doctor %s says what can be done",
 		filepath.Join(d.Dir, journalName), d.Line, ErrDamaged, d.Why, filepath.Base(d.Dir))
 }
 
@@ -48,8 +48,8 @@ type Tail struct {
 
 // Replay reads a journal and calls f for each event, in order. A torn last
 // record is left out and said in the tail; anything else that is wrong is an
-// error with the line: [ErrDamaged], or [core.ErrUnknownEvent] for a journal
-// of a newer looprun. Memory does not grow with the journal.
+// error with the line: [ErrDamaged], or [core.ErrUnknownEvent] or
+// [core.ErrUnknownFormat] for a journal of a newer looprun. Memory does not grow with the journal.
 func Replay(dir string, f func(core.Event) error) (Tail, error) {
 	file, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *player) play(line []byte) error {
 	case errors.Is(err, errSum):
 		p.broken = &Damage{p.dir, number, offset, err}
 		return nil
-	case errors.Is(err, core.ErrUnknownEvent):
+	case newer(err):
 		return fmt.Errorf("%s:%d: %w; it was written by a newer looprun: use that one", filepath.Join(p.dir, journalName), number, err)
 	case err == nil && e.Seq != p.tail.Events+1:
 		err = fmt.Errorf("event %d follows %d", e.Seq, p.tail.Events)
@@ -141,6 +141,11 @@ func (p *player) play(line []byte) error {
 	}
 	p.tail.Offset, p.tail.Events, p.next = p.offset, e.Seq, p.line
 	return nil
+}
+
+// newer reports whether only a newer looprun reads the journal.
+func newer(err error) bool {
+	return errors.Is(err, core.ErrUnknownEvent) || errors.Is(err, core.ErrUnknownFormat)
 }
 
 // Load replays a run's journal into a state.

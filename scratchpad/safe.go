@@ -12,23 +12,9 @@ import (
 )
 
 // ErrUnsafe is returned by [Open] and [OpenTrusted] when a run's directory is a
-// link or another user's, and by [Salvage] also when others could change what is
-// in it. [Create] returns it for a state directory in which others could do so.
+// link or another user's. [Create] returns it for a state directory in which others
+// could change something.
 var ErrUnsafe = errors.New("the directory is not safe to use")
-
-// checkRunDir refuses the directory of a run that looprun did not make so:
-// one that another user made, or that others can open.
-func checkRunDir(dir string) error {
-	if err := checkOwner(dir); err != nil {
-		return err
-	}
-	info, err := os.Lstat(dir)
-	if err == nil && modesHold && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%w: %s is open to others (mode %04o), and looprun makes it 0700: it came from somewhere else; "+
-			"if you trust what is in it, run chmod 700 on it", ErrUnsafe, dir, info.Mode().Perm())
-	}
-	return err
-}
 
 // makePrivate takes the directory of a run from all but its owner: a clone and an
 // archive leave it open.

@@ -55,6 +55,3 @@ func (l *Look) files() ([]file, bool) { return nil, false }
 
 // foreign is false: the access lists of the user's folders hold others off.
 func foreign(fs.FileInfo) bool { return false }
-
-// privateSince is not known here.
-func privateSince(string) (changed time.Time, ok bool) { return changed, false }

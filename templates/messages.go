@@ -149,12 +149,6 @@ func (m *messages) say(key string, values facts) string {
 	return text
 }
 
-// retired are texts of the first edition that no question has any more; what a pack
-// says in their place is not used.
-var retired = []string{
-	"detail_iteration", "detail_runtime", "detail_progress", "detail_signature", "detail_cycle", "detail_errors", "detail_task",
-}
-
 // parseMessages reads a messages.yaml, which need not have all keys.
 func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
 	var texts map[string]string
@@ -164,9 +158,6 @@ func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
 	m := &messages{texts: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		variables, ok := kinds[key]
-		if slices.Contains(retired, key) {
-			continue
-		}
 		if !ok {
 			r.key("unknown text "+strconv.Quote(termsafe.Cut(key, 40)), nearest.DidYouMean(key, slices.Sorted(maps.Keys(kinds))), key)
 			continue

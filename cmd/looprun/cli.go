@@ -34,7 +34,7 @@ type cli struct {
 	Signal    signalCmd    `cmd:"" in:"answer" help:"Say from inside a run where the work stands."`
 	Reject    rejectCmd    `cmd:"" in:"answer" help:"Say from inside a run that the task cannot be done as given."`
 	Stats     statsCmd     `cmd:"" in:"look" help:"Count over all runs."`
-	Doctor    doctorCmd    `cmd:"" in:"check" help:"Check the files of a run, and repair its journal."`
+	Doctor    doctorCmd    `cmd:"" in:"check" help:"Check the files of a run."`
 	Diff      diffCmd      `cmd:"" in:"look" help:"Show what an iteration changed in the files."`
 	Restore   restoreCmd   `cmd:"" help:"Bring back the files of an iteration."`
 	Prune     pruneCmd     `cmd:"" help:"Remove old runs."`

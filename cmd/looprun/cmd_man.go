@@ -129,7 +129,7 @@ func manExitStatus(n *kong.Node) []man.Entry {
 			{Term: strconv.Itoa(exitCancelled), Text: "It was cancelled."},
 		}
 	case "doctor":
-		return []man.Entry{{Term: "0", Text: "Nothing is wrong, or no longer."}, {Term: "1", Text: "Something is wrong."}, failed}
+		return []man.Entry{{Term: "0", Text: "Nothing is wrong."}, {Term: "1", Text: "Something is wrong."}, failed}
 	case "reject":
 		return []man.Entry{{Term: "0", Text: "The rejection was taken."}, {Term: "1", Text: "It breaks the rules for rejections."}, failed}
 	}

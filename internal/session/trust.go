@@ -16,7 +16,7 @@ type TrustFlag struct {
 	TrustRun bool `help:"Take the run though nothing says that it is yours: you have looked at its commands." env:"-"`
 }
 
-// Open opens a run to go on with it, and says so where it was taken without a mark.
+// Open opens a run to go on with it, and warns where its events bear no mark.
 func (t TrustFlag) Open(say *console.Observer, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *core.State, error) {
 	open := scratchpad.Open
 	if t.TrustRun {
@@ -25,9 +25,6 @@ func (t TrustFlag) Open(say *console.Observer, dir string, mode scratchpad.SyncM
 	run, state, _, err := open(dir, mode)
 	if err != nil {
 		return nil, nil, refusal(dir, err)
-	}
-	if run.FirstEdition {
-		say.News("run %s was made by the first edition, which left no mark in it; it is treated as yours because it lies where it was made, untouched since", run.ID)
 	}
 	warnUnmarked(say, run)
 	return run, state, nil
