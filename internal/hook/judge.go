@@ -19,6 +19,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/xdg"
 	"github.com/looprun/looprun/scratchpad"
@@ -79,7 +80,7 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
 	defer cancel()
-	notes := notesOf(s, dir)
+	notes := notesOf(s, filepath.Dir(config.Nearest(dir)))
 	run, state := notes.begun(s.SameTurn)
 	switch {
 	case state == nil:
@@ -181,7 +182,9 @@ func (j Judge) run(ctx context.Context, s Stop, args ...string) error {
 // no place for them, and each stop is judged alone.
 type notes struct{ prompt, session string }
 
-func notesOf(s Stop, dir string) notes {
+// notesOf names the notes of a session in a project: an agent that changes directories within
+// one goes on with its run.
+func notesOf(s Stop, project string) notes {
 	state := xdg.State()
 	if state == "" {
 		return notes{}
@@ -193,7 +196,7 @@ func notesOf(s Stop, dir string) notes {
 		}
 		return filepath.Join(state, "hooks", hex.EncodeToString(sum.Sum(nil)[:16]))
 	}
-	return notes{name(s.Agent, s.Session, s.Prompt, dir), name(s.Agent, s.Session, dir)}
+	return notes{name(s.Agent, s.Session, s.Prompt, project), name(s.Agent, s.Session, project)}
 }
 
 // begun is the run that the stop belongs to, and its directory: that of the prompt, or the

@@ -128,6 +128,7 @@ func (s *Session) hear() error {
 		if h.tree, err = workspace.Open(s.dir, filepath.Dir(s.run.Dir)); err != nil {
 			return err
 		}
+		h.tree.Ignore(s.app.Stdout, s.app.Stderr) // looprun's own output is no progress of the command
 	}
 	if h.agent, _ = s.opts.Agents.Find(s.opts.Agent); h.agent.Name != "" {
 		_, h.before = h.look()

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -33,6 +34,7 @@ type contents struct {
 	now       map[string]content
 	hash256   bool // the repository names objects by SHA-256
 	readFiles int  // how many were read, for tests
+	own       []fs.FileInfo
 }
 
 // content is what a file contained when it looked so.
@@ -59,6 +61,9 @@ func (c *contents) end()   { c.known, c.now = c.now, nil }
 // is executable counts, and not on all systems does the file itself say so.
 func (c *contents) addTo(d *sum, path, mode string) {
 	name := filepath.Join(c.root, filepath.FromSlash(path))
+	if c.isOwn(name) {
+		return
+	}
 	st, err := statOf(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -77,6 +82,15 @@ func (c *contents) addTo(d *sum, path, mode string) {
 		}
 	}
 	d.add(path, mode, c.object(path, name, st))
+}
+
+// isOwn reports whether a file is one of those that looprun itself writes to.
+func (c *contents) isOwn(name string) bool {
+	if len(c.own) == 0 {
+		return false
+	}
+	info, err := os.Lstat(name)
+	return err == nil && slices.ContainsFunc(c.own, func(own fs.FileInfo) bool { return os.SameFile(own, info) })
 }
 
 // object is the id that git would give to the file.

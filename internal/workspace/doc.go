@@ -37,5 +37,6 @@
 // and last MiB; files that cannot be read, by size and time of change. For those
 // alone a rewrite with the same content is a change.
 //
-// Directories and files named .looprun or .git are left out everywhere.
+// Directories and files named .looprun or .git are left out everywhere, and so are the files that
+// [Tree.Ignore] names.
 package workspace

@@ -161,14 +161,16 @@ func (r *repository) addNested(ctx context.Context, d *sum, path string, seen ma
 		}
 		if sub == nil || !samePath(sub.root, dir) {
 			// It only looks like a repository; git goes past it, to ours.
-			s, err := walkFiles(ctx, newContents(dir), r.skip.below(path), left)
+			files := newContents(dir)
+			files.own = r.files.own
+			s, err := walkFiles(ctx, files, r.skip.below(path), left)
 			if err == nil {
 				d.add(path, modeRepository, s.digest().String())
 			}
 			return err
 		}
 	}
-	sub.skip = r.skip.below(path)
+	sub.skip, sub.files.own = r.skip.below(path), r.files.own
 	inner, commit, err := sub.delta(ctx, left)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 type Tree struct {
 	dir     string   // absolute, links resolved
 	exclude []string // absolute
+	own     []fs.FileInfo
 
 	mu     sync.Mutex
 	repo   *repository // nil: none was found yet, or no longer
@@ -47,6 +49,16 @@ func Open(dir string, exclude ...string) (*Tree, error) {
 		t.exclude = append(t.exclude, resolve(e))
 	}
 	return t, nil
+}
+
+// Ignore leaves out the files that are open here, under whatever name they are in the tree: they
+// grow by what the caller writes to them. Only regular files are left out.
+func (t *Tree) Ignore(files ...*os.File) {
+	for _, f := range files {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			t.own = append(t.own, info)
+		}
+	}
 }
 
 // resolve follows the links in the part of the path that exists.
@@ -94,7 +106,7 @@ func (t *Tree) look(ctx context.Context) (Fingerprint, error) {
 		return t.walk(ctx, &left)
 	}
 	t.walked = nil
-	t.repo.skip = t.skipBelow(t.repo.root)
+	t.repo.skip, t.repo.files.own = t.skipBelow(t.repo.root), t.own
 	s, commit, err := t.repo.whole(ctx, &left)
 	if err != nil {
 		t.repo = nil // it may be gone
@@ -106,6 +118,7 @@ func (t *Tree) look(ctx context.Context) (Fingerprint, error) {
 func (t *Tree) walk(ctx context.Context, left *int) (Fingerprint, error) {
 	if t.walked == nil {
 		t.walked = newContents(t.dir)
+		t.walked.own = t.own
 	}
 	s, err := walkFiles(ctx, t.walked, t.skipBelow(t.dir), left)
 	if err != nil {
