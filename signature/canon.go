@@ -169,7 +169,7 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 	}
 	leaves := withoutParents(checks)
 	switch {
-	case len(checks) > 0 || findings == 0 && s.counts[countFailed] > 1:
+	case len(checks) > 0 || findings == 0 && s.counts.of(countFailed) > 0:
 		sig.Kind = KindTestFail
 		if sig.Failing <= 0 {
 			sig.Failing = len(leaves)
@@ -187,6 +187,9 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 	}
 	if s.facts.dropped() && s.counts.failing() <= 0 && sig.Failing > 0 {
 		sig.Failing = -1 // there are more of them than are kept
+	}
+	if sig.Failing > sig.Total {
+		sig.Total = -1 // what was counted there is something else
 	}
 	sig.Checks = bounded(leaves, MaxChecks)
 	sig.Errors = s.errorLines(fs)

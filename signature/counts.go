@@ -1,10 +1,20 @@
 package signature
 
-import "github.com/looprun/looprun/internal/ascii"
+import (
+	"bytes"
 
-// counts are what an output said about how many checks there were, by class; each is
-// the number plus one, so that zero means unknown.
-type counts [countNeutral]int
+	"github.com/looprun/looprun/internal/ascii"
+)
+
+// counts are what an output said about how many checks there were.
+type counts struct {
+	most byClass // the largest number of any summary
+	sum  byClass // of tools that print one line of counts for each part of what they ran
+}
+
+// byClass are numbers of checks by class; each is the number plus one, so that zero means
+// unknown.
+type byClass [countNeutral]int
 
 type countClass byte
 
@@ -41,7 +51,7 @@ func (c *counts) read(b []byte) {
 	if skipCounts(b) {
 		return
 	}
-	var line counts
+	var line byClass
 	for i := 0; i < len(b); {
 		if !ascii.Digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
 			i++
@@ -62,14 +72,29 @@ func (c *counts) read(b []byte) {
 			line[countFailed] = number7(b[:n]) + 1
 		}
 	}
-	c.merge(line)
-}
-
-func (c *counts) merge(more counts) {
-	for cl, n := range more {
-		c[cl] = max(c[cl], n)
+	prove := bytes.Contains(b, []byte(" (Wstat: "))
+	if !prove && !bytes.HasPrefix(b, []byte("test result: ")) { // cargo's
+		c.merge(line)
+		return
+	}
+	if prove {
+		line[countTotal] = 0 // of the files that failed; that of all follows
+	}
+	for cl, n := range line {
+		if n > 0 {
+			c.sum[cl] = max(1, c.sum[cl]) + n - 1
+		}
 	}
 }
+
+func (c *counts) merge(more byClass) {
+	for cl, n := range more {
+		c.most[cl] = max(c.most[cl], n)
+	}
+}
+
+// of is how many checks of a class there were; -1: not known.
+func (c *counts) of(cl countClass) int { return max(c.most[cl], c.sum[cl]) - 1 }
 
 // skipCounts leaves out lines that count something else than checks.
 func skipCounts(b []byte) bool {
@@ -136,20 +161,23 @@ func number7(b []byte) int {
 
 // failing is how many checks failed as far as counts say, -1 if they do not.
 func (c *counts) failing() int {
-	if c[countFailed] == 0 && c[countErrored] == 0 {
+	failed, errored := c.of(countFailed), c.of(countErrored)
+	if failed < 0 && errored < 0 {
 		return -1
 	}
-	return max(0, c[countFailed]-1) + max(0, c[countErrored]-1)
+	return max(0, failed) + max(0, errored)
 }
 
-func (c *counts) passed() int { return c[countPassed] - 1 }
+func (c *counts) passed() int { return c.of(countPassed) }
 
+// total is how many checks there were, -1 where that is not known, or more failed than that.
 func (c *counts) total() int {
-	if c[countTotal] > 0 {
-		return c[countTotal] - 1
-	}
-	if c[countPassed] > 0 && c.failing() >= 0 {
-		return c.passed() + c.failing()
+	failing, total := c.failing(), c.of(countTotal)
+	switch {
+	case total >= failing:
+		return total
+	case total < 0 && c.passed() >= 0:
+		return c.passed() + failing
 	}
 	return -1
 }

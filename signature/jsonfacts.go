@@ -371,7 +371,7 @@ func (fi *findings) output(s string) {
 // count takes counts out of a summary object.
 func (fi *findings) count(o *object) {
 	fi.x.s.checks.object(o)
-	var c counts
+	var c byClass
 	for _, f := range o.fields {
 		n := ascii.Digits([]byte(f.value), 0)
 		if n == 0 || n != len(f.value) || n > 7 {

@@ -75,3 +75,27 @@ func TestTallyNames(t *testing.T) {
 		t.Errorf("after a reset: %+v", s.Tally())
 	}
 }
+
+// Tools that print counts for each part of what they ran: they add up, and no more fail than
+// there are.
+func TestCountsOfParts(t *testing.T) {
+	file := func(name, failed string) string {
+		return name + " (Wstat: 256 (exited 1) Tests: 20 Failed: " + failed + ")\n  Failed tests:  1-" + failed + "\n"
+	}
+	for name, c := range map[string]struct {
+		output                 string
+		failing, passed, total int
+	}{
+		"prove":              {"Failed 6/20 subtests\n" + file("t/a.t", "6") + file("t/b.t", "6") + file("t/c.t", "1") + file("t/d.t", "3") + "Files=4, Tests=80,  3 wallclock secs\nResult: FAIL\n", 16, -1, 80},
+		"prove, fewer":       {"Failed 6/20 subtests\n" + file("t/a.t", "6") + file("t/b.t", "3") + "Files=4, Tests=80,  3 wallclock secs\nResult: FAIL\n", 9, -1, 80},
+		"prove, not all ran": {"Failed 15/20 subtests\nt/a.t (Wstat: 0 Tests: 5 Failed: 0)\n  Parse errors: Bad plan.  You planned 20 tests but ran 5.\nFiles=1, Tests=5,  0 wallclock secs\nResult: FAIL\n", 15, -1, -1},
+		"cargo":              {"test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\ntest result: FAILED. 2 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out\n", 4, 6, 10},
+		"a total follows":    {"Tests run: 3, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s -- in A\nTests run: 7, Failures: 2, Errors: 0, Skipped: 0\n", 2, -1, 7},
+	} {
+		s := signature.New(signature.Options{})
+		_, _ = s.Stdout().Write([]byte(c.output))
+		if got := s.Sum(1); got.Failing != c.failing || got.Passed != c.passed || got.Total != c.total {
+			t.Errorf("%s: %d of %d fail, %d passed; want %d of %d, %d", name, got.Failing, got.Total, got.Passed, c.failing, c.total, c.passed)
+		}
+	}
+}
