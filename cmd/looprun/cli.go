@@ -36,6 +36,7 @@ type cli struct {
 	Stats     statsCmd     `cmd:"" in:"look" help:"Count over all runs."`
 	Doctor    doctorCmd    `cmd:"" in:"check" help:"Check the files of a run."`
 	Diff      diffCmd      `cmd:"" in:"look" help:"Show what an iteration changed in the files."`
+	Take      takeCmd      `cmd:"" in:"run" help:"Take what loops of looprun many made onto a new branch."`
 	Restore   restoreCmd   `cmd:"" help:"Bring back the files of an iteration."`
 	Prune     pruneCmd     `cmd:"" help:"Remove old runs."`
 	Signature signatureCmd `cmd:"" in:"check" help:"Print the signature of recorded output."`

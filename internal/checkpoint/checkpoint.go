@@ -233,6 +233,9 @@ func Last(ctx context.Context, dir, runID string) (string, error) {
 	return commitOf(ctx, dir, Ref(runID))
 }
 
+// Find is the commit that a name stands for; empty: there is none.
+func Find(ctx context.Context, dir, name string) (string, error) { return commitOf(ctx, dir, name) }
+
 // Resolve is the commit that a name of the user's stands for.
 func Resolve(ctx context.Context, dir, name string) (string, error) {
 	commit, err := commitOf(ctx, dir, name)

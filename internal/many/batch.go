@@ -601,12 +601,12 @@ func (m *messages) take(b []byte) {
 
 func (m *messages) read(line []byte) {
 	at := bytes.LastIndex(line, []byte(`{"time":"`)) // after what the command did not end with a line break
-	var said struct{ Level, Message string }
+	var said struct{ Level, Message, Event string }
 	if at < 0 || json.Unmarshal(line[at:], &said) != nil || said.Message == "" {
 		return
 	}
 	m.own = termsafe.Line(said.Message)
-	if said.Level == "warning" || said.Level == "error" {
+	if (said.Level == "warning" || said.Level == "error") && said.Event != string(core.TypeGuardTripped) { // the loop's line says that
 		m.tell(m.own)
 	}
 }

@@ -129,22 +129,28 @@ func (r *repository) add(ctx context.Context, l *Loop) error {
 	} else if last != "" {
 		at = last
 	}
-	release, err := hold(ctx, filepath.Dir(r.mirror)) // another batch may fetch
-	if err != nil {
-		return err
-	}
-	err = checkpoint.AddTree(ctx, r.mirror, l.Tree, at)
-	_ = release()
-	if err != nil {
-		return err
-	}
-	if _, err := git.Run(ctx, l.Tree, nil, "reset", "--quiet", "--hard"); err != nil {
+	if err := r.place(ctx, l.Tree, at); err != nil {
 		return err
 	}
 	if err := r.exclude(l.Copy); err != nil {
 		return err
 	}
 	return copyFiles(r.top, l.Tree, l.Copy)
+}
+
+// place makes a work tree with the files of a commit.
+func (r *repository) place(ctx context.Context, tree, commit string) error {
+	release, err := hold(ctx, filepath.Dir(r.mirror)) // another batch may fetch
+	if err != nil {
+		return err
+	}
+	err = checkpoint.AddTree(ctx, r.mirror, tree, commit)
+	_ = release()
+	if err != nil {
+		return err
+	}
+	_, err = git.Run(ctx, tree, nil, "reset", "--quiet", "--hard")
+	return err
 }
 
 // exclude keeps what is copied out of every commit: it may be secret.

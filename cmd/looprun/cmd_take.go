@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/many"
+	"github.com/looprun/looprun/internal/plural"
+)
+
+// takeCmd takes results of looprun many.
+type takeCmd struct {
+	Names    []string `arg:"" optional:"" name:"name" blank:"no" help:"The loops whose results to take, by their names or the ids of their runs."`
+	Done     bool     `help:"Take the results of all loops that are done." env:"-" excludes:"<name>"`
+	Branch   string   `placeholder:"NAME" blank:"no" help:"The new branch (looprun/ and the id of the batch)." env:"-"`
+	Continue bool     `help:"Go on after a conflict was resolved." env:"-"`
+	Abort    bool     `help:"Remove the branch of a taking that a conflict stopped." env:"-"`
+	DryRun   bool     `short:"n" help:"Say what would be taken and which results change the same files, and take nothing." env:"-"`
+	StateDir string   `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+}
+
+func (takeCmd) Help() string {
+	return `Each result becomes a commit with the name of its loop, on a new branch that begins at your
+HEAD. Your branch, your work tree and your index stay as they are. Results that change the same
+files are named first. At a conflict it stops and names both loops (exit code 102): resolve it
+in the work tree that it names, then go on with --continue, or back with --abort.
+
+Example:
+  looprun take parser lexer
+  looprun take --done && git merge looprun/20260102-150405-3f9a`
+}
+
+func (c *takeCmd) Run(a *app) error {
+	if begins := len(c.Names) > 0 || c.Done || c.Branch != ""; (c.Continue || c.Abort) && begins || c.Continue && c.Abort {
+		return config.Usage("--continue and --abort are for a taking that a conflict stopped", "use one of them alone")
+	}
+	if len(c.Names) > 0 && c.Done {
+		return config.Usage("loops are named, and --done chooses others", "use one of the two")
+	}
+	state, err := config.StateDir(c.StateDir)
+	if err != nil {
+		return err
+	}
+	ctx, removal := context.Background(), &many.Removal{State: state}
+	t, err := removal.Stopped()
+	switch {
+	case err != nil:
+		return err
+	case t == nil && (c.Continue || c.Abort):
+		return config.Usage("no taking was stopped by a conflict", "begin with looprun take NAME or looprun take --done")
+	case t != nil && c.Abort:
+		if err = t.Abort(ctx); err == nil {
+			a.say.News("%s is removed; nothing was taken", t.Branch)
+		}
+		return err
+	case t != nil && c.Continue:
+		return c.report(a, t, t.Continue(ctx))
+	case t != nil:
+		return config.Usage(fmt.Sprintf("a conflict of %s stopped the last taking", t.Left[0].Name), "resolve it in "+t.Tree+" and use --continue, or use --abort")
+	case len(c.Names) == 0 && !c.Done:
+		return config.Usage("nothing says which results to take", "name loops, or give --done; looprun list shows the names")
+	}
+	if t, err = removal.Take(ctx, c.Names, c.Branch); err != nil {
+		return err
+	}
+	if len(t.Left) == 0 {
+		a.say.News("there is nothing to take: nothing was made, or it was taken")
+		return nil
+	}
+	for _, line := range t.Overlaps() {
+		a.say.Printf("%s", line)
+	}
+	if c.DryRun {
+		for _, one := range t.Left {
+			a.say.Printf("would take %s: %s", one.Name, plural.Count(len(one.Files), "file"))
+		}
+		return nil
+	}
+	return c.report(a, t, t.Run(ctx))
+}
+
+// report says what came of a taking.
+func (c *takeCmd) report(a *app, t *many.Taking, err error) error {
+	for _, one := range t.Took {
+		a.say.News("taken: %s, %s", one.Name, plural.Count(len(one.Files), "file"))
+	}
+	if conflict, ok := errors.AsType[*many.ConflictError](err); ok {
+		a.code = core.StatusPaused.ExitCode()
+		a.say.Printf("%v; resolve it in %s, then looprun take --continue, or go back with looprun take --abort", conflict, conflict.Tree)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.say.Printf("%s on the branch %s: git merge %s", plural.Count(len(t.Took), "result"), t.Branch, t.Branch)
+	return nil
+}

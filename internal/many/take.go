@@ -1,0 +1,419 @@
+package many
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/git"
+	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Taking puts results on a new branch of the user's repository, one commit for each. It is on
+// record while it is stopped by a conflict.
+type Taking struct {
+	Repository string `json:"repository"`
+	// Branch is the new branch, and Tip the commit that it gets.
+	Branch string `json:"branch"`
+	Tip    string `json:"tip"`
+	// Left are the results that are still to be taken, and Took those that were.
+	Left []Taken `json:"left"`
+	Took []Taken `json:"took,omitempty"`
+	// Tree is where the person resolves the conflict of the first one left, in these files.
+	Tree  string   `json:"tree,omitempty"`
+	Files []string `json:"files,omitempty"`
+
+	removal *Removal
+	mirror  *repository
+}
+
+// Taken is a result that is taken.
+type Taken struct {
+	Name   string   `json:"name"`
+	RunID  string   `json:"run_id"`
+	Plan   string   `json:"plan"`
+	Base   string   `json:"base"`
+	Commit string   `json:"commit"`
+	Files  []string `json:"files"` // that it changes
+}
+
+// ConflictError stops a taking until the person resolves it.
+type ConflictError struct {
+	Name, Other string // the two that do not fit together; Other is empty for the user's own work
+	Tree        string
+	Files       []string
+}
+
+func (e *ConflictError) Error() string {
+	other := "your branch"
+	if e.Other != "" {
+		other = e.Other
+	}
+	return fmt.Sprintf("%s and %s change the same lines of %s", e.Name, other, short(e.Files))
+}
+
+func short(files []string) string {
+	const most = 5
+	text := termsafe.Line(strings.Join(files[:min(len(files), most)], ", "))
+	if more := len(files) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func (r *Removal) takingFile() string { return filepath.Join(folder(r.State), "take.json") }
+
+// Stopped is the taking that a conflict stopped; nil: there is none.
+func (r *Removal) Stopped() (*Taking, error) {
+	text, err := os.ReadFile(r.takingFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &Taking{removal: r}
+	if err := json.Unmarshal(text, t); err != nil || len(t.Left) == 0 {
+		return nil, fmt.Errorf("%s cannot be read: %w", r.takingFile(), err)
+	}
+	l, ok := r.plan(t.Left[0].RunID)
+	if !ok || l.Repository != t.Repository || filepath.Dir(t.Tree) != filepath.Dir(l.repository().mirror) {
+		return nil, fmt.Errorf("%s is of a batch that is gone", r.takingFile())
+	}
+	t.mirror = l.repository()
+	return t, nil
+}
+
+// Take begins to take the results of the loops with these names or run ids, or, without any, of
+// all loops that are done. It says what is wrong before anything changes.
+func (r *Removal) Take(ctx context.Context, names []string, branch string) (*Taking, error) {
+	loops, err := r.named(names)
+	if err != nil {
+		return nil, err
+	}
+	t := &Taking{removal: r}
+	for _, l := range loops {
+		dir := filepath.Join(r.State, l.RunID)
+		switch {
+		case scratchpad.Locked(dir) || scratchpad.Locked(l.dir()):
+			return nil, config.Usage(l.Name+" is going on", "wait for it, or end it")
+		case t.Repository != "" && t.Repository != l.Repository:
+			return nil, config.Usage(fmt.Sprintf("the loops work on two repositories, %s and %s", t.Repository, l.Repository), "name those of one")
+		}
+		t.Repository, t.mirror = l.Repository, l.repository()
+		m, err := r.result(ctx, dir)
+		if err == nil {
+			err = m.settle(ctx, dir)
+		}
+		if err != nil {
+			return nil, err
+		}
+		why := m.why(ctx, &r.branches)
+		switch {
+		case m.problem != "":
+			return nil, config.Usage(l.Name+": "+why, "remove what is in the way and take it again; or copy what you need, then looprun prune --untaken "+l.RunID)
+		case why == "":
+			continue // nothing was made, or somebody has it
+		}
+		if _, err := t.mirror.publish(ctx, l.RunID); err != nil {
+			return nil, err
+		}
+		one := Taken{Name: termsafe.Line(l.Name), RunID: l.RunID, Plan: l.ID, Base: l.Base, Commit: m.commits[0]}
+		out, err := git.Run(ctx, t.Repository, nil, "diff", "--name-only", "-z", "--no-renames", "--end-of-options", one.Base, one.Commit)
+		if err != nil {
+			return nil, err
+		}
+		one.Files = strings.FieldsFunc(out, func(c rune) bool { return c == 0 })
+		t.Left = append(t.Left, one)
+	}
+	if len(t.Left) == 0 {
+		return t, nil
+	}
+	return t, t.open(ctx, branch)
+}
+
+// named are the loops with these names or run ids, in that order.
+func (r *Removal) named(names []string) (found []planned, err error) {
+	r.plan("")
+	var all []planned
+	for _, l := range r.loops {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b planned) int { return strings.Compare(a.RunID, b.RunID) })
+	if len(names) == 0 {
+		return slices.DeleteFunc(all, func(l planned) bool {
+			return !ranWell(scratchpad.Summarize(filepath.Join(r.State, l.RunID)).Status)
+		}), nil
+	}
+	for _, name := range names {
+		fits := slices.DeleteFunc(slices.Clone(all), func(l planned) bool { return l.Name != name })
+		if len(fits) == 0 {
+			fits = slices.DeleteFunc(slices.Clone(all), func(l planned) bool { return !strings.Contains(l.RunID, name) })
+		}
+		switch {
+		case len(fits) == 0:
+			return nil, config.Usage(fmt.Sprintf("no loop of looprun many is called %q", name), "looprun list shows the names")
+		case len(fits) > 1:
+			var ids []string
+			for _, l := range fits {
+				ids = append(ids, l.RunID)
+			}
+			return nil, config.Usage(fmt.Sprintf("%q fits %d loops: %s", name, len(fits), short(ids)), "give the id of its run")
+		}
+		if !slices.ContainsFunc(found, func(l planned) bool { return l.RunID == fits[0].RunID }) {
+			found = append(found, fits[0])
+		}
+	}
+	return found, nil
+}
+
+// open checks that the user's repository is as it has to be, and names the branch.
+func (t *Taking) open(ctx context.Context, branch string) error {
+	changed, err := changes(ctx, t.Repository)
+	if err != nil {
+		return err
+	}
+	if len(changed) > 0 {
+		return config.Usage(fmt.Sprintf("%s in %s not committed: %s", plural.Count(len(changed), "change"), t.Repository, short(changed)), "commit or stash them first")
+	}
+	if t.Tip, err = checkpoint.Resolve(ctx, t.Repository, "HEAD"); err != nil {
+		return err
+	}
+	if t.Branch = branch; branch == "" {
+		t.Branch = "looprun/" + t.Left[0].Plan
+	}
+	if _, err := git.Run(ctx, t.Repository, nil, "check-ref-format", "--branch", t.Branch); err != nil {
+		return config.Usage(fmt.Sprintf("--branch: %q is not the name of a branch", t.Branch), "give another name")
+	}
+	for n := 2; ; n++ {
+		there, err := checkpoint.Find(ctx, t.Repository, t.ref())
+		switch {
+		case err != nil:
+			return err
+		case there == "":
+			return nil
+		case branch != "":
+			return config.Usage("--branch: there is a branch "+branch, "give another name")
+		}
+		t.Branch = fmt.Sprintf("looprun/%s-%d", t.Left[0].Plan, n)
+	}
+}
+
+func (t *Taking) ref() string { return "refs/heads/" + t.Branch }
+
+// Overlaps says which results change the same files, a line for each pair.
+func (t *Taking) Overlaps() []string {
+	by := map[string][]int{}
+	for i, one := range t.Left {
+		for _, f := range one.Files {
+			by[f] = append(by[f], i)
+		}
+	}
+	pairs := map[[2]int][]string{}
+	for f, of := range by {
+		for i, a := range of {
+			for _, b := range of[i+1:] {
+				pairs[[2]int{a, b}] = append(pairs[[2]int{a, b}], f)
+			}
+		}
+	}
+	var lines []string
+	for a := range t.Left {
+		for b := a + 1; b < len(t.Left); b++ {
+			if files := pairs[[2]int{a, b}]; len(files) > 0 {
+				slices.Sort(files)
+				lines = append(lines, fmt.Sprintf("%s and %s both change %s", t.Left[a].Name, t.Left[b].Name, short(files)))
+			}
+		}
+	}
+	return lines
+}
+
+// Run takes what is left. Where two do not fit together it stops with a [ConflictError]; the
+// branch has those before it then. The branch is made or moved only at the end.
+func (t *Taking) Run(ctx context.Context) error {
+	for len(t.Left) > 0 {
+		one := t.Left[0]
+		tree, files, err := merge(ctx, t.Repository, one.Base, t.Tip, one.Commit)
+		if err != nil {
+			return err
+		}
+		if len(files) > 0 {
+			return t.stop(ctx, tree, files)
+		}
+		if err := t.commit(ctx, t.Repository, tree); err != nil {
+			return err
+		}
+	}
+	return t.end(ctx)
+}
+
+// merge is the tree of ours with what changed from the base to theirs, and the files where both
+// changed the same lines.
+func merge(ctx context.Context, dir, base, ours, theirs string) (tree string, files []string, err error) {
+	var sides []string // commits on the base: whatever their own history is, only that change counts
+	for _, of := range []string{ours, theirs} {
+		side, err := git.Run(ctx, dir, looprunsOwn, "commit-tree", of+"^{tree}", "-p", base, "-m", "A side of looprun take")
+		if err != nil {
+			return "", nil, err
+		}
+		sides = append(sides, side)
+	}
+	out, err := git.Run(ctx, dir, nil, "merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", sides[0], sides[1])
+	if err != nil && git.ExitCode(err) != 1 {
+		return "", nil, fmt.Errorf("%w; looprun take needs git 2.38 or later", err)
+	}
+	parts := strings.Split(strings.TrimRight(out, "\x00\n"), "\x00")
+	return parts[0], parts[1:], nil
+}
+
+var looprunsOwn = []string{
+	"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost",
+	"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost",
+}
+
+// commit makes the commit of the first result left, of a tree that the repository in has.
+func (t *Taking) commit(ctx context.Context, in, tree string) error {
+	var who []string // the user
+	if _, err := git.Run(ctx, t.Repository, nil, "var", "GIT_COMMITTER_IDENT"); err != nil {
+		who = looprunsOwn
+	}
+	one := t.Left[0]
+	commit, err := git.Run(ctx, t.Repository, who, "commit-tree", tree, "-p", t.Tip, "-m", one.Name+"\n\nlooprun run "+one.RunID)
+	if err != nil {
+		return err
+	}
+	t.Tip, t.Took, t.Left = commit, append(t.Took, one), t.Left[1:]
+	return nil
+}
+
+// move makes the branch, or moves it on.
+func (t *Taking) move(ctx context.Context) error {
+	_, err := git.Run(ctx, t.Repository, nil, "update-ref", "-m", "looprun take", t.ref(), t.Tip)
+	return err
+}
+
+// stop makes a work tree in which the person resolves a conflict, and puts it on record.
+func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
+	one := t.Left[0]
+	e := &ConflictError{Name: one.Name, Files: files}
+	for _, before := range slices.Backward(t.Took) {
+		if slices.ContainsFunc(files, func(f string) bool { return slices.Contains(before.Files, f) }) {
+			e.Other = before.Name
+			break
+		}
+	}
+	if err := t.move(ctx); err != nil {
+		return err
+	}
+	shown, err := git.Run(ctx, t.Repository, looprunsOwn, "commit-tree", tree, "-p", t.Tip, "-m", "A conflict of looprun take")
+	if err != nil {
+		return err
+	}
+	t.Tree, t.Files = filepath.Join(filepath.Dir(t.mirror.mirror), "take-"+one.RunID), files
+	e.Tree = t.Tree
+	if err := t.mirror.fetch(ctx, "take", []string{shown}); err != nil {
+		return err
+	}
+	if err := t.mirror.remove(ctx, t.Tree); err != nil {
+		return err
+	}
+	if err := t.mirror.place(ctx, t.Tree, shown); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(t, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(t.removal.takingFile(), append(text, '\n'), true); err != nil {
+		return err
+	}
+	return e
+}
+
+// Continue goes on after the person has resolved the conflict.
+func (t *Taking) Continue(ctx context.Context) error {
+	for _, name := range t.Files {
+		text, err := os.ReadFile(filepath.Join(t.Tree, filepath.FromSlash(name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if bytes.Contains(text, []byte("<<<<<<< ")) && bytes.Contains(text, []byte(">>>>>>> ")) {
+			return config.Usage(fmt.Sprintf("%s has marks of the conflict still", filepath.Join(t.Tree, name)), "choose the lines that are right and remove the marks, then looprun take --continue")
+		}
+	}
+	at, err := checkpoint.Find(ctx, t.Repository, t.ref())
+	if err != nil {
+		return err
+	}
+	if at != t.Tip {
+		return config.Usage(t.Branch+" was moved since", "looprun take --abort begins again")
+	}
+	if _, err := git.Run(ctx, t.Tree, nil, "add", "--all", "--", ":/"); err != nil {
+		return err
+	}
+	tree, err := git.Run(ctx, t.Tree, nil, "write-tree")
+	if err != nil {
+		return err
+	}
+	resolved, err := git.Run(ctx, t.Tree, looprunsOwn, "commit-tree", tree, "-m", "A resolved conflict of looprun take")
+	if err != nil {
+		return err
+	}
+	if _, err := git.Run(ctx, t.Repository, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", t.mirror.mirror, resolved); err != nil {
+		return err
+	}
+	if err := t.commit(ctx, t.Repository, tree); err != nil {
+		return err
+	}
+	if err := t.close(ctx); err != nil {
+		return err
+	}
+	return t.Run(ctx)
+}
+
+// Abort removes the branch, as far as it has only what was taken.
+func (t *Taking) Abort(ctx context.Context) error {
+	if _, err := git.Run(ctx, t.Repository, nil, "update-ref", "-d", t.ref(), t.Tip); err != nil {
+		return config.Usage(fmt.Sprintf("%s is left, since it was moved: %v", t.Branch, err), "remove it with git branch -D")
+	}
+	return t.close(ctx)
+}
+
+// close forgets a taking that was stopped.
+func (t *Taking) close(ctx context.Context) error {
+	if err := t.mirror.remove(ctx, t.Tree); err != nil {
+		return err
+	}
+	t.Tree, t.Files = "", nil
+	return os.Remove(t.removal.takingFile())
+}
+
+// end makes the branch and puts on record what was taken.
+func (t *Taking) end(ctx context.Context) error {
+	if err := t.move(ctx); err != nil {
+		return err
+	}
+	for _, one := range t.Took {
+		l, ok := t.removal.plan(one.RunID)
+		if !ok {
+			continue
+		}
+		if err := l.took(one.RunID, one.Commit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
