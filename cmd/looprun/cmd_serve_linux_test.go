@@ -139,6 +139,10 @@ func TestALoopedCommandIsNotThePerson(t *testing.T) {
 		t.Errorf("%v: the journal has become\n%s", err, after)
 	}
 
+	if said := v.page.stderr.String(); strings.Contains(said, "code") {
+		t.Errorf("the code is where the command can read it: %s", said)
+	}
+
 	// The person's browser, afterwards.
 	opened, err := os.ReadFile(filepath.Join(dir, "opened"))
 	if err != nil {
