@@ -1,0 +1,37 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/looprun/looprun/internal/eventually"
+)
+
+// A guardian is known by its arguments, which its command cannot change.
+func TestGuards(t *testing.T) {
+	for name, c := range map[string]struct {
+		argument string
+		want     bool
+	}{"a guardian": {guardianArg, true}, "another program": {"x" + guardianArg, false}} {
+		cmd := exec.Command("sh", "-s", c.argument)
+		in, err := cmd.StdinPipe() // it waits for its script
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually.Holds(t, "it is started", func() bool { parent, known := Parent(cmd.Process.Pid); return known && parent == os.Getpid() })
+		if got := Guards(cmd.Process.Pid); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if Guards(os.Getpid()) {
+		t.Error("this program guards nothing")
+	}
+}
