@@ -33,6 +33,7 @@ func (t *Tally) Stated() bool {
 // them up is counted by one of the two.
 type tally struct {
 	summaries, gotests, listed, summed group // summed is gotestsum's and the plan of TAP
+	reported                           group // in JSON, beside which the tool may print a summary too
 	names                              map[string]bool
 	parts, empty                       map[string]bool
 	none, cut                          bool // “no tests to run”; it stopped after a failure
@@ -59,6 +60,8 @@ func (s *Signer) Tally() *Tally {
 	c, t := &s.checks, Tally{Ran: -1, Skipped: -1}
 	all := []group{c.gotests}
 	switch {
+	case c.reported.stated:
+		all = append(all, c.reported)
 	case c.summaries.stated:
 		all = append(all, c.summaries)
 	case c.summed.stated && !c.gotests.stated:
@@ -412,9 +415,9 @@ func (c *tally) object(o *object) {
 	}
 	if total := num("numTotalTests"); total >= 0 {
 		skipped := max(0, num("numPendingTests")) + max(0, num("numTodoTests"))
-		c.summaries.add(total-skipped, skipped)
+		c.reported.add(total-skipped, skipped)
 	} else if o.key == "stats" && num("tests") >= 0 && num("passes") >= 0 {
 		skipped := max(0, num("pending"))
-		c.summaries.add(num("tests")-skipped, skipped)
+		c.reported.add(num("tests")-skipped, skipped)
 	}
 }

@@ -24,6 +24,7 @@ func TestTally(t *testing.T) {
 		"jest, skipped":     {"Tests:       1 skipped, 6 passed, 7 total\n", 6, 1},
 		"jest, none":        {"No tests found, exiting with code 0\n", 0, -1},
 		"jest --json":       {`{"numFailedTests":1,"numPassedTests":5,"numPendingTests":1,"numTodoTests":0,"numTotalTests":7,"success":false,"testResults":[]}` + "\n", 6, 1},
+		"jest --json, both": {"Tests:       1 failed, 1 skipped, 5 passed, 7 total\n" + `{"numFailedTests":1,"numPassedTests":5,"numPendingTests":1,"numTodoTests":0,"numTotalTests":7,"success":false,"testResults":[]}` + "\n", 6, 1},
 		"vitest":            {" Test Files  1 failed | 2 passed (3)\n      Tests  1 failed | 5 passed | 1 skipped (7)\n   Start at  10:00:00\n", 6, 1},
 		"unittest":          {"Ran 7 tests in 0.003s\n\nOK (skipped=2)\n", 5, 2},
 		"unittest, failing": {"Ran 7 tests in 0.003s\n\nFAILED (failures=1, skipped=2)\n", 5, 2},

@@ -71,7 +71,9 @@ var ways = map[core.GuardID]way{
 	echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"'$n'","content":"package a"}]},"parent_tool_use_id":null,"session_id":"s","uuid":"b'$n'"}'
 done
 test $LOOPRUN_ITERATION -gt 1 || sleep 600
-sleep 2; exit 0`, after: 1, during: true, judged: true, code: 114,
+sleep 2
+echo '{"type":"result","subtype":"success","is_error":false,"result":"Done.","session_id":"s","uuid":"r1"}'
+exit 0`, after: 1, during: true, judged: true, code: 114,
 	},
 	core.Rejection: {
 		flags: []string{"--name", "T-1"},
