@@ -1,10 +1,12 @@
 package dashboard
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -387,6 +389,23 @@ func TestManyConnections(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
 	go func() { served <- v.Serve(ctx) }()
+	page, err := net.Dial("tcp", v.ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Close()
+	replies := bufio.NewReader(page)
+	list := func() {
+		fmt.Fprintf(page, "GET /api/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", v.ln.Addr(), v.token)
+		res, err := http.ReadResponse(replies, nil)
+		if err != nil {
+			t.Fatalf("the connection with a token is gone: %v", err)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != 200 {
+			t.Fatalf("%v: %s", err, res.Status)
+		}
+	}
+	list()
 	for i := range 2 * maxConnections {
 		c, err := net.Dial("tcp", v.ln.Addr().String())
 		if err != nil {
@@ -409,6 +428,13 @@ func TestManyConnections(t *testing.T) {
 	if res.StatusCode != 200 {
 		t.Error(res.Status)
 	}
+	list()
+	bounded := v.ln.(*boundedListener)
+	bounded.mu.Lock()
+	if n := len(bounded.all); n > maxConnections {
+		t.Errorf("%d connections at once", n)
+	}
+	bounded.mu.Unlock()
 	cancel()
 	if err := <-served; err != nil {
 		t.Error(err)

@@ -80,7 +80,7 @@ func socketOf(client, server netip.AddrPort) (inode string, ok bool) {
 			if len(f) <= inode || string(f[at]) != local || string(f[to]) != remote {
 				continue
 			}
-			return string(f[inode]), string(f[uid]) == strconv.Itoa(os.Geteuid()) && string(f[inode]) != "0"
+			return string(f[inode]), string(f[uid]) == strconv.Itoa(os.Geteuid())
 		}
 	}
 	return "", false
