@@ -132,6 +132,9 @@ func (t *text) message(full []byte, cut *margin.Cut) {
 	t.s.why.margin(x.suite, full[:cut.Len])
 	if cut.Record {
 		t.s.why.carrier("log")
+		if full = bytes.TrimSuffix(full, []byte("\r")); dirty(full) {
+			full = t.clean.clean(full) // escape sequences were escaped themselves
+		}
 	}
 	side := trimRight(full[:cut.Len])
 	x.timed = cut.Time && x.logs(full[cut.Len:])

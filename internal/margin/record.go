@@ -27,6 +27,7 @@ type field struct {
 // records are those of one stream.
 type records struct {
 	text   string // the name of the field that is the text; empty: there are none
+	pieces bool   // the texts are pieces of a stream, cut anywhere
 	form   []byte // the names of the fields, and what stands in front of them
 	front  bool   // something does
 	fields []field
@@ -34,24 +35,27 @@ type records struct {
 }
 
 const (
-	maxFields   = 16
-	leastRecord = 3 // lines
+	maxFields   = 24
+	maxNested   = 4
+	maxFront    = 160 // bytes
+	leastRecord = 3   // lines
 )
 
 // learn looks whether most of the lines are records.
 func (r *records) learn(lines [][]byte) {
 	r.text = ""
 	var columns [maxFields]fieldValues
+	if len(lines) < leastRecord || !r.read(lines[len(lines)/2]) {
+		return
+	}
+	r.form = append(r.form[:0], r.key...)
 	n, odd := 0, 0
 	for _, b := range lines {
-		if !r.read(b) || n > 0 && !bytes.Equal(r.form, r.key) {
-			if odd++; 10*odd > len(lines) {
+		if !r.read(b) || !bytes.Equal(r.form, r.key) {
+			if odd++; odd > max(1, len(lines)/10) {
 				return
 			}
 			continue
-		}
-		if n == 0 {
-			r.form = append(r.form[:0], r.key...)
 		}
 		for i, f := range r.fields {
 			columns[i].take(f)
@@ -73,10 +77,11 @@ func (r *records) learn(lines [][]byte) {
 	}
 	names := bytes.Split(r.form, []byte{0})
 	level := slices.ContainsFunc(names, func(n []byte) bool {
+		n = bytes.TrimPrefix(n, []byte("."))
 		return bytes.EqualFold(n, []byte("level")) || bytes.EqualFold(n, []byte("lvl")) || bytes.EqualFold(n, []byte("severity"))
 	})
 	if text >= 0 && (!level || 12*columns[text].indented >= n) {
-		r.text = string(names[text])
+		r.text, r.pieces = string(names[text]), columns[text].cut()
 	}
 }
 
@@ -89,7 +94,13 @@ type fieldValues struct {
 	quoted int // so many stand in quotes
 
 	indented int // so many are empty or begin with white space
+	ended    int // so many end with a line end, and so many have one before their end
+	broken   int
 }
+
+// cut says whether the values are pieces of a stream: they have line ends within them,
+// and some end without one.
+func (v *fieldValues) cut() bool { return 2*v.broken >= v.quoted && v.ended < v.quoted }
 
 func (v *fieldValues) take(f field) {
 	if v.first == nil {
@@ -101,6 +112,12 @@ func (v *fieldValues) take(f field) {
 	}
 	if b := f.value; len(b) == 0 || b[0] == ' ' || bytes.HasPrefix(b, []byte(`\t`)) {
 		v.indented++
+	}
+	if bytes.HasSuffix(f.value, []byte(`\n`)) {
+		v.ended++
+	}
+	if n := bytes.Index(f.value, []byte(`\n`)); n >= 0 && n < len(f.value)-2 {
+		v.broken++
 	}
 	if drawn(f.value) && (!counts(f.value) || !counts(v.last) || cmp.Or(cmp.Compare(len(v.last), len(f.value)), bytes.Compare(v.last, f.value)) <= 0) {
 		v.drawn++
@@ -133,18 +150,20 @@ func drawn(b []byte) bool {
 	return figures > 0
 }
 
-// open returns the lines of the text of a record; nil where the line is none.
-func (r *records) open(line []byte) [][]byte {
-	if !r.read(line) || !bytes.Equal(r.form, r.key) {
-		return nil
+// open returns the text of a record; false where the line is none.
+func (r *records) open(line []byte) ([]byte, bool) {
+	if !r.read(line) {
+		return nil, false
+	}
+	if !bytes.Equal(r.form, r.key) {
+		return nil, r.pieces // what stands above them says what they are of
 	}
 	for _, f := range r.fields {
-		if string(f.name) != r.text {
-			continue
+		if string(f.name) == r.text {
+			return unquoted(f), true
 		}
-		return bytes.Split(bytes.TrimRight(unquoted(f), "\r\n"), []byte("\n"))
 	}
-	return nil
+	return nil, false
 }
 
 // unquoted is the text of a field, without the escapes of JSON or of Go.
@@ -166,97 +185,125 @@ func unquoted(f field) []byte {
 // read finds the fields of a line.
 func (r *records) read(b []byte) bool {
 	b = bytes.TrimSpace(b)
+	r.fields, r.key = r.fields[:0], r.key[:0]
 	if r.named(b) {
 		return true
 	}
 	r.fields, r.key = r.fields[:0], r.key[:0]
 	i := 0
-	if len(b) == 0 || b[0] != '{' {
-		if i = bytes.Index(b, []byte(`{"`)); i < 0 || i > maxShared {
-			return false
-		}
+	if len(b) == 0 || b[0] != '{' && !bytes.HasPrefix(b, []byte("[")) {
+		i = bytes.Index(b, []byte(`{"`))
 	}
-	front := b[:i]
-	if b, r.front = b[i:], i > 0; r.front {
-		b = bytes.TrimRight(b, "]") // [time, {…}]
+	rest, ok := r.value(b[max(0, i):], nil, 0)
+	if n := bytes.Index(b, []byte(`{"`)); n > 0 && (!ok || len(rest) > 0) { // [0] unit: [time, {…}]
+		i, r.fields, r.key = n, r.fields[:0], r.key[:0]
+		rest, ok = r.value(b[n:], nil, 0)
 	}
-	ok := b[len(b)-1] == '}' && r.object(b[1:len(b)-1])
-	r.key = appendKey(r.key, front)
-	return ok
+	r.front = i > 0
+	if !ok || i < 0 || i > maxFront || len(bytes.TrimLeft(rest, "] ")) > 0 || len(r.fields) < 2 && !r.front {
+		return false
+	}
+	r.key = appendKey(r.key, b[:i])
+	return true
 }
 
 // named finds the fields of names and values with = between them.
 func (r *records) named(b []byte) bool {
-	r.fields, r.key = r.fields[:0], r.key[:0]
 	for len(b) > 0 {
 		eq := bytes.IndexByte(b, '=')
-		if eq <= 0 || !fieldName(b[:eq]) || !r.add(b[:eq], b[eq+1:], ' ', &b) {
+		if eq <= 0 || !fieldName(b[:eq]) {
 			return false
+		}
+		name := b[:eq]
+		if b = b[eq+1:]; len(b) > 0 && b[0] == '"' {
+			n := quoteEnd(b)
+			if n < 0 || !r.add(name, b[1:n], true) {
+				return false
+			}
+			b = b[n+1:]
+		} else {
+			n := bytes.IndexByte(b, ' ')
+			if n < 0 {
+				n = len(b)
+			}
+			if bytes.ContainsAny(b[:n], `{}[]"`) || !r.add(name, b[:n], false) {
+				return false
+			}
+			b = b[n:]
 		}
 		b = bytes.TrimLeft(b, " ")
 	}
 	return len(r.fields) > 1
 }
 
-// object finds the fields of a flat object.
-func (r *records) object(b []byte) bool {
-	for {
-		b = bytes.TrimLeft(b, " ")
-		if len(b) == 0 || b[0] != '"' {
-			return false
-		}
+// value finds the fields of the value of JSON that b begins with, and returns what
+// follows it. The name of a field is the way to it.
+func (r *records) value(b, way []byte, depth int) (rest []byte, ok bool) {
+	if b = bytes.TrimLeft(b, " "); len(b) == 0 || depth > maxNested {
+		return b, false
+	}
+	switch b[0] {
+	case '"':
 		n := quoteEnd(b)
 		if n < 0 {
-			return false
+			return b, false
 		}
-		name := b[1:n]
-		b = bytes.TrimLeft(b[n+1:], " ")
-		value, ok := bytes.CutPrefix(b, []byte(":"))
-		if !ok {
-			value, ok = bytes.CutPrefix(b, []byte("=>"))
+		return b[n+1:], r.add(way, b[1:n], true)
+	case '{', '[':
+		return r.members(b[1:], b[0]+2, way, depth)
+	}
+	n := bytes.IndexAny(b, ",}] ")
+	if n < 0 {
+		n = len(b)
+	}
+	return b[n:], n > 0 && r.add(way, b[:n], false)
+}
+
+// members finds the fields of the members of an object or a list, up to what ends it.
+func (r *records) members(b []byte, end byte, way []byte, depth int) (rest []byte, ok bool) {
+	for i := 0; ; i++ {
+		if b = bytes.TrimLeft(b, " "); len(b) > 0 && b[0] == end {
+			return b[1:], true
 		}
-		if !ok || !r.add(name, bytes.TrimLeft(value, " "), ',', &b) {
-			return false
+		if i > 0 {
+			if len(b) == 0 || b[0] != ',' {
+				return b, false
+			}
+			b = bytes.TrimLeft(b[1:], " ")
 		}
-		if b = bytes.TrimLeft(b, " "); len(b) == 0 {
-			return len(r.fields) > 1 || r.front
+		name := strconv.AppendInt(append(way[:len(way):len(way)], '.'), int64(i), 10)
+		if end == '}' {
+			n := quoteEnd(b)
+			if n < 0 {
+				return b, false
+			}
+			name = append(append(way[:len(way):len(way)], '.'), b[1:n]...)
+			b = bytes.TrimLeft(b[n+1:], " ")
+			value, ok := bytes.CutPrefix(b, []byte(":"))
+			if !ok {
+				if value, ok = bytes.CutPrefix(b, []byte("=>")); !ok {
+					return b, false
+				}
+			}
+			b = value
 		}
-		if b[0] != ',' {
-			return false
+		if b, ok = r.value(b, name, depth+1); !ok {
+			return b, false
 		}
-		b = b[1:]
 	}
 }
 
-// add takes the value at the start of b, up to what stands between fields.
-func (r *records) add(name, b []byte, between byte, rest *[]byte) bool {
-	if len(r.fields) == maxFields {
-		return false
-	}
-	f := field{name: name}
-	if len(b) > 0 && b[0] == '"' {
-		n := quoteEnd(b)
-		if n < 0 {
-			return false
-		}
-		f.value, f.quoted, *rest = b[1:n], true, b[n+1:]
-	} else {
-		n := bytes.IndexByte(b, between)
-		if n < 0 {
-			n = len(b)
-		}
-		if bytes.ContainsAny(b[:n], `{}[]"`) {
-			return false
-		}
-		f.value, *rest = b[:n], b[n:]
-	}
-	r.fields = append(r.fields, f)
+func (r *records) add(name, value []byte, quoted bool) bool {
+	r.fields = append(r.fields, field{name, value, quoted})
 	r.key = append(append(r.key, name...), 0)
-	return true
+	return len(r.fields) <= maxFields
 }
 
-// quoteEnd is where the quote ends that b begins with.
+// quoteEnd is where the quote ends that b begins with; -1: it begins with none.
 func quoteEnd(b []byte) int {
+	if len(b) == 0 || b[0] != '"' {
+		return -1
+	}
 	for i := 1; i < len(b); i++ {
 		switch b[i] {
 		case '\\':

@@ -1,5 +1,7 @@
 package margin
 
+import "bytes"
+
 // Splitter holds the lines of a stream back until there are enough of them to learn
 // from, and passes them on with their margins, in their order, those that were cut in
 // pieces whole. What it passes on
@@ -73,12 +75,20 @@ func (s *Splitter) open() bool {
 		return false
 	}
 	lines := make([][]byte, 0, len(s.lines))
+	var pieces []byte
 	for _, b := range s.lines {
-		opened := s.records.open(b)
-		if opened == nil {
-			opened = [][]byte{b}
+		text, ok := s.records.open(b)
+		switch {
+		case !ok:
+			lines = append(lines, b)
+		case s.records.pieces:
+			pieces = append(pieces, text...)
+		default:
+			lines = append(lines, bytes.Split(bytes.TrimRight(text, "\r\n"), []byte("\n"))...)
 		}
-		lines = append(lines, opened...)
+	}
+	if len(pieces) > 0 {
+		lines = append(lines, bytes.Split(bytes.TrimRight(pieces, "\r\n"), []byte("\n"))...)
 	}
 	s.lines = lines
 	return true
