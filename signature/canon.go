@@ -10,7 +10,8 @@ import (
 
 // conclude makes the signature from what was found.
 func (s *Signer) conclude(exitCode int) Signature {
-	sig := Signature{Failing: s.counts.failing(), Passed: s.counts.passed(), Total: s.counts.total()}
+	all := s.counts()
+	sig := Signature{Failing: all.failing(), Passed: all.passed(), Total: all.total()}
 	chosen := s.choose()
 	strict, loose := make([]string, 0, len(chosen)+2), make([]string, 0, len(chosen)+2)
 	for _, f := range chosen {
@@ -41,7 +42,7 @@ func (s *Signer) conclude(exitCode int) Signature {
 		})
 	}
 	sig.Hash, sig.Loose, sig.Core = digest(strict), digest(loose), core(chosen, done, sig.Failing, exitCode)
-	s.describe(&sig, chosen)
+	s.describe(&sig, chosen, all)
 	sig.Label = s.label(&sig, chosen, exitCode)
 	sig.Facts = bounded(listed, MaxFacts)
 	return sig
@@ -144,7 +145,7 @@ func bounded(lines []string, n int) []string {
 }
 
 // describe fills in kind, checks, errors and counts.
-func (s *Signer) describe(sig *Signature, fs []*fact) {
+func (s *Signer) describe(sig *Signature, fs []*fact, all counts) {
 	var checks, suites []string
 	findings, diags, lint := 0, 0, 0
 	hasError := false
@@ -169,7 +170,7 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 	}
 	leaves := withoutParents(checks)
 	switch {
-	case len(checks) > 0 || findings == 0 && s.counts.of(countFailed) > 0:
+	case len(checks) > 0 || findings == 0 && all.of(countFailed) > 0:
 		sig.Kind = KindTestFail
 		if sig.Failing <= 0 {
 			sig.Failing = len(leaves)
@@ -185,7 +186,7 @@ func (s *Signer) describe(sig *Signature, fs []*fact) {
 	default:
 		sig.Kind = KindOutput
 	}
-	if s.facts.dropped() && s.counts.failing() <= 0 && sig.Failing > 0 {
+	if s.facts.dropped() && all.failing() <= 0 && sig.Failing > 0 {
 		sig.Failing = -1 // there are more of them than are kept
 	}
 	if sig.Failing > sig.Total {

@@ -52,6 +52,7 @@ func (c *counts) read(b []byte) {
 		return
 	}
 	var line byClass
+	before := wordsBefore(b)
 	for i := 0; i < len(b); {
 		if !ascii.Digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
 			i++
@@ -62,7 +63,18 @@ func (c *counts) read(b []byte) {
 			i = n
 			continue
 		}
-		if cl := classNear(b, i, n); cl < countNeutral {
+		if m := ascii.Digits(b, n+1); ascii.At(b, n) == '/' && m > n+1 && m-n < 8 { // 3/4 test failures
+			if cl := classNear(b, n+1, m); cl < countNeutral && cl != countOther {
+				line[cl], line[countTotal] = number7(b[i:n])+1, number7(b[n+1:m])+1
+				i = m
+				continue
+			}
+		}
+		cl := classNear(b, i, n)
+		if before {
+			cl = classBefore(b, len(bytes.TrimRight(b[:i], " \t")))
+		}
+		if cl < countNeutral {
 			line[cl] = max(line[cl], number7(b[i:n])+1)
 		}
 		i = n
@@ -95,6 +107,45 @@ func (c *counts) merge(more byClass) {
 
 // of is how many checks of a class there were; -1: not known.
 func (c *counts) of(cl countClass) int { return max(c.most[cl], c.sum[cl]) - 1 }
+
+// add adds what another source counted.
+func (c *counts) add(more counts) {
+	for cl := range c.most {
+		if n := more.of(countClass(cl)); n >= 0 {
+			c.most[cl] = max(1, c.most[cl]) + n
+		}
+	}
+}
+
+// wordsBefore says whether each number of a line stands behind its word: Total 8 Passed 5.
+func wordsBefore(b []byte) bool {
+	return ascii.Digit(ascii.At(b, len(b)-1)) && bytes.IndexAny(b, ",;=/(") < 0 && bytes.Contains(b, []byte("Total")) && bytes.Contains(b, []byte("Failed"))
+}
+
+// counts are those of all sources. What stands outside of them sums up, or counts them.
+func (s *Signer) counts() (all counts) {
+	var outside counts
+	for _, c := range []*channel{&s.out, &s.err} {
+		for _, t := range c.texts {
+			if t == nil {
+				continue
+			}
+			for cl := range outside.most {
+				outside.most[cl] = max(outside.most[cl], t.src.main.counts.of(countClass(cl))+1)
+			}
+			for _, x := range t.src.slots {
+				if x != nil {
+					all.add(x.counts)
+				}
+			}
+		}
+	}
+	if all == (counts{}) {
+		all = outside
+	}
+	all.add(s.reported)
+	return all
+}
 
 // skipCounts leaves out lines that count something else than checks.
 func skipCounts(b []byte) bool {

@@ -15,6 +15,7 @@ type extractor struct {
 
 	suite     string // what the margin calls the source of the lines
 	suiteHash uint64
+	counts    counts
 	timed     bool // the margin of this line had a time, and is that of a log
 	boxed     bool // the margin of this line was the side of a box
 	stamped   int  // lines whose margin had a time
@@ -42,6 +43,7 @@ type extractor struct {
 	above    []byte // the last line that no rule took: a place below may be its own
 	aboveFor int    // for so many lines more
 
+	tap   tap
 	found findings
 	json  jsonReader
 	xml   xmlReader
@@ -152,6 +154,7 @@ func (x *extractor) plain(full, b []byte) bool {
 		return true
 	}
 	x.source = false
+	x.tap.line(full, b)
 	x.s.warned = x.s.warned || blames(f.body)
 	if x.s.user.extracts(x, f) {
 		return true

@@ -390,6 +390,6 @@ func (fi *findings) count(o *object) {
 		}
 	}
 	if c[countTotal] > 0 || c[countFailed] > 0 && c[countPassed] > 0 {
-		fi.x.s.counts.merge(c)
+		fi.x.counts.merge(c)
 	}
 }

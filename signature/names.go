@@ -80,6 +80,9 @@ func checkName(b []byte) []byte {
 	if bytes.HasPrefix(b, []byte("- ")) {
 		b = trim(b[2:])
 	}
+	if n := len(b) - 1; n > 1 && b[0] == '"' && b[n] == '"' && bytes.IndexByte(b[1:n], '"') < 0 {
+		b = b[1:n]
+	}
 	if n := ascii.Digits(b, 0); n > 0 && bytes.HasPrefix(b[n:], []byte(" [")) && bytes.Contains(b[n:], []byte("] › ")) {
 		b = b[n+1:] // 3 [chromium] › orders.spec.ts:12:5 › Orders
 	}

@@ -18,6 +18,7 @@ func (s *Signer) Report(name string, r io.Reader) error {
 		c.stream.Write(buf[:n])
 		if err != nil {
 			c.end()
+			s.reported.add(c.texts[0].src.main.counts)
 			if err == io.EOF {
 				return nil
 			}

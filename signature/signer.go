@@ -31,22 +31,22 @@ type Options struct {
 // other methods must not be called while somebody writes. Memory is bounded,
 // whatever is written.
 type Signer struct {
-	mu     sync.Mutex
-	opt    Options
-	sc     scanner
-	known  known
-	recent recent
-	user   userPatterns
-	out    channel
-	err    channel
-	facts  factSet
-	counts counts
-	checks tally
-	done   measures
-	lines  fallback
-	left   leftover
-	warned bool // a tool said that its warnings fail it
-	why    *explainer
+	mu       sync.Mutex
+	opt      Options
+	sc       scanner
+	known    known
+	recent   recent
+	user     userPatterns
+	out      channel
+	err      channel
+	facts    factSet
+	reported counts // of report files
+	checks   tally
+	done     measures
+	lines    fallback
+	left     leftover
+	warned   bool // a tool said that its warnings fail it
+	why      *explainer
 }
 
 // channel is one stream. What it carries are two texts: what was printed, and what an
@@ -138,7 +138,7 @@ func (s *Signer) Stderr() io.Writer { return &s.err.stream }
 // Reset makes the Signer ready for the next iteration; it keeps its buffers.
 func (s *Signer) Reset() {
 	s.facts.init()
-	s.counts, s.checks, s.done, s.lines, s.left, s.warned = counts{}, tally{}, nil, fallback{}, nil, false
+	s.reported, s.checks, s.done, s.lines, s.left, s.warned = counts{}, tally{}, nil, fallback{}, nil, false
 	if s.why != nil {
 		*s.why = explainer{}
 	}
@@ -161,7 +161,8 @@ func (s *Signer) Sum(exitCode int) Signature {
 	if exitCode == 0 {
 		s.end()
 		p := Pass
-		p.Passed, p.Total = s.counts.passed(), s.counts.total()
+		all := s.counts()
+		p.Passed, p.Total = all.passed(), all.total()
 		return p
 	}
 	return s.SumContent(exitCode)

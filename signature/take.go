@@ -23,7 +23,7 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 	case factNoise:
 		return false
 	case factCount:
-		x.s.counts.read(f.body)
+		x.counts.read(f.body)
 	case factCheck, factSuite:
 		x.check(r, f)
 	case factDiag, factWarn:
@@ -163,6 +163,16 @@ func (x *extractor) check(r *builtRule, f front) {
 	}
 	x.close()
 	k := r.fact
+	if r.id == "tap-fail" {
+		test, group := x.tap.failing(f.indent, string(name))
+		if group {
+			k = factSuite
+		}
+		if test != string(name) {
+			defer x.add(fact{kind: factDetail, rule: "assertion"}, name)
+			name = []byte(test)
+		}
+	}
 	if k == factCheck && sourceFile(name) || k == factSuite && r.id == "check-word-suite" && sourceFile(name) {
 		k, name = factSuite, []byte(x.place(name))
 	}

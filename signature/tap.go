@@ -1,0 +1,69 @@
+package signature
+
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
+
+// tap follows the names of tests in the Test Anything Protocol. An assertion that fails
+// has words of its own, "should be equal"; the test is named in a comment above it.
+type tap struct {
+	version bool // the line before was TAP version 13
+	flat    bool // "# name" alone stands above a test's assertions
+	heads   []tapHead
+}
+
+type tapHead struct {
+	indent int
+	name   string
+	failed bool // a test within it failed
+}
+
+// maxHeads is how deep tests are followed.
+const maxHeads = 16
+
+// line takes a line of text; full has its white space in front.
+func (t *tap) line(full, b []byte) {
+	text, ok := bytes.CutPrefix(b, []byte("# "))
+	version := t.version
+	t.version = bytes.HasPrefix(b, []byte("TAP version "))
+	if !ok {
+		return
+	}
+	name, subtest := bytes.CutPrefix(text, []byte("Subtest: "))
+	if subtest && t.flat { // what stood first was no test
+		t.flat, t.heads = false, nil
+	}
+	if !subtest {
+		t.flat = t.flat || version && len(t.heads) == 0
+		word, rest, _ := bytes.Cut(text, []byte(" "))
+		if rest = trim(rest); !t.flat || text[0] == ' ' || len(rest) > 0 && ascii.Digits(rest, 0) == len(rest) && countWord(word) != countOther || split(text, false).log {
+			return
+		}
+	}
+	indent := len(full) - len(b)
+	for n := len(t.heads); n > 0 && (t.heads[n-1].indent >= indent || n == maxHeads); n-- {
+		t.heads = t.heads[:n-1]
+	}
+	t.heads = append(t.heads, tapHead{indent: indent, name: string(checkName(name))})
+}
+
+// failing returns the name of the test that a failing line is of, and whether the line is
+// that of a group, a test of which failed. It is an assertion's where the name is another.
+func (t *tap) failing(indent int, name string) (test string, group bool) {
+	for n := len(t.heads); n > 0; n-- {
+		h := &t.heads[n-1]
+		switch {
+		case h.indent == indent && h.name == name:
+			for i := range t.heads[:n-1] {
+				t.heads[i].failed = true
+			}
+			t.heads = t.heads[:n]
+			return name, h.failed
+		case h.indent < indent || t.flat && h.indent == indent:
+			return h.name, false
+		}
+	}
+	return name, false
+}
