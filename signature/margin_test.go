@@ -287,10 +287,22 @@ func TestCarriers(t *testing.T) {
 		log += `{"log":` + quote(l) + `,"stream":"stdout","time":"2026-11-03T01:10:43.962123123Z"}` + "\n"
 	}
 	bare := sign(text, 1)
+	screen := func(seed int64) string { // a terminal's recording
+		rnd := rand.New(rand.NewSource(seed))
+		out := `{"version": 2, "width": 80, "timestamp": ` + fmt.Sprint(1700000000+seed) + "}\n"
+		at := 0.0
+		for rest := strings.ReplaceAll(text+text, "\n", "\r\n"); rest != ""; {
+			n := min(len(rest), 20+rnd.Intn(30))
+			at += rnd.Float64()
+			out += fmt.Sprintf("[%f, \"o\", %s]\n", at, quote(rest[:n]))
+			rest = rest[n:]
+		}
+		return out
+	}
 	stranger := func(thought string) string { // an agent that nobody knows
 		return `{"id":1,"action":"run","args":{"thought":` + quote(thought) + `}}` + "\n" + `{"id":2,"observation":{"code":1,"content":` + quote(text) + `}}` + "\n"
 	}
-	for _, carried := range []string{agent(text, "Still failing"), agent(text, "I could not fix it: error: x"), log, stranger("hm"), stranger("why")} {
+	for _, carried := range []string{agent(text, "Still failing"), agent(text, "I could not fix it: error: x"), log, screen(1), screen(2), stranger("hm"), stranger("why")} {
 		if got := sign(carried, 1); got.Hash != bare.Hash {
 			t.Errorf("%s\nhas the facts %q, want %q", carried, got.Facts, bare.Facts)
 		}
