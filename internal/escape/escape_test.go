@@ -47,6 +47,7 @@ func TestScanner(t *testing.T) {
 		"\x1b]8;;url\x1b\\x":                    "<string>x",
 		"\x1b]two\nlines\x1b\\x":                "<string>x",
 		"\x1bPq\x07still\x1b\\x":                "<string>x",
+		"\x1b_bk;t=17\x07x":                     "<string>x",
 		"\x1bktitle\x1b\\x":                     "<string>x",
 		"\x1b]t\u009cx":                         "<string>x",
 		"\x1b]t\x18x":                           "<string>x",
