@@ -1,60 +1,68 @@
 package report
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/looprun/looprun/internal/ascii"
+	"github.com/looprun/looprun/internal/escape"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// span is text in one style. The class names no more than what this file and
-// colour.go make: nothing of the output gets into it.
+// span is text in one style. Class is empty, or names classes of page.css: nothing of the
+// output gets into it.
 type span struct{ Class, Text string }
 
 // maxLineRunes is how long a line of output may be, in characters.
 const maxLineRunes = 4000
 
-// ansi turns the output of a terminal program into lines of spans. It knows the
-// escape sequences that set colours and weight (SGR); all others are dropped,
-// and so is every character that termsafe drops. A carriage return redraws
-// the line. Its zero value, with a palette, is at the start of an output.
+// ansi turns the output of a terminal program into lines of spans. It knows bold and the 16
+// colours of text; every other escape sequence is dropped, and so is every character that
+// termsafe drops. A carriage return redraws the line. Its zero value is at the start of an
+// output.
 type ansi struct {
-	colours *palette
-	style   style
-	done    [][]span
-	line    []span
-	runes   int  // in line
-	redraw  bool // a carriage return came: the next character begins the line anew
+	style  style
+	done   [][]span
+	line   []span
+	runes  int  // in line
+	redraw bool // a carriage return came: the next character starts the line again
 }
 
-// style is how text is set.
+// style is how text is set. The zero value is plain.
 type style struct {
-	bold, dim, italic, underline, inverse bool
-
-	fg, bg colour
+	bold   bool
+	colour int // 1 to 16; zero: the default
 }
 
-// write takes a part of the output that ends anywhere but in an escape sequence.
-func (a *ansi) write(s string) {
-	start := 0
-	for at := 0; at < len(s); {
-		i := strings.Index(s[at:], "\x1b[")
-		if i < 0 {
-			break
-		}
-		at += i
-		params, n := sgr(s[at:])
-		if n == 0 {
-			at += 2
-			continue // another sequence: termsafe drops it
-		}
-		a.text(s[start:at])
-		a.style.set(params)
-		at += n
-		start = at
+// class are the classes of page.css for the style.
+func (s style) class() string {
+	var names []string
+	if s.bold {
+		names = append(names, "b")
 	}
-	a.text(s[start:])
+	if s.colour > 0 {
+		names = append(names, fmt.Sprintf("c%d", s.colour-1))
+	}
+	return strings.Join(names, " ")
+}
+
+// write adds a part of the output that ends anywhere but in an escape sequence.
+func (a *ansi) write(s string) {
+	var scanner escape.Scanner
+	for {
+		i := strings.IndexByte(s, '\x1b')
+		if i < 0 {
+			a.text(s)
+			return
+		}
+		a.text(s[:i])
+		s = s[i:]
+		n := escape.Next(&scanner, s)
+		if scanner.Kind() == escape.Control && scanner.Final() == 'm' {
+			a.style.set(string(scanner.Parameters()))
+		}
+		s = s[n:]
+	}
 }
 
 // end closes the last line and returns all of them.
@@ -65,23 +73,7 @@ func (a *ansi) end() [][]span {
 	return a.done
 }
 
-// sgr reads a sequence that sets the style: its parameters and its length; 0: it
-// is another one.
-func sgr(s string) (params string, n int) {
-	const longest = 256
-	for i := len("\x1b["); i < min(len(s), longest); i++ {
-		switch c := s[i]; {
-		case ascii.Digit(c) || c == ';' || c == ':':
-		case c == 'm':
-			return s[2:i], i + 1
-		default:
-			return "", 0
-		}
-	}
-	return "", 0
-}
-
-// text takes what stands between two of them.
+// text adds text between two sequences.
 func (a *ansi) text(s string) {
 	for len(s) > 0 {
 		i := strings.IndexAny(s, "\r\n")
@@ -118,7 +110,7 @@ func (a *ansi) put(s string) {
 	}
 	cut := termsafe.Cut(s, maxLineRunes-a.runes)
 	a.runes += len([]rune(cut))
-	class := a.colours.class(a.style)
+	class := a.style.class()
 	if n := len(a.line); n > 0 && a.line[n-1].Class == class {
 		a.line[n-1].Text += cut
 		return
@@ -128,102 +120,55 @@ func (a *ansi) put(s string) {
 
 // set carries out the parameters of one sequence.
 func (s *style) set(params string) {
+	if strings.ContainsAny(params, "<=>?") { // it is about the keyboard
+		return
+	}
 	list := strings.Split(params, ";")
 	for i := 0; i < len(list); i++ {
 		code, sub, hasSub := strings.Cut(list[i], ":")
-		n, _ := strconv.Atoi(code) // what is not a number is 0, as a missing one is
+		n, err := strconv.Atoi(code)
 		switch {
-		case n == 0 && list[i] != "" && code == "":
-			// a sequence that begins with a colon means nothing
-		case n == 0:
+		case err != nil && list[i] != "":
+			// not a number
+		case n == 0: // as a missing one
 			*s = style{}
 		case n == 1:
 			s.bold = true
-		case n == 2:
-			s.dim = true
-		case n == 3:
-			s.italic = true
-		case n == 4:
-			s.underline = sub != "0"
-		case n == 7:
-			s.inverse = true
 		case n == 22:
-			s.bold, s.dim = false, false
-		case n == 23:
-			s.italic = false
-		case n == 24:
-			s.underline = false
-		case n == 27:
-			s.inverse = false
+			s.bold = false
 		case n >= 30 && n <= 37:
-			s.fg = indexed(n - 30)
+			s.colour = n - 30 + 1
 		case n >= 90 && n <= 97:
-			s.fg = indexed(n - 90 + 8)
+			s.colour = n - 90 + 8 + 1
 		case n == 39:
-			s.fg = colour{}
-		case n >= 40 && n <= 47:
-			s.bg = indexed(n - 40)
-		case n >= 100 && n <= 107:
-			s.bg = indexed(n - 100 + 8)
-		case n == 49:
-			s.bg = colour{}
-		case n == 38 || n == 48 || n == 58:
+			s.colour = 0
+		case n == 38 || n == 48 || n == 58: // of text, behind it, of its underline
 			args := list[i+1:]
 			if hasSub {
-				args = subparameters(sub)
+				args = strings.Split(sub, ":")
 			}
-			c, used := extended(args)
+			colour, used := extended(args)
+			if n == 38 {
+				s.colour = colour
+			}
 			if !hasSub {
 				i += used
 			}
-			switch n { // 58 is the colour of the underline
-			case 38:
-				s.fg = c
-			case 48:
-				s.bg = c
-			}
 		}
 	}
 }
 
-// subparameters are those of 38:5:N and 38:2:R:G:B; the latter may have the
-// number of a colour space, mostly empty, before R.
-func subparameters(sub string) []string {
-	args := strings.Split(sub, ":")
-	if len(args) > 4 && args[0] == "2" {
-		args = append([]string{"2"}, args[2:]...)
+// extended reads what follows 38, 48 or 58: 5;N or 2;R;G;B. Any colour but the first 16 is
+// the default, zero.
+func extended(args []string) (colour, used int) {
+	switch args = append(args, "", ""); args[0] {
+	case "5":
+		if n, err := strconv.Atoi(args[1]); err == nil && n >= 0 && n < 16 {
+			colour = n + 1
+		}
+		return colour, 2
+	case "2":
+		return 0, 4
 	}
-	return args
-}
-
-// extended reads what follows 38 or 48: 5;N or 2;R;G;B. A colour that does not
-// exist is the default one.
-func extended(args []string) (c colour, used int) {
-	number := func(i int) int {
-		if i >= len(args) {
-			return -1
-		}
-		if args[i] == "" {
-			return 0
-		}
-		n, err := strconv.Atoi(args[i])
-		if err != nil || n > 255 {
-			return -1
-		}
-		return n
-	}
-	switch number(0) {
-	case 5:
-		if n := number(1); n >= 0 {
-			c = indexed(n)
-		}
-		return c, 2
-	case 2:
-		r, g, b := number(1), number(2), number(3)
-		if r >= 0 && g >= 0 && b >= 0 {
-			c = exact(rgb{uint8(r), uint8(g), uint8(b)})
-		}
-		return c, 4
-	}
-	return c, len(args)
+	return 0, len(args)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// spans writes lines as text, each span in its class: [t0:red]plain.
+// spans writes lines as text, each span in its class: [c1:red]plain.
 func spans(s string) string {
-	a := ansi{colours: new(palette)}
+	a := ansi{}
 	a.write(s)
 	var b strings.Builder
 	for _, line := range a.end() {
@@ -34,24 +34,23 @@ func TestANSI(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"plain", "a\nb", "a\nb\n"},
 		{"empty lines", "\na\n\n", "\na\n\n"},
-		{"weight", "\x1b[1mb\x1b[2md\x1b[22m\x1b[3mi\x1b[23m\x1b[4mu\x1b[24mp", "[b:b][b d:d][i:i][u:u]p\n"},
-		{"reset", "\x1b[1;3;4;31mx\x1b[0my\x1b[1mz\x1b[mw", "[b i u t0:x]y[b:z]w\n"},
-		{"no underline", "\x1b[4mu\x1b[4:0mp", "[u:u]p\n"},
-		{"colour", "\x1b[31mr\x1b[91ms\x1b[39mp", "[t0:r][t1:s]p\n"},
-		{"background", "\x1b[44mb\x1b[49mp\x1b[104mc", "[k0:b]p[k1 t2:c]\n"},
-		{"256", "\x1b[38;5;1mr\x1b[38;5;196mx\x1b[48;5;231my", "[t0:r][t1:x][k2 t3:y]\n"},
-		{"true colour", "\x1b[38;2;255;255;0my\x1b[38:2::255:255:0mz\x1b[38:2:255:255:0mw", "[t0:yzw]\n"},
-		{"colons", "\x1b[38:5:196mx\x1b[1;38:5:196;3my", "[t0:x][b i t0:y]\n"},
+		{"weight", "\x1b[1mb\x1b[2md\x1b[22m\x1b[3mi\x1b[23m\x1b[4mu\x1b[24mp", "[b:bd]iup\n"},
+		{"reset", "\x1b[1;3;4;31mx\x1b[0my\x1b[1mz\x1b[mw", "[b c1:x]y[b:z]w\n"},
+		{"colour", "\x1b[31mr\x1b[91ms\x1b[39mp", "[c1:r][c9:s]p\n"},
+		{"background", "\x1b[44mb\x1b[31;49mp\x1b[104mc", "b[c1:pc]\n"},
+		{"256", "\x1b[38;5;1mr\x1b[38;5;196mx\x1b[48;5;231;1my", "[c1:r]x[b:y]\n"},
+		{"true colour", "\x1b[31;38;2;255;255;0my\x1b[38:2::255:255:0mz\x1b[1;38:2:255:255:0mw", "yz[b:w]\n"},
+		{"colons", "\x1b[38:5:12mx\x1b[1;38:5:9;3my", "[c12:x][b c9:y]\n"},
 		{"out of range", "\x1b[38;5;256mx\x1b[38;2;1;2;999my\x1b[38;5mz", "xyz\n"},
 		{"underline colour", "\x1b[58;2;1;2;3;1mb", "[b:b]\n"},
-		{"inverse", "\x1b[7mx\x1b[27my", "[k0 t1:x]y\n"},
-		{"over lines", "\x1b[31ma\nb\x1b[0m\n", "[t0:a]\n[t0:b]\n"},
+		{"inverse", "\x1b[7mx\x1b[27my", "xy\n"},
+		{"over lines", "\x1b[31ma\nb\x1b[0m\n", "[c1:a]\n[c1:b]\n"},
 		{"other sequences", "a\x1b[2Kb\x1b[10;10Hc\x1b]0;title\x07d\x1b[?25he", "abcde\n"},
 		{"links", "\x1b]8;;http://example.com\x1b\\text\x1b]8;;\x1b\\", "text\n"},
 		{"conceal is shown", "\x1b[8msecret", "secret\n"},
-		{"private parameters", "a\x1b[>4;2mb\x1b[?1mc", "abc\n"},
+		{"private parameters", "a\x1b[>4;1mb\x1b[?1mc", "abc\n"},
 		{"half a sequence", "a\x1b[31", "a\n"},
-		{"redraw", "10%\r50%\r\x1b[32mdone\x1b[0m\n", "[t0:done]\n"},
+		{"redraw", "10%\r50%\r\x1b[32mdone\x1b[0m\n", "[c2:done]\n"},
 		{"carriage return at the end", "a\r\nb\r\x1b[0m\n", "a\nb\n"},
 		{"hidden characters", "user\u202egnp\x00.exe\u200b\xff", "usergnp.exe\ufffd\n"},
 		{"eight bit", "a\u009b31mb", "ab\n"},
@@ -79,49 +78,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// Nothing that a program prints makes text that cannot be read: not the colour
-// of the panel, not the same colour twice, not inverse of either.
-func TestEveryColourCanBeRead(t *testing.T) {
-	for fg := range 256 {
-		for _, bg := range []int{-1, 0, 1, 3, 7, 8, 15, 16, 196, 226, 231, 244, fg} {
-			for _, inverse := range []bool{false, true} {
-				s := style{fg: indexed(fg), inverse: inverse}
-				if bg >= 0 {
-					s.bg = indexed(bg)
-				}
-				p := new(palette)
-				text, back := panelText, panelBack
-				for _, class := range strings.Fields(p.class(s)) {
-					var n int
-					if _, err := fmt.Sscanf(class[1:], "%d", &n); err != nil {
-						t.Fatal(err)
-					}
-					if class[0] == 't' {
-						text = p.colours[n]
-					} else {
-						back = p.colours[n]
-					}
-				}
-				if c := contrast(text, back); c < leastContrast {
-					t.Errorf("colour %d on %d, inverse %v: %s on %s has a contrast of %.1f", fg, bg, inverse, text, back, c)
-				}
-			}
-		}
-	}
-}
-
-// The colours of a page are bounded: those beyond are rounded to 216.
-func TestPaletteIsBounded(t *testing.T) {
-	p := new(palette)
-	for i := range 1 << 16 {
-		p.class(style{fg: exact(rgb{uint8(i), uint8(i >> 4), uint8(i >> 8)})})
-	}
-	if n := len(p.colours); n <= maxColours || n > maxColours+216 {
-		t.Errorf("%d colours", n)
-	}
-}
-
-var spanClass = regexp.MustCompile(`^(([bdiu]|[tk][0-9]+)( |$))*$`)
+var spanClass = regexp.MustCompile(`^((b|c[0-9]+)( |$))*$`)
 
 // Whatever comes, the text is clean and the classes are our own; text without
 // escape sequences and carriage returns is just termsafe's; and the size that
@@ -135,7 +92,7 @@ func FuzzANSI(f *testing.F) {
 	}
 	lines := template.Must(pageTemplate())
 	f.Fuzz(func(t *testing.T, s string) {
-		a := ansi{colours: new(palette)}
+		a := ansi{}
 		a.write(s)
 		var text strings.Builder
 		all := a.end()

@@ -9,8 +9,7 @@ import (
 // fragmentIterations is how many iterations the timeline of a fragment shows.
 const fragmentIterations = 300
 
-// Stylesheet is the style of the page that [Report.HTML] writes, without the colours of
-// an output.
+// Stylesheet is the style of the page that [Report.HTML] writes.
 func Stylesheet() ([]byte, error) { return pageFiles.ReadFile("page/page.css") }
 
 // Fragment writes the part of the page that tells what happened, for a page that has
@@ -25,10 +24,10 @@ func (r *Report) Fragment(w io.Writer) error {
 	return t.ExecuteTemplate(w, "course", m)
 }
 
-// Tail is the end of an output as HTML, and the style that its colours need.
+// Tail is the end of an output as HTML for a page that has [Stylesheet].
 type Tail struct {
-	HTML, Style string
-	Size        int64 // of the file, in bytes
+	HTML string
+	Size int64 // of the file, in bytes
 }
 
 // ReadTail reads the end of an output of the run in dir: at most so many bytes of HTML.
@@ -36,8 +35,7 @@ type Tail struct {
 // text and nothing else; a link in the run's directory leads nowhere.
 // A file that is not there yet is empty.
 func ReadTail(dir, name string, budget int) (Tail, error) {
-	colours := new(palette)
-	files, err := openOutputs(dir, colours)
+	files, err := openOutputs(dir)
 	if err != nil {
 		return Tail{}, err
 	}
@@ -57,6 +55,6 @@ func ReadTail(dir, name string, budget int) (Tail, error) {
 	}
 	var b bytes.Buffer
 	err = t.ExecuteTemplate(&b, "output", out)
-	tail.HTML, tail.Style = b.String(), string(colours.css())
+	tail.HTML = b.String()
 	return tail, err
 }

@@ -49,9 +49,8 @@ func (r *Report) HTML(w io.Writer) error {
 
 // page is the page with so many iterations and trips; nil: it is too large.
 func (r *Report) page(n int) ([]byte, error) {
-	colours := new(palette)
 	m := r.model(n)
-	bare, err := m.render(colours)
+	bare, err := m.render()
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +61,10 @@ func (r *Report) page(n int) ([]byte, error) {
 		}
 	}
 	for try := 0; try < pageTries && room >= least; try++ {
-		if err := m.outputs(r.dir, colours, room); err != nil {
+		if err := m.outputs(r.dir, room); err != nil {
 			return nil, err
 		}
-		b, err := m.render(colours)
+		b, err := m.render()
 		if err != nil {
 			return nil, err
 		}
@@ -73,18 +72,18 @@ func (r *Report) page(n int) ([]byte, error) {
 		if over <= 0 {
 			return b, nil
 		}
-		room -= over + over/8 // what is around the outputs, and the colours in them, which vary
+		room -= over + over/8 // what is around the outputs varies
 	}
 	return nil, nil
 }
 
 // outputs reads the outputs. The small ones come first: what they leave of
 // their share is for the others.
-func (m *model) outputs(dir string, colours *palette, room int) error {
+func (m *model) outputs(dir string, room int) error {
 	if dir == "" { // of FromEvents
 		return nil
 	}
-	files, err := openOutputs(dir, colours)
+	files, err := openOutputs(dir)
 	if err != nil {
 		return err
 	}
@@ -134,9 +133,8 @@ var pageTemplate = sync.OnceValues(func() (*template.Template, error) {
 })
 
 // render fills in the template. All text of the run goes through its escaping;
-// what it takes as it is are the files of this package and the colours, which
-// are numbers.
-func (m *model) render(colours *palette) ([]byte, error) {
+// what it takes as it is are the files of this package.
+func (m *model) render() ([]byte, error) {
 	t, err := pageTemplate()
 	if err != nil {
 		return nil, err
@@ -149,7 +147,6 @@ func (m *model) render(colours *palette) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	style = append(style, colours.css()...)
 	m.Style, m.Script = template.CSS(style), template.JS(script)
 	m.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", digest(style), digest(script))
 	var b bytes.Buffer

@@ -35,17 +35,16 @@ func (s *shown) Lines() bool { return len(s.Head)+len(s.Tail) > 0 }
 
 // outputs reads output files of a run.
 type outputs struct {
-	root    *os.Root
-	colours *palette
-	open    bool // transcripts are shown as text
+	root *os.Root
+	open bool // transcripts are shown as text
 }
 
-func openOutputs(dir string, colours *palette) (*outputs, error) {
+func openOutputs(dir string) (*outputs, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the run's directory cannot be read: %w", err)
 	}
-	return &outputs{root: root, colours: colours}, nil
+	return &outputs{root: root}, nil
 }
 
 func (o *outputs) Close() error { return o.root.Close() }
@@ -125,7 +124,7 @@ func (o *outputs) read(name string) (head, tail []byte, left int64, err error) {
 }
 
 func (o *outputs) lines(b []byte) [][]span {
-	a := ansi{colours: o.colours}
+	var a ansi
 	if o.open {
 		var text bytes.Buffer
 		t := console.NewTranscript(&text, nil)

@@ -34,7 +34,7 @@ func showing(t *testing.T, content string, budget int) *shown {
 	if err := os.WriteFile(filepath.Join(dir, "x.log"), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := openOutputs(dir, new(palette))
+	o, err := openOutputs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestShowReadsFilesOfTheRunOnly(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o, err := openOutputs(dir, new(palette))
+	o, err := openOutputs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

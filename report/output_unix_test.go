@@ -15,7 +15,7 @@ func TestShowAPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Skipf("no pipes here: %v", err)
 	}
-	o, err := openOutputs(dir, new(palette))
+	o, err := openOutputs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -457,7 +457,7 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	v.shows(`document.querySelector(".question .options button")`)
 	v.shows(`document.title.startsWith("(1) ")`)
 	v.shows(fmt.Sprintf(`!location.href.includes(%q)`, v.token()))
-	v.shows(`document.querySelector(".out .t0")?.textContent === "red"`)
+	v.shows(`document.querySelector(".out .c1")?.textContent === "red"`)
 	if n := browsertest.Eval[float64](v.Browser, `document.scripts.length * 1000 + document.images.length`); n != 1000 {
 		t.Errorf("%v scripts and images", n)
 	}

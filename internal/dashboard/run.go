@@ -236,7 +236,6 @@ type tail struct {
 	Iteration int    `json:"iteration"`
 	Work      string `json:"work"`  // HTML
 	Check     string `json:"check"` // HTML
-	Style     string `json:"style"`
 	Problem   string `json:"problem,omitempty"`
 }
 
@@ -294,21 +293,12 @@ func readTail(dir string, iteration int) tail {
 			continue
 		}
 		if i == 0 {
-			t.Work, t.Style = one.HTML, scoped(".work", one.Style)
+			t.Work = one.HTML
 		} else {
-			t.Check, t.Style = one.HTML, t.Style+scoped(".check", one.Style)
+			t.Check = one.HTML
 		}
 	}
 	return t
-}
-
-// scoped makes the colours of one output count below one class: each output numbers
-// its own.
-func scoped(class, style string) string {
-	if style == "" {
-		return ""
-	}
-	return class + "{" + style + "}"
 }
 
 func (s *Server) output(w http.ResponseWriter, r *http.Request, run *row) {

@@ -216,12 +216,10 @@
     return node;
   };
 
-  const output = { section: null, work: null, check: null, style: new CSSStyleSheet() };
-  document.adoptedStyleSheets = [output.style];
+  const output = { section: null, work: null, check: null };
   const panel = (cls, label) => el("pre", { class: `out ${cls}-out`, tabindex: "0", role: "region", "aria-label": label });
   const drawOutput = (t) => {
     if (!output.section) return;
-    output.style.replaceSync(t.style || "");
     const fill = (pre, html) => {
       const end = pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
       pre.replaceChildren(...markup("<pre>" + html + "</pre>")[0].childNodes);
