@@ -42,8 +42,8 @@ func newScreen(s *screen, columns, rows int) vt10x.Terminal {
 	return vt10x.New(vt10x.WithSize(columns, rows), vt10x.WithWriter(replies{s}))
 }
 
-// drawing is the status line as it is drawn and erased, and the progress mark.
-var drawing = regexp.MustCompile("\r\x1b7\x1b\\[m([^\n]*?)\x1b\\[[KJ]\x1b8|\x1b\\]9;4;[0-9;]*\x1b\\\\")
+// drawing is the status line as it is drawn and erased.
+var drawing = regexp.MustCompile("\r\x1b7\x1b\\[m([^\n]*?)\x1b\\[[KJ]\x1b8")
 
 // lines are the status lines that were drawn, and rest is everything else that the
 // terminal was sent.
@@ -214,7 +214,7 @@ func TestTheStatusLineIsErased(t *testing.T) {
 	for name, sig := range map[string]syscall.Signal{"interrupt": syscall.SIGINT, "terminate": syscall.SIGTERM, "quit": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := watched(t, 80, []string{"WT_SESSION=1"}, "--", "sh", "-c", waitForGo)
+			s := watched(t, 80, nil, "--", "sh", "-c", waitForGo)
 			until(t, "it is drawn", s.shows(" of 15m"))
 			if sig == syscall.SIGINT {
 				s.keys(t, "\x03")
@@ -225,10 +225,6 @@ func TestTheStatusLineIsErased(t *testing.T) {
 			until(t, "the last line is there", s.closed)
 			if shown := s.term.String(); strings.Contains(shown, " of 15m") {
 				t.Errorf("it is still there:\n%s", shown)
-			}
-			raw := s.stdout.String()
-			if i := strings.LastIndex(raw, "\x1b]9;4;"); i < 0 || !strings.HasPrefix(raw[i:], "\x1b]9;4;0;0\x1b\\") {
-				t.Errorf("the progress mark stays: %q", raw)
 			}
 		})
 	}
@@ -243,16 +239,13 @@ func TestTheStatusLineAndJobControl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := watchedBy(t, 100, []string{"PS1=prompt> ", "LR=" + file, "WT_SESSION=1"}, exec.Command("bash", "--norc", "--noediting", "-i"))
+	s := watchedBy(t, 100, []string{"PS1=prompt> ", "LR=" + file}, exec.Command("bash", "--norc", "--noediting", "-i"))
 	until(t, "the shell is there", s.shows("prompt> "))
 	s.keys(t, `"$LR" -- sh -c '`+waitForGo+"'\r")
 	until(t, "it is drawn", s.shows(" of 15m"))
 	s.press(t, "\x1a", "it is stopped", s.shows("Stopped"))
 	if shown := s.term.String(); strings.Contains(shown, " of 15m") {
 		t.Errorf("stopped, it is still there:\n%s", shown)
-	}
-	if raw := s.stdout.String(); !strings.Contains(raw, "\x1b]9;4;0;0\x1b\\") {
-		t.Error("stopped, the progress mark is still there")
 	}
 	n := len(drawing.FindAllString(s.stdout.String(), -1))
 	s.keys(t, "bg\r")
@@ -270,14 +263,11 @@ func TestTheStatusLineAndJobControl(t *testing.T) {
 	until(t, "it is gone", func() bool { return !strings.Contains(s.term.String(), " of 15m") })
 }
 
-// A question is never drawn over, and the mark says that there is one.
+// A question is never drawn over.
 func TestTheStatusLineAndTheQuestion(t *testing.T) {
 	t.Parallel()
-	s := watched(t, 100, []string{"WT_SESSION=1"}, "--max-iterations", "1", "--", "sh", "-c", `test $LOOPRUN_ITERATION = 2 && { `+waitForGo+`; exit 0; }; exit 1`)
+	s := watched(t, 100, nil, "--max-iterations", "1", "--", "sh", "-c", `test $LOOPRUN_ITERATION = 2 && { `+waitForGo+`; exit 0; }; exit 1`)
 	until(t, "the question is asked", s.shows(cancelOption))
-	if !strings.Contains(s.stdout.String(), "\x1b]9;4;2;100\x1b\\") {
-		t.Errorf("the mark does not say so: %q", s.stdout.String())
-	}
 	before, _ := s.drawn()
 	s.press(t, keyDown, "the first option is under the cursor", s.shows("> 1 g  Continue +5  "))
 	if now, _ := s.drawn(); len(now) != len(before) {
@@ -309,7 +299,7 @@ func TestTheStatusLineAndTheWindow(t *testing.T) {
 	_ = s.Process.Signal(syscall.SIGTERM)
 	s.ended(t)
 
-	s = watched(t, 80, []string{"WT_SESSION=1"}, "-i", "--", "sh", "-c", "echo begun; sleep 0.5; echo over")
+	s = watched(t, 80, nil, "-i", "--", "sh", "-c", "echo begun; sleep 0.5; echo over")
 	s.ended(t)
 	until(t, "all is shown", s.closed)
 	if strings.Contains(s.stdout.String(), "\x1b") {

@@ -59,7 +59,7 @@ func (s *Session) stop(signals <-chan os.Signal) {
 		return
 	}
 	s.executor.Suspend()
-	s.display.Leave()
+	s.display.Lend()
 	standStill(signals)
 	s.display.Retake()
 	s.executor.Resume()

@@ -51,7 +51,7 @@ func (s *Session) shareTerminal() (stdout, stderr, aside io.Writer) {
 	}
 	show := s.showsProgress()
 	s.display = statusline.New(statusline.Options{
-		Screen: screen, Draw: aside, Line: show, Mark: show && statusline.KnowsMark(os.Getenv), Colour: s.app.Say.Colour,
+		Screen: screen, Draw: aside, Line: show, Colour: s.app.Say.Colour,
 		Elapsed: func() time.Duration { return s.loop.Elapsed() }, Next: func() time.Time { return s.loop.Next() },
 	})
 	s.app.Say.W = s.display.Messages(s.app.Say.W)

@@ -26,8 +26,6 @@ type Options struct {
 	Draw io.Writer
 	// Line draws the status line, with colours or without.
 	Line, Colour bool
-	// Mark sets the terminal's own progress mark, see [KnowsMark].
-	Mark bool
 	// Elapsed is the run's active time. It is called from several goroutines, once
 	// the run has begun.
 	Elapsed func() time.Duration
@@ -64,7 +62,6 @@ type Display struct {
 	narrowed bool
 	lent     int // how many others have the terminal
 	closed   bool
-	mark     mark
 }
 
 // New starts to draw as soon as there is something to show.
@@ -77,7 +74,7 @@ func New(o Options) *Display {
 		return columns
 	}
 	d.stop = func() {}
-	if o.Line || o.Mark {
+	if o.Line {
 		d.watch()
 	}
 	return d
@@ -206,17 +203,11 @@ func (d *Display) Observe(e core.Event, s *core.State) {
 	case core.IterationStarted, core.IterationFinished:
 		d.cursor.settle()
 	}
-	d.setMark(e.Time)
 }
 
 // Lend leaves the terminal to somebody else, such as a prompt, a pager or a shell,
 // until Retake was called as often.
-func (d *Display) Lend() { d.lend(false) }
-
-// Leave is Lend before looprun is stopped: nothing of it stays on the terminal.
-func (d *Display) Leave() { d.lend(true) }
-
-func (d *Display) lend(leave bool) {
+func (d *Display) Lend() {
 	if d == nil {
 		return
 	}
@@ -224,9 +215,6 @@ func (d *Display) lend(leave bool) {
 	defer d.mu.Unlock()
 	d.lent++
 	d.erase()
-	if leave {
-		d.removeMark()
-	}
 }
 
 // Retake goes on. Whoever had the terminal has left it at the start of a line.
@@ -252,7 +240,6 @@ func (d *Display) Close() {
 	defer d.mu.Unlock()
 	d.closed = true
 	d.erase()
-	d.removeMark()
 }
 
 // changed takes note of a window of another size, or of having been stopped: the
@@ -271,15 +258,11 @@ func (d *Display) tick(now time.Time) {
 		d.busy = false
 		return
 	}
-	if d.writing || !d.begun || d.closed || d.lent > 0 || !d.cursor.free() {
+	if !d.o.Line || d.writing || !d.begun || d.closed || d.lent > 0 || !d.cursor.free() {
 		return
 	}
 	d.status.Elapsed = d.o.Elapsed()
 	d.status.Left = d.left(now)
-	d.setMark(now)
-	if !d.o.Line {
-		return
-	}
 	if d.width == 0 {
 		d.width = d.columns()
 	}

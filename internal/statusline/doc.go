@@ -1,5 +1,5 @@
 // Package statusline shows a person at the terminal where a run stands: one line
-// under the command's output, and the progress mark of terminals that have one.
+// under the command's output.
 //
 //	looprun: iteration 3 of 10 · 1m2s of 15m · 2 failing · 2 of 3 alike
 //
@@ -9,9 +9,8 @@
 //   - It is drawn where the output stands at the start of an empty line and has
 //     been quiet for a moment, and erased before anything else is written. It
 //     never scrolls and never wraps.
-//   - While a command moves the cursor about, or has the alternate screen, it
-//     draws a display of its own, and the line keeps away until the iteration
-//     is over.
+//   - A command that does more than print lines in colours, such as moving the cursor,
+//     draws a display of its own, and the line keeps away until the iteration is over.
 //   - It is drawn only while looprun is in the foreground of the terminal and
 //     nobody else has set that up for single keys: no pager, editor, prompt or
 //     shell is drawn over.

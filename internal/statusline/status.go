@@ -35,9 +35,8 @@ type Status struct {
 	Note  string
 	Until time.Time
 	Left  time.Duration
-	// Stuck says that a guard tripped and nobody has decided yet, and Waiting that
-	// somebody else's limit is waited out.
-	Stuck, Waiting bool
+	// Waiting says that a limit of others is waited out.
+	Waiting bool
 }
 
 // After is the status once the event has happened.
@@ -45,7 +44,7 @@ func (s Status) After(e core.Event, st *core.State) Status {
 	now := Status{
 		Iteration: st.Iterations, Done: st.Iterations, Limit: st.Limits.Iterations, Runtime: st.Limits.Runtime, Elapsed: st.Elapsed,
 		Failing: -1, Repeats: st.Cycles.Repeats(), Threshold: st.Limits.Loop, Note: s.Note, Until: s.Until,
-		Cost: st.Cost, MaxCost: st.Limits.Cost, Tokens: st.Tokens, MaxTokens: st.Limits.Tokens, Stuck: st.Trip != nil, Waiting: s.Waiting,
+		Cost: st.Cost, MaxCost: st.Limits.Cost, Tokens: st.Tokens, MaxTokens: st.Limits.Tokens, Waiting: s.Waiting,
 	}
 	if st.Running {
 		now.Iteration = st.Open
