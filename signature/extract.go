@@ -269,7 +269,7 @@ func (x *extractor) unknown(f front, b []byte) bool {
 	if !f.log && x.s.done.take(x, f.body) {
 		return true
 	}
-	if x.explain > 0 && !f.log && prose(f.body) {
+	if x.explain > 0 && !f.log && (prose(f.body) || x.explain == 5 && f.indent > 4 && !hasPlace(f.body)) {
 		_, loose := x.texts(f.body) // the numbers of what only explains are no difference
 		x.keep(fact{kind: factDetail, rule: "explained", text: loose, loose: loose, said: f.body}, 0)
 		return true

@@ -43,7 +43,7 @@ var complaints = sync.OnceValue(func() (out []complaint) {
 	for _, w := range [...]string{
 		"error", "fail", "exception", "expect", "undefined", "cannot", "can't", "could not", "unable", "not found", "missing", "denied", "invalid",
 		"unknown", "mismatch", "no such", "refused", "fatal", "undeclared", "unresolved", "overflow", "abort", "assert", "not ok", "wrong", "bad ",
-		"illegal", "unused", "unbound", "incompatible", "differ", "violat", "should", "must",
+		"illegal", "status=", "unused", "unbound", "incompatible", "differ", "violat", "should", "must",
 	} {
 		out = append(out, complaint{w, needOf(w).pairs})
 	}
@@ -107,11 +107,11 @@ func hasPlace(b []byte) bool {
 }
 
 // beside are the lines that count beside the facts: none where a check or a finding is
-// among these, or where there are many lines.
+// among these, or where there are many lines. One mark alone may be a heading: "× api".
 func (l leftover) beside(chosen []*fact) (out []string) {
 	thin := false
 	for _, f := range chosen {
-		if f.listed() {
+		if f.listed() && (len(chosen) > 1 || f.rule != "check-symbol") {
 			return nil
 		}
 		thin = thin || f.telling()

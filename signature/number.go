@@ -102,7 +102,7 @@ func numberKind(b []byte, k, e, digits int) kind {
 	if digits <= 7 && compared(b, k, e) {
 		return number
 	}
-	if prev == '[' && next == ']' && digits >= 3 {
+	if prev == '[' && next == ']' && digits >= 3 || prev == '=' && next == '=' {
 		return masked
 	}
 	if prev == '.' && k > 1 && word(b[k-2]) { // goes on a dotted word: v0.4

@@ -77,7 +77,7 @@ func (x *extractor) errorText(r *builtRule, body []byte) []byte {
 // error takes an error message.
 func (x *extractor) error(rule, kind string, msg []byte, f front) {
 	k := factError
-	if f.log {
+	if f.log && rule != "status-failed" { // a step's own end, whose time a builder puts first
 		k = factLog
 	}
 	file := ""
@@ -372,7 +372,7 @@ func (x *extractor) where(file []byte) {
 // stackFrame notes a frame; the first of the user's own code after an error, or
 // the last before it, says where the error is.
 func (x *extractor) stackFrame(b []byte) {
-	x.traced = bytes.HasPrefix(b, []byte("File "))
+	x.traced = bytes.HasPrefix(b, []byte("File ")) && !bytes.Contains(b, []byte(", characters "))
 	x.source = x.traced || bytes.Contains(b, []byte(": in "))
 	if len(x.fields[capFile]) == 0 || !ownFrame(b) {
 		return

@@ -422,7 +422,7 @@ func beforeColon(t []byte) ([]byte, int) {
 // a finding.
 func located(name []byte) bool {
 	w := name[bytes.LastIndexByte(name, ' ')+1:]
-	if i := bytes.LastIndexByte(w, ':'); i >= 0 && numeric(w[i+1:]) {
+	if i := bytes.LastIndexByte(w, ':'); i >= 0 && i+1 < len(w) && ascii.Digit(w[i+1]) {
 		return true
 	}
 	if w[len(w)-1] == ')' {
