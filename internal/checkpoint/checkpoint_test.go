@@ -130,3 +130,22 @@ func TestRefMovedMeanwhile(t *testing.T) {
 		t.Errorf("checkpoint %s replaced %s, which is not the one it began from (%s)", commit, first, second)
 	}
 }
+
+// A removal that was killed leaves half of a tree under another name, and the next one removes it.
+func TestARemovalThatWasKilled(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	tree := filepath.Join(home, "batch", "0001-a")
+	if err := os.MkdirAll(filepath.Join(filepath.Dir(tree), removing+"0001-a", "d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !TreeLeft(tree) {
+		t.Error("nothing is left, it says")
+	}
+	if err := RemoveTree(t.Context(), "", home, tree); err != nil {
+		t.Error(err)
+	}
+	if TreeLeft(tree) {
+		t.Error("something is left")
+	}
+}

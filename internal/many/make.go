@@ -190,8 +190,12 @@ func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) 
 		found[key] = at
 	}
 	for _, name := range l.Copy {
-		if _, err := os.Stat(filepath.Join(at.top, name)); err != nil {
+		info, err := os.Stat(filepath.Join(at.top, name))
+		if err != nil {
 			return fail(config.Usage("copy: "+err.Error(), "name a file that is there"))
+		}
+		if !info.Mode().IsRegular() {
+			return fail(config.Usage("copy: "+name+" is not a regular file", "name a file"))
 		}
 	}
 	flags, err := o.flags(l)

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/git"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // A name never becomes more than one harmless part of a path.
@@ -88,5 +91,57 @@ func TestPlanWithASecret(t *testing.T) {
 	}
 	if again, err := read(p.State, p.ID); err != nil || !again.Masked || p.Loops[0].Command[1] != "hunter2" {
 		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// A program that ends well and says nothing, or leaves a run without an end, has not done the loop.
+func TestNoStatusIsNoSuccess(t *testing.T) {
+	for name, c := range map[string]struct {
+		program string
+		status  core.Status
+		says    string
+	}{
+		"no run at all":     {"echo nothing to do >&2", "", "nothing to do"},
+		"a run without end": {`mkdir -p "$HERE/state/$3" && cp "$HERE/journal" "$HERE/state/$3/journal.jsonl"`, core.StatusCrashed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			top := filepath.Join(dir, "top")
+			for _, args := range [][]string{{"init", "-q", top}, {"-C", top, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "one"}} {
+				if _, err := git.Run(t.Context(), dir, nil, args...); err != nil {
+					t.Skip(err)
+				}
+			}
+			self := filepath.Join(dir, "program")
+			if err := os.WriteFile(self, []byte("#!/bin/sh\nHERE='"+dir+"'\n"+c.program+"\n"), 0o700); err != nil { //nolint:gosec // it is a program
+				t.Fatal(err)
+			}
+			base, err := git.Run(t.Context(), top, nil, "rev-parse", "HEAD")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &Plan{Schema: planSchema, State: filepath.Join(dir, "state"), Trees: filepath.Join(dir, "trees"), Limits: Limits{Jobs: 1}, Loops: []Loop{{Name: "a", Repository: top, Base: base}}}
+			p.name(time.Now())
+			begun, err := scratchpad.CreateAs(filepath.Join(dir, "other"), p.Loops[0].RunID, scratchpad.SyncOff)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := begun.Journal.Append(core.Event{Seq: 1, Time: time.Now(), Data: core.RunStarted{RunID: p.Loops[0].RunID, Command: []string{"true"}, Dir: dir}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := begun.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(filepath.Join(begun.Dir, "journal.jsonl"), filepath.Join(dir, "journal")); err != nil {
+				t.Fatal(err)
+			}
+			v, err := (&Batch{Plan: p, Self: self, Say: &console.Messages{W: t.Output()}}).Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := v.Loops[0]; v.ExitCode != core.ExitFailed || got.ExitCode != core.ExitFailed || got.Status != c.status || !strings.Contains(got.Reason, c.says) {
+				t.Errorf("%d, and the loop is %+v", v.ExitCode, got)
+			}
+		})
 	}
 }

@@ -189,18 +189,18 @@ func copyFiles(from, to string, names []string) error {
 }
 
 func copyFile(root *os.Root, from, name string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	info, err := in.Stat()
+	info, err := os.Stat(from) // opening a pipe would wait
 	if err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() {
 		return errors.New("it is not a regular file")
 	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
