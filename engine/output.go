@@ -24,20 +24,22 @@ type Masker interface {
 	Flush()
 }
 
-// Listener learns from one stream of output as it passes. Its Write never fails. It
-// gets whole lines, each with its line break; a line of more than 64 KiB in pieces, and
-// what ends without a line break when the step ends. Of the transcript of a coding agent
-// it gets what the agent says, and neither its tools' output nor the prompt.
+// Listener learns from one stream of output as it passes. Of the transcript of a coding
+// agent it gets what the agent says, and neither its tools' output nor the prompt.
 type Listener interface {
-	io.Writer
+	// Line takes a line as a terminal shows it: without its line break and escape
+	// sequences, and of a line that was redrawn what was drawn last. Of a line of more than
+	// 64 KiB it gets the beginning, and cut is true. It is valid during the call.
+	Line(line []byte, cut bool)
+	// Reset begins the next step.
 	Reset()
 }
 
-// RawListener is a [Listener] that learns also from the output as it came, of a
-// transcript all that it holds. Raw gets it before Write does, and never fails.
+// RawListener is a [Listener] that learns also from what else a transcript holds. Raw
+// returns the function that takes each line of the output, as Line does; nil: it needs none.
 type RawListener interface {
 	Listener
-	Raw([]byte)
+	Raw() func(line []byte)
 }
 
 // FactListener is a [Listener] that is also told what coding agents say of themselves in
@@ -114,18 +116,17 @@ type analyzer struct {
 // what one stream says in pieces is whole, whatever the other says in between. It is
 // cut into lines here, and transcripts are opened, once for all that learn from it.
 type stream struct {
-	id       int
-	of       *analyzer
-	lines    lines.Reader
-	carrier  carrier.Stream
-	carries  bool         // a line may be a carrier's; those before are none
-	promise  *promises    // nil: no promise is looked for
-	begun    string       // the agent whose turn has begun and not ended; empty: none
-	listener Listener     // nil: nobody listens
-	raw      RawListener  // the listener, where it is one
-	facts    FactListener // the listener, where it is one
-	end      tail.Buffer
-	turn     turnloop.Watch // what an agent does in its turn
+	id      int
+	of      *analyzer
+	lines   lines.Reader
+	carrier carrier.Stream
+	carries bool // a line may be a carrier's; those before are none
+	speech  speech
+	raw     lines.Shown  // all of it; To is nil: nobody needs it
+	begun   string       // the agent whose turn has begun and not ended; empty: none
+	facts   FactListener // the listener, where it is one
+	end     tail.Buffer
+	turn    turnloop.Watch // what an agent does in its turn
 }
 
 func newAnalyzer(o signature.Options, waits bool) *analyzer {
@@ -135,6 +136,7 @@ func newAnalyzer(o signature.Options, waits bool) *analyzer {
 		s := &a.streams[i]
 		s.id, s.of = i, a
 		s.carrier.Part, s.carrier.Fact, s.carrier.Table = s.part, s.fact, o.Carriers
+		s.speech.init()
 		if waits {
 			s.end.Limit = waitEnd
 		}
@@ -148,13 +150,19 @@ func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
 	for i := range a.streams {
 		s := &a.streams[i]
 		if promise != "" {
-			s.promise = newPromises(promise, anywhere, i)
+			s.speech.promise = newPromises(promise, anywhere, i)
 		}
 		if to != nil {
-			s.listener = to.listeners()[i]
-			s.raw, _ = s.listener.(RawListener)
-			s.facts, _ = s.listener.(FactListener)
+			l := to.listeners()[i]
+			s.speech.listener = l
+			if r, ok := l.(RawListener); ok {
+				if to := r.Raw(); to != nil {
+					s.raw.To = func(line []byte, _ bool) { to(line) }
+				}
+			}
+			s.facts, _ = l.(FactListener)
 		}
+		s.speech.init()
 	}
 }
 
@@ -172,25 +180,21 @@ func (a *analyzer) reset() {
 func (s *stream) reset() {
 	s.end.Reset()
 	s.lines.Reset()
+	s.speech.reset()
+	s.raw.Reset()
 	s.turn.Reset()
 	s.begun = ""
 	if s.carries {
 		s.carrier.Reset()
 		s.carries = false
 	}
-	if s.promise != nil {
-		s.promise.reset()
-	}
-	if s.listener != nil {
-		s.listener.Reset()
-	}
 }
 
 // take takes the next piece of a stream.
 func (a *analyzer) take(stream int, b []byte) {
 	s := &a.streams[stream]
-	if s.raw != nil {
-		s.raw.Raw(b)
+	if s.raw.To != nil {
+		_, _ = s.raw.Write(b)
 	}
 	s.lines.Write(b, s)
 	a.bytes += int64(len(b))
@@ -199,7 +203,7 @@ func (a *analyzer) take(stream int, b []byte) {
 // Lines implements [lines.Sink].
 func (s *stream) Lines(b []byte) {
 	if !s.carries && !carrier.May(b) {
-		s.plain(b)
+		s.ordinary(b)
 		return
 	}
 	s.carries = true
@@ -224,7 +228,7 @@ func (s *stream) goOn(b []byte) {
 	if s.carries {
 		_, _ = s.carrier.Write(b)
 	} else {
-		s.plain(b)
+		s.ordinary(b)
 	}
 }
 
@@ -232,13 +236,10 @@ func (s *stream) goOn(b []byte) {
 func (s *stream) part(p carrier.Part) {
 	switch p.Role {
 	case carrier.Plain:
-		s.plain(p.Text)
+		s.ordinary(p.Text)
 	case carrier.Said:
 		s.of.agents = true
-		if s.promise != nil {
-			s.promise.say(p)
-		}
-		s.hear(p.Text)
+		s.speech.take(p)
 		s.say(p.Text)
 		s.of.said.Take(p.Text)
 		s.of.recent.Take(p.Text)
@@ -255,9 +256,7 @@ func (s *stream) fact(f carrier.Fact) {
 	if s.facts != nil {
 		s.facts.Fact(f)
 	}
-	if s.promise != nil {
-		s.promise.fact(f)
-	}
+	s.speech.fact(f)
 	switch f := f.(type) {
 	case carrier.Began:
 		s.begun, s.of.agents, s.of.ended = f.Agent, true, false
@@ -277,25 +276,15 @@ func (s *stream) fact(f carrier.Fact) {
 	}
 }
 
-// plain takes what is no carrier's: the work says it, and it is evidence.
-func (s *stream) plain(b []byte) {
+// ordinary takes what is no carrier's: the work says it, and it is evidence.
+func (s *stream) ordinary(b []byte) {
 	s.evidence(b)
-	if s.promise != nil {
-		s.promise.plain.write(b)
-	}
-	s.hear(b)
+	s.speech.take(carrier.Part{Role: carrier.Plain, Text: b})
 	s.end.Take(b)
 	s.of.recent.Take(b)
 }
 
 func (s *stream) evidence(b []byte) { s.of.signing.write(s.id, b) }
-
-// hear learns from what the work says.
-func (s *stream) hear(b []byte) {
-	if s.listener != nil {
-		_, _ = s.listener.Write(b)
-	}
-}
 
 // settle ends the output of a step: all of it has been learned from when it returns.
 func (a *analyzer) settle() {
@@ -304,6 +293,10 @@ func (a *analyzer) settle() {
 		s.lines.End(s)
 		if s.carries {
 			s.carrier.Flush()
+		}
+		s.speech.end()
+		if s.raw.To != nil {
+			s.raw.End()
 		}
 	}
 	if !a.printed {

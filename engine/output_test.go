@@ -10,11 +10,16 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// heardBytes remembers what it was given.
-type heardBytes struct{ b []byte }
+// heardLines remembers what it was given, with a mark behind lines that were cut.
+type heardLines struct{ b []byte }
 
-func (h *heardBytes) Write(b []byte) (int, error) { h.b = append(h.b, b...); return len(b), nil }
-func (h *heardBytes) Reset()                      { h.b = nil }
+func (h *heardLines) Line(line []byte, cut bool) {
+	if h.b = append(h.b, line...); cut {
+		h.b = append(h.b, '>')
+	}
+	h.b = append(h.b, '\n')
+}
+func (h *heardLines) Reset() { h.b = nil }
 
 // What reads one stream is given that stream whole, and nothing of the other.
 func TestStreamsAreApart(t *testing.T) {
@@ -22,7 +27,7 @@ func TestStreamsAreApart(t *testing.T) {
 	text := [2]string{"a\nb\n" + promise, "usage limit reached\nx"}
 	for seed := range int64(200) {
 		rnd := rand.New(rand.NewSource(seed))
-		var l Listeners[heardBytes, *heardBytes]
+		var l Listeners[heardLines, *heardLines]
 		work := newAnalyzer(signature.Options{}, true)
 		work.listen(promise, false, &l)
 		for range 2 {
@@ -35,7 +40,7 @@ func TestStreamsAreApart(t *testing.T) {
 			}
 			work.settle()
 			for i, got := range []string{string(l.Stdout.b), string(l.Stderr.b)} {
-				if end := string(work.streams[i].end.Bytes()); got != text[i] || end != text[i] {
+				if end := string(work.streams[i].end.Bytes()); got != text[i]+"\n" || end != text[i] {
 					t.Fatalf("seed %d, stream %d: a listener was given %q, and the end is %q; want %q", seed, i, got, end, text[i])
 				}
 			}
@@ -46,25 +51,19 @@ func TestStreamsAreApart(t *testing.T) {
 	}
 }
 
-// linesOnly fails where it is given a part of a line.
-type linesOnly struct {
-	heardBytes
-	broken bool
-}
-
-func (l *linesOnly) Write(b []byte) (int, error) {
-	l.broken = l.broken || len(l.b) > 0 && l.b[len(l.b)-1] != '\n'
-	return l.heardBytes.Write(b)
-}
-
-// What learns from a stream is given whole lines, however they came; a line that is too
-// long comes in pieces, and none is lost.
+// What learns from a stream is given whole lines as a terminal shows them, however they
+// came; a line that is too long is cut.
 func TestListenersGetLines(t *testing.T) {
 	for _, size := range []int{1, 20, lines.Max - 1, 3 * lines.Max} {
-		text := strings.Repeat("x", size) + "\nab\r\n\nend"
+		text := strings.Repeat("x", size) + "\n\x1b[31mab\x1b[m\r\n\n50%\rend"
+		want := strings.Repeat("x", min(size, lines.Max))
+		if size > lines.Max {
+			want += ">"
+		}
+		want += "\nab\n\nend\n"
 		for seed := range int64(20) {
 			rnd := rand.New(rand.NewSource(seed))
-			var l Listeners[linesOnly, *linesOnly]
+			var l Listeners[heardLines, *heardLines]
 			work := newAnalyzer(signature.Options{}, false)
 			work.listen("", false, &l)
 			for rest := text; rest != ""; {
@@ -73,11 +72,8 @@ func TestListenersGetLines(t *testing.T) {
 				rest = rest[n:]
 			}
 			work.settle()
-			if got := string(l.Stderr.b); got != text {
-				t.Fatalf("of %d bytes %d arrived", len(text), len(got))
-			}
-			if l.Stderr.broken && size <= lines.Max {
-				t.Fatalf("seed %d: a line of %d bytes came in pieces", seed, size)
+			if got := string(l.Stderr.b); got != want {
+				t.Fatalf("seed %d: %d bytes arrived, want %d", seed, len(got), len(want))
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/looprun/looprun/internal/carrier"
-	"github.com/looprun/looprun/internal/escape"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
 )
@@ -32,19 +31,13 @@ func CheckPromise(text string) error {
 // an agent's transcript only the last message of the last turn can make it. With anywhere any
 // part of the text makes it.
 func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
-	p := newPromises(promise, anywhere, stdoutStream)
-	s := carrier.Stream{Fact: p.fact, Part: func(part carrier.Part) {
-		switch part.Role {
-		case carrier.Plain:
-			p.plain.write(part.Text)
-		case carrier.Said:
-			p.say(part)
-		case carrier.Printed, carrier.Noise:
-		}
-	}}
+	said := speech{promise: newPromises(promise, anywhere, stdoutStream)}
+	said.init()
+	s := carrier.Stream{Fact: said.fact, Part: said.take}
 	_, err := io.Copy(&s, output)
 	s.Flush()
-	made, _ := p.end()
+	said.end()
+	made, _ := said.promise.end()
 	return made && err == nil, err
 }
 
@@ -72,13 +65,12 @@ func (p *promises) reset() {
 	p.agents, p.over, p.earlier, p.failed = false, false, false, false
 }
 
-// say takes what an agent says.
-func (p *promises) say(part carrier.Part) {
-	if p.agents = true; part.Begins {
+// say notes that an agent says something, and whether it begins a message.
+func (p *promises) say(begins bool) {
+	if p.agents = true; begins {
 		p.message()
 		p.over = false
 	}
-	p.said.write(part.Text)
 }
 
 // message begins another message.
@@ -130,7 +122,7 @@ func (p *promises) end() (made bool, why string) {
 func (a *analyzer) promised() (made bool, why string) {
 	agents := false
 	for i := range a.streams {
-		p := a.streams[i].promise
+		p := a.streams[i].speech.promise
 		if p == nil || agents && !p.agents {
 			continue
 		}
@@ -150,21 +142,18 @@ func (a *analyzer) promised() (made bool, why string) {
 	return made, why
 }
 
-// promiseScanner looks for the promise in one text. Its memory
-// does not grow with the text. What is longer than [lines.Max] is no promise.
+// promiseScanner looks for the promise in the lines of one text. Its memory does not grow
+// with the text.
 type promiseScanner struct {
 	promise  []byte
 	anywhere bool
-	escapes  escape.Filter
-	lines    lines.Reader
-	begun    bool   // a line has ended
 	last     []byte // anywhere: the end of what was written
 	made     bool   // as far as the text has come
 	tagged   bool   // in tags, after which other tags may come
 	line     int
-	at       int    // the line of the last promise; 0: there was none
-	fenced   bool   // that is in a block of code
-	fence    string // that ends the block of code; empty: it is in none
+	at       int  // the line of the last promise; 0: there was none
+	fenced   bool // that is in a block of code
+	fence    lines.Fence
 }
 
 func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
@@ -172,78 +161,46 @@ func newPromiseScanner(promise string, anywhere bool) *promiseScanner {
 }
 
 func (p *promiseScanner) reset() {
-	p.escapes.Reset()
-	p.lines.Reset()
-	*p = promiseScanner{promise: p.promise, anywhere: p.anywhere, escapes: p.escapes, lines: p.lines, last: p.last[:0]}
-}
-
-// write looks at the next piece of the text, cut anywhere.
-func (p *promiseScanner) write(b []byte) {
-	if p.made && p.anywhere {
-		return
-	}
-	b = p.escapes.Drop(b)
-	if p.anywhere {
-		p.find(b)
-		return
-	}
-	p.lines.Write(b, p)
+	*p = promiseScanner{promise: p.promise, anywhere: p.anywhere, last: p.last[:0]}
 }
 
 // find looks for the plain text, also across two writes.
 func (p *promiseScanner) find(b []byte) {
+	if !p.anywhere || p.made {
+		return
+	}
 	p.last = append(p.last, b[:min(len(b), len(p.promise)-1)]...)
 	p.made = bytes.Contains(p.last, p.promise) || bytes.Contains(b, p.promise)
 	p.last = append(p.last[:0], tail.Of(append(p.last, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
 }
 
-// Lines implements [lines.Sink]. What stands between carriage returns is a line too.
-func (p *promiseScanner) Lines(b []byte) {
-	for len(b) > 0 {
-		line := b
-		if i := bytes.IndexByte(b, '\n'); i >= 0 {
-			line, b = b[:i], b[i+1:]
-		} else {
-			b = nil
-		}
-		p.line++
-		for len(line) > 0 {
-			part := line
-			if i := bytes.IndexByte(line, '\r'); i >= 0 {
-				part, line = line[:i], line[i+1:]
-			} else {
-				line = nil
-			}
-			p.look(part)
-		}
-		p.begun = true
-	}
-}
-
 // ownPrefix begins what looprun prints itself.
 const ownPrefix = "looprun: "
 
-// look looks at a line.
-func (p *promiseScanner) look(line []byte) {
-	if !p.begun { // a byte order mark is no part of the text
-		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+// look looks at a line; cut says that it goes on, so that it is no promise.
+func (p *promiseScanner) look(line []byte, cut bool) {
+	if p.anywhere {
+		return
 	}
+	if p.line++; cut {
+		p.made = false
+		return
+	}
+	place := p.fence.Take(line)
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || bytes.HasPrefix(line, []byte(ownPrefix)) {
 		return
 	}
-	if p.fence != "" || line[0] == '`' || line[0] == '~' {
-		inside := p.fence != ""
-		if p.fences(line) {
-			p.made = false
-			return
-		}
-		if inside {
-			p.match(line)
-			p.fenced = p.fenced || p.made
-			p.made = false
-			return
-		}
+	switch place {
+	case lines.Opening, lines.Closing:
+		p.made = false
+		return
+	case lines.Inside:
+		p.match(line)
+		p.fenced = p.fenced || p.made
+		p.made = false
+		return
+	case lines.Outside:
 	}
 	if p.made && p.tagged && isTags(line) {
 		return
@@ -262,25 +219,6 @@ func (p *promiseScanner) match(line []byte) {
 	}
 }
 
-// fences reports whether a line begins or ends a block of code.
-func (p *promiseScanner) fences(line []byte) bool {
-	n := len(line) - len(bytes.TrimLeft(line, string(line[:1])))
-	switch {
-	case n < 3 || line[0] != '`' && line[0] != '~':
-		return false
-	case p.fence == "":
-		if line[0] == '`' && bytes.IndexByte(line[n:], '`') >= 0 {
-			return false
-		}
-		p.fence = string(line[:n])
-		return true
-	case n == len(line) && line[0] == p.fence[0] && n >= len(p.fence):
-		p.fence = ""
-		return true
-	}
-	return false
-}
-
 // isTags reports whether a line has nothing but tags.
 func isTags(line []byte) bool {
 	for len(line) > 0 {
@@ -293,19 +231,8 @@ func isTags(line []byte) bool {
 	return true
 }
 
-// Long implements [lines.Sink].
-func (p *promiseScanner) Long([]byte, bool) bool { return false }
-
-// LongEnd implements [lines.Sink].
-func (p *promiseScanner) LongEnd([]byte) {
-	p.begun, p.made = true, false
-	p.line++
-}
-
-// end says whether the promise was made, and why not where somebody might think so; a last
-// line needs no line break.
+// end says whether the promise was made, and why not where somebody might think so.
 func (p *promiseScanner) end() (made bool, why string) {
-	p.lines.End(p)
 	switch {
 	case p.made || p.at == 0:
 		return p.made, ""
@@ -316,8 +243,8 @@ func (p *promiseScanner) end() (made bool, why string) {
 }
 
 // isPromise reports whether the line is the promise and nothing else, bare or
-// in <promise> tags, after escape sequences, white space and Markdown emphasis
-// or backticks are stripped. Hidden characters are not: a line that only looks
+// in <promise> tags, after white space and Markdown emphasis or backticks are
+// stripped. Hidden characters are not: a line that only looks
 // like the promise, or does not even look like it, is none.
 func isPromise(line, promise string) (made, tagged bool) {
 	text := strip(line, promise)

@@ -9,7 +9,7 @@ import (
 
 // A line that goes on after what is kept of it is no promise, however it begins.
 func TestALongLineIsNoPromise(t *testing.T) {
-	p := newPromiseScanner("DONE", false)
+	p := newSaid("DONE", false)
 	p.write([]byte("DONE" + strings.Repeat(" ", 2*lines.Max) + "is what I will print\n"))
 	if made, _ := p.end(); made {
 		t.Error("the beginning of a sentence was taken for the promise")

@@ -3,7 +3,25 @@ package engine
 import (
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/carrier"
 )
+
+// said is a text that is read for a promise.
+type said struct{ speech }
+
+func newSaid(promise string, anywhere bool) *said {
+	s := &said{speech{promise: newPromises(promise, anywhere, stdoutStream)}}
+	s.init()
+	return s
+}
+
+func (s *said) write(b []byte) { s.take(carrier.Part{Role: carrier.Plain, Text: b}) }
+
+func (s *said) end() (made bool, why string) {
+	s.speech.end()
+	return s.promise.end()
+}
 
 func TestPromise(t *testing.T) {
 	for _, c := range []struct {
@@ -60,7 +78,7 @@ func TestPromise(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for cut := 1; cut <= 7; cut++ { // however the stream is cut
-				p := newPromiseScanner("DONE", c.anywhere)
+				p := newSaid("DONE", c.anywhere)
 				for rest := []byte(c.output); len(rest) > 0; {
 					n := min(cut, len(rest))
 					p.write(rest[:n])
@@ -75,7 +93,7 @@ func TestPromise(t *testing.T) {
 }
 
 func TestPromiseThatIsDecoratedItself(t *testing.T) {
-	p := newPromiseScanner("*ok*", false)
+	p := newSaid("*ok*", false)
 	p.write([]byte("**ok**\n"))
 	if made, _ := p.end(); !made {
 		t.Error("a promise with its own emphasis is not found in emphasis")
@@ -84,7 +102,7 @@ func TestPromiseThatIsDecoratedItself(t *testing.T) {
 
 // Neither what was promised nor a title without an end reaches the next iteration.
 func TestPromiseOfTheNextIteration(t *testing.T) {
-	p := newPromiseScanner("DONE", false)
+	p := newSaid("DONE", false)
 	p.write([]byte("x\n\x1b]0;a title"))
 	p.reset()
 	p.write([]byte("\ufeffDONE\n"))
@@ -100,7 +118,7 @@ func TestPromiseOfTheNextIteration(t *testing.T) {
 // Text that joins its letters by hidden characters is a promise like any other.
 func TestPromiseWithJoiners(t *testing.T) {
 	const text = "می\u200cشود"
-	p := newPromiseScanner(text, false)
+	p := newSaid(text, false)
 	p.write([]byte("**" + text + "**\n"))
 	if made, _ := p.end(); !made {
 		t.Error("it is not found")

@@ -4,19 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // choicesLimit is the longest document that [ChoicesScanner] keeps, in bytes.
 const choicesLimit = 64 << 10
 
-// ChoicesScanner finds [Choices] in one stream of a command's output as it passes: the last
+// ChoicesScanner finds [Choices] in the lines of one stream of a command's output: the last
 // complete JSON object with that status whose "{" is the first character of a
 // line. It can span lines; an object inside another complete one does not count,
-// nor one inside an object of more than 64 KiB. Write never fails. Memory is bounded by two documents of 64 KiB, and output without
+// nor one inside an object of more than 64 KiB. Of a line of more than 64 KiB only the
+// beginning is there: a document in it is too long where the status stands in that
+// beginning. Memory is bounded by two documents of 64 KiB, and output without
 // such a "{" costs no more than looking for it. The zero value is ready.
 type ChoicesScanner struct {
-	lead      int  // bytes of a byte order mark since the line began, midLine behind anything else
 	inside    bool // an object has begun
 	machine   machine
 	buf       []byte // the object so far
@@ -25,23 +25,26 @@ type ChoicesScanner struct {
 	limit     int    // 0: choicesLimit; tests make it small
 }
 
-// Write looks through the next piece of output.
-func (s *ChoicesScanner) Write(p []byte) (int, error) {
-	for i := 0; i < len(p); {
-		if !s.inside {
-			if i = s.search(p, i); i < 0 {
-				break
-			}
-			s.inside = true
-			s.buf = s.buf[:0]
-			s.machine.reset()
-		}
-		i = s.consume(p, i)
+// Line takes the next line of the output, without its line break and without escape
+// sequences; cut says that the line goes on.
+func (s *ChoicesScanner) Line(line []byte, cut bool) {
+	begins := bytes.TrimPrefix(line, []byte("\ufeff")) // it shows nothing
+	complete := s.inside && s.consume(line, true)
+	if !s.inside && !complete && len(begins) > 0 && begins[0] == '{' {
+		s.inside = true
+		s.buf = s.buf[:0]
+		s.machine.reset()
+		s.consume(begins, true)
 	}
-	if len(p) > 0 {
-		s.lead = s.leads(p, len(p))
+	switch {
+	case !s.inside:
+	case cut && s.machine.frames[0].status:
+		s.inside, s.oversized = false, true
+	case cut:
+		s.abandon()
+	default:
+		s.consume([]byte{'\n'}, false)
 	}
-	return len(p), nil
 }
 
 // Result is the last document, nil when there is none. The error says what is
@@ -77,69 +80,29 @@ func (s *ChoicesScanner) size() int {
 	return choicesLimit
 }
 
-// search is where the next object begins, -1 for nowhere.
-func (s *ChoicesScanner) search(p []byte, i int) int {
-	for {
-		n := bytes.IndexByte(p[i:], '{')
-		if n < 0 {
-			return -1
-		}
-		if i += n; s.lineStart(p, i) {
-			return i
-		}
-		i++
-	}
-}
-
-func (s *ChoicesScanner) lineStart(p []byte, i int) bool {
-	lead := s.leads(p, i)
-	return lead == 0 || lead == len(mark)
-}
-
-// mark is the byte order mark, with which some programs begin what they print. No
-// one can see it, so what follows it is the first character of the line.
-const (
-	mark    = "\ufeff"
-	midLine = -1
-)
-
-// leads is how many bytes of a mark are all that the line has before p[i].
-func (s *ChoicesScanner) leads(p []byte, i int) int {
-	for n := range len(mark) + 1 {
-		switch {
-		case i == n && s.lead != midLine && strings.HasPrefix(mark[s.lead:], string(p[:n])):
-			return s.lead + n
-		case i > n && p[i-n-1] == '\n' && string(p[i-n:i]) == mark[:n]:
-			return n
-		}
-	}
-	return midLine
-}
-
-// consume reads on in the object and returns where it stopped: behind the object,
-// at the byte that cannot be part of one, or at the end of p.
-func (s *ChoicesScanner) consume(p []byte, i int) int {
-	m, from := &s.machine, i
-	for ; i < len(p); i++ {
+// consume reads on in the object, and reports whether it is complete. It is given up at a
+// byte that cannot be part of it. Starts says that a line begins.
+func (s *ChoicesScanner) consume(line []byte, starts bool) (complete bool) {
+	m := &s.machine
+	for i := 0; i < len(line); i++ {
 		if m.state == inString {
-			if i += m.plain(p[i:]); i == len(p) {
+			if i += m.plain(line[i:]); i == len(line) {
 				break
 			}
 		}
-		if m.step(p[i], p[i] == '{' && s.lineStart(p, i)) {
-			if m.depth > 0 {
-				continue
-			}
-			s.keep(p[from : i+1])
-			s.finish()
-			return i + 1
+		if !m.step(line[i], starts && i == 0) {
+			s.keep(line[:i])
+			s.abandon()
+			return false
 		}
-		s.keep(p[from:i])
-		s.abandon()
-		return i
+		if m.depth == 0 {
+			s.keep(line[:i+1])
+			s.finish()
+			return true
+		}
 	}
-	s.keep(p[from:])
-	return len(p)
+	s.keep(line)
+	return false
 }
 
 // keep adds to the object, unless it is too long already.

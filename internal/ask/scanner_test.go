@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
@@ -23,9 +24,11 @@ func scan(output string, n int) string {
 }
 
 func scanWith(s *ChoicesScanner, output string, n int) string {
+	text := lines.Shown{To: s.Line}
 	for piece := range pieces([]byte(output), n) {
-		_, _ = s.Write(piece)
+		_, _ = text.Write(piece)
 	}
+	text.End()
 	return outcome(s.Result())
 }
 
@@ -75,7 +78,7 @@ func TestScanner(t *testing.T) {
 		"not at column 0":         {" " + document("a") + "\n\t" + document("b") + "\nx" + document("c"), ""},
 		"behind a mark":           {"\ufeff" + document("a"), "a"},
 		"behind a later mark":     {"log\n\ufeff" + document("a"), "a"},
-		"behind two marks":        {"\ufeff\ufeff" + document("a"), ""},
+		"behind two marks":        {"x\n\ufeff\ufeff" + document("a"), ""},
 		"behind half a mark":      {"\xef\xbb" + document("a"), ""},
 		"a mark not at column 0":  {"x\ufeff" + document("a"), ""},
 		"second on its line":      {document("a") + document("b") + "\n", "a"},
@@ -131,13 +134,14 @@ func TestScannerLimit(t *testing.T) {
 		"after a good one": {document("a") + "\n" + sized(choicesLimit+1), func(got string) bool {
 			return strings.Contains(got, "longer than")
 		}},
-		"then an open one": {sized(choicesLimit+1) + "\n{\"a\":", func(got string) bool { return strings.Contains(got, "longer than") }},
-		"not a document":   {strings.Replace(sized(1<<20), "paused", "PAUSED", 1) + "\n" + document("a"), func(got string) bool { return got == "a" }},
-		"late status":      {`{"x":"` + strings.Repeat("y", 1<<20) + `",` + document("a")[1:], func(got string) bool { return strings.Contains(got, "longer than") }},
-		"cut":              {document("a") + "\n" + sized(1 << 20)[:1<<19], func(got string) bool { return got == "a" }},
-		"a long key":       {`{"` + strings.Repeat("k", 1<<20) + `":1}` + "\n" + document("a"), func(got string) bool { return got == "a" }},
-		"a long status":    {`{"status":"` + strings.Repeat("p", 1<<20) + `"}` + "\n" + document("a"), func(got string) bool { return got == "a" }},
-		"very deep":        {"{\"a\":" + strings.Repeat("[", 1<<20) + "\n" + document("a"), func(got string) bool { return got == "a" }},
+		"then an open one":   {sized(choicesLimit+1) + "\n{\"a\":", func(got string) bool { return strings.Contains(got, "longer than") }},
+		"not a document":     {strings.Replace(sized(1<<20), "paused", "PAUSED", 1) + "\n" + document("a"), func(got string) bool { return got == "a" }},
+		"late status":        {"{\"x\":[\n\"" + strings.Repeat(strings.Repeat("y", 1<<10)+"\",\n\"", 1<<10) + "\"],\n" + document("a")[1:], func(got string) bool { return strings.Contains(got, "longer than") }},
+		"too late on a line": {`{"x":"` + strings.Repeat("y", 1<<20) + `",` + document("a")[1:], func(got string) bool { return got == "" }},
+		"cut":                {document("a") + "\n" + sized(1 << 20)[:1<<19], func(got string) bool { return strings.Contains(got, "longer than") }},
+		"a long key":         {`{"` + strings.Repeat("k", 1<<20) + `":1}` + "\n" + document("a"), func(got string) bool { return got == "a" }},
+		"a long status":      {`{"status":"` + strings.Repeat("p", 1<<20) + `"}` + "\n" + document("a"), func(got string) bool { return got == "a" }},
+		"very deep":          {"{\"a\":" + strings.Repeat("[", 1<<20) + "\n" + document("a"), func(got string) bool { return got == "a" }},
 		"as deep as it goes": {
 			strings.Replace(document("a"), "{", `{"partial_result":`+strings.Repeat("[", maxDepth-1)+strings.Repeat("]", maxDepth-1)+",", 1),
 			func(got string) bool { return got == "a" },
@@ -173,8 +177,9 @@ func TestScannerReset(t *testing.T) {
 	}
 	// Result changes nothing: the document is completed after it.
 	s.Reset()
-	for _, piece := range []string{"{\"log\":[\n" + document("c"), "]}\n"} {
-		_, _ = s.Write([]byte(piece))
+	text := lines.Shown{To: s.Line}
+	for _, piece := range []string{"{\"log\":[\n" + document("c") + "\n", "]}\n"} {
+		_, _ = text.Write([]byte(piece))
 		want := "c"
 		if strings.HasPrefix(piece, "]") {
 			want = ""
@@ -249,11 +254,13 @@ func FuzzScanner(f *testing.F) {
 		}
 		var s, small ChoicesScanner
 		small.limit = 50
-		for piece := range pieces(output, n) {
-			_, _ = s.Write(piece)
-			_, _ = small.Write(piece)
-		}
-		want := reference(output)
+		scanWith(&s, string(output), n)
+		scanWith(&small, string(output), n)
+		var shown []byte
+		text := lines.Shown{To: func(line []byte, _ bool) { shown = append(append(shown, line...), '\n') }}
+		_, _ = text.Write(output)
+		text.End()
+		want := reference(shown)
 		got := s.found
 		if part, ok := s.machine.nested(); ok && s.inside {
 			got = s.buf[part.from:part.to]
@@ -282,11 +289,12 @@ func BenchmarkScanner(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			p := []byte(output)
 			var s ChoicesScanner
+			text := lines.Shown{To: s.Line}
 			b.SetBytes(int64(len(p)))
 			b.ReportAllocs()
 			for b.Loop() {
 				for piece := range pieces(p, 32<<10) {
-					_, _ = s.Write(piece)
+					_, _ = text.Write(piece)
 				}
 			}
 			if c, err := s.Result(); c != nil || err != nil {

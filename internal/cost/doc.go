@@ -3,15 +3,14 @@
 //
 //	r, err := cost.New("claude")
 //	...
-//	r.Write(output)
+//	r.Line()(line) // of the output, unless it is nil
 //	r.Used(usage) // that a transcript in it reports
 //	usd, tokens, found := r.Report()
 //	r.Reset() // the next iteration begins
 //
 // What agents print in JSON is opened by the package carrier, which names the numbers of
-// each. A Reader takes the output in pieces, cut anywhere, and its memory is bounded
-// whatever is printed. Reports of several runs in one iteration add up. Tokens
-// are all that a model read and wrote, what came from its cache included.
+// each. Memory is bounded whatever is printed. Reports of several runs in one iteration
+// add up. Tokens are all that a model read and wrote, what came from its cache included.
 //
 // # claude
 //

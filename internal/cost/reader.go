@@ -35,11 +35,12 @@ const (
 type Reader struct {
 	agent  string          // whose reports are counted; empty: no agent's
 	before []carrier.Usage // of sessions, the last one last
-	lines  *lineReader     // reads what else reports; nil: nothing does
+	line   func([]byte)    // reads a line of the output; nil: nothing in it counts
 
 	usd     float64
 	tokens  int64
 	found   bool
+	counted bool // the line before said "tokens used"
 	problem string
 }
 
@@ -55,8 +56,7 @@ func New(spec string) (*Reader, error) {
 	}
 	r.agent = spec
 	if spec == Codex || spec == Auto {
-		text := &tokensUsed{r: r}
-		r.lines = &lineReader{found: text.line, only: []byte("kens used")}
+		r.line = r.tokensUsed
 	}
 	return r, nil
 }
@@ -78,11 +78,11 @@ func (r *Reader) expression(spec string) error {
 	if usd < 0 && tokens < 0 {
 		return fmt.Errorf("%q has neither a group usd nor a group tokens; %s", spec, remedy)
 	}
-	r.lines = &lineReader{found: func(line []byte) {
+	r.line = func(line []byte) {
 		for _, m := range re.FindAllSubmatch(line, -1) {
 			r.match(group(m, usd), group(m, tokens))
 		}
-	}}
+	}
 	return nil
 }
 
@@ -114,21 +114,13 @@ func (r *Reader) match(usd, tokens string) {
 	}
 }
 
-// Write takes the next piece of the output. It never fails.
-func (r *Reader) Write(p []byte) (int, error) {
-	if r.lines != nil {
-		r.lines.write(p)
-	}
-	return len(p), nil
-}
+// Line returns the function that reads the lines of the output, without line breaks and
+// escape sequences; nil: they do not count.
+func (r *Reader) Line() func(line []byte) { return r.line }
 
 // Report is what was reported since the last Reset, in US dollars and tokens;
 // found is false when nothing was, or nothing that can be true: see [Reader.Problem].
-// The last line needs no line break, and more output may follow.
 func (r *Reader) Report() (usd float64, tokens int64, found bool) {
-	if r.lines != nil {
-		r.lines.end()
-	}
 	return r.usd, r.tokens, r.found
 }
 
@@ -138,11 +130,8 @@ func (r *Reader) Problem() string { return r.problem }
 
 // Reset begins the next iteration.
 func (r *Reader) Reset() {
-	if r.lines != nil {
-		r.lines.reset()
-	}
 	r.forgetProcesses()
-	r.usd, r.tokens, r.found, r.problem = 0, 0, false, ""
+	r.usd, r.tokens, r.found, r.counted, r.problem = 0, 0, false, false, ""
 }
 
 // add counts one report, if it can be true.

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -53,12 +54,10 @@ func (r *Reader) forgetProcesses() {
 
 // tokensUsed reads what Codex prints for people: "tokens used" and a number, on one line
 // or on two.
-type tokensUsed struct {
-	r       *Reader
-	counted bool // the line before said "tokens used"
-}
-
-func (a *tokensUsed) line(line []byte) {
+func (r *Reader) tokensUsed(line []byte) {
+	if !r.counted && !bytes.Contains(line, []byte("kens used")) {
+		return
+	}
 	text := string(line)
 	before, after, ok := strings.Cut(strings.ToLower(text), "tokens used")
 	before = strings.TrimSpace(before)
@@ -67,17 +66,17 @@ func (a *tokensUsed) line(line []byte) {
 	value := after
 	switch {
 	case ok && (before == "" || stamped) && after == "":
-		a.counted = true
+		r.counted = true
 		return
 	case ok && (before == "" || stamped):
-	case !ok && a.counted:
+	case !ok && r.counted:
 		value = strings.TrimSpace(text)
 	default:
-		a.counted = false
+		r.counted = false
 		return
 	}
-	a.counted = false
+	r.counted = false
 	if n, err := number(value); err == nil {
-		a.r.add(0, n)
+		r.add(0, n)
 	}
 }

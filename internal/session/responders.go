@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -267,13 +268,15 @@ func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) 
 	d.s.app.Say.News("expert %s: %s", e.Name, e.Command)
 	out := tail.Buffer{Limit: findingsLimit}
 	var said signal.Scanner
+	text := lines.Shown{To: said.Line}
 	exit := engine.Shell(e.Command).Run(ctx, engine.Invocation{
 		Dir: d.s.dir, Env: d.environ(st, "expert"), KillAfter: d.s.killAfter(), Stderr: d.s.aside,
 		Stdout: func(b []byte) {
 			out.Take(b)
-			_, _ = said.Write(b) // it never fails
+			_, _ = text.Write(b) // it never fails
 		},
 	})
+	text.End()
 	end := core.ExpertFinished{ExitCode: exit.Code, Guidance: strings.TrimSpace(string(out.Bytes())), Why: exit.Detail}
 	signals, malformed := said.Result()
 	for _, s := range signals {

@@ -65,21 +65,21 @@ func scannersOf(o *config.Options) (scanners, error) {
 	return scanners{text: o.Signals == "text", cost: r}, err
 }
 
-// Raw takes the next piece of the stream as it came.
-func (c *scanners) Raw(b []byte) {
-	if c.cost != nil {
-		_, _ = c.cost.Write(b)
+// Raw implements [engine.RawListener].
+func (c *scanners) Raw() func(line []byte) {
+	if c.cost == nil {
+		return nil
 	}
+	return c.cost.Line()
 }
 
-// Write takes what the command says in it.
-func (c *scanners) Write(b []byte) (int, error) {
-	_, _ = c.choices.Write(b)
-	_, _ = c.rejection.Write(b)
+// Line takes a line of what the command says.
+func (c *scanners) Line(line []byte, cut bool) {
+	c.choices.Line(line, cut)
+	c.rejection.Line(line, cut)
 	if c.text {
-		_, _ = c.signals.Write(b)
+		c.signals.Line(line, cut)
 	}
-	return len(b), nil
 }
 
 // Reset begins the next iteration.

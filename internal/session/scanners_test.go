@@ -6,12 +6,14 @@ import (
 	"math/rand"
 	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -36,7 +38,9 @@ func listeners(t *testing.T, dir string) *hearing {
 func TestStreamsShareNoReader(t *testing.T) {
 	h := listeners(t, t.TempDir())
 	for _, c := range h.both() {
-		_, _ = c.Write([]byte("{\"a\": 1}\n```looprun-rejection\n{}\n```\nLOOPRUN_DONE\n{\"st")) // so that buffers are there
+		for line := range strings.Lines("{\"a\": 1}\n```looprun-rejection\n{}\n```\nLOOPRUN_DONE\n{\"st") { // so that buffers are there
+			c.Line([]byte(line), false)
+		}
 	}
 	var seen [2]map[uintptr]string
 	for i, c := range h.both() {
@@ -107,16 +111,21 @@ func TestHeardOfMixedStreams(t *testing.T) {
 		alone := listeners(t, dir)
 		var want core.IterationResult
 		for i, c := range alone.both() {
-			_, _ = c.Write([]byte(text[i]))
+			shown := lines.Shown{To: c.Line}
+			_, _ = shown.Write([]byte(text[i]))
+			shown.End()
 		}
 		alone.said(&want)
 		mixed := listeners(t, dir)
+		shown := [2]lines.Shown{{To: mixed.streams.Stdout.Line}, {To: mixed.streams.Stderr.Line}}
 		for rest := text; rest[0]+rest[1] != ""; {
 			i := rnd.Intn(2)
 			n := min(len(rest[i]), rnd.Intn(40))
-			_, _ = mixed.both()[i].Write([]byte(rest[i][:n]))
+			_, _ = shown[i].Write([]byte(rest[i][:n]))
 			rest[i] = rest[i][n:]
 		}
+		shown[0].End()
+		shown[1].End()
 		var got core.IterationResult
 		mixed.said(&got)
 		if !reflect.DeepEqual(got, want) || mixed.saidDone() != alone.saidDone() {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"github.com/looprun/looprun/internal/lines"
 )
 
 // logText is ordinary output: lines of some 90 bytes, none of them a fence.
@@ -31,13 +33,14 @@ func BenchmarkScanner(b *testing.B) {
 	}{{"log", logText(8 << 20)}, {"markdown", markdown(8 << 20)}, {"long lines", bytes.Repeat(append(bytes.Repeat([]byte("x"), 100_000), '\n'), 80)}} {
 		b.Run(c.name, func(b *testing.B) {
 			var s Scanner
+			text := lines.Shown{To: s.Line}
 			b.SetBytes(int64(len(c.text)))
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Reset()
 				for rest := c.text; len(rest) > 0; {
 					n := min(len(rest), 32<<10)
-					_, _ = s.Write(rest[:n])
+					_, _ = text.Write(rest[:n])
 					rest = rest[n:]
 				}
 			}
@@ -47,8 +50,9 @@ func BenchmarkScanner(b *testing.B) {
 
 func BenchmarkResult(b *testing.B) {
 	var s Scanner
-	_, _ = s.Write(logText(1 << 20))
-	_, _ = s.Write([]byte("LOOPRUN_BLOCKED: t\nQuestion: q\n"))
+	text := lines.Shown{To: s.Line}
+	_, _ = text.Write(logText(1 << 20))
+	_, _ = text.Write([]byte("LOOPRUN_BLOCKED: t\nQuestion: q\n"))
 	b.ReportAllocs()
 	for b.Loop() {
 		if got, _ := s.Result(); len(got) != 1 {

@@ -8,9 +8,13 @@ import (
 
 func ExampleScanner() {
 	var s signal.Scanner
-	fmt.Fprint(&s, "I will print LOOPRUN_DONE when all tests pass.\n")
-	fmt.Fprint(&s, "LOOPRUN_PROGRESS: auth-12\n", "Two of three tests pass.\n")
-	fmt.Fprint(&s, "LOOPRUN_BLOCKED: auth-12\n", "Question: Which key signs the tokens?\n")
+	for _, line := range []string{
+		"I will print LOOPRUN_DONE when all tests pass.",
+		"LOOPRUN_PROGRESS: auth-12", "Two of three tests pass.",
+		"LOOPRUN_BLOCKED: auth-12", "Question: Which key signs the tokens?",
+	} {
+		s.Line([]byte(line), false)
+	}
 	signals, malformed := s.Result()
 	for _, sig := range signals {
 		fmt.Printf("%s %s: %s%s\n", sig.Name, sig.Task, sig.Text, sig.Question)

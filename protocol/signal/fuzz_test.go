@@ -6,12 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/lines"
 )
 
-// FuzzScanner: however the output is cut into writes, and whenever lines are
-// dropped, the result is that of reading all of it at once. Every signal is
-// valid and begins on a line of the last 200 that is a name and in no fence,
-// which a second, simpler reading says.
+// FuzzScanner: however the output is cut into writes, the result is the same. Every signal
+// is valid and begins on a line of the last 200 that is a name and in no fence, which a
+// second, simpler reading says.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{
 		"LOOPRUN_DONE\n", "```\nLOOPRUN_DONE\n```\nLOOPRUN_PROGRESS: a\r\nhalf\n", "- ```js\n  x\n  ```\nEXPERT_REQUEST\nExpert: a\n",
@@ -29,35 +31,21 @@ func FuzzScanner(f *testing.F) {
 		text = append(text, bytes.Repeat([]byte("f\n"), int(filler)%(2*window))...)
 		text = append(text, data[half:]...)
 
-		whole := reading{}
-		lines := bytes.Split(text, newline)
-		if len(lines[len(lines)-1]) == 0 {
-			lines = lines[:len(lines)-1]
-		}
-		for i, line := range lines {
-			whole.take(line[:min(len(line), longest)], len(line) > longest, i >= len(lines)-window)
-		}
-		whole.end()
-
-		var s Scanner
-		for rest := text; len(rest) > 0; {
-			n := min(len(rest), int(piece)+1+len(text)/64)
-			_, _ = s.Write(rest[:n])
-			if s.compact(); len(s.buf) > (window+1)*(longest+2) {
-				t.Fatalf("%d bytes are kept", len(s.buf))
-			}
-			rest = rest[n:]
-		}
-		got, bad := s.Result()
-		if !reflect.DeepEqual(got, whole.signals) || !reflect.DeepEqual(bad, whole.malformed) {
-			t.Fatalf("in pieces %+v %+v\nat once   %+v %+v", got, bad, whole.signals, whole.malformed)
+		var shown [][]byte
+		all := lines.Shown{To: func(line []byte, _ bool) { shown = append(shown, bytes.Clone(line)) }}
+		_, _ = all.Write(text)
+		all.End()
+		whole, broken := scan(string(text), 0)
+		got, bad := scan(string(text), int(piece)+1+len(text)/64)
+		if !reflect.DeepEqual(got, whole) || !reflect.DeepEqual(bad, broken) {
+			t.Fatalf("in pieces %+v %+v\nat once   %+v %+v", got, bad, whole, broken)
 		}
 		for _, sig := range got {
 			if err := sig.Validate(); err != nil || sig.Via != ViaText {
 				t.Errorf("%+v: %v", sig, err)
 			}
 		}
-		if most := headers(lines); len(got)+len(bad) != most {
+		if most := headers(shown); len(got)+len(bad) != most {
 			t.Errorf("%d signals and malformed ones, but %d lines that are a name and in no fence", len(got)+len(bad), most)
 		}
 	})
@@ -72,40 +60,35 @@ var (
 // headers counts the lines that begin a signal, good or malformed. Lines that
 // it cannot judge simply, with tabs or other white space in front or behind a
 // fence, are left to the tables: it takes them from the code.
-func headers(lines [][]byte) int {
+func headers(all [][]byte) int {
 	n, closing := 0, ""
 	listed := false
-	var f fence
-	for i, raw := range lines {
-		cut := len(raw) > longest
-		raw = raw[:min(len(raw), longest)]
-		line := shown(raw)
-		before := f
-		inside := f.take(raw, line)
-		if strings.ContainsAny(line, "\t\v\f\u0085\u00a0") || strings.Contains(line, "\u2028") || !run(raw, '`') && !run(raw, '~') || before.char != 0 && !run(raw, before.char) {
-			closing, listed = f.closing(), f.listed
-		} else if closing != "" {
-			text := strings.TrimLeft(line, " ")
-			if (len(line)-len(text) <= 3 || listed) && strings.HasPrefix(text, closing) && strings.Trim(strings.TrimRight(text, " "), closing[:1]) == "" {
+	var f lines.Fence
+	for i, line := range all {
+		cut := len(line) > longest
+		line = line[:min(len(line), longest)]
+		inside := f.Take(line) != lines.Outside
+		text := string(line)
+		if strings.ContainsAny(text, "\t\v\f\u0085\u00a0\x00\b") || !utf8.Valid(line) || strings.Contains(text, "\u2028") {
+			closing = "?"
+		} else if closing != "" && closing != "?" {
+			left := strings.TrimLeft(text, " ")
+			if (len(text)-len(left) <= 3 || listed) && strings.HasPrefix(left, closing) && strings.Trim(strings.TrimRight(left, " "), closing[:1]) == "" {
 				closing = ""
 			}
 			inside = true
-		} else if m := opens.FindStringSubmatch(line); m != nil {
+		} else if m := opens.FindStringSubmatch(text); m != nil && closing == "" {
 			closing, listed = m[2]+m[3], m[1] != ""
 			inside = true
-		} else {
+		} else if closing == "" {
 			inside = false
 		}
-		if !inside && !cut && i >= len(lines)-window && header.MatchString(line) {
+		if closing == "?" && !f.Open() {
+			closing = ""
+		}
+		if !inside && !cut && i >= len(all)-window && header.MatchString(text) {
 			n++
 		}
 	}
 	return n
-}
-
-func (f fence) closing() string {
-	if f.char == 0 {
-		return ""
-	}
-	return strings.Repeat(string(f.char), f.length)
 }

@@ -1,23 +1,28 @@
 package signal
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/lines"
 )
 
 // scan reads the output cut into pieces of that many bytes; 0 is one piece.
 func scan(output string, piece int) ([]Signal, []Malformed) {
 	var s Scanner
+	text := lines.Shown{To: s.Line}
 	for rest := output; len(rest) > 0; {
 		n := len(rest)
 		if piece > 0 {
 			n = min(n, piece)
 		}
-		_, _ = s.Write([]byte(rest[:n]))
+		_, _ = text.Write([]byte(rest[:n]))
 		rest = rest[n:]
 	}
+	text.End()
 	return s.Result()
 }
 
@@ -55,8 +60,8 @@ func TestScanner(t *testing.T) {
 		{"fence", "```\nLOOPRUN_DONE\n```\n", ""},
 		{"tilde fence", "~~~text\nLOOPRUN_DONE\n~~~\n", ""},
 		{"fence with a language", "```sh\nLOOPRUN_DONE\n```\n", ""},
-		{"a fence is printed in a row", "`\x1b[0m``\nLOOPRUN_DONE\n", "done"},
-		{"and so is its end", "```\n`\x1b[0m``\nLOOPRUN_DONE\n", ""},
+		{"a fence with a colour in it", "`\x1b[0m``\nLOOPRUN_DONE\n", ""},
+		{"and so is its end", "```\n`\x1b[0m``\nLOOPRUN_DONE\n", "done"},
 		{"coloured fence", "\x1b[2m```\x1b[0m\nLOOPRUN_DONE\n", ""},
 		{"indented fence", "   ```\nLOOPRUN_DONE\n   ```\n", ""},
 		{"too far indented", "    ```\nLOOPRUN_DONE\n", "done"},
@@ -103,12 +108,12 @@ func TestScanner(t *testing.T) {
 		{"before the window", "LOOPRUN_DONE\n" + strings.Repeat("x\n", window), ""},
 		{"last, unfinished", "LOOPRUN_DONE\n" + strings.Repeat("x\n", window-2) + "x", "done"},
 		{"before, unfinished", "LOOPRUN_DONE\n" + strings.Repeat("x\n", window-1) + "x", ""},
-		{"fence long ago", "```\n" + strings.Repeat("line\n", batch/4) + "LOOPRUN_DONE\n", ""},
-		{"closed long ago", "```\nx\n```\n" + strings.Repeat("line\n", batch/4) + "LOOPRUN_DONE\n", "done"},
-		{"closed late", "```\n" + strings.Repeat("line\n", batch/4) + "```\nLOOPRUN_DONE\n", "done"},
+		{"fence long ago", "```\n" + strings.Repeat("line\n", 100_000) + "LOOPRUN_DONE\n", ""},
+		{"closed long ago", "```\nx\n```\n" + strings.Repeat("line\n", 100_000) + "LOOPRUN_DONE\n", "done"},
+		{"closed late", "```\n" + strings.Repeat("line\n", 100_000) + "```\nLOOPRUN_DONE\n", "done"},
 		{"after very long lines", strings.Repeat(strings.Repeat("x", 1<<16)+"\n", 50) + "LOOPRUN_DONE\n" + strings.Repeat(strings.Repeat("x", 1<<16)+"\n", 50), "done"},
-		{"a long line, long", "LOOPRUN_DONE" + strings.Repeat(" ", 3*batch) + "x\nLOOPRUN_PROGRESS\n", "progress"},
-		{"a cut line that stays", "LOOPRUN_DONE" + strings.Repeat(" ", 5000) + "x\n" + strings.Repeat("x", 3*batch), ""},
+		{"a long line, long", "LOOPRUN_DONE" + strings.Repeat(" ", 3<<20) + "x\nLOOPRUN_PROGRESS\n", "progress"},
+		{"a cut line that stays", "LOOPRUN_DONE" + strings.Repeat(" ", 5000) + "x\n" + strings.Repeat("x", 3<<20), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, piece := range []int{0, 1, 2, 3, 7, 4096, 1 << 20} {
@@ -199,8 +204,8 @@ func TestMalformed(t *testing.T) {
 		}
 	}
 	// The line is right after lines were dropped, too.
-	got, bad := scan(strings.Repeat("line\n", batch/4)+"LOOPRUN_COST\n", 1000)
-	if len(got) != 0 || len(bad) != 1 || bad[0].Line != batch/4+1 {
+	got, bad := scan(strings.Repeat("line\n", 100_000)+"LOOPRUN_COST\n", 1000)
+	if len(got) != 0 || len(bad) != 1 || bad[0].Line != 100_000+1 {
 		t.Errorf("%v %v", got, bad)
 	}
 }
@@ -216,19 +221,26 @@ func TestLongBody(t *testing.T) {
 // Memory is bounded by the window, and Reset begins anew.
 func TestScannerIsBounded(t *testing.T) {
 	var s Scanner
-	line := []byte(strings.Repeat("x", 1<<20))
-	for i := range 16 {
-		if i%3 == 0 {
-			_, _ = s.Write([]byte("\n"))
-		}
-		_, _ = s.Write(line)
+	line := bytes.Repeat([]byte("x"), longest+1)
+	for range 1000 {
+		s.Line([]byte("LOOPRUN_BLOCKED"), false)
 	}
-	if cap(s.buf) > 2*batch {
-		t.Errorf("%d bytes are kept", cap(s.buf))
+	if len(s.ended) >= window {
+		t.Errorf("%d signals are kept", len(s.ended))
 	}
-	_, _ = s.Write([]byte("\n```\n" + strings.Repeat("x\n", batch)))
+	for range window - 1 {
+		s.Line(line, false)
+	}
+	if s.open == nil || len(s.open.texts[""]) != window-1 || len(s.open.texts[""][0]) != longest {
+		t.Errorf("the last signal is lost before its time, or what it says is not bounded")
+	}
+	s.Line(line, false)
+	if s.open != nil {
+		t.Error("a signal from before the window is kept")
+	}
+	s.Line([]byte("```"), false)
 	s.Reset()
-	_, _ = s.Write([]byte("LOOPRUN_BLOCKED\n"))
+	s.Line([]byte("LOOPRUN_BLOCKED"), false)
 	if got, bad := s.Result(); len(got) != 0 || len(bad) != 1 || bad[0].Line != 1 {
 		t.Errorf("%v %v", got, bad)
 	}

@@ -1,10 +1,14 @@
 package signal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/looprun/looprun/internal/lines"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // named is what the text names mean.
@@ -36,79 +40,45 @@ func HowTo() string {
 		"- `EXPERT_UNSUCCESSFUL`: an expert's guidance did not help.\n"
 }
 
-// reading is one pass over the lines of the window.
-type reading struct {
-	fence     fence
-	line      int
-	signals   []Signal
-	malformed []Malformed
-
-	open *draft
-}
-
-// draft is the signal whose body is being read.
+// draft is a signal as it was printed.
 type draft struct {
-	signal Signal
-	line   int
-	name   string
-	field  string              // the label of the last field, empty for the message
-	texts  map[string][]string // the lines of each field
+	signal  Signal
+	line    int
+	name    string
+	problem string              // with its header; empty: none
+	field   string              // the label of the last field, empty for the message
+	texts   map[string][]string // the lines of each field
 }
 
-// take reads the next line. Cut lines are too long to be a name; lines out of
-// the window only move the fences.
-func (r *reading) take(raw []byte, cut, inWindow bool) {
-	r.line++
-	line := shown(raw)
-	fenced := r.fence.take(raw, line)
-	if !inWindow {
-		return
-	}
-	if !fenced && !cut && r.header(strings.TrimRight(line, " \t")) {
-		return
-	}
-	if r.open != nil {
-		r.open.add(line, fenced)
-	}
-}
+// longestName is how long a line's name can be that is a signal's, in bytes.
+const longestName = 32
 
 // header begins a signal where the line is one's name.
-func (r *reading) header(line string) bool {
-	name, id, colon := strings.Cut(line, ":")
-	meaning, ok := named[name]
+func (s *Scanner) header(line []byte) bool {
+	name, after, colon := bytes.Cut(line, []byte(":"))
+	if len(name) > longestName {
+		return false
+	}
+	meaning, ok := named[string(name)]
 	if !ok {
 		return false
 	}
-	r.end()
-	id = strings.TrimSpace(id)
+	id := strings.TrimSpace(string(after))
+	d := &draft{signal: Signal{Name: meaning, Task: id, Via: ViaText}, line: s.line, name: string(name), texts: map[string][]string{}}
 	switch {
 	case colon && len(strings.Fields(id)) > 1:
-		r.malformed = append(r.malformed, Malformed{Line: r.line, Name: name, Problem: "After the colon stands the task's id, one word. Write the message on the lines below."})
-		return true
+		d.problem = "After the colon stands the task's id, one word. Write the message on the lines below."
 	case len(id) > MaxID:
-		r.malformed = append(r.malformed, Malformed{Line: r.line, Name: name, Problem: fmt.Sprintf("The task's id has %d bytes. Shorten it to at most %d.", len(id), MaxID)})
-		return true
+		d.problem = fmt.Sprintf("The task's id has %d bytes. Shorten it to at most %d.", len(id), MaxID)
 	}
-	r.open = &draft{
-		signal: Signal{Name: meaning, Task: id, Via: ViaText},
-		line:   r.line, name: name, texts: map[string][]string{},
+	if s.open != nil {
+		s.ended = append(s.ended, s.open)
+	}
+	s.open = d
+	for len(s.ended) > 0 && s.past(s.ended[0]) {
+		s.ended = s.ended[1:]
 	}
 	return true
-}
-
-// end closes the signal whose body is being read.
-func (r *reading) end() {
-	if r.open == nil {
-		return
-	}
-	d := r.open
-	r.open = nil
-	s, err := d.finish()
-	if err != nil {
-		r.malformed = append(r.malformed, Malformed{Line: d.line, Name: d.name, Problem: strings.ReplaceAll(err.Error(), "\n", "; ")})
-		return
-	}
-	r.signals = append(r.signals, s)
 }
 
 // The labels of fields that are not one text.
@@ -120,6 +90,7 @@ const (
 )
 
 func (d *draft) add(line string, fenced bool) {
+	line = termsafe.Text(line)
 	if !fenced {
 		if label, value, ok := label(line); ok {
 			d.field = label
@@ -133,10 +104,10 @@ func (d *draft) add(line string, fenced bool) {
 // label is the field that begins in the line, and what follows its colon. It
 // may be in bold letters, as programs that write Markdown like to have it.
 func label(line string) (name, value string, ok bool) {
-	text, indent := unindent(line)
-	if indent > indentMost {
+	if lines.Indented(line) {
 		return "", "", false
 	}
+	text := strings.TrimLeft(line, " \t")
 	bold := strings.HasPrefix(text, "**")
 	text = strings.TrimPrefix(text, "**")
 	head, value, ok := strings.Cut(text, ":")
@@ -162,8 +133,14 @@ func label(line string) (name, value string, ok bool) {
 	return "", "", false
 }
 
-// finish makes the signal of its body.
-func (d *draft) finish() (Signal, error) {
+// finish makes the signal of its body, or says what is wrong with it.
+func (d *draft) finish() (Signal, *Malformed) {
+	malformed := func(problem string) (Signal, *Malformed) {
+		return Signal{}, &Malformed{Line: d.line, Name: d.name, Problem: problem}
+	}
+	if d.problem != "" {
+		return malformed(d.problem)
+	}
 	s := d.signal
 	for _, f := range ids {
 		text := strings.Join(d.texts[f.label], "\n")
@@ -193,7 +170,10 @@ func (d *draft) finish() (Signal, error) {
 		return err
 	}))
 	s.tidy()
-	return s, errors.Join(err, s.Validate())
+	if err = errors.Join(err, s.Validate()); err != nil {
+		return malformed(strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return s, nil
 }
 
 // number reads a field of one number; a field that is not there is none.
@@ -210,11 +190,11 @@ func (d *draft) number(label string, read func(string) error) error {
 
 // items are the entries of a numbered or dashed list. A line without a marker
 // goes on with the entry before it. Entries past [MaxList] are left out.
-func items(lines []string) []string {
+func items(texts []string) []string {
 	var list []string
-	for _, line := range lines {
+	for _, line := range texts {
 		text := strings.TrimSpace(line)
-		entry := unlist(text)
+		entry := lines.Unlist(text)
 		switch {
 		case text == "":
 		case len(entry) < len(text) || len(list) == 0:
