@@ -20,7 +20,8 @@ import (
 //	sh          is run; it has to exit with 0
 //	console     lines after "$ " are run, the others are what they print; cd lasts
 //	terminal    the same with one command at a terminal
-//	output      is what the command above prints: each line, in this order; … is anything
+//	output      is what the command above prints, as the text above says: each line, in this
+//	            order; … is anything
 //
 // A block of any language is a file to save where a reader can see its name: "Save this as
 // `NAME`" stands above it, or its first line is a comment with the name. It is not executable
@@ -128,6 +129,8 @@ func (b block) use() (use, error) {
 		return use{}, nil
 	case name != "":
 		return use{what: "file", file: name}, nil
+	case b.info == "output" && !strings.Contains(b.lead, "print"):
+		return use{}, errors.New("it looks like a command; write \"It prints:\" above it")
 	case b.info == "output":
 		return use{what: "output"}, nil
 	case strings.HasPrefix(b.text, "#!") || slices.Contains([]string{"yaml", "go", "python", "ini"}, b.info):
@@ -265,6 +268,8 @@ func TestDocsFindsMistakes(t *testing.T) {
 		{"Save this as `a.sh`:\n\n```sh\n#!/bin/sh\n```", ""},
 		{"Save this as `a.sh`:\n\nThen this.\n```sh\n#!/bin/sh\n```", "no name"},
 		{"```json\n{}\n```", ""},
+		{"```output\nlooprun: done\n```", "looks like a command"},
+		{"It prints:\n\n```output\nlooprun: done\n```", ""},
 	} {
 		_, err := blocksOf(c.page)[0].use()
 		if got := fmt.Sprint(err); (c.problem == "") != (err == nil) || !strings.Contains(got, c.problem) {
