@@ -294,6 +294,8 @@ type ActionApplied struct {
 	Words  string `json:"words,omitempty"`
 	Holds  string `json:"holds,omitempty"`
 	Unsaid bool   `json:"unsaid,omitempty"`
+	// OwnWords says that the words stand alone, so that nothing else holds.
+	OwnWords bool `json:"own_words,omitempty"`
 	// Task is what is worked on from now on; empty: as before. Subtask is the same as
 	// a part of a task that is taken apart, and Subtasks are all that come after it.
 	Task     string           `json:"task,omitempty"`

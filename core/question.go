@@ -219,10 +219,9 @@ func (a Action) Ends() bool {
 // acceptBest is the id of the option that takes the iteration with the fewest failures.
 const acceptBest = "accept_best"
 
-// TakenKeys are the characters that do the same at every question at a terminal, and
-// can be the key of no option: they move, ask for words, pause, review, edit, explain,
-// and say yes or no.
-const TakenKeys = "jkwpre?yn"
+// TakenKeys are the characters that mean the same at every question at a terminal, so
+// that no option can have them: words, pause, review, edit, explain, yes and no.
+const TakenKeys = "wpre?yn"
 
 // takesBack in place of guidance takes back what was said before and holds still.
 const takesBack = "-"
@@ -260,6 +259,8 @@ type Answer struct {
 	Assistant Assistant `json:"assistant,omitzero"`
 	// Guidance is given to the next iteration beside that of the option.
 	Guidance string `json:"guidance,omitempty"`
+	// OwnWords says that Guidance stands alone, without the guidance of the option.
+	OwnWords bool `json:"own_words,omitempty"`
 	// Person says that a person gave the answer, and Via where: [ViaWeb], or empty for
 	// anywhere else. It is in the JSON form, and so in what comes over a wire: give an
 	// answer from there a Person of your own, as [Answer.ByPerson] does and [OfProgram].
@@ -503,7 +504,7 @@ func (a Answer) ByPerson() Answer {
 
 func (a Answer) by(responder string, person bool) Answer {
 	return Answer{
-		Option: a.Option, Options: a.Options, Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason, Guidance: a.Guidance,
+		Option: a.Option, Options: a.Options, Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason, Guidance: a.Guidance, OwnWords: a.OwnWords,
 		Responder: responder, Person: person,
 	}
 }

@@ -82,7 +82,7 @@ func TestAcceptsOneThing(t *testing.T) {
 // stands there of that is not believed, nor what a field says that comes to be.
 func TestWhoAnsweredIsNotBelieved(t *testing.T) {
 	text := "words"
-	says := core.Answer{Option: "o", Options: []string{"o"}, Text: &text, Cancelled: true, Reason: "r", Guidance: "g"}
+	says := core.Answer{Option: "o", Options: []string{"o"}, Text: &text, Cancelled: true, Reason: "r", Guidance: "g", OwnWords: true}
 	all := says
 	v := reflect.ValueOf(&all).Elem()
 	for i := range v.NumField() {

@@ -202,7 +202,7 @@ func (s *State) hold(d ActionApplied) {
 	case d.Words != "":
 		s.Words = s.delivered(d.Words)
 	}
-	if d.Holds != "" || d.Action.Retasks() {
+	if d.Holds != "" || d.OwnWords || d.Action.Retasks() {
 		s.Holds = d.Holds
 	}
 }

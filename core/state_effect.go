@@ -56,8 +56,13 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	if !s.Trip.Mandatory { // what only a person can answer stays to be asked
 		d.Resets = slices.DeleteFunc(d.Resets, func(id GuardID) bool { return id == LadderExhausted })
 	}
-	d.Words, d.Holds = words, o.Guidance
-	d.Guidance = joinLines(o.Guidance, words)
+	if d.Words, d.OwnWords = words, a.OwnWords && words != ""; d.OwnWords {
+		o.Guidance = ""
+	}
+	d.Holds = o.Guidance
+	if d.Guidance = joinLines(o.Guidance, words); d.Guidance != "" { // the work tries something else now
+		d.Resets = distinct(append(d.Resets, counting...))
+	}
 	if s.Trip.Guard.wantsWords(o) && d.Guidance == "" {
 		return d, errWordless(o)
 	}
@@ -331,23 +336,26 @@ func (s *State) consequences(o Option, a Answer, d ActionApplied) []Data {
 	if s.Trip.Guard == Rejection && s.Rejected != nil && !s.Decided {
 		list = append(list, s.decision(o, a, d))
 	}
-	if len(s.Rungs) > 0 && s.restarts(o.Action) && !s.Restarted {
+	if len(s.Rungs) > 0 && s.restarts(a, d) && !s.Restarted {
 		list = append(list, CountersReset{Task: s.LadderTask()})
 	}
 	return list
 }
 
-// restarts reports whether the answer starts the task's attempts over: one to
-// what the ladder or the command asked does, one to a guard does not, and a
-// rejection that is overridden does not either.
-func (s *State) restarts(a Action) bool {
-	switch s.Trip.Guard {
-	case LadderExhausted, Clarification, Blocked:
-		return a.Continues()
-	case Rejection:
-		return a.Retasks()
+// restarts reports whether the answer starts the attempts at the task over: a person's
+// words do, and so does any answer that goes on after the last attempt. A policy, an
+// assistant or the work itself restarts nothing else; a rejection that is overridden
+// does not either.
+func (s *State) restarts(a Answer, d ActionApplied) bool {
+	switch {
+	case !d.Action.Continues():
+		return false
+	case s.Trip.Guard == LadderExhausted:
+		return true
+	case s.Trip.Guard == Rejection && d.Action.Retasks():
+		return true
 	}
-	return false
+	return a.Person && d.Guidance != ""
 }
 
 // decision is the record of what became of the rejection.

@@ -52,12 +52,16 @@ func TestOnlyItsOwnAnswerStartsTheLadderOver(t *testing.T) {
 		name   string
 		said   core.Data
 		option string
+		words  string
+		policy bool
 		total  int // attempts on record after the answer
 	}{
-		{"a guard", nil, "override", 3},
-		{"a rejection that is overridden", core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Suggested: "do the other"}}, "override", 3},
-		{"a rejection with another task", core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Suggested: "do the other"}}, "reformulate", 0},
-		{"a signal", core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}, "override", 0},
+		{"a guard", nil, "override", "", false, 3},
+		{"a guard, with a person's words", nil, "override", "go on", false, 0},
+		{"a guard, with a policy's words", nil, "override", "go on", true, 3},
+		{"a rejection that is overridden", core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Suggested: "do the other"}}, "override", "", false, 3},
+		{"a rejection with another task", core.RejectionSubmitted{Rejection: rejection.Rejection{ReasonType: rejection.Blocker, Suggested: "do the other"}}, "reformulate", "", false, 0},
+		{"a signal", core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}, "override", "go on", false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			limits := looptest.Defaults
@@ -82,7 +86,13 @@ func TestOnlyItsOwnAnswerStartsTheLadderOver(t *testing.T) {
 			run := &looptest.Run{}
 			run.Loop = &engine.Loop{
 				Guards: append([]core.Guard{tripsOnce{core.NoProgress}, tripsOnce{core.LadderExhausted}}, guards.Default()...), Journal: &run.Kept, Questions: looptest.Decisions{},
-				Responders: []core.Responder{answers(c.option, "go on")},
+				Responders: []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+					a := looptest.Chosen(c.option)
+					if a.Guidance = c.words; c.policy {
+						a.Responder, a.Person = core.RespondedByPolicy, false
+					}
+					return a, nil
+				})},
 				Runner: looptest.Works(func(context.Context, core.Iteration) core.IterationFinished {
 					return core.IterationFinished{Outcome: core.OutcomeDone}
 				}),

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -355,5 +356,44 @@ func TestAttemptsCountByTask(t *testing.T) {
 	}
 	if s.MandatoryReason() == "" {
 		t.Error("nobody has to decide, and a cause was named")
+	}
+}
+
+// What goes on with words, or with another approach, has all its iterations before the
+// same failure counts as stuck again. Words alone come without what the option tells.
+func TestWordsStartTheStreaksOver(t *testing.T) {
+	q := core.Question{Options: []core.Option{
+		{ID: "plain", Action: core.ActionContinue, Extend: core.Extend{Iterations: 5}},
+		{ID: "new_approach", Action: core.ActionContinue, Extend: core.Extend{Iterations: 5}, Guidance: "try another approach"},
+	}}
+	for _, c := range []struct {
+		answer  core.Answer
+		resets  bool
+		holds   string
+		already string
+	}{
+		{core.Answer{Option: "plain"}, false, "before", "before"},
+		{core.Answer{Option: "plain", Guidance: "use sha256"}, true, "before", "before"},
+		{core.Answer{Option: "new_approach"}, true, "try another approach", "before"},
+		{core.Answer{Option: "new_approach", Guidance: "use sha256"}, true, "try another approach", ""},
+		{core.Answer{Option: "new_approach", Guidance: "use sha256", OwnWords: true}, true, "", "before"},
+	} {
+		s := &core.State{Iterations: 10, Holds: c.already, Trip: &core.Trip{Guard: core.MaxIterations}, Limits: core.Limits{Iterations: 10}}
+		o, _ := q.Option(c.answer.Option)
+		d, err := s.Effect(o, c.answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []core.GuardID{core.LoopDetected, core.ConsecutiveErrors, core.NoProgress, core.WorkspaceCycle} {
+			if slices.Contains(d.Resets, id) != c.resets {
+				t.Errorf("%+v resets %v", c.answer, d.Resets)
+			}
+		}
+		if want := c.answer.OwnWords; want && d.Guidance != "use sha256" {
+			t.Errorf("words alone became %q", d.Guidance)
+		}
+		if d.Holds != c.holds && !(d.Holds == "" && c.holds == c.already) {
+			t.Errorf("%+v holds %q, want %q", c.answer, d.Holds, c.holds)
+		}
 	}
 }

@@ -35,8 +35,8 @@ func (s *State) foldTask(d ActionApplied) {
 	}
 }
 
-// counting are the guards that start over when another task takes the place of
-// the rejected one. Limits do not: they bound the run.
+// counting are the guards whose streaks start over when the work goes on with another
+// task, or with words or an approach that it did not have. Limits do not: they bound the run.
 var counting = []GuardID{LoopDetected, ConsecutiveErrors, NoProgress, WorkspaceCycle}
 
 // retask puts the task of a rejection in the place of the rejected one.

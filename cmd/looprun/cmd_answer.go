@@ -203,18 +203,19 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 		return c.fromDocument(a, w)
 	}
 	options := append(c.Option, words...)
+	own := false
 	if len(options) == 0 && c.Text == nil && !c.Cancel {
 		o, ok := w.Questions[0].GoesOn()
 		if c.Guidance == "" || !ok || len(w.Questions) > 1 {
 			return c.ask(a, w)
 		}
-		options = []string{o.ID} // words alone go on
+		options, own = []string{o.ID}, true // words alone go on
 	}
 	q, err := c.only(a, w, options)
 	if err != nil {
 		return nil, err
 	}
-	answer := core.Answer{Text: c.Text, Cancelled: c.Cancel, Guidance: c.Guidance, Reason: cmp.Or(c.Reason, withoutReason)}
+	answer := core.Answer{Text: c.Text, Cancelled: c.Cancel, Guidance: c.Guidance, OwnWords: own, Reason: cmp.Or(c.Reason, withoutReason)}
 	switch {
 	case q.Multi:
 		answer.Options = options

@@ -33,7 +33,7 @@ func TestAnswerAsks(t *testing.T) {
 
 	s = onTerminal(t, dir, "answer", filepath.Base(only), "--reason", "Enough for today.")
 	until(t, "the question is there", s.shows(cancelOption))
-	s.press(t, "a\r", "the end", s.shows("continue with looprun resume"))
+	s.take(t, "a", "the end", s.shows("continue with looprun resume"))
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

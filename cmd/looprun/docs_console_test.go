@@ -136,7 +136,7 @@ func TestDocsDemoAsks(t *testing.T) {
 		appears(t, "it offers to ask", s.shows("Press Enter"))
 		s.keys(t, "\r")
 		appears(t, "it asks", s.shows(cancelOption))
-		s.press(t, cancelKeys, "it ends", func() bool { return strings.Count(s.stdout.String(), "(exit code 101)") == 2 })
+		s.take(t, cancelKey, "it ends", func() bool { return strings.Count(s.stdout.String(), "(exit code 101)") == 2 })
 		if got := s.ended(t); got != 0 {
 			t.Errorf("ended with %d", got)
 		}

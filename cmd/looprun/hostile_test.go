@@ -235,7 +235,7 @@ func TestHostileOutputInAQuestion(t *testing.T) {
 			t.Errorf("the question prints %q", bad)
 		}
 	}
-	if got := s.answer(t, cancelKeys); got != 101 {
+	if got := s.answer(t, cancelKey); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }

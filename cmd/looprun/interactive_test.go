@@ -66,7 +66,7 @@ func TestAPagerInTheLoop(t *testing.T) {
 	s.press(t, "G", "it goes to the end", s.shows("1000"))
 	s.keys(t, "q")
 	until(t, "the question is asked", s.shows(cancelOption))
-	if got := s.answer(t, cancelKeys); got != 101 {
+	if got := s.answer(t, cancelKey); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	until(t, "the terminal is as it was", func() bool { return s.modes(t) == fresh(t) })

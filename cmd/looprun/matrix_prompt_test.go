@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
@@ -37,11 +36,11 @@ type promptKind struct {
 
 var promptKinds = map[string]promptKind{
 	"trip": {
-		armed: "a number or letter", affirm: choosing("Accept current"), says: "accept", code: 100,
+		armed: "a key marks", affirm: choosing("Accept current"), says: "accept", code: 100,
 		nobody: 110, elsewhere: []string{"accept"},
 	},
 	"confirm": {
-		ask: "ask Go? --confirm", armed: "a number or letter", affirm: choosing("Yes"), says: core.Yes,
+		ask: "ask Go? --confirm", armed: "a key marks", affirm: choosing("Yes"), says: core.Yes,
 		nobody: exitNobody, elsewhere: []string{core.Yes},
 	},
 	"text": {
@@ -56,6 +55,7 @@ var promptKinds = map[string]promptKind{
 	"multi": {
 		ask: "ask Dbs? --multi --no-text --option pg=Postgres --option my=MySQL", armed: "space ticks", says: "pg", nobody: exitNobody,
 		affirm: func(t *testing.T, s *screen) {
+			s.moveTo(t, "[ ] Postgres")
 			s.press(t, " ", "the option is ticked", func() bool { return s.marked() == "[x] Postgres" })
 			s.press(t, "\r", "it is chosen", func() bool { return s.marked() != "[x] Postgres" })
 		},
@@ -71,9 +71,6 @@ func choosing(label string) func(*testing.T, *screen) {
 		s.press(t, "\r", label+" is chosen", func() bool { return s.marked() != at })
 	}
 }
-
-// pasted is how long after text an Enter or a tick still belongs to it.
-const pasted = 400 * time.Millisecond
 
 // prompted is a run on a terminal that asks a question of one kind once it is let
 // go.
@@ -204,8 +201,8 @@ var promptStates = map[string]func(*testing.T, *prompted){
 	},
 	"Ctrl-D": func(t *testing.T, p *prompted) {
 		p.asks(t)
-		p.keys(t, "\x04")
-		p.unanswered(t)
+		p.press(t, "\x04", "it says what ends the run", p.shows("Ctrl-D ends nothing"))
+		p.affirmed(t)
 	},
 	"typed ahead": func(t *testing.T, p *prompted) {
 		p.keys(t, keyUp+keyUp+" yes\r\ry\r"+keyDown+" \r")
@@ -234,7 +231,6 @@ var promptStates = map[string]func(*testing.T, *prompted){
 			until(t, "the paste is in the field", func() bool { return p.marked() == "yes" })
 			p.press(t, "\x15", "the field is empty", func() bool { return p.marked() == "" })
 		}
-		time.Sleep(pasted)
 		p.affirmed(t)
 	},
 	"SIGTERM": func(t *testing.T, p *prompted) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -222,7 +223,8 @@ func (s *screen) ready(t *testing.T) {
 	t.Helper()
 	until(t, "a question takes keys", func() bool {
 		text := s.term.String()
-		return (strings.Contains(text, "Ctrl-C interrupts") || strings.Contains(text, "nothing is marked")) && !strings.Contains(text, "one moment")
+		hints := []string{"Ctrl-C interrupts", "nothing is marked", "w types words", "Enter: "}
+		return slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(text, hint) }) && !strings.Contains(text, "one moment")
 	})
 }
 

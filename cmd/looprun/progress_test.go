@@ -325,7 +325,7 @@ func TestTheStatusLineAndTheCommandsQuestion(t *testing.T) {
 		t.Errorf("the line is beside the question:\n%s", shown)
 	}
 	before, _ := s.drawn()
-	s.press(t, "n", "it is answered", s.shows("Answer: "))
+	s.take(t, "n", "it is answered", s.shows("Answer: "))
 	until(t, "it is drawn again", func() bool { now, _ := s.drawn(); return len(now) > len(before) })
 	_ = s.Process.Signal(syscall.SIGTERM)
 	s.ended(t)

@@ -39,10 +39,9 @@ func TestScreenshot(t *testing.T) {
 	s.show(t, columns, rows)
 
 	var r recording
-	appears(t, "it asks", s.shows("a number or letter"))
+	appears(t, "it asks", s.shows("a key marks"))
 	r.frame(s.term, 5)
-	s.keys(t, "w")
-	appears(t, "words are asked for", s.shows("type what to do"))
+	s.take(t, "w", "words are asked for", s.shows("type what to do ·"))
 	s.keys(t, "The apostrophe has to go, too.")
 	appears(t, "the words are there", s.shows("has to go, too."))
 	r.frame(s.term, 3)

@@ -130,10 +130,29 @@ var closingLine = regexp.MustCompile(`(looprun:(?:\x1b\[[0-9;]*m)? (?:\x1b\[[0-9
 // closed reports whether the run has said how it ended.
 func (s *screen) closed() bool { return closingLine.MatchString(s.stdout.String()) }
 
-// answer presses a key until the run has ended, and returns how.
+// mark presses the letter of an option until that is marked. Backspace takes back a mark
+// that came late.
+func (s *screen) mark(t *testing.T, letter string) {
+	t.Helper()
+	s.press(t, "\x7f"+letter, letter+" marks an option", func() bool { return s.marked() != "" })
+}
+
+// take marks an option and presses Enter until something happens.
+func (s *screen) take(t *testing.T, letter, what string, happens func() bool) {
+	t.Helper()
+	s.mark(t, letter)
+	s.press(t, "\r", what, happens)
+}
+
+// answer takes an option by its letter, or presses another key, until the run has ended,
+// and returns how.
 func (s *screen) answer(t *testing.T, key string) int {
 	t.Helper()
-	s.press(t, key, "the run ends", s.closed)
+	if len(key) == 1 && key >= "a" && key <= "z" {
+		s.take(t, key, "the run ends", s.closed)
+	} else {
+		s.press(t, key, "the run ends", s.closed)
+	}
 	return s.ended(t)
 }
 
@@ -142,9 +161,9 @@ const (
 	asked     = "How to proceed?"
 	keyUp     = "\x1b[A"
 
-	// The option that cancels, as a question shows it, and the keys that take it.
+	// The option that cancels, as a question shows it, and the key that marks it.
 	cancelOption = "c  Cancel"
-	cancelKeys   = "c\r"
+	cancelKey    = "c"
 )
 
 // On a terminal the command's output keeps its colours, and it has no terminal
@@ -204,11 +223,14 @@ func TestEnterCancels(t *testing.T) {
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", stuckWork)
 	until(t, "the question is asked", s.shows(cancelOption))
 	s.press(t, "\r", "it says that nothing is marked", s.shows("nothing is marked"))
-	s.press(t, "c", "the option is marked", func() bool { return strings.HasPrefix(s.marked(), "Cancel") })
+	s.mark(t, "c")
+	if got := s.marked(); !strings.HasPrefix(got, "Cancel") {
+		t.Errorf("%q is marked", got)
+	}
 	if st := s.state(t); st.Ending != nil || len(st.Answered) != 0 || len(st.Answerable()) != 1 {
 		t.Errorf("ended as %+v, answered %+v", st.Ending, st.Answered)
 	}
-	if got := s.answer(t, cancelKeys); got != 101 {
+	if got := s.answer(t, cancelKey); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	if st := s.state(t); st.Ending.Responder != "user" || st.Ending.Decision != "cancel" {
@@ -244,7 +266,7 @@ func TestPresetsAskNobody(t *testing.T) {
 			t.Parallel()
 			s := onTerminal(t, t.TempDir(), append([]string{"--ask"}, c.args...)...)
 			until(t, "the question is asked", s.shows(cancelOption))
-			if got := s.answer(t, cancelKeys); got != 101 {
+			if got := s.answer(t, cancelKey); got != 101 {
 				t.Errorf("ended with %d, want 101", got)
 			}
 		})
@@ -263,7 +285,7 @@ func TestAskOnResume(t *testing.T) {
 	if !s.shows(cancelOption)() {
 		t.Fatalf("nobody is asked, and it ended with %d", s.ended(t))
 	}
-	if got := s.answer(t, cancelKeys); got != 101 {
+	if got := s.answer(t, cancelKey); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }
@@ -309,7 +331,7 @@ func TestCtrlCAtTheQuestion(t *testing.T) {
 	}
 	again := onTerminal(t, dir, "resume")
 	until(t, "the question is asked again", again.shows(cancelOption))
-	if got := again.answer(t, cancelKeys); got != 101 {
+	if got := again.answer(t, cancelKey); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }
@@ -330,7 +352,7 @@ func TestCtrlCAtWhatAnAssistantRejected(t *testing.T) {
 	again := onTerminal(t, dir, "resume")
 	until(t, "the person reads the advice again", again.shows(advice))
 	until(t, "the question is asked again", again.shows(cancelOption))
-	if got := again.answer(t, cancelKeys); got != 101 {
+	if got := again.answer(t, cancelKey); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	if st := again.state(t); st.Ending.Responder != core.RespondedByUser {
@@ -341,13 +363,23 @@ func TestCtrlCAtWhatAnAssistantRejected(t *testing.T) {
 	}
 }
 
-// Ctrl-D is no answer, and nothing stands in for the person who gave none.
-func TestCtrlDIsNoAnswer(t *testing.T) {
+// Ctrl-D ends nothing, in the menu and in the line prompt.
+func TestCtrlDEndsNothing(t *testing.T) {
 	t.Parallel()
-	s := onTerminal(t, t.TempDir(), "--detached", "defaults", "--", "sh", "-c", stuckWork)
-	until(t, "the question is asked", s.shows(cancelOption))
-	if got := s.answer(t, "\x04"); got != 111 {
-		t.Errorf("ended with %d, want 111", got)
+	for _, prompt := range []string{"auto", "plain"} {
+		t.Run(prompt, func(t *testing.T) {
+			t.Parallel()
+			s := onTerminal(t, t.TempDir(), "--prompt", prompt, "--", "sh", "-c", stuckWork)
+			until(t, "the question is asked", func() bool { return s.shows(cancelOption)() || s.shows("Answer:")() })
+			s.press(t, "\x04", "it says what ends the run", s.shows("Ctrl-D ends nothing"))
+			if prompt == "plain" {
+				if s.press(t, "c\n", "the run ends", s.closed); s.ended(t) != 101 {
+					t.Error("it is not cancelled")
+				}
+			} else if got := s.answer(t, cancelKey); got != 101 {
+				t.Errorf("ended with %d, want 101", got)
+			}
+		})
 	}
 }
 
@@ -361,7 +393,7 @@ func TestTypedAheadTextAnswersNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the question is asked", s.shows(cancelOption))
-	if got := s.answer(t, cancelKeys); got != 101 {
+	if got := s.answer(t, cancelKey); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 }
@@ -373,7 +405,7 @@ func TestTheIterationStandsStillWhileAPersonIsAsked(t *testing.T) {
 	s := onTerminal(t, t.TempDir(), "--max-runtime", "300ms", "--", "sh", "-c", "echo $$ > pid; sleep 60")
 	until(t, "the question is asked", s.shows(cancelOption))
 	until(t, "the command stands still", func() bool { return standsStill(t, s.pid(t, "pid")) })
-	if got := s.answer(t, cancelKeys); got != 101 {
+	if got := s.answer(t, cancelKey); got != 101 {
 		t.Errorf("ended with %d, want 101", got)
 	}
 	if s.alive(t, "pid") {
@@ -386,7 +418,7 @@ func TestDebugGivesAPersonAShell(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", "test -e mended && exit 0; "+stuckWork)
 	until(t, "the question is asked", s.shows(cancelOption))
-	s.press(t, "d", "the shell begins", s.shows("exit 0 goes on"))
+	s.take(t, "d", "the shell begins", s.shows("exit 0 goes on"))
 	s.keys(t, "echo iteration-$LOOPRUN_ITERATION\r")
 	until(t, "it has the run's environment", s.shows("iteration-3"))
 	s.keys(t, "touch mended; exit 0\r")

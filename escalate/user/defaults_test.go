@@ -50,8 +50,9 @@ func TestNothingIsPreselectedAfterARejection(t *testing.T) {
 	for _, tt := range []struct {
 		question core.Question
 		key      string
+		label    string
 		want     string
-	}{{confirm, "n", core.No}, {trip, "c" + enter, "cancel"}} {
+	}{{confirm, "n", "No", core.No}, {trip, "c", "Cancel", "cancel"}} {
 		t.Run(tt.want, func(t *testing.T) {
 			advice := core.Assistant{}.AdviseAgainst("It drops a table.")
 			tt.question.Advice = &advice
@@ -59,8 +60,8 @@ func TestNothingIsPreselectedAfterARejection(t *testing.T) {
 			unmarked(s)
 			s.shows("The assistant recommended rejecting this: “It drops a table.”")
 			s.press(enter)
-			s.shows(unmarkedHint)
-			s.press(tt.key)
+			s.shows(unmarkedNote)
+			s.opens(tt.key, tt.label)
 			s.answered(byPerson(core.Answer{Option: tt.want}, "chosen at the terminal"))
 		})
 	}
@@ -81,7 +82,7 @@ func TestHeaderSaysWhoAsks(t *testing.T) {
 		unmarked(s)
 		s.shows(tt.want)
 		s.shows("through k3f › z9q")
-		s.press("n")
+		s.opens("n", "No")
 		s.answered(byPerson(core.Answer{Option: core.No}, "chosen at the terminal"))
 	}
 	if got := header(core.Question{From: core.FromCommand, Header: "Question"}, nil); got != "The command asks" {
@@ -89,17 +90,16 @@ func TestHeaderSaysWhoAsks(t *testing.T) {
 	}
 }
 
-// What comes along with the Enter that opens a field is not in the field, and
-// what comes along with the one that leaves it chooses nothing.
+// What is pasted opens no field, and Enter on an empty field goes back to the menu.
 func TestFieldIsNotTypedAhead(t *testing.T) {
 	q := commandAsks(core.KindSelect, func(q *core.Question) { q.AllowText = true })
 	s := start(t, setup{scenario: scenario{Question: q}})
 	unmarked(s)
 	s.press("w"+enter+"early\r\r", down) // pasted
 	s.marks("Red")
-	s.press("w")
+	s.opens("w", "Answer in words")
 	s.holds("")
-	s.press(enter + up + enter)
+	s.press(enter)
 	s.marks("Answer in words")
 	s.press(enter)
 	s.holds("")
@@ -177,6 +177,6 @@ func TestLongQuestion(t *testing.T) {
 	s.sees("the question in full", func(screen string) bool {
 		return strings.Contains(screen, "line 5 of") && strings.Count(screen, "line 1 of") == 2 && strings.Count(screen, "line 12 of") == 2
 	})
-	s.press("n")
+	s.opens("n", "No")
 	s.answered(byPerson(core.Answer{Option: core.No}, "chosen at the terminal"))
 }

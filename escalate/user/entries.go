@@ -154,7 +154,7 @@ func (m *Menu) forConfirm(q core.Question) error {
 		item.Key = id[:1]
 		m.Items = append(m.Items, item)
 	}
-	m.Items = append(m.Items, Item{Label: "Say why", Description: "First mark yes or no with the arrows", Key: wordsKey, Says: true}, reviewItem)
+	m.Items = append(m.Items, Item{Label: "Say why", Description: "Mark yes or no first", Key: wordsKey, Says: true}, reviewItem)
 	m.allowCancel(q)
 	return nil
 }

@@ -59,7 +59,7 @@ func TestLateKeysInEveryKind(t *testing.T) {
 				s.press("\x1b[0n")
 				if k.name == "other" { // its field is one more prompt
 					unmarked(s)
-					s.press("w")
+					s.opens("w", "Answer in words")
 					s.shows(waitingHint)
 					s.press(text)
 					s.press("\x1b[0n")
@@ -85,6 +85,9 @@ func TestPastedLineInEveryKind(t *testing.T) {
 				case k.want.Options != nil && text == " \r": // a tick can be seen, and is no answer
 					s.marks("[x] Red")
 					s.press(" ")
+				case k.want.Options != nil:
+					s.shows(pasteNote)
+					s.press(down)
 				}
 				k.ready(s)
 				s.finishes(k)
@@ -93,16 +96,15 @@ func TestPastedLineInEveryKind(t *testing.T) {
 	}
 }
 
-func TestCtrlDInEveryKind(t *testing.T) {
+func TestCtrlDEndsNothingInAnyKind(t *testing.T) {
 	for name, first := range map[string]string{"at once": "", "after text": "yes", "after an arrow": down, "after a blank": " "} {
 		t.Run(name, func(t *testing.T) {
 			everyKind(t, nil, func(s *session, k kindOfPrompt) {
 				s.there(k)
 				s.press(first, ctrlD)
-				if out := s.unanswered(); !out.NoAnswer {
-					t.Errorf("got %+v, want no answer", out)
-				}
-				s.shows("No answer: end of input.")
+				s.shows(endNote)
+				s.press(ctrlC)
+				s.interrupted()
 			})
 		})
 	}
@@ -217,7 +219,8 @@ func TestTerminalGoesAwayInEveryKind(t *testing.T) {
 func TestPanicInEveryKind(t *testing.T) {
 	everyKind(t, func(su *setup) { su.PanicOn = 2 }, func(s *session, k kindOfPrompt) {
 		if k.name == "other" {
-			k.reach(s) // Enter in the menu is the second key
+			unmarked(s)
+			s.press("w")
 		} else {
 			k.ready(s)
 			s.press(enter)

@@ -15,8 +15,10 @@ const maxText = 8 << 10
 
 // field is a line of text that is being typed. Its zero value is empty.
 type field struct {
-	// item is the item of the menu that is answered so.
+	// item is the item of the menu that is answered so, and own says that the words
+	// stand alone, without what the option tells.
 	item int
+	own  bool
 	text []byte
 	// part is the beginning of a character whose other bytes are to come.
 	part []byte
@@ -69,8 +71,8 @@ func (f *field) answer() string { return strings.TrimSpace(termsafe.Text(string(
 
 // openField begins a text. Keys count anew once the field is on the screen, and
 // what came before is dropped.
-func (p *prompt) openField(item int) {
-	p.field, p.hint = &field{item: item}, ""
+func (p *prompt) openField(item int, own bool) {
+	p.field, p.hint = &field{item: item, own: own}, ""
 	p.keys.typing, p.keys.armed = true, false
 }
 
@@ -102,7 +104,7 @@ func (p *prompt) typed() (text string, err error) {
 		if err != nil {
 			return "", err
 		}
-		p.hint = ""
+		p.hint = p.keys.note
 		switch k.key {
 		case keyText:
 			p.field.take(k.text)
@@ -159,6 +161,10 @@ func (p *prompt) fieldHint() string {
 	case p.menu.Default != "":
 		return "type the answer · Enter alone gives “" + termsafe.Cut(p.menu.Default, maxLabel) + "” · Ctrl-C interrupts"
 	case p.menu.typesOnly():
+	case p.field.own && p.state != nil && p.state.Words != "":
+		return "type what to do · Enter: go on with these words alone · “-” takes back what you said · Esc goes back"
+	case p.field.own:
+		return "type what to do · Enter: go on with these words alone · Esc goes back"
 	case p.menu.Items[p.field.item].GoesOn && p.state != nil && p.state.Words != "":
 		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + " · “-” takes back what you said · Esc goes back"
 	case p.menu.Items[p.field.item].GoesOn:

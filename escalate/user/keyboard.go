@@ -13,38 +13,37 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// timing are the waits of the keyboard.
+// timing are the waits of the keyboard. None of them decides what is chosen.
 type timing struct {
-	// quiet is how long nothing may be typed before keys count, and how long
-	// after text an Enter is still part of it.
+	// quiet is how long nothing may be typed before keys count.
 	quiet time.Duration
-	// report is how long the terminal has to say that it showed the question;
-	// one that never says so is taken to have shown it.
+	// report is how long the terminal has to confirm that it showed the question.
+	// After that looprun assumes that it did.
 	report time.Duration
-	// settle is how long a window has to keep its size before all is drawn anew.
+	// settle is how long a window must keep its size before everything is drawn again.
 	settle time.Duration
 	// grace is how long a signal has to end the context as well.
 	grace time.Duration
-	// paste is how soon after text an Enter in a field is part of what is pasted:
-	// faster than anybody types, slower than pasted text comes.
+	// paste is how soon after text an Enter in a field belongs to pasted text: no
+	// person types that fast, and a terminal pastes faster.
 	paste time.Duration
-	// sentence is how soon after a letter another one goes on with the same sentence.
-	sentence time.Duration
 }
 
 var normalTiming = timing{
 	quiet: 250 * time.Millisecond, report: time.Second, settle: 150 * time.Millisecond, grace: time.Second, paste: 50 * time.Millisecond,
-	sentence: time.Second,
 }
 
-// errRedraw ends a prompt that has to be drawn anew.
-var errRedraw = errors.New("draw the prompt anew")
+// errRedraw ends a prompt that must be drawn again.
+var errRedraw = errors.New("draw the prompt again")
 
 // errQuit ends a prompt because of Ctrl-\.
 var errQuit = fmt.Errorf("%w: %w", core.ErrInterrupted, &engine.Interrupt{Signal: "SIGQUIT", Code: 131})
 
 // errSuspend ends a prompt because of Ctrl-Z.
 var errSuspend = errors.New("suspend")
+
+// errGone ends a prompt whose terminal was closed.
+var errGone = fmt.Errorf("the terminal was closed: %w", core.ErrNoAnswer)
 
 // statusQuery asks a terminal for a sign of life. It answers in the order in
 // which it is written to, so it has shown what came before, and what a person
@@ -57,48 +56,59 @@ type source interface {
 	Write(b []byte) (int, error)
 }
 
-// keyboard turns what arrives from a terminal into the keys of one prompt.
+// What the keyboard tells the person about keys that did nothing.
+const (
+	sentenceNote = "letters mark one option; w types words"
+	pasteNote    = "pasted text marks nothing; w types words"
+	againNote    = "press Enter again, alone"
+	unmarkedNote = "nothing is marked: press a number or a letter, or move with the arrows"
+	endNote      = "Ctrl-D ends nothing: p pauses, Ctrl-C interrupts"
+)
+
+// keyboard turns what arrives from a terminal into the keys of one prompt. In a
+// menu it holds the rule for keys: a key marks, Enter takes what is marked, and
+// a sentence or pasted text marks and takes nothing.
 type keyboard struct {
 	source
 	timing
-	// changed is called when the source was woken, and says whether the prompt
-	// has to be drawn anew.
+	// changed is called when the source was woken, and reports whether the prompt
+	// must be drawn again.
 	changed func() bool
 	// armed says that keys count.
 	armed bool
-	// cursor is the item that is marked, of so many items; -1: none is.
+	// cursor is the marked one of the items; -1: none is.
 	cursor, items int
-	// hot reports whether a character alone chooses something.
-	hot func(byte) bool
+	// item returns the item that a character marks; -1: none. Nil: no character does.
+	item func(byte) int
+	// words is the item that takes words, the one letter that may follow another; -1: none.
+	words int
 	// ticks says that a blank ticks the marked item; typing that text is what
 	// the prompt wants, and that there is no cursor to move.
 	ticks, typing bool
 	// entered says that the last key was Enter.
 	entered bool
+	// note says why the last key did nothing; empty: it did something.
+	note string
 
 	decoder  decoder
 	pending  []stroke
 	lastText time.Time
-	// lastHarmless is when a character ticked or moved. What comes right after it may
-	// be pasted with it, and chooses nothing.
-	lastHarmless time.Time
-	lastByte     time.Time
-	// lastLetter is when other text came last, which may have been of a sentence.
-	lastLetter time.Time
-	letter     byte
-	// offers says that something was marked, which Enter chooses, and before what was marked
-	// at first: where a sentence goes on behind it, that is marked again.
-	offers   bool
-	before   int
+	lastByte time.Time
+	// lettered says that a letter has marked an item, and missed that one marked
+	// nothing although something is marked: another letter makes a sentence of it.
+	lettered, missed bool
+	// sentence is why characters are ignored until Enter, Esc, Backspace or an arrow;
+	// empty: they are not.
+	sentence string
 	redrawAt time.Time
 }
 
-// next returns the next key that counts: up, down, Enter, a tick, or text where
-// it is wanted, or where it takes a mark back; or keyNone once, when keys begin to count. It returns an error
-// when the prompt is over: [core.ErrInterrupted], [core.ErrNoAnswer],
-// [tty.ErrCancelled], errRedraw, errSuspend.
+// next returns the next key: an arrow, a mark, Enter, a tick, text in a field, keyNone
+// where only the note changed and, once, when keys begin to count. It returns an error
+// when the prompt is over: [core.ErrInterrupted], errGone, [tty.ErrCancelled],
+// errRedraw, errSuspend.
 func (k *keyboard) next() (stroke, error) {
-	k.entered = false
+	k.entered, k.note = false, ""
 	if !k.armed {
 		if err := k.arm(); err != nil {
 			return stroke{}, err
@@ -110,12 +120,12 @@ func (k *keyboard) next() (stroke, error) {
 		for len(k.pending) > 0 {
 			got := k.pending[0]
 			k.pending = k.pending[1:]
-			if got, err := k.counts(got); got.key != keyNone || err != nil {
+			if got, err := k.counts(got); got.key != keyNone || k.note != "" || err != nil {
 				return got, err
 			}
 		}
 		until := k.redrawAt
-		escaping := k.typing && k.decoder.state == inEscape
+		escaping := k.decoder.state == inEscape
 		if escaping && until.IsZero() {
 			until = k.lastByte.Add(sequenceGap)
 		}
@@ -125,7 +135,8 @@ func (k *keyboard) next() (stroke, error) {
 		}
 		if err != nil && escaping { // nothing came after it
 			k.decoder.state = inText
-			return stroke{key: keyBack}, nil
+			k.pending = append(k.pending, stroke{key: keyBack})
+			continue
 		}
 		if !k.redrawAt.IsZero() && !time.Now().Before(k.redrawAt) {
 			return stroke{}, errRedraw
@@ -141,8 +152,6 @@ func (k *keyboard) counts(got stroke) (stroke, error) {
 		return stroke{}, core.ErrInterrupted
 	case keyQuit:
 		return stroke{}, errQuit
-	case keyEnd:
-		return stroke{}, core.ErrNoAnswer
 	case keySuspend:
 		return stroke{}, errSuspend
 	}
@@ -150,133 +159,115 @@ func (k *keyboard) counts(got stroke) (stroke, error) {
 		return stroke{}, nil // what is on the screen may not be what is marked
 	}
 	switch got.key {
+	case keyEnd:
+		k.note = endNote
 	case keyEnter:
-		return k.enter(), nil
+		return k.enter(got), nil
 	case keyText:
-		return k.text(got)
+		if k.typing {
+			k.lastText = k.lastByte
+			return got, nil
+		}
+		return k.character(got), nil
+	case keyBack:
+		if k.typing {
+			return got, nil
+		}
+		k.unmark()
 	case keyUp, keyDown, keyFirst, keyLast:
 		return k.move(got), nil
 	}
 	return stroke{}, nil
 }
 
-// enter is Enter, unless it comes right after text: then it is part of a pasted
-// line, which is no choice. In a field such a line break becomes a blank.
-func (k *keyboard) enter() stroke {
-	after := k.lastByte.Sub(k.lastText)
+// enter takes what is marked, if it came alone. In a field an Enter that comes with
+// pasted text becomes a blank.
+func (k *keyboard) enter(got stroke) stroke {
 	switch {
-	case k.typing && after < k.paste:
-		return stroke{keyText, ' '}
-	case !k.typing && (after < k.quiet || k.lastByte.Sub(k.lastHarmless) < k.paste):
+	case k.typing && (got.crowded || k.lastByte.Sub(k.lastText) < k.paste):
+		return stroke{key: keyText, text: ' '}
+	case k.typing:
+	case k.sentence != "":
+		k.note = k.sentence
+		k.unmark()
+		return stroke{}
+	case got.crowded:
+		k.note = againNote
+		return stroke{}
+	case k.cursor < 0:
+		k.note = unmarkedNote
 		return stroke{}
 	}
-	k.entered = true
+	k.entered, k.lettered, k.missed = true, false, false
 	return stroke{key: keyEnter}
 }
 
-// text is text in a field. Elsewhere a blank ticks the marked item of a list that has
-// ticks, and j and k move: at once, since they are seen and decide nothing. What is hot
-// chooses, when it stands alone. All other text means nothing, and neither does what
-// comes with more of it.
-func (k *keyboard) text(got stroke) (stroke, error) {
-	if k.typing {
-		k.lastText = k.lastByte
-		return got, nil
+// character marks the item that the character is for. A second letter, or a blank after
+// a mark, is the beginning of a sentence, which marks nothing.
+func (k *keyboard) character(got stroke) stroke {
+	c := got.text
+	if c == backspace || c == controlH {
+		k.unmark()
+		return stroke{key: keyBack}
 	}
-	meant := k.lastByte.Sub(k.lastText) >= k.quiet && k.means(got.text) && !k.moreText()
-	harmless := got.text == ' ' || got.text == 'j' || got.text == 'k'
-	if !k.ticks && k.sentenceGoesOn(got, meant, harmless) {
-		return got, nil
+	if !printable(c) {
+		return stroke{}
 	}
-	if meant && !harmless {
-		alone, err := k.alone()
-		if err != nil {
-			return stroke{}, err
-		}
-		meant = alone
+	digit := c >= '0' && c <= '9'
+	to := -1
+	if k.item != nil {
+		to = k.item(c)
 	}
 	switch {
-	case !meant:
-		k.lastText = k.lastByte
-		return stroke{}, nil
-	case !harmless:
-		return stroke{keyHot, got.text}, nil
-	}
-	k.lastHarmless = k.lastByte
-	switch got.text {
-	case 'j':
-		return k.move(stroke{key: keyDown}), nil
-	case 'k':
-		return k.move(stroke{key: keyUp}), nil
-	}
-	return stroke{key: keyTick}, nil
-}
-
-// sentenceGoesOn reports whether a letter is of a sentence, which somebody types who takes
-// the menu for a field: it chooses nothing, and what an earlier one has marked is not marked
-// any more.
-func (k *keyboard) sentenceGoesOn(got stroke, meant, harmless bool) bool {
-	soon := k.lastByte.Sub(k.lastLetter) < k.sentence
-	if !soon && (meant && harmless || got.text == ' ') { // a blank chooses what is marked elsewhere
-		return false
-	}
-	again := k.offers && meant && got.text == k.letter // the same key is no sentence
-	k.lastLetter, k.letter = k.lastByte, got.text
-	if again {
-		return false
-	}
-	if !k.offers && !(soon && meant) || k.offers && meant && (!soon || got.text == wordsKey[0]) {
-		return false
-	}
-	if k.offers {
-		k.offers, k.cursor = false, k.before
-	}
-	k.lastText = k.lastByte
-	return true
-}
-
-// means reports whether the character alone does something.
-func (k *keyboard) means(c byte) bool {
-	return c == ' ' && k.ticks || c == 'j' || c == 'k' || k.hot != nil && k.hot(c)
-}
-
-// moreText reports whether text came along with this key.
-func (k *keyboard) moreText() bool { return len(k.pending) > 0 && k.pending[0].key == keyText }
-
-// alone reports whether nothing comes right before or after a character, but for one
-// Enter after it: text that is pasted is no choice.
-func (k *keyboard) alone() (bool, error) {
-	if k.lastByte.Sub(k.lastHarmless) < k.paste {
-		return false, nil
-	}
-	for until := k.lastByte.Add(k.paste); ; {
-		err := k.fill(until)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			break
+	case k.sentence != "":
+		k.note = k.sentence
+		return stroke{}
+	case got.crowded && got.pasted:
+		k.begin(pasteNote)
+	case c == ' ' && k.ticks:
+		if k.cursor >= 0 {
+			return stroke{key: keyTick}
 		}
-		if err != nil {
-			return false, err
+		k.note = unmarkedNote
+	case c == ' ' && k.cursor >= 0, !digit && k.lettered && (to < 0 || to != k.words):
+		k.begin(sentenceNote)
+	case to >= 0:
+		k.lettered, k.missed = !digit, false
+		k.cursor = to
+		return stroke{key: keyMark, text: c}
+	case !digit && k.cursor >= 0 && k.missed:
+		k.begin(sentenceNote)
+	case c == ' ':
+		k.note = unmarkedNote
+	default:
+		k.missed = k.cursor >= 0 && !digit
+		k.note = "no option has that key"
+		if c < 0x7f {
+			k.note = fmt.Sprintf("no option has the key %c", c)
 		}
 	}
-	if len(k.pending) == 1 && k.pending[0].key == keyEnter {
-		return true, nil
-	}
-	return !slices.ContainsFunc(k.pending, func(s stroke) bool { return s.key == keyText || s.key == keyEnter }), nil
+	return stroke{}
 }
 
-// offer marks an item that needs Enter as well.
-func (k *keyboard) offer(item int) {
-	if !k.offers {
-		k.before = k.cursor
-	}
-	k.offers, k.cursor = true, item
+// printable reports whether the byte begins a character that a person can type.
+func printable(c byte) bool { return c >= ' ' && c < 0x7f || c >= 0xc2 && c <= 0xf4 }
+
+// begin takes the mark away, since a sentence is being typed.
+func (k *keyboard) begin(note string) {
+	k.unmark()
+	k.sentence, k.note = note, note
+}
+
+// unmark takes the mark away and ends a sentence.
+func (k *keyboard) unmark() {
+	k.sentence, k.lettered, k.missed, k.cursor = "", false, false, -1
 }
 
 func (k *keyboard) move(got stroke) stroke {
 	if k.typing {
 		return stroke{}
 	}
-	k.offer(k.cursor)
+	k.sentence, k.lettered, k.missed = "", false, false
 	switch {
 	case got.key == keyFirst:
 		k.cursor = 0
@@ -295,7 +286,8 @@ func (k *keyboard) idle() bool { return len(k.pending) == 0 }
 
 // restart forgets what belongs to the last drawing.
 func (k *keyboard) restart() {
-	k.pending, k.redrawAt, k.entered, k.offers = nil, time.Time{}, false, false
+	k.pending, k.redrawAt, k.entered = nil, time.Time{}, false
+	k.sentence, k.lettered, k.missed = "", false, false
 }
 
 // arm waits until the terminal has shown the question and nothing more comes
@@ -303,7 +295,7 @@ func (k *keyboard) restart() {
 func (k *keyboard) arm() error {
 	shown := time.Now()
 	if _, err := k.Write([]byte(statusQuery)); err != nil {
-		return k.ended(err)
+		return err
 	}
 	quietFrom, reported := shown, false
 	k.pending = nil
@@ -342,9 +334,10 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// fill reads what there is, or waits until the deadline.
+// fill reads what there is, or waits until the deadline. Keys of one read know of
+// each other: a person presses one at a time.
 func (k *keyboard) fill(deadline time.Time) error {
-	var b [256]byte
+	var b [4096]byte // as much as a terminal holds
 	n, err := k.Read(b[:], deadline)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -354,18 +347,30 @@ func (k *keyboard) fill(deadline time.Time) error {
 			k.redrawAt = time.Now().Add(k.settle)
 		}
 		return nil
+	case errors.Is(err, io.EOF):
+		return errGone
 	case err != nil:
-		return k.ended(err)
+		return err
 	}
 	k.lastByte = time.Now()
-	k.pending = append(k.pending, k.decoder.decode(b[:n], k.lastByte)...)
+	strokes := k.decoder.decode(b[:n], k.lastByte)
+	k.pending = append(k.pending, together(strokes)...)
 	return nil
 }
 
-// ended makes the error of a terminal that cannot be read the prompt's.
-func (k *keyboard) ended(err error) error {
-	if errors.Is(err, io.EOF) {
-		return core.ErrNoAnswer
+// together notes which keys of one read came with others, and which text was pasted.
+func together(strokes []stroke) []stroke {
+	keys, text := 0, 0
+	for _, s := range strokes {
+		if s.key != keyReport {
+			keys++
+		}
+		if s.key == keyText && printable(s.text) {
+			text++
+		}
 	}
-	return err
+	for i := range strokes {
+		strokes[i].crowded, strokes[i].pasted = keys > 1, text > 1
+	}
+	return slices.Clip(strokes)
 }

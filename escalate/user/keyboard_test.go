@@ -81,13 +81,14 @@ func TestKeyboard(t *testing.T) {
 		{"Ctrl-\\ of the extended keyboards", []typed{{0, report}, {ms(500), "\x1b[92;5u"}}, nil, errQuit},
 		{"Ctrl-\\ of xterm's extended keyboard", []typed{{0, report}, {ms(500), "\x1b[27;5;92~"}}, nil, errQuit},
 		{"Ctrl-D early does nothing", []typed{{ms(1), "\x04"}, {ms(2), report}, {ms(500), down}}, []key{keyDown}, core.ErrNoAnswer},
-		{"Ctrl-D", []typed{{0, report}, {ms(500), "\x04"}, {ms(501), enter}}, nil, core.ErrNoAnswer},
-		{"Enter after text", []typed{{0, report}, {ms(500), "x"}, {ms(700), enter}}, nil, core.ErrNoAnswer},
-		{"Enter long after text", []typed{{0, report}, {ms(500), "x"}, {ms(800), enter}}, []key{keyEnter}, core.ErrNoAnswer},
+		{"Ctrl-D", []typed{{0, report}, {ms(500), "\x04"}, {ms(501), enter}}, []key{keyEnter}, core.ErrNoAnswer},
+		{"Enter after a key that no option has", []typed{{0, report}, {ms(500), "x"}, {ms(501), enter}}, []key{keyEnter}, core.ErrNoAnswer},
+		{"Enter after text", []typed{{0, report}, {ms(500), "x"}, {ms(800), "y"}, {ms(1100), enter}}, nil, core.ErrNoAnswer},
+		{"Enter with an arrow", []typed{{0, report}, {ms(500), up + enter}}, []key{keyUp}, core.ErrNoAnswer},
 		{"a pasted line", []typed{{0, report}, {ms(500), "yes\ryes\r"}}, nil, core.ErrNoAnswer},
 		{"an arrow in two parts", []typed{{0, report}, {ms(500), "\x1b"}, {ms(550), "[B"}}, []key{keyDown}, core.ErrNoAnswer},
-		{"an arrow whose rest is late", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), "[B"}, {ms(1000), enter}}, []key{keyEnter}, core.ErrNoAnswer},
-		{"Escape, then Enter", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), enter}}, []key{keyEnter}, core.ErrNoAnswer},
+		{"an arrow whose rest is late", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), "[B"}, {ms(1000), enter}}, nil, core.ErrNoAnswer},
+		{"Escape, then Enter", []typed{{0, report}, {ms(500), "\x1b"}, {ms(700), enter}}, nil, core.ErrNoAnswer},
 		{"a late report", []typed{{ms(1500), report}, {ms(1600), up}}, []key{keyUp}, core.ErrNoAnswer},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,80 +118,83 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// A character that chooses counts when it stands alone, or with one Enter: what is
-// pasted comes in pieces, and none of them is a choice.
-func TestKeyboardOfHotKeys(t *testing.T) {
+// A key marks, whenever it comes; a sentence, and what is pasted, marks nothing.
+func TestKeyboardMarks(t *testing.T) {
 	const report = "\x1b[0n"
 	for _, tt := range []struct {
-		name  string
-		typed []typed
-		want  string // characters that chose, ⏎, ↓
+		name   string
+		cursor int
+		typed  string // a character a key; what is in parentheses comes in one read
+		want   string // the item that is marked, or - for none, after each key that did something; ⏎ for an Enter that takes
 	}{
-		{"alone", []typed{{ms(300), "g"}}, "g"},
-		{"with Enter", []typed{{ms(300), "g\r"}}, "g⏎"},
-		{"with Enter a moment later", []typed{{ms(300), "g"}, {ms(320), "\r"}}, "g⏎"},
-		{"in text", []typed{{ms(300), "go"}}, ""},
-		{"in text in pieces", []typed{{ms(300), "g"}, {ms(320), "o"}}, ""},
-		{"in text in pieces, with Enter", []typed{{ms(300), "g"}, {ms(320), "o"}, {ms(340), "\r"}}, ""},
-		{"before the lines of a paste", []typed{{ms(300), "g\r\r"}}, ""},
-		{"before the lines of a paste, in pieces", []typed{{ms(300), "g"}, {ms(310), "\r"}, {ms(320), "\r"}}, ""},
-		{"a line before others", []typed{{ms(300), "g"}, {ms(310), "\r"}, {ms(320), "rm"}}, ""},
-		{"twice, by hand", []typed{{ms(300), "g"}, {ms(1300), "g"}}, "gg"},
-		{"a move in a sentence by hand", []typed{{ms(300), "o"}, {ms(600), "k"}, {ms(900), " "}, {ms(1200), "j"}, {ms(1500), "g"}}, ""},
-		{"moves by hand", []typed{{ms(300), "j"}, {ms(600), "j"}, {ms(900), "g"}}, "↓↓g"},
-		{"first of a sentence by hand", []typed{{ms(300), "g"}, {ms(600), "o"}, {ms(900), "g"}}, "g"},
-		{"in a sentence by hand", []typed{{ms(300), "o"}, {ms(600), "g"}, {ms(900), "g"}, {ms(1200), "\r"}}, "⏎"},
-		{"long after a sentence", []typed{{ms(300), "o"}, {ms(1300), "g"}}, "g"},
-		{"a mark", []typed{{ms(300), "c"}, {ms(600), "\r"}}, "c⏎2"},
-		{"a mark, and a sentence", []typed{{ms(300), "c"}, {ms(600), "o"}, {ms(900), "c"}, {ms(1200), "\r"}}, "c⏎-1"},
-		{"a mark, and one that chooses, soon", []typed{{ms(300), "c"}, {ms(600), "g"}, {ms(900), "\r"}}, "c⏎-1"},
-		{"a mark, and one that chooses, later", []typed{{ms(300), "c"}, {ms(1300), "g"}}, "cg"},
-		{"a mark, and text much later", []typed{{ms(300), "c"}, {ms(5000), "x"}, {ms(6000), "\r"}}, "c⏎-1"},
-		{"a mark, and words", []typed{{ms(300), "c"}, {ms(600), "w"}}, "cw"},
-		{"a mark, and a move", []typed{{ms(300), "c"}, {ms(600), up}, {ms(900), "\r"}}, "c⏎1"},
-		{"a mark, a move, and a sentence", []typed{{ms(300), "c"}, {ms(600), up}, {ms(900), "x"}, {ms(1200), "\r"}}, "c⏎-1"},
-		{"a mark twice", []typed{{ms(300), "c"}, {ms(600), "c\r"}}, "cc⏎2"},
-		{"a mark, and a blank", []typed{{ms(300), "c"}, {ms(1500), " "}, {ms(1900), "\r"}}, "c⏎2"},
-		{"a mark, and a move by a letter, later", []typed{{ms(300), "c"}, {ms(1300), "k"}, {ms(1600), "\r"}}, "c⏎1"},
-		{"with an arrow", []typed{{ms(300), "g"}, {ms(310), down}}, "g↓"},
-		{"a move alone", []typed{{ms(300), "j"}}, "↓"},
-		{"a move with Enter", []typed{{ms(300), "j\r"}}, "↓"},
-		{"a move with Enter, in pieces", []typed{{ms(300), "j"}, {ms(320), "\r"}}, "↓"},
-		{"a move that is held", []typed{{ms(300), "j"}, {ms(330), "j"}, {ms(360), "j"}}, "↓↓↓"},
-		{"a move in text", []typed{{ms(300), "jg"}}, ""},
-		{"a move in text in pieces", []typed{{ms(300), "j"}, {ms(320), "g"}}, "↓"},
-		{"a move in text in pieces, with Enter", []typed{{ms(300), "j"}, {ms(320), "g"}, {ms(340), "\r"}}, "↓"},
-		{"a move, and a choice by hand", []typed{{ms(300), "j"}, {ms(360), "g"}}, "↓g"},
-		{"a move, and Enter by hand", []typed{{ms(300), "j"}, {ms(600), "\r"}}, "↓⏎"},
-		{"what chooses nothing", []typed{{ms(300), "x"}}, ""},
+		{"a letter and Enter", -1, "g\r", "0 0⏎"},
+		{"a digit and Enter", -1, "2\r", "1 1⏎"},
+		{"a letter with its Enter", -1, "(g\r)\r", "0 0! 0⏎"},
+		{"Enter alone", -1, "\r", "-!"},
+		{"digits move the mark", -1, "123\r", "0 1 2 2⏎"},
+		{"a digit that no option has", -1, "29\r", "1 1! 1⏎"},
+		{"a letter that no option has, then one that an option has", -1, "xc\r", "-! 1 1⏎"},
+		{"a letter moves the mark of an arrow", 0, "c\r", "1 1⏎"},
+		{"a second letter", -1, "cg\r", "1 -! -!"},
+		{"the same letter twice", -1, "cc\r", "1 -! -!"},
+		{"a second letter that no option has", -1, "cx\r", "1 -! -!"},
+		{"a blank after a mark", -1, "c \r", "1 -! -!"},
+		{"a blank after a digit", -1, "2 \r", "1 -! -!"},
+		{"a sentence, then a key", -1, "cancel it\rc\r", "1 -! -! -! -! -! -! -! -! -! 1 1⏎"},
+		{"a sentence that marks nothing", -1, "ok\r", "-! -! -!"},
+		{"a sentence at a default", 0, "no\r", "0! -! -!"},
+		{"a sentence, Backspace, and a key", -1, "cax\x7fc\r", "1 -! -! - 1 1⏎"},
+		{"words for an option", -1, "cw\r", "1 3 3⏎"},
+		{"words for an option, as a sentence", -1, "cwg\r", "1 3 -! -!"},
+		{"pasted text", -1, "(cancel)\r", "-! -! -! -! -! -! -!"},
+		{"a pasted line", -1, "(cancel\r)", "-! -! -! -! -! -! -!"},
+		{"a pasted key with its lines", -1, "(c\r\r)\r", "1 1! 1! 1⏎"},
+		{"a letter of several bytes", -1, "(é)c\r", "-! 1 1⏎"},
+		{"control characters", 0, "\t\x00\r", "0⏎"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := &keyboard{
-					source: &typist{time.Now(), slices.Concat([]typed{{0, report}}, tt.typed)}, timing: normalTiming, items: 4, cursor: -1,
-					hot: func(c byte) bool { return c == 'g' || c == 'c' || c == 'w' }, changed: func() bool { return false },
+				script, at := []typed{{0, report}}, 300
+				for rest := tt.typed; rest != ""; at++ { // no timer decides: a millisecond apart
+					part := rest[:1]
+					if part == "(" {
+						part = rest[1:strings.IndexByte(rest, ')')]
+						rest = rest[2:]
+					}
+					script, rest = append(script, typed{ms(at), part}), rest[len(part):]
 				}
-				got := ""
+				k := &keyboard{
+					source: &typist{time.Now(), script}, timing: normalTiming, items: 4, cursor: tt.cursor, words: 3,
+					changed: func() bool { return false },
+				}
+				k.item = func(c byte) int {
+					if i := strings.IndexByte("gc_w1234", c); i >= 0 {
+						return i % 4
+					}
+					return -1
+				}
+				var got []string
 				for {
 					next, err := k.next()
 					if err != nil {
 						break
 					}
-					switch next.key {
-					case keyHot:
-						got += string(next.text)
-						if next.text == 'c' {
-							k.offer(2)
-						}
-					case keyDown:
-						got += "↓"
-					case keyEnter:
-						if got += "⏎"; strings.HasPrefix(got, "c") {
-							got += fmt.Sprint(k.cursor)
-						}
+					if next.key == keyNone && k.note == "" {
+						continue // keys count from here on
 					}
+					state := "-"
+					if k.cursor >= 0 {
+						state = fmt.Sprint(k.cursor)
+					}
+					if k.entered {
+						state += "⏎"
+					}
+					if k.note != "" {
+						state += "!"
+					}
+					got = append(got, state)
 				}
-				if got != tt.want {
+				if got := strings.Join(got, " "); got != tt.want {
 					t.Errorf("got %q, want %q", got, tt.want)
 				}
 			})
@@ -213,10 +217,10 @@ func TestKeyboardOfOtherPrompts(t *testing.T) {
 		{"text before the report", true, []typed{{ms(1), "early"}, {ms(400), "early"}, {ms(500), report}, {ms(600), "early"}, {ms(900), "x"}}, "x"},
 		{"arrows in a field", true, []typed{{0, report}, {ms(300), up + down + "\x1b[3~" + "x"}}, "x"},
 		{"a tick", false, []typed{{0, report}, {ms(300), " "}, {ms(350), enter}}, "␣⏎"},
-		{"Enter with a tick", false, []typed{{0, report}, {ms(300), " \r"}, {ms(349), enter}, {ms(350), enter}}, "␣⏎"},
+		{"Enter with a tick", false, []typed{{0, report}, {ms(300), " \r"}, {ms(350), enter}}, "␣⏎"},
 		{"a blank in text", false, []typed{{0, report}, {ms(300), "yes please"}, {ms(549), " "}, {ms(550), up}}, "↑"},
 		{"a blank before text", false, []typed{{0, report}, {ms(300), " yes"}}, ""},
-		{"a blank after text", false, []typed{{0, report}, {ms(300), "yes"}, {ms(550), " "}}, "␣"},
+		{"a blank after text", false, []typed{{0, report}, {ms(300), "yes"}, {ms(550), " "}}, ""},
 		{"a blank before the report", false, []typed{{ms(1), " "}, {ms(500), report}}, ""},
 		{"two ticks", false, []typed{{0, report}, {ms(300), " "}, {ms(310), up}, {ms(320), " "}}, "␣↑␣"},
 		{"an old mouse report", false, []typed{{0, report}, {ms(300), "\x1b[M !!"}, {ms(600), "\x1b[M"}, {ms(650), "  "}, {ms(900), " "}}, "␣"},

@@ -15,18 +15,20 @@ const (
 	keyEnd                  // Ctrl-D
 	keySuspend              // Ctrl-Z
 	keyReport               // the terminal answered
-	keyText                 // a byte of text; it means something in a field only
+	keyText                 // a byte of text;
 	keyTick                 // a blank that ticks an item
 	keyFirst                // Home
 	keyLast                 // End
-	keyHot                  // a character that stands alone and chooses
+	keyMark                 // a character that marked its item
 	keyBack                 // Esc
 )
 
-// stroke is a key, and for [keyText] the byte.
+// stroke is a key, and for [keyText] and [keyMark] the byte.
 type stroke struct {
 	key
 	text byte
+	// crowded says that other keys came in the same read, and pasted that other text did.
+	crowded, pasted bool
 }
 
 // sequenceGap is how long the rest of an escape sequence may take. What comes
@@ -68,7 +70,7 @@ func (d *decoder) decode(b []byte, at time.Time) []stroke {
 		switch k := d.feed(c); k {
 		case keyNone:
 		case keyText:
-			strokes = append(strokes, stroke{k, c})
+			strokes = append(strokes, stroke{key: k, text: c})
 		default:
 			strokes = append(strokes, stroke{key: k})
 		}

@@ -77,11 +77,19 @@ func marking(label string) func(*session) {
 	return func(s *session) { s.Helper(); s.marks(label) }
 }
 
+// opens marks an item by its key and takes it.
+func (s *session) opens(key, label string) {
+	s.Helper()
+	s.press(key)
+	s.marks(label)
+	s.press(enter)
+}
+
 // unmarked waits until keys count and nothing is marked.
 func unmarked(s *session) {
 	s.Helper()
 	s.sees("nothing marked", func(screen string) bool {
-		return marked(screen) == "" && (strings.Contains(screen, ready) || strings.Contains(screen, unmarkedHint))
+		return marked(screen) == "" && (strings.Contains(screen, ready) || strings.Contains(screen, unmarkedNote) || strings.Contains(screen, "w types words"))
 	})
 }
 
@@ -94,21 +102,21 @@ func kindsOfPrompts() []kindOfPrompt {
 		{
 			"confirm", commandAsks(core.KindConfirm, nil),
 			nothing, unmarked, choosing("Yes"),
-			byPerson(core.Answer{Option: core.Yes}, "chosen at the terminal"), unmarkedHint,
+			byPerson(core.Answer{Option: core.Yes}, "chosen at the terminal"), unmarkedNote,
 		},
 		{
 			"select", commandAsks(core.KindSelect, func(q *core.Question) { q.AllowCancel = true }),
 			nothing, unmarked, choosing("Red", "Green"),
-			byPerson(core.Answer{Option: "g"}, "chosen at the terminal"), unmarkedHint,
+			byPerson(core.Answer{Option: "g"}, "chosen at the terminal"), unmarkedNote,
 		},
 		{
 			"select or text", other,
 			nothing, unmarked, choosing("Red"),
-			byPerson(core.Answer{Option: "r"}, "chosen at the terminal"), unmarkedHint,
+			byPerson(core.Answer{Option: "r"}, "chosen at the terminal"), unmarkedNote,
 		},
 		{
 			"other", other,
-			func(s *session) { unmarked(s); s.press("w") },
+			func(s *session) { unmarked(s); s.opens("w", "Answer in words") },
 			func(s *session) { s.Helper(); s.holds("") }, typing, typed, "Answer in words",
 		},
 		{
@@ -134,7 +142,7 @@ func kindsOfPrompts() []kindOfPrompt {
 		{
 			"text or nothing", commandAsks(core.KindText, func(q *core.Question) { q.AllowCancel = true }),
 			nothing, unmarked, choosing("Type the answer", "Cancel (do not answer)"),
-			byPerson(core.Answer{Cancelled: true}, "cancelled at the terminal"), unmarkedHint,
+			byPerson(core.Answer{Cancelled: true}, "cancelled at the terminal"), unmarkedNote,
 		},
 	}
 }

@@ -67,6 +67,8 @@ type Choice struct {
 	// order, and Text is what was typed; they count where Item says so.
 	Ticked []int
 	Text   string
+	// Own says that the text stands alone: what the option itself tells is left out.
+	Own bool
 }
 
 // Limits on what a single item may take of the screen.
@@ -124,7 +126,7 @@ func (m *Menu) answer(c Choice) core.Answer {
 		a.Option = item.ID
 		switch words := strings.TrimSpace(termsafe.Text(c.Text)); {
 		case words != "" && item.GoesOn:
-			a.Guidance, a.Reason = words, "typed at the terminal"
+			a.Guidance, a.OwnWords, a.Reason = words, c.Own, "typed at the terminal"
 		case words != "":
 			a.Reason = words
 		}
@@ -205,6 +207,8 @@ func (m *Menu) report(c Choice) string {
 			all = append(all, m.Items[n].Label)
 		}
 		return strings.Join(all, ", ")
+	case c.Own:
+		return "“" + termsafe.Cut(termsafe.Line(c.Text), maxDescription) + "”"
 	case c.Text != "":
 		return fmt.Sprintf("%s: “%s”", item.Label, termsafe.Cut(termsafe.Line(c.Text), maxDescription))
 	default:

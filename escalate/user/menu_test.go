@@ -245,7 +245,7 @@ func TestWideTextFits(t *testing.T) {
 
 // On a narrow screen a hint says the keys, and nothing is cut off.
 func TestHintsOnANarrowScreen(t *testing.T) {
-	for columns, want := range map[int]string{40: "a number or letter, or arrows and Enter", 80: "a number or letter, or arrows and Enter · Ctrl-C interrupts"} {
+	for columns, want := range map[int]string{40: "a key marks, Enter takes it", 80: "a key marks, Enter takes it · Ctrl-C interrupts"} {
 		p := &prompt{responder: &responder{}, columns: columns, rows: 24, keys: &keyboard{armed: true}}
 		if got := p.sheet().hint; got != want {
 			t.Errorf("%d columns: %q, want %q", columns, got, want)

@@ -1,6 +1,7 @@
 package user
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,8 +37,8 @@ func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 		case ctx.Err() != nil:
 			fmt.Fprintln(t, "\n"+unanswered(context.Cause(ctx)))
 			return Choice{}, context.Cause(ctx)
-		case errors.Is(err, io.EOF):
-			return Choice{}, fmt.Errorf("%w: %w", core.ErrNoAnswer, ErrAsked)
+		case errors.Is(err, errGone):
+			return Choice{}, fmt.Errorf("%w: %w", err, ErrAsked)
 		case err != nil:
 			return Choice{}, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
 		}
@@ -49,100 +50,111 @@ func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 // dialogue is a question line by line.
 type dialogue struct {
 	Menu
-	t    *tty.Terminal
-	rest []byte // what was read behind a line
+	t *tty.Terminal
 }
 
 func (d *dialogue) run() (Choice, error) {
-	// What was typed before the question is there does not count.
 	if _, err := io.WriteString(d.t, "\n"+d.spoken()); err != nil {
 		return Choice{}, err
 	}
-	if err := d.t.Discard(); err != nil {
-		return Choice{}, err
-	}
 	if d.typesOnly() {
-		return d.words(0)
+		return d.words(Choice{})
 	}
-	meant := Choice{Item: -1}
+	reason := false // one is to be asked for
 	for {
-		line, err := d.ask("Answer: ")
+		line, more, err := d.ask("Answer: ")
 		if err != nil {
 			return Choice{}, err
 		}
 		i, ticked := d.named(line)
-		if i >= 0 && i == meant.Item {
-			return meant, nil
-		}
-		why := ""
-		if first, rest, ok := strings.Cut(line, " "); ok && i < 0 && len(first) == 1 {
-			if n := d.one(first); n >= 0 && (d.Items[n].Says || d.Items[n].takesWords() && !d.Items[n].Types) {
-				i, why = n, strings.TrimSpace(rest)
-			}
-		}
-		meant = Choice{Item: -1}
+		c := Choice{Item: i, Ticked: ticked}
 		switch {
-		case i >= 0 && d.Items[i].Ends && why != "": // or a sentence that begins with a number, or with “a”
-			meant = Choice{Item: i, Text: why}
-			fmt.Fprintf(d.t, "That would end the run: %s, because “%s”. Type %s alone if it is meant.\n", d.Items[i].Label, why, line[:1])
+		case more:
+			fmt.Fprintln(d.t, "Several lines came at once, so nothing was chosen: type a number or a letter, and Enter.")
 			continue
 		case i < 0:
-			fmt.Fprintln(d.t, "Nothing was chosen: type a number or a letter from the list, and Enter.")
+			fmt.Fprintln(d.t, "Nothing was chosen: type a number or a letter from the list, and Enter; w types words.")
 			continue
 		case d.Items[i].Says:
-			if i = d.Menu.spoken(-1); i < 0 {
-				fmt.Fprintln(d.t, reasonBehind+".")
+			if c.Item, c.Own = d.Menu.spoken(-1), true; c.Item < 0 {
+				reason = true
+				fmt.Fprintln(d.t, "Choose the answer now; your reason comes after it.")
 				continue
 			}
-			if why != "" {
-				return Choice{Item: i, Text: why}, nil
-			}
-		case !d.Items[i].Types:
-			return Choice{Item: i, Ticked: ticked, Text: why}, nil
+		case !d.Items[i].Types && !(reason && d.Items[i].takesWords()):
+			return c, nil
 		}
-		if c, err := d.words(i); err != nil || c.Text != "" {
+		if c, err := d.words(c); err != nil || c.Text != "" {
 			return c, err
 		}
 	}
 }
 
-const reasonBehind = "The reason stands behind the answer, as in “n too early”"
-
 // words asks for a text. An empty one goes back, or is the default.
-func (d *dialogue) words(i int) (Choice, error) {
+func (d *dialogue) words(c Choice) (Choice, error) {
 	for {
-		line, err := d.ask("Your words: ")
+		line, _, err := d.ask("Your words: ")
 		line = cmp.Or(line, d.Default)
 		if len(line) > maxText {
-			fmt.Fprintln(d.t, "That is too long, 8 KiB is all that fits.")
+			fmt.Fprintln(d.t, "That is too long: 8 KiB is the most.")
 			continue
 		}
 		if err != nil || line != "" || !d.typesOnly() {
-			return Choice{Item: i, Text: line}, err
+			c.Text = line
+			return c, err
 		}
 	}
 }
 
-// ask reads a line.
-func (d *dialogue) ask(prompt string) (string, error) {
+// emptyReads is how many empty reads in a row mean that the terminal is gone, on systems
+// that do not say so: nobody presses Ctrl-D that often.
+const emptyReads = 20
+
+// ask reads what is typed after the prompt is shown, up to Enter; more says that several
+// lines came at once, which are joined by blanks.
+func (d *dialogue) ask(prompt string) (text string, more bool, err error) {
+	if err := d.t.Discard(); err != nil {
+		return "", false, err
+	}
 	if _, err := io.WriteString(d.t, prompt); err != nil {
-		return "", err
+		return "", false, err
 	}
-	for {
-		if line, rest, ok := strings.Cut(string(d.rest), "\n"); ok {
-			d.rest = []byte(rest)
-			return strings.TrimSpace(termsafe.Text(line)), nil
-		}
-		var b [1024]byte
+	var typed []byte
+	for empty := 0; ; {
+		var b [4096]byte
 		n, err := d.t.Read(b[:], time.Time{})
-		if err != nil && !errors.Is(err, tty.ErrWoken) && !errors.Is(err, os.ErrDeadlineExceeded) {
-			return "", err
+		switch {
+		case errors.Is(err, io.EOF):
+			if empty++; d.t.Gone() || empty >= emptyReads {
+				return "", false, errGone
+			}
+			if _, err := io.WriteString(d.t, "\n"+endNote+"\n"+prompt); err != nil {
+				return "", false, err
+			}
+			typed = nil
+			continue
+		case errors.Is(err, tty.ErrWoken), errors.Is(err, os.ErrDeadlineExceeded):
+			continue
+		case err != nil:
+			return "", false, err
 		}
-		d.rest = append(d.rest, b[:n]...)
+		empty = 0
+		if typed = append(typed, b[:n]...); !bytes.Contains(typed, []byte("\n")) {
+			continue
+		}
+		for err == nil { // a terminal hands over one line a read, and has the others ready
+			n, err = d.t.Read(b[:], time.Now().Add(time.Millisecond))
+			typed = append(typed, b[:n]...)
+		}
+		lines := strings.Split(strings.TrimSuffix(string(typed), "\n"), "\n")
+		for i := range lines {
+			lines[i] = strings.TrimSpace(termsafe.Text(lines[i]))
+		}
+		return strings.TrimSpace(strings.Join(lines, " ")), len(lines) > 1, nil
 	}
 }
 
-// named is the item that a line names, by its number, its letter, its id or its label;
+// named is the item that a line names, by its number, its letter or its id;
 // where several can be chosen, all of them. -1: none.
 func (d *dialogue) named(line string) (item int, ticked []int) {
 	words := []string{line}
@@ -169,7 +181,7 @@ func (d *dialogue) one(word string) int {
 		return d.item(word[0])
 	}
 	return slices.IndexFunc(d.Items, func(i Item) bool {
-		return word != "" && (strings.EqualFold(word, i.ID) || strings.EqualFold(word, i.Label))
+		return word != "" && strings.EqualFold(word, i.ID)
 	})
 }
 
@@ -198,8 +210,6 @@ func (d *dialogue) spoken() string {
 		}
 		text := strings.Join(append(keys, item.Label), ", ")
 		switch {
-		case item.Says && d.Menu.spoken(-1) < 0: // there is nothing to mark
-			text += ": " + reasonBehind
 		case item.Description != "":
 			text += ": " + item.Description
 		}

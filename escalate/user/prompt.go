@@ -73,7 +73,7 @@ func (p *prompt) run(ctx context.Context) (Choice, error) {
 	switch {
 	case err == nil, errors.Is(err, core.ErrInterrupted), ctx.Err() != nil:
 		return c, err
-	case errors.Is(err, core.ErrNoAnswer):
+	case errors.Is(err, errGone):
 		return c, fmt.Errorf("%w: %w", err, ErrAsked)
 	}
 	return c, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
@@ -85,11 +85,12 @@ func (p *prompt) begin(keys *keyboard) {
 		p.ticked = append(p.ticked, item.Ticked)
 	}
 	keys.items, keys.cursor, keys.ticks = len(p.menu.Items), p.menu.Cursor, p.menu.Multi
-	keys.hot = func(c byte) bool { return p.menu.item(c) >= 0 }
+	keys.item = p.menu.item
+	keys.words = slices.IndexFunc(p.menu.Items, func(i Item) bool { return i.Key == wordsKey })
 	p.marked = -1
 	p.keys = keys
 	if p.menu.typesOnly() {
-		p.openField(0)
+		p.openField(0, false)
 	}
 }
 
@@ -133,19 +134,20 @@ func (p *prompt) converse(ctx context.Context) (Choice, error) {
 			err = p.suspend()
 		case err != nil:
 		case (p.menu.Items[c.Item].Types || p.menu.Items[c.Item].Says) && p.field == nil:
-			item := c.Item
+			item, own := c.Item, false
 			if p.menu.Items[item].Says {
-				item = p.menu.spoken(p.marked)
+				item, own = p.menu.spoken(p.marked), p.marked < 0
 			}
 			if p.edits {
 				p.edits, before, evidence = false, "\n", true
 				if c, err = p.edit(ctx, item); err == nil && c.Text != "" {
+					c.Own = own
 					return c, nil
 				}
 				break
 			}
 			again = true
-			p.openField(item)
+			p.openField(item, own)
 			err = p.eraseLines(len(p.message()))
 		case p.field != nil && c.Text == "":
 			again = true
@@ -167,24 +169,21 @@ func (p *prompt) converse(ctx context.Context) (Choice, error) {
 func (p *prompt) choice() (Choice, error) {
 	if p.field != nil {
 		text, err := p.typed()
-		return Choice{Item: p.field.item, Text: text}, err
+		return Choice{Item: p.field.item, Text: text, Own: p.field.own}, err
 	}
 	n, err := choose(p.t, p.sheet(), func() (key, sheet, error) {
 		k, err := p.key()
-		p.hint = ""
+		p.hint = p.keys.note
 		switch {
 		case err != nil:
-		case k.key == keyHot:
-			k = p.hot(k.text)
-		case k.key == keyText:
-			p.hint = p.sentenceHint()
-		case k.key == keyTick && p.keys.cursor < 0:
-		case k.key == keyEnter && p.keys.cursor < 0:
-			p.hint, k, p.keys.entered = unmarkedHint, stroke{}, false
+		case k.key == keyEnter:
+			if p.hint = p.missing(); p.hint != "" {
+				k, p.keys.entered = stroke{}, false
+			}
 		case k.key == keyTick:
-			p.ticked[p.keys.cursor] = !p.ticked[p.keys.cursor]
-		case k.key == keyEnter && p.menu.Items[p.keys.cursor].Box && len(p.choices()) == 0:
-			p.hint, k = "nothing is ticked yet: the space bar ticks", stroke{}
+			p.ticked[p.keys.cursor] = p.menu.Items[p.keys.cursor].Box && !p.ticked[p.keys.cursor]
+		case k.key == keyMark, k.key == keyUp, k.key == keyDown, k.key == keyFirst, k.key == keyLast:
+			p.mark(k)
 		}
 		return k.key, p.sheet(), err
 	})
@@ -197,47 +196,49 @@ func (p *prompt) choice() (Choice, error) {
 	return Choice{Item: n, Ticked: p.choices()}, nil
 }
 
-// hot is what a character that stands alone does: it chooses its item, except that
-// one which ends the run, or goes against advice, needs Enter as well.
-func (p *prompt) hot(c byte) stroke {
-	i := p.menu.item(c)
-	item := p.menu.Items[i]
-	before := p.keys.cursor
-	enters := item.Ends || p.menu.Open && item.ID != "" && item.ID != core.No
-	if enters && !item.Box {
-		p.keys.offer(i)
+// mark says what Enter would do with the item that the key has marked. Words are for the
+// option that was marked before them, and else stand alone.
+func (p *prompt) mark(k stroke) {
+	item := p.menu.Items[p.keys.cursor]
+	if !item.Says {
+		p.marked, p.edits = -1, false
+		if item.takesWords() {
+			p.marked = p.keys.cursor
+		}
+	} else if k.key == keyMark {
+		p.edits = k.text == editKey
+	} else {
+		p.marked, p.edits = -1, false
 	}
-	p.keys.cursor = i
-	switch {
-	case item.Box:
-		p.ticked[i] = !p.ticked[i]
-		return stroke{key: keyTick}
-	case item.Ends:
-		p.hint = "Enter: " + item.Label + " · this ends the run"
-		return stroke{}
-	case enters:
-		p.hint = "Enter: " + item.Label + " · this was advised against"
-		return stroke{}
-	case item.Says && p.menu.spoken(before) < 0:
-		p.keys.cursor = before
-		p.hint = "mark an answer first, with the arrows"
-		return stroke{}
-	case item.Says || item.Types:
-		p.marked, p.edits = before, c == editKey
-	}
-	p.keys.pending, p.keys.entered = nil, true // an Enter that came with it is part of it
-	return stroke{key: keyEnter}
+	p.hint = p.effect(item)
 }
 
-// unmarkedHint is what Enter alone gets where nothing is marked.
-const unmarkedHint = "nothing is marked: press a number or a letter, or move with the arrows"
-
-// sentenceHint is what a sentence gets where none is taken.
-func (p *prompt) sentenceHint() string {
-	if slices.ContainsFunc(p.menu.Items, func(i Item) bool { return i.Says }) {
-		return "nothing is marked by a sentence: press w to type words"
+// effect is what Enter does with the item, where that is more than to choose it.
+func (p *prompt) effect(item Item) string {
+	switch {
+	case item.Says && p.marked >= 0:
+		return "Enter: type words for “" + p.menu.Items[p.marked].Label + "”"
+	case item.Says && p.menu.spoken(-1) >= 0:
+		return "Enter: type what to do, and go on with your words alone"
+	case item.Ends:
+		return "Enter: " + item.Label + " · this ends the run"
+	case p.menu.Open && item.ID != "" && item.ID != core.No:
+		return "Enter: " + item.Label + " · this was advised against"
+	case item.Box:
+		return "space ticks it, Enter chooses what is ticked"
 	}
-	return unmarkedHint
+	return ""
+}
+
+// missing says what must be marked or ticked before Enter counts; empty: nothing.
+func (p *prompt) missing() string {
+	switch item := p.menu.Items[p.keys.cursor]; {
+	case item.Box && len(p.choices()) == 0:
+		return "nothing is ticked yet: the space bar ticks"
+	case item.Says && p.menu.spoken(p.marked) < 0:
+		return "mark an answer first"
+	}
+	return ""
 }
 
 // key is the next key that counts.
@@ -304,8 +305,8 @@ func unanswered(err error) string {
 	switch {
 	case errors.Is(err, core.ErrInterrupted):
 		return "No answer: interrupted."
-	case errors.Is(err, core.ErrNoAnswer):
-		return "No answer: end of input."
+	case errors.Is(err, errGone):
+		return "No answer: the terminal was closed. The question is kept."
 	case errors.Is(err, context.Canceled):
 		return "No answer: the question was withdrawn."
 	case errors.Is(err, core.ErrAnswered): // what, and by whom, is said next

@@ -41,8 +41,8 @@ func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
 	su := asking()
 	su.State = testState(3)
 	s := start(t, su)
-	s.onCancel()
-	s.press("r")
+	unmarked(s)
+	s.opens("r", "Review …")
 	s.shows("3×  0000000000000abc  test-fail:2-auth,logout, last in iteration 3")
 	s.sees("the question again", func(screen string) bool {
 		_, after, _ := strings.Cut(screen, "Signatures")
@@ -53,7 +53,7 @@ func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
 		_, after, _ := strings.Cut(screen, "Signatures")
 		return marked(after) == "Pause"
 	})
-	s.press("c" + enter)
+	s.opens("c", "Cancel")
 	s.chose("cancel", "Cancel")
 }
 
@@ -62,8 +62,8 @@ func TestLongReviewIsPaged(t *testing.T) {
 	su.State = testState(40)
 	su.Env = []string{"PAGER=sed -n 's/^  *40  not done/paged &/p'"}
 	s := start(t, su)
-	s.onCancel()
-	s.press("r")
+	unmarked(s)
+	s.opens("r", "Review …")
 	s.shows("paged")
 	s.sees("the question again", func(screen string) bool {
 		_, after, _ := strings.Cut(screen, "paged")
@@ -89,8 +89,8 @@ func TestPagerEnds(t *testing.T) {
 			}
 			su.Env = []string{"PAGER=echo the pager; exec sleep 1000"}
 			s := start(t, su)
-			s.onCancel()
-			s.press("r")
+			unmarked(s)
+			s.opens("r", "Review …")
 			s.shows("the pager")
 			if err := s.cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)

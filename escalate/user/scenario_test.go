@@ -121,7 +121,7 @@ func play(sc scenario) {
 		os.Stdout.WriteString("taken\n")
 	}
 	o := Options{CI: sc.CI, Tty: sc.Tty, NonInteractive: sc.NonInteractive, Why: sc.Why}
-	o.timing = timing{quiet: 1, report: max(sc.Report, 20*time.Millisecond), settle: 1, grace: sc.grace(), paste: 1, sentence: 1}
+	o.timing = timing{quiet: 1, report: max(sc.Report, 20*time.Millisecond), settle: 1, grace: sc.grace(), paste: 1}
 	keys := 0
 	o.onKey = func(stroke) {
 		switch keys++; keys {

@@ -97,9 +97,9 @@ func (p *prompt) sheet() sheet {
 	case p.hint != "":
 		s.hint = p.hint
 	case p.menu.Multi:
-		s.hint = p.orShort("a number or space ticks, Enter chooses")
+		s.hint = p.orShort("a key marks, space ticks, Enter takes what is ticked")
 	default:
-		s.hint = p.orShort("a number or letter, or arrows and Enter")
+		s.hint = p.orShort("a key marks, Enter takes it")
 	}
 	s.hint = cells.Cut(s.hint, p.width())
 	message := p.message()

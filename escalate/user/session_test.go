@@ -189,7 +189,7 @@ func (s *session) shows(text string) {
 func (s *session) marks(label string) {
 	s.Helper()
 	s.sees("the cursor on "+label, func(screen string) bool {
-		return marked(screen) == label && (strings.Contains(screen, ready) || strings.Contains(screen, "Enter: "))
+		return marked(screen) == label && (strings.Contains(screen, ready) || strings.Contains(screen, "Enter"))
 	})
 }
 

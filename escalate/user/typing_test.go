@@ -24,24 +24,6 @@ func TestPipedInputIsNotRead(t *testing.T) {
 	s.chose("accept", "Accept current")
 }
 
-func TestCtrlDIsNoAnswer(t *testing.T) {
-	for name, first := range map[string]string{"at once": "", "after text": "cont", "on continue": home} {
-		t.Run(name, func(t *testing.T) {
-			s := start(t, asking())
-			s.onCancel()
-			s.press(first)
-			if first == home {
-				s.marks("Continue +5")
-			}
-			s.press(ctrlD)
-			if out := s.unanswered(); !out.NoAnswer {
-				t.Errorf("got %+v, want no answer", out)
-			}
-			s.shows("No answer")
-		})
-	}
-}
-
 func TestTextDoesNothing(t *testing.T) {
 	for _, text := range []string{"accept\r", "k\r", "jj\n", "yes\r\r\r", "\t\r", " \r", "x\r", "1x", "ga"} {
 		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
@@ -152,28 +134,56 @@ func TestStrayEscapes(t *testing.T) {
 	}
 }
 
-// One key answers, but what ends the run needs Enter too, and Enter alone says that
-// nothing is marked.
-func TestKeysChoose(t *testing.T) {
-	for _, tt := range []struct{ name, keys, marked, id, label string }{
-		{"a letter that goes on", "g", "", "continue", "Continue +5"},
-		{"a capital", "G", "", "continue", "Continue +5"},
-		{"a number that goes on", "1", "", "continue", "Continue +5"},
-		{"a letter and Enter", "g" + enter, "", "continue", "Continue +5"},
-		{"a letter that ends", "a", "Accept current", "accept", "Accept current"},
-		{"a number that ends", "3", "Cancel", "cancel", "Cancel"},
-		{"a letter that ends, and Enter", "c" + enter, "", "cancel", "Cancel"},
+// A key marks, and Enter takes what is marked. An Enter that comes with its key, as on a
+// slow line, has to be pressed again.
+func TestKeysMark(t *testing.T) {
+	for _, tt := range []struct{ name, keys, marked, id, hint string }{
+		{"a letter that goes on", "g", "Continue +5", "continue", ready},
+		{"a capital", "G", "Continue +5", "continue", ready},
+		{"a number that goes on", "1", "Continue +5", "continue", ready},
+		{"a letter and Enter", "g" + enter, "Continue +5", "continue", againNote},
+		{"a letter that ends", "a", "Accept current", "accept", "this ends the run"},
+		{"a number that ends", "3", "Cancel", "cancel", "this ends the run"},
+		{"a letter that ends, and Enter", "c" + enter, "Cancel", "cancel", againNote},
+		{"a key that no option has, before", "xc", "", "", pasteNote},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t, asking())
 			unmarked(s)
 			s.press(tt.keys)
-			if tt.marked != "" {
-				s.marks(tt.marked)
-				s.shows("this ends the run")
-				s.press(enter)
+			s.sees("the mark", func(screen string) bool { return marked(screen) == tt.marked && strings.Contains(screen, tt.hint) })
+			s.press(enter)
+			if tt.id == "" {
+				s.press(home)
+				s.marks("Continue +5")
+				s.opens("c", "Cancel")
+				tt.id, tt.marked = "cancel", "Cancel"
 			}
-			s.chose(tt.id, tt.label)
+			s.chose(tt.id, tt.marked)
+		})
+	}
+}
+
+// A sentence that is typed takes nothing, nor does its Enter.
+func TestSentenceTakesNothing(t *testing.T) {
+	for _, text := range []string{"try again", "cancel it", "please wait", "do it", "ok", "accept that", "give up", "aa", "no"} {
+		t.Run(text, func(t *testing.T) {
+			s := start(t, asking())
+			unmarked(s)
+			for _, c := range text {
+				s.press(string(c))
+			}
+			s.press(enter, home)
+			s.marks("Continue +5")
+			if text[0] == 'g' {
+				s.press(end, up, up, up, up)
+				s.marks("Accept current")
+				s.press(enter)
+				s.chose("accept", "Accept current")
+				return
+			}
+			s.press(enter)
+			s.chose("continue", "Continue +5")
 		})
 	}
 }
@@ -182,8 +192,8 @@ func TestEnterAloneAnswersNothing(t *testing.T) {
 	s := start(t, asking())
 	unmarked(s)
 	s.press(enter)
-	s.shows(unmarkedHint)
-	s.press("g")
+	s.shows(unmarkedNote)
+	s.opens("g", "Continue +5")
 	s.chose("continue", "Continue +5")
 }
 
@@ -193,9 +203,9 @@ func TestPauseKeepsTheQuestion(t *testing.T) {
 		k.ready(s)
 		if k.want.Text != nil {
 			s.press("\x1b") // back from the field
-			s.sees("the menu", func(screen string) bool { return strings.Contains(screen, "a number or letter") })
+			s.sees("the menu", func(screen string) bool { return strings.Contains(screen, "a key marks") })
 		}
-		s.press("p")
+		s.opens("p", "Pause")
 		if out := s.ends(); !out.Deferred || out.Asked || out.Interrupted || out.NoAnswer {
 			s.Errorf("got %+v, want the question kept", out)
 		}
@@ -209,6 +219,8 @@ func TestWordsAreTheReason(t *testing.T) {
 	s.press("c")
 	s.marks("Cancel")
 	s.press("w")
+	s.shows("Enter: type words for “Cancel”")
+	s.press(enter)
 	s.shows("type why · Enter: Cancel, which ends the run")
 	s.press("too dear")
 	s.sees("the words", func(screen string) bool { return marked(screen) == "too dear" })
@@ -222,11 +234,13 @@ func TestReasonNeedsAnAnswer(t *testing.T) {
 	su.Question = commandAsks(core.KindConfirm, nil)
 	s := start(t, su)
 	unmarked(s)
-	s.press("w")
+	s.opens("w", "Say why")
 	s.shows("mark an answer first")
-	s.press(down, down)
+	s.press("n")
 	s.marks("No")
 	s.press("w")
+	s.shows("Enter: type words for “No”")
+	s.press(enter)
 	s.shows("type why · Enter: No")
 	s.press("no backup")
 	s.sees("the words", func(screen string) bool { return marked(screen) == "no backup" })
@@ -240,8 +254,8 @@ func TestWordsFromAnEditor(t *testing.T) {
 	su.Env = append(su.Env, `EDITOR=printf 'use sha256\nand keep the tests\n' >`)
 	s := start(t, su)
 	unmarked(s)
-	s.press("e")
-	s.answered(byPerson(core.Answer{Option: "continue", Guidance: "use sha256\nand keep the tests"}, "typed at the terminal"))
+	s.opens("e", "Type what to do")
+	s.answered(byPerson(core.Answer{Option: "continue", OwnWords: true, Guidance: "use sha256\nand keep the tests"}, "typed at the terminal"))
 }
 
 // Words are for the first option that goes on, where none is marked: never for one that
@@ -251,18 +265,18 @@ func TestWordsAreGuidance(t *testing.T) {
 		t.Run(first, func(t *testing.T) {
 			s := start(t, asking())
 			unmarked(s)
-			s.press("w")
-			s.shows("type what to do · Enter: Continue +5")
+			s.opens("w", "Type what to do")
+			s.shows("type what to do · Enter: go on with these words alone")
 			s.press("use sha256")
 			s.sees("the words", func(screen string) bool { return marked(screen) == "use sha256" })
 			s.press("\x1b")
-			s.sees("the menu", func(screen string) bool { return strings.Contains(screen, "a number or letter") })
-			s.press("w")
-			s.shows("type what to do · Enter: Continue +5")
+			s.sees("the menu", func(screen string) bool { return strings.Contains(screen, "a key marks") })
+			s.press(enter)
+			s.shows("type what to do · Enter: go on with these words alone")
 			s.press("use sha512")
 			s.sees("the words", func(screen string) bool { return marked(screen) == "use sha512" })
 			s.press(enter)
-			s.answered(byPerson(core.Answer{Option: "continue", Guidance: "use sha512"}, "typed at the terminal"))
+			s.answered(byPerson(core.Answer{Option: "continue", OwnWords: true, Guidance: "use sha512"}, "typed at the terminal"))
 		})
 	}
 }

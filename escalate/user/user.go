@@ -9,9 +9,9 @@ import (
 )
 
 // ErrAsked marks the errors of [core.Responder] that came after the question
-// was shown: a person was there and chose nothing. What stands in for an absent
+// was shown: a person was asked and gave no answer. What stands in for an absent
 // person, such as the default of a detached run, must not answer then.
-var ErrAsked = errors.New("the person who was asked chose nothing")
+var ErrAsked = errors.New("the person who was asked gave no answer")
 
 // Options say how the person is reached. The zero value asks at the controlling
 // terminal, with the environment of the process.
@@ -50,8 +50,7 @@ type responder struct{ Options }
 // New returns the responder that asks a person. Its Respond returns:
 //
 //   - [core.ErrNoAnswer] when no person can be asked (see [Available]), and,
-//     marked with [ErrAsked], when the person pressed Ctrl-D or the terminal went
-//     away;
+//     marked with [ErrAsked], when the terminal was closed;
 //   - [core.ErrInterrupted] for Ctrl-C and for a signal;
 //   - [core.ErrDeferred] when the person keeps the question for later;
 //   - the cause of the end of the context, which takes the question off the

@@ -227,7 +227,7 @@ func spokenAnswer(q core.Question, a core.Answer) (core.Answer, error) {
 		return a, fmt.Errorf(`“%s” may be meant for an option, so the run does not go on with it; %s; words for the next iteration are {"option": %q, "guidance": "TEXT"}`,
 			console.Short(*a.Text, 60), cmp.Or(near, "choose one"), o.ID)
 	}
-	a.Option, a.Guidance, a.Text = o.ID, *a.Text, nil
+	a.Option, a.Guidance, a.OwnWords, a.Text = o.ID, *a.Text, true, nil
 	return a, nil
 }
 

@@ -68,12 +68,14 @@ func (s *Session) responders() []core.Responder {
 			return a, err
 		}),
 		core.ResponderFunc(func(ctx context.Context, q core.Question, _ *core.State) (core.Answer, error) {
-			return s.awaitAnswer(ctx, q, asked)
+			return s.awaitAnswer(ctx, q)
 		}),
 		core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 			switch {
-			case asked: // a person was there and chose nothing
+			case asked && s.opts.Detached.Mode(namesOf(q)...) == "deny":
 				return core.Answer{}, core.ErrNoAnswer
+			case asked: // a person was there, and may come back: nothing answers in their place
+				return core.Answer{}, core.ErrDeferred
 			case len(q.Path) > 0 && s.detachedMode(q) == "defer":
 				return core.Answer{}, core.ErrDeferred
 			case len(q.Path) > 0: // the run inside decides by its own mode
@@ -118,9 +120,9 @@ func sourceOf(q core.Question) assistant.Source {
 
 // awaitAnswer keeps the question open for a while, for looprun answer. The answer
 // itself comes through the socket and ends the wait.
-func (s *Session) awaitAnswer(ctx context.Context, q core.Question, asked bool) (core.Answer, error) {
+func (s *Session) awaitAnswer(ctx context.Context, q core.Question) (core.Answer, error) {
 	d := time.Duration(s.opts.WaitAnswer)
-	if d <= 0 || asked || q.To == ask.ToAssistant {
+	if d <= 0 || q.To == ask.ToAssistant {
 		return core.Answer{}, core.ErrNoAnswer
 	}
 	s.app.Say.Printf("waiting %s for an answer: looprun answer %s OPTION --question %s (%s)", d, s.run.ID, q.ID, strings.Join(OptionsOf(q), ", "))

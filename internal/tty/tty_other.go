@@ -28,6 +28,9 @@ func (t *Terminal) Raw() error { return errors.ErrUnsupported }
 // Draws says that no menu can be drawn.
 const Draws = false
 
+// Gone is true: there is no terminal.
+func (t *Terminal) Gone() bool { return true }
+
 // Discard has nothing to throw away.
 func (t *Terminal) Discard() error { return nil }
 

@@ -61,6 +61,13 @@ func open(path string) (int, error) {
 // Fd is the descriptor, for asking it about its size.
 func (t *Terminal) Fd() uintptr { return uintptr(t.fd) }
 
+// Gone reports whether the terminal was closed: an empty read of a terminal that is
+// still there is a Ctrl-D.
+func (t *Terminal) Gone() bool {
+	_, err := unix.IoctlGetTermios(t.fd, getTermios)
+	return err != nil
+}
+
 // Foreground reports whether the terminal is the controlling one of the
 // process, and the process is in its foreground group.
 func (t *Terminal) Foreground() bool {
@@ -162,6 +169,8 @@ func (t *Terminal) Read(b []byte, deadline time.Time) (int, error) {
 		}
 		switch n, err := unix.Read(t.fd, b); {
 		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EIO): // it was closed while this waited
+			return 0, io.EOF
 		case err != nil:
 			return 0, fmt.Errorf("read from the terminal: %w", err)
 		case n == 0:

@@ -75,6 +75,9 @@ func (t *Terminal) Fd() uintptr { return t.out.Fd() }
 // Foreground is true: a console has no groups.
 func (t *Terminal) Foreground() bool { return true }
 
+// Gone is false: the process does not outlive its console.
+func (t *Terminal) Gone() bool { return false }
+
 // Discard throws away what was typed and not read.
 func (t *Terminal) Discard() error {
 	for {
