@@ -32,6 +32,8 @@ type Batch struct {
 	Say  *console.Messages
 	// Screen is the terminal that shows the table; nil: there is none.
 	Screen *os.File
+	// Resume are flags for each run that goes on, such as who answers now.
+	Resume []string
 
 	entries []*entry
 	repos   map[string]*repository
@@ -174,7 +176,12 @@ func (b *Batch) prepare(ctx context.Context) error {
 			return fmt.Errorf("the mirror of %s cannot be made: %w", top, err)
 		}
 	}
-	parallel.Each(len(b.entries), func(i int) { b.entries[i].find(b.runDir(b.entries[i].Loop)) })
+	parallel.Each(len(b.entries), func(i int) {
+		e := b.entries[i]
+		if e.find(b.runDir(e.Loop)); e.stands == asking && len(b.Resume) > 0 && e.seen.Status == core.StatusPaused {
+			e.stands, e.resumed = waiting, true // somebody else answers now
+		}
+	})
 	for _, e := range b.entries {
 		switch e.stands {
 		case waiting:
@@ -320,7 +327,10 @@ func (b *Batch) start(ctx context.Context, e *entry) {
 	go func() {
 		err := b.place(ctx, e)
 		b.events <- func() {
-			if err == nil && ctx.Err() == nil && b.halt == "" {
+			if ctx.Err() != nil && b.halt == "" { // the end of the context is seen here first
+				b.stop("interrupted", 130)
+			}
+			if err == nil && b.halt == "" {
 				if err = b.launch(e, dir); err == nil {
 					return
 				}
@@ -387,7 +397,7 @@ func (e *entry) environ() []string {
 // argv is how the run of a loop is started, or gone on with.
 func (b *Batch) argv(e *entry) []string {
 	if e.resumed {
-		return []string{b.Self, "resume", e.RunID, "--state-dir", b.State, "--log-format", "json"}
+		return append([]string{b.Self, "resume", e.RunID, "--state-dir", b.State, "--log-format", "json"}, b.Resume...)
 	}
 	args := []string{
 		b.Self, "run", "--run-id", e.RunID, "--repository", e.Repository, "--state-dir", b.State, "--name=" + e.Name,
@@ -423,10 +433,7 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 		e.end.Reason = exit.StartErr.Error()
 	}
 	if !scratchpad.HasEvents(dir) {
-		e.end.Reason = said.String()
-		if e.end.ExitCode == 0 { // it said nothing of its own
-			e.end.ExitCode = core.ExitFailed
-		}
+		e.end.Reason = cmp.Or(said.String(), b.halt, fmt.Sprintf("its process ended with %d before its run began", exit.Code))
 		e.stands = over
 		b.finish(e)
 		return

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,19 +147,14 @@ func (r *Removal) Take(ctx context.Context, names []string, branch string) (*Tak
 
 // named are the loops with these names or run ids, in that order.
 func (r *Removal) named(names []string) (found []planned, err error) {
-	r.plan("")
-	var all []planned
-	for _, l := range r.loops {
-		all = append(all, l)
-	}
-	slices.SortFunc(all, func(a, b planned) int { return strings.Compare(a.RunID, b.RunID) })
+	all := r.all()
 	if len(names) == 0 {
 		return slices.DeleteFunc(all, func(l planned) bool {
 			return !ranWell(scratchpad.Summarize(filepath.Join(r.State, l.RunID)).Status)
 		}), nil
 	}
 	for _, name := range names {
-		fits := slices.DeleteFunc(slices.Clone(all), func(l planned) bool { return l.Name != name })
+		fits := latest(all, name)
 		if len(fits) == 0 {
 			fits = slices.DeleteFunc(slices.Clone(all), func(l planned) bool { return !strings.Contains(l.RunID, name) })
 		}
@@ -166,17 +162,52 @@ func (r *Removal) named(names []string) (found []planned, err error) {
 		case len(fits) == 0:
 			return nil, config.Usage(fmt.Sprintf("no loop of looprun many is called %q", name), "looprun list shows the names")
 		case len(fits) > 1:
-			var ids []string
-			for _, l := range fits {
-				ids = append(ids, l.RunID)
-			}
-			return nil, config.Usage(fmt.Sprintf("%q fits %d loops: %s", name, len(fits), short(ids)), "give the id of its run")
+			return nil, ambiguous(name, fits)
 		}
 		if !slices.ContainsFunc(found, func(l planned) bool { return l.RunID == fits[0].RunID }) {
 			found = append(found, fits[0])
 		}
 	}
 	return found, nil
+}
+
+// all are the loops of all plans, in the order of their runs.
+func (r *Removal) all() []planned {
+	r.plan("")
+	return slices.SortedFunc(maps.Values(r.loops), func(a, b planned) int { return strings.Compare(a.RunID, b.RunID) })
+}
+
+func ambiguous(name string, fits []planned) error {
+	var ids []string
+	for _, l := range fits {
+		ids = append(ids, l.RunID)
+	}
+	return config.Usage(fmt.Sprintf("%q fits %d loops: %s", name, len(fits), short(ids)), "give the id of a run")
+}
+
+// latest are the loops with that name in the latest batch that has one. They are in the order of
+// their runs.
+func latest(all []planned, name string) []planned {
+	fits := slices.DeleteFunc(slices.Clone(all), func(l planned) bool { return l.Name != name })
+	if len(fits) == 0 {
+		return nil
+	}
+	of := fits[len(fits)-1].ID
+	return slices.DeleteFunc(fits, func(l planned) bool { return l.ID != of })
+}
+
+// Named is the id of the run of the loop with that name, in the latest batch that has one; empty:
+// no loop has it. It is an error where several in that batch do.
+func Named(state, name string) (string, error) {
+	r := Removal{State: state}
+	fits := latest(r.all(), name)
+	switch len(fits) {
+	case 0:
+		return "", nil
+	case 1:
+		return fits[0].RunID, nil
+	}
+	return "", ambiguous(name, fits)
 }
 
 // open checks that the user's repository is as it has to be, and names the branch.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -280,11 +282,16 @@ func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (En
 	return s.finish(s.drive())
 }
 
-// Find is the directory of a run.
+// Find is the directory of a run, by its id, a part of it, or the name of its loop.
 func Find(flag, id string) (string, error) {
 	state, err := config.StateDir(flag)
 	if err != nil {
 		return "", err
+	}
+	if named, err := many.Named(state, id); err != nil {
+		return "", err
+	} else if id = cmp.Or(named, id); named != "" && !scratchpad.HasEvents(filepath.Join(state, named)) {
+		return "", config.Usage("the run of that loop, "+named+", has not begun", "looprun many --resume begins it")
 	}
 	return scratchpad.Find(state, id)
 }
