@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 
@@ -79,7 +80,7 @@ func contains(b []byte, word string) bool {
 // blames says whether a line says that warnings fail the run: "build finished with
 // problems, 3 warnings", "too many warnings (maximum: 0)", "warnings treated as errors".
 func blames(b []byte) bool {
-	if !contains(b, "warning") {
+	if !bytes.Contains(b, []byte("arning")) && !bytes.Contains(b, []byte("ARNING")) {
 		return false
 	}
 	for _, how := range [...]string{"with problems", "too many warnings", "warnings as errors", "treated as an error", "warnings found", "failed due to warning", "because of warning", "failing because", "-werror", "max-warnings"} {

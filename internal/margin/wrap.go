@@ -27,6 +27,9 @@ func unwrap(lines [][]byte) [][]byte {
 	}
 	cut, near, spaced, within := 0, 0, false, false
 	for i, b := range lines {
+		if len(b) < width-nearWidth {
+			continue
+		}
 		switch n := utf8.RuneCount(b); {
 		case n == width && i+1 < len(lines) && cutOff(b, lines[i+1]):
 			cut++
