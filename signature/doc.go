@@ -37,13 +37,14 @@
 //
 //  1. failing checks, findings of compilers and linters, errors, and the values that
 //     belong to them; a finding counts once for each place that it is at
-//  2. errors alone, with the steps that were reached
-//  3. warnings, where there is nothing else
+//  2. errors alone, with the steps that were reached and the few lines that no rule
+//     explains and that complain or name a place (leftover.go)
+//  3. warnings, where there is nothing else, or beside the above where the tool says that
+//     they fail it
 //  4. consequences ("make: *** Error 1") and errors in log lines
 //     and, except beside errors in log lines, what 5 says
 //  5. otherwise the set of different masked lines: all of them if there are at most
-//     256, else the last 48; log lines of a harmless level only where there are no
-//     others. Where there is a standard error, its lines and the last 8
+//     256, else the last 48. Where there is a standard error, its lines and the last 8
 //     of the standard output. Sets are the same only if no word differs that is not
 //     noise; Diff says how alike two sets are.
 //

@@ -2,8 +2,6 @@ package signature
 
 import (
 	"bytes"
-
-	"github.com/looprun/looprun/internal/ascii"
 )
 
 // extractor finds the facts in the lines of one stream. It remembers a little of
@@ -159,10 +157,6 @@ func (x *extractor) plain(full, b []byte) bool {
 	if x.s.user.extracts(x, f) {
 		return true
 	}
-	if member(f.body) {
-		x.step()
-		return false
-	}
 	if x.difference(f.body) {
 		x.step()
 		return true
@@ -217,15 +211,6 @@ func (x *extractor) difference(b []byte) bool {
 // close forgets what belonged to the lines before.
 func (x *extractor) close() {
 	x.open, x.openFor, x.message, x.naming, x.traced, x.detail, x.explain, x.frame, x.file, x.row = nil, 0, 0, false, false, 0, 0, "", "", nil
-}
-
-// member says whether a line is a member of a dumped object: "is_error": false.
-func member(b []byte) bool {
-	if b[0] != '"' {
-		return false
-	}
-	n := bytes.IndexByte(b[1:], '"')
-	return n > 0 && ascii.At(b, n+2) == ':'
 }
 
 // unknown handles a line that no rule takes.

@@ -16,24 +16,17 @@ const (
 
 // lineWindow holds the first different lines and the last lines of one stream.
 type lineWindow struct {
-	set  map[uint64]windowLine
+	set  map[uint64]lineHash
 	over bool
 	last [endLines]lineHash
 	n    int
 	prev uint64
 }
 
-// windowLine is a line that is remembered; chatter is a log line of a level that
-// tells of no failure.
-type windowLine struct {
-	lineHash
-	chatter bool
-}
+// add takes a line by its hash.
+func (f *fallback) add(side int, h lineHash) { f.side[side].add(h) }
 
-// add takes a line by its hash; chatter is asked of a line that is new.
-func (f *fallback) add(side int, h lineHash, chatter func() bool) { f.side[side].add(h, chatter) }
-
-func (w *lineWindow) add(h lineHash, chatter func() bool) {
+func (w *lineWindow) add(h lineHash) {
 	w.last[w.n%endLines] = h
 	w.n++
 	if w.over || h.strict == w.prev {
@@ -41,14 +34,14 @@ func (w *lineWindow) add(h lineHash, chatter func() bool) {
 	}
 	w.prev = h.strict
 	if w.set == nil {
-		w.set = make(map[uint64]windowLine, 16)
+		w.set = make(map[uint64]lineHash, 16)
 	}
 	if _, ok := w.set[h.strict]; !ok {
 		if len(w.set) == wholeLines {
 			w.over = true
 			return
 		}
-		w.set[h.strict] = windowLine{h, chatter()}
+		w.set[h.strict] = h
 	}
 }
 
@@ -66,24 +59,11 @@ func (f *fallback) deciding(take func(lineHash)) {
 		case w.over:
 			w.eachLast(endLines, take)
 		default:
-			plain := w.hasPlain()
 			for _, l := range w.set {
-				if !l.chatter || !plain {
-					take(l.lineHash)
-				}
+				take(l)
 			}
 		}
 	}
-}
-
-// hasPlain says whether there is a line that is no chatter.
-func (w *lineWindow) hasPlain() bool {
-	for _, l := range w.set {
-		if !l.chatter {
-			return true
-		}
-	}
-	return false
 }
 
 // eachLast calls take with up to n of the last lines.

@@ -39,9 +39,6 @@ func split(full []byte, timed bool) (f front) {
 		}
 	}
 	f.body = unruled(b, &f)
-	if !f.log && logfmt(f.body) {
-		f.log = true
-	}
 	return f
 }
 
@@ -183,14 +180,6 @@ func quoted(b []byte, f *front) []byte {
 		}
 	}
 	return b
-}
-
-// logfmt says whether a line is a structured log entry.
-func logfmt(b []byte) bool {
-	if len(b) > 0 && b[0] == '{' {
-		return bytes.Contains(b, []byte(`"level":`)) || bytes.Contains(b, []byte(`"lvl":`)) || bytes.Contains(b, []byte(`"severity":`)) && bytes.Contains(b, []byte(`"time`))
-	}
-	return bytes.HasPrefix(b, []byte("level=")) || bytes.HasPrefix(b, []byte("lvl=")) || bytes.HasPrefix(b, []byte("time=")) || bytes.HasPrefix(b, []byte("ts="))
 }
 
 // unruled takes rules of dashes, equal signs and the like off both ends.

@@ -100,9 +100,3 @@ func machineMade(w []byte) bool {
 	sh := shapeOf(w)
 	return sh.changes > 1 || sh.digits > 0 && len(w) >= 12 || !bytes.ContainsAny(w, "aeiouyAEIOUY")
 }
-
-// chatter says whether a line is a log line of a level that tells of no failure.
-func (x *extractor) chatter(b []byte) bool {
-	f := split(b, x.timed)
-	return f.level == 'i' || f.level == 'w'
-}

@@ -187,7 +187,7 @@ func (t *text) said(x *extractor, full []byte) {
 	s.checks.line(b)
 	h := s.known.hash(&s.sc, b)
 	h.loose, h.strict = h.loose^x.suiteHash, h.strict^x.suiteHash
-	s.lines.add(t.id, h, func() bool { return x.chatter(b) })
+	s.lines.add(t.id, h)
 	place := &t.seen[h.loose%seenSize]
 	if *place == h.loose && !x.busy() && len(s.user.extract) == 0 {
 		return
