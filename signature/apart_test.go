@@ -93,7 +93,7 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		{"sizes are no counts", "deploy: error: cannot bundle\nbundle.bin 54239 bytes\n", "deploy: error: cannot bundle\nbundle.bin 66494 bytes\n", "deploy: error: cannot fetch\nbundle.bin 54239 bytes\n"},
 		{"what a process holds", "--- FAIL: TestLeak (0.5s)\n    leak_test.go:20: 17 goroutines leaked\n", "--- FAIL: TestLeak (0.5s)\n    leak_test.go:20: 9 goroutines leaked\n", "--- FAIL: TestLeak (0.5s)\n    leak_test.go:20: 17 items leaked\n"},
 		{"values behind their words", "FAIL  \"adds\"\n    ++90    (Expected)\n    --80    (Actual)\n", "FAIL  \"adds\"\n    ++90    (Expected)\n    --80    (Actual)\n", "FAIL  \"adds\"\n    ++90    (Expected)\n    --70    (Actual)\n"},
-		{"a trace in a list", `{"level":"error","time":"2026-01-02T03:04:05Z","msg":"no order","error":{"message":"lost","stack":["at a (x.js)","at b (y.js)"]}}`+"\n", `{"level":"error","time":"2026-01-02T03:04:05Z","msg":"no order","error":{"message":"lost","stack":["at c (z.js)"]}}`+"\n", `{"level":"error","time":"2026-01-02T03:04:05Z","msg":"no order","error":{"message":"late","stack":["at a (x.js)"]}}`+"\n"},
+		{"a trace in a list", `{"level":"error","time":"2026-01-02T03:04:05Z","msg":"no order","error":{"message":"lost","stack":["at a (x.js)","at b (y.js)"]}}` + "\n", `{"level":"error","time":"2026-01-02T03:04:05Z","msg":"no order","error":{"message":"lost","stack":["at c (z.js)"]}}` + "\n", `{"level":"error","time":"2026-01-02T03:04:05Z","msg":"no order","error":{"message":"late","stack":["at a (x.js)"]}}` + "\n"},
 		{"words in a box", box("1", "access denied for ann"), box("8", "access denied for ann"), box("1", "no such bucket here")},
 	}...)
 	inContainer := func(id, test string) (s string) {
