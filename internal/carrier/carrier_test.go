@@ -331,3 +331,26 @@ func BenchmarkStream(b *testing.B) {
 		})
 	}
 }
+
+// Calls are known on lines that have neither a uuid nor a model, as those of wrappers do.
+func TestCallsWithoutIDsOfLines(t *testing.T) {
+	var calls []Call
+	s := Stream{Part: func(Part) {}, Fact: func(f Fact) {
+		if c, ok := f.(Call); ok {
+			calls = append(calls, c)
+		}
+	}}
+	for range 3 {
+		_, _ = s.Write([]byte(`{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}}]}}` + "\n" +
+			`{"type":"user","session_id":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x","is_error":true}]}}` + "\n"))
+	}
+	s.Flush()
+	if len(calls) != 3 {
+		t.Fatalf("%d calls, want 3", len(calls))
+	}
+	for _, c := range calls {
+		if c.Name != "Bash" || c.InputHash == 0 || c.InputHash != calls[0].InputHash || !c.Failed {
+			t.Errorf("call %+v", c)
+		}
+	}
+}
