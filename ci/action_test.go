@@ -5,6 +5,7 @@ package ci
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"errors"
@@ -125,6 +126,7 @@ func withGo(t *testing.T, env ...string) []string {
 // values, files for the outputs of each step.
 type job struct {
 	dir     string // the workspace, with everything else beside it
+	temp    string // what RUNNER_TEMP says; empty: the folder temp beside the workspace
 	path    string
 	env     []string
 	context map[string]string // such as inputs.command
@@ -177,7 +179,7 @@ func (j *job) step(t *testing.T, s actionStep) bool {
 	cmd.Dir = filepath.Join(j.dir, j.expand(s.WorkingDirectory))
 	cmd.Env = append(withGo(t,
 		"PATH="+j.path, "HOME="+os.Getenv("HOME"), "CI=true", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+outputs, "GITHUB_STEP_SUMMARY="+summary, "GITHUB_PATH="+filepath.Join(temp, "path"),
-		"GITHUB_SERVER_URL=https://github.invalid", "RUNNER_TEMP="+temp, "RUNNER_OS=Linux", "RUNNER_ARCH=X64",
+		"GITHUB_SERVER_URL=https://github.invalid", "RUNNER_TEMP="+cmp.Or(j.temp, temp), "RUNNER_OS=Linux", "RUNNER_ARCH=X64",
 	), j.env...)
 	for name, value := range s.Env {
 		cmd.Env = append(cmd.Env, name+"="+j.expand(value))
@@ -479,6 +481,25 @@ func TestActionDownloadsARelease(t *testing.T) {
 
 // What is kept for later jobs is taken when it is what the release's check sums name,
 // and fetched anew when it is not.
+// A runner's folder on a drive of Windows is unpacked into as well: of a file D:/… GNU tar
+// would look for a host named D.
+func TestActionUnpacksOnADrive(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the release in the test is for Linux")
+	}
+	j := newJob(t)
+	release(t, j, func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) })
+	j.temp = "D:/a/_temp"
+	if err := os.MkdirAll(filepath.Join(j.dir, j.temp), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	j.use(t, map[string]string{"command": "x", "version": "1.2.3"})
+	if installed := filepath.Join(j.dir, j.temp, "looprun-action", "looprun"); j.code != 0 || read(t, installed) == "" {
+		t.Errorf("exit code %d\n%s", j.code, &j.log)
+	}
+}
+
 func TestActionKeepsTheRelease(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -97,7 +97,7 @@ func (s *Session) listen() error {
 	t.role.Store("")
 	var err error
 	t.server, err = socket.Listen(socket.Options{
-		Handle: t.handle,
+		Handle: t.handle, Dir: s.run.Dir,
 		Trouble: func(text string) {
 			if strings.Contains(text, `"`+kindBubble+`"`) { // it was answered in the run inside
 				s.app.Say.Detail("the socket of this run: %s", text)
@@ -106,12 +106,9 @@ func (s *Session) listen() error {
 			s.app.Say.Warn("the socket of this run: %s", text)
 		},
 	})
-	if errors.Is(err, socket.ErrUnsupported) {
-		s.app.Say.Warn("the command cannot ask, signal or reject in this run, and nobody can answer it from elsewhere: %v", socket.ErrUnsupported)
+	if err != nil { // nobody can let it go on then, and it goes on alone as far as it may
+		s.app.Say.Warn("the command cannot ask, signal or reject in this run, and nobody can answer it from elsewhere: %v", err)
 		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("the socket for looprun ask and signal cannot be opened: %w", err)
 	}
 	s.talk = t
 	t.showToken(origin.Known, console.IsTerminal(s.app.Stderr))

@@ -81,7 +81,7 @@ func TestCallBadReplies(t *testing.T) {
 		"exactly":      {`{"ok":true}` + strings.Repeat(" ", longestReply-11) + "\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, err := makeDir()
+			dir, err := makeDir("")
 			if err != nil {
 				t.Fatal(err)
 			}

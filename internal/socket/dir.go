@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/provenance"
@@ -18,10 +19,15 @@ const (
 	dirPattern  = "looprun-*" // the star becomes at most 10 digits
 )
 
-// makeDir makes a directory for the socket that only this user can enter.
-func makeDir() (string, error) {
+// makeDir makes a directory for the socket that only this user can enter: in a temporary
+// directory, else in last, if that is given.
+func makeDir(last string) (string, error) {
 	var failures []string
-	for _, parent := range parents() {
+	all := parents()
+	if last != "" {
+		all = append(all, last)
+	}
+	for _, parent := range slices.Compact(all) {
 		if len(parent)+len("/")+len(dirPattern)+9+len("/")+len(socketName) > longestPath {
 			failures = append(failures, parent+" is too long a path for a socket")
 			continue

@@ -46,6 +46,9 @@ type Options struct {
 	// of each sort of trouble the first 20. One call at a time. It must not block:
 	// clients and [Server.Close] wait until it returns. Nil: nobody is told.
 	Trouble func(text string)
+	// Dir is where the socket goes if no temporary directory takes it: a directory that
+	// only this user can enter. Empty: nowhere.
+	Dir string
 	// MaxMessage is the longest line a client may send, in bytes without the line
 	// break. A client can be that far ahead of its replies, then it is not read
 	// until some are done. Zero: 1 MiB.
@@ -95,7 +98,7 @@ func Listen(o Options) (*Server, error) {
 	if o.Handle == nil {
 		return nil, errors.New("socket: Options.Handle is required")
 	}
-	dir, err := makeDir()
+	dir, err := makeDir(o.Dir)
 	if err != nil {
 		return nil, err
 	}

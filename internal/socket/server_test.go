@@ -259,7 +259,7 @@ func (l *flaky) Accept() (net.Conn, error) {
 }
 
 func TestAcceptFails(t *testing.T) {
-	dir, err := makeDir()
+	dir, err := makeDir("")
 	if err != nil {
 		t.Fatal(err)
 	}
